@@ -2,6 +2,7 @@
 
 #include "analyses/graph/graph_attribution.h"
 #include "analyses/operators/pseudo_ops.h"
+#include "base/counters.h"
 #include "core/gpu_work.h"
 #include "core/steps.h"
 
@@ -71,10 +72,7 @@ Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& of) {
   note_unattributed(trace, options, report.tables);
   report.diagnostics = trace.trace.diagnostics;
   if (needs_python(options) && !has_events(trace.trace, Category::kPythonFunction))
-    report.diagnostics.add(
-        Severity::kInfo, "no_python_frames", trace.trace.path,
-        "no Python frames in the trace (the profiler's with_stack): call stacks, "
-        "recompute and some pseudo operators cannot be found");
+    report.diagnostics.add(counters::no_python_frames(), trace.trace.path);
   return report;
 }
 
@@ -93,10 +91,9 @@ Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& optio
     return build_report(with_pseudo_ops(trace, options.compat_tracelens), options);
   RS_TRY(Report report, tables_of(trace, options));
   if (options.enable_pseudo_ops)
-    report.diagnostics.add(Severity::kInfo, "pseudo_ops", trace.trace.path,
-                           *trace.pseudo_ops == 0 ? "nothing here that a pseudo operator stands for"
-                                                  : std::to_string(*trace.pseudo_ops) +
-                                                        " pseudo operators are put in");
+    report.diagnostics.add(*trace.pseudo_ops == 0 ? counters::no_pseudo_ops()
+                                                  : counters::pseudo_ops(*trace.pseudo_ops),
+                           trace.trace.path);
   return report;
 }
 

@@ -4,6 +4,7 @@
 #include "app/individual_report.h"
 #include "app/merge.h"
 #include "app/rank_needs.h"
+#include "base/counters.h"
 #include "engine/run_check.h"
 #include "findings/collective_findings.h"
 #include "os/output_file.h"
@@ -124,9 +125,7 @@ private:
       result.outputs.push_back(path);
     }
     if (fingerprint_of(*plans_[p], run_.options(), run_.parts) != work.fingerprint) {
-      ctx_.diagnostics.add(Severity::kDataLoss, "input_changed", plans_[p]->folder,
-                           "a trace or the file of --gpu-arch changed while it was being read; "
-                           "the configuration will be redone");
+      ctx_.diagnostics.add(counters::input_changed(), plans_[p]->folder);
       result.whole = false;
     }
     RS_CHECK(save_state(result, work.fingerprint, run_.layout.state(result.configuration)));

@@ -1,6 +1,7 @@
 #include "app/analyze_state.h"
 
 #include "app/analyze_parts.h"
+#include "base/counters.h"
 #include "base/fnv.h"
 #include "findings/sweep_findings.h"
 #include "os/input_file.h"
@@ -109,8 +110,7 @@ std::optional<ConfigResult> load_state(const std::string& path, const std::strin
     return std::nullopt;
   Result<SavedConfiguration> saved = read_part<SavedConfiguration>(path, kConfigurationKind);
   if (!saved) {
-    diag.add(Severity::kWarning, "state_unreadable", path,
-             "this record of an earlier run is not used: " + saved.error().what);
+    diag.add(counters::state_unreadable(saved.error().what), path);
     return std::nullopt;
   }
   if (saved->fingerprint != fingerprint || !saved->config.whole)

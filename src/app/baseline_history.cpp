@@ -3,6 +3,7 @@
 #include "app/baseline.h"
 #include "app/compare.h"
 #include "app/sweep_pages.h"
+#include "base/counters.h"
 #include "findings/history_findings.h"
 #include "os/output_file.h"
 #include "pages/data/history_data.h"
@@ -110,8 +111,7 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
   for (std::size_t i = 0; i < files.size(); ++i) {
     RS_TRY(SavedBaseline saved, load_baseline(files[i]));
     if (!saved.whole)
-      session.diagnostics.add_at(Severity::kDataLoss, "baseline_partial", files[i],
-                                 "ranks or events were lost when this baseline was saved");
+      session.diagnostics.add(counters::baseline_partial(), files[i]);
     saved.run.label = labels[i];
     saved.run.work = {}; // a history needs no kernels
     runs.push_back(std::move(saved.run));

@@ -1,5 +1,7 @@
 #include "app/batch_folders.h"
 
+#include "base/counters.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -39,9 +41,7 @@ private:
       return;
     fs::directory_iterator it(path, ec);
     if (ec) {
-      diag_.add_at(
-          Severity::kDataLoss, "folder_unreadable", path.string(),
-          fmt::format("folder cannot be read ({}); traces in it are left out", ec.message()));
+      diag_.add(counters::batch_folder_unreadable(ec.message()), path.string());
       return;
     }
     for (; it != fs::directory_iterator(); it.increment(ec)) {
@@ -70,8 +70,7 @@ private:
         return;
       }
     if (search_.extension == "gz" && !ends_with(path, ".json.gz"))
-      diag_.add_at(Severity::kDataLoss, "unknown_file_type", path,
-                   "unknown file type: traces end in .json.gz; left out");
+      diag_.add(counters::unknown_file_type(), path);
     else
       found_.push_back(path);
   }
@@ -204,8 +203,7 @@ Result<std::vector<BatchFolder>> find_batch_folders(const BatchSearch& search, D
     BatchFolder& folder = folders[absolute_folder(path)];
     const auto rank = rank_of(fs::path(path).filename().string());
     if (!rank) {
-      diag.add_at(Severity::kDataLoss, "no_rank", path,
-                  fmt::format("no rank number behind '{}' in this name; left out", search.pattern));
+      diag.add(counters::no_rank(search.pattern), path);
       continue;
     }
     std::error_code ec;

@@ -3,6 +3,7 @@
 #include "analyses/collectives/collective_report.h"
 #include "app/rank_needs.h"
 #include "app/write_streams.h"
+#include "base/counters.h"
 #include "engine/ahead_rows.h"
 #include "engine/run_check.h"
 #include "engine/spilled_bytes.h"
@@ -31,10 +32,7 @@ Result<void> read_ranks(Session& session, const RunPlan& plan, const Collectives
   FactSteps steps{needs, {}};
   steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
     if (const auto own = facts[of.notes].header_rank; own && *own != item.file.rank)
-      session.diagnostics.add_at(
-          Severity::kWarning, "rank_disagrees", item.file.path,
-          fmt::format("distributedInfo says rank {}, the name {}; the name counts", *own,
-                      item.file.rank));
+      session.diagnostics.add(counters::rank_disagrees(*own, item.file.rank), item.file.path);
     session.diagnostics.merge(facts[of.notes].diagnostics);
     identities.push_back(std::move(facts[of.identity]));
     if (request.options.compat_tracelens)
@@ -65,8 +63,7 @@ Result<void> write_overlong(Report& report, const RowStreams& streams, const std
 
 void name_too_few(Session& session, const RunPlan& plan, std::size_t world_size) {
   if (world_size > plan.ranks.size() + plan.missing_ranks.size())
-    session.diagnostics.add(Severity::kDataLoss, "world_size", plan.folder,
-                            fmt::format("{} of {} ranks found", plan.ranks.size(), world_size));
+    session.diagnostics.add(counters::world_size(plan.ranks.size(), world_size), plan.folder);
 }
 
 Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& request) {

@@ -7,6 +7,7 @@
 #include "app/gpu_work.h"
 #include "app/individual_report.h"
 #include "app/rank_needs.h"
+#include "base/counters.h"
 #include "core/output_layout.h"
 #include "engine/run_check.h"
 #include "findings/collective_findings.h"
@@ -24,8 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void lose(Session& ctx, const std::string& path, std::int64_t rank, const std::string& why) {
-  ctx.diagnostics.add_at(Severity::kDataLoss, "rank_failed", path,
-                         fmt::format("rank {}: {}", rank, why));
+  ctx.diagnostics.add(counters::rank_failed(fmt::format("rank {}", rank), why), path);
 }
 
 /// Why a folder without reports cannot be compared.
@@ -174,8 +174,7 @@ Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
   if (is_baseline(input.folder)) {
     RS_TRY(SavedBaseline saved, load_baseline(input.folder));
     if (!saved.whole)
-      ctx.diagnostics.add_at(Severity::kDataLoss, "baseline_partial", input.folder,
-                             "ranks or events were lost when this baseline was saved");
+      ctx.diagnostics.add(counters::baseline_partial(), input.folder);
     saved.run.label = input.label;
     if (!input.collective)
       saved.run.collectives = {};

@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/collective_report.h"
 #include "analyses/collectives/collective_schemas.h"
+#include "base/counters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -209,12 +210,9 @@ RunCollectives collectives_of_report(const Report& report, const std::string& la
     out.summary = summary_of(*t, out.agg_metrics);
     factor = bandwidth_factor(out.summary, calls);
     if (std::isnan(factor) && has_bandwidth(out.summary))
-      diagnostics.add_at(Severity::kWarning, "bandwidth_unit_unknown", label,
-                         "the report's bandwidths are neither 10^9 nor 1024^3 bytes per second of "
-                         "its sizes and latencies: they are not compared");
+      diagnostics.add(counters::bandwidth_unit_unknown(), label);
     else if (factor > 1)
-      diagnostics.add_at(Severity::kInfo, "bandwidth_unit_converted", label,
-                         "the report's bandwidths are 1024^3 bytes per second: converted to 10^9");
+      diagnostics.add(counters::bandwidth_unit_converted(), label);
     for (SyncSummary& s : out.summary)
       for (Stats* bandwidth : {&s.algo_gbps, &s.bus_gbps})
         scale(*bandwidth, factor);

@@ -1,6 +1,7 @@
 #include "app/gemm_reports.h"
 
 #include "analyses/gemm/gemm_steps.h"
+#include "base/counters.h"
 #include "engine/run_ranks.h"
 #include "os/whole_file.h"
 #include "pages/variance_plots.h"
@@ -128,9 +129,9 @@ Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVarian
     if (part)
       parts.push_back(std::move(*part));
     else
-      ctx.diagnostics.add_at(Severity::kDataLoss, "report_unusable", saved.path,
-                             report ? "no GEMM sheet with the documented columns"
-                                    : report.error().message());
+      ctx.diagnostics.add(report ? counters::report_without_gemm()
+                                 : counters::report_unusable(report.error().message()),
+                          saved.path);
   }
   if (read == 0)
     return Error{ErrorCode::kUnreadable, request.folder,
@@ -172,8 +173,7 @@ Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv&
   const auto missing = static_cast<std::size_t>(
       std::count_if(found.begin(), found.end(), [](const FoundInstances& x) { return !x.found; }));
   if (missing > 0)
-    ctx.diagnostics.add(Severity::kDataLoss, "timestamps_missing", request.csv,
-                        "rows without a trace or an instance have blank timestamps", missing);
+    ctx.diagnostics.add(counters::timestamps_missing(), request.csv, missing);
   if (const std::size_t failed = failed_rows(table); failed > 0)
     ctx.warn(fmt::format("{} rows: the durations found differ from the expected ones by more than "
                          "{} %",
@@ -197,8 +197,7 @@ Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& reque
     if (known == books.end()) {
       Result<Report> report = read_report_tables(path);
       if (!report)
-        ctx.diagnostics.add_at(Severity::kDataLoss, "collectives_missing", path,
-                               report.error().message());
+        ctx.diagnostics.add(counters::collectives_missing(report.error().message()), path);
       else
         ctx.diagnostics.merge(report->diagnostics);
       known = books.emplace(path, report ? std::optional<Report>(std::move(*report)) : std::nullopt)

@@ -1,6 +1,7 @@
 #include "app/graph_note.h"
 
 #include "analyses/graph/graph_attribution.h"
+#include "base/counters.h"
 
 #include <fmt/format.h>
 
@@ -17,13 +18,8 @@ void note_losses(const LoadedTrace& trace, const GraphAttribution& a, Diagnostic
     named += fmt::format("{}{}: {}", named.empty() ? "" : "; ", a.losses[i].where,
                          a.losses[i].missing == 0 ? std::string("all kernels")
                                                   : fmt::format("{} kernels", a.losses[i].missing));
-  diagnostics.add(
-      Severity::kWarning, "graph_tracing_loss", trace.trace.path,
-      fmt::format("graph launches lack GPU events that others of the same graph have, or have "
-                  "none: lost by the profiler (or recorded without the launch's id), not idle "
-                  "time ({}{})",
-                  named, a.losses.size() > kNamedSteps ? "; ..." : ""),
-      a.losses.size());
+  diagnostics.add(counters::graph_tracing_loss(named, a.losses.size() > kNamedSteps ? "; ..." : ""),
+                  trace.trace.path, a.losses.size());
 }
 
 } // namespace
@@ -43,8 +39,10 @@ void note_graphs(const LoadedTrace& trace, const ReportOptions& options, double 
     sentence += "; not attributed by kind: " + families;
   const std::int64_t none = a.ns[static_cast<std::size_t>(Attribution::kNone)];
   constexpr double kMost = 50;
-  diagnostics.add(share(none) > kMost ? Severity::kWarning : Severity::kInfo, "graph_launches",
-                  trace.trace.path, sentence);
+  Problem told = counters::graph_launches(sentence);
+  if (share(none) > kMost)
+    told.severity = Severity::kWarning;
+  diagnostics.add(told, trace.trace.path);
   note_losses(trace, a, diagnostics);
 }
 

@@ -1,6 +1,7 @@
 #include "app/merge.h"
 
 #include "analyses/collectives/clock_alignment.h"
+#include "base/counters.h"
 #include "collect/samplers/read_counters.h"
 #include "core/output_layout.h"
 #include "engine/run_check.h"
@@ -36,9 +37,8 @@ Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPla
   for (const ClockOffset& o : clocks) {
     out[o.rank] = o.used();
     if (!o.aligned())
-      ctx.diagnostics.add_at(Severity::kWarning, "merge_not_aligned",
-                             fmt::format("{} rank {}", plan.configuration.label, o.rank),
-                             clock_remark(o));
+      ctx.diagnostics.add(counters::merge_not_aligned(clock_remark(o)),
+                          fmt::format("{} rank {}", plan.configuration.label, o.rank));
     if (o.fit == ClockFit::kAligned)
       ctx.note(fmt::format(
           "  rank {}: clock {:+.3f} us against rank {}, {}residual {:.3f} us over {} collectives",
@@ -66,8 +66,8 @@ RunPlan chosen_ranks(Session& ctx, const RunPlan& plan, const std::vector<std::i
         std::ranges::find(plan.missing_ranks, wanted) == plan.missing_ranks.end())
       absent.push_back(wanted);
   if (!absent.empty())
-    ctx.diagnostics.add_at(Severity::kDataLoss, "merge_rank_missing", plan.configuration.label,
-                           missing_ranks_text(absent));
+    ctx.diagnostics.add(counters::merge_rank_missing(missing_ranks_text(absent)),
+                        plan.configuration.label);
   return out;
 }
 
@@ -109,8 +109,7 @@ void add_counters(Session& ctx, const std::vector<SampledCounters>& counters,
                   MergedTraceWriter& writer) {
   for (const SampledCounters& one : counters)
     if (writer.add_counters(one.process, one.tracks) == 0)
-      ctx.diagnostics.add_at(Severity::kWarning, "merge_samples_outside", one.path,
-                             "no sample is in the time of the traces");
+      ctx.diagnostics.add(counters::merge_samples_outside(), one.path);
 }
 
 void count(const MergeSummary& summary, MergedRun& run) {
@@ -192,9 +191,8 @@ Result<void> merge_sweep(Session& ctx, const MergeRequest& request, const std::s
     if (run.error().code == ErrorCode::kOutput)
       return run.error(); // a full disk will not get better
     ++failed;
-    ctx.diagnostics.add_at(
-        Severity::kDataLoss, "merge_run_failed", plan.folder,
-        fmt::format("{} is not merged: {}", plan.configuration.label, run.error().what));
+    ctx.diagnostics.add(counters::merge_run_failed(plan.configuration.label, run.error().what),
+                        plan.folder);
   }
   if (failed == plans.size())
     return Error{ErrorCode::kUnreadable, sweep, "no configuration could be merged", ""};

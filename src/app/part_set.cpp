@@ -1,5 +1,6 @@
 #include "app/part_set.h"
 
+#include "base/counters.h"
 #include "base/number_text.h"
 #include "os/file_stamp.h"
 #include "os/whole_file.h"
@@ -26,14 +27,9 @@ std::string leaf(const std::string& path) {
 /// Those that are no ranks which a part of the run has not: each shard lacks those of the others.
 Diagnostics without_missing(const Diagnostics& all) {
   Diagnostics out;
-  for (const Problem& p : all.problems()) {
-    if (p.name.starts_with("missing_ranks_"))
-      continue;
-    if (p.by_place)
-      out.add_at(p.severity, p.name, p.where, p.sentence, p.count);
-    else
-      out.add(p.severity, p.name, p.where, p.sentence, p.count);
-  }
+  for (const Problem& p : all.problems())
+    if (p.name != counters::missing_ranks.key)
+      out.merge(p);
   return out;
 }
 
@@ -48,10 +44,9 @@ void unite_plan(Session& session, KnownPlan& to, KnownPlan more) {
     if (place == to.plan.ranks.end() || place->rank != file.rank)
       to.plan.ranks.insert(place, std::move(file));
     else if (place->path != file.path)
-      session.diagnostics.add_at(
-          Severity::kDataLoss, "rank_twice", file.path,
-          fmt::format("{}: another shard has a trace of it, {}, which is used",
-                      to_text(RunKey{to.plan.configuration, file.rank}), place->path));
+      session.diagnostics.add(
+          counters::rank_twice(to_text(RunKey{to.plan.configuration, file.rank}), place->path),
+          file.path);
   }
 }
 
@@ -173,8 +168,7 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
     const Result<std::string> bytes = bytes_of(place);
     Result<ShardFile> shard = bytes ? decode_shard_file(*bytes) : bytes.error();
     if (!shard) {
-      session.diagnostics.add_at(Severity::kDataLoss, "shard_unreadable", place.path,
-                                 "the file of a shard is left out: " + shard.error().what);
+      session.diagnostics.add(counters::shard_unreadable(shard.error().what), place.path);
       continue;
     }
     const auto [at, fresh] = seen.emplace(*bytes, place.path);
@@ -183,8 +177,7 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
           {place, std::move(*shard),
            place.memory == nullptr ? file_stamp(place.path).value_or(FileStamp{}).written_ns : 0});
     else
-      session.diagnostics.add_at(Severity::kInfo, "shard_twice", place.path,
-                                 fmt::format("is the same as {} and counts once", at->second));
+      session.diagnostics.add(counters::shard_twice(at->second), place.path);
   }
   std::ranges::stable_sort(
       out, [](const FoundShard& a, const FoundShard& b) { return a.shard.index < b.shard.index; });
@@ -251,18 +244,13 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
       out.push_back(std::move(found));
     else if (best->second.whole() && asked_of(found.shard) == best->second.asked &&
              best->second.holds_all_of(found))
-      session.diagnostics.add_at(
-          Severity::kInfo, "parts_of_before", found.place.path,
-          fmt::format("is of the same folder before: the {} shards of now have all that is there",
-                      best->second.count));
+      session.diagnostics.add(counters::parts_of_before(best->second.count), found.place.path);
     else
-      session.diagnostics.add_at(
-          Severity::kDataLoss, "parts_of_another_run", found.place.path,
-          fmt::format(
-              "is left out: it is of other traces, options or shards than the {} of {} "
-              "shards that are combined{}",
+      session.diagnostics.add(
+          counters::parts_of_another_run(
               best->second.indices.size(), best->second.count,
-              found.shard.local ? "" : " (nodes with folders of their own need partial --local)"));
+              found.shard.local ? "" : " (nodes with folders of their own need partial --local)"),
+          found.place.path);
   }
   return out;
 }
@@ -352,8 +340,8 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
     const std::string used = fmt::format("; {} rank{} that {} finished before {} used", finished,
                                          finished == 1 ? "" : "s", all > 1 ? "they" : "it",
                                          finished == 1 ? "is" : "are");
-    session.diagnostics.add(Severity::kDataLoss, "shards_missing", folder.string(),
-                            absent_shards_ + (finished > 0 ? used : ""));
+    session.diagnostics.add(counters::shards_missing(absent_shards_, finished > 0 ? used : ""),
+                            folder.string());
   }
   if (facts_.local)
     unite_local(session, shards);
@@ -394,12 +382,11 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
       if (known.plan.ranks.size() >= 2) // one trace is no run
         known.plan.missing_ranks = missing_ranks(known.plan.ranks, known.worlds);
       if (!known.plan.missing_ranks.empty())
-        out.diagnostics.add(Severity::kDataLoss, "missing_ranks_" + known.plan.configuration.label,
-                            known.plan.folder, missing_ranks_text(known.plan.missing_ranks));
+        out.diagnostics.add(counters::missing_ranks(missing_ranks_text(known.plan.missing_ranks)),
+                            known.plan.folder, 1, known.plan.configuration.label);
     }
     if (!out.plans.empty() && out.error) {
-      out.diagnostics.add(Severity::kDataLoss, fmt::format("shard_without_{}", kind),
-                          out.error->where, "a shard has none of the ranks: " + out.error->what);
+      out.diagnostics.add(counters::shard_without_ranks(out.error->what), out.error->where);
       out.error.reset();
     }
     std::ranges::stable_sort(out.plans, [](const KnownPlan& a, const KnownPlan& b) {
@@ -421,26 +408,20 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
     if (!first || !second) {
       const bool use = !first && second;
       const Place& left_out = use ? at->second : place;
-      session.diagnostics.add_at(Severity::kDataLoss, "part_unusable", left_out.path,
-                                 "is left out, another part of the rank is used: " +
-                                     (use ? first : second).error().what);
+      session.diagnostics.add(counters::part_unusable((use ? first : second).error().what),
+                              left_out.path);
       if (use)
         at->second = place;
     } else if (first->held == second->held) {
-      session.diagnostics.add_at(
-          Severity::kInfo, "part_twice", place.path,
-          fmt::format("holds the same as {} and counts once", at->second.path));
+      session.diagnostics.add(counters::part_twice(at->second.path), place.path);
     } else if (const bool old = is_current(*second, at->first);
                old != is_current(*first, at->first)) {
-      session.diagnostics.add_at(
-          Severity::kInfo, "part_of_before", (old ? at->second : place).path,
-          fmt::format("is left out: its trace, {}, was written since", first->path));
+      session.diagnostics.add(counters::part_of_before(first->path),
+                              (old ? at->second : place).path);
       if (old)
         at->second = place;
     } else {
-      session.diagnostics.add_at(
-          Severity::kDataLoss, "part_contradicts", place.path,
-          fmt::format("is left out: of the same trace {} holds something else", at->second.path));
+      session.diagnostics.add(counters::part_contradicts(at->second.path), place.path);
     }
   }
 }
@@ -458,10 +439,9 @@ void PartSet::leave_out_absent(Session& session, RunPlan& plan) const {
   });
   if (absent.empty())
     return;
-  session.diagnostics.add(Severity::kDataLoss, "missing_parts_" + plan.configuration.label,
-                          plan.folder,
-                          fmt::format("rank{} {} without a part: {}", absent.size() == 1 ? "" : "s",
-                                      ranges_text(absent), absent_shards_));
+  session.diagnostics.add(
+      counters::missing_parts(absent.size() == 1 ? "" : "s", ranges_text(absent), absent_shards_),
+      plan.folder, 1, plan.configuration.label);
   plan.missing_ranks.insert(plan.missing_ranks.end(), absent.begin(), absent.end());
   std::sort(plan.missing_ranks.begin(), plan.missing_ranks.end());
 }

@@ -8,6 +8,7 @@
 #include "app/page.h"
 #include "app/part_set.h"
 #include "app/rank_needs.h"
+#include "base/counters.h"
 #include "model/gpu_arch.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
@@ -193,9 +194,8 @@ private:
     const Result<std::string> bytes = read_own(path);
     const Result<ShardFile> before = bytes ? decode_shard_file(*bytes) : bytes.error();
     if (before && before->inputs != shard_.inputs)
-      session_.diagnostics.add_at(Severity::kInfo, "parts_replaced", path,
-                                  fmt::format("was of {}, whose parts here are of no use any more",
-                                              fmt::join(before->inputs, ", ")));
+      session_.diagnostics.add(
+          counters::parts_replaced(fmt::format("{}", fmt::join(before->inputs, ", "))), path);
   }
 
   /// Takes out the ranks whose parts are there and are of these traces and options. Errors: kOutput
@@ -567,11 +567,8 @@ Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request)
     RunOfParts from{{}, run.parts.get()};
     RS_TRY(from.plan, run_of(session, request, *run.parts));
     if (from.plan.ranks.size() != facts.page_ranks)
-      session.diagnostics.add(
-          Severity::kInfo, "page_detail", from.plan.folder,
-          fmt::format("the parts hold as much detail as a page of {} ranks has, there are {} "
-                      "(partial --world-size says how many)",
-                      facts.page_ranks, from.plan.ranks.size()));
+      session.diagnostics.add(counters::page_detail(facts.page_ranks, from.plan.ranks.size()),
+                              from.plan.folder);
     RS_TRY(made, write_page_of_parts(session, of, from, facts.page_ranks));
   }
   return ReduceResult{made.ranks, {request.output}};

@@ -1,6 +1,7 @@
 #include "app/reduce_job.h"
 
 #include "app/baseline.h"
+#include "base/counters.h"
 #include "core/error_part.h"
 #include "core/part.h"
 #include "os/tasks.h"
@@ -185,8 +186,8 @@ Result<ReduceResult> reduce_shares(Session& session, JobShares shares, const Job
   if (shares.failed.size() == shares.processes)
     return shares.failed.front().second;
   for (const auto& [rank, error] : shares.failed)
-    session.diagnostics.add_at(Severity::kDataLoss, "process_failed",
-                               process_name(rank, shares.processes), error.message());
+    session.diagnostics.add(counters::process_failed(error.message()),
+                            process_name(rank, shares.processes));
   ReduceRequest reduce = request.reduce;
   reduce.runs.resize(request.runs.size());
   const std::vector<std::string> kept = kept_folders(request);

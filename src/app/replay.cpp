@@ -1,6 +1,7 @@
 #include "app/replay.h"
 
 #include "app/write_outputs.h"
+#include "base/counters.h"
 #include "engine/loader.h"
 #include "os/output_file.h"
 
@@ -30,9 +31,8 @@ std::vector<ReplayCall> calls_of(const std::vector<ReplayRow>& rows) {
 void count_problem(Session& session, const ReplayRow& row, const ReplayTime& time) {
   if (time.status == "failed" || time.status == "missing")
     session.diagnostics.add(
-        Severity::kWarning, "replay_" + time.status,
-        fmt::format("{} no. {} {}", replay_group_name(row.item.group), row.number, row.item.name),
-        time.detail);
+        (time.status == "failed" ? counters::replay_failed : counters::replay_missing)(time.detail),
+        fmt::format("{} no. {} {}", replay_group_name(row.item.group), row.number, row.item.name));
 }
 
 std::string said(const ReplayTime& time) {

@@ -1,6 +1,7 @@
 #include "app/report_energy.h"
 
 #include "app/kernel_energy.h"
+#include "base/counters.h"
 #include "collect/samplers/read_samples.h"
 
 #include <algorithm>
@@ -42,19 +43,15 @@ Result<void> add_energy(const LoadedTrace& loaded, const TracedSteps& steps,
   const std::vector<KernelEnergy> kinds = kernel_energy(loaded, power);
   const std::string why = why_none(kinds, clock, table.clocks.has_value());
   if (!why.empty()) {
-    report.diagnostics.add(Severity::kWarning, "power_not_joined", path, why);
+    report.diagnostics.add(counters::power_not_joined(why), path);
     return {};
   }
   if (std::any_of(kinds.begin(), kinds.end(), [](const KernelEnergy& k) {
         return k.kind == WorkKind::kAll && k.joules_low && !k.joules;
       }))
-    report.diagnostics.add(Severity::kWarning, "power_aliased", path,
-                           "power changes as fast as it is sampled and there is no energy counter: "
-                           "only the range of the energy is known; sample more often");
+    report.diagnostics.add(counters::power_aliased(), path);
   if (clock == StepClock::kBoottime)
-    report.diagnostics.add(Severity::kInfo, "power_clock", path,
-                           "the trace's CLOCK_BOOTTIME is taken for the samples' CLOCK_MONOTONIC: "
-                           "they are one where the host was not suspended");
+    report.diagnostics.add(counters::power_clock(), path);
   const auto wanted = [&](const char* name) { return sheets.empty() || sheets.contains(name); };
   if (const std::vector<StepEnergy> rows = step_energy(steps, power);
       wanted("step_energy") && !rows.empty())

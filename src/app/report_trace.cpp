@@ -13,6 +13,7 @@
 #include "app/report_energy.h"
 #include "app/top.h"
 #include "app/unlinked_note.h"
+#include "base/counters.h"
 #include "base/nearest.h"
 #include "core/steps.h"
 #include "engine/capture_folder.h"
@@ -37,17 +38,13 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
                    Diagnostics& diagnostics) {
   if (overlaps.count == 0)
     return;
-  diagnostics.add(
-      overlaps.absurd > 0 ? Severity::kWarning : Severity::kInfo, "same_stream_overlap",
-      t.trace.path,
-      fmt::format("GPU events run into the next one on their stream, {:.3f} us in all, longest "
-                  "{:.3f} us ({}); {}",
-                  static_cast<double>(overlaps.total_ns) / 1e3,
-                  static_cast<double>(overlaps.longest_ns) / 1e3,
-                  t.trace.name(overlaps.longest).substr(0, 60),
-                  clipped ? "they were clipped"
-                          : "durations are as recorded, --clip-overruns clips"),
-      overlaps.count);
+  Problem told = counters::same_stream_overlap(
+      static_cast<double>(overlaps.total_ns) / 1e3, static_cast<double>(overlaps.longest_ns) / 1e3,
+      t.trace.name(overlaps.longest).substr(0, 60),
+      clipped ? "they were clipped" : "durations are as recorded, --clip-overruns clips");
+  if (overlaps.absurd > 0)
+    told.severity = Severity::kWarning;
+  diagnostics.add(told, t.trace.path, overlaps.count);
 }
 
 /// A workbook of the whole trace begins with an overview; one whose sheets were chosen, or that is
@@ -95,9 +92,7 @@ void note_requests(const LoadedTrace& t, const Report& report, Diagnostics& diag
   if (std::none_of(steps.begin(), steps.end(), [&t](const AnnotatedStep& s) {
         return !step_request_lengths(t.trace.name(s.annotation)).empty();
       }))
-    diagnostics.add(Severity::kInfo, "serving_requests", t.trace.path,
-                    "annotations of its steps name no requests and list no lengths: there are "
-                    "times of steps, and none of a single request");
+    diagnostics.add(counters::serving_requests(), t.trace.path);
 }
 
 /// Puts in the operators of the graph captures, after the choice of steps.

@@ -2,6 +2,7 @@
 
 #include "app/gpu_work.h"
 #include "app/top_parts.h"
+#include "base/counters.h"
 #include "engine/run_check.h"
 #include "findings/top_findings.h"
 #include "model/gpu_arch.h"
@@ -61,10 +62,7 @@ std::optional<Error> several_configurations(const TopRequest& request) {
 void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
   const auto world = parts.identities.front().world_size;
   if (parts.ranks.size() == 1 && world && *world > 1)
-    diagnostics.add(Severity::kInfo, "one_rank_of_run", parts.ranks.front().path,
-                    fmt::format("one rank of {}: bandwidths, waits and slow ranks need the others "
-                                "(give their folder)",
-                                *world));
+    diagnostics.add(counters::one_rank_of_run(*world), parts.ranks.front().path);
 }
 
 TopFacts with_findings(TopFacts facts, const TopParts& parts, const CollectiveFacts* collectives) {

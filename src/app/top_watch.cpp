@@ -1,6 +1,7 @@
 // The folders of `top --watch`: what is new, what still grows, what was read before.
 #include "app/top.h"
 #include "app/top_parts.h"
+#include "base/counters.h"
 #include "base/units.h"
 #include "engine/quiet_session.h"
 #include "os/signals.h"
@@ -124,7 +125,7 @@ Result<TopLook> TopWatch::look(Session& parent) {
     if (!found && !may_mend(found.error()))
       return found.error();
     if (!found)
-      session.diagnostics.add(Severity::kDataLoss, "watch", "", found.error().message());
+      session.diagnostics.add(counters::watch(found.error().message()), "");
     else
       plan = std::move(*found);
   }
@@ -132,8 +133,7 @@ Result<TopLook> TopWatch::look(Session& parent) {
   for (const auto& [rank, of] : kept_) {
     session.diagnostics.merge(of.diagnostics);
     if (of.lost)
-      session.diagnostics.add_at(Severity::kDataLoss, "rank_failed", of.path,
-                                 fmt::format("rank {}: {}", rank, of.why));
+      session.diagnostics.add(counters::rank_failed(fmt::format("rank {}", rank), of.why), of.path);
   }
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts_);
   RS_TRY(out.facts,

@@ -1,6 +1,7 @@
 #include "app/unlinked_note.h"
 
 #include "analyses/timeline/gpu_timeline.h"
+#include "base/counters.h"
 #include "base/units.h"
 
 #include <fmt/format.h>
@@ -27,17 +28,10 @@ void note_unlinked(const LoadedTrace& trace, const ReportOptions& options,
     return;
   const double with = total_ms(trace, options, true);
   const double without = total_ms(trace, options, false);
-  diagnostics.add(
-      Severity::kInfo, "unlinked_gpu_events", trace.trace.path,
-      options.include_unlinked_kernels
-          ? fmt::format(
-                "{} of {} GPU events have no launch in the trace; gpu_timeline counts them: "
-                "total_time {:.3f} ms, {:.3f} of launched work alone",
-                all - linked, all, with, without)
-          : fmt::format("{} of {} GPU events have no launch in the trace; gpu_timeline leaves them "
-                        "out, as the reference does: total_time {:.3f} ms, {:.3f} with them "
-                        "(--include-unlinked-kernels)",
-                        all - linked, all, without, with));
+  diagnostics.add(options.include_unlinked_kernels
+                      ? counters::unlinked_gpu_events(all - linked, all, with, without)
+                      : counters::unlinked_left_out(all - linked, all, without, with),
+                  trace.trace.path);
 }
 
 } // namespace rankscope

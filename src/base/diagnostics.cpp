@@ -17,19 +17,20 @@ Diagnostics& Diagnostics::operator=(const Diagnostics& other) {
   return *this;
 }
 
-void Diagnostics::add(Severity severity, std::string_view name, std::string_view where,
-                      std::string_view sentence, std::uint64_t count) {
-  count_in(std::string(name),
-           {std::string(name), severity, count, std::string(where), std::string(sentence), false});
+void Diagnostics::add(const Problem& told, std::string_view where, std::uint64_t count,
+                      std::string_view label) {
+  Problem problem = told;
+  problem.where = where;
+  problem.count = count;
+  problem.label = label;
+  merge(problem);
 }
 
-void Diagnostics::add_at(Severity severity, std::string_view name, std::string_view where,
-                         std::string_view sentence, std::uint64_t count) {
-  count_in(std::string(name) + '\n' + std::string(where),
-           {std::string(name), severity, count, std::string(where), std::string(sentence), true});
-}
-
-void Diagnostics::count_in(const std::string& key, const Problem& problem) {
+void Diagnostics::merge(const Problem& problem) {
+  std::string key = problem.name;
+  if (problem.by_place)
+    for (const std::string* part : {&problem.where, &problem.label, &problem.sentence})
+      key += '\n' + *part;
   const std::lock_guard lock(mutex_);
   const auto [found, fresh] = index_.emplace(key, problems_.size());
   if (fresh)
@@ -39,12 +40,8 @@ void Diagnostics::count_in(const std::string& key, const Problem& problem) {
 }
 
 void Diagnostics::merge(const Diagnostics& other) {
-  for (const Problem& p : other.problems()) {
-    if (p.by_place)
-      add_at(p.severity, p.name, p.where, p.sentence, p.count);
-    else
-      add(p.severity, p.name, p.where, p.sentence, p.count);
-  }
+  for (const Problem& problem : other.problems())
+    merge(problem);
 }
 
 bool Diagnostics::data_lost() const {

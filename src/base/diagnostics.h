@@ -13,12 +13,13 @@ namespace rankscope {
 enum class Severity { kInfo, kWarning, kDataLoss };
 
 struct Problem {
-  std::string name; ///< stable key, e.g. "event_missing_dur"
+  std::string name; ///< stable key, one of base/counters.def
   Severity severity = Severity::kInfo;
   std::uint64_t count = 0;
-  std::string where;     ///< first location: file, byte offset or event
-  std::string sentence;  ///< for the user: what it means
-  bool by_place = false; ///< one of several problems of this name, each at a place of its own
+  std::string where;      ///< first location: file, byte offset or event
+  std::string sentence;   ///< for the user: what it means
+  bool by_place = false;  ///< one of several problems of this name, each with its place
+  std::string label = {}; ///< of the run, where several have one place; not in parts
 };
 
 /// Thread-safe. kDataLoss makes the process exit with 4 (partial).
@@ -28,12 +29,13 @@ public:
   Diagnostics(const Diagnostics& other);
   Diagnostics& operator=(const Diagnostics& other);
 
-  void add(Severity severity, std::string_view name, std::string_view where,
-           std::string_view sentence, std::uint64_t count = 1);
-  /// As add(), with a line for each `where`: what is lost rank by rank or file by file has one name
-  /// and is still named one by one.
-  void add_at(Severity severity, std::string_view name, std::string_view where,
-              std::string_view sentence, std::uint64_t count = 1);
+  /// `told`: a counter with its parameters (base/counters.h). The first place and sentence are
+  /// shown for all of the counter; one with a line for each place has one for each place, label and
+  /// sentence.
+  void add(const Problem& told, std::string_view where, std::uint64_t count = 1,
+           std::string_view label = {});
+  /// Adds to what is there, with its count and place.
+  void merge(const Problem& problem);
   void merge(const Diagnostics& other);
   [[nodiscard]] bool data_lost() const;
   [[nodiscard]] bool empty() const;
@@ -41,8 +43,6 @@ public:
   [[nodiscard]] std::vector<Problem> problems() const;
 
 private:
-  void count_in(const std::string& key, const Problem& problem);
-
   mutable std::mutex mutex_;
   std::vector<Problem> problems_;
   std::map<std::string, std::size_t, std::less<>> index_;

@@ -1,5 +1,6 @@
 // rankscope library-perf [library_trace.csv]: how long each configuration of a trace takes here.
 #include "app/command_reports.h"
+#include "base/counters.h"
 #include "cli/command.h"
 #include "cli/library_perf_measures.h"
 #include "collect/library_perf/library_perf.h"
@@ -65,8 +66,9 @@ Result<void> measure(Context& ctx, LibraryPerfFlags f) {
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", n, status);
   for (const PerfRow& r : rows)
     if (r.status == "failed" || r.status == "missing")
-      ctx.diagnostics.add(Severity::kWarning, "library_perf_" + r.status, r.config.substr(0, 120),
-                          r.detail);
+      ctx.diagnostics.add((r.status == "failed" ? counters::library_perf_failed
+                                                : counters::library_perf_missing)(r.detail),
+                          r.config.substr(0, 120));
   ctx.partial = ctx.partial || (!rows.empty() && by_status.count("ok") == 0);
   RS_TRY(const std::string compared,
          f.implementations.empty()

@@ -1,6 +1,7 @@
 #include "cli/library_logs.h"
 
 #include "app/command_reports.h"
+#include "base/counters.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
 #include "readers/foreign_format.h"
@@ -50,8 +51,7 @@ Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string
   if (others != nullptr)
     others->write(rest);
   if (!source->problem().empty())
-    ctx.diagnostics.add_at(Severity::kDataLoss, "library_log_truncated", path,
-                           "the log ends early: " + source->problem());
+    ctx.diagnostics.add(counters::library_log_truncated(source->problem()), path);
   return {};
 }
 
@@ -89,9 +89,8 @@ Result<void> parse_library_logs(Context& ctx, const LibraryLogs& f) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (const LibraryCount& c : summary.counts)
     if (c.damaged > 0)
-      ctx.diagnostics.add_at(
-          Severity::kWarning, "library_line_damaged", log_kind_name(c.kind),
-          "lines are torn or unknown and not counted; the first: " + c.first_damaged, c.damaged);
+      ctx.diagnostics.add(counters::library_line_damaged(c.first_damaged), log_kind_name(c.kind),
+                          c.damaged);
   if (options.csv != "-")
     print(ctx, options, summary, seconds);
   return {};

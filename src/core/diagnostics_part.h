@@ -21,12 +21,8 @@ template <class Archive, PartOf<Diagnostics> Row> void part_fields(Archive& arch
     problems = r.problems();
   archive(problems);
   if constexpr (Archive::kReads)
-    for (const Problem& p : problems) {
-      if (p.by_place)
-        r.add_at(p.severity, p.name, p.where, p.sentence, p.count);
-      else
-        r.add(p.severity, p.name, p.where, p.sentence, p.count);
-    }
+    for (const Problem& problem : problems)
+      r.merge(problem);
 }
 
 } // namespace rankscope

@@ -1,5 +1,6 @@
 #include "engine/loader.h"
 
+#include "base/counters.h"
 #include "core/gpu_work.h"
 #include "engine/memory_limit.h"
 
@@ -66,8 +67,7 @@ ReadOptions read_options(const LoadOptions& options) {
 
 LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& options) {
   if (!has_gpu_work(trace))
-    trace.diagnostics.add(Severity::kWarning, "no_gpu_events", path,
-                          "the trace contains no GPU work (kernels, copies, fills)");
+    trace.diagnostics.add(counters::no_gpu_events(), path);
   LoadedTrace out;
   if (options.link)
     out.tree = CallTree::build(trace, {options.keep_python, options.rules});

@@ -1,5 +1,6 @@
 #include "engine/run_ranks.h"
 
+#include "base/counters.h"
 #include "os/tasks.h"
 
 #include <condition_variable>
@@ -195,9 +196,8 @@ void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& fil
   const std::string why = error.where == file.path
                               ? Error{error.code, "", error.what, error.hint}.message()
                               : error.message();
-  session.diagnostics.add_at(
-      Severity::kDataLoss, "rank_failed", file.path,
-      fmt::format("{}: {}", to_text(RunKey{plan.configuration, file.rank}), why));
+  session.diagnostics.add(
+      counters::rank_failed(to_text(RunKey{plan.configuration, file.rank}), why), file.path);
 }
 
 Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,

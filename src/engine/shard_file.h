@@ -16,7 +16,7 @@
 namespace rankscope {
 
 /// Raise it with the fields.
-inline constexpr std::uint32_t kShardFileVersion = 3;
+inline constexpr std::uint32_t kShardFileVersion = 4;
 
 /// For which commands a rank's parts are.
 struct PartsFor {

@@ -1,5 +1,6 @@
 #include "readers/discovery.h"
 
+#include "base/counters.h"
 #include "base/number_text.h"
 #include "readers/folder_names.h"
 #include "readers/foreign_format.h"
@@ -82,8 +83,7 @@ public:
     const std::string which = missing_ranks_text(plan_.missing_ranks);
     if (options_.require_all_ranks)
       return Error{ErrorCode::kUnreadable, plan_.folder, which, ""};
-    diag_.add(Severity::kDataLoss, "missing_ranks_" + plan_.configuration.label, plan_.folder,
-              which);
+    diag_.add(counters::missing_ranks(which), plan_.folder, 1, plan_.configuration.label);
     return {};
   }
 
@@ -115,9 +115,9 @@ private:
   bool too_large(const Candidate& c) {
     if (c.too_large.empty())
       return false;
-    diag_.add_at(Severity::kDataLoss, "rank_too_large", c.path,
-                 fmt::format("its rank {}{} is more than any run has; it is left out",
-                             c.too_large.substr(0, 24), c.too_large.size() > 24 ? "..." : ""));
+    diag_.add(
+        counters::rank_too_large(c.too_large.substr(0, 24), c.too_large.size() > 24 ? "..." : ""),
+        c.path);
     return true;
   }
 
@@ -141,8 +141,7 @@ private:
       return {};
     }
     for (const std::string& path : nameless)
-      diag_.add(Severity::kWarning, "trace_without_rank", path,
-                "has no rank in its name, as the files beside it have, and is left out");
+      diag_.add(counters::trace_without_rank(), path);
     return {};
   }
 
@@ -154,11 +153,8 @@ private:
     for (auto& [rest, paths] : processes)
       by_rank_.emplace(static_cast<std::int64_t>(by_rank_.size()), std::move(paths));
     if (processes.size() > 1)
-      diag_.add(Severity::kInfo, "ranks_by_order", plan_.folder,
-                fmt::format("neither the traces nor their names have a rank: the {} "
-                            "are numbered in the order of their names, from {} "
-                            "(--rank-regex or --trace-pattern finds ranks in names)",
-                            processes.size(), base_name(nameless.front())));
+      diag_.add(counters::ranks_by_order(processes.size(), base_name(nameless.front())),
+                plan_.folder);
   }
 
   RankFile rank_file(std::int64_t rank, const std::string& path) {
@@ -178,9 +174,7 @@ private:
     if (head.ranks.size() > 1)
       file.rank_in_file = rank;
     else if (!head.ranks.empty() && head.ranks.front() != rank)
-      diag_.add(Severity::kWarning, "rank_differs_from_header", path,
-                fmt::format("is rank {} by its name but rank {} by its header; the name is used",
-                            rank, head.ranks.front()));
+      diag_.add(counters::rank_differs_from_header(rank, head.ranks.front()), path);
     return file;
   }
 
@@ -386,7 +380,7 @@ void name_empty(const std::string& root, const std::vector<std::string>& folders
     const auto below = groups.lower_bound("c" + relative + "/"); // a=1 of a=1/b=2 is none
     if (config && config->folder == relative && groups.count("c" + relative) == 0 &&
         (below == groups.end() || below->first.rfind("c" + relative + "/", 0) != 0))
-      diag.add(Severity::kDataLoss, "config_without_traces_" + relative, folder, "holds no trace");
+      diag.add(counters::config_without_traces(), folder);
   }
 }
 
@@ -481,8 +475,8 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
         !filled) {
       if (options.require_all_ranks)
         return filled.error();
-      diag.add(Severity::kDataLoss, "run_skipped_" + group.plan.configuration.label,
-               group.plan.folder, fmt::format("is skipped: {}", filled.error().message()));
+      diag.add(counters::run_skipped(filled.error().message()), group.plan.folder, 1,
+               group.plan.configuration.label);
       continue;
     }
     if (group.plan.ranks.empty())

@@ -1,5 +1,6 @@
 #include "readers/trace_files.h"
 
+#include "base/counters.h"
 #include "core/output_layout.h"
 
 #include <algorithm>
@@ -120,8 +121,7 @@ private:
   }
 
   void lost(const fs::path& path, const std::string& why) {
-    diag_.add_at(Severity::kDataLoss, "folder_unreadable", path.string(),
-                 fmt::format("cannot be entered ({}): traces below it are missing", why));
+    diag_.add(counters::folder_unreadable(why), path.string());
   }
 
   Readers known_;

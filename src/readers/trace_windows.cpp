@@ -1,5 +1,6 @@
 #include "readers/trace_windows.h"
 
+#include "base/counters.h"
 #include "base/number_text.h"
 #include "base/to_number.h"
 
@@ -120,10 +121,7 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
     else
       ranks.erase(rank);
   if (!asked)
-    diag.add(Severity::kInfo, "several_windows", folder,
-             fmt::format("traces of steps {}: step {} is used, the newest that all ranks have; "
-                         "--step chooses another (merge: --trace-step)",
-                         listed(all), chosen));
+    diag.add(counters::several_windows(listed(all), chosen), folder);
   return {};
 }
 
@@ -148,10 +146,7 @@ Result<void> choose_time(TracesByRank& ranks, const RankWindows& windows,
     else
       ranks.erase(rank);
   if (!asked)
-    diag.add(Severity::kInfo, "several_windows", folder,
-             fmt::format("up to {} traces a rank at different times: the newest of each is used; "
-                         "--step takes the time in a name (merge: --trace-step)",
-                         most));
+    diag.add(counters::several_times(most), folder);
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "writers/merged_trace.h"
 
+#include "base/counters.h"
 #include "base/json_text.h"
 #include "core/steps.h"
 #include "writers/lanes.h"
@@ -53,14 +54,10 @@ public:
     if (!w_.begun_)
       begin();
     if (w_.has_base_ != (t_.clock().domain == ClockDomain::kUnix))
-      diag_.add(
-          Severity::kWarning, "merge_no_base_time", t_.path,
-          "this trace or the first one has no baseTimeNanoseconds; without it times are taken "
-          "as unix times and may not line up");
+      diag_.add(counters::merge_no_base_time(), t_.path);
     cut(summary);
     if (kept_.empty()) {
-      diag_.add(Severity::kDataLoss, "merge_empty_rank", t_.path,
-                fmt::format("rank {} has no event in the window; it is left out", rank_));
+      diag_.add(counters::merge_empty_rank(rank_), t_.path);
       return;
     }
     // Viewers bind an arrow's end to the slice that began last on its track: slices are written in
@@ -73,10 +70,7 @@ public:
       backward_arrows(summary);
     order_ends();
     if (back_in_time_ > 0)
-      diag_.add(Severity::kInfo, "merge_arrow_back_in_time", t_.path,
-                "work that starts before the call that launches it (clocks of host and device "
-                "disagree) has no arrow",
-                back_in_time_);
+      diag_.add(counters::merge_arrow_back_in_time(), t_.path, back_in_time_);
     slices(summary);
   }
 

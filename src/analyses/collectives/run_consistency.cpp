@@ -468,26 +468,6 @@ RankIdentity identity_of(const Trace& trace, std::int64_t rank) {
   return out;
 }
 
-std::string_view problem_name(RunProblem::Kind kind) {
-  switch (kind) {
-  case Kind::kMissing:
-    return "run_ranks_missing";
-  case Kind::kCopy:
-    return "run_rank_copied";
-  case Kind::kRank:
-    return "run_rank_twice";
-  case Kind::kWorld:
-    return "run_world_differs";
-  case Kind::kGroups:
-    return "run_groups_differ";
-  case Kind::kWindow:
-    return "run_windows_differ";
-  case Kind::kForeign:
-    return "run_mixed";
-  }
-  return "";
-}
-
 std::vector<RunProblem> check_run(std::span<const RankIdentity> ranks,
                                   const RunExpectation& expected,
                                   std::span<const ClockOffset> clocks,

@@ -57,8 +57,6 @@ struct RunProblem {
   std::string text;                ///< one line
   bool operator==(const RunProblem&) const = default;
 };
-/// Stable key for diagnostics: "run_ranks_missing", "run_rank_copied", ...
-[[nodiscard]] std::string_view problem_name(RunProblem::Kind kind);
 
 struct RunExpectation {
   /// Ranks that were named as missing before, or that nobody asked for.

@@ -1,6 +1,8 @@
 // Outer merge of report tables by key (docs/reference/compare-rules.md 1).
 #include "analyses/compare/compare_reports.h"
 
+#include "base/counters.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -413,9 +415,8 @@ private:
     if (missing == tables.end())
       return tables;
     if (tables[0] != nullptr)
-      out_.diagnostics.add(Severity::kWarning, "sheet_not_compared_" + sheet,
-                           tags_[static_cast<std::size_t>(missing - tables.begin())],
-                           "the report has no sheet " + sheet + "; it is left out");
+      out_.diagnostics.add(counters::sheet_not_compared(sheet),
+                           tags_[static_cast<std::size_t>(missing - tables.begin())]);
     return {};
   }
 

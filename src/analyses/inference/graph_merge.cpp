@@ -1,6 +1,7 @@
 #include "analyses/inference/graph_merge.h"
 
 #include "analyses/inference/graph_template.h"
+#include "base/counters.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -291,14 +292,10 @@ private:
     }
     const std::string& where = builder_.so_far().path;
     if (merged > 0)
-      builder_.diagnostics().add(Severity::kInfo, "graphs_merged", where,
-                                 "graph launches have the operators of their capture", merged);
+      builder_.diagnostics().add(counters::graphs_merged(), where, merged);
     if (left != nullptr)
-      builder_.diagnostics().add(
-          Severity::kWarning, "graphs_not_merged", where,
-          "graph launches whose kernels have no operator from the captures, or not all: " +
-              left->why,
-          t_.graph_launches.size() - whole);
+      builder_.diagnostics().add(counters::graphs_not_merged(left->why), where,
+                                 t_.graph_launches.size() - whole);
   }
 
   LoadedTrace& t_;

@@ -3,6 +3,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/roofline.h"
 #include "analyses/operators/unified_perf.h"
+#include "base/counters.h"
 #include "base/units.h"
 #include "core/gpu_work.h"
 #include "core/graph_launch.h"
@@ -61,17 +62,9 @@ void note_impossible_rates(const std::vector<FamilySheet>& sheets, const std::st
       bytes.add(row.tbps.mean, limits.mem_bw_gbps / 1e3, row.name, "TB/s");
     }
   if (flops.rows > 0)
-    diagnostics.add(Severity::kWarning, "rate_above_peak", where,
-                    fmt::format("rows compute faster than {} can ({}): kernels are missing in the "
-                                "trace, or the recorded shapes are not those of the kernels",
-                                limits.name, flops.example),
-                    flops.rows);
+    diagnostics.add(counters::rate_above_peak(limits.name, flops.example), where, flops.rows);
   if (bytes.rows > 0)
-    diagnostics.add(Severity::kInfo, "bandwidth_above_peak", where,
-                    fmt::format("rows move bytes faster than the memory of {} ({}): data came from "
-                                "a cache, or kernels are missing in the trace",
-                                limits.name, bytes.example),
-                    bytes.rows);
+    diagnostics.add(counters::bandwidth_above_peak(limits.name, bytes.example), where, bytes.rows);
 }
 
 void note_what_rates_leave_out(const ModelCoverage& coverage, const std::string& where,
@@ -79,15 +72,12 @@ void note_what_rates_leave_out(const ModelCoverage& coverage, const std::string&
   const double no_operator = percent_of(coverage.no_operator_ns, coverage.total_ns);
   const double largest = percent_of(coverage.largest_ns, coverage.total_ns);
   if (no_operator > kMost)
-    diagnostics.add(Severity::kInfo, "most_time_without_operator", where,
-                    fmt::format("{:.1f} % of the kernel time has no operator ({:.1f} % launched by "
-                                "graphs): rates, shapes and rooflines speak of the rest only",
-                                no_operator, percent_of(coverage.graph_ns, coverage.total_ns)));
+    diagnostics.add(counters::most_time_without_operator(
+                        no_operator, percent_of(coverage.graph_ns, coverage.total_ns)),
+                    where);
   else if (largest > kMost)
-    diagnostics.add(Severity::kInfo, "one_row_holds_most", where,
-                    fmt::format("{:.1f} % of the kernel time is in {}, which no model knows: rates "
-                                "and rooflines speak of the rest only",
-                                largest, coverage.largest_name.substr(0, 80)));
+    diagnostics.add(counters::one_row_holds_most(largest, coverage.largest_name.substr(0, 80)),
+                    where);
 }
 
 std::size_t short_kernels_without_operator(const LoadedTrace& trace, const ReportOptions& options) {
@@ -150,17 +140,11 @@ Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOpt
   if (trace.tree.gpu_event_count() == 0)
     return coverage; // the loader has warned
   if (!has_events(trace.trace, Category::kCpuOp))
-    diagnostics.add(Severity::kInfo, "no_cpu_operators", where,
-                    "the trace holds no CPU operators (a profiler of the GPU's runtime does not "
-                    "see them): sheets by operator, shape or category (ops_summary, GEMM, SDPA and "
-                    "the like) are not made");
+    diagnostics.add(counters::no_cpu_operators(), where);
   if (report.find("short_kernels_summary") != nullptr) {
     const std::size_t left_out = short_kernels_without_operator(trace, options);
     if (left_out > 0)
-      diagnostics.add(Severity::kInfo, "short_kernels_without_operator", where,
-                      "short kernels have no operator, so short_kernels_summary has no shapes for "
-                      "them",
-                      left_out);
+      diagnostics.add(counters::short_kernels_without_operator(), where, left_out);
   }
   if (report.find("unified_perf_summary") != nullptr) {
     RS_TRY(coverage, model_coverage(trace, options));

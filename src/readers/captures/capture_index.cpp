@@ -1,5 +1,6 @@
 #include "readers/captures/capture_index.h"
 
+#include "base/counters.h"
 #include "os/whole_file.h"
 
 #include <filesystem>
@@ -58,8 +59,7 @@ Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const s
   if (!names_files)
     return std::optional<std::vector<CaptureIndexEntry>>();
   if (bad > 0)
-    diag.add(Severity::kWarning, "capture_index_entries", path,
-             "entries left out: want a file name, a whole batch_size, mode FULL or PIECEWISE", bad);
+    diag.add(counters::capture_index_entries(), path, bad);
   return std::optional(std::move(out));
 }
 

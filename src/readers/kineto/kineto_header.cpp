@@ -1,5 +1,6 @@
 #include "readers/kineto/kineto_header.h"
 
+#include "base/counters.h"
 #include "core/json_parse.h"
 #include "readers/kineto/json_scan.h"
 
@@ -98,17 +99,14 @@ void header_value(std::string_view key, std::string_view raw, KinetoHeader& head
     if (json::text_to_int(raw, base) && usable_time(base, 0))
       head.clock = {ClockDomain::kUnix, base, 0};
     else
-      diag.add(Severity::kWarning, "header_value_malformed", std::string(key),
-               "a header value is no usable number and was ignored");
+      diag.add(counters::header_number_malformed(), std::string(key));
   } else if (key == "distributedInfo" || key == "deviceProperties") {
     simdjson::dom::parser parser;
     simdjson::dom::element value;
     if (raw.size() > kMostKinetoMember)
-      diag.add(Severity::kWarning, "header_value_malformed", std::string(key),
-               "a header value is larger than 16 MiB and was ignored");
+      diag.add(counters::header_value_too_large(), std::string(key));
     else if (parse_json(parser, raw).get(value) != simdjson::SUCCESS)
-      diag.add(Severity::kWarning, "header_value_malformed", std::string(key),
-               "a header value is no valid JSON and was ignored");
+      diag.add(counters::header_value_malformed(), std::string(key));
     else if (key == "distributedInfo")
       parse_distributed(value, h);
     else

@@ -2,6 +2,7 @@
 // plain, gzip or zstd. The stream is cut into runs of whole events, which worker threads parse into
 // chunks; chunks are merged in file order, so that the result does not depend on the threads.
 #include "base/ascii.h"
+#include "base/counters.h"
 #include "core/gpu_work.h"
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
@@ -58,17 +59,12 @@ public:
       return fmt::format("{}: byte {} after unpacking", path, dropped.first_offset);
     };
     if (malformed_.count > 0)
-      d.add(Severity::kDataLoss, "event_malformed", where(malformed_),
-            "an event is no valid JSON object and was dropped", malformed_.count);
+      d.add(counters::event_malformed(), where(malformed_), malformed_.count);
     if (bad_time_.count > 0)
-      d.add(Severity::kDataLoss, "event_bad_time", where(bad_time_),
-            "an event lacks a usable ts or dur (want decimal microseconds, dur >= 0) and was "
-            "dropped",
-            bad_time_.count);
+      d.add(counters::event_bad_time(), where(bad_time_), bad_time_.count);
     report_texts(path);
     if (other_phases_ > 0)
-      d.add(Severity::kInfo, "event_phase_skipped", path,
-            "events of phases other than X, s, t, f and M are not used", other_phases_);
+      d.add(counters::event_phase_skipped(), path, other_phases_);
   }
 
 private:
@@ -103,14 +99,9 @@ private:
       control += std::any_of(text.begin(), text.end(), odd_control) ? 1 : 0;
     }
     if (not_utf8 > 0)
-      out_.diagnostics().add(
-          Severity::kInfo, "text_not_utf8", path,
-          "a name or argument is not UTF-8; it is kept as it is, outputs show U+FFFD", not_utf8);
+      out_.diagnostics().add(counters::text_not_utf8(), path, not_utf8);
     if (control > 0)
-      out_.diagnostics().add(
-          Severity::kInfo, "text_control_characters", path,
-          "a name or argument holds control characters; they are kept, outputs escape them",
-          control);
+      out_.diagnostics().add(counters::text_control_characters(), path, control);
   }
 
   /// Grows the columns at once to what the rest of the file will need, by its density so far:
@@ -415,30 +406,21 @@ private:
     const char* const end = tail_.data() + tail_.size();
     const char* const more = json::skip_space(tail_.data() + at, end);
     if (state == HeadState::kEvents)
-      out_.diagnostics().add(Severity::kDataLoss, "second_event_list", path_,
-                             "the file has traceEvents twice; the second list was not read");
+      out_.diagnostics().add(counters::second_event_list(), path_);
     else if (tail_cut_ || state == HeadState::kMalformed ||
              (state == HeadState::kEndOfObject && more < end))
-      out_.diagnostics().add(Severity::kDataLoss, "input_after_end", path_,
-                             "more follows the end of the trace (another trace, or damage) and was "
-                             "not read");
+      out_.diagnostics().add(counters::input_after_end(), path_);
   }
 
   void report_end(std::size_t kept) {
     const std::string where =
         fmt::format("{}: byte {} after unpacking", path_, too_long_ ? offset_ : input_bytes_);
     if (too_long_)
-      out_.diagnostics().add(Severity::kDataLoss, "event_too_long", where,
-                             fmt::format("{}; {} events before it were kept", kTooLong, kept));
+      out_.diagnostics().add(counters::event_too_long(kTooLong, kept), where);
     else if (!source_.problem().empty())
-      out_.diagnostics().add(
-          Severity::kDataLoss, "input_damaged", where,
-          fmt::format("{}; {} events before it were kept", source_.problem(), kept));
+      out_.diagnostics().add(counters::input_damaged(source_.problem(), kept), where);
     else if (!list_ended_)
-      out_.diagnostics().add(
-          Severity::kDataLoss, "input_truncated", where,
-          fmt::format("the list of events is not closed (file truncated?); {} events were kept",
-                      kept));
+      out_.diagnostics().add(counters::input_truncated(kept), where);
   }
 
   const std::string& path_;

@@ -1,6 +1,7 @@
 // Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
 #include "readers/reports/report_tables.h"
 
+#include "base/counters.h"
 #include "base/to_number.h"
 #include "os/input_file.h"
 #include "os/whole_file.h"
@@ -348,8 +349,7 @@ Result<Table> table_from_csv(std::string name, std::string_view text, std::uint6
 
 void report_torn_rows(Diagnostics& diagnostics, const std::string& path, std::uint64_t torn) {
   if (torn > 0)
-    diagnostics.add_at(Severity::kDataLoss, "row_torn", path,
-                       "a row is incomplete (an interrupted writer?) and was left out", torn);
+    diagnostics.add(counters::row_torn(), path, torn);
 }
 
 Result<Report> read_report_tables(const std::string& path) {

@@ -1,6 +1,7 @@
 #include "readers/rocprof/process_trace.h"
 
 #include "base/ascii.h"
+#include "base/counters.h"
 #include "base/json_text.h"
 #include "core/json_parse.h"
 
@@ -280,10 +281,7 @@ void ProcessTrace::report() {
   Diagnostics& d = out_.diagnostics();
   const std::string path = out_.source().path;
   if (bad_times_ > 0)
-    d.add(Severity::kDataLoss, "event_bad_time", fmt::format("{}: {}", path, first_bad_time_),
-          "a row lacks a usable start or end (want integers of nanoseconds, end >= start) and was "
-          "dropped",
-          bad_times_);
+    d.add(counters::row_bad_time(), fmt::format("{}: {}", path, first_bad_time_), bad_times_);
   std::string absent;
   for (std::size_t k = 0; k < kTracedKinds; ++k)
     if (!seen_[k])
@@ -297,8 +295,7 @@ void ProcessTrace::report() {
     other_rows += rows;
   }
   if (other_rows > 0)
-    d.add(Severity::kInfo, "rows_not_read", path,
-          fmt::format("rows that have no place in reports: {}", others), other_rows);
+    d.add(counters::rows_not_read(others), path, other_rows);
 }
 
 Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
@@ -316,10 +313,7 @@ Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
   add_steps();
   if (!memory_.empty())
     if (const std::uint64_t strange = memory_.put(out_); strange > 0)
-      out_.diagnostics().add(Severity::kInfo, "memory_released_only", out_.source().path,
-                             "memory was released whose allocation is not in the file: it was in "
-                             "use before, and is not counted",
-                             strange);
+      out_.diagnostics().add(counters::memory_released_only(), out_.source().path, strange);
   (void)scratch_.put(out_); // what a queue had before is given back without having been asked for
   for (auto& [name, value] : out_.header().other)
     if (cuda_) // RPD records NVIDIA's GPUs too

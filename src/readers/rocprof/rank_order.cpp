@@ -1,5 +1,7 @@
 #include "readers/rocprof/rank_order.h"
 
+#include "base/counters.h"
+
 #include <set>
 
 namespace rankscope {
@@ -17,9 +19,7 @@ bool number_ranks(std::vector<std::optional<std::int64_t>>& ranks) {
 }
 
 void say_ranks_by_order(Diagnostics& diagnostics, const std::string& path) {
-  diagnostics.add(Severity::kInfo, "ranks_by_order", path,
-                  "the file holds several processes and does not say which rank each is: they are "
-                  "numbered in their order");
+  diagnostics.add(counters::processes_by_order(), path);
 }
 
 } // namespace rankscope

@@ -1,5 +1,6 @@
 #include "readers/rocprof/rocpd_session.h"
 
+#include "base/counters.h"
 #include "core/json_parse.h"
 
 #include <algorithm>
@@ -57,17 +58,13 @@ std::vector<std::string> RocpdSession::endings(const SqliteFile& file) {
 
 void RocpdSession::check(const SqliteQuery& row, const char* table) const {
   if (row.failed())
-    diagnostics_.add(Severity::kDataLoss, "database_damaged", this->table(table),
-                     fmt::format("a table cannot be read to its end ({}); rows before the damage "
-                                 "were kept",
-                                 file_.problem()));
+    diagnostics_.add(counters::database_damaged(file_.problem()), this->table(table));
 }
 
 bool RocpdSession::key(RowIndex& index, std::int64_t id, const char* table) {
   const bool good = index.add(id);
   if (!good)
-    diagnostics_.add(Severity::kDataLoss, "ids_out_of_order", this->table(table),
-                     "ids that do not ascend are no key: what points to them stays unnamed");
+    diagnostics_.add(counters::ids_out_of_order(), this->table(table));
   return good;
 }
 

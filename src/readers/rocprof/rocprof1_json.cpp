@@ -4,6 +4,7 @@
 // Processes have the numbers below in all releases; their names may come behind the events.
 #include "readers/rocprof/rocprof1_json.h"
 
+#include "base/counters.h"
 #include "core/trace_builder.h"
 #include "readers/rocprof/process_trace.h"
 
@@ -81,12 +82,10 @@ public:
       add(e);
     Diagnostics& d = trace_.builder().diagnostics();
     if (in_.broken())
-      d.add(Severity::kDataLoss, "input_truncated",
-            fmt::format("{}: byte {} after unpacking", path_, in_.offset()),
-            in_.problem() + "; events before it were kept");
+      d.add(counters::rocprof_events_truncated(in_.problem()),
+            fmt::format("{}: byte {} after unpacking", path_, in_.offset()));
     if (malformed_ > 0)
-      d.add(Severity::kDataLoss, "event_malformed", path_,
-            "an event is not a valid JSON object and was dropped", malformed_);
+      d.add(counters::rocprof_event_malformed(), path_, malformed_);
     return std::move(trace_).finish(in_.offset());
   }
 

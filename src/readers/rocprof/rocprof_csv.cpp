@@ -3,6 +3,7 @@
 // those of ROCm 6.2 to 7.x do. With a "Guid" column a set may hold several processes. The
 // results.csv of the first rocprof (--timestamp on) is a table of kernels by itself.
 #include "base/ascii.h"
+#include "base/counters.h"
 #include "core/trace_builder.h"
 #include "model/kernels.h"
 #include "os/byte_source.h"
@@ -58,7 +59,7 @@ public:
         if (sibling)
           read_table(**sibling, file);
         else
-          problems_.add_at(Severity::kDataLoss, "table_unreadable", file, sibling.error().what);
+          problems_.add(counters::table_unreadable(sibling.error().what), file);
       }
     return {};
   }
@@ -116,10 +117,8 @@ private:
   bool whole(const CsvLines& row, std::size_t fields, const std::string& file) {
     if (row.fields() == fields)
       return true;
-    problems_.add(Severity::kDataLoss, "row_malformed",
-                  fmt::format("{}: line {}", file, row.line()),
-                  row.fields() > fields ? "a row has more fields than the header and was dropped"
-                                        : "a row has fewer fields than the header and was dropped");
+    problems_.add(counters::row_malformed(row.fields() > fields ? "more" : "fewer"),
+                  fmt::format("{}: line {}", file, row.line()));
     return false;
   }
 
@@ -148,8 +147,7 @@ private:
     }
     bytes_ += rows.bytes();
     if (!source.problem().empty())
-      problems_.add_at(Severity::kDataLoss, "input_damaged", file,
-                       fmt::format("{}; rows before it were kept", source.problem()));
+      problems_.add(counters::table_damaged(source.problem()), file);
   }
 
   void read_agents(CsvLines& rows, const CsvColumns& c) {

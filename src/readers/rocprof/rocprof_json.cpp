@@ -2,6 +2,8 @@
 // element for each process. Lists of records and kernel symbols are streamed, so that memory is the
 // columns; names of operations and agents come before the records that use them. The results.json
 // of the first rocprof is read by rocprof1_json.cpp.
+#include "base/counters.h"
+#include "base/json_text.h"
 #include "base/to_number.h"
 #include "core/json_parse.h"
 #include "core/trace_builder.h"
@@ -169,12 +171,9 @@ public:
         trace_->builder().collective(event, *args);
     Diagnostics& d = trace_->builder().diagnostics();
     if (malformed_ > 0)
-      d.add(Severity::kDataLoss, "event_malformed", first_malformed_,
-            "a record is no JSON object of the expected form and was dropped", malformed_);
+      d.add(counters::record_malformed(), first_malformed_, malformed_);
     if (nameless_ > 0)
-      d.add(Severity::kWarning, "kernel_without_symbol", path_,
-            "a kernel's symbol is not in the file, or stands behind its records: it has no name",
-            nameless_);
+      d.add(counters::kernel_without_symbol(), path_, nameless_);
     return *trace_;
   }
 
@@ -561,9 +560,8 @@ Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
     ProcessTrace& trace = process.finish();
     Diagnostics& d = trace.builder().diagnostics();
     if (in.broken())
-      d.add(Severity::kDataLoss, "input_truncated",
-            fmt::format("{}: byte {} after unpacking", path, in.offset()),
-            in.problem() + "; records before it were kept");
+      d.add(counters::records_truncated(in.problem()),
+            fmt::format("{}: byte {} after unpacking", path, in.offset()));
     if (number > 0 || more) { // rank 0 of one process is not told
       trace.builder().header().rank = number;
       say_ranks_by_order(d, path);

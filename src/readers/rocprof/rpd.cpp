@@ -1,6 +1,7 @@
 // Reader for RPD databases (rocmProfileData: runTracer.sh, librpd_tracer): SQLite with rocpd_api,
 // rocpd_op and rocpd_api_ops, versions 2 and 3, plain or packed. One process in a file or several.
 #include "base/ascii.h"
+#include "base/counters.h"
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
 #include "readers/reader.h"
@@ -112,10 +113,7 @@ private:
 
   void check(const SqliteQuery& q, const char* table) {
     if (q.failed())
-      problems_.add(Severity::kDataLoss, "database_damaged", table,
-                    fmt::format("a table cannot be read to its end ({}); rows before the damage "
-                                "were kept",
-                                file_.problem()));
+      problems_.add(counters::database_damaged(file_.problem()), table);
   }
 
   /// Which call caused which operation, by operation.
@@ -217,8 +215,7 @@ private:
     }
     check(q, "rocpd_api");
     if (tracer_rows > 0)
-      problems_.add(Severity::kInfo, "tracer_calls_left_out", path_,
-                    "calls that the tracer made itself are left out", tracer_rows);
+      problems_.add(counters::tracer_calls_left_out(), path_, tracer_rows);
   }
 
   void marker(ProcessTrace& out, std::int64_t id, std::uint32_t track, std::string_view text,
@@ -304,10 +301,7 @@ private:
     }
     check(q, "rocpd_op");
     if (homeless > 0)
-      problems_.add(Severity::kDataLoss, "operation_without_process", path_,
-                    "an operation has no call, and several processes share the file: it was "
-                    "dropped",
-                    homeless);
+      problems_.add(counters::operation_without_process(), path_, homeless);
   }
 
   void operation(ProcessTrace& out, const SqliteQuery& q, GpuWork work) {
@@ -354,8 +348,7 @@ private:
     }
     check(q, "rocpd_monitor");
     if (odd > 0)
-      problems_.add(Severity::kDataLoss, "sample_malformed", path_,
-                    "a sample of rocpd_monitor lacks a time or a number and was dropped", odd);
+      problems_.add(counters::sample_malformed(), path_, odd);
   }
 
   struct Operator {

@@ -1,6 +1,7 @@
 #include "readers/rocprof/sqlite_file.h"
 
 #include "base/ascii.h"
+#include "base/counters.h"
 #include "os/byte_source.h"
 #include "os/input_file.h"
 #include "readers/rocprof/unpacked_databases.h"
@@ -218,9 +219,7 @@ SqliteQuery SqliteFile::rows(const std::string& table,
 
 void SqliteFile::report(const std::string& path, Diagnostics& diagnostics) const {
   if (shortened_)
-    diagnostics.add(Severity::kDataLoss, "database_truncated", path,
-                    "the file is shorter than the database says (cut off?); rows that can be "
-                    "read were kept");
+    diagnostics.add(counters::database_truncated(), path);
 }
 
 std::string SqliteFile::problem() const {
