@@ -3,6 +3,7 @@
 #include "analyses/compare/compare_tables.h"
 #include "app/compare_load.h"
 #include "app/compare_verdict.h"
+#include "base/invariant.h"
 #include "base/nearest.h"
 #include "findings/compose.h"
 #include "os/output_file.h"
@@ -367,6 +368,8 @@ Result<void> check_places(const CompareRequest& request) {
 }
 
 Result<Comparison> load_comparison(Session& session, const CompareRequest& request) {
+  RS_ASSERT(request.labels.size() == request.folders.size());
+  RS_ASSERT(request.parts.empty() || request.parts.size() == request.folders.size());
   std::vector<ComparedRun> runs;
   for (std::size_t i = 0; i < request.folders.size(); ++i) {
     CompareInput input;
@@ -379,7 +382,7 @@ Result<Comparison> load_comparison(Session& session, const CompareRequest& reque
     input.collective = request.collective;
     input.align = request.align;
     input.write_reports = request.write_reports;
-    if (i < request.parts.size())
+    if (!request.parts.empty())
       input.parts = request.parts[i];
     RS_TRY(ComparedRun loaded, load_compared_run(session, input));
     session.note(fmt::format("{}: {} ranks", request.labels[i], loaded.ranks.size()));

@@ -1,5 +1,6 @@
 #include "base/json_writer.h"
 
+#include "base/invariant.h"
 #include "base/json_text.h"
 
 #include <cmath>
@@ -27,6 +28,7 @@ void JsonWriter::open(std::string_view key, char bracket) {
 }
 
 void JsonWriter::close(char bracket) {
+  RS_ASSERT(!filled_.empty());
   const bool filled = filled_.back();
   filled_.pop_back();
   if (filled) {
@@ -70,6 +72,7 @@ void JsonWriter::texts(std::string_view key, const std::vector<std::string>& val
 }
 
 std::string JsonWriter::take() {
+  RS_ASSERT(filled_.empty() && "every bracket is closed");
   return std::exchange(out_, {}) + "\n";
 }
 

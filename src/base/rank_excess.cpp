@@ -1,5 +1,6 @@
 #include "base/rank_excess.h"
 
+#include "base/invariant.h"
 #include "base/sample_intervals.h"
 #include "base/statistics.h"
 
@@ -146,7 +147,9 @@ public:
       return *all_;
     }
     std::vector<double> peers = sorted_;
-    peers.erase(std::lower_bound(peers.begin(), peers.end(), own));
+    const auto at = std::lower_bound(peers.begin(), peers.end(), own);
+    RS_ASSERT(at != peers.end() && *at == own);
+    peers.erase(at);
     return of(std::move(peers));
   }
 
@@ -279,6 +282,7 @@ double trimmed_mean_of(const StepSeries& values) {
 }
 
 MedianOfOthers::MedianOfOthers(std::vector<double> values) : sorted_(std::move(values)) {
+  RS_ASSERT(sorted_.size() >= 2);
   std::sort(sorted_.begin(), sorted_.end());
 }
 

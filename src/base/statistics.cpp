@@ -1,5 +1,6 @@
 #include "base/statistics.h"
 
+#include "base/invariant.h"
 #include "base/sample_intervals.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 namespace rankscope {
 
 double quantile(std::span<const double> sorted, double q) {
+  RS_ASSERT(!sorted.empty() && q >= 0 && q <= 1);
   const double at = q * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<std::size_t>(at);
   const std::size_t high = std::min(low + 1, sorted.size() - 1);
@@ -170,8 +172,9 @@ std::optional<MeanDifference> welch(const SampleStats& base, const SampleStats& 
 
 LinearFit linear_fit95(std::span<const double> x, std::span<const double> y) {
   LinearFit out{kNaN, kNaN, kNaN};
+  RS_ASSERT(x.size() == y.size());
   const auto n = static_cast<double>(x.size());
-  if (x.size() < 3 || x.size() != y.size())
+  if (x.size() < 3)
     return out;
   const double mx = std::accumulate(x.begin(), x.end(), 0.0) / n;
   const double my = std::accumulate(y.begin(), y.end(), 0.0) / n;

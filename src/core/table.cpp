@@ -1,9 +1,10 @@
 #include "core/table.h"
 
+#include "base/invariant.h"
+
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <stdexcept>
 
 namespace rankscope {
 namespace {
@@ -103,8 +104,7 @@ Table::Cell Table::make(const Value& value) {
 }
 
 void Table::add_row(const std::vector<Value>& values) {
-  if (values.size() > columns_.size())
-    throw std::logic_error("row wider than table " + name_);
+  RS_ASSERT(values.size() <= columns_.size());
   for (const Value& v : values)
     cells_.push_back(make(v));
   cells_.resize(cells_.size() + columns_.size() - values.size());
@@ -129,12 +129,14 @@ Value Table::at(std::size_t row, std::string_view column_name) const {
 }
 
 void Table::set(std::size_t row, std::size_t col, const Value& value) {
+  RS_ASSERT(row < rows() && col < columns_.size());
   cells_[row * columns_.size() + col] = make(value);
 }
 
 void Table::add_column(Column column, const std::vector<Value>& values) {
   const std::size_t old_cols = columns_.size();
   const std::size_t n = old_cols == 0 ? values.size() : rows();
+  RS_ASSERT(values.size() <= n);
   std::vector<Cell> cells;
   cells.reserve(n * (old_cols + 1));
   for (std::size_t r = 0; r < n; ++r) {
@@ -149,9 +151,11 @@ void Table::add_column(Column column, const std::vector<Value>& values) {
 void Table::reorder(const std::vector<std::size_t>& order) {
   std::vector<Cell> cells;
   cells.reserve(order.size() * columns_.size());
-  for (const std::size_t r : order)
+  for (const std::size_t r : order) {
+    RS_ASSERT(r < rows());
     for (std::size_t c = 0; c < columns_.size(); ++c)
       cells.push_back(cells_[r * columns_.size() + c]);
+  }
   cells_ = std::move(cells);
 }
 

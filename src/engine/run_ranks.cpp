@@ -1,6 +1,7 @@
 #include "engine/run_ranks.h"
 
 #include "base/counters.h"
+#include "base/invariant.h"
 #include "os/tasks.h"
 
 #include <condition_variable>
@@ -68,6 +69,7 @@ public:
   }
 
   Result<void> operator()() {
+    RS_ASSERT(run_.parts == nullptr || steps_.decode);
     if (run_.progress)
       session_.begin_progress(items_.size(), run_.parts != nullptr ? 0 : bytes_);
     RS_CHECK(run_.parts != nullptr ? from_parts() : from_traces());
@@ -119,8 +121,6 @@ private:
     settle(item, nothing_, guarded([&]() -> Result<AnyPart> {
              if (stopped())
                return ended();
-             if (!steps_.decode)
-               return Error{ErrorCode::kInternal, item.file.path, "is not read from parts", ""};
              RS_TRY(const RankParts held, run_.parts->parts_of(item.plan, item.file));
              return steps_.decode(item, held);
            }));
@@ -134,6 +134,7 @@ private:
     {
       turnstile_.wait_for(item.index);
       const PassAtEnd pass{turnstile_};
+      RS_ASSERT(left_[item.plan_index] > 0);
       last = --left_[item.plan_index] == 0;
       keep_error(guarded([&]() -> Result<void> {
         in_turn(item, trace, std::move(part));

@@ -2,6 +2,7 @@
 // bound, extracts what is wanted of each while its trace is in memory, and hands it on in order.
 #pragma once
 
+#include "base/invariant.h"
 #include "base/result.h"
 #include "core/any_part.h"
 #include "core/loaded_trace.h"
@@ -79,7 +80,9 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
     return AnyPart::of(std::move(part));
   };
   untyped.take = [&](const RankItem& item, const LoadedTrace& trace, AnyPart part) {
-    return steps.take(item, trace, std::move(*part.get<Part>()));
+    Part* const own = part.get<Part>();
+    RS_ASSERT(own != nullptr && "extract and take agree");
+    return steps.take(item, trace, std::move(*own));
   };
   if (steps.decode)
     untyped.decode = [&](const RankItem& item, const RankParts& held) -> Result<AnyPart> {

@@ -1,6 +1,7 @@
 #include "findings/compose.h"
 
 #include "base/display_text.h"
+#include "base/invariant.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +50,7 @@ void set_headline(Finding& finding, std::string text) {
 }
 
 void set_interval(Finding& finding, double value, double half_width, Unit unit) {
+  RS_ASSERT(!(half_width < 0));
   finding.value = value;
   finding.unit = unit;
   finding.low = value - half_width;

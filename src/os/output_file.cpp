@@ -1,5 +1,6 @@
 #include "os/output_file.h"
 
+#include "base/invariant.h"
 #include "os/cleanup.h"
 #include "os/input_file.h"
 #include "os/temporary_name.h"
@@ -165,8 +166,7 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 Result<void> OutputFile::commit() {
-  if (file_ == nullptr)
-    return output_error(path_, EBADF);
+  RS_ASSERT(file_ != nullptr && "committed once");
   if (file_ == stdout) {
     if (std::fflush(stdout) != 0 && error_ == 0)
       error_ = errno;
@@ -235,6 +235,7 @@ TempName::~TempName() {
 }
 
 Result<void> TempName::commit() {
+  RS_ASSERT(!temp_path_.empty() && "committed once");
   RS_CHECK(refuse_input(target_));
   if (through_) {
     if (const int error = copy_into(temp_path_, target_); error != 0)

@@ -1,6 +1,7 @@
 // The parts of the ranks put together (docs/reference/batch-rules.md 3 to 7).
 #include "analyses/batch/batch_facts.h"
 
+#include "base/invariant.h"
 #include "base/number_text.h"
 #include "base/statistics.h"
 #include "base/units.h"
@@ -339,6 +340,7 @@ void breakdown(BatchFacts& facts, bool compat) {
 
 std::unique_ptr<const BatchFacts> batch_facts(std::vector<BatchPart> parts,
                                               const BatchOptions& options) {
+  RS_ASSERT(!parts.empty());
   auto out = std::make_unique<BatchFacts>();
   out->parts = std::move(parts);
   const std::vector<BatchPart>& all = out->parts;

@@ -2,6 +2,7 @@
 
 #include "analyses/compare/compare_runs.h"
 #include "base/change_points.h"
+#include "base/invariant.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -287,6 +288,7 @@ const Schema<ChangeRow>& series_schema() {
 } // namespace
 
 History history_of(const std::vector<ComparedRun>& runs) {
+  RS_ASSERT(runs.size() >= 2);
   History out;
   for (const ComparedRun& run : runs)
     out.runs.push_back(run.label);

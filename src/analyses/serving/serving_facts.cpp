@@ -2,6 +2,7 @@
 
 #include "analyses/graph/graph_replays.h"
 #include "base/interval_set.h"
+#include "base/invariant.h"
 #include "base/units.h"
 #include "core/graph_launch.h"
 
@@ -300,6 +301,7 @@ std::string_view gap_cause_name(GapCause cause) {
 }
 
 double weighted_quantile(std::vector<std::pair<double, std::int64_t>> values, double q) {
+  RS_ASSERT(!values.empty() && q >= 0 && q <= 1);
   std::sort(values.begin(), values.end());
   std::int64_t total = 0;
   for (const auto& [value, weight] : values)

@@ -1,0 +1,20 @@
+// RS_ASSERT: a condition that is false only if the program has a bug. It is on in every build and
+// not used in loops over events. No input makes it false: that is an Error.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace rankscope {
+
+/// main() and the tasks of the pool turn it into "internal error, please report" (exit code 70).
+[[noreturn]] inline void fail_invariant(const char* file, int line, const char* condition) {
+  throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": " + condition);
+}
+
+} // namespace rankscope
+
+/// The message is the text of the condition; `x && "why"` adds words.
+#define RS_ASSERT(condition)                                                                       \
+  static_cast<void>(                                                                               \
+      (condition) ? 0 : (::rankscope::fail_invariant(__FILE_NAME__, __LINE__, #condition), 0))
