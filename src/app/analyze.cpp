@@ -26,7 +26,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   run.force = request.force;
   run.report = request.report;
   run.top_k = request.top_k;
-  run.ranking = gemm_ranking(request.rank_by);
+  run.ranking = request.rank_by;
   run.memory_bytes = request.memory_bytes;
   run.align = request.align;
   run.parts = request.parts;
@@ -103,7 +103,7 @@ ReportOptions sweep_report_options() {
 std::string options_text(const AnalyzeRequest& request) {
   std::string out =
       fmt::format("top_k={} rank_by={} merge={} align={} gpu_arch={}", request.top_k,
-                  request.rank_by, !request.merged_folder.empty(),
+                  static_cast<int>(request.rank_by), !request.merged_folder.empty(),
                   request.align ? static_cast<int>(*request.align) : -1, request.report.gpu_arch);
   if (request.report.legacy_gemm_layout)
     out += " layout=2025-11";
@@ -145,7 +145,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   sweep.plans = std::move(plans);
   RS_CHECK(make_folder(request.layout.folder()));
   RS_CHECK(bring_up_to_date(ctx, request, sweep));
-  sweep.facts = facts_of(sweep.configs, request.top_k, gemm_ranking(request.rank_by));
+  sweep.facts = facts_of(sweep.configs, request.top_k, request.rank_by);
   if (sweep.facts.empty())
     return Error{ErrorCode::kUnreadable, request.folder, "no trace could be analysed", ""};
   RS_CHECK(require_gpu_work(sweep.facts.records, request.folder));

@@ -2,7 +2,6 @@
 // all reports, tables, plots and the page of the sweep.
 #pragma once
 
-#include "analyses/analysis.h"
 #include "analyses/collectives/collective_facts.h"
 #include "app/analyze_state.h"
 #include "base/result.h"
@@ -26,7 +25,7 @@ struct AnalyzeRequest {
   DiscoverOptions discover;
   ReportOptions report; ///< of the individual reports
   std::size_t top_k = 5;
-  std::string rank_by = "range";       ///< see gemm_ranking()
+  GemmRanking rank_by = GemmRanking::kRange;
   std::optional<AlignMode> align = {}; ///< see AnalyzeRun
   std::uint64_t memory_bytes = 0;
   bool plots = true; ///< and the page

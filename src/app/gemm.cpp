@@ -41,9 +41,8 @@ Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
 Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) {
   RS_TRY(const std::vector<RunPlan> plans,
          chosen_runs(ctx, request.sweep, request.discover, request.filter));
-  const GemmRanking ranking = gemm_ranking(request.rank_by);
   Needs needs;
-  const FactOf<GemmFacts> of = need_gemms(needs, {{}, request.top_k, ranking});
+  const FactOf<GemmFacts> of = need_gemms(needs, {{}, request.top_k, request.rank_by});
   std::vector<const RunPlan*> pointers;
   for (const RunPlan& plan : plans)
     pointers.push_back(&plan);
@@ -59,7 +58,7 @@ Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) 
   std::vector<const GemmFacts*> parts;
   for (const GemmFacts& rank : ranks)
     parts.push_back(&rank);
-  const GemmFacts facts = join_gemm_facts(parts, ranking);
+  const GemmFacts facts = join_gemm_facts(parts, request.rank_by);
   if (facts.rows.empty())
     return Error{ErrorCode::kUnreadable, request.sweep, "no GEMM operator or kernel in any trace",
                  ""};

@@ -24,7 +24,7 @@ struct GemmRequest {
   std::string output; ///< folder; empty: tracelens_analysis below the sweep
   GemmTable table = GemmTable::kVariance;
   std::size_t top_k = 5;
-  std::string rank_by = "range";
+  GemmRanking rank_by = GemmRanking::kRange;
   RankFilter filter;
   DiscoverOptions discover;
 };

@@ -311,8 +311,7 @@ private:
     const CollectivesNeeds collectives(needs);
     const PartsFor& wanted = shard_.options.wanted;
     if (wanted.analyze)
-      const AnalyzeNeeds analyze(
-          needs, {analyze_options(), request_.top_k, gemm_ranking(request_.rank_by)});
+      const AnalyzeNeeds analyze(needs, {analyze_options(), request_.top_k, request_.rank_by});
     if (wanted.compare)
       const CompareNeeds compare(needs);
     if (wanted.page) {

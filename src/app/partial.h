@@ -39,12 +39,12 @@ struct PartialRequest {
   /// or as the traces say.
   std::size_t world_size = 0;
   PartsFor wanted;
-  std::string gpu_arch;            ///< for analyze and page, as they take it
-  std::size_t top_k = 5;           ///< for analyze
-  std::string rank_by = "range";   ///< for analyze
-  bool legacy_gemm_layout = false; ///< for analyze
-  std::uint64_t memory_bytes = 0;  ///< for traces in flight, 0 = half of the free
-  bool force = false;              ///< make again what is there already
+  std::string gpu_arch;                      ///< for analyze and page, as they take it
+  std::size_t top_k = 5;                     ///< for analyze
+  GemmRanking rank_by = GemmRanking::kRange; ///< for analyze
+  bool legacy_gemm_layout = false;           ///< for analyze
+  std::uint64_t memory_bytes = 0;            ///< for traces in flight, 0 = half of the free
+  bool force = false;                        ///< make again what is there already
 };
 
 struct PartialResult {

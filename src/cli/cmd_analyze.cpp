@@ -5,6 +5,7 @@
 #include "cli/analyze_screen.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "cli/figure_flags.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -18,8 +19,6 @@ struct AnalyzeFlags {
   std::string label1, label2;
   std::string output;
   std::string html;
-  std::string align, layout;
-  std::uint64_t memory_mib = 0;
   bool dry_run = false;
   bool no_merge = false;
   bool no_plots = false;
@@ -44,11 +43,8 @@ Result<void> print_plan(Context& ctx, const AnalyzeRequest& request) {
 
 Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
   AnalyzeRequest shared = f.request;
-  shared.memory_bytes = f.memory_mib << 20;
   shared.plots = !f.no_plots;
   shared.individual = !f.no_individual;
-  shared.align = align_mode(f.align);
-  shared.report.legacy_gemm_layout = !f.layout.empty();
   std::vector<NamedSweep> named{{f.sweep, f.label1}};
   if (!f.sweep2.empty())
     named.push_back({f.sweep2, f.label2});
@@ -74,26 +70,23 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
 }
 
 void add_outputs(FlagSet& app, AnalyzeFlags& f) {
-  app.add_option("-o,--output", f.output,
-                 "output folder (default: SWEEP/tracelens_analysis); with --sweep2 it has a "
-                 "folder for each label");
-  app.add_option("--html", f.html, "path of the HTML page");
-  app.add_flag("--no-plots", f.no_plots, "write no plots and no HTML page");
-  app.add_flag("--svg", f.request.svg, "also write plots as SVG");
+  app.add(options::output, f.output,
+          "output folder (default: SWEEP/tracelens_analysis); with --sweep2 it has a "
+          "folder for each label");
+  app.add(options::html, f.html);
+  app.add(options::no_plots, f.no_plots);
+  app.add(options::svg, f.request.svg);
   app.add_flag("--no-merge", f.no_merge, "write no merged traces");
   app.add_flag("--no-individual-reports", f.no_individual, "write no workbook for each rank");
-  app.add_flag("--dry-run", f.dry_run, "print which files would be read and written, then exit");
+  app.add(options::dry_run, f.dry_run);
 }
 
 void add_figures(FlagSet& app, AnalyzeFlags& f) {
   AnalyzeRequest& r = f.request;
-  app.add_option("--top-k", r.top_k, "GEMMs listed per rank").capture_default_str();
-  app.add_option("--rank-by", r.rank_by, "order of GEMMs: range, cv or total-excess")
-      .one_of({"range", "cv", "total-excess"})
-      .capture_default_str();
-  app.add_option("--gpu-arch", r.report.gpu_arch, "GPU for rooflines, built-in name or JSON file");
-  app.add_option("--layout", f.layout, "column order of the GEMM sheets").one_of({"2025-11"});
-  add_align_flag(app, f.align, "reports by collectives, merged traces by base");
+  add_gemm_figures(app, r.report.gpu_arch, r.top_k, r.rank_by, r.report.legacy_gemm_layout);
+  app.add(options::align, r.align,
+          "clocks: none, base (time bases), collectives (their ends); default: "
+          "reports by collectives, merged traces by base");
 }
 
 Action setup_analyze(FlagSet& app) {
@@ -103,15 +96,14 @@ Action setup_analyze(FlagSet& app) {
   app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces").required();
   in_group(app, "Output", [&] { add_outputs(app, *f); });
   in_group(app, "Second sweep", [&] {
-    app.add_option("--sweep2", f->sweep2, "analyze this sweep too and compare it");
-    app.add_option("--label1", f->label1, "name of the sweep (default: folder name)");
-    app.add_option("--label2", f->label2, "name of --sweep2");
+    app.add(options::sweep2, f->sweep2);
+    app.add(options::label1, f->label1);
+    app.add(options::label2, f->label2);
   });
   in_group(app, "Counting", [&] { add_figures(app, *f); });
   in_group(app, "Running", [&] {
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
-    app.add_flag("--force", r.force, "analyze unchanged configurations again");
+    app.add(options::memory, r.memory_bytes);
+    app.add(options::force, r.force, "analyze unchanged configurations again");
   });
   add_discover_flags(app, r.discover, true);
   return [f](Context& ctx) { return analyze(ctx, *f); };

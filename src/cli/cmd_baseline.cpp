@@ -34,7 +34,7 @@ Result<void> save(Context& ctx, const BaselineFlags& f) {
   request.label = f.label;
   request.discover = f.compare.request.discover;
   request.reports_only = f.compare.request.reports_only;
-  request.align = align_mode(f.compare.align).value_or(request.align);
+  request.align = f.compare.request.align;
   RS_TRY(const BaselineSaved saved, save_baseline(ctx, request));
   if (ctx.json)
     ctx.out(json_text(written_files(f.inputs.front(), {f.output})));
@@ -93,25 +93,20 @@ Action setup_baseline(FlagSet& app) {
                  "save: a run; check: runs to check; history: saved baselines, oldest first, or a "
                  "folder of them")
       .required();
-  app.add_option(
-      "-o,--output", f->output,
-      "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md, "
-      ".html");
+  app.add(options::output, f->output,
+          "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md, "
+          ".html");
   in_group(app, "save", [&] {
-    app.add_option("--label", f->label, "name of the run (default: folder name)");
-    add_align_flag(app, f->compare.align);
-    app.add_flag("--skip-tracelens", f->compare.request.reports_only,
-                 "use existing reports only; do not read traces");
+    app.add(options::label, f->label, "name of the run (default: folder name)");
+    app.add(options::align, f->compare.request.align);
+    app.add(options::skip_tracelens, f->compare.request.reports_only);
   });
   in_group(app, "check", [&] {
-    app.add_option("--baseline", f->compare.baseline, "a saved baseline (or a run)");
-    app.add_option("--labels", f->compare.labels.all, "one name per run, baseline first")
-        .delimiter(',');
+    app.add(options::baseline, f->compare.baseline);
+    app.add(options::labels, f->compare.labels.all).delimiter(',');
     add_verdict_flags(app, f->compare);
   });
-  in_group(app, "history", [&] {
-    app.add_option("--csv-dir", f->csv_dir, "write the sheets as CSV files into this folder");
-  });
+  in_group(app, "history", [&] { app.add(options::csv_dir, f->csv_dir); });
   add_discover_flags(app, f->compare.request.discover, false);
   return [f](Context& ctx) {
     return f->action == "save"    ? save(ctx, *f)

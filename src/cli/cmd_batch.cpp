@@ -18,7 +18,6 @@ struct BatchFlags {
   BatchRequest request;
   ReplayFlags replay;
   bool dry_run = false;
-  std::string compat;
 };
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -86,7 +85,6 @@ Result<void> verdict(Context& ctx, const std::vector<BatchReport>& reports) {
 
 Result<void> run_batch(Context& ctx, const BatchFlags& f) {
   BatchRequest request = f.request;
-  request.options.compat = !f.compat.empty();
   request.replay_run = replay_options(f.replay);
   RS_TRY(std::vector<BatchFolder> folders, find_batch_folders(request.search, ctx.diagnostics));
   if (f.dry_run) {
@@ -120,14 +118,13 @@ Action setup_batch(FlagSet& app) {
                  "read only traces whose full path contains all of these texts")
       .capture_default_str();
   app.add_flag("-r,--replay", r.replay, "measure the gemm and conv calls again");
-  app.add_flag("-d,--dry-run", f->dry_run,
-               "print which files would be read and written, then exit");
+  app.add(options::dry_run.also("-d,"), f->dry_run);
   app.add_flag("-a,--all-kernels", r.options.all_kernels,
                "add a sheet of all kernels for each rank");
-  app.add_option("-o,--output", r.search.output,
-                 "file.xlsx, .json or .md, for one folder of traces (default: in that folder)");
+  app.add(options::output, r.search.output,
+          "file.xlsx, .json or .md, for one folder of traces (default: in that folder)");
   app.add_flag("--overwrite", r.overwrite, "replace existing reports");
-  app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
+  app.add(options::compat_tracelens, r.options.compat);
   add_replay_flags(app, f->replay);
   return [f](Context& ctx) { return run_batch(ctx, *f); };
 }

@@ -4,6 +4,7 @@
 #include "cli/collectives_screen.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "cli/figure_flags.h"
 #include "writers/stream_writer.h"
 
 #include <fmt/format.h>
@@ -14,11 +15,9 @@ namespace {
 
 struct CollectivesFlags {
   CollectivesRequest request;
-  std::string align = "collectives";
-  std::string compat;
+  CollectiveFigures figures;
   bool dry_run = false;
   std::string ignored;
-  std::uint64_t memory_mib = 0;
 };
 
 /// A pattern with its folder in it needs no other: the folder, taken off the pattern.
@@ -41,12 +40,8 @@ Result<void> collectives_of(Context& ctx, const CollectivesFlags& f) {
   if (request.inputs.empty())
     return Error{ErrorCode::kUsage, "collectives", "needs a folder of rank traces",
                  "rankscope collectives --help"};
-  request.memory_bytes = f.memory_mib << 20;
   request.default_workbook = !ctx.json;
-  request.options.compat_tracelens = !f.compat.empty();
-  request.options.align = align_mode(f.align).value_or(AlignMode::kCollectives);
-  if (request.options.compat_tracelens && f.align == "collectives")
-    request.options.align = AlignMode::kNone; // the reference compares raw times
+  request.options = f.figures.chosen();
   RS_TRY(const RunPlan plan, plan_collectives(ctx, request));
   if (f.dry_run && ctx.json) {
     ctx.report(collectives_plan(plan));
@@ -71,28 +66,12 @@ Result<void> collectives_of(Context& ctx, const CollectivesFlags& f) {
 void add_old_flags(FlagSet& app, CollectivesFlags& f) {
   CollectivesRequest& request = f.request;
   app.add_option("--trace-dir", request.inputs).group("");
-  app.add_option("--output-xlsx-path", request.outputs.file).group("");
-  app.add_option("--output-csvs-dir", request.outputs.csv_dir).group("");
-  app.add_option("--world-size", request.world_size).group("");
+  app.add(options::old_xlsx, request.outputs.file).group("");
+  app.add(options::old_csvs, request.outputs.csv_dir).group("");
+  app.add(options::world_size, request.world_size).group("");
   app.add_option("--max-workers", f.ignored).group("");
   for (const char* name : {"--detailed-analysis", "--use-multiprocessing"})
     app.add_flag(name).group("");
-}
-
-void add_figures_collectives(FlagSet& app, CollectivesFlags& f) {
-  CollectiveOptions& options = f.request.options;
-  add_align_flag(app, f.align);
-  app.add_option("--gpus-per-node", options.gpus_per_node, "0: devices in the first trace")
-      .capture_default_str();
-  app.add_option("--agg-metrics", options.agg_metrics,
-                 "statistics to show: mean, median, min, max, std")
-      .delimiter(',')
-      .one_of({"mean", "median", "min", "max", "std"})
-      .capture_default_str();
-  app.add_option("--compat", f.compat, "use the units and columns of another tool")
-      .one_of({"tracelens"});
-  app.add_flag("--all2allv-heatmap", options.all_to_all_v_heatmap,
-               "add the bytes that ranks exchange in all-to-all-v");
 }
 
 Action setup_collectives(FlagSet& app) {
@@ -100,17 +79,14 @@ Action setup_collectives(FlagSet& app) {
   CollectivesRequest& request = f->request;
   app.add_option("DIR", request.inputs, "folders of rank traces, or the files");
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", request.outputs.file,
-                   "file.xlsx, .json, .md, or .csv for one sheet (default: "
-                   "DIR/nccl_analysis_report.xlsx)");
-    app.add_option("--csv-dir", request.outputs.csv_dir, "folder for one CSV per sheet");
-    app.add_flag("--dry-run", f->dry_run, "print the file of each rank, then exit");
+    app.add(options::output, request.outputs.file,
+            "file.xlsx, .json, .md, or .csv for one sheet (default: "
+            "DIR/nccl_analysis_report.xlsx)");
+    app.add(options::csv_dir, request.outputs.csv_dir);
+    app.add(options::dry_run, f->dry_run);
   });
-  in_group(app, "Counting", [&] { add_figures_collectives(app, *f); });
-  in_group(app, "Running", [&] {
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
-  });
+  in_group(app, "Counting", [&] { add_collective_figures(app, f->figures); });
+  in_group(app, "Running", [&] { app.add(options::memory, request.memory_bytes); });
   add_discover_flags(app, request.discover, false);
   add_old_flags(app, *f);
   return [f](Context& ctx) { return collectives_of(ctx, *f); };

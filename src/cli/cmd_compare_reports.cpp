@@ -11,14 +11,12 @@ namespace {
 
 struct CompareReportsFlags {
   std::vector<std::string> sheets;
-  std::string compat;
   CompareReportsRequest request;
 };
 
 Result<void> run_compare_reports(Context& ctx, const CompareReportsFlags& f) {
   CompareReportsRequest request = f.request;
   request.options.sheets.insert(f.sheets.begin(), f.sheets.end());
-  request.options.compat_tracelens = !f.compat.empty();
   request.only_asked = ctx.json;
   RS_TRY(const ComparedReports done, compare_report_files(ctx, request));
   if (ctx.json) {
@@ -43,13 +41,13 @@ Action setup_compare_reports(FlagSet& app) {
       .expected(2, 1000);
   app.add_option("--names", f->request.names, "one name per report (default: file names)")
       .delimiter(',');
-  app.add_option("--sheets", f->sheets, "sheets to compare (default: all)")
+  app.add(options::sheets, f->sheets, "sheets to compare (default: all)")
       .delimiter(',')
       .one_of({"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline", "all"});
-  app.add_option("-o,--output", f->request.outputs.file,
-                 "file.xlsx, .json, .md, or .csv for one sheet (default: comparison.xlsx)");
-  app.add_option("--csv-dir", f->request.outputs.csv_dir, "folder for one CSV per sheet");
-  app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
+  app.add(options::output, f->request.outputs.file,
+          "file.xlsx, .json, .md, or .csv for one sheet (default: comparison.xlsx)");
+  app.add(options::csv_dir, f->request.outputs.csv_dir);
+  app.add(options::compat_tracelens, f->request.options.compat_tracelens);
   return [f](Context& ctx) { return run_compare_reports(ctx, *f); };
 }
 

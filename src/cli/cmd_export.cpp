@@ -10,14 +10,7 @@
 namespace rankscope {
 namespace {
 
-struct ExportFlags {
-  ExportRequest request;
-  std::uint64_t memory_mib = 0;
-};
-
-Result<void> export_of(Context& ctx, const ExportFlags& f) {
-  ExportRequest request = f.request;
-  request.traces.memory_bytes = f.memory_mib << 20;
+Result<void> export_of(Context& ctx, const ExportRequest& request) {
   if (request.folder.empty())
     return Error{ErrorCode::kUsage, "export", "needs a folder to write to", "--parquet DIR"};
   RS_TRY(const ExportResult done, export_dataset(ctx, request));
@@ -33,24 +26,21 @@ Result<void> export_of(Context& ctx, const ExportFlags& f) {
 }
 
 Action setup_export(FlagSet& app) {
-  auto f = std::make_shared<ExportFlags>();
-  app.add_option("TRACE", f->request.traces.inputs, "traces, folders of ranks or a sweep")
-      .required();
+  auto f = std::make_shared<ExportRequest>();
+  app.add_option("TRACE", f->traces.inputs, "traces, folders of ranks or a sweep").required();
   in_group(app, "Output", [&] {
-    app.add_option("--parquet", f->request.folder,
+    app.add_option("--parquet", f->folder,
                    "folder of the dataset; other runs in it are not changed");
-    app.add_option("--tables", f->request.tables, "write only these tables (default: all)")
+    app.add(options::tables, f->tables, "write only these tables (default: all)")
         .delimiter(',')
         .one_of(export_tables());
-    app.add_flag("--replace", f->request.replace,
-                 "replace a run that the dataset already contains");
+    app.add_flag("--replace", f->replace, "replace a run that the dataset already contains");
   });
   in_group(app, "Running", [&] {
-    app.add_option("--gpus-per-node", f->request.traces.gpus_per_node, "0: devices in the trace");
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
+    app.add(options::gpus_per_node, f->traces.gpus_per_node);
+    app.add(options::memory, f->traces.memory_bytes);
   });
-  add_discover_flags(app, f->request.traces.discover, true);
+  add_discover_flags(app, f->traces.discover, true);
   return [f](Context& ctx) { return export_of(ctx, *f); };
 }
 

@@ -20,7 +20,7 @@ struct GemmFlags {
   std::string output_file; ///< variance
   std::string input_csv, output_csv, tracelens_path;
   std::string csv_path, output_dir;
-  std::string rank_by = "range";
+  GemmRanking rank_by = GemmRanking::kRange;
   std::size_t top_k = 5;
   double tolerance = 0.01;
   bool svg = false;
@@ -98,7 +98,7 @@ void add_earlier_outputs(FlagSet& app, GemmFlags& f) {
       .not_negative()
       .capture_default_str();
   app.add_option("--csv-path", f.csv_path, "plot: variance CSV");
-  app.add_option("--output-dir", f.output_dir, "plot: folder (default: plots, next to the CSV)");
+  app.add(options::output_dir, f.output_dir, "plot: folder (default: plots, next to the CSV)");
 }
 
 Action setup_gemm(FlagSet& app) {
@@ -108,18 +108,15 @@ Action setup_gemm(FlagSet& app) {
       .one_of({"variance", "timestamps", "overlap", "plot"});
   app.add_option("SWEEP", f->sweep, "sweep, run or folder of traces");
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", f->output,
-                   "folder for the CSV (default: SWEEP/tracelens_analysis)");
-    app.add_flag("--svg", f->svg, "plot: also write SVG");
+    app.add(options::output, f->output, "folder for the CSV (default: SWEEP/tracelens_analysis)");
+    app.add(options::svg, f->svg, "plot: also write SVG");
   });
   in_group(app, "Rows", [&] {
-    app.add_option("--top-k", f->top_k, "GEMMs per rank").capture_default_str();
-    app.add_option("--rank-by", f->rank_by, "order of GEMMs: range, cv or total-excess")
-        .one_of({"range", "cv", "total-excess"})
-        .capture_default_str();
-    app.add_option("--threads", f->filter.threads, "only these thread settings").delimiter(',');
-    app.add_option("--channels", f->filter.channels, "only these channel settings").delimiter(',');
-    app.add_option("--ranks", f->filter.ranks, "only these ranks").delimiter(',');
+    app.add(options::top_k, f->top_k).capture_default_str();
+    app.add(options::rank_by, f->rank_by);
+    app.add(options::threads, f->filter.threads, "only these thread settings").delimiter(',');
+    app.add(options::channels, f->filter.channels, "only these channel settings").delimiter(',');
+    app.add(options::ranks, f->filter.ranks).delimiter(',');
   });
   in_group(app, "Input from an earlier step", [&] { add_earlier_outputs(app, *f); });
   add_discover_flags(app, f->discover, true);

@@ -51,12 +51,12 @@ Result<void> run_html(Context& ctx, const HtmlFlags& f) {
 Action setup_html(FlagSet& app) {
   auto f = std::make_shared<HtmlFlags>();
   app.add_option("SWEEP", f->sweeps, "sweeps that rankscope analyze has processed, or its outputs");
-  app.add_option("-o,--output", f->output, "HTML file (default: sweep_comparison_report.html)");
-  app.add_option("--label", f->labels, "name of each sweep, in order");
+  app.add(options::output, f->output, "HTML file (default: sweep_comparison_report.html)");
+  app.add(options::label, f->labels, "name of each sweep, in order");
   app.add_option("--sweep1", f->sweep1, "same as the first SWEEP");
-  app.add_option("--sweep2", f->sweep2, "same as the second SWEEP");
-  app.add_option("--label1", f->label1, "name of --sweep1");
-  app.add_option("--label2", f->label2, "name of --sweep2");
+  app.add(options::sweep2, f->sweep2, "same as the second SWEEP");
+  app.add(options::label1, f->label1, "name of --sweep1");
+  app.add(options::label2, f->label2);
   return [f](Context& ctx) { return run_html(ctx, *f); };
 }
 

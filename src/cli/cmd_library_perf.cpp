@@ -87,27 +87,25 @@ Result<void> measure(Context& ctx, LibraryPerfFlags f) {
 Action setup_library_perf(FlagSet& app) {
   auto f = std::make_shared<LibraryPerfFlags>();
   app.add_option("INPUTS", f->inputs, "library_trace.csv (default), or: compare A.csv B.csv");
-  app.add_option("-o,--output", f->out,
-                 "table to write (default: library_perf.csv or library_perf_compare.csv)");
+  app.add(options::output, f->out,
+          "table to write (default: library_perf.csv or library_perf_compare.csv)");
   in_group(app, "Measurement", [&] {
-    app.add_option("--iters", f->options.bench.iters, "calls per run")
+    app.add(options::iters, f->options.bench.iters, "calls per run")
         .range(1, 1'000'000)
         .capture_default_str();
     app.add_option("--warm-up", f->options.bench.warm_up, "warm-up calls per run")
         .range(0, 1'000'000)
         .capture_default_str();
-    app.add_option("--repeats", f->options.repeats, "runs per configuration")
+    app.add(options::repeats, f->options.repeats, "runs per configuration")
         .range(1, 1000)
         .capture_default_str();
-    app.add_option("--timeout", f->timeout_s, "time limit per run, seconds")
-        .range(0.1, 86400.0)
-        .capture_default_str();
+    app.add(options::timeout, f->timeout_s).range(0.1, 86400.0).capture_default_str();
     app.add_flag(
         "--pin", f->options.bench.pin,
         "hipBLASLt: use the solution recorded in the trace, not the one it would choose now");
-    app.add_option("--runner", f->runner,
-                   "bench: run the benchmark programs of the libraries; native: call the libraries "
-                   "(matrix products only); auto: native if the program is missing")
+    app.add(options::runner, f->runner,
+            "bench: run the benchmark programs of the libraries; native: call the libraries "
+            "(matrix products only); auto: native if the program is missing")
         .one_of({"auto", "bench", "native"})
         .capture_default_str();
     app.add_option("--implementations", f->implementations,
@@ -117,8 +115,8 @@ Action setup_library_perf(FlagSet& app) {
                    "algorithms of cuBLASLt or hipBLASLt to measure with --implementations")
         .range(1, 100)
         .capture_default_str();
-    app.add_option("--libraries", f->options.libraries,
-                   "folder of cuBLAS, rocBLAS and similar (default: the loader's search path)")
+    app.add(options::libraries, f->options.libraries,
+            "folder of cuBLAS, rocBLAS and similar (default: the loader's search path)")
         .type_name("DIR");
   });
   app.add_option("--measure-gemm", f->measure_gemm).group(""); // internal

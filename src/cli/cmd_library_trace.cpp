@@ -11,8 +11,8 @@ Action setup_library_trace(FlagSet& app) {
   f->options.csv = "library_trace.csv";
   app.add_option("LOGS", f->logs, "logs, plain, gzip or zstd; '-' is standard input").required();
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", f->options.csv,
-                   "table to write, '-' for standard output; NAME_detail.csv is written next to it")
+    app.add(options::output, f->options.csv,
+            "table to write, '-' for standard output; NAME_detail.csv is written next to it")
         .capture_default_str();
     app.add_flag("--no-detail", f->no_detail, "do not write the detailed table");
     app.add_option("--others", f->others, "write lines of no known library to this file");

@@ -29,7 +29,7 @@ Action setup_man(FlagSet& app) {
   auto given = std::make_shared<ManArguments>();
   app.add_option("command", given->command,
                  "print the page of this command as roff (default: the program's page)");
-  app.add_option("-o,--output", given->folder, "write the pages of all commands into this folder");
+  app.add(options::output, given->folder, "write the pages of all commands into this folder");
   CLI::App* const self = &app.app();
   return [given, self](Context& ctx) -> Result<void> {
     const CLI::App& root = *self->get_parent();

@@ -17,7 +17,7 @@ struct MergeFlags {
   std::vector<std::string> inputs;
   std::string out;
   bool all = false;
-  std::string align = "base";
+  AlignMode align = AlignMode::kBase;
   std::string step;
   std::int64_t first_ranks = 0; ///< 0: all
   MergeRequest request;
@@ -64,11 +64,11 @@ void add_what_is_kept(FlagSet& app, MergeFlags& f) {
   app.add_option("--samples", f.request.samples,
                  "gpu_samples.csv of rankscope sample or profile, or a table of nvidia-smi or "
                  "amd-smi: add power, memory and clocks as counter tracks (repeatable)");
-  app.add_option("--step", f.step, "merge only ProfilerStep N, or A:B");
+  app.add(options::step, f.step, "merge only ProfilerStep N, or A:B");
   app.add_option("--from-ms", f.request.options.from_ms,
                  "start of the window, ms after the first event of the first rank");
   app.add_option("--to-ms", f.request.options.to_ms, "end of the window, ms");
-  Flag ranks = app.add_option("--ranks", f.request.ranks, "merge only these ranks").delimiter(',');
+  Flag ranks = app.add(options::ranks, f.request.ranks).delimiter(',');
   app.add_option("-n,--num-ranks", f.first_ranks, "merge only the first N ranks: 0 to N-1")
       .range(1, 65536)
       .excludes(ranks);
@@ -79,18 +79,16 @@ Action setup_merge(FlagSet& app) {
   app.add_option("TRACES", f->inputs, "folder of rank traces, or the files; with --all a sweep")
       .required();
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", f->out,
-                   "merged trace, .json or .json.gz, '-' for standard output; with --all a folder "
-                   "(default SWEEP/merged_traces)");
-    app.add_flag("--all", f->all, "merge every configuration of a sweep");
-    app.add_flag("--gz", f->request.options.gzip, "compress the output with gzip");
+    app.add(options::output, f->out,
+            "merged trace, .json or .json.gz, '-' for standard output; with --all a folder "
+            "(default SWEEP/merged_traces)");
+    app.add(options::all, f->all, "merge every configuration of a sweep");
+    app.add(options::gz, f->request.options.gzip);
   });
   in_group(app, "Content", [&] { add_what_is_kept(app, *f); });
   in_group(app, "Clocks", [&] {
-    app.add_option("--align", f->align,
-                   "base: by baseTimeNanoseconds; collectives: also by the ends of collectives")
-        .one_of({"base", "collectives"})
-        .capture_default_str();
+    app.add(options::align.only(1, 2), f->align,
+            "base: by baseTimeNanoseconds; collectives: also by the ends of collectives");
   });
   add_discover_flags(app, f->discover, true, "--trace-step");
   return [f](Context& ctx) -> Result<void> {
@@ -99,7 +97,7 @@ Action setup_merge(FlagSet& app) {
     }
     for (std::int64_t rank = 0; rank < f->first_ranks; ++rank)
       f->request.ranks.push_back(rank);
-    f->request.align = f->align == "collectives";
+    f->request.align = f->align == AlignMode::kCollectives;
     return merge(ctx, *f);
   };
 }

@@ -25,8 +25,8 @@ Action setup_nsys(FlagSet& app) {
   auto f = std::make_shared<NsysRequest>();
   app.add_option("FILE", f->file, "SQLite export, .nsys-rep, or prefix of the CSV tables");
   in_group(app, "Recording", [&] {
-    app.add_option("--config", f->config, "JSON with inputs and kernel_to_class_map");
-    app.add_option("--iters", f->single.iterations, "iterations recorded in FILE")
+    app.add(options::config, f->config, "JSON with inputs and kernel_to_class_map");
+    app.add(options::iters, f->single.iterations, "iterations recorded in FILE")
         .capture_default_str();
     app.add_option("--gpus", f->single.gpus, "GPUs recorded in FILE").capture_default_str();
     app.add_option("--nvtx", f->single.nvtx_tag, "NVTX range of one iteration");
@@ -34,8 +34,8 @@ Action setup_nsys(FlagSet& app) {
     app.add_option("--classes", f->classes, "JSON file that maps parts of kernel names to classes");
   });
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", f->outputs.file, "file.xlsx, .json, .md, or .csv for one sheet");
-    app.add_option("--csv-dir", f->outputs.csv_dir, "folder for one CSV per table");
+    app.add(options::output, f->outputs.file, "file.xlsx, .json, .md, or .csv for one sheet");
+    app.add(options::csv_dir, f->outputs.csv_dir);
   });
   return [f](Context& ctx) { return print_nsys(ctx, *f); };
 }

@@ -19,11 +19,9 @@ struct PageFlags {
   std::string baseline;
   std::vector<std::string> tests;
   GivenLabels labels;
-  std::uint64_t memory_mib = 0;
 };
 
 Result<PageResult> made(Context& ctx, const PageFlags& f, PageRequest request) {
-  request.run.memory_bytes = f.memory_mib << 20U;
   if (f.baseline.empty() && f.tests.empty()) {
     if (request.run.inputs.empty())
       return Error{ErrorCode::kUsage, "page", "needs a trace, a folder, or --baseline and --test",
@@ -61,22 +59,15 @@ Action setup_page(FlagSet& app) {
   app.add_option(
       "INPUT", run.inputs,
       "a trace (- for standard input), folders or files of the ranks of one run, or a sweep");
-  app.add_option("-o,--output", f->request.output, "HTML file, - for standard output")
+  app.add(options::output, f->request.output, "HTML file, - for standard output")
       .capture_default_str();
   in_group(app, "Comparison", [&] {
-    app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or reports");
-    app.add_option("--test", f->tests, "folders to compare with the baseline");
+    app.add(options::baseline, f->baseline);
+    app.add(options::test, f->tests);
     add_label_flags(app, f->labels);
   });
-  in_group(app, "Counting", [&] {
-    app.add_option(
-        "--gpu-arch", run.report.gpu_arch,
-        "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
-  });
-  in_group(app, "Running", [&] {
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
-  });
+  in_group(app, "Counting", [&] { app.add(options::gpu_arch, run.report.gpu_arch); });
+  in_group(app, "Running", [&] { app.add(options::memory, run.memory_bytes); });
   add_discover_flags(app, run.discover, true);
   return [f](Context& ctx) { return page(ctx, *f); };
 }

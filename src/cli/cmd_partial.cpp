@@ -5,6 +5,7 @@
 #include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "cli/figure_flags.h"
 #include "os/shard.h"
 #include "writers/writer.h"
 
@@ -19,8 +20,6 @@ struct PartialFlags {
   PartialRequest request;
   std::string output, shard;
   std::vector<std::string> wanted;
-  std::string layout;
-  std::uint64_t memory_mib = 0;
   bool dry_run = false;
 };
 
@@ -52,8 +51,6 @@ Result<void> partial(Context& ctx, const PartialFlags& f) {
     request.shard_count = shard->count;
   }
   request.wanted = {asked_for(f, "analyze"), asked_for(f, "compare"), asked_for(f, "page")};
-  request.memory_bytes = f.memory_mib << 20U;
-  request.legacy_gemm_layout = !f.layout.empty();
   const std::string who = fmt::format("shard {} of {}{}", request.shard_index, request.shard_count,
                                       shard ? " (" + shard->source + ")" : "");
   if (f.dry_run)
@@ -70,33 +67,19 @@ Result<void> partial(Context& ctx, const PartialFlags& f) {
   return {};
 }
 
-void add_figures_partial(FlagSet& app, PartialFlags& f) {
-  PartialRequest& r = f.request;
-  app.add_option("--gpu-arch", r.gpu_arch,
-                 "analyze, page: GPU for rooflines, built-in name or JSON file");
-  app.add_option("--top-k", r.top_k, "analyze: GEMMs listed per rank").capture_default_str();
-  app.add_option("--rank-by", r.rank_by, "analyze: order of GEMMs: by range, cv or total-excess")
-      .one_of({"range", "cv", "total-excess"})
-      .capture_default_str();
-  app.add_option("--layout", f.layout, "analyze: column order of the GEMM sheets")
-      .one_of({"2025-11"});
-}
-
 Action setup_partial(FlagSet& app) {
   auto f = std::make_shared<PartialFlags>();
   PartialRequest& r = f->request;
   app.add_option("DIR", r.inputs, "folders of rank traces, the files, or a sweep").required();
-  app.add_option("-o,--output", f->output, "folder for the parts").required();
+  app.add(options::output, f->output, "folder for the parts").required();
   in_group(app, "Ranks", [&] {
     app.add_option(
         "--shard", f->shard,
         "I/N: shard I of N, from 0 (default: from the environment of srun, mpirun, torchrun "
         "or Kubernetes, else 0/1)");
-    app.add_flag("--local", r.local,
-                 "DIR contains only the ranks of this shard, as on a node-local disk");
-    app.add_option(
-        "--world-size", r.world_size,
-        "number of ranks of the run, if the traces do not contain it (detail of a page)");
+    app.add(options::local, r.local,
+            "DIR contains only the ranks of this shard, as on a node-local disk");
+    app.add(options::world_size, r.world_size);
   });
   in_group(app, "Commands", [&] {
     app.add_option(
@@ -105,13 +88,12 @@ Action setup_partial(FlagSet& app) {
            "all four take 25 times as long)")
         .delimiter(',')
         .one_of({"collectives", "analyze", "compare", "page", "all"});
-    add_figures_partial(app, *f);
+    add_gemm_figures(app, r.gpu_arch, r.top_k, r.rank_by, r.legacy_gemm_layout);
   });
   in_group(app, "Running", [&] {
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
-    app.add_flag("--force", r.force, "write parts again that an earlier run has written");
-    app.add_flag("--dry-run", f->dry_run, "print the ranks of this shard, then exit");
+    app.add(options::memory, r.memory_bytes);
+    app.add(options::force, r.force, "write parts again that an earlier run has written");
+    app.add(options::dry_run, f->dry_run);
   });
   add_discover_flags(app, r.discover, true);
   return [f](Context& ctx) { return partial(ctx, *f); };

@@ -17,7 +17,7 @@ struct QueryFlags {
   RunTablesRequest request;
   std::string format, output;
   bool tables = false, allow_files = false;
-  std::uint64_t rows = 40, memory_mib = 0;
+  std::uint64_t rows = 40;
 };
 
 /// The first argument is SQL unless it names an existing file or folder. Then the last argument is,
@@ -64,7 +64,6 @@ Result<void> query_of(Context& ctx, const QueryFlags& given) {
   if (f.output.empty() && format == QueryFormat::kParquet)
     return Error{ErrorCode::kUsage, "query", "Parquet needs a file", "-o FILE.parquet"};
   f.request.inputs = f.arguments;
-  f.request.memory_bytes = f.memory_mib << 20;
   f.request.keep_traces = statements.size() != 1;
   RS_TRY(const std::unique_ptr<Query> query,
          Query::open(ctx, f.request, f.allow_files, f.output, format));
@@ -90,19 +89,18 @@ Action setup_query(FlagSet& app) {
                  "one statement (or several, with ;), then traces, folders of ranks or a sweep; "
                  "without SQL: a prompt, or statements from standard input");
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", f->output, "file.csv, .json, .parquet, .xlsx or .md");
-    app.add_option("--format", f->format, "output format, whatever the file ending")
+    app.add(options::output, f->output, "file.csv, .json, .parquet, .xlsx or .md");
+    app.add(options::format, f->format, "output format, whatever the file ending")
         .one_of({"table", "csv", "json", "parquet", "xlsx", "markdown"});
     app.add_option("--rows", f->rows, "most rows of a table on the console").capture_default_str();
-    app.add_flag("--tables", f->tables, "list tables and views with their content");
+    app.add(options::tables, f->tables, "list tables and views with their content");
   });
   in_group(app, "Running", [&] {
     app.add_flag("--allow-files", f->allow_files,
                  "let statements read and write files (default: no files, no network)");
-    app.add_option("--gpu-arch", f->request.gpu_arch, "GPU for rooflines, as in report");
-    app.add_option("--gpus-per-node", f->request.gpus_per_node, "0: devices in the trace");
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
+    app.add(options::gpu_arch, f->request.gpu_arch);
+    app.add(options::gpus_per_node, f->request.gpus_per_node);
+    app.add(options::memory, f->request.memory_bytes);
   });
   add_discover_flags(app, f->request.discover, true);
   return [f](Context& ctx) { return query_of(ctx, *f); };

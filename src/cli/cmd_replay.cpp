@@ -45,8 +45,8 @@ Action setup_replay(FlagSet& app) {
   auto f = std::make_shared<ReplayCommandFlags>();
   app.add_option("TRACE", f->request.trace, "trace with recorded shapes (record_shapes)")
       .required();
-  app.add_option("-o,--output", f->request.output,
-                 "folder of command files, workbook and CSV (default: TRACE_replay)")
+  app.add(options::output, f->request.output,
+          "folder of command files, workbook and CSV (default: TRACE_replay)")
       .type_name("DIR");
   app.add_option("--top", f->request.top,
                  "operators with the most kernel time, calls of the same arguments together; 0: "

@@ -116,17 +116,17 @@ Result<void> sample(Context& ctx, SampleFlags f) {
 
 Action setup_sample(FlagSet& app) {
   auto f = std::make_shared<SampleFlags>();
-  app.add_option("-o,--output", f->out, "folder for the CSVs");
-  app.add_option("--devices", f->options.devices,
-                 "GPUs: all, none, visible, or indices (0,2-3), PCI addresses, UUIDs")
+  app.add(options::output, f->out, "folder for the CSVs");
+  app.add(options::devices, f->options.devices,
+          "GPUs: all, none, visible, or indices (0,2-3), PCI addresses, UUIDs")
       .capture_default_str();
   app.add_option("--period", f->period, "time between samples: 0.1 (seconds), 100ms, 500us")
       .capture_default_str();
-  app.add_option("--duration", f->duration_s, "seconds to record (0: until Ctrl-C or SIGTERM)")
+  app.add(options::duration, f->duration_s, "seconds to record (0: until Ctrl-C or SIGTERM)")
       .range(0.0, 1e9)
       .capture_default_str();
-  app.add_flag("--dual-gcd", f->dual_gcd, "add a column for each GPU package of two dies");
-  app.add_flag("--force", f->force, "replace samples of an earlier run in the folder");
+  app.add(options::dual_gcd, f->dual_gcd);
+  app.add(options::force, f->force, "replace samples of an earlier run in the folder");
   app.add_flag("--list", f->list, "list the GPUs, then exit");
   in_group(app, "Source of the readings", [&] {
     const std::map<std::string, GpuSource> sources = {{"auto", GpuSource::kAuto},
@@ -139,12 +139,10 @@ Action setup_sample(FlagSet& app) {
            [f, sources](const std::string& name) { f->options.backend.source = sources.at(name); },
            "auto: nvml and the first of sysfs, amdsmi, rocm-smi that reads power")
         .one_of_any_case({"auto", "sysfs", "amdsmi", "rocm-smi", "nvml"});
-    app.add_option("--sysfs-root", f->options.backend.sysfs_root,
-                   "read this folder in place of /sys")
-        .capture_default_str();
+    app.add(options::sysfs_root, f->options.backend.sysfs_root).capture_default_str();
     app.add_option("--amdsmi", f->options.backend.amdsmi, "libamd_smi.so to load");
     app.add_option("--rocm-smi", f->options.backend.rocm_smi, "librocm_smi64.so to load");
-    app.add_option("--nvml", f->options.backend.nvml, "libnvidia-ml.so.1 to load");
+    app.add(options::nvml, f->options.backend.nvml);
   });
   return [f](Context& ctx) -> Result<void> { return sample(ctx, *f); };
 }

@@ -11,14 +11,7 @@
 namespace rankscope {
 namespace {
 
-struct SplitFlags {
-  SplitRequest request;
-  std::string compat;
-};
-
-Result<void> run_split(Context& ctx, SplitFlags f) {
-  SplitRequest& request = f.request;
-  request.choice.window.compat = !f.compat.empty();
+Result<void> run_split(Context& ctx, const SplitRequest& request) {
   if (!request.any())
     return Error{ErrorCode::kUsage, "split", "needs steps to cut out",
                  "--iterations A:B, --store-single-iteration, --find-steady-state, "
@@ -46,27 +39,25 @@ Result<void> run_split(Context& ctx, SplitFlags f) {
 }
 
 Action setup_split(FlagSet& app) {
-  auto f = std::make_shared<SplitFlags>();
-  PieceChoice& c = f->request.choice;
-  app.add_option("TRACE", f->request.trace, "Kineto trace of a server (.json, .gz, .zst)")
-      .required();
-  app.add_option("-o,--output", f->request.output, "folder for the pieces and their tables")
+  auto f = std::make_shared<SplitRequest>();
+  PieceChoice& c = f->choice;
+  app.add_option("TRACE", f->trace, "Kineto trace of a server (.json, .gz, .zst)").required();
+  app.add(options::output, f->output, "folder for the pieces and their tables")
       .type_name("DIR")
       .required();
   in_group(app, "Pieces", [&] {
-    app.add_option("-i,--iterations", c.iterations,
-                   "step N (from 0), or steps A to B-1; without another choice: one piece");
+    app.add(options::iterations.also("-i,"), c.iterations,
+            "step N (from 0), or steps A to B-1; without another choice: one piece");
     app.add_flag("--store-single-iteration,--single-steps", c.single, "write one piece per step");
-    app.add_flag("--find-steady-state,--steady-windows", c.steady,
-                 "write the steady-state windows: mixed, decode only, with prefill");
+    app.add(options::steady_state.also(",--steady-windows"), c.steady,
+            "write the steady-state windows: mixed, decode only, with prefill");
     app.add_flag("--divide-phases,--phases", c.phases,
                  "cut the steady state at changes of phase (takes precedence over the windows)");
-    app.add_option("--pair-with", f->request.pair,
+    app.add_option("--pair-with", f->pair,
                    "another trace: write the steps of both traces that do similar work");
   });
   in_group(app, "Steady state", [&] { add_window_flags(app, c.window); });
-  app.add_option("--compat", f->compat, "reproduce another tool's quirks")
-      .one_of({"tracelens-inference"});
+  app.add(options::compat_inference, c.window.compat);
   return [f](Context& ctx) { return run_split(ctx, *f); };
 }
 

@@ -18,37 +18,40 @@ namespace {
 struct SynthFlags {
   synth::Options options;
   std::string out;
-  std::string vendor = "amd";
-  std::string layout = "thread";
-  std::string format = "kineto";
-  std::string clock_scope = "rank";
   SynthSwitches switches;
   bool no_seq = false;
   SynthServer server;
 };
 
+constexpr std::array kVendors{std::pair("amd", false), std::pair("nvidia", true)};
+constexpr Choice<bool> kVendor{"--vendor", "vendor of kernel and runtime names", kVendors};
+constexpr std::array kFormats{std::pair("kineto", synth::TraceFormat::kKineto),
+                              std::pair("rocpd", synth::TraceFormat::kRocpd),
+                              std::pair("rpd", synth::TraceFormat::kRpd),
+                              std::pair("rocprofv3-csv", synth::TraceFormat::kRocprofCsv),
+                              std::pair("rocprofv3-json", synth::TraceFormat::kRocprofJson)};
+constexpr Choice<synth::TraceFormat> kFormat{
+    options::format.name,
+    "kineto: JSON of the PyTorch profiler; others: the formats of AMD's tools", kFormats};
+constexpr std::array kLayouts{std::pair("thread", false), std::pair("cu", true)};
+constexpr Choice<bool> kLayout{
+    options::layout.name,
+    "folder names: <T>thread/nccl_<C>channels (thread) or <CU>cu_<T>threads (cu)", kLayouts};
+constexpr std::array kClockScopes{std::pair("rank", false), std::pair("node", true)};
+constexpr Choice<bool> kClockScope{"--clock-scope", "one clock per rank or per node", kClockScopes};
+
 void add_form(FlagSet& app, SynthFlags& f) {
-  app.add_flag("--gz", f.options.gz, "compress the traces");
-  app.add_option("--vendor", f.vendor, "vendor of kernel and runtime names")
-      .one_of({"amd", "nvidia"})
-      .capture_default_str();
-  app.add_option("--format", f.format,
-                 "kineto: JSON of the PyTorch profiler; others: the formats of AMD's tools")
-      .one_of({"kineto", "rocpd", "rpd", "rocprofv3-csv", "rocprofv3-json"})
-      .capture_default_str();
-  app.add_option("--layout", f.layout,
-                 "folder names: <T>thread/nccl_<C>channels (thread) or <CU>cu_<T>threads (cu)")
-      .one_of({"thread", "cu"})
-      .capture_default_str();
+  app.add(options::gz, f.options.gz);
+  app.add(kVendor, f.options.nvidia);
+  app.add(kFormat, f.options.format);
+  app.add(kLayout, f.options.cu_layout);
   app.add_flag("--no-seq", f.no_seq, "leave out the Seq argument, as older producers do");
 }
 
 void add_defects(FlagSet& app, SynthFlags& f) {
   synth::Options& o = f.options;
   app.add_option("--clock-offset-us", o.clock_offset_us, "largest clock offset, us");
-  app.add_option("--clock-scope", f.clock_scope, "one clock per rank or per node")
-      .one_of({"rank", "node"})
-      .capture_default_str();
+  app.add(kClockScope, o.clock_per_node);
   app.add_flag("--distinct-base", o.distinct_base, "use another baseTimeNanoseconds on each rank");
   app.add_option("--missing-rank", o.missing_ranks, "leave these ranks out").delimiter(',');
   app.add_option("--shift-window", o.shift_window, "leave out the first step of this rank");
@@ -69,15 +72,6 @@ void add_times(FlagSet& app, SynthFlags& f) {
   add_synth_switches(app, f.switches, o);
 }
 
-synth::TraceFormat format_of(const std::string& name) {
-  using synth::TraceFormat;
-  return name == "rocpd"            ? TraceFormat::kRocpd
-         : name == "rpd"            ? TraceFormat::kRpd
-         : name == "rocprofv3-csv"  ? TraceFormat::kRocprofCsv
-         : name == "rocprofv3-json" ? TraceFormat::kRocprofJson
-                                    : TraceFormat::kKineto;
-}
-
 const char* kind_of(synth::TraceFormat format) {
   using synth::TraceFormat;
   return format == TraceFormat::kRocpd || format == TraceFormat::kRpd ? "databases"
@@ -89,7 +83,7 @@ Action setup_synth(FlagSet& app) {
   auto f = std::make_shared<SynthFlags>();
   synth::Options& o = f->options;
   app.add_option("OUT", f->out, "folder for the sweep and ground_truth.json").required();
-  app.add_flag("--force", o.force, "write into a folder that contains another sweep");
+  app.add(options::force, o.force, "write into a folder that contains another sweep");
   in_group(app, "Size", [&] { add_synth_size(app, o); });
   in_group(app, "Form of the traces", [&] { add_form(app, *f); });
   in_group(app, "Clocks and missing data", [&] { add_defects(app, *f); });
@@ -97,10 +91,6 @@ Action setup_synth(FlagSet& app) {
   in_group(app, "Inference server", [&] { add_synth_server(app, f->server); });
   return [f](Context& ctx) -> Result<void> {
     synth::Options& options = f->options;
-    options.nvidia = f->vendor == "nvidia";
-    options.cu_layout = f->layout == "cu";
-    options.format = format_of(f->format);
-    options.clock_per_node = f->clock_scope == "node";
     options.seq = !f->no_seq;
     RS_CHECK(read_synth_switches(f->switches, options));
     if (f->server.program == "inference")

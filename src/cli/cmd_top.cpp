@@ -25,7 +25,6 @@ struct TopFlags {
   std::string watch; ///< seconds as text, or the folder after --watch
   bool watching = false;
   double every = kEvery;
-  std::uint64_t memory_mib = 0;
 };
 
 void print(const Context& ctx, const TopFacts& facts, const PageFlags& page) {
@@ -82,7 +81,6 @@ Result<void> top(Context& ctx, const TopFlags& given) {
   TopFlags f = given;
   if (f.watching)
     take_watch(f);
-  f.request.memory_bytes = f.memory_mib << 20;
   if (f.request.inputs.empty())
     return Error{ErrorCode::kUsage, "top", "needs a trace or a folder of rank traces",
                  "rankscope top --help"};
@@ -99,18 +97,11 @@ Action setup_top(FlagSet& app) {
       app.add_option("--watch", f->watch, "poll for new traces every N seconds (2), until Ctrl-C")
           .expected(0, 1)
           .type_name("[SECONDS]");
-  app.add_option("-k,--top-k", f->request.top_k, "rows of each list (0: all)")
+  app.add(options::top_k.also("-k,"), f->request.top_k, "rows of each list (0: all)")
       .capture_default_str();
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });
-  in_group(app, "Counting", [&] {
-    app.add_option(
-        "--gpu-arch", f->request.report.gpu_arch,
-        "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
-  });
-  in_group(app, "Running", [&] {
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
-  });
+  in_group(app, "Counting", [&] { app.add(options::gpu_arch, f->request.report.gpu_arch); });
+  in_group(app, "Running", [&] { app.add(options::memory, f->request.memory_bytes); });
   add_discover_flags(app, f->request.discover, false);
   return [f, watching](Context& ctx) {
     f->watching = watching.given();

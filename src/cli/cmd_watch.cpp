@@ -20,7 +20,6 @@ struct WatchFlags {
   std::string page;
   std::vector<std::string> on_alarm;
   std::string until, ended_when;
-  std::uint64_t memory_mib = 0;
 };
 
 std::int64_t unix_ns() {
@@ -37,7 +36,6 @@ Result<void> write_watch_page(const WatchFlags& f, const Watch& watch, std::int6
 Result<void> watch(Context& ctx, const WatchFlags& f) {
   const InterruptGrace grace(std::chrono::seconds(10)); // Ctrl-C ends the command
   WatchRequest request = f.request;
-  request.memory_bytes = f.memory_mib << 20U;
   WatchLoop loop = f.loop;
   loop.until_alarm = f.until == "alarm";
   loop.until_idle = f.until == "idle";
@@ -98,8 +96,7 @@ Action setup_watch(FlagSet& app) {
            "longer lists this job")
         .type_name("FILE|PID|JOBID");
     app.add_flag("--once", f->loop.once, "poll once, check every window, then exit");
-    app.add_option("--memory-mib", f->memory_mib,
-                   "memory limit for traces being read (0: half of the free memory)");
+    app.add(options::memory, f->request.memory_bytes);
   });
   in_group(app, "Alarms", [&] {
     app.add_option("--still", f->request.still_s,

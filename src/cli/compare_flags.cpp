@@ -8,14 +8,14 @@ namespace rankscope {
 
 void add_compare_choice(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
-  app.add_flag("--all", f.all, "write everything (default)");
+  app.add(options::all, f.all, "write everything (default)");
   app.add_flag("--compare-all-runs", f.compare_all_runs, "same as --all");
   app.add_flag("--gpu-timeline", f.gpu_timeline, "write only the timeline workbooks");
   app.add_flag("--collective", f.collective, "write only the collective workbooks");
   app.add_flag("--final-report", f.final_report, "write only the final workbook and its inputs");
   app.add_flag("--generate-plots", f.plots, "write only the plots and the HTML page");
-  app.add_flag("--no-plots", f.no_plots, "write no plots and no HTML page");
-  app.add_flag("--svg", request.svg, "also write plots as SVG");
+  app.add(options::no_plots, f.no_plots);
+  app.add(options::svg, request.svg);
   app.add_flag("--individual-only", f.individual_only, "leave out the collectives");
   app.add_flag("--collective-only", f.collective_only, "write no individual reports");
   app.add_flag("--geo-mean", request.geomean,
@@ -23,11 +23,8 @@ void add_compare_choice(FlagSet& app, CompareFlags& f) {
 }
 
 void add_label_flags(FlagSet& app, GivenLabels& labels) {
-  app.add_option("--labels", labels.all,
-                 "a name per run, the baseline's first (default: "
-                 "folders)")
-      .delimiter(',');
-  app.add_option("--label", labels.all, "same as --labels, one name each time").group("");
+  app.add(options::labels, labels.all).delimiter(',');
+  app.add(options::label, labels.all, "same as --labels, one name each time").group("");
   app.add_option("--baseline-label", labels.baseline, "name of the baseline");
   app.add_option("--test-label", labels.tests, "name of a test, in their order");
 }
@@ -56,17 +53,15 @@ void add_verdict_flags(FlagSet& app, CompareFlags& f) {
 void add_compare_flags(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
   in_group(app, "Runs", [&] {
-    app.add_option("--baseline", f.baseline, "folder of the baseline: rank traces or reports")
-        .required();
-    app.add_option("--test", f.tests, "folder of a run to compare (repeatable)").required();
+    app.add(options::baseline, f.baseline).required();
+    app.add(options::test, f.tests).required();
     add_label_flags(app, f.labels);
-    app.add_flag("--skip-tracelens", request.reports_only,
-                 "use existing reports only; do not read traces");
-    add_align_flag(app, f.align);
+    app.add(options::skip_tracelens, request.reports_only);
+    app.add(options::align, request.align);
   });
   in_group(app, "Verdict", [&] { add_verdict_flags(app, f); });
   in_group(app, "Outputs", [&] {
-    app.add_option("-o,--output", request.output, "folder for the workbooks").required();
+    app.add(options::output, request.output, "folder for the workbooks").required();
     add_compare_choice(app, f);
   });
   add_discover_flags(app, request.discover, false);
@@ -90,7 +85,6 @@ Result<CompareRequest> compare_request(const CompareFlags& f) {
   RS_TRY(request.labels, labels_for(request.folders, f.labels));
   const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY"); // steps append to it
   request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
-  request.align = align_mode(f.align).value_or(request.align);
   // without a choice everything is written
   const bool everything =
       f.all || f.compare_all_runs || !(f.gpu_timeline || f.collective || f.final_report || f.plots);

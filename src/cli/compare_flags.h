@@ -15,7 +15,6 @@ struct CompareFlags {
   std::string baseline;
   std::vector<std::string> tests, fail_on;
   GivenLabels labels;
-  std::string align = "collectives";
   bool individual_only = false, collective_only = false;
   bool gpu_timeline = false, collective = false, final_report = false, plots = false; ///< choices
   bool all = false, compare_all_runs = false;

@@ -13,7 +13,7 @@ void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
     app.add_option("--trace-pattern", options.trace_pattern,
                    "paths of the traces, with * for the rank");
     app.add_option("--rank-regex", options.rank_regex, "regular expression; group 1 is the rank");
-    app.add_flag("--require-all-ranks", options.require_all_ranks, "fail if a rank is missing");
+    app.add(options::require_all_ranks, options.require_all_ranks);
     if (sweep) {
       app.add_option(
           "--config-regex", options.config_regex,
@@ -22,15 +22,6 @@ void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
                    "take each trace of a folder as a run where names and traces have no rank");
     }
   });
-}
-
-void add_align_flag(FlagSet& app, std::string& text, const std::string& by_default) {
-  Flag option = app.add_option("--align", text,
-                               "clocks: none, base (time bases), collectives (their ends)" +
-                                   (by_default.empty() ? "" : "; default: " + by_default))
-                    .one_of({"none", "base", "collectives"});
-  if (by_default.empty())
-    option.capture_default_str();
 }
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The flags of discovery and of clocks, the same for every command that looks for traces.
+// The flags of discovery, the same for every command that looks for traces.
 #pragma once
 
 #include "cli/flag_set.h"
@@ -12,8 +12,5 @@ namespace rankscope {
 /// `sweep` --config-regex and --files-as-runs. `options` must outlive parsing.
 void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag = "--step");
-
-/// Declares --align, a text for align_mode(). `by_default` says what no choice does; "" = the text.
-void add_align_flag(FlagSet& app, std::string& text, const std::string& by_default = "");
 
 } // namespace rankscope

@@ -139,6 +139,12 @@ Flag FlagSet::add_option_function(const std::string& names,
   return Flag(*app_->add_option_function<std::string>(names, take, help));
 }
 
+Flag FlagSet::add(const MebibyteOption& of, std::uint64_t& bytes, const char* help) {
+  return Flag(*app_->add_option_function<std::uint64_t>(
+      of.name, [&bytes](const std::uint64_t& mib) { bytes = mib << 20U; },
+      help != nullptr ? help : of.help));
+}
+
 Flag FlagSet::add_flag(const std::string& names, bool& value, const std::string& help) {
   return Flag(*app_->add_flag(names, value, help));
 }

@@ -3,8 +3,13 @@
 // compile.
 #pragma once
 
+#include "cli/options.h"
+
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace CLI {
@@ -55,6 +60,35 @@ public:
                            const std::string& help);
   Flag add_flag(const std::string& names, bool& value, const std::string& help = "");
   Flag add_flag(const std::string& names); ///< taken and ignored
+
+  /// `help`: in place of the flag's own.
+  template <class T> Flag add(const Option& of, T& value, const char* help = nullptr) {
+    const char* const text = help != nullptr ? help : of.help;
+    if constexpr (std::is_same_v<T, bool>)
+      return add_flag(of.names(), value, text);
+    else
+      return add_option(of.names(), value, text);
+  }
+  Flag add(const MebibyteOption& of, std::uint64_t& bytes, const char* help = nullptr);
+  /// `value`: of the words' type, where help shows the word that it has, or optional.
+  template <class Value, class To>
+  Flag add(const Choice<Value>& of, To& value, const char* help = nullptr) {
+    std::vector<std::string> words;
+    std::string own;
+    for (const auto& [word, meant] : of.values) {
+      words.emplace_back(word);
+      if (value == To(meant))
+        own = word;
+    }
+    const auto take = [values = of.values, &value](const std::string& given) {
+      for (const auto& [word, meant] : values)
+        if (given == word)
+          value = meant;
+    };
+    return add_option_function(of.name, take, help != nullptr ? help : of.help)
+        .one_of(std::move(words))
+        .default_str(own);
+  }
 
   [[nodiscard]] CLI::App& app() const { return *app_; }
 

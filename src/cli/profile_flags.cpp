@@ -11,7 +11,7 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
          "--devices (default: run the command after --)")
       .one_of({"doctor", "tools", "merge", "trace-parse", "replicate"});
   app.add_option("INPUTS", f.inputs, "merge: folders; trace-parse: logs");
-  app.add_option("-o,--output", f.table, "trace-parse: table to write").capture_default_str();
+  app.add(options::output, f.table, "trace-parse: table to write").capture_default_str();
   in_group(app, "Tools", [&] {
     app.add_option("--tool", r.tools,
                    "tool, as NAME[:VARIABLE=value,...]; the first is the innermost");
@@ -20,19 +20,18 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
     app.add_option("-f,--additional-context-file", r.context_files, "the same in a file");
     app.add_flag("--hide-trace-lines", r.hide_trace_lines,
                  "do not print library log lines; run.log has them");
-    app.add_flag("--force", r.force, "allow incompatible tools and a folder that contains a run");
+    app.add(options::force, r.force, "allow incompatible tools and a folder that contains a run");
   });
   in_group(app, "Part of the run", [&] {
     app.add_option(
            "--delay", r.targets.delay_s,
            "start recording this many seconds after the command (rocprofv3, rocprof-sys, nsys)")
         .not_negative();
-    app.add_option(
-           "--duration", r.targets.duration_s,
-           "record for this many seconds; the command goes on (rocprofv3, rocprof-sys, nsys)")
+    app.add(options::duration, r.targets.duration_s,
+            "record for this many seconds; the command goes on (rocprofv3, rocprof-sys, nsys)")
         .not_negative();
-    app.add_option("--steps", r.targets.steps,
-                   "record these optimizer steps, N or A:B, counted from 0 (torch_profiler)");
+    app.add(options::steps, r.targets.steps,
+            "record these optimizer steps, N or A:B, counted from 0 (torch_profiler)");
     app.add_option("--kernels", r.targets.kernels,
                    "record kernels whose names match this regular expression (ncu; counters of "
                    "rocprofv3)");
@@ -45,11 +44,11 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
                  "run scripts/*/get_models_json.py");
   });
   in_group(app, "Samplers", [&] {
-    app.add_option("--devices", r.devices,
-                   "GPUs: all, visible, indices (0,2), UUIDs or PCI addresses");
+    app.add(options::devices, r.devices,
+            "GPUs: all, visible, indices (0,2), UUIDs or PCI addresses");
     app.add_option("--sample-rate", r.sample_rate, "time between samples: 0.1 (seconds), 100ms");
-    app.add_flag("--dual-gcd", r.dual_gcd, "add a column for each GPU package of two dies");
-    app.add_option("--sysfs-root", r.sysfs_root, "read this folder in place of /sys");
+    app.add(options::dual_gcd, r.dual_gcd);
+    app.add(options::sysfs_root, r.sysfs_root);
   });
   in_group(app, "Run", [&] {
     app.add_option("--out", r.out, "folder for the outputs (default: profile_RUN-ID)");
@@ -58,25 +57,21 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
     app.add_option("--perf-csv", r.perf_csv,
                    "append the metric that the command prints to this table");
     app.add_option("--docker", r.docker, "run in a container of this image");
-    app.add_option("--container-tool", r.container_tool,
-                   "docker or podman (default: the installed one)");
-    app.add_option("--container-arg", r.container_arguments,
-                   "extra argument of docker run (repeatable; --container-arg=-x)");
-    app.add_flag("--local", f.local, "run without a container (default)");
-    app.add_option("--baseline", r.baseline,
-                   "first run N times without tools, to measure the overhead")
+    app.add(options::container_tool, r.container_tool);
+    app.add(options::container_arg, r.container_arguments);
+    app.add(options::local, f.local, "run without a container (default)");
+    app.add(options::baseline, r.baseline,
+            "first run N times without tools, to measure the overhead")
         .expected(0, 1)
         .default_str("1");
-    app.add_option("--timeout", r.timeout_s, "time limit of the command, seconds (0: no limit)")
+    app.add(options::timeout, r.timeout_s, "time limit of the command, seconds (0: no limit)")
         .not_negative();
-    app.add_option("--grace", r.grace_s, "seconds between SIGTERM and SIGKILL")
-        .not_negative()
-        .capture_default_str();
+    app.add(options::grace, r.grace_s).not_negative().capture_default_str();
     app.add_flag(
         "--replicate-per-gcd", r.replicate,
         "run a copy of the command on each of --devices, or on both dies of a GPU package");
-    app.add_flag("--keep-going", r.keep_going, "run even if a tool cannot be set up");
-    app.add_flag("--dry-run", f.dry_run, "print the commands, then exit");
+    app.add(options::keep_going, r.keep_going, "run even if a tool cannot be set up");
+    app.add(options::dry_run, f.dry_run);
     app.add_flag("--explain", f.explain,
                  "like --dry-run, with the tools and the reason for their order");
   });

@@ -12,6 +12,12 @@
 namespace rankscope {
 namespace {
 
+constexpr std::array kCommands{
+    std::pair("collectives", ReduceAs::kCollectives), std::pair("analyze", ReduceAs::kAnalyze),
+    std::pair("compare", ReduceAs::kCompare), std::pair("page", ReduceAs::kPage),
+    std::pair("baseline", ReduceAs::kBaseline)};
+constexpr Choice<ReduceAs> kAs{"--as", "command whose outputs to write", kCommands};
+
 Error reduce_usage(std::string what, std::string hint) {
   return {ErrorCode::kUsage, "reduce", std::move(what), std::move(hint)};
 }
@@ -63,12 +69,14 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
   if (of.baseline.empty() || of.tests.empty() || !f.parts.empty())
     return reduce_usage(
         "a comparison needs --baseline and --test alone",
-        fmt::format("rankscope reduce --as {} --baseline PARTS_A --test PARTS_B -o OUT", f.as));
+        fmt::format("rankscope reduce --as {} --baseline PARTS_A --test PARTS_B -o OUT",
+                    request.as == ReduceAs::kPage ? "page" : "compare"));
   request.runs.push_back({of.baseline});
   for (const std::string& test : of.tests)
     request.runs.push_back({test});
   CompareFlags flags = of;
-  flags.align = f.align;
+  if (f.figures.align)
+    flags.request.align = *f.figures.align;
   RS_TRY(request.comparison, compare_request(flags));
   request.labels = of.labels;
   return {};
@@ -84,79 +92,49 @@ Result<void> check_pictures(const ReduceResult& result) {
 
 } // namespace
 
-void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
-                            std::string& compat) {
-  CollectiveOptions& options = r.collectives;
-  add_align_flag(app, align, "same as in the command");
-  app.add_option("--gpus-per-node", options.gpus_per_node,
-                 "collectives: 0 = devices in the first trace")
-      .capture_default_str();
-  app.add_option("--agg-metrics", options.agg_metrics,
-                 "collectives: statistics to show: mean, median, min, max, std")
-      .delimiter(',')
-      .one_of({"mean", "median", "min", "max", "std"})
-      .capture_default_str();
-  app.add_option("--compat", compat, "collectives: use the units and columns of another tool")
-      .one_of({"tracelens"});
-  app.add_flag("--all2allv-heatmap", options.all_to_all_v_heatmap,
-               "collectives: add the bytes that ranks exchange in all-to-all-v");
-  app.add_option("--world-size", r.world_size, "collectives: expected number of ranks");
-}
-
-void take_collective_figures(ReduceRequest& r, const std::string& align,
-                             const std::string& compat) {
-  r.align = align_mode(align);
-  r.collectives.compat_tracelens = !compat.empty();
-  r.collectives.align =
-      r.align.value_or(compat.empty() ? AlignMode::kCollectives : AlignMode::kNone);
-}
-
 void add_sweep_labels(FlagSet& app, std::array<std::string, 2>& labels) {
-  app.add_option("--label1", labels[0], "analyze: name of the sweep (default: folder name)");
-  app.add_option("--label2", labels[1], "analyze: name of --sweep2");
+  app.add(options::label1, labels[0]);
+  app.add(options::label2, labels[1]);
 }
 
 void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
   ReduceRequest& r = f.request;
   app.add_option("PARTS", f.parts, "folders of one run, written by rankscope partial");
-  app.add_option("--as", f.as, "command whose outputs to write")
-      .one_of({"collectives", "analyze", "compare", "page", "baseline"})
-      .capture_default_str();
-  app.add_flag("--require-all-ranks", r.require_all_ranks,
-               "fail if a shard has no parts or a rank has no trace");
+  app.add(kAs, r.as);
+  app.add(options::require_all_ranks, r.require_all_ranks,
+          "fail if a shard has no parts or a rank has no trace");
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", r.output,
-                   "collectives: file.xlsx, .json or .md; analyze, compare: folder; page: HTML "
-                   "file; baseline: NAME.rsb");
-    app.add_option("--csv-dir", r.csv_dir, "collectives: folder for one CSV per sheet");
-    app.add_option("--html", r.html, "analyze: path of the HTML page");
+    app.add(options::output, r.output,
+            "collectives: file.xlsx, .json or .md; analyze, compare: folder; page: HTML "
+            "file; baseline: NAME.rsb");
+    app.add(options::csv_dir, r.csv_dir);
+    app.add(options::html, r.html);
     add_compare_choice(app, f.compare);
   });
   in_group(app, "Second sweep", [&] {
-    app.add_option("--sweep2", f.sweep2, "analyze: folders of the parts of a second sweep");
+    app.add(options::sweep2, f.sweep2);
     add_sweep_labels(app, r.sweep_labels);
   });
   in_group(app, "Comparison", [&] {
-    app.add_option("--baseline", f.compare.baseline, "folder of the baseline's parts, or NAME.rsb");
-    app.add_option("--test", f.compare.tests, "folder of parts to compare (repeatable)");
+    app.add(options::baseline, f.compare.baseline);
+    app.add(options::test, f.compare.tests);
     add_label_flags(app, f.compare.labels);
     add_verdict_flags(app, f.compare);
   });
-  in_group(app, "Figures", [&] { add_collective_figures(app, r, f.align, f.compat); });
+  in_group(app, "Figures", [&] {
+    add_collective_figures(app, f.figures);
+    app.add(options::world_size, r.world_size);
+  });
 }
 
 Result<ReduceRequest> reduce_request(const ReduceFlags& f) {
   ReduceRequest request = f.request;
-  request.as = f.as == "analyze"    ? ReduceAs::kAnalyze
-               : f.as == "compare"  ? ReduceAs::kCompare
-               : f.as == "page"     ? ReduceAs::kPage
-               : f.as == "baseline" ? ReduceAs::kBaseline
-                                    : ReduceAs::kCollectives;
   request.plots = !f.compare.no_plots;
   request.svg = f.compare.request.svg;
   RS_CHECK(take_runs(f, request));
   RS_CHECK(check_flags(f, request.as));
-  take_collective_figures(request, f.align, f.compat);
+  request.align = f.figures.align;
+  request.collectives = f.figures.chosen();
   return request;
 }
 

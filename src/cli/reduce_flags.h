@@ -5,6 +5,7 @@
 #include "app/partial.h"
 #include "cli/command.h"
 #include "cli/compare_flags.h"
+#include "cli/figure_flags.h"
 #include "cli/flag_set.h"
 
 #include <array>
@@ -18,7 +19,7 @@ struct ReduceFlags {
   ReduceRequest request;
   std::vector<std::string> parts;
   std::vector<std::string> sweep2; ///< analyze: the parts of another sweep
-  std::string as = "collectives", align, compat;
+  CollectiveFigures figures;
   CompareFlags compare; ///< its folders contain parts
 };
 
@@ -29,11 +30,6 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f);
 
 /// The names of two sweeps shown side by side.
 void add_sweep_labels(FlagSet& app, std::array<std::string, 2>& labels);
-
-/// What a request's collectives are made with.
-void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
-                            std::string& compat);
-void take_collective_figures(ReduceRequest& r, const std::string& align, const std::string& compat);
 
 /// Prints the end of the command; with --json the written files and, for a comparison, the results
 /// of its conditions. `who` names the command, `by` follows the number of ranks. Errors: those of

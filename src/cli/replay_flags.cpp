@@ -6,11 +6,10 @@ namespace rankscope {
 
 void add_replay_flags(FlagSet& app, ReplayFlags& f) {
   in_group(app, "Replay", [&] {
-    app.add_option(
-           "--runner", f.runner,
-           "hipblaslt-bench (with MIOpenDriver); native: matrix products by cuBLASLt or "
-           "hipBLASLt; pytorch; none: write only command files; auto: native if the program "
-           "is missing, PyTorch too with --python")
+    app.add(options::runner, f.runner,
+            "hipblaslt-bench (with MIOpenDriver); native: matrix products by cuBLASLt or "
+            "hipBLASLt; pytorch; none: write only command files; auto: native if the program "
+            "is missing, PyTorch too with --python")
         .one_of({"auto", "hipblaslt-bench", "native", "pytorch", "none"})
         .capture_default_str();
     app.add_option("--hipblaslt-bench", f.run.hipblaslt_bench,
@@ -19,15 +18,13 @@ void add_replay_flags(FlagSet& app, ReplayFlags& f) {
     app.add_option("--miopen-driver", f.run.miopen_driver, "MIOpenDriver (default: from PATH)")
         .type_name("FILE");
     app.add_option("--python", f.run.python, "Python interpreter with PyTorch").type_name("FILE");
-    app.add_option("--libraries", f.run.libraries,
-                   "folder of cuBLASLt or hipBLASLt (default: the loader's search path)")
+    app.add(options::libraries, f.run.libraries,
+            "folder of cuBLASLt or hipBLASLt (default: the loader's search path)")
         .type_name("DIR");
-    app.add_option("--repeats", f.run.repeats, "runs per command; the mean is reported")
+    app.add(options::repeats, f.run.repeats, "runs per command; the mean is reported")
         .range(1, 1000)
         .capture_default_str();
-    app.add_option("--timeout", f.timeout_s, "time limit per run, seconds")
-        .range(0.1, 86400.0)
-        .capture_default_str();
+    app.add(options::timeout, f.timeout_s).range(0.1, 86400.0).capture_default_str();
   });
 }
 

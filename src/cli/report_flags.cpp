@@ -6,6 +6,19 @@ namespace rankscope {
 namespace {
 
 constexpr int kMostBins = 100000;
+constexpr std::array kMemsetKinds{std::pair("compute", false), std::pair("memory", true)};
+constexpr Choice<bool> kMemset{"--memset", "count memsets in gpu_timeline as compute or memory",
+                               kMemsetKinds};
+constexpr std::array kPhases{std::pair("prefill", StepPhase::kPrefill),
+                             std::pair("mixed", StepPhase::kMixed),
+                             std::pair("decode", StepPhase::kDecode)};
+constexpr Choice<StepPhase> kPhase{"--phase", "report only annotated steps of this phase", kPhases};
+constexpr std::array kSteadyParts{
+    std::pair("region", SteadyPart::kRegion), std::pair("mixed", SteadyPart::kMixed),
+    std::pair("decode", SteadyPart::kDecode), std::pair("prefill", SteadyPart::kPrefill)};
+constexpr Choice<SteadyPart> kSteadyPart{
+    options::steady_state.name,
+    "report only the steady state: region (default), or its best window of a kind", kSteadyParts};
 
 /// The flags of the script that this command replaces, where they have other names; not in --help.
 /// Sheets that it made on request are always made here.
@@ -15,8 +28,8 @@ void add_old_flags(FlagSet& app, ReportFlags& f) {
     return app.add_option(name, value).group("");
   };
   option("--profile-json-path", f.traces);
-  option("--output-xlsx-path", f.request.outputs.file);
-  option("--output-csvs-dir", f.request.outputs.csv_dir);
+  app.add(options::old_xlsx, f.request.outputs.file).group("");
+  app.add(options::old_csvs, f.request.outputs.csv_dir).group("");
   option("--micro-idle-thresh-us", r.micro_idle_us);
   option("--short-kernel-histogram-bins", r.short_kernel_bins).range(1, kMostBins);
   option("--topk-short-kernels", r.top_k_short_kernels);
@@ -31,21 +44,17 @@ void add_old_flags(FlagSet& app, ReportFlags& f) {
 
 void add_outputs(FlagSet& app, ReportFlags& f) {
   ReportOutputs& out = f.request.outputs;
-  app.add_option("-o,--output", out.file,
-                 "file.xlsx, .json, .md, or .csv for one sheet (default: TRACE_perf_report.xlsx)");
-  app.add_option("--csv-dir", out.csv_dir, "folder for one CSV per sheet");
-  app.add_option("--format", out.format, "format of --output, whatever its ending (csv: a folder)")
+  app.add(options::output, out.file,
+          "file.xlsx, .json, .md, or .csv for one sheet (default: TRACE_perf_report.xlsx)");
+  app.add(options::csv_dir, out.csv_dir);
+  app.add(options::format, out.format, "format of --output, whatever its ending (csv: a folder)")
       .one_of({"xlsx", "csv", "json", "markdown"});
 }
 
 void add_counting(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
-  app.add_option("--step", r.step, "report only ProfilerStep N, or A:B");
-  app.add_option_function(
-         "--memset", [&r](const std::string& as) { r.memset_as_memory = as == "memory"; },
-         "count memsets in gpu_timeline as compute or memory")
-      .one_of({"compute", "memory"})
-      .default_str("compute");
+  app.add(options::step, r.step, "report only ProfilerStep N, or A:B");
+  app.add(kMemset, r.memset_as_memory);
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
                "count GPU work without a launch in gpu_timeline (default unless --compat)");
   app.add_flag("--clip-overruns", r.clip_overruns,
@@ -68,15 +77,10 @@ void add_counting(FlagSet& app, ReportFlags& f) {
 /// Which steps of a server; each flag also has the name that the reference's splitter uses.
 void add_serving_steps(FlagSet& app, ReportFlags& f) {
   StepChoice& c = f.request.serving_steps;
-  app.add_option("--phase", c.phase, "report only annotated steps of this phase")
-      .one_of({"prefill", "mixed", "decode"});
-  app.add_option("--iterations", c.iterations,
-                 "report only the N-th annotated step (from 0), or A:B");
-  app.add_option("--find-steady-state", c.steady,
-                 "report only the steady state: region (default), or its best window of a kind")
-      .one_of({"region", "mixed", "decode", "prefill"})
-      .expected(0, 1)
-      .default_str("region");
+  app.add(kPhase, c.phase);
+  app.add(options::iterations, c.iterations,
+          "report only the N-th annotated step (from 0), or A:B");
+  app.add(kSteadyPart, c.steady).expected(0, 1).default_str("region");
   add_window_flags(app, c.window);
   AttentionHints& a = f.request.attention;
   app.add_option("--attention-windows", a.layer_windows,
@@ -91,7 +95,7 @@ void add_serving_steps(FlagSet& app, ReportFlags& f) {
 
 void add_sheets(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
-  app.add_option("--sheets", f.sheets, "write only these sheets").delimiter(',');
+  app.add(options::sheets, f.sheets, "write only these sheets").delimiter(',');
   app.add_flag("--no-kernel-summary", f.no_kernel_summary, "leave out kernel_summary");
   app.add_flag("--no-short-kernels", f.no_short_kernels, "leave out the short-kernel study");
   app.add_flag("--no-coll-analysis", f.no_coll_analysis, "leave out coll_analysis");
@@ -99,7 +103,7 @@ void add_sheets(FlagSet& app, ReportFlags& f) {
   app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the short-kernel histogram")
       .range(1, kMostBins)
       .capture_default_str();
-  app.add_option("--top-k", r.top_k, "most rows of ops_summary and kernel_summary");
+  app.add(options::top_k, r.top_k, "most rows of ops_summary and kernel_summary");
   app.add_option("--top-k-ops", r.top_k_ops, "most rows of the ops_* sheets");
   app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "most rows of each operator family");
   app.add_option("--top-k-short-kernels", r.top_k_short_kernels,
@@ -134,17 +138,14 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
                    "GPU in those samples of each device of the trace: 3,5 (default: the same)");
   });
   in_group(app, "GPU and other tools", [&] {
-    app.add_option(
-        "--gpu-arch", r.gpu_arch,
-        "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
-    app.add_option("--compat", f.compat, "reproduce another tool's quirks")
-        .one_of({"tracelens", "tracelens-inference"});
+    app.add(options::gpu_arch, r.gpu_arch);
+    app.add(options::compat, f.compat);
     app.add_option("--comparison-json-path,--compare-with", f.request.comparison,
                    "second trace: show its report with the same options side by side");
     app.add_option("--comparison-capture-folder,--compare-capture-folder",
                    f.request.comparison_captures,
                    "traces of the graph captures of the second trace");
-    app.add_option("--layout", f.layout, "column order of the GEMM sheet").one_of({"2025-11"});
+    app.add(options::gemm_layout, r.legacy_gemm_layout);
   });
   add_old_flags(app, f);
 }
@@ -155,10 +156,9 @@ ReportRequest report_request(const ReportFlags& f) {
   options.kernel_summary = !f.no_kernel_summary;
   options.short_kernels = !f.no_short_kernels;
   options.coll_analysis = !f.no_coll_analysis;
-  options.compat_tracelens = !f.compat.empty();
-  options.include_unlinked_kernels |= f.compat.empty(); // like every command
-  options.compat_inference = f.compat == "tracelens-inference";
-  options.legacy_gemm_layout = !f.layout.empty();
+  options.compat_tracelens = f.compat != Compat::kNone;
+  options.include_unlinked_kernels |= f.compat == Compat::kNone; // like every command
+  options.compat_inference = f.compat == Compat::kTracelensInference;
   options.sheets.insert(f.sheets.begin(), f.sheets.end());
   out.serving_steps.window.compat = options.compat_tracelens;
   return out;

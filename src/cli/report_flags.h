@@ -12,8 +12,7 @@ namespace rankscope {
 struct ReportFlags {
   std::vector<std::string> traces;
   std::vector<std::string> sheets;
-  std::string compat;
-  std::string layout;
+  Compat compat = Compat::kNone;
   bool no_kernel_summary = false;
   bool no_short_kernels = false;
   bool no_coll_analysis = false;

@@ -179,8 +179,10 @@ Result<void> choose_search(SweepFlags& f) {
 }
 
 void add_varied(FlagSet& app, SweepFlags& f) {
-  app.add_option("-c,--channels", f.channels, "NCCL channels (28,42,56,70 if only -t is given)");
-  app.add_option("-t,--threads", f.threads, "threads per block (256,512 if only -c is given)");
+  app.add(options::channels.also("-c,"), f.channels,
+          "NCCL channels (28,42,56,70 if only -t is given)");
+  app.add(options::threads.also("-t,"), f.threads,
+          "threads per block (256,512 if only -c is given)");
   app.add_flag("--exact-channels", f.exact_channels,
                "also set NCCL_MIN_NCHANNELS; otherwise -c is an upper limit");
   app.add_option("-p,--pairs", f.pairs, "pairs \"CUS,THREADS ...\" for RCCL's warp speed");
@@ -195,16 +197,14 @@ void add_launch(FlagSet& app, SweepFlags& f) {
   app.add_option("--nproc", l.processes, "number of processes").positive().capture_default_str();
   app.add_option("--launcher-arg", l.launcher_arguments,
                  "extra launcher argument (repeatable; --launcher-arg=-x)");
-  app.add_option("-f,--config", f.config,
-                 "configuration of train.py, which runs if no command is given");
+  app.add(options::config.also("-f,"), f.config,
+          "configuration of train.py, which runs if no command is given");
   app.add_option("--env", f.set, "set a variable in every run, NAME=VALUE (repeatable)");
   app.add_option("--unset", f.unset, "remove a variable from every run (repeatable)");
   app.add_option("--container", l.container, "run in this container: IMAGE or compose:SERVICE");
-  app.add_option("--container-tool", l.container_tool,
-                 "docker or podman (default: the installed one)");
+  app.add(options::container_tool, l.container_tool);
   app.add_option("--compose-file", l.compose_file, "compose file of the service");
-  app.add_option("--container-arg", l.container_arguments,
-                 "extra argument of docker run (repeatable; --container-arg=-x)");
+  app.add(options::container_arg, l.container_arguments);
   app.add_flag("-r,--rocprof", l.rocprof, "run under rocprofv3 --kernel-trace");
   app.add_flag("-m,--stats", l.rocprof_stats, "use rocprofv3 --stats");
   app.add_option("--rocprof-input", l.rocprof_input, "use rocprofv3 -i FILE");
@@ -214,21 +214,21 @@ void add_launch(FlagSet& app, SweepFlags& f) {
 
 void add_course(FlagSet& app, SweepFlags& f) {
   SweepRequest& r = f.request;
-  app.add_option("--repeats", r.repeats,
-                 "runs per setting; all settings run once before the next repeat")
+  app.add(options::repeats, r.repeats,
+          "runs per setting; all settings run once before the next repeat")
       .capture_default_str();
   app.add_flag("--shuffle", r.shuffle, "shuffle the settings; use a new order for each repeat");
-  app.add_option("--seed", r.seed, "seed of the random order").capture_default_str();
+  app.add(options::seed, r.seed, "seed of the random order").capture_default_str();
   app.add_option("--warmup", r.warmups, "uncounted runs per setting before its first")
       .not_negative();
-  app.add_option("--timeout", f.timeout_s, "time limit per run, seconds (0: no limit)")
+  app.add(options::timeout, f.timeout_s, "time limit per run, seconds (0: no limit)")
       .capture_default_str();
-  app.add_option("--grace", f.grace_s, "seconds between SIGTERM and SIGKILL").capture_default_str();
+  app.add(options::grace, f.grace_s).capture_default_str();
   app.add_option("--pause", f.pause_s, "seconds to wait after each run");
-  app.add_flag("--keep-going", r.keep_going, "continue after a failed run");
+  app.add(options::keep_going, r.keep_going, "continue after a failed run");
   app.add_flag("-s,--skip-existing", r.skip_existing, "do not change folders of other programs");
   app.add_flag("--redo", r.redo, "run finished runs again; the old results are moved aside");
-  app.add_flag("--dry-run", f.dry_run, "print the commands with their environment, then exit");
+  app.add(options::dry_run, f.dry_run);
 }
 
 void add_sampling(FlagSet& app, SweepFlags& f) {
@@ -238,9 +238,8 @@ void add_sampling(FlagSet& app, SweepFlags& f) {
       .capture_default_str();
   app.add_option("--sample-devices", f.sampling.devices, "GPUs, as rankscope sample --devices")
       .capture_default_str();
-  app.add_option("--sysfs-root", f.sampling.backend.sysfs_root, "read this folder in place of /sys")
-      .capture_default_str();
-  app.add_option("--nvml", f.sampling.backend.nvml, "libnvidia-ml.so.1 to load");
+  app.add(options::sysfs_root, f.sampling.backend.sysfs_root).capture_default_str();
+  app.add(options::nvml, f.sampling.backend.nvml);
 }
 
 /// Whether the energy of the runs can be measured is known before the first one.
@@ -279,9 +278,10 @@ void add_sweep_flags(FlagSet& app, SweepFlags& f) {
   in_group(app, "Energy", [&] { add_sampling(app, f); });
   in_group(app, "Search", [&] { add_search(app, f); });
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output-dir,--output", f.request.folder,
-                   "folder of the sweep (default: experiments/sweep_DATE_TIME); an existing "
-                   "sweep is resumed");
+    app.add(options::output, f.request.folder,
+            "folder of the sweep (default: experiments/sweep_DATE_TIME); an existing "
+            "sweep is resumed");
+    app.add(options::output_dir, f.request.folder, "same as --output").group("");
     app.add_flag("--analyze", f.request.analyze,
                  "write reports after each run and name the best setting");
     app.add_flag("--no-echo", f.no_echo, "do not print the output of the runs");

@@ -6,21 +6,21 @@
 namespace rankscope {
 
 void add_synth_size(FlagSet& app, synth::Options& o) {
-  app.add_option("--threads", o.threads, "thread settings").delimiter(',').capture_default_str();
-  app.add_option("--channels,--cus", o.channels, "channel settings (CUs with --layout cu)")
+  app.add(options::threads, o.threads, "thread settings").delimiter(',').capture_default_str();
+  app.add(options::channels.also(",--cus"), o.channels, "channel settings (CUs with --layout cu)")
       .delimiter(',')
       .capture_default_str();
-  app.add_option("--ranks", o.ranks, "ranks per configuration").capture_default_str();
-  app.add_option("--gpus-per-node", o.gpus_per_node, "GPUs per node").capture_default_str();
+  app.add(options::ranks, o.ranks, "ranks per configuration").capture_default_str();
+  app.add(options::gpus_per_node, o.gpus_per_node, "GPUs per node").capture_default_str();
   app.add_option("--process-groups", o.process_groups,
                  "1: one group, 2: data parallel x tensor parallel")
       .range(1, 2)
       .capture_default_str();
   app.add_option("--layers", o.layers, "transformer layers").capture_default_str();
-  app.add_option("--steps", o.steps, "training steps per trace").capture_default_str();
+  app.add(options::steps, o.steps, "training steps per trace").capture_default_str();
   app.add_option("--events", o.events, "at least this many events per trace (raises --steps)");
   app.add_option("--python-events", o.python_events, "python_function events per trace");
-  app.add_option("--seed", o.seed, "equal seeds give equal bytes").capture_default_str();
+  app.add(options::seed, o.seed, "equal seeds give equal bytes").capture_default_str();
 }
 
 void add_synth_server(FlagSet& app, SynthServer& server) {

@@ -23,7 +23,8 @@ template <class Archive, PartOf<PartsFor> Row> void part_fields(Archive& archive
 }
 
 template <class Archive, PartOf<PartOptions> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.legacy_gemm_layout, r.top_k, r.rank_by);
+  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.legacy_gemm_layout, r.top_k);
+  archive.choice(r.rank_by, static_cast<std::uint64_t>(GemmRanking::kTotalExcess) + 1);
 }
 
 template <class Archive, PartOf<RankFile> Row> void part_fields(Archive& archive, Row& r) {

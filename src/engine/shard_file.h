@@ -2,6 +2,7 @@
 // was asked for and what discovery found where it ran.
 #pragma once
 
+#include "analyses/gemm/gemm_facts.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "readers/discovery.h"
@@ -33,7 +34,7 @@ struct PartOptions {
   std::string gpu_arch_mark;       ///< of its file's content; "" = a built-in name
   bool legacy_gemm_layout = false; ///< ReportOptions, for analyze
   std::size_t top_k = 5;
-  std::string rank_by;
+  GemmRanking rank_by = GemmRanking::kRange;
 
   /// With the versions that parts have.
   [[nodiscard]] std::string text() const;

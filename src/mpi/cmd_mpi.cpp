@@ -17,9 +17,9 @@ struct Flags {
   PartialRequest partial; ///< of each run, with its inputs
   ReduceRequest reduce;
   CompareFlags compare;
-  std::string align, compat, keep_parts;
-  std::string sweep2, layout; ///< analyze
-  std::uint64_t memory_mib = 0;
+  CollectiveFigures figures;
+  std::string keep_parts;
+  std::string sweep2;    ///< analyze
   bool no_plots = false; ///< analyze
 };
 
@@ -29,13 +29,13 @@ Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
   request.reduce.plots = !f.no_plots;
   request.reduce.require_all_ranks = f.partial.discover.require_all_ranks;
   request.keep_parts = f.keep_parts;
-  take_collective_figures(request.reduce, f.align, f.compat);
+  request.reduce.align = f.figures.align;
+  request.reduce.collectives = f.figures.chosen();
   PartialRequest run = f.partial;
   run.wanted = {f.reduce.as == ReduceAs::kAnalyze, f.reduce.as == ReduceAs::kCompare,
                 f.reduce.as == ReduceAs::kPage};
-  run.legacy_gemm_layout = !f.layout.empty();
-  run.memory_bytes =
-      f.memory_mib > 0 ? f.memory_mib << 20U : default_memory_limit() / on_this_machine;
+  if (run.memory_bytes == 0)
+    run.memory_bytes = default_memory_limit() / on_this_machine;
   if (f.reduce.as == ReduceAs::kCollectives) {
     if (f.reduce.output.empty() && f.reduce.csv_dir.empty())
       return Error{ErrorCode::kUsage, "collectives", "needs --output or --csv-dir", ""};
@@ -93,14 +93,14 @@ Result<void> run_job(Context& ctx, const Flags& f) {
 
 void add_running(FlagSet& app, Flags& f, bool sweep) {
   in_group(app, "Running", [&] {
-    app.add_flag("--local", f.partial.local,
-                 "each process's DIR holds its own ranks alone, as on a node's own disk");
+    app.add(options::local, f.partial.local,
+            "each process's DIR holds its own ranks alone, as on a node's own disk");
     app.add_option("--keep-parts", f.keep_parts,
                    "folder that all processes see: parts stay there, and a job that is begun again "
                    "makes only those that are missing");
-    app.add_option("--memory-mib", f.memory_mib,
-                   "limit for a process's traces in flight, 0 = half of the free, shared by the "
-                   "processes of a machine");
+    app.add(options::memory, f.partial.memory_bytes,
+            "limit for a process's traces in flight, 0 = half of the free, shared by the "
+            "processes of a machine");
   });
   add_discover_flags(app, f.partial.discover, sweep);
 }
@@ -114,9 +114,12 @@ Action setup_collectives(FlagSet& app) {
   ReduceRequest& r = f->reduce;
   r.as = ReduceAs::kCollectives;
   add_inputs(app, *f, "folders of rank traces, or the files");
-  app.add_option("-o,--output", r.output, "file.xlsx, .json or .md");
-  app.add_option("--csv-dir", r.csv_dir, "folder for one CSV per sheet");
-  in_group(app, "Figures", [&] { add_collective_figures(app, r, f->align, f->compat); });
+  app.add(options::output, r.output, "file.xlsx, .json or .md");
+  app.add(options::csv_dir, r.csv_dir);
+  in_group(app, "Figures", [&] {
+    add_collective_figures(app, f->figures);
+    app.add(options::world_size, r.world_size);
+  });
   add_running(app, *f, false);
   return [f](Context& ctx) { return run_job(ctx, *f); };
 }
@@ -125,21 +128,17 @@ Action setup_analyze(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   f->reduce.as = ReduceAs::kAnalyze;
   add_inputs(app, *f, "a sweep: a folder of configurations");
-  app.add_option("-o,--output", f->reduce.output, "folder").required();
+  app.add(options::output, f->reduce.output, "folder").required();
   in_group(app, "Figures", [&] {
-    add_align_flag(app, f->align, "as the command does");
-    app.add_option("--gpu-arch", f->partial.gpu_arch, "GPU for rooflines: name or JSON file");
-    app.add_option("--top-k", f->partial.top_k, "GEMMs listed per rank").capture_default_str();
-    app.add_option("--rank-by", f->partial.rank_by, "order of GEMMs: by range, cv or total-excess")
-        .one_of({"range", "cv", "total-excess"})
-        .capture_default_str();
-    app.add_option("--layout", f->layout, "column order of the GEMM sheets").one_of({"2025-11"});
-    app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
-    app.add_flag("--svg", f->reduce.svg, "plots as SVG too");
-    app.add_option("--html", f->reduce.html, "another place for the HTML page");
+    app.add(options::align, f->figures.align);
+    PartialRequest& r = f->partial;
+    add_gemm_figures(app, r.gpu_arch, r.top_k, r.rank_by, r.legacy_gemm_layout);
+    app.add(options::no_plots, f->no_plots);
+    app.add(options::svg, f->reduce.svg);
+    app.add(options::html, f->reduce.html);
   });
   in_group(app, "Another sweep beside it", [&] {
-    app.add_option("--sweep2", f->sweep2, "another sweep to analyse and compare with");
+    app.add(options::sweep2, f->sweep2);
     add_sweep_labels(app, f->reduce.sweep_labels);
   });
   add_running(app, *f, true);
@@ -150,16 +149,14 @@ Action setup_compare(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   f->reduce.as = ReduceAs::kCompare;
   in_group(app, "Runs", [&] {
-    app.add_option("--baseline", f->compare.baseline,
-                   "folder of the baseline's rank traces, or NAME.rsb")
-        .required();
-    app.add_option("--test", f->compare.tests, "folders to compare with it").required();
+    app.add(options::baseline, f->compare.baseline).required();
+    app.add(options::test, f->compare.tests).required();
     add_label_flags(app, f->compare.labels);
-    add_align_flag(app, f->compare.align);
+    app.add(options::align, f->compare.request.align);
   });
   in_group(app, "Verdict", [&] { add_verdict_flags(app, f->compare); });
   in_group(app, "Output", [&] {
-    app.add_option("-o,--output", f->reduce.output, "folder").required();
+    app.add(options::output, f->reduce.output, "folder").required();
     add_compare_choice(app, f->compare);
   });
   add_running(app, *f, false);
@@ -170,16 +167,13 @@ Action setup_page(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   f->reduce.as = ReduceAs::kPage;
   app.add_option("DIR", f->partial.inputs, "folders of rank traces, the files, or a sweep");
-  app.add_option("-o,--output", f->reduce.output, "HTML file").required();
+  app.add(options::output, f->reduce.output, "HTML file").required();
   in_group(app, "Or a comparison", [&] {
-    app.add_option("--baseline", f->compare.baseline,
-                   "folder of the baseline's rank traces, or NAME.rsb");
-    app.add_option("--test", f->compare.tests, "folders to compare with it");
+    app.add(options::baseline, f->compare.baseline);
+    app.add(options::test, f->compare.tests);
     add_label_flags(app, f->compare.labels);
   });
-  in_group(app, "What is counted", [&] {
-    app.add_option("--gpu-arch", f->partial.gpu_arch, "GPU for rooflines: name or JSON file");
-  });
+  in_group(app, "What is counted", [&] { app.add(options::gpu_arch, f->partial.gpu_arch); });
   add_running(app, *f, true);
   return [f](Context& ctx) { return run_job(ctx, *f); };
 }

@@ -92,7 +92,7 @@ protected:
       out.push_back({static_cast<EventId>(out.size()), 0, 0, s});
     return out;
   }();
-  std::vector<std::size_t> places(const char* phase, const char* iterations) {
+  std::vector<std::size_t> places(std::optional<StepPhase> phase, const char* iterations) {
     StepChoice c;
     c.phase = phase;
     c.iterations = iterations;
@@ -103,15 +103,15 @@ protected:
 };
 
 TEST_F(Choice, OfPhasesAndPlaces) {
-  EXPECT_EQ(places("prefill", ""), Places{0});
-  EXPECT_EQ(places("mixed", ""), Places{1});
-  EXPECT_EQ(places("decode", "all"), (Places{2, 3}));
-  EXPECT_EQ(places("decode", "3:99"), Places{3}); // clipped
-  EXPECT_EQ(places("", "1:3"), (Places{1, 2}));
-  EXPECT_EQ(places("", "4"), Places{4});
+  EXPECT_EQ(places(StepPhase::kPrefill, ""), Places{0});
+  EXPECT_EQ(places(StepPhase::kMixed, ""), Places{1});
+  EXPECT_EQ(places(StepPhase::kDecode, "all"), (Places{2, 3}));
+  EXPECT_EQ(places(StepPhase::kDecode, "3:99"), Places{3}); // clipped
+  EXPECT_EQ(places({}, "1:3"), (Places{1, 2}));
+  EXPECT_EQ(places({}, "4"), Places{4});
   for (const char* bad : {"5", "3:3", "4:2", "a", "1:", ":2", "-1", "1:2:3"})
-    EXPECT_TRUE(places("", bad).empty()) << bad;
-  EXPECT_TRUE(places("prefill", "1:3").empty()); // none is left
+    EXPECT_TRUE(places({}, bad).empty()) << bad;
+  EXPECT_TRUE(places(StepPhase::kPrefill, "1:3").empty()); // none is left
   EXPECT_FALSE(choose_steps({}, {}));
 }
 

@@ -336,7 +336,7 @@ TEST(ServingSteps, AReportOfOnePhase) {
                             .kernel("outside", 252, 290, 3)
                             .load();
   StepChoice choice;
-  choice.phase = "prefill";
+  choice.phase = StepPhase::kPrefill;
   std::string said;
   auto part = part_of_choice(t, choice, {}, said);
   ASSERT_TRUE(part) << part.error().message();
@@ -347,7 +347,7 @@ TEST(ServingSteps, AReportOfOnePhase) {
       kernels.emplace_back(part->trace.name(e));
   EXPECT_EQ(kernels, Names{"prefill"});
   EXPECT_EQ(part->tree.linked_count(), 1U);
-  choice.phase = "mixed";
+  choice.phase = StepPhase::kMixed;
   const auto none = part_of_choice(t, choice, {}, said);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kUsage);

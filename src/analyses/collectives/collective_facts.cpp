@@ -8,12 +8,6 @@
 #include <algorithm>
 
 namespace rankscope {
-std::optional<AlignMode> align_mode(std::string_view text) {
-  return text == "none"          ? std::optional(AlignMode::kNone)
-         : text == "base"        ? std::optional(AlignMode::kBase)
-         : text == "collectives" ? std::optional(AlignMode::kCollectives)
-                                 : std::nullopt;
-}
 
 double SyncCollective::mean_wait_us() const {
   return ns_to_us(wait_ns) / static_cast<double>(timed->wait_ns.size());

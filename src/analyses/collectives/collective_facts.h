@@ -21,8 +21,6 @@ namespace rankscope {
 
 /// Raw times, unix times by the files' time bases, or those corrected by the ends of collectives.
 enum class AlignMode { kNone, kBase, kCollectives };
-/// "none", "base" or "collectives", as --align spells them; none for another text.
-[[nodiscard]] std::optional<AlignMode> align_mode(std::string_view text);
 
 struct CollectiveOptions {
   AlignMode align = AlignMode::kCollectives;

@@ -334,12 +334,6 @@ std::vector<GemmCall> thinned_calls(const std::vector<GemmInstance>& calls, std:
   return out;
 }
 
-GemmRanking gemm_ranking(std::string_view name) {
-  return name == "cv"             ? GemmRanking::kCv
-         : name == "total-excess" ? GemmRanking::kTotalExcess
-                                  : GemmRanking::kRange;
-}
-
 GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k, GemmRanking ranking) {
   std::vector<GemmFacts> parts;
   parts.reserve(ranks.size());

@@ -76,9 +76,6 @@ struct GemmFacts {
 
 enum class GemmRanking { kRange, kCv, kTotalExcess };
 
-/// "range", "cv", "total-excess".
-[[nodiscard]] GemmRanking gemm_ranking(std::string_view name);
-
 /// The top k groups of each rank, then all by the ranking.
 [[nodiscard]] GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k,
                                    GemmRanking ranking);

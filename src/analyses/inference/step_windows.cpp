@@ -94,12 +94,16 @@ std::optional<StepRange> parse_range(const std::string& text, std::size_t size) 
 std::optional<StepRange> steady_range(const std::vector<StepCounts>& steps,
                                       const StepChoice& choice) {
   const SteadyWindows windows = steady_windows(steps, choice.window);
-  if (choice.steady == "mixed")
+  switch (*choice.steady) {
+  case SteadyPart::kMixed:
     return windows.mixed;
-  if (choice.steady == "decode")
+  case SteadyPart::kDecode:
     return windows.decode;
-  if (choice.steady == "prefill")
+  case SteadyPart::kPrefill:
     return windows.prefill_mix;
+  case SteadyPart::kRegion:
+    break;
+  }
   return windows.region;
 }
 
@@ -194,7 +198,7 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
                  "the trace has no annotated serving steps, and nothing in it repeats",
                  "vLLM, SGLang, ATOM and xDiT write them when asked to"};
   RS_TRY(StepRange range, iteration_range(choice.iterations, steps.size()));
-  if (!choice.steady.empty()) {
+  if (choice.steady) {
     std::vector<StepCounts> counts;
     for (std::size_t i = range.begin; i < range.end; ++i)
       counts.push_back(steps[i].counts);
@@ -206,10 +210,11 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
   }
   std::vector<std::size_t> out;
   for (std::size_t i = range.begin; i < range.end; ++i)
-    if (choice.phase.empty() || phase_name(phase_of(steps[i].counts)) == choice.phase)
+    if (!choice.phase || phase_of(steps[i].counts) == *choice.phase)
       out.push_back(i);
   if (out.empty())
-    return Error{ErrorCode::kUsage, "--phase", "no " + choice.phase + " step",
+    return Error{ErrorCode::kUsage, "--phase",
+                 fmt::format("no {} step", phase_name(choice.phase.value_or(StepPhase::kIdle))),
                  what_there_is(steps)};
   return out;
 }

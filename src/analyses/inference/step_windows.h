@@ -53,15 +53,16 @@ struct SteadyWindows {
                                            const WindowOptions& options);
 
 /// What a report is restricted to; empty texts: everything.
+/// The steady state of a server, or its best window of a kind.
+enum class SteadyPart { kRegion, kMixed, kDecode, kPrefill };
+
 struct StepChoice {
-  std::string phase;      ///< "prefill", "mixed", "decode"
+  std::optional<StepPhase> phase;
   std::string iterations; ///< "N" or "A:B", places from 0, B not included
-  std::string steady;     ///< "region", "mixed", "decode", "prefill"
+  std::optional<SteadyPart> steady;
   WindowOptions window{};
 
-  [[nodiscard]] bool any() const {
-    return !phase.empty() || !iterations.empty() || !steady.empty();
-  }
+  [[nodiscard]] bool any() const { return phase || !iterations.empty() || steady; }
 };
 
 /// "N", "A:B" (B not included, one beyond the end is the end), "all" or "", of so many steps.

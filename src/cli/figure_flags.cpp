@@ -1,0 +1,35 @@
+#include "cli/figure_flags.h"
+
+namespace rankscope {
+
+void add_gemm_figures(FlagSet& app, std::string& gpu_arch, std::size_t& top_k, GemmRanking& rank_by,
+                      bool& legacy_layout) {
+  app.add(options::top_k, top_k).capture_default_str();
+  app.add(options::rank_by, rank_by);
+  app.add(options::gpu_arch, gpu_arch);
+  app.add(options::gemm_layout, legacy_layout);
+}
+
+CollectiveOptions CollectiveFigures::chosen() const {
+  CollectiveOptions out = options;
+  out.align = align.value_or(out.compat_tracelens ? AlignMode::kNone : AlignMode::kCollectives);
+  return out;
+}
+
+void add_collective_figures(FlagSet& app, CollectiveFigures& f) {
+  app.add(
+      options::align, f.align,
+      "clocks: none, base (time bases), collectives (their ends; the default without --compat)");
+  app.add(options::gpus_per_node, f.options.gpus_per_node).capture_default_str();
+  app.add_option("--agg-metrics", f.options.agg_metrics,
+                 "statistics to show: mean, median, min, max, std")
+      .delimiter(',')
+      .one_of({"mean", "median", "min", "max", "std"})
+      .capture_default_str();
+  app.add(options::compat_tracelens, f.options.compat_tracelens,
+          "use the units and columns of another tool");
+  app.add_flag("--all2allv-heatmap", f.options.all_to_all_v_heatmap,
+               "add the bytes that ranks exchange in all-to-all-v");
+}
+
+} // namespace rankscope

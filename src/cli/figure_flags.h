@@ -1,0 +1,30 @@
+// The flags that decide how metrics are counted, for every command that computes them: from traces,
+// from parts, in the processes of a job.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+#include "analyses/gemm/gemm_facts.h"
+#include "cli/flag_set.h"
+
+#include <optional>
+#include <string>
+
+namespace rankscope {
+
+/// Declares --gpu-arch, --top-k, --rank-by and --layout.
+void add_gemm_figures(FlagSet& app, std::string& gpu_arch, std::size_t& top_k, GemmRanking& rank_by,
+                      bool& legacy_layout);
+
+/// Of the collectives of a run, whatever its ranks come from.
+struct CollectiveFigures {
+  CollectiveOptions options;
+  std::optional<AlignMode> align;
+
+  /// The options with --align applied; without it --compat uses raw times, as the reference.
+  [[nodiscard]] CollectiveOptions chosen() const;
+};
+
+/// Declares --align, --gpus-per-node, --agg-metrics, --compat and --all2allv-heatmap.
+void add_collective_figures(FlagSet& app, CollectiveFigures& figures);
+
+} // namespace rankscope

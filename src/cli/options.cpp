@@ -1,0 +1,23 @@
+#include "cli/options.h"
+
+#include "analyses/collectives/collective_facts.h"
+#include "analyses/gemm/gemm_facts.h"
+
+namespace rankscope::options {
+namespace {
+
+constexpr std::array kRankings{std::pair("range", GemmRanking::kRange),
+                               std::pair("cv", GemmRanking::kCv),
+                               std::pair("total-excess", GemmRanking::kTotalExcess)};
+constexpr std::array kAlignments{std::pair("none", AlignMode::kNone),
+                                 std::pair("base", AlignMode::kBase),
+                                 std::pair("collectives", AlignMode::kCollectives)};
+
+} // namespace
+
+const Choice<GemmRanking> rank_by{"--rank-by", "order of GEMMs: range, cv or total-excess",
+                                  kRankings};
+const Choice<AlignMode> align{
+    "--align", "clocks: none, base (time bases), collectives (their ends)", kAlignments};
+
+} // namespace rankscope::options
