@@ -4,6 +4,23 @@
 
 namespace rankscope {
 
+const char* severity_name(Severity severity) {
+  switch (severity) {
+  case Severity::kDataLoss:
+    return "loss";
+  case Severity::kWarning:
+    return "warning";
+  case Severity::kInfo:
+    break;
+  }
+  return "note";
+}
+
+std::string problem_text(const Problem& p) {
+  return p.where + (p.where.empty() ? "" : ": ") + p.sentence +
+         (p.count > 1 ? " [" + std::to_string(p.count) + " times]" : "");
+}
+
 Diagnostics::Diagnostics(const Diagnostics& other) {
   *this = other;
 }

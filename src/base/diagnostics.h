@@ -22,6 +22,11 @@ struct Problem {
   std::string label = {}; ///< of the run, where several have one place; not in parts
 };
 
+/// "loss", "warning" or "note", as every output shows it.
+[[nodiscard]] const char* severity_name(Severity severity);
+/// "where: sentence [3 times]".
+[[nodiscard]] std::string problem_text(const Problem& problem);
+
 /// Thread-safe. kDataLoss makes the process exit with 4 (partial).
 class Diagnostics {
 public:

@@ -53,9 +53,7 @@ void print_problems(const Context& ctx) {
     if (p.by_place && ++by_name[p.name] > kNamed)
       continue;
     const char* kind = p.severity == Severity::kInfo ? "note" : "warning";
-    const std::string line =
-        fmt::format("rankscope: {}: {}{}{}{}", kind, p.where, p.where.empty() ? "" : ": ",
-                    p.sentence, p.count > 1 ? fmt::format(" [{} times]", p.count) : "");
+    const std::string line = fmt::format("rankscope: {}: {}", kind, problem_text(p));
     std::fputs((printable(line) + "\n").c_str(), stderr);
   }
   for (const auto& [name, lines] : by_name)

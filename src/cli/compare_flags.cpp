@@ -9,7 +9,7 @@ namespace rankscope {
 void add_compare_choice(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
   app.add(options::all, f.all, "write everything (default)");
-  app.add_flag("--compare-all-runs", f.compare_all_runs, "same as --all");
+  app.add_flag("--compare-all-runs", f.all, "same as --all");
   app.add_flag("--gpu-timeline", f.gpu_timeline, "write only the timeline workbooks");
   app.add_flag("--collective", f.collective, "write only the collective workbooks");
   app.add_flag("--final-report", f.final_report, "write only the final workbook and its inputs");
@@ -86,8 +86,7 @@ Result<CompareRequest> compare_request(const CompareFlags& f) {
   const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY"); // steps append to it
   request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
   // without a choice everything is written
-  const bool everything =
-      f.all || f.compare_all_runs || !(f.gpu_timeline || f.collective || f.final_report || f.plots);
+  const bool everything = f.all || !(f.gpu_timeline || f.collective || f.final_report || f.plots);
   request.individual = !f.collective_only;
   request.collective = !f.individual_only;
   request.timeline_workbooks = everything || f.gpu_timeline || f.final_report;

@@ -17,7 +17,7 @@ struct CompareFlags {
   GivenLabels labels;
   bool individual_only = false, collective_only = false;
   bool gpu_timeline = false, collective = false, final_report = false, plots = false; ///< choices
-  bool all = false, compare_all_runs = false;
+  bool all = false;
   bool no_plots = false;
   std::string fail_on_file;
   bool annotate = false;

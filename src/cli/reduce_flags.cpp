@@ -28,8 +28,8 @@ bool makes_verdict(const CompareFlags& f) {
 }
 
 bool chooses(const CompareFlags& f) {
-  return f.all || f.compare_all_runs || f.gpu_timeline || f.collective || f.final_report ||
-         f.plots || f.individual_only || f.collective_only || f.request.geomean;
+  return f.all || f.gpu_timeline || f.collective || f.final_report || f.plots ||
+         f.individual_only || f.collective_only || f.request.geomean;
 }
 
 /// Rejects a flag that the command does not have: ignoring it would surprise the user.

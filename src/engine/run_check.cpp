@@ -2,29 +2,16 @@
 
 #include "base/counters.h"
 
+#include <array>
+
 namespace rankscope {
 namespace {
 
-const Counter<void(std::string_view)>& counter_of(RunProblem::Kind kind) {
-  using Kind = RunProblem::Kind;
-  switch (kind) {
-  case Kind::kMissing:
-    break;
-  case Kind::kCopy:
-    return counters::run_rank_copied;
-  case Kind::kRank:
-    return counters::run_rank_twice;
-  case Kind::kWorld:
-    return counters::run_world_differs;
-  case Kind::kGroups:
-    return counters::run_groups_differ;
-  case Kind::kWindow:
-    return counters::run_windows_differ;
-  case Kind::kForeign:
-    return counters::run_mixed;
-  }
-  return counters::run_ranks_missing;
-}
+/// By RunProblem::Kind.
+constexpr std::array kCounters{&counters::run_ranks_missing, &counters::run_rank_copied,
+                               &counters::run_rank_twice,    &counters::run_world_differs,
+                               &counters::run_groups_differ, &counters::run_windows_differ,
+                               &counters::run_mixed};
 
 } // namespace
 
@@ -38,8 +25,8 @@ std::vector<std::int64_t> known_missing(const RunPlan& plan) {
 void name_run_problems(Session& session, const RunPlan& plan,
                        std::span<const RunProblem> problems) {
   for (const RunProblem& problem : problems)
-    session.diagnostics.add(counter_of(problem.kind)(problem.text), plan.folder, 1,
-                            plan.configuration.label);
+    session.diagnostics.add((*kCounters.at(static_cast<std::size_t>(problem.kind)))(problem.text),
+                            plan.folder, 1, plan.configuration.label);
 }
 
 } // namespace rankscope

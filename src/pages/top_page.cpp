@@ -71,13 +71,11 @@ void problems(const TopFacts& facts, ConsolePage& page) {
     return;
   page.heading("WARNINGS");
   std::size_t shown = 0;
-  for (const TopProblem& p : facts.problems) {
+  for (const Problem& p : facts.problems) {
     if (shown++ == kMostProblems)
       break;
     const bool lost = p.severity == Severity::kDataLoss;
-    page.sentence(fmt::format("{}{}{}{}", p.where, p.where.empty() ? "" : ": ", p.text,
-                              p.count > 1 ? fmt::format(" [{} times]", p.count) : ""),
-                  p.severity == Severity::kInfo ? "  - " : "  ! ",
+    page.sentence(problem_text(p), p.severity == Severity::kInfo ? "  - " : "  ! ",
                   lost                               ? Ink::kBad
                   : p.severity == Severity::kWarning ? Ink::kWarn
                                                      : Ink::kFaint);

@@ -30,18 +30,6 @@ template <class Of> void append_columns(std::string& out, const Table& t, const 
   out += ']';
 }
 
-const char* severity_name(Severity severity) {
-  switch (severity) {
-  case Severity::kDataLoss:
-    return "loss";
-  case Severity::kWarning:
-    return "warning";
-  case Severity::kInfo:
-    break;
-  }
-  return "note";
-}
-
 std::string type_name(const Column& column) {
   return column.nested ? "list" : cell_kind_name(column.type);
 }

@@ -78,7 +78,7 @@ TEST(Top, SumsOverRanksAreTheSumsOfEach) {
       total += one.overview.total_ms;
       idle += one.ms(TimeKind::kIdle);
       ++traces;
-      EXPECT_FALSE(std::any_of(one.problems.begin(), one.problems.end(), [](const TopProblem& p) {
+      EXPECT_FALSE(std::any_of(one.problems.begin(), one.problems.end(), [](const Problem& p) {
         return p.severity == Severity::kDataLoss;
       })) << "one trace alone lacks nothing that was asked for";
     }
@@ -100,7 +100,7 @@ TEST(Top, AMissingRankIsSaidFirst) {
   const TopFacts facts = facts_of(make_run(folder, options));
   ASSERT_FALSE(facts.problems.empty());
   EXPECT_EQ(facts.problems.front().severity, Severity::kDataLoss);
-  EXPECT_NE(facts.problems.front().text.find("rank 1"), std::string::npos);
+  EXPECT_NE(facts.problems.front().sentence.find("rank 1"), std::string::npos);
 }
 
 /// As GPU profilers write them: kernels, no calls. report would say 0 ms.
@@ -128,8 +128,8 @@ TEST(Top, WhatGraphsRanWithoutOperatorsIsSaidFirst) {
       R"("correlation":5}}]})";
   const TopFacts facts = facts_of(folder.write("t.json", text));
   ASSERT_FALSE(facts.problems.empty());
-  EXPECT_NE(facts.problems.front().text.find("NOT attributed 100.0 %"), std::string::npos)
-      << facts.problems.front().text;
+  EXPECT_NE(facts.problems.front().sentence.find("NOT attributed 100.0 %"), std::string::npos)
+      << facts.problems.front().sentence;
 }
 
 TEST(Top, SeveralConfigurationsAreNoRun) {

@@ -60,7 +60,7 @@ TopFacts random_facts(Random& r) {
                 r.integer(), r.number(), r.number(), r.integer(),     r.integer(), r.integer()};
   const auto rows = [&] { return r.below(4); };
   for (unsigned i = rows(); i > 0; --i)
-    f.problems.push_back({static_cast<Severity>(r.below(3)), r.text(), r.text(), r.integer()});
+    f.problems.push_back({"", static_cast<Severity>(r.below(3)), r.below(9), r.text(), r.text()});
   for (std::size_t k = 0; k < kTimeKinds; ++k)
     f.times.push_back({static_cast<TimeKind>(k), r.number(), r.number()});
   for (std::size_t c = 0; c < kIdleCauses; ++c)

@@ -22,8 +22,8 @@ public:
   }
 
   void findings() {
-    for (const TopProblem& p : facts_.problems)
-      add({p.severity == Severity::kInfo ? "note" : "missing", p.text, std::nullopt, "",
+    for (const Problem& p : facts_.problems)
+      add({p.severity == Severity::kInfo ? "note" : "missing", p.sentence, std::nullopt, "",
            std::nullopt, p.where, ""});
     for (const Finding& f : facts_.findings)
       add({"finding", f.headline, f.value, unit_name(f.unit), std::nullopt,

@@ -20,13 +20,6 @@ double mean(double sum, std::int64_t count) {
   return count > 0 ? sum / static_cast<double>(count) : kNaN;
 }
 
-std::vector<TopProblem> problems_of(const Diagnostics& diagnostics) {
-  std::vector<TopProblem> out;
-  for (const Problem& p : diagnostics.problems())
-    out.push_back({p.severity, p.where, p.sentence, static_cast<std::int64_t>(p.count)});
-  return out;
-}
-
 std::vector<TopTime> times_of(const ConfigurationRanks& run) {
   std::vector<TopTime> out;
   const double total = run.mean_ms(TimeKind::kTotal);
@@ -263,7 +256,7 @@ std::vector<ConfigurationRanks> one_run(const TopParts& parts) {
 TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
                    const Diagnostics& diagnostics, const TopInput& input) {
   TopFacts out;
-  out.problems = problems_of(diagnostics);
+  out.problems = diagnostics.problems();
   if (parts.ranks.empty()) {
     out.overview.title = input.title;
     return out;

@@ -39,13 +39,6 @@ struct TopOverview {
   std::int64_t kernels = 0, operators = 0, collectives = 0; ///< rows before top_k cut them
 };
 
-/// What was lost or is odd, worst first.
-struct TopProblem {
-  Severity severity = Severity::kInfo;
-  std::string where, text;
-  std::int64_t count = 0;
-};
-
 /// A row of gpu_timeline, mean over the ranks.
 struct TopTime {
   TimeKind kind = TimeKind::kTotal;
@@ -120,7 +113,7 @@ struct TopNext {
 
 struct TopFacts {
   TopOverview overview;
-  std::vector<TopProblem> problems;
+  std::vector<Problem> problems; ///< worst first
   std::vector<TopTime> times;
   std::vector<TopIdle> idle; ///< most first; causes without time are left out
   std::vector<TopKernel> kernels;

@@ -31,19 +31,15 @@ Schema<TopOverview> overview_schema() {
         "collectives by name, type, size and group; the longest are listed"}}};
 }
 
-Schema<TopProblem> problem_schema_of_top() {
-  using R = TopProblem;
+Schema<Problem> problem_schema_of_top() {
+  using R = Problem;
   return {"top_missing",
           "what is missing, was left out or is odd, worst first",
           {{"severity", "severity", Unit::kNone, kText,
-            [](const R& r) {
-              return Value(r.severity == Severity::kDataLoss  ? "loss"
-                           : r.severity == Severity::kWarning ? "warning"
-                                                              : "note");
-            },
+            [](const R& r) { return Value(severity_name(r.severity)); },
             "loss: the figures lack something (exit code 4); warning; note"},
            {"where", or_blank(&R::where), "the first place"},
-           {"text", &R::text, "what it is"},
+           {"text", &R::sentence, "what it is"},
            {"count", Unit::kCount, &R::count, "how often"}}};
 }
 

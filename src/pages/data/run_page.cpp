@@ -17,12 +17,6 @@ namespace {
 
 constexpr std::size_t kRunPageMostRows = 1000; ///< of a table
 
-const char* name_of(Severity severity) {
-  return severity == Severity::kDataLoss  ? "loss"
-         : severity == Severity::kWarning ? "warning"
-                                          : "note";
-}
-
 std::string plural(std::int64_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
@@ -47,8 +41,8 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
     if (r.base_ns != 0 && has_work(r) &&
         (out.begun_ns == 0 || r.base_ns + r.start_ns < out.begun_ns))
       out.begun_ns = r.base_ns + r.start_ns;
-  for (const TopProblem& p : top.problems)
-    out.badges.push_back({name_of(p.severity), p.text, p.where});
+  for (const Problem& p : top.problems)
+    out.badges.push_back({severity_name(p.severity), p.sentence, p.where});
   double communication_ms = 0; // operators do not account for it
   for (const TopCommunication& c : top.communication)
     communication_ms += c.ms;
