@@ -166,9 +166,8 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
   }
   out.output = request.outputs.file;
   const auto problems = session.diagnostics.problems();
-  out.no_gpu_events = std::ranges::any_of(problems, [](const auto& problem) {
-    return problem.name == counters::no_gpu_events.key;
-  });
+  out.no_gpu_events = std::ranges::any_of(
+      problems, [](const auto& problem) { return problem.name == counters::no_gpu_events.key; });
   if (const Table* table = report->report.find("gpu_timeline"); table && !out.no_gpu_events)
     out.timeline = *table;
   if (const Table* table = report->report.find("kernel_summary"))
