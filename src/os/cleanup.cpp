@@ -71,6 +71,21 @@ void end_children(std::vector<pid_t> children, std::vector<pid_t> guards) {
   reap_within(children, guards, kGuardsKill); // they go on without us if need be
 }
 
+/// Removes files and the content of folders. The folders stay: a library that misses its folder for
+/// temporary files writes these to another folder, where they would remain.
+void empty_all(const std::set<std::string>& paths) {
+  for (const std::string& path : paths) {
+    std::error_code ec;
+    if (!std::filesystem::is_directory(std::filesystem::symlink_status(path, ec)))
+      std::filesystem::remove(path, ec);
+    for (std::filesystem::directory_iterator it(path, ec), end; !ec && it != end;
+         it.increment(ec)) {
+      std::error_code aside;
+      std::filesystem::remove_all(it->path(), aside);
+    }
+  }
+}
+
 void remove_all(const std::set<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ec;
@@ -161,7 +176,7 @@ void end_everything() {
   all.mutex.lock(); // and never unlocked: threads that go on cannot make anything new
   end_children(all.children, all.guards);
   if (!all.paths.empty()) {
-    remove_all(all.paths);
+    empty_all(all.paths);
     // a library that writes a reserved name by itself may have been about to open it
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
     remove_all(all.paths);
