@@ -103,7 +103,7 @@ ReportOptions sweep_report_options() {
 std::string options_text(const AnalyzeRequest& request) {
   std::string out =
       fmt::format("top_k={} rank_by={} merge={} align={} gpu_arch={}", request.top_k,
-                  static_cast<int>(request.rank_by), !request.merged_folder.empty(),
+                  gemm_ranking_name(request.rank_by), !request.merged_folder.empty(),
                   request.align ? static_cast<int>(*request.align) : -1, request.report.gpu_arch);
   if (request.report.legacy_gemm_layout)
     out += " layout=2025-11";

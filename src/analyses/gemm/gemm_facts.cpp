@@ -334,6 +334,18 @@ std::vector<GemmCall> thinned_calls(const std::vector<GemmInstance>& calls, std:
   return out;
 }
 
+std::string_view gemm_ranking_name(GemmRanking ranking) {
+  switch (ranking) {
+  case GemmRanking::kRange:
+    return "range";
+  case GemmRanking::kCv:
+    return "cv";
+  case GemmRanking::kTotalExcess:
+    return "total-excess";
+  }
+  return {};
+}
+
 GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k, GemmRanking ranking) {
   std::vector<GemmFacts> parts;
   parts.reserve(ranks.size());

@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
@@ -75,6 +76,8 @@ struct GemmFacts {
                                                   std::int64_t since_ns, std::size_t most = 128);
 
 enum class GemmRanking { kRange, kCv, kTotalExcess };
+/// "range", "cv", "total-excess".
+[[nodiscard]] std::string_view gemm_ranking_name(GemmRanking ranking);
 
 /// The top k groups of each rank, then all by the ranking.
 [[nodiscard]] GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k,
