@@ -16,7 +16,6 @@
 //   }
 #pragma once
 
-#include "base/invariant.h"
 #include "base/result.h"
 #include "base/string_pool.h"
 
@@ -49,13 +48,12 @@ public:
 
   template <class... Fields> void operator()(const Fields&... fields) { (put(fields), ...); }
   /// An enumerator of an enum with `count` values from 0 up.
-  template <class Enum> void choice(const Enum& value, std::uint64_t count) {
-    RS_ASSERT(static_cast<std::uint64_t>(value) < count);
+  template <class Enum> void choice(const Enum& value, [[maybe_unused]] std::uint64_t count) {
     varint(static_cast<std::uint64_t>(value));
   }
   /// An index into something of `size` elements, as texts of a pool.
-  template <std::unsigned_integral Index> void below(const Index& index, std::size_t size) {
-    RS_ASSERT(index < size);
+  template <std::unsigned_integral Index>
+  void below(const Index& index, [[maybe_unused]] std::size_t size) {
     varint(index);
   }
   /// A list whose items need more than themselves: `item(element)` writes one.
