@@ -4,20 +4,14 @@
 #include "base/counters.h"
 #include "base/units.h"
 #include "engine/quiet_session.h"
+#include "os/clock.h"
 #include "os/signals.h"
 #include "readers/trace_files.h"
 
-#include <chrono>
 #include <fmt/format.h>
 
 namespace rankscope {
 namespace {
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 /// What another look may mend: files that come, grow, go or are replaced.
 bool may_mend(const Error& error) {
@@ -49,7 +43,7 @@ TopWatch::Stamps TopWatch::complete(const Stamps& now, TopLook& out) const {
   for (const auto& [path, stamp] : now) {
     const auto before = seen_.find(path);
     const bool same = before != seen_.end() && before->second == stamp;
-    if (stamp.bytes > 0 && (same || now_ns() - stamp.written_ns > settled))
+    if (stamp.bytes > 0 && (same || clock_ns(CLOCK_REALTIME) - stamp.written_ns > settled))
       done.emplace(path, stamp);
     else
       out.waiting.push_back(fmt::format("{}: {}, {:.1f} MB so far", path,

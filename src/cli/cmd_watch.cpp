@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "cli/watch_lines.h"
+#include "os/clock.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
@@ -21,12 +22,6 @@ struct WatchFlags {
   std::vector<std::string> on_alarm;
   std::string until, ended_when;
 };
-
-std::int64_t unix_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 Result<void> write_watch_page(const WatchFlags& f, const Watch& watch, std::int64_t now_ns) {
   return write_file(f.page, watch_page(watch.state(), f.request.inputs, now_ns,
@@ -58,7 +53,8 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
     has_page = true;
     return write_watch_page(f, watch, now);
   };
-  RS_CHECK(run_watch(ctx, watch, loop, {unix_ns, sleep_unless_interrupted}, shown));
+  RS_CHECK(run_watch(ctx, watch, loop,
+                     {[] { return clock_ns(CLOCK_REALTIME); }, sleep_unless_interrupted}, shown));
   if (watch.state().raised > 0)
     return Error{
         ErrorCode::kRegression, "watch",

@@ -1,4 +1,5 @@
 #include "os/file_stamp.h"
+#include "os/clock.h"
 
 #include <sys/stat.h>
 
@@ -8,8 +9,7 @@ std::optional<FileStamp> file_stamp(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0)
     return std::nullopt;
-  return FileStamp{static_cast<std::uint64_t>(info.st_size),
-                   std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+  return FileStamp{static_cast<std::uint64_t>(info.st_size), ns_of(info.st_mtim)};
 }
 
 } // namespace rankscope

@@ -7,6 +7,7 @@
 #include "collect/samplers/rapl_reader.h"
 #include "collect/samplers/sample_file.h"
 #include "collect/samplers/schedule.h"
+#include "os/clock.h"
 
 #include <algorithm>
 #include <array>
@@ -34,12 +35,6 @@ constexpr std::string_view kHostHeader =
     "dram_energy_j\n";
 
 constexpr double kBusyPart = 0.25; ///< of a period: reading that long is why ticks are missed
-
-std::int64_t clock_ns(clockid_t clock) {
-  timespec t = {};
-  ::clock_gettime(clock, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 /// A file descriptor that closes itself.
 struct Descriptor : NonCopyable {
