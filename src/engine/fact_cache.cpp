@@ -3,12 +3,15 @@
 #include "base/fnv.h"
 #include "core/part.h"
 #include "core/run_part.h"
+#include "os/cleanup.h"
+#include "os/clock.h"
+#include "os/temporary_name.h"
 #include "os/whole_file.h"
 #include "readers/trace_stamp.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -38,24 +41,15 @@ constexpr std::string_view kFactEnding = ".fact";
 constexpr std::size_t kHashed = std::size_t{64} << 10;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-std::int64_t ns_of(const timespec& t) {
-  return std::int64_t{t.tv_sec} * kSecond + t.tv_nsec;
-}
-
-std::int64_t now_ns() {
-  timespec now = {};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return ns_of(now);
-}
-
 /// Adds one file; false when a later version could have the same identity.
 bool add_identity(const std::string& path, std::string& out) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return false;
   struct stat info = {};
-  bool known = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-               now_ns() - std::max(ns_of(info.st_mtim), ns_of(info.st_ctim)) >= 2 * kSecond;
+  bool known =
+      ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+      clock_ns(CLOCK_REALTIME) - std::max(ns_of(info.st_mtim), ns_of(info.st_ctim)) >= 2 * kSecond;
   Fnv64 hash;
   std::string block(kHashed, '\0');
   for (const off_t at : {off_t{0}, std::max<off_t>(0, info.st_size - off_t{kHashed})}) {
@@ -82,20 +76,19 @@ std::string trace_name(const RankFile& file) {
   return fmt::format("{}\n{}\n{}", file.path, file.rank, file.rank_in_file.value_or(-1));
 }
 
-/// Complete or not at all, for this user alone. Errors are not reported: then it is not cached.
+/// Completely or not at all, for this user alone. Errors are not reported: then it is not cached.
 void write_quietly(const std::string& path, std::string_view bytes) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  std::string temporary;
+  const int fd = create_temporary(path, temporary);
   if (fd < 0)
     return;
-  bool whole = true;
-  for (std::size_t at = 0; whole && at < bytes.size();) {
-    const ssize_t put = ::write(fd, bytes.data() + at, bytes.size() - at);
-    whole = put > 0 || (put < 0 && errno == EINTR);
-    at += put > 0 ? static_cast<std::size_t>(put) : 0;
-  }
-  if (::close(fd) != 0 || !whole || ::rename(temporary.c_str(), path.c_str()) != 0)
+  std::FILE* const file = ::fdopen(fd, "wb");
+  bool whole = file != nullptr && ::fchmod(fd, 0600) == 0 &&
+               std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  whole = (file != nullptr ? std::fclose(file) : ::close(fd)) == 0 && whole;
+  if (!whole || ::rename(temporary.c_str(), path.c_str()) != 0)
     ::unlink(temporary.c_str());
+  cleanup::remove_path(temporary);
 }
 
 /// The folder, for this user alone. False when it is not there and cannot be made, or is somebody
@@ -115,22 +108,15 @@ struct Listed {
   std::int64_t used_ns = 0;
 };
 
-/// The facts of the folder, and what an interrupted run left half written more than an hour ago.
+/// The facts of the folder.
 std::vector<Listed> list(const std::string& folder) {
   std::vector<Listed> out;
   std::error_code ec;
   for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
     const std::string path = it->path().string();
     struct stat info = {};
-    const bool half = path.ends_with(".tmp") && path.find(kFactEnding) != std::string::npos;
-    if ((!path.ends_with(kFactEnding) && !half) || ::lstat(path.c_str(), &info) != 0 ||
-        !S_ISREG(info.st_mode))
-      continue;
-    const bool stale = half && now_ns() - ns_of(info.st_mtim) > 3600 * kSecond;
-    if (half && !stale)
-      continue;
-    out.push_back(
-        {path, static_cast<std::uint64_t>(info.st_size), stale ? 0 : ns_of(info.st_mtim)});
+    if (path.ends_with(kFactEnding) && ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+      out.push_back({path, static_cast<std::uint64_t>(info.st_size), ns_of(info.st_mtim)});
   }
   return out;
 }
@@ -204,7 +190,7 @@ FactCache::Size FactCache::trim(std::uint64_t most_bytes) {
     all += file.bytes;
   Size removed;
   for (const Listed& file : files) {
-    if (all <= most_bytes && file.used_ns != 0)
+    if (all <= most_bytes)
       break;
     if (::unlink(file.path.c_str()) != 0)
       continue;

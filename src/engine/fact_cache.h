@@ -3,17 +3,15 @@
 // traces.
 #pragma once
 
-#include "base/result.h"
+#include "base/noncopyable.h"
 #include "readers/discovery.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace rankscope {
 
@@ -25,13 +23,11 @@ namespace rankscope {
 
 /// Thread-safe; several processes may use one folder. Nothing here fails: where the folder cannot
 /// be used, nothing is cached.
-class FactCache {
+class FactCache : public NonCopyable {
 public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
 
   explicit FactCache(std::string folder, std::uint64_t most_bytes = kMostBytes);
-  FactCache(const FactCache&) = delete;
-  FactCache& operator=(const FactCache&) = delete;
   /// Removes what was used longest ago, when something was stored and the total exceeds
   /// `most_bytes`.
   ~FactCache();
