@@ -5,6 +5,7 @@
 #include "app/merge.h"
 #include "app/rank_needs.h"
 #include "base/counters.h"
+#include "base/pointers.h"
 #include "engine/run_check.h"
 #include "findings/collective_findings.h"
 #include "os/output_file.h"
@@ -94,7 +95,8 @@ private:
     result.whole = result.whole && !facts[of_.remarks].data_lost();
     if (run_.individual)
       result.outputs.push_back(workbook_of(item));
-    name_rank(item, facts[of_.record], facts[of_.gemms]);
+    name_rank(item, facts[of_.record]);
+    name_rank(item, facts[of_.gemms]);
     result.compared.emplace(item.file.rank, std::move(facts[of_.compared]));
     result.records.push_back(std::move(facts[of_.record]));
     work.gemms.push_back(std::move(facts[of_.gemms]));
@@ -111,10 +113,7 @@ private:
       RS_CHECK(work.merged->finish());
       result.outputs.push_back(work.merged_path);
     }
-    std::vector<const GemmFacts*> parts;
-    for (const GemmFacts& part : work.gemms)
-      parts.push_back(&part);
-    result.gemms = join_gemm_facts(parts, run_.ranking);
+    result.gemms = join_gemm_facts(pointers_to(work.gemms), run_.ranking);
     RS_CHECK(collectives(p));
     if (merge_apart(*plans_[p])) {
       MergeRequest request;

@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/collective_facts.h"
 #include "base/percent_encoding.h"
+#include "base/pointers.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
 #include "sql/database.h"
@@ -115,9 +116,6 @@ public:
 
   Result<ExportResult> operator()() {
     RS_CHECK(check_new());
-    std::vector<const RunPlan*> plans;
-    for (const RunPlan& plan : plans_)
-      plans.push_back(&plan);
     RankRun run;
     run.memory_bytes = request_.traces.memory_bytes;
     run.link = wanted_.size() > 1 || wanted_.count("events") == 0;
@@ -136,7 +134,7 @@ public:
       return {};
     };
     steps.finished = [this](std::size_t plan) { return run_files(plan); };
-    RS_CHECK(run_ranks<RankSummary>(session_, plans, run, std::move(steps)));
+    RS_CHECK(run_ranks<RankSummary>(session_, pointers_to(plans_), run, std::move(steps)));
     if (out_.ranks == 0)
       return Error{ErrorCode::kUnreadable, plans_.front().folder, "no rank could be read", ""};
     remove_old();

@@ -1,6 +1,7 @@
 #include "app/gemm.h"
 
 #include "app/rank_needs.h"
+#include "base/pointers.h"
 #include "findings/run_findings.h"
 #include "os/whole_file.h"
 #include "writers/writer.h"
@@ -43,22 +44,15 @@ Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) 
          chosen_runs(ctx, request.sweep, request.discover, request.filter));
   Needs needs;
   const FactOf<GemmFacts> of = need_gemms(needs, {{}, request.top_k, request.rank_by});
-  std::vector<const RunPlan*> pointers;
-  for (const RunPlan& plan : plans)
-    pointers.push_back(&plan);
   std::vector<GemmFacts> ranks;
   FactSteps steps{needs, {}};
   steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts found) -> Result<void> {
-    for (GemmRow& row : found[of].rows)
-      row.key = {item.plan.configuration, item.file.rank};
+    name_rank(item, found[of]);
     ranks.push_back(std::move(found[of]));
     return {};
   };
-  RS_CHECK(run_ranks(ctx, pointers, RankRun{}, std::move(steps)));
-  std::vector<const GemmFacts*> parts;
-  for (const GemmFacts& rank : ranks)
-    parts.push_back(&rank);
-  const GemmFacts facts = join_gemm_facts(parts, request.rank_by);
+  RS_CHECK(run_ranks(ctx, pointers_to(plans), RankRun{}, std::move(steps)));
+  const GemmFacts facts = join_gemm_facts(pointers_to(ranks), request.rank_by);
   if (facts.rows.empty())
     return Error{ErrorCode::kUnreadable, request.sweep, "no GEMM operator or kernel in any trace",
                  ""};

@@ -2,6 +2,7 @@
 
 #include "analyses/gemm/gemm_steps.h"
 #include "base/counters.h"
+#include "base/pointers.h"
 #include "engine/run_ranks.h"
 #include "os/whole_file.h"
 #include "pages/variance_plots.h"
@@ -95,11 +96,8 @@ std::size_t failed_rows(const Table& table) {
 
 /// The GEMMs of every rank of the plans, in order; a lost rank is named and left out.
 Result<std::vector<RankGemms>> load_gemms(Session& ctx, const std::vector<RunPlan>& plans) {
-  std::vector<const RunPlan*> pointers;
-  for (const RunPlan& plan : plans)
-    pointers.push_back(&plan);
   RS_TRY(auto parts, extract_ranks<RankGemms>(
-                         ctx, pointers, RankRun{},
+                         ctx, pointers_to(plans), RankRun{},
                          [&](const RankItem& item, const LoadedTrace& trace) -> Result<RankGemms> {
                            RankGemms gemms = extract_gemms(trace, {});
                            gemms.key = {item.plan.configuration, item.file.rank};
@@ -137,10 +135,7 @@ Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVarian
     return Error{ErrorCode::kUnreadable, request.folder,
                  "no <T>thread/individual_reports/perf_<C>ch_rank<r>.xlsx here",
                  "give the folder tracelens_analysis of a sweep"};
-  std::vector<const GemmFacts*> pointers;
-  for (const GemmFacts& part : parts)
-    pointers.push_back(&part);
-  const GemmFacts facts = join_gemm_facts(pointers, GemmRanking::kRange);
+  const GemmFacts facts = join_gemm_facts(pointers_to(parts), GemmRanking::kRange);
   if (facts.rows.empty())
     return Error{ErrorCode::kUnreadable, request.folder, "no report has a row of a GEMM", ""};
   const std::string name = request.csv_name.empty()

@@ -6,6 +6,7 @@
 #include "app/rank_needs.h"
 #include "app/sweep_pages.h"
 #include "app/top_parts.h"
+#include "base/pointers.h"
 #include "engine/spilled_bytes.h"
 #include "os/output_file.h"
 #include "pages/data/comparison_data.h"
@@ -89,16 +90,14 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   std::vector<ConfigResult> configs(plans.size());
   std::vector<std::vector<GemmFacts>> gemms(plans.size());
   std::vector<std::vector<RankCollectives>> collectives(plans.size());
-  std::vector<const RunPlan*> all;
-  for (std::size_t p = 0; p < plans.size(); ++p) {
+  for (std::size_t p = 0; p < plans.size(); ++p)
     configs[p].configuration = plans[p].configuration;
-    all.push_back(&plans[p]);
-  }
   Needs needs;
   const SweepPageNeeds of(needs, request.run.report);
   FactSteps steps{needs, {}};
   steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    name_rank(item, facts[of.record], facts[of.gemms]);
+    name_rank(item, facts[of.record]);
+    name_rank(item, facts[of.gemms]);
     configs[item.plan_index].records.push_back(std::move(facts[of.record]));
     gemms[item.plan_index].push_back(std::move(facts[of.gemms]));
     collectives[item.plan_index].push_back(std::move(facts[of.collectives]));
@@ -114,12 +113,9 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   run.memory_bytes = request.run.memory_bytes;
   run.progress = true;
   run.parts = from;
-  RS_CHECK(run_ranks(session, all, run, std::move(steps)));
+  RS_CHECK(run_ranks(session, pointers_to(plans), run, std::move(steps)));
   for (std::size_t p = 0; p < plans.size(); ++p) {
-    std::vector<const GemmFacts*> parts;
-    for (const GemmFacts& of : gemms[p])
-      parts.push_back(&of);
-    configs[p].gemms = join_gemm_facts(parts, GemmRanking::kRange);
+    configs[p].gemms = join_gemm_facts(pointers_to(gemms[p]), GemmRanking::kRange);
     if (const Result<CollectiveFacts> facts = collective_facts(collectives[p], {}))
       configs[p].collectives = facts->summary;
   }

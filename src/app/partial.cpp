@@ -9,6 +9,7 @@
 #include "app/part_set.h"
 #include "app/rank_needs.h"
 #include "base/counters.h"
+#include "base/pointers.h"
 #include "model/gpu_arch.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
@@ -248,10 +249,7 @@ private:
   }
 
   Result<void> extract(const std::vector<RunPlan>& plans) {
-    std::vector<const RunPlan*> pointers;
-    for (const RunPlan& plan : plans)
-      pointers.push_back(&plan);
-    if (pointers.empty())
+    if (plans.empty())
       return {};
     RankRun run;
     run.memory_bytes = request_.memory_bytes;
@@ -282,7 +280,7 @@ private:
       if (Result<void> done = put({rank_part_name(item.file), encode_rank_parts(parts)}); !done)
         failed = done.error();
     };
-    RS_CHECK(run_ranks(session_, pointers, run, std::move(steps)));
+    RS_CHECK(run_ranks(session_, pointers_to(plans), run, std::move(steps)));
     if (failed)
       return *failed;
     return {};

@@ -49,11 +49,11 @@ ReportOptions counted_options() {
 /// What differs from counted_options(), for facts of one trace inside its report.
 std::string counting_text(const ReportOptions& options) {
   const TimelineKey key{options};
-  TimelineKey usual{counted_options()};
-  return key == usual ? ""
-                      : fmt::format("unlinked={} recompute={} compat={} micro_idle_us={} memset={}",
-                                    key.launchers.unlinked, key.launchers.recompute,
-                                    key.launchers.compat, key.micro_idle_us, key.memset_as_memory);
+  return key == TimelineKey{counted_options()}
+             ? ""
+             : fmt::format("unlinked={} recompute={} compat={} micro_idle_us={} memset={}",
+                           key.launchers.unlinked, key.launchers.recompute, key.launchers.compat,
+                           key.micro_idle_us, key.memset_as_memory);
 }
 
 /// A board as options name it: of a file its content too.
@@ -189,7 +189,7 @@ TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options)
       identity(need_identity(needs)), remarks(need_remarks(needs, with_all_work(options), 0)) {}
 
 void TopNeeds::put(const RankItem& item, RankFacts& facts, TopParts& parts) const {
-  facts[record].key = RunKey{item.plan.configuration, item.file.rank};
+  name_rank(item, facts[record]);
   parts.put(std::move(facts[rank]), std::move(facts[record]), std::move(facts[collectives]),
             std::move(facts[identity]));
 }
@@ -220,10 +220,13 @@ void add_default_needs(Needs& needs) {
   const TopNeeds top(needs, {});
 }
 
-void name_rank(const RankItem& item, RankRecord& record, GemmFacts& gemms) {
+void name_rank(const RankItem& item, RankRecord& record) {
   record.key = {item.plan.configuration, item.file.rank};
+}
+
+void name_rank(const RankItem& item, GemmFacts& gemms) {
   for (GemmRow& row : gemms.rows)
-    row.key = record.key;
+    row.key = {item.plan.configuration, item.file.rank};
 }
 
 } // namespace rankscope

@@ -98,8 +98,9 @@ struct BatchNeeds {
   BatchNeeds(Needs& needs, const BatchOptions& options);
 };
 
-/// Gives the record and the GEMMs of a rank their key: a sweep numbers equal labels, which a part
+/// Gives the record or the GEMMs of a rank their key: a sweep numbers equal labels, which a part
 /// does not know.
-void name_rank(const RankItem& item, RankRecord& record, GemmFacts& gemms);
+void name_rank(const RankItem& item, RankRecord& record);
+void name_rank(const RankItem& item, GemmFacts& gemms);
 
 } // namespace rankscope
