@@ -6,9 +6,6 @@
 namespace rankscope::options {
 namespace {
 
-constexpr std::array kRankings{std::pair("range", GemmRanking::kRange),
-                               std::pair("cv", GemmRanking::kCv),
-                               std::pair("total-excess", GemmRanking::kTotalExcess)};
 constexpr std::array kAlignments{std::pair("none", AlignMode::kNone),
                                  std::pair("base", AlignMode::kBase),
                                  std::pair("collectives", AlignMode::kCollectives)};
@@ -16,7 +13,7 @@ constexpr std::array kAlignments{std::pair("none", AlignMode::kNone),
 } // namespace
 
 const Choice<GemmRanking> rank_by{"--rank-by", "order of GEMMs: range, cv or total-excess",
-                                  kRankings};
+                                  kGemmRankings};
 const Choice<AlignMode> align{
     "--align", "clocks: none, base (time bases), collectives (their ends)", kAlignments};
 

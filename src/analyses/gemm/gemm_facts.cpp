@@ -1,5 +1,6 @@
 #include "analyses/gemm/gemm_facts.h"
 
+#include "base/pointers.h"
 #include "base/statistics.h"
 #include "base/units.h"
 
@@ -335,15 +336,8 @@ std::vector<GemmCall> thinned_calls(const std::vector<GemmInstance>& calls, std:
 }
 
 std::string_view gemm_ranking_name(GemmRanking ranking) {
-  switch (ranking) {
-  case GemmRanking::kRange:
-    return "range";
-  case GemmRanking::kCv:
-    return "cv";
-  case GemmRanking::kTotalExcess:
-    return "total-excess";
-  }
-  return {};
+  return std::ranges::find(kGemmRankings, ranking, &std::pair<const char*, GemmRanking>::second)
+      ->first;
 }
 
 GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k, GemmRanking ranking) {
@@ -351,10 +345,7 @@ GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k, Gem
   parts.reserve(ranks.size());
   for (const RankGemms& rank : ranks)
     parts.push_back(facts_of_rank(rank, top_k, ranking));
-  std::vector<const GemmFacts*> pointers;
-  for (const GemmFacts& part : parts)
-    pointers.push_back(&part);
-  return join_gemm_facts(pointers, ranking);
+  return join_gemm_facts(pointers_to(parts), ranking);
 }
 
 GemmFacts join_gemm_facts(const std::vector<const GemmFacts*>& parts, GemmRanking ranking) {

@@ -8,11 +8,13 @@
 #include "core/output_layout.h"
 #include "core/schema.h"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -76,6 +78,9 @@ struct GemmFacts {
                                                   std::int64_t since_ns, std::size_t most = 128);
 
 enum class GemmRanking { kRange, kCv, kTotalExcess };
+inline constexpr std::array kGemmRankings{std::pair("range", GemmRanking::kRange),
+                                          std::pair("cv", GemmRanking::kCv),
+                                          std::pair("total-excess", GemmRanking::kTotalExcess)};
 /// "range", "cv", "total-excess".
 [[nodiscard]] std::string_view gemm_ranking_name(GemmRanking ranking);
 
