@@ -181,7 +181,8 @@ ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) 
 }
 
 TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options)
-    : rank(needs.add<TopRank>(kTopFact, board_text(options.gpu_arch),
+    : rank(needs.add<TopRank>(kTopFact,
+                              counting_text(with_all_work(options)) + board_text(options.gpu_arch),
                               [options](const RankItem&, const LoadedTrace& trace) {
                                 return top_rank_of(trace, top_options(trace, options));
                               })),
