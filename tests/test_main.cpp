@@ -1,5 +1,5 @@
 // Runs the tests of one executable. What commands keep from run to run goes to a folder that is
-// removed with the tests: none of them sees what an earlier one kept. With
+// removed with the tests: no test sees what an earlier one cached. With
 // RANKSCOPE_TEST_CPU_SECONDS=N a test fails that takes more processor time, that of its child
 // processes included: it belongs among those labelled slow.
 #include "temp_folder.h"

@@ -26,7 +26,7 @@ constexpr std::int64_t s_to_ns(double seconds) {
   constexpr double kMost = 9e9;
   return static_cast<std::int64_t>((seconds > kMost ? kMost : seconds > 0 ? seconds : 0) * 1e9);
 }
-/// 100 for all of it; `without` where there is no whole.
+/// 100 for all of it; `without` where the whole is not positive.
 template <class Part, class Whole>
 [[nodiscard]] constexpr double percent_of(Part part, Whole whole, double without = 0) {
   return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : without;

@@ -167,7 +167,7 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     for (std::size_t i = group.begin; options.left_out && i < group.end; ++i)
       known = options.left_out(i) && known; // each is asked once
     const std::uint64_t need = known ? 0 : estimated_memory(file);
-    bool left_out = false;
+    bool cancelled = false;
     {
       std::unique_lock lock(mutex);
       // in the order of the files: a consumer may wait for those before it, never for later ones
@@ -175,7 +175,7 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       in_use += need;
       ++admitted;
       // under the lock, so that no file is left out that a later, admitted one waits for
-      left_out = options.cancelled && options.cancelled();
+      cancelled = options.cancelled && options.cancelled();
     }
     room.notify_all();
     const AtEnd release{[&] {
@@ -185,7 +185,7 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       }
       room.notify_all();
     }};
-    if (left_out)
+    if (cancelled)
       return;
     if (known) {
       for (std::size_t i = group.begin; i < group.end; ++i)

@@ -127,7 +127,7 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
   of.decode = [&steps](const RankItem&, const RankParts& parts) {
     return steps.needs.decode(parts);
   };
-  of.take = steps.take;
+  of.take = std::move(steps.take);
   of.lost = std::move(steps.lost);
   of.finished = std::move(steps.finished);
   return run_ranks<RankFacts>(session, plans, run, std::move(of));

@@ -33,7 +33,7 @@ Result<std::string> drawn(const PlotSpec& spec, bool svg) {
 
 } // namespace
 
-/// The files stay beside the tasks that write into them.
+/// The files stay with the tasks that write them.
 struct Drawing::Own {
   explicit Own(TaskPool* pool) : tasks(pool) {}
   std::deque<OutputFile> files;

@@ -40,7 +40,7 @@ struct OpsSummaryRow {
 template <class Row> struct OpsKey {
   using Value = std::vector<Row>;
   LaunchersKey launchers;
-  std::optional<ParentModulesKey> modules; ///< none: they are no key
+  std::optional<ParentModulesKey> modules; ///< absent: modules are not a key
   OpsKey() = default;
   OpsKey(const ReportOptions& o) : launchers(o), modules(modules_key(o)) {}
   auto operator<=>(const OpsKey&) const = default;

@@ -37,7 +37,7 @@ struct UniqueArgsRow {
 struct UniqueArgsKey {
   using Value = std::vector<UniqueArgsRow>;
   LaunchersKey launchers;
-  std::optional<ParentModulesKey> modules; ///< none: they are no key
+  std::optional<ParentModulesKey> modules; ///< absent: modules are not a key
   std::optional<GraphsKey> graphs;         ///< fill UniqueArgsRow::graph
   bool num_kernels = false;                ///< number of kernels of a call as a key
   bool by_overlap = false; ///< grouped also by the kernels that ran at the same time

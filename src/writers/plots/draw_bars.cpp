@@ -124,7 +124,7 @@ double colour_reach(const std::vector<double>& sizes) {
   return most > 3 * usual ? usual : most > 0 ? most : 1;
 }
 
-/// Texts beside the colours; where colours end before the values do, the ends say so.
+/// Texts next to the colours; where colours end before the values do, the ends say so.
 std::vector<std::pair<double, std::string>> key_ticks(double reach, double most) {
   auto out = ticks_of({-reach, reach}, 7);
   if (most <= reach)
