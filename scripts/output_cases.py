@@ -321,6 +321,15 @@ def shared_cases(data, mpi):
                              ["partial", other, "-o", "state/b", "--for", "compare"],
                              ["reduce", "--as", "compare", "--baseline", "state/a", "--test", "state/b", "-o", "out/c",
                               "--no-plots", "--fail-on", "total_time>1%"]]
+    batch = ["-f", "step_", "-p", "rank_"]
+    out["reduce_more"] = [["partial", sweep, "-o", "state/p", "--for", "gemm,html", "--top-k", "3", "--rank-by", "cv"],
+                          ["reduce", "variance", "state/p", "--as", "gemm", "-o", "out/g"],
+                          ["reduce", "overlap", "state/p", "--as", "gemm", "-o", "out/g", "--threads", "256"],
+                          ["reduce", "state/p", "--as", "html", "-o", "out/h.html"],
+                          ["partial", missing, "-o", "state/t", "--for", "top"],
+                          ["reduce", "state/t", "--as", "top"], ["reduce", "state/t", "--as", "top", "--json"],
+                          ["partial", f"{data}/batch", "-o", "state/b", "--for", "batch", *batch],
+                          ["reduce", "--as", "batch", "-b", "state/b", "-o", "out/b.xlsx"]]
     out["partial_dry_run"] = [["partial", run, "-o", "state/p", "--dry-run"],
                               ["partial", run, "-o", "state/p", "--dry-run", "--json"]]
     out["baseline"] = [["baseline", "save", run, "-o", "state/0.rsb"], ["baseline", "save", other, "-o", "state/1.rsb"],

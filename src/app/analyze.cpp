@@ -5,6 +5,7 @@
 #include "app/analyze_run.h"
 #include "app/gpu_work.h"
 #include "app/sweep_pages.h"
+#include "engine/rank_source.h"
 #include "findings/collective_findings.h"
 #include "os/output_file.h"
 #include "pages/sweep_page.h"
@@ -29,7 +30,6 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   run.ranking = request.rank_by;
   run.memory_bytes = request.memory_bytes;
   run.align = request.align;
-  run.parts = request.parts;
   run.options = [&request] { return options_text(request); };
   const std::string options = run.options();
   std::vector<const RunPlan*> todo;
@@ -38,9 +38,9 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   for (std::size_t p = 0; p < sweep.plans.size(); ++p) {
     const RunPlan& plan = sweep.plans[p];
     std::optional<ConfigResult> known;
-    if (!request.force && request.parts == nullptr)
-      known = load_state(request.layout.state(plan.configuration),
-                         fingerprint_of(plan, options, nullptr), ctx.diagnostics);
+    if (!request.force && plan.parts == nullptr)
+      known = load_state(request.layout.state(plan.configuration), fingerprint_of(plan, options),
+                         ctx.diagnostics);
     if (known) {
       sweep.configs[p] = std::move(*known);
     } else {
@@ -135,7 +135,7 @@ Table shown_configurations(const SweepFacts& facts) {
 
 Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request) {
   RS_TRY(std::vector<RunPlan> plans,
-         discover_sweep(request.folder, request.discover, ctx.diagnostics));
+         find_sweep(ctx, request.folder, request.discover, ctx.diagnostics));
   return analyze_plans(ctx, request, std::move(plans));
 }
 

@@ -7,7 +7,6 @@
 #include "base/result.h"
 #include "core/output_layout.h"
 #include "core/report.h"
-#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -32,9 +31,6 @@ struct AnalyzeRequest {
   bool svg = false;
   bool force = false;     ///< redo what an earlier run has done
   bool individual = true; ///< write a workbook for each rank
-  /// Where the ranks come from in place of their traces; then there are no merged traces, and
-  /// nothing is taken from an earlier run.
-  const PartSource* parts = nullptr;
 };
 
 /// A sweep on the command line; an empty label is the folder's name.

@@ -139,8 +139,7 @@ std::string json_quoted(std::string_view text) {
 }
 
 /// The inputs of a configuration, one object each, with commas in front but for the very first.
-std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config,
-                            const PartSource* parts, bool first) {
+std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config, bool first) {
   std::string out;
   for (const RankFile& input : plan.ranks) {
     std::string error;
@@ -151,8 +150,8 @@ std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config,
                        "\"modified_ns\": {}, \"reused\": {}, \"error\": {}}}",
                        first ? "" : ",", json_quoted(config.configuration.label), input.rank,
                        json_quoted(input.path), input.bytes,
-                       parts != nullptr ? parts->modified_ns(input)
-                                        : trace_stamp(input.path).changed_ns,
+                       plan.parts != nullptr ? plan.parts->modified_ns(input)
+                                             : trace_stamp(input.path).changed_ns,
                        config.reused, error.empty() ? "null" : json_quoted(error));
     first = false;
   }
@@ -179,7 +178,7 @@ Result<void> write_manifest(const AnalyzeRequest& request, const AnalyzedSweep& 
   for (std::size_t p = 0; p < sweep.plans.size(); ++p) {
     const ConfigResult& config = sweep.configs[p];
     outputs.insert(outputs.end(), config.outputs.begin(), config.outputs.end());
-    file.write(manifest_inputs(sweep.plans[p], config, request.parts, p == 0));
+    file.write(manifest_inputs(sweep.plans[p], config, p == 0));
   }
   file.write("],\n\"outputs\": [");
   std::sort(outputs.begin(), outputs.end());

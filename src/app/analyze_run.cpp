@@ -31,13 +31,14 @@ public:
   Pass(Session& ctx, const AnalyzeRun& run, const std::vector<const RunPlan*>& plans)
       : ctx_(ctx), run_(run), plans_(plans), results_(plans.size()), work_(plans.size()),
         of_(needs_, {run.report, run.top_k, run.ranking}) {
-    if (ctx.cache != nullptr && run.parts == nullptr)
+    if (ctx.cache != nullptr && ctx.source == nullptr)
       add_default_needs(needs_);
     const std::string options = run.options();
     for (std::size_t p = 0; p < plans.size(); ++p) {
       results_[p].configuration = plans[p]->configuration;
-      work_[p].fingerprint = fingerprint_of(*plans[p], options, run.parts);
-      work_[p].reports = ranks_with_reports(*plans[p], options, run.layout);
+      work_[p].fingerprint = fingerprint_of(*plans[p], options);
+      if (run.individual)
+        work_[p].reports = ranks_with_reports(*plans[p], options, run.layout);
     }
   }
 
@@ -45,14 +46,13 @@ public:
     RankRun how;
     how.memory_bytes = run_.memory_bytes;
     how.progress = true;
-    how.parts = run_.parts;
     FactSteps steps{needs_, {}};
     steps.with_trace = !run_.merged_folder.empty();
     if (run_.individual)
       steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
         return write_individual_report(trace, run_.report, workbook_of(item));
       };
-    if (!run_.force && run_.parts == nullptr)
+    if (!run_.force)
       steps.made = [this](const RankItem& item) {
         return work_[item.plan_index].reports.count(item.file.rank) > 0;
       };
@@ -82,8 +82,8 @@ private:
     ConfigWork& work = work_[item.plan_index];
     ConfigResult& result = results_[item.plan_index];
     ctx_.diagnostics.merge(facts[of_.remarks]);
-    if (run_.parts != nullptr && run_.individual)
-      RS_CHECK(run_.parts->copy_report(item.file, kAnalyzeReport, workbook_of(item)));
+    if (item.plan.parts != nullptr && run_.individual)
+      RS_CHECK(item.plan.parts->copy_report(item.file, kAnalyzeReport, workbook_of(item)));
     if (!run_.merged_folder.empty() && item.plan.ranks.size() > 1 && !merge_apart(item.plan)) {
       if (!work.merged) {
         work.merged_path = merged_path(item.plan_index);
@@ -123,11 +123,12 @@ private:
       RS_CHECK(merge_run(ctx_, request, *plans_[p], path));
       result.outputs.push_back(path);
     }
-    if (fingerprint_of(*plans_[p], run_.options(), run_.parts) != work.fingerprint) {
+    if (fingerprint_of(*plans_[p], run_.options()) != work.fingerprint) {
       ctx_.diagnostics.add(counters::input_changed(), plans_[p]->folder);
       result.whole = false;
     }
-    RS_CHECK(save_state(result, work.fingerprint, run_.layout.state(result.configuration)));
+    if (run_.write)
+      RS_CHECK(save_state(result, work.fingerprint, run_.layout.state(result.configuration)));
     work.merged.reset();
     work.collectives.clear();
     work.identities.clear();
@@ -152,8 +153,9 @@ private:
     if (!facts) // no collective at all is no error of the sweep
       return {};
     result.collective_file = run_.layout.collective_report(result.configuration);
-    RS_CHECK(
-        find_writer("xlsx")->write(collective_report(*facts, options), result.collective_file));
+    if (run_.write)
+      RS_CHECK(
+          find_writer("xlsx")->write(collective_report(*facts, options), result.collective_file));
     result.outputs.push_back(result.collective_file);
     result.collectives = facts->summary;
     result.collective_samples = collective_samples(*facts);
@@ -184,6 +186,8 @@ Result<std::vector<ConfigResult>> run_configurations(Session& ctx, const Analyze
                                                      const std::vector<const RunPlan*>& plans) {
   // a folder that cannot be written shows before the long part
   for (const RunPlan* plan : plans) {
+    if (!run.write)
+      break;
     RS_CHECK(make_folder(run.layout.individual_folder(plan->configuration)));
     RS_CHECK(make_folder(run.layout.collective_folder(plan->configuration)));
   }

@@ -8,7 +8,6 @@
 #include "app/analyze_state.h"
 #include "base/result.h"
 #include "core/output_layout.h"
-#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -34,7 +33,7 @@ struct AnalyzeRun {
   /// What the outputs depend on beside the traces, as it is now: files that options name by
   /// content.
   std::function<std::string()> options;
-  const PartSource* parts = nullptr; ///< where the ranks come from in place of their traces
+  bool write = true; ///< false: what is found alone, no file
 };
 
 /// One result per plan, in their order. A broken rank costs itself: it is named in the diagnostics

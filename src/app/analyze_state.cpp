@@ -56,12 +56,12 @@ std::string line_of(const RankFile& file, const TraceStamp& stamp) {
 
 } // namespace
 
-std::string fingerprint_of(const RunPlan& plan, const std::string& options,
-                           const PartSource* parts) {
+std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
   std::string out = made_with(options);
   for (const RankFile& file : plan.ranks)
-    out += line_of(file, parts != nullptr ? TraceStamp{file.bytes, parts->modified_ns(file)}
-                                          : trace_stamp(file.path));
+    out +=
+        line_of(file, plan.parts != nullptr ? TraceStamp{file.bytes, plan.parts->modified_ns(file)}
+                                            : trace_stamp(file.path));
   return out;
 }
 

@@ -39,8 +39,7 @@ struct ConfigResult {
 
 /// What the outputs of a configuration depend on: version, options, and path, size and time of
 /// change of every input; of parts, those of the traces that they were made of.
-[[nodiscard]] std::string fingerprint_of(const RunPlan& plan, const std::string& options,
-                                         const PartSource* parts);
+[[nodiscard]] std::string fingerprint_of(const RunPlan& plan, const std::string& options);
 
 /// A name that says what is in a file: FNV-1a of its bytes; "" when it cannot be read.
 [[nodiscard]] std::string content_mark(const std::string& path);

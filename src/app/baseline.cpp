@@ -68,7 +68,6 @@ Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest&
   input.reports_only = request.reports_only;
   input.align = request.align;
   input.write_reports = false;
-  input.parts = request.parts;
   BaselineSaved out;
   out.baseline.made_by = "rankscope " RANKSCOPE_VERSION;
   out.baseline.source = request.folder;

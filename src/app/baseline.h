@@ -4,7 +4,6 @@
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/compare/compared_run.h"
 #include "base/result.h"
-#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -28,7 +27,6 @@ struct BaselineSaveRequest {
   DiscoverOptions discover;
   bool reports_only = false;
   AlignMode align = AlignMode::kCollectives;
-  RunOfParts parts = {}; ///< in place of the folder's traces
 };
 
 struct BaselineSaved {

@@ -141,8 +141,7 @@ std::string absolute_folder(const std::string& file) {
 
 /// Ranks without a gap, each once; else why not.
 void check_ranks(BatchFolder& folder, const BatchSearch& search) {
-  std::vector<RankFile>& ranks = folder.plan.ranks;
-  std::ranges::stable_sort(ranks, {}, &RankFile::rank);
+  const std::vector<RankFile>& ranks = folder.plan.ranks;
   std::size_t gaps = 0;
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     if (ranks[i].rank == ranks[i - 1].rank) {
@@ -186,9 +185,8 @@ Error nothing_found(const BatchSearch& search, const Walk& walk) {
           fmt::format("no {} files found, check filters and filepaths", search.extension), hint};
 }
 
-} // namespace
-
-Result<std::vector<BatchFolder>> find_batch_folders(const BatchSearch& search, Diagnostics& diag) {
+/// By their paths, ranks ascending; one whose traces have no rank has none.
+Result<std::vector<RunPlan>> plans_below(const BatchSearch& search, Diagnostics& diag) {
   if (search.extension != "json" && search.extension != "gz")
     return Error{ErrorCode::kUsage, "--extension",
                  fmt::format("invalid extension {}, json and gz are supported", search.extension),
@@ -198,9 +196,9 @@ Result<std::vector<BatchFolder>> find_batch_folders(const BatchSearch& search, D
   const std::vector<std::string> files = walk();
   if (files.empty())
     return nothing_found(search, walk);
-  std::map<std::string, BatchFolder> folders;
+  std::map<std::string, RunPlan> folders;
   for (const std::string& path : files) {
-    BatchFolder& folder = folders[absolute_folder(path)];
+    RunPlan& plan = folders[absolute_folder(path)];
     const auto rank = rank_of(fs::path(path).filename().string());
     if (!rank) {
       diag.add(counters::no_rank(search.pattern), path);
@@ -208,17 +206,35 @@ Result<std::vector<BatchFolder>> find_batch_folders(const BatchSearch& search, D
     }
     std::error_code ec;
     const auto bytes = fs::file_size(path, ec);
-    folder.plan.ranks.push_back({*rank, path, ec ? 0 : bytes});
+    plan.ranks.push_back({*rank, path, ec ? 0 : bytes});
   }
-  if (folders.size() > 1 && !search.output.empty())
+  std::vector<RunPlan> out;
+  for (auto& [path, plan] : folders) {
+    plan.folder = path;
+    plan.configuration.label = fs::path(path).filename().string();
+    std::ranges::stable_sort(plan.ranks, {}, &RankFile::rank);
+    out.push_back(std::move(plan));
+  }
+  return out;
+}
+
+} // namespace
+
+Result<std::vector<BatchFolder>> find_batch_folders(Session& session, const BatchSearch& search) {
+  Result<std::vector<RunPlan>> folders =
+      session.source != nullptr ? session.source->sweep({search.base}, false, session.diagnostics)
+                                : plans_below(search, session.diagnostics);
+  if (!folders)
+    return folders.error();
+  if (folders->size() > 1 && !search.output.empty())
     return Error{
         ErrorCode::kUsage, "--output",
-        fmt::format("{} folders with traces found, an output has room for one", folders.size()),
+        fmt::format("{} folders with traces found, an output has room for one", folders->size()),
         "give a more specific base path or filter, or leave --output out"};
   std::vector<BatchFolder> out;
-  for (auto& [path, folder] : folders) {
-    folder.plan.folder = path;
-    folder.plan.configuration.label = fs::path(path).filename().string();
+  for (RunPlan& plan : *folders) {
+    BatchFolder folder{std::move(plan), "", {}, {}};
+    const std::string& path = folder.plan.folder;
     folder.output = search.output.empty() ? default_output(path, search.filters) : search.output;
     if (folder.plan.ranks.empty())
       folder.error = Error{ErrorCode::kUnreadable, path,

@@ -3,6 +3,8 @@
 
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "engine/rank_source.h"
+#include "engine/shard_file.h"
 #include "readers/discovery.h"
 
 #include <optional>
@@ -11,12 +13,9 @@
 
 namespace rankscope {
 
-struct BatchSearch {
-  std::string base;                           ///< searched with all that lies below, not hidden
-  std::string pattern = "rank_";              ///< regular expression in front of the rank's number
-  std::string extension = "json";             ///< "json" or "gz"
-  std::vector<std::string> filters{"rank_0"}; ///< texts, each of which the whole path has
-  std::string output;                         ///< "" = beside the traces
+struct BatchSearch : BatchNames {
+  std::string base;   ///< searched with all that lies below, not hidden
+  std::string output; ///< "" = beside the traces
 };
 
 struct BatchFolder {
@@ -26,9 +25,10 @@ struct BatchFolder {
   std::vector<std::string> notes;
 };
 
-/// By their paths. What cannot be looked into or belongs to no rank is named in `diag` (data loss).
+/// By their paths. What cannot be looked into or belongs to no rank is named in the
+/// diagnostics (data loss).
 /// Errors: kUsage (no such extension, a bad pattern, `output` with several folders), kUnreadable
 /// (nothing found, with what is there instead).
-Result<std::vector<BatchFolder>> find_batch_folders(const BatchSearch& search, Diagnostics& diag);
+Result<std::vector<BatchFolder>> find_batch_folders(Session& session, const BatchSearch& search);
 
 } // namespace rankscope

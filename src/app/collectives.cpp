@@ -5,6 +5,7 @@
 #include "app/write_streams.h"
 #include "base/counters.h"
 #include "engine/ahead_rows.h"
+#include "engine/rank_source.h"
 #include "engine/run_check.h"
 #include "engine/spilled_bytes.h"
 #include "findings/collective_findings.h"
@@ -26,7 +27,6 @@ Result<void> read_ranks(Session& session, const RunPlan& plan, const Collectives
                         CollectiveStream& out, std::vector<RankIdentity>& identities) {
   RankRun run;
   run.memory_bytes = request.memory_bytes;
-  run.parts = request.parts;
   Needs needs;
   const CollectivesNeeds of(needs);
   FactSteps steps{needs, {}};
@@ -68,7 +68,7 @@ void name_too_few(Session& session, const RunPlan& plan, std::size_t world_size)
 
 Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& request) {
   RS_CHECK(check_outputs(request.outputs, Sheets::kSeveral));
-  RS_TRY(RunPlan plan, discover_run(request.inputs, request.discover, session.diagnostics));
+  RS_TRY(RunPlan plan, find_run(session, request.inputs, request.discover, session.diagnostics));
   name_too_few(session, plan, request.world_size);
   return plan;
 }

@@ -7,7 +7,6 @@
 #include "base/result.h"
 #include "core/report.h"
 #include "core/row_stream.h"
-#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -26,9 +25,8 @@ struct CollectivesRequest {
   std::size_t world_size = 0;     ///< ranks that there should be; 0 = not said
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
   ReportOutputs outputs;
-  bool default_workbook = false;     ///< without file and csv_dir: FOLDER/nccl_analysis_report.xlsx
-  const PartSource* parts = nullptr; ///< where the ranks come from in place of their traces
-  std::size_t held_rows = 50'000;    ///< a table with more is made while it is written
+  bool default_workbook = false;  ///< without file and csv_dir: FOLDER/nccl_analysis_report.xlsx
+  std::size_t held_rows = 50'000; ///< a table with more is made while it is written
 };
 
 struct CollectivesResult {

@@ -369,7 +369,6 @@ Result<void> check_places(const CompareRequest& request) {
 
 Result<Comparison> load_comparison(Session& session, const CompareRequest& request) {
   RS_ASSERT(request.labels.size() == request.folders.size());
-  RS_ASSERT(request.parts.empty() || request.parts.size() == request.folders.size());
   std::vector<ComparedRun> runs;
   for (std::size_t i = 0; i < request.folders.size(); ++i) {
     CompareInput input;
@@ -382,8 +381,6 @@ Result<Comparison> load_comparison(Session& session, const CompareRequest& reque
     input.collective = request.collective;
     input.align = request.align;
     input.write_reports = request.write_reports;
-    if (!request.parts.empty())
-      input.parts = request.parts[i];
     RS_TRY(ComparedRun loaded, load_compared_run(session, input));
     session.note(fmt::format("{}: {} ranks", request.labels[i], loaded.ranks.size()));
     runs.push_back(std::move(loaded));

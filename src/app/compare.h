@@ -68,7 +68,6 @@ struct CompareRequest {
   bool page = true, svg = false;
   bool geomean = false;
   AlignMode align = AlignMode::kCollectives; ///< clocks of the ranks in the collective reports
-  std::vector<RunOfParts> parts = {}; ///< in place of the folders' traces: none, or one for each
 };
 
 struct CompareResult {

@@ -9,6 +9,7 @@
 #include "app/rank_needs.h"
 #include "base/counters.h"
 #include "core/output_layout.h"
+#include "engine/rank_source.h"
 #include "engine/run_check.h"
 #include "findings/collective_findings.h"
 #include "os/output_file.h"
@@ -121,8 +122,6 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   std::vector<ComparePart> parts;
   std::vector<RankIdentity> identities;
   std::vector<RankCollectives> described;
-  RankRun how;
-  how.parts = input.parts.parts;
   Needs needs;
   const CompareNeeds of(needs);
   FactSteps steps{needs, {}};
@@ -131,8 +130,8 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
       return write_individual_report(trace, compare_report_options(), workbook_of(item));
     };
   steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    if (workbooks && how.parts != nullptr)
-      RS_CHECK(how.parts->copy_report(item.file, kCompareReport, workbook_of(item)));
+    if (workbooks && plan.parts != nullptr)
+      RS_CHECK(plan.parts->copy_report(item.file, kCompareReport, workbook_of(item)));
     ctx.diagnostics.merge(facts[of.remarks]);
     ComparePart part = std::move(facts[of.part]);
     part.rank = item.file.rank;
@@ -142,7 +141,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     identities.push_back(std::move(facts[of.identity]));
     return {};
   };
-  RS_CHECK(run_ranks(ctx, {&plan}, how, std::move(steps)));
+  RS_CHECK(run_ranks(ctx, {&plan}, RankRun{}, std::move(steps)));
   std::vector<RankCollectives> collectives;
   ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())
@@ -169,8 +168,6 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
 } // namespace
 
 Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
-  if (input.parts.parts != nullptr)
-    return from_traces(ctx, input, input.parts.plan);
   if (is_baseline(input.folder)) {
     RS_TRY(SavedBaseline saved, load_baseline(input.folder));
     if (!saved.whole)
@@ -182,7 +179,7 @@ Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
   }
   if (!input.reports_only) {
     Diagnostics found; // the reports' folder is no run of traces: its remarks would mislead
-    const Result<RunPlan> plan = discover_run({input.folder}, input.discover, found);
+    const Result<RunPlan> plan = find_run(ctx, {input.folder}, input.discover, found);
     if (plan && !plan->ranks.empty()) {
       ctx.diagnostics.merge(found);
       return from_traces(ctx, input, *plan);

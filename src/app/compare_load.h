@@ -4,7 +4,6 @@
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/compare/compared_run.h"
 #include "base/result.h"
-#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -23,7 +22,6 @@ struct CompareInput {
   bool write_reports =
       true; ///< false: what `individual` and `collective` ask for is gathered alone
   AlignMode align = AlignMode::kCollectives; ///< clocks of the ranks in the collective report
-  RunOfParts parts = {};                     ///< in place of the folder's traces
 };
 
 /// A file that `baseline save` wrote is a run as it is. Else parses each trace once and writes both

@@ -31,16 +31,20 @@ Result<void> GatheredParts::put(std::size_t run, PartFile file) {
   return write_whole(fmt::format("{}/{}", folder_of(*folder_, run, copy), file.name), file.bytes);
 }
 
-void GatheredParts::give(ReduceRequest& request) {
-  request.runs.resize(std::max(request.runs.size(), files_.size()));
-  for (std::size_t run = 0; run < files_.size(); ++run) {
-    std::size_t copies = 0;
-    for (const auto& [name, times] : in_folders_[run])
-      copies = std::max(copies, times);
-    for (std::size_t copy = 0; copy < copies; ++copy)
-      request.runs[run].push_back(folder_of(*folder_, run, copy));
-  }
-  request.files = std::move(files_);
+const std::vector<PartFile>& GatheredParts::files(std::size_t run) {
+  files_.resize(std::max(files_.size(), run + 1));
+  return files_[run];
+}
+
+std::vector<std::string> GatheredParts::folders(std::size_t run) {
+  in_folders_.resize(std::max(in_folders_.size(), run + 1));
+  std::size_t copies = 0;
+  for (const auto& [name, times] : in_folders_[run])
+    copies = std::max(copies, times);
+  std::vector<std::string> out;
+  for (std::size_t copy = 0; copy < copies; ++copy)
+    out.push_back(folder_of(*folder_, run, copy));
+  return out;
 }
 
 } // namespace rankscope

@@ -1,7 +1,7 @@
 // Parts that come to one process from the others, on their way into reduce.
 #pragma once
 
-#include "app/partial.h"
+#include "app/part_file.h"
 #include "base/result.h"
 #include "os/scratch_folder.h"
 
@@ -23,8 +23,9 @@ public:
 
   /// A file of a run. Errors: kOutput.
   Result<void> put(std::size_t run, PartFile file);
-  /// Makes them the runs of `request`, which is to be done with before this object ends.
-  void give(ReduceRequest& request);
+  /// Those of a run: files in memory, and folders, which are there as long as this object.
+  [[nodiscard]] const std::vector<PartFile>& files(std::size_t run);
+  [[nodiscard]] std::vector<std::string> folders(std::size_t run);
 
   static constexpr std::uint64_t kInMemory = std::uint64_t{256} << 20;
 

@@ -2,6 +2,7 @@
 
 #include "app/rank_needs.h"
 #include "base/pointers.h"
+#include "engine/rank_source.h"
 #include "findings/run_findings.h"
 #include "os/whole_file.h"
 #include "writers/writer.h"
@@ -27,7 +28,7 @@ bool RankFilter::takes(const RunKey& key) const {
 Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
                                          const DiscoverOptions& discover,
                                          const RankFilter& filter) {
-  RS_TRY(std::vector<RunPlan> plans, discover_sweep(sweep, discover, ctx.diagnostics));
+  RS_TRY(std::vector<RunPlan> plans, find_sweep(ctx, sweep, discover, ctx.diagnostics));
   for (RunPlan& plan : plans)
     std::erase_if(plan.ranks, [&](const RankFile& file) {
       return !filter.takes({plan.configuration, file.rank});

@@ -6,7 +6,10 @@
 #include "app/rank_needs.h"
 #include "app/sweep_pages.h"
 #include "app/top_parts.h"
+#include "base/counters.h"
 #include "base/pointers.h"
+#include "engine/rank_source.h"
+#include "engine/shard_file.h"
 #include "engine/spilled_bytes.h"
 #include "os/output_file.h"
 #include "pages/data/comparison_data.h"
@@ -86,7 +89,7 @@ std::vector<PageLink> links_of(const PageRequest& request) {
 
 /// The facts of a sweep that analyze has not seen.
 Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plans,
-                              const PageRequest& request, const PartSource* from) {
+                              const PageRequest& request) {
   std::vector<ConfigResult> configs(plans.size());
   std::vector<std::vector<GemmFacts>> gemms(plans.size());
   std::vector<std::vector<RankCollectives>> collectives(plans.size());
@@ -112,7 +115,6 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   RankRun run;
   run.memory_bytes = request.run.memory_bytes;
   run.progress = true;
-  run.parts = from;
   RS_CHECK(run_ranks(session, pointers_to(plans), run, std::move(steps)));
   for (std::size_t p = 0; p < plans.size(); ++p) {
     configs[p].gemms = join_gemm_facts(pointers_to(gemms[p]), GemmRanking::kRange);
@@ -122,19 +124,28 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   return facts_of(configs, kGemmsOfPage, GemmRanking::kRange);
 }
 
-/// `ranks_of_page`: of a run of how many the page's detail is.
-Result<PageResult> page_of_run(Session& session, const PageRequest& request, const RunPlan& plan,
-                               std::size_t ranks_of_page, const PartSource* from) {
+/// Of a run of how many ranks the page's detail is: parts were made for so many.
+std::size_t ranks_of_page(Session& session, const RunPlan& plan) {
+  const std::size_t ranks = plan.ranks.size();
+  if (plan.parts == nullptr)
+    return ranks;
+  const std::size_t of_parts = plan.parts->facts().page_ranks;
+  if (of_parts != ranks)
+    session.diagnostics.add(counters::page_detail(of_parts, ranks), plan.folder);
+  return of_parts;
+}
+
+Result<PageResult> page_of_run(Session& session, const PageRequest& request, const RunPlan& plan) {
   RS_TRY(OutputFile file, OutputFile::create(request.output));
   TopRequest all = request.run;
   all.top_k = 0;
   RankPages pages(plan.ranks.size());
   TopAlso also;
-  const FactOf<RankPage> page = need_page(also.needs, all.report, ranks_of_page);
+  const FactOf<RankPage> page = need_page(also.needs, all.report, ranks_of_page(session, plan));
   also.take = [&](const RankItem& item, RankFacts& facts) {
     return pages.put(item.file.rank, std::move(facts[page]));
   };
-  RS_TRY(const TopParts parts, read_top(session, plan, all, std::move(also), from));
+  RS_TRY(const TopParts parts, read_top(session, plan, all, std::move(also)));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
   RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all));
@@ -190,32 +201,18 @@ PageDetail page_detail(std::size_t ranks) {
 Result<PageResult> write_run_page(Session& session, const PageRequest& request) {
   RS_CHECK(can_make_pages());
   RS_TRY(const RunPlan plan, plan_top(session, request.run));
-  return page_of_run(session, request, plan, plan.ranks.size(), nullptr);
+  return page_of_run(session, request, plan);
 }
 
-Result<PageResult> write_page_of_parts(Session& session, const PageRequest& request,
-                                       const RunOfParts& run, std::size_t ranks_of_page) {
-  RS_CHECK(can_make_pages());
-  return page_of_run(session, request, run.plan, ranks_of_page, run.parts);
-}
-
-Result<PageResult> write_sweep_page_of_parts(Session& session, const PageRequest& request,
-                                             const std::vector<RunPlan>& plans,
-                                             const PartSource& parts) {
-  RS_CHECK(can_make_pages());
-  RS_TRY(OutputFile file, OutputFile::create(request.output));
-  RS_TRY(const SweepFacts facts, read_sweep(session, plans, request, &parts));
-  return page_of_sweep(std::move(file), facts, request);
-}
-
-bool is_sweep(const PageRequest& request) {
+bool is_sweep(const Session& session, const PageRequest& request) {
+  const std::vector<std::string>& inputs = request.run.inputs;
   std::error_code ec;
-  if (request.run.inputs.size() != 1 ||
-      !std::filesystem::is_directory(request.run.inputs.front(), ec))
+  if (session.source == nullptr &&
+      (inputs.size() != 1 || !std::filesystem::is_directory(inputs.front(), ec)))
     return false;
   Diagnostics aside;
   const Result<std::vector<RunPlan>> plans =
-      discover_sweep(request.run.inputs.front(), request.run.discover, aside);
+      find_sweep(session, inputs.front(), request.run.discover, aside);
   return plans && plans->size() > 1;
 }
 
@@ -223,14 +220,13 @@ Result<PageResult> write_sweep_data_page(Session& session, const PageRequest& re
   RS_CHECK(can_make_pages());
   const std::string& folder = request.run.inputs.front();
   RS_TRY(OutputFile file, OutputFile::create(request.output));
-  Result<SweepFacts> facts = load_analysed(folder);
-  if (!facts) {
-    RS_TRY(const std::vector<RunPlan> plans,
-           discover_sweep(folder, request.run.discover, session.diagnostics));
-    facts = read_sweep(session, plans, request, nullptr);
-    RS_CHECK(facts);
-  }
-  return page_of_sweep(std::move(file), *facts, request);
+  if (session.source == nullptr)
+    if (const Result<SweepFacts> facts = load_analysed(folder))
+      return page_of_sweep(std::move(file), *facts, request);
+  RS_TRY(const std::vector<RunPlan> plans,
+         find_sweep(session, folder, request.run.discover, session.diagnostics));
+  RS_TRY(const SweepFacts facts, read_sweep(session, plans, request));
+  return page_of_sweep(std::move(file), facts, request);
 }
 
 Result<PageResult> write_comparison_page(Session& session, const PageRequest& request,

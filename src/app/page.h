@@ -4,7 +4,6 @@
 #include "app/compare.h"
 #include "app/top.h"
 #include "base/result.h"
-#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "pages/data/rank_page.h"
 
@@ -40,20 +39,11 @@ struct PageResult {
 /// without ECharts, those of top_of(), kOutput.
 Result<PageResult> write_run_page(Session& session, const PageRequest& request);
 
-/// The same of a run whose ranks come as parts, made for a page of so many ranks; the inputs are
-/// those that the parts were made of.
-Result<PageResult> write_page_of_parts(Session& session, const PageRequest& request,
-                                       const RunOfParts& run, std::size_t ranks_of_page);
-/// The page of a sweep whose ranks come as parts.
-Result<PageResult> write_sweep_page_of_parts(Session& session, const PageRequest& request,
-                                             const std::vector<RunPlan>& plans,
-                                             const PartSource& parts);
-
 /// A folder with several configurations: what analyze left there, else every trace is read once.
 /// Errors: kMissingTool, kUnreadable when no rank could be read, kOutput.
 Result<PageResult> write_sweep_data_page(Session& session, const PageRequest& request);
 /// Whether the one input is such a folder.
-[[nodiscard]] bool is_sweep(const PageRequest& request);
+[[nodiscard]] bool is_sweep(const Session& session, const PageRequest& request);
 
 /// Runs against a baseline, with the verdicts of compare; nothing but the page is written. Errors:
 /// kMissingTool, those of load_comparison().

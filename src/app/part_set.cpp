@@ -120,7 +120,7 @@ std::int64_t PartSet::modified_ns(const RankFile& file) const {
   return at == facts_.modified_ns.end() ? 0 : at->second;
 }
 
-Result<std::unique_ptr<PartSet>> PartSet::open(Session& session,
+Result<std::shared_ptr<PartSet>> PartSet::open(Session& session,
                                                const std::vector<std::string>& folders,
                                                const std::vector<PartFile>& files) {
   std::vector<Place> shards, ranks;
@@ -152,7 +152,7 @@ Result<std::unique_ptr<PartSet>> PartSet::open(Session& session,
   if (read.empty())
     return Error{ErrorCode::kUnreadable, folders.empty() ? "" : folders.front(),
                  "no shard left its parts here", "make them with rankscope partial"};
-  std::unique_ptr<PartSet> out(new PartSet);
+  std::shared_ptr<PartSet> out(new PartSet);
   out->beside_ = std::move(beside);
   out->unite(session, std::move(read), ranks);
   out->choose_ranks(session, ranks);
@@ -427,9 +427,11 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
 }
 
 /// Where shards left nothing: the ranks without a part are missing ranks, named together.
-void PartSet::leave_out_absent(Session& session, RunPlan& plan) const {
+RunPlan PartSet::planned(Diagnostics& diag, const KnownPlan& known) const {
+  RunPlan plan = known.plan;
+  plan.parts = shared_from_this();
   if (absent_shards_.empty() || facts_.local)
-    return;
+    return plan;
   std::vector<std::int64_t> absent;
   std::erase_if(plan.ranks, [&](const RankFile& file) {
     const bool gone = ranks_.count(rank_part_name(file)) == 0;
@@ -438,32 +440,29 @@ void PartSet::leave_out_absent(Session& session, RunPlan& plan) const {
     return gone;
   });
   if (absent.empty())
-    return;
-  session.diagnostics.add(
+    return plan;
+  diag.add(
       counters::missing_parts(absent.size() == 1 ? "" : "s", ranges_text(absent), absent_shards_),
       plan.folder, 1, plan.configuration.label);
   plan.missing_ranks.insert(plan.missing_ranks.end(), absent.begin(), absent.end());
   std::sort(plan.missing_ranks.begin(), plan.missing_ranks.end());
-}
-
-Result<RunPlan> PartSet::run_plan(Session& session) const {
-  session.diagnostics.merge(facts_.run.diagnostics);
-  if (facts_.run.error)
-    return *facts_.run.error;
-  RunPlan plan = facts_.run.plans.front().plan;
-  leave_out_absent(session, plan);
   return plan;
 }
 
-Result<std::vector<RunPlan>> PartSet::sweep_plans(Session& session) const {
-  session.diagnostics.merge(facts_.sweep.diagnostics);
+Result<RunPlan> PartSet::run_plan(Diagnostics& diag) const {
+  diag.merge(facts_.run.diagnostics);
+  if (facts_.run.error)
+    return *facts_.run.error;
+  return planned(diag, facts_.run.plans.front());
+}
+
+Result<std::vector<RunPlan>> PartSet::sweep_plans(Diagnostics& diag) const {
+  diag.merge(facts_.sweep.diagnostics);
   if (facts_.sweep.error)
     return *facts_.sweep.error;
   std::vector<RunPlan> out;
-  for (const KnownPlan& known : facts_.sweep.plans) {
-    out.push_back(known.plan);
-    leave_out_absent(session, out.back());
-  }
+  for (const KnownPlan& known : facts_.sweep.plans)
+    out.push_back(planned(diag, known));
   return out;
 }
 

@@ -3,9 +3,10 @@
 // are judged here only.
 #pragma once
 
-#include "app/partial.h"
+#include "app/part_file.h"
 #include "base/result.h"
 #include "engine/rank_parts.h"
+#include "engine/session.h"
 #include "engine/shard_file.h"
 
 #include <cstdint>
@@ -17,27 +18,27 @@
 
 namespace rankscope {
 
-class PartSet final : public PartSource {
+class PartSet final : public PartSource, public std::enable_shared_from_this<PartSet> {
 public:
   /// `folders` and `files` are one run's. What is absent, damaged, of another run or there twice is
   /// named in the session's diagnostics. Errors: kUnreadable when no shard left anything.
-  static Result<std::unique_ptr<PartSet>> open(Session& session,
+  static Result<std::shared_ptr<PartSet>> open(Session& session,
                                                const std::vector<std::string>& folders,
                                                const std::vector<PartFile>& files);
 
-  [[nodiscard]] const ShardFile& facts() const { return facts_; }
   /// Which shards left nothing: "shard 1 of 4 left no parts"; "" = none.
   [[nodiscard]] const std::string& absent_shards() const { return absent_shards_; }
   /// The ranks of all shards as one run, as discover_run() of all traces says and names them.
-  Result<RunPlan> run_plan(Session& session) const;
+  Result<RunPlan> run_plan(Diagnostics& diag) const;
   /// The same of discover_sweep().
-  Result<std::vector<RunPlan>> sweep_plans(Session& session) const;
+  Result<std::vector<RunPlan>> sweep_plans(Diagnostics& diag) const;
 
   [[nodiscard]] Result<RankParts> parts_of(const RunPlan& plan,
                                            const RankFile& file) const override;
   [[nodiscard]] Result<void> copy_report(const RankFile& file, std::string_view kind,
                                          const std::string& path) const override;
   [[nodiscard]] std::int64_t modified_ns(const RankFile& file) const override;
+  [[nodiscard]] const ShardFile& facts() const override { return facts_; }
 
 private:
   /// Where a file is.
@@ -62,7 +63,7 @@ private:
                                       const std::vector<Place>& places, const ShardFile& like);
   void unite_local(Session& session, std::vector<FoundShard>& shards);
   void choose_ranks(Session& session, const std::vector<Place>& places);
-  void leave_out_absent(Session& session, RunPlan& plan) const;
+  [[nodiscard]] RunPlan planned(Diagnostics& diag, const KnownPlan& known) const;
 
   ShardFile facts_;
   std::string absent_shards_;

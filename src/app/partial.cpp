@@ -1,13 +1,9 @@
 #include "app/partial.h"
 
-#include "app/analyze.h"
-#include "app/baseline.h"
-#include "app/collectives.h"
-#include "app/compare.h"
+#include "app/analyze_state.h"
+#include "app/batch_folders.h"
 #include "app/individual_report.h"
-#include "app/page.h"
-#include "app/part_set.h"
-#include "app/rank_needs.h"
+#include "app/rank_commands.h"
 #include "base/counters.h"
 #include "base/pointers.h"
 #include "model/gpu_arch.h"
@@ -42,10 +38,9 @@ public:
   Result<PartialResult> operator()() {
     RS_CHECK(discover());
     std::optional<ScratchFolder> scratch;
-    if (request_.wanted.analyze)
-      reports_.emplace(kAnalyzeReport, analyze_options());
-    if (request_.wanted.compare)
-      reports_.emplace(kCompareReport, compare_report_options());
+    for (const RankCommand& command : rank_commands())
+      if (command.workbook != nullptr && wants(command.name))
+        reports_.emplace(command.workbook, command.workbook_options(shard_.options));
     if (!reports_.empty()) {
       RS_TRY(ScratchFolder made, ScratchFolder::create());
       scratch_ = scratch.emplace(std::move(made)).path();
@@ -90,6 +85,56 @@ private:
     shard_.local = request_.local;
     shard_.inputs = request_.inputs;
     shard_.one_file = request_.inputs.size() == 1 && !fs::is_directory(request_.inputs.front(), ec);
+    shard_.options = request_.options;
+    RS_CHECK(wants_folders() ? find_folders() : find_ranks());
+    if (shard_.local)
+      ask_heads();
+    for (KnownPlans* of : {&shard_.run, &shard_.sweep})
+      for (const KnownPlan& known : of->plans)
+        for (const RankFile& file : known.plan.ranks)
+          shard_.modified_ns.emplace(file.path, trace_stamp(file.path).changed_ns);
+    PartOptions& options = shard_.options;
+    if (!options.gpu_arch.empty() && options.gpu_arch != "none")
+      RS_CHECK(load_gpu_arch(options.gpu_arch)); // else each rank would be lost by it
+    if (fs::is_regular_file(options.gpu_arch, ec))
+      options.gpu_arch_mark = content_mark(options.gpu_arch);
+    shard_.page_ranks = page_ranks();
+    return {};
+  }
+
+  [[nodiscard]] bool wants(const char* command) const {
+    return std::ranges::find(shard_.options.wanted, command) != shard_.options.wanted.end();
+  }
+  [[nodiscard]] bool wants_folders() const {
+    return std::ranges::any_of(rank_commands(), [this](const RankCommand& command) {
+      return command.ranks == RanksOf::kBatchFolders && wants(command.name);
+    });
+  }
+  [[nodiscard]] bool wants_a_sweep() const {
+    return std::ranges::any_of(rank_commands(), [this](const RankCommand& command) {
+      return command.ranks != RanksOf::kRun && wants(command.name);
+    });
+  }
+
+  /// The folders of the batch report, as a sweep.
+  Result<void> find_folders() {
+    if (shard_.options.wanted.size() > 1 || shard_.local || shard_.inputs.size() != 1)
+      return Error{ErrorCode::kUsage, "partial",
+                   "batch looks for traces in its own way: one folder, no --local, alone in --for",
+                   "rankscope partial FOLDER -o PARTS --for batch"};
+    BatchSearch search;
+    static_cast<BatchNames&>(search) = shard_.options.batch_names;
+    search.base = shard_.inputs.front();
+    Session aside;
+    RS_TRY(std::vector<BatchFolder> folders, find_batch_folders(aside, search));
+    shard_.sweep.diagnostics = aside.diagnostics;
+    for (BatchFolder& folder : folders)
+      shard_.sweep.plans.push_back({std::move(folder.plan), {}});
+    shard_.run.error = Error{ErrorCode::kUsage, "", "no run was asked for", ""};
+    return {};
+  }
+
+  Result<void> find_ranks() {
     DiscoverOptions options_here = request_.discover;
     if (request_.local)
       options_here.require_all_ranks = false; // the others are on other nodes
@@ -99,7 +144,7 @@ private:
     else
       shard_.run.error = run.error();
     // a second listing, whose heads of files are read again: only for those that take a sweep
-    if (!request_.wanted.analyze && !request_.wanted.page) {
+    if (!wants_a_sweep()) {
       shard_.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was asked for", ""};
     } else if (request_.inputs.size() == 1) {
       Result<std::vector<RunPlan>> sweep =
@@ -114,23 +159,6 @@ private:
     }
     if (shard_.run.error && shard_.sweep.error)
       return *shard_.run.error;
-    if (shard_.local)
-      ask_heads();
-    for (KnownPlans* of : {&shard_.run, &shard_.sweep})
-      for (const KnownPlan& known : of->plans)
-        for (const RankFile& file : known.plan.ranks)
-          shard_.modified_ns.emplace(file.path, trace_stamp(file.path).changed_ns);
-    PartOptions& options = shard_.options;
-    options.wanted = request_.wanted;
-    options.gpu_arch = request_.gpu_arch;
-    if (!request_.gpu_arch.empty() && request_.gpu_arch != "none")
-      RS_CHECK(load_gpu_arch(request_.gpu_arch)); // else each rank would be lost by it
-    if (fs::is_regular_file(request_.gpu_arch, ec))
-      options.gpu_arch_mark = content_mark(request_.gpu_arch);
-    options.top_k = request_.top_k;
-    options.rank_by = request_.rank_by;
-    options.legacy_gemm_layout = request_.legacy_gemm_layout;
-    shard_.page_ranks = page_ranks();
     return {};
   }
 
@@ -147,9 +175,6 @@ private:
             ++known.worlds[*at->second];
         }
   }
-
-  /// Whether a page of the parts may be that of a sweep.
-  [[nodiscard]] bool of_a_sweep() const { return shard_.local || shard_.sweep.plans.size() > 1; }
 
   [[nodiscard]] std::size_t page_ranks() const {
     if (request_.world_size > 0)
@@ -208,8 +233,8 @@ private:
       for (const RankFile& file : plan.ranks)
         marks_[rank_part_name(file)] =
             trace_stamp(file.path).text() +
-            (request_.wanted.page
-                 ? fmt::format(" {}{}", shard_.page_ranks, of_a_sweep() ? " sweep" : "")
+            (wants("page")
+                 ? fmt::format(" {}{}", shard_.page_ranks, shard_.of_a_sweep() ? " sweep" : "")
                  : "");
       if (request_.force || folder_.empty())
         continue;
@@ -255,7 +280,9 @@ private:
     run.memory_bytes = request_.memory_bytes;
     run.progress = true;
     std::optional<Error> failed;
-    const Needs needs = wanted_needs();
+    if (wants_folders() && shard_.options.batch.compat)
+      run.rules = TreeRules::kBatchReference;
+    const Needs needs = needs_of(shard_.options.wanted, shard_);
     FactSteps steps{needs, {}};
     steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
       return write_reports(item, trace);
@@ -303,32 +330,6 @@ private:
     return parts;
   }
 
-  /// What the commands need that the parts are for.
-  [[nodiscard]] Needs wanted_needs() const {
-    Needs needs;
-    const CollectivesNeeds collectives(needs);
-    const PartsFor& wanted = shard_.options.wanted;
-    if (wanted.analyze)
-      const AnalyzeNeeds analyze(needs, {analyze_options(), request_.top_k, request_.rank_by});
-    if (wanted.compare)
-      const CompareNeeds compare(needs);
-    if (wanted.page) {
-      const ReportOptions report = page_options(shard_.options);
-      const TopNeeds top(needs, report);
-      (void)need_page(needs, report, shard_.page_ranks);
-      if (of_a_sweep())
-        const SweepPageNeeds page(needs, report);
-    }
-    return needs;
-  }
-
-  [[nodiscard]] ReportOptions analyze_options() const {
-    ReportOptions out = sweep_report_options();
-    out.gpu_arch = request_.gpu_arch;
-    out.legacy_gemm_layout = request_.legacy_gemm_layout;
-    return out;
-  }
-
   /// The workbooks of a rank, to the scratch folder.
   Result<void> write_reports(const RankItem& item, const LoadedTrace& trace) const {
     for (const auto& [kind, report] : reports_)
@@ -337,15 +338,6 @@ private:
     return {};
   }
 
-public:
-  [[nodiscard]] static ReportOptions page_options(const PartOptions& options) {
-    ReportOptions out;
-    out.gpu_arch = options.gpu_arch;
-    out.include_unlinked_kernels = true; // as every command
-    return out;
-  }
-
-private:
   static Result<std::string> take_file(const std::string& path) {
     RS_TRY(std::string bytes, read_own(path));
     std::error_code ec;
@@ -368,208 +360,6 @@ private:
   std::map<std::string, std::string> marks_; ///< of traces before they are read, by name of part
   PartialResult out_;
 };
-
-/// A run of parts on its way into a command.
-struct Opened {
-  std::unique_ptr<PartSet> parts;
-  [[nodiscard]] const ShardFile& facts() const { return parts->facts(); }
-};
-
-Result<Opened> open_run(Session& session, const ReduceRequest& request, std::size_t run) {
-  Opened out;
-  const std::vector<std::string> no_folders;
-  const std::vector<PartFile> no_files;
-  RS_TRY(out.parts,
-         PartSet::open(session, run < request.runs.size() ? request.runs[run] : no_folders,
-                       run < request.files.size() ? request.files[run] : no_files));
-  return out;
-}
-
-Result<void> check_wanted(const Opened& run, bool PartsFor::*of, const char* command) {
-  if (run.facts().options.wanted.*of)
-    return {};
-  return Error{ErrorCode::kUsage, "reduce",
-               fmt::format("these parts were made without what {} needs", command),
-               fmt::format("rankscope partial --for {}", command)};
-}
-
-/// Before anything is made of them. Errors: kUnreadable for what --require-all-ranks is about.
-Result<void> check_all_there(const ReduceRequest& request, const PartSet& parts,
-                             const std::vector<RunPlan>& plans) {
-  if (!request.require_all_ranks)
-    return {};
-  if (!parts.absent_shards().empty())
-    return Error{ErrorCode::kUnreadable, "reduce", parts.absent_shards(), ""};
-  for (const RunPlan& plan : plans)
-    if (!plan.missing_ranks.empty())
-      return Error{ErrorCode::kUnreadable, plan.folder, missing_ranks_text(plan.missing_ranks), ""};
-  return {};
-}
-
-Result<RunPlan> run_of(Session& session, const ReduceRequest& request, const PartSet& parts) {
-  RS_TRY(RunPlan plan, parts.run_plan(session));
-  RS_CHECK(check_all_there(request, parts, {plan}));
-  return plan;
-}
-
-Result<std::vector<RunPlan>> sweep_of(Session& session, const ReduceRequest& request,
-                                      const PartSet& parts) {
-  RS_TRY(std::vector<RunPlan> plans, parts.sweep_plans(session));
-  RS_CHECK(check_all_there(request, parts, plans));
-  return plans;
-}
-
-Result<ReduceResult> reduce_collectives(Session& session, const ReduceRequest& request) {
-  RS_TRY(const Opened run, open_run(session, request, 0));
-  CollectivesRequest of;
-  of.outputs.file = request.output;
-  of.outputs.csv_dir = request.csv_dir;
-  of.options = request.collectives;
-  of.parts = run.parts.get();
-  RS_CHECK(check_outputs(of.outputs, Sheets::kSeveral));
-  RS_TRY(const RunPlan plan, run_of(session, request, *run.parts));
-  name_too_few(session, plan, request.world_size);
-  RS_TRY(CollectivesResult result, collect_collectives(session, plan, of));
-  ReduceResult out{result.ranks, result.written};
-  out.collectives = std::move(result);
-  return out;
-}
-
-Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& request) {
-  const std::size_t count = std::max(request.runs.size(), request.files.size());
-  std::vector<Opened> runs;
-  std::vector<NamedSweep> named;
-  for (std::size_t i = 0; i < count; ++i) {
-    RS_TRY(Opened run, open_run(session, request, i));
-    RS_CHECK(check_wanted(run, &PartsFor::analyze, "analyze"));
-    named.push_back({run.facts().inputs.front(), request.sweep_labels.at(i)});
-    runs.push_back(std::move(run));
-  }
-  AnalyzeRequest shared;
-  shared.report = sweep_report_options();
-  shared.align = request.align;
-  shared.plots = request.plots;
-  shared.svg = request.svg;
-  std::vector<AnalyzeRequest> requests = requests_for(shared, named, request.output, false);
-  std::vector<AnalyzedSweep> sweeps;
-  ReduceResult out;
-  for (std::size_t i = 0; i < count; ++i) {
-    const PartOptions& options = runs[i].facts().options;
-    AnalyzeRequest& of = requests[i];
-    of.report.gpu_arch = options.gpu_arch;
-    of.report.legacy_gemm_layout = options.legacy_gemm_layout;
-    of.top_k = options.top_k;
-    of.rank_by = options.rank_by;
-    of.parts = runs[i].parts.get();
-    RS_TRY(std::vector<RunPlan> plans, sweep_of(session, request, *runs[i].parts));
-    RS_TRY(AnalyzedSweep sweep, analyze_plans(session, of, std::move(plans)));
-    out.ranks += sweep.facts.records.size();
-    out.written.push_back(of.layout.folder());
-    sweeps.push_back(std::move(sweep));
-  }
-  const bool pictured = std::none_of(sweeps.begin(), sweeps.end(),
-                                     [](const AnalyzedSweep& s) { return !!s.picture_error; });
-  if (pictured && (count > 1 || !request.html.empty())) {
-    RS_TRY(out.sides_page, write_sides_page(requests, sweeps, request.output, request.html));
-    out.written.push_back(out.sides_page);
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    requests[i].parts = nullptr;
-    out.sweeps.push_back({std::move(requests[i]), std::move(sweeps[i])});
-  }
-  return out;
-}
-
-/// The runs of a comparison, from parts or saved baselines, into `of`. What it then refers to is in
-/// `opened`.
-Result<void> open_sides(Session& session, const ReduceRequest& request, CompareRequest& of,
-                        std::vector<Opened>& opened) {
-  of.folders.clear();
-  of.parts.clear();
-  for (std::size_t i = 0; i < request.runs.size(); ++i) {
-    if (is_one_baseline(request.runs[i])) {
-      of.folders.push_back(request.runs[i].front());
-      of.parts.emplace_back();
-      continue;
-    }
-    RS_TRY(Opened run, open_run(session, request, i));
-    RS_CHECK(check_wanted(run, &PartsFor::compare, "compare"));
-    RS_TRY(RunPlan plan, run_of(session, request, *run.parts));
-    of.folders.push_back(run.facts().inputs.front());
-    of.parts.push_back({std::move(plan), run.parts.get()});
-    opened.push_back(std::move(run));
-  }
-  RS_TRY(of.labels, labels_for(of.folders, request.labels));
-  return {};
-}
-
-Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& request) {
-  CompareRequest of = request.comparison;
-  of.output = request.output;
-  std::vector<Opened> opened;
-  RS_CHECK(open_sides(session, request, of, opened));
-  RS_TRY(CompareResult result, compare_folders(session, of));
-  ReduceResult out{result.comparison.base.ranks.size(), result.written};
-  for (const ComparedRun& test : result.comparison.tests)
-    out.ranks += test.ranks.size();
-  out.comparison = std::move(result);
-  return out;
-}
-
-Result<ReduceResult> reduce_baseline(Session& session, const ReduceRequest& request) {
-  RS_TRY(const Opened run, open_run(session, request, 0));
-  RS_CHECK(check_wanted(run, &PartsFor::compare, "compare"));
-  BaselineSaveRequest of;
-  of.folder = run.facts().inputs.front();
-  of.output = request.output;
-  of.label = request.labels.all.empty() ? "" : request.labels.all.front();
-  of.align = request.align.value_or(of.align);
-  RS_TRY(RunPlan plan, run_of(session, request, *run.parts));
-  of.parts = {std::move(plan), run.parts.get()};
-  RS_TRY(const BaselineSaved saved, save_baseline(session, of));
-  return ReduceResult{saved.baseline.run.ranks.size(), {request.output}};
-}
-
-Result<ReduceResult> reduce_comparison_page(Session& session, const ReduceRequest& request) {
-  CompareRequest of;
-  std::vector<Opened> opened;
-  RS_CHECK(open_sides(session, request, of, opened));
-  PageRequest page;
-  page.output = request.output;
-  page.command = command_of_comparison_page(of.folders, request.output);
-  RS_TRY(const PageResult made, write_comparison_page(session, page, of));
-  return ReduceResult{made.ranks, {request.output}};
-}
-
-Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request) {
-  if (std::max(request.runs.size(), request.files.size()) > 1)
-    return reduce_comparison_page(session, request);
-  RS_TRY(const Opened run, open_run(session, request, 0));
-  RS_CHECK(check_wanted(run, &PartsFor::page, "page"));
-  const ShardFile& facts = run.facts();
-  if (facts.one_file)
-    return Error{ErrorCode::kUsage, "reduce", "these parts are of one trace, not of a run",
-                 "rankscope page " + facts.inputs.front()};
-  PageRequest of;
-  of.run.inputs = facts.inputs;
-  of.run.elsewhere = true;
-  of.run.report = Partial::page_options(facts.options);
-  of.output = request.output;
-  of.command = command_of_page(facts.inputs, request.output);
-  PageResult made;
-  if (facts.sweep.plans.size() > 1) {
-    RS_TRY(const std::vector<RunPlan> plans, sweep_of(session, request, *run.parts));
-    RS_TRY(made, write_sweep_page_of_parts(session, of, plans, *run.parts));
-  } else {
-    RunOfParts from{{}, run.parts.get()};
-    RS_TRY(from.plan, run_of(session, request, *run.parts));
-    if (from.plan.ranks.size() != facts.page_ranks)
-      session.diagnostics.add(counters::page_detail(facts.page_ranks, from.plan.ranks.size()),
-                              from.plan.folder);
-    RS_TRY(made, write_page_of_parts(session, of, from, facts.page_ranks));
-  }
-  return ReduceResult{made.ranks, {request.output}};
-}
 
 } // namespace
 
@@ -601,22 +391,6 @@ Result<std::vector<PartFile>> partial_in_memory(Session& session, const PartialR
     return {};
   }());
   return out;
-}
-
-Result<ReduceResult> reduce_parts(Session& session, const ReduceRequest& request) {
-  switch (request.as) {
-  case ReduceAs::kCollectives:
-    return reduce_collectives(session, request);
-  case ReduceAs::kAnalyze:
-    return reduce_analyze(session, request);
-  case ReduceAs::kCompare:
-    return reduce_compare(session, request);
-  case ReduceAs::kPage:
-    return reduce_page(session, request);
-  case ReduceAs::kBaseline:
-    return reduce_baseline(session, request);
-  }
-  return Error{ErrorCode::kInternal, "", "no such command", ""};
 }
 
 } // namespace rankscope

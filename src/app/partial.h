@@ -1,31 +1,19 @@
-// The use cases behind `rankscope partial` and `rankscope reduce`: what commands over ranks take of
-// each trace, put down where the trace lies; and those commands, from what was put down.
+// The use case behind `rankscope partial`: what commands over ranks take of each trace, stored
+// where the trace is. The commands then take it from there (app/part_runs.h).
 #pragma once
 
-#include "analyses/analysis.h"
-#include "analyses/collectives/collective_facts.h"
-#include "app/analyze.h"
-#include "app/collectives.h"
-#include "app/compare.h"
+#include "app/part_file.h"
 #include "base/result.h"
 #include "engine/session.h"
 #include "engine/shard_file.h"
 #include "readers/discovery.h"
 
-#include <array>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace rankscope {
-
-/// A file of a folder of parts. The use cases take and give such files on disk or in memory; the
-/// bytes are the same.
-struct PartFile {
-  std::string name; ///< in the folder: "shard_0_of_4.part", "rank12_<16 digits>.part"
-  std::string bytes;
-};
 
 struct PartialRequest {
   std::vector<std::string> inputs; ///< folders of rank traces, the files, or a sweep
@@ -38,13 +26,11 @@ struct PartialRequest {
   /// Ranks that the whole run has, where the inputs do not hold them all; 0 = as many as there are
   /// or as the traces say.
   std::size_t world_size = 0;
-  PartsFor wanted;
-  std::string gpu_arch;                      ///< for analyze and page, as they take it
-  std::size_t top_k = 5;                     ///< for analyze
-  GemmRanking rank_by = GemmRanking::kRange; ///< for analyze
-  bool legacy_gemm_layout = false;           ///< for analyze
-  std::uint64_t memory_bytes = 0;            ///< for traces in flight, 0 = half of the free
-  bool force = false;                        ///< make again what is there already
+  PartOptions options;            ///< which commands, and what decides what they take of a trace
+  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
+  bool force = false;             ///< make again what is there already
+  /// Of a command over ranks: called with what its parts say in place of inputs and options.
+  std::function<void(const ShardFile&)> opened = {};
 };
 
 struct PartialResult {
@@ -73,53 +59,5 @@ Result<PartialResult> write_partial(Session& session, const PartialRequest& requ
                                     const std::string& folder);
 /// The same files in memory, the shard's last.
 Result<std::vector<PartFile>> partial_in_memory(Session& session, const PartialRequest& request);
-
-enum class ReduceAs { kCollectives, kAnalyze, kCompare, kPage, kBaseline };
-
-struct ReduceRequest {
-  ReduceAs as = ReduceAs::kCollectives;
-  /// Of each run (compare, and page of a comparison: the baseline's first; analyze: another sweep's
-  /// second) its folders of parts, or a saved baseline alone.
-  std::vector<std::vector<std::string>> runs;
-  /// Beside folders, files of each run in memory.
-  std::vector<std::vector<PartFile>> files;
-  /// collectives: file; analyze, compare: folder; page: HTML file; baseline: NAME.rsb.
-  std::string output;
-  std::string csv_dir; ///< collectives: beside or in place of the file; "" = none
-  CollectiveOptions collectives;
-  std::optional<AlignMode> align; ///< analyze: as it takes it
-  /// compare: how runs are judged and what is written of them. Folders, labels, output and parts
-  /// are not used.
-  CompareRequest comparison;
-  GivenLabels labels; ///< of a comparison: where they are not said, of the folders of traces
-  std::size_t world_size = 0;     ///< ranks that there should be; 0 = not said
-  bool require_all_ranks = false; ///< a shard that left nothing or a rank without trace: an error
-  bool plots = true;              ///< analyze: and the page
-  bool svg = false;               ///< analyze: plots as SVG too
-  std::array<std::string, 2> sweep_labels; ///< analyze: "" = the folder's name
-  std::string html;                        ///< analyze: another place for the page; "" = none
-};
-
-/// A sweep that was analysed from parts, and how.
-struct ReducedSweep {
-  AnalyzeRequest request; ///< its parts are gone
-  AnalyzedSweep sweep;
-};
-
-struct ReduceResult {
-  std::size_t ranks = 0;            ///< that were combined
-  std::vector<std::string> written; ///< files and folders
-  // what the command would show
-  std::optional<CollectivesResult> collectives = {};
-  std::vector<ReducedSweep> sweeps = {};        ///< analyze; also whether plots or page failed
-  std::string sides_page = {};                  ///< analyze: where there is one
-  std::optional<CompareResult> comparison = {}; ///< verdict, and whether the page failed
-};
-
-/// What the command makes of the traces, from their parts. Shards, ranks and files that are absent,
-/// cut off, of another version or run, or there twice are named in the session's diagnostics; the
-/// rest is complete. Errors: kUnreadable when nothing is left, kUsage when the parts were not made
-/// for this command, those of the command.
-Result<ReduceResult> reduce_parts(Session& session, const ReduceRequest& request);
 
 } // namespace rankscope

@@ -180,7 +180,7 @@ Result<JobShares> gather_shares(Session& session, Link& link, const JobRequest& 
   return out;
 }
 
-Result<ReduceResult> reduce_shares(Session& session, JobShares shares, const JobRequest& request) {
+Result<void> open_shares(Session& session, JobShares& shares, const JobRequest& request) {
   if (shares.not_held)
     return *shares.not_held;
   if (shares.failed.size() == shares.processes)
@@ -188,17 +188,15 @@ Result<ReduceResult> reduce_shares(Session& session, JobShares shares, const Job
   for (const auto& [rank, error] : shares.failed)
     session.diagnostics.add(counters::process_failed(error.message()),
                             process_name(rank, shares.processes));
-  ReduceRequest reduce = request.reduce;
-  reduce.runs.resize(request.runs.size());
+  auto runs = std::make_shared<PartRuns>();
   const std::vector<std::string> kept = kept_folders(request);
-  if (kept.empty())
-    shares.parts.give(reduce);
-  for (std::size_t i = 0; i < kept.size(); ++i)
-    reduce.runs[i] = {kept[i]};
   for (std::size_t i = 0; i < request.runs.size(); ++i)
-    if (is_one_baseline(request.runs[i].inputs))
-      reduce.runs[i] = request.runs[i].inputs;
-  return reduce_parts(session, reduce);
+    if (!is_one_baseline(request.runs[i].inputs))
+      RS_CHECK(kept.empty() ? runs->add(session, request.runs[i], shares.parts.folders(i),
+                                        shares.parts.files(i))
+                            : runs->add(session, request.runs[i], {kept[i]}, {}));
+  session.source = std::move(runs);
+  return {};
 }
 
 Result<void> check_single(const EnvironmentLookup& lookup) {

@@ -1,8 +1,9 @@
 // The use case behind rankscope-mpi: each process of a job takes its share of the ranks, in memory
-// or in a folder of parts; the first one reduces what all have found.
+// or in a folder of parts; the first one runs the command from what all have found.
 #pragma once
 
 #include "app/gathered_parts.h"
+#include "app/part_runs.h"
 #include "app/partial.h"
 #include "base/result.h"
 #include "engine/session.h"
@@ -22,7 +23,6 @@ struct JobRequest {
   /// Of each run (compare: the baseline's first). Their shard is the process's place in the job. A
   /// saved baseline as the one input is read by the first alone.
   std::vector<PartialRequest> runs;
-  ReduceRequest reduce; ///< without runs and files
   /// A folder that all processes see: parts lie there in place of messages, stay, and are taken as
   /// they are by a job that is begun again. Of several runs each has a folder there. "" = none.
   std::string keep_parts;
@@ -46,10 +46,11 @@ struct JobShares {
 /// begun. An exception means that the others wait in vain: the job is to be ended.
 Result<JobShares> gather_shares(Session& session, Link& link, const JobRequest& request);
 
-/// reduce_parts() of the shares, by the first. A process that has none is named in the diagnostics
-/// (process_failed: data loss), and the rest is complete; so is a rank that could not be read.
-/// Errors: those of reduce_parts(); the first one's when no process has a share.
-Result<ReduceResult> reduce_shares(Session& session, JobShares shares, const JobRequest& request);
+/// Makes the shares, which outlive it, the source of the session, by the first. A process that has
+/// none is named in the diagnostics (process_failed: data loss), and the rest is complete; so is a
+/// rank that could not be read. Errors: those of PartRuns::add(); the first one's when no process
+/// has a share.
+Result<void> open_shares(Session& session, JobShares& shares, const JobRequest& request);
 
 /// Whether a job of one process is what its launcher meant: srun begins several processes of a
 /// program whose MPI it does not serve as jobs of one each, which would all write the same output.

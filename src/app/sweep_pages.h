@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "engine/session.h"
 
 #include <string>
 #include <vector>
@@ -13,9 +14,9 @@ struct AnalysedFolder {
   std::string label;
 };
 
-/// Reads what analyze left in each folder and writes the page. Errors: kUnreadable, with the hint
-/// to run analyze, where a folder has nothing of this version; kOutput.
-Result<void> write_analysed_page(const std::vector<AnalysedFolder>& sweeps,
+/// Reads what analyze left in each folder, or the parts of each sweep, and writes the page. Errors:
+/// kUnreadable, with the hint to run analyze, where a folder has nothing of this version; kOutput.
+Result<void> write_analysed_page(Session& session, const std::vector<AnalysedFolder>& sweeps,
                                  const std::string& path);
 
 /// The last part of a path, whatever slashes end it.

@@ -3,6 +3,7 @@
 #include "app/gpu_work.h"
 #include "app/top_parts.h"
 #include "base/counters.h"
+#include "engine/rank_source.h"
 #include "engine/run_check.h"
 #include "findings/top_findings.h"
 #include "model/gpu_arch.h"
@@ -13,23 +14,25 @@
 namespace rankscope {
 namespace {
 
-bool alone(const TopRequest& request) {
+/// Whether the input is one trace, not the ranks of a run.
+bool alone(const Session& session, const TopRequest& request) {
+  if (session.source != nullptr)
+    return session.source->one_file(request.inputs);
   std::error_code ec;
-  return !request.elsewhere && request.inputs.size() == 1 &&
-         !std::filesystem::is_directory(request.inputs.front(), ec);
+  return request.inputs.size() == 1 && !std::filesystem::is_directory(request.inputs.front(), ec);
 }
 
-TopInput input_of(const TopRequest& request, const std::string& title) {
+TopInput input_of(const TopRequest& request, const std::string& title, bool folder) {
   TopInput out;
   out.title = title;
   out.paths = request.inputs;
-  out.folder = !alone(request);
+  out.folder = folder;
   out.top_k = request.top_k;
   return out;
 }
 
 /// The trace of a single file, or of each rank in it.
-Result<RunPlan> plan_of_file(const TopRequest& request) {
+Result<RunPlan> plan_of_file(const Session& session, const TopRequest& request) {
   const std::string& path = request.inputs.front();
   RunPlan plan;
   plan.folder = path;
@@ -37,19 +40,21 @@ Result<RunPlan> plan_of_file(const TopRequest& request) {
   if (path == "-")
     return plan;
   Diagnostics beside; // ranks without a trace: nobody asked for them
-  Result<RunPlan> found = discover_run(request.inputs, request.discover, beside);
-  if (found && !found->ranks.empty())
+  Result<RunPlan> found = find_run(session, request.inputs, request.discover, beside);
+  if (found && !found->ranks.empty()) {
     plan.ranks = std::move(found->ranks);
+    plan.parts = std::move(found->parts);
+  }
   return plan; // what is no trace says so when it is read
 }
 
 /// The configurations of a sweep, when it was given in place of one of its runs.
-std::optional<Error> several_configurations(const TopRequest& request) {
+std::optional<Error> several_configurations(const Session& session, const TopRequest& request) {
   if (request.inputs.size() != 1)
     return std::nullopt;
   const std::string& folder = request.inputs.front();
   Diagnostics aside;
-  const Result<std::vector<RunPlan>> plans = discover_sweep(folder, request.discover, aside);
+  const Result<std::vector<RunPlan>> plans = find_sweep(session, folder, request.discover, aside);
   if (!plans || plans->size() < 2)
     return std::nullopt;
   return Error{ErrorCode::kUsage, folder,
@@ -75,12 +80,12 @@ TopFacts with_findings(TopFacts facts, const TopParts& parts, const CollectiveFa
 Result<RunPlan> plan_top(Session& session, const TopRequest& request) {
   if (!request.report.gpu_arch.empty() && request.report.gpu_arch != "none")
     RS_CHECK(load_gpu_arch(request.report.gpu_arch));
-  if (alone(request))
-    return plan_of_file(request);
+  if (alone(session, request))
+    return plan_of_file(session, request);
   Diagnostics found;
-  Result<RunPlan> plan = discover_run(request.inputs, request.discover, found);
+  Result<RunPlan> plan = find_run(session, request.inputs, request.discover, found);
   if (!plan)
-    if (std::optional<Error> error = several_configurations(request))
+    if (std::optional<Error> error = several_configurations(session, request))
       return std::move(*error);
   session.diagnostics.merge(found);
   return plan;
@@ -95,29 +100,29 @@ std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts) {
 
 Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopParts& parts,
                              const CollectiveFacts* collectives, const TopRequest& request) {
-  const TopInput input = input_of(request, plan.folder);
+  const bool folder = !alone(session, request);
+  const TopInput input = input_of(request, plan.folder, folder);
   if (parts.ranks.empty())
     return top_facts(parts, nullptr, session.diagnostics, input);
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;
   expected.known_missing = known;
-  expected.all_ranks = !alone(request);
+  expected.all_ranks = folder;
   name_run_problems(session, plan,
                     collectives != nullptr ? check_run(parts.identities, expected, *collectives)
                                            : check_run(parts.identities, expected));
-  if (alone(request))
+  if (!folder)
     note_ranks_beside(parts, session.diagnostics);
   return with_findings(top_facts(parts, collectives, session.diagnostics, input), parts,
                        collectives);
 }
 
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
-                          TopAlso also, const PartSource* from) {
+                          TopAlso also) {
   TopParts parts;
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8;
-  run.parts = from;
   std::optional<Error> first_lost;
   const TopNeeds of(also.needs, request.report);
   FactSteps steps{also.needs, {}};
@@ -130,7 +135,8 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
     if (!first_lost)
       first_lost = error;
   };
-  run.quiet = alone(request) && plan.ranks.size() == 1; // then it is the error of the whole
+  run.quiet =
+      alone(session, request) && plan.ranks.size() == 1; // then it is the error of the whole
   RS_CHECK(run_ranks(session, {&plan}, run, std::move(steps)));
   if (parts.ranks.empty())
     return run.quiet && first_lost
@@ -168,8 +174,8 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   Diagnostics shown = diagnostics;
   note_ranks_beside(parts, shown);
   const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
-  return with_findings(top_facts(parts, facts, shown, input_of(request, trace.trace.path)), parts,
-                       facts);
+  return with_findings(top_facts(parts, facts, shown, input_of(request, trace.trace.path, false)),
+                       parts, facts);
 }
 
 } // namespace rankscope

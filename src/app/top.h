@@ -22,7 +22,6 @@ struct TopRequest {
   ReportOptions report;           ///< gpu_arch as report takes it; what gpu_timeline counts
   std::size_t top_k = 8;          ///< rows of each list, 0 = all
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
-  bool elsewhere = false;         ///< the inputs are folders on another machine: its parts are here
 };
 
 /// Reads the ranks, several at a time. What is lost is in the session's diagnostics and in the

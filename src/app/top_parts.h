@@ -20,10 +20,10 @@ struct TopAlso {
   /// In the order of the ranks.
   std::function<Result<void>(const RankItem&, RankFacts&)> take;
 };
-/// Reads the ranks of the plan, several at a time, from their traces or from `parts`; the session
-/// is told what is lost. Errors: kUnreadable when no rank could be read.
+/// Reads the ranks of the plan, several at a time, from their traces or parts; the session is told
+/// what is lost. Errors: kUnreadable when no rank could be read.
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
-                          TopAlso also = {}, const PartSource* parts = nullptr);
+                          TopAlso also = {});
 
 /// Of all ranks; none without collectives. Refers to the parts.
 [[nodiscard]] std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts);

@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/parts_flags.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "engine/fact_cache.h"
@@ -107,7 +108,8 @@ void add_commands(CLI::App& app, const Program& program, const Command* asked, A
       continue;
     sub->footer(std::string("Examples:\n") + command->examples);
     FlagSet flags(*sub);
-    auto run = std::make_shared<Action>(command->setup(flags));
+    auto run = std::make_shared<Action>(program.setup != nullptr ? program.setup(*command, flags)
+                                                                 : command->setup(flags));
     sub->callback([run, &action] { action = *run; });
   }
 }
@@ -222,7 +224,7 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
     arguments.emplace_back("--help");
     command = command_word(app, arguments);
   }
-  const Command* const known = find_command(program, command);
+  const Command* known = find_command(program, command);
   if (!command.empty() && known == nullptr) {
     std::vector<std::string> names;
     for (const Command* other : program.commands)
@@ -232,6 +234,12 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
                    .c_str(),
                stderr);
     return exit_code(ErrorCode::kUsage);
+  }
+  const Command* const of_parts =
+      known != nullptr && known->of_parts ? command_of_parts(arguments) : nullptr;
+  if (of_parts != nullptr) {
+    known = of_parts;
+    command = known->name;
   }
   Action action;
   add_commands(app, program, known, action);
@@ -258,7 +266,9 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
     ctx.cache = std::make_shared<FactCache>(cache);
   const ReuseUnpackedDatabases unpack_once;
   try {
-    const Result<void> result = action(ctx);
+    Result<void> result = of_parts != nullptr ? open_parts(ctx, action) : Result<void>();
+    if (result)
+      result = action.run(ctx);
     print_problems(ctx);
     if (!result) {
       std::fputs(fmt::format("rankscope: {}\n", printable(result.error().message())).c_str(),

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "cli/figure_flags.h"
+#include "cli/parts_flags.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -14,8 +15,8 @@ namespace rankscope {
 namespace {
 
 struct AnalyzeFlags {
-  AnalyzeRequest request; ///< what both sweeps share
-  std::string sweep, sweep2;
+  AnalyzeRequest request;                 ///< what both sweeps share
+  std::vector<std::string> sweep, sweep2; ///< one; of parts several folders
   std::string label1, label2;
   std::string output;
   std::string html;
@@ -45,10 +46,13 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
   AnalyzeRequest shared = f.request;
   shared.plots = !f.no_plots;
   shared.individual = !f.no_individual;
-  std::vector<NamedSweep> named{{f.sweep, f.label1}};
+  if (f.sweep.size() > 1 || f.sweep2.size() > 1)
+    return Error{ErrorCode::kUsage, "analyze", "a sweep is one folder", "--sweep2 names another"};
+  std::vector<NamedSweep> named{{f.sweep.front(), f.label1}};
   if (!f.sweep2.empty())
-    named.push_back({f.sweep2, f.label2});
-  const std::vector<AnalyzeRequest> requests = requests_for(shared, named, f.output, !f.no_merge);
+    named.push_back({f.sweep2.front(), f.label2});
+  const bool merge = !f.no_merge && ctx.source == nullptr; // which needs the traces
+  const std::vector<AnalyzeRequest> requests = requests_for(shared, named, f.output, merge);
   std::vector<AnalyzedSweep> sweeps;
   for (const AnalyzeRequest& request : requests) {
     if (f.dry_run) {
@@ -67,6 +71,20 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
   RS_TRY(const std::string page, write_sides_page(requests, sweeps, f.output, f.html));
   show_sides_page(ctx, page);
   return {};
+}
+
+Result<std::vector<PartialRequest>> runs_of_analyze(AnalyzeFlags& f) {
+  RS_CHECK(check_output("analyze", f.output));
+  AnalyzeRequest& r = f.request;
+  const RankFlags flags{.gpu_arch = &r.report.gpu_arch,
+                        .top_k = &r.top_k,
+                        .rank_by = &r.rank_by,
+                        .legacy_gemm_layout = &r.report.legacy_gemm_layout,
+                        .memory_bytes = &r.memory_bytes};
+  std::vector<PartialRequest> out{run_of_ranks("analyze", f.sweep, r.discover, flags)};
+  if (!f.sweep2.empty())
+    out.push_back(run_of_ranks("analyze", f.sweep2, r.discover, flags));
+  return out;
 }
 
 void add_outputs(FlagSet& app, AnalyzeFlags& f) {
@@ -106,7 +124,8 @@ Action setup_analyze(FlagSet& app) {
     app.add(options::force, r.force, "analyze unchanged configurations again");
   });
   add_discover_flags(app, r.discover, true);
-  return [f](Context& ctx) { return analyze(ctx, *f); };
+  return {[f](Context& ctx) { return analyze(ctx, *f); },
+          [f](const Context&) { return runs_of_analyze(*f); }};
 }
 
 } // namespace

@@ -3,11 +3,13 @@
 #include "analyses/top/top_facts.h"
 #include "app/baseline.h"
 #include "app/baseline_history.h"
+#include "app/write_outputs.h"
 #include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/comparison_screen.h"
 #include "cli/discover_flags.h"
+#include "cli/parts_flags.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
@@ -84,6 +86,13 @@ Result<void> history(Context& ctx, const BaselineFlags& f) {
   return {};
 }
 
+Result<std::vector<PartialRequest>> runs_of_baseline(BaselineFlags& f) {
+  if (f.action != "save" || f.output.empty())
+    return Error{ErrorCode::kUsage, "baseline", "parts can be saved: save PARTS -o NAME.rsb", ""};
+  RS_CHECK(check_ending(f.output, {".rsb"})); // before anything is read
+  return std::vector{run_of_ranks("baseline", f.inputs, f.compare.request.discover)};
+}
+
 Action setup_baseline(FlagSet& app) {
   auto f = std::make_shared<BaselineFlags>();
   app.add_option("action", f->action, "save, check or history")
@@ -108,11 +117,12 @@ Action setup_baseline(FlagSet& app) {
   });
   in_group(app, "history", [&] { app.add(options::csv_dir, f->csv_dir); });
   add_discover_flags(app, f->compare.request.discover, false);
-  return [f](Context& ctx) {
-    return f->action == "save"    ? save(ctx, *f)
-           : f->action == "check" ? check(ctx, *f)
-                                  : history(ctx, *f);
-  };
+  return {[f](Context& ctx) {
+            return f->action == "save"    ? save(ctx, *f)
+                   : f->action == "check" ? check(ctx, *f)
+                                          : history(ctx, *f);
+          },
+          [f](const Context&) { return runs_of_baseline(*f); }};
 }
 
 } // namespace

@@ -4,7 +4,9 @@
 #include "app/command_reports.h"
 #include "cli/batch_lines.h"
 #include "cli/command.h"
+#include "cli/figure_flags.h"
 #include "cli/flag_set.h"
+#include "cli/parts_flags.h"
 #include "cli/replay_flags.h"
 
 #include <filesystem>
@@ -86,7 +88,7 @@ Result<void> verdict(Context& ctx, const std::vector<BatchReport>& reports) {
 Result<void> run_batch(Context& ctx, const BatchFlags& f) {
   BatchRequest request = f.request;
   request.replay_run = replay_options(f.replay);
-  RS_TRY(std::vector<BatchFolder> folders, find_batch_folders(request.search, ctx.diagnostics));
+  RS_TRY(std::vector<BatchFolder> folders, find_batch_folders(ctx, request.search));
   if (f.dry_run) {
     show_plan(ctx, request.search, folders);
     return {};
@@ -108,25 +110,21 @@ Action setup_batch(FlagSet& app) {
   app.add_option("-b,--base", r.search.base,
                  "search this folder and all folders below it for traces")
       .required();
-  app.add_option("-p,--rank-pattern", r.search.pattern,
-                 "regular expression for the text before the rank number in file names")
-      .capture_default_str();
-  app.add_option("-e,--extension", r.search.extension,
-                 "file type of the traces: json or gz (.json.gz)")
-      .capture_default_str();
-  app.add_option("-f,--filter", r.search.filters,
-                 "read only traces whose full path contains all of these texts")
-      .capture_default_str();
+  add_batch_names(app, r.search);
   app.add_flag("-r,--replay", r.replay, "measure the gemm and conv calls again");
   app.add(options::dry_run.also("-d,"), f->dry_run);
-  app.add_flag("-a,--all-kernels", r.options.all_kernels,
-               "add a sheet of all kernels for each rank");
+  app.add(options::all_kernels, r.options.all_kernels);
   app.add(options::output, r.search.output,
           "file.xlsx, .json or .md, for one folder of traces (default: in that folder)");
   app.add_flag("--overwrite", r.overwrite, "replace existing reports");
   app.add(options::compat_tracelens, r.options.compat);
   add_replay_flags(app, f->replay);
-  return [f](Context& ctx) { return run_batch(ctx, *f); };
+  return {[f](Context& ctx) { return run_batch(ctx, *f); },
+          [f](const Context&) -> Result<std::vector<PartialRequest>> {
+            BatchRequest& r = f->request;
+            return std::vector{run_of_ranks("batch", r.search.base, {},
+                                            {.batch_names = &r.search, .batch = &r.options})};
+          }};
 }
 
 } // namespace

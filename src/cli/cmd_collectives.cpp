@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "cli/figure_flags.h"
+#include "cli/parts_flags.h"
 #include "writers/stream_writer.h"
 
 #include <fmt/format.h>
@@ -62,6 +63,15 @@ Result<void> collectives_of(Context& ctx, const CollectivesFlags& f) {
   return {};
 }
 
+Result<std::vector<PartialRequest>> runs_of_collectives(const Context& ctx, CollectivesFlags& f) {
+  CollectivesRequest& request = f.request;
+  RS_CHECK(check_outputs(request.outputs, Sheets::kSeveral)); // before anything is read
+  if (request.outputs.csv_dir.empty() && !ctx.json)
+    RS_CHECK(check_output("collectives", request.outputs.file));
+  return std::vector{run_of_ranks("collectives", request.inputs, request.discover,
+                                  {.memory_bytes = &request.memory_bytes})};
+}
+
 /// Of the script that this command replaces, where they have other names; not in --help.
 void add_old_flags(FlagSet& app, CollectivesFlags& f) {
   CollectivesRequest& request = f.request;
@@ -89,7 +99,8 @@ Action setup_collectives(FlagSet& app) {
   in_group(app, "Running", [&] { app.add(options::memory, request.memory_bytes); });
   add_discover_flags(app, request.discover, false);
   add_old_flags(app, *f);
-  return [f](Context& ctx) { return collectives_of(ctx, *f); };
+  return {[f](Context& ctx) { return collectives_of(ctx, *f); },
+          [f](const Context& ctx) { return runs_of_collectives(ctx, *f); }};
 }
 
 } // namespace

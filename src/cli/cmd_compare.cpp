@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/comparison_screen.h"
+#include "cli/parts_flags.h"
 
 #include <memory>
 
@@ -15,10 +16,20 @@ Result<void> compare_runs_of(Context& ctx, const CompareFlags& f) {
   return show_comparison(ctx, request, result, f.annotate);
 }
 
+Result<std::vector<PartialRequest>> runs_of_compare(CompareFlags& f) {
+  RS_CHECK(compare_request(f)); // before anything is read
+  const DiscoverOptions& discover = f.request.discover;
+  std::vector<PartialRequest> out{run_of_ranks("compare", f.baseline, discover)};
+  for (std::string& test : f.tests)
+    out.push_back(run_of_ranks("compare", test, discover));
+  return out;
+}
+
 Action setup_compare(FlagSet& app) {
   auto f = std::make_shared<CompareFlags>();
   add_compare_flags(app, *f);
-  return [f](Context& ctx) { return compare_runs_of(ctx, *f); };
+  return {[f](Context& ctx) { return compare_runs_of(ctx, *f); },
+          [f](const Context&) { return runs_of_compare(*f); }};
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "app/gemm_reports.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "cli/parts_flags.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 
 struct GemmFlags {
   std::string step;
-  std::string sweep;
+  std::vector<std::string> sweep; ///< one; of parts several folders
   std::string output;
   std::string base_path;   ///< variance: outputs of a sweep; timestamps: the sweep
   std::string output_file; ///< variance
@@ -50,7 +51,9 @@ Result<void> show(Context& ctx, const Result<WrittenTable>& result) {
 }
 
 Result<void> plot(Context& ctx, const GemmFlags& f) {
-  RS_TRY(const WrittenPlots plots, plot_gemm_csv(ctx, {f.csv_path, f.sweep, f.output_dir, f.svg}));
+  RS_TRY(const WrittenPlots plots,
+         plot_gemm_csv(ctx,
+                       {f.csv_path, f.sweep.empty() ? "" : f.sweep.front(), f.output_dir, f.svg}));
   ctx.out(fmt::format("{}: plots of {} rows\n", plots.folder, plots.rows));
   return {};
 }
@@ -78,11 +81,22 @@ Result<void> run_gemm(Context& ctx, const GemmFlags& f) {
   if (f.sweep.empty())
     return Error{ErrorCode::kUsage, "", "expected a sweep, or the flags of an earlier output",
                  "rankscope gemm --help shows both"};
+  if (f.sweep.size() > 1)
+    return Error{ErrorCode::kUsage, "gemm", "a sweep is one folder", ""};
   const GemmTable table = f.step == "variance"     ? GemmTable::kVariance
                           : f.step == "timestamps" ? GemmTable::kTimestamps
                                                    : GemmTable::kOverlap;
-  return show(ctx, gemm_from_traces(
-                       ctx, {f.sweep, f.output, table, f.top_k, f.rank_by, f.filter, f.discover}));
+  return show(ctx, gemm_from_traces(ctx, {f.sweep.front(), f.output, table, f.top_k, f.rank_by,
+                                          f.filter, f.discover}));
+}
+
+Result<std::vector<PartialRequest>> runs_of_gemm(GemmFlags& f) {
+  if (f.step == "plot" || f.sweep.empty())
+    return Error{ErrorCode::kUsage, "gemm", "parts are for variance, timestamps and overlap",
+                 "rankscope reduce variance PARTS --as gemm -o OUT"};
+  RS_CHECK(check_output("gemm", f.output));
+  return std::vector{
+      run_of_ranks("gemm", f.sweep, f.discover, {.top_k = &f.top_k, .rank_by = &f.rank_by})};
 }
 
 void add_earlier_outputs(FlagSet& app, GemmFlags& f) {
@@ -120,7 +134,8 @@ Action setup_gemm(FlagSet& app) {
   });
   in_group(app, "Input from an earlier step", [&] { add_earlier_outputs(app, *f); });
   add_discover_flags(app, f->discover, true);
-  return [f](Context& ctx) { return run_gemm(ctx, *f); };
+  return {[f](Context& ctx) { return run_gemm(ctx, *f); },
+          [f](const Context&) { return runs_of_gemm(*f); }};
 }
 
 } // namespace

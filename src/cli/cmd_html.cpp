@@ -2,6 +2,7 @@
 #include "app/sweep_pages.h"
 #include "app/written_files.h"
 #include "cli/command.h"
+#include "cli/parts_flags.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ Result<void> run_html(Context& ctx, const HtmlFlags& f) {
     sweeps.push_back({folders[i], label});
   }
   const std::string output = f.output.empty() ? "sweep_comparison_report.html" : f.output;
-  RS_CHECK(write_analysed_page(sweeps, output));
+  RS_CHECK(write_analysed_page(ctx, sweeps, output));
   if (ctx.json)
     ctx.out(json_text(written_files("html", {output})));
   ctx.note(fmt::format("{}: {} sweeps", output, sweeps.size()));
@@ -57,7 +58,16 @@ Action setup_html(FlagSet& app) {
   app.add(options::sweep2, f->sweep2, "same as the second SWEEP");
   app.add(options::label1, f->label1, "name of --sweep1");
   app.add(options::label2, f->label2);
-  return [f](Context& ctx) { return run_html(ctx, *f); };
+  return {[f](Context& ctx) { return run_html(ctx, *f); },
+          [f](const Context&) -> Result<std::vector<PartialRequest>> {
+            std::vector<PartialRequest> out;
+            for (std::string& sweep : f->sweeps)
+              out.push_back(run_of_ranks("html", sweep, {}));
+            for (std::string* const sweep : {&f->sweep1, &f->sweep2})
+              if (!sweep->empty())
+                out.push_back(run_of_ranks("html", *sweep, {}));
+            return out;
+          }};
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/discover_flags.h"
+#include "cli/parts_flags.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -21,17 +22,26 @@ struct PageFlags {
   GivenLabels labels;
 };
 
-Result<PageResult> made(Context& ctx, const PageFlags& f, PageRequest request) {
-  if (f.baseline.empty() && f.tests.empty()) {
-    if (request.run.inputs.empty())
-      return Error{ErrorCode::kUsage, "page", "needs a trace, a folder, or --baseline and --test",
-                   "rankscope page --help"};
-    request.command = command_of_page(request.run.inputs, request.output);
-    return is_sweep(request) ? write_sweep_data_page(ctx, request) : write_run_page(ctx, request);
-  }
-  if (f.baseline.empty() || f.tests.empty() || !request.run.inputs.empty())
+/// Whether it is a page of a comparison.
+Result<bool> compares(const PageFlags& f) {
+  const std::vector<std::string>& inputs = f.request.run.inputs;
+  const bool comparison = !f.baseline.empty() || !f.tests.empty();
+  if (!comparison && inputs.empty())
+    return Error{ErrorCode::kUsage, "page", "needs a trace, a folder, or --baseline and --test",
+                 "rankscope page --help"};
+  if (comparison && (f.baseline.empty() || f.tests.empty() || !inputs.empty()))
     return Error{ErrorCode::kUsage, "page", "a comparison needs --baseline and --test alone",
                  "rankscope page --baseline A --test B"};
+  return comparison;
+}
+
+Result<PageResult> made(Context& ctx, const PageFlags& f, PageRequest request) {
+  RS_TRY(const bool comparison, compares(f));
+  if (!comparison) {
+    request.command = command_of_page(request.run.inputs, request.output);
+    return is_sweep(ctx, request) ? write_sweep_data_page(ctx, request)
+                                  : write_run_page(ctx, request);
+  }
   CompareRequest runs;
   runs.folders = {f.baseline};
   runs.folders.insert(runs.folders.end(), f.tests.begin(), f.tests.end());
@@ -52,6 +62,20 @@ Result<void> page(Context& ctx, const PageFlags& f) {
   return {};
 }
 
+Result<std::vector<PartialRequest>> runs_of_page(PageFlags& f) {
+  RS_CHECK(check_ending(f.request.output, {".html", ".htm"})); // before anything is read
+  TopRequest& run = f.request.run;
+  RS_TRY(const bool comparison, compares(f));
+  if (!comparison)
+    return std::vector{
+        run_of_ranks("page", run.inputs, run.discover,
+                     {.gpu_arch = &run.report.gpu_arch, .memory_bytes = &run.memory_bytes})};
+  std::vector<PartialRequest> out{run_of_ranks("baseline", f.baseline, run.discover)};
+  for (std::string& test : f.tests)
+    out.push_back(run_of_ranks("baseline", test, run.discover));
+  return out;
+}
+
 Action setup_page(FlagSet& app) {
   auto f = std::make_shared<PageFlags>();
   f->request.output = "page.html";
@@ -69,7 +93,8 @@ Action setup_page(FlagSet& app) {
   in_group(app, "Counting", [&] { app.add(options::gpu_arch, run.report.gpu_arch); });
   in_group(app, "Running", [&] { app.add(options::memory, run.memory_bytes); });
   add_discover_flags(app, run.discover, true);
-  return [f](Context& ctx) { return page(ctx, *f); };
+  return {[f](Context& ctx) { return page(ctx, *f); },
+          [f](const Context&) { return runs_of_page(*f); }};
 }
 
 } // namespace

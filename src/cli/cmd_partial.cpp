@@ -2,6 +2,7 @@
 // traces.
 #include "app/command_plans.h"
 #include "app/partial.h"
+#include "app/rank_commands.h"
 #include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
@@ -23,9 +24,19 @@ struct PartialFlags {
   bool dry_run = false;
 };
 
-bool asked_for(const PartialFlags& f, const char* command) {
-  const auto is = [&](const std::string& name) { return name == command || name == "all"; };
-  return std::any_of(f.wanted.begin(), f.wanted.end(), is);
+/// The commands that the parts are for, in the order of their list.
+std::vector<std::string> wanted_commands(const PartialFlags& f) {
+  const auto has = [&](const char* name) {
+    return std::ranges::find(f.wanted, name) != f.wanted.end();
+  };
+  std::vector<std::string> out;
+  for (const RankCommand& command : rank_commands()) {
+    const bool folders = command.ranks == RanksOf::kBatchFolders;
+    const bool always = command.name == std::string("collectives") && !has("batch");
+    if (always || has(command.name) || (has("all") && !folders))
+      out.emplace_back(command.name);
+  }
+  return out;
 }
 
 Result<void> print_plan(Context& ctx, const PartialRequest& request, const std::string& folder,
@@ -50,7 +61,7 @@ Result<void> partial(Context& ctx, const PartialFlags& f) {
     request.shard_index = shard->index;
     request.shard_count = shard->count;
   }
-  request.wanted = {asked_for(f, "analyze"), asked_for(f, "compare"), asked_for(f, "page")};
+  request.options.wanted = wanted_commands(f);
   const std::string who = fmt::format("shard {} of {}{}", request.shard_index, request.shard_count,
                                       shard ? " (" + shard->source + ")" : "");
   if (f.dry_run)
@@ -70,6 +81,10 @@ Result<void> partial(Context& ctx, const PartialFlags& f) {
 Action setup_partial(FlagSet& app) {
   auto f = std::make_shared<PartialFlags>();
   PartialRequest& r = f->request;
+  std::vector<std::string> names;
+  for (const RankCommand& command : rank_commands())
+    names.emplace_back(command.name);
+  names.emplace_back("all");
   app.add_option("DIR", r.inputs, "folders of rank traces, the files, or a sweep").required();
   app.add(options::output, f->output, "folder for the parts").required();
   in_group(app, "Ranks", [&] {
@@ -84,11 +99,17 @@ Action setup_partial(FlagSet& app) {
   in_group(app, "Commands", [&] {
     app.add_option(
            "--for", f->wanted,
-           "also store the data that these commands need (default: collectives, always stored; "
-           "all four take 25 times as long)")
+           "also store the data that these commands need (default: collectives, always stored "
+           "except with batch; analyze and compare take 25 times as long); all: all but batch")
         .delimiter(',')
-        .one_of({"collectives", "analyze", "compare", "page", "all"});
-    add_gemm_figures(app, r.gpu_arch, r.top_k, r.rank_by, r.legacy_gemm_layout);
+        .one_of(names);
+    PartOptions& o = r.options;
+    add_gemm_figures(app, o.gpu_arch, o.top_k, o.rank_by, o.legacy_gemm_layout);
+  });
+  in_group(app, "Batch", [&] {
+    add_batch_names(app, r.options.batch_names);
+    app.add(options::all_kernels, r.options.batch.all_kernels);
+    app.add(options::compat_tracelens, r.options.batch.compat);
   });
   in_group(app, "Running", [&] {
     app.add(options::memory, r.memory_bytes);

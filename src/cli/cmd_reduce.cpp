@@ -1,33 +1,51 @@
-// rankscope reduce PARTS... -o OUT: writes the outputs of a command from the parts of all ranks.
+// rankscope reduce PARTS... -o OUT: runs a command over ranks from the parts of all ranks. The
+// frame puts that command, with its own flags, in place of this one (cli/parts_flags.h).
+#include "app/rank_commands.h"
 #include "cli/command.h"
-#include "cli/reduce_flags.h"
 
 #include <memory>
 
 namespace rankscope {
 namespace {
 
-Result<void> reduce(Context& ctx, const ReduceFlags& f) {
-  RS_TRY(const ReduceRequest request, reduce_request(f));
-  RS_TRY(const ReduceResult result, reduce_parts(ctx, request));
-  return show_reduced(ctx, "reduce", request, result, "", f.compare.annotate);
+Result<void> no_such_command(Context&) {
+  return Error{ErrorCode::kUsage, "reduce", "needs folders of parts", "rankscope reduce --help"};
 }
 
 Action setup_reduce(FlagSet& app) {
-  auto f = std::make_shared<ReduceFlags>();
-  add_reduce_flags(app, *f);
-  return [f](Context& ctx) { return reduce(ctx, *f); };
+  struct Flags {
+    std::vector<std::string> parts;
+    std::string as = "collectives";
+  };
+  auto f = std::make_shared<Flags>();
+  std::vector<std::string> names;
+  for (const RankCommand& command : rank_commands())
+    names.emplace_back(command.name);
+  app.add_option("PARTS", f->parts, "folders of one run, written by rankscope partial");
+  app.add_option("--as", f->as,
+                 "command to run, with its own options (reduce --as COMMAND --help) and folders of "
+                 "parts in place of traces")
+      .one_of(std::move(names))
+      .capture_default_str();
+  return [f](Context& ctx) { return no_such_command(ctx); };
 }
 
 } // namespace
 
 const Command reduce_command{
-    "reduce", "run collectives, analyze, compare, page or baseline on the parts of all shards",
+    "reduce",
+    "run a command over ranks on the parts of all shards",
     "  rankscope reduce parts -o nccl.xlsx\n"
     "  rankscope reduce node*/parts --as page -o run.html\n"
     "  rankscope reduce parts --as analyze -o out\n"
+    "  rankscope reduce parts --as top --width 200\n"
+    "  rankscope reduce variance parts --as gemm -o out\n"
+    "  rankscope reduce --as batch -b parts\n"
     "  rankscope reduce --as compare --baseline parts_a --test parts_b -o out "
     "--fail-on 'total_time>2%'",
-    setup_reduce};
+    setup_reduce,
+    false,
+    false,
+    true};
 
 } // namespace rankscope

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "cli/page_flags.h"
+#include "cli/parts_flags.h"
 #include "cli/top_screen.h"
 #include "os/signals.h"
 #include "pages/top_page.h"
@@ -103,10 +104,18 @@ Action setup_top(FlagSet& app) {
   in_group(app, "Counting", [&] { app.add(options::gpu_arch, f->request.report.gpu_arch); });
   in_group(app, "Running", [&] { app.add(options::memory, f->request.memory_bytes); });
   add_discover_flags(app, f->request.discover, false);
-  return [f, watching](Context& ctx) {
-    f->watching = watching.given();
-    return top(ctx, *f);
-  };
+  return {[f, watching](Context& ctx) {
+            f->watching = watching.given();
+            return top(ctx, *f);
+          },
+          [f, watching](const Context&) -> Result<std::vector<PartialRequest>> {
+            if (watching.given())
+              return Error{ErrorCode::kUsage, "top", "--watch looks at folders of traces", ""};
+            TopRequest& r = f->request;
+            return std::vector{
+                run_of_ranks("top", r.inputs, r.discover,
+                             {.gpu_arch = &r.report.gpu_arch, .memory_bytes = &r.memory_bytes})};
+          }};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Subcommands: flags are declared once in setup(); help, completion and parsing come from them.
 #pragma once
 
+#include "app/partial.h"
 #include "base/result.h"
 #include "cli/flag_set.h"
 #include "engine/session.h"
@@ -11,6 +12,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -56,7 +59,21 @@ private:
   mutable bool reader_left_ = false;
 };
 
-using Action = std::function<Result<void>(Context&)>;
+/// What a command does, once its flags are parsed.
+struct Action {
+  std::function<Result<void>(Context&)> run;
+  /// Of a command over ranks: its runs or sweeps as its flags name them, each for
+  /// `options.wanted.front()`. Errors: kUsage, also for flags that `run` refuses.
+  std::function<Result<std::vector<PartialRequest>>(const Context&)> runs = {};
+
+  Action() = default;
+  template <class Run>
+  requires std::is_invocable_r_v < Result<void>,
+  const Run&,
+      Context& > Action(Run does, decltype(runs) has = {}) // NOLINT(google-explicit-constructor)
+      : run(std::move(does)),
+  runs(std::move(has)) {}
+};
 
 struct Command {
   const char* name;
@@ -65,6 +82,7 @@ struct Command {
   Action (*setup)(FlagSet& app);
   bool runs_program = false;       ///< `--` ends its own arguments and begins Context::program
   bool shows_all_commands = false; ///< its App's parent has all commands with their flags
+  bool of_parts = false;           ///< stands for the command that --as names
 };
 
 [[nodiscard]] std::span<const Command* const> commands();

@@ -10,6 +10,18 @@ void add_gemm_figures(FlagSet& app, std::string& gpu_arch, std::size_t& top_k, G
   app.add(options::gemm_layout, legacy_layout);
 }
 
+void add_batch_names(FlagSet& app, BatchNames& names) {
+  app.add_option("-p,--rank-pattern", names.pattern,
+                 "regular expression for the text before the rank number in file names")
+      .capture_default_str();
+  app.add_option("-e,--extension", names.extension,
+                 "file type of the traces: json or gz (.json.gz)")
+      .capture_default_str();
+  app.add_option("-f,--filter", names.filters,
+                 "read only traces whose full path contains all of these texts")
+      .capture_default_str();
+}
+
 CollectiveOptions CollectiveFigures::chosen() const {
   CollectiveOptions out = options;
   out.align = align.value_or(out.compat_tracelens ? AlignMode::kNone : AlignMode::kCollectives);

@@ -5,6 +5,7 @@
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/gemm/gemm_facts.h"
 #include "cli/flag_set.h"
+#include "engine/shard_file.h"
 
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ namespace rankscope {
 /// Declares --gpu-arch, --top-k, --rank-by and --layout.
 void add_gemm_figures(FlagSet& app, std::string& gpu_arch, std::size_t& top_k, GemmRanking& rank_by,
                       bool& legacy_layout);
+
+/// Declares --rank-pattern, --extension and --filter.
+void add_batch_names(FlagSet& app, BatchNames& names);
 
 /// Of the collectives of a run, whatever its ranks come from.
 struct CollectiveFigures {

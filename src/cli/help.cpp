@@ -21,7 +21,7 @@ std::string wrapped(const std::string& text, std::size_t first_column, std::size
     if (column > indent && column + 1 + word.size() > kWidth) {
       out += '\n' + std::string(indent, ' ');
       column = indent;
-    } else if (column > indent) {
+    } else if (!out.empty() && out.back() != ' ') {
       out += ' ';
       ++column;
     }

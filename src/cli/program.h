@@ -13,6 +13,8 @@ struct Program {
   const char* help;
   std::span<const Command* const> commands;
   unsigned jobs = 0; ///< threads where -j does not say, 0 = all processors
+  /// In place of a command's own setup; nullptr: that.
+  Action (*setup)(const Command& command, FlagSet& flags) = nullptr;
 };
 
 /// Parses and runs with this context; returns the exit code.

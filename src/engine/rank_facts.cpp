@@ -61,6 +61,13 @@ private:
 
 } // namespace
 
+bool Needs::cover(const Needs& others) const {
+  return std::all_of(others.needs_.begin(), others.needs_.end(), [this](const Need& other) {
+    return std::any_of(needs_.begin(), needs_.end(),
+                       [&other](const Need& need) { return need.key == other.key; });
+  });
+}
+
 Result<RankFacts> Needs::extract(const RankItem& item, const LoadedTrace& trace,
                                  RankFacts had) const {
   had.values_.resize(needs_.size());

@@ -62,6 +62,8 @@ public:
     return {needs_.size() - 1};
   }
 
+  /// Whether all facts of `others` are among these.
+  [[nodiscard]] bool cover(const Needs& others) const;
   /// Those that `had` lacks are taken from the trace.
   [[nodiscard]] Result<RankFacts> extract(const RankItem& item, const LoadedTrace& trace,
                                           RankFacts had = {}) const;

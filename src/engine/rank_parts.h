@@ -27,6 +27,8 @@ struct NodeShard {
   bool operator==(const NodeShard&) const = default;
 };
 
+struct ShardFile;
+
 struct RankParts {
   std::int64_t rank = 0;
   std::string path; ///< of the trace
@@ -59,12 +61,8 @@ public:
                                                  const std::string& path) const = 0;
   /// When the trace was last changed, where it lay; 0 = not known.
   [[nodiscard]] virtual std::int64_t modified_ns(const RankFile& file) const = 0;
-};
-
-/// A run whose ranks come from there.
-struct RunOfParts {
-  RunPlan plan;
-  const PartSource* parts = nullptr;
+  /// What discovery found and what was taken of each rank.
+  [[nodiscard]] virtual const ShardFile& facts() const = 0;
 };
 
 } // namespace rankscope

@@ -58,6 +58,7 @@ public:
            const RankSteps<AnyPart>& steps)
       : session_(session), run_(run), steps_(steps) {
     for (std::size_t p = 0; p < plans.size(); ++p) {
+      of_parts_ = of_parts_ || plans[p]->parts != nullptr;
       left_.push_back(plans[p]->ranks.size());
       for (const RankFile& file : plans[p]->ranks) {
         items_.push_back({*plans[p], file, p, items_.size()});
@@ -69,10 +70,10 @@ public:
   }
 
   Result<void> operator()() {
-    RS_ASSERT(run_.parts == nullptr || steps_.decode);
+    RS_ASSERT(!of_parts_ || steps_.decode);
     if (run_.progress)
-      session_.begin_progress(items_.size(), run_.parts != nullptr ? 0 : bytes_);
-    RS_CHECK(run_.parts != nullptr ? from_parts() : from_traces());
+      session_.begin_progress(items_.size(), of_parts_ ? 0 : bytes_);
+    RS_CHECK(of_parts_ ? from_parts() : from_traces());
     const std::lock_guard lock(mutex_);
     if (error_)
       return *error_;
@@ -121,7 +122,7 @@ private:
     settle(item, nothing_, guarded([&]() -> Result<AnyPart> {
              if (stopped())
                return ended();
-             RS_TRY(const RankParts held, run_.parts->parts_of(item.plan, item.file));
+             RS_TRY(const RankParts held, item.plan.parts->parts_of(item.plan, item.file));
              return steps_.decode(item, held);
            }));
   }
@@ -185,6 +186,7 @@ private:
   std::vector<std::size_t> left_; ///< ranks to come, by plan
   const LoadedTrace nothing_;     ///< of a rank whose trace is not there
   std::uint64_t bytes_ = 0;
+  bool of_parts_ = false; ///< the ranks come from parts, not from traces
   Turnstile turnstile_;
   std::mutex mutex_;
   std::optional<Error> error_;

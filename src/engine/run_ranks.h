@@ -35,8 +35,6 @@ struct RankRun {
   TreeRules rules = TreeRules::kOwn; ///< of the call trees
   bool progress = false;             ///< show it
   bool quiet = false; ///< a second pass over the same files: lost ranks were named before
-  /// Where the ranks come from in place of their traces: each is decoded, not loaded and extracted.
-  const PartSource* parts = nullptr;
 };
 
 /// What happens to each rank. `extract` runs on any thread, several at once; the others run one at
@@ -51,7 +49,7 @@ template <class Part> struct RankSteps {
   /// Asked before the trace of a rank is loaded, from any thread: true when `extract` and `take` do
   /// without it. They are given one without events.
   std::function<bool(const RankItem&)> known = {};
-  /// In place of `extract`, for ranks that come from RankRun::parts. Without it there can be none.
+  /// In place of `extract`, for ranks of a plan with parts. Without it there can be none.
   std::function<Result<Part>(const RankItem&, const RankParts&)> decode = {};
   /// In its place, for a rank that could not be loaded or extracted; the session has been told.
   std::function<void(const RankItem&, const Error&)> lost = {};
@@ -68,7 +66,8 @@ void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& fil
 Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,
                                const RankRun& run, const RankSteps<AnyPart>& steps);
 
-/// Every rank of every plan, each file loaded once. A rank that cannot be read is named in the
+/// Every rank of every plan, each file loaded once; or decoded, where the plans have parts (all or
+/// none). A rank that cannot be read is named in the
 /// session's diagnostics and costs itself. Errors: what a step says that ends the run (ranks not
 /// yet begun are left out), kInternal.
 template <class Part>

@@ -14,6 +14,7 @@
 namespace rankscope {
 
 class FactCache;
+class RankSource;
 
 class Session : public Interface {
 public:
@@ -22,6 +23,8 @@ public:
   Diagnostics diagnostics; ///< printed as a summary at the end; data loss makes exit 4
   /// Facts of ranks from earlier runs; nullptr: every trace is read, nothing is cached.
   std::shared_ptr<FactCache> cache = {};
+  /// Where runs are found in place of folders of traces (engine/rank_source.h).
+  std::shared_ptr<RankSource> source = {};
 
   /// The threads of everything that runs at the same time, made when first asked for.
   [[nodiscard]] TaskPool& pool() {

@@ -18,12 +18,10 @@ constexpr std::uint64_t kMostShards = 1U << 20;
 
 } // namespace
 
-template <class Archive, PartOf<PartsFor> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.analyze, r.compare, r.page);
-}
-
 template <class Archive, PartOf<PartOptions> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.legacy_gemm_layout, r.top_k);
+  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.legacy_gemm_layout, r.top_k,
+          r.batch_names.pattern, r.batch_names.extension, r.batch_names.filters, r.batch.compat,
+          r.batch.all_kernels);
   archive.choice(r.rank_by, static_cast<std::uint64_t>(GemmRanking::kTotalExcess) + 1);
 }
 

@@ -2,6 +2,7 @@
 // was asked for and what discovery found where it ran.
 #pragma once
 
+#include "analyses/batch/batch_part.h"
 #include "analyses/gemm/gemm_facts.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
@@ -17,24 +18,26 @@
 namespace rankscope {
 
 /// Raise it with the fields.
-inline constexpr std::uint32_t kShardFileVersion = 4;
+inline constexpr std::uint32_t kShardFileVersion = 5;
 
-/// For which commands a rank's parts are.
-struct PartsFor {
-  bool analyze = true;
-  bool compare = true;
-  bool page = true; ///< and top; what collectives needs is always there
-  bool operator==(const PartsFor&) const = default;
+/// Which files below a folder are traces for the batch report.
+struct BatchNames {
+  std::string pattern = "rank_";              ///< regular expression in front of the rank's number
+  std::string extension = "json";             ///< "json" or "gz"
+  std::vector<std::string> filters{"rank_0"}; ///< texts, all of which the path contains
+  bool operator==(const BatchNames&) const = default;
 };
 
 /// What parts depend on beside the traces.
 struct PartOptions {
-  PartsFor wanted;
+  std::vector<std::string> wanted{"collectives"}; ///< for which commands they are
   std::string gpu_arch;
   std::string gpu_arch_mark;       ///< of its file's content; "" = a built-in name
   bool legacy_gemm_layout = false; ///< ReportOptions, for analyze
   std::size_t top_k = 5;
   GemmRanking rank_by = GemmRanking::kRange;
+  BatchNames batch_names;
+  BatchOptions batch;
 
   /// With the versions that parts have.
   [[nodiscard]] std::string text() const;
@@ -62,6 +65,9 @@ struct ShardFile {
   std::size_t page_ranks = 0;                      ///< a page's detail is that of a run of so many
   KnownPlans run, sweep;                           ///< both may name the same traces
   std::map<std::string, std::int64_t> modified_ns; ///< of traces, by path
+
+  /// Whether a page of the parts may be that of a sweep.
+  [[nodiscard]] bool of_a_sweep() const { return local || sweep.plans.size() > 1; }
 };
 [[nodiscard]] std::string shard_file_name(std::uint64_t index, std::uint64_t count);
 [[nodiscard]] std::string encode_shard_file(const ShardFile& shard);

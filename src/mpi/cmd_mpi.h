@@ -18,7 +18,8 @@ public:
   bool handed_over = false; ///< and is done with that
 };
 
-/// Their actions are to be called with a JobContext.
 [[nodiscard]] std::span<const Command* const> mpi_commands();
+/// The flags of such a command, and those of a job. Its action is to be called with a JobContext.
+[[nodiscard]] Action setup_job(const Command& command, FlagSet& flags);
 
 } // namespace rankscope

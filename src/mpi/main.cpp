@@ -33,6 +33,7 @@ int run(MpiJob& job, int argc, char** argv) {
   JobContext ctx(job);
   Program program{"rankscope-mpi", "rankscope-mpi: rankscope's commands over ranks as an MPI job",
                   mpi_commands()};
+  program.setup = setup_job;
   // processes of one machine share its processors
   program.jobs = std::max(1U, default_threads() / static_cast<unsigned>(std::min<std::size_t>(
                                                       job.on_this_machine(), kMaxThreads)));

@@ -9,11 +9,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace rankscope {
+
+class PartSource;
 
 struct RankFile {
   std::int64_t rank = 0;
@@ -30,6 +33,8 @@ struct RunPlan {
   std::vector<RankFile> ranks;
   /// Below the largest rank found or the world size of most heads; they have been named.
   std::vector<std::int64_t> missing_ranks;
+  /// Where the facts of its ranks are in place of their traces (engine/rank_parts.h).
+  std::shared_ptr<const PartSource> parts = {};
 };
 
 struct DiscoverOptions {

@@ -1,6 +1,7 @@
 // Parts in memory: however the ranks are split, in whatever order the files arrive, the report is
 // that of the traces; and bytes that are no parts are an Error, never a report.
 #include "app/collectives.h"
+#include "app/part_runs.h"
 #include "app/partial.h"
 #include "engine/shard_file.h"
 #include "small_sweep.h"
@@ -39,18 +40,21 @@ protected:
     request.inputs = {run_};
     request.shard_index = index;
     request.shard_count = count;
-    request.wanted = {false, false, false};
     Session session;
     auto files = partial_in_memory(session, request);
     EXPECT_TRUE(files) << files.error().message();
     return files ? std::move(*files) : std::vector<PartFile>();
   }
 
-  Result<ReduceResult> reduce(Session& session, std::vector<PartFile> files) const {
-    ReduceRequest request;
-    request.files = {std::move(files)};
-    request.output = folder_.path("reduced.json");
-    return reduce_parts(session, request);
+  Result<CollectivesResult> reduce(Session& session, const std::vector<PartFile>& files) const {
+    auto runs = std::make_shared<PartRuns>();
+    RS_CHECK(runs->add(session, {}, {}, files));
+    session.source = std::move(runs);
+    CollectivesRequest request;
+    request.inputs = {run_};
+    request.outputs.file = folder_.path("reduced.json");
+    RS_TRY(const RunPlan plan, plan_collectives(session, request));
+    return collect_collectives(session, plan, request);
   }
 
   const test::TempFolder folder_;
@@ -148,7 +152,7 @@ TEST_F(PartsInMemory, ASweepThatGrowsMakesThePartsOfItsPageAnew) {
   PartialRequest request;
   request.inputs = {sweep_};
   request.world_size = 8;
-  request.wanted = {false, false, true};
+  request.options.wanted = {"collectives", "page"};
   for (const std::size_t reused : {0U, 8U}) {
     Session session;
     const auto done = write_partial(session, request, parts);

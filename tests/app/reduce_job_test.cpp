@@ -27,6 +27,17 @@ struct End {
   Diagnostics diagnostics;
 };
 
+/// What the first process does: `collectives` of the shares.
+Result<std::size_t> reduce(Session& session, JobShares& shares, const JobRequest& request) {
+  RS_CHECK(open_shares(session, shares, request));
+  CollectivesRequest of;
+  of.inputs = request.runs.front().inputs;
+  of.outputs.file = request.runs.front().inputs.front() + "/../../../job.json";
+  RS_TRY(const RunPlan plan, plan_collectives(session, of));
+  RS_TRY(const CollectivesResult result, collect_collectives(session, plan, of));
+  return result.ranks;
+}
+
 std::vector<End> run_job(std::size_t size,
                          const std::function<JobRequest(std::size_t rank)>& request) {
   std::vector<End> ends(size);
@@ -42,11 +53,11 @@ std::vector<End> run_job(std::size_t size,
     }
     if (link.rank() != 0)
       return;
-    const Result<ReduceResult> result = reduce_shares(session, std::move(*shares), mine);
-    if (result)
-      end.ranks = result.value().ranks;
+    const Result<std::size_t> ranks = reduce(session, *shares, mine);
+    if (ranks)
+      end.ranks = *ranks;
     else
-      end.error = result.error();
+      end.error = ranks.error();
     end.diagnostics = session.diagnostics;
   });
   return ends;
@@ -99,8 +110,6 @@ protected:
     JobRequest out;
     out.runs.resize(1);
     out.runs.front().inputs = {run()};
-    out.runs.front().wanted = {false, false, false};
-    out.reduce.output = folder.path("job.json");
     return out;
   }
   [[nodiscard]] std::string bytes(const std::string& name) const {

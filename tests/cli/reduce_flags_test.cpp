@@ -187,7 +187,7 @@ TEST_F(ReduceFlagsTest, ABaselineOfParts) {
   ASSERT_EQ(in_folder("direct", {"baseline", "save", base_, "-o", "a.rsb", "--label", "x"}).code,
             0);
   const RunResult got = in_folder(
-      "reduced", {"reduce", path("a"), "--as", "baseline", "-o", "a.rsb", "--labels", "x"});
+      "reduced", {"reduce", path("a"), "--as", "baseline", "-o", "a.rsb", "--label", "x"});
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_FALSE(test::bytes_of(path("direct/a.rsb")).empty());
   EXPECT_TRUE(test::bytes_of(path("direct/a.rsb")) == test::bytes_of(path("reduced/a.rsb")));
@@ -228,15 +228,15 @@ TEST_F(ReduceFlagsTest, WhatDoesNotBelongToTheCommandIsRefusedBeforeAnythingIsRe
   };
   const std::string none = path("none"), out = path("out");
   refused({none, "-o", out + ".json", "--fail-on", "total_time>2%"},
-          "--fail-on and the choice of workbooks require --as compare");
-  refused({none, "--as", "page", "-o", out, "--gpu-timeline"},
-          "--fail-on and the choice of workbooks require --as compare");
-  refused({none, "--as", "analyze", "-o", out, "--csv-dir", out},
-          "--csv-dir requires --as collectives");
-  refused({none, "-o", out + ".json", "--html", out}, "--html requires --as analyze");
-  refused({none, "-o", out + ".json", "--sweep2", none}, "--sweep2 and sweep labels");
-  refused({none}, "needs --output or --csv-dir");
-  refused({none, "--as", "page"}, "needs --output");
+          "collectives: no option --fail-on");
+  refused({none, "--as", "page", "-o", out, "--gpu-timeline"}, "page: no option --gpu-timeline");
+  refused({none, "--as=analyze", "-o", out, "--csv-dir", out}, "analyze: no option --csv-dir");
+  refused({none, "-o", out + ".json", "--html", out}, "collectives: no option --html");
+  refused({none}, "needs --output");
+  refused({none, "--as", "analyze"}, "needs --output");
+  refused({"variance", none, "--as", "gemm"}, "needs --output");
+  refused({"-o", out + ".json"}, "needs folders of parts");
+  refused({none, "--as", "merge", "-o", out}, "'merge' is not one of collectives, top");
   refused({"--as", "compare", "--baseline", none, "--test", none, "-o", out, "--fail-on",
            "totaltime>2%"},
           "--fail-on: no metric named totaltime");

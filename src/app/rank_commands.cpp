@@ -1,0 +1,101 @@
+#include "app/rank_commands.h"
+
+#include "app/analyze.h"
+#include "app/individual_report.h"
+#include "app/rank_needs.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rankscope {
+namespace {
+
+ReportOptions sweep_options_of(const PartOptions& of) {
+  ReportOptions out = sweep_report_options();
+  out.gpu_arch = of.gpu_arch;
+  out.legacy_gemm_layout = of.legacy_gemm_layout;
+  return out;
+}
+
+ReportOptions compare_options_of(const PartOptions&) {
+  return compare_report_options();
+}
+
+ReportOptions top_options_of(const PartOptions& of) {
+  ReportOptions out;
+  out.gpu_arch = of.gpu_arch;
+  return out;
+}
+
+void collectives_needs(Needs& needs, const ShardFile&) {
+  (void)CollectivesNeeds(needs);
+}
+
+void top_needs(Needs& needs, const ShardFile& of) {
+  (void)TopNeeds(needs, top_options_of(of.options));
+}
+
+/// A page of parts may be that of a run or of a sweep: a node does not see all configurations.
+void page_needs(Needs& needs, const ShardFile& of) {
+  const ReportOptions report = top_options_of(of.options);
+  (void)TopNeeds(needs, report);
+  (void)need_page(needs, report, of.page_ranks);
+  if (of.of_a_sweep())
+    (void)SweepPageNeeds(needs, report);
+}
+
+void sweep_needs(Needs& needs, const ShardFile& of) {
+  (void)AnalyzeNeeds(needs, {sweep_options_of(of.options), of.options.top_k, of.options.rank_by});
+}
+
+void compare_needs(Needs& needs, const ShardFile&) {
+  (void)CompareNeeds(needs);
+}
+
+void gemm_needs(Needs& needs, const ShardFile& of) {
+  (void)need_gemms(needs, {{}, of.options.top_k, of.options.rank_by});
+}
+
+void batch_needs(Needs& needs, const ShardFile& of) {
+  (void)BatchNeeds(needs, of.options.batch);
+}
+
+constexpr std::array kRankCommands{
+    RankCommand{"collectives", RanksOf::kRun, collectives_needs},
+    RankCommand{"top", RanksOf::kRun, top_needs},
+    RankCommand{"page", RanksOf::kRunOrSweep, page_needs},
+    RankCommand{"analyze", RanksOf::kSweep, sweep_needs, kAnalyzeReport, sweep_options_of},
+    RankCommand{"html", RanksOf::kSweep, sweep_needs},
+    RankCommand{"gemm", RanksOf::kSweep, gemm_needs},
+    RankCommand{"compare", RanksOf::kRun, compare_needs, kCompareReport, compare_options_of},
+    RankCommand{"baseline", RanksOf::kRun, compare_needs},
+    RankCommand{"batch", RanksOf::kBatchFolders, batch_needs}};
+
+} // namespace
+
+std::span<const RankCommand> rank_commands() {
+  return kRankCommands;
+}
+
+const RankCommand* find_rank_command(std::string_view name) {
+  const auto at = std::ranges::find_if(
+      kRankCommands, [name](const RankCommand& command) { return command.name == name; });
+  return at == kRankCommands.end() ? nullptr : &*at;
+}
+
+Needs needs_of(const std::vector<std::string>& commands, const ShardFile& shard) {
+  Needs out;
+  for (const std::string& name : commands)
+    if (const RankCommand* const command = find_rank_command(name))
+      command->needs(out, shard);
+  return out;
+}
+
+bool serves(const ShardFile& shard, const RankCommand& command) {
+  const std::vector<std::string>& wanted = shard.options.wanted;
+  const bool workbooks =
+      command.workbook == nullptr || std::ranges::find(wanted, command.name) != wanted.end();
+  return workbooks && needs_of(wanted, shard).cover(needs_of({command.name}, shard));
+}
+
+} // namespace rankscope
