@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 
-/// `text` in lines of at most kWidth columns, all but the first indented.
+/// `text` in lines of at most kWidth columns, all but the first indented. A long list breaks behind
+/// a comma.
 std::string wrapped(const std::string& text, std::size_t first_column, std::size_t indent) {
   std::string out;
   std::size_t column = first_column;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  const auto put = [&](const std::string& word) {
     if (column > indent && column + 1 + word.size() > kWidth) {
       out += '\n' + std::string(indent, ' ');
       column = indent;
@@ -27,6 +27,14 @@ std::string wrapped(const std::string& text, std::size_t first_column, std::size
     }
     out += word;
     column += word.size();
+  };
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    for (std::size_t comma = 0; indent + word.size() > kWidth &&
+                                (comma = word.rfind(',', kWidth - indent - 1)) != std::string::npos;
+         word.erase(0, comma + 1))
+      put(word.substr(0, comma + 1));
+    put(word);
   }
   return out;
 }
