@@ -188,8 +188,9 @@ private:
 
   Result<RankSummary> one_rank(const RankItem& item, const LoadedTrace& trace) {
     RankSummary out;
-    const RecordPlace place =
-        place_of(item.plan, item.file.rank, trace.trace, request_.traces.gpus_per_node);
+    const RecordPlace place = place_of(item.plan, item.file.rank,
+                                       static_cast<std::int64_t>(trace.trace.header.devices.size()),
+                                       request_.traces.gpus_per_node);
     const std::shared_ptr<const LoadedTrace> view(&trace, [](const LoadedTrace*) {});
     const RecordTrace record = record_trace(place, view, true);
     const auto add = [&](const char* name, const Schema<EventRecord>& schema,

@@ -60,6 +60,10 @@ void batch_needs(Needs& needs, const ShardFile& of) {
   (void)BatchNeeds(needs, of.options.batch);
 }
 
+void query_needs(Needs& needs, const ShardFile& of) {
+  (void)QueryNeeds(needs, top_options_of(of.options), {true, true, true, true});
+}
+
 constexpr std::array kRankCommands{
     RankCommand{"collectives", RanksOf::kRun, collectives_needs},
     RankCommand{"top", RanksOf::kRun, top_needs},
@@ -69,6 +73,7 @@ constexpr std::array kRankCommands{
     RankCommand{"gemm", RanksOf::kSweep, gemm_needs},
     RankCommand{"compare", RanksOf::kRun, compare_needs, kCompareReport, compare_options_of},
     RankCommand{"baseline", RanksOf::kRun, compare_needs},
+    RankCommand{"query", RanksOf::kRunOrSweep, query_needs},
     RankCommand{"batch", RanksOf::kBatchFolders, batch_needs}};
 
 } // namespace

@@ -20,12 +20,40 @@
 namespace rankscope {
 
 template <class Archive, PartOf<TraceNotes> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.header_rank, r.diagnostics);
+  archive(r.header_rank, r.devices, r.diagnostics);
+}
+
+template <class Archive, PartOf<RankRecordRow> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.path, r.vendor, r.device, r.backend, r.world_size, r.base_time_ns, r.events,
+          r.gpu_events, r.linked, r.steps, r.input_bytes);
+  for (auto& ns : r.ns)
+    archive(ns);
+}
+
+template <class Archive, PartOf<StepRecord> Row> void part_fields(Archive& archive, Row& r) {
+  bool has_work = r.ns.has_value();
+  KindTimes times = r.ns.value_or(KindTimes{});
+  archive(r.step, r.start_ns, r.dur_ns, has_work);
+  for (std::int64_t& ns : times)
+    archive(ns);
+  if constexpr (Archive::kReads)
+    if (has_work)
+      r.ns = times;
+}
+
+template <class Archive, PartOf<IdleRecord> Row> void part_fields(Archive& archive, Row& r) {
+  archive.choice(r.cause, kIdleCauses);
+  archive(r.idle_ns, r.gaps, r.total_ns);
+}
+
+template <class Archive, PartOf<TraceRows> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.row, r.steps, r.idle);
 }
 
 namespace {
 
-constexpr PartName kNotesFact{"trace", 1};
+constexpr PartName kNotesFact{"trace", 2};
+constexpr PartName kRowsFact{"rows", 1};
 constexpr PartName kRemarksFact{"remarks", 1};
 constexpr PartName kCollectivesFact{"collectives", kRankCollectivesVersion};
 constexpr PartName kIdentityFact{"identity", kRankIdentityVersion};
@@ -64,7 +92,8 @@ std::string board_text(const std::string& gpu_arch) {
 
 FactOf<TraceNotes> need_notes(Needs& needs) {
   return needs.add<TraceNotes>(kNotesFact, "", [](const RankItem&, const LoadedTrace& trace) {
-    TraceNotes out{trace.trace.header.rank, {}};
+    TraceNotes out{
+        trace.trace.header.rank, static_cast<std::int64_t>(trace.trace.header.devices.size()), {}};
     out.diagnostics.merge(trace.trace.diagnostics);
     return out;
   });
@@ -107,6 +136,14 @@ FactOf<Diagnostics> need_remarks(Needs& needs, const ReportOptions& options,
       });
 }
 
+Result<GemmFacts> gemms_of(const LoadedTrace& trace, const AnalyzeLook& look, bool sheet) {
+  std::vector<RankGemms> gemms(1);
+  gemms[0] = extract_gemms(trace, look.report);
+  if (sheet)
+    RS_CHECK(attach_sheet(gemms[0], trace, look.report));
+  return gemm_facts(gemms, look.top_k, look.ranking);
+}
+
 /// `sheet`: with the columns of the sheet GEMM.
 FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look, bool sheet) {
   std::string options =
@@ -114,15 +151,10 @@ FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look, bool sheet) 
   if (sheet)
     options += fmt::format(" {} legacy={}", board_text(look.report.gpu_arch),
                            look.report.legacy_gemm_layout);
-  return needs.add<GemmFacts>(
-      kGemmsFact, options,
-      [look, sheet](const RankItem&, const LoadedTrace& trace) -> Result<GemmFacts> {
-        std::vector<RankGemms> gemms(1);
-        gemms[0] = extract_gemms(trace, look.report);
-        if (sheet)
-          RS_CHECK(attach_sheet(gemms[0], trace, look.report));
-        return gemm_facts(gemms, look.top_k, look.ranking);
-      });
+  return needs.add<GemmFacts>(kGemmsFact, options,
+                              [look, sheet](const RankItem&, const LoadedTrace& trace) {
+                                return gemms_of(trace, look, sheet);
+                              });
 }
 
 } // namespace
@@ -215,6 +247,27 @@ SweepPageNeeds::SweepPageNeeds(Needs& needs, const ReportOptions& options)
     : record(need_record(needs, counted_options())),
       gemms(need_gemms(needs, {options, kGemmsOfPage, GemmRanking::kRange}, false)),
       collectives(need_collectives(needs)) {}
+
+QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFacts& wanted)
+    : notes(need_notes(needs)) {
+  if (wanted.rows)
+    rows = needs.add<TraceRows>(kRowsFact, "", [](const RankItem&, const LoadedTrace& trace) {
+      const RecordPlace place;
+      return TraceRows{rank_record(trace, place), step_records(trace, place),
+                       idle_records(trace, place)};
+    });
+  if (wanted.top)
+    top.emplace(needs, options);
+  if (wanted.collectives)
+    collectives = top ? top->collectives : need_collectives(needs);
+  constexpr std::size_t kAll = 1'000'000;
+  if (wanted.gemms)
+    gemms = needs.add<GemmFacts>(
+        kGemmsFact, "all " + board_text(options.gpu_arch),
+        [options](const RankItem&, const LoadedTrace& trace) {
+          return gemms_of(trace, {top_options(trace, options), kAll, GemmRanking::kRange}, true);
+        });
+}
 
 void add_default_needs(Needs& needs) {
   const CollectivesNeeds collectives(needs);

@@ -6,6 +6,7 @@
 #include "analyses/collectives/run_consistency.h"
 #include "analyses/compare/compare_part.h"
 #include "analyses/gemm/gemm_facts.h"
+#include "analyses/records/records.h"
 #include "analyses/sweep/sweep.h"
 #include "analyses/top/top_facts.h"
 #include "app/analyze_state.h"
@@ -21,6 +22,7 @@ namespace rankscope {
 /// What the trace of a rank says of itself.
 struct TraceNotes {
   std::optional<std::int64_t> header_rank;
+  std::int64_t devices = 0; ///< that its header names
   Diagnostics diagnostics;
 };
 
@@ -96,6 +98,26 @@ struct BatchNeeds {
   FactOf<BatchPart> part;
   FactOf<TraceNotes> notes;
   BatchNeeds(Needs& needs, const BatchOptions& options);
+};
+
+/// The rows of `ranks`, `steps` and `idle` of a rank, without their place.
+struct TraceRows {
+  RankRecordRow row;
+  std::vector<StepRecord> steps;
+  std::vector<IdleRecord> idle;
+};
+/// Of which facts the tables of SQL that a query names are made.
+struct QueryFacts {
+  bool rows = false, collectives = false, gemms = false, top = false;
+  [[nodiscard]] bool any() const { return rows || collectives || gemms || top; }
+};
+struct QueryNeeds {
+  FactOf<TraceNotes> notes;
+  std::optional<FactOf<TraceRows>> rows;
+  std::optional<FactOf<RankCollectives>> collectives; ///< those of `top`, where both are wanted
+  std::optional<FactOf<GemmFacts>> gemms;             ///< all of them
+  std::optional<TopNeeds> top;
+  QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFacts& wanted);
 };
 
 /// Gives the record or the GEMMs of a rank their key: a sweep numbers equal labels, which a part

@@ -4,8 +4,10 @@
 #include "analyses/gemm/gemm_facts.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "base/pointers.h"
 #include "base/snake_case.h"
-#include "engine/run_ranks.h"
+#include "engine/rank_facts.h"
+#include "engine/rank_source.h"
 #include "findings/collective_findings.h"
 #include "findings/compose.h"
 #include "os/tasks.h"
@@ -121,6 +123,15 @@ const RunTableInfo* find_table(const std::string& name) {
   return at == all.end() ? nullptr : &*at;
 }
 
+TraceRows placed(TraceRows rows, const RecordPlace& place) {
+  rows.row.place = place;
+  for (StepRecord& step : rows.steps)
+    step.place = place;
+  for (IdleRecord& idle : rows.idle)
+    idle.place = place;
+  return rows;
+}
+
 SqlPart part_of_events(const Schema<EventRecord>& schema, const RecordTrace& of,
                        const std::vector<EventId>& events) {
   return part_of_rows<EventRecord>(schema, events.size(), [&of, &events](std::size_t i) {
@@ -158,9 +169,8 @@ std::string run_label(const RunPlan& plan) {
   return name.empty() ? folder.parent_path().filename().string() : name;
 }
 
-RecordPlace place_of(const RunPlan& plan, std::int64_t rank, const Trace& trace,
+RecordPlace place_of(const RunPlan& plan, std::int64_t rank, std::int64_t devices,
                      std::int64_t per_node) {
-  const auto devices = static_cast<std::int64_t>(trace.header.devices.size());
   const std::int64_t of = per_node > 0 ? per_node : devices;
   return {run_label(plan), rank, of > 0 && rank >= 0 ? rank / of : 0};
 }
@@ -174,11 +184,12 @@ Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& 
   if (plan)
     return std::vector<RunPlan>{std::move(*plan)};
   std::error_code ec;
-  if (request.inputs.size() != 1 || !std::filesystem::is_directory(request.inputs.front(), ec))
+  if (session.source == nullptr &&
+      (request.inputs.size() != 1 || !std::filesystem::is_directory(request.inputs.front(), ec)))
     return plan.error();
   Diagnostics found;
   Result<std::vector<RunPlan>> sweep =
-      discover_sweep(request.inputs.front(), request.discover, found);
+      find_sweep(session, request.inputs.front(), request.discover, found);
   if (!sweep || sweep->size() < 2)
     return plan.error();
   session.diagnostics.merge(found);
@@ -189,12 +200,16 @@ Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& 
 struct RunTables::Wanted {
   bool traces = false; ///< they stay in memory
   bool linked = false;
-  bool small = false; ///< steps, ranks, idle
-  bool collectives = false, gemms = false, top = false;
+  QueryFacts facts;
   std::set<std::string> sheets; ///< of report, lower case
-  [[nodiscard]] bool any() const {
-    return traces || small || collectives || gemms || top || !sheets.empty();
-  }
+  [[nodiscard]] bool any() const { return traces || facts.any() || !sheets.empty(); }
+};
+
+/// The facts of ranks that a pass takes.
+struct RunTables::Pass {
+  Needs needs;
+  QueryNeeds of;
+  Pass(const ReportOptions& options, const QueryFacts& wanted) : of(needs, options, wanted) {}
 };
 
 struct RunTables::Rank {
@@ -207,13 +222,9 @@ struct RunTables::Rank {
   bool linked = false;
   RecordPlace place;
   RecordTrace record;
-  std::optional<RankRecordRow> row;
-  std::vector<StepRecord> steps;
-  std::vector<IdleRecord> idle;
+  std::optional<TraceRows> rows;
   std::map<std::string, std::shared_ptr<const Table>> sheets; ///< by snake_case name
-  std::optional<RankCollectives> collectives;
-  std::optional<RankGemms> gemms;
-  std::optional<RankFacts> top; ///< of TopNeeds
+  std::optional<RankFacts> facts;                             ///< of the pass
   std::optional<Error> error;
 };
 
@@ -228,6 +239,19 @@ struct RunTables::Run {
   void take(Table table) {
     const std::string name = snake_case(table.name());
     sheets[name] = std::make_shared<const Table>(std::move(table));
+  }
+  void make_collectives(const RunTablesRequest& request) {
+    collectives_made = true;
+    CollectiveOptions options;
+    options.gpus_per_node = request.gpus_per_node;
+    options.all_to_all_v_heatmap = true;
+    Result<CollectiveFacts> made = collective_facts(collectives, options);
+    if (!made) // there is none in the run: empty tables
+      return;
+    facts = std::move(*made);
+    Report report = collective_tables(*facts, options);
+    for (Table& table : report.tables)
+      take(std::move(table));
   }
 };
 
@@ -267,46 +291,29 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
       continue;
     out.traces = out.traces || name == "events" || name == "kernels" || name == "operators";
     out.linked = out.linked || name != "events";
-    out.small = out.small || name == "steps" || name == "ranks" || name == "idle";
+    QueryFacts& facts = out.facts;
+    facts.rows = facts.rows || name == "steps" || name == "ranks" || name == "idle";
     const bool from_collectives =
         name == "collectives" || name == "findings" || info->kind == kRunTablesCollectives;
-    out.collectives = out.collectives || (from_collectives && !collectives);
-    out.gemms = out.gemms || (info->kind == kGemm && !gemms);
-    out.top = out.top || ((name == "findings" || info->kind == kRunTablesTop) && !top);
+    facts.collectives = facts.collectives || (from_collectives && !collectives);
+    facts.gemms = facts.gemms || (info->kind == kGemm && !gemms);
+    facts.top = facts.top || ((name == "findings" || info->kind == kRunTablesTop) && !top);
     if (info->kind == kReport)
       out.sheets.insert(name);
   }
   return out;
 }
 
-Result<void> RunTables::extract(Rank& rank, const Wanted& wanted) const {
+Result<void> RunTables::extract(Rank& rank, const Wanted& wanted, const Pass& pass) const {
   LoadedTrace& trace = *rank.trace;
-  rank.place = place_of(*rank.plan, rank.file->rank, trace.trace, request_.gpus_per_node);
   if (wanted.linked && !rank.linked) {
     trace.tree = CallTree::build(trace.trace);
     rank.linked = true;
   }
-  if (wanted.small) {
-    rank.row = rank_record(trace, rank.place);
-    rank.steps = step_records(trace, rank.place);
-    rank.idle = idle_records(trace, rank.place);
-  }
+  RS_TRY(rank.facts, pass.needs.extract({*rank.plan, *rank.file, 0, 0}, trace));
   ReportOptions options = wanted.linked ? record_options() : ReportOptions{};
   options.gpu_arch = request_.gpu_arch;
   choose_gpu(trace.trace, options);
-  if (wanted.collectives)
-    rank.collectives = extract_collectives(trace);
-  if (wanted.gemms) {
-    rank.gemms = extract_gemms(trace, options);
-    rank.gemms->key = {rank.plan->configuration, rank.file->rank};
-    RS_CHECK(attach_sheet(*rank.gemms, trace, options));
-  }
-  if (wanted.top) {
-    const RankItem item{*rank.plan, *rank.file, 0, 0};
-    Needs needs;
-    const TopNeeds of(needs, top_report(request_));
-    RS_TRY(rank.top, needs.extract(item, trace));
-  }
   if (!wanted.sheets.empty()) {
     options.per_step = true;
     for (const Analysis* analysis : analyses())
@@ -322,6 +329,8 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted) const {
       }
     }
   }
+  rank.place = place_of(*rank.plan, rank.file->rank, (*rank.facts)[pass.of.notes].devices,
+                        request_.gpus_per_node);
   if (wanted.traces || request_.keep_traces)
     rank.record = record_trace(rank.place, rank.trace, rank.linked);
   else
@@ -329,7 +338,45 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted) const {
   return {};
 }
 
-Result<void> RunTables::pass(const Wanted& wanted) {
+/// Records and sheets of reports are made of traces; traces that are in memory are not asked for
+/// again, and standard input has one pass.
+bool RunTables::needs_traces(const Wanted& wanted) const {
+  return wanted.traces || !wanted.sheets.empty() ||
+         std::ranges::any_of(ranks_, [](const std::unique_ptr<Rank>& rank) {
+           return rank->trace != nullptr || rank->file->path == "-";
+         });
+}
+
+/// Of all ranks, from the cache, from parts or from their traces, which are then released.
+Result<void> RunTables::pass_over_facts(const Pass& pass) {
+  std::vector<RunPlan> plans = plans_;
+  for (RunPlan& plan : plans)
+    plan.ranks.clear();
+  std::vector<Rank*> asked;
+  for (const std::unique_ptr<Rank>& rank : ranks_)
+    if (!rank->lost) {
+      plans[static_cast<std::size_t>(rank->plan - plans_.data())].ranks.push_back(*rank->file);
+      asked.push_back(rank.get());
+    }
+  RankRun run;
+  run.memory_bytes = request_.memory_bytes;
+  run.quiet = true; // need() names them
+  FactSteps steps{pass.needs, {}};
+  steps.take = [&](const RankItem& item, const LoadedTrace& trace,
+                   RankFacts facts) -> Result<void> {
+    Rank& rank = *asked[item.index];
+    traces_read_ += trace.trace.events.size() > 0 ? 1 : 0;
+    rank.diagnostics = facts[pass.of.notes].diagnostics;
+    rank.place =
+        place_of(*rank.plan, rank.file->rank, facts[pass.of.notes].devices, request_.gpus_per_node);
+    rank.facts = std::move(facts);
+    return {};
+  };
+  steps.lost = [&](const RankItem& item, const Error& error) { asked[item.index]->error = error; };
+  return run_ranks(session_, pointers_to(plans), run, std::move(steps));
+}
+
+Result<void> RunTables::pass_over_traces(const Wanted& wanted, const Pass& pass) {
   std::vector<RankFile> files;
   std::vector<Rank*> to_load, there;
   for (const std::unique_ptr<Rank>& rank : ranks_) {
@@ -343,7 +390,7 @@ Result<void> RunTables::pass(const Wanted& wanted) {
     to_load.push_back(rank.get());
   }
   const auto one = [&](Rank& rank) {
-    Result<void> done = extract(rank, wanted);
+    Result<void> done = extract(rank, wanted, pass);
     if (!done)
       rank.error = std::move(done.error());
   };
@@ -373,7 +420,14 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
   const Wanted of = wanted(names);
   if (!of.any())
     return {};
-  RS_CHECK(pass(of));
+  const bool traces = needs_traces(of);
+  if (traces && session_.source != nullptr)
+    return Error{ErrorCode::kUsage, "query",
+                 "the statement names records or sheets of reports, which need the traces",
+                 "parts serve ranks, steps, idle, findings, collectives and the tables of "
+                 "collectives, gemm and top"};
+  const Pass pass(top_report(request_), of.facts);
+  RS_CHECK(traces ? pass_over_traces(of, pass) : pass_over_facts(pass));
   std::optional<Error> lost;
   std::size_t left = 0;
   for (const std::unique_ptr<Rank>& rank : ranks_) {
@@ -387,7 +441,8 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
     if (rank->lost)
       continue;
     ++left;
-    if (rank->diagnostics && !std::exchange(rank->told, true) && !of.top) // top tells them itself
+    if (rank->diagnostics && !std::exchange(rank->told, true) &&
+        !of.facts.top) // top tells them itself
       session_.diagnostics.merge(*rank->diagnostics);
     rank->diagnostics.reset();
   }
@@ -395,7 +450,7 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
     return ranks_.size() == 1 && lost
                ? *lost
                : Error{ErrorCode::kUnreadable, plans_.front().folder, "no rank could be read", ""};
-  RS_CHECK(after(of));
+  RS_CHECK(after(of, pass));
   ready_.insert(names.begin(), names.end());
   return {};
 }
@@ -417,54 +472,43 @@ Result<void> RunTables::take_top(std::size_t of, const TopParts& parts) {
 }
 
 /// What is made of all ranks of a run.
-Result<void> RunTables::after(const Wanted& wanted) {
+Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
+  const QueryNeeds& of = pass.of;
   for (std::size_t r = 0; r < runs_.size(); ++r) {
     Run& run = *runs_[r];
-    std::vector<RankGemms> gemms;
+    std::vector<GemmFacts> gemms;
     TopParts parts;
     for (const std::unique_ptr<Rank>& rank : ranks_) {
-      if (rank->run != &run || rank->lost)
+      if (rank->run != &run || !rank->facts)
         continue;
-      if (rank->collectives) {
-        run.collectives.push_back(std::move(*rank->collectives));
-        rank->collectives.reset();
+      RankFacts facts = std::move(*std::exchange(rank->facts, std::nullopt));
+      const RankItem item{*rank->plan, *rank->file, 0, 0};
+      if (of.rows)
+        rank->rows = placed(std::move(facts[*of.rows]), rank->place);
+      if (of.gemms) {
+        name_rank(item, facts[*of.gemms]);
+        gemms.push_back(std::move(facts[*of.gemms]));
       }
-      if (rank->gemms) {
-        gemms.push_back(std::move(*rank->gemms));
-        rank->gemms.reset();
-      }
-      if (rank->top) {
-        Needs needs;
-        const TopNeeds of(needs, top_report(request_));
-        session_.diagnostics.merge((*rank->top)[of.remarks]);
-        of.put({*rank->plan, *rank->file, 0, 0}, *rank->top, parts);
-        rank->top.reset();
-      }
-    }
-    if (wanted.collectives) {
-      run.collectives_made = true;
-      CollectiveOptions options;
-      options.gpus_per_node = request_.gpus_per_node;
-      options.all_to_all_v_heatmap = true;
-      Result<CollectiveFacts> facts = collective_facts(run.collectives, options);
-      if (facts) { // else there is none in the run: empty tables
-        run.facts = std::move(*facts);
-        Report report = collective_tables(*run.facts, options);
-        for (Table& table : report.tables)
-          run.take(std::move(table));
+      if (of.top) {
+        session_.diagnostics.merge(facts[of.top->remarks]);
+        of.top->put(item, facts, parts);
+      } else if (of.collectives) {
+        run.collectives.push_back(std::move(facts[*of.collectives]));
       }
     }
-    if (wanted.gemms) {
-      run.gemms_made = true;
-      constexpr std::size_t kAll = 1'000'000;
-      run.sheets["gemm_variance"] = std::make_shared<const Table>(
-          gemm_table(gemm_facts(gemms, kAll, GemmRanking::kRange), GemmTable::kOverlap, 5));
-    }
-    run.top_made = run.top_made || wanted.top;
-    if (wanted.top && !parts.ranks.empty()) {
+    run.top_made = run.top_made || wanted.facts.top;
+    if (!parts.ranks.empty())
       RS_CHECK(take_top(r, parts));
+    if (wanted.facts.top && wanted.facts.collectives)
+      run.collectives = std::move(parts.collectives);
+    if (wanted.facts.collectives)
+      run.make_collectives(request_);
+    if (wanted.facts.gemms) {
+      run.gemms_made = true;
+      run.sheets["gemm_variance"] = std::make_shared<const Table>(gemm_table(
+          join_gemm_facts(pointers_to(gemms), GemmRanking::kRange), GemmTable::kOverlap, 5));
     }
-    if ((wanted.top || wanted.collectives) && run.facts && run.top_made)
+    if ((wanted.facts.top || wanted.facts.collectives) && run.facts && run.top_made)
       add_findings(run.findings, collective_findings(*run.facts));
   }
   return {};
@@ -509,12 +553,14 @@ std::optional<SqlPart> RunTables::rank_part(const std::string& name, const Rank&
     return kernels_part(rank.record);
   if (name == "operators")
     return operators_part(rank.record);
+  if (!rank.rows)
+    return std::nullopt;
   if (name == "steps")
-    return part_of(step_record_schema(), rank.steps);
-  if (name == "ranks" && rank.row)
-    return part_of(rank_record_schema(), std::vector{*rank.row});
+    return part_of(step_record_schema(), rank.rows->steps);
+  if (name == "ranks")
+    return part_of(rank_record_schema(), std::vector{rank.rows->row});
   if (name == "idle")
-    return part_of(idle_record_schema(), rank.idle);
+    return part_of(idle_record_schema(), rank.rows->idle);
   return std::nullopt;
 }
 

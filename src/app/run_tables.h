@@ -2,8 +2,8 @@
 // traces, the sheets of the reports. Each trace is parsed once for all that a statement names.
 #pragma once
 
-#include "analyses/gemm/gemm_data.h"
 #include "analyses/records/records.h"
+#include "app/rank_needs.h"
 #include "app/top_parts.h"
 #include "base/result.h"
 #include "engine/session.h"
@@ -42,8 +42,8 @@ Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& 
 
 /// What a run is called in the column `run`.
 [[nodiscard]] std::string run_label(const RunPlan& plan);
-/// rank / `per_node`, or the devices that the trace names; 0 where neither is known.
-[[nodiscard]] RecordPlace place_of(const RunPlan& plan, std::int64_t rank, const Trace& trace,
+/// rank / `per_node`, or the devices that its trace names; 0 where neither is known.
+[[nodiscard]] RecordPlace place_of(const RunPlan& plan, std::int64_t rank, std::int64_t devices,
                                    std::int64_t per_node);
 
 /// The records of one trace as a table of the SqlSource of its name; `of` outlives it.
@@ -64,7 +64,8 @@ public:
   /// Lost ranks are in the session's diagnostics. Errors: kUnreadable when no rank could be read.
   Result<void> need(const std::set<std::string>& names);
 
-  /// How often traces were parsed so far: the number of ranks, when all went well.
+  /// How often traces were parsed so far: the number of ranks, when all went well and nothing was
+  /// cached.
   [[nodiscard]] std::size_t traces_read() const { return traces_read_; }
 
 private:
@@ -73,9 +74,12 @@ private:
   struct Wanted;
 
   [[nodiscard]] Wanted wanted(const std::set<std::string>& names) const;
-  Result<void> pass(const Wanted& wanted);
-  Result<void> extract(Rank& rank, const Wanted& wanted) const;
-  Result<void> after(const Wanted& wanted);
+  struct Pass;
+  [[nodiscard]] bool needs_traces(const Wanted& wanted) const;
+  Result<void> pass_over_traces(const Wanted& wanted, const Pass& pass);
+  Result<void> pass_over_facts(const Pass& pass);
+  Result<void> extract(Rank& rank, const Wanted& wanted, const Pass& pass) const;
+  Result<void> after(const Wanted& wanted, const Pass& pass);
   Result<void> take_top(std::size_t of, const TopParts& parts);
   [[nodiscard]] std::shared_ptr<const SqlTable> make(const std::string& name) const;
   [[nodiscard]] static std::optional<SqlPart> rank_part(const std::string& name, const Rank& rank);

@@ -2,18 +2,21 @@
 #include "app/query.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "cli/parts_flags.h"
 #include "cli/query_prompt.h"
 #include "sql/statements.h"
 #include "writers/writer.h"
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace rankscope {
 namespace {
 
 struct QueryFlags {
-  std::vector<std::string> arguments; ///< SQL and inputs
+  std::vector<std::string> arguments; ///< SQL and inputs; once the SQL is taken out, inputs
+  std::optional<std::vector<std::string>> statements; ///< that was taken out
   RunTablesRequest request;
   std::string format, output;
   bool tables = false, allow_files = false;
@@ -48,11 +51,12 @@ Result<void> list_tables(Context& ctx) {
   return {};
 }
 
-Result<void> query_of(Context& ctx, const QueryFlags& given) {
-  if (given.tables)
+Result<void> query_of(Context& ctx, QueryFlags& f) {
+  if (f.tables)
     return list_tables(ctx);
-  QueryFlags f = given;
-  const std::vector<std::string> statements = take_sql(f.arguments);
+  if (!f.statements)
+    f.statements = take_sql(f.arguments);
+  const std::vector<std::string>& statements = *f.statements;
   if (f.arguments.empty())
     return Error{ErrorCode::kUsage, "query", "needs a trace or a folder of rank traces",
                  "rankscope query --help"};
@@ -103,7 +107,14 @@ Action setup_query(FlagSet& app) {
     app.add(options::memory, f->request.memory_bytes);
   });
   add_discover_flags(app, f->request.discover, true);
-  return [f](Context& ctx) { return query_of(ctx, *f); };
+  return {[f](Context& ctx) { return query_of(ctx, *f); },
+          [f](const Context&) -> Result<std::vector<PartialRequest>> {
+            f->statements = take_sql(f->arguments);
+            RunTablesRequest& r = f->request;
+            return std::vector{
+                run_of_ranks("query", f->arguments, r.discover,
+                             {.gpu_arch = &r.gpu_arch, .memory_bytes = &r.memory_bytes})};
+          }};
 }
 
 } // namespace

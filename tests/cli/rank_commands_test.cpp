@@ -42,6 +42,11 @@ std::vector<RankCase> cases_of(const RankCommand& command) {
       {"gemm",
        {{{"variance", "SWEEP", "-o", "OUT"}},
         {{"overlap", "SWEEP", "-o", "OUT"}, {"--rank-by", "cv", "--top-k", "2"}}}},
+      {"query",
+       {{{"FROM slow_ranks", "RUN"}},
+        {{"FROM steps; FROM idle; FROM collectives_by_size; FROM findings", "RUN", "--json"}},
+        {{"FROM ranks; FROM gemm_variance; FROM top_operators; FROM nccl_long", "SWEEP", "--rows",
+          "1000"}}}},
       {"compare", {{{"--baseline", "RUN", "--test", "RUN", "-o", "OUT", "--no-plots"}}}},
       {"baseline", {{{"save", "RUN", "-o", "OUT/b.rsb"}}}},
       {"batch",
@@ -133,7 +138,7 @@ protected:
       cached.insert(cached.end(), {"--cache", path("cache")});
       const Outcome want = run(alone, run_folder, sweep);
       if (want.said.code == 7)
-        GTEST_SKIP() << "a build without ECharts";
+        GTEST_SKIP() << want.said.err; // ECharts or DuckDB is missing
       EXPECT_TRUE(want.said.code == 0 || want.said.code == 4) << want.said.err;
       EXPECT_FALSE(want.files.empty() && want.said.out.empty());
       const bool of_run = std::ranges::find(of.words, "RUN") != of.words.end();
