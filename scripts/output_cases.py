@@ -330,6 +330,10 @@ def shared_cases(data, mpi):
                           ["reduce", "state/t", "--as", "top"], ["reduce", "state/t", "--as", "top", "--json"],
                           ["partial", f"{data}/batch", "-o", "state/b", "--for", "batch", *batch],
                           ["reduce", "--as", "batch", "-b", "state/b", "-o", "out/b.xlsx"]]
+    out["reduce_query"] = [["partial", sweep, "-o", "state/q", "--for", "query"],
+                           ["reduce", "FROM slow_ranks", "state/q", "--as", "query"],
+                           ["reduce", "FROM findings; FROM gemm_variance", "state/q", "--as", "query", "--json"],
+                           ["reduce", "FROM kernels", "state/q", "--as", "query"]]
     out["partial_dry_run"] = [["partial", run, "-o", "state/p", "--dry-run"],
                               ["partial", run, "-o", "state/p", "--dry-run", "--json"]]
     out["baseline"] = [["baseline", "save", run, "-o", "state/0.rsb"], ["baseline", "save", other, "-o", "state/1.rsb"],

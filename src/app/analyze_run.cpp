@@ -17,8 +17,7 @@ namespace {
 
 /// What is gathered of a configuration while its ranks pass by, in the order of the ranks.
 struct ConfigWork {
-  std::string fingerprint;        ///< before any of its traces was read
-  std::set<std::int64_t> reports; ///< ranks whose individual reports are up to date
+  std::string fingerprint; ///< before any of its traces was read
   std::vector<RankCollectives> collectives;
   std::vector<RankIdentity> identities;
   std::vector<GemmFacts> gemms;
@@ -37,8 +36,6 @@ public:
     for (std::size_t p = 0; p < plans.size(); ++p) {
       results_[p].configuration = plans[p]->configuration;
       work_[p].fingerprint = fingerprint_of(*plans[p], options);
-      if (run.individual)
-        work_[p].reports = ranks_with_reports(*plans[p], options, run.layout);
     }
   }
 
@@ -53,9 +50,8 @@ public:
         return write_individual_report(trace, run_.report, workbook_of(item));
       };
     if (!run_.force)
-      steps.made = [this](const RankItem& item) {
-        return work_[item.plan_index].reports.count(item.file.rank) > 0;
-      };
+      steps.file = [this](const RankItem& item) { return workbook_of(item); };
+    steps.file_options = run_.options();
     steps.take = [this](const RankItem& item, const LoadedTrace& trace, RankFacts facts) {
       return take(item, trace, facts);
     };

@@ -46,43 +46,15 @@ template <class T> Result<T> read_part(const std::string& path, std::string_view
   return part;
 }
 
-/// The first lines of a fingerprint, and the line of a rank.
-std::string made_with(const std::string& options) {
-  return fmt::format("rankscope {}\n{}\n", RANKSCOPE_VERSION, options);
-}
-std::string line_of(const RankFile& file, const TraceStamp& stamp) {
-  return fmt::format("{} {} {}\n", file.rank, file.path, stamp.text());
-}
-
 } // namespace
 
 std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
-  std::string out = made_with(options);
-  for (const RankFile& file : plan.ranks)
-    out +=
-        line_of(file, plan.parts != nullptr ? TraceStamp{file.bytes, plan.parts->modified_ns(file)}
-                                            : trace_stamp(file.path));
-  return out;
-}
-
-std::set<std::int64_t> ranks_with_reports(const RunPlan& plan, const std::string& options,
-                                          const OutputLayout& layout) {
-  std::set<std::int64_t> out;
-  const Result<SavedConfiguration> saved =
-      read_part<SavedConfiguration>(layout.state(plan.configuration), kConfigurationKind);
-  if (!saved || !saved->fingerprint.starts_with(made_with(options)))
-    return out;
-  std::map<std::string, std::int64_t> bytes;
-  for (std::size_t i = 0; i < saved->output_bytes.size(); ++i)
-    bytes.emplace(saved->config.outputs[i], saved->output_bytes[i]);
+  std::string out = fmt::format("rankscope {}\n{}\n", RANKSCOPE_VERSION, options);
   for (const RankFile& file : plan.ranks) {
-    const auto report = bytes.find(layout.individual_report({plan.configuration, file.rank}));
-    std::error_code ec;
-    if (report != bytes.end() &&
-        saved->fingerprint.find("\n" + line_of(file, trace_stamp(file.path))) !=
-            std::string::npos &&
-        static_cast<std::int64_t>(fs::file_size(report->first, ec)) == report->second)
-      out.insert(file.rank);
+    const TraceStamp stamp = plan.parts != nullptr
+                                 ? TraceStamp{file.bytes, plan.parts->modified_ns(file)}
+                                 : trace_stamp(file.path);
+    out += fmt::format("{} {} {}\n", file.rank, file.path, stamp.text());
   }
   return out;
 }

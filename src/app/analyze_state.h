@@ -12,7 +12,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -53,11 +52,6 @@ Result<void> save_state(const ConfigResult& config, const std::string& fingerpri
 /// is named in `diag`.
 [[nodiscard]] std::optional<ConfigResult>
 load_state(const std::string& path, const std::string& fingerprint, Diagnostics& diag);
-
-/// The ranks whose individual reports are there, by the state of a run with the same options over
-/// the same traces of these ranks.
-[[nodiscard]] std::set<std::int64_t>
-ranks_with_reports(const RunPlan& plan, const std::string& options, const OutputLayout& layout);
 
 /// What a sweep's page needs to know beside its configurations.
 struct SweepState {

@@ -125,10 +125,13 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   Needs needs;
   const CompareNeeds of(needs);
   FactSteps steps{needs, {}};
-  if (workbooks)
+  if (workbooks) {
     steps.also = [&](const RankItem& item, const LoadedTrace& trace) {
       return write_individual_report(trace, compare_report_options(), workbook_of(item));
     };
+    steps.file = workbook_of;
+    steps.file_options = "compare";
+  }
   steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
     if (workbooks && plan.parts != nullptr)
       RS_CHECK(plan.parts->copy_report(item.file, kCompareReport, workbook_of(item)));

@@ -1,6 +1,8 @@
 #include "engine/rank_facts.h"
 
+#include "base/fnv.h"
 #include "os/input_file.h"
+#include "os/whole_file.h"
 
 #include <optional>
 
@@ -27,7 +29,7 @@ public:
     if (!rank.identity)
       return false;
     rank.facts = steps_.needs.find(*cache_, item.file, *rank.identity);
-    rank.made = !steps_.also || (steps_.made && steps_.made(item));
+    rank.made = !steps_.also || is_written(item, *rank.identity);
     rank.known = rank.made && !steps_.with_trace && steps_.needs.all_in(rank.facts);
     if (rank.known)
       remember_input(item.file.path);
@@ -42,12 +44,30 @@ public:
     if (!rank.made && steps_.also)
       RS_CHECK(steps_.also(item, trace));
     // only what is still the file that was read
-    if (rank.identity && rank.identity == trace_identity(item.file))
+    if (rank.identity && rank.identity == trace_identity(item.file)) {
       steps_.needs.store(*cache_, item.file, *rank.identity, facts);
+      if (!rank.made && steps_.file)
+        cache_->store(item.file, *rank.identity, key_of_file(item), mark_of_file(item));
+    }
     return facts;
   }
 
 private:
+  [[nodiscard]] std::string key_of_file(const RankItem& item) const {
+    return "file " + steps_.file(item) + "\n" + steps_.file_options;
+  }
+  /// Of its content; "" when it cannot be read.
+  [[nodiscard]] std::string mark_of_file(const RankItem& item) const {
+    const Result<std::string> bytes = read_own(steps_.file(item));
+    return bytes ? fnv64_hex(*bytes) : "";
+  }
+  [[nodiscard]] bool is_written(const RankItem& item, const std::string& identity) const {
+    if (!steps_.file)
+      return false;
+    const auto mark = cache_->find(item.file, identity, key_of_file(item));
+    return mark && !mark->empty() && *mark == mark_of_file(item);
+  }
+
   struct Rank {
     std::optional<std::string> identity; ///< of its trace, before it was read
     RankFacts facts;

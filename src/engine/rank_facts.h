@@ -97,8 +97,10 @@ struct FactSteps {
   /// Called while the trace is in memory, for files that are not facts; not for a rank that comes
   /// from parts.
   std::function<Result<void>(const RankItem&, const LoadedTrace&)> also = {};
-  /// Whether the files that `also` makes of a rank are there, from an earlier run.
-  std::function<bool(const RankItem&)> made = {};
+  /// The file that `also` writes of a rank, and a text of all options that it depends on. A file
+  /// that is as `also` has written it from this trace, by the cache, is not written again.
+  std::function<std::string(const RankItem&)> file = {};
+  std::string file_options = {};
   /// `take` looks at the trace too: cached facts are not enough.
   bool with_trace = false;
   std::function<void(const RankItem&, const Error&)> lost = {};

@@ -82,7 +82,8 @@ TEST_F(CachedFactsOfCommands, ReadNoTraceTheSecondTime) {
   const auto compare = [&](Session& session) {
     CompareInput input;
     input.folder = run_;
-    input.write_reports = false;
+    input.label = "run";
+    input.out = folder_.path("out"); // with a workbook for each rank
     return static_cast<bool>(load_compared_run(session, input));
   };
   expect_no_trace_read(top);
