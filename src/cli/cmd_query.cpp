@@ -110,6 +110,9 @@ Action setup_query(FlagSet& app) {
   return {[f](Context& ctx) { return query_of(ctx, *f); },
           [f](const Context&) -> Result<std::vector<PartialRequest>> {
             f->statements = take_sql(f->arguments);
+            if (f->arguments.empty()) // --tables too, which needs no ranks
+              return Error{ErrorCode::kUsage, "query", "needs the ranks of a run",
+                           "rankscope query --help"};
             RunTablesRequest& r = f->request;
             return std::vector{
                 run_of_ranks("query", f->arguments, r.discover,
