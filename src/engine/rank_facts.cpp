@@ -157,7 +157,9 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
   of.take = std::move(steps.take);
   of.lost = std::move(steps.lost);
   of.finished = std::move(steps.finished);
-  return run_ranks<RankFacts>(session, plans, run, std::move(of));
+  RankRun with_frames = run;
+  with_frames.keep_python = run.keep_python || steps.needs.frames();
+  return run_ranks<RankFacts>(session, plans, with_frames, std::move(of));
 }
 
 } // namespace rankscope

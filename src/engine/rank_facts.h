@@ -34,6 +34,11 @@ private:
 
 class Needs {
 public:
+  /// Traces are read with their Python frames; call trees are built without them, so that other
+  /// facts are the same.
+  void want_frames() { frames_ = true; }
+  [[nodiscard]] bool frames() const { return frames_; }
+
   /// A fact with its encoding; `options`: a text of all options that it depends on.
   /// `extract` is a pure function of the rank's trace. What was added before is the same fact.
   template <class T>
@@ -88,6 +93,7 @@ private:
     std::function<Result<AnyPart>(std::string_view)> decode;
   };
   std::vector<Need> needs_;
+  bool frames_ = false;
 };
 
 /// What happens to each rank whose facts are asked for: the steps of RankSteps.

@@ -89,6 +89,7 @@ private:
     load.memory_limit_bytes = run_.memory_bytes;
     load.most_in_flight = run_.most_in_flight;
     load.keep_python = run_.keep_python;
+    load.frames_in_tree = false;
     load.link = run_.link;
     load.rules = run_.rules;
     load.cancelled = [this] { return stopped(); };

@@ -27,10 +27,10 @@ struct RankItem {
 
 /// How run_ranks goes about it.
 struct RankRun {
-  unsigned threads = 0;           ///< 0 = the session's
-  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
-  std::size_t most_in_flight = 0; ///< traces, 0 = as many as threads
-  bool keep_python = false;
+  unsigned threads = 0;              ///< 0 = the session's
+  std::uint64_t memory_bytes = 0;    ///< for traces in flight, 0 = half of the free
+  std::size_t most_in_flight = 0;    ///< traces, 0 = as many as threads
+  bool keep_python = false;          ///< Python frames, which are not in the call trees
   bool link = true;                  ///< build call trees
   TreeRules rules = TreeRules::kOwn; ///< of the call trees
   bool progress = false;             ///< show it
