@@ -206,6 +206,7 @@ def run_cases(data):
                          "files": [trace_of(run, r) for r in range(4)]}.items():
         out[f"top_{name}"] = [["top", *inputs, "--width", "140"], ["--json", "top", *inputs],
                               ["top", *inputs, "-k", "0", "--gpu-arch", "none"]]
+        out[f"why_{name}"] = [["why", *inputs, "-k", "0"], ["--json", "why", *inputs]]
         out[f"page_{name}"] = [["page", *inputs, "-o", "out/p.html"]]
         out[f"collectives_{name}"] = [["collectives", *inputs, "--csv-dir", "out/csv", "-o", "out/c.xlsx"],
                                       ["collectives", *inputs, "--json", "--align", "base"]]

@@ -8,6 +8,7 @@
 #include "analyses/gemm/gemm_facts.h"
 #include "analyses/inference/step_pairs.h"
 #include "analyses/inference/trace_pieces.h"
+#include "analyses/job/cause_tables.h"
 #include "analyses/nsys/nsys_summary.h"
 #include "analyses/records/records.h"
 #include "analyses/replay/replay_items.h"
@@ -70,6 +71,12 @@ std::vector<SheetInfo> nsys_sheets() {
   return {nsys_figure_schema().info(), nsys_class_schema("kernels", "kernel time by class").info(),
           nsys_class_schema("nccl", "time of NCCL kernels by operation").info(),
           nsys_class_schema("memory", "memory operations by kind").info()};
+}
+
+std::vector<SheetInfo> why_sheets() {
+  std::vector<SheetInfo> out = cause_sheets();
+  out.push_back(finding_schema().info());
+  return out;
 }
 
 std::vector<SheetInfo> with_overview() {
@@ -172,6 +179,7 @@ std::vector<SheetGroup> all_sheets() {
       {"compare", "runs against a baseline", compare_sheets()},
       {"baseline history", "saved runs over time", history_sheets()},
       {"top", "the whole answer in the terminal", with_overview()},
+      {"why", "the causes of a step's time", why_sheets()},
       {"info",
        "what a trace holds",
        {trace_fact_schema().info(), category_count_schema().info(), trace_figures_schema().info()}},

@@ -35,6 +35,10 @@ void top_needs(Needs& needs, const ShardFile& of) {
   (void)TopNeeds(needs, top_options_of(of.options));
 }
 
+void why_needs(Needs& needs, const ShardFile&) {
+  (void)WhyNeeds(needs);
+}
+
 /// A page of parts may be that of a run or of a sweep: a node does not see all configurations.
 void page_needs(Needs& needs, const ShardFile& of) {
   const ReportOptions report = top_options_of(of.options);
@@ -67,6 +71,7 @@ void query_needs(Needs& needs, const ShardFile& of) {
 constexpr std::array kRankCommands{
     RankCommand{"collectives", RanksOf::kRun, collectives_needs},
     RankCommand{"top", RanksOf::kRun, top_needs},
+    RankCommand{"why", RanksOf::kRun, why_needs},
     RankCommand{"page", RanksOf::kRunOrSweep, page_needs},
     RankCommand{"analyze", RanksOf::kSweep, sweep_needs, kAnalyzeReport, sweep_options_of},
     RankCommand{"html", RanksOf::kSweep, sweep_needs},

@@ -4,6 +4,7 @@
 #include "analyses/collectives/identity_part.h"
 #include "analyses/gemm/gemm_data.h"
 #include "analyses/gemm/gemm_part.h"
+#include "analyses/job/rank_graph_part.h"
 #include "analyses/sweep/sweep_part.h"
 #include "analyses/top/top_part.h"
 #include "app/batch_fields.h"
@@ -64,6 +65,7 @@ constexpr PartName kCompareFact{"compare", kComparePartVersion};
 constexpr PartName kTopFact{"top", kTopRankVersion};
 constexpr PartName kBatchFact{"batch", kBatchPartVersion};
 constexpr PartName kPageFact{"page", kRankPageVersion};
+constexpr PartName kJobFact{"job", kRankGraphVersion};
 
 /// As every command over ranks counts: with the GPU work whose launch is not in the trace.
 ReportOptions with_all_work(ReportOptions options) {
@@ -225,6 +227,18 @@ void TopNeeds::put(const RankItem& item, RankFacts& facts, TopParts& parts) cons
   name_rank(item, facts[record]);
   parts.put(std::move(facts[rank]), std::move(facts[record]), std::move(facts[collectives]),
             std::move(facts[identity]));
+}
+
+WhyNeeds::WhyNeeds(Needs& needs)
+    : graph(needs.add<RankGraph>(kJobFact, "",
+                                 [](const RankItem& item, const LoadedTrace& trace) {
+                                   RankGraph out = rank_graph_of(trace);
+                                   out.rank = item.file.rank;
+                                   return out;
+                                 })),
+      record(need_record(needs, counted_options())), collectives(need_collectives(needs)),
+      identity(need_identity(needs)), remarks(need_remarks(needs, counted_options(), 0)) {
+  needs.want_frames();
 }
 
 FactOf<RankPage> need_page(Needs& needs, const ReportOptions& options, std::size_t ranks) {

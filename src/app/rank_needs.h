@@ -6,6 +6,7 @@
 #include "analyses/collectives/run_consistency.h"
 #include "analyses/compare/compare_part.h"
 #include "analyses/gemm/gemm_facts.h"
+#include "analyses/job/rank_graph.h"
 #include "analyses/records/records.h"
 #include "analyses/sweep/sweep.h"
 #include "analyses/top/top_facts.h"
@@ -73,6 +74,16 @@ struct TopNeeds {
   TopNeeds(Needs& needs, const ReportOptions& options);
   /// Moves them out of `facts` to `parts`.
   void put(const RankItem& item, RankFacts& facts, TopParts& parts) const;
+};
+
+/// What `why` needs; the traces are read with their Python frames.
+struct WhyNeeds {
+  FactOf<RankGraph> graph;
+  FactOf<RankRecord> record;
+  FactOf<RankCollectives> collectives;
+  FactOf<RankIdentity> identity;
+  FactOf<Diagnostics> remarks;
+  explicit WhyNeeds(Needs& needs);
 };
 
 /// A rank of the page of a run of so many ranks.

@@ -34,6 +34,7 @@ protected:
     return {
         {"info", trace_},
         {"top", trace_},
+        {"why", trace_},
         {"query", "SELECT 1", trace_},
         {"export", trace_, "--parquet", out("parquet")},
         {"report", trace_},

@@ -197,7 +197,7 @@ std::vector<OutputLine> InputsKept::lines() const {
 }
 
 /// Commands without an input, or without an output.
-const std::set<std::string> kNothingToKeep = {"info",  "top",     "sample",     "synth",
+const std::set<std::string> kNothingToKeep = {"info",  "top",     "why",        "sample", "synth",
                                               "cache", "columns", "completion", "man"};
 
 std::set<std::string> all_commands_by_name() {

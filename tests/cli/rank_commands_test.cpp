@@ -36,6 +36,7 @@ std::vector<RankCase> cases_of(const RankCommand& command) {
   const std::map<std::string, std::vector<RankCase>> special{
       {"collectives", {{{"RUN", "-o", "OUT/c.json"}}}},
       {"top", {{{"RUN", "--width", "100", "-k", "3"}}, {{"RUN", "--json"}}}},
+      {"why", {{{"RUN", "--width", "100"}}, {{"RUN", "--json"}}}},
       {"page", {{{"RUN", "-o", "OUT/p.html"}}, {{"SWEEP", "-o", "OUT/p.html"}}}},
       {"analyze", {{{"SWEEP", "-o", "OUT", "--no-merge", "--no-plots"}, {"--top-k", "3"}}}},
       {"html", {{{"SWEEP", "-o", "OUT/h.html", "--label", "one"}}}},

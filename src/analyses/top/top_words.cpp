@@ -6,6 +6,8 @@
 namespace rankscope {
 namespace {
 
+constexpr const char* kWhyHelp = "what makes the steps slow, the remedy and its gain";
+
 bool has_gemms(const TopFacts& facts) {
   return std::any_of(facts.categories.begin(), facts.categories.end(),
                      [](const TopCategory& c) { return c.sum.category == "GEMM"; });
@@ -34,6 +36,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     // a folder of one rank is no trace
     const std::string& path =
         input.folder && !facts.ranks.empty() ? facts.ranks.front().path : input.paths.front();
+    add({"why", path}, kWhyHelp);
     add({"report", path}, "every sheet of this trace in a workbook");
     if (facts.overview.steps > 1)
       add({"report", path, "--per-step", "--sheets", "gpu_timeline_per_step"},
@@ -42,6 +45,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
       add({"info", path}, "what the trace holds");
     return out;
   }
+  add_over_ranks({"why"}, {}, kWhyHelp);
   if (marked != facts.ranks.end())
     add({"report", marked->path},
         fmt::format("every sheet of rank {}, which the others wait for or which computes longer",

@@ -1,0 +1,45 @@
+// What the rules propose: the nodes of a cause, and their durations without it. Whether
+// it costs anything is for the replay to say (causes.cpp).
+#pragma once
+
+#include "analyses/job/causes.h"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+inline constexpr std::int64_t kSmallCopyBytes = std::int64_t{64}
+                                                << 10U; ///< smaller copies are reads
+
+struct CauseCandidate {
+  StepCause cause;                                        ///< without cost and gain
+  std::vector<NodeId> nodes;                              ///< whose time on the path is its cost
+  std::vector<std::pair<NodeId, std::int64_t>> durations; ///< without it
+  std::vector<NodeId> unblocked;                          ///< calls that would not wait
+};
+
+/// What all rules look at.
+struct CauseInput {
+  const JobRun& run;
+  const std::optional<GpuArch>& arch;
+  std::span<const std::int64_t> on_path; ///< by node, ns
+  std::int64_t floor_ns = 0;             ///< of all steps: less is not worth a candidate
+};
+
+/// Of one rank; `nodes`: its nodes in the graph, ascending. A node belongs to one candidate.
+[[nodiscard]] std::vector<CauseCandidate> host_candidates(const CauseInput& in, std::uint32_t rank,
+                                                          std::span<const NodeId> nodes);
+/// Products and copies.
+[[nodiscard]] std::vector<CauseCandidate> gpu_candidates(const CauseInput& in, std::uint32_t rank,
+                                                         std::span<const NodeId> nodes);
+
+/// What makes outstanding ranks differ from their peers: of each the kernels that are longer,
+/// the kernels that peers lack, the host. `nodes`: by rank.
+[[nodiscard]] std::vector<CauseCandidate>
+rank_candidates(const CauseInput& in, std::span<const OutstandingRank> ranks,
+                const std::vector<std::vector<NodeId>>& nodes);
+
+} // namespace rankscope

@@ -1,0 +1,126 @@
+#include "analyses/job/cause_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <span>
+
+namespace rankscope {
+namespace {
+
+/// A cause with its place in the list, and its ranks as text.
+struct CauseRow {
+  std::int64_t place = 0;
+  std::string ranks;
+  const StepCause* cause = nullptr;
+};
+
+Schema<CauseFacts> run_schema() {
+  using R = CauseFacts;
+  return Schema<R>(
+      "why_run", "the steps of the run and how far the job graph explains them",
+      {{"steps", "steps", Unit::kCount, [](const R& r) { return r.steps; },
+        "profiler steps that all ranks have"},
+       {"step_ms", "step_ms", Unit::kMs, &R::step_ms,
+        "time of a step; the first one of several is left out"},
+       {"after_ms", "after_ms", Unit::kMs, &R::after_ms, "replay without the causes of the table"},
+       {"floor_ms", "floor_ms", Unit::kMs, &R::floor_ms, "smaller gains are not reported"},
+       {"gpu_on_path_percent", "gpu_on_path_percent", Unit::kPercent, &R::gpu_busy_percent,
+        "GPU work, of the critical path"},
+       {"host_on_path_percent", "host_on_path_percent", Unit::kPercent, &R::host_percent,
+        "host activities, of the critical path"},
+       {"unexplained_percent", "unexplained_percent", Unit::kPercent,
+        [](const R& r) { return r.quality.unexplained_percent(); },
+        "delays and inferred waits, of the critical path"},
+       {"without_delays_percent", "without_delays_percent", Unit::kPercent,
+        [](const R& r) { return r.quality.without_delays_percent(); },
+        "by which the replay without delays differs from the trace"},
+       {"transfer_ms", "transfer_ms", Unit::kMs, &R::transfer_ms,
+        "transfers of collectives on the critical path, of a step"},
+       {"wait_ms", "wait_ms", Unit::kMs, &R::wait_ms,
+        "of a step, mean over the ranks: in collectives before the last rank arrives"},
+       {"unlinked_percent", "unlinked_percent", Unit::kPercent, &R::unlinked_percent,
+        "GPU time without a launch in the trace"}});
+}
+
+Schema<CauseRow> cause_schema() {
+  using R = CauseRow;
+  const auto of = [](auto member) { return [member](const R& r) { return r.cause->*member; }; };
+  const auto text = [](auto member) {
+    return [member](const R& r) -> std::optional<std::string_view> {
+      const std::string& t = r.cause->*member;
+      return t.empty() ? std::nullopt : std::optional<std::string_view>(t);
+    };
+  };
+  return Schema<R>(
+      "causes", "what takes time on the critical path, and what its removal gains",
+      {{"place", &R::place, "1: the largest gain"},
+       {"rule", [](const R& r) { return cause_rule_id(r.cause->rule); }, "see docs/why.md"},
+       {"ranks", &R::ranks, "that have it"},
+       {"what", text(&StepCause::what), "the frame, operator, call or extents that it is about"},
+       {"before", text(&StepCause::before), "the operator that ends before it"},
+       {"after", text(&StepCause::after), "the operator that follows it"},
+       {"gain_ms", "gain_ms", Unit::kMs, of(&StepCause::gain_ms),
+        "of a step, by replay, with the causes above removed too"},
+       {"gain_low_ms", "gain_low_ms", Unit::kMs, of(&StepCause::low_ms),
+        "its 95 % interval over the steps"},
+       {"gain_high_ms", "gain_high_ms", Unit::kMs, of(&StepCause::high_ms),
+        "its 95 % interval over the steps"},
+       {"gain_kind",
+        [](const R& r) {
+          return std::string_view(r.cause->kind == GainKind::kEstimate ? "estimate" : "at most");
+        },
+        "estimate: from values of this run; at most: a bound"},
+       {"alone_ms", "alone_ms", Unit::kMs, of(&StepCause::alone_ms),
+        "gain when it alone is removed"},
+       {"cost_ms", "cost_ms", Unit::kMs, of(&StepCause::cost_ms),
+        "of a step, on the critical path"},
+       {"confidence", [](const R& r) { return confidence_name(r.cause->confidence); },
+        "sure; likely: one rival could not be excluded; hint: without direct evidence"},
+       {"count", "count", Unit::kCount, [](const R& r) { return r.cause->count; },
+        "occurrences in all steps"},
+       {"steps_seen", "steps_seen", Unit::kCount, [](const R& r) { return r.cause->steps_seen; },
+        "steps that have it"},
+       {"steps", "steps", Unit::kCount, [](const R& r) { return r.cause->steps; },
+        "steps of the run"},
+       {"longest_ms", "longest_ms", Unit::kMs, of(&StepCause::occurrence_ms),
+        "its longest occurrence"}});
+}
+
+Schema<Unsaid> unsaid_schema() {
+  using R = Unsaid;
+  return Schema<R>(
+      "causes_not_reported", "signs of causes that are not reported, and why",
+      {{"rule", [](const R& r) { return cause_rule_id(r.rule); }, "see docs/why.md"},
+       {"reason", [](const R& r) { return unsaid_reason_name(r.reason); },
+        "no-gain: other work takes as long; explained: by the causes of the table; below-noise: "
+        "not "
+        "significant over the steps, or in fewer than half of them"},
+       {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms, "of a step, on the critical path"}});
+}
+
+std::string ranks_text(const std::vector<std::int64_t>& ranks) {
+  std::string out;
+  for (const std::int64_t rank : ranks)
+    out += fmt::format("{}{}", out.empty() ? "" : " ", rank);
+  return out;
+}
+
+} // namespace
+
+std::vector<Table> cause_tables(const CauseFacts& facts) {
+  std::vector<CauseRow> rows;
+  for (const StepCause& cause : facts.causes)
+    rows.push_back({static_cast<std::int64_t>(rows.size()) + 1, ranks_text(cause.ranks), &cause});
+  std::vector<Table> out;
+  out.push_back(run_schema().table(std::span(&facts, 1)));
+  out.push_back(cause_schema().table(rows));
+  out.push_back(unsaid_schema().table(facts.unsaid));
+  return out;
+}
+
+std::vector<SheetInfo> cause_sheets() {
+  return {run_schema().info(), cause_schema().info(), unsaid_schema().info()};
+}
+
+} // namespace rankscope

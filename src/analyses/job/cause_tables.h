@@ -1,0 +1,16 @@
+// The facts of causes as tables, for JSON and for the dictionary of columns.
+#pragma once
+
+#include "analyses/job/causes.h"
+#include "core/report.h"
+#include "core/schema.h"
+
+#include <vector>
+
+namespace rankscope {
+
+/// why_run, causes, causes_not_reported.
+[[nodiscard]] std::vector<Table> cause_tables(const CauseFacts& facts);
+[[nodiscard]] std::vector<SheetInfo> cause_sheets();
+
+} // namespace rankscope

@@ -1,0 +1,308 @@
+#include "analyses/job/causes.h"
+
+#include "analyses/job/cause_candidates.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr std::array<std::string_view, kCauseRules> kCauseRuleIds = {
+    "data-loader",    "garbage-collection", "host-code",       "allocator",     "pinning",
+    "checkpoint",     "read-back",          "blocking-launch", "code-loading",  "launch-bound",
+    "optimizer-loop", "slow-format",        "misaligned-gemm", "pageable-copy", "slow-gpu",
+    "slow-operator",  "more-work",          "slow-host"};
+constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
+                                                                "below-noise"};
+constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};
+
+constexpr double kFloorMs = 0.05;
+constexpr std::size_t kMostCauses = 12;
+
+class Causes {
+public:
+  Causes(const JobRun& run, const std::optional<GpuArch>& arch,
+         std::vector<OutstandingRank> outstanding, double floor_percent)
+      : run_(run), outstanding_(std::move(outstanding)), now_(step_ends(run, {})) {
+    out_.quality = quality_of(run.graph);
+    out_.ranks = run.ranks.size();
+    out_.steps = run.step_numbers.size();
+    out_.step_ms = step_ms(now_);
+    out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);
+    look_at_path();
+    collect(arch);
+  }
+
+  CauseFacts run() {
+    edit_ = JobEdit::of(run_.graph);
+    edit_.unblocked.assign(run_.graph.size(), false);
+    // what is neither on the path nor long enough in all cannot gain
+    std::erase_if(candidates_, [this](const CauseCandidate& c) {
+      return c.cause.cost_ms < out_.floor_ms && c.unblocked.empty();
+    });
+    for (CauseCandidate& c : candidates_)
+      c.cause.gain_ms = c.cause.alone_ms = out_.step_ms - step_ms(ends_with(c));
+    std::erase_if(candidates_, [this](const CauseCandidate& c) {
+      return c.cause.alone_ms < out_.floor_ms && c.cause.cost_ms < out_.floor_ms;
+    });
+    while (out_.causes.size() < kMostCauses && take_best()) {
+    }
+    for (const CauseCandidate& c : candidates_)
+      leave(c);
+    out_.after_ms = step_ms(now_);
+    for (const OutstandingRank& rank : outstanding_)
+      if (!explained(run_.ranks[rank.rank].rank))
+        out_.unexplained_ranks.emplace_back(run_.ranks[rank.rank].rank, rank.excess_ms);
+    return std::move(out_);
+  }
+
+private:
+  /// Whether the first step is left out: it begins without what the step before leaves behind.
+  [[nodiscard]] bool without_first() const { return run_.steps() > 1; }
+  [[nodiscard]] std::size_t counted_steps() const {
+    return run_.steps() - (without_first() ? 1 : 0);
+  }
+  [[nodiscard]] double per_step_ms(std::int64_t ns) const {
+    return ns_to_ms(ns) / static_cast<double>(counted_steps());
+  }
+  /// Of all steps but the first; of a single one without the work that was queued before it.
+  [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
+    if (without_first())
+      return per_step_ms(ends.back() - ends.front());
+    std::int64_t early = 0;
+    for (const RankGraph& rank : run_.ranks)
+      early = std::max(early, rank.early_until_ns);
+    return ns_to_ms(ends.back() - early);
+  }
+
+  void look_at_path() {
+    on_path_.assign(run_.graph.size(), 0);
+    std::int64_t gpu = 0, host = 0;
+    for (const PathPiece& piece : critical_path(run_.graph)) {
+      const std::int64_t ns = piece.end_ns - piece.begin_ns;
+      // of a single step: why a rank begins later than the others is not in the trace
+      if (piece.of == PathPiece::Of::kDelay && piece.first && !without_first())
+        out_.quality.unexplained_ns += ns;
+      if (piece.of != PathPiece::Of::kActivity)
+        continue;
+      on_path_[piece.node] += ns;
+      (on_gpu(run_.activity(piece.node).kind) ? gpu : host) += ns;
+    }
+    look_at_collectives();
+    const auto percent = [this](std::int64_t ns) {
+      return percent_of(ns, out_.quality.makespan_ns, 0.0);
+    };
+    out_.gpu_busy_percent = percent(gpu);
+    out_.host_percent = percent(host);
+    for (const RankGraph& rank : run_.ranks) {
+      out_.stacks = out_.stacks || rank.stacks;
+      out_.unlinked_percent =
+          std::max(out_.unlinked_percent, percent_of(late_unlinked(rank), rank.gpu_ns, 0.0));
+    }
+  }
+  void look_at_collectives() {
+    std::int64_t transfer = 0, wait = 0;
+    for (NodeId n = 0; n < run_.graph.size(); ++n) {
+      if (run_.arrival[n] || run_.activity(n).kind != ActivityKind::kCollective ||
+          (without_first() && run_.step_of(n) == 0))
+        continue;
+      transfer += on_path_[n];
+      for (const JobGraph::Wait& from : run_.graph.waits(n))
+        if (from.kind == WaitKind::kMember && run_.rank_of[from.from] == run_.rank_of[n])
+          wait += run_.graph.start_ns(n) - run_.graph.start_ns(from.from);
+    }
+    out_.transfer_ms = per_step_ms(transfer);
+    out_.wait_ms = per_step_ms(wait) / static_cast<double>(run_.ranks.size());
+  }
+
+  /// GPU time without a launch, except what was launched before the window and runs at its begin.
+  [[nodiscard]] static std::int64_t late_unlinked(const RankGraph& rank) {
+    return rank.unlinked_ns - rank.early_ns;
+  }
+
+  void collect(const std::optional<GpuArch>& arch) {
+    std::vector<std::vector<NodeId>> nodes(run_.ranks.size());
+    for (NodeId n = 0; n < run_.graph.size(); ++n)
+      if (!run_.arrival[n])
+        nodes[run_.rank_of[n]].push_back(n);
+    const CauseInput in{run_, arch, on_path_,
+                        static_cast<std::int64_t>(out_.floor_ms * 1e6) *
+                            static_cast<std::int64_t>(counted_steps())};
+    for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
+      for (CauseCandidate& c : host_candidates(in, r, nodes[r]))
+        join(std::move(c));
+      for (CauseCandidate& c : gpu_candidates(in, r, nodes[r]))
+        join(std::move(c));
+    }
+    for (CauseCandidate& c : rank_candidates(in, outstanding_, nodes))
+      candidates_.push_back(std::move(c));
+    for (CauseCandidate& c : candidates_)
+      describe(c);
+  }
+
+  /// Equal causes of several ranks are one.
+  void join(CauseCandidate c) {
+    const auto same = std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& other) {
+      const StepCause& a = other.cause;
+      const StepCause& b = c.cause;
+      return a.rule == b.rule && a.what == b.what && a.before == b.before && a.after == b.after &&
+             a.rule < CauseRule::kSlowGpu;
+    });
+    if (same == candidates_.end()) {
+      candidates_.push_back(std::move(c));
+      return;
+    }
+    StepCause& to = same->cause;
+    to.ranks.insert(to.ranks.end(), c.cause.ranks.begin(), c.cause.ranks.end());
+    to.count += c.cause.count;
+    to.bytes = std::max(to.bytes, c.cause.bytes);
+    const auto append = [](auto& list, const auto& more) {
+      list.insert(list.end(), more.begin(), more.end());
+    };
+    append(same->nodes, c.nodes);
+    append(same->durations, c.durations);
+    append(same->unblocked, c.unblocked);
+  }
+
+  /// From its nodes: how often, where, at which cost.
+  void describe(CauseCandidate& c) const {
+    StepCause& cause = c.cause;
+    std::set<std::size_t> seen;
+    std::int64_t cost = 0, longest = -1;
+    for (const NodeId n : c.nodes) {
+      const std::size_t step = run_.step_of(n);
+      if (step > 0 || !without_first())
+        cost += on_path_[n];
+      seen.insert(step);
+      if (run_.graph.dur_ns(n) <= longest)
+        continue;
+      longest = run_.graph.dur_ns(n);
+      const RankNode& node = run_.node(n);
+      cause.place = FindingPlace{run_.ranks[run_.rank_of[n]].rank, node.start_ns,
+                                 node.start_ns + node.dur_ns};
+      cause.occurrence_ms = ns_to_ms(node.dur_ns);
+    }
+    if (cause.count == 0)
+      cause.count = c.nodes.size();
+    cause.steps = run_.steps();
+    cause.steps_seen = seen.size();
+    cause.cost_ms = per_step_ms(cost);
+  }
+
+  static void apply(const CauseCandidate& c, JobEdit& edit) {
+    for (const auto& [node, dur] : c.durations)
+      edit.dur_ns[node] = std::min(edit.dur_ns[node], dur);
+    for (const NodeId node : c.unblocked)
+      edit.unblocked[node] = true;
+  }
+  [[nodiscard]] std::vector<std::int64_t> ends_with(const CauseCandidate& c) const {
+    JobEdit edit = edit_;
+    apply(c, edit);
+    return step_ends(run_, edit);
+  }
+
+  /// Takes the candidate with the largest gain on top of those taken before. False: none reaches
+  /// the floor and clears the noise of the steps. Gains seldom grow when others are taken, so the
+  /// one that was largest before is looked at first, and the others only until none can pass it.
+  bool take_best() {
+    std::sort(candidates_.begin(), candidates_.end(),
+              [](const auto& a, const auto& b) { return a.cause.gain_ms > b.cause.gain_ms; });
+    std::size_t best = candidates_.size();
+    std::vector<std::int64_t> best_ends;
+    for (std::size_t k = 0; k < candidates_.size(); ++k) {
+      if (best < candidates_.size() &&
+          candidates_[k].cause.gain_ms <= candidates_[best].cause.gain_ms)
+        break;
+      std::vector<std::int64_t> ends = ends_with(candidates_[k]);
+      StepCause& cause = candidates_[k].cause;
+      cause.gain_ms = step_ms(now_) - step_ms(ends);
+      set_interval(cause, ends);
+      if (cause.gain_ms < out_.floor_ms || below_noise(cause) ||
+          (best < candidates_.size() && cause.gain_ms <= candidates_[best].cause.gain_ms))
+        continue;
+      best = k;
+      best_ends = std::move(ends);
+    }
+    if (best == candidates_.size())
+      return false;
+    apply(candidates_[best], edit_);
+    now_ = std::move(best_ends);
+    out_.causes.push_back(std::move(candidates_[best].cause));
+    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(best));
+    return true;
+  }
+
+  /// An activity of single steps does not count, except where rules expect it in single steps.
+  [[nodiscard]] static bool below_noise(const StepCause& cause) {
+    if (cause.rule == CauseRule::kCheckpoint || cause.rule == CauseRule::kLoading)
+      return false;
+    return 2 * cause.steps_seen < cause.steps || (cause.low_ms && *cause.low_ms <= 0);
+  }
+
+  /// By the gains of the single steps.
+  void set_interval(StepCause& cause, const std::vector<std::int64_t>& ends) const {
+    std::vector<double> gains;
+    for (std::size_t k = 1; k < ends.size(); ++k)
+      gains.push_back(ns_to_ms(now_[k] - now_[k - 1] - (ends[k] - ends[k - 1])));
+    if (const std::optional<MeanDifference> interval = mean_interval(gains, 0.05)) {
+      cause.low_ms = interval->difference - interval->half_width;
+      cause.high_ms = interval->difference + interval->half_width;
+    }
+  }
+
+  /// Whether some cause belongs to this rank alone.
+  [[nodiscard]] bool explained(std::int64_t rank) const {
+    return std::any_of(out_.causes.begin(), out_.causes.end(), [rank](const StepCause& c) {
+      return c.ranks.size() == 1 && c.ranks.front() == rank;
+    });
+  }
+
+  void leave(const CauseCandidate& c) {
+    Unsaid unsaid{c.cause.rule, UnsaidReason::kNoGain, c.cause.cost_ms};
+    const double gain = step_ms(now_) - step_ms(ends_with(c));
+    if (gain >= out_.floor_ms)
+      unsaid.reason = UnsaidReason::kBelowNoise;
+    else if (c.cause.alone_ms >= out_.floor_ms)
+      unsaid.reason = UnsaidReason::kExplained;
+    const auto same = std::find_if(out_.unsaid.begin(), out_.unsaid.end(), [&](const Unsaid& u) {
+      return u.rule == unsaid.rule && u.reason == unsaid.reason;
+    });
+    if (same == out_.unsaid.end())
+      out_.unsaid.push_back(unsaid);
+    else
+      same->cost_ms += unsaid.cost_ms;
+  }
+
+  const JobRun& run_;
+  std::vector<OutstandingRank> outstanding_;
+  std::vector<std::int64_t> now_; ///< ends of the steps, without the causes taken so far
+  CauseFacts out_;
+  std::vector<std::int64_t> on_path_;
+  std::vector<CauseCandidate> candidates_;
+  JobEdit edit_; ///< with the causes taken so far removed
+};
+
+} // namespace
+
+std::string_view cause_rule_id(CauseRule rule) {
+  return kCauseRuleIds[static_cast<std::size_t>(rule)];
+}
+
+std::string_view unsaid_reason_name(UnsaidReason reason) {
+  return kUnsaidReasonNames[static_cast<std::size_t>(reason)];
+}
+
+std::string_view confidence_name(Confidence confidence) {
+  return kConfidenceNames[static_cast<std::size_t>(confidence)];
+}
+
+CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
+                     std::vector<OutstandingRank> outstanding, double floor_percent) {
+  return Causes(run, arch, std::move(outstanding), floor_percent).run();
+}
+
+} // namespace rankscope

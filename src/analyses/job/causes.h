@@ -1,0 +1,132 @@
+// Why a run takes as long as it does: for each cause that a rule finds, its cost on the
+// critical path and the gain of its removal by replay (docs/reference/job-graph.md).
+#pragma once
+
+#include "analyses/job/job_run.h"
+#include "base/statistics.h"
+#include "core/finding.h"
+#include "model/gpu_arch.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// In the order of the documentation.
+enum class CauseRule : std::uint8_t {
+  kLoader,         ///< the GPU waits for the data loader
+  kCollection,     ///< Python's garbage collector
+  kHostCode,       ///< one stretch of host code between launches
+  kAllocator,      ///< memory is taken from and given back to the driver
+  kPinning,        ///< host memory is made ready in the step
+  kCheckpoint,     ///< the model is written in some steps
+  kReadBack,       ///< the host waits for the GPU and launches nothing meanwhile
+  kBlockingLaunch, ///< each launch waits for its kernel
+  kLoading,        ///< kernels are compiled or loaded in the step
+  kLaunchBound,    ///< launches take longer than the kernels
+  kOptimizerLoop,  ///< the optimizer has a kernel for each parameter and operation
+  kSlowFormat,     ///< products in fp32 without matrix units
+  kMisaligned,     ///< products whose extents do not fit the matrix units
+  kPageableCopy,   ///< copies from or to pageable host memory
+  kSlowGpu,        ///< the kernels of one rank take longer than those of its peers
+  kSlowOperator,   ///< those of one operator do
+  kMoreWork,       ///< one rank runs kernels that its peers do not run
+  kSlowHost,       ///< the host of one rank takes longer than those of its peers
+};
+inline constexpr std::size_t kCauseRules = 18;
+/// "data-loader", ...: stable.
+[[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
+
+enum class GainKind : std::uint8_t {
+  kEstimate, ///< the edited values were measured in this run
+  kAtMost,   ///< a bound: from peaks, or as if the cause cost nothing
+};
+enum class Confidence : std::uint8_t { kSure, kLikely, kHint };
+[[nodiscard]] std::string_view confidence_name(Confidence confidence);
+
+struct StepCause {
+  CauseRule rule = CauseRule::kHostCode;
+  std::vector<std::int64_t> ranks; ///< that have it, ascending
+  std::string what;      ///< the frame, operator, call or shapes that it is about; may be empty
+  std::string before;    ///< the operator that ends before it; "" = unknown
+  std::string after;     ///< the operator that follows it; "" = unknown
+  std::size_t count = 0; ///< occurrences in all steps and ranks
+  std::size_t steps_seen = 0; ///< steps that have one
+  std::size_t steps = 0;
+  double cost_ms = 0;                    ///< of a step, on the critical path
+  double gain_ms = 0;                    ///< of a step, with all causes listed before it removed
+  std::optional<double> low_ms, high_ms; ///< 95 % interval of the gain over the steps
+  double alone_ms = 0;                   ///< gain when it alone is removed
+  GainKind kind = GainKind::kEstimate;
+  Confidence confidence = Confidence::kSure;
+  std::optional<FindingPlace> place; ///< its longest occurrence
+  double occurrence_ms = 0;          ///< and how long that is
+  // fields of single rules
+  std::int64_t bytes = 0; ///< kPageableCopy: of a step, of the rank with most
+  double rate = 0,
+         rate_to = 0; ///< kPageableCopy GB/s, kMisaligned and kSlowFormat TFLOPS, now and then
+  double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
+  double percent = 0;                  ///< kSlowGpu, kSlowOperator: by which the kernels are longer
+  double excess_ms = 0; ///< rules of one rank: how much later it is than its peers, per step
+  std::size_t latest_steps = 0; ///< and steps in which no other rank is as late
+};
+
+/// A rank that computes longer or comes later than its peers, by a test over the steps.
+struct OutstandingRank {
+  std::uint32_t rank = 0; ///< position in the run
+  double excess_ms = 0;   ///< of a step; 0: unknown
+  std::size_t steps = 0;  ///< in which no other rank exceeds its peers as much
+};
+
+/// Why a cause is not reported although its sign was there.
+enum class UnsaidReason : std::uint8_t {
+  kNoGain,     ///< on the critical path, but overlapping work takes as long
+  kExplained,  ///< the causes that are reported take its gain along
+  kBelowNoise, ///< its gain is not significant over the steps, or few steps have it
+};
+[[nodiscard]] std::string_view unsaid_reason_name(UnsaidReason reason);
+struct Unsaid {
+  CauseRule rule = CauseRule::kHostCode;
+  UnsaidReason reason = UnsaidReason::kNoGain;
+  double cost_ms = 0; ///< of a step, on the critical path; of all such causes of the rule
+};
+
+struct CauseFacts {
+  std::string title;       ///< the run, as the user named it
+  std::string board;       ///< whose peaks are used; "" = none
+  double step_time_ms = 0; ///< of a step that was not recorded, as the user gave it; 0: unknown
+  JobGraphQuality quality;
+  std::size_t ranks = 0;
+  std::size_t steps = 0;       ///< profiler steps; 0: the trace has no steps
+  double step_ms = 0;          ///< mean time of a step
+  double after_ms = 0;         ///< without all causes that are listed
+  double floor_ms = 0;         ///< smaller gains are not reported
+  double gpu_busy_percent = 0; ///< of the critical path, GPU work
+  double host_percent = 0;     ///< of the critical path, host activities and calls
+  double transfer_ms = 0;      ///< of a step, transfers of collectives on the critical path
+  double wait_ms =
+      0; ///< of a step, mean over the ranks, in collectives before the last rank arrives
+  double unlinked_percent = 0;   ///< of the GPU time, without a launch: of the rank with most
+  bool stacks = false;           ///< some rank has Python frames
+  std::vector<StepCause> causes; ///< by gain
+  /// Outstanding ranks without a cause that is theirs alone: rank, excess in ms.
+  std::vector<std::pair<std::int64_t, double>> unexplained_ranks;
+  std::vector<Unsaid> unsaid;
+};
+
+/// `arch`: of the GPUs, for the rules that need peaks. `outstanding`: whose difference to their
+/// peers is looked for, with four ranks and more. `floor_percent` of a step is the smallest gain
+/// that is reported, but at least 0.05 ms.
+[[nodiscard]] CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
+                                   std::vector<OutstandingRank> outstanding = {},
+                                   double floor_percent = 0.5);
+
+/// Above this share of unexplained time no gain is printed.
+inline constexpr double kNoGainPercent = 30;
+/// Above this one gains are marked as uncertain.
+inline constexpr double kDoubtfulPercent = 10;
+
+} // namespace rankscope

@@ -1,0 +1,263 @@
+// Causes on the GPU: products in a slow format or of awkward extents, copies of pageable memory.
+#include "analyses/job/cause_candidates.h"
+#include "base/ascii.h"
+#include "model/kernels.h"
+#include "model/ops/op_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kAlignBytes = 16;
+constexpr double kSlower = 0.95;  ///< of the rate of an aligned product
+constexpr double kLikeSize = 2;   ///< products within this factor are alike
+constexpr double kSomeSize = 256; ///< and within this one comparable at all
+
+/// A product as its operator's arguments describe it.
+struct Product {
+  double flops = 0;
+  bool aligned = true; ///< every extent a multiple of 16 bytes
+  std::string spec;    ///< of its inputs, "matrix_bf16"
+  std::string extents; ///< "8192x1024x50257"
+};
+
+std::int64_t whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// nullopt: no product with known extents.
+std::optional<Product> product_of(const RankGraph& rank, const Activity& a) {
+  if (a.kind != ActivityKind::kKernel || !is_gemm_kernel(rank.text(a.name)))
+    return std::nullopt;
+  const OpInfo* op = find_op(rank.text(a.op));
+  if (op == nullptr || op->family != "GEMM")
+    return std::nullopt;
+  const ParsedArgs args(rank.text(a.shapes), rank.text(a.types), "", "");
+  if (args.absurd())
+    return std::nullopt;
+  const std::optional<PerfResult> cost = evaluate(*op, args, {}, false);
+  if (!cost || !(cost->flops > 0))
+    return std::nullopt;
+  Product out;
+  out.flops = cost->flops;
+  out.spec = cost->compute_spec;
+  double bytes = kUnknown;
+  for (std::size_t i = 0; i < args.count() && !(bytes > 0); ++i)
+    bytes = type_bytes(args.type(i));
+  for (const auto& [name, value] : cost->params)
+    if (name == "M" || name == "N" || name == "K") {
+      const std::int64_t extent = whole_number(value);
+      out.extents += (out.extents.empty() ? "" : "x") + value;
+      if (bytes > 0 && std::fmod(static_cast<double>(extent) * bytes, kAlignBytes) != 0)
+        out.aligned = false;
+    }
+  return out;
+}
+
+/// A kernel that computes fp32 products without matrix units, by its name.
+bool without_matrix_units(std::string_view name) {
+  for (const std::string_view part :
+       {"simt", "sgemm", "ffma", "f32f32_f32f32_f32", "_SB_", "_S_B_"})
+    if (contains(name, part))
+      return !contains(name, "tf32") && !contains(name, "s1688") && !contains(name, "xf32");
+  return false;
+}
+
+class GpuCandidates {
+public:
+  GpuCandidates(const CauseInput& in, std::uint32_t rank, std::span<const NodeId> nodes)
+      : in_(in), run_(in.run), rank_(in.run.ranks[rank]), nodes_(nodes) {}
+
+  std::vector<CauseCandidate> run() {
+    std::map<std::uint32_t, std::optional<Product>> known;
+    for (const NodeId n : nodes_) {
+      const Activity& a = run_.activity(n);
+      if (a.kind == ActivityKind::kCopy)
+        copies_.push_back(n);
+      const std::uint32_t row = run_.node(n).activity;
+      auto found = known.find(row);
+      if (found == known.end())
+        found = known.emplace(row, product_of(rank_, a)).first;
+      if (found->second && run_.graph.dur_ns(n) > 0)
+        products_.push_back({n, &*found->second});
+    }
+    add_slow_format();
+    add_misaligned();
+    add_pageable();
+    for (CauseCandidate& c : out_)
+      c.cause.ranks = {rank_.rank};
+    return std::move(out_);
+  }
+
+private:
+  struct Timed {
+    NodeId node = kNoNode;
+    const Product* product = nullptr;
+  };
+  [[nodiscard]] double tflops(const Timed& t) const {
+    return t.product->flops / static_cast<double>(run_.graph.dur_ns(t.node)) / 1e3;
+  }
+
+  void add_slow_format() {
+    if (!in_.arch)
+      return;
+    const auto peak = [this](std::string_view spec) {
+      const auto found = in_.arch->tflops.find(spec);
+      return found == in_.arch->tflops.end() ? 0.0 : found->second;
+    };
+    const double fp32 = peak("vector_fp32");
+    const double tf32 = peak("matrix_bf16") / 2; // at half the rate of bf16
+    if (fp32 <= 0 || tf32 <= fp32)
+      return;
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kSlowFormat;
+    c.cause.kind = GainKind::kAtMost;
+    std::map<std::string, double> by_operator;
+    double flops = 0, ns = 0;
+    for (const Timed& t : products_) {
+      if (!without_matrix_units(run_.text(t.node, run_.activity(t.node).name)))
+        continue;
+      const auto dur = static_cast<double>(run_.graph.dur_ns(t.node));
+      c.nodes.push_back(t.node);
+      c.durations.emplace_back(t.node, static_cast<std::int64_t>(dur * fp32 / tf32));
+      by_operator[std::string(run_.text(t.node, run_.activity(t.node).op))] += dur;
+      flops += t.product->flops;
+      ns += dur;
+    }
+    if (c.nodes.empty())
+      return;
+    c.cause.what = std::max_element(by_operator.begin(), by_operator.end(), [](auto& a, auto& b) {
+                     return a.second < b.second;
+                   })->first;
+    c.cause.rate = flops / ns / 1e3;
+    c.cause.rate_to = c.cause.rate * tf32 / fp32;
+    out_.push_back(std::move(c));
+  }
+
+  /// The rate of the aligned products of the same format: the nearest within kLikeSize, else the
+  /// median of those within kSomeSize. 0: there are no such products.
+  [[nodiscard]] std::pair<double, bool> aligned_rate(const Product& p) const {
+    std::vector<double> rates;
+    double nearest = 0, distance = std::log(kLikeSize);
+    for (const Timed& t : products_) {
+      if (!t.product->aligned || t.product->spec != p.spec)
+        continue;
+      const double away = std::abs(std::log(t.product->flops / p.flops));
+      if (away <= distance) {
+        distance = away;
+        nearest = tflops(t);
+      }
+      if (away <= std::log(kSomeSize))
+        rates.push_back(tflops(t));
+    }
+    if (nearest > 0)
+      return {nearest, true};
+    return {rates.empty() ? 0 : quantile_of(std::move(rates), 0.5), false};
+  }
+
+  void add_misaligned() {
+    std::map<std::string, CauseCandidate> by_extents;
+    std::map<const Product*, std::pair<double, bool>> rates;
+    std::map<std::string, std::pair<double, double>> work; // flops, ns
+    for (const Timed& t : products_) {
+      if (t.product->aligned)
+        continue;
+      auto rate = rates.find(t.product);
+      if (rate == rates.end())
+        rate = rates.emplace(t.product, aligned_rate(*t.product)).first;
+      const auto [to, alike] = rate->second;
+      if (to <= 0 || tflops(t) > kSlower * to)
+        continue;
+      CauseCandidate& c = by_extents["products"];
+      c.cause.kind = alike ? GainKind::kEstimate : GainKind::kAtMost;
+      c.cause.confidence = alike ? Confidence::kSure : Confidence::kHint;
+      c.nodes.push_back(t.node);
+      c.durations.emplace_back(t.node, static_cast<std::int64_t>(t.product->flops / to / 1e3));
+      if (c.cause.what.empty())
+        c.cause.what = t.product->extents;
+      c.cause.rate_to = to;
+      work["products"].first += t.product->flops;
+      work["products"].second += static_cast<double>(run_.graph.dur_ns(t.node));
+    }
+    for (auto& [key, c] : by_extents) {
+      c.cause.rule = CauseRule::kMisaligned;
+      c.cause.rate = work[key].first / work[key].second / 1e3;
+      out_.push_back(std::move(c));
+    }
+  }
+
+  [[nodiscard]] bool pageable(NodeId n) const {
+    return contains(run_.text(n, run_.activity(n).name), "Pageable");
+  }
+  [[nodiscard]] double gbps(NodeId n) const {
+    return static_cast<double>(run_.activity(n).bytes) / static_cast<double>(run_.graph.dur_ns(n));
+  }
+
+  void add_pageable() {
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kPageableCopy;
+    std::vector<double> pinned, own;
+    for (const NodeId n : copies_) {
+      if (run_.activity(n).bytes < kSmallCopyBytes || run_.graph.dur_ns(n) <= 0)
+        continue;
+      const std::string_view name = run_.text(n, run_.activity(n).name);
+      if (pageable(n)) {
+        c.nodes.push_back(n);
+        own.push_back(gbps(n));
+        c.cause.bytes += run_.activity(n).bytes;
+        c.cause.what = name;
+      } else if (contains(name, "Pinned")) {
+        pinned.push_back(gbps(n));
+      }
+    }
+    if (c.nodes.empty())
+      return;
+    c.cause.bytes /= static_cast<std::int64_t>(run_.steps());
+    c.cause.rate = quantile_of(std::move(own), 0.5);
+    // without a pinned copy to compare with: as if other work hid them
+    c.cause.kind = pinned.empty() ? GainKind::kAtMost : GainKind::kEstimate;
+    c.cause.rate_to = pinned.empty() ? 0 : quantile_of(std::move(pinned), 0.5);
+    for (const NodeId n : c.nodes) {
+      const auto bytes = static_cast<double>(run_.activity(n).bytes);
+      c.durations.emplace_back(
+          n, c.cause.rate_to > 0 ? static_cast<std::int64_t>(bytes / c.cause.rate_to) : 0);
+    }
+    add_blocked_calls(c);
+    out_.push_back(std::move(c));
+  }
+
+  /// The calls that return when such a copy has ended.
+  void add_blocked_calls(CauseCandidate& c) const {
+    const std::vector<NodeId> copies = c.nodes; // ascending
+    for (const NodeId n : nodes_)
+      for (const JobGraph::Wait& wait : run_.graph.waits(n))
+        if (wait.kind == WaitKind::kBlocking &&
+            std::binary_search(copies.begin(), copies.end(), wait.from)) {
+          c.unblocked.push_back(n);
+          c.nodes.push_back(n);
+        }
+  }
+
+  const CauseInput& in_;
+  const JobRun& run_;
+  const RankGraph& rank_;
+  std::span<const NodeId> nodes_;
+  std::vector<NodeId> copies_;
+  std::vector<Timed> products_;
+  std::vector<CauseCandidate> out_;
+};
+
+} // namespace
+
+std::vector<CauseCandidate> gpu_candidates(const CauseInput& in, std::uint32_t rank,
+                                           std::span<const NodeId> nodes) {
+  return GpuCandidates(in, rank, nodes).run();
+}
+
+} // namespace rankscope

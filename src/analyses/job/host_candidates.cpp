@@ -1,0 +1,285 @@
+// Causes on the host: what a launching thread did while the GPU had nothing to do.
+#include "analyses/job/cause_candidates.h"
+#include "base/ascii.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kStallNs = 200'000; ///< a shorter activity is part of launching
+constexpr std::int64_t kTimesUsual = 10;   ///< and one below so many times the usual one
+constexpr std::int64_t kPlainLaunchNs = 5'000;
+constexpr std::size_t kLoopKernels = 50; ///< of an optimizer and step
+
+bool has(std::string_view text, std::string_view part) {
+  return contains(text, part);
+}
+
+CauseRule rule_of_host(std::string_view name) {
+  if (has(name, "DataLoader") || has(name, "dataloader.py"))
+    return CauseRule::kLoader;
+  if (has(name, "gc.collect") || has(name, "built-in function collect"))
+    return CauseRule::kCollection;
+  if (has(name, "torch/serialization.py") || has(name, "checkpoint"))
+    return CauseRule::kCheckpoint;
+  if (has(name, "torch/_dynamo") || has(name, "torch/_inductor") || has(name, "triton/compiler"))
+    return CauseRule::kLoading;
+  return CauseRule::kHostCode;
+}
+
+/// The rule for a call of the runtime that is slow by itself.
+std::optional<CauseRule> rule_of_call(std::string_view name) {
+  if (has(name, "HostAlloc") || has(name, "HostRegister") || has(name, "HostMalloc") ||
+      has(name, "FreeHost") || has(name, "MallocHost"))
+    return CauseRule::kPinning;
+  if (has(name, "Malloc") || has(name, "Free") || has(name, "MemCreate") || has(name, "MemMap") ||
+      has(name, "MemUnmap") || has(name, "MemRelease") || has(name, "MemSetAccess") ||
+      has(name, "AddressReserve"))
+    return CauseRule::kAllocator;
+  if (has(name, "ModuleLoad") || has(name, "LibraryLoad"))
+    return CauseRule::kLoading;
+  return std::nullopt;
+}
+
+/// What several nodes share to be one cause.
+using Group = std::tuple<CauseRule, std::string, std::string, std::string>;
+
+class HostCandidates {
+public:
+  HostCandidates(const CauseInput& in, std::uint32_t rank, std::span<const NodeId> nodes)
+      : in_(in), run_(in.run), rank_(rank), nodes_(nodes) {}
+
+  std::vector<CauseCandidate> run() {
+    if (run_.ranks[rank_].blocking_launches) {
+      add_blocking_launches();
+      return finish();
+    }
+    find_stall_length();
+    for (const NodeId n : nodes_)
+      take(n);
+    add_hosts_of_reads();
+    add_optimizer_loop();
+    add_launch_bound();
+    return finish();
+  }
+
+private:
+  [[nodiscard]] std::int64_t dur(NodeId n) const { return run_.graph.dur_ns(n); }
+  [[nodiscard]] std::string text(NodeId n, StrId id) const { return std::string(run_.text(n, id)); }
+
+  void find_stall_length() {
+    std::vector<double> usual;
+    for (const NodeId n : nodes_)
+      if (run_.activity(n).kind == ActivityKind::kHost)
+        usual.push_back(static_cast<double>(dur(n)));
+    if (!usual.empty())
+      stall_ns_ = std::max(
+          kStallNs, kTimesUsual * static_cast<std::int64_t>(quantile_of(std::move(usual), 0.5)));
+  }
+
+  /// A GPU activity that the call waited for; kNoNode: none.
+  [[nodiscard]] NodeId waited_for(NodeId n) const {
+    for (const JobGraph::Wait& wait : run_.graph.waits(n))
+      if (wait.kind == WaitKind::kBlocking)
+        return wait.from;
+    return kNoNode;
+  }
+
+  void take(NodeId n) {
+    const Activity& a = run_.activity(n);
+    if (a.kind == ActivityKind::kHost) {
+      if (dur(n) >= stall_ns_)
+        add_stall(n, a);
+      else
+        short_.push_back(n);
+      return;
+    }
+    if (a.kind != ActivityKind::kCall)
+      return;
+    const std::string name = text(n, a.name);
+    const NodeId gpu = waited_for(n);
+    if (const std::optional<CauseRule> rule = rule_of_call(name)) {
+      CauseCandidate& c = group({*rule, "", "", ""}, n);
+      c.cause.what = name;
+      c.durations.emplace_back(n, 0);
+      if (gpu != kNoNode)
+        c.unblocked.push_back(n);
+    } else if (gpu != kNoNode) {
+      if (!large_copy(gpu))
+        add_read_back(n, a, name);
+    } else {
+      short_.push_back(n);
+    }
+  }
+
+  /// The copy of a blocking call is that of its data, and has a separate rule.
+  [[nodiscard]] bool large_copy(NodeId gpu) const {
+    const Activity& a = run_.activity(gpu);
+    return a.kind == ActivityKind::kCopy && a.bytes >= kSmallCopyBytes;
+  }
+
+  void add_stall(NodeId n, const Activity& a) {
+    const std::string name = text(n, a.name);
+    const CauseRule rule = rule_of_host(name);
+    // with a name that says it all; else by the operators around it
+    CauseCandidate& c = name.empty() ? group({rule, "", text(n, a.context), text(n, a.op)}, n)
+                                     : group({rule, name, "", ""}, n);
+    c.durations.emplace_back(n, 0);
+    c.cause.kind = rule == CauseRule::kHostCode || rule == CauseRule::kLoader ? GainKind::kAtMost
+                                                                              : GainKind::kEstimate;
+    c.cause.confidence = name.empty() ? Confidence::kLikely : Confidence::kSure;
+  }
+
+  void add_read_back(NodeId n, const Activity& a, const std::string& name) {
+    const std::string op = text(n, a.op);
+    const Group key{CauseRule::kReadBack, op.empty() ? name : op, "", ""};
+    CauseCandidate& c = group(key, n);
+    c.unblocked.push_back(n);
+    c.durations.emplace_back(n, 0);
+    c.cause.kind = GainKind::kEstimate;
+    for (const StrId id : {a.op, a.context})
+      if (run_.text(n, id).starts_with("aten::"))
+        read_by_.emplace(text(n, id), key);
+  }
+
+  /// What the host does inside the operators that wait for the GPU goes with them.
+  void add_hosts_of_reads() {
+    std::vector<NodeId> rest;
+    for (const NodeId n : short_) {
+      const Activity& a = run_.activity(n);
+      const auto read = a.kind == ActivityKind::kHost && a.name != kEmptyStr
+                            ? read_by_.find(text(n, a.name))
+                            : read_by_.end();
+      if (read == read_by_.end())
+        rest.push_back(n);
+      else
+        out_[groups_.at(read->second)].durations.emplace_back(n, 0);
+    }
+    short_ = std::move(rest);
+  }
+
+  CauseCandidate& group(const Group& key, NodeId n) {
+    const auto [at, is_new] = groups_.try_emplace(key, out_.size());
+    if (is_new) {
+      out_.emplace_back();
+      StepCause& cause = out_.back().cause;
+      cause.rule = std::get<0>(key);
+      cause.what = std::get<1>(key);
+      cause.before = std::get<2>(key);
+      cause.after = std::get<3>(key);
+    }
+    out_[at->second].nodes.push_back(n);
+    return out_[at->second];
+  }
+
+  void add_blocking_launches() {
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kBlockingLaunch;
+    c.cause.kind = GainKind::kAtMost;
+    for (const NodeId n : nodes_)
+      if (run_.activity(n).kind == ActivityKind::kCall && waited_for(n) != kNoNode) {
+        c.nodes.push_back(n);
+        c.unblocked.push_back(n);
+        c.durations.emplace_back(n, std::min(dur(n), kPlainLaunchNs));
+      }
+    out_.push_back(std::move(c));
+  }
+
+  /// Short host activities and launches of the optimizer, where it runs kernel by kernel.
+  void add_optimizer_loop() {
+    std::size_t kernels = 0;
+    bool fused = false;
+    for (const NodeId n : nodes_) {
+      const Activity& a = run_.activity(n);
+      if (a.kind != ActivityKind::kKernel || !in_optimizer(n, a.context))
+        continue;
+      ++kernels;
+      const std::string name = text(n, a.name);
+      fused = fused || has(name, "multi_tensor") || has(name, "fused") || has(name, "Fused");
+    }
+    if (fused || kernels < kLoopKernels * run_.steps())
+      return;
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kOptimizerLoop;
+    c.cause.kind = GainKind::kEstimate;
+    std::vector<NodeId> rest;
+    for (const NodeId n : short_) {
+      const Activity& a = run_.activity(n);
+      if (in_optimizer(n, a.kind == ActivityKind::kHost ? a.op : a.context)) {
+        c.nodes.push_back(n);
+        c.durations.emplace_back(n, 0);
+        c.cause.what = text(n, a.kind == ActivityKind::kHost ? a.op : a.context);
+      } else {
+        rest.push_back(n);
+      }
+    }
+    short_ = std::move(rest);
+    c.cause.count = kernels;
+    out_.push_back(std::move(c));
+  }
+  [[nodiscard]] bool in_optimizer(NodeId n, StrId context) const {
+    return run_.text(n, context).starts_with("Optimizer.step");
+  }
+
+  /// What is left of the host: launches and what is between them.
+  void add_launch_bound() {
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kLaunchBound;
+    c.cause.kind = GainKind::kAtMost;
+    std::vector<double> kernel_us, interval_us;
+    std::int64_t last = INT64_MIN;
+    for (const NodeId n : nodes_) {
+      const Activity& a = run_.activity(n);
+      if (a.kind == ActivityKind::kKernel)
+        kernel_us.push_back(ns_to_us(dur(n)));
+      if (a.kind != ActivityKind::kCall || dur(n) >= stall_ns_)
+        continue;
+      if (last != INT64_MIN)
+        interval_us.push_back(ns_to_us(run_.graph.start_ns(n) - last));
+      last = run_.graph.start_ns(n);
+    }
+    if (kernel_us.empty() || interval_us.empty())
+      return;
+    c.cause.count = kernel_us.size();
+    c.cause.kernel_us = quantile_of(std::move(kernel_us), 0.5);
+    c.cause.launch_us = quantile_of(std::move(interval_us), 0.5);
+    if (c.cause.kernel_us >= c.cause.launch_us)
+      return;
+    for (const NodeId n : short_) {
+      c.nodes.push_back(n);
+      c.durations.emplace_back(n, 0);
+    }
+    out_.push_back(std::move(c));
+  }
+
+  std::vector<CauseCandidate> finish() {
+    for (CauseCandidate& c : out_)
+      c.cause.ranks = {run_.ranks[rank_].rank};
+    return std::move(out_);
+  }
+
+  const CauseInput& in_;
+  const JobRun& run_;
+  std::uint32_t rank_;
+  std::span<const NodeId> nodes_;
+  std::int64_t stall_ns_ = kStallNs;
+  std::map<Group, std::size_t> groups_;
+  std::map<std::string, Group> read_by_; ///< operators around calls that wait for the GPU
+  std::vector<NodeId> short_;            ///< activities and calls that are part of launching
+  std::vector<CauseCandidate> out_;
+};
+
+} // namespace
+
+std::vector<CauseCandidate> host_candidates(const CauseInput& in, std::uint32_t rank,
+                                            std::span<const NodeId> nodes) {
+  return HostCandidates(in, rank, nodes).run();
+}
+
+} // namespace rankscope

@@ -1,0 +1,115 @@
+#include "analyses/job/host_ranges.h"
+
+#include "core/steps.h"
+
+#include <algorithm>
+
+namespace rankscope {
+
+HostRanges::HostRanges(const Trace& trace, const std::vector<bool>& tracks)
+    : trace_(trace), threads_(trace.tracks.size()) {
+  const Events& e = trace.events;
+  for (EventId i = 0; i < e.size(); ++i) {
+    const Category c = e.category[i];
+    const bool range = c == Category::kCpuOp || c == Category::kUserAnnotation ||
+                       c == Category::kPythonFunction || c == Category::kOverhead;
+    has_python_ = has_python_ || c == Category::kPythonFunction;
+    if (range && tracks[e.track[i]] && e.dur_ns[i] > 0 && !profiler_step_number(trace.name(i)))
+      threads_[e.track[i]].ranges.push_back(i);
+  }
+  for (Thread& thread : threads_)
+    std::stable_sort(thread.ranges.begin(), thread.ranges.end(), [&](EventId a, EventId b) {
+      return e.ts_ns[a] != e.ts_ns[b] ? e.ts_ns[a] < e.ts_ns[b] : trace.end_ns(a) > trace.end_ns(b);
+    });
+}
+
+/// Opens what begins until `to` and closes what ends until then.
+void HostRanges::advance(Thread& thread, std::int64_t to) {
+  const auto close = [&](std::int64_t until) {
+    while (!thread.open.empty() && trace_.end_ns(thread.open.back()) <= until) {
+      const EventId range = thread.open.back();
+      thread.open.pop_back();
+      if (thread.operators.empty() || thread.operators.back() != range)
+        continue;
+      thread.operators.pop_back();
+      if (thread.operators.empty())
+        thread.last_outer = range;
+    }
+  };
+  for (; thread.next < thread.ranges.size(); ++thread.next) {
+    const EventId range = thread.ranges[thread.next];
+    const std::int64_t start = trace_.events.ts_ns[range];
+    if (start > to)
+      break;
+    close(start);
+    thread.open.push_back(range);
+    if (trace_.events.category[range] != Category::kPythonFunction)
+      thread.operators.push_back(range);
+  }
+  close(to);
+}
+
+HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, std::int64_t to) {
+  Thread& thread = threads_[track];
+  Stretch out;
+  advance(thread, from);
+  const std::int64_t half = (to - from + 1) / 2;
+  EventId innermost = kNoEvent;
+  for (const EventId range : thread.open)
+    if (std::min(to, trace_.end_ns(range)) - from >= half)
+      innermost = range;
+  // the longest time without an operator or annotation, and those around it
+  const bool covered = !thread.operators.empty();
+  std::int64_t until = covered ? std::min(to, trace_.end_ns(thread.operators.front())) : from;
+  EventId last = covered ? thread.operators.front() : thread.last_outer;
+  EventId before = last, after = kNoEvent;
+  std::int64_t longest = 0;
+  const auto hole = [&](std::int64_t next_begin, EventId next) {
+    if (next_begin - until <= longest)
+      return;
+    longest = next_begin - until;
+    before = last;
+    after = next;
+  };
+  for (std::size_t k = thread.next; k < thread.ranges.size(); ++k) {
+    const EventId range = thread.ranges[k];
+    const std::int64_t start = trace_.events.ts_ns[range];
+    if (start >= to)
+      break;
+    if (std::min(to, trace_.end_ns(range)) - start >= half)
+      innermost = range; // nested ones come later
+    if (trace_.events.category[range] == Category::kPythonFunction || start < until)
+      continue;
+    hole(start, range);
+    until = trace_.end_ns(range);
+    last = range;
+  }
+  advance(thread, to);
+  const EventId at_end = thread.operators.empty() ? kNoEvent : thread.operators.front();
+  hole(to, at_end);
+  if (longest == 0)
+    after = at_end;
+  if (innermost != kNoEvent)
+    out.name = trace_.name(innermost);
+  if (before != kNoEvent)
+    out.before = trace_.name(before);
+  if (after != kNoEvent)
+    out.after = trace_.name(after);
+  return out;
+}
+
+HostRanges::At HostRanges::at(std::uint32_t track, std::int64_t time) {
+  Thread& thread = threads_[track];
+  advance(thread, time);
+  At out;
+  if (!thread.operators.empty())
+    out.outermost = trace_.name(thread.operators.front());
+  for (auto range = thread.operators.rbegin(); range != thread.operators.rend(); ++range)
+    if (trace_.events.category[*range] == Category::kCpuOp) {
+      out.op = trace_.name(*range);
+      break;
+    }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,206 @@
+#include "analyses/job/job_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+constexpr std::array<std::string_view, kWaitKinds> kWaitKindNames = {
+    "stream",  "launch",       "host",      "blocking", "member",
+    "program", "other_stream", "hand_over", "queue"};
+
+/// The wait that decides when a node begins, and that time.
+struct Binding {
+  const JobGraph::Wait* wait = nullptr; ///< nullptr: it waits for nothing
+  std::int64_t ready_ns = 0;
+};
+
+/// `end(node)`: of the replay. Of equal ones the first counts.
+template <class End>
+Binding binding_of(const JobGraph& graph, const JobEdit& edit, NodeId n, const End& end) {
+  Binding out;
+  for (const JobGraph::Wait& wait : graph.waits(n)) {
+    if (wait.kind == WaitKind::kBlocking && !edit.unblocked.empty() && edit.unblocked[n])
+      continue;
+    const std::int64_t at = end(wait.from) + wait.lag_ns;
+    if (out.wait == nullptr || at > out.ready_ns)
+      out = {&wait, at};
+  }
+  return out;
+}
+
+} // namespace
+
+std::string_view wait_kind_name(WaitKind kind) {
+  return kWaitKindNames[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t JobGraph::makespan_ns() const {
+  std::int64_t last = 0;
+  for (NodeId n = 0; n < size(); ++n)
+    last = std::max(last, end_ns(n));
+  return last;
+}
+
+NodeId JobGraphBuilder::add(std::int64_t start_ns, std::int64_t dur_ns) {
+  start_ns_.push_back(start_ns);
+  dur_ns_.push_back(dur_ns);
+  return static_cast<NodeId>(start_ns_.size() - 1);
+}
+
+void JobGraphBuilder::wait(NodeId node, NodeId from, WaitKind kind, std::int32_t lag_ns) {
+  waits_.push_back({node, from, lag_ns, kind});
+}
+
+JobGraph JobGraphBuilder::built() {
+  const std::size_t n = start_ns_.size();
+  std::vector<NodeId> order(n);
+  std::iota(order.begin(), order.end(), NodeId{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [this](NodeId a, NodeId b) { return start_ns_[a] < start_ns_[b]; });
+  numbers_.assign(n, kNoNode);
+  JobGraph graph;
+  graph.start_ns_.reserve(n);
+  graph.dur_ns_.reserve(n);
+  const std::int64_t origin = n == 0 ? 0 : start_ns_[order.front()];
+  for (std::size_t k = 0; k < n; ++k) {
+    numbers_[order[k]] = static_cast<NodeId>(k);
+    graph.start_ns_.push_back(start_ns_[order[k]] - origin);
+    graph.dur_ns_.push_back(dur_ns_[order[k]]);
+  }
+  // waits by node: counted, then placed
+  graph.first_wait_.assign(n + 1, 0);
+  const auto holds = [this](const Added& w) { return numbers_[w.from] < numbers_[w.node]; };
+  for (const Added& w : waits_) {
+    if (holds(w))
+      ++graph.first_wait_[numbers_[w.node] + 1];
+    else
+      ++graph.contradicted_;
+  }
+  std::partial_sum(graph.first_wait_.begin(), graph.first_wait_.end(), graph.first_wait_.begin());
+  graph.waits_.resize(graph.first_wait_.back());
+  std::vector<std::uint32_t> at(graph.first_wait_.begin(), graph.first_wait_.end() - 1);
+  for (const Added& w : waits_)
+    if (holds(w))
+      graph.waits_[at[numbers_[w.node]]++] = {numbers_[w.from], w.lag_ns, w.kind};
+  waits_.clear();
+  waits_.shrink_to_fit();
+  graph.delay_ns_.assign(n, 0);
+  const JobEdit nothing;
+  for (NodeId k = 0; k < n; ++k)
+    graph.delay_ns_[k] = graph.start_ns_[k] - binding_of(graph, nothing, k, [&graph](NodeId from) {
+                                                return graph.end_ns(from);
+                                              }).ready_ns;
+  return graph;
+}
+
+JobEdit JobEdit::of(const JobGraph& graph) {
+  JobEdit edit;
+  edit.dur_ns.reserve(graph.size());
+  edit.delay_ns.reserve(graph.size());
+  for (NodeId n = 0; n < graph.size(); ++n) {
+    edit.dur_ns.push_back(graph.dur_ns(n));
+    edit.delay_ns.push_back(graph.delay_ns(n));
+  }
+  return edit;
+}
+
+std::vector<std::int64_t> replay_starts(const JobGraph& graph, const JobEdit& edit) {
+  std::vector<std::int64_t> start(graph.size());
+  const auto end = [&](NodeId n) {
+    return start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]);
+  };
+  for (NodeId n = 0; n < graph.size(); ++n)
+    start[n] = binding_of(graph, edit, n, end).ready_ns +
+               (edit.delay_ns.empty() ? graph.delay_ns(n) : edit.delay_ns[n]);
+  return start;
+}
+
+std::int64_t replay_makespan(const JobGraph& graph, const JobEdit& edit) {
+  const std::vector<std::int64_t> start = replay_starts(graph, edit);
+  std::int64_t last = 0;
+  for (NodeId n = 0; n < graph.size(); ++n)
+    last = std::max(last, start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]));
+  return last;
+}
+
+std::vector<PathPiece> critical_path(const JobGraph& graph) {
+  return critical_path(graph, {});
+}
+
+std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit) {
+  std::vector<PathPiece> out;
+  if (graph.size() == 0)
+    return out;
+  const std::vector<std::int64_t> start = replay_starts(graph, edit);
+  const auto end = [&](NodeId n) {
+    return start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]);
+  };
+  NodeId at = 0;
+  for (NodeId n = 1; n < graph.size(); ++n)
+    if (end(n) > end(at))
+      at = n;
+  // `until`: later time is done. Where a delay is negative the activity begins before its wait
+  // ends: the path continues there from the activity's start.
+  std::int64_t until = end(at);
+  const auto piece = [&](std::int64_t begin, PathPiece::Of of, WaitKind by, bool first) {
+    if (begin >= until)
+      return;
+    out.push_back({at, begin, until, of, by, first});
+    until = begin;
+  };
+  while (until > 0) {
+    const Binding binding = binding_of(graph, edit, at, end);
+    piece(start[at], PathPiece::Of::kActivity, WaitKind::kStream, false);
+    if (binding.wait == nullptr) {
+      piece(0, PathPiece::Of::kDelay, WaitKind::kStream, true);
+      break;
+    }
+    piece(binding.ready_ns, PathPiece::Of::kDelay, binding.wait->kind, false);
+    piece(binding.ready_ns - binding.wait->lag_ns, PathPiece::Of::kLag, binding.wait->kind, false);
+    at = binding.wait->from;
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+double JobGraphQuality::unexplained_percent() const {
+  return makespan_ns == 0 ? 0
+                          : 100.0 * static_cast<double>(unexplained_ns + inferred_ns) /
+                                static_cast<double>(makespan_ns);
+}
+
+double JobGraphQuality::without_delays_percent() const {
+  return makespan_ns == 0 ? 0
+                          : 100.0 * std::abs(static_cast<double>(without_delays_ns) /
+                                                 static_cast<double>(makespan_ns) -
+                                             1.0);
+}
+
+JobGraphQuality quality_of(const JobGraph& graph) {
+  JobGraphQuality out;
+  out.makespan_ns = graph.makespan_ns();
+  out.contradicted = graph.contradicted();
+  JobEdit edit = JobEdit::of(graph);
+  for (NodeId n = 0; n < graph.size(); ++n) {
+    if (graph.delay_ns(n) < 0) {
+      ++out.negative;
+      out.negative_ns -= graph.delay_ns(n);
+    }
+    if (!graph.waits(n).empty())
+      edit.delay_ns[n] = 0;
+  }
+  out.without_delays_ns = replay_makespan(graph, edit);
+  for (const PathPiece& piece : critical_path(graph)) {
+    if (piece.of == PathPiece::Of::kDelay && !piece.first)
+      out.unexplained_ns += piece.end_ns - piece.begin_ns;
+    else if (piece.of == PathPiece::Of::kLag && is_inferred(piece.by))
+      out.inferred_ns += piece.end_ns - piece.begin_ns;
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,197 @@
+#include "analyses/job/job_run.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+/// The kernels of a rank that are collectives, by what the collective report knows them by.
+std::map<std::pair<std::int64_t, std::int32_t>, NodeId> collective_nodes(const RankGraph& rank) {
+  std::map<std::pair<std::int64_t, std::int32_t>, NodeId> out;
+  for (NodeId n = 0; n < rank.nodes.size(); ++n)
+    if (rank.activity(n).kind == ActivityKind::kCollective)
+      out.emplace(std::pair(rank.nodes[n].start_ns,
+                            static_cast<std::int32_t>(rank.lines[rank.nodes[n].line].id)),
+                  n);
+  return out;
+}
+
+class Join {
+public:
+  Join(std::vector<RankGraph> ranks, const CollectiveFacts* facts) : facts_(facts) {
+    out_.ranks = std::move(ranks);
+  }
+
+  JobRun run() {
+    set_steps();
+    find_members();
+    for (std::uint32_t r = 0; r < out_.ranks.size(); ++r)
+      add_nodes(r);
+    for (std::uint32_t r = 0; r < out_.ranks.size(); ++r)
+      add_waits(r);
+    add_transfers();
+    out_.graph = builder_.built();
+    number();
+    return std::move(out_);
+  }
+
+private:
+  void set_steps() {
+    for (const RankGraph& rank : out_.ranks) {
+      if (&rank == &out_.ranks.front()) {
+        out_.step_numbers = rank.steps;
+        continue;
+      }
+      std::vector<std::int64_t> both;
+      std::set_intersection(out_.step_numbers.begin(), out_.step_numbers.end(), rank.steps.begin(),
+                            rank.steps.end(), std::back_inserter(both));
+      out_.step_numbers = std::move(both);
+    }
+  }
+
+  /// Time on the common clock.
+  [[nodiscard]] std::int64_t common(std::uint32_t r, std::int64_t ts_ns) const {
+    if (out_.ranks.size() == 1)
+      return ts_ns;
+    const std::int64_t unix_ns = out_.ranks[r].base_time_ns + ts_ns;
+    return facts_ == nullptr || r >= facts_->offsets.size()
+               ? unix_ns
+               : unix_ns - facts_->offsets[r].used().at(unix_ns);
+  }
+
+  void find_members() {
+    transfer_of_.resize(out_.ranks.size());
+    if (facts_ == nullptr || out_.ranks.size() < 2)
+      return;
+    std::vector<std::map<std::pair<std::int64_t, std::int32_t>, NodeId>> nodes;
+    for (const RankGraph& rank : out_.ranks)
+      nodes.push_back(collective_nodes(rank));
+    for (const TimedCollective& c : facts_->collectives) {
+      if (c.match.members.size() < 2 || !synchronises(c.match.kind))
+        continue;
+      std::vector<std::pair<std::uint32_t, NodeId>> members;
+      for (const auto& [rank, row] : c.match.members) {
+        const Collective& kernel = facts_->ranks[rank].rows[row];
+        const auto found = nodes[rank].find({kernel.ts_ns, kernel.stream});
+        if (found != nodes[rank].end())
+          members.emplace_back(static_cast<std::uint32_t>(rank), found->second);
+      }
+      if (members.size() < 2)
+        continue;
+      for (const auto& [rank, node] : members)
+        transfer_of_[rank].emplace(node, kNoNode);
+      groups_.push_back(std::move(members));
+    }
+    out_.matched = groups_.size();
+  }
+
+  void add_nodes(std::uint32_t r) {
+    std::vector<NodeId>& first = first_.emplace_back();
+    for (NodeId n = 0; n < out_.ranks[r].nodes.size(); ++n) {
+      const RankNode& node = out_.ranks[r].nodes[n];
+      const std::int64_t start = common(r, node.start_ns);
+      const std::int64_t dur = common(r, node.start_ns + node.dur_ns) - start;
+      const bool member = transfer_of_[r].count(n) != 0;
+      first.push_back(add(r, n, start, member ? 0 : dur, member));
+    }
+  }
+  NodeId add(std::uint32_t r, NodeId local, std::int64_t start, std::int64_t dur, bool arrival) {
+    added_.push_back({r, local, arrival});
+    return builder_.add(start, dur);
+  }
+
+  void add_waits(std::uint32_t r) {
+    for (const RankWait& wait : out_.ranks[r].waits)
+      waits_.push_back({r, wait});
+  }
+
+  /// A transfer begins when the last member has arrived.
+  void add_transfers() {
+    for (const auto& members : groups_) {
+      std::int64_t last = INT64_MIN;
+      for (const auto& [r, n] : members)
+        last = std::max(last, common(r, out_.ranks[r].nodes[n].start_ns));
+      std::vector<NodeId> arrivals;
+      for (const auto& [r, n] : members)
+        arrivals.push_back(first_[r][n]);
+      for (const auto& [r, n] : members) {
+        const RankNode& node = out_.ranks[r].nodes[n];
+        const std::int64_t end = std::max(last, common(r, node.start_ns + node.dur_ns));
+        const NodeId transfer = add(r, n, last, end - last, false);
+        transfer_of_[r][n] = transfer;
+        for (const NodeId arrival : arrivals)
+          builder_.wait(transfer, arrival, WaitKind::kMember);
+      }
+    }
+    for (const auto& [r, wait] : waits_) {
+      const auto transfer = transfer_of_[r].find(wait.from);
+      const NodeId from =
+          transfer == transfer_of_[r].end() ? first_[r][wait.from] : transfer->second;
+      builder_.wait(first_[r][wait.node], from, wait.kind, wait.lag_ns);
+    }
+  }
+
+  void number() {
+    const std::vector<NodeId>& numbers = builder_.numbers();
+    out_.rank_of.resize(numbers.size());
+    out_.local_of.resize(numbers.size());
+    out_.arrival.resize(numbers.size());
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      out_.rank_of[numbers[k]] = added_[k].rank;
+      out_.local_of[numbers[k]] = added_[k].local;
+      out_.arrival[numbers[k]] = added_[k].arrival;
+    }
+  }
+
+  struct Added {
+    std::uint32_t rank;
+    NodeId local;
+    bool arrival;
+  };
+  const CollectiveFacts* facts_;
+  JobRun out_;
+  JobGraphBuilder builder_;
+  std::vector<Added> added_;
+  std::vector<std::vector<NodeId>> first_; ///< by rank and node there: its node in the builder
+  std::vector<std::map<NodeId, NodeId>> transfer_of_; ///< by rank: of its matched collectives
+  std::vector<std::vector<std::pair<std::uint32_t, NodeId>>> groups_;
+  std::vector<std::pair<std::uint32_t, RankWait>> waits_;
+};
+
+} // namespace
+
+std::size_t JobRun::step_of(NodeId n) const {
+  const std::int32_t row = node(n).step;
+  if (row < 0 || step_numbers.empty())
+    return 0;
+  const std::int64_t number = ranks[rank_of[n]].steps[static_cast<std::size_t>(row)];
+  const auto at = std::lower_bound(step_numbers.begin(), step_numbers.end(), number);
+  return std::min(static_cast<std::size_t>(at - step_numbers.begin()), step_numbers.size() - 1);
+}
+
+JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectives) {
+  return Join(std::move(ranks), collectives).run();
+}
+
+std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit) {
+  const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
+  std::vector<std::int64_t> ends(run.steps(), 0);
+  std::int64_t last = 0;
+  for (NodeId n = 0; n < run.graph.size(); ++n) {
+    const std::int64_t end =
+        start[n] + (edit.dur_ns.empty() ? run.graph.dur_ns(n) : edit.dur_ns[n]);
+    last = std::max(last, end);
+    if (on_gpu(run.activity(n).kind)) {
+      std::int64_t& of = ends[run.step_of(n)];
+      of = std::max(of, end);
+    }
+  }
+  for (std::size_t k = 1; k < ends.size(); ++k)
+    ends[k] = std::max(ends[k], ends[k - 1]);
+  ends.back() = last;
+  return ends;
+}
+
+} // namespace rankscope

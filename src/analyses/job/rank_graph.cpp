@@ -1,0 +1,529 @@
+#include "analyses/job/rank_graph.h"
+
+#include "analyses/job/host_ranges.h"
+#include "analyses/operators/launchers.h"
+#include "base/ascii.h"
+#include "core/steps.h"
+#include "model/gpu_arch.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr std::array<std::string_view, kActivityKinds> kActivityKindNames = {
+    "host", "call", "kernel", "collective", "copy", "set"};
+
+constexpr std::int64_t kOwnNodeNs = 10'000; ///< a call that takes longer is a separate activity
+constexpr std::int64_t kLateEndNs =
+    2'000; ///< a call may return this much before the end of its work
+constexpr std::int64_t kLateEndPart = 20; ///< and before that of its copy by this part of the copy
+constexpr std::int64_t kSameTimeNs = 10'000;   ///< an inferred wait ended this long before
+constexpr std::int64_t kLongQueuedNs = 20'000; ///< launched this much before the stream was free
+constexpr std::int64_t kNotLaunched = INT64_MIN / 2;
+constexpr std::int64_t kQueueCallNs = 50'000; ///< a launch that takes longer may wait for a place
+constexpr std::size_t kQueueDepth = 256;      ///< with so much work queued
+
+/// A call that returns when the GPU has done something, or that makes the driver do so.
+bool may_block(std::string_view name) {
+  const auto has = [name](std::string_view part) { return contains(name, part); };
+  return has("Synchronize") || (has("Memcpy") && !has("Async")) || has("Free");
+}
+
+/// A call of the runtime on a launching thread, outermost.
+struct HostCall {
+  EventId event = kNoEvent;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::uint32_t track = 0;
+  std::uint32_t first = 0, last = 0; ///< its GPU work: range of RankWork::of_calls
+  bool blocks = false;               ///< by its name
+};
+
+struct Latest {
+  NodeId node = kNoNode;
+  std::int64_t end_ns = INT64_MIN;
+};
+
+class Extraction {
+public:
+  explicit Extraction(const LoadedTrace& t)
+      : t_(t), e_(t.trace.events), work_(t.shared(TraceGpuWorkKey{})) {}
+
+  RankGraph run() {
+    out_.rank = t_.rank;
+    out_.base_time_ns = t_.trace.clock().offset_ns;
+    set_window();
+    collect_calls();
+    collect_gpu();
+    set_lags();
+    add_host();
+    add_gpu();
+    add_gpu_waits();
+    add_blocking();
+    out_.texts = std::move(texts_);
+    set_board();
+    return std::move(out_);
+  }
+
+private:
+  void set_board() {
+    for (const DeviceInfo& device : t_.trace.header.devices) {
+      const std::string board = recognised_gpu(device.name);
+      if (&device != &t_.trace.header.devices.front() && board != out_.board) {
+        out_.board.clear();
+        return;
+      }
+      out_.board = board;
+    }
+  }
+
+  // -- what is in the window
+  void set_window() {
+    const std::vector<ProfilerStep> steps = profiler_steps(t_.trace);
+    for (const ProfilerStep& step : steps) {
+      out_.steps.push_back(step.number);
+      out_.step_begin_ns.push_back(step.start_ns);
+    }
+    if (!steps.empty()) {
+      out_.begin_ns = steps.front().start_ns;
+      out_.end_ns = steps.back().end_ns;
+      return;
+    }
+    std::optional<std::int64_t> begin, end;
+    for (EventId i = 0; i < e_.size(); ++i)
+      if (t_.trace.gpu(i) || is_runtime(e_.category[i])) {
+        begin = std::min(begin.value_or(INT64_MAX), e_.ts_ns[i]);
+        end = std::max(end.value_or(INT64_MIN), t_.trace.end_ns(i));
+      }
+    out_.begin_ns = begin.value_or(0);
+    out_.end_ns = end.value_or(0);
+  }
+
+  [[nodiscard]] bool inside(std::int64_t ts_ns) const {
+    return ts_ns >= out_.begin_ns && ts_ns <= out_.end_ns;
+  }
+  [[nodiscard]] std::int32_t step_of(std::int64_t ts_ns) const {
+    const auto& begins = out_.step_begin_ns;
+    const auto after = std::upper_bound(begins.begin(), begins.end(), ts_ns);
+    return static_cast<std::int32_t>(after - begins.begin()) - 1;
+  }
+
+  /// The outermost call of the runtime around one.
+  [[nodiscard]] EventId outermost(EventId call) const {
+    for (EventId up = t_.tree.parent(call); up != kNoEvent && is_runtime(e_.category[up]);
+         up = t_.tree.parent(up))
+      call = up;
+    return call;
+  }
+
+  /// Calls of the threads that launch GPU work, by start.
+  void collect_calls() {
+    std::vector<std::pair<EventId, EventId>> launched; // call, GPU event
+    std::vector<bool> launches(t_.trace.tracks.size());
+    for (const EventId g : work_.events)
+      if (t_.tree.linked(g)) {
+        const EventId call = outermost(t_.tree.parent(g));
+        if (!inside(e_.ts_ns[call]))
+          continue;
+        launched.emplace_back(call, g);
+        launches[e_.track[call]] = true;
+      }
+    std::stable_sort(launched.begin(), launched.end());
+    std::vector<EventId> ids;
+    for (EventId i = 0; i < e_.size(); ++i)
+      if (is_runtime(e_.category[i]) && launches[e_.track[i]] && inside(e_.ts_ns[i]) &&
+          outermost(i) == i)
+        ids.push_back(i);
+    std::stable_sort(ids.begin(), ids.end(),
+                     [this](EventId a, EventId b) { return e_.ts_ns[a] < e_.ts_ns[b]; });
+    for (const EventId i : ids) {
+      const auto range =
+          std::equal_range(launched.begin(), launched.end(), std::pair(i, kNoEvent),
+                           [](const auto& a, const auto& b) { return a.first < b.first; });
+      HostCall call{i, e_.ts_ns[i], t_.trace.end_ns(i), e_.track[i]};
+      call.blocks = may_block(t_.trace.name(i));
+      call.first = static_cast<std::uint32_t>(of_calls_.size());
+      for (auto at = range.first; at != range.second; ++at)
+        of_calls_.push_back(at->second);
+      call.last = static_cast<std::uint32_t>(of_calls_.size());
+      if (call.last > call.first || call.blocks || call.end_ns - call.start_ns >= kOwnNodeNs)
+        calls_.push_back(call);
+    }
+  }
+
+  /// The GPU work of the window by start: that of its calls, and what no call launched.
+  void collect_gpu() {
+    gpu_ = of_calls_;
+    for (const EventId g : work_.events)
+      if (!t_.tree.linked(g) && inside(e_.ts_ns[g])) {
+        gpu_.push_back(g);
+        ++out_.unlinked;
+        out_.unlinked_ns += e_.dur_ns[g];
+      }
+    sort_by_start(t_.trace, gpu_);
+    std::set<std::pair<int, int>> begun; // streams with work of the window's calls
+    for (const EventId g : gpu_) {
+      out_.gpu_ns += e_.dur_ns[g];
+      if (t_.tree.linked(g)) {
+        begun.emplace(e_.device[g], e_.stream[g]);
+      } else if (begun.count({e_.device[g], e_.stream[g]}) == 0) {
+        out_.early_ns += e_.dur_ns[g];
+        out_.early_until_ns = std::max(out_.early_until_ns, t_.trace.end_ns(g) - out_.begin_ns);
+      }
+    }
+  }
+
+  /// The usual times from a launch to its work, and between two works that were both launched
+  /// before: the 5th percentile of those below kUnexplainedNs x 4, where the stream was idle and
+  /// where it was not.
+  void set_lags() {
+    std::map<std::pair<int, int>, std::int64_t> busy_until;
+    std::vector<std::int64_t> launch, next;
+    call_of_.assign(e_.size(), kNoRow);
+    for (std::uint32_t c = 0; c < calls_.size(); ++c)
+      for (std::uint32_t k = calls_[c].first; k < calls_[c].last; ++k)
+        call_of_[of_calls_[k]] = c;
+    for (const EventId g : gpu_) {
+      auto [busy, is_first] = busy_until.try_emplace({e_.device[g], e_.stream[g]}, INT64_MIN);
+      if (const std::int64_t launched = launch_ns(g); launched != kNotLaunched) {
+        if (is_first || busy->second <= launched) {
+          if (e_.ts_ns[g] >= launched)
+            launch.push_back(e_.ts_ns[g] - launched);
+        } else if (e_.ts_ns[g] >= busy->second && launched + kLongQueuedNs < busy->second) {
+          next.push_back(e_.ts_ns[g] - busy->second);
+        }
+      }
+      busy->second = std::max(busy->second, t_.trace.end_ns(g));
+    }
+    const auto quantile = [](std::vector<std::int64_t>& of, std::size_t percent) {
+      if (of.empty())
+        return std::int64_t{0};
+      const auto at = of.begin() + static_cast<std::ptrdiff_t>(of.size() * percent / 100);
+      std::nth_element(of.begin(), at, of.end());
+      return std::min(*at, kUnexplainedNs * 4);
+    };
+    out_.launch_lag_ns = quantile(launch, 5);
+    stream_lag_ns_ = quantile(next, 50);
+  }
+
+  // -- nodes
+  std::uint32_t activity(const Activity& a) {
+    const auto [at, is_new] =
+        activity_rows_.try_emplace(a, static_cast<std::uint32_t>(out_.activities.size()));
+    if (is_new)
+      out_.activities.push_back(a);
+    return at->second;
+  }
+  NodeId node(std::int64_t start, std::int64_t end, std::uint32_t activity, std::uint32_t line,
+              std::int32_t step) {
+    out_.nodes.push_back({start, std::max<std::int64_t>(0, end - start), activity, line, step});
+    return static_cast<NodeId>(out_.nodes.size() - 1);
+  }
+  void wait(NodeId of, NodeId from, WaitKind kind, std::int64_t lag = 0) {
+    out_.waits.push_back({of, from, static_cast<std::int32_t>(lag), kind});
+  }
+  StrId text(std::string_view s) { return s.empty() ? kEmptyStr : texts_.intern(s); }
+
+  std::uint32_t thread_line(std::uint32_t track) {
+    const auto [at, is_new] =
+        thread_lines_.try_emplace(track, static_cast<std::uint32_t>(out_.lines.size()));
+    if (is_new)
+      out_.lines.push_back({false, t_.trace.tracks[track].tid, t_.trace.tracks[track].pid});
+    return at->second;
+  }
+
+  /// The host's nodes: for each call what its thread did before it, and the call. Threads of one
+  /// process that take turns are one sequence.
+  void add_host() {
+    HostRanges ranges(t_.trace, tracks_of_calls());
+    out_.stacks = ranges.has_python();
+    struct Thread {
+      NodeId last = kNoNode;
+      std::int64_t end_ns = 0;
+    };
+    std::map<std::uint32_t, Thread> threads;
+    std::map<std::int64_t, std::uint32_t> last_track; // of each process
+    for (HostCall& call : calls_) {
+      const std::int64_t pid = t_.trace.tracks[call.track].pid;
+      Thread& own = threads.try_emplace(call.track).first->second;
+      const auto before = last_track.find(pid);
+      NodeId from = own.last;
+      std::int64_t from_end = own.end_ns;
+      WaitKind kind = WaitKind::kHost;
+      if (before != last_track.end() && before->second != call.track) {
+        const Thread& other = threads.at(before->second);
+        if (other.end_ns <= call.start_ns && (own.last == kNoNode || other.end_ns > own.end_ns)) {
+          from = other.last;
+          from_end = other.end_ns;
+          kind = WaitKind::kHandOver;
+        }
+      }
+      if (before == last_track.end())
+        from_end = out_.begin_ns;
+      else if (from == kNoNode)
+        from_end = call.start_ns; // a thread that appears while the others are in calls
+      from_end = std::min(from_end, call.start_ns);
+      const std::uint32_t line = thread_line(call.track);
+      const NodeId gap =
+          node(from_end, call.start_ns, activity(host_activity(ranges, call, from_end)), line,
+               step_of(call.start_ns));
+      if (from != kNoNode)
+        wait(gap, from, kind);
+      const NodeId at = node(call.start_ns, call.end_ns, activity(call_activity(ranges, call)),
+                             line, step_of(call.start_ns));
+      wait(at, gap, WaitKind::kHost);
+      gap_of_call_.push_back(gap);
+      node_of_call_.push_back(at);
+      own = {at, std::max(own.end_ns, call.end_ns)};
+      last_track[pid] = call.track;
+    }
+    add_last_host(ranges);
+  }
+
+  /// From the last call to the end of a single step; of several, the next one's begin shows it.
+  void add_last_host(HostRanges& ranges) {
+    if (calls_.empty() || out_.steps.size() != 1)
+      return;
+    const HostCall& last = calls_.back();
+    if (last.end_ns >= out_.end_ns)
+      return;
+    const HostRanges::Stretch of = ranges.stretch(last.track, last.end_ns, out_.end_ns);
+    const Activity a{ActivityKind::kHost, text(of.name), kEmptyStr, text(of.before)};
+    const NodeId gap =
+        node(last.end_ns, out_.end_ns, activity(a), thread_line(last.track), step_of(last.end_ns));
+    wait(gap, node_of_call_.back(), WaitKind::kHost);
+  }
+
+  [[nodiscard]] std::vector<bool> tracks_of_calls() const {
+    std::vector<bool> out(t_.trace.tracks.size());
+    for (const HostCall& call : calls_)
+      out[call.track] = true;
+    return out;
+  }
+
+  Activity host_activity(HostRanges& ranges, const HostCall& call, std::int64_t from) {
+    const HostRanges::Stretch of = ranges.stretch(call.track, from, call.start_ns);
+    return {ActivityKind::kHost, text(of.name), text(of.after), text(of.before)};
+  }
+  Activity call_activity(HostRanges& ranges, const HostCall& call) {
+    const HostRanges::At at = ranges.at(call.track, call.start_ns);
+    context_of_call_.push_back(text(at.outermost));
+    return {ActivityKind::kCall, text(t_.trace.name(call.event)), text(at.op), text(at.outermost)};
+  }
+
+  Activity gpu_activity(EventId g) {
+    Activity a;
+    const Category category = e_.category[g];
+    a.kind = category == Category::kGpuMemcpy   ? ActivityKind::kCopy
+             : category == Category::kGpuMemset ? ActivityKind::kSet
+             : work_.communication[e_.name[g]]  ? ActivityKind::kCollective
+                                                : ActivityKind::kKernel;
+    a.name = text(t_.trace.name(g));
+    if (call_of_[g] != kNoRow)
+      a.context = context_of_call_[call_of_[g]];
+    if (const EventId op = t_.tree.cpu_op_above(t_.trace, g); op != kNoEvent) {
+      a.op = text(t_.trace.name(op));
+      if (const OpArgs* args = t_.trace.op(op)) {
+        a.shapes = text(t_.trace.strings.view(args->input_dims));
+        a.types = text(t_.trace.strings.view(args->input_types));
+      }
+    }
+    if (a.kind == ActivityKind::kCopy)
+      if (const GpuArgs* args = t_.trace.gpu_arg(g))
+        a.bytes = args->bytes;
+    return a;
+  }
+
+  void add_gpu() {
+    std::map<std::pair<int, int>, std::uint32_t> lines;
+    first_gpu_ = static_cast<NodeId>(out_.nodes.size());
+    node_of_.assign(e_.size(), kNoNode);
+    for (const EventId g : gpu_) {
+      const auto [line, is_new] = lines.try_emplace({e_.device[g], e_.stream[g]},
+                                                    static_cast<std::uint32_t>(out_.lines.size()));
+      if (is_new)
+        out_.lines.push_back({true, e_.stream[g], e_.device[g]});
+      const std::int64_t launched = launch_ns(g);
+      node_of_[g] = node(e_.ts_ns[g], t_.trace.end_ns(g), activity(gpu_activity(g)), line->second,
+                         step_of(launched == kNotLaunched ? e_.ts_ns[g] : launched));
+    }
+  }
+
+  // -- waits of the GPU
+  void add_gpu_waits() {
+    for (std::size_t c = 0; c < calls_.size(); ++c)
+      for (std::uint32_t k = calls_[c].first; k < calls_[c].last; ++k) {
+        const NodeId n = node_of_[of_calls_[k]];
+        const std::int64_t real = out_.nodes[n].start_ns - calls_[c].start_ns;
+        wait(n, gap_of_call_[c], WaitKind::kLaunch,
+             std::clamp<std::int64_t>(real, 0, out_.launch_lag_ns));
+      }
+    on_stream_.resize(out_.lines.size());
+    std::vector<NodeId> by_end;
+    for (NodeId n = first_gpu_; n < out_.nodes.size(); ++n)
+      by_end.push_back(n);
+    std::stable_sort(by_end.begin(), by_end.end(),
+                     [this](NodeId a, NodeId b) { return end_of(a) < end_of(b); });
+    for (std::size_t k = 0; k < gpu_.size(); ++k) {
+      const auto n = static_cast<NodeId>(first_gpu_ + k);
+      std::vector<NodeId>& on_stream = on_stream_[out_.nodes[n].line];
+      std::int64_t ready = launch_ns(gpu_[k]) + out_.launch_lag_ns;
+      if (const NodeId before = last_ended(on_stream, out_.nodes[n].start_ns); before != kNoNode) {
+        const std::int64_t real = out_.nodes[n].start_ns - end_of(before);
+        const std::int64_t lag = std::clamp<std::int64_t>(real, 0, stream_lag_ns_);
+        wait(n, before, WaitKind::kStream, lag);
+        ready = std::max(ready, end_of(before) + lag);
+      }
+      on_stream.push_back(n);
+      if (out_.nodes[n].start_ns - ready > kUnexplainedNs)
+        add_other_stream(n, ready, by_end);
+    }
+  }
+
+  [[nodiscard]] std::int64_t end_of(NodeId n) const {
+    return out_.nodes[n].start_ns + out_.nodes[n].dur_ns;
+  }
+  /// When its call began; kNotLaunched: none in the window.
+  [[nodiscard]] std::int64_t launch_ns(EventId g) const {
+    return call_of_[g] == kNoRow ? kNotLaunched : calls_[call_of_[g]].start_ns;
+  }
+  /// The last one that has ended; kernels of a graph may overlap on one stream.
+  [[nodiscard]] NodeId last_ended(const std::vector<NodeId>& works, std::int64_t at) const {
+    constexpr std::size_t kBack = 32;
+    for (std::size_t k = 0; k < std::min(kBack, works.size()); ++k)
+      if (const NodeId n = works[works.size() - 1 - k]; end_of(n) <= at)
+        return n;
+    return kNoNode;
+  }
+  /// What ended on another stream just before it began.
+  void add_other_stream(NodeId n, std::int64_t ready, const std::vector<NodeId>& by_end) {
+    const std::int64_t at = out_.nodes[n].start_ns;
+    auto after = std::partition_point(by_end.begin(), by_end.end(),
+                                      [&](NodeId o) { return end_of(o) <= at; });
+    while (after != by_end.begin()) {
+      const NodeId other = *--after;
+      if (end_of(other) + kSameTimeNs < at || end_of(other) <= ready)
+        return;
+      if (out_.nodes[other].line != out_.nodes[n].line) {
+        wait(n, other, WaitKind::kOtherStream, std::min(at - end_of(other), kUnexplainedNs));
+        return;
+      }
+    }
+  }
+
+  // -- calls that wait for the GPU
+  void add_blocking() {
+    out_.blocking_launches = launches_block();
+    std::map<std::uint32_t, Latest> launched; // by stream: what ends last of what was launched
+    for (std::size_t c = 0; c < calls_.size(); ++c) {
+      const HostCall& call = calls_[c];
+      Latest until;
+      const auto consider = [&](NodeId n) {
+        const std::int64_t end = end_of(n);
+        const std::int64_t late = out_.activity(n).kind == ActivityKind::kCopy
+                                      ? std::max(kLateEndNs, out_.nodes[n].dur_ns / kLateEndPart)
+                                      : kLateEndNs;
+        if (end > call.start_ns && end <= call.end_ns + late && end > until.end_ns)
+          until = {n, end};
+      };
+      for (std::uint32_t k = call.first; k < call.last; ++k) {
+        const NodeId n = node_of_[of_calls_[k]];
+        if (out_.blocking_launches || out_.activity(n).kind == ActivityKind::kCopy)
+          consider(n);
+        Latest& latest = launched[out_.nodes[n].line];
+        if (end_of(n) > latest.end_ns)
+          latest = {n, end_of(n)};
+      }
+      if (call.blocks)
+        for (const auto& [line, latest] : launched)
+          consider(latest.node);
+      if (until.node != kNoNode)
+        block(node_of_call_[c], until, WaitKind::kBlocking);
+      else if (call.last > call.first && call.end_ns - call.start_ns >= kQueueCallNs)
+        wait_for_place(c);
+    }
+  }
+  void block(NodeId call, const Latest& until, WaitKind kind) {
+    RankNode& n = out_.nodes[call];
+    const std::int64_t end = n.start_ns + n.dur_ns;
+    const std::int64_t from = std::min(until.end_ns, end);
+    n.dur_ns = end - from;
+    n.start_ns = from;
+    wait(call, until.node, kind, from - until.end_ns);
+  }
+  /// A launch that lasts while much is queued: until some work of its stream has ended.
+  void wait_for_place(std::size_t c) {
+    const HostCall& call = calls_[c];
+    const std::uint32_t line = out_.nodes[node_of_[of_calls_[call.first]]].line;
+    const std::vector<NodeId>& works = on_stream_[line];
+    const auto begun = std::partition_point(works.begin(), works.end(), [&](NodeId n) {
+      return out_.nodes[n].start_ns <= call.end_ns;
+    });
+    const auto own = std::find_if(begun, works.end(),
+                                  [&](NodeId n) { return n == node_of_[of_calls_[call.first]]; });
+    if (own == works.end() || static_cast<std::size_t>(own - begun) < kQueueDepth)
+      return;
+    for (auto at = begun; at != works.begin();)
+      if (const NodeId n = *--at; end_of(n) <= call.end_ns) {
+        if (end_of(n) > call.start_ns)
+          block(node_of_call_[c], {n, end_of(n)}, WaitKind::kQueue);
+        return;
+      }
+  }
+  /// At least 90 % of the launches of kernels last until their kernel has ended.
+  [[nodiscard]] bool launches_block() const {
+    std::size_t launches = 0, blocked = 0;
+    for (const HostCall& call : calls_) {
+      if (call.last != call.first + 1 || e_.category[of_calls_[call.first]] != Category::kKernel)
+        continue;
+      ++launches;
+      blocked += t_.trace.end_ns(of_calls_[call.first]) <= call.end_ns + kLateEndNs ? 1 : 0;
+    }
+    return launches >= 20 && blocked * 10 >= launches * 9;
+  }
+
+  const LoadedTrace& t_;
+  const Events& e_;
+  const TraceGpuWork& work_;
+  RankGraph out_;
+  StringPool texts_;
+  std::vector<HostCall> calls_;        ///< by start
+  std::vector<EventId> of_calls_;      ///< GPU events, by call
+  std::vector<EventId> gpu_;           ///< by start
+  std::vector<std::uint32_t> call_of_; ///< by event: row of calls_, kNoRow = none in the window
+  std::vector<NodeId> node_of_;        ///< by event
+  std::vector<NodeId> gap_of_call_, node_of_call_;
+  std::vector<StrId> context_of_call_;
+  std::map<std::uint32_t, std::uint32_t> thread_lines_;
+  std::map<Activity, std::uint32_t> activity_rows_;
+  std::vector<std::vector<NodeId>> on_stream_; ///< by line: its GPU work, by start
+  std::int64_t stream_lag_ns_ = 0;
+  NodeId first_gpu_ = 0;
+};
+
+} // namespace
+
+std::string_view activity_kind_name(ActivityKind kind) {
+  return kActivityKindNames[static_cast<std::size_t>(kind)];
+}
+
+RankGraph rank_graph_of(const LoadedTrace& trace) {
+  return Extraction(trace).run();
+}
+
+JobGraph job_graph_of(const RankGraph& rank, std::vector<NodeId>& numbers) {
+  JobGraphBuilder builder;
+  for (const RankNode& node : rank.nodes)
+    builder.add(node.start_ns, node.dur_ns);
+  for (const RankWait& wait : rank.waits)
+    builder.wait(wait.node, wait.from, wait.kind, wait.lag_ns);
+  JobGraph graph = builder.built();
+  numbers = builder.numbers();
+  return graph;
+}
+
+} // namespace rankscope

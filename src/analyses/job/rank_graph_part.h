@@ -1,0 +1,50 @@
+// The fields of a RankGraph as a part (core/part.h): raise kRankGraphVersion with them and with
+// what rank_graph_of() finds.
+#pragma once
+
+#include "analyses/job/rank_graph.h"
+#include "core/part.h"
+
+namespace rankscope {
+
+inline constexpr std::uint32_t kRankGraphVersion = 1;
+
+template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.stream, r.id, r.device);
+}
+
+/// An activity of a graph with so many texts.
+template <class Archive, PartOf<Activity> Row>
+void activity_fields(Archive& archive, Row& a, std::size_t texts) {
+  archive.choice(a.kind, kActivityKinds);
+  for (auto* id : {&a.name, &a.op, &a.context, &a.shapes, &a.types})
+    archive.below(*id, texts);
+  archive(a.bytes);
+}
+
+template <class Archive, PartOf<RankGraph> Row> void part_fields(Archive& archive, Row& g) {
+  archive(g.rank, g.base_time_ns, g.begin_ns, g.end_ns, g.steps, g.step_begin_ns, g.lines, g.texts,
+          g.board, g.unlinked, g.unlinked_ns, g.gpu_ns, g.early_ns, g.early_until_ns, g.stacks,
+          g.blocking_launches, g.launch_lag_ns);
+  archive.list(g.activities, [&](auto& a) { activity_fields(archive, a, g.texts.size()); });
+  archive.list(g.nodes, [&](auto& n) {
+    archive(n.start_ns, n.dur_ns, n.step);
+    archive.below(n.activity, g.activities.size());
+    archive.below(n.line, g.lines.size());
+    if constexpr (Archive::kReads)
+      if (!usable_time(n.start_ns, n.dur_ns) ||
+          n.step >= static_cast<std::int32_t>(g.steps.size()) || n.step < -1)
+        archive.fail("an unknown time or step");
+  });
+  archive.list(g.waits, [&](auto& w) {
+    archive.below(w.node, g.nodes.size());
+    archive.below(w.from, g.nodes.size());
+    archive(w.lag_ns);
+    archive.choice(w.kind, kWaitKinds);
+  });
+  if constexpr (Archive::kReads)
+    if (g.step_begin_ns.size() != g.steps.size())
+      archive.fail("steps without times");
+}
+
+} // namespace rankscope

@@ -1,0 +1,87 @@
+// rankscope why TRACE|DIR: the causes of a step's time, remedies and their gain.
+#include "analyses/job/cause_tables.h"
+#include "app/why.h"
+#include "cli/command.h"
+#include "cli/discover_flags.h"
+#include "cli/page_flags.h"
+#include "cli/parts_flags.h"
+#include "findings/cause_findings.h"
+#include "pages/why_page.h"
+#include "writers/writer.h"
+
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kCausesShown = 5;
+
+struct WhyFlags {
+  WhyRequest request;
+  PageFlags page;
+  std::size_t top = kCausesShown;
+  bool rules = false;
+};
+
+Report why_report(const CauseFacts& facts) {
+  Report report;
+  report.title = facts.title;
+  report.tables = cause_tables(facts);
+  report.tables.push_back(finding_schema().table(cause_findings(facts)));
+  return report;
+}
+
+Result<void> why(Context& ctx, const WhyFlags& f) {
+  if (f.rules) {
+    ctx.page(why_rules_page(page_style(f.page)));
+    return {};
+  }
+  if (f.request.inputs.empty())
+    return Error{ErrorCode::kUsage, "why", "needs a trace or a folder of rank traces",
+                 "rankscope why --help"};
+  RS_TRY(const CauseFacts facts, why_of(ctx, f.request));
+  if (ctx.json)
+    ctx.out(json_text(why_report(facts)));
+  else
+    ctx.page(why_page(facts, page_style(f.page), f.top));
+  return {};
+}
+
+Action setup_why(FlagSet& app) {
+  auto f = std::make_shared<WhyFlags>();
+  app.add_option("TRACE", f->request.inputs,
+                 "a trace (- for standard input), or folders or files of the ranks of one run");
+  app.add(options::top_k.also("-k,"), f->top, "causes to print (0: all)").capture_default_str();
+  app.add_option("--floor", f->request.floor_percent,
+                 "do not report gains below this percentage of a step, nor below 0.05 ms")
+      .type_name("PERCENT")
+      .capture_default_str();
+  app.add_option("--step-time", f->request.step_time_ms,
+                 "time of a step that is not recorded: how much the profiler adds")
+      .type_name("MS");
+  app.add_flag("--rules", f->rules, "print the rules and their remedies");
+  in_group(app, "Page", [&] { add_page_flags(app, f->page); });
+  in_group(app, "Counting", [&] { app.add(options::gpu_arch, f->request.gpu_arch); });
+  in_group(app, "Running", [&] { app.add(options::memory, f->request.memory_bytes); });
+  add_discover_flags(app, f->request.discover, false);
+  return {[f](Context& ctx) { return why(ctx, *f); },
+          [f](const Context&) -> Result<std::vector<PartialRequest>> {
+            if (f->rules)
+              return Error{ErrorCode::kUsage, "why", "--rules takes no parts", ""};
+            WhyRequest& r = f->request;
+            return std::vector{
+                run_of_ranks("why", r.inputs, r.discover,
+                             {.gpu_arch = &r.gpu_arch, .memory_bytes = &r.memory_bytes})};
+          }};
+}
+
+} // namespace
+
+const Command why_command{"why", "report what makes the steps slow, the remedy and its gain",
+                          "  rankscope why rank0.json.gz\n"
+                          "  rankscope why run/torch_profiler -k 0\n"
+                          "  rankscope why run --step-time 112.4\n"
+                          "  rankscope why --rules",
+                          setup_why};
+
+} // namespace rankscope

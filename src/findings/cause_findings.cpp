@@ -1,0 +1,291 @@
+#include "findings/cause_findings.h"
+
+#include "base/units.h"
+#include "findings/compose.h"
+#include "model/kernel_names.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kCauseNameWidth = 40;
+
+constexpr std::array<Remedy, kCauseRules> kRemedies = {{
+#define RANKSCOPE_REMEDY(rule, applies_to, text, source, checked)                                  \
+  {CauseRule::rule, applies_to, text, source, checked},
+#include "findings/remedies.def"
+#undef RANKSCOPE_REMEDY
+}};
+
+constexpr std::array<const FindingRule*, kCauseRules> kFindingRules = {
+    &rules::data_loader,     &rules::garbage_collection,
+    &rules::host_code,       &rules::allocator,
+    &rules::pinning,         &rules::checkpoint,
+    &rules::read_back,       &rules::blocking_launch,
+    &rules::code_loading,    &rules::launch_bound,
+    &rules::optimizer_loop,  &rules::slow_format,
+    &rules::misaligned_gemm, &rules::pageable_copy,
+    &rules::slow_gpu,        &rules::slow_operator,
+    &rules::more_work,       &rules::slow_host};
+
+constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
+    {"data-loader", "does the GPU wait for data?",
+     "host time on the critical path inside DataLoader.__next__ or frames of the loader"},
+    {"garbage-collection", "is it Python's garbage collector?",
+     "host time on the critical path inside gc.collect; needs Python stacks"},
+    {"host-code", "which host code runs while the GPU is idle?",
+     "a stretch between two launches of at least 0.2 ms and 10 times the usual one, at the same "
+     "place in "
+     "at least half of the steps"},
+    {"allocator", "does the allocator go to the driver?",
+     "malloc and free calls of the driver in the steps"},
+    {"pinning", "is host memory pinned in the step?",
+     "calls that allocate or register host memory"},
+    {"checkpoint", "does a step write the model?",
+     "host time inside torch.save; needs Python stacks"},
+    {"read-back", "does the host empty the launch queue?",
+     "a call that returns when GPU work has ended, except copies of 64 KiB and more"},
+    {"blocking-launch", "does every launch wait for its kernel?",
+     "at least 90 % of the launches return after their kernel has ended"},
+    {"code-loading", "is code compiled or loaded in the step?",
+     "module loads of the driver; frames of Dynamo, Inductor and Triton"},
+    {"launch-bound", "do launches take longer than kernels?",
+     "the median kernel is shorter than the median time between launches; what other rules claim "
+     "is left out"},
+    {"optimizer-loop", "does the optimizer launch kernel by kernel?",
+     "at least 50 kernels of a step inside Optimizer.step, not fused and each for "
+     "one tensor"},
+    {"slow-format", "are products computed in fp32 without matrix units?",
+     "GEMMs whose kernels are fp32 by name, on a GPU whose peaks are known"},
+    {"misaligned-gemm", "do extents fit the matrix units?",
+     "an extent that is not a multiple of 16 bytes, and less than 95 % of the rate of aligned "
+     "products of the run"},
+    {"pageable-copy", "is host memory of copies pinned?",
+     "copies of pageable memory of 64 KiB and more"},
+    {"slow-gpu", "does the GPU of one rank run every kernel slower?",
+     "a rank that the test of slow or late ranks names, against the median of its peers at the same "
+     "places"},
+    {"slow-operator", "is one operator slower on one rank?",
+     "the same, where one operator has 80 % of the difference"},
+    {"more-work", "does one rank have more to compute?",
+     "the same, of kernels that more than half of its peers do not run"},
+    {"slow-host", "is the host of one rank slower?", "the same, of host activities and calls"},
+}};
+
+std::string short_place(const std::string& name) {
+  return brief(name, kCauseNameWidth);
+}
+
+std::string between(const StepCause& c) {
+  if (!c.before.empty() && !c.after.empty())
+    return fmt::format("between {} and {}", brief(c.before, 28), brief(c.after, 28));
+  if (!c.before.empty())
+    return "after " + short_place(c.before);
+  return c.after.empty() ? std::string("between two launches") : "before " + short_place(c.after);
+}
+
+/// Occurrences of a step on each rank that has them.
+std::string times_per_step(const StepCause& c) {
+  return number3(static_cast<double>(c.count) /
+                 static_cast<double>(c.steps * std::max<std::size_t>(1, c.ranks.size())));
+}
+
+std::string headline_of(const StepCause& c) {
+  const std::string cost = number3(c.cost_ms) + " ms";
+  switch (c.rule) {
+  case CauseRule::kLoader:
+    return fmt::format("The GPU waits for the data loader: {} of a step", cost);
+  case CauseRule::kCollection:
+    return fmt::format("Python's garbage collector delays the launches: {} of a step", cost);
+  case CauseRule::kHostCode:
+    return c.what.empty()
+               ? fmt::format("Host code {}: {} of a step", between(c), cost)
+               : fmt::format("The host runs {}: {} of a step", short_place(c.what), cost);
+  case CauseRule::kAllocator:
+    return fmt::format("The memory allocator calls the driver {} times per step",
+                       times_per_step(c));
+  case CauseRule::kPinning:
+    return fmt::format("Host memory is pinned during the steps: {} of a step", cost);
+  case CauseRule::kCheckpoint:
+    return fmt::format("A checkpoint is written: {} of a step", cost);
+  case CauseRule::kReadBack:
+    return fmt::format("{} makes the host wait for the GPU {} times per step", short_place(c.what),
+                       times_per_step(c));
+  case CauseRule::kBlockingLaunch:
+    return "Every launch waits for its kernel to end";
+  case CauseRule::kLoading:
+    return fmt::format("Code is compiled or loaded during the steps: {} of a step", cost);
+  case CauseRule::kLaunchBound:
+    return fmt::format(
+        "Launches take longer than the kernels: {} us between launches, kernels {} us",
+        number3(c.launch_us), number3(c.kernel_us));
+  case CauseRule::kOptimizerLoop:
+    return fmt::format("The optimizer launches {} kernels per step one by one", times_per_step(c));
+  case CauseRule::kSlowFormat:
+    return fmt::format("{} runs in fp32 without matrix units at {} TFLOPS", short_place(c.what),
+                       number3(c.rate));
+  case CauseRule::kMisaligned:
+    return fmt::format("GEMMs of awkward extents ({}) run at {} TFLOPS, aligned ones at {}", c.what,
+                       number3(c.rate), number3(c.rate_to));
+  case CauseRule::kPageableCopy:
+    return fmt::format("{} MB per step are copied from or to pageable memory at {} GB/s",
+                       number3(static_cast<double>(c.bytes) / 1e6), number3(c.rate));
+  case CauseRule::kSlowGpu:
+    return fmt::format("The GPU of rank {} takes {} longer for its kernels than those of its peers",
+                       c.ranks.front(), percent_text(c.percent));
+  case CauseRule::kSlowOperator:
+    return fmt::format("{} takes {} longer on rank {} than on its peers", short_place(c.what),
+                       percent_text(c.percent), c.ranks.front());
+  case CauseRule::kMoreWork:
+    return fmt::format("Rank {} runs {} kernels per step that its peers do not run",
+                       c.ranks.front(), times_per_step(c));
+  case CauseRule::kSlowHost:
+    return fmt::format("The host of rank {} takes longer than those of its peers", c.ranks.front());
+  }
+  return {};
+}
+
+std::string of_one_rank(const StepCause& c) {
+  std::string out =
+      c.excess_ms > 0 ? fmt::format("It computes {} ms longer than its peers", number3(c.excess_ms))
+                      : std::string("It comes later to collectives than its peers");
+  if (c.steps > 1)
+    out += fmt::format(", most of all in {} of {} steps", c.latest_steps, c.steps);
+  if (c.rule == CauseRule::kSlowGpu)
+    out += c.confidence == Confidence::kSure ? "; all kernels alike, same names and shapes"
+                                             : "; not all kernels alike";
+  return out;
+}
+
+/// What a rule adds about its check and the rivals that it excludes.
+std::string check_of(const CauseFacts& facts, const StepCause& c) {
+  switch (c.rule) {
+  case CauseRule::kLoader:
+    return "Not a full launch queue: the GPU is idle meanwhile";
+  case CauseRule::kHostCode:
+    return c.what.empty()
+               ? (facts.stacks
+                      ? "No frame covers half of it"
+                      : "Without Python stacks the function is unknown: record with_stack=True")
+               : "No launch, copy or wait for the GPU within it";
+  case CauseRule::kReadBack:
+    return "The gain is the idle time behind the call, not the call's own length";
+  case CauseRule::kSlowGpu:
+  case CauseRule::kSlowOperator:
+  case CauseRule::kMoreWork:
+  case CauseRule::kSlowHost:
+    return of_one_rank(c);
+  case CauseRule::kLaunchBound:
+    return "The profiler lengthens launches: compare with a step that is not recorded "
+           "(--step-time)";
+  case CauseRule::kSlowFormat:
+    return "Bound by the peak of TF32 at the share of the peak that fp32 reaches";
+  case CauseRule::kMisaligned:
+    return c.kind == GainKind::kEstimate ? "At the rate of the nearest aligned product of this run"
+                                         : "No aligned product of similar size in this run";
+  case CauseRule::kPageableCopy:
+    return c.rate_to > 0
+               ? fmt::format("Pinned copies of this run reach {} GB/s", number3(c.rate_to))
+               : "No pinned copy to compare with: the bound hides the copies";
+  default:
+    return {};
+  }
+}
+
+std::string ranks_of(const StepCause& c, std::size_t ranks) {
+  if (ranks < 2)
+    return {};
+  if (c.ranks.size() == ranks)
+    return "all ranks";
+  return c.ranks.size() == 1 ? fmt::format("rank {}", c.ranks.front())
+                             : fmt::format("{} of {} ranks", c.ranks.size(), ranks);
+}
+
+std::string evidence_of(const CauseFacts& facts, const StepCause& c) {
+  std::string out;
+  const auto add = [&out](const std::string& text) {
+    if (!text.empty())
+      out += (out.empty() ? "" : "; ") + text;
+  };
+  add(gain_text(facts, c));
+  add(ranks_of(c, facts.ranks));
+  if (c.steps > 1)
+    add(fmt::format("in {} of {} steps", c.steps_seen, c.steps));
+  if (c.confidence != Confidence::kSure)
+    add("confidence: " + std::string(confidence_name(c.confidence)));
+  if (const std::string check = check_of(facts, c); !check.empty())
+    out += ". " + check;
+  return out;
+}
+
+} // namespace
+
+std::string gain_text(const CauseFacts& facts, const StepCause& c) {
+  const double unexplained = facts.quality.unexplained_percent();
+  if (unexplained > kNoGainPercent)
+    return "gain unknown: too much of the time is unexplained";
+  std::string out =
+      c.kind == GainKind::kEstimate ? "removing it gains " : "removing it gains at most ";
+  out += number3(c.gain_ms) + " ms";
+  if (c.low_ms && c.high_ms)
+    out += fmt::format(" ({})", range3(*c.low_ms, *c.high_ms));
+  out += fmt::format(" of {} ms", number3(facts.step_ms));
+  if (unexplained > kDoubtfulPercent)
+    out += ", uncertain";
+  return out;
+}
+
+std::vector<Finding> cause_findings(const CauseFacts& facts) {
+  std::vector<Finding> out;
+  for (const StepCause& c : facts.causes) {
+    std::string subject = c.what;
+    if (subject.empty() && (!c.before.empty() || !c.after.empty()))
+      subject = c.before + " | " + c.after;
+    Finding f = finding_of(*kFindingRules[static_cast<std::size_t>(c.rule)],
+                           subject.empty() ? "run" : "place", subject);
+    f.value = c.gain_ms;
+    f.unit = Unit::kMs;
+    f.low = c.low_ms;
+    f.high = c.high_ms;
+    f.steps = facts.steps;
+    f.cost_ms = c.cost_ms;
+    f.place = c.place;
+    set_headline(f, headline_of(c));
+    f.evidence = capital(evidence_of(facts, c));
+    f.action = remedy_of(c.rule).text;
+    out.push_back(std::move(f));
+  }
+  return out;
+}
+
+std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
+  constexpr std::array<std::string_view, 3> kWhy = {
+      "overlapping work takes as long", "explained by the causes above",
+      "not significant over the steps, or in fewer than half of them"};
+  std::vector<std::string> out;
+  for (const auto& [rank, excess] : facts.unexplained_ranks)
+    out.push_back(fmt::format("rank {} is later than its peers{}, but its kernels and "
+                              "host activities do not show why",
+                              rank, excess > 0 ? fmt::format(" by {} ms", number3(excess)) : ""));
+  for (const Unsaid& u : facts.unsaid)
+    out.push_back(fmt::format("{}: {} ({} ms of a step)", cause_rule_id(u.rule),
+                              kWhy[static_cast<std::size_t>(u.reason)], number3(u.cost_ms)));
+  if (!facts.stacks)
+    out.push_back(
+        "functions of host code, garbage collection, checkpoints: no Python stacks in the trace "
+        "(record with_stack=True)");
+  return out;
+}
+
+const Remedy& remedy_of(CauseRule rule) {
+  return kRemedies[static_cast<std::size_t>(rule)];
+}
+
+const CauseRuleHelp& help_of(CauseRule rule) {
+  return kHelp[static_cast<std::size_t>(rule)];
+}
+
+} // namespace rankscope

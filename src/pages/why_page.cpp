@@ -1,0 +1,111 @@
+#include "pages/why_page.h"
+
+#include "findings/cause_findings.h"
+#include "findings/compose.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kWidestWhy = 200;
+constexpr double kProfilerPercent = 3; ///< by which a recorded step may be longer
+
+void why_overview(const CauseFacts& facts, ConsolePage& page) {
+  std::string of = facts.steps > 0
+                       ? std::to_string(facts.steps) + (facts.steps == 1 ? " step" : " steps")
+                       : "one window, no steps in the trace";
+  if (facts.ranks > 1)
+    of += fmt::format(" of {} ranks", facts.ranks);
+  page.heading("WHY", facts.title);
+  page.sentence(fmt::format("{} ms per step ({}); on the critical path: GPU {}, host {}",
+                            number3(facts.step_ms), of, percent_text(facts.gpu_busy_percent),
+                            percent_text(facts.host_percent)));
+  if (facts.ranks > 1)
+    page.sentence(fmt::format(
+        "collectives: transfers take {} ms of it; ranks wait {} ms per step in them for "
+        "the last to arrive (mean, also where other work overlaps)",
+        number3(facts.transfer_ms), number3(facts.wait_ms)));
+  const double unexplained = facts.quality.unexplained_percent();
+  std::string quality =
+      fmt::format("the job graph explains all but {} of the time", percent_text(unexplained));
+  if (unexplained > kNoGainPercent)
+    quality += "; above 30 % no gain is printed";
+  else if (unexplained > kDoubtfulPercent)
+    quality += "; above 10 % gains are uncertain";
+  page.sentence(quality, "  ", Ink::kFaint);
+  if (facts.unlinked_percent >= 5)
+    page.sentence(
+        fmt::format("{} of the GPU time has no launch in the trace: record CPU activity too",
+                    percent_text(facts.unlinked_percent)),
+        "  ", Ink::kWarn);
+  if (facts.step_time_ms > 0) {
+    const double longer = 100 * (facts.step_ms / facts.step_time_ms - 1);
+    if (longer > kProfilerPercent)
+      page.sentence(
+          fmt::format("recording made the steps {} longer ({} against {} ms): findings about the "
+                      "host are overstated",
+                      percent_text(longer), number3(facts.step_ms), number3(facts.step_time_ms)),
+          "  ", Ink::kWarn);
+  }
+}
+
+void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
+  const std::vector<Finding> findings = cause_findings(facts);
+  const std::size_t shown = most == 0 ? findings.size() : std::min(most, findings.size());
+  if (findings.empty()) {
+    page.sentence(fmt::format("No cause gains {} ms or more per step.", number3(facts.floor_ms)));
+    return;
+  }
+  page.heading("CAUSES", shown < findings.size() ? fmt::format("{} of {}", shown, findings.size())
+                                                 : std::string("most gain first"));
+  for (std::size_t k = 0; k < shown; ++k) {
+    const std::string mark = fmt::format(" {}  ", k + 1);
+    page.sentence(findings[k].headline, mark, Ink::kStrong);
+    page.sentence(findings[k].evidence, "    ");
+    page.sentence(findings[k].action, "    do: ", Ink::kGood);
+    if (const std::optional<FindingPlace>& at = findings[k].place)
+      page.sentence(fmt::format("look: rank {}, {:.3f} to {:.3f} ms", at->rank,
+                                static_cast<double>(at->start_ns) / 1e6,
+                                static_cast<double>(at->end_ns) / 1e6),
+                    "    ", Ink::kFaint);
+  }
+  page.sentence(fmt::format("Without all of them a step takes {} ms.", number3(facts.after_ms)));
+}
+
+} // namespace
+
+std::string why_page(const CauseFacts& facts, const PageStyle& style, std::size_t most) {
+  PageStyle used = style;
+  used.width = std::min(style.width, kWidestWhy);
+  ConsolePage page(used);
+  why_overview(facts, page);
+  why_causes(facts, page, most);
+  const std::vector<std::string> unsaid = unsaid_lines(facts);
+  if (!unsaid.empty()) {
+    page.heading("NOT REPORTED");
+    for (const std::string& line : unsaid)
+      page.sentence(line, "  - ", Ink::kFaint);
+  }
+  return page.text();
+}
+
+std::string why_rules_page(const PageStyle& style) {
+  ConsolePage page(style);
+  page.heading("RULES");
+  for (std::size_t k = 0; k < kCauseRules; ++k) {
+    const auto rule = static_cast<CauseRule>(k);
+    const CauseRuleHelp& help = help_of(rule);
+    const Remedy& remedy = remedy_of(rule);
+    page.sentence(fmt::format("{}: {}", help.id, help.question), "  ", Ink::kStrong);
+    page.sentence(fmt::format("if: {}", help.detection), "    ");
+    page.sentence(fmt::format("do ({}): {}", remedy.applies_to, remedy.text), "    ");
+    if (!remedy.source.empty())
+      page.sentence(fmt::format("source: {}, {}", remedy.source, remedy.checked), "    ",
+                    Ink::kFaint);
+  }
+  return page.text();
+}
+
+} // namespace rankscope

@@ -1,0 +1,230 @@
+// rankscope why on recorded steps with one known cause each (tests/data/causes): the cause is named
+// first, and the step without it is as long as the one that was measured without it.
+#include "run_binary.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+using test::run_binary;
+using test::RunResult;
+
+struct RecordedCause {
+  const char* name;
+  const char* rule;      ///< of the first cause; "" = no cause
+  const char* what;      ///< in its headline
+  double without_ms = 0; ///< measured without the profiler and without the cause; 0: not comparable
+  bool at_most = false;  ///< the gain is a bound
+};
+
+std::string recorded(const std::string& name) {
+  return (test::source_dir() / "tests/data/causes" / (name + ".json.zst")).string();
+}
+
+class RecordedCauses : public testing::TestWithParam<RecordedCause> {};
+
+TEST_P(RecordedCauses, IsNamedWithItsGain) {
+  const RecordedCause& of = GetParam();
+  const RunResult run = run_binary({"--json", "why", recorded(of.name), "--no-cache"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  ASSERT_FALSE(parser.parse(run.out).get(root)) << run.out.substr(0, 400);
+  const auto cell = [&](const char* table, std::size_t row, std::string_view column) {
+    std::size_t place = 0;
+    for (const std::string_view name : simdjson::dom::array(root["tables"][table]["columns"])) {
+      if (name == column)
+        break;
+      ++place;
+    }
+    return simdjson::dom::array(root["tables"][table]["rows"]).at(row).at(place);
+  };
+  const std::size_t causes = simdjson::dom::array(root["tables"]["causes"]["rows"]).size();
+  if (*of.rule == '\0') {
+    EXPECT_EQ(causes, 0U) << run.out;
+    return;
+  }
+  ASSERT_GT(causes, 0U) << run.out;
+  EXPECT_EQ(std::string_view(cell("causes", 0, "rule")), of.rule);
+  const std::string_view headline = cell("findings", 0, "headline");
+  EXPECT_NE(headline.find(of.what), std::string_view::npos) << headline;
+  EXPECT_LE(double(cell("why_run", 0, "unexplained_percent")), 10.0);
+  if (of.without_ms == 0)
+    return;
+  const double step = cell("why_run", 0, "step_ms");
+  const double after = cell("why_run", 0, "after_ms");
+  const double error = after - of.without_ms;
+  // runs of the loop without a cause differ by 5 %
+  const double most = of.at_most ? 0.05 * of.without_ms
+                                 : std::max(0.2 * (step - of.without_ms), 0.05 * of.without_ms);
+  EXPECT_LE(error, most) << after;
+  if (!of.at_most) {
+    EXPECT_GE(error, -most) << after;
+  }
+}
+
+// what was measured: docs/why.md
+INSTANTIATE_TEST_SUITE_P(
+    H100, RecordedCauses,
+    testing::Values(RecordedCause{"base", "", ""},
+                    RecordedCause{"host_stall", "host-code", "Optimizer.step", 15.3},
+                    RecordedCause{"collection", "garbage-collection", "garbage collector", 15.7},
+                    RecordedCause{"loader", "data-loader", "data loader", 14.7},
+                    RecordedCause{"readback", "read-back", "_local_scalar_dense", 16.1},
+                    RecordedCause{"synchronize", "read-back", "cudaDeviceSynchronize", 15.3},
+                    RecordedCause{"launch_blocking", "blocking-launch", "", 15.3},
+                    RecordedCause{"empty_cache", "allocator", "allocator", 15.3},
+                    RecordedCause{"launch_bound", "launch-bound", "Launches", 0},
+                    RecordedCause{"fp32", "slow-format", "fp32", 36.7, true},
+                    RecordedCause{"vocabulary", "misaligned-gemm", "50257", 18.7},
+                    RecordedCause{"pageable", "pageable-copy", "pageable", 15.4, true}),
+    [](const auto& info) { return info.param.name; });
+
+/// The answer for a generated run of eight ranks.
+struct RankAnswer {
+  double step_ms = 0;
+  std::string rule; ///< of the first cause of a single rank; "" = no cause
+  std::string ranks;
+  double gain_ms = 0, low_ms = 0, high_ms = 0;
+};
+
+RankAnswer ask_why(const test::TempFolder& folder, std::uint64_t seed, const std::string& noise,
+                   const std::vector<std::string>& more) {
+  const std::string run = folder.path("run");
+  std::filesystem::remove_all(run);
+  std::vector<std::string> synth{"synth",
+                                 run,
+                                 "--threads",
+                                 "256",
+                                 "--channels",
+                                 "28",
+                                 "--ranks",
+                                 "8",
+                                 "--steps",
+                                 "8",
+                                 "--layers",
+                                 "4",
+                                 "--contention",
+                                 "0",
+                                 "--straggler",
+                                 "none",
+                                 "--step-noise",
+                                 noise,
+                                 "--seed",
+                                 std::to_string(seed),
+                                 "-q"};
+  synth.insert(synth.end(), more.begin(), more.end());
+  EXPECT_EQ(run_binary(synth).code, 0);
+  const RunResult answer = run_binary({"--json", "why", run, "--no-cache"});
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  EXPECT_FALSE(parser.parse(answer.out).get(root));
+  RankAnswer out;
+  const auto value = [&](const char* table, std::size_t row, std::string_view column) {
+    std::size_t place = 0;
+    for (const std::string_view name : simdjson::dom::array(root["tables"][table]["columns"])) {
+      if (name == column)
+        break;
+      ++place;
+    }
+    return simdjson::dom::array(root["tables"][table]["rows"]).at(row).at(place);
+  };
+  out.step_ms = value("why_run", 0, "step_ms");
+  for (std::size_t k = 0; k < simdjson::dom::array(root["tables"]["causes"]["rows"]).size(); ++k) {
+    const std::string_view ranks = value("causes", k, "ranks");
+    if (ranks.find(' ') != std::string_view::npos)
+      continue;
+    out.rule = std::string_view(value("causes", k, "rule"));
+    out.ranks = ranks;
+    out.gain_ms = value("causes", k, "gain_ms");
+    out.low_ms = value("causes", k, "gain_low_ms");
+    out.high_ms = value("causes", k, "gain_high_ms");
+    break;
+  }
+  return out;
+}
+
+struct RankTally {
+  int runs = 0, named = 0, within = 0, inside = 0, false_named = 0;
+};
+RankTally tally(const std::string& noise, int seeds) {
+  const test::TempFolder folder;
+  RankTally out;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const RankAnswer null = ask_why(folder, static_cast<std::uint64_t>(seed), noise, {});
+    const RankAnswer slow = ask_why(folder, static_cast<std::uint64_t>(seed), noise,
+                                    {"--inject", "clocks:rank=3,factor=1.05"});
+    const double truth = slow.step_ms - null.step_ms;
+    ++out.runs;
+    out.false_named += null.rule.empty() ? 0 : 1;
+    if (slow.rule != "slow-gpu" || slow.ranks != "3")
+      continue;
+    ++out.named;
+    out.within +=
+        std::abs(slow.gain_ms - truth) <= std::max(0.2 * truth, 0.005 * slow.step_ms) ? 1 : 0;
+    out.inside += slow.low_ms <= truth && truth <= slow.high_ms ? 1 : 0;
+  }
+  std::printf("%-12s %d runs: slow GPU named in %d, gain right in %d, in its interval in %d; "
+              "false in %d without\n",
+              noise.c_str(), out.runs, out.named, out.within, out.inside, out.false_named);
+  return out;
+}
+
+TEST(WhyOfRanks, TheSlowGpuIsNamedWithItsGain) {
+  const RankTally of = tally("iid:0.005", 2);
+  EXPECT_EQ(of.named, of.runs);
+  EXPECT_EQ(of.within, of.runs);
+  EXPECT_EQ(of.false_named, 0);
+}
+
+// docs/why.md has the table
+TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
+  for (const char* noise :
+       {"iid:0.005", "common:0.02", "ar1:0.005", "heavy:0.005", "hetero:0.005"}) {
+    const RankTally of = tally(noise, 40);
+    EXPECT_LE(of.false_named, 2) << noise;
+    EXPECT_GE(of.within, of.named * 95 / 100) << noise;
+    EXPECT_GE(of.inside, of.named * 90 / 100) << noise;
+    EXPECT_GE(of.named, of.runs * (std::string(noise).starts_with("ar1") ? 50 : 95) / 100) << noise;
+  }
+}
+
+TEST(WhyCommand, PrintsCausesRemediesAndWhatIsNotReported) {
+  const RunResult run = run_binary({"why", recorded("host_stall"), "--no-cache"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* part :
+       {"CAUSES", "Host code between Optimizer.step", "do: ", "NOT REPORTED", "with_stack=True"})
+    EXPECT_NE(run.out.find(part), std::string::npos) << part << "\n" << run.out;
+}
+
+TEST(WhyCommand, SaysHowMuchTheProfilerAdds) {
+  const RunResult run =
+      run_binary({"why", recorded("launch_bound"), "--step-time", "6.5", "--no-cache"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("recording made the steps 267"), std::string::npos) << run.out;
+}
+
+TEST(WhyCommand, ListsEveryRuleWithItsRemedy) {
+  const RunResult run = run_binary({"why", "--rules"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* rule : {"data-loader", "read-back", "misaligned-gemm", "pageable-copy"})
+    EXPECT_NE(run.out.find(rule), std::string::npos) << rule;
+}
+
+TEST(WhyCommand, ATraceWithoutGpuWorkIsAnError) {
+  const RunResult run = run_binary({"why", "/dev/null"});
+  EXPECT_EQ(run.code, 3) << run.out << run.err;
+  EXPECT_EQ(run_binary({"why"}).code, 2);
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,155 @@
+// The activities of a rank and their waits, on traces worked by hand.
+#include "analyses/job/causes.h"
+#include "analyses/job/rank_graph.h"
+#include "trace_builder.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+using test::TraceBuilder;
+
+RankGraph graph_of(const TraceBuilder& builder, bool python = false) {
+  return rank_graph_of(builder.load(python));
+}
+
+NodeId node_named(const RankGraph& graph, std::string_view name) {
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (graph.text(graph.activity(n).name) == name)
+      return n;
+  return kNoNode;
+}
+
+std::vector<RankWait> waits_of(const RankGraph& graph, NodeId node, WaitKind kind) {
+  std::vector<RankWait> out;
+  for (const RankWait& wait : graph.waits)
+    if (wait.node == node && wait.kind == kind)
+      out.push_back(wait);
+  return out;
+}
+
+CauseFacts causes_in(const TraceBuilder& builder, bool python = false) {
+  std::vector<RankGraph> ranks;
+  ranks.push_back(graph_of(builder, python));
+  return causes_of(join_ranks(std::move(ranks), nullptr), std::nullopt);
+}
+
+TEST(RankGraph, AKernelWaitsForItsLaunchAndItsStream) {
+  TraceBuilder trace;
+  trace.op("aten::a", 0, 8).kernel("one", 2, 10, 20);
+  trace.op("aten::b", 9, 8).kernel("two", 12, 30, 5);
+  const RankGraph graph = graph_of(trace);
+  const NodeId two = node_named(graph, "two");
+  ASSERT_NE(two, kNoNode);
+  ASSERT_EQ(waits_of(graph, two, WaitKind::kStream).size(), 1U);
+  EXPECT_EQ(waits_of(graph, two, WaitKind::kStream)[0].from, node_named(graph, "one"));
+  ASSERT_EQ(waits_of(graph, two, WaitKind::kLaunch).size(), 1U);
+  EXPECT_EQ(graph.text(graph.activity(two).op), "aten::b");
+}
+
+TEST(RankGraph, ASynchronisationReturnsWithTheLastWork) {
+  TraceBuilder trace;
+  trace.op("aten::a", 0, 4).kernel("one", 1, 10, 90); // until 100
+  trace.call("hipDeviceSynchronize", 20, 82);         // until 102
+  trace.op("aten::b", 110, 4).kernel("two", 111, 115, 5);
+  const RankGraph graph = graph_of(trace);
+  const NodeId call = node_named(graph, "hipDeviceSynchronize");
+  ASSERT_NE(call, kNoNode);
+  const std::vector<RankWait> waits = waits_of(graph, call, WaitKind::kBlocking);
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_EQ(waits[0].from, node_named(graph, "one"));
+  EXPECT_EQ(graph.nodes[call].dur_ns, 2000); // its own time is what lies behind the kernel's end
+}
+
+TEST(RankGraph, ACallThatDoesNotWaitIsNotBlocked) {
+  TraceBuilder trace;
+  trace.op("aten::a", 0, 4).kernel("one", 1, 10, 20);
+  trace.call("hipDeviceSynchronize", 60, 1); // all work has ended
+  trace.op("aten::b", 110, 4).kernel("two", 111, 115, 5);
+  const RankGraph graph = graph_of(trace);
+  EXPECT_TRUE(
+      waits_of(graph, node_named(graph, "hipDeviceSynchronize"), WaitKind::kBlocking).empty());
+}
+
+TEST(RankGraph, ThreadsThatTakeTurnsAreOneSequence) {
+  TraceBuilder trace;
+  trace.op("aten::a", 0, 10, "{}", 1).kernel("forward", 2, 5, 5, 7, 1);
+  trace.op("aten::b", 30, 10, "{}", 2).kernel("backward", 32, 36, 5, 7, 2);
+  trace.op("aten::c", 60, 10, "{}", 1).kernel("optimizer", 62, 66, 5, 7, 1);
+  const RankGraph graph = graph_of(trace);
+  std::size_t hand_overs = 0;
+  for (const RankWait& wait : graph.waits)
+    hand_overs += wait.kind == WaitKind::kHandOver ? 1 : 0;
+  EXPECT_EQ(hand_overs, 2U);
+  std::vector<NodeId> numbers;
+  EXPECT_EQ(quality_of(job_graph_of(graph, numbers)).negative, 0U);
+}
+
+TEST(RankGraph, WorkOnAnotherStreamIsAnInferredWait) {
+  TraceBuilder trace;
+  trace.op("aten::a", 0, 4).kernel("copy", 1, 10, 90, 8);
+  trace.op("aten::b", 5, 4).kernel("compute", 6, 101, 5, 7); // launched long before
+  const RankGraph graph = graph_of(trace);
+  const std::vector<RankWait> waits =
+      waits_of(graph, node_named(graph, "compute"), WaitKind::kOtherStream);
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_EQ(waits[0].from, node_named(graph, "copy"));
+}
+
+/// Steps of 1 ms of GPU work; `stall_us` of host code between the optimizer and the next step.
+TraceBuilder steps_with_stall(double stall_us, bool frames) {
+  TraceBuilder trace;
+  const double step = 1000 + stall_us;
+  for (int s = 0; s < 5; ++s) {
+    const double at = s * step;
+    trace.annotation("ProfilerStep#" + std::to_string(s + 1), at, step - 1);
+    if (frames)
+      trace.frame("train.py(7): metrics", at + 10, stall_us);
+    for (int k = 0; k < 10; ++k) {
+      const double call = at + stall_us + 20 + k * 5;
+      trace.op("aten::mm", call - 1, 4).kernel("gemm", call, at + stall_us + 30 + k * 95, 95);
+    }
+  }
+  return trace;
+}
+
+TEST(Causes, HostCodeBetweenStepsIsNamedWithItsGain) {
+  const CauseFacts facts = causes_in(steps_with_stall(2000, true), true);
+  ASSERT_EQ(facts.causes.size(), 1U);
+  const StepCause& cause = facts.causes.front();
+  EXPECT_EQ(cause.rule, CauseRule::kHostCode);
+  EXPECT_EQ(cause.what, "train.py(7): metrics");
+  EXPECT_NEAR(facts.step_ms, 3.0, 0.01);
+  // the GPU needs 950 us of a step, and the host 70
+  EXPECT_NEAR(facts.after_ms, 0.95, 0.05);
+  EXPECT_NEAR(cause.gain_ms, 2.05, 0.06);
+}
+
+TEST(Causes, WithoutFramesTheOperatorsAroundIt) {
+  const CauseFacts facts = causes_in(steps_with_stall(2000, false));
+  ASSERT_EQ(facts.causes.size(), 1U);
+  EXPECT_EQ(facts.causes.front().what, "");
+  EXPECT_EQ(facts.causes.front().before, "aten::mm");
+  EXPECT_EQ(facts.causes.front().after, "aten::mm");
+  EXPECT_EQ(facts.causes.front().confidence, Confidence::kLikely);
+}
+
+TEST(Causes, HostCodeBesideABusyGpuIsNoCause) {
+  // the host has 500 us of code in each step, and the GPU 950 us of work that is queued
+  TraceBuilder trace;
+  for (int s = 0; s < 5; ++s) {
+    const double host = s * 600, gpu = 100 + s * 950;
+    trace.annotation("ProfilerStep#" + std::to_string(s + 1), host, 599);
+    trace.frame("train.py(7): metrics", host + 80, 500);
+    for (int k = 0; k < 10; ++k)
+      trace.op("aten::mm", host + 9 + k * 5, 4).kernel("gemm", host + 10 + k * 5, gpu + k * 95, 95);
+  }
+  const CauseFacts facts = causes_in(trace, true);
+  EXPECT_TRUE(facts.causes.empty());
+  EXPECT_NEAR(facts.step_ms, 0.95, 0.01);
+}
+
+} // namespace
+} // namespace rankscope
