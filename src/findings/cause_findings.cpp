@@ -66,7 +66,8 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"pageable-copy", "is host memory of copies pinned?",
      "copies of pageable memory of 64 KiB and more"},
     {"slow-gpu", "does the GPU of one rank run every kernel slower?",
-     "a rank that the test of slow or late ranks names, against the median of its peers at the same "
+     "a rank that the test of slow or late ranks names, against the median of its peers at the "
+     "same "
      "places"},
     {"slow-operator", "is one operator slower on one rank?",
      "the same, where one operator has 80 % of the difference"},
@@ -267,9 +268,11 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
       "not significant over the steps, or in fewer than half of them"};
   std::vector<std::string> out;
   for (const auto& [rank, excess] : facts.unexplained_ranks)
-    out.push_back(fmt::format("rank {} is later than its peers{}, but its kernels and "
-                              "host activities do not show why",
-                              rank, excess > 0 ? fmt::format(" by {} ms", number3(excess)) : ""));
+    out.push_back(fmt::format("rank {} is later than its peers{}; {}", rank,
+                              excess > 0 ? fmt::format(" by {} ms", number3(excess)) : "",
+                              facts.ranks < kFewestRanks
+                                  ? "with fewer than four ranks no reason is looked for"
+                                  : "its kernels and host activities do not show why"));
   for (const Unsaid& u : facts.unsaid)
     out.push_back(fmt::format("{}: {} ({} ms of a step)", cause_rule_id(u.rule),
                               kWhy[static_cast<std::size_t>(u.reason)], number3(u.cost_ms)));

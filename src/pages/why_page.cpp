@@ -13,13 +13,13 @@ constexpr std::size_t kWidestWhy = 200;
 constexpr double kProfilerPercent = 3; ///< by which a recorded step may be longer
 
 void why_overview(const CauseFacts& facts, ConsolePage& page) {
-  std::string of = facts.steps > 0
-                       ? std::to_string(facts.steps) + (facts.steps == 1 ? " step" : " steps")
-                       : "one window, no steps in the trace";
+  std::string of =
+      facts.steps > 0 ? fmt::format("per step ({} step{}", facts.steps, facts.steps == 1 ? "" : "s")
+                      : std::string("in all (no steps in the trace");
   if (facts.ranks > 1)
     of += fmt::format(" of {} ranks", facts.ranks);
   page.heading("WHY", facts.title);
-  page.sentence(fmt::format("{} ms per step ({}); on the critical path: GPU {}, host {}",
+  page.sentence(fmt::format("{} ms {}); on the critical path: GPU {}, host {}",
                             number3(facts.step_ms), of, percent_text(facts.gpu_busy_percent),
                             percent_text(facts.host_percent)));
   if (facts.ranks > 1)
@@ -55,11 +55,13 @@ void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
   const std::vector<Finding> findings = cause_findings(facts);
   const std::size_t shown = most == 0 ? findings.size() : std::min(most, findings.size());
   if (findings.empty()) {
-    page.sentence(fmt::format("No cause gains {} ms or more per step.", number3(facts.floor_ms)));
+    page.sentence(fmt::format("No cause gains {} ms or more{}.", number3(facts.floor_ms),
+                              facts.steps > 0 ? " per step" : ""));
     return;
   }
-  page.heading("CAUSES", shown < findings.size() ? fmt::format("{} of {}", shown, findings.size())
-                                                 : std::string("most gain first"));
+  page.heading("CAUSES", shown < findings.size()
+                             ? fmt::format("{} of {}", shown, findings.size())
+                             : std::string("each gain without the causes above it"));
   for (std::size_t k = 0; k < shown; ++k) {
     const std::string mark = fmt::format(" {}  ", k + 1);
     page.sentence(findings[k].headline, mark, Ink::kStrong);
@@ -71,7 +73,8 @@ void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
                                 static_cast<double>(at->end_ns) / 1e6),
                     "    ", Ink::kFaint);
   }
-  page.sentence(fmt::format("Without all of them a step takes {} ms.", number3(facts.after_ms)));
+  if (facts.quality.unexplained_percent() <= kNoGainPercent)
+    page.sentence(fmt::format("Without all of them: {} ms.", number3(facts.after_ms)));
 }
 
 } // namespace

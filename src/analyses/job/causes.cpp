@@ -27,7 +27,8 @@ class Causes {
 public:
   Causes(const JobRun& run, const std::optional<GpuArch>& arch,
          std::vector<OutstandingRank> outstanding, double floor_percent)
-      : run_(run), outstanding_(std::move(outstanding)), now_(step_ends(run, {})) {
+      : run_(run), outstanding_(std::move(outstanding)), now_(step_ends(run, {})),
+        later_work_(now_.back() > now_.front()) {
     out_.quality = quality_of(run.graph);
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
@@ -62,7 +63,7 @@ public:
 
 private:
   /// Whether the first step is left out: it begins without what the step before leaves behind.
-  [[nodiscard]] bool without_first() const { return run_.steps() > 1; }
+  [[nodiscard]] bool without_first() const { return later_work_; }
   [[nodiscard]] std::size_t counted_steps() const {
     return run_.steps() - (without_first() ? 1 : 0);
   }
@@ -280,6 +281,7 @@ private:
   const JobRun& run_;
   std::vector<OutstandingRank> outstanding_;
   std::vector<std::int64_t> now_; ///< ends of the steps, without the causes taken so far
+  bool later_work_;               ///< steps after the first have GPU work
   CauseFacts out_;
   std::vector<std::int64_t> on_path_;
   std::vector<CauseCandidate> candidates_;

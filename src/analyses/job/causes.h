@@ -94,6 +94,9 @@ struct Unsaid {
   double cost_ms = 0; ///< of a step, on the critical path; of all such causes of the rule
 };
 
+/// A rank and three peers: with fewer no difference between ranks is explained.
+inline constexpr std::size_t kFewestRanks = 4;
+
 struct CauseFacts {
   std::string title;       ///< the run, as the user named it
   std::string board;       ///< whose peaks are used; "" = none

@@ -11,7 +11,6 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kFewestRanks = 4; ///< a rank and three peers
 constexpr double kFit = 0.8; ///< of the excess that one factor, or one operator, explains
 
 /// The same activity of a step on every rank: by names and shapes, and which of its kind it is.

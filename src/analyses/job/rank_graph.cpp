@@ -10,7 +10,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 
 namespace rankscope {
 namespace {
@@ -165,12 +164,14 @@ private:
         out_.unlinked_ns += e_.dur_ns[g];
       }
     sort_by_start(t_.trace, gpu_);
-    std::set<std::pair<int, int>> begun; // streams with work of the window's calls
+    std::map<std::pair<int, int>, std::int64_t> first; // by stream: begin of its launched work
+    for (const EventId g : gpu_)
+      if (t_.tree.linked(g))
+        first.try_emplace({e_.device[g], e_.stream[g]}, e_.ts_ns[g]);
     for (const EventId g : gpu_) {
       out_.gpu_ns += e_.dur_ns[g];
-      if (t_.tree.linked(g)) {
-        begun.emplace(e_.device[g], e_.stream[g]);
-      } else if (begun.count({e_.device[g], e_.stream[g]}) == 0) {
+      const auto launched = first.find({e_.device[g], e_.stream[g]});
+      if (!t_.tree.linked(g) && launched != first.end() && e_.ts_ns[g] < launched->second) {
         out_.early_ns += e_.dur_ns[g];
         out_.early_until_ns = std::max(out_.early_until_ns, t_.trace.end_ns(g) - out_.begin_ns);
       }
