@@ -70,7 +70,8 @@ LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& opti
     trace.diagnostics.add(counters::no_gpu_events(), path);
   LoadedTrace out;
   if (options.link)
-    out.tree = CallTree::build(trace, {options.keep_python && options.frames_in_tree, options.rules});
+    out.tree =
+        CallTree::build(trace, {options.keep_python && options.frames_in_tree, options.rules});
   out.rank = trace.header.rank.value_or(0);
   out.label = path;
   out.trace = std::move(trace);

@@ -14,7 +14,7 @@ struct LoadOptions {
   TaskPool* pool = nullptr;             ///< where they are from; nullptr: of its own
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
   bool keep_python = false;
-  bool frames_in_tree = true; ///< Python frames are in the call tree too
+  bool frames_in_tree = true;            ///< Python frames are in the call tree too
   bool keep_launches = false;            ///< the kernels that runtime calls name
   bool link = true;                      ///< build the call tree
   TreeRules rules = TreeRules::kOwn;     ///< of the call tree

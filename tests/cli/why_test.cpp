@@ -188,13 +188,18 @@ TEST(WhyOfRanks, TheSlowGpuIsNamedWithItsGain) {
 
 // docs/why.md has the table
 TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
-  for (const char* noise :
-       {"iid:0.005", "common:0.02", "ar1:0.005", "heavy:0.005", "hetero:0.005"}) {
-    const RankTally of = tally(noise, 40);
-    EXPECT_LE(of.false_named, 2) << noise;
-    EXPECT_GE(of.within, of.named * 95 / 100) << noise;
-    EXPECT_GE(of.inside, of.named * 90 / 100) << noise;
-    EXPECT_GE(of.named, of.runs * (std::string(noise).starts_with("ar1") ? 50 : 95) / 100) << noise;
+  struct Row {
+    const char* noise;
+    int least_percent; ///< of the runs that name the slow GPU
+  };
+  for (const Row& row :
+       {Row{"iid:0.005", 95}, Row{"common:0.02", 95}, Row{"ar1:0.005", 95}, Row{"heavy:0.005", 95},
+        Row{"hetero:0.005", 95}, Row{"iid:0.02", 0}, Row{"heavy:0.02", 0}}) {
+    const RankTally of = tally(row.noise, 40);
+    EXPECT_LE(of.false_named, 2) << row.noise;
+    EXPECT_GE(of.within, of.named * 95 / 100) << row.noise;
+    EXPECT_GE(of.inside, of.named * 90 / 100) << row.noise;
+    EXPECT_GE(of.named, of.runs * row.least_percent / 100) << row.noise;
   }
 }
 
