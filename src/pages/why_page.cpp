@@ -10,6 +10,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kWidestWhy = 200;
+constexpr std::size_t kPathRows = 6;
 constexpr double kProfilerPercent = 3; ///< by which a recorded step may be longer
 
 void why_overview(const CauseFacts& facts, ConsolePage& page) {
@@ -77,6 +78,26 @@ void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
     page.sentence(fmt::format("Without all of them: {} ms.", number3(facts.after_ms)));
 }
 
+void why_path(const CauseFacts& facts, ConsolePage& page) {
+  const std::size_t shown = std::min(kPathRows, facts.path.size());
+  page.heading("CRITICAL PATH", fmt::format("{} of {}", shown, facts.path.size()));
+  std::vector<std::vector<PageCell>> rows;
+  for (std::size_t k = 0; k < shown; ++k) {
+    const PathRow& row = facts.path[k];
+    rows.push_back({{row.kind, Ink::kPlain},
+                    {row.what, Ink::kPlain},
+                    {number3(row.ms), Ink::kPlain},
+                    {percent_text(row.percent), Ink::kPlain},
+                    {page.bar(row.percent, page.bar_width()), Ink::kGood}});
+  }
+  page.table({{"", false, 0, 0},
+              {"", false, 16, 0},
+              {facts.steps > 0 ? "ms per step" : "ms", true, 0, 0},
+              {"share", true, 0, 0},
+              {"", false, 0, 1}},
+             rows);
+}
+
 } // namespace
 
 std::string why_page(const CauseFacts& facts, const PageStyle& style, std::size_t most) {
@@ -85,6 +106,7 @@ std::string why_page(const CauseFacts& facts, const PageStyle& style, std::size_
   ConsolePage page(used);
   why_overview(facts, page);
   why_causes(facts, page, most);
+  why_path(facts, page);
   const std::vector<std::string> unsaid = unsaid_lines(facts);
   if (!unsaid.empty()) {
     page.heading("NOT REPORTED");

@@ -125,6 +125,11 @@ TEST(Causes, HostCodeBetweenStepsIsNamedWithItsGain) {
   // the GPU needs 950 us of a step, and the host 70
   EXPECT_NEAR(facts.after_ms, 0.95, 0.05);
   EXPECT_NEAR(cause.gain_ms, 2.05, 0.06);
+  double path = 0;
+  for (const PathRow& row : facts.path)
+    path += row.ms;
+  EXPECT_NEAR(path, facts.step_ms, 1e-9);
+  EXPECT_EQ(facts.path.front().what, "train.py(7): metrics");
 }
 
 TEST(Causes, WithoutFramesTheOperatorsAroundIt) {

@@ -43,6 +43,18 @@ Schema<CauseFacts> run_schema() {
         "GPU time without a launch in the trace"}});
 }
 
+Schema<PathRow> path_schema() {
+  using R = PathRow;
+  return Schema<R>(
+      "critical_path", "time on the critical path over all ranks; the rows add up to a step",
+      {{"kind", &R::kind,
+        "host, call, kernel, collective, copy, set; launch or gap: the usual time to the next "
+        "activity; unexplained: a delay that no wait explains"},
+       {"what", or_blank(&R::what), "operator, range or call"},
+       {"ms", "ms", Unit::kMs, &R::ms, "of a step"},
+       {"percent", "percent", Unit::kPercent, &R::percent, "of the path in these steps"}});
+}
+
 Schema<CauseRow> cause_schema() {
   using R = CauseRow;
   const auto of = [](auto member) { return [member](const R& r) { return r.cause->*member; }; };
@@ -116,11 +128,12 @@ std::vector<Table> cause_tables(const CauseFacts& facts) {
   out.push_back(run_schema().table(std::span(&facts, 1)));
   out.push_back(cause_schema().table(rows));
   out.push_back(unsaid_schema().table(facts.unsaid));
+  out.push_back(path_schema().table(facts.path));
   return out;
 }
 
 std::vector<SheetInfo> cause_sheets() {
-  return {run_schema().info(), cause_schema().info(), unsaid_schema().info()};
+  return {run_schema().info(), cause_schema().info(), unsaid_schema().info(), path_schema().info()};
 }
 
 } // namespace rankscope

@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// why_run, causes, causes_not_reported.
+/// why_run, causes, causes_not_reported, critical_path.
 [[nodiscard]] std::vector<Table> cause_tables(const CauseFacts& facts);
 [[nodiscard]] std::vector<SheetInfo> cause_sheets();
 

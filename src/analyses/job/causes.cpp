@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -70,14 +71,18 @@ private:
   [[nodiscard]] double per_step_ms(std::int64_t ns) const {
     return ns_to_ms(ns) / static_cast<double>(counted_steps());
   }
-  /// Of all steps but the first; of a single one without the work that was queued before it.
-  [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
+  /// When the counted steps begin: with the end of the first one; of a single step without the
+  /// work that was queued before it.
+  [[nodiscard]] std::int64_t begin_of(const std::vector<std::int64_t>& ends) const {
     if (without_first())
-      return per_step_ms(ends.back() - ends.front());
+      return ends.front();
     std::int64_t early = 0;
     for (const RankGraph& rank : run_.ranks)
       early = std::max(early, rank.early_until_ns);
-    return ns_to_ms(ends.back() - early);
+    return early;
+  }
+  [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
+    return per_step_ms(ends.back() - begin_of(ends));
   }
 
   void look_at_path() {
@@ -85,6 +90,7 @@ private:
     std::int64_t gpu = 0, host = 0;
     for (const PathPiece& piece : critical_path(run_.graph)) {
       const std::int64_t ns = piece.end_ns - piece.begin_ns;
+      add_to_path(piece);
       // of a single step: why a rank begins later than the others is not in the trace
       if (piece.of == PathPiece::Of::kDelay && piece.first && !without_first())
         out_.quality.unexplained_ns += ns;
@@ -93,6 +99,7 @@ private:
       on_path_[piece.node] += ns;
       (on_gpu(run_.activity(piece.node).kind) ? gpu : host) += ns;
     }
+    set_path();
     look_at_collectives();
     const auto percent = [this](std::int64_t ns) {
       return percent_of(ns, out_.quality.makespan_ns, 0.0);
@@ -105,6 +112,32 @@ private:
           std::max(out_.unlinked_percent, percent_of(late_unlinked(rank), rank.gpu_ns, 0.0));
     }
   }
+  /// The part of a piece that is in the counted steps.
+  void add_to_path(const PathPiece& piece) {
+    const std::int64_t ns = piece.end_ns - std::max(piece.begin_ns, begin_of(now_));
+    if (ns <= 0)
+      return;
+    if (piece.of != PathPiece::Of::kActivity) {
+      path_ns_[{piece.of == PathPiece::Of::kLag ? "launch or gap" : "unexplained", ""}] += ns;
+      return;
+    }
+    const Activity& a = run_.activity(piece.node);
+    StrId what = a.kind == ActivityKind::kHost || a.op == kEmptyStr ? a.name : a.op;
+    if (what == kEmptyStr)
+      what = a.op;
+    path_ns_[{std::string(activity_kind_name(a.kind)), std::string(run_.text(piece.node, what))}] +=
+        ns;
+  }
+  void set_path() {
+    std::int64_t all = 0;
+    for (const auto& [key, ns] : path_ns_)
+      all += ns;
+    for (const auto& [key, ns] : path_ns_)
+      out_.path.push_back({key.first, key.second, per_step_ms(ns), percent_of(ns, all, 0.0)});
+    std::stable_sort(out_.path.begin(), out_.path.end(),
+                     [](const PathRow& a, const PathRow& b) { return a.ms > b.ms; });
+  }
+
   void look_at_collectives() {
     std::int64_t transfer = 0, wait = 0;
     for (NodeId n = 0; n < run_.graph.size(); ++n) {
@@ -284,6 +317,7 @@ private:
   bool later_work_;               ///< steps after the first have GPU work
   CauseFacts out_;
   std::vector<std::int64_t> on_path_;
+  std::map<std::pair<std::string, std::string>, std::int64_t> path_ns_; ///< by kind and operator
   std::vector<CauseCandidate> candidates_;
   JobEdit edit_; ///< with the causes taken so far removed
 };

@@ -94,6 +94,14 @@ struct Unsaid {
   double cost_ms = 0; ///< of a step, on the critical path; of all such causes of the rule
 };
 
+/// Time on the critical path by operator, of all ranks.
+struct PathRow {
+  std::string kind; ///< "kernel", "host", ..., "unexplained"
+  std::string what; ///< operator, range or call; "" = unknown
+  double ms = 0;    ///< of a step
+  double percent = 0;
+};
+
 /// A rank and three peers: with fewer no difference between ranks is explained.
 inline constexpr std::size_t kFewestRanks = 4;
 
@@ -115,6 +123,7 @@ struct CauseFacts {
   double unlinked_percent = 0;   ///< of the GPU time, without a launch: of the rank with most
   bool stacks = false;           ///< some rank has Python frames
   std::vector<StepCause> causes; ///< by gain
+  std::vector<PathRow> path;     ///< most time first; the rows add up to the time of a step
   /// Outstanding ranks without a cause that is theirs alone: rank, excess in ms.
   std::vector<std::pair<std::int64_t, double>> unexplained_ranks;
   std::vector<Unsaid> unsaid;
