@@ -33,9 +33,11 @@ public:
     out_.quality = quality_of(run.graph);
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
+    const std::vector<PathPiece> path = critical_path(run.graph);
+    set_window(path);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);
-    look_at_path();
+    look_at_path(path);
     collect(arch);
   }
 
@@ -71,29 +73,28 @@ private:
   [[nodiscard]] double per_step_ms(std::int64_t ns) const {
     return ns_to_ms(ns) / static_cast<double>(counted_steps());
   }
-  /// When the counted steps begin: with the end of the first one; of a single step without the
-  /// work that was queued before it.
-  [[nodiscard]] std::int64_t begin_of(const std::vector<std::int64_t>& ends) const {
-    if (without_first())
-      return ends.front();
-    std::int64_t early = 0;
+  /// When a single step begins: without the work that was queued before it, and on the rank whose
+  /// activities are critical, which may begin later than others.
+  void set_window(const std::vector<PathPiece>& path) {
     for (const RankGraph& rank : run_.ranks)
-      early = std::max(early, rank.early_until_ns);
-    return early;
+      single_begin_ = std::max(single_begin_, rank.early_until_ns);
+    if (!path.empty() && path.front().first)
+      single_begin_ = std::max(single_begin_, path.front().end_ns);
+  }
+  /// When the counted steps begin; of several with the end of the first one.
+  [[nodiscard]] std::int64_t begin_of(const std::vector<std::int64_t>& ends) const {
+    return without_first() ? ends.front() : single_begin_;
   }
   [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
     return per_step_ms(ends.back() - begin_of(ends));
   }
 
-  void look_at_path() {
+  void look_at_path(const std::vector<PathPiece>& path) {
     on_path_.assign(run_.graph.size(), 0);
     std::int64_t gpu = 0, host = 0;
-    for (const PathPiece& piece : critical_path(run_.graph)) {
+    for (const PathPiece& piece : path) {
       const std::int64_t ns = piece.end_ns - piece.begin_ns;
       add_to_path(piece);
-      // of a single step: why a rank begins later than the others is not in the trace
-      if (piece.of == PathPiece::Of::kDelay && piece.first && !without_first())
-        out_.quality.unexplained_ns += ns;
       if (piece.of != PathPiece::Of::kActivity)
         continue;
       on_path_[piece.node] += ns;
@@ -102,7 +103,7 @@ private:
     set_path();
     look_at_collectives();
     const auto percent = [this](std::int64_t ns) {
-      return percent_of(ns, out_.quality.makespan_ns, 0.0);
+      return percent_of(ns, out_.quality.makespan_ns - (without_first() ? 0 : single_begin_), 0.0);
     };
     out_.gpu_busy_percent = percent(gpu);
     out_.host_percent = percent(host);
@@ -315,6 +316,7 @@ private:
   std::vector<OutstandingRank> outstanding_;
   std::vector<std::int64_t> now_; ///< ends of the steps, without the causes taken so far
   bool later_work_;               ///< steps after the first have GPU work
+  std::int64_t single_begin_ = 0;
   CauseFacts out_;
   std::vector<std::int64_t> on_path_;
   std::map<std::pair<std::string, std::string>, std::int64_t> path_ns_; ///< by kind and operator
