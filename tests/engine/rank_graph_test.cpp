@@ -99,14 +99,15 @@ TEST(RankGraph, WorkOnAnotherStreamIsAnInferredWait) {
 }
 
 /// Steps of 1 ms of GPU work; `stall_us` of host code between the optimizer and the next step.
-TraceBuilder steps_with_stall(double stall_us, bool frames) {
+TraceBuilder steps_with_stall(double stall_us, bool frames,
+                              const std::string& frame = "train.py(7): metrics") {
   TraceBuilder trace;
   const double step = 1000 + stall_us;
   for (int s = 0; s < 5; ++s) {
     const double at = s * step;
     trace.annotation("ProfilerStep#" + std::to_string(s + 1), at, step - 1);
     if (frames)
-      trace.frame("train.py(7): metrics", at + 10, stall_us);
+      trace.frame(frame, at + 10, stall_us);
     for (int k = 0; k < 10; ++k) {
       const double call = at + stall_us + 20 + k * 5;
       trace.op("aten::mm", call - 1, 4).kernel("gemm", call, at + stall_us + 30 + k * 95, 95);
@@ -130,6 +131,18 @@ TEST(Causes, HostCodeBetweenStepsIsNamedWithItsGain) {
     path += row.ms;
   EXPECT_NEAR(path, facts.step_ms, 1e-9);
   EXPECT_EQ(facts.path.front().what, "train.py(7): metrics");
+}
+
+TEST(Causes, FramesDecideTheRule) {
+  const auto rule_of = [](const char* frame) {
+    const CauseFacts facts = causes_in(steps_with_stall(2000, true, frame), true);
+    return facts.causes.empty() ? std::string_view() : cause_rule_id(facts.causes.front().rule);
+  };
+  EXPECT_EQ(rule_of("torch/utils/data/dataloader.py(700): __next__"), "data-loader");
+  EXPECT_EQ(rule_of("<built-in function collect>"), "garbage-collection");
+  EXPECT_EQ(rule_of("torch/serialization.py(920): save"), "checkpoint");
+  // recomputation of activations writes nothing
+  EXPECT_EQ(rule_of("torch/utils/checkpoint.py(480): checkpoint"), "host-code");
 }
 
 TEST(Causes, WithoutFramesTheOperatorsAroundIt) {

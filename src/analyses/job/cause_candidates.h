@@ -25,8 +25,6 @@ struct CauseCandidate {
 struct CauseInput {
   const JobRun& run;
   const std::optional<GpuArch>& arch;
-  std::span<const std::int64_t> on_path; ///< by node, ns
-  std::int64_t floor_ns = 0;             ///< of all steps: less is not worth a candidate
 };
 
 /// Of one rank; `nodes`: its nodes in the graph, ascending. A node belongs to one candidate.

@@ -164,9 +164,7 @@ private:
     for (NodeId n = 0; n < run_.graph.size(); ++n)
       if (!run_.arrival[n])
         nodes[run_.rank_of[n]].push_back(n);
-    const CauseInput in{run_, arch, on_path_,
-                        static_cast<std::int64_t>(out_.floor_ms * 1e6) *
-                            static_cast<std::int64_t>(counted_steps())};
+    const CauseInput in{run_, arch};
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
       for (CauseCandidate& c : host_candidates(in, r, nodes[r]))
         join(std::move(c));
@@ -281,7 +279,7 @@ private:
   /// By the gains of the single steps.
   void set_interval(StepCause& cause, const std::vector<std::int64_t>& ends) const {
     std::vector<double> gains;
-    for (std::size_t k = 1; k < ends.size(); ++k)
+    for (std::size_t k = 1; without_first() && k < ends.size(); ++k)
       gains.push_back(ns_to_ms(now_[k] - now_[k - 1] - (ends[k] - ends[k - 1])));
     if (const std::optional<MeanDifference> interval = mean_interval(gains, 0.05)) {
       cause.low_ms = interval->difference - interval->half_width;

@@ -26,7 +26,7 @@ CauseRule rule_of_host(std::string_view name) {
     return CauseRule::kLoader;
   if (has(name, "gc.collect") || has(name, "built-in function collect"))
     return CauseRule::kCollection;
-  if (has(name, "torch/serialization.py") || has(name, "checkpoint"))
+  if (has(name, "torch/serialization.py") || has(name, "torch/distributed/checkpoint"))
     return CauseRule::kCheckpoint;
   if (has(name, "torch/_dynamo") || has(name, "torch/_inductor") || has(name, "triton/compiler"))
     return CauseRule::kLoading;
@@ -53,7 +53,7 @@ using Group = std::tuple<CauseRule, std::string, std::string, std::string>;
 class HostCandidates {
 public:
   HostCandidates(const CauseInput& in, std::uint32_t rank, std::span<const NodeId> nodes)
-      : in_(in), run_(in.run), rank_(rank), nodes_(nodes) {}
+      : run_(in.run), rank_(rank), nodes_(nodes) {}
 
   std::vector<CauseCandidate> run() {
     if (run_.ranks[rank_].blocking_launches) {
@@ -264,7 +264,6 @@ private:
     return std::move(out_);
   }
 
-  const CauseInput& in_;
   const JobRun& run_;
   std::uint32_t rank_;
   std::span<const NodeId> nodes_;
