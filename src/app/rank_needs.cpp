@@ -234,6 +234,9 @@ WhyNeeds::WhyNeeds(Needs& needs)
                                  [](const RankItem& item, const LoadedTrace& trace) {
                                    RankGraph out = rank_graph_of(trace);
                                    out.rank = item.file.rank;
+                                   ReportOptions options;
+                                   choose_gpu(trace.trace, options);
+                                   out.board = options.gpu_arch;
                                    return out;
                                  })),
       record(need_record(needs, counted_options())), collectives(need_collectives(needs)),

@@ -83,8 +83,10 @@ TEST(RankGraph, ThreadsThatTakeTurnsAreOneSequence) {
   for (const RankWait& wait : graph.waits)
     hand_overs += wait.kind == WaitKind::kHandOver ? 1 : 0;
   EXPECT_EQ(hand_overs, 2U);
-  std::vector<NodeId> numbers;
-  EXPECT_EQ(quality_of(job_graph_of(graph, numbers)).negative, 0U);
+  std::vector<RankGraph> ranks;
+  ranks.push_back(graph_of(trace));
+  const JobRun run = join_ranks(std::move(ranks), nullptr);
+  EXPECT_EQ(quality_of(run.graph, critical_path(run.graph)).negative, 0U);
 }
 
 TEST(RankGraph, WorkOnAnotherStreamIsAnInferredWait) {

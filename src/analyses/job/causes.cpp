@@ -30,10 +30,10 @@ public:
          std::vector<OutstandingRank> outstanding, double floor_percent)
       : run_(run), outstanding_(std::move(outstanding)), now_(step_ends(run, {})),
         later_work_(now_.back() > now_.front()) {
-    out_.quality = quality_of(run.graph);
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
     const std::vector<PathPiece> path = critical_path(run.graph);
+    out_.quality = quality_of(run.graph, path);
     set_window(path);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);

@@ -4,9 +4,7 @@
 #include "base/units.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace rankscope {

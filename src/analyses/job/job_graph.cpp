@@ -1,16 +1,11 @@
 #include "analyses/job/job_graph.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <numeric>
 
 namespace rankscope {
 namespace {
-
-constexpr std::array<std::string_view, kWaitKinds> kWaitKindNames = {
-    "stream",  "launch",       "host",      "blocking", "member",
-    "program", "other_stream", "hand_over", "queue"};
 
 /// The wait that decides when a node begins, and that time.
 struct Binding {
@@ -33,10 +28,6 @@ Binding binding_of(const JobGraph& graph, const JobEdit& edit, NodeId n, const E
 }
 
 } // namespace
-
-std::string_view wait_kind_name(WaitKind kind) {
-  return kWaitKindNames[static_cast<std::size_t>(kind)];
-}
 
 std::int64_t JobGraph::makespan_ns() const {
   std::int64_t last = 0;
@@ -180,7 +171,7 @@ double JobGraphQuality::without_delays_percent() const {
                                              1.0);
 }
 
-JobGraphQuality quality_of(const JobGraph& graph) {
+JobGraphQuality quality_of(const JobGraph& graph, std::span<const PathPiece> path) {
   JobGraphQuality out;
   out.makespan_ns = graph.makespan_ns();
   out.contradicted = graph.contradicted();
@@ -194,7 +185,7 @@ JobGraphQuality quality_of(const JobGraph& graph) {
       edit.delay_ns[n] = 0;
   }
   out.without_delays_ns = replay_makespan(graph, edit);
-  for (const PathPiece& piece : critical_path(graph)) {
+  for (const PathPiece& piece : path) {
     if (piece.of == PathPiece::Of::kDelay && !piece.first)
       out.unexplained_ns += piece.end_ns - piece.begin_ns;
     else if (piece.of == PathPiece::Of::kLag && is_inferred(piece.by))

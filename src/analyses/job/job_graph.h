@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace rankscope {
@@ -21,14 +20,11 @@ enum class WaitKind : std::uint8_t {
   kHost,        ///< a host activity after the one before it on its thread
   kBlocking,    ///< a call returns after the GPU work that it waits for
   kMember,      ///< the transfer of a collective after the arrival of each member
-  kProgram,     ///< stated by the trace's own scheme
   kOtherStream, ///< inferred: GPU work that begins when work on another stream ends
   kHandOver,    ///< inferred: a thread goes on when another one has finished
   kQueue,       ///< inferred: a launch returns when the queue has a place
 };
-inline constexpr std::size_t kWaitKinds = 9;
-/// "stream", "launch", ...: stable.
-[[nodiscard]] std::string_view wait_kind_name(WaitKind kind);
+inline constexpr std::size_t kWaitKinds = 8;
 [[nodiscard]] constexpr bool is_inferred(WaitKind kind) {
   return kind >= WaitKind::kOtherStream;
 }
@@ -138,6 +134,7 @@ struct JobGraphQuality {
   /// |without delays / measured - 1|
   [[nodiscard]] double without_delays_percent() const;
 };
-[[nodiscard]] JobGraphQuality quality_of(const JobGraph& graph);
+/// `path`: critical_path() of the graph.
+[[nodiscard]] JobGraphQuality quality_of(const JobGraph& graph, std::span<const PathPiece> path);
 
 } // namespace rankscope

@@ -2,9 +2,9 @@
 
 #include "analyses/job/host_ranges.h"
 #include "analyses/operators/launchers.h"
+#include "analyses/timeline/idle_causes.h"
 #include "base/ascii.h"
 #include "core/steps.h"
-#include "model/gpu_arch.h"
 
 #include <algorithm>
 #include <array>
@@ -27,10 +27,9 @@ constexpr std::int64_t kNotLaunched = INT64_MIN / 2;
 constexpr std::int64_t kQueueCallNs = 50'000; ///< a launch that takes longer may wait for a place
 constexpr std::size_t kQueueDepth = 256;      ///< with so much work queued
 
-/// A call that returns when the GPU has done something, or that makes the driver do so.
+/// A call that waits for the GPU, or that makes the driver wait for it.
 bool may_block(std::string_view name) {
-  const auto has = [name](std::string_view part) { return contains(name, part); };
-  return has("Synchronize") || (has("Memcpy") && !has("Async")) || has("Free");
+  return waits_for_gpu(name) || contains(name, "Free");
 }
 
 /// A call of the runtime on a launching thread, outermost.
@@ -38,7 +37,7 @@ struct HostCall {
   EventId event = kNoEvent;
   std::int64_t start_ns = 0, end_ns = 0;
   std::uint32_t track = 0;
-  std::uint32_t first = 0, last = 0; ///< its GPU work: range of RankWork::of_calls
+  std::uint32_t first = 0, last = 0; ///< its GPU work: range of Extraction::of_calls_
   bool blocks = false;               ///< by its name
 };
 
@@ -64,22 +63,10 @@ public:
     add_gpu_waits();
     add_blocking();
     out_.texts = std::move(texts_);
-    set_board();
     return std::move(out_);
   }
 
 private:
-  void set_board() {
-    for (const DeviceInfo& device : t_.trace.header.devices) {
-      const std::string board = recognised_gpu(device.name);
-      if (&device != &t_.trace.header.devices.front() && board != out_.board) {
-        out_.board.clear();
-        return;
-      }
-      out_.board = board;
-    }
-  }
-
   // -- what is in the window
   void set_window() {
     const std::vector<ProfilerStep> steps = profiler_steps(t_.trace);
@@ -88,8 +75,8 @@ private:
       out_.step_begin_ns.push_back(step.start_ns);
     }
     if (!steps.empty()) {
-      out_.begin_ns = steps.front().start_ns;
-      out_.end_ns = steps.back().end_ns;
+      begin_ns_ = steps.front().start_ns;
+      end_ns_ = steps.back().end_ns;
       return;
     }
     std::optional<std::int64_t> begin, end;
@@ -98,12 +85,12 @@ private:
         begin = std::min(begin.value_or(INT64_MAX), e_.ts_ns[i]);
         end = std::max(end.value_or(INT64_MIN), t_.trace.end_ns(i));
       }
-    out_.begin_ns = begin.value_or(0);
-    out_.end_ns = end.value_or(0);
+    begin_ns_ = begin.value_or(0);
+    end_ns_ = end.value_or(0);
   }
 
   [[nodiscard]] bool inside(std::int64_t ts_ns) const {
-    return ts_ns >= out_.begin_ns && ts_ns <= out_.end_ns;
+    return ts_ns >= begin_ns_ && ts_ns <= end_ns_;
   }
   [[nodiscard]] std::int32_t step_of(std::int64_t ts_ns) const {
     const auto& begins = out_.step_begin_ns;
@@ -160,7 +147,6 @@ private:
     for (const EventId g : work_.events)
       if (!t_.tree.linked(g) && inside(e_.ts_ns[g])) {
         gpu_.push_back(g);
-        ++out_.unlinked;
         out_.unlinked_ns += e_.dur_ns[g];
       }
     sort_by_start(t_.trace, gpu_);
@@ -173,14 +159,13 @@ private:
       const auto launched = first.find({e_.device[g], e_.stream[g]});
       if (!t_.tree.linked(g) && launched != first.end() && e_.ts_ns[g] < launched->second) {
         out_.early_ns += e_.dur_ns[g];
-        out_.early_until_ns = std::max(out_.early_until_ns, t_.trace.end_ns(g) - out_.begin_ns);
+        out_.early_until_ns = std::max(out_.early_until_ns, t_.trace.end_ns(g) - begin_ns_);
       }
     }
   }
 
-  /// The usual times from a launch to its work, and between two works that were both launched
-  /// before: the 5th percentile of those below kUnexplainedNs x 4, where the stream was idle and
-  /// where it was not.
+  /// The 5th percentile of the times from a launch to its work where the stream was idle, and the
+  /// median of those between two works that were both launched before; at most 4 kUnexplainedNs.
   void set_lags() {
     std::map<std::pair<int, int>, std::int64_t> busy_until;
     std::vector<std::int64_t> launch, next;
@@ -207,7 +192,7 @@ private:
       std::nth_element(of.begin(), at, of.end());
       return std::min(*at, kUnexplainedNs * 4);
     };
-    out_.launch_lag_ns = quantile(launch, 5);
+    launch_lag_ns_ = quantile(launch, 5);
     stream_lag_ns_ = quantile(next, 50);
   }
 
@@ -264,7 +249,7 @@ private:
         }
       }
       if (before == last_track.end())
-        from_end = out_.begin_ns;
+        from_end = begin_ns_;
       else if (from == kNoNode)
         from_end = call.start_ns; // a thread that appears while the others are in calls
       from_end = std::min(from_end, call.start_ns);
@@ -290,12 +275,12 @@ private:
     if (calls_.empty() || out_.steps.size() != 1)
       return;
     const HostCall& last = calls_.back();
-    if (last.end_ns >= out_.end_ns)
+    if (last.end_ns >= end_ns_)
       return;
-    const HostRanges::Stretch of = ranges.stretch(last.track, last.end_ns, out_.end_ns);
+    const HostRanges::Stretch of = ranges.stretch(last.track, last.end_ns, end_ns_);
     const Activity a{ActivityKind::kHost, text(of.name), kEmptyStr, text(of.before)};
     const NodeId gap =
-        node(last.end_ns, out_.end_ns, activity(a), thread_line(last.track), step_of(last.end_ns));
+        node(last.end_ns, end_ns_, activity(a), thread_line(last.track), step_of(last.end_ns));
     wait(gap, node_of_call_.back(), WaitKind::kHost);
   }
 
@@ -361,7 +346,7 @@ private:
         const NodeId n = node_of_[of_calls_[k]];
         const std::int64_t real = out_.nodes[n].start_ns - calls_[c].start_ns;
         wait(n, gap_of_call_[c], WaitKind::kLaunch,
-             std::clamp<std::int64_t>(real, 0, out_.launch_lag_ns));
+             std::clamp<std::int64_t>(real, 0, launch_lag_ns_));
       }
     on_stream_.resize(out_.lines.size());
     std::vector<NodeId> by_end;
@@ -372,7 +357,7 @@ private:
     for (std::size_t k = 0; k < gpu_.size(); ++k) {
       const auto n = static_cast<NodeId>(first_gpu_ + k);
       std::vector<NodeId>& on_stream = on_stream_[out_.nodes[n].line];
-      std::int64_t ready = launch_ns(gpu_[k]) + out_.launch_lag_ns;
+      std::int64_t ready = launch_ns(gpu_[k]) + launch_lag_ns_;
       if (const NodeId before = last_ended(on_stream, out_.nodes[n].start_ns); before != kNoNode) {
         const std::int64_t real = out_.nodes[n].start_ns - end_of(before);
         const std::int64_t lag = std::clamp<std::int64_t>(real, 0, stream_lag_ns_);
@@ -502,7 +487,10 @@ private:
   std::map<std::uint32_t, std::uint32_t> thread_lines_;
   std::map<Activity, std::uint32_t> activity_rows_;
   std::vector<std::vector<NodeId>> on_stream_; ///< by line: its GPU work, by start
-  std::int64_t stream_lag_ns_ = 0;
+  std::int64_t begin_ns_ = 0, end_ns_ = 0;     ///< the window: complete steps, or all of the trace
+  /// Usual times from a call to its work on an idle stream, and from work to the next that is
+  /// queued.
+  std::int64_t launch_lag_ns_ = 0, stream_lag_ns_ = 0;
   NodeId first_gpu_ = 0;
 };
 
@@ -514,17 +502,6 @@ std::string_view activity_kind_name(ActivityKind kind) {
 
 RankGraph rank_graph_of(const LoadedTrace& trace) {
   return Extraction(trace).run();
-}
-
-JobGraph job_graph_of(const RankGraph& rank, std::vector<NodeId>& numbers) {
-  JobGraphBuilder builder;
-  for (const RankNode& node : rank.nodes)
-    builder.add(node.start_ns, node.dur_ns);
-  for (const RankWait& wait : rank.waits)
-    builder.wait(wait.node, wait.from, wait.kind, wait.lag_ns);
-  JobGraph graph = builder.built();
-  numbers = builder.numbers();
-  return graph;
 }
 
 } // namespace rankscope

@@ -64,24 +64,21 @@ struct RankLine {
 
 struct RankGraph {
   std::int64_t rank = 0;
-  std::int64_t base_time_ns = 0;         ///< unix time of the file's 0
-  std::int64_t begin_ns = 0, end_ns = 0; ///< the window: complete steps, or all of the trace
-  std::vector<std::int64_t> steps;       ///< numbers of the complete steps in it
+  std::int64_t base_time_ns = 0;   ///< unix time of the file's 0
+  std::vector<std::int64_t> steps; ///< numbers of the complete steps in it
   std::vector<std::int64_t> step_begin_ns;
   std::vector<RankNode> nodes;
   std::vector<RankWait> waits;
   std::vector<RankLine> lines;
   std::vector<Activity> activities;
   StringPool texts;
-  std::string board;        ///< all of the trace's devices are this known one; "" = none
-  std::size_t unlinked = 0; ///< GPU work without a launch
+  std::string board; ///< all of the trace's devices are this known one; "" = none
   std::int64_t unlinked_ns = 0, gpu_ns = 0;
   /// Of unlinked_ns, before the first work of its stream that a call of the window launched; and
   /// when the last of that ended, from the window's begin.
   std::int64_t early_ns = 0, early_until_ns = 0;
   bool stacks = false;            ///< Python frames were recorded
   bool blocking_launches = false; ///< at least 90 % of the launches return after their kernel
-  std::int64_t launch_lag_ns = 0; ///< the usual time from a call to its work on an idle stream
 
   [[nodiscard]] std::string_view text(StrId id) const { return texts.view(id); }
   [[nodiscard]] const Activity& activity(NodeId n) const { return activities[nodes[n].activity]; }
@@ -99,8 +96,5 @@ struct RankGraph {
 [[nodiscard]] RankGraph rank_graph_of(const LoadedTrace& trace);
 
 inline constexpr std::int64_t kUnexplainedNs = 5'000;
-
-/// The graph of one rank alone; `numbers`: the node of each RankNode.
-[[nodiscard]] JobGraph job_graph_of(const RankGraph& rank, std::vector<NodeId>& numbers);
 
 } // namespace rankscope

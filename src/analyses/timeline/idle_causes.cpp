@@ -12,14 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// A runtime call that comes back when the GPU has done something. Copies that block are not
-/// called ...Async.
-bool blocks(std::string_view name) {
-  const auto has = [name](std::string_view part) { return contains(name, part); };
-  return has("Synchronize") || (has("Memcpy") && !has("Async"));
-}
-
-/// By thread (row of Trace::tracks): when a call of blocks() ran on it.
+/// By thread (row of Trace::tracks): when a call of waits_for_gpu() ran on it.
 std::map<std::uint32_t, IntervalSet> blocking_calls(const Trace& trace) {
   std::vector<std::int8_t> known(trace.strings.size(), -1); // names come often
   std::map<std::uint32_t, std::vector<Interval>> calls;
@@ -29,7 +22,7 @@ std::map<std::uint32_t, IntervalSet> blocking_calls(const Trace& trace) {
       continue;
     std::int8_t& is = known[e.name[i]];
     if (is < 0)
-      is = blocks(trace.strings.view(e.name[i])) ? 1 : 0;
+      is = waits_for_gpu(trace.strings.view(e.name[i])) ? 1 : 0;
     if (is == 1)
       calls[e.track[i]].push_back({e.ts_ns[i], trace.end_ns(i)});
   }
@@ -130,6 +123,11 @@ constexpr std::array<std::string_view, kIdleCauses> kAdvice = {
     "record CPU activity too, to see the launches"};
 
 } // namespace
+
+bool waits_for_gpu(std::string_view call) {
+  const auto has = [call](std::string_view part) { return contains(call, part); };
+  return has("Synchronize") || (has("Memcpy") && !has("Async"));
+}
 
 std::string_view idle_cause_name(IdleCause cause) {
   return kIdleCausesNames[static_cast<std::size_t>(cause)];

@@ -27,6 +27,10 @@ inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::k
 /// What to do about it: an imperative.
 [[nodiscard]] std::string_view idle_cause_advice(IdleCause cause);
 
+/// By its name, a runtime call that comes back when the GPU has done something. Copies that block
+/// are not called ...Async.
+[[nodiscard]] bool waits_for_gpu(std::string_view call);
+
 struct IdleTime {
   std::array<std::int64_t, kIdleCauses> ns{};
   std::array<std::int64_t, kIdleCauses> gaps{}; ///< by the cause of most of the gap
