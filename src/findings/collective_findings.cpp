@@ -47,8 +47,8 @@ Finding slow_link(const SlowGroup& g, std::size_t steps) {
   return out;
 }
 
-void add_slow_links(const CollectiveFacts& facts, std::vector<Finding>& out) {
-  const std::vector<SlowGroup> found = slow_groups(facts.summary);
+void add_slow_links(const CollectiveFacts& facts, std::span<const SlowGroup> found,
+                    std::vector<Finding>& out) {
   for (std::size_t i = 0; i < std::min(found.size(), kMostSlowGroups); ++i)
     out.push_back(slow_link(found[i], steps_of(facts)));
   if (found.size() <= kMostSlowGroups)
@@ -169,8 +169,9 @@ void add_problems(const CollectiveFacts& facts, std::vector<Finding>& out) {
 } // namespace
 
 std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
-  std::vector<Finding> out = late_rank_findings(late_ranks(facts), facts.per_node);
-  add_slow_links(facts, out);
+  const std::vector<SlowGroup> links = slow_groups(facts.summary);
+  std::vector<Finding> out = late_rank_findings(late_ranks(facts), facts.per_node, links);
+  add_slow_links(facts, links, out);
   add_most_exposed(facts, out);
   add_slow_collective(facts.totals.slow, out);
   add_incomplete(facts, out);

@@ -1,5 +1,6 @@
 #include "findings/rank_findings.h"
 
+#include "analyses/collectives/collective_sums.h"
 #include "analyses/ranks/rank_ranges.h"
 #include "base/number_text.h"
 #include "findings/compose.h"
@@ -165,8 +166,22 @@ Finding no_late_rank(const RankTest& test) {
   return out;
 }
 
+/// What to do about a late rank: its own work may be as that of the others, and only its link slow.
+std::string late_action(std::int64_t rank, std::span<const SlowGroup> links) {
+  for (const SlowGroup& link : links) {
+    const std::vector<std::int64_t> ranks = numbers_in(link.row->group_ranks);
+    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end())
+      return fmt::format("Rank {}: check the slow link of its group {} first; collectives over it "
+                         "take longer, and the work after them starts later",
+                         rank, brief(link.row->group, 24));
+  }
+  return fmt::format("Rank {}: find the work before its collectives that takes longer: compute, "
+                     "host, data loading",
+                     rank);
+}
+
 Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t per_node,
-                  const RankTest& test) {
+                  std::span<const SlowGroup> links, const RankTest& test) {
   const RankExcess& e = most.late;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::late_rank, range);
@@ -189,10 +204,7 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
       range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
       counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
       dependence_note(test.dependence));
-  out.action =
-      fmt::format("Rank {}: find the work before its collectives that takes longer: compute, "
-                  "host, data loading",
-                  most.rank->rank);
+  out.action = late_action(most.rank->rank, links);
   return out;
 }
 
@@ -237,7 +249,8 @@ std::vector<Finding> slow_rank_findings(const SlowRanks& slow) {
   return out;
 }
 
-std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_node) {
+std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_node,
+                                        std::span<const SlowGroup> links) {
   std::vector<Finding> out;
   if (late.ranks.empty())
     return out;
@@ -255,7 +268,8 @@ std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_
   std::vector<std::int64_t> more;
   for (const FoundRanks& range : in_ranges(ranks)) {
     if (out.size() < kMostRanges)
-      out.push_back(late_rank(range, *significant[most_of(range, ranks)], per_node, late.test));
+      out.push_back(
+          late_rank(range, *significant[most_of(range, ranks)], per_node, links, late.test));
     else
       for (const std::size_t i : range.members)
         more.push_back(ranks[i].rank);

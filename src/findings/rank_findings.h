@@ -2,10 +2,12 @@
 #pragma once
 
 #include "analyses/collectives/late_ranks.h"
+#include "analyses/collectives/slow_links.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "core/finding.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rankscope {
@@ -15,7 +17,9 @@ namespace rankscope {
 /// is slowest. Empty where nothing could be tested.
 [[nodiscard]] std::vector<Finding> slow_rank_findings(const SlowRanks& slow);
 
-/// The same of ranks that start collectives late. `per_node`: GPUs of a node; 0 = unknown.
-[[nodiscard]] std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_node);
+/// The same of ranks that start collectives late. `per_node`: GPUs of a node; 0 = unknown. `links`:
+/// groups behind a slow link, which makes their members late elsewhere.
+[[nodiscard]] std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_node,
+                                                      std::span<const SlowGroup> links);
 
 } // namespace rankscope
