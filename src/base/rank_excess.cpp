@@ -21,9 +21,14 @@ constexpr double kTrimmed = 0.2;           ///< on each side
 /// The other ranks lend a rank at most this many degrees of freedom for each of its own: more, and
 /// a rank with more noise passes for quiet at two steps.
 constexpr double kMostLent = 3;
-/// So few ranks show their spread badly, and so many steps their dependence well enough.
+/// So few ranks show their spread badly.
 constexpr std::size_t kFewRanks = 5;
-constexpr std::size_t kManySteps = 12;
+/// Below that many steps a rank's own variance is often small by chance (two modes of a clock: all
+/// steps in one of them), and the dependence of steps is hardly known.
+constexpr std::size_t kEnoughSteps = 8;
+/// Degrees of freedom that the variance pooled over all ranks counts with at most: their noise may
+/// differ.
+constexpr double kMostPooled = 12;
 /// Below this many samples in all the correlation of steps cannot be estimated.
 constexpr std::size_t kFewestForDependence = 24;
 constexpr std::size_t kFewestInSeries = 4;
@@ -126,6 +131,33 @@ Prior prior_of(const std::vector<TrimmedMean>& ranks) {
   return {std::exp(s.mean + digamma(degrees / 2) - std::log(degrees / 2)), degrees};
 }
 
+/// What the ranks of all runs show together.
+struct PooledNoise {
+  double variance = 0, degrees = 0; ///< of the steps of a rank
+  double dependence = kAssumedDependence;
+  double margin = 0; ///< half the standard error of the dependence
+};
+
+PooledNoise pooled_noise(std::span<const std::vector<StepSeries>> runs) {
+  PooledNoise out;
+  std::vector<StepSeries> series;
+  double samples = 0;
+  for (const std::vector<StepSeries>& run : runs)
+    for (const StepSeries& rank : run) {
+      const TrimmedMean m = trimmed_mean(rank);
+      out.variance += m.degrees * m.variance;
+      out.degrees += m.degrees;
+      if (rank.size() < kFewestInSeries)
+        continue;
+      series.push_back(rank);
+      samples += static_cast<double>(rank.size());
+    }
+  out.variance /= std::max(out.degrees, 1.0);
+  out.dependence = lag1_dependence(series);
+  out.margin = 0.5 / std::sqrt(std::max(samples, 1.0));
+  return out;
+}
+
 /// The scatter of all means but one, robust: what constant differences between ranks and a
 /// dependence of steps that their own scatter does not show make of them.
 class PeerSpread {
@@ -201,8 +233,9 @@ std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
 }
 
 std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, double dependence,
-                                      double resolution) {
+                                      const PooledNoise& pooled, double resolution) {
   const Prior prior = prior_of(means);
+  const double upper = std::min(kMostDependence, dependence + pooled.margin);
   double all_degrees = 0;
   std::vector<double> values;
   std::vector<double> errors; // variances of the means
@@ -213,13 +246,17 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
   }
   for (const TrimmedMean& m : means) {
     const double lent = std::min(prior.degrees, kMostLent * m.degrees);
-    const double moderated =
+    double moderated =
         (lent * prior.variance + m.degrees * m.variance) / std::max(lent + m.degrees, 1e-9);
     const auto n = static_cast<double>(m.n);
-    const double independent = independent_samples(n, dependence);
-    errors.push_back((moderated + resolution * resolution) / independent);
+    const double independent = independent_samples(n, upper);
     degrees.push_back(
         std::max(1.0, std::min(lent + m.degrees, all_degrees) * independent / std::max(n, 1.0)));
+    if (m.n < kEnoughSteps && pooled.variance > moderated) {
+      moderated = pooled.variance;
+      degrees.back() = std::max(degrees.back(), std::min(kMostPooled, pooled.degrees));
+    }
+    errors.push_back((moderated + resolution * resolution) / independent);
   }
   const double usual_error = quantile_of(errors, 0.5);
   PeerSpread spread(values);
@@ -227,7 +264,7 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
   std::vector<Scatter> out;
   for (std::size_t r = 0; r < means.size(); ++r) {
     double between = 0;
-    if (means.size() > kFewRanks || (means.size() > 2 && means[r].n < kManySteps)) {
+    if (means.size() > kFewRanks || (means.size() > 2 && means[r].n < kEnoughSteps)) {
       const PeerSpread::Spread of = spread.without(values[r]);
       const double deviation = means.size() > kFewRanks ? of.deviation : of.plain;
       between = std::max(0.0, deviation * deviation - usual_error) * ranks / (ranks - 1);
@@ -241,7 +278,7 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
   return out;
 }
 
-RankTest tested(const std::vector<StepSeries>& ranks, double resolution,
+RankTest tested(const std::vector<StepSeries>& ranks, const PooledNoise& pooled, double resolution,
                 std::vector<Scatter>& scatter) {
   RankTest out;
   if (ranks.size() < 2)
@@ -258,8 +295,8 @@ RankTest tested(const std::vector<StepSeries>& ranks, double resolution,
   for (std::size_t r = 0; r < ranks.size(); ++r)
     excess[r].excess = means[r].mean;
   if (out.steps > 1) {
-    out.dependence = lag1_dependence(ranks);
-    scatter = scatter_of_steps(means, out.dependence, resolution);
+    out.dependence = out.steps < kFewestInSeries ? kAssumedDependence : pooled.dependence;
+    scatter = scatter_of_steps(means, out.dependence, pooled, resolution);
   } else {
     scatter = scatter_of_one_step(means, excess, resolution);
   }
@@ -310,13 +347,11 @@ std::vector<StepSeries> against_peers(std::span<const std::vector<double>> steps
   return out;
 }
 
-double lag1_dependence(std::span<const StepSeries> series) {
+double lag1_correlation(std::span<const StepSeries> series) {
   double sum = 0;
   double weight = 0;
-  std::size_t samples = 0;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const StepSeries& values : series) {
-    samples += values.size();
     least = std::min(least, values.size());
     const double mean = sample_stats(values).mean;
     double square = 0;
@@ -331,12 +366,22 @@ double lag1_dependence(std::span<const StepSeries> series) {
     sum += n * product / square;
     weight += n;
   }
-  if (samples < kFewestForDependence || least < kFewestInSeries)
-    return kAssumedDependence;
   if (!(weight > 0))
     return 0;
   const double r = sum / weight;
-  return std::clamp(r + (1 + 3 * r) / static_cast<double>(least), 0.0, 0.95);
+  return r + (1 + 3 * r) / static_cast<double>(least);
+}
+
+double lag1_dependence(std::span<const StepSeries> series) {
+  std::size_t samples = 0;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const StepSeries& values : series) {
+    samples += values.size();
+    least = std::min(least, values.size());
+  }
+  if (samples < kFewestForDependence || least < kFewestInSeries)
+    return kAssumedDependence;
+  return std::clamp(lag1_correlation(series), 0.0, kMostDependence);
 }
 
 std::string dependence_note(double dependence) {
@@ -356,8 +401,9 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
   std::vector<RankTest> out;
   std::vector<std::vector<Scatter>> scatter(runs.size());
   std::vector<RankExcess*> all;
+  const PooledNoise pooled = pooled_noise(runs);
   for (std::size_t i = 0; i < runs.size(); ++i)
-    out.push_back(tested(runs[i], resolution, scatter[i]));
+    out.push_back(tested(runs[i], pooled, resolution, scatter[i]));
   std::size_t comparisons = 0;
   for (const RankTest& test : out)
     comparisons += test.ranks.size();

@@ -44,7 +44,7 @@ struct RankExcess {
 struct RankTest {
   std::vector<RankExcess> ranks; ///< in the given order; empty where nothing can be said
   std::size_t steps = 0;         ///< smallest number of samples of a rank
-  double dependence = 0;         ///< correlation of successive steps, pooled over the ranks
+  double dependence = 0; ///< correlation of successive steps, pooled over all ranks of all runs
   /// Smallest excess of one rank that this test finds with probability 0.95.
   double least_visible = 0;
 };
@@ -55,6 +55,8 @@ inline constexpr double kRankLevel = 0.005;
 inline constexpr double kNotedDependence = 0.3;
 /// What is assumed where there are too few steps to estimate it.
 inline constexpr double kAssumedDependence = 0.5;
+/// Steps that depend on each other more than that would be worth nothing.
+inline constexpr double kMostDependence = 0.95;
 /// "; successive steps depend on each other (correlation 0.7)", that it is assumed, or nothing.
 [[nodiscard]] std::string dependence_note(double dependence);
 /// A single step compares ranks with each other only; fewer peers give no spread to compare with.
@@ -65,17 +67,19 @@ inline constexpr std::size_t kFewestPeers = 8;
 /// a rank has no step, or where each has one and there are fewer than kFewestPeers peers.
 /// `resolution`: of the values; no standard deviation is below that of rounding to it.
 /// - the variance of a rank is moderated by those of all ranks of the run (Smyth 2004), so that
-/// many
-///   ranks lend their noise where steps are few, and a rank with more noise keeps it;
-/// - the standard error is widened by the lag-1 correlation of successive steps;
+///   many ranks lend their noise where steps are few, and a rank with more noise keeps it; with
+///   fewer than eight steps it is at least the mean variance of all ranks of all runs;
+/// - the standard error is widened by the lag-1 correlation of successive steps, of all runs;
 /// - a rank must also exceed the spread that the means of its peers have beyond that error;
 /// - of a single step that spread is all there is, and heavy tails are assumed.
 [[nodiscard]] std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs,
                                                double resolution, double level = kRankLevel);
 
 /// Lag-1 correlation of successive samples, pooled over series of one length or of several, each
-/// counted alike; corrected for the bias of taking their means (1 + 3 r) / n. From 0 to 0.95. Fewer
-/// than 24 samples in all, or series of fewer than four: kAssumedDependence.
+/// counted alike; corrected for the bias of taking their means (1 + 3 r) / n. 0 without scatter.
+[[nodiscard]] double lag1_correlation(std::span<const StepSeries> series);
+/// The same, from 0 to kMostDependence. Fewer than 24 samples in all, or series of fewer than four:
+/// kAssumedDependence.
 [[nodiscard]] double lag1_dependence(std::span<const StepSeries> series);
 
 /// How many independent samples `n` dependent ones are worth: n (1 - rho) / (1 + rho), at least 2.

@@ -13,10 +13,13 @@
 #include "synth/synth_noise.h"
 #include "synth_records.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <random>
 #include <set>
 #include <string_view>
 
@@ -231,6 +234,60 @@ TEST(NullTables, EffectsAreFound) {
         EXPECT_GE(slow, n * 7 / 10) << synth::step_noise_name(kind);
         EXPECT_GE(winner, n * 7 / 10) << synth::step_noise_name(kind);
       }
+    }
+}
+
+/// A step of 20 ms on each rank, with the noise of the step and that of its kernels; rank 1 takes
+/// `sds` standard deviations longer. Differences to the peers, [rank][step].
+std::vector<StepSeries> noisy_ranks(StepNoise kind, std::int64_t ranks, std::int64_t steps,
+                                    std::uint64_t seed, double sds) {
+  constexpr double kStepMs = 20;
+  constexpr double kKernels = 0.0015; // what is left of their noise in the sum of a step
+  synth::Options o;
+  o.ranks = ranks;
+  o.steps = steps;
+  o.seed = seed;
+  o.step_noise = kind;
+  std::vector<std::vector<double>> ms = synth::step_factors(o, synth::Config{});
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> kernels(1, kKernels);
+  for (std::vector<double>& step : ms)
+    for (std::size_t r = 0; r < step.size(); ++r)
+      step[r] *= kStepMs * kernels(random) * (r == kEffectRank ? 1 + sds * o.step_sd : 1);
+  return against_peers(ms);
+}
+
+// The rank test alone, so that many ranks take a moment: what it says of 4 to 1,024 ranks.
+TEST(NullTables, TheRankTestByNumberOfRanksAndSteps) {
+  constexpr double kEffects[] = {0, 2, 4}; // standard deviations
+  std::printf("of the runs: a false rank, rank 1 found at 2 sd, at 4 sd\n");
+  for (const std::int64_t ranks : {4, 8, 64, 1024})
+    for (const std::int64_t steps : {2, 3, 8, 20}) {
+      const int n = std::max(2, null_seeds() / (ranks > 64 ? 10 : ranks > 8 ? 2 : 1));
+      std::printf("%d ranks, %d steps, %d runs:", static_cast<int>(ranks), static_cast<int>(steps),
+                  n);
+      for (const StepNoise kind : kNullKinds) {
+        std::array<int, std::size(kEffects)> found{};
+        for (int seed = 1; seed <= n; ++seed)
+          for (std::size_t e = 0; e < found.size(); ++e) {
+            const std::vector<std::vector<StepSeries>> run = {
+                noisy_ranks(kind, ranks, steps, static_cast<std::uint64_t>(seed), kEffects[e])};
+            const std::vector<RankExcess> tested = test_ranks(run, 1e-6).front().ranks;
+            found[e] += kEffects[e] > 0 ? tested[kEffectRank].significant
+                                        : std::ranges::any_of(tested, &RankExcess::significant);
+          }
+        const std::string name(synth::step_noise_name(kind));
+        std::printf(" %s %d %d %d", name.c_str(), found[0], found[1], found[2]);
+        const std::string what = fmt::format("{}, {} ranks, {} steps", name, ranks, steps);
+        EXPECT_TRUE(within(found[0], n, bar_of(kind))) << what << ": " << found[0];
+        const bool stated = kind == StepNoise::kIid || kind == StepNoise::kCommon ||
+                            kind == StepNoise::kHeavyCommon;
+        if (stated && steps == 8) {
+          EXPECT_GE(found[2] * 10, n * 9) << what;
+        }
+      }
+      std::printf("\n");
+      std::fflush(stdout);
     }
 }
 

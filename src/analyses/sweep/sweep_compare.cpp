@@ -25,7 +25,7 @@ double upper_dependence(const std::vector<StepSeries>& series, double dependence
   double samples = 0;
   for (const StepSeries& s : series)
     samples += static_cast<double>(s.size());
-  return std::min(0.95, dependence + 1 / std::sqrt(samples));
+  return std::min(kMostDependence, dependence + 1 / std::sqrt(samples));
 }
 
 double ms_of(const StepTimes& step, TimeKind kind) {
