@@ -1,6 +1,7 @@
 // Differences of timelines.
 #include "analyses/compare/compare_runs.h"
 
+#include "base/rank_excess.h"
 #include "base/sample_intervals.h"
 #include "base/units.h"
 
@@ -73,42 +74,24 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   return out;
 }
 
-/// The lag-1 correlation of the steps of one kind of time, pooled over the ranks of both runs, each
-/// step as its difference from the rank's mean.
-class StepCorrelation {
-public:
-  void add(const ComparedRun& run, TimeKind kind) {
-    for (const auto& [rank, side] : run.ranks) {
-      const std::vector<double> values = samples(side, kind);
-      if (values.size() < 3)
-        continue;
-      const double mean = sample_stats(values).mean;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        squares_ += (values[i] - mean) * (values[i] - mean);
-        if (i > 0)
-          products_ += (values[i] - mean) * (values[i - 1] - mean);
+/// The correlation of successive steps, pooled over the ranks of both runs. Where it is above its
+/// standard error (of two runs whose ranks share their noise) that is added: an estimate that is
+/// too low by chance makes intervals too narrow.
+double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKind kind) {
+  std::vector<StepSeries> series;
+  double steps = 0;
+  for (const ComparedRun* run : {&base, &test})
+    for (const auto& [rank, side] : run->ranks)
+      if (StepSeries values = samples(side, kind); values.size() > 2) {
+        steps += static_cast<double>(values.size());
+        series.push_back(std::move(values));
       }
-      steps_ += static_cast<double>(values.size());
-      ++ranks_;
-    }
-  }
-
-  /// Without the bias of short series, (1 + 3 rho) / steps; from 0 to 0.95. Where it is above its
-  /// standard error (of two runs whose ranks share their noise) half of that is added: an estimate
-  /// that is too low by chance makes intervals too narrow.
-  [[nodiscard]] double value() const {
-    if (!(squares_ > 0))
-      return 0;
-    const double rho = products_ / squares_;
-    const double steps = steps_ / ranks_;
-    const double unbiased = rho + (1 + 3 * rho) / steps;
-    const double error = 1 / std::sqrt(2 * steps);
-    return std::clamp(unbiased > error ? unbiased + error / 2 : unbiased, 0.0, 0.95);
-  }
-
-private:
-  double products_ = 0, squares_ = 0, steps_ = 0, ranks_ = 0;
-};
+  if (series.empty())
+    return 0;
+  const double rho = lag1_correlation(series);
+  const double error = 1 / std::sqrt(2 * steps / static_cast<double>(series.size()));
+  return std::clamp(rho > error ? rho + error : rho, 0.0, kMostDependence);
+}
 
 /// 1000 where all times of the steps are whole microseconds, else 1.
 std::int64_t clock_of(const ComparedRun& run) {
@@ -184,12 +167,8 @@ std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs) {
 
 JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
   // the larger of two: of more kinds the largest would be far above 0 by chance
-  for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation}) {
-    StepCorrelation correlation;
-    correlation.add(base, kind);
-    correlation.add(test, kind);
-    rule.step_correlation = std::max(rule.step_correlation, correlation.value());
-  }
+  for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation})
+    rule.step_correlation = std::max(rule.step_correlation, step_dependence(base, test, kind));
   rule.clock_ns = std::min(clock_of(base), clock_of(test));
   return rule;
 }
