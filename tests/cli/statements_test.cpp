@@ -71,10 +71,9 @@ public:
   [[nodiscard]] bool has(const std::string& rule, const std::string& subject = "*") const {
     return !of(rule, subject).rule.empty();
   }
+  /// Whether the words are anywhere in the answer: findings, and all else.
   [[nodiscard]] bool says(const std::string& words) const {
-    return std::any_of(findings_.begin(), findings_.end(), [&](const SaidFinding& f) {
-      return f.sentence().find(words) != std::string::npos;
-    });
+    return result_.out.find(words) != std::string::npos;
   }
   /// All findings, for messages.
   [[nodiscard]] std::string all() const {
@@ -228,6 +227,7 @@ TEST_F(Statements, C02ANoisyRankHidesNoSlowOne) {
   for (const Said& said : {Said({"top", run}), analyzed(run)}) {
     EXPECT_TRUE(said.has("slow-rank", "2")) << said.all();
     EXPECT_FALSE(said.has("slow-rank", "1")) << said.all();
+    EXPECT_FALSE(said.says("no rank computes longer")) << said.all();
   }
 }
 
@@ -254,7 +254,7 @@ TEST_F(Statements, C04CollectivesThatWaitAreNotToBeStartedEarlier) {
     EXPECT_NE(exposed.action.find("Find why ranks are late before changing collectives"),
               std::string::npos)
         << said.all();
-    EXPECT_FALSE(said.says("Start collectives earlier")) << said.all();
+    EXPECT_FALSE(said.says("tart collectives earlier")) << said.all();
   }
   // where they transfer, it is what helps
   const Said transfer = analyzed(made(plain(), "even"));
@@ -269,11 +269,14 @@ TEST_F(Statements, C05AGpuThatWaitsForAnEventIsNotLaunchBound) {
     run.rank(0).kernel("a", call += 10, begin + 100, 5000);
     run.rank(0).kernel("b", call += 10, begin + 9000, 5000);
   }
-  const Said said({"top", run.write(folder_, "queued")});
-  const SaidFinding idle = said.of("idle-gpu");
-  EXPECT_NE(idle.evidence.find("queued"), std::string::npos) << said.all();
-  EXPECT_EQ(idle.action, "Find what the launched work waits for (events, other streams)")
-      << said.all();
+  const std::string path = run.write(folder_, "queued");
+  for (const Said& said : {Said({"top", path}), analyzed(path)}) {
+    const SaidFinding idle = said.of("idle-gpu");
+    EXPECT_NE(idle.evidence.find("queued"), std::string::npos) << said.all();
+    EXPECT_EQ(idle.action, "Find what the launched work waits for (events, other streams)")
+        << said.all();
+    EXPECT_FALSE(said.says("launch-bound")) << said.all();
+  }
 }
 
 // ST-C7: GEMMs of the first layer, which no collective overlaps, are shorter. Nothing contends.
@@ -298,7 +301,6 @@ TEST_F(Statements, C08AnotherTileIsAnotherKernel) {
   const Said said = compared(configuration(sweep), configuration(sweep, 512));
   EXPECT_TRUE(said.says("in place of")) << said.all();
   EXPECT_FALSE(said.says("renamed")) << said.all();
-  EXPECT_EQ(said.text().find("renamed"), std::string::npos);
 }
 
 // ST-C9: all kernels take 0.6 % longer, far beyond the noise and below the threshold of 1 %.
@@ -312,6 +314,7 @@ TEST_F(Statements, C09BelowTheThresholdIsNotNoise) {
   EXPECT_TRUE(said.has("small-changes")) << said.all();
   EXPECT_NE(said.of("small-changes").headline.find("threshold"), std::string::npos) << said.all();
   EXPECT_FALSE(said.says("beyond the noise")) << said.all();
+  EXPECT_FALSE(said.says("cannot be told from noise")) << said.all();
   EXPECT_EQ(said.of("similar-metrics").headline.find("total"), std::string::npos) << said.all();
 }
 
@@ -377,6 +380,7 @@ TEST_F(Statements, C16AFasterCallIsNamedFaster) {
       << said.all();
   EXPECT_EQ(spread.evidence.find("slower"), std::string::npos) << said.all();
   EXPECT_EQ(spread.action, "") << said.all();
+  EXPECT_FALSE(said.says("cannot be told whether collectives matter")) << said.all();
   EXPECT_FALSE(said.has("gemm-contention")) << said.all();
 }
 
@@ -424,7 +428,7 @@ TEST_F(Statements, C19NoRankIsNamedSlowestWithoutATest) {
   const std::string sweep = made(o, "equal");
   const Said said = analyzed(sweep);
   EXPECT_TRUE(said.has("no-slow-rank")) << said.all();
-  EXPECT_EQ(said.text().find("slowest rank"), std::string::npos);
+  EXPECT_FALSE(said.says("slowest rank"));
   const RunResult console = run_binary({"analyze", sweep, "-o", folder_.path("console"),
                                         "--no-merge", "--no-plots", "--no-individual-reports"});
   EXPECT_EQ(console.out.find("slowest rank"), std::string::npos) << console.out;
@@ -463,6 +467,8 @@ TEST_F(Statements, C22OtherWorkIsNamed) {
   const std::string sweep = made(o, "batch");
   const Said said = compared(configuration(sweep), configuration(sweep, 512));
   EXPECT_TRUE(said.has("different-work")) << said.all();
+  EXPECT_TRUE(said.says("different work")) << "no remark: " << said.text().substr(0, 500);
+  ASSERT_FALSE(said.findings().empty());
   EXPECT_EQ(said.findings().front().rule, "different-work") << said.all();
 }
 
