@@ -52,9 +52,9 @@ TEST(IdleCommand, TimesAndGapsAreMeansOverTheRanks) {
     by_cause[std::string(std::string_view(row.at(0).value()))] = {double(row.at(2).value()),
                                                                   double(row.at(5).value())};
   using Row = std::pair<double, double>;
-  EXPECT_EQ(by_cause.at("host"), Row(0.040, 2)) << top.out; // 20 + 20 us
-  EXPECT_EQ(by_cause.at("synchronisation"), Row(0.010, 0));
-  EXPECT_EQ(by_cause.at("queued"), Row(0.005, 1));
+  EXPECT_EQ(by_cause["host"], Row(0.040, 2)) << top.out; // 20 + 20 us
+  EXPECT_EQ(by_cause["synchronisation"], Row(0.010, 0));
+  EXPECT_EQ(by_cause["queued"], Row(0.005, 1));
 }
 
 TEST(IdleCommand, SqlViewHasTheMeansOfTop) {

@@ -175,8 +175,8 @@ protected:
     return fmt::format("{}/{}thread/nccl_56channels", sweep, threads);
   }
   Said analyzed(const std::string& sweep) const {
-    return Said({"analyze", sweep, "-o", folder_.path("analyzed"), "--no-merge", "--no-plots",
-                 "--no-individual-reports", "--force"});
+    return Said(
+        {"analyze", sweep, "-o", folder_.path("analyzed"), "--no-merge", "--no-plots", "--force"});
   }
   Said compared(const std::string& base, const std::string& test) const {
     return Said({"compare", "--baseline", base, "--test", test, "--labels", "A,B", "-o",
@@ -429,8 +429,8 @@ TEST_F(Statements, C19NoRankIsNamedSlowestWithoutATest) {
   const Said said = analyzed(sweep);
   EXPECT_TRUE(said.has("no-slow-rank")) << said.all();
   EXPECT_FALSE(said.says("slowest rank"));
-  const RunResult console = run_binary({"analyze", sweep, "-o", folder_.path("console"),
-                                        "--no-merge", "--no-plots", "--no-individual-reports"});
+  const RunResult console =
+      run_binary({"analyze", sweep, "-o", folder_.path("console"), "--no-merge", "--no-plots"});
   EXPECT_EQ(console.out.find("slowest rank"), std::string::npos) << console.out;
 }
 
