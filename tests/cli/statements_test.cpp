@@ -10,8 +10,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <simdjson.h>
@@ -59,6 +61,11 @@ public:
     }
   }
 
+  /// Appends a file that the command wrote to what it said.
+  void add(const fs::path& file) {
+    std::ifstream in(file);
+    result_.out.append(std::istreambuf_iterator<char>(in), {});
+  }
   [[nodiscard]] int code() const { return result_.code; }
   [[nodiscard]] const std::vector<SaidFinding>& findings() const { return findings_; }
   /// The finding of this rule (and subject); an empty one where there is none.
@@ -175,8 +182,12 @@ protected:
     return fmt::format("{}/{}thread/nccl_56channels", sweep, threads);
   }
   Said analyzed(const std::string& sweep) const {
-    return Said(
-        {"analyze", sweep, "-o", folder_.path("analyzed"), "--no-merge", "--no-plots", "--force"});
+    const std::string out = folder_.path("analyzed");
+    Said said({"analyze", sweep, "-o", out, "--no-merge", "--no-plots", "--force"});
+    for (const auto& entry : fs::recursive_directory_iterator(out))
+      if (entry.path().filename() == "summary.md")
+        said.add(entry.path());
+    return said;
   }
   Said compared(const std::string& base, const std::string& test) const {
     return Said({"compare", "--baseline", base, "--test", test, "--labels", "A,B", "-o",
