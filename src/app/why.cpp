@@ -1,60 +1,12 @@
 #include "app/why.h"
 
-#include "analyses/collectives/late_ranks.h"
-#include "analyses/sweep/sweep_compare.h"
-#include "app/gpu_work.h"
-#include "app/rank_needs.h"
-#include "app/top_parts.h"
-#include "base/statistics.h"
-#include "engine/run_check.h"
-
-#include <algorithm>
-
 namespace rankscope {
 namespace {
 
-struct WhyParts {
-  std::vector<RankGraph> graphs;
-  std::vector<RankRecord> records;
-  std::vector<RankCollectives> collectives;
-  std::vector<RankIdentity> identities;
-};
-
-Result<WhyParts> read_why(Session& session, const RunPlan& plan, const WhyRequest& request) {
-  WhyParts parts;
-  std::optional<Error> first_lost;
-  RankRun run;
-  run.memory_bytes = request.memory_bytes;
-  run.progress = plan.ranks.size() > 8;
-  run.quiet = plan.ranks.size() == 1; // then it is the error of the command
-  Needs needs;
-  const WhyNeeds of(needs);
-  FactSteps steps{needs, {}};
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    session.diagnostics.merge(facts[of.remarks]);
-    name_rank(item, facts[of.record]);
-    parts.records.push_back(std::move(facts[of.record]));
-    parts.graphs.push_back(std::move(facts[of.graph]));
-    parts.collectives.push_back(std::move(facts[of.collectives]));
-    parts.identities.push_back(std::move(facts[of.identity]));
-    return {};
-  };
-  steps.lost = [&](const RankItem&, const Error& error) {
-    if (!first_lost)
-      first_lost = error;
-  };
-  RS_CHECK(run_ranks(session, {&plan}, run, std::move(steps)));
-  if (parts.graphs.empty())
-    return run.quiet && first_lost
-               ? *first_lost
-               : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
-  return parts;
-}
-
 /// The GPU model that the user names, else that of all ranks.
-Result<std::optional<GpuArch>> peaks_of(const WhyRequest& request,
+Result<std::optional<GpuArch>> peaks_of(const std::string& named,
                                         const std::vector<RankGraph>& ranks) {
-  std::string board = request.gpu_arch;
+  std::string board = named;
   if (board.empty()) {
     board = ranks.front().board;
     for (const RankGraph& rank : ranks)
@@ -67,61 +19,13 @@ Result<std::optional<GpuArch>> peaks_of(const WhyRequest& request,
   return std::optional<GpuArch>(std::move(arch));
 }
 
-/// Ranks that the tests of `top` and `collectives` call slow or late.
-std::vector<OutstandingRank> outstanding_of(const WhyParts& parts,
-                                            const CollectiveFacts* collectives) {
-  std::vector<OutstandingRank> out;
-  const auto add = [&](std::int64_t rank, double excess_ms, std::size_t steps) {
-    for (std::uint32_t r = 0; r < parts.graphs.size(); ++r)
-      if (parts.graphs[r].rank == rank &&
-          std::none_of(out.begin(), out.end(),
-                       [r](const OutstandingRank& o) { return o.rank == r; }))
-        out.push_back({r, excess_ms, steps});
-  };
-  std::vector<ConfigurationRanks> run(1);
-  for (const RankRecord& record : parts.records)
-    run.front().ranks.push_back(&record);
-  for (const SlowRank& slow : slow_ranks(run).told)
-    add(slow.rank, slow.excess.excess, slow.excess.most);
-  if (collectives != nullptr)
-    for (const LateRank& late : late_ranks(*collectives).ranks)
-      if (late.late.significant)
-        add(late.rank->rank, 0, late.late.most);
-  return out;
-}
-
 } // namespace
 
 Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
-  TopRequest planned;
-  planned.inputs = request.inputs;
-  planned.discover = request.discover;
-  planned.report.gpu_arch = request.gpu_arch;
-  planned.memory_bytes = request.memory_bytes;
-  RS_TRY(const RunPlan plan, plan_top(session, planned));
-  RS_TRY(WhyParts parts, read_why(session, plan, request));
-  std::int64_t gpu_ns = 0;
-  for (const RankGraph& rank : parts.graphs)
-    gpu_ns += rank.gpu_ns;
-  if (gpu_ns == 0)
-    return no_gpu_work(plan.folder);
-  RS_TRY(const std::optional<GpuArch> arch, peaks_of(request, parts.graphs));
-  const std::size_t ranks = parts.graphs.size();
-  const Result<CollectiveFacts> collectives = collective_facts(parts.collectives, {});
-  if (ranks > 1) {
-    const std::vector<std::int64_t> known = known_missing(plan);
-    RunExpectation expected;
-    expected.known_missing = known;
-    expected.all_ranks = true;
-    name_run_problems(session, plan,
-                      collectives ? check_run(parts.identities, expected, *collectives)
-                                  : check_run(parts.identities, expected));
-  }
-  const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
-  std::vector<OutstandingRank> outstanding = outstanding_of(parts, facts);
-  const JobRun run = join_ranks(std::move(parts.graphs), facts);
-  CauseFacts out = causes_of(run, arch, std::move(outstanding), request.floor_percent);
-  out.title = plan.folder;
+  RS_TRY(JobInput job, read_job(session, request.job));
+  RS_TRY(const std::optional<GpuArch> arch, peaks_of(request.job.gpu_arch, job.run.ranks));
+  CauseFacts out = causes_of(job.run, arch, std::move(job.suspects), request.floor_percent);
+  out.title = job.title;
   out.board = arch ? arch->name : "";
   out.step_time_ms = request.step_time_ms;
   return out;

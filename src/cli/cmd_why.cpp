@@ -36,7 +36,7 @@ Result<void> why(Context& ctx, const WhyFlags& f) {
     ctx.page(why_rules_page(page_style(f.page)));
     return {};
   }
-  if (f.request.inputs.empty())
+  if (f.request.job.inputs.empty())
     return Error{ErrorCode::kUsage, "why", "needs a trace or a folder of rank traces",
                  "rankscope why --help"};
   RS_TRY(const CauseFacts facts, why_of(ctx, f.request));
@@ -49,7 +49,7 @@ Result<void> why(Context& ctx, const WhyFlags& f) {
 
 Action setup_why(FlagSet& app) {
   auto f = std::make_shared<WhyFlags>();
-  app.add_option("TRACE", f->request.inputs,
+  app.add_option("TRACE", f->request.job.inputs,
                  "a trace (- for standard input), or folders or files of the ranks of one run");
   app.add(options::top_k.also("-k,"), f->top, "causes to print (0: all)").capture_default_str();
   app.add_option("--floor", f->request.floor_percent,
@@ -61,14 +61,14 @@ Action setup_why(FlagSet& app) {
       .type_name("MS");
   app.add_flag("--rules", f->rules, "print the rules and their remedies");
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });
-  in_group(app, "Counting", [&] { app.add(options::gpu_arch, f->request.gpu_arch); });
-  in_group(app, "Running", [&] { app.add(options::memory, f->request.memory_bytes); });
-  add_discover_flags(app, f->request.discover, false);
+  in_group(app, "Counting", [&] { app.add(options::gpu_arch, f->request.job.gpu_arch); });
+  in_group(app, "Running", [&] { app.add(options::memory, f->request.job.memory_bytes); });
+  add_discover_flags(app, f->request.job.discover, false);
   return {[f](Context& ctx) { return why(ctx, *f); },
           [f](const Context&) -> Result<std::vector<PartialRequest>> {
             if (f->rules)
               return Error{ErrorCode::kUsage, "why", "--rules takes no parts", ""};
-            WhyRequest& r = f->request;
+            JobInputRequest& r = f->request.job;
             return std::vector{
                 run_of_ranks("why", r.inputs, r.discover,
                              {.gpu_arch = &r.gpu_arch, .memory_bytes = &r.memory_bytes})};

@@ -29,7 +29,8 @@ constexpr std::array<const FindingRule*, kCauseRules> kFindingRules = {
     &rules::optimizer_loop,  &rules::slow_format,
     &rules::misaligned_gemm, &rules::pageable_copy,
     &rules::slow_gpu,        &rules::slow_operator,
-    &rules::more_work,       &rules::slow_host};
+    &rules::more_work,       &rules::slow_host,
+    &rules::slow_link};
 
 constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"data-loader", "does the GPU wait for data?",
@@ -74,6 +75,9 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"more-work", "does one rank have more to compute?",
      "the same, of kernels that more than half of its peers do not run"},
     {"slow-host", "is the host of one rank slower?", "the same, of host activities and calls"},
+    {"slow-link", "is the link between some ranks slow?",
+     "a process group at least 10 % below the bus bandwidth of at least eight others of its kind "
+     "and size, beyond their scatter"},
 }};
 
 std::string short_place(const std::string& name) {
@@ -86,6 +90,18 @@ std::string between(const StepCause& c) {
   if (!c.before.empty())
     return "after " + short_place(c.before);
   return c.after.empty() ? std::string("between two launches") : "before " + short_place(c.after);
+}
+
+/// "ranks 4 and 5", "the 16 ranks of a group"
+std::string members_text(const StepCause& c) {
+  constexpr std::size_t kNamed = 4;
+  if (c.ranks.size() > kNamed)
+    return fmt::format("the {} ranks from {} to {}", c.ranks.size(), c.ranks.front(),
+                       c.ranks.back());
+  std::vector<std::string> names;
+  for (const std::int64_t rank : c.ranks)
+    names.push_back(fmt::format("{}", rank));
+  return "ranks " + joined(names, "and");
 }
 
 /// Occurrences of a step on each rank that has them.
@@ -145,6 +161,11 @@ std::string headline_of(const StepCause& c) {
                        c.ranks.front(), times_per_step(c));
   case CauseRule::kSlowHost:
     return fmt::format("The host of rank {} takes longer than those of its peers", c.ranks.front());
+  case CauseRule::kSlowLink:
+    return fmt::format("{} {} {} GB/s, those of other groups {}",
+                       c.ranks.size() == 2 ? "The link between" : "Transfers among",
+                       members_text(c) + (c.ranks.size() == 2 ? " reaches" : " reach"),
+                       number3(c.rate), number3(c.rate_to));
   }
   return {};
 }
@@ -179,6 +200,10 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kMoreWork:
   case CauseRule::kSlowHost:
     return of_one_rank(c);
+  case CauseRule::kSlowLink:
+    return fmt::format("Bus bandwidth of {} against the median of the {} other groups of its kind "
+                       "and size; waiting for late ranks is not in it",
+                       short_place(c.what), c.others);
   case CauseRule::kLaunchBound:
     return "The profiler lengthens launches: compare with a step that is not recorded "
            "(--step-time)";

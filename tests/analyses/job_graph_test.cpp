@@ -137,5 +137,31 @@ TEST(JobGraph, LostWaitsAreUnexplainedTime) {
   EXPECT_NEAR(quality.unexplained_percent(), 100.0 * 29 / 60, 1e-9);
 }
 
+TEST(JobGraph, WaitsThatTimesContradictAreLeftOutOrKeptAsNegativeDelays) {
+  for (const Trust trust : {Trust::kTimes, Trust::kWaits}) {
+    JobGraphBuilder builder;
+    const NodeId late = builder.add(100, 10), early = builder.add(0, 50),
+                 last = builder.add(120, 5);
+    builder.wait(early, late, WaitKind::kStream);
+    builder.wait(last, early, WaitKind::kStream);
+    const JobGraph graph = builder.built(trust);
+    const bool kept = trust == Trust::kWaits;
+    EXPECT_EQ(graph.contradicted(), kept ? 0U : 1U);
+    const std::vector<std::int64_t> starts = replay_starts(graph, {});
+    EXPECT_EQ(starts[builder.numbers()[late]], 100);
+    EXPECT_EQ(starts[builder.numbers()[early]], 0);
+    EXPECT_EQ(starts[builder.numbers()[last]], 120);
+    EXPECT_EQ(graph.delay_ns(builder.numbers()[early]), kept ? -110 : 0);
+  }
+  // a circle cannot be kept
+  JobGraphBuilder circle;
+  const NodeId a = circle.add(0, 1), b = circle.add(5, 1);
+  circle.wait(a, b, WaitKind::kStream);
+  circle.wait(b, a, WaitKind::kStream);
+  const JobGraph graph = circle.built(Trust::kWaits);
+  EXPECT_EQ(graph.contradicted(), 1U);
+  EXPECT_EQ(replay_starts(graph, {})[circle.numbers()[b]], 5);
+}
+
 } // namespace
 } // namespace rankscope

@@ -35,9 +35,11 @@ struct CauseInput {
                                                          std::span<const NodeId> nodes);
 
 /// What makes outstanding ranks differ from their peers: of each the kernels that are longer,
-/// the kernels that peers lack, the host. `nodes`: by rank.
-[[nodiscard]] std::vector<CauseCandidate>
-rank_candidates(const CauseInput& in, std::span<const OutstandingRank> ranks,
-                const std::vector<std::vector<NodeId>>& nodes);
+/// the kernels that peers lack, the host.
+[[nodiscard]] std::vector<CauseCandidate> rank_candidates(const CauseInput& in,
+                                                          std::span<const OutstandingRank> ranks);
+/// The transfers of slow groups, as fast as those of the others.
+[[nodiscard]] std::vector<CauseCandidate> link_candidates(const CauseInput& in,
+                                                          std::span<const SlowTransfers> transfers);
 
 } // namespace rankscope

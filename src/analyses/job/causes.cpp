@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, kCauseRules> kCauseRuleIds = {
     "data-loader",    "garbage-collection", "host-code",       "allocator",     "pinning",
     "checkpoint",     "read-back",          "blocking-launch", "code-loading",  "launch-bound",
     "optimizer-loop", "slow-format",        "misaligned-gemm", "pageable-copy", "slow-gpu",
-    "slow-operator",  "more-work",          "slow-host"};
+    "slow-operator",  "more-work",          "slow-host",       "slow-link"};
 constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
                                                                 "below-noise"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};
@@ -26,15 +26,13 @@ constexpr std::size_t kMostCauses = 12;
 
 class Causes {
 public:
-  Causes(const JobRun& run, const std::optional<GpuArch>& arch,
-         std::vector<OutstandingRank> outstanding, double floor_percent)
-      : run_(run), outstanding_(std::move(outstanding)), now_(step_ends(run, {})),
-        later_work_(now_.back() > now_.front()) {
+  Causes(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
+         double floor_percent, const std::vector<PathPiece>& path)
+      : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})), clock_(run, path) {
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
-    const std::vector<PathPiece> path = critical_path(run.graph);
     out_.quality = quality_of(run.graph, path);
-    set_window(path);
+    out_.path = path_rows(run, path, clock_.begin_ns(now_), clock_);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);
     look_at_path(path);
@@ -43,7 +41,6 @@ public:
 
   CauseFacts run() {
     edit_ = JobEdit::of(run_.graph);
-    edit_.unblocked.assign(run_.graph.size(), false);
     // what is neither on the path nor long enough in all cannot gain
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       return c.cause.cost_ms < out_.floor_ms && c.unblocked.empty();
@@ -58,35 +55,15 @@ public:
     for (const CauseCandidate& c : candidates_)
       leave(c);
     out_.after_ms = step_ms(now_);
-    for (const OutstandingRank& rank : outstanding_)
+    for (const OutstandingRank& rank : suspects_.ranks)
       if (!explained(run_.ranks[rank.rank].rank))
         out_.unexplained_ranks.emplace_back(run_.ranks[rank.rank].rank, rank.excess_ms);
     return std::move(out_);
   }
 
 private:
-  /// Whether the first step is left out: it begins without what the step before leaves behind.
-  [[nodiscard]] bool without_first() const { return later_work_; }
-  [[nodiscard]] std::size_t counted_steps() const {
-    return run_.steps() - (without_first() ? 1 : 0);
-  }
-  [[nodiscard]] double per_step_ms(std::int64_t ns) const {
-    return ns_to_ms(ns) / static_cast<double>(counted_steps());
-  }
-  /// When a single step begins: without the work that was queued before it, and on the rank whose
-  /// activities are critical, which may begin later than others.
-  void set_window(const std::vector<PathPiece>& path) {
-    for (const RankGraph& rank : run_.ranks)
-      single_begin_ = std::max(single_begin_, rank.early_until_ns);
-    if (!path.empty() && path.front().first)
-      single_begin_ = std::max(single_begin_, path.front().end_ns);
-  }
-  /// When the counted steps begin; of several with the end of the first one.
-  [[nodiscard]] std::int64_t begin_of(const std::vector<std::int64_t>& ends) const {
-    return without_first() ? ends.front() : single_begin_;
-  }
   [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
-    return per_step_ms(ends.back() - begin_of(ends));
+    return clock_.mean_ms(ends);
   }
 
   void look_at_path(const std::vector<PathPiece>& path) {
@@ -94,16 +71,15 @@ private:
     std::int64_t gpu = 0, host = 0;
     for (const PathPiece& piece : path) {
       const std::int64_t ns = piece.end_ns - piece.begin_ns;
-      add_to_path(piece);
       if (piece.of != PathPiece::Of::kActivity)
         continue;
       on_path_[piece.node] += ns;
       (on_gpu(run_.activity(piece.node).kind) ? gpu : host) += ns;
     }
-    set_path();
     look_at_collectives();
     const auto percent = [this](std::int64_t ns) {
-      return percent_of(ns, out_.quality.makespan_ns - (without_first() ? 0 : single_begin_), 0.0);
+      const std::int64_t before = clock_.counts(0) ? clock_.begin_ns(now_) : 0;
+      return percent_of(ns, out_.quality.makespan_ns - before, 0.0);
     };
     out_.gpu_busy_percent = percent(gpu);
     out_.host_percent = percent(host);
@@ -113,45 +89,19 @@ private:
           std::max(out_.unlinked_percent, percent_of(late_unlinked(rank), rank.gpu_ns, 0.0));
     }
   }
-  /// The part of a piece that is in the counted steps.
-  void add_to_path(const PathPiece& piece) {
-    const std::int64_t ns = piece.end_ns - std::max(piece.begin_ns, begin_of(now_));
-    if (ns <= 0)
-      return;
-    if (piece.of != PathPiece::Of::kActivity) {
-      path_ns_[{piece.of == PathPiece::Of::kLag ? "launch or gap" : "unexplained", ""}] += ns;
-      return;
-    }
-    const Activity& a = run_.activity(piece.node);
-    StrId what = a.kind == ActivityKind::kHost || a.op == kEmptyStr ? a.name : a.op;
-    if (what == kEmptyStr)
-      what = a.op;
-    path_ns_[{std::string(activity_kind_name(a.kind)), std::string(run_.text(piece.node, what))}] +=
-        ns;
-  }
-  void set_path() {
-    std::int64_t all = 0;
-    for (const auto& [key, ns] : path_ns_)
-      all += ns;
-    for (const auto& [key, ns] : path_ns_)
-      out_.path.push_back({key.first, key.second, per_step_ms(ns), percent_of(ns, all, 0.0)});
-    std::stable_sort(out_.path.begin(), out_.path.end(),
-                     [](const PathRow& a, const PathRow& b) { return a.ms > b.ms; });
-  }
-
   void look_at_collectives() {
     std::int64_t transfer = 0, wait = 0;
     for (NodeId n = 0; n < run_.graph.size(); ++n) {
-      if (run_.arrival[n] || run_.activity(n).kind != ActivityKind::kCollective ||
-          (without_first() && run_.step_of(n) == 0))
+      if (!run_.is_activity(n) || run_.activity(n).kind != ActivityKind::kCollective ||
+          !clock_.counts(run_.step_of(n)))
         continue;
       transfer += on_path_[n];
       for (const JobGraph::Wait& from : run_.graph.waits(n))
-        if (from.kind == WaitKind::kMember && run_.rank_of[from.from] == run_.rank_of[n])
+        if (from.kind == WaitKind::kStream && run_.role[from.from] == NodeRole::kArrival)
           wait += run_.graph.start_ns(n) - run_.graph.start_ns(from.from);
     }
-    out_.transfer_ms = per_step_ms(transfer);
-    out_.wait_ms = per_step_ms(wait) / static_cast<double>(run_.ranks.size());
+    out_.transfer_ms = clock_.per_step_ms(transfer);
+    out_.wait_ms = clock_.per_step_ms(wait) / static_cast<double>(run_.ranks.size());
   }
 
   /// GPU time without a launch, except what was launched before the window and runs at its begin.
@@ -162,7 +112,7 @@ private:
   void collect(const std::optional<GpuArch>& arch) {
     std::vector<std::vector<NodeId>> nodes(run_.ranks.size());
     for (NodeId n = 0; n < run_.graph.size(); ++n)
-      if (!run_.arrival[n])
+      if (run_.is_activity(n))
         nodes[run_.rank_of[n]].push_back(n);
     const CauseInput in{run_, arch};
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
@@ -171,7 +121,9 @@ private:
       for (CauseCandidate& c : gpu_candidates(in, r, nodes[r]))
         join(std::move(c));
     }
-    for (CauseCandidate& c : rank_candidates(in, outstanding_, nodes))
+    for (CauseCandidate& c : rank_candidates(in, suspects_.ranks))
+      candidates_.push_back(std::move(c));
+    for (CauseCandidate& c : link_candidates(in, suspects_.transfers))
       candidates_.push_back(std::move(c));
     for (CauseCandidate& c : candidates_)
       describe(c);
@@ -208,7 +160,7 @@ private:
     std::int64_t cost = 0, longest = -1;
     for (const NodeId n : c.nodes) {
       const std::size_t step = run_.step_of(n);
-      if (step > 0 || !without_first())
+      if (clock_.counts(step))
         cost += on_path_[n];
       seen.insert(step);
       if (run_.graph.dur_ns(n) <= longest)
@@ -223,14 +175,14 @@ private:
       cause.count = c.nodes.size();
     cause.steps = run_.steps();
     cause.steps_seen = seen.size();
-    cause.cost_ms = per_step_ms(cost);
+    cause.cost_ms = clock_.per_step_ms(cost);
   }
 
   static void apply(const CauseCandidate& c, JobEdit& edit) {
     for (const auto& [node, dur] : c.durations)
       edit.dur_ns[node] = std::min(edit.dur_ns[node], dur);
     for (const NodeId node : c.unblocked)
-      edit.unblocked[node] = true;
+      edit.without[node] |= JobEdit::bit_of(WaitKind::kBlocking);
   }
   [[nodiscard]] std::vector<std::int64_t> ends_with(const CauseCandidate& c) const {
     JobEdit edit = edit_;
@@ -278,19 +230,21 @@ private:
 
   /// By the gains of the single steps.
   void set_interval(StepCause& cause, const std::vector<std::int64_t>& ends) const {
-    std::vector<double> gains;
-    for (std::size_t k = 1; without_first() && k < ends.size(); ++k)
-      gains.push_back(ns_to_ms(now_[k] - now_[k - 1] - (ends[k] - ends[k - 1])));
+    std::vector<double> gains = clock_.each_ms(now_);
+    const std::vector<double> without = clock_.each_ms(ends);
+    for (std::size_t k = 0; k < gains.size(); ++k)
+      gains[k] -= without[k];
     if (const std::optional<MeanDifference> interval = mean_interval(gains, 0.05)) {
       cause.low_ms = interval->difference - interval->half_width;
       cause.high_ms = interval->difference + interval->half_width;
     }
   }
 
-  /// Whether some cause belongs to this rank alone.
+  /// Whether some cause belongs to this rank alone, or to the link that it is behind.
   [[nodiscard]] bool explained(std::int64_t rank) const {
     return std::any_of(out_.causes.begin(), out_.causes.end(), [rank](const StepCause& c) {
-      return c.ranks.size() == 1 && c.ranks.front() == rank;
+      return (c.ranks.size() == 1 || c.rule == CauseRule::kSlowLink) &&
+             std::ranges::find(c.ranks, rank) != c.ranks.end();
     });
   }
 
@@ -311,13 +265,11 @@ private:
   }
 
   const JobRun& run_;
-  std::vector<OutstandingRank> outstanding_;
+  RunSuspects suspects_;
   std::vector<std::int64_t> now_; ///< ends of the steps, without the causes taken so far
-  bool later_work_;               ///< steps after the first have GPU work
-  std::int64_t single_begin_ = 0;
+  CountedSteps clock_;
   CauseFacts out_;
   std::vector<std::int64_t> on_path_;
-  std::map<std::pair<std::string, std::string>, std::int64_t> path_ns_; ///< by kind and operator
   std::vector<CauseCandidate> candidates_;
   JobEdit edit_; ///< with the causes taken so far removed
 };
@@ -336,9 +288,9 @@ std::string_view confidence_name(Confidence confidence) {
   return kConfidenceNames[static_cast<std::size_t>(confidence)];
 }
 
-CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
-                     std::vector<OutstandingRank> outstanding, double floor_percent) {
-  return Causes(run, arch, std::move(outstanding), floor_percent).run();
+CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
+                     double floor_percent) {
+  return Causes(run, arch, std::move(suspects), floor_percent, critical_path(run.graph)).run();
 }
 
 } // namespace rankscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/job/job_run.h"
+#include "analyses/job/path_rows.h"
 #include "base/statistics.h"
 #include "core/finding.h"
 #include "model/gpu_arch.h"
@@ -35,8 +36,9 @@ enum class CauseRule : std::uint8_t {
   kSlowOperator,   ///< those of one operator do
   kMoreWork,       ///< one rank runs kernels that its peers do not run
   kSlowHost,       ///< the host of one rank takes longer than those of its peers
+  kSlowLink,       ///< the transfers of one process group are slower than those of others
 };
-inline constexpr std::size_t kCauseRules = 18;
+inline constexpr std::size_t kCauseRules = 19;
 /// "data-loader", ...: stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
 
@@ -67,7 +69,9 @@ struct StepCause {
   // fields of single rules
   std::int64_t bytes = 0; ///< kPageableCopy: of a step, of the rank with most
   double rate = 0,
-         rate_to = 0; ///< kPageableCopy GB/s, kMisaligned and kSlowFormat TFLOPS, now and then
+         rate_to = 0;     ///< kPageableCopy and kSlowLink GB/s, kMisaligned and kSlowFormat TFLOPS,
+                          ///< now and then
+  std::size_t others = 0; ///< kSlowLink: groups that it is compared with
   double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
   double percent = 0;                  ///< kSlowGpu, kSlowOperator: by which the kernels are longer
   double excess_ms = 0; ///< rules of one rank: how much later it is than its peers, per step
@@ -81,6 +85,25 @@ struct OutstandingRank {
   std::size_t steps = 0;  ///< in which no other rank exceeds its peers as much
 };
 
+/// Collectives of a process group that has less bandwidth than the others of its kind and size
+/// (slow_groups()).
+struct SlowTransfers {
+  std::string what; ///< the collective
+  std::vector<std::int64_t> ranks;
+  double gbps = 0, usual_gbps = 0; ///< bus bandwidth
+  std::size_t others = 0;          ///< groups
+  std::vector<NodeId> nodes;
+};
+/// `facts`: that the run was joined with.
+[[nodiscard]] std::vector<SlowTransfers> slow_transfers(const JobRun& run,
+                                                        const CollectiveFacts& facts);
+
+/// What tests on ranks and groups found.
+struct RunSuspects {
+  std::vector<OutstandingRank> ranks;
+  std::vector<SlowTransfers> transfers;
+};
+
 /// Why a cause is not reported although its sign was there.
 enum class UnsaidReason : std::uint8_t {
   kNoGain,     ///< on the critical path, but overlapping work takes as long
@@ -92,14 +115,6 @@ struct Unsaid {
   CauseRule rule = CauseRule::kHostCode;
   UnsaidReason reason = UnsaidReason::kNoGain;
   double cost_ms = 0; ///< of a step, on the critical path; of all such causes of the rule
-};
-
-/// Time on the critical path by operator, of all ranks.
-struct PathRow {
-  std::string kind; ///< "kernel", "host", ..., "unexplained"
-  std::string what; ///< operator, range or call; "" = unknown
-  double ms = 0;    ///< of a step
-  double percent = 0;
 };
 
 /// A rank and three peers: with fewer no difference between ranks is explained.
@@ -129,12 +144,11 @@ struct CauseFacts {
   std::vector<Unsaid> unsaid;
 };
 
-/// `arch`: of the GPUs, for the rules that need peaks. `outstanding`: whose difference to their
-/// peers is looked for, with four ranks and more. `floor_percent` of a step is the smallest gain
-/// that is reported, but at least 0.05 ms.
+/// `arch`: of the GPUs, for the rules that need peaks. `suspects`: ranks whose difference to their
+/// peers is looked for, with four ranks and more, and slow links. `floor_percent` of a step is the
+/// smallest gain that is reported, but at least 0.05 ms.
 [[nodiscard]] CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
-                                   std::vector<OutstandingRank> outstanding = {},
-                                   double floor_percent = 0.5);
+                                   RunSuspects suspects = {}, double floor_percent = 0.5);
 
 /// Above this share of unexplained time no gain is printed.
 inline constexpr double kNoGainPercent = 30;

@@ -18,7 +18,7 @@ template <class End>
 Binding binding_of(const JobGraph& graph, const JobEdit& edit, NodeId n, const End& end) {
   Binding out;
   for (const JobGraph::Wait& wait : graph.waits(n)) {
-    if (wait.kind == WaitKind::kBlocking && !edit.unblocked.empty() && edit.unblocked[n])
+    if (!edit.without.empty() && (edit.without[n] & JobEdit::bit_of(wait.kind)) != 0)
       continue;
     const std::int64_t at = end(wait.from) + wait.lag_ns;
     if (out.wait == nullptr || at > out.ready_ns)
@@ -46,17 +46,57 @@ void JobGraphBuilder::wait(NodeId node, NodeId from, WaitKind kind, std::int32_t
   waits_.push_back({node, from, lag_ns, kind});
 }
 
-JobGraph JobGraphBuilder::built() {
-  const std::size_t n = start_ns_.size();
-  std::vector<NodeId> order(n);
+std::vector<NodeId> JobGraphBuilder::by_start() const {
+  std::vector<NodeId> order(start_ns_.size());
   std::iota(order.begin(), order.end(), NodeId{0});
   std::stable_sort(order.begin(), order.end(),
                    [this](NodeId a, NodeId b) { return start_ns_[a] < start_ns_[b]; });
+  return order;
+}
+
+/// Those without waits by start, each other one when everything that it waits for has its place;
+/// what waits in a circle last.
+std::vector<NodeId> JobGraphBuilder::by_waits() const {
+  const std::size_t n = start_ns_.size();
+  std::vector<std::uint32_t> missing(n, 0), first(n + 1, 0);
+  for (const Added& w : waits_) {
+    ++missing[w.node];
+    ++first[w.from + 1];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<NodeId> after(waits_.size());
+  std::vector<std::uint32_t> at(first.begin(), first.end() - 1);
+  for (const Added& w : waits_)
+    after[at[w.from]++] = w.node;
+  const std::vector<NodeId> begin = by_start();
+  std::vector<NodeId> order;
+  order.reserve(n);
+  std::vector<bool> placed(n, false);
+  const auto place = [&](NodeId node) {
+    order.push_back(node);
+    placed[node] = true;
+  };
+  for (const NodeId node : begin)
+    if (missing[node] == 0)
+      place(node);
+  for (std::size_t k = 0; k < order.size(); ++k)
+    for (std::uint32_t w = first[order[k]]; w < first[order[k] + 1]; ++w)
+      if (--missing[after[w]] == 0)
+        place(after[w]);
+  for (const NodeId node : begin)
+    if (!placed[node])
+      order.push_back(node);
+  return order;
+}
+
+JobGraph JobGraphBuilder::built(Trust trust) {
+  const std::size_t n = start_ns_.size();
+  const std::vector<NodeId> order = trust == Trust::kTimes ? by_start() : by_waits();
   numbers_.assign(n, kNoNode);
   JobGraph graph;
   graph.start_ns_.reserve(n);
   graph.dur_ns_.reserve(n);
-  const std::int64_t origin = n == 0 ? 0 : start_ns_[order.front()];
+  const std::int64_t origin = n == 0 ? 0 : *std::ranges::min_element(start_ns_);
   for (std::size_t k = 0; k < n; ++k) {
     numbers_[order[k]] = static_cast<NodeId>(k);
     graph.start_ns_.push_back(start_ns_[order[k]] - origin);
@@ -90,6 +130,7 @@ JobGraph JobGraphBuilder::built() {
 
 JobEdit JobEdit::of(const JobGraph& graph) {
   JobEdit edit;
+  edit.without.assign(graph.size(), 0);
   edit.dur_ns.reserve(graph.size());
   edit.delay_ns.reserve(graph.size());
   for (NodeId n = 0; n < graph.size(); ++n) {
@@ -118,22 +159,27 @@ std::int64_t replay_makespan(const JobGraph& graph, const JobEdit& edit) {
   return last;
 }
 
-std::vector<PathPiece> critical_path(const JobGraph& graph) {
-  return critical_path(graph, {});
-}
-
 std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit) {
-  std::vector<PathPiece> out;
   if (graph.size() == 0)
-    return out;
+    return {};
   const std::vector<std::int64_t> start = replay_starts(graph, edit);
   const auto end = [&](NodeId n) {
     return start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]);
   };
-  NodeId at = 0;
+  NodeId last = 0;
   for (NodeId n = 1; n < graph.size(); ++n)
-    if (end(n) > end(at))
-      at = n;
+    if (end(n) > end(last))
+      last = n;
+  return critical_path(graph, edit, start, last);
+}
+
+std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
+                                     std::span<const std::int64_t> start, NodeId last) {
+  std::vector<PathPiece> out;
+  const auto end = [&](NodeId n) {
+    return start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]);
+  };
+  NodeId at = last;
   // `until`: later time is done. Where a delay is negative the activity begins before its wait
   // ends: the path continues there from the activity's start.
   std::int64_t until = end(at);
@@ -158,6 +204,12 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit)
   return out;
 }
 
+void clear_delays(const JobGraph& graph, JobEdit& edit) {
+  for (NodeId n = 0; n < graph.size(); ++n)
+    if (!graph.waits(n).empty())
+      edit.delay_ns[n] = 0;
+}
+
 double JobGraphQuality::unexplained_percent() const {
   return makespan_ns == 0 ? 0
                           : 100.0 * static_cast<double>(unexplained_ns + inferred_ns) /
@@ -175,15 +227,14 @@ JobGraphQuality quality_of(const JobGraph& graph, std::span<const PathPiece> pat
   JobGraphQuality out;
   out.makespan_ns = graph.makespan_ns();
   out.contradicted = graph.contradicted();
-  JobEdit edit = JobEdit::of(graph);
   for (NodeId n = 0; n < graph.size(); ++n) {
     if (graph.delay_ns(n) < 0) {
       ++out.negative;
       out.negative_ns -= graph.delay_ns(n);
     }
-    if (!graph.waits(n).empty())
-      edit.delay_ns[n] = 0;
   }
+  JobEdit edit = JobEdit::of(graph);
+  clear_delays(graph, edit);
   out.without_delays_ns = replay_makespan(graph, edit);
   for (const PathPiece& piece : path) {
     if (piece.of == PathPiece::Of::kDelay && !piece.first)

@@ -62,15 +62,21 @@ private:
   std::size_t contradicted_ = 0;
 };
 
-/// Collects nodes and waits in any order. `built()` numbers the nodes by start; equal starts in the
-/// order of add(). O(n log n).
+/// How a wait is read whose node starts before the other one ends.
+enum class Trust : std::uint8_t {
+  kTimes, ///< the wait is wrong: it is left out and counted
+  kWaits, ///< the clocks differ: the node has a negative delay. Only waits in a circle are left out
+};
+
+/// Collects nodes and waits in any order. `built()` numbers the nodes by start, or so that every
+/// wait is met; equal ones in the order of add(). O(n log n).
 class JobGraphBuilder {
 public:
   /// Returns the number of the node for wait(); numbers() maps it to the one in the graph.
   NodeId add(std::int64_t start_ns, std::int64_t dur_ns);
   void wait(NodeId node, NodeId from, WaitKind kind, std::int32_t lag_ns = 0);
   /// Sets delays to what the starts ask for. Starts are shifted so that the first one is 0.
-  [[nodiscard]] JobGraph built();
+  [[nodiscard]] JobGraph built(Trust trust = Trust::kTimes);
   /// After built(): the node of each add().
   [[nodiscard]] const std::vector<NodeId>& numbers() const { return numbers_; }
 
@@ -80,6 +86,8 @@ private:
     std::int32_t lag_ns;
     WaitKind kind;
   };
+  [[nodiscard]] std::vector<NodeId> by_start() const;
+  [[nodiscard]] std::vector<NodeId> by_waits() const;
   std::vector<std::int64_t> start_ns_, dur_ns_;
   std::vector<Added> waits_;
   std::vector<NodeId> numbers_;
@@ -89,16 +97,21 @@ private:
 struct JobEdit {
   std::vector<std::int64_t> dur_ns;   ///< by node
   std::vector<std::int64_t> delay_ns; ///< by node
-  /// By node: its waits for GPU work (kBlocking) are left out.
-  std::vector<bool> unblocked;
+  /// By node: the bits bit_of(kind) of its waits that are left out.
+  std::vector<std::uint8_t> without;
 
-  static JobEdit of(const JobGraph& graph); ///< with the measured durations and delays
+  static JobEdit of(const JobGraph& graph); ///< with the measured durations and delays, all waits
+  [[nodiscard]] static constexpr std::uint8_t bit_of(WaitKind kind) {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
+  }
 };
 
 /// Start of each node; end = start + duration. O(nodes + waits).
 [[nodiscard]] std::vector<std::int64_t> replay_starts(const JobGraph& graph, const JobEdit& edit);
 /// The latest end of the replay.
 [[nodiscard]] std::int64_t replay_makespan(const JobGraph& graph, const JobEdit& edit);
+/// Sets the delays of all nodes that wait for something to 0.
+void clear_delays(const JobGraph& graph, JobEdit& edit);
 
 /// A piece of the critical path: the time from begin to end belongs to this node.
 struct PathPiece {
@@ -115,9 +128,11 @@ struct PathPiece {
 
 /// From the latest end back through the wait that decided each start, in the order of time. The
 /// pieces touch each other and their lengths add up to the makespan.
-[[nodiscard]] std::vector<PathPiece> critical_path(const JobGraph& graph);
-/// The same of an edited run.
-[[nodiscard]] std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit);
+[[nodiscard]] std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit = {});
+/// The same back from the end of `last`; `start`: replay_starts().
+[[nodiscard]] std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
+                                                   std::span<const std::int64_t> start,
+                                                   NodeId last);
 
 /// How far the graph explains the run.
 struct JobGraphQuality {

@@ -1,5 +1,7 @@
 #include "analyses/job/job_run.h"
 
+#include "base/units.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -68,7 +70,8 @@ private:
     std::vector<std::map<std::pair<std::int64_t, std::int32_t>, NodeId>> nodes;
     for (const RankGraph& rank : out_.ranks)
       nodes.push_back(collective_nodes(rank));
-    for (const TimedCollective& c : facts_->collectives) {
+    for (std::size_t row = 0; row < facts_->collectives.size(); ++row) {
+      const TimedCollective& c = facts_->collectives[row];
       if (c.match.members.size() < 2 || !synchronises(c.match.kind))
         continue;
       std::vector<std::pair<std::uint32_t, NodeId>> members;
@@ -83,8 +86,8 @@ private:
       for (const auto& [rank, node] : members)
         transfer_of_[rank].emplace(node, kNoNode);
       groups_.push_back(std::move(members));
+      out_.collectives.push_back({row, {}});
     }
-    out_.matched = groups_.size();
   }
 
   void add_nodes(std::uint32_t r) {
@@ -94,11 +97,12 @@ private:
       const std::int64_t start = common(r, node.start_ns);
       const std::int64_t dur = common(r, node.start_ns + node.dur_ns) - start;
       const bool member = transfer_of_[r].count(n) != 0;
-      first.push_back(add(r, n, start, member ? 0 : dur, member));
+      first.push_back(
+          add(r, n, start, member ? 0 : dur, member ? NodeRole::kArrival : NodeRole::kActivity));
     }
   }
-  NodeId add(std::uint32_t r, NodeId local, std::int64_t start, std::int64_t dur, bool arrival) {
-    added_.push_back({r, local, arrival});
+  NodeId add(std::uint32_t r, NodeId local, std::int64_t start, std::int64_t dur, NodeRole role) {
+    added_.push_back({r, local, role});
     return builder_.add(start, dur);
   }
 
@@ -109,20 +113,25 @@ private:
 
   /// A transfer begins when the last member has arrived.
   void add_transfers() {
-    for (const auto& members : groups_) {
+    for (std::size_t k = 0; k < groups_.size(); ++k) {
+      const auto& members = groups_[k];
       std::int64_t last = INT64_MIN;
+      std::pair<std::uint32_t, NodeId> latest;
       for (const auto& [r, n] : members)
-        last = std::max(last, common(r, out_.ranks[r].nodes[n].start_ns));
-      std::vector<NodeId> arrivals;
-      for (const auto& [r, n] : members)
-        arrivals.push_back(first_[r][n]);
+        if (const std::int64_t start = common(r, out_.ranks[r].nodes[n].start_ns); start > last) {
+          last = start;
+          latest = {r, n};
+        }
+      const NodeId all = add(latest.first, latest.second, last, 0, NodeRole::kMeeting);
       for (const auto& [r, n] : members) {
         const RankNode& node = out_.ranks[r].nodes[n];
         const std::int64_t end = std::max(last, common(r, node.start_ns + node.dur_ns));
-        const NodeId transfer = add(r, n, last, end - last, false);
+        const NodeId transfer = add(r, n, last, end - last, NodeRole::kActivity);
         transfer_of_[r][n] = transfer;
-        for (const NodeId arrival : arrivals)
-          builder_.wait(transfer, arrival, WaitKind::kMember);
+        out_.collectives[k].transfers.push_back(transfer);
+        builder_.wait(all, first_[r][n], WaitKind::kMember);
+        builder_.wait(transfer, first_[r][n], WaitKind::kStream);
+        builder_.wait(transfer, all, WaitKind::kMember);
       }
     }
     for (const auto& [r, wait] : waits_) {
@@ -135,20 +144,23 @@ private:
 
   void number() {
     const std::vector<NodeId>& numbers = builder_.numbers();
+    for (JobCollective& collective : out_.collectives)
+      for (NodeId& transfer : collective.transfers)
+        transfer = numbers[transfer];
     out_.rank_of.resize(numbers.size());
     out_.local_of.resize(numbers.size());
-    out_.arrival.resize(numbers.size());
+    out_.role.resize(numbers.size());
     for (std::size_t k = 0; k < numbers.size(); ++k) {
       out_.rank_of[numbers[k]] = added_[k].rank;
       out_.local_of[numbers[k]] = added_[k].local;
-      out_.arrival[numbers[k]] = added_[k].arrival;
+      out_.role[numbers[k]] = added_[k].role;
     }
   }
 
   struct Added {
     std::uint32_t rank;
     NodeId local;
-    bool arrival;
+    NodeRole role;
   };
   const CollectiveFacts* facts_;
   JobRun out_;
@@ -177,21 +189,64 @@ JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectiv
 
 std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit) {
   const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
+  const bool apart = !run.step_begin_ns.empty();
   std::vector<std::int64_t> ends(run.steps(), 0);
   std::int64_t last = 0;
   for (NodeId n = 0; n < run.graph.size(); ++n) {
     const std::int64_t end =
         start[n] + (edit.dur_ns.empty() ? run.graph.dur_ns(n) : edit.dur_ns[n]);
     last = std::max(last, end);
-    if (on_gpu(run.activity(n).kind)) {
+    if (apart || on_gpu(run.activity(n).kind)) {
       std::int64_t& of = ends[run.step_of(n)];
       of = std::max(of, end);
     }
   }
+  if (apart)
+    return ends;
   for (std::size_t k = 1; k < ends.size(); ++k)
     ends[k] = std::max(ends[k], ends[k - 1]);
   ends.back() = last;
   return ends;
+}
+
+CountedSteps::CountedSteps(const JobRun& run, const std::vector<PathPiece>& path)
+    : steps_(run.steps()), begins_(run.step_begin_ns) {
+  if (!begins_.empty())
+    return;
+  const std::vector<std::int64_t> now = step_ends(run, {});
+  without_first_ = now.back() > now.front();
+  for (const RankGraph& rank : run.ranks)
+    single_begin_ = std::max(single_begin_, rank.early_until_ns);
+  if (!path.empty() && path.front().first)
+    single_begin_ = std::max(single_begin_, path.front().end_ns);
+}
+
+double CountedSteps::per_step_ms(std::int64_t ns) const {
+  return ns_to_ms(ns) / static_cast<double>(counted());
+}
+
+std::int64_t CountedSteps::begin_ns(const std::vector<std::int64_t>& ends) const {
+  if (!begins_.empty())
+    return begins_.front();
+  return without_first_ ? ends.front() : single_begin_;
+}
+
+double CountedSteps::mean_ms(const std::vector<std::int64_t>& ends) const {
+  if (begins_.empty())
+    return per_step_ms(ends.back() - begin_ns(ends));
+  std::int64_t sum = 0;
+  for (std::size_t k = 0; k < ends.size(); ++k)
+    sum += ends[k] - begins_[k];
+  return per_step_ms(sum);
+}
+
+std::vector<double> CountedSteps::each_ms(const std::vector<std::int64_t>& ends) const {
+  std::vector<double> out;
+  for (std::size_t k = without_first_ ? 1 : 0; k < ends.size(); ++k)
+    out.push_back(ns_to_ms(ends[k] - (!begins_.empty() ? begins_[k]
+                                      : k == 0         ? single_begin_
+                                                       : ends[k - 1])));
+  return out;
 }
 
 } // namespace rankscope

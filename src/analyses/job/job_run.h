@@ -9,17 +9,34 @@
 
 namespace rankscope {
 
+/// Which part of its activity a node is.
+enum class NodeRole : std::uint8_t {
+  kActivity, ///< all of it; of the kernel of a matched collective the transfer
+  kArrival,  ///< the kernel of a matched collective begins; without duration
+  kMeeting,  ///< all members of a collective have arrived, or a step begins; without duration
+};
+
+/// A matched collective of more than one member.
+struct JobCollective {
+  std::size_t row = 0; ///< of CollectiveFacts::collectives
+  std::vector<NodeId> transfers;
+};
+
 struct JobRun {
   std::vector<RankGraph> ranks;
   JobGraph graph;
   /// By node: its rank (position in `ranks`) and its node there. The kernel of a matched collective
-  /// is two nodes: until the last member arrives, and the transfer.
+  /// is two nodes: its arrival, and the transfer, which waits for both its own arrival (kStream)
+  /// and a third node, where all have arrived (kMember); that one belongs to the last member.
   std::vector<std::uint32_t> rank_of;
   std::vector<NodeId> local_of;
-  std::vector<bool> arrival; ///< by node: the wait of a collective's member, without duration
+  std::vector<NodeRole> role;             ///< by node
   std::vector<std::int64_t> step_numbers; ///< of the steps that all ranks have; empty: one window
-  std::size_t matched = 0;                ///< collectives of more than one member
+  /// Of steps that were recorded one by one: when each begins. Empty: where the one before ends.
+  std::vector<std::int64_t> step_begin_ns;
+  std::vector<JobCollective> collectives;
 
+  [[nodiscard]] bool is_activity(NodeId n) const { return role[n] == NodeRole::kActivity; }
   [[nodiscard]] const RankNode& node(NodeId n) const {
     return ranks[rank_of[n]].nodes[local_of[n]];
   }
@@ -38,8 +55,32 @@ struct JobRun {
 /// other. Clocks are those that it aligned. O(n log n).
 [[nodiscard]] JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectives);
 
-/// By step: when its last GPU work ends, of a replay with these starts and durations; the last one
-/// is the end of the run. Differences of neighbours are the times of the steps.
+/// By step: when its last GPU work ends, of a replay with this edit; the last one is the end of the
+/// run.
 [[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit);
+
+/// The time of steps, from step_ends(). The first of several is not counted: it begins without what
+/// the step before leaves behind. A single one begins after the work that was queued before it, and
+/// on the rank whose activities are critical, which may begin later than others.
+class CountedSteps {
+public:
+  /// `path`: critical_path() of the run as measured.
+  CountedSteps(const JobRun& run, const std::vector<PathPiece>& path);
+
+  [[nodiscard]] bool counts(std::size_t step) const { return step > 0 || !without_first_; }
+  [[nodiscard]] std::size_t counted() const { return steps_ - (without_first_ ? 1 : 0); }
+  [[nodiscard]] double per_step_ms(std::int64_t ns) const;
+  /// When the counted steps begin.
+  [[nodiscard]] std::int64_t begin_ns(const std::vector<std::int64_t>& ends) const;
+  [[nodiscard]] double mean_ms(const std::vector<std::int64_t>& ends) const;
+  /// Of each counted step.
+  [[nodiscard]] std::vector<double> each_ms(const std::vector<std::int64_t>& ends) const;
+
+private:
+  std::size_t steps_;
+  bool without_first_ = false;
+  std::int64_t single_begin_ = 0;
+  std::vector<std::int64_t> begins_; ///< JobRun::step_begin_ns
+};
 
 } // namespace rankscope

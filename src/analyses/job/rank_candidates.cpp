@@ -1,54 +1,16 @@
 // Why a rank is later than its peers: its activities against those at the same place on the others.
 #include "analyses/job/cause_candidates.h"
+#include "analyses/job/places.h"
 #include "base/units.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <unordered_map>
 
 namespace rankscope {
 namespace {
 
 constexpr double kFit = 0.8; ///< of the excess that one factor, or one operator, explains
-
-/// The same activity of a step on every rank: by names and shapes, and which of its kind it is.
-struct PlaceKey {
-  std::size_t step = 0, token = 0, occurrence = 0;
-  bool operator==(const PlaceKey&) const = default;
-};
-struct PlaceHash {
-  std::size_t operator()(const PlaceKey& p) const {
-    return p.token ^ (p.step * 0x9e3779b97f4a7c15ULL) ^ (p.occurrence * 0xc2b2ae3d27d4eb4fULL);
-  }
-};
-/// By rank: its node at this place, or kNoNode.
-using Places = std::unordered_map<PlaceKey, std::vector<NodeId>, PlaceHash>;
-
-std::size_t token_of(const JobRun& run, NodeId n) {
-  const Activity& a = run.activity(n);
-  std::size_t out = static_cast<std::size_t>(a.kind);
-  for (const StrId id : {a.name, a.op, a.context, a.shapes})
-    out = out * 0x100000001b3ULL ^ std::hash<std::string_view>()(run.text(n, id));
-  return out;
-}
-
-Places places_of(const JobRun& run, const std::vector<std::vector<NodeId>>& nodes) {
-  Places out;
-  for (std::uint32_t r = 0; r < nodes.size(); ++r) {
-    std::map<std::pair<std::size_t, std::size_t>, std::size_t> seen; // step, token
-    for (const NodeId n : nodes[r]) {
-      if (run.activity(n).kind == ActivityKind::kCollective)
-        continue;
-      const std::size_t step = run.step_of(n), token = token_of(run, n);
-      std::vector<NodeId>& at = out[{step, token, seen[{step, token}]++}];
-      at.resize(nodes.size(), kNoNode);
-      at[r] = n;
-    }
-  }
-  return out;
-}
 
 /// One node of a rank with what its peers take at the same place.
 struct Compared {
@@ -58,10 +20,12 @@ struct Compared {
 
 class RankCandidates {
 public:
-  RankCandidates(const CauseInput& in, const OutstandingRank& of, const Places& places)
+  /// Collectives are left out: their time is that of all members.
+  RankCandidates(const CauseInput& in, const OutstandingRank& of, const PlaceNodes& places)
       : run_(in.run), of_(of) {
-    for (const auto& [key, at] : places)
-      compare(at);
+    for (std::uint32_t place = 0; place < places.count(); ++place)
+      if (run_.activity(places.at(place).front()).kind != ActivityKind::kCollective)
+        compare(places.at(place));
   }
 
   std::vector<CauseCandidate> run() {
@@ -74,16 +38,19 @@ public:
 private:
   [[nodiscard]] std::int64_t dur(NodeId n) const { return run_.graph.dur_ns(n); }
 
-  void compare(const std::vector<NodeId>& at) {
-    const NodeId own = at[of_.rank];
+  void compare(std::span<const NodeId> at) {
+    NodeId own = kNoNode;
+    std::vector<double> peers;
+    for (const NodeId n : at) {
+      if (run_.rank_of[n] == of_.rank)
+        own = n;
+      else
+        peers.push_back(static_cast<double>(dur(n)));
+    }
     if (own == kNoNode)
       return;
-    std::vector<double> peers;
-    for (const NodeId n : at)
-      if (n != kNoNode && n != own)
-        peers.push_back(static_cast<double>(dur(n)));
     const ActivityKind kind = run_.activity(own).kind;
-    if (2 * peers.size() < at.size() - 1) {
+    if (2 * peers.size() < run_.ranks.size() - 1) {
       if (on_gpu(kind))
         extra_.push_back({own, 0});
       return;
@@ -165,12 +132,11 @@ private:
 } // namespace
 
 std::vector<CauseCandidate> rank_candidates(const CauseInput& in,
-                                            std::span<const OutstandingRank> ranks,
-                                            const std::vector<std::vector<NodeId>>& nodes) {
+                                            std::span<const OutstandingRank> ranks) {
   std::vector<CauseCandidate> out;
   if (ranks.empty() || in.run.ranks.size() < kFewestRanks)
     return out;
-  const Places places = places_of(in.run, nodes);
+  const PlaceNodes places(places_of(in.run, PlaceIn::kEachStep));
   for (const OutstandingRank& rank : ranks)
     for (CauseCandidate& c : RankCandidates(in, rank, places).run())
       out.push_back(std::move(c));

@@ -1,0 +1,57 @@
+// Slow links: process groups whose transfers are slower than those of the others.
+#include "analyses/collectives/slow_links.h"
+#include "analyses/job/cause_candidates.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankscope {
+
+std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFacts& facts) {
+  std::vector<SlowTransfers> out;
+  for (const SlowGroup& group : slow_groups(facts.summary)) {
+    SlowTransfers slow;
+    slow.what = group.row->name;
+    slow.gbps = group.bus_gbps;
+    slow.usual_gbps = group.usual_gbps;
+    slow.others = group.others;
+    for (const JobCollective& collective : run.collectives) {
+      const TimedCollective& timed = facts.collectives[collective.row];
+      if (timed.match.pg != group.row->group || timed.first->in_nelems != group.row->in_nelems ||
+          timed.first_rank->text(timed.first->name) != group.row->name ||
+          timed.first_rank->text(timed.first->dtype) != group.row->dtype)
+        continue;
+      slow.nodes.insert(slow.nodes.end(), collective.transfers.begin(), collective.transfers.end());
+    }
+    for (const NodeId n : slow.nodes)
+      if (const std::int64_t rank = run.ranks[run.rank_of[n]].rank;
+          std::ranges::find(slow.ranks, rank) == slow.ranks.end())
+        slow.ranks.push_back(rank);
+    std::ranges::sort(slow.ranks);
+    if (!slow.nodes.empty())
+      out.push_back(std::move(slow));
+  }
+  return out;
+}
+
+std::vector<CauseCandidate> link_candidates(const CauseInput& in,
+                                            std::span<const SlowTransfers> transfers) {
+  std::vector<CauseCandidate> out;
+  for (const SlowTransfers& slow : transfers) {
+    CauseCandidate& c = out.emplace_back();
+    c.cause.rule = CauseRule::kSlowLink;
+    c.cause.ranks = slow.ranks;
+    c.cause.what = slow.what;
+    c.cause.count = slow.nodes.size() / slow.ranks.size();
+    c.cause.rate = slow.gbps;
+    c.cause.rate_to = slow.usual_gbps;
+    c.cause.others = slow.others;
+    c.nodes = slow.nodes;
+    for (const NodeId n : slow.nodes)
+      c.durations.emplace_back(n, std::llround(static_cast<double>(in.run.graph.dur_ns(n)) *
+                                               slow.gbps / slow.usual_gbps));
+  }
+  return out;
+}
+
+} // namespace rankscope

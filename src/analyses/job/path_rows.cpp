@@ -1,0 +1,82 @@
+#include "analyses/job/path_rows.h"
+
+#include "base/units.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+class PathSums {
+public:
+  PathSums(const JobRun& run, const CountedSteps& clock) : run_(run), clock_(clock) {}
+
+  /// The part of the path after `begin_ns`.
+  void add(const std::vector<PathPiece>& path, std::int64_t begin_ns) {
+    for (const PathPiece& piece : path) {
+      const std::int64_t ns = piece.end_ns - std::max(piece.begin_ns, begin_ns);
+      if (ns <= 0)
+        continue;
+      if (piece.of != PathPiece::Of::kActivity) {
+        ns_[{piece.of == PathPiece::Of::kLag ? "launch or gap" : "unexplained", ""}] += ns;
+        continue;
+      }
+      const Activity& a = run_.activity(piece.node);
+      StrId what = a.kind == ActivityKind::kHost || a.op == kEmptyStr ? a.name : a.op;
+      if (what == kEmptyStr)
+        what = a.op;
+      ns_[{std::string(activity_kind_name(a.kind)), std::string(run_.text(piece.node, what))}] +=
+          ns;
+    }
+  }
+
+  [[nodiscard]] std::vector<PathRow> rows() const {
+    std::int64_t all = 0;
+    for (const auto& [key, ns] : ns_)
+      all += ns;
+    std::vector<PathRow> out;
+    for (const auto& [key, ns] : ns_)
+      out.push_back({key.first, key.second, clock_.per_step_ms(ns), percent_of(ns, all, 0.0)});
+    std::stable_sort(out.begin(), out.end(),
+                     [](const PathRow& a, const PathRow& b) { return a.ms > b.ms; });
+    return out;
+  }
+
+private:
+  const JobRun& run_;
+  const CountedSteps& clock_;
+  std::map<std::pair<std::string, std::string>, std::int64_t> ns_; ///< by kind and operator
+};
+
+} // namespace
+
+std::vector<PathRow> path_rows(const JobRun& run, const std::vector<PathPiece>& path,
+                               std::int64_t begin_ns, const CountedSteps& clock) {
+  PathSums sums(run, clock);
+  sums.add(path, begin_ns);
+  return sums.rows();
+}
+
+std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit, const CountedSteps& clock) {
+  const std::vector<std::int64_t> ends = step_ends(run, edit);
+  if (run.step_begin_ns.empty())
+    return path_rows(run, critical_path(run.graph, edit), clock.begin_ns(ends), clock);
+  PathSums sums(run, clock);
+  const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
+  std::vector<NodeId> last(run.steps(), kNoNode);
+  for (NodeId n = 0; n < run.graph.size(); ++n) {
+    const std::size_t step = run.step_of(n);
+    const std::int64_t end =
+        start[n] + (edit.dur_ns.empty() ? run.graph.dur_ns(n) : edit.dur_ns[n]);
+    if (last[step] == kNoNode && end == ends[step])
+      last[step] = n;
+  }
+  for (std::size_t step = 0; step < last.size(); ++step)
+    if (last[step] != kNoNode)
+      sums.add(critical_path(run.graph, edit, start, last[step]), run.step_begin_ns[step]);
+  return sums.rows();
+}
+
+} // namespace rankscope

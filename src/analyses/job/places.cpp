@@ -1,0 +1,74 @@
+#include "analyses/job/places.h"
+
+#include <functional>
+#include <initializer_list>
+#include <numeric>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+struct PlaceKey {
+  std::size_t step = 0, token = 0, occurrence = 0;
+  bool operator==(const PlaceKey&) const = default;
+};
+struct PlaceHash {
+  std::size_t operator()(const PlaceKey& p) const {
+    return p.token ^ (p.step * 0x9e3779b97f4a7c15ULL) ^ (p.occurrence * 0xc2b2ae3d27d4eb4fULL);
+  }
+};
+
+std::size_t token_of(const JobRun& run, NodeId n, std::initializer_list<StrId> texts) {
+  auto out = static_cast<std::size_t>(run.activity(n).kind);
+  for (const StrId id : texts)
+    out = out * 0x100000001b3ULL ^ std::hash<std::string_view>()(run.text(n, id));
+  return out;
+}
+
+/// `key(node)` of every node but arrivals, numbered.
+template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
+  RunPlaces out;
+  out.of.assign(run.graph.size(), kNoPlace);
+  std::unordered_map<PlaceKey, std::uint32_t, PlaceHash> number;
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.is_activity(n))
+      out.of[n] = number.emplace(key(n), static_cast<std::uint32_t>(number.size())).first->second;
+  out.count = number.size();
+  return out;
+}
+
+} // namespace
+
+RunPlaces places_of(const JobRun& run, PlaceIn in) {
+  // by rank, step and token: how many there were
+  std::vector<std::unordered_map<PlaceKey, std::size_t, PlaceHash>> seen(run.ranks.size());
+  return numbered(run, [&](NodeId n) {
+    const Activity& a = run.activity(n);
+    PlaceKey key{run.step_of(n), token_of(run, n, {a.name, a.op, a.context, a.shapes}), 0};
+    const std::size_t occurrence = seen[run.rank_of[n]][key]++;
+    key.occurrence = occurrence;
+    if (in == PlaceIn::kAnyStep)
+      key.step = 0;
+    return key;
+  });
+}
+
+RunPlaces places_by_name(const JobRun& run) {
+  return numbered(run, [&](NodeId n) {
+    return PlaceKey{0, token_of(run, n, {run.activity(n).name}), 0};
+  });
+}
+
+PlaceNodes::PlaceNodes(const RunPlaces& places) : first_(places.count + 1, 0) {
+  for (const std::uint32_t place : places.of)
+    if (place != kNoPlace)
+      ++first_[place + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  nodes_.resize(first_.back());
+  std::vector<std::uint32_t> at(first_.begin(), first_.end() - 1);
+  for (NodeId n = 0; n < places.of.size(); ++n)
+    if (places.of[n] != kNoPlace)
+      nodes_[at[places.of[n]]++] = n;
+}
+
+} // namespace rankscope

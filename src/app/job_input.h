@@ -1,0 +1,34 @@
+// The job graph of a run, from its traces: one trace or the ranks, each parsed once, or from parts
+// or cached facts. For `why` and `whatif`.
+#pragma once
+
+#include "analyses/job/causes.h"
+#include "base/result.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct JobInputRequest {
+  std::vector<std::string> inputs; ///< a trace ("-": standard input), or folders and files of ranks
+  DiscoverOptions discover;
+  std::string gpu_arch;           ///< as report takes it
+  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
+};
+
+struct JobInput {
+  std::string title; ///< the run, as the user named it
+  JobRun run;
+  /// Ranks and groups that the tests of `top` and `collectives` call slow or late.
+  RunSuspects suspects;
+};
+
+/// What does not fit among the ranks is named. Errors: those of plan_top(), kUnreadable when no
+/// rank could be read or no rank has GPU work.
+[[nodiscard]] Result<JobInput> read_job(Session& session, const JobInputRequest& request);
+
+} // namespace rankscope
