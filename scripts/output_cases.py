@@ -207,6 +207,7 @@ def run_cases(data):
         out[f"top_{name}"] = [["top", *inputs, "--width", "140"], ["--json", "top", *inputs],
                               ["top", *inputs, "-k", "0", "--gpu-arch", "none"]]
         out[f"why_{name}"] = [["why", *inputs, "-k", "0"], ["--json", "why", *inputs]]
+        out[f"whatif_{name}"] = [["--json", "whatif", *inputs]]
         out[f"page_{name}"] = [["page", *inputs, "-o", "out/p.html"]]
         out[f"collectives_{name}"] = [["collectives", *inputs, "--csv-dir", "out/csv", "-o", "out/c.xlsx"],
                                       ["collectives", *inputs, "--json", "--align", "base"]]

@@ -9,6 +9,7 @@
 #include "analyses/inference/step_pairs.h"
 #include "analyses/inference/trace_pieces.h"
 #include "analyses/job/cause_tables.h"
+#include "analyses/job/whatif.h"
 #include "analyses/nsys/nsys_summary.h"
 #include "analyses/records/records.h"
 #include "analyses/replay/replay_items.h"
@@ -73,10 +74,9 @@ std::vector<SheetInfo> nsys_sheets() {
           nsys_class_schema("memory", "memory operations by kind").info()};
 }
 
-std::vector<SheetInfo> why_sheets() {
-  std::vector<SheetInfo> out = cause_sheets();
-  out.push_back(finding_schema().info());
-  return out;
+std::vector<SheetInfo> with_findings(std::vector<SheetInfo> sheets) {
+  sheets.push_back(finding_schema().info());
+  return sheets;
 }
 
 std::vector<SheetInfo> with_overview() {
@@ -179,7 +179,8 @@ std::vector<SheetGroup> all_sheets() {
       {"compare", "runs against a baseline", compare_sheets()},
       {"baseline history", "saved runs over time", history_sheets()},
       {"top", "the whole answer in the terminal", with_overview()},
-      {"why", "the causes of a step's time", why_sheets()},
+      {"why", "the causes of a step's time", with_findings(cause_sheets())},
+      {"whatif", "what stragglers cost and changes gain", with_findings(whatif_sheets())},
       {"info",
        "what a trace holds",
        {trace_fact_schema().info(), category_count_schema().info(), trace_figures_schema().info()}},

@@ -72,6 +72,7 @@ constexpr std::array kRankCommands{
     RankCommand{"collectives", RanksOf::kRun, collectives_needs},
     RankCommand{"top", RanksOf::kRun, top_needs},
     RankCommand{"why", RanksOf::kRun, why_needs},
+    RankCommand{"whatif", RanksOf::kRun, why_needs},
     RankCommand{"page", RanksOf::kRunOrSweep, page_needs},
     RankCommand{"analyze", RanksOf::kSweep, sweep_needs, kAnalyzeReport, sweep_options_of},
     RankCommand{"html", RanksOf::kSweep, sweep_needs},

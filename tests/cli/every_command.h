@@ -35,6 +35,7 @@ protected:
         {"info", trace_},
         {"top", trace_},
         {"why", trace_},
+        {"whatif", trace_},
         {"query", "SELECT 1", trace_},
         {"export", trace_, "--parquet", out("parquet")},
         {"report", trace_},

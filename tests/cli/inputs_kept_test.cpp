@@ -165,6 +165,7 @@ std::vector<OutputLine> InputsKept::lines() const {
       {{"merge", traces_, "-o", "@"}, trace_, ".json"},
       {{"merge", traces_, "-o", "@"}, trace_, ".json.gz"},
       {{"merge", "--all", sweep_, "-o", "@/"}, trace_, ""},
+      {{"whatif", trace_, "-o", "@"}, trace_, ".json.gz"},
       {{"split", server, "--divide-phases", "-o", "@/"}, server, ""},
       {{"page", traces_, "-o", "@"}, trace_, ".html"},
       {{"html", out("analysis"), "-o", "@"}, below(out("analysis"), ".part"), ".html"},

@@ -37,6 +37,7 @@ std::vector<RankCase> cases_of(const RankCommand& command) {
       {"collectives", {{{"RUN", "-o", "OUT/c.json"}}}},
       {"top", {{{"RUN", "--width", "100", "-k", "3"}}, {{"RUN", "--json"}}}},
       {"why", {{{"RUN", "--width", "100"}}, {{"RUN", "--json"}}}},
+      {"whatif", {{{"RUN", "--width", "100"}}, {{"RUN", "--edit", "kernels x 0.5", "--json"}}}},
       {"page", {{{"RUN", "-o", "OUT/p.html"}}, {{"SWEEP", "-o", "OUT/p.html"}}}},
       {"analyze", {{{"SWEEP", "-o", "OUT", "--no-merge", "--no-plots"}, {"--top-k", "3"}}}},
       {"html", {{{"SWEEP", "-o", "OUT/h.html", "--label", "one"}}}},

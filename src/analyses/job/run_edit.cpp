@@ -1,0 +1,291 @@
+#include "analyses/job/run_edit.h"
+
+#include "base/ascii.h"
+#include "base/statistics.h"
+#include "base/to_number.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <unordered_map>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+constexpr double kLargestFactor = 1000;
+constexpr std::size_t kMostFactors = 64;
+
+Error no_edit(std::string_view text, std::string why) {
+  return {ErrorCode::kUsage, fmt::format("--edit '{}'", text), std::move(why),
+          "'kernels=REGEX x 0.5', 'collectives=REGEX x 0.7', 'op=REGEX x 0', 'host x 0.5', "
+          "'delays x 0', 'ranks=LIST as median' or 'hide collectives'"};
+}
+
+std::vector<std::string_view> separated(std::string_view text, char separator) {
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    out.push_back(trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return out;
+}
+
+struct EditForm {
+  std::string_view name;
+  RunEdit::Of of;
+  bool pattern; ///< "=REGEX" may follow
+};
+constexpr std::array kEditForms = {EditForm{"kernels", RunEdit::Of::kKernels, true},
+                                   EditForm{"collectives", RunEdit::Of::kCollectives, true},
+                                   EditForm{"op", RunEdit::Of::kOperators, true},
+                                   EditForm{"host", RunEdit::Of::kHost, false},
+                                   EditForm{"delays", RunEdit::Of::kDelays, false}};
+
+/// "ranks=3,5: as median"
+Result<RunEdit> parse_ranks(std::string_view text, RunEdit out) {
+  std::string_view list = text.substr(std::string_view("ranks=").size());
+  if (!list.ends_with(" as median"))
+    return no_edit(text, "ranks can be taken 'as median'");
+  list = trimmed(list.substr(0, list.size() - std::string_view(" as median").size()));
+  if (list.ends_with(':'))
+    list = trimmed(list.substr(0, list.size() - 1));
+  for (const std::string_view part : separated(list, ',')) {
+    const std::optional<std::int64_t> rank = to_number<std::int64_t>(part);
+    if (!rank)
+      return no_edit(text, fmt::format("'{}' is not a rank", part));
+    out.ranks.push_back(*rank);
+  }
+  out.of = RunEdit::Of::kRanks;
+  return out;
+}
+
+/// The name of a node's activity and that of its operator.
+bool name_matches(const JobRun& run, NodeId n, const std::regex& pattern, bool by_operator) {
+  const Activity& a = run.activity(n);
+  const auto has = [&](StrId id) {
+    const std::string_view text = run.text(n, id);
+    return std::regex_search(text.begin(), text.end(), pattern);
+  };
+  return by_operator ? has(a.op)
+                     : has(a.name) || (a.kind == ActivityKind::kCollective && has(a.op));
+}
+
+/// Of each rank's activities, those that a change is about.
+class ChosenActivities {
+public:
+  ChosenActivities(const JobRun& run, const RunEdit& change) : run_(run), change_(change) {}
+
+  [[nodiscard]] bool operator()(NodeId n) {
+    if (!run_.is_activity(n))
+      return false;
+    const ActivityKind kind = run_.activity(n).kind;
+    switch (change_.of) {
+    case RunEdit::Of::kKernels:
+      return kind == ActivityKind::kKernel && by_name(n, false);
+    case RunEdit::Of::kCollectives:
+      return kind == ActivityKind::kCollective && by_name(n, false);
+    case RunEdit::Of::kOperators:
+      return on_gpu(kind) && by_name(n, true);
+    case RunEdit::Of::kHost:
+      return !on_gpu(kind);
+    case RunEdit::Of::kRanks:
+      return std::ranges::find(change_.ranks, run_.ranks[run_.rank_of[n]].rank) !=
+             change_.ranks.end();
+    default:
+      return false;
+    }
+  }
+
+private:
+  /// Equal activities of a rank are asked once.
+  bool by_name(NodeId n, bool by_operator) {
+    if (!change_.pattern)
+      return true;
+    const std::uint64_t key =
+        (std::uint64_t{run_.rank_of[n]} << 32U) | std::uint64_t{run_.node(n).activity};
+    const auto [at, added] = known_.try_emplace(key, false);
+    if (added)
+      at->second = name_matches(run_, n, *change_.pattern, by_operator);
+    return at->second;
+  }
+
+  const JobRun& run_;
+  const RunEdit& change_;
+  std::unordered_map<std::uint64_t, bool> known_;
+};
+
+/// Collectives take no time, wait for no other rank, and nothing waits for them.
+std::size_t hide_collectives(const JobRun& run, JobEdit& edit) {
+  std::size_t out = 0;
+  for (NodeId n = 0; n < run.graph.size(); ++n) {
+    if (!run.is_activity(n) || run.activity(n).kind != ActivityKind::kCollective)
+      continue;
+    ++out;
+    edit.dur_ns[n] = 0;
+    edit.without[n] |= JobEdit::bit_of(WaitKind::kMember);
+  }
+  return out;
+}
+
+/// The activities of the ranks as long as the median of the other ranks at the same place of the
+/// step.
+Result<std::size_t> as_median(const JobRun& run, const RunEdit& change, JobEdit& edit) {
+  for (const std::int64_t rank : change.ranks)
+    if (std::ranges::none_of(run.ranks, [rank](const RankGraph& r) { return r.rank == rank; }))
+      return no_edit(change.text, fmt::format("the run has no rank {}", rank));
+  std::size_t out = 0;
+  ChosenActivities chosen(run, change);
+  const PlaceNodes places(places_of(run, PlaceIn::kEachStep));
+  std::vector<double> peers;
+  for (std::uint32_t place = 0; place < places.count(); ++place) {
+    peers.clear();
+    for (const NodeId n : places.at(place))
+      if (!chosen(n))
+        peers.push_back(static_cast<double>(run.graph.dur_ns(n)));
+    if (peers.empty())
+      continue;
+    const std::int64_t median = std::llround(quantile_of(peers, 0.5));
+    for (const NodeId n : places.at(place))
+      if (chosen(n)) {
+        edit.dur_ns[n] = median;
+        ++out;
+      }
+  }
+  return out;
+}
+
+std::string answer_text(const RunEdit& change, double factor) {
+  if (change.factors.size() < 2)
+    return change.text;
+  const std::size_t at = change.text.rfind(" x ");
+  return fmt::format("{} x {}", trimmed(std::string_view(change.text).substr(0, at)), factor);
+}
+
+} // namespace
+
+Result<RunEdit> parse_run_edit(std::string_view text) {
+  RunEdit out;
+  text = trimmed(text);
+  out.text = std::string(text);
+  if (text == "hide collectives") {
+    out.of = RunEdit::Of::kHidden;
+    return out;
+  }
+  if (text.starts_with("ranks="))
+    return parse_ranks(text, std::move(out));
+  const auto form = std::ranges::find_if(kEditForms, [text](const EditForm& f) {
+    return text.starts_with(f.name) && text.size() > f.name.size() &&
+           (text[f.name.size()] == ' ' || (f.pattern && text[f.name.size()] == '='));
+  });
+  if (form == kEditForms.end())
+    return no_edit(text, "is not a change");
+  out.of = form->of;
+  std::string_view rest = text.substr(form->name.size());
+  // "= 0" at the end says the same as "x 0"
+  std::string_view factors = "0";
+  if (const std::size_t at = rest.rfind(" x "); at != std::string_view::npos) {
+    factors = rest.substr(at + 3);
+    rest = rest.substr(0, at);
+  } else if (rest.ends_with("= 0")) {
+    rest = rest.substr(0, rest.size() - 3);
+  } else {
+    return no_edit(text, "a factor is missing");
+  }
+  for (const std::string_view part : separated(factors, ',')) {
+    const std::optional<double> factor = to_number<double>(part);
+    if (!factor || !(*factor >= 0 && *factor <= kLargestFactor))
+      return no_edit(text, fmt::format("'{}' is not a factor from 0 to 1000", part));
+    out.factors.push_back(*factor);
+  }
+  if (out.factors.size() > kMostFactors)
+    return no_edit(text, "more than 64 factors");
+  rest = trimmed(rest);
+  if (rest.empty())
+    return out;
+  if (!form->pattern || rest.front() != '=' || rest.size() == 1)
+    return no_edit(text, "is not a change");
+  try {
+    out.pattern.emplace(std::string(trimmed(rest.substr(1))));
+  } catch (const std::regex_error& e) {
+    return no_edit(text, fmt::format("regular expression: {}", e.what()));
+  }
+  return out;
+}
+
+Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, double factor,
+                                   JobEdit& edit) {
+  std::size_t changed = 0;
+  if (change.of == RunEdit::Of::kDelays) {
+    for (NodeId n = 0; n < run.graph.size(); ++n)
+      if (!run.graph.waits(n).empty() && edit.delay_ns[n] != 0) {
+        edit.delay_ns[n] = std::llround(static_cast<double>(edit.delay_ns[n]) * factor);
+        ++changed;
+      }
+    return changed;
+  }
+  if (change.of == RunEdit::Of::kHidden) {
+    changed = hide_collectives(run, edit);
+  } else if (change.of == RunEdit::Of::kRanks) {
+    RS_TRY(changed, as_median(run, change, edit));
+  } else {
+    ChosenActivities chosen(run, change);
+    try {
+      for (NodeId n = 0; n < run.graph.size(); ++n)
+        if (chosen(n)) {
+          edit.dur_ns[n] = std::llround(static_cast<double>(edit.dur_ns[n]) * factor);
+          ++changed;
+        }
+    } catch (const std::regex_error&) { // too much work for this expression
+      return no_edit(change.text, "the regular expression takes too long");
+    }
+  }
+  if (changed == 0)
+    return no_edit(change.text, "the run has no such activity");
+  return changed;
+}
+
+Result<std::vector<EditAnswer>> edit_answers(const JobRun& run, const CountedSteps& clock,
+                                             const std::vector<RunEdit>& changes, JobEdit& last) {
+  std::vector<EditAnswer> out;
+  const std::vector<std::int64_t> now = step_ends(run, {});
+  const std::vector<double> before = clock.each_ms(now);
+  const auto answer = [&](std::string text, std::size_t activities) {
+    EditAnswer& a = out.emplace_back();
+    a.text = std::move(text);
+    a.activities = activities;
+    const std::vector<std::int64_t> ends = step_ends(run, last);
+    a.after_ms = clock.mean_ms(ends);
+    a.change_ms = a.after_ms - clock.mean_ms(now);
+    std::vector<double> change = clock.each_ms(ends);
+    for (std::size_t k = 0; k < change.size(); ++k)
+      change[k] -= before[k];
+    if (const std::optional<MeanDifference> interval = mean_interval(change, 0.05)) {
+      a.low_ms = interval->difference - interval->half_width;
+      a.high_ms = interval->difference + interval->half_width;
+    }
+    a.path = path_rows(run, last, clock);
+  };
+  for (const RunEdit& change : changes)
+    for (const double factor : change.factors.empty() ? std::vector<double>{1.0} : change.factors) {
+      last = JobEdit::of(run.graph);
+      RS_TRY(const std::size_t activities, apply_run_edit(run, change, factor, last));
+      answer(answer_text(change, factor), activities);
+    }
+  if (changes.size() < 2)
+    return out;
+  last = JobEdit::of(run.graph);
+  std::size_t activities = 0;
+  for (const RunEdit& change : changes) {
+    RS_TRY(
+        const std::size_t changed,
+        apply_run_edit(run, change, change.factors.empty() ? 1.0 : change.factors.front(), last));
+    activities += changed;
+  }
+  answer("all of them", activities);
+  return out;
+}
+
+} // namespace rankscope

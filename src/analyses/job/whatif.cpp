@@ -1,0 +1,227 @@
+#include "analyses/job/whatif.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <span>
+
+namespace rankscope {
+namespace {
+
+Schema<WhatIfFacts> whatif_run_schema() {
+  using R = WhatIfFacts;
+  const auto of = [](auto figure) {
+    return [figure](const R& r) -> std::optional<double> {
+      return r.stragglers ? std::optional(figure(*r.stragglers)) : std::nullopt;
+    };
+  };
+  return Schema<R>(
+      "whatif_run", "the measured run, and the run without stragglers",
+      {{"ranks", "ranks", Unit::kCount, [](const R& r) { return r.ranks; }, "that were read"},
+       {"steps", "steps", Unit::kCount, [](const R& r) { return r.steps; },
+        "that are counted; 0: the trace has no steps"},
+       {"step_ms", "step_ms", Unit::kMs, &R::step_ms, "mean time of a step"},
+       {"unexplained_percent", "unexplained_percent", Unit::kPercent, &R::unexplained_percent,
+        "delays and inferred waits, of the critical path"},
+       {"without_delays_percent", "without_delays_percent", Unit::kPercent,
+        &R::without_delays_percent, "by which the replay without delays is shorter"},
+       {"without_delays_ms", "without_delays_ms", Unit::kMs,
+        of([](const StragglerFacts& s) { return s.without_delays_ms; }),
+        "replay without the times that no wait explains"},
+       {"ideal_ms", "ideal_ms", Unit::kMs, of([](const StragglerFacts& s) { return s.ideal_ms; }),
+        "and with the usual duration of every activity"},
+       {"slowdown", "slowdown", Unit::kRatio,
+        of([](const StragglerFacts& s) { return s.slowdown(); }),
+        "without_delays_ms / ideal_ms: what stragglers cost"},
+       {"delay_slowdown", "delay_slowdown", Unit::kRatio,
+        of([](const StragglerFacts& s) { return s.delay_slowdown(); }),
+        "step_ms / without_delays_ms"}});
+}
+
+Schema<StragglerStep> straggler_step_schema() {
+  using R = StragglerStep;
+  return Schema<R>(
+      "straggler_steps", "each step as measured, without delays, and without stragglers",
+      {{"step", "step", Unit::kNone, [](const R& r) { return r.number; }, "its number"},
+       {"measured_ms", "measured_ms", Unit::kMs, &R::measured_ms, "time of the step"},
+       {"without_delays_ms", "without_delays_ms", Unit::kMs, &R::without_delays_ms,
+        "replay without delays"},
+       {"ideal_ms", "ideal_ms", Unit::kMs, &R::ideal_ms,
+        "and with the usual duration of every activity"},
+       {"slowdown", "slowdown", Unit::kRatio,
+        [](const R& r) { return r.ideal_ms > 0 ? r.without_delays_ms / r.ideal_ms : 1.0; },
+        "without_delays_ms / ideal_ms"}});
+}
+
+Schema<StragglerShare> share_schema() {
+  using R = StragglerShare;
+  return Schema<R>("stragglers", "the ideal run with the measured durations of one group",
+                   {{"group", [](const R& r) { return straggler_group_name(r.of); },
+                     "operator, rank, dp-rank or stage"},
+                    {"name", &R::name, "operator, or number of the rank or stage"},
+                    {"slowdown", "slowdown", Unit::kRatio, &R::slowdown, "its step / ideal_ms"},
+                    {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms, "its step - ideal_ms"}});
+}
+
+struct ShareStep {
+  const StragglerShare* share = nullptr;
+  std::int64_t step = 0;
+  double slowdown = 1;
+};
+Schema<ShareStep> share_step_schema() {
+  using R = ShareStep;
+  return Schema<R>("stragglers_by_step", "the same, step by step",
+                   {{"group", [](const R& r) { return straggler_group_name(r.share->of); },
+                     "operator, rank, dp-rank or stage"},
+                    {"name", [](const R& r) { return std::string_view(r.share->name); },
+                     "operator, or number of the rank or stage"},
+                    {"step", "step", Unit::kNone, &R::step, "its number"},
+                    {"slowdown", "slowdown", Unit::kRatio, &R::slowdown, "of the step"}});
+}
+
+struct EffectRow {
+  std::string_view of;
+  std::string ranks;
+  const StragglerEffect* effect = nullptr;
+};
+Schema<EffectRow> effect_schema() {
+  using R = EffectRow;
+  const auto of = [](auto member) { return [member](const R& r) { return r.effect->*member; }; };
+  return Schema<R>("straggler_effects", "how much of the slowdown some ranks explain",
+                   {{"group", &R::of, "worst-ranks: the 3 % with the largest slowdown; last-stage"},
+                    {"ranks", &R::ranks, "that belong to it"},
+                    {"removed", "removed", Unit::kRatio, of(&StragglerEffect::removed),
+                     "(T - T with their usual durations) / (T - ideal_ms), T = without_delays_ms"},
+                    {"added", "added", Unit::kRatio, of(&StragglerEffect::added),
+                     "(ideal run with their durations - ideal_ms) / (T - ideal_ms)"},
+                    {"gain_ms", "gain_ms", Unit::kMs, of(&StragglerEffect::gain_ms),
+                     "of a step, with their usual durations"},
+                    {"gain_low_ms", "gain_low_ms", Unit::kMs, of(&StragglerEffect::low_ms),
+                     "its 95 % interval over the steps, for all groups of this kind together"},
+                    {"gain_high_ms", "gain_high_ms", Unit::kMs, of(&StragglerEffect::high_ms),
+                     "its 95 % interval over the steps, for all groups of this kind together"}});
+}
+
+struct AnswerRow {
+  const EditAnswer* answer = nullptr;
+  double before_ms = 0;
+};
+Schema<AnswerRow> answer_schema() {
+  using R = AnswerRow;
+  const auto of = [](auto member) { return [member](const R& r) { return r.answer->*member; }; };
+  return Schema<R>(
+      "changes", "the time of a step with some changes, by replay",
+      {{"change", [](const R& r) { return std::string_view(r.answer->text); }, "as given"},
+       {"activities", "activities", Unit::kCount, of(&EditAnswer::activities),
+        "that it changes, in all steps and ranks"},
+       {"after_ms", "after_ms", Unit::kMs, of(&EditAnswer::after_ms), "mean time of a step"},
+       {"change_ms", "change_ms", Unit::kMs, of(&EditAnswer::change_ms),
+        "against the measured one"},
+       {"change_low_ms", "change_low_ms", Unit::kMs, of(&EditAnswer::low_ms),
+        "its 95 % interval over the steps"},
+       {"change_high_ms", "change_high_ms", Unit::kMs, of(&EditAnswer::high_ms),
+        "its 95 % interval over the steps"},
+       {"change_percent", "change_percent", Unit::kPercent,
+        [](const R& r) { return r.before_ms > 0 ? 100 * r.answer->change_ms / r.before_ms : 0.0; },
+        "of the measured time"}});
+}
+
+struct ChangedPathRow {
+  std::string_view change;
+  const PathRow* row = nullptr;
+};
+Schema<ChangedPathRow> changed_path_schema() {
+  using R = ChangedPathRow;
+  return Schema<R>("changed_paths", "time on the critical path of each changed run",
+                   {{"change", &R::change, "as given"},
+                    {"kind", [](const R& r) { return std::string_view(r.row->kind); },
+                     "as in critical_path of rankscope why"},
+                    {"what", [](const R& r) { return std::string_view(r.row->what); },
+                     "operator, range or call"},
+                    {"ms", "ms", Unit::kMs, [](const R& r) { return r.row->ms; }, "of a step"},
+                    {"percent", "percent", Unit::kPercent,
+                     [](const R& r) { return r.row->percent; }, "of the path"}});
+}
+
+void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) {
+  out.push_back(straggler_step_schema().table(facts.steps));
+  out.push_back(share_schema().table(facts.shares));
+  std::vector<ShareStep> steps;
+  for (const StragglerShare& share : facts.shares)
+    for (std::size_t k = 0; k < share.step_slow.size(); ++k)
+      steps.push_back({&share, facts.steps[k].number, share.step_slow[k]});
+  out.push_back(share_step_schema().table(steps));
+  std::vector<EffectRow> effects;
+  const auto add = [&](std::string_view of, const std::optional<StragglerEffect>& effect) {
+    if (effect)
+      effects.push_back({of, fmt::format("{}", fmt::join(effect->ranks, " ")), &*effect});
+  };
+  add("worst-ranks", facts.worst_ranks);
+  add("last-stage", facts.last_stage);
+  out.push_back(effect_schema().table(effects));
+}
+
+/// Steps that were recorded one by one have a path each.
+double unexplained_percent(const JobRun& run, const std::vector<PathPiece>& path,
+                           const CountedSteps& clock) {
+  if (run.step_begin_ns.empty())
+    return quality_of(run.graph, path).unexplained_percent();
+  double out = 0;
+  for (const PathRow& row : path_rows(run, {}, clock))
+    if (row.kind == "unexplained")
+      out += row.percent;
+  return out;
+}
+
+} // namespace
+
+Result<WhatIf> whatif_of(const JobRun& run, const WorkerGrid* grid,
+                         const std::vector<RunEdit>& changes) {
+  WhatIf out;
+  const std::vector<PathPiece> path = critical_path(run.graph);
+  const CountedSteps clock(run, path);
+  out.facts.ranks = run.ranks.size();
+  out.facts.steps = run.step_numbers.empty() ? 0 : clock.counted();
+  out.facts.step_ms = clock.mean_ms(step_ends(run, {}));
+  out.facts.unexplained_percent = unexplained_percent(run, path, clock);
+  JobEdit without = JobEdit::of(run.graph);
+  clear_delays(run.graph, without);
+  if (out.facts.step_ms > 0)
+    out.facts.without_delays_percent =
+        100 * (1 - clock.mean_ms(step_ends(run, without)) / out.facts.step_ms);
+  out.facts.pipeline = grid != nullptr;
+  if (!changes.empty()) {
+    RS_TRY(out.facts.answers, edit_answers(run, clock, changes, out.edit));
+    return out;
+  }
+  const RunPlaces places =
+      grid != nullptr ? places_by_name(run) : places_of(run, PlaceIn::kAnyStep);
+  out.facts.stragglers = stragglers_of(run, clock, places, grid);
+  out.edit = ideal_edit(run, places);
+  return out;
+}
+
+std::vector<Table> whatif_tables(const WhatIfFacts& facts) {
+  std::vector<Table> out{whatif_run_schema().table(std::span(&facts, 1))};
+  if (facts.stragglers)
+    add_straggler_tables(*facts.stragglers, out);
+  if (facts.answers.empty())
+    return out;
+  std::vector<AnswerRow> answers;
+  std::vector<ChangedPathRow> paths;
+  for (const EditAnswer& answer : facts.answers) {
+    answers.push_back({&answer, facts.step_ms});
+    for (const PathRow& row : answer.path)
+      paths.push_back({answer.text, &row});
+  }
+  out.push_back(answer_schema().table(answers));
+  out.push_back(changed_path_schema().table(paths));
+  return out;
+}
+
+std::vector<SheetInfo> whatif_sheets() {
+  return {whatif_run_schema().info(),  straggler_step_schema().info(), share_schema().info(),
+          share_step_schema().info(),  effect_schema().info(),         answer_schema().info(),
+          changed_path_schema().info()};
+}
+
+} // namespace rankscope

@@ -1,0 +1,42 @@
+#include "app/whatif.h"
+
+#include "app/replayed_trace.h"
+#include "readers/pipeline_timeline.h"
+
+#include <filesystem>
+
+namespace rankscope {
+namespace {
+
+struct WhatIfInput {
+  std::string title;
+  JobRun run;
+  std::optional<WorkerGrid> grid;
+};
+
+Result<WhatIfInput> read_whatif(Session& session, const JobInputRequest& request) {
+  std::error_code none;
+  if (request.inputs.size() == 1 && session.source == nullptr &&
+      std::filesystem::is_regular_file(request.inputs.front(), none) &&
+      is_pipeline_timeline_file(request.inputs.front())) {
+    const std::string& path = request.inputs.front();
+    RS_TRY(const PipelineTimeline timeline, read_pipeline_timeline(path));
+    RS_TRY(PipelineRun pipeline, pipeline_run(timeline, path));
+    return WhatIfInput{path, std::move(pipeline.run), std::move(pipeline.grid)};
+  }
+  RS_TRY(JobInput job, read_job(session, request));
+  return WhatIfInput{std::move(job.title), std::move(job.run), std::nullopt};
+}
+
+} // namespace
+
+Result<WhatIfFacts> whatif_of(Session& session, const WhatIfRequest& request) {
+  RS_TRY(const WhatIfInput input, read_whatif(session, request.job));
+  RS_TRY(WhatIf out, whatif_of(input.run, input.grid ? &*input.grid : nullptr, request.changes));
+  out.facts.title = input.title;
+  if (!request.output.empty())
+    RS_CHECK(write_replayed(input.run, out.edit, request.output, session.diagnostics));
+  return std::move(out.facts);
+}
+
+} // namespace rankscope

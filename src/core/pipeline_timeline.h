@@ -1,0 +1,68 @@
+// The activities of a pipeline-parallel training job in the scheme of "Understanding Stragglers in
+// Large Model Training Using What-if Analysis" (OSDI 2025): one row for each computation and
+// communication operation of a worker and step, without kernels.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+enum class PipelineOp : std::uint8_t {
+  kForwardCompute,
+  kBackwardCompute,
+  kForwardSend,
+  kForwardRecv,
+  kBackwardSend,
+  kBackwardRecv,
+  kParamsAllGather,
+  kGradsReduceScatter,
+  kSeparateAllReduce,
+  kLayernormAllReduce,
+  kEmbeddingAllReduce,
+  kClipMainGrad,
+  kOptimizer,
+  kCollection, ///< Python's garbage collector
+};
+inline constexpr std::size_t kPipelineOps = 14;
+inline constexpr std::array<std::string_view, kPipelineOps> kPipelineOpNames = {
+    "forward-compute",
+    "backward-compute",
+    "forward-send",
+    "forward-recv",
+    "backward-send",
+    "backward-recv",
+    "params-all-gather",
+    "grads-reduce-scatter",
+    "separate-grads-all-reduce",
+    "layernorm-grads-all-reduce",
+    "embedding-grads-all-reduce",
+    "optimizer-clip-main-grad",
+    "optimizer",
+    "gc"};
+
+struct PipelineWorker {
+  std::int64_t rank = 0;
+  std::int64_t data_parallel = 0; ///< its data-parallel rank
+  std::int64_t stage = 0;         ///< of the pipeline
+};
+
+struct PipelineRow {
+  PipelineOp op = PipelineOp::kForwardCompute;
+  std::uint32_t worker = 0;              ///< row of workers
+  std::uint32_t step = 0;                ///< row of steps
+  std::int64_t seq = 0;                  ///< which of its kind in the step of the worker, by start
+  std::int64_t chunk = -1;               ///< model chunk of the stage; -1: unknown
+  std::int64_t start_ns = 0, dur_ns = 0; ///< negative by up to 10 ms where clocks differ
+};
+
+struct PipelineTimeline {
+  std::vector<PipelineWorker> workers; ///< by rank
+  std::vector<std::int64_t> steps;     ///< numbers, ascending
+  std::vector<PipelineRow> rows;
+};
+
+} // namespace rankscope

@@ -1,0 +1,16 @@
+// The stragglers of a run, or what changes would gain, on a terminal.
+#pragma once
+
+#include "analyses/job/whatif.h"
+#include "writers/console_page.h"
+
+#include <cstddef>
+#include <string>
+
+namespace rankscope {
+
+/// At most `most` rows of each list, 0: all.
+[[nodiscard]] std::string whatif_page(const WhatIfFacts& facts, const PageStyle& style,
+                                      std::size_t most);
+
+} // namespace rankscope

@@ -1,0 +1,240 @@
+// rankscope whatif: changes against what the changed run really takes, and a pipeline-parallel job
+// worked by hand.
+#include "run_binary.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+using test::run_binary;
+using test::RunResult;
+
+/// A cell of the answer.
+class WhatIfAnswer {
+public:
+  explicit WhatIfAnswer(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--json", "whatif"});
+    arguments.emplace_back("--no-cache");
+    const RunResult run = run_binary(arguments);
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_FALSE(parser_.parse(run.out).get(root_)) << run.out.substr(0, 400);
+  }
+  [[nodiscard]] std::size_t rows(const char* table) const {
+    return simdjson::dom::array(root_["tables"][table]["rows"]).size();
+  }
+  [[nodiscard]] simdjson::dom::element cell(const char* table, std::size_t row,
+                                            std::string_view column) const {
+    std::size_t place = 0;
+    for (const std::string_view name : simdjson::dom::array(root_["tables"][table]["columns"])) {
+      if (name == column)
+        break;
+      ++place;
+    }
+    return simdjson::dom::array(root_["tables"][table]["rows"]).at(row).at(place).value();
+  }
+  [[nodiscard]] double number(const char* table, std::size_t row, std::string_view column) const {
+    return cell(table, row, column);
+  }
+
+private:
+  simdjson::dom::parser parser_;
+  simdjson::dom::element root_;
+};
+
+std::string cause_trace(const char* name) {
+  return (test::source_dir() / "tests/data/causes" / (std::string(name) + ".json.zst")).string();
+}
+
+/// Eight ranks without contention; `clocks` injects a slow GPU.
+std::string synthesized(const test::TempFolder& folder, const char* name,
+                        const std::vector<std::string>& more) {
+  std::vector<std::string> synth{"synth",
+                                 folder.path(name),
+                                 "--threads",
+                                 "256",
+                                 "--channels",
+                                 "28",
+                                 "--ranks",
+                                 "8",
+                                 "--steps",
+                                 "8",
+                                 "--layers",
+                                 "4",
+                                 "--contention",
+                                 "0",
+                                 "--straggler",
+                                 "none",
+                                 "--step-noise",
+                                 "iid:0.005",
+                                 "--seed",
+                                 "7",
+                                 "-q"};
+  synth.insert(synth.end(), more.begin(), more.end());
+  EXPECT_EQ(run_binary(synth).code, 0);
+  return folder.path(name);
+}
+
+TEST(WhatIf, ARankAsTheOthersTakesWhatARunWithoutItsFaultTakes) {
+  const test::TempFolder folder;
+  const std::string well = synthesized(folder, "well", {});
+  const std::string slow = synthesized(folder, "slow", {"--inject", "clocks:rank=3,factor=1.05"});
+  const WhatIfAnswer without({well});
+  const double truth = without.number("whatif_run", 0, "step_ms");
+  const WhatIfAnswer answer({slow, "--edit", "ranks=3 as median", "--edit", "ranks=4 as median"});
+  ASSERT_EQ(answer.rows("changes"), 3U);
+  const double before = answer.number("whatif_run", 0, "step_ms");
+  ASSERT_GT(before, 1.01 * truth);
+  const double gain = before - truth;
+  EXPECT_NEAR(answer.number("changes", 0, "after_ms"), truth, 0.2 * gain);
+  EXPECT_LE(answer.number("changes", 0, "change_low_ms"), -gain);
+  EXPECT_GE(answer.number("changes", 0, "change_high_ms"), -gain);
+  // a rank without a fault
+  EXPECT_NEAR(answer.number("changes", 1, "change_ms"), 0, 0.05 * gain);
+  EXPECT_NEAR(answer.number("changes", 2, "after_ms"), truth, 0.2 * gain);
+  // the slow rank is the largest straggler
+  const WhatIfAnswer stragglers({slow});
+  for (std::size_t k = 0; k < stragglers.rows("stragglers"); ++k)
+    if (std::string_view(stragglers.cell("stragglers", k, "group")) == "rank") {
+      EXPECT_EQ(std::string_view(stragglers.cell("stragglers", k, "name")), "3");
+      break;
+    }
+  EXPECT_GT(stragglers.number("whatif_run", 0, "slowdown"),
+            without.number("whatif_run", 0, "slowdown"));
+}
+
+TEST(WhatIf, FactorsScaleWhatTheyAreAbout) {
+  const std::string trace = cause_trace("base");
+  const WhatIfAnswer answer({trace, "--edit", "kernels x 1,0.5,2", "--edit", "host x 0.5", "--edit",
+                             "op=aten::mm x 0.5"});
+  ASSERT_EQ(answer.rows("changes"), 6U);
+  EXPECT_EQ(answer.number("changes", 0, "change_ms"), 0);
+  EXPECT_LT(answer.number("changes", 1, "change_ms"), 0);
+  EXPECT_GT(answer.number("changes", 2, "change_ms"), 0);
+  EXPECT_EQ(std::string_view(answer.cell("changes", 1, "change")), "kernels x 0.5");
+  // the GPU is busy nearly always: its kernels decide, the host does not
+  const double step = answer.number("whatif_run", 0, "step_ms");
+  EXPECT_NEAR(answer.number("changes", 2, "change_ms"), step, 0.1 * step);
+  EXPECT_NEAR(answer.number("changes", 3, "change_ms"), 0, 0.05 * step);
+  EXPECT_LT(answer.number("changes", 4, "change_ms"), 0);
+  EXPECT_GT(answer.number("changes", 4, "change_ms"), answer.number("changes", 1, "change_ms"));
+  double path = 0;
+  for (std::size_t k = 0; k < answer.rows("changed_paths"); ++k)
+    if (std::string_view(answer.cell("changed_paths", k, "change")) == "kernels x 0.5")
+      path += answer.number("changed_paths", k, "ms");
+  EXPECT_NEAR(path, answer.number("changes", 1, "after_ms"), 1e-6 * step);
+}
+
+TEST(WhatIf, TheChangedRunIsATrace) {
+  const test::TempFolder folder;
+  const std::string out = folder.path("half.json.gz");
+  const WhatIfAnswer answer({cause_trace("base"), "--edit", "kernels x 0.5", "-o", out});
+  const RunResult top = run_binary({"--json", "top", out, "--no-cache"});
+  EXPECT_EQ(top.code, 0) << top.err;
+  const RunResult same = run_binary({"top", cause_trace("base"), "--no-cache"});
+  EXPECT_EQ(same.code, 0) << same.err;
+}
+
+TEST(WhatIf, WhatIsNotUnderstoodOrMatchesNothingIsAnError) {
+  const std::string trace = cause_trace("base");
+  for (const char* edit :
+       {"", "kernels", "kernels x", "kernels x -1", "kernels x nan", "kernels=( x 0.5", "speed x 2",
+        "ranks=1", "ranks=a as median", "ranks=99 as median", "host=a x 1",
+        "op=no_such_operator x 0.5", "kernels x 1e9"}) {
+    const RunResult run = run_binary({"whatif", trace, "--edit", edit, "--no-cache"});
+    EXPECT_EQ(run.code, 2) << edit << "\n" << run.out << run.err;
+    EXPECT_NE(run.err.find(fmt::format("rankscope: --edit '{}'", edit)), std::string::npos)
+        << run.err;
+  }
+  EXPECT_EQ(run_binary({"whatif", trace, "-o", "x.txt"}).code, 2);
+  EXPECT_EQ(run_binary({"whatif", "/dev/null"}).code, 3);
+}
+
+/// One micro-batch of two stages: forward 10 and `second` ms, transfers 1 ms, backward 20 ms each,
+/// clipping 1 ms and the optimizer 2 ms.
+std::string by_hand(const std::vector<std::int64_t>& second_of_step, bool complete = true) {
+  std::string out = "[";
+  for (const int stage : {0, 1})
+    for (const int line : {0, 1, 2, 3, 4})
+      out += fmt::format(R"({{"name":"thread_name","ph":"M","pid":0,"tid":{},"args":{{"name":)"
+                         R"("PP rank {}, TP rank 0, track"}}}},)"
+                         "\n",
+                         5 * stage + line, stage);
+  std::int64_t begin = 0;
+  for (std::size_t step = 0; step < second_of_step.size(); ++step) {
+    const auto add = [&](int stage, const char* op, std::int64_t start, std::int64_t end) {
+      out += fmt::format(R"({{"name":"{}","ph":"X","pid":0,"tid":{},"ts":{},"dur":{},"args":)"
+                         R"({{"step":{},"seq_id":0,"model_chunk":0}}}},)"
+                         "\n",
+                         op, 5 * stage, 1000 * (begin + start), 1000 * (end - start), step);
+    };
+    const std::int64_t second = second_of_step[step];
+    add(0, "forward-compute", 0, 10);
+    add(0, "forward-send", 10, 11);
+    add(1, "forward-recv", 0, 11);
+    add(1, "forward-compute", 11, 11 + second);
+    add(1, "backward-compute", 11 + second, 31 + second);
+    add(1, "backward-send", 31 + second, 32 + second);
+    add(0, "backward-recv", 10, 32 + second);
+    add(0, "backward-compute", 32 + second, 52 + second);
+    for (const int stage : {0, 1}) {
+      add(stage, "optimizer-clip-main-grad", (stage == 0 ? 52 : 31) + second, 53 + second);
+      if (complete || step == 0 || stage == 0)
+        add(stage, "optimizer", 53 + second, 55 + second);
+    }
+    begin += 1000;
+  }
+  out.resize(out.size() - 2);
+  return out + "]";
+}
+
+TEST(WhatIf, APipelineByHand) {
+  const test::TempFolder folder;
+  // steps of 65 and 85 ms; a forward computation takes (10 + 10 + 10 + 30) / 4 = 15 ms, so the
+  // ideal step 75 ms. With the second stage as measured: 70 and 90 ms
+  const WhatIfAnswer answer({folder.write("t.json", by_hand({10, 30}))});
+  EXPECT_NEAR(answer.number("whatif_run", 0, "step_ms"), 75, 1e-9);
+  EXPECT_NEAR(answer.number("whatif_run", 0, "without_delays_ms"), 75, 1e-9);
+  EXPECT_NEAR(answer.number("whatif_run", 0, "ideal_ms"), 75, 1e-9);
+  EXPECT_NEAR(answer.number("straggler_steps", 0, "slowdown"), 65.0 / 75, 1e-9);
+  EXPECT_NEAR(answer.number("straggler_steps", 1, "slowdown"), 85.0 / 75, 1e-9);
+  std::map<std::string, double> slowdown;
+  for (std::size_t k = 0; k < answer.rows("stragglers"); ++k)
+    slowdown[std::string(std::string_view(answer.cell("stragglers", k, "group"))) + " " +
+             std::string(std::string_view(answer.cell("stragglers", k, "name")))] =
+        answer.number("stragglers", k, "slowdown");
+  EXPECT_NEAR(slowdown.at("stage 1"), 80.0 / 75, 1e-9);
+  EXPECT_NEAR(slowdown.at("stage 0"), 70.0 / 75, 1e-9);
+  EXPECT_NEAR(slowdown.at("dp-rank 0"), 1, 1e-9);
+  EXPECT_NEAR(slowdown.at("operator forward-compute"), 1, 1e-9);
+  EXPECT_NEAR(slowdown.at("operator backward-compute"), 1, 1e-9);
+  // changes work on it too: (45 + 55) / 2
+  const WhatIfAnswer half(
+      {folder.path("t.json"), "--edit", "op=forward-compute x 0", "--edit", "collectives x 0"});
+  EXPECT_NEAR(half.number("changes", 0, "after_ms"), 45, 1e-9);
+  EXPECT_NEAR(half.number("changes", 1, "after_ms"), 72, 1e-9);
+  EXPECT_NEAR(half.number("changes", 2, "after_ms"), 42, 1e-9);
+}
+
+TEST(WhatIf, ADamagedTimelineIsAnErrorWithItsPlace) {
+  const test::TempFolder folder;
+  const std::string good = by_hand({10, 30});
+  for (const auto& [text, part] : {std::pair(by_hand({10, 30}, false), "operations, where 2 steps"),
+                                   {good.substr(0, good.size() / 2), "JSON"}}) {
+    const RunResult run = run_binary({"whatif", folder.write("bad.json", text), "--no-cache"});
+    EXPECT_EQ(run.code, 3) << run.err;
+    EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  }
+}
+
+} // namespace
+} // namespace rankscope
