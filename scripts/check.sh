@@ -16,7 +16,8 @@ step "layout of the sources"
 
 step "headers and a sample of sources compile alone"
 cmake --preset release >/dev/null
-cmake --build build/release -j "$jobs" --target rs_headers rs_sample
+# and the command-line tests, which run the sanitized programs below
+cmake --build build/release -j "$jobs" --target rs_headers rs_sample rs_cli_tests
 
 # One build serves sanitizers and fuzzing; without clang, g++'s sanitizers alone.
 step "AddressSanitizer and UndefinedBehaviorSanitizer: build"
