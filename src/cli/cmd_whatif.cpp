@@ -59,8 +59,8 @@ Action setup_whatif(FlagSet& app) {
          "0.7', 'op=REGEX x 0', 'host x 0.5', 'delays x 0', 'ranks=LIST as median', 'hide "
          "collectives'; several factors: 'kernels x 0.5,0.8'")
       .type_name("CHANGE");
-  app.add_option("-o,--output", f->request.output,
-                 "write the last changed run, or the one without stragglers, as a trace")
+  app.add(options::output, f->request.output,
+          "write the last changed run, or the one without stragglers, as a trace")
       .type_name("FILE.json[.gz]");
   app.add(options::top_k.also("-k,"), f->top, "rows of each list (0: all)").capture_default_str();
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });

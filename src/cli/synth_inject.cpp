@@ -112,6 +112,12 @@ Result<void> inject_more(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
+Result<void> inject_data(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.data_rank, keys.rank("rank"));
+  RS_TRY(o.inject.data_factor, keys.number("factor", 1.25));
+  return {};
+}
+
 Result<void> inject_place(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.first_layer, keys.number("factor", 0.95));
   return {};
@@ -129,6 +135,7 @@ constexpr std::array kInjectCauses = {
     InjectCause{"link", "ranks=A-B,factor=F", inject_link},
     InjectCause{"beside", "rank=R", inject_beside},
     InjectCause{"more", "rank=R", inject_more},
+    InjectCause{"data", "rank=R,factor=F", inject_data},
     InjectCause{"place", "factor=F", inject_place},
     InjectCause{"batch", "",
                 [](InjectKeys&, synth::Options& o) -> Result<void> {

@@ -30,7 +30,7 @@ constexpr std::array<const FindingRule*, kCauseRules> kFindingRules = {
     &rules::misaligned_gemm, &rules::pageable_copy,
     &rules::slow_gpu,        &rules::slow_operator,
     &rules::more_work,       &rules::slow_host,
-    &rules::slow_link};
+    &rules::more_data,       &rules::slow_link};
 
 constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"data-loader", "does the GPU wait for data?",
@@ -75,6 +75,10 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"more-work", "does one rank have more to compute?",
      "the same, of kernels that more than half of its peers do not run"},
     {"slow-host", "is the host of one rank slower?", "the same, of host activities and calls"},
+    {"more-data", "does one rank get more data?",
+     "a rank that the test of slow or late ranks names, of operators whose shapes differ from "
+     "those "
+     "of its peers at the same place"},
     {"slow-link", "is the link between some ranks slow?",
      "a process group at least 10 % below the bus bandwidth of at least eight others of its kind "
      "and size, beyond their scatter"},
@@ -161,6 +165,9 @@ std::string headline_of(const StepCause& c) {
                        c.ranks.front(), times_per_step(c));
   case CauseRule::kSlowHost:
     return fmt::format("The host of rank {} takes longer than those of its peers", c.ranks.front());
+  case CauseRule::kMoreData:
+    return fmt::format("{} operators per step have larger inputs on rank {} than on its peers",
+                       times_per_step(c), c.ranks.front());
   case CauseRule::kSlowLink:
     return fmt::format("{} {} {} GB/s, those of other groups {}",
                        c.ranks.size() == 2 ? "The link between" : "Transfers among",
@@ -198,6 +205,7 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kSlowGpu:
   case CauseRule::kSlowOperator:
   case CauseRule::kMoreWork:
+  case CauseRule::kMoreData:
   case CauseRule::kSlowHost:
     return of_one_rank(c);
   case CauseRule::kSlowLink:

@@ -47,11 +47,16 @@ Result<void> check_switches(const Options& o) {
     return bad("--contention: want 0 to 100");
   if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
     return bad("--step-noise: want a standard deviation of 0 to 0.25");
-  for (const std::int64_t rank : {o.inject.beside_rank, o.inject.more_rank})
+  for (const std::int64_t rank : {o.inject.beside_rank, o.inject.more_rank, o.inject.data_rank})
     if (rank >= o.ranks)
       return bad(fmt::format("--inject: rank {} does not exist with --ranks {}", rank, o.ranks));
   if (o.format != TraceFormat::kKineto && (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0))
     return bad("--inject: 'beside' and 'more' need --format kineto");
+  if (o.inject.data_rank >= 0 &&
+      (!factor(o.inject.data_factor) || o.process_groups > 1 || o.inject.batch || o.inject.tile))
+    return bad(
+        "--inject data: needs rank=R,factor=F with a positive factor, one process group, and "
+        "neither 'batch' nor 'tile'");
   if (!factor(o.inject.first_layer))
     return bad("--inject place: want factor=F with a positive factor");
   if (const std::int64_t last = std::max(o.throttled, o.throttled_last); last >= o.ranks)
@@ -193,6 +198,7 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
   const Groups groups = make_groups(o);
   const Program usual = make_program(o, groups);
   const Program last = make_program(o, groups, true);
+  const Program data = make_program(o, groups, false, o.inject.data_factor);
   o.steps = steps_for(o, usual);
   RS_CHECK(make_folder(out));
   Summary summary;
@@ -202,7 +208,7 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
     for (const std::int64_t c : o.channels) {
       const Config config{t, c};
       const Program& program = t == o.threads.back() && c == o.channels.back() ? last : usual;
-      const Run run = simulate(o, program, groups, config);
+      const Run run = simulate(o, program, groups, config, &data);
       const std::string folder = folder_of(o, config);
       std::vector<RankOutput> outputs(static_cast<std::size_t>(o.ranks));
       std::mutex mutex;
@@ -215,7 +221,8 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
         const std::string path = out + "/" + outputs[r].file;
         Result<void> made = make_folder(path.substr(0, path.rfind('/')));
         const auto emit = emitter_of(o.format);
-        Result<EmitResult> result = made ? emit(o, program, groups, run, rank, path)
+        const Program& own = rank == o.inject.data_rank ? data : program;
+        Result<EmitResult> result = made ? emit(o, own, groups, run, rank, path)
                                          : Result<EmitResult>(std::move(made.error()));
         if (result) {
           outputs[r].written = true;

@@ -45,6 +45,8 @@ enum class StepNoise : std::uint8_t {
 struct Injected {
   std::int64_t beside_rank = -1; ///< one more kernel overlapping the exposed all-reduce
   std::int64_t more_rank = -1;   ///< one more GEMM in each step
+  std::int64_t data_rank = -1;   ///< the tokens of each step of this rank are multiplied by
+  double data_factor = 1;        ///< this
   double first_layer = 1;        ///< factor on the first layer's GEMMs in the last configuration
   bool batch = false;            ///< the last configuration has twice the tokens
   bool tile = false;             ///< one GEMM of the last configuration is another kernel

@@ -1,5 +1,6 @@
 #include "synth/synth_recorder.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace rankscope::synth {
@@ -9,7 +10,7 @@ namespace {
 // weights in the forward pass, reduce-scatter of each layer's gradients in the backward pass).
 constexpr std::int64_t kSynthProgramHidden = 4096;
 constexpr std::int64_t kFfn = 14336;
-constexpr std::int64_t kTokens = 4096; ///< of a step, unless a cause doubles them
+constexpr std::int64_t kTokens = 4096; ///< of a step, unless a cause changes them
 constexpr std::int64_t kHeads = 32;
 constexpr std::int64_t kHeadDim = kSynthProgramHidden / kHeads;
 constexpr std::int64_t kVocab = 32000;
@@ -17,9 +18,11 @@ constexpr std::int64_t kTensorGroup = 2;
 
 class Builder {
 public:
-  Builder(const Options& options, const Groups& groups, bool last_configuration)
+  Builder(const Options& options, const Groups& groups, bool last_configuration,
+          double token_factor)
       : o_(options), groups_(groups), r_(options), last_(last_configuration),
-        tokens_(last_ && o_.inject.batch ? 2 * kTokens : kTokens) {}
+        tokens_(std::llround((last_ && o_.inject.batch ? 2 : 1) * token_factor *
+                             static_cast<double>(kTokens))) {}
 
   Program build() {
     r_.begin("ProfilerStep", {}, {}, true);
@@ -583,8 +586,9 @@ Groups make_groups(const Options& options) {
   return out;
 }
 
-Program make_program(const Options& options, const Groups& groups, bool last_configuration) {
-  return Builder(options, groups, last_configuration).build();
+Program make_program(const Options& options, const Groups& groups, bool last_configuration,
+                     double token_factor) {
+  return Builder(options, groups, last_configuration, token_factor).build();
 }
 
 } // namespace rankscope::synth

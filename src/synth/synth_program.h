@@ -115,8 +115,9 @@ struct Groups {
 };
 
 [[nodiscard]] Groups make_groups(const Options& options);
-/// `last_configuration`: the one that some injected causes are of.
+/// `last_configuration`: the one that some injected causes are of. `token_factor`: of the tokens of
+/// a step; programs that differ in it alone have the same actions.
 [[nodiscard]] Program make_program(const Options& options, const Groups& groups,
-                                   bool last_configuration = false);
+                                   bool last_configuration = false, double token_factor = 1);
 
 } // namespace rankscope::synth

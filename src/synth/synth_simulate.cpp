@@ -20,9 +20,10 @@ constexpr std::int64_t kStreamGapNs = 900;
 
 class Simulator {
 public:
-  Simulator(const Options& o, const Program& p, const Groups& g, const Config& c)
-      : o_(o), p_(p), g_(g), config_(c), speed_(speed_of(o, c)), step_factors_(step_factors(o, c)) {
-  }
+  Simulator(const Options& o, const Program& p, const Groups& g, const Config& c,
+            const Program* data)
+      : o_(o), p_(p), data_(data == nullptr ? p : *data), g_(g), config_(c), speed_(speed_of(o, c)),
+        step_factors_(step_factors(o, c)) {}
 
   Run run() {
     Run out;
@@ -119,6 +120,11 @@ private:
     }
   }
 
+  [[nodiscard]] std::int64_t base_ns(std::size_t kernel, std::size_t rank) const {
+    const bool other = static_cast<std::int64_t>(rank) == o_.inject.data_rank;
+    return (other ? data_ : p_).kernels[kernel].base_ns;
+  }
+
   void launch(Run& out, std::size_t s, std::size_t k) {
     const Kernel& kernel = p_.kernels[k];
     const std::size_t at = s * p_.kernels.size() + k;
@@ -139,7 +145,7 @@ private:
         continue;
       const bool computes = kernel.kind == KernelKind::kGemm || kernel.kind == KernelKind::kCompute;
       const double work =
-          static_cast<double>(kernel.base_ns) *
+          static_cast<double>(base_ns(k, r)) *
           (computes ? (state.speed + state.slow_share) * state.throttle : 1.0) *
           (computes ? step_factors_[s][r] : 1.0) * speed_.gpu_factor *
           (1.0 + o_.noise * (kernel.only_rank < 0 ? state.random : state.extra).normal());
@@ -231,6 +237,7 @@ private:
 
   const Options& o_;
   const Program& p_;
+  const Program& data_; ///< of the rank with other data
   const Groups& g_;
   const Config config_;
   const Speed speed_;
@@ -272,8 +279,8 @@ Speed speed_of(const Options& options, const Config& config) {
 }
 
 Run simulate(const Options& options, const Program& program, const Groups& groups,
-             const Config& config) {
-  return Simulator(options, program, groups, config).run();
+             const Config& config, const Program* data) {
+  return Simulator(options, program, groups, config, data).run();
 }
 
 } // namespace rankscope::synth

@@ -51,7 +51,9 @@ struct Speed {
 };
 [[nodiscard]] Speed speed_of(const Options& options, const Config& config);
 
+/// `data`: the program of Injected::data_rank, which differs in shapes and durations alone;
+/// nullptr: that of all ranks.
 [[nodiscard]] Run simulate(const Options& options, const Program& program, const Groups& groups,
-                           const Config& config);
+                           const Config& config, const Program* data = nullptr);
 
 } // namespace rankscope::synth

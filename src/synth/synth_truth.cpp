@@ -326,6 +326,9 @@ std::string injected(const Injected& inject) {
     causes.push_back(fmt::format("{{\"cause\": \"beside\", \"rank\": {}}}", inject.beside_rank));
   if (inject.more_rank >= 0)
     causes.push_back(fmt::format("{{\"cause\": \"more\", \"rank\": {}}}", inject.more_rank));
+  if (inject.data_rank >= 0)
+    causes.push_back(fmt::format("{{\"cause\": \"data\", \"rank\": {}, \"factor\": {}}}",
+                                 inject.data_rank, inject.data_factor));
   if (inject.first_layer != 1)
     causes.push_back(fmt::format("{{\"cause\": \"place\", \"factor\": {}}}", inject.first_layer));
   if (inject.batch)

@@ -202,6 +202,27 @@ TEST(WhyOfRanks, TheSlowLinkIsNamedWithItsGain) {
   EXPECT_GE(slow.high_ms, truth);
 }
 
+TEST(WhyOfRanks, ARankWithMoreDataIsNoSlowGpu) {
+  const test::TempFolder folder;
+  const RankAnswer null = ask_why(folder, 5, "iid:0.005", {});
+  const RankAnswer more = ask_why(folder, 5, "iid:0.005", {"--inject", "data:rank=2,factor=1.2"});
+  EXPECT_EQ(null.rule, "");
+  EXPECT_EQ(more.rule, "more-data");
+  EXPECT_EQ(more.ranks, "2");
+  const double truth = more.step_ms - null.step_ms;
+  EXPECT_NEAR(more.gain_ms, truth, std::max(0.2 * truth, 0.005 * more.step_ms));
+}
+
+TEST(WhyOfRanks, AnotherGemmIsMoreWork) {
+  const test::TempFolder folder;
+  const RankAnswer null = ask_why(folder, 5, "iid:0.005", {});
+  const RankAnswer more = ask_why(folder, 5, "iid:0.005", {"--inject", "more:rank=6"});
+  EXPECT_EQ(more.rule, "more-work");
+  EXPECT_EQ(more.ranks, "6");
+  const double truth = more.step_ms - null.step_ms;
+  EXPECT_NEAR(more.gain_ms, truth, std::max(0.2 * truth, 0.005 * more.step_ms));
+}
+
 // docs/why.md has the table
 TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
   struct Row {

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, kCauseRules> kCauseRuleIds = {
     "data-loader",    "garbage-collection", "host-code",       "allocator",     "pinning",
     "checkpoint",     "read-back",          "blocking-launch", "code-loading",  "launch-bound",
     "optimizer-loop", "slow-format",        "misaligned-gemm", "pageable-copy", "slow-gpu",
-    "slow-operator",  "more-work",          "slow-host",       "slow-link"};
+    "slow-operator",  "more-work",          "slow-host",       "more-data",     "slow-link"};
 constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
                                                                 "below-noise"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};

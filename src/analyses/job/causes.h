@@ -36,9 +36,10 @@ enum class CauseRule : std::uint8_t {
   kSlowOperator,   ///< those of one operator do
   kMoreWork,       ///< one rank runs kernels that its peers do not run
   kSlowHost,       ///< the host of one rank takes longer than those of its peers
+  kMoreData,       ///< the operators of one rank have larger inputs than those of its peers
   kSlowLink,       ///< the transfers of one process group are slower than those of others
 };
-inline constexpr std::size_t kCauseRules = 19;
+inline constexpr std::size_t kCauseRules = 20;
 /// "data-loader", ...: stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
 

@@ -37,19 +37,33 @@ template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
   return out;
 }
 
-} // namespace
-
-RunPlaces places_of(const JobRun& run, PlaceIn in) {
+/// Numbered by token and by which of its token an activity is on its rank in its step.
+template <class Token> RunPlaces in_order(const JobRun& run, PlaceIn in, const Token& token) {
   // by rank, step and token: how many there were
   std::vector<std::unordered_map<PlaceKey, std::size_t, PlaceHash>> seen(run.ranks.size());
   return numbered(run, [&](NodeId n) {
-    const Activity& a = run.activity(n);
-    PlaceKey key{run.step_of(n), token_of(run, n, {a.name, a.op, a.context, a.shapes}), 0};
+    PlaceKey key{run.step_of(n), token(n), 0};
     const std::size_t occurrence = seen[run.rank_of[n]][key]++;
     key.occurrence = occurrence;
     if (in == PlaceIn::kAnyStep)
       key.step = 0;
     return key;
+  });
+}
+
+} // namespace
+
+RunPlaces places_of(const JobRun& run, PlaceIn in) {
+  return in_order(run, in, [&run](NodeId n) {
+    const Activity& a = run.activity(n);
+    return token_of(run, n, {a.name, a.op, a.context, a.shapes});
+  });
+}
+
+RunPlaces places_by_operator(const JobRun& run) {
+  return in_order(run, PlaceIn::kEachStep, [&run](NodeId n) {
+    const Activity& a = run.activity(n);
+    return token_of(run, n, {a.op, a.context});
   });
 }
 

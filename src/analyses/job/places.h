@@ -24,6 +24,8 @@ enum class PlaceIn : std::uint8_t {
   kAnyStep,  ///< the same one in every step
 };
 [[nodiscard]] RunPlaces places_of(const JobRun& run, PlaceIn in);
+/// The same by operator alone: kernels of other names and shapes may be at one place. In each step.
+[[nodiscard]] RunPlaces places_by_operator(const JobRun& run);
 /// All activities of a kind and name, whichever of a step.
 [[nodiscard]] RunPlaces places_by_name(const JobRun& run);
 

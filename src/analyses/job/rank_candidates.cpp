@@ -21,8 +21,9 @@ struct Compared {
 class RankCandidates {
 public:
   /// Collectives are left out: their time is that of all members.
-  RankCandidates(const CauseInput& in, const OutstandingRank& of, const PlaceNodes& places)
-      : run_(in.run), of_(of) {
+  RankCandidates(const CauseInput& in, const OutstandingRank& of, const PlaceNodes& places,
+                 const RunPlaces& operators, const PlaceNodes& at_operator)
+      : run_(in.run), of_(of), operators_(operators), at_operator_(at_operator) {
     for (std::uint32_t place = 0; place < places.count(); ++place)
       if (run_.activity(places.at(place).front()).kind != ActivityKind::kCollective)
         compare(places.at(place));
@@ -31,6 +32,7 @@ public:
   std::vector<CauseCandidate> run() {
     add_kernels();
     add(CauseRule::kMoreWork, extra_, GainKind::kEstimate);
+    add(CauseRule::kMoreData, larger_, GainKind::kEstimate);
     add(CauseRule::kSlowHost, host_, GainKind::kEstimate);
     return std::move(out_);
   }
@@ -52,11 +54,33 @@ private:
     const ActivityKind kind = run_.activity(own).kind;
     if (2 * peers.size() < run_.ranks.size() - 1) {
       if (on_gpu(kind))
-        extra_.push_back({own, 0});
+        compare_operator(own);
       return;
     }
     const auto median = static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5));
     (on_gpu(kind) ? kernels_ : host_).push_back({own, median});
+  }
+
+  /// Most peers lack this kernel with these shapes. Where they run the same operator at this place,
+  /// its inputs differ, or another kernel was chosen for them.
+  void compare_operator(NodeId own) {
+    const Activity& a = run_.activity(own);
+    std::vector<double> peers;
+    std::size_t other_shapes = 0;
+    if (a.op != kEmptyStr)
+      for (const NodeId n : at_operator_.at(operators_.of[own]))
+        if (run_.rank_of[n] != of_.rank) {
+          peers.push_back(static_cast<double>(dur(n)));
+          if (run_.text(n, run_.activity(n).shapes) != run_.text(own, a.shapes))
+            ++other_shapes;
+        }
+    if (2 * peers.size() < run_.ranks.size() - 1) {
+      extra_.push_back({own, 0});
+      return;
+    }
+    const bool larger = 2 * other_shapes > peers.size();
+    (larger ? larger_ : kernels_)
+        .push_back({own, static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5))});
   }
 
   void add_kernels() {
@@ -125,7 +149,10 @@ private:
 
   const JobRun& run_;
   const OutstandingRank& of_;
+  const RunPlaces& operators_;
+  const PlaceNodes& at_operator_;
   std::vector<Compared> kernels_, host_, extra_;
+  std::vector<Compared> larger_; ///< the operator has other shapes than on the peers
   std::vector<CauseCandidate> out_;
 };
 
@@ -137,8 +164,10 @@ std::vector<CauseCandidate> rank_candidates(const CauseInput& in,
   if (ranks.empty() || in.run.ranks.size() < kFewestRanks)
     return out;
   const PlaceNodes places(places_of(in.run, PlaceIn::kEachStep));
+  const RunPlaces operators = places_by_operator(in.run);
+  const PlaceNodes at_operator(operators);
   for (const OutstandingRank& rank : ranks)
-    for (CauseCandidate& c : RankCandidates(in, rank, places).run())
+    for (CauseCandidate& c : RankCandidates(in, rank, places, operators, at_operator).run())
       out.push_back(std::move(c));
   return out;
 }
