@@ -15,7 +15,6 @@ sys.path.insert(0, str(ROOT / "tests" / "browser"))
 from page_acts import ELEMENT, Browser  # noqa: E402
 
 PICTURES = [  # page, section, name
-    ("run.html", "overview", "run"),
     ("run.html", "timeline", "timeline"),
     ("sweep.html", "surface", "sweep"),
     ("compare.html", "changed", "compare"),
