@@ -153,90 +153,87 @@ RankAnswer ask_why(const test::TempFolder& folder, std::uint64_t seed, const std
   return out;
 }
 
+/// A fault of one or two ranks of a generated run.
+struct RankFault {
+  const char* rule;
+  const char* ranks;              ///< that `why` must name
+  std::vector<std::string> run;   ///< options of both runs
+  std::vector<std::string> fault; ///< and of the one with the fault
+  const char* rank_count = "8";
+};
+RankFault slow_gpu() {
+  return {"slow-gpu", "3", {}, {"--inject", "clocks:rank=3,factor=1.05"}};
+}
+RankFault slow_pair() {
+  return {"slow-link", "6 7", {"--process-groups", "2"}, {"--slow-link", "6-7:3"}, "20"};
+}
+RankFault more_tokens() {
+  return {"more-data", "2", {}, {"--inject", "data:rank=2,factor=1.1"}};
+}
+RankFault one_more_gemm() {
+  return {"more-work", "6", {}, {"--inject", "more:rank=6"}};
+}
+
 struct RankTally {
   int runs = 0, named = 0, within = 0, inside = 0, false_named = 0;
 };
-RankTally tally(const std::string& noise, int seeds) {
+/// Each seed with the fault and without; the difference of the steps is the true gain.
+RankTally tally(const RankFault& of, const std::string& noise, int seeds) {
   const test::TempFolder folder;
   RankTally out;
+  std::vector<std::string> faulty = of.run;
+  faulty.insert(faulty.end(), of.fault.begin(), of.fault.end());
   for (int seed = 1; seed <= seeds; ++seed) {
-    const RankAnswer null = ask_why(folder, static_cast<std::uint64_t>(seed), noise, {});
-    const RankAnswer slow = ask_why(folder, static_cast<std::uint64_t>(seed), noise,
-                                    {"--inject", "clocks:rank=3,factor=1.05"});
+    const RankAnswer null =
+        ask_why(folder, static_cast<std::uint64_t>(seed), noise, of.run, of.rank_count);
+    const RankAnswer slow =
+        ask_why(folder, static_cast<std::uint64_t>(seed), noise, faulty, of.rank_count);
     const double truth = slow.step_ms - null.step_ms;
     ++out.runs;
     out.false_named += null.rule.empty() ? 0 : 1;
-    if (slow.rule != "slow-gpu" || slow.ranks != "3")
+    if (slow.rule != of.rule || slow.ranks != of.ranks)
       continue;
     ++out.named;
     out.within +=
         std::abs(slow.gain_ms - truth) <= std::max(0.2 * truth, 0.005 * slow.step_ms) ? 1 : 0;
     out.inside += slow.low_ms <= truth && truth <= slow.high_ms ? 1 : 0;
   }
-  std::printf("%-12s %d runs: slow GPU named in %d, gain right in %d, in its interval in %d; "
-              "false in %d without\n",
-              noise.c_str(), out.runs, out.named, out.within, out.inside, out.false_named);
+  std::printf("%-10s %-12s %d runs: named in %d, gain right in %d, in its interval in %d; false in "
+              "%d without\n",
+              of.rule, noise.c_str(), out.runs, out.named, out.within, out.inside, out.false_named);
   return out;
 }
 
-TEST(WhyOfRanks, TheSlowGpuIsNamedWithItsGain) {
-  const RankTally of = tally("iid:0.005", 2);
-  EXPECT_EQ(of.named, of.runs);
-  EXPECT_EQ(of.within, of.runs);
-  EXPECT_EQ(of.false_named, 0);
-}
-
-TEST(WhyOfRanks, TheSlowLinkIsNamedWithItsGain) {
-  const test::TempFolder folder;
-  const std::vector<std::string> groups{"--process-groups", "2"};
-  std::vector<std::string> linked = groups;
-  linked.insert(linked.end(), {"--slow-link", "6-7:4"});
-  const RankAnswer null = ask_why(folder, 3, "iid:0.005", groups, "20");
-  const RankAnswer slow = ask_why(folder, 3, "iid:0.005", linked, "20");
-  EXPECT_EQ(null.rule, "");
-  EXPECT_EQ(slow.rule, "slow-link");
-  EXPECT_EQ(slow.ranks, "6 7");
-  const double truth = slow.step_ms - null.step_ms;
-  EXPECT_NEAR(slow.gain_ms, truth, std::max(0.2 * truth, 0.005 * slow.step_ms));
-  EXPECT_LE(slow.low_ms, truth);
-  EXPECT_GE(slow.high_ms, truth);
-}
-
-TEST(WhyOfRanks, ARankWithMoreDataIsNoSlowGpu) {
-  const test::TempFolder folder;
-  const RankAnswer null = ask_why(folder, 5, "iid:0.005", {});
-  const RankAnswer more = ask_why(folder, 5, "iid:0.005", {"--inject", "data:rank=2,factor=1.2"});
-  EXPECT_EQ(null.rule, "");
-  EXPECT_EQ(more.rule, "more-data");
-  EXPECT_EQ(more.ranks, "2");
-  const double truth = more.step_ms - null.step_ms;
-  EXPECT_NEAR(more.gain_ms, truth, std::max(0.2 * truth, 0.005 * more.step_ms));
-}
-
-TEST(WhyOfRanks, AnotherGemmIsMoreWork) {
-  const test::TempFolder folder;
-  const RankAnswer null = ask_why(folder, 5, "iid:0.005", {});
-  const RankAnswer more = ask_why(folder, 5, "iid:0.005", {"--inject", "more:rank=6"});
-  EXPECT_EQ(more.rule, "more-work");
-  EXPECT_EQ(more.ranks, "6");
-  const double truth = more.step_ms - null.step_ms;
-  EXPECT_NEAR(more.gain_ms, truth, std::max(0.2 * truth, 0.005 * more.step_ms));
+TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
+  for (const RankFault& fault : {slow_gpu(), slow_pair(), more_tokens(), one_more_gemm()}) {
+    const RankTally of = tally(fault, "iid:0.005", 1);
+    EXPECT_EQ(of.named, of.runs) << fault.rule;
+    EXPECT_EQ(of.within, of.runs) << fault.rule;
+    EXPECT_EQ(of.false_named, 0) << fault.rule;
+  }
 }
 
 // docs/why.md has the table
 TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
   struct Row {
+    RankFault fault;
     const char* noise;
-    int least_percent; ///< of the runs that name the slow GPU
+    int seeds;
+    int least_percent; ///< of the runs that name it
   };
   for (const Row& row :
-       {Row{"iid:0.005", 95}, Row{"common:0.02", 95}, Row{"ar1:0.005", 95}, Row{"heavy:0.005", 95},
-        Row{"hetero:0.005", 95}, Row{"iid:0.02", 0}, Row{"heavy:0.02", 0}}) {
-    const RankTally of = tally(row.noise, 40);
-    EXPECT_LE(of.false_named, 2) << row.noise;
-    EXPECT_GE(of.within, of.named * 95 / 100) << row.noise;
-    EXPECT_GE(of.inside, of.named * 90 / 100) << row.noise;
-    EXPECT_GE(of.named, of.runs * row.least_percent / 100) << row.noise;
+       {Row{slow_gpu(), "iid:0.005", 40, 95}, Row{slow_gpu(), "common:0.02", 40, 95},
+        Row{slow_gpu(), "ar1:0.005", 40, 95}, Row{slow_gpu(), "heavy:0.005", 40, 95},
+        Row{slow_gpu(), "hetero:0.005", 40, 95}, Row{slow_gpu(), "iid:0.02", 40, 0},
+        Row{slow_gpu(), "heavy:0.02", 40, 0}, Row{slow_pair(), "iid:0.005", 20, 95},
+        Row{more_tokens(), "iid:0.005", 20, 95},
+        // 0.3 to 0.4 ms of a step: hardly more than the least gain that is reported
+        Row{one_more_gemm(), "iid:0.005", 20, 80}}) {
+    const RankTally of = tally(row.fault, row.noise, row.seeds);
+    EXPECT_LE(of.false_named, row.seeds / 20) << row.fault.rule << " " << row.noise;
+    EXPECT_GE(of.within, of.named * 95 / 100) << row.fault.rule << " " << row.noise;
+    EXPECT_GE(of.inside, of.named * 90 / 100) << row.fault.rule << " " << row.noise;
+    EXPECT_GE(of.named, of.runs * row.least_percent / 100) << row.fault.rule << " " << row.noise;
   }
 }
 
