@@ -31,6 +31,9 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
   const double unexplained = facts.quality.unexplained_percent();
   std::string quality =
       fmt::format("the job graph explains all but {} of the time", percent_text(unexplained));
+  if (facts.prediction_error)
+    quality += fmt::format(" and predicts a step from the one before to within {}",
+                           percent_text(*facts.prediction_error));
   if (unexplained > kNoGainPercent)
     quality += "; above 30 % no gain is printed";
   else if (unexplained > kDoubtfulPercent)

@@ -1,6 +1,7 @@
 #include "analyses/job/causes.h"
 
 #include "analyses/job/cause_candidates.h"
+#include "analyses/job/places.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ public:
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
     out_.quality = quality_of(run.graph, path);
+    out_.prediction_error = prediction_error_percent(run, clock_);
     out_.path = path_rows(run, path, clock_.begin_ns(now_), clock_);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);

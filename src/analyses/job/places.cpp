@@ -1,7 +1,9 @@
 #include "analyses/job/places.h"
 
+#include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 
@@ -83,6 +85,36 @@ PlaceNodes::PlaceNodes(const RunPlaces& places) : first_(places.count + 1, 0) {
   for (NodeId n = 0; n < places.of.size(); ++n)
     if (places.of[n] != kNoPlace)
       nodes_[at[places.of[n]]++] = n;
+}
+
+std::optional<double> prediction_error_percent(const JobRun& run, const CountedSteps& clock) {
+  if (clock.counted() < 2)
+    return std::nullopt;
+  const PlaceNodes places(places_of(run, PlaceIn::kAnyStep));
+  JobEdit edit = JobEdit::of(run.graph);
+  std::map<std::pair<std::uint32_t, std::size_t>, NodeId> at; // of a place, by rank and step
+  for (std::uint32_t place = 0; place < places.count(); ++place) {
+    at.clear();
+    for (const NodeId n : places.at(place))
+      at[{run.rank_of[n], run.step_of(n)}] = n;
+    for (const auto& [key, n] : at) {
+      const auto& [rank, step] = key;
+      // what the first step has before it is not known
+      const auto before =
+          step == 0 || !clock.counts(step - 1) ? at.end() : at.find({rank, step - 1});
+      if (before == at.end())
+        continue;
+      edit.dur_ns[n] = run.graph.dur_ns(before->second);
+      edit.delay_ns[n] = run.graph.delay_ns(before->second);
+    }
+  }
+  const std::vector<double> measured = clock.each_ms(step_ends(run, {})),
+                            predicted = clock.each_ms(step_ends(run, edit));
+  double sum = 0;
+  for (std::size_t k = 1; k < measured.size(); ++k) // the first counted one is not predicted
+    if (measured[k] > 0)
+      sum += std::abs(predicted[k] / measured[k] - 1);
+  return 100 * sum / static_cast<double>(measured.size() - 1);
 }
 
 } // namespace rankscope
