@@ -155,6 +155,7 @@ private:
       out_.local_of[numbers[k]] = added_[k].local;
       out_.role[numbers[k]] = added_[k].role;
     }
+    out_.number_steps();
   }
 
   struct Added {
@@ -174,13 +175,21 @@ private:
 
 } // namespace
 
-std::size_t JobRun::step_of(NodeId n) const {
-  const std::int32_t row = node(n).step;
-  if (row < 0 || step_numbers.empty())
-    return 0;
-  const std::int64_t number = ranks[rank_of[n]].steps[static_cast<std::size_t>(row)];
-  const auto at = std::lower_bound(step_numbers.begin(), step_numbers.end(), number);
-  return std::min(static_cast<std::size_t>(at - step_numbers.begin()), step_numbers.size() - 1);
+void JobRun::number_steps() {
+  std::vector<std::vector<std::uint32_t>> place; // by rank and row of its steps
+  for (const RankGraph& rank : ranks) {
+    std::vector<std::uint32_t>& of = place.emplace_back();
+    for (const std::int64_t number : rank.steps) {
+      const auto at = std::lower_bound(step_numbers.begin(), step_numbers.end(), number);
+      of.push_back(static_cast<std::uint32_t>(
+          std::min<std::size_t>(static_cast<std::size_t>(at - step_numbers.begin()),
+                                std::max<std::size_t>(1, step_numbers.size()) - 1)));
+    }
+  }
+  step_at.assign(graph.size(), 0);
+  for (NodeId n = 0; n < graph.size(); ++n)
+    if (const std::int32_t row = node(n).step; row >= 0)
+      step_at[n] = place[rank_of[n]][static_cast<std::size_t>(row)];
 }
 
 JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectives) {

@@ -35,6 +35,7 @@ struct JobRun {
   /// Of steps that were recorded one by one: when each begins. Empty: where the one before ends.
   std::vector<std::int64_t> step_begin_ns;
   std::vector<JobCollective> collectives;
+  std::vector<std::uint32_t> step_at; ///< by node: step_of(); set by number_steps()
 
   [[nodiscard]] bool is_activity(NodeId n) const { return role[n] == NodeRole::kActivity; }
   [[nodiscard]] const RankNode& node(NodeId n) const {
@@ -47,7 +48,9 @@ struct JobRun {
     return ranks[rank_of[n]].text(id);
   }
   /// Number of the step as a position in step_numbers; the first of all for what comes before.
-  [[nodiscard]] std::size_t step_of(NodeId n) const;
+  [[nodiscard]] std::size_t step_of(NodeId n) const { return step_at[n]; }
+  /// When everything else is set.
+  void number_steps();
   [[nodiscard]] std::size_t steps() const { return std::max<std::size_t>(1, step_numbers.size()); }
 };
 

@@ -466,6 +466,7 @@ private:
       run.local_of[numbers[k]] = local[added_[k].row];
       run.role[numbers[k]] = added_[k].role;
     }
+    run.number_steps();
   }
 
   struct AddedRow {
