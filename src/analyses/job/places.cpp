@@ -20,10 +20,19 @@ struct PlaceHash {
   }
 };
 
-std::size_t token_of(const JobRun& run, NodeId n, std::initializer_list<StrId> texts) {
-  auto out = static_cast<std::size_t>(run.activity(n).kind);
-  for (const StrId id : texts)
-    out = out * 0x100000001b3ULL ^ std::hash<std::string_view>()(run.text(n, id));
+/// By rank and activity there: a hash of its kind and of some of its texts.
+using PlaceTexts = std::initializer_list<StrId Activity::*>;
+std::vector<std::vector<std::size_t>> tokens_of(const JobRun& run, PlaceTexts texts) {
+  std::vector<std::vector<std::size_t>> out;
+  for (const RankGraph& rank : run.ranks) {
+    std::vector<std::size_t>& tokens = out.emplace_back();
+    for (const Activity& a : rank.activities) {
+      auto token = static_cast<std::size_t>(a.kind);
+      for (const auto text : texts)
+        token = token * 0x100000001b3ULL ^ std::hash<std::string_view>()(rank.text(a.*text));
+      tokens.push_back(token);
+    }
+  }
   return out;
 }
 
@@ -39,13 +48,15 @@ template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
   return out;
 }
 
-/// Numbered by token and by which of its token an activity is on its rank in its step.
-template <class Token> RunPlaces in_order(const JobRun& run, PlaceIn in, const Token& token) {
+/// Numbered by these texts, and by which of them an activity is on its rank in its step.
+RunPlaces in_order(const JobRun& run, PlaceIn in, PlaceTexts texts) {
+  const std::vector<std::vector<std::size_t>> tokens = tokens_of(run, texts);
   // by rank, step and token: how many there were
   std::vector<std::unordered_map<PlaceKey, std::size_t, PlaceHash>> seen(run.ranks.size());
   return numbered(run, [&](NodeId n) {
-    PlaceKey key{run.step_of(n), token(n), 0};
-    const std::size_t occurrence = seen[run.rank_of[n]][key]++;
+    const std::uint32_t rank = run.rank_of[n];
+    PlaceKey key{run.step_of(n), tokens[rank][run.node(n).activity], 0};
+    const std::size_t occurrence = seen[rank][key]++;
     key.occurrence = occurrence;
     if (in == PlaceIn::kAnyStep)
       key.step = 0;
@@ -56,22 +67,17 @@ template <class Token> RunPlaces in_order(const JobRun& run, PlaceIn in, const T
 } // namespace
 
 RunPlaces places_of(const JobRun& run, PlaceIn in) {
-  return in_order(run, in, [&run](NodeId n) {
-    const Activity& a = run.activity(n);
-    return token_of(run, n, {a.name, a.op, a.context, a.shapes});
-  });
+  return in_order(run, in, {&Activity::name, &Activity::op, &Activity::context, &Activity::shapes});
 }
 
 RunPlaces places_by_operator(const JobRun& run) {
-  return in_order(run, PlaceIn::kEachStep, [&run](NodeId n) {
-    const Activity& a = run.activity(n);
-    return token_of(run, n, {a.op, a.context});
-  });
+  return in_order(run, PlaceIn::kEachStep, {&Activity::op, &Activity::context});
 }
 
 RunPlaces places_by_name(const JobRun& run) {
+  const std::vector<std::vector<std::size_t>> tokens = tokens_of(run, {&Activity::name});
   return numbered(run, [&](NodeId n) {
-    return PlaceKey{0, token_of(run, n, {run.activity(n).name}), 0};
+    return PlaceKey{0, tokens[run.rank_of[n]][run.node(n).activity], 0};
   });
 }
 
