@@ -25,23 +25,30 @@ void whatif_head(const WhatIfFacts& facts, ConsolePage& page) {
   // little
   const double unexplained =
       facts.pipeline ? facts.without_delays_percent : facts.unexplained_percent;
-  page.sentence(fmt::format("{}{}{}",
-                            facts.pipeline ? "the replay without unexplained delays is shorter by "
-                                           : "the job graph explains all of the time but ",
-                            percent_text(unexplained),
-                            unexplained > kUncertainPercent
-                                ? "; above 10 % the values below are uncertain"
-                                : ""),
+  const std::string quality =
+      facts.pipeline
+          ? "the replay without unexplained delays is shorter by " + percent_text(unexplained)
+          : fmt::format("the job graph explains all but {} of the time", percent_text(unexplained));
+  page.sentence(quality + (unexplained > kUncertainPercent
+                               ? "; above 10 % the values below are uncertain"
+                               : ""),
                 "  ", Ink::kFaint);
 }
 
 void whatif_stragglers(const WhatIfFacts& facts, ConsolePage& page, std::size_t most) {
   const StragglerFacts& s = *facts.stragglers;
   page.heading("STRAGGLERS");
-  page.sentence(fmt::format("without delays {} ms, and with the usual duration of every activity "
-                            "{} ms: stragglers make a "
-                            "step {:.3f} times as long",
-                            number3(s.without_delays_ms), number3(s.ideal_ms), s.slowdown()));
+  if (facts.ranks < 2 && facts.steps < 2) {
+    page.sentence("one rank and one step: no usual durations to compare with");
+    return;
+  }
+  const std::string effect =
+      s.slowdown() > 1
+          ? fmt::format("stragglers make a step {:.3f} times as long", s.slowdown())
+          : fmt::format("unusual durations do not lengthen a step (slowdown {:.3f})", s.slowdown());
+  page.sentence(
+      fmt::format("without delays {} ms, and with the usual duration of every activity {} ms: {}",
+                  number3(s.without_delays_ms), number3(s.ideal_ms), effect));
   for (const Finding& f : straggler_findings(facts)) {
     page.sentence(f.headline, "  * ", Ink::kStrong);
     page.sentence(f.evidence, "    ");

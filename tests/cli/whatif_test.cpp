@@ -224,6 +224,15 @@ TEST(WhatIf, APipelineByHand) {
   EXPECT_NEAR(half.number("changes", 2, "after_ms"), 42, 1e-9);
 }
 
+TEST(WhatIf, WithoutStragglersNoneAreClaimed) {
+  const test::TempFolder folder;
+  // the ideal step is as long as the mean one
+  const RunResult equal = run_binary({"whatif", folder.write("equal.json", by_hand({10, 10}))});
+  EXPECT_EQ(equal.code, 0) << equal.err;
+  EXPECT_EQ(equal.out.find("times as long"), std::string::npos) << equal.out;
+  EXPECT_NE(equal.out.find("(slowdown 1.000)"), std::string::npos) << equal.out;
+}
+
 TEST(WhatIf, ADamagedTimelineIsAnErrorWithItsPlace) {
   const test::TempFolder folder;
   const std::string good = by_hand({10, 30});
