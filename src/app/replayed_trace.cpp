@@ -19,7 +19,7 @@ std::vector<std::vector<ReplayedEvent>> replayed_events(const JobRun& run, const
   // what each step is moved by
   std::vector<std::int64_t> move(run.steps(), 0);
   if (!run.step_begin_ns.empty()) {
-    const std::vector<std::int64_t> ends = step_ends(run, edit);
+    const std::vector<std::int64_t> ends = step_ends(run, edit, start);
     std::int64_t next = 0;
     for (std::size_t k = 0; k < move.size(); ++k) {
       move[k] = next - run.step_begin_ns[k];

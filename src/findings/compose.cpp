@@ -89,6 +89,12 @@ std::string counted(std::size_t n, std::string_view one, std::string_view many) 
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
+std::string per_step_text(std::size_t steps, std::size_t ranks) {
+  const std::string out =
+      steps > 0 ? "per step (" + counted(steps, "step", "steps") : "in all (no steps in the trace";
+  return ranks > 1 ? fmt::format("{} of {} ranks", out, ranks) : out;
+}
+
 std::string level_text(std::size_t comparisons) {
   return comparisons > 1 ? fmt::format("95 % CI over {} comparisons", comparisons) : "95 % CI";
 }

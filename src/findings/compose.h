@@ -36,6 +36,8 @@ void set_interval(Finding& finding, double value, double half_width, Unit unit);
 [[nodiscard]] std::string percent_text(double percent);
 /// "3 steps", "1 step".
 [[nodiscard]] std::string counted(std::size_t n, std::string_view one, std::string_view many);
+/// "per step (6 steps of 8 ranks", "in all (no steps in the trace": the parenthesis is open.
+[[nodiscard]] std::string per_step_text(std::size_t steps, std::size_t ranks);
 /// "95 % CI", with the number of comparisons where there are several.
 [[nodiscard]] std::string level_text(std::size_t comparisons);
 /// "a", "a or b", "a, b or c".

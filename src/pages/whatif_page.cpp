@@ -1,5 +1,6 @@
 #include "pages/whatif_page.h"
 
+#include "analyses/job/causes.h"
 #include "findings/compose.h"
 #include "findings/straggler_findings.h"
 
@@ -10,17 +11,12 @@
 namespace rankscope {
 namespace {
 
-constexpr double kUncertainPercent = 10; ///< unexplained: changes are uncertain
 constexpr std::size_t kPathOfChange = 3;
 
 void whatif_head(const WhatIfFacts& facts, ConsolePage& page) {
   page.heading("WHAT IF", facts.title);
-  std::string of = facts.steps > 0
-                       ? fmt::format("per step ({}", counted(facts.steps, "step", "steps"))
-                       : std::string("in all (no steps in the trace");
-  if (facts.ranks > 1)
-    of += fmt::format(" of {} ranks", facts.ranks);
-  page.sentence(fmt::format("{} ms {})", number3(facts.step_ms), of));
+  page.sentence(
+      fmt::format("{} ms {})", number3(facts.step_ms), per_step_text(facts.steps, facts.ranks)));
   // in a pipeline a late operation is seldom the only late one: that it is not explained says
   // little
   const double unexplained =
@@ -29,7 +25,7 @@ void whatif_head(const WhatIfFacts& facts, ConsolePage& page) {
       facts.pipeline
           ? "the replay without unexplained delays is shorter by " + percent_text(unexplained)
           : fmt::format("the job graph explains all but {} of the time", percent_text(unexplained));
-  page.sentence(quality + (unexplained > kUncertainPercent
+  page.sentence(quality + (unexplained > kDoubtfulPercent
                                ? "; above 10 % the values below are uncertain"
                                : ""),
                 "  ", Ink::kFaint);

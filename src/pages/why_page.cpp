@@ -14,14 +14,10 @@ constexpr std::size_t kPathRows = 6;
 constexpr double kProfilerPercent = 3; ///< by which a recorded step may be longer
 
 void why_overview(const CauseFacts& facts, ConsolePage& page) {
-  std::string of =
-      facts.steps > 0 ? fmt::format("per step ({} step{}", facts.steps, facts.steps == 1 ? "" : "s")
-                      : std::string("in all (no steps in the trace");
-  if (facts.ranks > 1)
-    of += fmt::format(" of {} ranks", facts.ranks);
   page.heading("WHY", facts.title);
   page.sentence(fmt::format("{} ms {}); on the critical path: GPU {}, host {}",
-                            number3(facts.step_ms), of, percent_text(facts.gpu_busy_percent),
+                            number3(facts.step_ms), per_step_text(facts.steps, facts.ranks),
+                            percent_text(facts.gpu_busy_percent),
                             percent_text(facts.host_percent)));
   if (facts.ranks > 1)
     page.sentence(fmt::format(

@@ -1,5 +1,5 @@
 // The job graph on random graphs: a replay without edits gives the run back, pieces of the path add
-// up, what is beside the path has slack, and a walk over all paths agrees.
+// up, what is off the path has slack, and a walk over all paths agrees.
 #include "analyses/job/job_graph.h"
 
 #include <algorithm>

@@ -232,11 +232,7 @@ private:
 
   /// By the gains of the single steps.
   void set_interval(StepCause& cause, const std::vector<std::int64_t>& ends) const {
-    std::vector<double> gains = clock_.each_ms(now_);
-    const std::vector<double> without = clock_.each_ms(ends);
-    for (std::size_t k = 0; k < gains.size(); ++k)
-      gains[k] -= without[k];
-    if (const std::optional<MeanDifference> interval = mean_interval(gains, 0.05)) {
+    if (const std::optional<MeanDifference> interval = clock_.difference_ms(now_, ends)) {
       cause.low_ms = interval->difference - interval->half_width;
       cause.high_ms = interval->difference + interval->half_width;
     }

@@ -142,9 +142,7 @@ JobEdit JobEdit::of(const JobGraph& graph) {
 
 std::vector<std::int64_t> replay_starts(const JobGraph& graph, const JobEdit& edit) {
   std::vector<std::int64_t> start(graph.size());
-  const auto end = [&](NodeId n) {
-    return start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]);
-  };
+  const auto end = [&](NodeId n) { return start[n] + edit.duration(graph, n); };
   for (NodeId n = 0; n < graph.size(); ++n)
     start[n] = binding_of(graph, edit, n, end).ready_ns +
                (edit.delay_ns.empty() ? graph.delay_ns(n) : edit.delay_ns[n]);
@@ -155,7 +153,7 @@ std::int64_t replay_makespan(const JobGraph& graph, const JobEdit& edit) {
   const std::vector<std::int64_t> start = replay_starts(graph, edit);
   std::int64_t last = 0;
   for (NodeId n = 0; n < graph.size(); ++n)
-    last = std::max(last, start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]));
+    last = std::max(last, start[n] + edit.duration(graph, n));
   return last;
 }
 
@@ -163,9 +161,7 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit)
   if (graph.size() == 0)
     return {};
   const std::vector<std::int64_t> start = replay_starts(graph, edit);
-  const auto end = [&](NodeId n) {
-    return start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]);
-  };
+  const auto end = [&](NodeId n) { return start[n] + edit.duration(graph, n); };
   NodeId last = 0;
   for (NodeId n = 1; n < graph.size(); ++n)
     if (end(n) > end(last))
@@ -176,9 +172,7 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit)
 std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
                                      std::span<const std::int64_t> start, NodeId last) {
   std::vector<PathPiece> out;
-  const auto end = [&](NodeId n) {
-    return start[n] + (edit.dur_ns.empty() ? graph.dur_ns(n) : edit.dur_ns[n]);
-  };
+  const auto end = [&](NodeId n) { return start[n] + edit.duration(graph, n); };
   NodeId at = last;
   // `until`: later time is done. Where a delay is negative the activity begins before its wait
   // ends: the path continues there from the activity's start.

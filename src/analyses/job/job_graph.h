@@ -100,6 +100,9 @@ struct JobEdit {
   /// By node: the bits bit_of(kind) of its waits that are left out.
   std::vector<std::uint8_t> without;
 
+  [[nodiscard]] std::int64_t duration(const JobGraph& graph, NodeId n) const {
+    return dur_ns.empty() ? graph.dur_ns(n) : dur_ns[n];
+  }
   static JobEdit of(const JobGraph& graph); ///< with the measured durations and delays, all waits
   [[nodiscard]] static constexpr std::uint8_t bit_of(WaitKind kind) {
     return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));

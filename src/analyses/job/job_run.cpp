@@ -31,11 +31,12 @@ public:
     find_members();
     for (std::uint32_t r = 0; r < out_.ranks.size(); ++r)
       add_nodes(r);
-    for (std::uint32_t r = 0; r < out_.ranks.size(); ++r)
-      add_waits(r);
     add_transfers();
-    out_.graph = builder_.built();
-    number();
+    add_waits();
+    builder_.finish(out_, Trust::kTimes);
+    for (JobCollective& collective : out_.collectives)
+      for (NodeId& transfer : collective.transfers)
+        transfer = builder_.numbers()[transfer];
     return std::move(out_);
   }
 
@@ -75,8 +76,8 @@ private:
       if (c.match.members.size() < 2 || !synchronises(c.match.kind))
         continue;
       std::vector<std::pair<std::uint32_t, NodeId>> members;
-      for (const auto& [rank, row] : c.match.members) {
-        const Collective& kernel = facts_->ranks[rank].rows[row];
+      for (const auto& [rank, member] : c.match.members) {
+        const Collective& kernel = facts_->ranks[rank].rows[member];
         const auto found = nodes[rank].find({kernel.ts_ns, kernel.stream});
         if (found != nodes[rank].end())
           members.emplace_back(static_cast<std::uint32_t>(rank), found->second);
@@ -97,99 +98,100 @@ private:
       const std::int64_t start = common(r, node.start_ns);
       const std::int64_t dur = common(r, node.start_ns + node.dur_ns) - start;
       const bool member = transfer_of_[r].count(n) != 0;
-      first.push_back(
-          add(r, n, start, member ? 0 : dur, member ? NodeRole::kArrival : NodeRole::kActivity));
+      first.push_back(builder_.add(r, n, start, member ? 0 : dur,
+                                   member ? NodeRole::kArrival : NodeRole::kActivity));
     }
   }
-  NodeId add(std::uint32_t r, NodeId local, std::int64_t start, std::int64_t dur, NodeRole role) {
-    added_.push_back({r, local, role});
-    return builder_.add(start, dur);
-  }
 
-  void add_waits(std::uint32_t r) {
-    for (const RankWait& wait : out_.ranks[r].waits)
-      waits_.push_back({r, wait});
-  }
-
-  /// A transfer begins when the last member has arrived.
   void add_transfers() {
+    std::vector<JobRunBuilder::Member> members;
     for (std::size_t k = 0; k < groups_.size(); ++k) {
-      const auto& members = groups_[k];
-      std::int64_t last = INT64_MIN;
-      std::pair<std::uint32_t, NodeId> latest;
-      for (const auto& [r, n] : members)
-        if (const std::int64_t start = common(r, out_.ranks[r].nodes[n].start_ns); start > last) {
-          last = start;
-          latest = {r, n};
-        }
-      const NodeId all = add(latest.first, latest.second, last, 0, NodeRole::kMeeting);
-      for (const auto& [r, n] : members) {
+      members.clear();
+      for (const auto& [r, n] : groups_[k]) {
         const RankNode& node = out_.ranks[r].nodes[n];
-        const std::int64_t end = std::max(last, common(r, node.start_ns + node.dur_ns));
-        const NodeId transfer = add(r, n, last, end - last, NodeRole::kActivity);
-        transfer_of_[r][n] = transfer;
-        out_.collectives[k].transfers.push_back(transfer);
-        builder_.wait(all, first_[r][n], WaitKind::kMember);
-        builder_.wait(transfer, first_[r][n], WaitKind::kStream);
-        builder_.wait(transfer, all, WaitKind::kMember);
+        members.push_back(
+            {first_[r][n], common(r, node.start_ns), common(r, node.start_ns + node.dur_ns)});
       }
-    }
-    for (const auto& [r, wait] : waits_) {
-      const auto transfer = transfer_of_[r].find(wait.from);
-      const NodeId from =
-          transfer == transfer_of_[r].end() ? first_[r][wait.from] : transfer->second;
-      builder_.wait(first_[r][wait.node], from, wait.kind, wait.lag_ns);
+      out_.collectives[k].transfers = builder_.transfer(members, 1);
+      for (std::size_t m = 0; m < groups_[k].size(); ++m)
+        transfer_of_[groups_[k][m].first][groups_[k][m].second] = out_.collectives[k].transfers[m];
     }
   }
 
-  void number() {
-    const std::vector<NodeId>& numbers = builder_.numbers();
-    for (JobCollective& collective : out_.collectives)
-      for (NodeId& transfer : collective.transfers)
-        transfer = numbers[transfer];
-    out_.rank_of.resize(numbers.size());
-    out_.local_of.resize(numbers.size());
-    out_.role.resize(numbers.size());
-    for (std::size_t k = 0; k < numbers.size(); ++k) {
-      out_.rank_of[numbers[k]] = added_[k].rank;
-      out_.local_of[numbers[k]] = added_[k].local;
-      out_.role[numbers[k]] = added_[k].role;
-    }
-    out_.number_steps();
+  void add_waits() {
+    for (std::uint32_t r = 0; r < out_.ranks.size(); ++r)
+      for (const RankWait& wait : out_.ranks[r].waits) {
+        const auto transfer = transfer_of_[r].find(wait.from);
+        const NodeId from =
+            transfer == transfer_of_[r].end() ? first_[r][wait.from] : transfer->second;
+        builder_.wait(first_[r][wait.node], from, wait.kind, wait.lag_ns);
+      }
   }
 
-  struct Added {
-    std::uint32_t rank;
-    NodeId local;
-    NodeRole role;
-  };
   const CollectiveFacts* facts_;
   JobRun out_;
-  JobGraphBuilder builder_;
-  std::vector<Added> added_;
+  JobRunBuilder builder_;
   std::vector<std::vector<NodeId>> first_; ///< by rank and node there: its node in the builder
   std::vector<std::map<NodeId, NodeId>> transfer_of_; ///< by rank: of its matched collectives
   std::vector<std::vector<std::pair<std::uint32_t, NodeId>>> groups_;
-  std::vector<std::pair<std::uint32_t, RankWait>> waits_;
 };
+
+/// step_of() of each node.
+std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
+  std::vector<std::vector<std::uint32_t>> place; // by rank and row of its steps
+  for (const RankGraph& rank : run.ranks) {
+    std::vector<std::uint32_t>& of = place.emplace_back();
+    for (const std::int64_t number : rank.steps) {
+      const auto at = std::lower_bound(run.step_numbers.begin(), run.step_numbers.end(), number);
+      of.push_back(static_cast<std::uint32_t>(
+          std::min(static_cast<std::size_t>(at - run.step_numbers.begin()), run.steps() - 1)));
+    }
+  }
+  std::vector<std::uint32_t> out(run.graph.size(), 0);
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (const std::int32_t row = run.node(n).step; row >= 0)
+      out[n] = place[run.rank_of[n]][static_cast<std::size_t>(row)];
+  return out;
+}
 
 } // namespace
 
-void JobRun::number_steps() {
-  std::vector<std::vector<std::uint32_t>> place; // by rank and row of its steps
-  for (const RankGraph& rank : ranks) {
-    std::vector<std::uint32_t>& of = place.emplace_back();
-    for (const std::int64_t number : rank.steps) {
-      const auto at = std::lower_bound(step_numbers.begin(), step_numbers.end(), number);
-      of.push_back(static_cast<std::uint32_t>(
-          std::min<std::size_t>(static_cast<std::size_t>(at - step_numbers.begin()),
-                                std::max<std::size_t>(1, step_numbers.size()) - 1)));
-    }
+NodeId JobRunBuilder::add(std::uint32_t rank, NodeId local, std::int64_t start_ns,
+                          std::int64_t dur_ns, NodeRole role) {
+  added_.push_back({rank, local, role});
+  return graph_.add(start_ns, dur_ns);
+}
+
+std::vector<NodeId> JobRunBuilder::transfer(std::span<const Member> members,
+                                            std::int64_t clock_error_ns) {
+  const Member& latest = *std::ranges::max_element(members, {}, &Member::start_ns);
+  const Added of = added_[latest.arrival];
+  const NodeId all = add(of.rank, of.local, latest.start_ns, 0, NodeRole::kMeeting);
+  std::vector<NodeId> out;
+  for (const Member& member : members) {
+    const std::int64_t dur = member.end_ns - latest.start_ns;
+    const Added own = added_[member.arrival];
+    out.push_back(add(own.rank, own.local, latest.start_ns, dur <= -clock_error_ns ? 0 : dur,
+                      NodeRole::kActivity));
+    wait(all, member.arrival, WaitKind::kMember);
+    wait(out.back(), member.arrival, WaitKind::kStream);
+    wait(out.back(), all, WaitKind::kMember);
   }
-  step_at.assign(graph.size(), 0);
-  for (NodeId n = 0; n < graph.size(); ++n)
-    if (const std::int32_t row = node(n).step; row >= 0)
-      step_at[n] = place[rank_of[n]][static_cast<std::size_t>(row)];
+  return out;
+}
+
+void JobRunBuilder::finish(JobRun& run, Trust trust) {
+  run.graph = graph_.built(trust);
+  run.rank_of.resize(added_.size());
+  run.local_of.resize(added_.size());
+  run.role.resize(added_.size());
+  for (std::size_t k = 0; k < added_.size(); ++k) {
+    const NodeId n = numbers()[k];
+    run.rank_of[n] = added_[k].rank;
+    run.local_of[n] = added_[k].local;
+    run.role[n] = added_[k].role;
+  }
+  run.step_at = steps_of_nodes(run);
 }
 
 JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectives) {
@@ -197,13 +199,16 @@ JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectiv
 }
 
 std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit) {
-  const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
+  return step_ends(run, edit, replay_starts(run.graph, edit));
+}
+
+std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,
+                                    std::span<const std::int64_t> start) {
   const bool apart = !run.step_begin_ns.empty();
   std::vector<std::int64_t> ends(run.steps(), 0);
   std::int64_t last = 0;
   for (NodeId n = 0; n < run.graph.size(); ++n) {
-    const std::int64_t end =
-        start[n] + (edit.dur_ns.empty() ? run.graph.dur_ns(n) : edit.dur_ns[n]);
+    const std::int64_t end = start[n] + edit.duration(run.graph, n);
     last = std::max(last, end);
     if (apart || on_gpu(run.activity(n).kind)) {
       std::int64_t& of = ends[run.step_of(n)];
@@ -256,6 +261,16 @@ std::vector<double> CountedSteps::each_ms(const std::vector<std::int64_t>& ends)
                                       : k == 0         ? single_begin_
                                                        : ends[k - 1])));
   return out;
+}
+
+std::optional<MeanDifference> CountedSteps::difference_ms(const std::vector<std::int64_t>& more,
+                                                          const std::vector<std::int64_t>& less,
+                                                          double alpha) const {
+  std::vector<double> out = each_ms(more);
+  const std::vector<double> other = each_ms(less);
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] -= other[k];
+  return mean_interval(out, alpha);
 }
 
 } // namespace rankscope

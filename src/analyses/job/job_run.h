@@ -3,8 +3,11 @@
 
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/job/rank_graph.h"
+#include "base/statistics.h"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace rankscope {
@@ -35,7 +38,7 @@ struct JobRun {
   /// Of steps that were recorded one by one: when each begins. Empty: where the one before ends.
   std::vector<std::int64_t> step_begin_ns;
   std::vector<JobCollective> collectives;
-  std::vector<std::uint32_t> step_at; ///< by node: step_of(); set by number_steps()
+  std::vector<std::uint32_t> step_at; ///< by node: step_of()
 
   [[nodiscard]] bool is_activity(NodeId n) const { return role[n] == NodeRole::kActivity; }
   [[nodiscard]] const RankNode& node(NodeId n) const {
@@ -49,9 +52,39 @@ struct JobRun {
   }
   /// Number of the step as a position in step_numbers; the first of all for what comes before.
   [[nodiscard]] std::size_t step_of(NodeId n) const { return step_at[n]; }
-  /// When everything else is set.
-  void number_steps();
   [[nodiscard]] std::size_t steps() const { return std::max<std::size_t>(1, step_numbers.size()); }
+};
+
+/// Collects the nodes of a run with their activities.
+class JobRunBuilder {
+public:
+  /// `local`: the node of the rank. Returns the number for wait() and numbers().
+  NodeId add(std::uint32_t rank, NodeId local, std::int64_t start_ns, std::int64_t dur_ns,
+             NodeRole role);
+  void wait(NodeId node, NodeId from, WaitKind kind, std::int32_t lag_ns = 0) {
+    graph_.wait(node, from, kind, lag_ns);
+  }
+  struct Member {
+    NodeId arrival = kNoNode;
+    std::int64_t start_ns = 0, end_ns = 0; ///< of the complete activity
+  };
+  /// The transfers of a collective, one for each member: from the arrival of the last one to the
+  /// member's end, which counts as 0 when it is shorter than that by `clock_error_ns` or more.
+  [[nodiscard]] std::vector<NodeId> transfer(std::span<const Member> members,
+                                             std::int64_t clock_error_ns);
+  /// Sets the graph and all columns of nodes; everything else is set.
+  void finish(JobRun& run, Trust trust);
+  /// After finish(): the node of each add().
+  [[nodiscard]] const std::vector<NodeId>& numbers() const { return graph_.numbers(); }
+
+private:
+  struct Added {
+    std::uint32_t rank;
+    NodeId local;
+    NodeRole role;
+  };
+  JobGraphBuilder graph_;
+  std::vector<Added> added_;
 };
 
 /// `collectives`: of the same ranks in the same order, nullptr: the ranks do not wait for each
@@ -61,6 +94,9 @@ struct JobRun {
 /// By step: when its last GPU work ends, of a replay with this edit; the last one is the end of the
 /// run.
 [[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit);
+/// The same; `start`: replay_starts().
+[[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,
+                                                  std::span<const std::int64_t> start);
 
 /// The time of steps, from step_ends(). The first of several is not counted: it begins without what
 /// the step before leaves behind. A single one begins after the work that was queued before it, and
@@ -78,6 +114,11 @@ public:
   [[nodiscard]] double mean_ms(const std::vector<std::int64_t>& ends) const;
   /// Of each counted step.
   [[nodiscard]] std::vector<double> each_ms(const std::vector<std::int64_t>& ends) const;
+  /// How much longer the counted steps of `more` take than those of `less`, step by step:
+  /// mean_interval(). Empty with fewer than two counted steps.
+  [[nodiscard]] std::optional<MeanDifference> difference_ms(const std::vector<std::int64_t>& more,
+                                                            const std::vector<std::int64_t>& less,
+                                                            double alpha = 0.05) const;
 
 private:
   std::size_t steps_;

@@ -60,17 +60,15 @@ std::vector<PathRow> path_rows(const JobRun& run, const std::vector<PathPiece>& 
 }
 
 std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit, const CountedSteps& clock) {
-  const std::vector<std::int64_t> ends = step_ends(run, edit);
+  const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
+  const std::vector<std::int64_t> ends = step_ends(run, edit, start);
   if (run.step_begin_ns.empty())
     return path_rows(run, critical_path(run.graph, edit), clock.begin_ns(ends), clock);
   PathSums sums(run, clock);
-  const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
   std::vector<NodeId> last(run.steps(), kNoNode);
   for (NodeId n = 0; n < run.graph.size(); ++n) {
     const std::size_t step = run.step_of(n);
-    const std::int64_t end =
-        start[n] + (edit.dur_ns.empty() ? run.graph.dur_ns(n) : edit.dur_ns[n]);
-    if (last[step] == kNoNode && end == ends[step])
+    if (last[step] == kNoNode && start[n] + edit.duration(run.graph, n) == ends[step])
       last[step] = n;
   }
   for (std::size_t step = 0; step < last.size(); ++step)

@@ -1,7 +1,6 @@
 #include "analyses/job/pipeline_run.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -111,8 +110,6 @@ public:
     }
     return {};
   }
-
-  [[nodiscard]] std::size_t groups() const { return groups_; }
 
   std::vector<ShapeOp> ops;
   std::map<ShapeKey, std::size_t> row_of;
@@ -307,8 +304,7 @@ public:
     RS_CHECK(set_rows());
     for (std::uint32_t step = 0; step < timeline_.steps.size(); ++step)
       add_step(step);
-    out_.run.graph = builder_.built(Trust::kWaits);
-    number();
+    builder_.finish(out_.run, Trust::kWaits);
     return std::move(out_);
   }
 
@@ -385,16 +381,19 @@ private:
 
   void add_step(std::uint32_t step) {
     const std::size_t replicas = replicas_.size(), shapes = schedule_.ops.size();
-    const PipelineRow& any = *rows_[slot(step, 0, 0)];
-    const NodeId begin = add(any, out_.run.step_begin_ns[step] + origin_, 0, NodeRole::kMeeting);
+    // by replica and operation: its begin, and what the next ones wait for
     std::vector<NodeId> first(replicas * shapes), last(replicas * shapes);
+    const std::uint32_t worker = rows_[slot(step, 0, 0)]->worker;
+    const NodeId begin =
+        builder_.add(worker, local_of_next(worker), out_.run.step_begin_ns[step] + origin_, 0,
+                     NodeRole::kMeeting);
     for (std::uint32_t dp = 0; dp < replicas; ++dp)
       for (std::size_t k = 0; k < shapes; ++k) {
         const PipelineRow& row = *rows_[slot(step, dp, k)];
         const bool member = schedule_.ops[k].group.has_value();
-        first[dp * shapes + k] = last[dp * shapes + k] =
-            add(row, row.start_ns, member ? 0 : row.dur_ns,
-                member ? NodeRole::kArrival : NodeRole::kActivity);
+        first[dp * shapes + k] = last[dp * shapes + k] = builder_.add(
+            row.worker, local_of_next(row.worker), row.start_ns, member ? 0 : row.dur_ns,
+            member ? NodeRole::kArrival : NodeRole::kActivity);
         out_.run.ranks[row.worker].nodes.push_back(
             {row.start_ns, row.dur_ns, static_cast<std::uint32_t>(row.op), line_of(row.op),
              static_cast<std::int32_t>(step)});
@@ -420,67 +419,31 @@ private:
 
   void add_transfer(std::uint32_t step, const std::vector<std::size_t>& members,
                     const std::vector<NodeId>& first, std::vector<NodeId>& last) {
-    const std::size_t shapes = schedule_.ops.size();
-    const auto row_at = [&](std::size_t member) -> const PipelineRow& {
-      return *rows_[slot(step, static_cast<std::uint32_t>(member / shapes), member % shapes)];
-    };
-    const PipelineRow& latest = row_at(*std::ranges::max_element(
-        members, {}, [&](std::size_t member) { return row_at(member).start_ns; }));
-    const NodeId all = add(latest, latest.start_ns, 0, NodeRole::kMeeting);
+    std::vector<JobRunBuilder::Member> parts;
     for (const std::size_t member : members) {
-      const PipelineRow& row = row_at(member);
-      const std::int64_t dur = row.start_ns + row.dur_ns - latest.start_ns;
-      last[member] =
-          add(row, latest.start_ns, dur <= -kClockErrorNs ? 0 : dur, NodeRole::kActivity);
-      builder_.wait(all, first[member], WaitKind::kMember);
-      builder_.wait(last[member], first[member], WaitKind::kStream);
-      builder_.wait(last[member], all, WaitKind::kMember);
+      const PipelineRow& row = *rows_[slot(step, 0, 0) + member];
+      parts.push_back({first[member], row.start_ns, row.start_ns + row.dur_ns});
     }
+    const std::vector<NodeId> transfers = builder_.transfer(parts, kClockErrorNs);
+    for (std::size_t k = 0; k < members.size(); ++k)
+      last[members[k]] = transfers[k];
   }
 
+  /// The node of the rank that is added next.
+  [[nodiscard]] NodeId local_of_next(std::uint32_t worker) const {
+    return static_cast<NodeId>(out_.run.ranks[worker].nodes.size());
+  }
   [[nodiscard]] static std::uint32_t line_of(Op op) {
     return is_point_to_point(op) ? 1 : is_communication(op) ? 2 : 0;
   }
 
-  NodeId add(const PipelineRow& row, std::int64_t start, std::int64_t dur, NodeRole role) {
-    added_.push_back({&row, role});
-    return builder_.add(start, dur);
-  }
-
-  void number() {
-    JobRun& run = out_.run;
-    const std::vector<NodeId>& numbers = builder_.numbers();
-    run.rank_of.resize(numbers.size());
-    run.local_of.resize(numbers.size());
-    run.role.resize(numbers.size());
-    // the nodes of a rank are in the order in which their rows were first added
-    std::map<const PipelineRow*, NodeId> local;
-    std::vector<NodeId> next(run.ranks.size(), 0);
-    for (std::uint32_t step = 0; step < timeline_.steps.size(); ++step)
-      for (std::size_t k = 0; k < replicas_.size() * schedule_.ops.size(); ++k) {
-        const PipelineRow* const row = rows_[slot(step, 0, 0) + k];
-        local[row] = next[row->worker]++;
-      }
-    for (std::size_t k = 0; k < numbers.size(); ++k) {
-      run.rank_of[numbers[k]] = added_[k].row->worker;
-      run.local_of[numbers[k]] = local[added_[k].row];
-      run.role[numbers[k]] = added_[k].role;
-    }
-    run.number_steps();
-  }
-
-  struct AddedRow {
-    const PipelineRow* row = nullptr;
-    NodeRole role = NodeRole::kActivity;
-  };
   const PipelineTimeline& timeline_;
   const PipelineSchedule& schedule_;
   const std::string& path_;
   PipelineRun out_;
-  JobGraphBuilder builder_;
+  JobRunBuilder builder_;
   std::map<std::int64_t, std::uint32_t> replicas_; ///< by data-parallel rank
   std::vector<const PipelineRow*> rows_;           ///< by slot()
-  std::vector<AddedRow> added_;
   std::int64_t origin_ = 0;
 };
 

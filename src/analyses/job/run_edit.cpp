@@ -251,7 +251,6 @@ Result<std::vector<EditAnswer>> edit_answers(const JobRun& run, const CountedSte
                                              const std::vector<RunEdit>& changes, JobEdit& last) {
   std::vector<EditAnswer> out;
   const std::vector<std::int64_t> now = step_ends(run, {});
-  const std::vector<double> before = clock.each_ms(now);
   const auto answer = [&](std::string text, std::size_t activities) {
     EditAnswer& a = out.emplace_back();
     a.text = std::move(text);
@@ -259,10 +258,7 @@ Result<std::vector<EditAnswer>> edit_answers(const JobRun& run, const CountedSte
     const std::vector<std::int64_t> ends = step_ends(run, last);
     a.after_ms = clock.mean_ms(ends);
     a.change_ms = a.after_ms - clock.mean_ms(now);
-    std::vector<double> change = clock.each_ms(ends);
-    for (std::size_t k = 0; k < change.size(); ++k)
-      change[k] -= before[k];
-    if (const std::optional<MeanDifference> interval = mean_interval(change, 0.05)) {
+    if (const std::optional<MeanDifference> interval = clock.difference_ms(ends, now)) {
       a.low_ms = interval->difference - interval->half_width;
       a.high_ms = interval->difference + interval->half_width;
     }

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <set>
 
 namespace rankscope {
 namespace {
@@ -21,11 +20,11 @@ constexpr double kWorstRanks = 0.03;
 
 class Stragglers {
 public:
-  Stragglers(const JobRun& run, const CountedSteps& clock, const RunPlaces& places,
+  Stragglers(const JobRun& run, const CountedSteps& clock, const JobEdit& ideal,
              const WorkerGrid* grid)
-      : run_(run), clock_(clock), grid_(grid), ideal_(ideal_edit(run, places)),
-        plain_(JobEdit::of(run.graph)) {
+      : run_(run), clock_(clock), grid_(grid), ideal_(ideal), plain_(JobEdit::of(run.graph)) {
     clear_delays(run.graph, plain_);
+    plain_ends_ = step_ends(run, plain_);
   }
 
   StragglerFacts facts() {
@@ -49,12 +48,11 @@ private:
   using Chosen = std::function<bool(NodeId)>;
 
   void set_times() {
-    const std::vector<std::int64_t> now = step_ends(run_, {}), plain = step_ends(run_, plain_),
-                                    ideal = step_ends(run_, ideal_);
+    const std::vector<std::int64_t> now = step_ends(run_, {}), ideal = step_ends(run_, ideal_);
     out_.measured_ms = clock_.mean_ms(now);
-    out_.without_delays_ms = clock_.mean_ms(plain);
+    out_.without_delays_ms = clock_.mean_ms(plain_ends_);
     out_.ideal_ms = clock_.mean_ms(ideal);
-    const std::vector<double> measured = clock_.each_ms(now), without = clock_.each_ms(plain);
+    const std::vector<double> measured = clock_.each_ms(now), without = clock_.each_ms(plain_ends_);
     ideal_steps_ = clock_.each_ms(ideal);
     for (std::size_t k = 0; k < measured.size(); ++k) {
       const std::size_t row = k + (run_.steps() - measured.size());
@@ -153,7 +151,6 @@ private:
     std::size_t left_out = 0;
     const auto group = [&](NodeId n) { return by[run_.rank_of[n]]; };
     for (const std::int64_t value : most_excess<std::int64_t>(group, left_out)) {
-
       add_share(of, fmt::format("{}", value),
                 [&](NodeId n) { return by[run_.rank_of[n]] == value; });
       slow_[{of, value}] = out_.shares.back().slowdown;
@@ -183,19 +180,19 @@ private:
     std::ranges::stable_sort(order, [this](auto a, auto b) { return score(a) > score(b); });
     order.resize(
         static_cast<std::size_t>(std::ceil(static_cast<double>(ranks) * kWorstRanks - 1e-9)));
-    out_.worst_ranks = effect_of(std::set<std::uint32_t>(order.begin(), order.end()), ranks);
+    out_.worst_ranks = effect_of(order, ranks);
     if (grid_ == nullptr)
       return;
     const std::int64_t last = *std::ranges::max_element(grid_->stage);
-    std::set<std::uint32_t> members;
+    std::vector<std::uint32_t> members;
     for (std::uint32_t r = 0; r < ranks; ++r)
       if (grid_->stage[r] == last)
-        members.insert(r);
+        members.push_back(r);
     if (members.size() < ranks)
       out_.last_stage = effect_of(members, static_cast<std::size_t>(last + 1));
   }
   /// `choices`: how many such sets there are.
-  [[nodiscard]] StragglerEffect effect_of(const std::set<std::uint32_t>& ranks,
+  [[nodiscard]] StragglerEffect effect_of(const std::vector<std::uint32_t>& ranks,
                                           std::size_t choices) const {
     StragglerEffect out;
     std::vector<bool> chosen(run_.ranks.size(), false);
@@ -203,17 +200,15 @@ private:
       out.ranks.push_back(run_.ranks[r].rank);
       chosen[r] = true;
     }
+    std::ranges::sort(out.ranks);
     const Chosen of = [&](NodeId n) { return bool(chosen[run_.rank_of[n]]); };
     const double all = out_.without_delays_ms - out_.ideal_ms;
     const std::vector<std::int64_t> removed = ends_with(plain_, ideal_, of);
     out.gain_ms = out_.without_delays_ms - clock_.mean_ms(removed);
     out.removed = out.gain_ms / all;
     out.added = (clock_.mean_ms(ends_with(ideal_, plain_, of)) - out_.ideal_ms) / all;
-    std::vector<double> gains = clock_.each_ms(removed);
-    for (std::size_t k = 0; k < gains.size(); ++k)
-      gains[k] = out_.steps[k].without_delays_ms - gains[k];
     if (const std::optional<MeanDifference> interval =
-            mean_interval(gains, 0.05 / static_cast<double>(choices))) {
+            clock_.difference_ms(plain_ends_, removed, 0.05 / static_cast<double>(choices))) {
       out.low_ms = interval->difference - interval->half_width;
       out.high_ms = interval->difference + interval->half_width;
     }
@@ -223,18 +218,15 @@ private:
   const JobRun& run_;
   const CountedSteps& clock_;
   const WorkerGrid* grid_;
-  JobEdit ideal_, plain_; ///< plain: as measured, without delays
+  const JobEdit& ideal_;
+  JobEdit plain_; ///< as measured, without delays
+  std::vector<std::int64_t> plain_ends_;
   StragglerFacts out_;
   std::vector<double> ideal_steps_;
   std::map<std::pair<StragglerGroup, std::int64_t>, double> slow_;
 };
 
-} // namespace
-
-std::string_view straggler_group_name(StragglerGroup group) {
-  return kGroupNames[static_cast<std::size_t>(group)];
-}
-
+/// The usual duration of each node in ns: of its place the mean, of communication the median.
 std::vector<std::int64_t> usual_durations(const JobRun& run, const RunPlaces& places) {
   std::vector<std::int64_t> out(run.graph.size());
   for (NodeId n = 0; n < run.graph.size(); ++n)
@@ -258,6 +250,12 @@ std::vector<std::int64_t> usual_durations(const JobRun& run, const RunPlaces& pl
   return out;
 }
 
+} // namespace
+
+std::string_view straggler_group_name(StragglerGroup group) {
+  return kGroupNames[static_cast<std::size_t>(group)];
+}
+
 JobEdit ideal_edit(const JobRun& run, const RunPlaces& places) {
   JobEdit edit = JobEdit::of(run.graph);
   edit.dur_ns = usual_durations(run, places);
@@ -265,9 +263,9 @@ JobEdit ideal_edit(const JobRun& run, const RunPlaces& places) {
   return edit;
 }
 
-StragglerFacts stragglers_of(const JobRun& run, const CountedSteps& clock, const RunPlaces& places,
+StragglerFacts stragglers_of(const JobRun& run, const CountedSteps& clock, const JobEdit& ideal,
                              const WorkerGrid* grid) {
-  return Stragglers(run, clock, places, grid).facts();
+  return Stragglers(run, clock, ideal, grid).facts();
 }
 
 } // namespace rankscope

@@ -59,15 +59,14 @@ struct StragglerFacts {
   }
 };
 
-/// The usual duration of each node in ns: of its place the mean, of communication the median.
-[[nodiscard]] std::vector<std::int64_t> usual_durations(const JobRun& run, const RunPlaces& places);
-/// Every activity with its usual duration, without delays.
+/// Every activity with its usual duration, without delays: the mean of its place, of communication
+/// the median.
 [[nodiscard]] JobEdit ideal_edit(const JobRun& run, const RunPlaces& places);
 
-/// `grid`: of a pipeline-parallel job; nullptr: ranks are compared by themselves. Of more than 64
-/// ranks or operators, those with the most time above the usual one. One replay for each share:
-/// O(nodes * shares).
+/// `ideal`: ideal_edit(). `grid`: of a pipeline-parallel job; nullptr: ranks are compared by
+/// themselves. Of more than 64 ranks or operators, those with the most time above the usual one.
+/// One replay for each share: O(nodes * shares).
 [[nodiscard]] StragglerFacts stragglers_of(const JobRun& run, const CountedSteps& clock,
-                                           const RunPlaces& places, const WorkerGrid* grid);
+                                           const JobEdit& ideal, const WorkerGrid* grid);
 
 } // namespace rankscope

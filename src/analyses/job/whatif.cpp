@@ -195,8 +195,8 @@ Result<WhatIf> whatif_of(const JobRun& run, const WorkerGrid* grid,
   }
   const RunPlaces places =
       grid != nullptr ? places_by_name(run) : places_of(run, PlaceIn::kAnyStep);
-  out.facts.stragglers = stragglers_of(run, clock, places, grid);
   out.edit = ideal_edit(run, places);
+  out.facts.stragglers = stragglers_of(run, clock, out.edit, grid);
   return out;
 }
 
