@@ -1,13 +1,12 @@
 #include "sql/table_scan.h"
 
 #include "base/ascii.h"
-#include "base/number_text.h"
-#include "base/utf8.h"
 #include "os/tasks.h"
+#include "sql/column_cell.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <optional>
 #include <utility>
 
 namespace rankscope {
@@ -53,21 +52,18 @@ public:
       : calls_(calls), vector_(vector), data_(calls.vector_get_data(vector)), type_(type) {}
 
   void set(std::size_t i, const Value& v) {
-    switch (v.is_null() ? CellKind::kNull : type_) {
+    switch (type_) {
     case CellKind::kInt:
-      set_int(i, v);
+      put(i, integer_cell(v));
       return;
     case CellKind::kDouble:
-      if (v.kind == CellKind::kText)
-        null(i);
-      else
-        static_cast<double*>(data_)[i] = v.number();
+      put(i, number_cell(v));
       return;
     case CellKind::kBool:
-      static_cast<bool*>(data_)[i] = v.kind == CellKind::kDouble ? v.d != 0 : v.i != 0;
+      put(i, bool_cell(v));
       return;
     case CellKind::kText:
-      set_text(i, v);
+      put_text(i, text_cell(v, storage_));
       return;
     case CellKind::kNull:
       null(i);
@@ -82,27 +78,17 @@ public:
   }
 
 private:
-  void set_int(std::size_t i, const Value& v) {
-    constexpr double kLimit = 9.2e18;
-    if (v.kind == CellKind::kText || (v.kind == CellKind::kDouble && std::abs(v.d) > kLimit))
-      null(i);
+  template <class T> void put(std::size_t i, const std::optional<T>& cell) {
+    if (cell)
+      static_cast<T*>(data_)[i] = *cell;
     else
-      static_cast<std::int64_t*>(data_)[i] =
-          v.kind == CellKind::kDouble ? static_cast<std::int64_t>(v.d) : v.i;
+      null(i);
   }
-  void set_text(std::size_t i, const Value& v) {
-    if (v.kind == CellKind::kText && is_utf8(v.text)) {
-      assign(i, v.text);
-      return;
-    }
-    assign(i, v.kind == CellKind::kText     ? repaired_utf8(v.text)
-              : v.kind == CellKind::kDouble ? python_float(v.d)
-              : v.kind == CellKind::kBool   ? std::string(v.i != 0 ? "true" : "false")
-                                            : std::to_string(v.i));
-  }
-  void assign(std::size_t i, std::string_view text) {
-    calls_.vector_assign_string_element_len(vector_, i, text.data() == nullptr ? "" : text.data(),
-                                            text.size());
+  void put_text(std::size_t i, const std::optional<std::string_view>& cell) {
+    if (cell)
+      calls_.vector_assign_string_element_len(vector_, i, cell->data(), cell->size());
+    else
+      null(i);
   }
 
   const DuckDbLibrary& calls_;
@@ -110,6 +96,7 @@ private:
   void* data_;
   std::uint64_t* validity_ = nullptr;
   CellKind type_;
+  std::string storage_; ///< of a text that is converted
 };
 
 Type type_of(CellKind kind) {
