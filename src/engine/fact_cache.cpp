@@ -5,6 +5,7 @@
 #include "core/run_part.h"
 #include "os/cleanup.h"
 #include "os/clock.h"
+#include "os/own_file.h"
 #include "os/temporary_name.h"
 #include "os/whole_file.h"
 #include "readers/trace_stamp.h"
@@ -63,10 +64,10 @@ bool add_identity(const std::string& path, std::string& out) {
   return known;
 }
 
-/// Of the file that runs.
+/// Of the file that runs: a later one may compute something else.
 std::string program_identity() {
   struct stat info = {};
-  if (::stat("/proc/self/exe", &info) != 0)
+  if (::stat(own_file().c_str(), &info) != 0)
     return "";
   return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, info.st_size, ns_of(info.st_mtim));
 }

@@ -1,6 +1,7 @@
 #include "sql/duckdb_library.h"
 
 #include "os/library_calls.h"
+#include "os/own_file.h"
 #include "os/shared_library.h"
 
 #include <cstdlib>
@@ -43,7 +44,7 @@ std::vector<std::string> duckdb_places() {
     return {named};
   std::vector<std::string> out;
   std::error_code ec;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ec);
+  const fs::path program = fs::canonical(own_file(), ec);
   if (!ec) {
     out.push_back((program.parent_path() / kName).string());
     out.push_back(

@@ -37,7 +37,7 @@ struct DuckDbLibrary {
 };
 
 /// Where the library is looked for, in this order: $RANKSCOPE_DUCKDB alone, where that is set; else
-/// beside the program and in ../lib/rankscope of it, the build tree's npm package, the system's.
+/// beside own_file() and in ../lib/rankscope of it, the build tree's npm package, the system's.
 [[nodiscard]] std::vector<std::string> duckdb_places();
 
 /// Opens the library of one path and looks all functions up. Errors: kMissingTool with what it is

@@ -1,0 +1,19 @@
+#include "os/own_file.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace rankscope {
+
+std::string own_file() {
+  Dl_info info = {};
+  void* extra = nullptr;
+  if (::dladdr1(reinterpret_cast<const void*>(&own_file), &info, &extra, RTLD_DL_LINKMAP) != 0 &&
+      extra != nullptr)
+    if (const char* const name = static_cast<const link_map*>(extra)->l_name;
+        name != nullptr && *name != '\0') // the program itself has no name there
+      return name;
+  return "/proc/self/exe";
+}
+
+} // namespace rankscope

@@ -1,0 +1,14 @@
+// The file that the code is in; librankscope.so is tested in tests/api and scripts/test_wheel.sh.
+#include "os/own_file.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+TEST(OwnFile, OfAProgramIsTheProgram) {
+  EXPECT_EQ(own_file(), "/proc/self/exe");
+}
+
+} // namespace
+} // namespace rankscope
