@@ -2,6 +2,7 @@
 
 #include "app/query_views.h"
 #include "app/write_outputs.h"
+#include "base/nearest.h"
 #include "sql/statements.h"
 #include "writers/writer.h"
 
@@ -52,6 +53,17 @@ Result<QueryFormat> query_format(const std::string& name, const std::string& fil
                "or say it with --format"};
 }
 
+Result<std::unique_ptr<Query>> Query::over(Session& session, RunTablesRequest request) {
+  std::unique_ptr<Query> out(new Query(session));
+  RS_TRY(out->tables_, RunTables::open(session, std::move(request)));
+  return out;
+}
+
+Result<void> Query::open_database(const SqlOptions& options) {
+  RS_TRY(database_, SqlDatabase::open(*tables_, options));
+  return {};
+}
+
 Result<std::unique_ptr<Query>> Query::open(Session& session, RunTablesRequest request,
                                            bool allow_files, const std::string& file,
                                            QueryFormat format) {
@@ -69,7 +81,7 @@ Result<std::unique_ptr<Query>> Query::open(Session& session, RunTablesRequest re
     RS_CHECK(OutputFile::create(file)); // and given up again: a bad path is told early
   }
   RS_TRY(out->tables_, RunTables::open(session, std::move(request)));
-  RS_TRY(out->database_, SqlDatabase::open(*out->tables_, options));
+  RS_CHECK(out->open_database(options));
   return out;
 }
 
@@ -105,8 +117,32 @@ Result<void> Query::prepare(const std::vector<std::string>& statements) {
 }
 
 Result<Table> Query::run(const std::string& statement) {
+  if (database_ == nullptr) {
+    SqlOptions options;
+    options.threads = session_.threads;
+    RS_CHECK(open_database(options));
+  }
   RS_CHECK(prepare({statement}));
   return database_->query(statement);
+}
+
+Result<std::shared_ptr<const SqlTable>> Query::table(const std::string& name) {
+  if (tables_->has(name))
+    return tables_->table(name);
+  if (std::ranges::find(query_views(), name, &QueryView::name) != query_views().end()) {
+    RS_TRY(Table rows, run("FROM " + name));
+    rows.set_name(name);
+    return std::make_shared<const SqlTable>(
+        table_of_result(std::make_shared<const Table>(std::move(rows))));
+  }
+  std::vector<std::string> names;
+  for (const RunTableInfo& table : run_table_list())
+    names.push_back(table.name);
+  for (const QueryView& view : query_views())
+    names.emplace_back(view.name);
+  return Error{ErrorCode::kUsage, "query",
+               fmt::format("no table named '{}'{}", name, did_you_mean(name, names)),
+               "rankscope query --tables lists them"};
 }
 
 /// DuckDB writes the temporary file, which is all that it may write.

@@ -25,8 +25,12 @@ Result<QueryFormat> query_format(const std::string& name, const std::string& fil
 
 class Query {
 public:
-  /// Finds the traces and opens the database; no trace is read. `file`: what write() will write in
-  /// this format, or empty. Errors: kMissingTool without DuckDB's library, those of plans_of().
+  /// Finds the traces; no trace is read. DuckDB is opened by the first statement, and needed for
+  /// that alone. Errors: those of plans_of().
+  static Result<std::unique_ptr<Query>> over(Session& session, RunTablesRequest request);
+
+  /// The same with the database opened. `file`: what write() will write in this format, or empty.
+  /// Errors: kMissingTool without DuckDB's library, those of plans_of().
   static Result<std::unique_ptr<Query>> open(Session& session, RunTablesRequest request,
                                              bool allow_files, const std::string& file,
                                              QueryFormat format);
@@ -39,6 +43,10 @@ public:
   /// interrupt(). Errors: those of SqlDatabase::query().
   Result<Table> run(const std::string& statement);
 
+  /// All rows of a table or view; only views need DuckDB. It refers to this object. Errors: kUsage
+  /// for another name, those of RunTables::table() and run().
+  Result<std::shared_ptr<const SqlTable>> table(const std::string& name);
+
   /// The rows of a statement as the file; once. Errors: those of run(), kOutput.
   Result<void> write(const std::string& statement, QueryFormat format);
 
@@ -50,6 +58,8 @@ private:
   void name_tables(const std::string& statement, std::set<std::string>& tables,
                    std::vector<std::size_t>& views) const;
   Result<void> write_parquet(const std::string& statement);
+
+  Result<void> open_database(const SqlOptions& options);
 
   Session& session_;
   std::unique_ptr<RunTables> tables_;

@@ -1,6 +1,7 @@
 #include "sql/sql_table.h"
 
 #include "base/snake_case.h"
+#include "sql/column_cell.h"
 
 #include <algorithm>
 #include <map>
@@ -126,6 +127,44 @@ SqlTable table_of_sheets(std::string name, std::string help, const Sheets& sheet
       column.type = CellKind::kText;
   for (const auto& [place, table] : sheets)
     out.parts.push_back(part_of_sheet(place, table, out.columns, run, rank));
+  return out;
+}
+
+SqlTable table_of_result(std::shared_ptr<const Table> rows) {
+  SqlTable out;
+  out.name = rows->name();
+  out.columns = rows->columns();
+  for (std::size_t c = 0; c < out.columns.size(); ++c) {
+    Column& column = out.columns[c];
+    column.id = column.name;
+    if (column.type == CellKind::kNull)
+      column.type = kind_of_cells(*rows, c);
+    if (column.type == CellKind::kNull)
+      column.type = CellKind::kText;
+  }
+  SqlPart part;
+  part.rows = rows->rows();
+  part.read = [rows = std::move(rows)](std::size_t column, std::size_t first, std::size_t count,
+                                       const SqlPart::Take& take) {
+    for (std::size_t i = 0; i < count; ++i)
+      take(i, rows->at(first + i, column));
+  };
+  out.parts.push_back(std::move(part));
+  return out;
+}
+
+Table copied_rows(const SqlTable& table) {
+  Table out(table.name, table.columns);
+  std::string storage;
+  for (const SqlPart& part : table.parts) {
+    const std::size_t before = out.rows();
+    for (std::size_t i = 0; i < part.rows; ++i)
+      out.add_row({});
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      part.read(c, 0, part.rows, [&](std::size_t i, const Value& v) {
+        out.set(before + i, c, typed_cell(v, table.columns[c].type, storage));
+      });
+  }
   return out;
 }
 

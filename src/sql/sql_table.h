@@ -87,4 +87,10 @@ table_of_sheets(std::string name, std::string help,
                 const std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>>& sheets,
                 const std::vector<Column>& known, bool of_ranks);
 
+/// The rows of a statement; columns are called as in `rows`.
+[[nodiscard]] SqlTable table_of_result(std::shared_ptr<const Table> rows);
+
+/// A copy of all rows, for writers; cells have the types of their columns.
+[[nodiscard]] Table copied_rows(const SqlTable& table);
+
 } // namespace rankscope
