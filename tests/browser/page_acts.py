@@ -6,6 +6,7 @@ Usage: page_acts.py KIND PAGE.html [PICTURES]      KIND: run, ranks, sweep, comp
 Standard library only: chromedriver is spoken to over HTTP (W3C WebDriver).
 """
 import base64
+import html
 import json
 import pathlib
 import shutil
@@ -259,6 +260,18 @@ def act_on_whole(b, pictures, name):
     check(b.js("return performance.getEntriesByType('resource').filter(e => !e.name.startsWith('blob:') && !e.name.startsWith('data:')).length") == 0, "nothing is loaded")
 
 
+def act_in_a_frame(b, page, folder):
+    """As a notebook shows the page: in a sandboxed frame, which has no address."""
+    frame = pathlib.Path(folder) / "frame.html"
+    frame.write_text(f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(page.read_text())}"></iframe>')
+    b.call("POST", "/url", {"url": frame.as_uri()})
+    b.call("POST", "/frame", {"id": b.call("POST", "/element", {"using": "css selector", "value": "iframe"})})
+    check(b.until("return document.documentElement.dataset.ready || ''", 60), "frame: the page opens")
+    told = b.js("""let told = 0; RS.state.on(["in_a_frame"], () => ++told); RS.state.set({in_a_frame: "1"});
+        return [told, RS.state.get("in_a_frame")];""")
+    check(told == [2, "1"], f"frame: a change of state reaches its listeners: {told}")
+
+
 def main():
     kind, page = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     pictures = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
@@ -295,6 +308,7 @@ def main():
                 check(b.js("return document.querySelectorAll('#changed .grid-box tbody tr').length") > 3, "changed: rows")
                 check(b.js("return document.querySelectorAll('#changed .findings li').length") > 0, "changed: sentences")
             act_on_whole(b, pictures, kind)
+            act_in_a_frame(b, page, folder)
             for error in b.errors():
                 check(False, f"console: {error}")
         finally:

@@ -27,8 +27,10 @@
       if (hash === text(current)) return;
       const before = current;
       current = next;
-      if (push) history.pushState(null, "", hash);
-      else history.replaceState(null, "", hash);
+      try {
+        if (push) history.pushState(null, "", hash);
+        else history.replaceState(null, "", hash);
+      } catch { /* a page in a frame of a notebook has no address */ }
       tell(before);
     },
     /** Called with the changed keys now and whenever one of `keys` changes. */
