@@ -9,8 +9,12 @@ include(GNUInstallDirs)
 set(rankscope_private lib/rankscope)
 set_target_properties(rankscope PROPERTIES INSTALL_RPATH "$ORIGIN/../${rankscope_private}"
   BUILD_WITH_INSTALL_RPATH ON)
+set_target_properties(rankscope_shared PROPERTIES INSTALL_RPATH "$ORIGIN/rankscope"
+  BUILD_WITH_INSTALL_RPATH ON)
 # DT_RPATH, which also holds for what the libraries there need themselves
-target_link_options(rankscope PRIVATE -Wl,--disable-new-dtags)
+foreach(target IN ITEMS rankscope rankscope_shared)
+  target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+endforeach()
 
 install(TARGETS rankscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # In no package: `cmake --install BUILD --component mpi` puts them where their MPI is.

@@ -31,5 +31,15 @@ TEST(Examples, SheetCsvIsTheReportsOwn) {
   EXPECT_NE(run("sheet_csv", {trace(), "CONV_fwd"}).code, 0);
 }
 
+TEST(Examples, TablesByTheCInterface) {
+  const auto r = run("tables", {(test::source_dir() / "tests/data/synth/amd").string()});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  EXPECT_NE(r.out.find("ranks: 2 x "), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("table_columns: "), std::string::npos) << r.out;
+  EXPECT_EQ(run("tables", {}).code, 2);
+  EXPECT_EQ(run("tables", {"/no/such/file"}).code, 3);
+}
+
 } // namespace
 } // namespace rankscope
