@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the packages that rankscope builds and tests with; asks apt only for those that are missing.
-# Usage: install_deps.sh [build|test|check|all]   (default: test)
+# Usage: install_deps.sh [build|test|check|python|all]   (default: test)
 #   build  what the binary needs            test  and what scripts/test.sh needs
 #   check  and what scripts/check.sh needs: clang, clang-format, clang-tidy
+#   python what the binary needs, scripts/wheel.sh, and what its tests can use
 #   all    and what scripts/nightly.sh needs: LibreOffice, a browser, Open MPI and MPICH side by side,
 #          Slurm (its daemons do not start without a configuration; the test brings its own)
 # A tool of check or all for which this system has no package is named; that is not an error.
@@ -19,6 +20,8 @@ build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libs
   libcairo2-dev libpng-dev fonts-dejavu-core)
 test=(libgtest-dev python3)
 check=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 python3-pandas)
+python=(python3-build python3-setuptools python3-wheel python3-venv python3-numpy python3-pandas
+  python3-nbclient python3-ipykernel)
 nightly=(libbenchmark-dev libreoffice-calc chromium chromium-driver libopenmpi-dev openmpi-bin
   libmpich-dev mpich slurmctld slurmd slurm-client munge debootstrap)
 
@@ -32,11 +35,12 @@ check)
   required+=("${test[@]}")
   optional+=("${check[@]}")
   ;;
+python) optional+=("${python[@]}") ;;
 all)
   required+=("${test[@]}")
-  optional+=("${check[@]}" "${nightly[@]}")
+  optional+=("${check[@]}" "${nightly[@]}" "${python[@]}")
   ;;
-*) sed -n '3,9s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
+*) sed -n '3,10s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
 esac
 
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }

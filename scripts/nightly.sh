@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 sections=(slow browser office cluster sanitized-slow fuzz-1 fuzz-2 fuzz-3 fuzz-4 mutate ranks growth
   plain coverage bare
-  packages torch bench)
+  packages python torch bench)
 about() {
   case $1 in
   slow) echo "the tests labelled slow, on the release build" ;;
@@ -27,6 +27,7 @@ about() {
   coverage) echo "line coverage of each layer" ;;
   bare) echo "scripts/test.sh and scripts/demo.sh in a bare Debian 12 root" ;;
   packages) echo "the Debian package and the tarball, installed in bare roots" ;;
+  python) echo "the Python wheel in a clean environment, and a notebook" ;;
   torch) echo "a sweep over a real training under PyTorch" ;;
   bench) echo "all outputs and times against the newest tag, else the commit of a week ago" ;;
   *) return 1 ;;
@@ -81,6 +82,7 @@ run_section() {
   coverage) ./scripts/install_deps.sh check && ./scripts/coverage.sh ;;
   bare) ./scripts/test_bare.sh ;;
   packages) ./scripts/package.sh && ./scripts/test_package.sh ;;
+  python) ./scripts/install_deps.sh all && ./scripts/wheel.sh && ./scripts/test_wheel.sh --bare ;;
   torch) release && ./scripts/torch_sweep.sh ;;
   bench)
     ./scripts/bench.sh "$(git describe --tags --abbrev=0 2>/dev/null ||
