@@ -3,6 +3,7 @@
 #include "base/to_number.h"
 #include "synth/synth_noise.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,6 +124,35 @@ Result<void> inject_place(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
+Result<void> read_host_cause(InjectKeys& keys, synth::Options& o, synth::HostCause of) {
+  synth::InjectedHost cause;
+  cause.cause = of;
+  const bool counted = of == synth::HostCause::kItem;
+  if (!counted) {
+    RS_TRY(cause.ms, keys.number(of == synth::HostCause::kPageable ? "mb" : "ms"));
+  }
+  RS_TRY(const double count, keys.number("count", counted ? std::nullopt : std::optional(1.0)));
+  cause.count = static_cast<std::int64_t>(std::min(count, 1e6));
+  RS_TRY(cause.rank, keys.rank("rank", -1));
+  o.inject.host.push_back(cause);
+  return {};
+}
+template <synth::HostCause Of> Result<void> inject_host(InjectKeys& keys, synth::Options& o) {
+  return read_host_cause(keys, o, Of);
+}
+
+Result<void> inject_slow_host(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.host_rank, keys.rank("rank"));
+  RS_TRY(o.inject.host_factor, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_op(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.op_rank, keys.rank("rank"));
+  RS_TRY(o.inject.op_factor, keys.number("factor"));
+  return {};
+}
+
 struct InjectCause {
   const char* name;
   const char* keys;
@@ -136,6 +166,19 @@ constexpr std::array kInjectCauses = {
     InjectCause{"beside", "rank=R", inject_beside},
     InjectCause{"more", "rank=R", inject_more},
     InjectCause{"data", "rank=R,factor=F", inject_data},
+    InjectCause{"loader", "ms=X,rank=R", inject_host<synth::HostCause::kLoader>},
+    InjectCause{"python", "ms=X,rank=R", inject_host<synth::HostCause::kPython>},
+    InjectCause{"alloc", "ms=X,count=N,rank=R", inject_host<synth::HostCause::kAllocator>},
+    InjectCause{"pin", "ms=X,count=N,rank=R", inject_host<synth::HostCause::kPinning>},
+    InjectCause{"item", "count=N,rank=R", inject_host<synth::HostCause::kItem>},
+    InjectCause{"pageable", "mb=X,rank=R", inject_host<synth::HostCause::kPageable>},
+    InjectCause{"launch-blocking", "",
+                [](InjectKeys&, synth::Options& o) -> Result<void> {
+                  o.inject.launch_blocking = true;
+                  return {};
+                }},
+    InjectCause{"host", "rank=R,factor=F", inject_slow_host},
+    InjectCause{"op", "rank=R,factor=F", inject_op},
     InjectCause{"place", "factor=F", inject_place},
     InjectCause{"batch", "",
                 [](InjectKeys&, synth::Options& o) -> Result<void> {

@@ -7,6 +7,7 @@
 #include "synth/synth_truth.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
@@ -47,11 +48,23 @@ Result<void> check_switches(const Options& o) {
     return bad("--contention: want 0 to 100");
   if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
     return bad("--step-noise: want a standard deviation of 0 to 0.25");
-  for (const std::int64_t rank : {o.inject.beside_rank, o.inject.more_rank, o.inject.data_rank})
+  std::vector<std::int64_t> ranks = {o.inject.beside_rank, o.inject.more_rank, o.inject.data_rank,
+                                     o.inject.host_rank, o.inject.op_rank};
+  for (const InjectedHost& cause : o.inject.host)
+    ranks.push_back(cause.rank);
+  for (const std::int64_t rank : ranks)
     if (rank >= o.ranks)
       return bad(fmt::format("--inject: rank {} does not exist with --ranks {}", rank, o.ranks));
-  if (o.format != TraceFormat::kKineto && (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0))
-    return bad("--inject: 'beside' and 'more' need --format kineto");
+  if (o.format != TraceFormat::kKineto &&
+      (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0 || !o.inject.host.empty()))
+    return bad("--inject: causes that add kernels, calls or host time need --format kineto");
+  for (const InjectedHost& cause : o.inject.host)
+    if (cause.ms > 1000 || cause.count < 1 || cause.count > 10000)
+      return bad(fmt::format("--inject {}: takes at most 1000 ms or MB, and a count of 1 to 10000",
+                             host_cause_name(cause.cause)));
+  for (const double f : {o.inject.host_factor, o.inject.op_factor})
+    if (!factor(f))
+      return bad("--inject: the factor must be positive");
   if (o.inject.data_rank >= 0 &&
       (!factor(o.inject.data_factor) || o.process_groups > 1 || o.inject.batch || o.inject.tile))
     return bad(
@@ -188,7 +201,14 @@ std::int64_t steps_for(const Options& o, const Program& p) {
   return std::max(o.steps, (wanted + per_step - 1) / per_step);
 }
 
+constexpr std::array<std::string_view, kHostCauses> kHostCauseNames = {
+    "loader", "python", "alloc", "pin", "item", "pageable"};
+
 } // namespace
+
+std::string_view host_cause_name(HostCause cause) {
+  return kHostCauseNames[static_cast<std::size_t>(cause)];
+}
 
 Result<Summary> generate(const Options& given, const std::string& out, unsigned threads,
                          const std::function<void(const std::string&)>& progress) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,25 @@ enum class StepNoise : std::uint8_t {
   kRuns,        ///< a configuration has half a standard deviation of its own
 };
 
+/// One more thing that the host does in each step.
+enum class HostCause : std::uint8_t {
+  kLoader,    ///< waits in the data loader before the step
+  kPython,    ///< runs code without operators before the forward pass
+  kAllocator, ///< takes device memory from the driver before the optimizer
+  kPinning,   ///< pins host memory before the input copy
+  kItem,      ///< reads values back from the GPU behind the first layer
+  kPageable,  ///< copies more input from pageable memory
+};
+inline constexpr std::size_t kHostCauses = 6;
+/// "loader", "python", ...: as --inject names them.
+[[nodiscard]] std::string_view host_cause_name(HostCause cause);
+struct InjectedHost {
+  HostCause cause = HostCause::kLoader;
+  double ms = 0; ///< of one, for causes that take host time; kPageable: MB
+  std::int64_t count = 1;
+  std::int64_t rank = -1; ///< -1: all ranks
+};
+
 /// Causes that are put into a run, beside those that Options has (a straggler, a slower GPU, a slow
 /// link).
 struct Injected {
@@ -50,6 +70,12 @@ struct Injected {
   double first_layer = 1;        ///< factor on the first layer's GEMMs in the last configuration
   bool batch = false;            ///< the last configuration has twice the tokens
   bool tile = false;             ///< one GEMM of the last configuration is another kernel
+  std::vector<InjectedHost> host;
+  std::int64_t host_rank = -1;  ///< the host of this rank takes
+  double host_factor = 1;       ///< this times as long
+  std::int64_t op_rank = -1;    ///< aten::addmm of this rank takes
+  double op_factor = 1;         ///< this times as long
+  bool launch_blocking = false; ///< each launch waits for its kernel
 };
 
 /// What the traces are written as: what the PyTorch profiler writes, or tools of AMD, which see the

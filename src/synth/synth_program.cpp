@@ -1,7 +1,9 @@
 #include "synth/synth_recorder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <initializer_list>
 
 namespace rankscope::synth {
 namespace {
@@ -26,7 +28,9 @@ public:
 
   Program build() {
     r_.begin("ProfilerStep", {}, {}, true);
+    host_causes({HostCause::kLoader, HostCause::kPinning});
     input_copy();
+    host_causes({HostCause::kPageable, HostCause::kPython});
     all_gather();
     embedding();
     if (last_ && o_.inject.tile)
@@ -34,6 +38,8 @@ public:
     for (std::int64_t l = 0; l < o_.layers; ++l) {
       r_.gemm_factor(l == 0 && last_ ? o_.inject.first_layer : 1);
       forward_layer(l);
+      if (l == 0)
+        host_causes({HostCause::kItem});
     }
     r_.gemm_factor(1);
     if (o_.inject.more_rank >= 0)
@@ -45,6 +51,7 @@ public:
       backward_layer();
     r_.thread(0);
     grad_norm();
+    host_causes({HostCause::kAllocator});
     optimizer();
     loss_item();
     r_.end();
@@ -59,21 +66,65 @@ private:
     return {{1, tokens_, width}, {}};
   }
   void one_more_gemm() {
-    r_.only_rank(o_.inject.more_rank);
+    r_.begin_cause(o_.inject.more_rank);
     const Args args = {Tensor{{tokens_, kSynthProgramHidden}, {}},
                        Tensor{{kSynthProgramHidden, kFfn}, {1, kSynthProgramHidden}}};
     r_.begin("aten::mm", args);
     r_.gemm(tokens_, kFfn, kSynthProgramHidden, input_dims(args), false, "TNN");
     r_.end();
-    r_.only_rank(-1);
+    r_.end_cause();
   }
   /// Beside the all-reduce of the gradients' norm, which nothing else overlaps.
   void kernel_beside_all_reduce() {
-    r_.only_rank(o_.inject.beside_rank);
+    r_.begin_cause(o_.inject.beside_rank);
     r_.begin("aten::add", {states(), states(), Arg::scalar("1")});
     elementwise(tokens_ * kSynthProgramHidden * 64);
     r_.end();
-    r_.only_rank(-1);
+    r_.end_cause();
+  }
+  void host_causes(std::initializer_list<HostCause> of) {
+    for (const InjectedHost& cause : o_.inject.host)
+      if (std::ranges::find(of, cause.cause) != of.end())
+        host_cause(cause);
+  }
+  void host_cause(const InjectedHost& of) {
+    r_.begin_cause(of.rank);
+    const auto call_of = [&](const char* amd, const char* nvidia, int cbid) {
+      for (std::int64_t k = 0; k < of.count; ++k)
+        r_.runtime(o_.nvidia ? nvidia : amd, cbid, -1, static_cast<std::int32_t>(of.ms * 1e6));
+    };
+    switch (of.cause) {
+    case HostCause::kLoader:
+      r_.begin("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", {}, {}, true);
+      r_.pause(of.ms);
+      r_.end();
+      break;
+    case HostCause::kPython:
+      r_.pause(of.ms);
+      break;
+    case HostCause::kAllocator:
+      call_of("hipMalloc", "cudaMalloc", 20);
+      break;
+    case HostCause::kPinning:
+      call_of("hipHostMalloc", "cudaHostAlloc", 112);
+      break;
+    case HostCause::kItem:
+      for (std::int64_t k = 0; k < of.count; ++k)
+        loss_item();
+      break;
+    case HostCause::kPageable: {
+      constexpr double kPageableBytesPerNs = 3.5;
+      const auto bytes = static_cast<std::int64_t>(of.ms * 1e6);
+      r_.begin("aten::copy_", {Tensor{{bytes / 4}, {}, "float"}, Tensor{{bytes / 4}, {}, "float"},
+                               Arg::scalar("False")});
+      r_.block_next();
+      copy("Memcpy HtoD (Host -> Device)", "Memcpy HtoD (Pageable -> Device)", bytes,
+           std::llround(static_cast<double>(bytes) / kPageableBytesPerNs));
+      r_.end();
+      break;
+    }
+    }
+    r_.end_cause();
   }
   void elementwise(std::int64_t bytes) {
     r_.compute("void at::native::vectorized_elementwise_kernel<8, "

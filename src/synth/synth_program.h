@@ -26,6 +26,7 @@ struct Action {
   std::int32_t index;
   std::int32_t cost_ns; ///< CPU time spent before it
   std::int32_t only_rank = -1;
+  bool injected = false; ///< of a cause: it takes no random number that others take
 };
 
 enum class OpFlow : std::uint8_t { kNone, kForward, kBackward };
@@ -59,6 +60,7 @@ struct Kernel {
   std::string block;
   std::string gemm_dims; ///< Input Dims of the operator, GEMM only
   std::int32_t only_rank = -1;
+  bool injected = false;
 };
 
 struct Call {
@@ -70,6 +72,7 @@ struct Call {
   std::int32_t begin = 0;
   std::int32_t end = 0;
   std::int32_t only_rank = -1;
+  bool blocks = false; ///< returns after its kernel
 };
 
 /// An action, an operator, a call or a kernel is on every rank, or on one alone (`only_rank`).

@@ -27,7 +27,7 @@ std::string gemm_name(std::int64_t tile_m, std::int64_t tile_n, bool bias, const
 } // namespace
 
 void Recorder::action(ActionKind kind, std::int32_t index, std::int32_t cost_ns) {
-  p_.actions.push_back({kind, index, cost_ns, only_rank_});
+  p_.actions.push_back({kind, index, cost_ns, only_rank_, injected_});
 }
 
 std::int32_t Recorder::begin(std::string name, Args args, OpOptions options, bool annotation) {
@@ -82,6 +82,7 @@ void Recorder::runtime(const char* name, int cbid, std::int32_t kernel, std::int
   call.thread = thread_;
   call.begin = here();
   call.only_rank = only_rank_;
+  call.blocks = std::exchange(blocks_, false) || o_.inject.launch_blocking;
   const auto index = static_cast<std::int32_t>(p_.calls.size());
   action(ActionKind::kRuntime, index, 900);
   call.end = here();
@@ -92,6 +93,7 @@ void Recorder::runtime(const char* name, int cbid, std::int32_t kernel, std::int
 void Recorder::launch(Kernel kernel) {
   kernel.op = innermost_op();
   kernel.only_rank = only_rank_;
+  kernel.injected = injected_;
   const auto index = static_cast<std::int32_t>(p_.kernels.size());
   const bool gemm = kernel.kind == KernelKind::kGemm;
   const bool comm = kernel.kind == KernelKind::kComm;
@@ -194,6 +196,7 @@ void Recorder::synchronize() {
   call.cbid = o_.nvidia ? 131 : 199;
   call.op = innermost_op();
   call.begin = here();
+  call.only_rank = only_rank_;
   const auto index = static_cast<std::int32_t>(p_.calls.size());
   action(ActionKind::kRuntime, index, 700);
   action(ActionKind::kSync, 0, 0);
@@ -206,7 +209,7 @@ Program Recorder::take() {
   for (const Op& op : p_.ops)
     p_.python_ops += op.depth == 1 && op.thread == 0 ? 1 : 0;
   for (const Kernel& k : p_.kernels)
-    if (k.only_rank < 0 && (k.kind == KernelKind::kGemm || k.kind == KernelKind::kCompute))
+    if (!k.injected && (k.kind == KernelKind::kGemm || k.kind == KernelKind::kCompute))
       p_.compute_base_ns += k.base_ns;
   return std::move(p_);
 }

@@ -55,8 +55,21 @@ public:
   /// The CPU waits until every stream is empty.
   void synchronize();
 
-  /// What is recorded from here on is on this rank alone; -1: on all.
-  void only_rank(std::int64_t rank) { only_rank_ = static_cast<std::int32_t>(rank); }
+  /// What is recorded from here on belongs to an injected cause, on this rank alone; -1: on all.
+  void begin_cause(std::int64_t rank) {
+    only_rank_ = static_cast<std::int32_t>(rank);
+    injected_ = true;
+  }
+  void end_cause() {
+    only_rank_ = -1;
+    injected_ = false;
+  }
+  /// The host is busy for so long.
+  void pause(double ms) {
+    action(ActionKind::kThread, thread_, static_cast<std::int32_t>(ms * 1e6));
+  }
+  /// The call that is recorded next returns after its kernel.
+  void block_next() { blocks_ = true; }
   /// Factor on the time of the GEMMs that are recorded from here on.
   void gemm_factor(double factor) { gemm_factor_ = factor; }
   /// The next GEMM runs as another kernel of the library.
@@ -75,6 +88,8 @@ private:
   std::vector<std::int32_t> stack_;
   std::int32_t thread_ = 0;
   std::int32_t only_rank_ = -1;
+  bool injected_ = false;
+  bool blocks_ = false;
   double gemm_factor_ = 1;
   bool other_tile_ = false;
 };

@@ -98,18 +98,15 @@ private:
       const Action& action = p_.actions[a];
       for (std::size_t r = 0; r < states_.size(); ++r) {
         State& state = states_[r];
-        Random& random = action.only_rank < 0 ? state.random : state.extra;
-        // Host costs scatter much more than kernels.
-        if (is_on_rank(action, r))
-          state.cpu_ns +=
-              ns(static_cast<double>(action.cost_ns) *
-                 (0.85 + 0.3 * random.uniform() + (random.next() % 997 == 0 ? 20.0 : 0.0)));
-        if (action.kind == ActionKind::kWaitComm)
-          state.compute_after = std::max(state.compute_after,
-                                         state.stream_free[static_cast<std::size_t>(action.index)]);
-        else if (action.kind == ActionKind::kSync)
-          for (const std::int64_t free : state.stream_free)
-            state.cpu_ns = std::max(state.cpu_ns, free);
+        if (is_on_rank(action, r)) {
+          state.cpu_ns += ns(host_ns(action, state, r));
+          if (action.kind == ActionKind::kWaitComm)
+            state.compute_after = std::max(
+                state.compute_after, state.stream_free[static_cast<std::size_t>(action.index)]);
+          else if (action.kind == ActionKind::kSync)
+            for (const std::int64_t free : state.stream_free)
+              state.cpu_ns = std::max(state.cpu_ns, free);
+        }
         out.ranks[r].action_ns[s * p_.actions.size() + a] = state.cpu_ns;
       }
       if (action.kind != ActionKind::kReturn)
@@ -117,12 +114,42 @@ private:
       const Call& call = p_.calls[static_cast<std::size_t>(action.index)];
       if (call.kernel >= 0)
         launch(out, s, static_cast<std::size_t>(call.kernel));
+      if (call.blocks && call.kernel >= 0)
+        block(out, s, a, static_cast<std::size_t>(call.kernel));
     }
+  }
+
+  /// Host costs scatter much more than kernels.
+  [[nodiscard]] double host_ns(const Action& action, State& state, std::size_t rank) const {
+    Random& random = action.injected ? state.extra : state.random;
+    double scatter = 0.85 + 0.3 * random.uniform();
+    if (random.next() % 997 == 0 && !action.injected)
+      scatter += 20.0;
+    if (static_cast<std::int64_t>(rank) == o_.inject.host_rank && !action.injected)
+      scatter *= o_.inject.host_factor;
+    return static_cast<double>(action.cost_ns) * scatter;
+  }
+
+  /// The call that action `a` ends returns after its kernel.
+  void block(Run& out, std::size_t s, std::size_t a, std::size_t kernel) {
+    constexpr std::int64_t kReturnNs = 1500;
+    for (std::size_t r = 0; r < states_.size(); ++r)
+      if (is_on_rank(p_.kernels[kernel], r)) {
+        RankTimes& times = out.ranks[r];
+        const std::int64_t end = times.kernel_end_ns[s * p_.kernels.size() + kernel] + kReturnNs;
+        states_[r].cpu_ns = std::max(states_[r].cpu_ns, end);
+        times.action_ns[s * p_.actions.size() + a] = states_[r].cpu_ns;
+      }
   }
 
   [[nodiscard]] std::int64_t base_ns(std::size_t kernel, std::size_t rank) const {
     const bool other = static_cast<std::int64_t>(rank) == o_.inject.data_rank;
     return (other ? data_ : p_).kernels[kernel].base_ns;
+  }
+
+  [[nodiscard]] bool is_slow_op(const Kernel& kernel, std::size_t rank) const {
+    return static_cast<std::int64_t>(rank) == o_.inject.op_rank && kernel.op >= 0 &&
+           p_.ops[static_cast<std::size_t>(kernel.op)].name == "aten::addmm";
   }
 
   void launch(Run& out, std::size_t s, std::size_t k) {
@@ -148,7 +175,8 @@ private:
           static_cast<double>(base_ns(k, r)) *
           (computes ? (state.speed + state.slow_share) * state.throttle : 1.0) *
           (computes ? step_factors_[s][r] : 1.0) * speed_.gpu_factor *
-          (1.0 + o_.noise * (kernel.only_rank < 0 ? state.random : state.extra).normal());
+          (is_slow_op(kernel, r) ? o_.inject.op_factor : 1.0) *
+          (1.0 + o_.noise * (kernel.injected ? state.extra : state.random).normal());
       const std::int64_t end = kernel.kind == KernelKind::kGemm
                                    ? finish_beside_comm(state, start, work)
                                    : start + std::max<std::int64_t>(1, ns(work));

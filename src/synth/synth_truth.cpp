@@ -333,6 +333,19 @@ std::string injected(const Injected& inject) {
     causes.push_back(fmt::format("{{\"cause\": \"place\", \"factor\": {}}}", inject.first_layer));
   if (inject.batch)
     causes.emplace_back("{\"cause\": \"batch\"}");
+  for (const InjectedHost& cause : inject.host)
+    causes.push_back(fmt::format("{{\"cause\": \"{}\", \"{}\": {}, \"count\": {}, \"rank\": {}}}",
+                                 host_cause_name(cause.cause),
+                                 cause.cause == HostCause::kPageable ? "mb" : "ms", cause.ms,
+                                 cause.count, cause.rank));
+  if (inject.host_rank >= 0)
+    causes.push_back(fmt::format("{{\"cause\": \"host\", \"rank\": {}, \"factor\": {}}}",
+                                 inject.host_rank, inject.host_factor));
+  if (inject.op_rank >= 0)
+    causes.push_back(fmt::format("{{\"cause\": \"op\", \"rank\": {}, \"factor\": {}}}",
+                                 inject.op_rank, inject.op_factor));
+  if (inject.launch_blocking)
+    causes.emplace_back("{\"cause\": \"launch-blocking\"}");
   if (inject.tile)
     causes.emplace_back("{\"cause\": \"tile\"}");
   return causes.empty() ? std::string()
