@@ -21,11 +21,11 @@ struct JobParts {
 };
 
 Result<JobParts> read_parts_of_job(Session& session, const RunPlan& plan,
-                                   const JobInputRequest& request) {
+                                   std::uint64_t memory_bytes) {
   JobParts parts;
   std::optional<Error> first_lost;
   RankRun run;
-  run.memory_bytes = request.memory_bytes;
+  run.memory_bytes = memory_bytes;
   run.progress = plan.ranks.size() > 8;
   run.quiet = plan.ranks.size() == 1; // then it is the error of the command
   Needs needs;
@@ -84,7 +84,11 @@ Result<JobInput> read_job(Session& session, const JobInputRequest& request) {
   planned.report.gpu_arch = request.gpu_arch;
   planned.memory_bytes = request.memory_bytes;
   RS_TRY(const RunPlan plan, plan_top(session, planned));
-  RS_TRY(JobParts parts, read_parts_of_job(session, plan, request));
+  return read_job_of(session, plan, request.memory_bytes);
+}
+
+Result<JobInput> read_job_of(Session& session, const RunPlan& plan, std::uint64_t memory_bytes) {
+  RS_TRY(JobParts parts, read_parts_of_job(session, plan, memory_bytes));
   std::int64_t gpu_ns = 0;
   for (const RankGraph& rank : parts.graphs)
     gpu_ns += rank.gpu_ns;
@@ -104,6 +108,13 @@ Result<JobInput> read_job(Session& session, const JobInputRequest& request) {
   const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
   JobInput out;
   out.title = plan.folder;
+  for (const RankIdentity& identity : parts.identities)
+    out.job_ranks =
+        std::max({out.job_ranks, identity.world_size.value_or(0), identity.largest_group});
+  if (facts != nullptr)
+    for (const ClockOffset& clock : facts->offsets)
+      if (clock.samples > 0)
+        out.clock_error_ns = std::max(out.clock_error_ns, clock.residual_ns);
   out.suspects.ranks = outstanding_of(parts, facts);
   out.run = join_ranks(std::move(parts.graphs), facts);
   if (facts != nullptr)

@@ -25,10 +25,16 @@ struct JobInput {
   JobRun run;
   /// Ranks and groups that the tests of `top` and `collectives` call slow or late.
   RunSuspects suspects;
+  std::int64_t job_ranks = 0;      ///< of the job as its traces say; 0: unknown
+  std::int64_t clock_error_ns = 0; ///< the largest residual of a rank's aligned clock, or of a
+                                   ///< rank whose clock could not be aligned
 };
 
-/// What does not fit among the ranks is named. Errors: those of plan_top(), kUnreadable when no
-/// rank could be read or no rank has GPU work.
+/// What does not fit among the ranks is named. Errors: kUnreadable when no rank could be read or no
+/// rank has GPU work.
+[[nodiscard]] Result<JobInput> read_job_of(Session& session, const RunPlan& plan,
+                                           std::uint64_t memory_bytes);
+/// Of the run that is asked for. Errors: those and those of plan_top().
 [[nodiscard]] Result<JobInput> read_job(Session& session, const JobInputRequest& request);
 
 } // namespace rankscope

@@ -26,6 +26,8 @@ Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
   RS_TRY(const std::optional<GpuArch> arch, peaks_of(request.job.gpu_arch, job.run.ranks));
   CauseFacts out = causes_of(job.run, arch, std::move(job.suspects), request.floor_percent);
   out.title = job.title;
+  out.job_ranks = job.job_ranks;
+  out.clock_error_ns = job.clock_error_ns;
   out.board = arch ? arch->name : "";
   out.step_time_ms = request.step_time_ms;
   return out;

@@ -27,7 +27,10 @@ Report why_report(const CauseFacts& facts) {
   Report report;
   report.title = facts.title;
   report.tables = cause_tables(facts);
-  report.tables.push_back(finding_schema().table(cause_findings(facts)));
+  std::vector<Finding> findings = cause_findings(facts);
+  if (std::optional<Finding> exposed = exposed_time_finding(facts))
+    findings.push_back(std::move(*exposed));
+  report.tables.push_back(finding_schema().table(findings));
   return report;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -84,7 +85,12 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
      "and size, beyond their scatter"},
 }};
 
+/// "<built-in method embedding of type object>" is "built-in embedding".
 std::string short_place(const std::string& name) {
+  constexpr std::string_view kMethod = "<built-in method ", kOf = " of ";
+  const std::size_t of = name.find(kOf);
+  if (name.starts_with(kMethod) && of != std::string::npos)
+    return "built-in " + brief(name.substr(kMethod.size(), of - kMethod.size()), kCauseNameWidth);
   return brief(name, kCauseNameWidth);
 }
 
@@ -108,43 +114,49 @@ std::string members_text(const StepCause& c) {
   return "ranks " + joined(names, "and");
 }
 
-/// Occurrences of a step on each rank that has them.
-std::string times_per_step(const StepCause& c) {
-  return number3(static_cast<double>(c.count) /
-                 static_cast<double>(c.steps * std::max<std::size_t>(1, c.ranks.size())));
+/// "12", "3.25": occurrences of a step on each rank that has them.
+std::string occurrences(const StepCause& c) {
+  const double mean = static_cast<double>(c.count) /
+                      static_cast<double>(c.steps * std::max<std::size_t>(1, c.ranks.size()));
+  return mean == std::round(mean) ? fmt::format("{:.0f}", mean) : number3(mean);
+}
+/// "12 times per step", "once"
+std::string times_per_step(const CauseFacts& facts, const StepCause& c) {
+  const std::string count = occurrences(c);
+  return (count == "1" ? "once" : count + " times") + (facts.steps > 0 ? " per step" : "");
 }
 
-std::string headline_of(const StepCause& c) {
-  const std::string cost = number3(c.cost_ms) + " ms";
+std::string headline_of(const CauseFacts& facts, const StepCause& c) {
+  const std::string cost = number3(c.cost_ms) + (facts.steps > 0 ? " ms of a step" : " ms");
+  const std::string_view per_step = facts.steps > 0 ? " per step" : "";
   switch (c.rule) {
   case CauseRule::kLoader:
-    return fmt::format("The GPU waits for the data loader: {} of a step", cost);
+    return fmt::format("The GPU waits for the data loader: {}", cost);
   case CauseRule::kCollection:
-    return fmt::format("Python's garbage collector delays the launches: {} of a step", cost);
+    return fmt::format("Python's garbage collector delays the launches: {}", cost);
   case CauseRule::kHostCode:
-    return c.what.empty()
-               ? fmt::format("Host code {}: {} of a step", between(c), cost)
-               : fmt::format("The host runs {}: {} of a step", short_place(c.what), cost);
+    return c.what.empty() ? fmt::format("Host code {}: {}", between(c), cost)
+                          : fmt::format("The host {} {}: {}", c.call ? "is in" : "runs",
+                                        short_place(c.what), cost);
   case CauseRule::kAllocator:
-    return fmt::format("The memory allocator calls the driver {} times per step",
-                       times_per_step(c));
+    return fmt::format("The memory allocator calls the driver {}", times_per_step(facts, c));
   case CauseRule::kPinning:
-    return fmt::format("Host memory is pinned during the steps: {} of a step", cost);
+    return fmt::format("Host memory is pinned: {}", cost);
   case CauseRule::kCheckpoint:
-    return fmt::format("A checkpoint is written: {} of a step", cost);
+    return fmt::format("A checkpoint is written: {}", cost);
   case CauseRule::kReadBack:
-    return fmt::format("{} makes the host wait for the GPU {} times per step", short_place(c.what),
-                       times_per_step(c));
+    return fmt::format("{} makes the host wait for the GPU {}", short_place(c.what),
+                       times_per_step(facts, c));
   case CauseRule::kBlockingLaunch:
     return "Every launch waits for its kernel to end";
   case CauseRule::kLoading:
-    return fmt::format("Code is compiled or loaded during the steps: {} of a step", cost);
+    return fmt::format("Code is compiled or loaded: {}", cost);
   case CauseRule::kLaunchBound:
     return fmt::format(
         "Launches take longer than the kernels: {} us between launches, kernels {} us",
         number3(c.launch_us), number3(c.kernel_us));
   case CauseRule::kOptimizerLoop:
-    return fmt::format("The optimizer launches {} kernels per step one by one", times_per_step(c));
+    return fmt::format("The optimizer launches {} kernels{} one by one", occurrences(c), per_step);
   case CauseRule::kSlowFormat:
     return fmt::format("{} runs in fp32 without matrix units at {} TFLOPS", short_place(c.what),
                        number3(c.rate));
@@ -152,8 +164,8 @@ std::string headline_of(const StepCause& c) {
     return fmt::format("GEMMs of awkward extents ({}) run at {} TFLOPS, aligned ones at {}", c.what,
                        number3(c.rate), number3(c.rate_to));
   case CauseRule::kPageableCopy:
-    return fmt::format("{} MB per step are copied from or to pageable memory at {} GB/s",
-                       number3(static_cast<double>(c.bytes) / 1e6), number3(c.rate));
+    return fmt::format("{} MB{} are copied from or to pageable memory at {} GB/s",
+                       number3(static_cast<double>(c.bytes) / 1e6), per_step, number3(c.rate));
   case CauseRule::kSlowGpu:
     return fmt::format("The GPU of rank {} takes {} longer for its kernels than those of its peers",
                        c.ranks.front(), percent_text(c.percent));
@@ -161,13 +173,13 @@ std::string headline_of(const StepCause& c) {
     return fmt::format("{} takes {} longer on rank {} than on its peers", short_place(c.what),
                        percent_text(c.percent), c.ranks.front());
   case CauseRule::kMoreWork:
-    return fmt::format("Rank {} runs {} kernels per step that its peers do not run",
-                       c.ranks.front(), times_per_step(c));
+    return fmt::format("Rank {} runs {} kernels{} that its peers do not run", c.ranks.front(),
+                       occurrences(c), per_step);
   case CauseRule::kSlowHost:
     return fmt::format("The host of rank {} takes longer than those of its peers", c.ranks.front());
   case CauseRule::kMoreData:
-    return fmt::format("{} operators per step have larger inputs on rank {} than on its peers",
-                       times_per_step(c), c.ranks.front());
+    return fmt::format("{} operators{} have larger inputs on rank {} than on its peers",
+                       occurrences(c), per_step, c.ranks.front());
   case CauseRule::kSlowLink:
     return fmt::format("{} {} {} GB/s, those of other groups {}",
                        c.ranks.size() == 2 ? "The link between" : "Transfers among",
@@ -183,6 +195,8 @@ std::string of_one_rank(const StepCause& c) {
                       : std::string("It comes later to collectives than its peers");
   if (c.steps > 1)
     out += fmt::format(", most of all in {} of {} steps", c.latest_steps, c.steps);
+  if (!c.shapes)
+    return out + "; shapes were not recorded, so larger inputs are not excluded";
   if (c.rule == CauseRule::kSlowGpu)
     out += c.confidence == Confidence::kSure ? "; all kernels alike, same names and shapes"
                                              : "; not all kernels alike";
@@ -195,6 +209,8 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kLoader:
     return "Not a full launch queue: the GPU is idle meanwhile";
   case CauseRule::kHostCode:
+    if (c.call)
+      return "A call of the runtime that waits for no work of the trace; it may load code";
     return c.what.empty()
                ? (facts.stacks
                       ? "No frame covers half of it"
@@ -245,6 +261,11 @@ std::string evidence_of(const CauseFacts& facts, const StepCause& c) {
       out += (out.empty() ? "" : "; ") + text;
   };
   add(gain_text(facts, c));
+  if (c.alone_ms >= c.gain_ms + facts.floor_ms &&
+      facts.quality.unexplained_percent() <= kNoGainPercent)
+    add(fmt::format("{} ms if nothing else is removed", number3(c.alone_ms)));
+  else if (c.alone_ms < facts.floor_ms)
+    add("nothing before the causes above are removed");
   add(ranks_of(c, facts.ranks));
   if (c.steps > 1)
     add(fmt::format("in {} of {} steps", c.steps_seen, c.steps));
@@ -287,12 +308,49 @@ std::vector<Finding> cause_findings(const CauseFacts& facts) {
     f.steps = facts.steps;
     f.cost_ms = c.cost_ms;
     f.place = c.place;
-    set_headline(f, headline_of(c));
+    set_headline(f, headline_of(facts, c));
     f.evidence = capital(evidence_of(facts, c));
     f.action = remedy_of(c.rule).text;
     out.push_back(std::move(f));
   }
   return out;
+}
+
+std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
+  constexpr double kLeastPercent = 5;    // as in `top`
+  constexpr double kMostlyWaiting = 0.7; // then the transfers are not the reason
+  constexpr std::size_t kWaitedFor = 3;
+  const ExposedTime& x = facts.exposed;
+  if (!(x.total_ms() * 100 >= kLeastPercent * facts.step_ms) || x.total_ms() <= 0)
+    return std::nullopt;
+  Finding f = finding_of(rules::exposed_communication, "run", "communication");
+  f.value = x.total_ms();
+  f.unit = Unit::kMs;
+  f.steps = facts.steps;
+  f.cost_ms = x.total_ms();
+  const bool waits = x.wait_ms >= kMostlyWaiting * x.total_ms() && !x.wait_for.empty();
+  std::string parts;
+  if (x.unmatched_ms < x.total_ms())
+    parts = fmt::format(": {} ms waiting for late ranks, {} ms transfers", number3(x.wait_ms),
+                        number3(x.transfer_ms));
+  set_headline(f, fmt::format("Communication is exposed for {} ms{}{}", number3(x.total_ms()),
+                              facts.steps > 0 ? " of a step" : "", parts));
+  if (facts.ranks > 1)
+    f.evidence = fmt::format("Mean over {} ranks", facts.ranks);
+  for (std::size_t k = 0; k < std::min(kWaitedFor, x.wait_for.size()); ++k)
+    f.evidence += fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
+                              number3(x.wait_for[k].second), x.wait_for[k].first);
+  if (x.unmatched_ms > 0)
+    f.evidence += fmt::format("{}{} ms of collectives whose other members were not read: waiting "
+                              "or transfer",
+                              f.evidence.empty() ? "" : "; ", number3(x.unmatched_ms));
+  if (waits)
+    f.action = fmt::format("Find why rank {} is late; faster or smaller collectives do not shorten "
+                           "the waiting",
+                           x.wait_for.front().first);
+  else if (x.unmatched_ms >= kMostlyWaiting * x.total_ms())
+    f.action = "Give the traces of all ranks: a folder instead of one trace";
+  return f;
 }
 
 std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
@@ -301,14 +359,21 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
       "not significant over the steps, or in fewer than half of them"};
   std::vector<std::string> out;
   for (const auto& [rank, excess] : facts.unexplained_ranks)
-    out.push_back(fmt::format("rank {} is later than its peers{}; {}", rank,
-                              excess > 0 ? fmt::format(" by {} ms", number3(excess)) : "",
-                              facts.ranks < kFewestRanks
-                                  ? "with fewer than four ranks no reason is looked for"
-                                  : "its kernels and host activities do not show why"));
+    out.push_back(fmt::format(
+        "rank {} is later than {}{}; {}", rank, facts.ranks == 2 ? "the other" : "its peers",
+        excess > 0 ? fmt::format(" by {} ms", number3(excess)) : "",
+        facts.ranks < kFewestRanks ? "with fewer than four ranks no reason is looked for"
+                                   : "its kernels and host activities do not show why"));
+  const std::string_view of_step = facts.steps > 0 ? " of a step" : "";
   for (const Unsaid& u : facts.unsaid)
-    out.push_back(fmt::format("{}: {} ({} ms of a step)", cause_rule_id(u.rule),
-                              kWhy[static_cast<std::size_t>(u.reason)], number3(u.cost_ms)));
+    out.push_back(fmt::format(
+        "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
+        u.reason == UnsaidReason::kBelowNoise ? "gain" : "cost",
+        number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), of_step));
+  if (facts.ranks == 1 && facts.job_ranks > 1)
+    out.push_back(fmt::format("late ranks and slow links: this is one of {} ranks (give the folder "
+                              "of the run)",
+                              facts.job_ranks));
   if (!facts.stacks)
     out.push_back(
         "functions of host code, garbage collection, checkpoints: no Python stacks in the trace "

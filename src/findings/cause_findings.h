@@ -5,6 +5,7 @@
 #include "analyses/job/causes.h"
 #include "core/finding.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace rankscope {
 
 /// Most gain first. Value and interval are the gain of a step.
 [[nodiscard]] std::vector<Finding> cause_findings(const CauseFacts& facts);
+/// Communication that nothing overlaps, at least 5 % of a step: waiting for late ranks and
+/// transfer.
+[[nodiscard]] std::optional<Finding> exposed_time_finding(const CauseFacts& facts);
 /// "gains 30.0 ms (29.0 to 31.0)", "gains at most 17.4 ms"; "" where the graph explains too little.
 [[nodiscard]] std::string gain_text(const CauseFacts& facts, const StepCause& cause);
 /// Why signs of causes are not reported, one line for each rule and reason, and what the trace

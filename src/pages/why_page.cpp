@@ -1,16 +1,21 @@
 #include "pages/why_page.h"
 
+#include "base/units.h"
 #include "findings/cause_findings.h"
 #include "findings/compose.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace rankscope {
 namespace {
 
 constexpr std::size_t kWidestWhy = 200;
 constexpr std::size_t kPathRows = 6;
+constexpr double kWorthAPart = 0.05; ///< of what a rank is later
+constexpr std::int64_t kClockErrorNs = 20'000;
 constexpr double kProfilerPercent = 3; ///< by which a recorded step may be longer
 
 void why_overview(const CauseFacts& facts, ConsolePage& page) {
@@ -19,11 +24,6 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
                             number3(facts.step_ms), per_step_text(facts.steps, facts.ranks),
                             percent_text(facts.gpu_busy_percent),
                             percent_text(facts.host_percent)));
-  if (facts.ranks > 1)
-    page.sentence(fmt::format(
-        "collectives: transfers take {} ms of it; ranks wait {} ms per step in them for "
-        "the last to arrive (mean, also where other work overlaps)",
-        number3(facts.transfer_ms), number3(facts.wait_ms)));
   const double unexplained = facts.quality.unexplained_percent();
   std::string quality =
       fmt::format("the job graph explains all but {} of the time", percent_text(unexplained));
@@ -35,6 +35,17 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
   else if (unexplained > kDoubtfulPercent)
     quality += "; above 10 % gains are uncertain";
   page.sentence(quality, "  ", Ink::kFaint);
+  if (const std::optional<Finding> exposed = exposed_time_finding(facts)) {
+    page.sentence(exposed->headline, "  ", Ink::kStrong);
+    page.sentence(exposed->evidence, "    ");
+    if (!exposed->action.empty())
+      page.sentence(exposed->action, "    do: ", Ink::kGood);
+  }
+  if (facts.ranks > 1 && facts.clock_error_ns > kClockErrorNs)
+    page.sentence(fmt::format("the ranks' clocks agree to within {} ms: shorter waits for late "
+                              "ranks are uncertain",
+                              number3(ns_to_ms(facts.clock_error_ns))),
+                  "  ", Ink::kWarn);
   if (facts.unlinked_percent >= 5)
     page.sentence(
         fmt::format("{} of the GPU time has no launch in the trace: record CPU activity too",
@@ -48,12 +59,23 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
                       "host are overstated",
                       percent_text(longer), number3(facts.step_ms), number3(facts.step_time_ms)),
           "  ", Ink::kWarn);
+  } else if (facts.frame_cost_percent > kFrameCostPercent &&
+             facts.host_percent > kFrameCostPercent) {
+    page.sentence(
+        fmt::format("judged by the shortest calls, recording Python stacks takes about {} of the "
+                    "host's time: findings about the host are overstated (--step-time measures it)",
+                    percent_text(facts.frame_cost_percent)),
+        "  ", Ink::kWarn);
   }
 }
 
 void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
   const std::vector<Finding> findings = cause_findings(facts);
   const std::size_t shown = most == 0 ? findings.size() : std::min(most, findings.size());
+  if (findings.empty() && facts.quality.unexplained_percent() > kNoGainPercent) {
+    page.sentence("No cause was found in the time that the job graph explains.");
+    return;
+  }
   if (findings.empty()) {
     page.sentence(fmt::format("No cause gains {} ms or more{}.", number3(facts.floor_ms),
                               facts.steps > 0 ? " per step" : ""));
@@ -75,6 +97,42 @@ void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
   }
   if (facts.quality.unexplained_percent() <= kNoGainPercent)
     page.sentence(fmt::format("Without all of them: {} ms.", number3(facts.after_ms)));
+}
+
+/// "kernels +6.10, host +0.210; remainder 0.0400"
+std::string parts_text(const LateRankParts& of) {
+  std::vector<std::size_t> order(kStretchParts);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return std::abs(of.parts[a].excess_ms) > std::abs(of.parts[b].excess_ms);
+  });
+  std::string out;
+  for (const std::size_t k : order) {
+    const double ms = of.parts[k].excess_ms;
+    if (std::abs(ms) >= kWorthAPart * std::abs(of.all.excess_ms))
+      out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ",
+                         stretch_part_name(static_cast<StretchPart>(k)), ms < 0 ? "" : "+",
+                         number3(ms));
+  }
+  return out + fmt::format("; remainder {}", number3(of.remainder_ms()));
+}
+
+void why_ranks(const CauseFacts& facts, ConsolePage& page) {
+  constexpr std::size_t kRanksShown = 4;
+  if (facts.late_rank_parts.empty())
+    return;
+  const std::size_t shown = std::min(kRanksShown, facts.late_rank_parts.size());
+  page.heading("LATE RANKS", shown < facts.late_rank_parts.size()
+                                 ? fmt::format("{} of {}", shown, facts.late_rank_parts.size())
+                                 : std::string("against the other members of their collectives"));
+  for (std::size_t k = 0; k < shown; ++k) {
+    const LateRankParts& of = facts.late_rank_parts[k];
+    page.sentence(fmt::format("rank {} comes {} ms{} later to its collectives, those that other "
+                              "work hides included: {}",
+                              of.rank, number3(of.all.excess_ms),
+                              facts.steps > 0 ? " of a step" : "", parts_text(of)),
+                  "  ");
+  }
 }
 
 void why_path(const CauseFacts& facts, ConsolePage& page) {
@@ -105,6 +163,7 @@ std::string why_page(const CauseFacts& facts, const PageStyle& style, std::size_
   ConsolePage page(used);
   why_overview(facts, page);
   why_causes(facts, page, most);
+  why_ranks(facts, page);
   why_path(facts, page);
   const std::vector<std::string> unsaid = unsaid_lines(facts);
   if (!unsaid.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/job/causes.h"
+#include "analyses/job/peer_places.h"
 
 #include <cstdint>
 #include <span>
@@ -37,7 +38,8 @@ struct CauseInput {
 /// What makes outstanding ranks differ from their peers: of each the kernels that are longer,
 /// the kernels that peers lack, the host.
 [[nodiscard]] std::vector<CauseCandidate> rank_candidates(const CauseInput& in,
-                                                          std::span<const OutstandingRank> ranks);
+                                                          std::span<const OutstandingRank> ranks,
+                                                          const PeerPlaces& peers);
 /// The transfers of slow groups, as fast as those of the others.
 [[nodiscard]] std::vector<CauseCandidate> link_candidates(const CauseInput& in,
                                                           std::span<const SlowTransfers> transfers);

@@ -1,5 +1,7 @@
 #include "analyses/job/cause_tables.h"
 
+#include "base/units.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -44,10 +46,21 @@ Schema<CauseFacts> run_schema() {
        {"contradicted_waits", "contradicted_waits", Unit::kCount,
         [](const R& r) { return r.quality.contradicted; },
         "waits that were left out because times contradict them"},
-       {"transfer_ms", "transfer_ms", Unit::kMs, &R::transfer_ms,
-        "transfers of collectives on the critical path, of a step"},
-       {"wait_ms", "wait_ms", Unit::kMs, &R::wait_ms,
-        "of a step, mean over the ranks: in collectives before the last rank arrives"},
+       {"exposed_wait_ms", "exposed_wait_ms", Unit::kMs,
+        [](const R& r) { return r.exposed.wait_ms; },
+        "of a step, mean over the ranks: in collectives that no other GPU work overlaps, before "
+        "the last member arrives"},
+       {"exposed_transfer_ms", "exposed_transfer_ms", Unit::kMs,
+        [](const R& r) { return r.exposed.transfer_ms; }, "the same, from then on"},
+       {"exposed_unmatched_ms", "exposed_unmatched_ms", Unit::kMs,
+        [](const R& r) { return r.exposed.unmatched_ms; },
+        "the same, of collectives without other members in the run: wait and transfer unknown"},
+       {"clock_error_us", "clock_error_us", Unit::kUs,
+        [](const R& r) { return ns_to_us(r.clock_error_ns); },
+        "by which clocks of ranks may differ after their alignment"},
+       {"frame_cost_percent", "frame_cost_percent", Unit::kPercent, &R::frame_cost_percent,
+        "what recording Python frames may have cost of the launching threads' time; rank with "
+        "most"},
        {"unlinked_percent", "unlinked_percent", Unit::kPercent, &R::unlinked_percent,
         "GPU time without a launch in the trace"}});
 }
@@ -108,6 +121,40 @@ Schema<CauseRow> cause_schema() {
         "its longest occurrence"}});
 }
 
+/// A part of why a rank is later.
+struct RankPartRow {
+  std::int64_t rank = 0;
+  std::string_view part;
+  const PartExcess* excess = nullptr;
+};
+std::vector<RankPartRow> part_rows(const LateRankParts& of, const PartExcess& remainder) {
+  std::vector<RankPartRow> out{{of.rank, "all", &of.all}};
+  for (std::size_t k = 0; k < kStretchParts; ++k)
+    out.push_back({of.rank, stretch_part_name(static_cast<StretchPart>(k)), &of.parts[k]});
+  out.push_back({of.rank, "remainder", &remainder});
+  return out;
+}
+
+Schema<RankPartRow> rank_parts_schema() {
+  using R = RankPartRow;
+  const auto of = [](auto member) { return [member](const R& r) { return r.excess->*member; }; };
+  return Schema<R>(
+      "late_rank_parts",
+      "what late ranks do between collectives, against the other members; of a step",
+      {{"rank", &R::rank, "that is slow or late by the test of top"},
+       {"part", &R::part,
+        "kernels, differing inputs, extra kernels, copies, host, launch and gap, other groups, "
+        "unexplained; they and the remainder add up to all"},
+       {"own_ms", "own_ms", Unit::kMs, of(&PartExcess::own_ms), "of the rank"},
+       {"peers_ms", "peers_ms", Unit::kMs, of(&PartExcess::peers_ms),
+        "sum of the medians of the other members"},
+       {"excess_ms", "excess_ms", Unit::kMs, of(&PartExcess::excess_ms), "own - peers"},
+       {"excess_low_ms", "excess_low_ms", Unit::kMs, of(&PartExcess::low_ms),
+        "its 95 % interval over the steps"},
+       {"excess_high_ms", "excess_high_ms", Unit::kMs, of(&PartExcess::high_ms),
+        "its 95 % interval over the steps"}});
+}
+
 Schema<Unsaid> unsaid_schema() {
   using R = Unsaid;
   return Schema<R>(
@@ -117,7 +164,9 @@ Schema<Unsaid> unsaid_schema() {
         "no-gain: other work takes as long; explained: by the causes of the table; below-noise: "
         "not "
         "significant over the steps, or in fewer than half of them"},
-       {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms, "of a step, on the critical path"}});
+       {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms, "of a step, on the critical path"},
+       {"gain_ms", "gain_ms", Unit::kMs, &R::gain_ms,
+        "of a step, by replay, without the causes of the table; the largest of its kind"}});
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {
@@ -136,13 +185,22 @@ std::vector<Table> cause_tables(const CauseFacts& facts) {
   std::vector<Table> out;
   out.push_back(run_schema().table(std::span(&facts, 1)));
   out.push_back(cause_schema().table(rows));
+  std::vector<PartExcess> remainders(facts.late_rank_parts.size());
+  std::vector<RankPartRow> parts;
+  for (std::size_t k = 0; k < facts.late_rank_parts.size(); ++k) {
+    remainders[k].excess_ms = facts.late_rank_parts[k].remainder_ms();
+    for (const RankPartRow& row : part_rows(facts.late_rank_parts[k], remainders[k]))
+      parts.push_back(row);
+  }
+  out.push_back(rank_parts_schema().table(parts));
   out.push_back(unsaid_schema().table(facts.unsaid));
   out.push_back(path_schema().table(facts.path));
   return out;
 }
 
 std::vector<SheetInfo> cause_sheets() {
-  return {run_schema().info(), cause_schema().info(), unsaid_schema().info(), path_schema().info()};
+  return {run_schema().info(), cause_schema().info(), rank_parts_schema().info(),
+          unsaid_schema().info(), path_schema().info()};
 }
 
 } // namespace rankscope

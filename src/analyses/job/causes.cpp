@@ -1,11 +1,12 @@
 #include "analyses/job/causes.h"
 
 #include "analyses/job/cause_candidates.h"
-#include "analyses/job/places.h"
+#include "analyses/job/peer_places.h"
 #include "base/units.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -24,17 +25,21 @@ constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", 
 
 constexpr double kFloorMs = 0.05;
 constexpr std::size_t kMostCauses = 12;
+/// Of what a rank is later: what its parts do not add up to.
+constexpr double kDoubtfulRemainder = 0.2, kMostRemainder = 0.5;
 
 class Causes {
 public:
   Causes(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
-         double floor_percent, const std::vector<PathPiece>& path)
-      : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})), clock_(run, path) {
+         double floor_percent, const std::vector<PathPiece>& whole_path)
+      : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
+        clock_(run, whole_path) {
+    const std::vector<PathPiece> path = path_after(whole_path, clock_.begin_ns(now_));
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
     out_.quality = quality_of(run.graph, path);
     out_.prediction_error = prediction_error_percent(run, clock_);
-    out_.path = path_rows(run, path, clock_.begin_ns(now_), clock_);
+    out_.path = path_rows(run, path, clock_);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);
     look_at_path(path);
@@ -43,17 +48,15 @@ public:
 
   CauseFacts run() {
     edit_ = JobEdit::of(run_.graph);
-    // what is neither on the path nor long enough in all cannot gain
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
-      return c.cause.cost_ms < out_.floor_ms && c.unblocked.empty();
+      return shortened_ms(c) < out_.floor_ms && c.unblocked.empty();
     });
     for (CauseCandidate& c : candidates_)
       c.cause.gain_ms = c.cause.alone_ms = out_.step_ms - step_ms(ends_with(c));
-    std::erase_if(candidates_, [this](const CauseCandidate& c) {
-      return c.cause.alone_ms < out_.floor_ms && c.cause.cost_ms < out_.floor_ms;
-    });
-    while (out_.causes.size() < kMostCauses && take_best()) {
-    }
+    // what gained nothing may gain when the causes that hid it are removed
+    while (take_all())
+      for (CauseCandidate& c : candidates_)
+        c.cause.gain_ms = step_ms(now_) - step_ms(ends_with(c));
     for (const CauseCandidate& c : candidates_)
       leave(c);
     out_.after_ms = step_ms(now_);
@@ -78,34 +81,16 @@ private:
       on_path_[piece.node] += ns;
       (on_gpu(run_.activity(piece.node).kind) ? gpu : host) += ns;
     }
-    look_at_collectives();
-    const auto percent = [this](std::int64_t ns) {
-      const std::int64_t before = clock_.counts(0) ? clock_.begin_ns(now_) : 0;
-      return percent_of(ns, out_.quality.makespan_ns - before, 0.0);
-    };
-    out_.gpu_busy_percent = percent(gpu);
-    out_.host_percent = percent(host);
+    out_.gpu_busy_percent = percent_of(gpu, out_.quality.path_ns, 0.0);
+    out_.host_percent = percent_of(host, out_.quality.path_ns, 0.0);
+    out_.exposed = exposed_time(run_, clock_);
     for (const RankGraph& rank : run_.ranks) {
       out_.stacks = out_.stacks || rank.stacks;
+      out_.frame_cost_percent = std::max(out_.frame_cost_percent, rank.frame_cost_percent);
       out_.unlinked_percent =
           std::max(out_.unlinked_percent, percent_of(late_unlinked(rank), rank.gpu_ns, 0.0));
     }
   }
-  void look_at_collectives() {
-    std::int64_t transfer = 0, wait = 0;
-    for (NodeId n = 0; n < run_.graph.size(); ++n) {
-      if (!run_.is_activity(n) || run_.activity(n).kind != ActivityKind::kCollective ||
-          !clock_.counts(run_.step_of(n)))
-        continue;
-      transfer += on_path_[n];
-      for (const JobGraph::Wait& from : run_.graph.waits(n))
-        if (from.kind == WaitKind::kStream && run_.role[from.from] == NodeRole::kArrival)
-          wait += run_.graph.start_ns(n) - run_.graph.start_ns(from.from);
-    }
-    out_.transfer_ms = clock_.per_step_ms(transfer);
-    out_.wait_ms = clock_.per_step_ms(wait) / static_cast<double>(run_.ranks.size());
-  }
-
   /// GPU time without a launch, except what was launched before the window and runs at its begin.
   [[nodiscard]] static std::int64_t late_unlinked(const RankGraph& rank) {
     return rank.unlinked_ns - rank.early_ns;
@@ -123,12 +108,31 @@ private:
       for (CauseCandidate& c : gpu_candidates(in, r, nodes[r]))
         join(std::move(c));
     }
-    for (CauseCandidate& c : rank_candidates(in, suspects_.ranks))
-      candidates_.push_back(std::move(c));
+    if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
+      look_at_ranks(in);
     for (CauseCandidate& c : link_candidates(in, suspects_.transfers))
       candidates_.push_back(std::move(c));
     for (CauseCandidate& c : candidates_)
       describe(c);
+  }
+
+  void look_at_ranks(const CauseInput& in) {
+    const PeerPlaces peers(run_);
+    std::vector<std::uint32_t> ranks;
+    for (const OutstandingRank& rank : suspects_.ranks)
+      ranks.push_back(rank.rank);
+    out_.late_rank_parts = late_rank_parts(run_, clock_, peers, ranks);
+    for (CauseCandidate& c : rank_candidates(in, suspects_.ranks, peers)) {
+      const auto parts =
+          std::ranges::find(out_.late_rank_parts, c.cause.ranks.front(), &LateRankParts::rank);
+      const double excess = std::abs(parts->all.excess_ms);
+      const double remainder = std::abs(parts->remainder_ms());
+      if (excess > 0 && remainder > kMostRemainder * excess)
+        continue; // who, but not why
+      if (remainder > kDoubtfulRemainder * excess)
+        c.cause.confidence = std::max(c.cause.confidence, Confidence::kLikely);
+      candidates_.push_back(std::move(c));
+    }
   }
 
   /// Equal causes of several ranks are one.
@@ -161,10 +165,8 @@ private:
     std::set<std::size_t> seen;
     std::int64_t cost = 0, longest = -1;
     for (const NodeId n : c.nodes) {
-      const std::size_t step = run_.step_of(n);
-      if (clock_.counts(step))
-        cost += on_path_[n];
-      seen.insert(step);
+      cost += on_path_[n];
+      seen.insert(run_.step_of(n));
       if (run_.graph.dur_ns(n) <= longest)
         continue;
       longest = run_.graph.dur_ns(n);
@@ -175,9 +177,17 @@ private:
     }
     if (cause.count == 0)
       cause.count = c.nodes.size();
+    if (on_host(cause.rule) && out_.frame_cost_percent > kFrameCostPercent)
+      cause.confidence = std::max(cause.confidence, Confidence::kLikely);
     cause.steps = run_.steps();
     cause.steps_seen = seen.size();
     cause.cost_ms = clock_.per_step_ms(cost);
+  }
+
+  /// Whether the time of the cause is host time, which the recording of frames lengthens.
+  [[nodiscard]] static bool on_host(CauseRule rule) {
+    return rule == CauseRule::kHostCode || rule == CauseRule::kLaunchBound ||
+           rule == CauseRule::kOptimizerLoop || rule == CauseRule::kSlowHost;
   }
 
   static void apply(const CauseCandidate& c, JobEdit& edit) {
@@ -192,34 +202,79 @@ private:
     return step_ends(run_, edit);
   }
 
-  /// Takes the candidate with the largest gain on top of those taken before. False: none reaches
-  /// the floor and clears the noise of the steps. Gains seldom grow when others are taken, so the
-  /// one that was largest before is looked at first, and the others only until none can pass it.
-  bool take_best() {
+  /// A bound that gains hardly more than an estimate comes after it.
+  [[nodiscard]] static double weight(const StepCause& cause) {
+    constexpr double kOfABound = 0.95;
+    return cause.kind == GainKind::kAtMost ? kOfABound * cause.gain_ms : cause.gain_ms;
+  }
+  /// What a step gains at most: the time that is taken away from the activities of a rank.
+  [[nodiscard]] double shortened_ms(const CauseCandidate& c) const {
+    std::int64_t ns = 0;
+    for (const auto& [node, dur] : c.durations)
+      ns += std::max<std::int64_t>(0, run_.graph.dur_ns(node) - dur);
+    return ns_to_ms(ns) / static_cast<double>(run_.steps() * c.cause.ranks.size());
+  }
+
+  /// False: none was taken.
+  bool take_all() {
+    const std::size_t before = out_.causes.size();
+    while (out_.causes.size() < kMostCauses && take_best()) {
+    }
+    return out_.causes.size() > before;
+  }
+
+  struct Best {
+    std::size_t candidate = 0;
+    std::vector<std::int64_t> ends;
+  };
+  /// The candidate of such a rule with the largest gain on top of those taken before. Empty: none
+  /// reaches the floor and clears the noise of the steps. Gains seldom grow when others are taken,
+  /// so the one that was largest before is looked at first, and the others only until none can pass
+  /// it.
+  template <class Among> std::optional<Best> best_of(const Among& among) {
     std::sort(candidates_.begin(), candidates_.end(),
-              [](const auto& a, const auto& b) { return a.cause.gain_ms > b.cause.gain_ms; });
-    std::size_t best = candidates_.size();
-    std::vector<std::int64_t> best_ends;
+              [](const auto& a, const auto& b) { return weight(a.cause) > weight(b.cause); });
+    std::optional<Best> best;
     for (std::size_t k = 0; k < candidates_.size(); ++k) {
-      if (best < candidates_.size() &&
-          candidates_[k].cause.gain_ms <= candidates_[best].cause.gain_ms)
+      StepCause& cause = candidates_[k].cause;
+      if (!among(cause.rule))
+        continue;
+      const double most = best ? weight(candidates_[best->candidate].cause) : 0;
+      if (best && weight(cause) <= most)
         break;
       std::vector<std::int64_t> ends = ends_with(candidates_[k]);
-      StepCause& cause = candidates_[k].cause;
       cause.gain_ms = step_ms(now_) - step_ms(ends);
       set_interval(cause, ends);
-      if (cause.gain_ms < out_.floor_ms || below_noise(cause) ||
-          (best < candidates_.size() && cause.gain_ms <= candidates_[best].cause.gain_ms))
-        continue;
-      best = k;
-      best_ends = std::move(ends);
+      if (cause.gain_ms >= out_.floor_ms && !below_noise(cause) && (!best || weight(cause) > most))
+        best = Best{k, std::move(ends)};
     }
-    if (best == candidates_.size())
+    return best;
+  }
+
+  [[nodiscard]] static bool is_stretch(CauseRule rule) { return rule < CauseRule::kReadBack; }
+
+  /// Takes the best candidate; false: no one passes. Without a call that waits for the GPU, the
+  /// host would run ahead, and a stretch behind the call would overlap GPU work: both gain the same
+  /// time. Where one stretch takes most of it, that is the cause.
+  bool take_best() {
+    constexpr double kMostOfIt = 0.7;
+    std::optional<Best> best = best_of([](CauseRule) { return true; });
+    if (!best)
       return false;
-    apply(candidates_[best], edit_);
-    now_ = std::move(best_ends);
-    out_.causes.push_back(std::move(candidates_[best].cause));
-    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(best));
+    if (const StepCause cause = candidates_[best->candidate].cause;
+        cause.rule == CauseRule::kReadBack) {
+      best = best_of(is_stretch);
+      double stretches = 0;
+      for (const CauseCandidate& c : candidates_)
+        stretches += is_stretch(c.cause.rule) ? std::max(0.0, c.cause.gain_ms) : 0;
+      if (!best || stretches < kMostOfIt * cause.gain_ms)
+        best = best_of([](CauseRule) { return true; }); // the order may have changed
+    }
+    const auto taken = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);
+    apply(*taken, edit_);
+    now_ = std::move(best->ends);
+    out_.causes.push_back(std::move(taken->cause));
+    candidates_.erase(taken);
     return true;
   }
 
@@ -247,9 +302,10 @@ private:
   }
 
   void leave(const CauseCandidate& c) {
-    Unsaid unsaid{c.cause.rule, UnsaidReason::kNoGain, c.cause.cost_ms};
-    const double gain = step_ms(now_) - step_ms(ends_with(c));
-    if (gain >= out_.floor_ms)
+    Unsaid unsaid{c.cause.rule, UnsaidReason::kNoGain, c.cause.cost_ms, c.cause.gain_ms};
+    if (std::max({unsaid.cost_ms, unsaid.gain_ms, c.cause.alone_ms}) < out_.floor_ms)
+      return;
+    if (unsaid.gain_ms >= out_.floor_ms)
       unsaid.reason = UnsaidReason::kBelowNoise;
     else if (c.cause.alone_ms >= out_.floor_ms)
       unsaid.reason = UnsaidReason::kExplained;
@@ -259,7 +315,8 @@ private:
     if (same == out_.unsaid.end())
       out_.unsaid.push_back(unsaid);
     else
-      same->cost_ms += unsaid.cost_ms;
+      *same = {unsaid.rule, unsaid.reason, same->cost_ms + unsaid.cost_ms,
+               std::max(same->gain_ms, unsaid.gain_ms)};
   }
 
   const JobRun& run_;
@@ -267,7 +324,7 @@ private:
   std::vector<std::int64_t> now_; ///< ends of the steps, without the causes taken so far
   CountedSteps clock_;
   CauseFacts out_;
-  std::vector<std::int64_t> on_path_;
+  std::vector<std::int64_t> on_path_; ///< by node, in the counted steps
   std::vector<CauseCandidate> candidates_;
   JobEdit edit_; ///< with the causes taken so far removed
 };

@@ -2,7 +2,9 @@
 // critical path and the gain of its removal by replay (docs/reference/job-graph.md).
 #pragma once
 
+#include "analyses/job/exposed.h"
 #include "analyses/job/job_run.h"
+#include "analyses/job/late_rank_parts.h"
 #include "analyses/job/path_rows.h"
 #include "base/statistics.h"
 #include "core/finding.h"
@@ -68,6 +70,8 @@ struct StepCause {
   std::optional<FindingPlace> place; ///< its longest occurrence
   double occurrence_ms = 0;          ///< and how long that is
   // fields of single rules
+  bool call = false;      ///< kHostCode: `what` is a call of the runtime
+  bool shapes = true;     ///< kSlowGpu, kSlowOperator: shapes of inputs were recorded
   std::int64_t bytes = 0; ///< kPageableCopy: of a step, of the rank with most
   double rate = 0,
          rate_to = 0;     ///< kPageableCopy and kSlowLink GB/s, kMisaligned and kSlowFormat TFLOPS,
@@ -116,10 +120,8 @@ struct Unsaid {
   CauseRule rule = CauseRule::kHostCode;
   UnsaidReason reason = UnsaidReason::kNoGain;
   double cost_ms = 0; ///< of a step, on the critical path; of all such causes of the rule
+  double gain_ms = 0; ///< of a step, without the causes that are listed; the largest of them
 };
-
-/// A rank and three peers: with fewer no difference between ranks is explained.
-inline constexpr std::size_t kFewestRanks = 4;
 
 struct CauseFacts {
   std::string title;       ///< the run, as the user named it
@@ -128,19 +130,21 @@ struct CauseFacts {
   JobGraphQuality quality;
   std::optional<double> prediction_error; ///< prediction_error_percent()
   std::size_t ranks = 0;
-  std::size_t steps = 0;       ///< profiler steps; 0: the trace has no steps
-  double step_ms = 0;          ///< mean time of a step
-  double after_ms = 0;         ///< without all causes that are listed
-  double floor_ms = 0;         ///< smaller gains are not reported
-  double gpu_busy_percent = 0; ///< of the critical path, GPU work
-  double host_percent = 0;     ///< of the critical path, host activities and calls
-  double transfer_ms = 0;      ///< of a step, transfers of collectives on the critical path
-  double wait_ms =
-      0; ///< of a step, mean over the ranks, in collectives before the last rank arrives
-  double unlinked_percent = 0;   ///< of the GPU time, without a launch: of the rank with most
-  bool stacks = false;           ///< some rank has Python frames
-  std::vector<StepCause> causes; ///< by gain
-  std::vector<PathRow> path;     ///< most time first; the rows add up to the time of a step
+  std::size_t steps = 0;           ///< profiler steps; 0: the trace has no steps
+  double step_ms = 0;              ///< mean time of a step
+  double after_ms = 0;             ///< without all causes that are listed
+  double floor_ms = 0;             ///< smaller gains are not reported
+  double gpu_busy_percent = 0;     ///< of the critical path, GPU work
+  double host_percent = 0;         ///< of the critical path, host activities and calls
+  ExposedTime exposed;             ///< communication
+  std::int64_t job_ranks = 0;      ///< of the job as its traces say; 0: unknown
+  std::int64_t clock_error_ns = 0; ///< by which the ranks' clocks may differ after their alignment
+  double unlinked_percent = 0;     ///< of the GPU time, without a launch: of the rank with most
+  bool stacks = false;             ///< some rank has Python frames
+  double frame_cost_percent = 0;   ///< what recording them may have cost: of the rank with most
+  std::vector<StepCause> causes;   ///< by gain
+  std::vector<PathRow> path;       ///< most time first; the rows add up to the time of a step
+  std::vector<LateRankParts> late_rank_parts; ///< of the outstanding ranks
   /// Outstanding ranks without a cause that is theirs alone: rank, excess in ms.
   std::vector<std::pair<std::int64_t, double>> unexplained_ranks;
   std::vector<Unsaid> unsaid;
@@ -152,6 +156,9 @@ struct CauseFacts {
 [[nodiscard]] CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
                                    RunSuspects suspects = {}, double floor_percent = 0.5);
 
+/// Above this share of the host's time the recording of frames makes causes on the host likely at
+/// most.
+inline constexpr double kFrameCostPercent = 5;
 /// Above this share of unexplained time no gain is printed.
 inline constexpr double kNoGainPercent = 30;
 /// Above this one gains are marked as uncertain.

@@ -111,6 +111,12 @@ private:
     } else if (gpu != kNoNode) {
       if (!large_copy(gpu))
         add_read_back(n, a, name);
+    } else if (dur(n) >= stall_ns_) {
+      CauseCandidate& c = group({CauseRule::kHostCode, name, "", ""}, n);
+      c.durations.emplace_back(n, 0);
+      c.cause.call = true;
+      c.cause.kind = GainKind::kAtMost;
+      c.cause.confidence = Confidence::kLikely;
     } else {
       short_.push_back(n);
     }

@@ -23,6 +23,36 @@ HostRanges::HostRanges(const Trace& trace, const std::vector<bool>& tracks)
     });
 }
 
+double HostRanges::frame_cost_percent() const {
+  const Events& e = trace_.events;
+  std::vector<std::int64_t> costs;
+  std::size_t frames = 0;
+  std::int64_t span = 0;
+  for (const Thread& thread : threads_) {
+    if (thread.ranges.empty())
+      continue;
+    std::int64_t end = INT64_MIN;
+    EventId last = kNoEvent; // the frame before
+    for (const EventId range : thread.ranges) {
+      end = std::max(end, trace_.end_ns(range));
+      if (e.category[range] != Category::kPythonFunction) {
+        last = kNoEvent;
+        continue;
+      }
+      ++frames;
+      if (last != kNoEvent && trace_.end_ns(last) >= trace_.end_ns(range))
+        costs.push_back(e.ts_ns[range] - e.ts_ns[last]);
+      last = range;
+    }
+    span += end - e.ts_ns[thread.ranges.front()];
+  }
+  if (costs.empty() || span <= 0)
+    return 0;
+  const auto low = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 20);
+  std::nth_element(costs.begin(), low, costs.end());
+  return 100 * static_cast<double>(frames) * static_cast<double>(*low) / static_cast<double>(span);
+}
+
 /// Opens what begins until `to` and closes what ends until then.
 void HostRanges::advance(Thread& thread, std::int64_t to) {
   const auto close = [&](std::int64_t until) {

@@ -170,7 +170,8 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit)
 }
 
 std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
-                                     std::span<const std::int64_t> start, NodeId last) {
+                                     std::span<const std::int64_t> start, NodeId last,
+                                     std::int64_t from_ns) {
   std::vector<PathPiece> out;
   const auto end = [&](NodeId n) { return start[n] + edit.duration(graph, n); };
   NodeId at = last;
@@ -183,7 +184,7 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
     out.push_back({at, begin, until, of, by, first});
     until = begin;
   };
-  while (until > 0) {
+  while (until > from_ns) {
     const Binding binding = binding_of(graph, edit, at, end);
     piece(start[at], PathPiece::Of::kActivity, WaitKind::kStream, false);
     if (binding.wait == nullptr) {
@@ -205,9 +206,9 @@ void clear_delays(const JobGraph& graph, JobEdit& edit) {
 }
 
 double JobGraphQuality::unexplained_percent() const {
-  return makespan_ns == 0 ? 0
-                          : 100.0 * static_cast<double>(unexplained_ns + inferred_ns) /
-                                static_cast<double>(makespan_ns);
+  return path_ns == 0 ? 0
+                      : 100.0 * static_cast<double>(unexplained_ns + inferred_ns) /
+                            static_cast<double>(path_ns);
 }
 
 double JobGraphQuality::without_delays_percent() const {
@@ -231,6 +232,7 @@ JobGraphQuality quality_of(const JobGraph& graph, std::span<const PathPiece> pat
   clear_delays(graph, edit);
   out.without_delays_ns = replay_makespan(graph, edit);
   for (const PathPiece& piece : path) {
+    out.path_ns += piece.end_ns - piece.begin_ns;
     if (piece.of == PathPiece::Of::kDelay && !piece.first)
       out.unexplained_ns += piece.end_ns - piece.begin_ns;
     else if (piece.of == PathPiece::Of::kLag && is_inferred(piece.by))

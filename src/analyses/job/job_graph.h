@@ -132,14 +132,16 @@ struct PathPiece {
 /// From the latest end back through the wait that decided each start, in the order of time. The
 /// pieces touch each other and their lengths add up to the makespan.
 [[nodiscard]] std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit = {});
-/// The same back from the end of `last`; `start`: replay_starts().
+/// The same back from the end of `last` to `from_ns`, which is in the first piece; `start`:
+/// replay_starts().
 [[nodiscard]] std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
-                                                   std::span<const std::int64_t> start,
-                                                   NodeId last);
+                                                   std::span<const std::int64_t> start, NodeId last,
+                                                   std::int64_t from_ns = 0);
 
 /// How far the graph explains the run.
 struct JobGraphQuality {
   std::int64_t makespan_ns = 0;
+  std::int64_t path_ns = 0;        ///< length of the path that is judged
   std::int64_t unexplained_ns = 0; ///< delays on the path
   std::int64_t inferred_ns = 0;    ///< lags on the path of inferred waits
   std::int64_t negative_ns = 0;    ///< sum of negative delays
@@ -147,12 +149,12 @@ struct JobGraphQuality {
   std::size_t contradicted = 0;
   std::int64_t without_delays_ns = 0; ///< makespan with all delays 0, those without waits aside
 
-  /// Of the makespan, in delays and inferred waits.
+  /// Of the path, in delays and inferred waits.
   [[nodiscard]] double unexplained_percent() const;
   /// |without delays / measured - 1|
   [[nodiscard]] double without_delays_percent() const;
 };
-/// `path`: critical_path() of the graph.
+/// `path`: critical_path() of the graph, or the part of it that is reported.
 [[nodiscard]] JobGraphQuality quality_of(const JobGraph& graph, std::span<const PathPiece> path);
 
 } // namespace rankscope

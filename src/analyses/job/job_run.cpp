@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace rankscope {
@@ -52,6 +53,24 @@ private:
                             rank.steps.end(), std::back_inserter(both));
       out_.step_numbers = std::move(both);
     }
+    drop_idle_steps();
+  }
+
+  /// A window may end with a step that has just begun.
+  void drop_idle_steps() {
+    std::set<std::int64_t> with_work;
+    for (const RankGraph& rank : out_.ranks) {
+      std::vector<bool> works(rank.steps.size());
+      for (NodeId n = 0; n < rank.nodes.size(); ++n)
+        if (const std::int32_t row = rank.nodes[n].step; row >= 0 && on_gpu(rank.activity(n).kind))
+          works[static_cast<std::size_t>(row)] = true;
+      for (std::size_t row = 0; row < works.size(); ++row)
+        if (works[row])
+          with_work.insert(rank.steps[row]);
+    }
+    if (!with_work.empty())
+      std::erase_if(out_.step_numbers,
+                    [&](std::int64_t number) { return with_work.count(number) == 0; });
   }
 
   /// Time on the common clock.

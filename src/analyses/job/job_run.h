@@ -33,8 +33,9 @@ struct JobRun {
   /// and a third node, where all have arrived (kMember); that one belongs to the last member.
   std::vector<std::uint32_t> rank_of;
   std::vector<NodeId> local_of;
-  std::vector<NodeRole> role;             ///< by node
-  std::vector<std::int64_t> step_numbers; ///< of the steps that all ranks have; empty: one window
+  std::vector<NodeRole> role; ///< by node
+  /// Of the steps with GPU work that all ranks have; empty: one window.
+  std::vector<std::int64_t> step_numbers;
   /// Of steps that were recorded one by one: when each begins. Empty: where the one before ends.
   std::vector<std::int64_t> step_begin_ns;
   std::vector<JobCollective> collectives;

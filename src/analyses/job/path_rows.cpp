@@ -13,22 +13,10 @@ class PathSums {
 public:
   PathSums(const JobRun& run, const CountedSteps& clock) : run_(run), clock_(clock) {}
 
-  /// The part of the path after `begin_ns`.
-  void add(const std::vector<PathPiece>& path, std::int64_t begin_ns) {
+  void add(std::span<const PathPiece> path) {
     for (const PathPiece& piece : path) {
-      const std::int64_t ns = piece.end_ns - std::max(piece.begin_ns, begin_ns);
-      if (ns <= 0)
-        continue;
-      if (piece.of != PathPiece::Of::kActivity) {
-        ns_[{piece.of == PathPiece::Of::kLag ? "launch or gap" : "unexplained", ""}] += ns;
-        continue;
-      }
-      const Activity& a = run_.activity(piece.node);
-      StrId what = a.kind == ActivityKind::kHost || a.op == kEmptyStr ? a.name : a.op;
-      if (what == kEmptyStr)
-        what = a.op;
-      ns_[{std::string(activity_kind_name(a.kind)), std::string(run_.text(piece.node, what))}] +=
-          ns;
+      const PathLabel label = label_of_piece(run_, piece);
+      ns_[{std::string(label.kind), std::string(label.what)}] += piece.end_ns - piece.begin_ns;
     }
   }
 
@@ -52,10 +40,30 @@ private:
 
 } // namespace
 
+PathLabel label_of_piece(const JobRun& run, const PathPiece& piece) {
+  if (piece.of != PathPiece::Of::kActivity)
+    return {piece.of == PathPiece::Of::kLag ? "launch or gap" : "unexplained", ""};
+  const Activity& a = run.activity(piece.node);
+  StrId what = a.kind == ActivityKind::kHost || a.op == kEmptyStr ? a.name : a.op;
+  if (what == kEmptyStr)
+    what = a.op;
+  return {activity_kind_name(a.kind), run.text(piece.node, what)};
+}
+
+std::vector<PathPiece> path_after(std::span<const PathPiece> path, std::int64_t begin_ns) {
+  std::vector<PathPiece> out;
+  for (PathPiece piece : path) {
+    piece.begin_ns = std::max(piece.begin_ns, begin_ns);
+    if (piece.begin_ns < piece.end_ns)
+      out.push_back(piece);
+  }
+  return out;
+}
+
 std::vector<PathRow> path_rows(const JobRun& run, const std::vector<PathPiece>& path,
-                               std::int64_t begin_ns, const CountedSteps& clock) {
+                               const CountedSteps& clock) {
   PathSums sums(run, clock);
-  sums.add(path, begin_ns);
+  sums.add(path);
   return sums.rows();
 }
 
@@ -63,7 +71,7 @@ std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit, const Cou
   const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
   const std::vector<std::int64_t> ends = step_ends(run, edit, start);
   if (run.step_begin_ns.empty())
-    return path_rows(run, critical_path(run.graph, edit), clock.begin_ns(ends), clock);
+    return path_rows(run, path_after(critical_path(run.graph, edit), clock.begin_ns(ends)), clock);
   PathSums sums(run, clock);
   std::vector<NodeId> last(run.steps(), kNoNode);
   for (NodeId n = 0; n < run.graph.size(); ++n) {
@@ -73,7 +81,8 @@ std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit, const Cou
   }
   for (std::size_t step = 0; step < last.size(); ++step)
     if (last[step] != kNoNode)
-      sums.add(critical_path(run.graph, edit, start, last[step]), run.step_begin_ns[step]);
+      sums.add(
+          path_after(critical_path(run.graph, edit, start, last[step]), run.step_begin_ns[step]));
   return sums.rows();
 }
 

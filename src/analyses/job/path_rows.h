@@ -3,7 +3,9 @@
 
 #include "analyses/job/job_run.h"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
@@ -16,9 +18,19 @@ struct PathRow {
   double percent = 0;
 };
 
-/// Of the part of a path after `begin_ns`, most time first; the rows add up to the time of a step.
+/// What a piece of a path is.
+struct PathLabel {
+  std::string_view kind, what; ///< as in PathRow
+};
+[[nodiscard]] PathLabel label_of_piece(const JobRun& run, const PathPiece& piece);
+
+/// The part of a path after `begin_ns`.
+[[nodiscard]] std::vector<PathPiece> path_after(std::span<const PathPiece> path,
+                                                std::int64_t begin_ns);
+/// Of path_after() the begin of the counted steps, most time first; the rows add up to the time of
+/// a step.
 [[nodiscard]] std::vector<PathRow> path_rows(const JobRun& run, const std::vector<PathPiece>& path,
-                                             std::int64_t begin_ns, const CountedSteps& clock);
+                                             const CountedSteps& clock);
 /// Of the counted steps of an edited run. Steps that were recorded one by one have a path each.
 [[nodiscard]] std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit,
                                              const CountedSteps& clock);

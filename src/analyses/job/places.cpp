@@ -97,6 +97,7 @@ std::optional<double> prediction_error_percent(const JobRun& run, const CountedS
   if (clock.counted() < 2)
     return std::nullopt;
   const PlaceNodes places(places_of(run, PlaceIn::kAnyStep));
+  bool predicts = false;
   JobEdit edit = JobEdit::of(run.graph);
   std::map<std::pair<std::uint32_t, std::size_t>, NodeId> at; // of a place, by rank and step
   for (std::uint32_t place = 0; place < places.count(); ++place) {
@@ -110,10 +111,13 @@ std::optional<double> prediction_error_percent(const JobRun& run, const CountedS
           step == 0 || !clock.counts(step - 1) ? at.end() : at.find({rank, step - 1});
       if (before == at.end())
         continue;
+      predicts = true;
       edit.dur_ns[n] = run.graph.dur_ns(before->second);
       edit.delay_ns[n] = run.graph.delay_ns(before->second);
     }
   }
+  if (!predicts)
+    return std::nullopt;
   const std::vector<double> measured = clock.each_ms(step_ends(run, {})),
                             predicted = clock.each_ms(step_ends(run, edit));
   double sum = 0;

@@ -1,6 +1,5 @@
 // Why a rank is later than its peers: its activities against those at the same place on the others.
 #include "analyses/job/cause_candidates.h"
-#include "analyses/job/places.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -10,7 +9,8 @@
 namespace rankscope {
 namespace {
 
-constexpr double kFit = 0.8; ///< of the excess that one factor, or one operator, explains
+constexpr double kLeastPart = 0.5; ///< of the excess of a rank, for its kernels to be the cause
+constexpr double kFit = 0.8;       ///< of the excess that one factor, or one operator, explains
 
 /// One node of a rank with what its peers take at the same place.
 struct Compared {
@@ -21,12 +21,12 @@ struct Compared {
 class RankCandidates {
 public:
   /// Collectives are left out: their time is that of all members.
-  RankCandidates(const CauseInput& in, const OutstandingRank& of, const PlaceNodes& places,
-                 const RunPlaces& operators, const PlaceNodes& at_operator)
-      : run_(in.run), of_(of), operators_(operators), at_operator_(at_operator) {
-    for (std::uint32_t place = 0; place < places.count(); ++place)
-      if (run_.activity(places.at(place).front()).kind != ActivityKind::kCollective)
-        compare(places.at(place));
+  RankCandidates(const CauseInput& in, const OutstandingRank& of, const PeerPlaces& peers)
+      : run_(in.run), of_(of) {
+    for (NodeId n = 0; n < run_.graph.size(); ++n)
+      if (run_.rank_of[n] == of.rank && run_.is_activity(n) &&
+          run_.activity(n).kind != ActivityKind::kCollective)
+        sort_in(n, peers.of(n));
   }
 
   std::vector<CauseCandidate> run() {
@@ -40,47 +40,22 @@ public:
 private:
   [[nodiscard]] std::int64_t dur(NodeId n) const { return run_.graph.dur_ns(n); }
 
-  void compare(std::span<const NodeId> at) {
-    NodeId own = kNoNode;
-    std::vector<double> peers;
-    for (const NodeId n : at) {
-      if (run_.rank_of[n] == of_.rank)
-        own = n;
-      else
-        peers.push_back(static_cast<double>(dur(n)));
+  void sort_in(NodeId n, const BesidePeers& beside) {
+    const Activity& a = run_.activity(n);
+    shapes_ = shapes_ || a.shapes != kEmptyStr;
+    switch (beside.kind) {
+    case BesidePeers::Kind::kSame:
+      (on_gpu(a.kind) ? kernels_ : host_).push_back({n, beside.peers_ns});
+      break;
+    case BesidePeers::Kind::kLargerInputs:
+      larger_.push_back({n, beside.peers_ns});
+      break;
+    case BesidePeers::Kind::kExtra:
+      extra_.push_back({n, beside.peers_ns});
+      break;
+    case BesidePeers::Kind::kUnknown:
+      break;
     }
-    if (own == kNoNode)
-      return;
-    const ActivityKind kind = run_.activity(own).kind;
-    if (2 * peers.size() < run_.ranks.size() - 1) {
-      if (on_gpu(kind))
-        compare_operator(own);
-      return;
-    }
-    const auto median = static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5));
-    (on_gpu(kind) ? kernels_ : host_).push_back({own, median});
-  }
-
-  /// Most peers lack this kernel with these shapes. Where they run the same operator at this place,
-  /// its inputs differ, or another kernel was chosen for them.
-  void compare_operator(NodeId own) {
-    const Activity& a = run_.activity(own);
-    std::vector<double> peers;
-    std::size_t other_shapes = 0;
-    if (a.op != kEmptyStr)
-      for (const NodeId n : at_operator_.at(operators_.of[own]))
-        if (run_.rank_of[n] != of_.rank) {
-          peers.push_back(static_cast<double>(dur(n)));
-          if (run_.text(n, run_.activity(n).shapes) != run_.text(own, a.shapes))
-            ++other_shapes;
-        }
-    if (2 * peers.size() < run_.ranks.size() - 1) {
-      extra_.push_back({own, 0});
-      return;
-    }
-    const bool larger = 2 * other_shapes > peers.size();
-    (larger ? larger_ : kernels_)
-        .push_back({own, static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5))});
   }
 
   void add_kernels() {
@@ -97,7 +72,10 @@ private:
       more += own - peers;
       by_operator[std::string(run_.text(k.node, run_.activity(k.node).op))] += own - peers;
     }
-    if (ratios.empty() || more <= 0)
+    // the rest of the excess is more work, or natural spread of the GPUs
+    if (ratios.empty() || more <= 0 ||
+        ns_to_ms(static_cast<std::int64_t>(more)) <
+            kLeastPart * of_.excess_ms * static_cast<double>(run_.steps()))
       return;
     std::sort(ratios.begin(), ratios.end());
     double factor = 1, below = 0;
@@ -126,6 +104,10 @@ private:
       if (c != nullptr)
         c->cause.what = most->first;
     }
+    if (c != nullptr && !shapes_) { // then larger inputs look the same
+      c->cause.shapes = false;
+      c->cause.confidence = Confidence::kLikely;
+    }
     if (c != nullptr)
       c->cause.percent = 100 * (alike ? factor - 1 : more / weight);
   }
@@ -149,25 +131,20 @@ private:
 
   const JobRun& run_;
   const OutstandingRank& of_;
-  const RunPlaces& operators_;
-  const PlaceNodes& at_operator_;
   std::vector<Compared> kernels_, host_, extra_;
   std::vector<Compared> larger_; ///< the operator has other shapes than on the peers
+  bool shapes_ = false;          ///< of some operator
   std::vector<CauseCandidate> out_;
 };
 
 } // namespace
 
 std::vector<CauseCandidate> rank_candidates(const CauseInput& in,
-                                            std::span<const OutstandingRank> ranks) {
+                                            std::span<const OutstandingRank> ranks,
+                                            const PeerPlaces& peers) {
   std::vector<CauseCandidate> out;
-  if (ranks.empty() || in.run.ranks.size() < kFewestRanks)
-    return out;
-  const PlaceNodes places(places_of(in.run, PlaceIn::kEachStep));
-  const RunPlaces operators = places_by_operator(in.run);
-  const PlaceNodes at_operator(operators);
   for (const OutstandingRank& rank : ranks)
-    for (CauseCandidate& c : RankCandidates(in, rank, places, operators, at_operator).run())
+    for (CauseCandidate& c : RankCandidates(in, rank, peers).run())
       out.push_back(std::move(c));
   return out;
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -61,6 +62,7 @@ public:
     add_host();
     add_gpu();
     add_gpu_waits();
+    add_stream_order();
     add_blocking();
     out_.texts = std::move(texts_);
     return std::move(out_);
@@ -127,6 +129,8 @@ private:
     std::stable_sort(ids.begin(), ids.end(),
                      [this](EventId a, EventId b) { return e_.ts_ns[a] < e_.ts_ns[b]; });
     for (const EventId i : ids) {
+      if (contains(t_.trace.name(i), "StreamWaitEvent"))
+        stream_waits_.push_back(e_.ts_ns[i]);
       const auto range =
           std::equal_range(launched.begin(), launched.end(), std::pair(i, kNoEvent),
                            [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -213,6 +217,11 @@ private:
     out_.waits.push_back({of, from, static_cast<std::int32_t>(lag), kind});
   }
   StrId text(std::string_view s) { return s.empty() ? kEmptyStr : texts_.intern(s); }
+  /// "<built-in method f of type object at 0x7f12>" without the address, which differs by process.
+  StrId host_text(std::string_view s) {
+    const std::size_t at = s.rfind(" at 0x");
+    return text(at == std::string_view::npos ? s : s.substr(0, at));
+  }
 
   std::uint32_t thread_line(std::uint32_t track) {
     const auto [at, is_new] =
@@ -227,6 +236,7 @@ private:
   void add_host() {
     HostRanges ranges(t_.trace, tracks_of_calls());
     out_.stacks = ranges.has_python();
+    out_.frame_cost_percent = ranges.frame_cost_percent();
     struct Thread {
       NodeId last = kNoNode;
       std::int64_t end_ns = 0;
@@ -278,7 +288,7 @@ private:
     if (last.end_ns >= end_ns_)
       return;
     const HostRanges::Stretch of = ranges.stretch(last.track, last.end_ns, end_ns_);
-    const Activity a{ActivityKind::kHost, text(of.name), kEmptyStr, text(of.before)};
+    const Activity a{ActivityKind::kHost, host_text(of.name), kEmptyStr, text(of.before)};
     const NodeId gap =
         node(last.end_ns, end_ns_, activity(a), thread_line(last.track), step_of(last.end_ns));
     wait(gap, node_of_call_.back(), WaitKind::kHost);
@@ -293,7 +303,7 @@ private:
 
   Activity host_activity(HostRanges& ranges, const HostCall& call, std::int64_t from) {
     const HostRanges::Stretch of = ranges.stretch(call.track, from, call.start_ns);
-    return {ActivityKind::kHost, text(of.name), text(of.after), text(of.before)};
+    return {ActivityKind::kHost, host_text(of.name), text(of.after), text(of.before)};
   }
   Activity call_activity(HostRanges& ranges, const HostCall& call) {
     const HostRanges::At at = ranges.at(call.track, call.start_ns);
@@ -344,9 +354,13 @@ private:
     for (std::size_t c = 0; c < calls_.size(); ++c)
       for (std::uint32_t k = calls_[c].first; k < calls_[c].last; ++k) {
         const NodeId n = node_of_[of_calls_[k]];
-        const std::int64_t real = out_.nodes[n].start_ns - calls_[c].start_ns;
-        wait(n, gap_of_call_[c], WaitKind::kLaunch,
-             std::clamp<std::int64_t>(real, 0, launch_lag_ns_));
+        // work may begin within its call, but where a long call has ended before, it was submitted
+        // at the end
+        const bool behind = calls_[c].end_ns - calls_[c].start_ns >= kQueueCallNs &&
+                            out_.nodes[n].start_ns >= calls_[c].end_ns;
+        const std::int64_t from = behind ? calls_[c].end_ns : calls_[c].start_ns;
+        wait(n, behind ? node_of_call_[c] : gap_of_call_[c], WaitKind::kLaunch,
+             std::clamp<std::int64_t>(out_.nodes[n].start_ns - from, 0, launch_lag_ns_));
       }
     on_stream_.resize(out_.lines.size());
     std::vector<NodeId> by_end;
@@ -399,6 +413,78 @@ private:
         return;
       }
     }
+  }
+
+  // -- what streams wait for by events, which traces seldom show
+  /// A collective waits for the kernels that were launched on the main stream before it (as c10d
+  /// has it), and work of the main stream behind a ...StreamWaitEvent for the collective before:
+  /// where no work of the trace contradicts that, and at least kBinding show it.
+  void add_stream_order() {
+    const std::uint32_t main = main_line();
+    if (main == kNoRow)
+      return;
+    std::map<std::pair<std::uint32_t, bool>, StreamOrder> orders; // by line of collectives
+    std::map<std::uint32_t, NodeId> last_collective;
+    NodeId last_main = kNoNode;
+    std::size_t next_wait = 0;
+    bool waits = false;
+    for (const HostCall& call : calls_) {
+      for (; next_wait < stream_waits_.size() && stream_waits_[next_wait] < call.start_ns;
+           ++next_wait)
+        waits = true;
+      for (std::uint32_t k = call.first; k < call.last; ++k) {
+        const NodeId n = node_of_[of_calls_[k]];
+        const std::uint32_t line = out_.nodes[n].line;
+        if (out_.activity(n).kind == ActivityKind::kCollective && line != main) {
+          if (last_main != kNoNode)
+            consider(orders[{line, true}], n, last_main, call.start_ns);
+          last_collective[line] = n;
+          waits = false; // the event was the collective's
+        } else if (line == main) {
+          if (std::exchange(waits, false))
+            for (const auto& [of, collective] : last_collective)
+              consider(orders[{of, false}], n, collective, call.start_ns);
+          last_main = n;
+        }
+      }
+    }
+    for (auto& [key, order] : orders)
+      add_order(order);
+  }
+  /// Pairs of work and the work that it may wait for, of one kind.
+  struct StreamOrder {
+    std::vector<std::pair<NodeId, NodeId>> pairs;
+    std::vector<std::int64_t> gaps; ///< where the wait shows
+    std::size_t contradicted = 0;
+  };
+  void consider(StreamOrder& order, NodeId n, NodeId from, std::int64_t launched) const {
+    const std::int64_t gap = out_.nodes[n].start_ns - end_of(from);
+    order.pairs.emplace_back(n, from);
+    if (gap < -kLateEndNs)
+      ++order.contradicted;
+    else if (end_of(from) > launched + launch_lag_ns_)
+      order.gaps.push_back(std::max<std::int64_t>(0, gap));
+  }
+  void add_order(StreamOrder& order) {
+    constexpr std::size_t kBinding = 3;
+    if (order.contradicted > 0 || order.gaps.size() < kBinding)
+      return;
+    const auto middle = order.gaps.begin() + static_cast<std::ptrdiff_t>(order.gaps.size() / 2);
+    std::nth_element(order.gaps.begin(), middle, order.gaps.end());
+    const std::int64_t usual = std::min(*middle, kUnexplainedNs);
+    for (const auto& [n, from] : order.pairs)
+      wait(n, from, WaitKind::kOtherStream,
+           std::clamp<std::int64_t>(out_.nodes[n].start_ns - end_of(from), 0, usual));
+  }
+  /// The stream with most time in kernels other than collectives; kNoRow: none.
+  [[nodiscard]] std::uint32_t main_line() const {
+    std::vector<std::int64_t> busy(out_.lines.size(), 0);
+    for (NodeId n = first_gpu_; n < out_.nodes.size(); ++n)
+      if (out_.activity(n).kind == ActivityKind::kKernel)
+        busy[out_.nodes[n].line] += out_.nodes[n].dur_ns;
+    const auto most = std::max_element(busy.begin(), busy.end());
+    return most == busy.end() || *most == 0 ? kNoRow
+                                            : static_cast<std::uint32_t>(most - busy.begin());
   }
 
   // -- calls that wait for the GPU
@@ -477,11 +563,12 @@ private:
   const TraceGpuWork& work_;
   RankGraph out_;
   StringPool texts_;
-  std::vector<HostCall> calls_;        ///< by start
-  std::vector<EventId> of_calls_;      ///< GPU events, by call
-  std::vector<EventId> gpu_;           ///< by start
-  std::vector<std::uint32_t> call_of_; ///< by event: row of calls_, kNoRow = none in the window
-  std::vector<NodeId> node_of_;        ///< by event
+  std::vector<HostCall> calls_;            ///< by start
+  std::vector<std::int64_t> stream_waits_; ///< begins of ...StreamWaitEvent calls
+  std::vector<EventId> of_calls_;          ///< GPU events, by call
+  std::vector<EventId> gpu_;               ///< by start
+  std::vector<std::uint32_t> call_of_;     ///< by event: row of calls_, kNoRow = none in the window
+  std::vector<NodeId> node_of_;            ///< by event
   std::vector<NodeId> gap_of_call_, node_of_call_;
   std::vector<StrId> context_of_call_;
   std::map<std::uint32_t, std::uint32_t> thread_lines_;

@@ -78,6 +78,7 @@ struct RankGraph {
   /// when the last of that ended, from the window's begin.
   std::int64_t early_ns = 0, early_until_ns = 0;
   bool stacks = false;            ///< Python frames were recorded
+  double frame_cost_percent = 0;  ///< HostRanges::frame_cost_percent() of the launching threads
   bool blocking_launches = false; ///< at least 90 % of the launches return after their kernel
 
   [[nodiscard]] std::string_view text(StrId id) const { return texts.view(id); }

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankGraphVersion = 2;
+inline constexpr std::uint32_t kRankGraphVersion = 3;
 
 template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.stream, r.id, r.device);
@@ -24,7 +24,8 @@ void activity_fields(Archive& archive, Row& a, std::size_t texts) {
 
 template <class Archive, PartOf<RankGraph> Row> void part_fields(Archive& archive, Row& g) {
   archive(g.rank, g.base_time_ns, g.steps, g.step_begin_ns, g.lines, g.texts, g.board,
-          g.unlinked_ns, g.gpu_ns, g.early_ns, g.early_until_ns, g.stacks, g.blocking_launches);
+          g.unlinked_ns, g.gpu_ns, g.early_ns, g.early_until_ns, g.stacks, g.frame_cost_percent,
+          g.blocking_launches);
   archive.list(g.activities, [&](auto& a) { activity_fields(archive, a, g.texts.size()); });
   archive.list(g.nodes, [&](auto& n) {
     archive(n.start_ns, n.dur_ns, n.step);

@@ -164,9 +164,10 @@ void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) 
 double unexplained_percent(const JobRun& run, const std::vector<PathPiece>& path,
                            const CountedSteps& clock) {
   if (run.step_begin_ns.empty())
-    return quality_of(run.graph, path).unexplained_percent();
+    return quality_of(run.graph, path_after(path, clock.begin_ns(step_ends(run, {}))))
+        .unexplained_percent();
   double out = 0;
-  for (const PathRow& row : path_rows(run, {}, clock))
+  for (const PathRow& row : path_rows(run, JobEdit{}, clock))
     if (row.kind == "unexplained")
       out += row.percent;
   return out;

@@ -1,0 +1,75 @@
+#include "analyses/job/exposed.h"
+
+#include "base/interval_set.h"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+/// A collective of one rank, from its arrival on.
+struct ExposedPiece {
+  std::int64_t arrival_ns = 0, transfer_ns = 0, end_ns = 0;
+  std::uint32_t last = 0; ///< the rank that arrives last
+  bool matched = false;
+};
+
+ExposedPiece piece_of(const JobRun& run, NodeId n) {
+  ExposedPiece out;
+  out.arrival_ns = out.transfer_ns = run.graph.start_ns(n);
+  out.end_ns = run.graph.end_ns(n);
+  for (const JobGraph::Wait& wait : run.graph.waits(n)) {
+    if (run.role[wait.from] == NodeRole::kArrival) {
+      out.matched = true;
+      out.arrival_ns = run.graph.start_ns(wait.from);
+    } else if (run.role[wait.from] == NodeRole::kMeeting) {
+      out.last = run.rank_of[wait.from];
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
+  std::vector<std::vector<ExposedPiece>> pieces(run.ranks.size());
+  std::vector<std::vector<Interval>> others(run.ranks.size());
+  for (NodeId n = 0; n < run.graph.size(); ++n) {
+    if (!run.is_activity(n) || !on_gpu(run.activity(n).kind))
+      continue;
+    if (run.activity(n).kind != ActivityKind::kCollective)
+      others[run.rank_of[n]].push_back({run.graph.start_ns(n), run.graph.end_ns(n)});
+    else if (clock.counts(run.step_of(n)))
+      pieces[run.rank_of[n]].push_back(piece_of(run, n));
+  }
+  std::int64_t wait = 0, transfer = 0, unmatched = 0;
+  std::vector<std::int64_t> wait_for(run.ranks.size(), 0);
+  for (std::size_t r = 0; r < pieces.size(); ++r) {
+    const IntervalSet other(std::move(others[r]));
+    std::ranges::sort(pieces[r], {}, &ExposedPiece::arrival_ns);
+    std::int64_t until = INT64_MIN;
+    const auto exposed = [&](std::int64_t from, std::int64_t to) {
+      from = std::max(from, until);
+      return from < to ? to - from - other.covered(from, to) : 0;
+    };
+    for (const ExposedPiece& p : pieces[r]) {
+      const std::int64_t before = exposed(p.arrival_ns, p.transfer_ns);
+      wait += before;
+      wait_for[p.last] += before;
+      (p.matched ? transfer : unmatched) += exposed(p.transfer_ns, p.end_ns);
+      until = std::max(until, p.end_ns);
+    }
+  }
+  const auto ms = [&](std::int64_t ns) {
+    return clock.per_step_ms(ns) / static_cast<double>(run.ranks.size());
+  };
+  ExposedTime out{ms(wait), ms(transfer), ms(unmatched), {}};
+  for (std::size_t r = 0; r < wait_for.size(); ++r)
+    if (wait_for[r] > 0)
+      out.wait_for.emplace_back(run.ranks[r].rank, ms(wait_for[r]));
+  std::ranges::stable_sort(out.wait_for,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,194 @@
+#include "analyses/job/late_rank_parts.h"
+
+#include "analyses/job/path_rows.h"
+#include "base/rank_excess.h"
+#include "base/units.h"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+constexpr std::array<std::string_view, kStretchParts> kStretchPartNames = {
+    "kernels", "differing inputs", "extra kernels", "copies",
+    "host",    "launch and gap",   "other groups",  "unexplained"};
+
+/// The stretch of a member before its collective, as a whole and by part.
+struct MemberStretch {
+  std::uint32_t rank = 0;
+  double all_ms = 0;
+  std::array<double, kStretchParts> part_ms{};
+};
+
+class Stretches {
+public:
+  Stretches(const JobRun& run, const PeerPlaces& peers) : run_(run), peers_(peers) {
+    for (NodeId n = 0; n < run.graph.size(); ++n)
+      start_.push_back(run.graph.start_ns(n));
+    // by rank: arrivals and ends of its collectives
+    ends_.resize(run.ranks.size());
+    for (const JobCollective& collective : run.collectives)
+      for (const NodeId n : collective.transfers)
+        ends_[run.rank_of[n]].push_back(run.graph.end_ns(n));
+    for (std::vector<std::int64_t>& ends : ends_)
+      std::ranges::sort(ends);
+  }
+
+  /// Empty for the first collective of the rank.
+  [[nodiscard]] std::optional<MemberStretch> of(NodeId transfer) const {
+    const NodeId arrival = arrival_of(transfer);
+    const std::uint32_t rank = run_.rank_of[transfer];
+    const std::int64_t until = run_.graph.start_ns(arrival);
+    const auto next = std::ranges::upper_bound(ends_[rank], until);
+    if (next == ends_[rank].begin())
+      return std::nullopt;
+    const std::int64_t from = *(next - 1);
+    MemberStretch out;
+    out.rank = rank;
+    out.all_ms = ns_to_ms(until - from);
+    for (const PathPiece& piece :
+         path_after(critical_path(run_.graph, {}, start_, arrival, from), from))
+      out.part_ms[static_cast<std::size_t>(part_of(piece, rank))] +=
+          ns_to_ms(piece.end_ns - piece.begin_ns);
+    return out;
+  }
+
+private:
+  [[nodiscard]] NodeId arrival_of(NodeId transfer) const {
+    for (const JobGraph::Wait& wait : run_.graph.waits(transfer))
+      if (run_.role[wait.from] == NodeRole::kArrival)
+        return wait.from;
+    return transfer;
+  }
+
+  [[nodiscard]] StretchPart part_of(const PathPiece& piece, std::uint32_t rank) const {
+    if (run_.rank_of[piece.node] != rank)
+      return StretchPart::kOtherGroups;
+    if (piece.of == PathPiece::Of::kLag)
+      return StretchPart::kLaunch;
+    if (piece.of == PathPiece::Of::kDelay)
+      return StretchPart::kUnexplained;
+    switch (run_.activity(piece.node).kind) {
+    case ActivityKind::kHost:
+    case ActivityKind::kCall:
+      return StretchPart::kHost;
+    case ActivityKind::kCopy:
+    case ActivityKind::kSet:
+      return StretchPart::kCopies;
+    case ActivityKind::kCollective:
+      return StretchPart::kOtherGroups;
+    case ActivityKind::kKernel:
+      break;
+    }
+    if (peers_.inputs_differ(piece.node))
+      return StretchPart::kOtherInputs;
+    return peers_.of(piece.node).kind == BesidePeers::Kind::kExtra ? StretchPart::kExtraKernels
+                                                                   : StretchPart::kKernels;
+  }
+
+  const JobRun& run_;
+  const PeerPlaces& peers_;
+  std::vector<std::int64_t> start_;
+  std::vector<std::vector<std::int64_t>> ends_;
+};
+
+/// Sums of one quantity over the collectives of each step.
+struct ExcessSums {
+  std::vector<double> own, peers;
+
+  explicit ExcessSums(std::size_t steps = 0) : own(steps, 0.0), peers(steps, 0.0) {}
+  void add(std::size_t step, double own_ms, double peers_ms) {
+    own[step] += own_ms;
+    peers[step] += peers_ms;
+  }
+  [[nodiscard]] PartExcess mean(const CountedSteps& clock) const {
+    PartExcess out;
+    std::vector<double> excess;
+    for (std::size_t step = 0; step < own.size(); ++step)
+      if (clock.counts(step)) {
+        out.own_ms += own[step];
+        out.peers_ms += peers[step];
+        excess.push_back(own[step] - peers[step]);
+      }
+    const auto steps = static_cast<double>(excess.size());
+    out.own_ms /= steps;
+    out.peers_ms /= steps;
+    out.excess_ms = out.own_ms - out.peers_ms;
+    if (const std::optional<MeanDifference> interval = mean_interval(excess, 0.05)) {
+      out.low_ms = interval->difference - interval->half_width;
+      out.high_ms = interval->difference + interval->half_width;
+    }
+    return out;
+  }
+};
+
+} // namespace
+
+std::string_view stretch_part_name(StretchPart part) {
+  return kStretchPartNames[static_cast<std::size_t>(part)];
+}
+
+double LateRankParts::remainder_ms() const {
+  double out = all.excess_ms;
+  for (const PartExcess& part : parts)
+    out -= part.excess_ms;
+  return out;
+}
+
+std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps& clock,
+                                           const PeerPlaces& peers,
+                                           std::span<const std::uint32_t> ranks) {
+  if (ranks.empty())
+    return {};
+  const Stretches stretches(run, peers);
+  struct Sums {
+    ExcessSums all;
+    std::array<ExcessSums, kStretchParts> parts;
+  };
+  std::vector<Sums> sums(ranks.size());
+  for (Sums& of : sums) {
+    of.all = ExcessSums(run.steps());
+    of.parts.fill(ExcessSums(run.steps()));
+  }
+  for (const JobCollective& collective : run.collectives) {
+    const auto is_member = [&](std::uint32_t rank) {
+      return std::ranges::any_of(collective.transfers,
+                                 [&](NodeId n) { return run.rank_of[n] == rank; });
+    };
+    if (collective.transfers.size() < kFewestRanks || std::ranges::none_of(ranks, is_member))
+      continue;
+    std::vector<MemberStretch> members;
+    for (const NodeId n : collective.transfers)
+      if (const std::optional<MemberStretch> member = stretches.of(n))
+        members.push_back(*member);
+    if (members.size() < kFewestRanks)
+      continue;
+    const std::size_t step = run.step_of(collective.transfers.front());
+    const auto add = [&](auto value, const auto& to) {
+      std::vector<double> values;
+      for (const MemberStretch& member : members)
+        values.push_back(value(member));
+      const MedianOfOthers median(values);
+      for (std::size_t k = 0; k < ranks.size(); ++k)
+        for (std::size_t m = 0; m < members.size(); ++m)
+          if (members[m].rank == ranks[k])
+            to(sums[k]).add(step, values[m], median.without(values[m]));
+    };
+    add([](const MemberStretch& m) { return m.all_ms; },
+        [](Sums& of) -> ExcessSums& { return of.all; });
+    for (std::size_t part = 0; part < kStretchParts; ++part)
+      add([part](const MemberStretch& m) { return m.part_ms[part]; },
+          [part](Sums& of) -> ExcessSums& { return of.parts[part]; });
+  }
+  std::vector<LateRankParts> out;
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    LateRankParts& of = out.emplace_back();
+    of.rank = run.ranks[ranks[k]].rank;
+    of.all = sums[k].all.mean(clock);
+    for (std::size_t part = 0; part < kStretchParts; ++part)
+      of.parts[part] = sums[k].parts[part].mean(clock);
+  }
+  return out;
+}
+
+} // namespace rankscope

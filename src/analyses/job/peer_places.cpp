@@ -1,0 +1,55 @@
+#include "analyses/job/peer_places.h"
+
+#include "base/statistics.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace rankscope {
+
+PeerPlaces::PeerPlaces(const JobRun& run)
+    : run_(run), places_(places_of(run, PlaceIn::kEachStep)), operators_(places_by_operator(run)),
+      at_place_(places_), at_operator_(operators_), inputs_differ_(operators_.count) {
+  for (std::uint32_t place = 0; place < operators_.count; ++place) {
+    const std::span<const NodeId> at = at_operator_.at(place);
+    const auto shapes = [&](NodeId n) { return run.text(n, run.activity(n).shapes); };
+    inputs_differ_[place] =
+        run.activity(at.front()).op != kEmptyStr &&
+        std::ranges::any_of(at, [&](NodeId n) { return shapes(n) != shapes(at.front()); });
+  }
+}
+
+BesidePeers PeerPlaces::of(NodeId n) const {
+  using Kind = BesidePeers::Kind;
+  const std::size_t others = run_.ranks.size() - 1;
+  const Activity& own = run_.activity(n);
+  std::vector<double> peers;
+  const auto median = [&peers] {
+    return static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5));
+  };
+  for (const NodeId at : at_place_.at(places_.of[n]))
+    if (run_.rank_of[at] != run_.rank_of[n])
+      peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
+  if (2 * peers.size() >= others)
+    return {Kind::kSame, median()};
+  if (!on_gpu(own.kind))
+    return {};
+  // most peers lack this kernel with these shapes: their operator at this place has other inputs,
+  // or another kernel was chosen for it
+  peers.clear();
+  std::size_t other_shapes = 0;
+  if (own.op != kEmptyStr)
+    for (const NodeId at : at_operator_.at(operators_.of[n]))
+      if (run_.rank_of[at] != run_.rank_of[n]) {
+        peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
+        if (run_.text(at, run_.activity(at).shapes) != run_.text(n, own.shapes))
+          ++other_shapes;
+      }
+  if (2 * peers.size() < others)
+    return {Kind::kExtra, 0};
+  const bool larger = 2 * other_shapes > peers.size();
+  return {larger ? Kind::kLargerInputs : Kind::kSame, median()};
+}
+
+} // namespace rankscope

@@ -1,0 +1,105 @@
+// What `rankscope why` prints for recorded traces, word for word. Each sentence was checked against
+// its trace; RANKSCOPE_REBASE=1 writes the pages anew, and what differs is to be read and checked.
+#include "golden/golden_data.h"
+#include "run_binary.h"
+#include "temp_folder.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExpectedPage {
+  const char* name; ///< of the text in tests/data/why
+  const char* path; ///< below the reference data; "causes/...": below tests/data
+};
+
+class WhyPages : public testing::TestWithParam<ExpectedPage> {
+protected:
+  void SetUp() override { ::setenv("LC_ALL", "C.UTF-8", 1); }
+  void TearDown() override { ::unsetenv("LC_ALL"); }
+
+  /// The trace, or a folder of traces; empty: the reference data is absent.
+  std::string input() {
+    const std::string path = GetParam().path;
+    if (path.starts_with("causes/"))
+      return (golden::tree_root() / path).string();
+    if (golden::root().empty())
+      return {};
+    const fs::path found = golden::root() / path;
+    if (path.ends_with(".tar.gz")) {
+      EXPECT_TRUE(golden::unpack_tar(found, folder_.path()));
+      return folder_.path();
+    }
+    if (!path.ends_with("*"))
+      return found.string();
+    // two ranks of a run among other traces
+    for (const char* rank : {"0", "1"}) {
+      const std::string file = std::string("sampled_rank-") + rank + ".json.gz";
+      fs::copy_file(golden::root() / "hta" / file, fs::path(folder_.path()) / file);
+    }
+    return folder_.path();
+  }
+  test::TempFolder folder_;
+};
+
+/// From the line behind the title, which names the input.
+std::string below_title(const std::string& page) {
+  for (std::size_t at = 0; at < page.size(); at = page.find('\n', at) + 1)
+    for (const char* unit : {" ms per step", " ms in all"})
+      if (page.substr(at, page.find('\n', at) - at).find(unit) != std::string::npos)
+        return page.substr(at);
+  return page;
+}
+
+TEST_P(WhyPages, AreAsExpected) {
+  const std::string trace = input();
+  if (trace.empty())
+    GTEST_SKIP() << golden::kAbsent;
+  const test::RunResult run =
+      test::run_binary({"why", trace, "--no-cache", "--width", "100", "--color", "never"});
+  ASSERT_TRUE(run.code == 0 || run.code == 4) << run.err; // 4: of a run, some ranks are there
+  const fs::path page = golden::tree_root() / "why" / (std::string(GetParam().name) + ".txt");
+  if (std::getenv("RANKSCOPE_REBASE") != nullptr)
+    std::ofstream(page) << below_title(run.out);
+  EXPECT_EQ(below_title(run.out), golden::unpacked(page.string())) << page;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Recorded, WhyPages,
+    testing::Values(
+        ExpectedPage{"h100_nsfw", "h100/Falconsai_nsfw_image_detection__1016002.json.gz"},
+        ExpectedPage{"h100_qwen", "h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"},
+        ExpectedPage{"h100_bert", "h100/gaunernst_bert-small-uncased__1016001.json.gz"},
+        ExpectedPage{"mi300_nsfw", "mi300/Falconsai_nsfw_image_detection__1016002.json.gz"},
+        ExpectedPage{"mi300_qwen", "mi300/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"},
+        ExpectedPage{"mi300_bert", "mi300/gaunernst_bert-small-uncased__1016001.json.gz"},
+        ExpectedPage{"mi300_resnet", "mi300/resnet_act_checkpoint.json.gz"},
+        ExpectedPage{"mi355_minimal", "mi300/mi355_minimal.pt.trace.json"},
+        ExpectedPage{"triton", "triton/trace.json.gz"},
+        ExpectedPage{"minitoy", "hta/mi250_minitoy_train_ROCm6_2_kineto.json.gz"},
+        ExpectedPage{"nccl_data", "hta/nccl_data.json.gz"},
+        ExpectedPage{"ns_resolution", "hta/ns_resolution.json.gz"},
+        ExpectedPage{"sampled_rank_0", "hta/sampled_rank-0.json.gz"},
+        ExpectedPage{"sampled_rank_1", "hta/sampled_rank-1.json.gz"},
+        ExpectedPage{"sampled_ranks", "hta/sampled_rank-*"},
+        ExpectedPage{"dlrm", "dlrm/dlrm_kineto.tar.gz"},
+        ExpectedPage{"mi210_gpu_only", "mi210/gpu_only_trace/gpu_only_trace.json.gz"},
+        ExpectedPage{"sglang",
+                     "inference/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz"},
+        ExpectedPage{"vllm", "inference/vllm_decode_full/graph_execution.json.gz"},
+        ExpectedPage{"base", "causes/base.json.zst"},
+        ExpectedPage{"host_stall", "causes/host_stall.json.zst"},
+        ExpectedPage{"loader", "causes/loader.json.zst"},
+        ExpectedPage{"readback", "causes/readback.json.zst"},
+        ExpectedPage{"launch_bound", "causes/launch_bound.json.zst"},
+        ExpectedPage{"pageable", "causes/pageable.json.zst"}),
+    [](const auto& info) { return info.param.name; });
+
+} // namespace
+} // namespace rankscope

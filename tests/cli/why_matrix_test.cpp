@@ -1,0 +1,295 @@
+// Which cause `rankscope why` names first in generated runs with one injected cause, with two, and
+// with parts of the trace missing. docs/why.md has the tables.
+#include "run_binary.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+using test::run_binary;
+using test::RunResult;
+using Arguments = std::vector<std::string>;
+
+struct NamedCause {
+  std::string rule, ranks;
+  double gain_ms = 0;
+  bool at_most = false;
+  std::string confidence;
+};
+struct WhyAnswer {
+  double step_ms = 0, after_ms = 0;
+  std::vector<NamedCause> causes;
+
+  [[nodiscard]] const NamedCause* first() const {
+    return causes.empty() ? nullptr : &causes.front();
+  }
+};
+
+WhyAnswer ask(const std::string& path) {
+  const RunResult answer = run_binary({"--json", "why", path, "--no-cache"});
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  EXPECT_FALSE(parser.parse(answer.out).get(root));
+  const auto cell = [&](const char* table, std::size_t row, std::string_view column) {
+    std::size_t place = 0;
+    for (const std::string_view name : simdjson::dom::array(root["tables"][table]["columns"])) {
+      if (name == column)
+        break;
+      ++place;
+    }
+    return simdjson::dom::array(root["tables"][table]["rows"]).at(row).at(place);
+  };
+  WhyAnswer out;
+  out.step_ms = cell("why_run", 0, "step_ms");
+  out.after_ms = cell("why_run", 0, "after_ms");
+  const std::size_t rows = simdjson::dom::array(root["tables"]["causes"]["rows"]).size();
+  for (std::size_t k = 0; k < rows; ++k)
+    out.causes.push_back({std::string(std::string_view(cell("causes", k, "rule"))),
+                          std::string(std::string_view(cell("causes", k, "ranks"))),
+                          double(cell("causes", k, "gain_ms")),
+                          std::string_view(cell("causes", k, "gain_kind")) == "at most",
+                          std::string(std::string_view(cell("causes", k, "confidence")))});
+  return out;
+}
+
+/// Writes a run of 8 ranks and 8 steps with these causes; returns the folder of its traces.
+std::string generate(const test::TempFolder& folder, int seed, const Arguments& causes,
+                     const Arguments& more = {}) {
+  const std::string run = folder.path("run");
+  std::filesystem::remove_all(run);
+  Arguments synth{"synth",
+                  run,
+                  "--threads",
+                  "256",
+                  "--channels",
+                  "28",
+                  "--ranks",
+                  "8",
+                  "--steps",
+                  "8",
+                  "--layers",
+                  "4",
+                  "--vendor",
+                  "nvidia",
+                  "--contention",
+                  "0",
+                  "--straggler",
+                  "none",
+                  "--step-noise",
+                  "iid:0.005",
+                  "--seed",
+                  std::to_string(seed),
+                  "-q"};
+  for (const std::string& cause : causes) {
+    synth.emplace_back("--inject");
+    synth.push_back(cause);
+  }
+  synth.insert(synth.end(), more.begin(), more.end());
+  const RunResult made = run_binary(synth);
+  EXPECT_EQ(made.code, 0) << made.err;
+  return run;
+}
+
+struct Injected {
+  const char* rule;  ///< that `why` is to name
+  const char* cause; ///< what is injected
+  const char* ranks; ///< that it is to name
+};
+const std::vector<Injected>& injected() {
+  static constexpr const char* kAll = "0 1 2 3 4 5 6 7";
+  static const std::vector<Injected> list = {
+      {"data-loader", "loader:ms=4", kAll},
+      {"host-code", "python:ms=4", kAll},
+      {"allocator", "alloc:ms=15,count=4", kAll},
+      {"pinning", "pin:ms=3", kAll},
+      {"read-back", "item:count=40", kAll},
+      {"pageable-copy", "pageable:mb=16", kAll},
+      {"blocking-launch", "launch-blocking", kAll},
+      {"slow-gpu", "clocks:rank=3,factor=1.06", "3"},
+      {"slow-operator", "op:rank=5,factor=1.25", "5"},
+      {"more-work", "more:rank=6", "6"},
+      {"more-data", "data:rank=2,factor=1.1", "2"},
+      {"slow-host", "host:rank=4,factor=40", "4"},
+      {"data-loader", "loader:ms=4,rank=1", "1"},
+      {"host-code", "python:ms=4,rank=1", "1"},
+  };
+  return list;
+}
+
+struct MatrixRow {
+  int runs = 0, right = 0, ranks_right = 0, gain_right = 0;
+  std::map<std::string, int> first; ///< rule, "" = silent
+};
+
+/// A gain is right within 20 % or 0.5 % of the step; a bound is at least so large.
+bool gain_is_right(const NamedCause& cause, double truth, double step_ms) {
+  const double most = std::max(0.2 * truth, 0.005 * step_ms);
+  return cause.at_most ? cause.gain_ms >= truth - most : std::abs(cause.gain_ms - truth) <= most;
+}
+
+MatrixRow row_of(const Injected& of, int seeds) {
+  const test::TempFolder folder;
+  MatrixRow out;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const double without = ask(generate(folder, seed, {})).step_ms;
+    const WhyAnswer answer = ask(generate(folder, seed, {of.cause}));
+    const NamedCause* const first = answer.first();
+    ++out.runs;
+    ++out.first[first == nullptr ? "" : first->rule];
+    if (first == nullptr || first->rule != of.rule)
+      continue;
+    ++out.right;
+    out.ranks_right += first->ranks == of.ranks ? 1 : 0;
+    out.gain_right += gain_is_right(*first, answer.step_ms - without, answer.step_ms) ? 1 : 0;
+  }
+  std::string first;
+  for (const auto& [rule, count] : out.first)
+    first += " " + (rule.empty() ? std::string("(none)") : rule) + ":" + std::to_string(count);
+  std::printf("%-28s %-16s runs %d, first%s; ranks right %d, gain right %d\n", of.cause, of.rule,
+              out.runs, first.c_str(), out.ranks_right, out.gain_right);
+  return out;
+}
+
+/// One seed of the causes of the host; those of ranks are in why_test.cpp.
+TEST(WhyInjected, CausesOfTheHostAreNamedWithTheirGain) {
+  for (const Injected& of : injected()) {
+    if (of.ranks != std::string("0 1 2 3 4 5 6 7"))
+      continue;
+    const MatrixRow row = row_of(of, 1);
+    EXPECT_EQ(row.right, 1) << of.cause;
+    EXPECT_EQ(row.ranks_right, 1) << of.cause;
+    EXPECT_EQ(row.gain_right, 1) << of.cause;
+  }
+}
+
+TEST(WhyMatrix, TheInjectedCauseIsNamedFirst) {
+  for (const Injected& of : injected()) {
+    const MatrixRow row = row_of(of, 20);
+    EXPECT_GE(row.right * 100, row.runs * 95) << of.cause;
+    EXPECT_GE(row.ranks_right * 100, row.right * 95) << of.cause;
+    EXPECT_GE(row.gain_right * 100, row.right * 95) << of.cause;
+    for (const auto& [rule, count] : row.first)
+      if (rule != of.rule && !rule.empty()) {
+        EXPECT_LE(count * 100, row.runs * 2) << of.cause << " taken for " << rule;
+      }
+  }
+}
+
+TEST(WhyMatrix, TwoCausesAreAmongTheFirstThree) {
+  const test::TempFolder folder;
+  int runs = 0, both = 0, add_up = 0;
+  const std::vector<Injected>& all = injected();
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = a + 1; b < all.size(); ++b) {
+      // one cause, or one that hides all others of the host
+      const std::string rules = std::string(all[a].rule) + " " + all[b].rule;
+      if (rules.find("blocking-launch") != std::string::npos ||
+          std::string(all[a].rule) == all[b].rule)
+        continue;
+      const int seed = static_cast<int>(100 + 20 * a + b);
+      const double without = ask(generate(folder, seed, {})).step_ms;
+      const WhyAnswer answer = ask(generate(folder, seed, {all[a].cause, all[b].cause}));
+      ++runs;
+      std::set<std::string> first;
+      double gains = 0; // of both
+      for (std::size_t k = 0; k < answer.causes.size(); ++k) {
+        if (k < 3)
+          first.insert(answer.causes[k].rule);
+        if (answer.causes[k].rule == all[a].rule || answer.causes[k].rule == all[b].rule)
+          gains += answer.causes[k].gain_ms;
+      }
+      const bool found = first.count(all[a].rule) != 0 && first.count(all[b].rule) != 0;
+      both += found ? 1 : 0;
+      const bool adds = std::abs(gains - (answer.step_ms - without)) <= 0.05 * answer.step_ms;
+      add_up += adds ? 1 : 0;
+      if (found && adds)
+        continue;
+      std::printf("%s and %s: %.2f ms, %.2f without:", all[a].cause, all[b].cause, answer.step_ms,
+                  without);
+      for (const NamedCause& cause : answer.causes)
+        std::printf(" %s (%s) %.2f", cause.rule.c_str(), cause.ranks.c_str(), cause.gain_ms);
+      std::printf("\n");
+    }
+  std::printf("two causes: %d runs, both among the first three in %d, gains add up in %d\n", runs,
+              both, add_up);
+  EXPECT_GE(both * 100, runs * 90);
+  EXPECT_GE(add_up * 100, runs * 90);
+}
+
+/// Rewrites all traces of a run.
+void replace_in_traces(const std::string& run, std::string_view from, std::string_view to) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "ground_truth.json")
+      continue;
+    std::string text = test::bytes_of(entry.path().string());
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+    std::ofstream(entry.path(), std::ios::binary) << text;
+  }
+}
+
+/// Inputs that a trace may lack. The rule may turn to another confidence or to silence, but no
+/// wrong rule is named with certainty.
+struct MissingInput {
+  const char* name;
+  std::string_view from, to;
+  bool one_rank = false;
+};
+
+TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
+  const test::TempFolder folder;
+  for (const MissingInput& missing :
+       {MissingInput{"no shapes", "\"Input Dims\"", "\"No Dims\""},
+        MissingInput{"no operators", "\"cat\": \"cpu_op\"", "\"cat\": \"none\""},
+        MissingInput{"no annotations", "\"cat\": \"user_annotation\", \"name\": \"enumerate",
+                     "\"cat\": \"none\", \"name\": \"enumerate"},
+        MissingInput{"one rank", "", "", true}}) {
+    int runs = 0, named = 0, silent = 0, wrong = 0;
+    for (const Injected& of : injected())
+      for (int seed = 1; seed <= 10; ++seed) {
+        const std::string run = generate(folder, 300 + seed, {of.cause});
+        if (!missing.from.empty())
+          replace_in_traces(run, missing.from, missing.to);
+        const WhyAnswer answer =
+            ask(missing.one_rank ? run + "/256thread/nccl_28channels/torch_profiler/rank1" : run);
+        const NamedCause* const first = answer.first();
+        ++runs;
+        if (first == nullptr) {
+          ++silent;
+        } else if (first->rule == of.rule) {
+          ++named;
+        } else if (first->confidence == "sure") {
+          ++wrong;
+          std::printf("%s: %s taken for %s (%s) %.2f ms\n", missing.name, of.cause,
+                      first->rule.c_str(), first->ranks.c_str(), first->gain_ms);
+        }
+      }
+    std::printf("%s: %d runs, named %d, silent %d, wrong %d, others less than sure\n", missing.name,
+                runs, named, silent, wrong);
+    EXPECT_LE(wrong * 100, runs * 3) << missing.name;
+  }
+}
+
+TEST(WhyMatrix, WithoutACauseNothingIsNamed) {
+  const test::TempFolder folder;
+  for (int seed = 1; seed <= 100; ++seed) {
+    const WhyAnswer answer = ask(generate(folder, seed, {}));
+    for (const NamedCause& cause : answer.causes)
+      ADD_FAILURE() << seed << " " << cause.rule << " " << cause.ranks << " " << cause.gain_ms;
+  }
+}
+
+} // namespace
+} // namespace rankscope
