@@ -60,8 +60,10 @@ protected:
   [[nodiscard]] std::vector<std::string> unfinished() const {
     std::vector<std::string> out;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
-      if (entry.path().string().find(".tmp") != std::string::npos ||
-          entry.path().parent_path() == folder_.path("tmp"))
+      if (entry.path().filename().string().starts_with("tsan."))
+        continue; // of the sanitizer itself
+      else if (entry.path().string().find(".tmp") != std::string::npos ||
+               entry.path().parent_path() == folder_.path("tmp"))
         out.push_back(entry.path().string());
     return out;
   }
