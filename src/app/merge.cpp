@@ -1,9 +1,12 @@
 #include "app/merge.h"
 
 #include "analyses/collectives/clock_alignment.h"
+#include "analyses/job/path_rows.h"
+#include "app/job_input.h"
 #include "base/counters.h"
 #include "collect/samplers/read_counters.h"
 #include "core/output_layout.h"
+#include "engine/quiet_session.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
@@ -112,6 +115,32 @@ void add_counters(Session& ctx, const std::vector<SampledCounters>& counters,
       ctx.diagnostics.add(counters::merge_samples_outside(), one.path);
 }
 
+/// The critical path of the run in the unix times of its ranks' files, less what is taken out of
+/// them.
+Result<std::vector<PathSlice>> path_slices(Session& ctx, const RunPlan& plan,
+                                           const std::map<std::int64_t, ClockLine>& clocks) {
+  QuietSession quiet(ctx.threads); // the merge names problems
+  RS_TRY(const JobInput job, read_job_of(quiet, plan, 0));
+  const JobRun& run = job.run;
+  std::vector<PathSlice> out;
+  for (const PathPiece& piece : critical_path(run.graph)) {
+    const RankGraph& rank = run.ranks[run.rank_of[piece.node]];
+    // of a collective the arrival begins and the transfer ends with its event in the file
+    const RankNode& node = run.node(piece.node);
+    const std::int64_t event_end = node.start_ns + (run.is_activity(piece.node) ? node.dur_ns : 0);
+    const std::int64_t end =
+        rank.base_time_ns + event_end - (run.graph.end_ns(piece.node) - piece.end_ns);
+    const auto clock = clocks.find(rank.rank);
+    const PathLabel label = label_of_piece(run, piece);
+    PathSlice& slice = out.emplace_back();
+    slice.rank = rank.rank;
+    slice.end_ns = clock == clocks.end() ? end : end - clock->second.at(end);
+    slice.begin_ns = slice.end_ns - (piece.end_ns - piece.begin_ns);
+    slice.name = fmt::format("{}{}{}", label.kind, label.what.empty() ? "" : " ", label.what);
+  }
+  return out;
+}
+
 void count(const MergeSummary& summary, MergedRun& run) {
   run.bytes = summary.bytes;
   for (const MergedRank& rank : summary.ranks) {
@@ -138,6 +167,10 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
   std::map<std::int64_t, ClockLine> clocks;
   if (request.align) {
     RS_TRY(clocks, clock_lines(ctx, plan));
+  }
+  std::vector<PathSlice> path;
+  if (request.critical_path) {
+    RS_TRY(path, path_slices(ctx, plan, clocks));
   }
   MergedRun run;
   run.label = plan.configuration.label;
@@ -166,6 +199,7 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
   if (request.check)
     check_ranks(ctx, request, plan, identities, collectives);
+  writer.add_path("critical path", path);
   add_counters(ctx, counters, writer);
   RS_TRY(const MergeSummary summary, writer.finish());
   count(summary, run);

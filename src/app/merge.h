@@ -17,6 +17,7 @@ struct MergeRequest {
   MergeOptions options;
   bool align = false;              ///< clocks also by the ends of collectives
   bool check = true;               ///< name what does not fit together among the ranks
+  bool critical_path = false;      ///< as a track behind the ranks
   std::vector<std::int64_t> ranks; ///< only these; empty: all
   /// Tables of samples of GPUs (read_gpu_counters()), each a process with counter tracks.
   std::vector<std::string> samples;

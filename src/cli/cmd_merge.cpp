@@ -61,6 +61,8 @@ Result<void> merge(Context& ctx, const MergeFlags& f) {
 void add_what_is_kept(FlagSet& app, MergeFlags& f) {
   app.add_flag("--cpu-ops", f.request.options.cpu_ops,
                "keep operators and forward-backward arrows");
+  app.add_flag("--critical-path", f.request.critical_path,
+               "add the critical path over all ranks as a track (reads the traces twice)");
   app.add_option("--samples", f.request.samples,
                  "gpu_samples.csv of rankscope sample or profile, or a table of nvidia-smi or "
                  "amd-smi: add power, memory and clocks as counter tracks (repeatable)");

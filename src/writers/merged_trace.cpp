@@ -578,13 +578,53 @@ void MergedTraceWriter::add(const Trace& trace, std::int64_t rank, const ClockLi
   RankMerger(*this, trace, rank, clock, diag).run();
 }
 
-std::size_t MergedTraceWriter::add_counters(std::string_view process,
-                                            const std::vector<CounterTrack>& tracks) {
+std::int64_t MergedTraceWriter::run_process() const {
   constexpr std::int64_t kFirstPid = 900'000'000; // far above those of ranks
-  const std::int64_t pid = kFirstPid + counter_processes_;
+  return kFirstPid + run_processes_;
+}
+
+void MergedTraceWriter::record(const std::string& text) {
+  sink_.text(records_++ == 0 ? "\n" : ",\n");
+  sink_.text(text);
+}
+
+void MergedTraceWriter::name_run_process(std::string_view process) {
+  record(fmt::format("{{\"ph\":\"M\",\"name\":\"process_name\",\"ts\":0,\"pid\":{},\"tid\":1,"
+                     "\"args\":{{\"name\":\"{}\"}}}}",
+                     run_process(), json_escaped(process)));
+  ++run_processes_;
+}
+
+std::size_t MergedTraceWriter::add_path(std::string_view process,
+                                        const std::vector<PathSlice>& slices) {
   const std::int64_t base = summary_.base_time_ns;
   std::size_t written = 0;
-  const auto record = [this] { sink_.text(records_++ == 0 ? "\n" : ",\n"); };
+  for (std::size_t k = 0; k < slices.size(); ++k) {
+    const PathSlice& slice = slices[k];
+    const std::int64_t end =
+        k + 1 < slices.size() ? std::min(slice.end_ns, slices[k + 1].begin_ns) : slice.end_ns;
+    const std::int64_t from = std::max(slice.begin_ns - base, first_ns_);
+    const std::int64_t to = std::min(end - base, last_ns_);
+    if (from >= to)
+      continue;
+    record(fmt::format("{{\"ph\":\"X\",\"cat\":\"critical_path\",\"name\":\"[R{}] {}\",\"pid\":{},"
+                       "\"tid\":1,\"args\":{{\"rank\":{}}},\"ts\":",
+                       slice.rank, json_escaped(slice.name), run_process(), slice.rank));
+    sink_.microseconds(from);
+    sink_.text(",\"dur\":");
+    sink_.microseconds(to - from);
+    sink_.text("}");
+    ++written;
+  }
+  if (written > 0)
+    name_run_process(process);
+  return written;
+}
+
+std::size_t MergedTraceWriter::add_counters(std::string_view process,
+                                            const std::vector<CounterTrack>& tracks) {
+  const std::int64_t base = summary_.base_time_ns;
+  std::size_t written = 0;
   for (const CounterTrack& track : tracks) {
     const auto at = [base](const CounterTrack::Sample& s) { return s.unix_ns - base; };
     auto first = std::partition_point(track.samples.begin(), track.samples.end(),
@@ -596,20 +636,14 @@ std::size_t MergedTraceWriter::add_counters(std::string_view process,
     first -= first == track.samples.begin() ? 0 : 1;
     last += last == track.samples.end() ? 0 : 1;
     for (; first != last; ++first, ++written) {
-      record();
-      sink_.text(fmt::format(
-          "{{\"ph\":\"C\",\"name\":\"{}\",\"pid\":{},\"ts\":", json_escaped(track.name), pid));
+      record(fmt::format("{{\"ph\":\"C\",\"name\":\"{}\",\"pid\":{},\"ts\":",
+                         json_escaped(track.name), run_process()));
       sink_.microseconds(at(*first));
       sink_.text(fmt::format(",\"args\":{{\"value\":{:.6g}}}}}", first->value));
     }
   }
-  if (written == 0)
-    return 0;
-  record();
-  sink_.text(fmt::format("{{\"ph\":\"M\",\"name\":\"process_name\",\"ts\":0,\"pid\":{},\"tid\":1,"
-                         "\"args\":{{\"name\":\"{}\"}}}}",
-                         pid, json_escaped(process)));
-  ++counter_processes_;
+  if (written > 0)
+    name_run_process(process);
   return written;
 }
 

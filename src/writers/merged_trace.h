@@ -53,6 +53,13 @@ struct CounterTrack {
   std::vector<Sample> samples; ///< ascending in time
 };
 
+/// A piece of the critical path of a run.
+struct PathSlice {
+  std::int64_t rank = 0;
+  std::int64_t begin_ns = 0, end_ns = 0; ///< unix
+  std::string name;
+};
+
 /// Tracks: pid 1000*rank holds the GPU (1000*rank+i its i-th device), 1000*rank+500 the host
 /// processes. Names get "[R<rank>] " in front and args.rank. Thread ids are never 0; what does not
 /// nest on its track goes to "<track> (2)".
@@ -69,6 +76,10 @@ public:
   /// Adds counters as a process of that name, after the ranks. Writes the samples in the time of
   /// the written slices, and one on either side. Returns their number.
   std::size_t add_counters(std::string_view process, const std::vector<CounterTrack>& tracks);
+  /// Adds a process of that name with one track, after the ranks. Writes the slices, ascending in
+  /// time, in the time of the written ones; where the clocks of ranks make two overlap, the earlier
+  /// one ends when the later one begins. Returns their number.
+  std::size_t add_path(std::string_view process, const std::vector<PathSlice>& slices);
   /// Finishes and renames the file.
   Result<MergeSummary> finish();
 
@@ -76,6 +87,10 @@ private:
   MergedTraceWriter(TextSink sink, const MergeOptions& options)
       : sink_(std::move(sink)), options_(options) {}
   friend class RankMerger;
+  /// Of the next process that belongs to no rank.
+  [[nodiscard]] std::int64_t run_process() const;
+  void name_run_process(std::string_view process);
+  void record(const std::string& text); ///< begins a record
 
   TextSink sink_;
   MergeOptions options_;
@@ -88,7 +103,7 @@ private:
   /// Of all written slices, ns after base_time_ns.
   std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
-  std::int64_t counter_processes_ = 0;
+  std::int64_t run_processes_ = 0; ///< those that belong to no rank
 };
 
 } // namespace rankscope
