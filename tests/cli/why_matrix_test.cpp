@@ -258,7 +258,7 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
         MissingInput{"one rank", "", "", true}}) {
     int runs = 0, named = 0, silent = 0, wrong = 0;
     for (const Injected& of : injected())
-      for (int seed = 1; seed <= 10; ++seed) {
+      for (int seed = 1; seed <= 4; ++seed) {
         const std::string run = generate(folder, 300 + seed, {of.cause});
         if (!missing.from.empty())
           replace_in_traces(run, missing.from, missing.to);

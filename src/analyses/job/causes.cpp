@@ -255,7 +255,7 @@ private:
 
   /// Takes the best candidate; false: no one passes. Without a call that waits for the GPU, the
   /// host would run ahead, and a stretch behind the call would overlap GPU work: both gain the same
-  /// time. Where one stretch takes most of it, that is the cause.
+  /// time. Where stretches take most of it, they are the causes.
   bool take_best() {
     constexpr double kMostOfIt = 0.7;
     std::optional<Best> best = best_of([](CauseRule) { return true; });
