@@ -1,5 +1,6 @@
 // The examples do what their first lines say.
 #include "cli/run_binary.h"
+#include "sanitized.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -32,6 +33,8 @@ TEST(Examples, SheetCsvIsTheReportsOwn) {
 }
 
 TEST(Examples, TablesByTheCInterface) {
+  if (test::kAddressSanitized || test::kThreadSanitized)
+    GTEST_SKIP() << "a program in C is not linked with the runtime that the library needs then";
   const auto r = run("tables", {(test::source_dir() / "tests/data/synth/amd").string()});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.err, "");
