@@ -1,6 +1,6 @@
 // rankscope whatif: changes against what the changed run really takes, and a pipeline-parallel job
 // worked by hand.
-#include "run_binary.h"
+#include "job_answers.h"
 #include "temp_folder.h"
 #include "test_paths.h"
 
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <map>
-#include <simdjson.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -18,36 +18,10 @@ namespace {
 using test::run_binary;
 using test::RunResult;
 
-/// A cell of the answer.
-class WhatIfAnswer {
+class WhatIfAnswer : public test::JobAnswer {
 public:
-  explicit WhatIfAnswer(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"--json", "whatif"});
-    arguments.emplace_back("--no-cache");
-    const RunResult run = run_binary(arguments);
-    EXPECT_EQ(run.code, 0) << run.err;
-    EXPECT_FALSE(parser_.parse(run.out).get(root_)) << run.out.substr(0, 400);
-  }
-  [[nodiscard]] std::size_t rows(const char* table) const {
-    return simdjson::dom::array(root_["tables"][table]["rows"]).size();
-  }
-  [[nodiscard]] simdjson::dom::element cell(const char* table, std::size_t row,
-                                            std::string_view column) const {
-    std::size_t place = 0;
-    for (const std::string_view name : simdjson::dom::array(root_["tables"][table]["columns"])) {
-      if (name == column)
-        break;
-      ++place;
-    }
-    return simdjson::dom::array(root_["tables"][table]["rows"]).at(row).at(place).value();
-  }
-  [[nodiscard]] double number(const char* table, std::size_t row, std::string_view column) const {
-    return cell(table, row, column);
-  }
-
-private:
-  simdjson::dom::parser parser_;
-  simdjson::dom::element root_;
+  explicit WhatIfAnswer(std::vector<std::string> arguments)
+      : JobAnswer("whatif", std::move(arguments)) {}
 };
 
 std::string cause_trace(const char* name) {
@@ -57,29 +31,7 @@ std::string cause_trace(const char* name) {
 /// Eight ranks without contention; `clocks` injects a slow GPU.
 std::string synthesized(const test::TempFolder& folder, const char* name,
                         const std::vector<std::string>& more) {
-  std::vector<std::string> synth{"synth",
-                                 folder.path(name),
-                                 "--threads",
-                                 "256",
-                                 "--channels",
-                                 "28",
-                                 "--ranks",
-                                 "8",
-                                 "--steps",
-                                 "8",
-                                 "--layers",
-                                 "4",
-                                 "--contention",
-                                 "0",
-                                 "--straggler",
-                                 "none",
-                                 "--step-noise",
-                                 "iid:0.005",
-                                 "--seed",
-                                 "7",
-                                 "-q"};
-  synth.insert(synth.end(), more.begin(), more.end());
-  EXPECT_EQ(run_binary(synth).code, 0);
+  test::write_run(folder.path(name), 7, "iid:0.005", more);
   return folder.path(name);
 }
 

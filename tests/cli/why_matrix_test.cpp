@@ -1,6 +1,6 @@
 // Which cause `rankscope why` names first in generated runs with one injected cause, with two, and
 // with parts of the trace missing. docs/why.md has the tables.
-#include "run_binary.h"
+#include "job_answers.h"
 #include "temp_folder.h"
 
 #include <algorithm>
@@ -11,13 +11,10 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
-#include <simdjson.h>
 
 namespace rankscope {
 namespace {
 
-using test::run_binary;
-using test::RunResult;
 using Arguments = std::vector<std::string>;
 
 struct NamedCause {
@@ -36,68 +33,28 @@ struct WhyAnswer {
 };
 
 WhyAnswer ask(const std::string& path) {
-  const RunResult answer = run_binary({"--json", "why", path, "--no-cache"});
-  EXPECT_EQ(answer.code, 0) << answer.err;
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  EXPECT_FALSE(parser.parse(answer.out).get(root));
-  const auto cell = [&](const char* table, std::size_t row, std::string_view column) {
-    std::size_t place = 0;
-    for (const std::string_view name : simdjson::dom::array(root["tables"][table]["columns"])) {
-      if (name == column)
-        break;
-      ++place;
-    }
-    return simdjson::dom::array(root["tables"][table]["rows"]).at(row).at(place);
-  };
+  const test::JobAnswer answer("why", {path});
   WhyAnswer out;
-  out.step_ms = cell("why_run", 0, "step_ms");
-  out.after_ms = cell("why_run", 0, "after_ms");
-  const std::size_t rows = simdjson::dom::array(root["tables"]["causes"]["rows"]).size();
-  for (std::size_t k = 0; k < rows; ++k)
-    out.causes.push_back({std::string(std::string_view(cell("causes", k, "rule"))),
-                          std::string(std::string_view(cell("causes", k, "ranks"))),
-                          double(cell("causes", k, "gain_ms")),
-                          std::string_view(cell("causes", k, "gain_kind")) == "at most",
-                          std::string(std::string_view(cell("causes", k, "confidence")))});
+  out.step_ms = answer.number("why_run", 0, "step_ms");
+  out.after_ms = answer.number("why_run", 0, "after_ms");
+  for (std::size_t k = 0; k < answer.rows("causes"); ++k)
+    out.causes.push_back({answer.text("causes", k, "rule"), answer.text("causes", k, "ranks"),
+                          answer.number("causes", k, "gain_ms"),
+                          answer.text("causes", k, "gain_kind") == "at most",
+                          answer.text("causes", k, "confidence")});
   return out;
 }
 
 /// Writes a run of 8 ranks and 8 steps with these causes; returns the folder of its traces.
-std::string generate(const test::TempFolder& folder, int seed, const Arguments& causes,
-                     const Arguments& more = {}) {
+std::string generate(const test::TempFolder& folder, int seed, const Arguments& causes) {
   const std::string run = folder.path("run");
   std::filesystem::remove_all(run);
-  Arguments synth{"synth",
-                  run,
-                  "--threads",
-                  "256",
-                  "--channels",
-                  "28",
-                  "--ranks",
-                  "8",
-                  "--steps",
-                  "8",
-                  "--layers",
-                  "4",
-                  "--vendor",
-                  "nvidia",
-                  "--contention",
-                  "0",
-                  "--straggler",
-                  "none",
-                  "--step-noise",
-                  "iid:0.005",
-                  "--seed",
-                  std::to_string(seed),
-                  "-q"};
+  Arguments more{"--vendor", "nvidia"};
   for (const std::string& cause : causes) {
-    synth.emplace_back("--inject");
-    synth.push_back(cause);
+    more.emplace_back("--inject");
+    more.push_back(cause);
   }
-  synth.insert(synth.end(), more.begin(), more.end());
-  const RunResult made = run_binary(synth);
-  EXPECT_EQ(made.code, 0) << made.err;
+  test::write_run(run, static_cast<std::uint64_t>(seed), "iid:0.005", more);
   return run;
 }
 

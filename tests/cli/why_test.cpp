@@ -1,6 +1,6 @@
 // rankscope why on recorded steps with one known cause each (tests/data/causes): the cause is named
 // first, and the step without it is as long as the one that was measured without it.
-#include "run_binary.h"
+#include "job_answers.h"
 #include "temp_folder.h"
 #include "test_paths.h"
 
@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <simdjson.h>
 
 namespace rankscope {
 namespace {
@@ -33,34 +32,21 @@ class RecordedCauses : public testing::TestWithParam<RecordedCause> {};
 
 TEST_P(RecordedCauses, IsNamedWithItsGain) {
   const RecordedCause& of = GetParam();
-  const RunResult run = run_binary({"--json", "why", recorded(of.name), "--no-cache"});
-  ASSERT_EQ(run.code, 0) << run.err;
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  ASSERT_FALSE(parser.parse(run.out).get(root)) << run.out.substr(0, 400);
-  const auto cell = [&](const char* table, std::size_t row, std::string_view column) {
-    std::size_t place = 0;
-    for (const std::string_view name : simdjson::dom::array(root["tables"][table]["columns"])) {
-      if (name == column)
-        break;
-      ++place;
-    }
-    return simdjson::dom::array(root["tables"][table]["rows"]).at(row).at(place);
-  };
-  const std::size_t causes = simdjson::dom::array(root["tables"]["causes"]["rows"]).size();
+  const test::JobAnswer answer("why", {recorded(of.name)});
+  const std::size_t causes = answer.rows("causes");
   if (*of.rule == '\0') {
-    EXPECT_EQ(causes, 0U) << run.out;
+    EXPECT_EQ(causes, 0U) << answer.out();
     return;
   }
-  ASSERT_GT(causes, 0U) << run.out;
-  EXPECT_EQ(std::string_view(cell("causes", 0, "rule")), of.rule);
-  const std::string_view headline = cell("findings", 0, "headline");
-  EXPECT_NE(headline.find(of.what), std::string_view::npos) << headline;
-  EXPECT_LE(double(cell("why_run", 0, "unexplained_percent")), 10.0);
+  ASSERT_GT(causes, 0U) << answer.out();
+  EXPECT_EQ(answer.text("causes", 0, "rule"), of.rule);
+  const std::string headline = answer.text("findings", 0, "headline");
+  EXPECT_NE(headline.find(of.what), std::string::npos) << headline;
+  EXPECT_LE(answer.number("why_run", 0, "unexplained_percent"), 10.0);
   if (of.without_ms == 0)
     return;
-  const double step = cell("why_run", 0, "step_ms");
-  const double after = cell("why_run", 0, "after_ms");
+  const double step = answer.number("why_run", 0, "step_ms");
+  const double after = answer.number("why_run", 0, "after_ms");
   const double error = after - of.without_ms;
   // runs of the loop without a cause differ by 5 %
   const double most = of.at_most ? 0.05 * of.without_ms
@@ -101,55 +87,20 @@ RankAnswer ask_why(const test::TempFolder& folder, std::uint64_t seed, const std
                    const std::vector<std::string>& more, const std::string& rank_count = "8") {
   const std::string run = folder.path("run");
   std::filesystem::remove_all(run);
-  std::vector<std::string> synth{"synth",
-                                 run,
-                                 "--threads",
-                                 "256",
-                                 "--channels",
-                                 "28",
-                                 "--ranks",
-                                 rank_count,
-                                 "--steps",
-                                 "8",
-                                 "--layers",
-                                 "4",
-                                 "--contention",
-                                 "0",
-                                 "--straggler",
-                                 "none",
-                                 "--step-noise",
-                                 noise,
-                                 "--seed",
-                                 std::to_string(seed),
-                                 "-q"};
-  synth.insert(synth.end(), more.begin(), more.end());
-  EXPECT_EQ(run_binary(synth).code, 0);
-  const RunResult answer = run_binary({"--json", "why", run, "--no-cache"});
-  EXPECT_EQ(answer.code, 0) << answer.err;
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  EXPECT_FALSE(parser.parse(answer.out).get(root));
+  test::write_run(run, seed, noise, more, rank_count);
+  const test::JobAnswer answer("why", {run});
   RankAnswer out;
-  const auto value = [&](const char* table, std::size_t row, std::string_view column) {
-    std::size_t place = 0;
-    for (const std::string_view name : simdjson::dom::array(root["tables"][table]["columns"])) {
-      if (name == column)
-        break;
-      ++place;
-    }
-    return simdjson::dom::array(root["tables"][table]["rows"]).at(row).at(place);
-  };
-  out.step_ms = value("why_run", 0, "step_ms");
-  out.prediction_error = value("why_run", 0, "prediction_error_percent");
-  for (std::size_t k = 0; k < simdjson::dom::array(root["tables"]["causes"]["rows"]).size(); ++k) {
-    const std::string_view ranks = value("causes", k, "ranks");
+  out.step_ms = answer.number("why_run", 0, "step_ms");
+  out.prediction_error = answer.number("why_run", 0, "prediction_error_percent");
+  for (std::size_t k = 0; k < answer.rows("causes"); ++k) {
+    const std::string ranks = answer.text("causes", k, "ranks");
     if (std::ranges::count(ranks, ' ') > 1)
       continue;
-    out.rule = std::string_view(value("causes", k, "rule"));
+    out.rule = answer.text("causes", k, "rule");
     out.ranks = ranks;
-    out.gain_ms = value("causes", k, "gain_ms");
-    out.low_ms = value("causes", k, "gain_low_ms");
-    out.high_ms = value("causes", k, "gain_high_ms");
+    out.gain_ms = answer.number("causes", k, "gain_ms");
+    out.low_ms = answer.number("causes", k, "gain_low_ms");
+    out.high_ms = answer.number("causes", k, "gain_high_ms");
     break;
   }
   return out;
