@@ -45,7 +45,7 @@ class Run:
 
     def table(self, name: str) -> Table:
         """A table by name."""
-        return Table(make("run_table", "table_free", self._pointer(), text_argument(name)), name)
+        return Table(self._table_handle(name), name)
 
     def query(self, sql: str) -> Table:
         """The rows of one SQL statement over the tables. It can read and write no files."""

@@ -302,7 +302,7 @@ private:
     return static_cast<std::uint32_t>(tracks_.size() - 1);
   }
 
-  void record() { w_.sink_.text(w_.records_++ == 0 ? "\n" : ",\n"); }
+  void record() { w_.begin_record(); }
 
   void metadata() {
     for (const Process& p : processes_) {
@@ -583,8 +583,12 @@ std::int64_t MergedTraceWriter::run_process() const {
   return kFirstPid + run_processes_;
 }
 
-void MergedTraceWriter::record(const std::string& text) {
+void MergedTraceWriter::begin_record() {
   sink_.text(records_++ == 0 ? "\n" : ",\n");
+}
+
+void MergedTraceWriter::record(std::string_view text) {
+  begin_record();
   sink_.text(text);
 }
 

@@ -90,7 +90,8 @@ private:
   /// Of the next process that belongs to no rank.
   [[nodiscard]] std::int64_t run_process() const;
   void name_run_process(std::string_view process);
-  void record(const std::string& text); ///< begins a record
+  void begin_record();
+  void record(std::string_view text); ///< begins a record with this text
 
   TextSink sink_;
   MergeOptions options_;

@@ -125,19 +125,18 @@ Schema<CauseRow> cause_schema() {
 struct RankPartRow {
   std::int64_t rank = 0;
   std::string_view part;
-  const PartExcess* excess = nullptr;
+  PartExcess excess;
 };
-std::vector<RankPartRow> part_rows(const LateRankParts& of, const PartExcess& remainder) {
-  std::vector<RankPartRow> out{{of.rank, "all", &of.all}};
+void add_part_rows(const LateRankParts& of, std::vector<RankPartRow>& out) {
+  out.push_back({of.rank, "all", of.all});
   for (std::size_t k = 0; k < kStretchParts; ++k)
-    out.push_back({of.rank, stretch_part_name(static_cast<StretchPart>(k)), &of.parts[k]});
-  out.push_back({of.rank, "remainder", &remainder});
-  return out;
+    out.push_back({of.rank, stretch_part_name(static_cast<StretchPart>(k)), of.parts[k]});
+  out.push_back({of.rank, "remainder", {0, 0, of.remainder_ms(), {}, {}}});
 }
 
 Schema<RankPartRow> rank_parts_schema() {
   using R = RankPartRow;
-  const auto of = [](auto member) { return [member](const R& r) { return r.excess->*member; }; };
+  const auto of = [](auto member) { return [member](const R& r) { return r.excess.*member; }; };
   return Schema<R>(
       "late_rank_parts",
       "what late ranks do between collectives, against the other members; of a step",
@@ -185,13 +184,9 @@ std::vector<Table> cause_tables(const CauseFacts& facts) {
   std::vector<Table> out;
   out.push_back(run_schema().table(std::span(&facts, 1)));
   out.push_back(cause_schema().table(rows));
-  std::vector<PartExcess> remainders(facts.late_rank_parts.size());
   std::vector<RankPartRow> parts;
-  for (std::size_t k = 0; k < facts.late_rank_parts.size(); ++k) {
-    remainders[k].excess_ms = facts.late_rank_parts[k].remainder_ms();
-    for (const RankPartRow& row : part_rows(facts.late_rank_parts[k], remainders[k]))
-      parts.push_back(row);
-  }
+  for (const LateRankParts& of : facts.late_rank_parts)
+    add_part_rows(of, parts);
   out.push_back(rank_parts_schema().table(parts));
   out.push_back(unsaid_schema().table(facts.unsaid));
   out.push_back(path_schema().table(facts.path));

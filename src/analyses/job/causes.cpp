@@ -261,13 +261,14 @@ private:
     std::optional<Best> best = best_of([](CauseRule) { return true; });
     if (!best)
       return false;
-    if (const StepCause cause = candidates_[best->candidate].cause;
-        cause.rule == CauseRule::kReadBack) {
+    if (const StepCause& read = candidates_[best->candidate].cause;
+        read.rule == CauseRule::kReadBack) {
+      const double gain = read.gain_ms;
       best = best_of(is_stretch);
       double stretches = 0;
       for (const CauseCandidate& c : candidates_)
         stretches += is_stretch(c.cause.rule) ? std::max(0.0, c.cause.gain_ms) : 0;
-      if (!best || stretches < kMostOfIt * cause.gain_ms)
+      if (!best || stretches < kMostOfIt * gain)
         best = best_of([](CauseRule) { return true; }); // the order may have changed
     }
     const auto taken = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);

@@ -18,14 +18,12 @@ ExposedPiece piece_of(const JobRun& run, NodeId n) {
   ExposedPiece out;
   out.arrival_ns = out.transfer_ns = run.graph.start_ns(n);
   out.end_ns = run.graph.end_ns(n);
-  for (const JobGraph::Wait& wait : run.graph.waits(n)) {
-    if (run.role[wait.from] == NodeRole::kArrival) {
-      out.matched = true;
-      out.arrival_ns = run.graph.start_ns(wait.from);
-    } else if (run.role[wait.from] == NodeRole::kMeeting) {
-      out.last = run.rank_of[wait.from];
-    }
-  }
+  const NodeId arrival = run.waited(n, NodeRole::kArrival);
+  out.matched = arrival != kNoNode;
+  if (out.matched)
+    out.arrival_ns = run.graph.start_ns(arrival);
+  if (const NodeId meeting = run.waited(n, NodeRole::kMeeting); meeting != kNoNode)
+    out.last = run.rank_of[meeting];
   return out;
 }
 

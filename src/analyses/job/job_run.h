@@ -48,6 +48,14 @@ struct JobRun {
   [[nodiscard]] const Activity& activity(NodeId n) const {
     return ranks[rank_of[n]].activity(local_of[n]);
   }
+  /// The node of this role that `n` waits for; kNoNode: none. Of a transfer its arrival, or where
+  /// all have arrived.
+  [[nodiscard]] NodeId waited(NodeId n, NodeRole of) const {
+    for (const JobGraph::Wait& wait : graph.waits(n))
+      if (role[wait.from] == of)
+        return wait.from;
+    return kNoNode;
+  }
   [[nodiscard]] std::string_view text(NodeId n, StrId id) const {
     return ranks[rank_of[n]].text(id);
   }

@@ -36,7 +36,7 @@ public:
 
   /// Empty for the first collective of the rank.
   [[nodiscard]] std::optional<MemberStretch> of(NodeId transfer) const {
-    const NodeId arrival = arrival_of(transfer);
+    const NodeId arrival = run_.waited(transfer, NodeRole::kArrival);
     const std::uint32_t rank = run_.rank_of[transfer];
     const std::int64_t until = run_.graph.start_ns(arrival);
     const auto next = std::ranges::upper_bound(ends_[rank], until);
@@ -54,13 +54,6 @@ public:
   }
 
 private:
-  [[nodiscard]] NodeId arrival_of(NodeId transfer) const {
-    for (const JobGraph::Wait& wait : run_.graph.waits(transfer))
-      if (run_.role[wait.from] == NodeRole::kArrival)
-        return wait.from;
-    return transfer;
-  }
-
   [[nodiscard]] StretchPart part_of(const PathPiece& piece, std::uint32_t rank) const {
     if (run_.rank_of[piece.node] != rank)
       return StretchPart::kOtherGroups;
