@@ -224,10 +224,11 @@ std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
   std::vector<Scatter> out;
   for (std::size_t r = 0; r < means.size(); ++r) {
     const PeerSpread::Spread of = spread.without(values[r]);
+    const double deviation = std::max(of.deviation, of.upper);
     ranks[r].excess = values[r] - of.middle;
-    out.push_back(
-        {std::hypot(std::max(of.deviation, of.upper), resolution) * std::sqrt(1 + 1 / peers),
-         std::min(peers - 1, kOneStepDegrees)});
+    // not std::hypot: its symbol in glibc 2.35 would be the only one of the program newer than 2.34
+    out.push_back({std::sqrt((deviation * deviation + resolution * resolution) * (1 + 1 / peers)),
+                   std::min(peers - 1, kOneStepDegrees)});
   }
   return out;
 }

@@ -1,5 +1,7 @@
 #include "engine/ahead_rows.h"
 
+#include "os/condition_wait.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -28,7 +30,7 @@ public:
   /// Waits for room. False: nobody takes any more.
   bool put(Table table) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return left_ || rows_ < kMostRows; });
+    wait_on(changed_, lock, [this] { return left_ || rows_ < kMostRows; });
     if (left_)
       return false;
     rows_ += table.rows();
@@ -51,7 +53,7 @@ public:
   /// each.
   std::vector<Table> take() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return how_ || rows_ >= kEnoughRows; });
+    wait_on(changed_, lock, [this] { return how_ || rows_ >= kEnoughRows; });
     rows_ = 0;
     changed_.notify_all();
     return std::exchange(tables_, {});

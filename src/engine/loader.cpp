@@ -4,6 +4,7 @@
 #include "core/gpu_work.h"
 #include "engine/memory_limit.h"
 
+#include "os/condition_wait.h"
 #include "os/tasks.h"
 
 #include <algorithm>
@@ -172,7 +173,7 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     {
       std::unique_lock lock(mutex);
       // in the order of the files: a consumer may wait for those before it, never for later ones
-      room.wait(lock, [&] { return admitted == g && (in_use == 0 || in_use + need <= limit); });
+      wait_on(room, lock, [&] { return admitted == g && (in_use == 0 || in_use + need <= limit); });
       in_use += need;
       ++admitted;
       // under the lock, so that no file is left out that a later, admitted one waits for

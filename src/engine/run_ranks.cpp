@@ -2,6 +2,7 @@
 
 #include "base/counters.h"
 #include "base/invariant.h"
+#include "os/condition_wait.h"
 #include "os/tasks.h"
 
 #include <condition_variable>
@@ -17,7 +18,7 @@ class Turnstile {
 public:
   void wait_for(std::size_t turn) {
     std::unique_lock lock(mutex_);
-    moved_.wait(lock, [&] { return next_ == turn; });
+    wait_on(moved_, lock, [&] { return next_ == turn; });
   }
   void pass() {
     {

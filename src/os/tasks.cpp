@@ -1,5 +1,7 @@
 #include "os/tasks.h"
 
+#include "os/condition_wait.h"
+
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -95,7 +97,7 @@ void TaskPool::work() {
       if (stop_)
         return;
       idle_.fetch_add(1, std::memory_order_relaxed);
-      wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+      wait_on(wake_, lock, [this] { return stop_ || !queue_.empty(); });
       idle_.fetch_sub(1, std::memory_order_relaxed);
       continue;
     }
@@ -200,7 +202,7 @@ Result<void> TaskGroup::wait() {
         continue;
       sleeps_ = true;
       pool_->idle_.fetch_add(1, std::memory_order_relaxed);
-      done_.wait(lock);
+      wait_on(done_, lock);
       pool_->idle_.fetch_sub(1, std::memory_order_relaxed);
       sleeps_ = false;
     }

@@ -2,6 +2,7 @@
 // the order of the file.
 #pragma once
 
+#include "os/condition_wait.h"
 #include "os/tasks.h"
 #include "readers/kineto/kineto_chunk.h"
 
@@ -60,7 +61,7 @@ public:
         return;
       } else if (!group_.help()) {
         std::unique_lock lock(mutex_);
-        ready_.wait(lock, [this] { return order_.front()->done; });
+        wait_on(ready_, lock, [this] { return order_.front()->done; });
       }
     }
   }

@@ -1,0 +1,24 @@
+/// Waiting on a condition variable without std::condition_variable::wait: GCC 12 gave that function
+/// a symbol version (GLIBCXX_3.4.30) that the C++ library of GCC 11 lacks, and the release runs
+/// with the latter.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <pthread.h>
+
+namespace rankscope {
+
+/// Waits for a notification, which may be a spurious one.
+inline void wait_on(std::condition_variable& condition, std::unique_lock<std::mutex>& lock) {
+  pthread_cond_wait(condition.native_handle(), lock.mutex()->native_handle());
+}
+
+/// Waits until `ready()`, which runs with the lock.
+template <typename Ready>
+void wait_on(std::condition_variable& condition, std::unique_lock<std::mutex>& lock, Ready ready) {
+  while (!ready())
+    wait_on(condition, lock);
+}
+
+} // namespace rankscope
