@@ -31,8 +31,37 @@ install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   PATTERN __pycache__ EXCLUDE)
 set(rankscope_duckdb ${PROJECT_SOURCE_DIR}/web/node_modules/@duckdb/node-bindings-linux-x64)
 install(FILES ${rankscope_duckdb}/libduckdb.so DESTINATION ${rankscope_private} OPTIONAL)
-install(FILES ${rankscope_duckdb}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright.duckdb
-  OPTIONAL)
+
+# The Debian package that holds a library's file; empty where dpkg does not know.
+function(rankscope_package_of library result)
+  set(${result} "" PARENT_SCOPE)
+  get_filename_component(real ${library} REALPATH)
+  find_program(DPKG_QUERY dpkg-query)
+  if(DPKG_QUERY)
+    execute_process(COMMAND ${DPKG_QUERY} -S ${real} OUTPUT_VARIABLE found ERROR_QUIET)
+    if(found MATCHES "^([^:]+):")
+      set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+# The licences of what the program contains: archives and headers of the system's packages, parts from npm.
+# scripts/bundled_licences.sh copies those of the shared libraries in a bundle.
+find_file(RANKSCOPE_CLI11_HEADER CLI/CLI.hpp)
+foreach(file IN ITEMS ${RANKSCOPE_sqlite3_ARCHIVE} ${RANKSCOPE_zstd_ARCHIVE} ${RANKSCOPE_pugixml_ARCHIVE}
+    ${RANKSCOPE_CLI11_HEADER})
+  rankscope_package_of(${file} package)
+  if(package)
+    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}
+      COMPONENT licences RENAME copyright.${package})
+  endif()
+endforeach()
+foreach(part IN ITEMS echarts zrender tslib @duckdb/node-bindings-linux-x64)
+  string(REGEX MATCH "[a-z]+" name ${part})
+  file(GLOB licence ${PROJECT_SOURCE_DIR}/web/node_modules/${part}/LICENSE*)
+  install(FILES ${licence} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences
+    RENAME copyright.${name})
+endforeach()
 
 # The program writes its own pages, so that they cannot say what it does not take.
 install(CODE "
@@ -67,19 +96,6 @@ install(CODE "
       FOLLOW_SYMLINK_CHAIN FILES \${library})
   endforeach()
 " COMPONENT bundle EXCLUDE_FROM_ALL)
-
-# The Debian package that holds a library's file; empty where dpkg does not know.
-function(rankscope_package_of library result)
-  set(${result} "" PARENT_SCOPE)
-  get_filename_component(real ${library} REALPATH)
-  find_program(DPKG_QUERY dpkg-query)
-  if(DPKG_QUERY)
-    execute_process(COMMAND ${DPKG_QUERY} -S ${real} OUTPUT_VARIABLE found ERROR_QUIET)
-    if(found MATCHES "^([^:]+):")
-      set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
-    endif()
-  endif()
-endfunction()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "rankscope developers <rankscope@localhost>")

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the packages that rankscope builds and tests with; asks apt only for those that are missing.
-# Usage: install_deps.sh [build|test|check|python|all]   (default: test)
+# Usage: install_deps.sh [build|test|check|python|release|all]   (default: test)
 #   build  what the binary needs            test  and what scripts/test.sh needs
 #   check  and what scripts/check.sh needs: clang, clang-format, clang-tidy
 #   python what the binary needs, scripts/wheel.sh, and what its tests can use
+#   release  what the binary needs, and what scripts/release.sh needs
 #   all    and what scripts/nightly.sh needs: LibreOffice, a browser, Open MPI and MPICH side by side,
 #          Slurm (its daemons do not start without a configuration; the test brings its own)
 # A tool of check or all for which this system has no package is named; that is not an error.
@@ -22,6 +23,7 @@ test=(libgtest-dev python3)
 check=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 python3-pandas)
 python=(python3-build python3-setuptools python3-wheel python3-venv python3-numpy python3-pandas
   python3-nbclient python3-ipykernel)
+release=(git dpkg-dev python3-build python3-setuptools python3-wheel python3-venv)
 nightly=(libbenchmark-dev libreoffice-calc chromium chromium-driver libopenmpi-dev openmpi-bin
   libmpich-dev mpich slurmctld slurmd slurm-client munge debootstrap)
 
@@ -36,11 +38,12 @@ check)
   optional+=("${check[@]}")
   ;;
 python) optional+=("${python[@]}") ;;
+release) required+=("${release[@]}") ;;
 all)
   required+=("${test[@]}")
   optional+=("${check[@]}" "${nightly[@]}" "${python[@]}")
   ;;
-*) sed -n '3,10s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
+*) sed -n '3,11s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
 esac
 
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }

@@ -22,6 +22,8 @@ name=rankscope-$version-linux-$(uname -m)
 cmake --install build/release --prefix "$out/$name" --strip >/dev/null
 cmake --install build/release --prefix "$out/$name" --component bundle --strip >/dev/null
 copy_licences "$out/$name/lib/rankscope" "$out/$name/share/doc/rankscope"
-tar -C "$out" -czf "$out/$name.tar.gz" "$name"
+# equal contents are equal bytes: sorted, with one time and no user
+tar -C "$out" --sort=name --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner -cf - "$name" |
+  gzip -9n >"$out/$name.tar.gz"
 rm -rf "${out:?}/$name"
 ls -l "$out"

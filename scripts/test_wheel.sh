@@ -3,7 +3,7 @@
 # there; with --bare in a bare Debian 12 root made by debootstrap, where no library of ours is installed
 # (needs root). Then, where the packages are installed (scripts/install_deps.sh python): the conversions for
 # numpy, pandas and others, and the notebook in examples/python.
-# Usage: scripts/test_wheel.sh [--bare]
+# Usage: scripts/test_wheel.sh [--bare [FOLDER]]     FOLDER: keeps the bare root there and uses it again
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/steps.sh
@@ -36,7 +36,12 @@ inside bash first_use.sh
 if [ "${1:-}" = --bare ]; then
   step "the same in a bare Debian 12 root"
   bare_root_possible || exit 3
-  bare_root "$scratch/root" >/dev/null
+  if [ -n "${2:-}" ]; then
+    bare_root "$2" >/dev/null
+    cp -a "$2" "$scratch/root"
+  else
+    bare_root "$scratch/root" >/dev/null
+  fi
   mkdir "$scratch/root/opt/use"
   cp "$scratch"/rankscope-*.whl "$scratch/lines.py" "$scratch/first_use.sh" "$scratch/root/opt/use/"
   inside env DEBIAN_FRONTEND=noninteractive chroot "$scratch/root" /bin/bash -euc \

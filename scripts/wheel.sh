@@ -30,22 +30,19 @@ for library in "$native"/lib/rankscope/*.so*; do
     mv "$library" "$native/lib/rankscope/$soname"
 done
 find "$native" -type l -delete
-mkdir -p "$native/licences"
+cmake --install build/release --prefix "$source/texts" --component licences >/dev/null
+mv "$source/texts/share/doc/rankscope" "$native/licences"
+rm -r "$source/texts"
 copy_licences "$native/lib/rankscope" "$native/licences"
 duckdb=web/node_modules/@duckdb/node-bindings-linux-x64
 if [ -f $duckdb/libduckdb.so ]; then
   cp $duckdb/libduckdb.so "$native/lib/rankscope/"
-  cp $duckdb/LICENSE "$native/licences/copyright.duckdb"
 else
   echo "wheel.sh: without DuckDB: SQL and views are left out (scripts/web_parts.sh)" >&2
 fi
 
-# newest_symbol PREFIX: the newest version of a library's symbols that anything inside needs
-newest_symbol() {
-  find "$native" -type f \( -name '*.so*' -o -name rankscope \) -exec objdump -T {} + |
-    grep -oE "\($1_[0-9.]+\)" | tr -d '()' | sed "s/$1_//" | sort -uV | tail -n 1
-}
-glibc=$(newest_symbol GLIBC)
+floor=$(scripts/shipped.py floor "$native")
+glibc=$(awk '$1 == "GLIBC" {print $2}' <<<"$floor")
 RANKSCOPE_WHEEL_VERSION=$(build/release/rankscope --version | cut -d' ' -f2)
 RANKSCOPE_WHEEL_PLATFORM=manylinux_${glibc/./_}_$(uname -m)
 export RANKSCOPE_WHEEL_VERSION RANKSCOPE_WHEEL_PLATFORM
@@ -53,5 +50,5 @@ mkdir -p build/packages
 rm -f build/packages/rankscope-*.whl
 $python -m build --wheel --no-isolation --outdir build/packages "$source" >"$source.log" 2>&1 ||
   { tail -n 20 "$source.log" >&2; exit 1; }
-echo "needs glibc $glibc, libstdc++ with GLIBCXX_$(newest_symbol GLIBCXX) and CXXABI_$(newest_symbol CXXABI)"
+echo "needs ${floor//$'\n'/, }"
 ls -l build/packages/rankscope-*.whl
