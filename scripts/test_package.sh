@@ -19,10 +19,6 @@ cleanup() {
 trap cleanup EXIT
 bare_root "$base" >/dev/null
 
-root() { # root NAME: a fresh copy of the bare root
-  cp -a "$base" "$scratch/$1"
-  mount -t proc proc "$scratch/$1/proc"
-}
 inside() { # inside NAME COMMAND
   env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     DEBIAN_FRONTEND=noninteractive chroot "$scratch/$1" /bin/bash -euc "$2"
@@ -38,7 +34,7 @@ hour() { # hour NAME PROGRAM: a sweep made, analysed and read, workbook and arch
     test -s report.xlsx && test -s both.xlsx"
 }
 
-root deb
+bare_copy "$base" "$scratch/deb"
 cp build/packages/*.deb "$scratch/deb/tmp/"
 inside deb "apt-get update -qq && apt-get install -y -qq /tmp/*.deb >/dev/null"
 hour deb rankscope ""
@@ -46,7 +42,7 @@ inside deb "dpkg -L rankscope | grep -qx /usr/share/man/man1/rankscope-report.1 
 inside deb "apt-get remove -y -qq rankscope >/dev/null && ! command -v rankscope && test ! -e /usr/lib/rankscope"
 echo "test_package.sh: the Debian package: installed, used, removed"
 
-root tar
+bare_copy "$base" "$scratch/tar"
 tar -xzf build/packages/rankscope-*.tar.gz -C "$scratch/tar/opt"
 hour tar "$(cd "$scratch/tar" && echo /opt/*/bin/rankscope)" --no-plots
 echo "test_package.sh: the tarball: used where no package was installed"

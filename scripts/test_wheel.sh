@@ -13,7 +13,11 @@ compgen -G 'build/packages/rankscope-*.whl' >/dev/null || ./scripts/wheel.sh
 python=/usr/bin/python3 # the system's, with its packages
 [ -x $python ] || python=python3
 scratch=$(mktemp -d)
-trap 'rm -rf --one-file-system "$scratch"' EXIT
+cleanup() {
+  umount "$scratch/root/proc" 2>/dev/null || true
+  rm -rf --one-file-system "$scratch"
+}
+trap cleanup EXIT
 sed -n '/^```python$/,/^```$/{/^```/!p}' docs/python.md >"$scratch/lines.py"
 cp build/packages/rankscope-*.whl tests/python/package_test.py examples/python/first_look.ipynb "$scratch/"
 cat >"$scratch/first_use.sh" <<'SH'
@@ -36,12 +40,9 @@ inside bash first_use.sh
 if [ "${1:-}" = --bare ]; then
   step "the same in a bare Debian 12 root"
   bare_root_possible || exit 3
-  if [ -n "${2:-}" ]; then
-    bare_root "$2" >/dev/null
-    cp -a "$2" "$scratch/root"
-  else
-    bare_root "$scratch/root" >/dev/null
-  fi
+  base=${2:-$scratch/base}
+  bare_root "$base" >/dev/null
+  bare_copy "$base" "$scratch/root"
   mkdir "$scratch/root/opt/use"
   cp "$scratch"/rankscope-*.whl "$scratch/lines.py" "$scratch/first_use.sh" "$scratch/root/opt/use/"
   inside env DEBIAN_FRONTEND=noninteractive chroot "$scratch/root" /bin/bash -euc \
@@ -52,7 +53,8 @@ fi
 step "packages of others"
 $python -m venv --system-site-packages "$scratch/all"
 "$scratch/all/bin/pip" install --quiet --no-index --no-deps --disable-pip-version-check "$scratch"/rankscope-*.whl
-inside all/bin/python package_test.py run
+cp -r tests/data/synth/amd "$scratch/"
+inside all/bin/python package_test.py amd
 
 step "a notebook"
 if "$scratch/all/bin/python" -c 'import nbclient, ipykernel' 2>/dev/null; then
