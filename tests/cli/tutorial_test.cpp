@@ -1,0 +1,118 @@
+// Follows docs/tutorial.md word by word: runs every block of commands and every command in a
+// sentence or a table, in one folder and in the page's order, and finds the printed lines that the
+// page shows.
+#include "run_binary.h"
+#include "temp_folder.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <regex>
+#include <sstream>
+#include <string_view>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempFolder;
+
+struct TutorialPiece {
+  enum Kind { kCommands, kOutput, kPython } kind;
+  std::string text;
+};
+
+bool tutorial_needs_gpu(const std::string& command) {
+  return command.find("torchrun") != std::string::npos;
+}
+
+/// The page's blocks and the commands between them, in order.
+std::vector<TutorialPiece> pieces_of(const std::string& page) {
+  static const std::regex inline_command("`(rankscope [^`]+)`");
+  std::vector<TutorialPiece> out;
+  std::istringstream lines(page);
+  std::string text; // a paragraph or a table: a command may span two lines
+  const auto between = [&] {
+    for (std::sregex_iterator it(text.begin(), text.end(), inline_command), end; it != end; ++it)
+      out.push_back(
+          {TutorialPiece::kCommands, std::regex_replace((*it)[1].str(), std::regex("\n"), " ")});
+    text.clear();
+  };
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("```", 0) != 0) {
+      text += line + "\n";
+      continue;
+    }
+    between();
+    const std::string language = line.substr(3);
+    std::string block;
+    while (std::getline(lines, line) && line != "```")
+      block += line + "\n";
+    if (language == "python")
+      out.push_back({TutorialPiece::kPython, block});
+    else if (language == "text")
+      out.push_back({TutorialPiece::kOutput, block});
+    else {
+      EXPECT_EQ(language == "sh", !tutorial_needs_gpu(block)) << block;
+      out.push_back({TutorialPiece::kCommands, block});
+    }
+  }
+  between();
+  return out;
+}
+
+/// In `folder`, with the program on the PATH.
+test::RunResult run_in_shell(const TempFolder& folder, const std::string& script) {
+  return test::run_program("/bin/bash", {"-euo", "pipefail", "-c",
+                                         "cd '" + folder.path("work") + "'; export PATH='" +
+                                             folder.path("bin") + "':\"$PATH\"\n" + script});
+}
+
+void follow_tutorial(std::string_view vendor, bool compare_output) {
+  if (std::getenv("RANKSCOPE_SANITIZED") != nullptr)
+    GTEST_SKIP() << "its commands are those of other tests";
+  const TempFolder folder;
+  fs::create_directories(folder.path("work"));
+  fs::create_directories(folder.path("bin"));
+  fs::create_symlink(test::binary(), folder.path("bin/rankscope"));
+  std::string last;
+  int commands = 0;
+  for (const TutorialPiece& piece :
+       pieces_of(test::bytes_of((test::source_dir() / "docs/tutorial.md").string()))) {
+    if (piece.kind == TutorialPiece::kPython) {
+      folder.write("work/train.py", piece.text);
+      if (std::system("command -v python3 >/dev/null") == 0) {
+        EXPECT_EQ(run_in_shell(folder, "python3 -m py_compile train.py").code, 0);
+      }
+    } else if (piece.kind == TutorialPiece::kOutput) {
+      std::istringstream lines(piece.text);
+      for (std::string line; compare_output && std::getline(lines, line);)
+        EXPECT_NE(("\n" + last).find("\n" + line + "\n"), std::string::npos) << line << "\nnot in\n"
+                                                                             << last;
+    } else if (!tutorial_needs_gpu(piece.text)) {
+      std::string text = piece.text;
+      if (const std::size_t at = text.find("rankscope synth "); at != std::string::npos)
+        text.insert(at + 16, "--vendor " + std::string(vendor) + " ");
+      if (text.find("--watch") != std::string::npos) // until Ctrl-C
+        text = "timeout -s INT 2 " + text + " || [ $? -eq 124 ] || [ $? -eq 130 ]";
+      const test::RunResult run = run_in_shell(folder, text);
+      EXPECT_EQ(run.code, 0) << text << "\n" << run.out << run.err;
+      last = run.out;
+      ++commands;
+    }
+  }
+  EXPECT_GE(commands, 15);
+  for (const char* file : {"run.html", "compare.html", "merged.json.gz", "ops.csv", "verdict"})
+    EXPECT_TRUE(fs::exists(folder.path(std::string("work/") + file))) << file;
+}
+
+TEST(Tutorial, EveryCommandRunsAndPrintsWhatThePageShows) {
+  follow_tutorial("amd", true);
+}
+
+TEST(Tutorial, TheOtherVendorNeedsNoOtherCommand) {
+  follow_tutorial("nvidia", false);
+}
+
+} // namespace
+} // namespace rankscope
