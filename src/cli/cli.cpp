@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -229,8 +230,11 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
     std::vector<std::string> names;
     for (const Command* other : program.commands)
       names.emplace_back(other->name);
+    std::string meant = did_you_mean(command, names);
+    if (std::error_code ec; meant.empty() && std::filesystem::exists(command, ec))
+      meant = fmt::format("; did you mean {} top {}?", program.name, printable(command));
     std::fputs(fmt::format("{0}: no command named '{1}'{2} ({0} --help lists them)\n", program.name,
-                           printable(command), did_you_mean(command, names))
+                           printable(command), meant)
                    .c_str(),
                stderr);
     return exit_code(ErrorCode::kUsage);

@@ -26,16 +26,29 @@ std::string bash_script(const CLI::App& root) {
       words += " " + inner->get_name();
     cases += fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), words);
     for (const CLI::Option* option : options_of(*sub))
-      if (const auto list = values_of(*option); !list.empty())
+      if (const auto list = values_of(*option); !list.empty()) {
+        const std::string reply =
+            fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))", fmt::join(list, " "));
         for (const std::string& name : option->get_lnames())
-          values += fmt::format("    {}:--{}) COMPREPLY=($(compgen -W \"{}\" -- \"$current\")); "
-                                "return ;;\n",
-                                sub->get_name(), name, fmt::join(list, " "));
+          values += fmt::format("    {}:--{}) {}; return ;;\n", sub->get_name(), name, reply);
+        if (option->get_positional()) // the word after the command
+          values += fmt::format("    {0}:{0}) {1}; [[ \"$current\" == -* ]] || return ;;\n",
+                                sub->get_name(), reply);
+      }
   }
+  std::vector<std::string> with_value; // flags of all commands, before the command
+  for (const CLI::Option* option : options_of(root))
+    if (option->get_items_expected_min() > 0) {
+      for (const std::string& name : option->get_snames())
+        with_value.push_back("-" + name);
+      for (const std::string& name : option->get_lnames())
+        with_value.push_back("--" + name);
+    }
   return fmt::format(R"(_rankscope_words() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} command="" word words=""
+  local current=${{COMP_WORDS[COMP_CWORD]}} command="" word words="" before=""
   for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
-    case "$word" in -*) ;; *) command=$word; break ;; esac
+    case "$before" in {}) before=""; continue ;; esac
+    case "$word" in -*) before=$word ;; *) command=$word; break ;; esac
   done
   case "$command:${{COMP_WORDS[COMP_CWORD-1]}}" in
 {}  esac
@@ -44,13 +57,14 @@ std::string bash_script(const CLI::App& root) {
   esac
   words="$words {}"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ "$current" == -* ]] || while IFS= read -r word; do
+  [[ "$current" == -* || -z "$command" ]] || while IFS= read -r word; do
     COMPREPLY+=("$word")
   done < <(compgen -f -- "$current")
 }}
 complete -o filenames -F _rankscope_words rankscope
 )",
-                     values, cases, names, fmt::join(flags_of(root), " "));
+                     fmt::join(with_value, "|"), values, cases, names,
+                     fmt::join(flags_of(root), " "));
 }
 
 std::string fish_script(const CLI::App& root) {
@@ -63,7 +77,11 @@ std::string fish_script(const CLI::App& root) {
   for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
     out += fmt::format("complete -c rankscope -n __fish_use_subcommand -a {} -d '{}'\n",
                        sub->get_name(), quoted(sub->get_description()));
-    for (const CLI::Option* option : options_of(*sub))
+    for (const CLI::Option* option : options_of(*sub)) {
+      if (const auto list = values_of(*option); option->get_positional() && !list.empty())
+        out += fmt::format("complete -c rankscope -n '__fish_seen_subcommand_from {0}; and not "
+                           "__fish_seen_subcommand_from {1}' -a '{1}'\n",
+                           sub->get_name(), fmt::join(list, " "));
       for (const std::string& name : option->get_lnames())
         out += fmt::format(
             "complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'{}\n",
@@ -71,6 +89,7 @@ std::string fish_script(const CLI::App& root) {
             values_of(*option).empty()
                 ? ""
                 : fmt::format(" -x -a '{}'", fmt::join(values_of(*option), " ")));
+    }
   }
   return out;
 }

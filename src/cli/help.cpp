@@ -67,6 +67,27 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return out;
 }
 
+/// "Could not convert: --top-k = abc" as a sentence; empty where `text` is another one.
+std::string wrong_number(const CLI::App& app, const std::vector<const CLI::App*>& used,
+                         const std::string& text) {
+  constexpr std::string_view kBegin = "Could not convert: ";
+  const std::size_t between = text.find(" = ");
+  if (!text.starts_with(kBegin) || between == std::string::npos)
+    return "";
+  const std::string name = text.substr(kBegin.size(), between - kBegin.size());
+  const CLI::Option* option = option_named(app, name);
+  for (const CLI::App* sub : used)
+    option = option == nullptr ? option_named(*sub, name) : option;
+  const std::string type = option == nullptr ? "" : option->get_type_name();
+  const char* const needed = type.starts_with("UINT")    ? "a whole number, 0 or more"
+                             : type.starts_with("INT")   ? "a whole number"
+                             : type.starts_with("FLOAT") ? "a number"
+                                                         : nullptr;
+  if (needed == nullptr)
+    return "";
+  return fmt::format("{} needs {}, not '{}'", name, needed, text.substr(between + 3));
+}
+
 } // namespace
 
 std::vector<std::string> flags_of(const CLI::App& app) {
@@ -182,6 +203,9 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
       return fmt::format("{}'{}' was not expected here{}", before, word, did_you_mean(word, inner));
     }
   }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr)
+    if (const std::string text = wrong_number(app, used, error.what()); !text.empty())
+      return before + text;
   if (used.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
     return fmt::format("needs a command: {}", fmt::join(names_of_commands(app), ", "));
   return before + error.what();

@@ -20,6 +20,7 @@ TEST(Nearest, NothingFarAwayAndTheBeginningOfAWord) {
   EXPECT_EQ(nearest("coll", words), "collectives");
   EXPECT_EQ(nearest("frobnicate", words), "");
   EXPECT_EQ(nearest("x", words), "");
+  EXPECT_EQ(nearest("--rnak", std::vector<std::string>{"--json", "--rank-regex"}), "--rank-regex");
 }
 
 TEST(Nearest, TheEndOfASentence) {

@@ -107,6 +107,13 @@ TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
   EXPECT_EQ(option.code, 2);
   EXPECT_NE(option.err.find("no option --shets; did you mean --sheets?"), std::string::npos)
       << option.err;
+  EXPECT_NE(run_binary({"top", "x", "--rnak", "1"}).err.find("did you mean --rank-regex?"),
+            std::string::npos);
+  const TempFolder folder; // a path in the place of a command
+  EXPECT_NE(run_binary({folder.path("")}).err.find("did you mean rankscope top " + folder.path("")),
+            std::string::npos);
+  EXPECT_EQ(run_binary({"top", "x", "-k", "abc"}).err,
+            "rankscope: top: --top-k needs a whole number, 0 or more, not 'abc'\n");
   const RunResult none = run_binary({});
   EXPECT_NE(none.err.find("needs a command: "), std::string::npos) << none.err;
   for (const RunResult& r : {command, option, none})

@@ -98,6 +98,9 @@ TEST_P(Completion, FindsCommandsAndFlags) {
   if (shell == "bash") {
     EXPECT_EQ(commands, "completion\n");
     EXPECT_EQ(flags, "--gpu-arch\n");
+    EXPECT_EQ(words("rankscope gemm var", "2"), "variance\n");
+    EXPECT_EQ(words("rankscope baseline ''", "2"), "save check history\n");
+    EXPECT_EQ(words("rankscope -j 4 synt", "3"), "synth\n");
     // HA-E25: the name of a file with a blank was two words
     (void)folder.write("x y.json", "");
     const std::string files =
