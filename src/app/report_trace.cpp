@@ -21,6 +21,7 @@
 #include "model/gpu_arch.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -129,7 +130,12 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   load.rules = options.compat_tracelens ? TreeRules::kReference : TreeRules::kOwn;
   load.keep_python =
       needs_python(options) || (options.compat_tracelens && !request.capture_folder.empty());
-  RS_TRY(LoadedTrace loaded, load_trace(request.trace, load));
+  std::error_code ec; // standard input has no size
+  const std::uintmax_t bytes = std::filesystem::file_size(request.trace, ec);
+  session.begin_progress(1, ec ? 0 : bytes);
+  Result<LoadedTrace> read = load_trace(request.trace, load);
+  session.step_progress(ec ? 0 : bytes);
+  RS_TRY(LoadedTrace loaded, std::move(read));
   if (loaded.tree.gpu_event_count() == 0)
     return no_gpu_work(request.trace);
   if (request.serving_steps.any()) {

@@ -122,7 +122,7 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
   TopParts parts;
   RankRun run;
   run.memory_bytes = request.memory_bytes;
-  run.progress = plan.ranks.size() > 8;
+  run.progress = plan.ranks.size() > 8 || plan.ranks.size() == 1;
   std::optional<Error> first_lost;
   const TopNeeds of(also.needs, request.report);
   FactSteps steps{also.needs, {}};

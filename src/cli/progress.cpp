@@ -1,5 +1,7 @@
 #include "cli/progress.h"
 
+#include "os/bytes_read.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
@@ -19,11 +21,48 @@ std::string progress_bar(std::size_t done, std::size_t total, double mb_per_s,
   return fmt::format("{}{}/{} traces, {:.0f} MB/s, {}", bar, done, total, mb_per_s, rest);
 }
 
+std::string reading_bar(std::uint64_t read, std::uint64_t total, double seconds) {
+  if (seconds < 1 || total == 0)
+    return "";
+  const auto mb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  if (read >= total) // as wide as the line that it replaces
+    return fmt::format("[{}] {:.0f} MB read, computing          ", std::string(30, '#'), mb(total));
+  const std::size_t full = read * 30 / total;
+  return fmt::format("[{}{}] {:.0f} of {:.0f} MB, {:.0f} MB/s          ", std::string(full, '#'),
+                     std::string(30 - full, '.'), mb(read), mb(total), mb(read) / seconds);
+}
+
 Progress::Progress(const Context& ctx, std::size_t total, std::uint64_t bytes)
     : ctx_(ctx), total_(total), bytes_total_(bytes), terminal_(::isatty(2) == 1),
-      start_(std::chrono::steady_clock::now()) {}
+      start_(std::chrono::steady_clock::now()) {
+  if (total_ == 1 && bytes_total_ > 0 && terminal_ && !ctx_.quiet)
+    reading_ = std::jthread([this](const std::stop_token& stop) { show_reading(stop); });
+}
+
+void Progress::show_reading(const std::stop_token& stop) const {
+  const std::uint64_t before = source_bytes_read();
+  bool shown = false;
+  for (int ticks = 0; !stop.stop_requested(); ++ticks) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (ticks % 10 != 0)
+      continue;
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const std::string bar = reading_bar(source_bytes_read() - before, bytes_total_, seconds);
+    if (bar.empty())
+      continue;
+    std::fputs(("\r" + bar).c_str(), stderr);
+    shown = true;
+  }
+  if (shown)
+    std::fputs("\r\033[K", stderr);
+}
 
 void Progress::step(std::uint64_t bytes) {
+  if (reading_.joinable()) { // what follows is printed below the bar's line
+    reading_.request_stop();
+    reading_.join();
+  }
   const std::lock_guard lock(mutex_);
   ++done_;
   bytes_ += bytes;

@@ -1,9 +1,11 @@
 #include "os/byte_source.h"
 
 #include "base/noncopyable.h"
+#include "os/bytes_read.h"
 #include "os/input_file.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -16,6 +18,8 @@
 
 namespace rankscope {
 namespace {
+
+std::atomic<std::uint64_t> all_bytes_read{0};
 
 constexpr std::size_t kInputBuffer = std::size_t{256} << 10;
 
@@ -40,8 +44,10 @@ public:
   std::size_t read_some(char* out, std::size_t size) {
     for (;;) {
       const ssize_t n = ::read(fd_, out, size);
-      if (n >= 0)
+      if (n >= 0) {
+        all_bytes_read.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
         return static_cast<std::size_t>(n);
+      }
       if (errno != EINTR) {
         error_ = std::strerror(errno);
         return 0;
@@ -192,6 +198,10 @@ private:
 };
 
 } // namespace
+
+std::uint64_t source_bytes_read() {
+  return all_bytes_read.load(std::memory_order_relaxed);
+}
 
 std::size_t ByteSource::read(char* out, std::size_t size) {
   const std::size_t again = std::min(size, seen_.size() - seen_used_);

@@ -13,6 +13,14 @@ TEST(Progress, WhenAllIsReadWhatIsLeftIsWriting) {
   EXPECT_NE(last.find("writing"), std::string::npos) << last;
 }
 
+TEST(Progress, OneTraceHasABarOfItsBytes) {
+  EXPECT_EQ(reading_bar(10, 100, 0.4), ""); // it may be done at once
+  EXPECT_EQ(reading_bar(500'000'000, 1'000'000'000, 2),
+            "[###############...............] 500 of 1000 MB, 250 MB/s          ");
+  const std::string last = reading_bar(1'000'000'000, 1'000'000'000, 4);
+  EXPECT_NE(last.find("computing"), std::string::npos) << last;
+}
+
 TEST(Progress, PartsAreNoTracesThatAreRead) { // HA-D15
   EXPECT_EQ(progress_bar(1, 4, 0, 0), "[#######.......................] 1/4 ranks");
 }

@@ -34,6 +34,8 @@ TEST(OneWay, WorkRunsInThePool) {
                                       "collect/samplers/sampler.cpp",
                                       "collect/profile/library_watch.cpp",
                                       "collect/profile/library_watch.h",
+                                      "cli/progress.cpp",
+                                      "cli/progress.h",
                                       "cli/query_prompt.cpp"};
   for (const std::string& file : files_with(std::regex(R"(std::(thread|jthread|async)\b)")))
     EXPECT_TRUE(wait.count(file)) << file << " starts threads of its own";
