@@ -183,15 +183,22 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   if (request.top || overview) {
     RS_TRY(out.top, top_of_trace(loaded, options, out.report.diagnostics, TopRequest{}.top_k));
   }
+  std::vector<Table> without_rows;
   if (overview) { // the folder of CSV files has the report's sheets alone
     RS_TRY(out.written, write_outputs(out.report, {"", "", outputs.csv_dir}));
     outputs.csv_dir.clear();
     RS_TRY(std::optional<Table> roofline, roofline_sheet(loaded, options));
     if (roofline)
       out.report.tables.insert(out.report.tables.begin(), *std::move(roofline));
+    // a sheet that was not asked for and has no rows is not worth a tab
+    const auto empty = std::stable_partition(out.report.tables.begin(), out.report.tables.end(),
+                                             [](const Table& table) { return table.rows() > 0; });
+    without_rows.assign(std::move_iterator(empty), std::move_iterator(out.report.tables.end()));
+    out.report.tables.erase(empty, out.report.tables.end());
     out.report.tables.insert(out.report.tables.begin(), overview_sheet(*out.top, out.report));
   }
   RS_TRY(std::vector<std::string> written, write_outputs(out.report, outputs));
+  std::move(without_rows.begin(), without_rows.end(), std::back_inserter(out.report.tables));
   out.written.insert(out.written.end(), written.begin(), written.end());
   if (!request.top)
     out.top.reset();

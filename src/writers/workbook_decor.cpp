@@ -14,14 +14,17 @@ namespace rankscope {
 
 WorkbookFormats::WorkbookFormats(const XlsxWriterLibrary& library, lxw_workbook* book)
     : header(library.workbook_add_format(book)), note(library.workbook_add_format(book)),
-      better(library.workbook_add_format(book)), worse(library.workbook_add_format(book)),
-      other(library.workbook_add_format(book)), lib_(library), book_(book) {
+      sentence(library.workbook_add_format(book)), better(library.workbook_add_format(book)),
+      worse(library.workbook_add_format(book)), other(library.workbook_add_format(book)),
+      lib_(library), book_(book) {
   lib_.format_set_bold(header);
   lib_.format_set_bg_color(header, 0x1F4E78);
   lib_.format_set_font_color(header, LXW_COLOR_WHITE);
   lib_.format_set_text_wrap(header);
   lib_.format_set_align(header, LXW_ALIGN_VERTICAL_TOP);
   lib_.format_set_italic(note);
+  lib_.format_set_text_wrap(sentence);
+  lib_.format_set_align(sentence, LXW_ALIGN_VERTICAL_TOP);
   lib_.format_set_font_color(better, 0x006100);
   lib_.format_set_bg_color(better, 0xC6EFCE);
   lib_.format_set_font_color(worse, 0x9C0006);
@@ -81,6 +84,25 @@ void colour_by_sign(const SheetInMaking& s, std::size_t c, RowRange rows) {
   s.lib.worksheet_conditional_format_range(s.sheet, 1, static_cast<lxw_col_t>(c),
                                            static_cast<lxw_row_t>(rows.last - rows.first),
                                            static_cast<lxw_col_t>(c), &rule);
+}
+
+void colour_by_other(const SheetInMaking& s, std::size_t c, std::size_t status,
+                     lxw_row_t last_row) {
+  std::string letters;
+  for (std::size_t n = status + 1; n > 0; n = (n - 1) / 26)
+    letters.insert(letters.begin(), static_cast<char>('A' + (n - 1) % 26));
+  const std::pair<const char*, lxw_format*> rules[] = {{"Better", s.formats.better},
+                                                       {"Worse", s.formats.worse}};
+  for (const auto& [text, format] : rules) {
+    std::string formula = "=LEFT($" + letters + "2," + std::to_string(std::string(text).size()) +
+                          ")=\"" + text + "\"";
+    lxw_conditional_format rule = {};
+    rule.type = LXW_CONDITIONAL_TYPE_FORMULA;
+    rule.value_string = formula.data();
+    rule.format = format;
+    s.lib.worksheet_conditional_format_range(s.sheet, 1, static_cast<lxw_col_t>(c), last_row,
+                                             static_cast<lxw_col_t>(c), &rule);
+  }
 }
 
 void colour_by_status(const SheetInMaking& s, CellPlace last) {

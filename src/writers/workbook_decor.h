@@ -20,6 +20,7 @@ public:
 
   lxw_format* header;
   lxw_format* note;
+  lxw_format* sentence; ///< of a finding: in lines
   lxw_format* better;
   lxw_format* worse;
   lxw_format* other; ///< neither better nor worse, to be seen all the same
@@ -54,6 +55,10 @@ void explain_headers(const SheetInMaking& s, lxw_row_t header_row);
 /// Red to white to green, anchored at 0 and equally far on both sides, so that a column of gains
 /// has no red in it.
 void colour_by_sign(const SheetInMaking& s, std::size_t c, RowRange rows);
+
+/// Changes that are significant, by the status in another column of the row; no colour for the
+/// others.
+void colour_by_other(const SheetInMaking& s, std::size_t c, std::size_t status, lxw_row_t last_row);
 
 /// Cells that say Better, Worse, New or where they are, down to `last`.
 void colour_by_status(const SheetInMaking& s, CellPlace last);

@@ -56,6 +56,8 @@ std::time_t created_time() {
              : kConstant;
 }
 
+constexpr std::size_t kWidestText = 60; // characters of a column
+
 class Workbook : NonCopyable {
 public:
   Workbook(const XlsxWriterLibrary& library, const std::string& path, bool big, bool explained)
@@ -144,13 +146,15 @@ private:
     if (sheet == nullptr)
       return out;
     const std::size_t cols = table.cols();
+    const bool sentences = table.name() == "findings" || table.name() == "overview";
     for (std::size_t c = 0; c < cols; ++c) {
       const Column& column = table.columns()[c];
-      out.formats.push_back(formats_->of(column));
       std::size_t width = std::min<std::size_t>(column.name.size(), 24);
       for (std::size_t r = at; r < std::min({some.rows(), at + out.rows(), at + 50}); ++r)
         if (const Value v = some.at(r, c); v.kind == CellKind::kText)
-          width = std::max(width, std::min<std::size_t>(v.text.size(), 60));
+          width = std::max(width, std::min(v.text.size(), kWidestText));
+      out.formats.push_back(sentences && width >= kWidestText ? formats_->sentence
+                                                              : formats_->of(column));
       lxw_row_col_options options = {};
       options.hidden = column.hidden ? LXW_TRUE : LXW_FALSE;
       lib_.worksheet_set_column_opt(sheet, static_cast<lxw_col_t>(c), static_cast<lxw_col_t>(c),
@@ -187,9 +191,16 @@ private:
       lib_.worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
     if (explained_)
       explain_headers(making, header - 1);
+    const auto status = std::find_if(table.columns().begin(), table.columns().end(),
+                                     [](const Column& column) { return column.status; });
     for (std::size_t c = 0; c < cols && of.rows() > 0; ++c) {
-      if (table.columns()[c].delta && table.rows() > 0)
-        colour_by_sign(making, c, of.range);
+      if (table.columns()[c].delta && table.rows() > 0) {
+        if (status == table.columns().end())
+          colour_by_sign(making, c, of.range);
+        else
+          colour_by_other(making, c, static_cast<std::size_t>(status - table.columns().begin()),
+                          row - 1);
+      }
       if (table.columns()[c].status)
         colour_by_status(making, {row - 1, static_cast<lxw_col_t>(c)});
     }
@@ -332,7 +343,8 @@ private:
       lib_.worksheet_write_boolean(sheet, row, col, v.i != 0 ? 1 : 0, nullptr);
       break;
     case CellKind::kText:
-      lib_.worksheet_write_string(sheet, row, col, cell_text(v.text).c_str(), nullptr);
+      lib_.worksheet_write_string(sheet, row, col, cell_text(v.text).c_str(),
+                                  format == formats_->sentence ? format : nullptr);
       break;
     }
   }

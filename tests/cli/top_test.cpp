@@ -212,13 +212,18 @@ TEST_F(TopCommand, AnOverviewBeginsTheWorkbookOfAWholeReport) {
   EXPECT_EQ(all[0], "overview");
   EXPECT_EQ(all[1], "roofline"); // of the board that the trace names
   EXPECT_EQ(all[2], "gpu_timeline");
+  // no kernel is short: no sheet, as each would be a header alone
+  EXPECT_EQ(std::count(all.begin(), all.end(), "short_kernel_histogram"), 0);
+  EXPECT_TRUE(fs::exists(folder_.path("csv/short_kernel_histogram.csv")));
   EXPECT_FALSE(fs::exists(folder_.path("csv/overview.csv")));
   EXPECT_FALSE(fs::exists(folder_.path("csv/roofline.csv")));
   ASSERT_EQ(run_binary({"report", trace, "-o", book, "--gpu-arch", "none"}).code, 0);
   EXPECT_EQ(sheets_of(book)[1], "gpu_timeline") << "no board, no roofline";
   EXPECT_TRUE(fs::exists(folder_.path("csv/gpu_timeline.csv")));
   ASSERT_EQ(run_binary({"report", trace, "-o", book, "--compat", "tracelens"}).code, 0);
-  EXPECT_EQ(sheets_of(book).front(), "gpu_timeline") << "the reference's sheets come first";
+  all = sheets_of(book);
+  EXPECT_EQ(all.front(), "gpu_timeline") << "the reference's sheets come first";
+  EXPECT_EQ(std::count(all.begin(), all.end(), "short_kernel_histogram"), 1);
   ASSERT_EQ(run_binary({"report", trace, "-o", book, "--sheets", "ops_summary,gpu_timeline"}).code,
             0);
   EXPECT_EQ(sheets_of(book), (std::vector<std::string>{"gpu_timeline", "ops_summary"}));

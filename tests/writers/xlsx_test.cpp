@@ -96,6 +96,35 @@ TEST(Xlsx, ColumnsOfSheetNamesLinkToTheSheets) {
   EXPECT_NE(book.find("name=\"a_sheet__s name, longer than Ex\""), std::string::npos) << book;
 }
 
+TEST(Xlsx, OnlySignificantChangesHaveAColour) {
+  Column change("change");
+  change.delta = true;
+  Column status("status");
+  status.status = true;
+  Table table("t", {{"name"}, change});
+  table.add_row({Value("a"), Value(-4.64)});
+  EXPECT_NE(sheet_of(table).find("<colorScale>"), std::string::npos);
+  Table judged("t", {{"name"}, change, status});
+  judged.add_row({Value("a"), Value(-4.64), Value("Similar")});
+  const std::string xml = sheet_of(judged);
+  EXPECT_EQ(xml.find("<colorScale>"), std::string::npos) << xml;
+  EXPECT_NE(xml.find("<conditionalFormatting sqref=\"B2\">"), std::string::npos) << xml;
+  EXPECT_NE(xml.find("<formula>LEFT($C2,5)=\"Worse\"</formula>"), std::string::npos) << xml;
+}
+
+TEST(Xlsx, SentencesOfFindingsAreBrokenIntoLines) {
+  const auto style_of = [](const char* name) {
+    Table table(name, {{"evidence"}});
+    table.add_row(
+        {Value("95 % CI 0.80 to 1.09 ms per step; all kernel families are slower by it")});
+    const std::string xml = sheet_of(table);
+    const std::size_t cell = xml.find("<c r=\"A2\"");
+    return xml.substr(cell, xml.find('>', cell) - cell);
+  };
+  EXPECT_NE(style_of("findings").find(" s=\""), std::string::npos) << style_of("findings");
+  EXPECT_EQ(style_of("kernels").find(" s=\""), std::string::npos) << style_of("kernels");
+}
+
 /// Below a screen of rows a chart is not seen: it stands beside a longer table.
 TEST(Xlsx, ChartsOfLongTablesStandBesideThem) {
   for (const int rows : {5, 100}) {
