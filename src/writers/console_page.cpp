@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -112,6 +114,50 @@ std::vector<std::size_t> widths_of(const std::vector<PageColumn>& columns,
   return widths;
 }
 
+/// The first `head` columns of the text, a mark, and its end, `width` columns in all.
+std::string shortened_after(std::string_view text, std::size_t head, std::size_t width,
+                            bool unicode) {
+  const std::string_view mark = unicode ? "\u2026" : "..";
+  const std::size_t tail = width - head - (unicode ? 1 : 2);
+  std::size_t from = text.size();
+  for (std::size_t at = from; at > 0 && display_width(text.substr(at)) <= tail; --at)
+    if ((static_cast<unsigned char>(text[at - 1]) & 0xC0U) != 0x80U && // the begin of a character
+        display_width(text.substr(at - 1)) <= tail)
+      from = at - 1;
+  return std::string(first_columns(text, head)) + std::string(mark) +
+         std::string(text.substr(from));
+}
+
+/// Texts of a column in `width` columns: those that differ still do where they lost their middle.
+std::vector<std::string> shortened_column(const std::vector<std::string>& texts, std::size_t width,
+                                          bool unicode) {
+  std::vector<std::string> out;
+  std::map<std::string, std::set<std::size_t>> alike; // rows by the shown text
+  for (const std::string& text : texts) {
+    out.push_back(shortened_middle(text, width, unicode));
+    alike[out.back()].insert(out.size() - 1);
+  }
+  constexpr std::size_t kLeast = 5; // columns with a middle to lose
+  for (const auto& [shown, rows] : alike) {
+    std::set<std::string> full;
+    for (const std::size_t r : rows)
+      full.insert(texts[r]);
+    if (full.size() < 2 || width < kLeast)
+      continue;
+    for (std::size_t head = width - 3; head > 0; --head) { // until they differ
+      std::set<std::string> parts;
+      for (const std::string& text : full)
+        parts.insert(shortened_after(text, head, width, unicode));
+      if (parts.size() < full.size())
+        continue;
+      for (const std::size_t r : rows)
+        out[r] = shortened_after(texts[r], head, width, unicode);
+      break;
+    }
+  }
+  return out;
+}
+
 } // namespace
 
 ConsolePage::ConsolePage(const PageStyle& style) : style_(style) {
@@ -148,8 +194,9 @@ void ConsolePage::heading(std::string_view text, std::string_view remark) {
   const std::string title = shown(text);
   const std::string beside = shown(remark);
   if (remark.empty() || display_width(title) + 2 + display_width(beside) <= style_.width)
-    return line({{title, Ink::kStrong}, {remark.empty() ? "" : "  " + beside, Ink::kFaint}});
-  line({{title, Ink::kStrong}});
+    return line({{shortened_middle(title, style_.width, style_.unicode), Ink::kStrong},
+                 {remark.empty() ? "" : "  " + beside, Ink::kFaint}});
+  line({{shortened_middle(title, style_.width, style_.unicode), Ink::kStrong}});
   sentence(remark, "  ", Ink::kFaint);
 }
 
@@ -166,6 +213,14 @@ void ConsolePage::sentence(std::string_view text, std::string_view mark, Ink ink
 void ConsolePage::table(const std::vector<PageColumn>& columns,
                         const std::vector<std::vector<PageCell>>& rows) {
   const std::vector<std::size_t> widths = widths_of(columns, rows, style_.width);
+  std::vector<std::vector<std::string>> shortened(columns.size()); // of those that give way, by row
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].least > 0 && widths[c] != kLeftOut) {
+      std::vector<std::string> texts;
+      for (const std::vector<PageCell>& row : rows)
+        texts.push_back(c < row.size() ? row[c].text : "");
+      shortened[c] = shortened_column(texts, widths[c], style_.unicode);
+    }
   const auto put = [&](const auto& cell_of) {
     std::vector<PageCell> parts{{std::string(kIndent, ' '), Ink::kPlain}};
     for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -182,8 +237,13 @@ void ConsolePage::table(const std::vector<PageColumn>& columns,
     line(parts);
   };
   put([&](std::size_t c) { return PageCell{columns[c].header, Ink::kFaint}; });
-  for (const std::vector<PageCell>& row : rows)
-    put([&](std::size_t c) { return c < row.size() ? row[c] : PageCell{}; });
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    put([&](std::size_t c) {
+      PageCell cell = c < rows[r].size() ? rows[r][c] : PageCell{};
+      if (!shortened[c].empty())
+        cell.text = shortened[c][r];
+      return cell;
+    });
 }
 
 void ConsolePage::command(const std::vector<std::vector<std::string>>& words) {

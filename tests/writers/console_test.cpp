@@ -1,7 +1,11 @@
 #include "writers/console.h"
 
+#include "base/display_text.h"
+#include "writers/console_page.h"
+
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 
 namespace rankscope {
@@ -89,6 +93,29 @@ TEST(ConsoleTable, ANameCannotMoveTheCursor) {
   Table table("t", {{"name"}});
   table.add_row({"\x1b[2Jgone\n"});
   EXPECT_EQ(console_table(table, {20, 48, 20, true}), "name\n [2Jgone\n");
+}
+
+TEST(ConsolePage, NamesThatDifferInTheMiddleStayDifferent) {
+  ConsolePage page({40, false, true});
+  page.table({{"ms"}, {"kernel", false, 12}},
+             {{{"1.0"}, {"split_embedding_backward_adagrad_cta_per_row_1 f16 f32 2 32"}},
+              {{"2.0"}, {"split_embedding_backward_adagrad_warp_per_row_1 f16 f32 2 32"}},
+              {{"3.0"}, {"another_kernel_with_a_name_that_is_long f16"}}});
+  std::set<std::string> shown;
+  std::istringstream lines(page.text());
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(display_width(line), 40U) << line;
+    shown.insert(line.substr(std::min<std::size_t>(7, line.size())));
+  }
+  EXPECT_EQ(shown.size(), 4U) << page.text();
+}
+
+TEST(ConsolePage, AHeadingThatIsTooLongHasAMark) {
+  ConsolePage page({40, false, true});
+  page.heading("/a/path/that/is/longer/than/the/page/of/forty/columns/run7", "4 ranks");
+  EXPECT_EQ(page.text().substr(0, 14), "/a/path/that/i") << page.text();
+  EXPECT_NE(page.text().find("\u2026"), std::string::npos) << page.text();
+  EXPECT_NE(page.text().find("columns/run7\n"), std::string::npos) << page.text();
 }
 
 } // namespace
