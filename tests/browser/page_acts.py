@@ -128,10 +128,15 @@ def act_on_timeline(b):
     before = b.js("return location.hash")
     b.hover(x, y)
     first = tip(b)
-    b.wheel(x, y, -600)
+    entries = b.js("return history.length")
+    for _ in range(6):
+        b.wheel(x, y, -100)
     check(b.until("return location.hash.includes('t=')", 5), "zooming puts the view into the address")
+    time.sleep(0.4)
+    check(b.js("return history.length") == entries + 1, "a gesture of the wheel is one entry of the history")
     near = b.js("return location.hash")
-    b.wheel(x, y, -600)
+    b.js("const c = document.querySelector('#timeline canvas'); c.focus(); return 1")
+    b.keys("+")
     b.until(f"return location.hash !== {json.dumps(near)}", 5)
     nearer = b.js("return location.hash")
     check(nearer != near, "zooming again")
@@ -147,6 +152,9 @@ def act_on_timeline(b):
     check(b.until(f"return location.hash === {json.dumps(before)}", 5), "back three times shows all again")
     b.call("POST", "/forward")
     b.until(f"return location.hash === {json.dumps(near)}", 5)
+    check(b.js("""for (const step of [1, 5, 200, 1e4, 2e5, 1e7])
+        for (const t of [0, 485e3, 600.12e6, 3.5e9]) if (RS.clock(t, step) === RS.clock(t + step, step)) return false;
+        return RS.clock(600123000, 1000) === "600.123 ms";"""), "neighbours on the time axis have different labels")
     # something is under the pointer somewhere in every lane
     found = first
     for part in (0.2, 0.35, 0.5, 0.65, 0.8):
@@ -202,9 +210,36 @@ def act_on_marks(b):
     b.keys(KEYS["enter"])
     check(b.js("return RS.state.get('k') !== ''"), "a row of the kernels marks its calls")
     check(b.js("return document.querySelector('#kernels tr[aria-selected=true]') !== null"), "the row shows that it is marked")
+    check(b.js("return document.activeElement.getAttribute('aria-selected')") == "true", "the row keeps the focus")
+    check(b.js("return document.querySelector('#kernels [aria-live]').textContent.includes('calls are marked')"), "a sentence says what is marked")
     check(b.js("return document.querySelector('#kernels tr[aria-selected=true] td').title === RS.state.get('k')"), "the full name of a kernel is its tooltip")
     b.call("POST", "/back")
     check(b.until("return RS.state.get('k') === ''", 5), "back unmarks")
+
+
+def act_on_findings(b, kind):
+    colours = b.js("""return [...document.querySelectorAll('#overview .strip > div')].map(e => getComputedStyle(e).backgroundColor)""")
+    check(len(colours) == len(set(colours)), f"the parts of the time have different colours: {colours}")
+    check(b.js("return document.querySelectorAll('#overview .next button').length === document.querySelectorAll('#overview .next code').length"),
+          "next commands can be copied")
+    if kind == "ranks":
+        check(b.js("const e = document.querySelector('#overview .findings button'); if (e) e.click(); return e !== null"), "a finding has a place")
+        check(b.until("return RS.state.get('t') !== '' && RS.state.get('r') !== ''", 5), "a finding leads to its place in the timeline")
+        b.call("POST", "/back")
+        b.until("return RS.state.get('t') === ''", 5)
+
+
+def act_on_paper(b):
+    """What a browser does before and after it prints."""
+    wide = b.js("return document.body.clientWidth")
+    b.js("dispatchEvent(new Event('beforeprint')); return 1")
+    check(b.js("return [...document.querySelectorAll('.chart svg, .chart canvas, .timeline canvas')].every(e => e.getBoundingClientRect().right <= 701)"),
+          "paper: no chart is wider than the sheet")
+    check(b.js("""return [...document.querySelectorAll('.chart canvas, .timeline canvas')].every(c => {
+        const d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+        return d.some(v => v !== d[0]); })"""), "paper: no picture is empty")
+    b.js("dispatchEvent(new Event('afterprint')); return 1")
+    check(b.js("return document.body.clientWidth") == wide, "paper: the window is as before")
 
 
 def act_on_sweep(b):
@@ -295,6 +330,7 @@ def main():
                 act_on_timeline(b)
                 act_on_table(b, "kernels")
                 act_on_marks(b)
+                act_on_findings(b, kind)
             if kind == "history":
                 act_on_table(b, "figures")
                 check(b.js("return document.querySelectorAll('#series .chart svg').length") == 1, "history: a series")
@@ -308,6 +344,7 @@ def main():
                 check(b.js("return document.querySelectorAll('#changed .grid-box tbody tr').length") > 3, "changed: rows")
                 check(b.js("return document.querySelectorAll('#changed .findings li').length") > 0, "changed: sentences")
             act_on_whole(b, pictures, kind)
+            act_on_paper(b)
             act_in_a_frame(b, page, folder)
             for error in b.errors():
                 check(False, f"console: {error}")

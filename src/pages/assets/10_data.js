@@ -69,6 +69,13 @@ const RS = {};
     if (size < 1e9) return `${RS.num(ns / 1e6)} ms`;
     return `${RS.num(ns / 1e9)} s`;
   };
+  /** A place on a time axis whose neighbours are `step` away: as many digits as tell them apart. */
+  RS.clock = (ns, step) => {
+    const size = Math.abs(ns);
+    if (size === 0) return "0";
+    const [unit, name] = size < 1e3 ? [1, "ns"] : size < 1e6 ? [1e3, "\u00b5s"] : size < 1e9 ? [1e6, "ms"] : [1e9, "s"];
+    return `${group((ns / unit).toFixed(Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9))))} ${name}`;
+  };
   RS.exact = (v) => (Number.isInteger(v) ? group(String(v)) : String(v));
 
   /** An element: attributes (on...: listeners), then children; texts become text nodes. */
@@ -84,10 +91,36 @@ const RS = {};
     return out;
   };
 
-  /** The headline of each finding, its evidence, and what to do about it. */
-  RS.findings = (list) => RS.el("ul", { class: "findings" }, list.map((f) => RS.el("li", {}, f.headline,
+  RS.copyText = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // a page from a file may not ask for the clipboard
+      const area = RS.el("textarea", { style: "position:fixed;opacity:0" });
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+  };
+  RS.copyButton = (text) => {
+    const button = RS.el("button", { type: "button", onclick: async () => {
+      await RS.copyText(text);
+      button.textContent = "copied";
+      setTimeout(() => { button.textContent = "copy"; }, 1500);
+    } }, "copy");
+    return button;
+  };
+
+  /** The headline of each finding, where it is, its evidence, and what to do about it. */
+  RS.findings = (list) => RS.el("ul", { class: "findings" }, list.map((f) => RS.el("li", {}, f.headline, placeButton(f.place),
     f.evidence ? RS.el("div", { class: "sub" }, f.evidence) : null,
     f.action ? RS.el("div", { class: "sub" }, "\u2192 ", f.action) : null)));
+
+  const placeButton = (place) => {
+    const show = place && RS.showPlace ? RS.showPlace(place) : null;
+    return show ? RS.el("button", { type: "button", onclick: show }, "show in the timeline") : null;
+  };
 
   RS.short = (text, most = 64) => (text.length > most ? `${text.slice(0, most - 1)}\u2026` : text);
 
@@ -105,7 +138,7 @@ const RS = {};
     colours = new Proxy({}, { get: (_, name) => style.getPropertyValue(`--${String(name)}`).trim() });
     const fixed = {};
     for (const name of ["bg", "panel", "line", "fg", "soft", "accent", "compute", "exposed", "hidden", "copy",
-      "idle", "good", "bad", "grey", "mark"]) fixed[name] = colours[name];
+      "idle", "idle-host", "idle-synchronisation", "idle-launch", "idle-queued", "idle-unknown", "good", "bad", "grey", "mark"]) fixed[name] = colours[name];
     colours = fixed;
   };
   RS.colour = (name) => colours[name];

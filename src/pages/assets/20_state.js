@@ -66,17 +66,20 @@
   dark.addEventListener("change", apply);
   RS.toggleTheme = () =>
     RS.state.set({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }, false);
-  // paper is light
+  // paper is light and as wide as a sheet: charts have fixed widths and are drawn for it before the browser lays it out
+  const printListeners = [];
+  RS.onPrint = (call) => printListeners.push(call);
   let shown = "";
+  const forPaper = (on) => {
+    document.documentElement.classList.toggle("paper", on);
+    document.documentElement.dataset.theme = on ? "light" : shown;
+    RS.readColours();
+    for (const call of themeListeners) call();
+    for (const call of printListeners) call(on);
+  };
   addEventListener("beforeprint", () => {
     shown = document.documentElement.dataset.theme;
-    document.documentElement.dataset.theme = "light";
-    RS.readColours();
-    for (const call of themeListeners) call();
+    forPaper(true);
   });
-  addEventListener("afterprint", () => {
-    document.documentElement.dataset.theme = shown;
-    RS.readColours();
-    for (const call of themeListeners) call();
-  });
+  addEventListener("afterprint", () => forPaper(false));
 })();

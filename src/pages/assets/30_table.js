@@ -6,8 +6,7 @@
 
   /** Those on the page; paper shows the first rows of each. */
   const grids = new Set();
-  addEventListener("beforeprint", () => { for (const grid of grids) grid.print(true); });
-  addEventListener("afterprint", () => { for (const grid of grids) grid.print(false); });
+  RS.onPrint((on) => { for (const grid of grids) grid.print(on); });
 
   /** Columns of a table of the blob: {id, label, help, text, value(row), show(row)}. */
   RS.columnsOf = (table) => table.columns.map((c) => {
@@ -135,7 +134,9 @@
       rows.push(before);
       for (let i = first; i < last; i++) rows.push(rowOf(order[i], i));
       rows.push(after);
+      const focused = body.contains(document.activeElement) ? document.activeElement.getAttribute("aria-rowindex") : null;
       body.replaceChildren(...rows);
+      if (focused) body.querySelector(`[aria-rowindex="${focused}"]`)?.focus({ preventScroll: true });
     }
     let waiting = false;
     box.addEventListener("scroll", () => {
@@ -153,16 +154,7 @@
       for (const r of order) lines.push(columns.map((c) => csvCell(c.value(r))).join(","));
       const text = `${lines.join("\n")}\n`;
       node.dataset.csv = String(text.length);
-      try {
-        await navigator.clipboard.writeText(text);
-      } catch { // a page from a file may not ask for the clipboard
-        const area = el("textarea", { style: "position:fixed;opacity:0" });
-        area.value = text;
-        document.body.append(area);
-        area.select();
-        document.execCommand("copy");
-        area.remove();
-      }
+      await RS.copyText(text);
       copy.textContent = `${RS.exact(order.length)} rows copied`;
       setTimeout(() => { copy.textContent = "copy as CSV"; }, 1500);
     }

@@ -62,7 +62,9 @@
       for (const e of charts) if (e.chart) e.chart.resize();
       RS.drawCharts();
     });
-    addEventListener("beforeprint", () => { for (const e of charts) if (e.chart) e.chart.resize(); });
+    RS.onPrint(() => {
+      for (const e of charts) if (e.chart) { e.chart.resize(); draw(e); e.chart.getZr().flush(); }
+    });
   };
   RS.chartCount = () => charts.filter((e) => e.chart).length;
   RS.chartOf = (node) => charts.find((e) => e.node === node)?.chart;

@@ -93,6 +93,9 @@
       return last - first > 3 * width() && perPixel >= lane.columns.width / 4;
     };
 
+    /** A time in the view, to a thousandth of its width. */
+    const at = (t) => RS.clock(t, Math.max(1, (view.t1 - view.t0) / 1000));
+
     function niceStep(span, most) {
       const raw = span / most;
       const ten = 10 ** Math.floor(Math.log10(raw));
@@ -114,7 +117,7 @@
         g.lineTo(px, canvas.clientHeight);
         g.stroke();
         g.globalAlpha = 1;
-        g.fillText(RS.time(Math.round(t)).replace(/^0 ns$/, "0"), px + 3, 12);
+        g.fillText(RS.clock(Math.round(t), step), px + 3, 12);
       }
       for (const r of shown.slice(0, 1)) {
         let lastLabel = -1e9;
@@ -224,13 +227,13 @@
       const place = new Map();
       lanes.forEach((lane, i) => { if (lane.kinds === undefined) lane.kinds = lane.kind.includes(1); if (lane.kinds) place.set(lane.rank, i); });
       const high = laneHeight();
-      let drawn = 0;
-      g.strokeStyle = RS.colour("accent");
+      // lines fade where they are close, and leave the lanes of the collectives free
+      const apart = width() / Math.max(1, m.inView(view.t0, view.t1));
+      if (apart < 8) return;
+      g.strokeStyle = RS.colour("mark");
       g.lineWidth = 1;
-      const span = view.t1 - view.t0;
-      if (m.inView(view.t0, view.t1) > 400) return;
+      g.globalAlpha = Math.min(0.6, (apart - 8) / 40 + 0.1);
       m.each(view.t0, view.t1, (c) => {
-        if (drawn > 400) return;
         let previous = null;
         for (let k = m.first[c]; k < m.first[c + 1]; k++) {
           const lane = place.get(m.rankOf(k));
@@ -238,22 +241,15 @@
           const px = x(m.start[k]);
           const y = rowTop[lane];
           if (previous) {
-            g.globalAlpha = 0.8;
             g.beginPath();
             g.moveTo(previous[0], previous[1] + high);
             g.lineTo(px, y);
             g.stroke();
           }
-          g.beginPath();
-          g.moveTo(px, y);
-          g.lineTo(px, y + high);
-          g.stroke();
           previous = [px, y];
         }
-        drawn++;
       });
       g.globalAlpha = 1;
-      return span;
     }
 
     let queued = false;
@@ -324,7 +320,7 @@
     }
     function aboutEvent(lane, i) {
       const rows = [["stream", `${lane.name}${lane.device >= 0 ? `, device ${lane.device}` : ""}${ranks.length > 1 ? `, rank ${lane.rank}` : ""}`],
-        ["starts", RS.time(lane.start[i])], ["takes", `${RS.time(lane.dur[i])} (${RS.exact(lane.dur[i])} ns)`],
+        ["starts", at(lane.start[i])], ["takes", `${RS.time(lane.dur[i])} (${RS.exact(lane.dur[i])} ns)`],
         ["operator", RS.string(lane.op[i])], [lane.kind[i] === 1 ? "moves" : "shapes", RS.string(lane.about[i])],
         ["launched", lane.delay[i] ? `${RS.time((lane.delay[i] - 1) * 100)} before` : ""]];
       if (lane.kind[i] === 1) rows.push(["hidden", `${lane.hidden[i]} % behind computation`]);
@@ -337,7 +333,7 @@
       const i = Math.floor((timeAt(px) - lane.at) / c.width);
       if (i < 0 || i >= c.begun.length) return null;
       const shares = kKeys.map((k, n) => [RS.kinds[n].label, c.share[n][i] ? RS.percent(c.share[n][i] / 2.55) : ""]);
-      return RS.rows(`${lane.name}: ${RS.time(lane.at + i * c.width)} and ${RS.time(c.width)} on`,
+      return RS.rows(`${lane.name}: ${at(lane.at + i * c.width)} and ${RS.time(c.width)} on`,
         [...shares, ["longest", RS.string(c.longest[i])], ["begin here", `${RS.exact(c.begun[i])} events`]]);
     }
     function about(px, y) {
@@ -351,42 +347,49 @@
 
     // ---- moving about
     let settle = 0;
-    function moved(push = true) {
+    let wheeled = -Infinity; // when the wheel last moved the view: its notches are one gesture, one entry
+    function moved(wheel) {
       draw();
       for (const call of moveListeners) call();
       clearTimeout(settle);
+      const push = !wheel || performance.now() - wheeled > 1500;
+      wheeled = wheel ? performance.now() : -Infinity;
+      pushes = pushes || push;
       settle = setTimeout(() => {
         const whole = view.t0 <= 0 && view.t1 >= all.t1;
-        RS.state.set({ t: whole ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}` }, push);
+        RS.state.set({ t: whole ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}` }, pushes);
+        pushes = false;
       }, 250);
     }
+    let pushes = false;
     const moveListeners = [];
-    function show(t0, t1, push = true) {
+    function show(t0, t1, wheel = false) {
       const least = 50; // ns
       const span = Math.min(all.t1, Math.max(least, t1 - t0));
       const start = Math.max(0, Math.min(all.t1 - span, t0));
       view.t0 = start;
       view.t1 = start + span;
-      moved(push);
+      moved(wheel);
     }
-    const zoom = (factor, px) => {
-      const at = timeAt(px);
-      show(at - (at - view.t0) * factor, at + (view.t1 - at) * factor);
+    const zoom = (factor, px, wheel = false) => {
+      const middle = timeAt(px);
+      show(middle - (middle - view.t0) * factor, middle + (view.t1 - middle) * factor, wheel);
     };
     canvas.addEventListener("wheel", (e) => {
       if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
         e.preventDefault();
         const by = (e.deltaX || e.deltaY) / width() * (view.t1 - view.t0);
-        show(view.t0 + by, view.t1 + by);
+        show(view.t0 + by, view.t1 + by, true);
         return;
       }
-      // all is shown: the wheel scrolls the page out of here
-      if (e.deltaY > 0 && view.t0 <= 0 && view.t1 >= all.t1) return;
+      // the wheel scrolls the page where the timeline is higher than the window, and out of here when all is shown
+      if (!e.ctrlKey && !e.metaKey && (tall() || (e.deltaY > 0 && view.t0 <= 0 && view.t1 >= all.t1))) return;
       e.preventDefault();
-      zoom(Math.exp(Math.max(-240, Math.min(240, e.deltaY)) * 0.0025), Math.max(kGutter, e.offsetX));
+      zoom(Math.exp(Math.max(-240, Math.min(240, e.deltaY)) * 0.0025), Math.max(kGutter, e.offsetX), true);
       RS.hideTip();
     }, { passive: false });
 
+    const tall = () => canvas.clientHeight > 0.8 * innerHeight;
     const pointers = new Map();
     let drag = null;
     canvas.addEventListener("pointerdown", (e) => {
@@ -428,12 +431,16 @@
       drag = null;
       if (!was || was.far || e.type === "pointercancel") return;
       const i = laneAt(e.offsetY);
-      if (i < 0 || byColumns(lanes[i])) return;
-      const at = eventAt(lanes[i], e.offsetX);
-      if (at >= 0) {
+      if (i < 0 || e.offsetX < kGutter) return;
+      if (byColumns(lanes[i])) { // no single event is shown yet
+        zoom(0.125, e.offsetX);
+        return;
+      }
+      const event = eventAt(lanes[i], e.offsetX);
+      if (event >= 0) {
         chosenLane = i;
-        chosenEvent = at;
-        RS.state.set({ k: RS.string(lanes[i].label[at]) });
+        chosenEvent = event;
+        RS.state.set({ k: RS.string(lanes[i].label[event]) });
         draw();
       }
     };
@@ -495,11 +502,12 @@
       draw();
     });
     RS.onTheme(draw);
+    RS.onPrint(paint);
     new ResizeObserver(draw).observe(box);
     arrange();
 
     return {
-      node, view, all, canvas,
+      node, view, all, canvas, at,
       onMove: (call) => moveListeners.push(call),
       zoomTo: (t0, t1) => show(t0, t1),
       showAll: () => show(0, all.t1),
@@ -518,6 +526,9 @@
         out.sort((a, b) => b[0].dur[b[1]] - a[0].dur[a[1]]);
         return out.slice(0, most);
       },
+      /** Calls of the marked kernel that the page has, in all lanes of its ranks. */
+      markedCalls: () => (mark < 0 ? 0 : ranks.reduce((n, r) => n + r.lanes.reduce((m, l) => m + l.label.reduce((o, v) => o + (v === mark ? 1 : 0), 0), 0), 0)),
+      tall,
       kept: () => lanes.reduce((n, l) => n + l.n, 0),
       inTrace: () => lanes.reduce((n, l) => n + l.inTrace, 0),
       x: (t) => x(t), laneTop: (i) => rowTop[i], laneHeight,

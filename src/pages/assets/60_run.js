@@ -11,7 +11,7 @@
       ["compute", "computation", ms.computation_time, ""],
       ["exposed", "communication, exposed", ms.exposed_comm_time, "nothing computes beside it"],
       ["copy", "copies, exposed", ms.exposed_memcpy_time, "nothing else runs beside them"],
-      ...data.idle.filter((i) => i.ms > 0).map((i) => ["idle", `idle: ${i.cause}`, i.ms, i.help]),
+      ...data.idle.filter((i) => i.ms > 0).map((i) => [`idle-${i.cause}`, `idle: ${i.cause}`, i.ms, i.help]),
     ].filter((p) => p[2] > 0);
     const strip = el("div", { class: "strip", role: "img", "aria-label":
       `time of the GPU: ${parts.map((p) => `${p[1]} ${RS.percent(100 * p[2] / total)}`).join(", ")}` },
@@ -32,11 +32,25 @@
     const findings = el("div", {}, data.findings.length ? RS.findings(data.findings)
       : el("p", { class: "sub" }, "Nothing stands out beyond the noise."),
     data.next.length ? el("h3", {}, "Next") : null,
-    el("ul", { class: "next" }, data.next.map((n) => el("li", {}, el("div", {}, n.why), el("code", {}, n.command)))));
+    el("ul", { class: "next" }, data.next.map((n) => el("li", {}, el("div", {}, n.why), el("code", {}, n.command), RS.copyButton(n.command)))));
     RS.section("overview", "Overview", null, [], el("div", { class: "two" },
       el("div", {}, el("p", {}, el("span", { class: "big" }, `${RS.num(total)} ms`),
         el("span", { class: "sub" }, many ? " GPU time line, mean over the ranks" : " from the first to the last GPU work")), strip, shares), findings));
   }
+
+  /** Goes to where a finding is, a little of what surrounds it included; none where its rank is not on the page. */
+  RS.showPlace = (place) => {
+    const rank = RS.data.ranks?.find((r) => r.rank === place.rank);
+    if (!rank) return null;
+    return () => {
+      const start = place.start - rank.first + rank.at;
+      const around = (place.end - place.start) / 4;
+      const change = { t: `${Math.round(Math.max(0, start - around))},${Math.round(start + place.end - place.start + around)}` };
+      if (RS.data.ranks.length > 1) change.r = `${Math.max(0, place.rank - 1)}-${place.rank + 1}`;
+      RS.state.set(change);
+      document.getElementById("timeline")?.scrollIntoView();
+    };
+  };
 
   // ---- timeline
   function hoverOfOperators(data) {
@@ -106,7 +120,7 @@
     const many = ranks.length > 1;
     const timeline = RS.timeline(ranks, { operators: hoverOfOperators(data), matched: matchedOf(data) });
     const place = el("span", { class: "sub", role: "status" });
-    const say = () => { place.textContent = `${RS.time(timeline.view.t0).replace(/^0 ns$/, "0")} to ${RS.time(timeline.view.t1)}`; };
+    const say = () => { place.textContent = `${timeline.at(timeline.view.t0)} to ${timeline.at(timeline.view.t1)}`; };
     timeline.onMove(say);
     say();
     const clear = el("button", { type: "button", hidden: true, onclick: () => RS.state.set({ k: "" }) }, "unmark");
@@ -165,8 +179,8 @@
       return holder;
     });
     RS.section("timeline", "Timeline", kept < all
-      ? `Far out: share of each pixel by kind of work, exact. Close by: the ${RS.exact(kept)} longest of ${RS.exact(all)} events; pale: the rest.`
-      : `All ${RS.exact(all)} events of the GPU. Wheel or pinch zooms, dragging moves, a click marks every call of a kernel.`,
+      ? `Far out: share of each pixel by kind of work, exact. Close by: the ${RS.exact(kept)} longest of ${RS.exact(all)} events; pale: the rest. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window).`
+      : `All ${RS.exact(all)} events of the GPU. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window), dragging moves, a click marks every call of a kernel.`,
     bar, timeline.node, el("div", { class: "bar" }, RS.legend(["compute", "exposed", "hidden", "copy"]), el("span", { class: "grow" }), table.button), table.place);
     return timeline;
   }
@@ -248,32 +262,35 @@
       const rate = by.tflops.value(r);
       if (flops > 0 && bytes > 0 && rate > 0) points.push([flops / bytes, rate, r]);
     }
-    if (!points.length) return;
-    const specs = [...new Set(points.map((p) => by.spec.value(p[2])))];
     const board = data.board;
+    if (!points.length || (!board && points.length < 5)) return; // a few dots without a roof say nothing
+    const specs = [...new Set(points.map((p) => by.spec.value(p[2])))];
     const known = board ? board.peaks.map((p) => p.spec) : [];
     // 16-bit vector work is computed at the rate of 32 bits at least (model/gpu_arch.h)
     const bounds = specs.map((spec) => (!known.includes(spec) && /^vector_b?f/.test(spec) ? "vector_fp32" : spec));
     const peaks = board ? board.peaks.filter((p) => bounds.includes(p.spec)) : [];
-    const shapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
+    const shapes = ["circle", "triangle", "rect", "diamond", "emptyCircle", "emptyRect"];
+    // what is far below the roof would push the others to the upper edge
+    const roof = peaks.length ? Math.max(...peaks.map((p) => p.tflops)) : Math.max(...points.map((p) => p[1]));
+    const low = points.filter((p) => p[1] < roof / 1000).length;
+    if (low < points.length) points.splice(0, points.length, ...points.filter((p) => p[1] >= roof / 1000));
     const option = () => {
       const xs = points.map((p) => p[0]);
       const ys = points.map((p) => p[1]);
       const x0 = 10 ** Math.floor(Math.log10(Math.min(...xs)));
       let x1 = 10 ** Math.ceil(Math.log10(Math.max(...xs) * 1.01));
       const bandwidth = board ? board.gbps / 1e3 : 0; // TB/s
-      const top = peaks.length ? Math.max(...peaks.map((p) => p.tflops)) : Math.max(...ys);
-      if (bandwidth) x1 = Math.max(x1, 10 ** Math.ceil(Math.log10(top / bandwidth)));
+      if (bandwidth) x1 = Math.max(x1, 10 ** Math.ceil(Math.log10(roof / bandwidth)));
+      // each label at the right end of its roof, those that are close one below the other
       const series = [];
       for (const p of peaks) {
         const ridge = p.tflops / bandwidth;
-        const narrow = innerWidth < 700;
-        const label = (text, position) => ({ show: true, formatter: text, color: RS.colour("soft"), position });
+        const label = innerWidth < 700 ? { show: false }
+          : { show: true, formatter: `${p.spec} ${RS.num(p.tflops)} TFLOPS, ridge ${RS.num(ridge)}`, color: RS.colour("soft"), position: "insideTopRight", align: "right", distance: 4 };
         series.push({
-          type: "line", silent: true, symbol: "circle", symbolSize: (_, of) => (of.dataIndex === 1 ? 7 : 0), showAllSymbol: true,
+          type: "line", silent: true, symbol: "circle", symbolSize: (_, of) => (of.dataIndex === 1 ? 7 : 0), showAllSymbol: true, labelLayout: { moveOverlap: "shiftY" },
           itemStyle: { color: RS.colour("soft") }, lineStyle: { color: RS.colour("soft"), width: 1.5 },
-          data: [[x0, x0 * bandwidth], narrow ? [ridge, p.tflops] : { value: [ridge, p.tflops], label: { ...label(`${p.spec} ${RS.num(p.tflops)} TFLOPS, ridge ${RS.num(ridge)}`, "left"), offset: [-4, -6] } },
-            [x1, p.tflops]],
+          data: [[x0, x0 * bandwidth], [ridge, p.tflops], { value: [x1, p.tflops], label }],
         });
       }
       specs.forEach((spec, i) => series.push({
@@ -286,7 +303,7 @@
         grid: { left: 60, right: 24, top: 36, bottom: 44 },
         xAxis: { type: "log", min: x0, max: x1, name: "FLOP per byte (log)", axisLabel: { formatter: RS.tick } },
         yAxis: { type: "log", name: "TFLOPS (log)", axisLabel: { formatter: RS.tick },
-          min: 10 ** Math.floor(Math.log10(Math.min(...ys))), max: 10 ** Math.ceil(Math.log10(Math.max(top, ...ys) * 1.05)) },
+          min: 10 ** Math.floor(Math.log10(Math.min(...ys))), max: 10 ** Math.ceil(Math.log10(Math.max(roof, ...ys) * 1.05)) },
         series,
       };
     };
@@ -296,8 +313,9 @@
         ["intensity", `${RS.num(p.value[0])} FLOP per byte`], ["of roofline", RS.percent(by.roofline_percent.value(r))], ["bound by", by.bound.value(r)], ["share", RS.percent(by.percent.value(r))], ["peak", by.spec.value(r)]]); },
       onClick: (p) => { if (p.seriesType === "scatter") RS.state.set({ o: by.name.value(p.value[2]) }); },
     });
-    RS.section("roofline", "Roofline", board ? `${board.name}: ${RS.num(board.gbps)} GB/s of memory. A dot is an operator with its shapes, its size the share of kernel time.`
-      : "The board is not known (--gpu-arch names it): dots without a roof. A dot is an operator with its shapes, its size the share of kernel time.", [], chart);
+    const below = low > 0 && low < points.length + low ? ` ${low} operators below 0.1 % of the highest ${board ? "peak" : "rate"} are left out.` : "";
+    RS.section("roofline", "Roofline", (board ? `${board.name}: ${RS.num(board.gbps)} GB/s of memory. A dot is an operator with its shapes, its size the share of kernel time.`
+      : "The board is not known (--gpu-arch names it): dots without a roof. A dot is an operator with its shapes, its size the share of kernel time.") + below, [], chart);
   }
 
   // ---- launch queue and idle time
@@ -307,7 +325,6 @@
     const depth = RS.array(q.depth);
     const most = RS.array(q.most);
     const causes = q.causes.map((c) => ({ ...c, values: RS.array(c.percent) })).filter((c) => c.values.some((v) => v > 0));
-    const tone = { host: 1, synchronisation: 0.75, launch: 0.5, queued: 0.3, unknown: 0.15 };
     const ms = (i) => i * q.width / 1e6;
     const option = () => ({
       grid: [{ left: 60, right: 16, top: 24, height: 92 }, { left: 60, right: 16, top: 160, height: 92 }],
@@ -319,7 +336,7 @@
       series: [
         { type: "line", step: "start", symbol: "none", xAxisIndex: 0, yAxisIndex: 0, data: Array.from(depth, (v, i) => [ms(i), v]), lineStyle: { color: RS.colour("accent"), width: 1.5 }, areaStyle: { color: RS.colour("accent"), opacity: 0.15 } },
         ...causes.map((c) => ({ name: c.cause, type: "line", step: "start", stack: "idle", symbol: "none", xAxisIndex: 1, yAxisIndex: 1, data: Array.from(c.values, (v, i) => [ms(i), v]),
-          lineStyle: { width: 0 }, itemStyle: { color: RS.colour("soft"), opacity: tone[c.cause] }, areaStyle: { color: RS.colour("soft"), opacity: tone[c.cause] } })),
+          lineStyle: { width: 0 }, itemStyle: { color: RS.colour(`idle-${c.cause}`) }, areaStyle: { color: RS.colour(`idle-${c.cause}`), opacity: 1 } })),
       ],
     });
     const chart = RS.chart(option, {
@@ -445,7 +462,7 @@
   }
 
   // ---- kernels
-  function kernelsSection(data) {
+  function kernelsSection(data, timeline) {
     const source = data.kernels || data.top_kernels;
     if (!source?.rows) return;
     const all = RS.columnsOf(source);
@@ -457,8 +474,15 @@
       name: "kernels", columns, rows: source.rows, key: "f", selected: (r) => columns[0].value(r) === RS.state.get("k"),
       onRow: (r) => { const name = columns[0].value(r); RS.state.set({ k: RS.state.get("k") === name ? "" : name }); },
     });
-    RS.state.on(["k"], () => grid.refresh());
-    RS.section("kernels", "Kernels, search", "A row marks its calls in the timeline.", [], grid.node);
+    const marked = el("span", { class: "sub", "aria-live": "polite" });
+    const look = el("button", { type: "button", hidden: true, onclick: () => document.getElementById("timeline").scrollIntoView() }, "show in the timeline");
+    RS.state.on(["k"], () => {
+      grid.refresh();
+      const calls = timeline ? timeline.markedCalls() : 0;
+      look.hidden = !calls;
+      marked.textContent = calls ? `${RS.exact(calls)} calls are marked` : "";
+    });
+    RS.section("kernels", "Kernels, search", "A row marks its calls in the timeline.", [marked, look], grid.node);
   }
 
   // ---- collectives of a run
@@ -590,7 +614,7 @@
     } else {
       ranksTables(data);
     }
-    kernelsSection(data);
+    kernelsSection(data, timeline);
     return [
       ["computation, exposed, hidden", "GPU time in computation; communication with nothing computing beside it is exposed, the rest is hidden. Times of a bar do not overlap: computation goes first, then communication, then copies."],
       ["idle causes", "A gap is counted by what came before the work that ends it: host (not launched yet), synchronisation (the same, while the launching thread was in a blocking call), launch (from the call to the start), queued (launched before), unknown (no launch in the trace)."],

@@ -103,7 +103,8 @@ void add_rank(PageBlob& page, const RankPage& rank, const PageTime& page_ns, boo
   JsonWriter& json = page.json;
   json.begin_object();
   json.integer("rank", rank.rank);
-  json.integer("at", start_ns); // of its first GPU event on the page's clock
+  json.integer("at", start_ns);         // of its first GPU event on the page's clock
+  json.integer("first", rank.start_ns); // the same event on the clock of the file
   json.integer("span", since_start(rank.end_ns));
   json.begin_list("lanes");
   for (const PageLane& lane : rank.lanes)

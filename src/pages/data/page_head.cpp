@@ -27,6 +27,13 @@ void add_head(PageBlob& page, const PageHead& head) {
     json.text("headline", f.headline);
     json.text("evidence", f.evidence);
     json.text("action", f.action);
+    if (f.place) {
+      json.begin_object("place");
+      json.integer("rank", f.place->rank);
+      json.integer("start", f.place->start_ns);
+      json.integer("end", f.place->end_ns);
+      json.end_object();
+    }
     json.end_object();
   }
   json.end_list();
