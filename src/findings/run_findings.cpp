@@ -145,10 +145,12 @@ std::optional<Finding> contention_finding(const ShownRun& run,
   set_interval(out, percent.difference, percent.half_width, Unit::kPercent);
   set_headline(out, fmt::format("GEMMs that run entirely under a collective are {} slower{}",
                                 percent_text(percent.difference), with_label(run)));
-  out.evidence = fmt::format("{} {} %; {} calls against calls of the same shape without overlap{}",
-                             level_text(comparisons), range3(percent), contention->calls, where);
-  out.action = "Fewer channels, or collectives at another place in the step, may reduce the "
-               "contention of GEMMs and collectives";
+  out.evidence =
+      fmt::format("{} {} %; {} calls against calls of the same shape without overlap, at "
+                  "any place in the step{}",
+                  level_text(comparisons), range3(percent), contention->calls, where);
+  out.action = "If the overlap is the reason, fewer channels, or collectives at another place in "
+               "the step, can make them faster";
   return out;
 }
 
