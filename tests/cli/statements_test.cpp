@@ -16,6 +16,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <regex>
 #include <simdjson.h>
 
 namespace rankscope {
@@ -229,10 +230,11 @@ TEST_F(Statements, C01AKernelThatOverlapsACollectiveMakesNoRankWait) {
   }
 }
 
-// ST-C2: the noise of rank 1 hid that rank 2 computes longer in every step.
+// ST-C2: rank 1 has the longest mean by chance; its noise hid that rank 2 computes longer in every
+// step.
 TEST_F(Statements, C02ANoisyRankHidesNoSlowOne) {
   const std::string run = compute_run(folder_, "noisy", 4, 12, [](int rank, int step) {
-    const double noise = rank == 1 ? 0.08 * (scatter(rank, step) - 0.5) : 0;
+    const double noise = rank == 1 ? 0.08 * (scatter(23, step) - 0.5) : 0; // mean: 1.1 %
     return 10000 * (1 + noise + (rank == 2 ? 0.008 : 0)) + scatter(rank, step);
   });
   for (const Said& said : {Said({"top", run}), analyzed(run)}) {
@@ -336,9 +338,16 @@ TEST_F(Statements, C11TwoEqualSamplesAreNoCertainty) {
     return compute_run(folder_, name, 2, 2, [us](int, int) { return us; });
   };
   const Said said = compared(run("base", 10000), run("test", 12000));
-  const SaidFinding longer = said.of("changed-step-time");
-  ASSERT_TRUE(longer.low && longer.high) << said.all();
-  EXPECT_GT(*longer.high - *longer.low, 0.001) << said.all(); // the clock has whole microseconds
+  int intervals = 0;
+  for (const auto& row : said.rows("Summary_Dashboard")) {
+    double low = 0, high = 0; // percent of 10 ms
+    if (row.at("test1_low_percent").get(low) == simdjson::SUCCESS &&
+        row.at("test1_high_percent").get(high) == simdjson::SUCCESS) {
+      EXPECT_GT(high - low, 0.01) << said.text(); // the clock has whole microseconds
+      ++intervals;
+    }
+  }
+  EXPECT_GE(intervals, 3) << said.text();
   const RunResult sweep =
       run_binary({"sweep", "-o", folder_.path("sweep"), "--no-nccl-log", "-c", "28,56", "-t", "256",
                   "--repeats", "2", "--metric", "time ([0-9.]+)", "--", "sh", "-c",
@@ -412,23 +421,36 @@ TEST_F(Statements, C17TheParentOperatorNamesTheCollective) {
   EXPECT_FALSE(said.says("send")) << said.all();
 }
 
+/// The microseconds that a line of the console says of a rank: "Rank 1 starts ... 1041 us later".
+std::optional<double> said_us(const std::string& console, int rank) {
+  static const std::regex number(R"(([0-9.]+) us)");
+  const std::regex line(fmt::format("- [Rr]ank {} [^\n]*", rank));
+  std::smatch said, value;
+  if (!std::regex_search(console, said, line))
+    return std::nullopt;
+  const std::string words = said.str();
+  return std::regex_search(words, value, number) ? std::optional(std::stod(value[1]))
+                                                 : std::nullopt;
+}
+
 // ST-C18: the lateness of a finding is in the sheet that it names.
 TEST_F(Statements, C18TheFindingHasTheValueOfTheSheet) {
   synth::Options o = plain();
   o.straggler = 1;
   o.straggler_us = 3000;
-  const Said said({"collectives", configuration(made(o, "late")), "-o", folder_.path("c.json")});
-  const SaidFinding late = said.of("late-rank", "1");
-  ASSERT_TRUE(late.value) << said.all();
+  const std::string run = configuration(made(o, "late"));
+  const RunResult console = run_binary({"collectives", run, "-o", folder_.path("c.xlsx")});
+  const std::optional<double> said = said_us(console.out, 1);
+  ASSERT_TRUE(said) << console.out;
+  const Said sheets({"collectives", run, "-o", folder_.path("c.json")});
   bool found = false;
-  for (const auto& row : said.rows("straggler_summary"))
+  for (const auto& row : sheets.rows("straggler_summary"))
     if (std::int64_t(row.at("rank").get_int64()) == 1)
       for (const auto& [id, cell] : row) {
-        double value = 0;
-        found = found || (cell.get(value) == simdjson::SUCCESS &&
-                          std::fabs(value - *late.value) < 1e-9 * *late.value);
+        double value = 0; // the console has four digits of it
+        found = found || (cell.get(value) == simdjson::SUCCESS && std::fabs(value - *said) <= 0.5);
       }
-  EXPECT_TRUE(found) << *late.value;
+  EXPECT_TRUE(found) << console.out;
 }
 
 // ST-C19: "slowest rank" in the table of configurations, beside "no rank computes longer".
