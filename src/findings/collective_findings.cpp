@@ -76,7 +76,9 @@ void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
                               number3(ns_to_ms(x.dur_ns)), percent_text(x.exposed_percent())));
   f.evidence = fmt::format("{}; exposed: neither compute nor copies run meanwhile",
                            counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
-  if (x.told_ns > 0)
+  const bool one_clock = std::ranges::all_of( // else starts of ranks cannot be compared
+      facts.clocks, [](const RankClock& c) { return c.offset.aligned(); });
+  if (x.told_ns > 0 && one_clock)
     f.evidence += fmt::format("; {} ms of its time waits for the last member to start",
                               number3(ns_to_ms(x.wait_ns)));
   out.push_back(std::move(f));

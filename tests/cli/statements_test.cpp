@@ -542,10 +542,12 @@ TEST_F(Statements, C23RanksThatScatterStayOnOneClock) {
   EXPECT_EQ(scattered.code(), 4);
   EXPECT_EQ(aligned(scattered), (std::vector<bool>{true, false, false})) << scattered.all();
   EXPECT_TRUE(scattered.has("unaligned-clock", "2")) << scattered.all();
+  EXPECT_FALSE(scattered.says("waits for the last member to start")) << scattered.all();
   const Said together(
       {"collectives", scattered_run(folder_, 1), "-o", folder_.path("together.json")});
   EXPECT_EQ(together.code(), 0);
   EXPECT_EQ(aligned(together), (std::vector<bool>{true, true, true})) << together.all();
+  EXPECT_TRUE(together.says("waits for the last member to start")) << together.all();
 }
 
 } // namespace
