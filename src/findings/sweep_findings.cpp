@@ -82,8 +82,8 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
     out.detectable = f.half_width;
   const std::string verb = names.verb(f.groups, verb_one, verb_many);
   if (all) {
-    set_headline(out, fmt::format("{} between {} configurations: {} ms per step", same,
-                                  f.groups.size(), range3(r.best_ms, f.high_ms)));
+    set_headline(out, fmt::format("{} ({} configurations): {} ms per step", same, f.groups.size(),
+                                  range3(r.best_ms, f.high_ms)));
   } else if (r.winner()) {
     set_headline(
         out, fmt::format("{} {}: {} ms per step", names.one(*r.best), verb, number3(r.best_ms)));
