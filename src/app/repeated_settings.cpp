@@ -49,6 +49,8 @@ RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
     }
   if (!stepped)
     out.unit = "ms per trace";
+  out.same_work = std::ranges::none_of(
+      runs, [&](const Run& run) { return work_differs(*runs.front().group, *run.group); });
   for (const Run& run : runs) {
     const double value =
         stepped ? sample_stats(run.steps).mean : run.group->mean_ms(TimeKind::kTotal);

@@ -17,6 +17,7 @@ namespace rankscope {
 struct RepeatedFigures {
   std::vector<RepeatedSetting> settings; ///< in their order
   const char* unit = "ms per step";      ///< or "ms per trace"
+  bool same_work = true;                 ///< per step, of all runs (work_differs())
 };
 /// The figure is the mean of a run's steps (mean over ranks), milliseconds; where a run has no
 /// steps, of all of them the time of their traces.

@@ -384,7 +384,7 @@ private:
     out.analysis = std::move(*done);
     out.findings = out.analysis->facts.findings;
     const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
-    if (request_.repeats > 1)
+    if (request_.repeats > 1 && figures.same_work) // the analysis says where work differs
       out.findings = compared(figures.settings, figures.unit);
     if (!metric_)
       for (SummaryRow& row : rows_)

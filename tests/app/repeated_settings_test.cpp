@@ -39,6 +39,14 @@ TEST(RepeatedSettings, FiguresAreOfStepsWhereEachRunHasSteps) {
   EXPECT_STREQ(mixed.unit, "ms per trace");
   EXPECT_DOUBLE_EQ(mixed.settings.at(0).runs.at(1), 40);
   EXPECT_DOUBLE_EQ(mixed.settings.at(1).runs.at(1), 40);
+  EXPECT_TRUE(steps.same_work);
+  // ST-0.8: twice the rows are other work, and their steps are not compared
+  std::vector<RankRecord> work{record("1", 5), record("2", 5)};
+  for (std::uint64_t shape = 0; shape < 2; ++shape)
+    work[shape].calls.push_back({shape, true, {CallBlock{5, 100, 0, 0, 0, 5, 100}}});
+  EXPECT_FALSE(repeated_settings(work, settings).same_work);
+  work[1].calls[0].key = 0;
+  EXPECT_TRUE(repeated_settings(work, settings).same_work);
 }
 
 } // namespace
