@@ -170,7 +170,12 @@ public:
     double middle = 0, deviation = 0; ///< robust
     double upper = 0;                 ///< by the upper decile: two modes are not outliers
     double plain = 0;                 ///< standard deviation
+
+    [[nodiscard]] double variance() const { return deviation * deviation; }
   };
+  /// Of so many ranks some have little noise by chance (all steps but one in one mode of a clock):
+  /// their own noise is not taken for less than the scatter of the means.
+  static constexpr std::size_t kMany = 64;
   /// Of the peers of one with the mean `own`.
   [[nodiscard]] Spread without(double own) {
     if (sorted_.size() > kMany) { // one of many changes nothing
@@ -186,8 +191,6 @@ public:
   }
 
 private:
-  static constexpr std::size_t kMany = 64;
-
   static Spread of(std::vector<double> peers) {
     if (peers.empty())
       return {};
@@ -270,7 +273,9 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
       const double deviation = means.size() > kFewRanks ? of.deviation : of.plain;
       between = std::max(0.0, deviation * deviation - usual_error) * ranks / (ranks - 1);
     }
-    const double variance = errors[r] + between;
+    double variance = errors[r] + between;
+    if (means.size() > PeerSpread::kMany)
+      variance = std::max(variance, spread.without(values[r]).variance());
     const double loose =
         errors[r] * errors[r] / degrees[r] + between * between / std::max(1.0, ranks - 2);
     out.push_back(
