@@ -41,6 +41,24 @@ std::optional<MeanDifference> welch_dependent(const SampleStats& base, const Sam
   return out;
 }
 
+double cautious_correlation(double estimate, double error) {
+  return estimate > error ? estimate + error : std::max(estimate, 0.0);
+}
+
+void lend_variance(std::span<SampleStats* const> samples) {
+  constexpr std::size_t kFewestOwn = 4;
+  double sum = 0;
+  double known = 0;
+  for (const SampleStats* s : samples)
+    if (s->n > 1) {
+      sum += s->variance;
+      ++known;
+    }
+  for (SampleStats* s : samples)
+    if (s->n > 1 && s->n < kFewestOwn)
+      s->variance = std::max(s->variance, sum / known);
+}
+
 SampleStats with_rounding(SampleStats samples, double step) {
   if (samples.n >= 2)
     samples.variance = std::max(samples.variance, step * step / 12);

@@ -25,6 +25,14 @@ namespace rankscope {
 [[nodiscard]] std::optional<MeanDifference>
 welch_dependent(const SampleStats& base, const SampleStats& test, double alpha, double rho);
 
+/// The correlation to allow for: an estimate that is too low by chance makes intervals too narrow,
+/// so its standard error is added where it exceeds that. Never below 0.
+[[nodiscard]] double cautious_correlation(double estimate, double error);
+
+/// Few samples may agree by chance: with two or three, the variance is set to at least the mean
+/// variance of all of these.
+void lend_variance(std::span<SampleStats* const> samples);
+
 /// The samples with at least the scatter of values that were rounded to `step` (the resolution of a
 /// clock, in the unit of the samples): step / sqrt(12).
 [[nodiscard]] SampleStats with_rounding(SampleStats samples, double step);

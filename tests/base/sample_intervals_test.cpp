@@ -1,6 +1,7 @@
 // Intervals of a sample from its statistics, by hand.
 #include "base/sample_intervals.h"
 
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -19,6 +20,18 @@ TEST(SampleIntervals, ByHand) {
   EXPECT_NEAR(mean->half_width, 4.302653 * std::sqrt(1.0 / 3), 1e-5);
   EXPECT_FALSE(prediction(sample_stats({1}), 5, 0.05));
   EXPECT_FALSE(mean_interval(sample_stats({1}), 0.05));
+}
+
+TEST(SampleIntervals, FewSamplesHaveTheVarianceOfAll) {
+  SampleStats equal = sample_stats({5, 5, 5});
+  SampleStats few = sample_stats({1, 9});          // variance 32
+  SampleStats enough = sample_stats({4, 4, 4, 4}); // its own
+  SampleStats one = sample_stats({7});             // none
+  lend_variance(std::array{&equal, &few, &enough, &one});
+  EXPECT_DOUBLE_EQ(equal.variance, 32.0 / 3);
+  EXPECT_DOUBLE_EQ(few.variance, 32);
+  EXPECT_EQ(enough.variance, 0);
+  EXPECT_EQ(one.variance, 0);
 }
 
 TEST(SampleIntervals, WhatValuesWereRoundedTo) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -74,9 +75,8 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   return out;
 }
 
-/// The correlation of successive steps, pooled over the ranks of both runs. Where it is above its
-/// standard error (of two runs whose ranks share their noise) that is added: an estimate that is
-/// too low by chance makes intervals too narrow.
+/// The correlation of successive steps, pooled over the ranks of both runs, with the standard error
+/// of two runs whose ranks share their noise.
 double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKind kind) {
   std::vector<StepSeries> series;
   double steps = 0;
@@ -88,9 +88,8 @@ double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKin
       }
   if (series.empty())
     return 0;
-  const double rho = lag1_correlation(series);
   const double error = 1 / std::sqrt(2 * steps / static_cast<double>(series.size()));
-  return std::clamp(rho > error ? rho + error : rho, 0.0, kMostDependence);
+  return std::min(kMostDependence, cautious_correlation(lag1_correlation(series), error));
 }
 
 /// 1000 where all times of the steps are whole microseconds, else 1.
@@ -128,6 +127,13 @@ public:
       m.base_samples = with_rounding(m.base_samples, ns_to_ms(rule.clock_ns));
       m.test_samples = with_rounding(m.test_samples, ns_to_ms(rule.clock_ns));
     }
+    std::map<TimeKind, std::vector<SampleStats*>> of_kind;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (rows_[i].rank) // two sides of one row would lend degrees that they do not have
+        for (SampleStats* s : {&measured_[i].base_samples, &measured_[i].test_samples})
+          of_kind[rows_[i].kind].push_back(s);
+    for (const auto& [kind, samples] : of_kind)
+      lend_variance(samples);
     const std::vector<Judgement> judgements = judge_all(measured_, rule);
     for (std::size_t i = 0; i < rows_.size(); ++i)
       rows_[i].judgement = judgements[i];

@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <unordered_map>
@@ -16,8 +17,6 @@ constexpr std::size_t kRankings = 3;
 
 /// Two steps that are equal by chance (both in the slow mode of a GPU) look like certainty.
 constexpr std::size_t kFewestRankedSteps = 3;
-/// So few steps may agree by chance: a configuration scatters at least as all of them do.
-constexpr std::size_t kFewestOwnSteps = 4;
 
 /// The correlation of steps and its standard error: of few steps it is known badly, and an interval
 /// that is too narrow names a configuration where nothing differs.
@@ -200,12 +199,10 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   out.steps = all.front().stats.n;
   out.dependence = lag1_dependence(series);
   const double dependence = upper_dependence(series, out.dependence);
-  double pooled = 0;
-  for (const Sampled& s : all)
-    pooled += s.stats.variance / static_cast<double>(all.size());
+  std::vector<SampleStats*> stats;
   for (Sampled& s : all)
-    if (s.stats.n < kFewestOwnSteps)
-      s.stats.variance = std::max(s.stats.variance, pooled);
+    stats.push_back(&s.stats);
+  lend_variance(stats);
   out.comparisons = kRankings * all.size() * (all.size() - 1) / 2;
   for (std::size_t i = 1; i < all.size(); ++i) {
     out.steps = std::min(out.steps, all[i].stats.n);
@@ -264,10 +261,7 @@ std::optional<MeanDifference> computes_longer(const StepRanking& ranking,
   const double clock = clock_ms({*ranking.best, test});
   SampleStats best = with_rounding(sample_stats(series[0]), clock);
   SampleStats other = with_rounding(sample_stats(series[1]), clock);
-  const double pooled = (best.variance + other.variance) / 2;
-  for (SampleStats* s : {&best, &other})
-    if (s->n < kFewestOwnSteps)
-      s->variance = std::max(s->variance, pooled);
+  lend_variance(std::array{&best, &other});
   return welch_dependent(best, other, corrected_alpha(ranking.comparisons),
                          upper_dependence(series, ranking.dependence));
 }
