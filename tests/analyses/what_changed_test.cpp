@@ -123,6 +123,19 @@ TEST(WhatChanged, AStepThatStandsOutIsNamed) {
   EXPECT_NEAR(*c.steps.rows[0].high_ms, 2 + half, 1e-6);
 }
 
+// Times of steps have heavy tails: 11.5 is outside the normal interval of 24 steps, but less than
+// four times as far from their mean as the farthest of them, 10.6.
+TEST(WhatChanged, AStepInAHeavyTailIsNotNamed) {
+  std::vector<double> ms(24);
+  for (std::size_t s = 0; s < ms.size(); ++s)
+    ms[s] = s == 3 ? 10.6 : s % 2 == 0 ? 9.9 : 10.1;
+  std::vector<double> test = ms;
+  test[5] = 11.5;
+  EXPECT_EQ(what_changed(run_of({}, ms), run_of({}, test), {}).steps.told, 0U);
+  test[5] = 13;
+  EXPECT_EQ(what_changed(run_of({}, ms), run_of({}, test), {}).steps.told, 1U);
+}
+
 TEST(WhatChanged, WithoutSamplesNothingIsToldUnlessANoiseIsAssumed) {
   StepWork base = run_of({{kernel("a"), work({10})}}, {12});
   StepWork test = run_of({{kernel("a"), work({12})}}, {14});

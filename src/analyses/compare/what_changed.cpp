@@ -161,10 +161,17 @@ void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged
   }
 }
 
-/// Each step of the test against the baseline's mean.
+/// Each step of the test against the baseline's mean. Times of steps have heavy tails and a normal
+/// interval is too narrow: a step outside of it is also kGap times as far from the mean as each
+/// step of the baseline.
 std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const JudgeRule& rule,
                               std::size_t judged) {
-  const SampleStats then = stats_of(total_samples(base), rule);
+  constexpr double kGap = 4;
+  const std::vector<double> before = total_samples(base);
+  const SampleStats then = stats_of(before, rule);
+  double farthest = 0;
+  for (const double ms : before)
+    farthest = std::max(farthest, std::fabs(ms - then.mean));
   const std::vector<double> now = total_samples(test);
   std::vector<Change> out;
   for (std::size_t s = 0; s < now.size(); ++s) {
@@ -175,7 +182,10 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
     row.test_ms = now[s];
     const auto steps = static_cast<double>(now.size());
     row.difference_ms = (now[s] - then.mean) / steps;
-    set_interval(row, prediction(then, now[s], corrected_alpha(judged)), steps);
+    auto interval = prediction(then, now[s], corrected_alpha(judged));
+    if (interval)
+      interval->half_width = std::max(interval->half_width, kGap * farthest);
+    set_interval(row, interval, steps);
     set_told(row, rule);
     out.push_back(std::move(row));
   }

@@ -57,8 +57,9 @@ struct WhatChanged {
   std::size_t base_steps = 0, test_steps = 0; ///< the samples
 };
 
-/// Welch's interval (steps: of one more sample) of each difference of the per-step means, all rows
-/// of all lists together at 0.05 (Bonferroni). A row is told when it leaves 0 out and the
+/// Welch's interval of each difference of the per-step means, all rows of all lists together at
+/// 0.05 (Bonferroni). Of a step: of one more sample, and at least four times as far as any step of
+/// the baseline is from their mean (heavy tails). A row is told when it leaves 0 out and the
 /// difference exceeds the rule's threshold in percent of the baseline's row; what only one run has
 /// needs the first alone. Without two steps on both sides nothing is told but under an assumed
 /// noise.
