@@ -12,6 +12,10 @@
 
 namespace rankscope {
 
+/// Of a difference between runs that was tested over their steps.
+inline constexpr const char* kRepeatTheRuns =
+    "Repeat the runs to confirm this: differences between runs are not included";
+
 /// A finding of this rule without values and texts.
 [[nodiscard]] Finding finding_of(const FindingRule& rule, std::string subject_kind,
                                  std::string subject);

@@ -394,8 +394,7 @@ void add_ranking(const SweepJudgement& sweep, const ConfigurationNames& names,
   } else {
     out.push_back(ranking_finding(rules::fastest, *sweep.total, names, "is fastest", "are fastest",
                                   "No significant difference in step time"));
-    out.front().action = "Repeat the runs to confirm this: differences between runs are not "
-                         "included";
+    out.front().action = kRepeatTheRuns;
     add_slower(*sweep.total, names, out);
   }
 }

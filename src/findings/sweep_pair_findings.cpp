@@ -31,7 +31,7 @@ std::vector<Finding> sweep_time_findings(const SweepPair& pair, TimeKind kind,
   if (!d.difference) {
     set_headline(out, fmt::format("{} of {} and {} is not compared", what, test, base));
     out.evidence =
-        "Mean of the runs: " + over + "; without two profiler steps in each there is no interval";
+        "Mean of the runs: " + over + "; without three profiler steps in each there is no interval";
     return {out};
   }
   const MeanDifference& difference = *d.difference;
@@ -64,6 +64,7 @@ std::vector<Finding> sweep_time_findings(const SweepPair& pair, TimeKind kind,
                       : std::string()));
   out.evidence =
       fmt::format("95 % CI {} ms{}; {}; {}", amounts3(difference), over_all, over, steps);
+  out.action = kRepeatTheRuns;
   return {out};
 }
 

@@ -75,6 +75,9 @@ const ConfigurationRanks* group_of(const Side& side, const std::string& label) {
 /// all cells of these tables. A difference whose sign the shown means do not have is none.
 void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlRow>& rows) {
   const double alpha = corrected_alpha(kShownTimes.size() * rows.size() * (sides.size() - 1));
+  std::vector<double> correlations; // by side
+  for (const Side& side : sides)
+    correlations.push_back(sweep_correlation(sides[0].groups, side.groups, kind));
   for (HtmlRow& row : rows) {
     row.told.assign(sides.size(), Told::kNoInterval);
     const ConfigurationRanks* base = group_of(sides[0], row.label);
@@ -82,7 +85,7 @@ void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlR
       const ConfigurationRanks* test = group_of(sides[s], row.label);
       if (base == nullptr || test == nullptr)
         continue;
-      const auto d = compare_sweeps({*base}, {*test}, kind, alpha).difference;
+      const auto d = compare_sweeps({*base}, {*test}, kind, correlations[s], alpha).difference;
       if (!d)
         continue;
       const bool apart = std::fabs(d->difference) > d->half_width &&
@@ -230,7 +233,9 @@ void compare_times(const std::vector<Side>& sides, TimeKind kind, std::vector<Fi
   for (std::size_t s = 1; s < sides.size(); ++s) {
     const SweepPair pair = pair_of(sides, s);
     const SweepDifference difference =
-        compare_sweeps(sides[0].groups, sides[s].groups, kind, corrected_alpha(pair.comparisons));
+        compare_sweeps(sides[0].groups, sides[s].groups, kind,
+                       sweep_correlation(sides[0].groups, sides[s].groups, kind),
+                       corrected_alpha(pair.comparisons));
     for (Finding& finding : sweep_time_findings(pair, kind, difference))
       out.push_back(std::move(finding));
   }

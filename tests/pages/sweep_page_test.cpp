@@ -73,7 +73,7 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   EXPECT_EQ(html.find("Negative is faster"), std::string::npos);
   has("Mean total_time of &lt;b&gt;old: 50 to 100 ms. 50.000 ms with only_a, 100.000 ms with "
       "256thread_28ch; means over the ranks of 2 configurations, without a test.");
-  has("Mean of the runs: 90.000 against 100.000 ms over 1 shared configuration; without two "
+  has("Mean of the runs: 90.000 against 100.000 ms over 1 shared configuration; without three "
       "profiler steps in each there is no interval.");
   has("+20.00 % against &lt;b&gt;old, without a test. Mean over 1 shared collective; collectives "
       "of "
@@ -144,7 +144,7 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
               "twice the noise %d say it\n",
               false_ones, found);
   EXPECT_LE(false_ones, 5);
-  EXPECT_GE(found, 95);
+  EXPECT_GE(found, 80); // intervals allow for dependent steps
   EXPECT_LE(coloured, 5);
   const std::string html = page(100, 1, 90, 2);
   EXPECT_TRUE(says(html, "<td>1200.000</td><td>1080.000</td><td class=\"good\">+10.00 %</td>"));

@@ -17,6 +17,8 @@ constexpr std::size_t kRankings = 3;
 
 /// Two steps that are equal by chance (both in the slow mode of a GPU) look like certainty.
 constexpr std::size_t kFewestRankedSteps = 3;
+/// Of fewer steps their correlation is assumed.
+constexpr std::size_t kFewestForCorrelation = 4;
 
 /// The correlation of steps and its standard error: of few steps it is known badly, and an interval
 /// that is too narrow names a configuration where nothing differs.
@@ -213,13 +215,27 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   return out;
 }
 
+double sweep_correlation(const std::vector<ConfigurationRanks>& base,
+                         const std::vector<ConfigurationRanks>& test, TimeKind kind) {
+  std::vector<StepSeries> series;
+  double samples = 0;
+  for (const std::vector<ConfigurationRanks>* sweep : {&base, &test})
+    for (const ConfigurationRanks& group : *sweep)
+      if (StepSeries steps = step_means_ms(group, kind); steps.size() >= kFewestForCorrelation) {
+        samples += static_cast<double>(steps.size());
+        series.push_back(std::move(steps));
+      }
+  const double rho = series.empty()
+                         ? kAssumedDependence
+                         : cautious_correlation(lag1_correlation(series), 1 / std::sqrt(samples));
+  return std::min(rho, kMostDependence);
+}
+
 SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
                                const std::vector<ConfigurationRanks>& test, TimeKind kind,
-                               double alpha) {
+                               double correlation, double alpha) {
   SweepDifference out;
-  double variance = 0;
-  double spread = 0;
-  bool sampled = true;
+  std::vector<SampleStats> sides; // of each shared configuration, base and test
   const double clock = std::min(clock_ms(base), clock_ms(test));
   for (const ConfigurationRanks& b : base) {
     const auto t = std::find_if(test.begin(), test.end(), [&](const ConfigurationRanks& other) {
@@ -230,15 +246,8 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
       continue;
     ++out.shared;
     for (const auto& [group, sum] : {std::pair(&b, &out.base_ms), std::pair(&*t, &out.test_ms)}) {
-      const SampleStats s = with_rounding(sample_stats(step_means_ms(*group, kind)), clock);
-      *sum += s.n > 0 ? s.mean : group->mean_ms(kind);
-      out.steps = out.shared == 1 && group == &b ? s.n : std::min(out.steps, s.n);
-      sampled = sampled && s.n > 1;
-      if (s.n < 2)
-        continue;
-      const double v = s.variance / static_cast<double>(s.n);
-      variance += v;
-      spread += v * v / static_cast<double>(s.n - 1);
+      sides.push_back(with_rounding(sample_stats(step_means_ms(*group, kind)), clock));
+      *sum += sides.back().n > 0 ? sides.back().mean : group->mean_ms(kind);
     }
   }
   if (out.shared == 0)
@@ -246,10 +255,21 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
   const auto n = static_cast<double>(out.shared);
   out.base_ms /= n;
   out.test_ms /= n;
-  if (sampled)
-    out.difference =
-        MeanDifference{out.test_ms - out.base_ms,
-                       student_t(variance * variance / spread, alpha) * std::sqrt(variance) / n};
+  out.steps = std::ranges::min(sides, {}, &SampleStats::n).n;
+  if (out.steps < kFewestRankedSteps)
+    return out;
+  double variance = 0;
+  double spread = 0;
+  for (const SampleStats& s : sides) {
+    const auto steps = static_cast<double>(s.n);
+    const double worth = independent_samples(steps, correlation);
+    const double v = s.variance / worth;
+    variance += v;
+    spread += v * v / ((steps - 1) * worth / steps);
+  }
+  out.difference = MeanDifference{
+      out.test_ms - out.base_ms,
+      variance > 0 ? student_t(variance * variance / spread, alpha) * std::sqrt(variance) / n : 0};
   return out;
 }
 

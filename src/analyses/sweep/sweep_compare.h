@@ -61,18 +61,23 @@ struct StepRanking {
 [[nodiscard]] std::optional<StepRanking>
 rank_by_steps(const std::vector<ConfigurationRanks>& groups, TimeKind kind);
 
+/// The correlation of successive steps of two sweeps, over all their configurations; assumed where
+/// none has four steps.
+[[nodiscard]] double sweep_correlation(const std::vector<ConfigurationRanks>& base,
+                                       const std::vector<ConfigurationRanks>& test, TimeKind kind);
+
 /// Two sweeps by the configurations that both have, found by their labels.
 struct SweepDifference {
   std::size_t shared = 0;          ///< such configurations with GPU work in both
   std::size_t steps = 0;           ///< least number of samples of one of them
   double base_ms = 0, test_ms = 0; ///< mean over them, of their steps or without steps of the ranks
-  /// test_ms - base_ms, Welch over all of them at the level `alpha`; none where one of them has
-  /// fewer than two steps.
+  /// test_ms - base_ms, Welch over all of them at the level `alpha`, their steps correlated by
+  /// `correlation`; none where one of them has fewer than three steps.
   std::optional<MeanDifference> difference;
 };
 [[nodiscard]] SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
                                              const std::vector<ConfigurationRanks>& test,
-                                             TimeKind kind, double alpha);
+                                             TimeKind kind, double correlation, double alpha);
 
 /// Computation of a configuration against another, milliseconds a step; at the level of a ranking.
 [[nodiscard]] std::optional<MeanDifference> computes_longer(const StepRanking& ranking,
