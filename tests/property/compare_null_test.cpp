@@ -1,6 +1,7 @@
 // The share of false and of found verdicts of compare's tables over many simulated pairs of runs:
 // steps and collectives drawn directly, so that thousands of rows take a moment. The rates are
-// printed. What generated traces give is in compare_truth_test.cpp.
+// printed. What generated traces give is in compare_truth_test.cpp, and by kind of noise in
+// null_tables_test.cpp.
 #include "analyses/compare/compare_runs.h"
 #include "compare_families.h"
 #include "sanitized.h"
@@ -130,102 +131,6 @@ TEST(CompareNull, AnEffectOfTwiceTheNoiseIsFound) {
     std::cout << fmt::format("{} % slower, {}: {} of {} pairs, {} of {} rows Worse\n", 200 * kNoise,
                              f.name, f.pairs_with, kPairs, f.rows_with, f.rows);
     EXPECT_GE(f.rows_with * 100, 95 * f.rows) << f.name;
-  }
-}
-
-/// How the noise of steps comes about: for each rank its own, the same for all ranks, or one that
-/// goes on from step to step.
-struct StepNoise {
-  const char* name;
-  bool common;
-  double correlation;
-};
-
-/// A factor for each step: mean 1, standard deviation kNoise, lag-1 correlation as told.
-std::vector<double> step_factors(std::mt19937_64& random, std::size_t steps, double correlation) {
-  std::normal_distribution<double> draw(0, 1);
-  std::vector<double> out;
-  double state = draw(random);
-  for (std::size_t s = 0; s < steps; ++s) {
-    out.push_back(1 + kNoise * state);
-    state = correlation * state + std::sqrt(1 - correlation * correlation) * draw(random);
-  }
-  return out;
-}
-
-/// Four ranks with 8 steps of three collectives each, all of which a step makes slower together.
-ComparedRun run_with_step_noise(const std::string& label, std::uint64_t seed, StepNoise noise) {
-  constexpr std::size_t kSteps = 8;
-  std::mt19937_64 random(seed);
-  ComparedRun run;
-  run.label = label;
-  std::vector<double> factors = step_factors(random, kSteps, noise.correlation);
-  for (std::int64_t rank = 0; rank < 4; ++rank) {
-    if (!noise.common && rank > 0)
-      factors = step_factors(random, kSteps, noise.correlation);
-    for (const TimeKind kind : {TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kTotal}) {
-      std::int64_t sum = 0;
-      for (std::size_t s = 0; s < kSteps; ++s) {
-        const auto ns = static_cast<std::int64_t>(noisy(random, 1e7 * factors[s], kNoise / 4));
-        run.ranks[rank].step_ns[kind][static_cast<std::int64_t>(s)] = ns;
-        sum += ns;
-      }
-      run.ranks[rank].kinds[kind] = {sum, 0};
-    }
-  }
-  for (const std::int64_t nelems : {1024, 65536, 1 << 20}) {
-    const CollectiveKey key{"allreduce", "Float", nelems, "0"};
-    CollectiveSamples& samples = run.collectives.samples[key];
-    const double mean = std::sqrt(static_cast<double>(nelems));
-    SyncSummary s;
-    s.name = key.name;
-    s.dtype = key.dtype;
-    s.in_nelems = nelems;
-    s.group = key.group;
-    double sum = 0;
-    for (std::size_t step = 0; step < kSteps; ++step)
-      for (int call = 0; call < 3; ++call) {
-        const double latency = noisy(random, mean * factors[step], kNoise / 4);
-        samples.latency_us.add(static_cast<std::int64_t>(step), latency);
-        samples.start_skew_us.add(static_cast<std::int64_t>(step), latency / 10);
-        samples.bus_gbps.add(static_cast<std::int64_t>(step), 4e3 / latency);
-        sum += latency;
-        ++s.count;
-      }
-    s.latency_us.mean = sum / static_cast<double>(s.count);
-    s.start_skew_us.mean = s.latency_us.mean / 10;
-    s.bus_gbps.mean = s.algo_gbps.mean = samples.bus_gbps.stats().mean;
-    run.collectives.summary.push_back(s);
-  }
-  return run;
-}
-
-// ST no. 2 and no. 6: single collectives of a step were samples, and steps independent: 38 % of
-// equal pairs had a false row of NCCL, with steps that depend on each other 82 %.
-TEST(CompareNull, NoiseOfStepsMakesFewFalseRows) {
-  const StepNoise kinds[] = {
-      {"iid", false, 0}, {"common", true, 0}, {"ar1", false, 0.7}, {"ar1 common", true, 0.7}};
-  const int pairs = kPairs / 2;
-  for (const StepNoise& noise : kinds) {
-    std::vector<RowFamily> families = test::row_families();
-    for (int pair = 0; pair < pairs; ++pair) {
-      const auto seed = static_cast<std::uint64_t>(pair);
-      const Comparison c = compare_runs(run_with_step_noise("base", 2 * seed, noise),
-                                        {run_with_step_noise("test", 2 * seed + 1, noise)}, {});
-      for (RowFamily& family : families)
-        for (const Verdict v : family.verdicts(c))
-          if (v == Verdict::kBetter || v == Verdict::kWorse) {
-            ++family.pairs_with;
-            break;
-          }
-    }
-    for (const RowFamily& f : families) {
-      std::cout << fmt::format("equal runs, {} noise of steps, {}: {} of {} pairs with a false "
-                               "row\n",
-                               noise.name, f.name, f.pairs_with, pairs);
-      const int most = test::kSanitized ? 20 : noise.correlation > 0 ? 10 : 5;
-      EXPECT_LE(f.pairs_with * 100, most * pairs) << noise.name << ", " << f.name;
-    }
   }
 }
 
