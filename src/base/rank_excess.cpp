@@ -23,6 +23,9 @@ constexpr double kTrimmed = 0.2;           ///< on each side
 constexpr double kMostLent = 3;
 /// So few ranks show their spread badly.
 constexpr std::size_t kFewRanks = 5;
+/// Of so many ranks some have little noise by chance (all steps but one in one mode of a clock):
+/// their own noise is not taken for less than the scatter of the means, around their median.
+constexpr std::size_t kManyRanks = 32;
 /// Below that many steps a rank's own variance is often small by chance (two modes of a clock: all
 /// steps in one of them), and the dependence of steps is hardly known.
 constexpr std::size_t kEnoughSteps = 8;
@@ -170,12 +173,7 @@ public:
     double middle = 0, deviation = 0; ///< robust
     double upper = 0;                 ///< by the upper decile: two modes are not outliers
     double plain = 0;                 ///< standard deviation
-
-    [[nodiscard]] double variance() const { return deviation * deviation; }
   };
-  /// Of so many ranks some have little noise by chance (all steps but one in one mode of a clock):
-  /// their own noise is not taken for less than the scatter of the means.
-  static constexpr std::size_t kMany = 64;
   /// Of the peers of one with the mean `own`.
   [[nodiscard]] Spread without(double own) {
     if (sorted_.size() > kMany) { // one of many changes nothing
@@ -191,6 +189,8 @@ public:
   }
 
 private:
+  static constexpr std::size_t kMany = 64;
+
   static Spread of(std::vector<double> peers) {
     if (peers.empty())
       return {};
@@ -212,6 +212,7 @@ private:
 struct Scatter {
   double error = 0; ///< standard
   double degrees = 1;
+  double usual = 0; ///< excess of a usual rank: above 0 where noise is skewed
 };
 
 /// One step: ranks against the spread between their peers.
@@ -274,12 +275,16 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
       between = std::max(0.0, deviation * deviation - usual_error) * ranks / (ranks - 1);
     }
     double variance = errors[r] + between;
-    if (means.size() > PeerSpread::kMany)
-      variance = std::max(variance, spread.without(values[r]).variance());
+    double usual = 0;
+    if (means.size() >= kManyRanks) {
+      const PeerSpread::Spread of = spread.without(values[r]);
+      variance = std::max(variance, of.deviation * of.deviation);
+      usual = std::max(0.0, of.middle);
+    }
     const double loose =
         errors[r] * errors[r] / degrees[r] + between * between / std::max(1.0, ranks - 2);
-    out.push_back(
-        {std::sqrt(variance), loose > 0 ? std::max(1.0, variance * variance / loose) : degrees[r]});
+    out.push_back({std::sqrt(variance),
+                   loose > 0 ? std::max(1.0, variance * variance / loose) : degrees[r], usual});
   }
   return out;
 }
@@ -418,7 +423,7 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
     for (std::size_t r = 0; r < out[i].ranks.size(); ++r) {
       RankExcess& rank = out[i].ranks[r];
       const Scatter& by = scatter[i][r];
-      rank.p = by.error > 0      ? student_tail(by.degrees, rank.excess / by.error)
+      rank.p = by.error > 0      ? student_tail(by.degrees, (rank.excess - by.usual) / by.error)
                : rank.excess > 0 ? 0
                                  : 1;
       rank.half_width = by.error * student_t(by.degrees, corrected_alpha(comparisons));
