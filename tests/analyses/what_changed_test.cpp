@@ -108,9 +108,10 @@ TEST(WhatChanged, RowsAddUpToTheDifference) {
   EXPECT_EQ(what_changed_table(c, "A", "B", true).rows(), 1 + c.rows);
 }
 
-// Steps 10 10.1 9.9 against 10 10 13: the third stands out, and holds 3/3 of the mean's difference.
+// Steps 10 10.1 9.9 10 against 10 10 16: the third stands out, and holds 3/3 of the mean's
+// difference.
 TEST(WhatChanged, AStepThatStandsOutIsNamed) {
-  const StepWork base = run_of({}, {10, 10.1, 9.9});
+  const StepWork base = run_of({}, {10, 10.1, 9.9, 10});
   const StepWork test = run_of({}, {10, 10, 16});
   const WhatChanged c = what_changed(base, test, {});
   ASSERT_EQ(c.steps.rows.size(), 3U);
@@ -118,9 +119,11 @@ TEST(WhatChanged, AStepThatStandsOutIsNamed) {
   EXPECT_TRUE(c.steps.rows[0].told);
   EXPECT_EQ(c.steps.told, 1U);
   EXPECT_NEAR(c.steps.rows[0].difference_ms, 2, 1e-9);
-  // one more sample: t(2) at 0.05 / 5 rows, s = 0.1, sqrt(1 + 1/3), a third of it in the mean
-  const double half = student_t(2, 0.05 / 5) * 0.1 * std::sqrt(4.0 / 3) / 3;
+  // one more sample: t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, sqrt(1 + 1/4), a third in the mean
+  const double half = student_t(3, 0.05 / 5) * std::sqrt(0.02 / 3 * 5 / 4) / 3;
   EXPECT_NEAR(*c.steps.rows[0].high_ms, 2 + half, 1e-6);
+  // three steps may agree by chance
+  EXPECT_EQ(what_changed(run_of({}, {10, 10.1, 9.9}), test, {}).steps.told, 0U);
 }
 
 // Times of steps have heavy tails: 11.5 is outside the normal interval of 24 steps, but less than

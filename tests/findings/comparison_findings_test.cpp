@@ -166,25 +166,25 @@ TEST(ComparisonFindings, OneStepIsNotTested) {
   EXPECT_EQ(assumed.at(0).scope, FindingScope::kTheseSteps);
 }
 
-// Steps 10, 10.1, 9.9 against 10, 10, 16: the finding has the step's own difference of 6 ms, not
-// the third of it that is its part of the mean's.
+// Steps 10, 10.1, 9.9, 10 against 10, 10, 16: the finding has the step's own difference of 6 ms,
+// not the third of it that is its part of the mean's.
 TEST(ComparisonFindings, AStepHasItsOwnDifference) {
   const std::vector<Finding> found =
-      comparison_findings(
-          compare_runs(run_with("A", {}, {10, 10.1, 9.9}), {run_with("B", {}, {10, 10, 16})}, {}))
+      comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9, 10}),
+                                       {run_with("B", {}, {10, 10, 16})}, {}))
           .changes[0];
   const Finding* const step = with_rule(found, "changed-steps", "step");
   ASSERT_NE(step, nullptr);
   EXPECT_EQ(step->subject, "3");
   EXPECT_NEAR(*step->value, 6, 1e-9);
-  // t(2) at 0.05 / 5 rows, s = 0.1, one more sample
-  EXPECT_NEAR(*step->high, 6 + student_t(2, 0.05 / 5) * 0.1 * std::sqrt(4.0 / 3), 1e-6);
+  // t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, one more sample
+  EXPECT_NEAR(*step->high, 6 + student_t(3, 0.05 / 5) * std::sqrt(0.02 / 3 * 5 / 4), 1e-6);
   EXPECT_EQ(step->headline, "Step 3 of B takes 16.0 ms, 6.00 ms more than the mean step of A");
 }
 
 TEST(ComparisonFindings, AllStepsAreOneFinding) {
   const std::vector<Finding> found =
-      comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9}),
+      comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9, 10}),
                                        {run_with("B", {}, {15, 15.1, 14.9})}, {}))
           .changes[0];
   const Finding* const steps = with_rule(found, "changed-steps");

@@ -163,10 +163,11 @@ void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged
 
 /// Each step of the test against the baseline's mean. Times of steps have heavy tails and a normal
 /// interval is too narrow: a step outside of it is also kGap times as far from the mean as each
-/// step of the baseline.
+/// step of the baseline. Fewer than kFewestBefore steps may agree by chance.
 std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const JudgeRule& rule,
                               std::size_t judged) {
   constexpr double kGap = 4;
+  constexpr std::size_t kFewestBefore = 4;
   const std::vector<double> before = total_samples(base);
   const SampleStats then = stats_of(before, rule);
   double farthest = 0;
@@ -182,7 +183,8 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
     row.test_ms = now[s];
     const auto steps = static_cast<double>(now.size());
     row.difference_ms = (now[s] - then.mean) / steps;
-    auto interval = prediction(then, now[s], corrected_alpha(judged));
+    auto interval =
+        then.n < kFewestBefore ? std::nullopt : prediction(then, now[s], corrected_alpha(judged));
     if (interval)
       interval->half_width = std::max(interval->half_width, kGap * farthest);
     set_interval(row, interval, steps);

@@ -58,8 +58,8 @@ struct WhatChanged {
 };
 
 /// Welch's interval of each difference of the per-step means, all rows of all lists together at
-/// 0.05 (Bonferroni). Of a step: of one more sample, and at least four times as far as any step of
-/// the baseline is from their mean (heavy tails). A row is told when it leaves 0 out and the
+/// 0.05 (Bonferroni). Of a step: of one more sample of at least four, and at least four times as
+/// far as any of those is from their mean (heavy tails). A row is told when it leaves 0 out and the
 /// difference exceeds the rule's threshold in percent of the baseline's row; what only one run has
 /// needs the first alone. Without two steps on both sides nothing is told but under an assumed
 /// noise.
