@@ -185,18 +185,24 @@ void rank_times(const std::vector<std::string>& traces, const Words& run, const 
   }
 }
 
-/// The same of a baseline and of a dataset.
+/// The same of a baseline, of parts and of a dataset.
 void rank_times_of_files(const std::string& run, const test::TempFolder& out, Figures& figures) {
   const std::string saved = out.path("b.rsb");
   write_by({"baseline", "save", run, "-o", saved});
   const Said check({"baseline", "check", run, "--baseline", saved});
   const auto all = check.table("GPU_ByRank_Cmp");
+  write_by({"partial", run, "--for", "top", "-o", out.path("parts")});
+  const Said reduce({"reduce", out.path("parts"), "--as", "top", "-k", "0"});
+  const auto parts = reduce.table("top_ranks");
   write_by({"export", run, "--parquet", out.path("set")});
   const Said set({"query", "--allow-files",
                   "SELECT * FROM read_parquet('" + out.path("set") + "/ranks/**/*.parquet')", run});
   const auto ranks = set.table("result");
-  ASSERT_TRUE(all && ranks);
+  ASSERT_TRUE(all && parts && ranks);
   for (const SaidKind& kind : kSaidKinds) {
+    for (std::size_t r = 0; r < parts->rows(); ++r)
+      figures.add(of_rank(kind.name, *parts->number(r, "rank")), "reduce",
+                  parts->number(r, kind.top));
     for (std::size_t r = 0; r < all->rows(); ++r)
       if (all->text(r, "type") == kind.name)
         figures.add(of_rank(kind.name, *all->number(r, "rank")), "baseline",
@@ -373,7 +379,7 @@ void expect_same_values(const std::vector<std::string>& traces, const std::strin
   rank_times_of_files(run.front(), out, figures);
   page_values(run.front(), with_collectives, out, figures, of_collectives);
   kernel_sums(traces, run, top, out, figures);
-  figures.expect_equal("rank ", folder.empty() ? 6 : 9, 4 * traces.size());
+  figures.expect_equal("rank ", folder.empty() ? 7 : 10, 4 * traces.size());
   figures.expect_equal("kernel ", 4, 5);
   if (!folder.empty()) {
     Figures gemms;
