@@ -26,7 +26,7 @@ about() {
   plain) echo "each source compiled alone, and the tests of that build" ;;
   coverage) echo "line coverage of each layer" ;;
   bare) echo "scripts/test.sh and scripts/demo.sh in a bare Debian 12 root" ;;
-  packages) echo "the Debian package and the tarball, installed in bare roots" ;;
+  packages) echo "the files of a release, and the Debian package and the tarball in bare roots" ;;
   python) echo "the Python wheel in a clean environment, and a notebook" ;;
   torch) echo "a sweep over a real training under PyTorch" ;;
   bench) echo "all outputs and times against the newest tag, else the commit of a week ago" ;;
@@ -81,7 +81,7 @@ run_section() {
     ;;
   coverage) ./scripts/install_deps.sh check && ./scripts/coverage.sh ;;
   bare) ./scripts/test_bare.sh ;;
-  packages) ./scripts/package.sh && ./scripts/test_package.sh ;;
+  packages) ./scripts/release.sh HEAD && build/release-HEAD/scripts/test_package.sh ;;
   python) ./scripts/install_deps.sh all && ./scripts/wheel.sh && ./scripts/test_wheel.sh --bare ;;
   torch) release && ./scripts/torch_sweep.sh ;;
   bench)
