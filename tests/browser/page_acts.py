@@ -229,6 +229,22 @@ def act_on_findings(b, kind):
         b.until("return RS.state.get('t') === ''", 5)
 
 
+def act_on_drawn(b, kind):
+    if kind == "run" and b.js("return document.querySelector('#roofline') !== null"):
+        least, most = b.js("""const chart = RS.chartOf(document.querySelector('#roofline .chart'));
+            const y = chart.getOption().yAxis[0]; return [y.min, y.max];""")
+        check(least >= most / 1e5, f"the roofline leaves out what is far below it: {least} to {most}")
+    if kind == "ranks":
+        check(b.js("""document.activeElement.blur();
+            const c = document.querySelector('.timeline canvas');
+            const copy = Object.assign(document.createElement('canvas'), { width: c.width, height: c.height });
+            const g = copy.getContext('2d', { willReadFrequently: true });
+            g.drawImage(c, 0, 0);
+            const d = g.getImageData(0, 0, c.width, c.height).data;
+            for (let i = 0; i < d.length; i += 4) if (d[i] === 0x24 && d[i + 1] === 0x57 && d[i + 2] === 0xc5) return false;
+            return true;"""), "lines of collectives have no colour of a kind of work")
+
+
 def act_on_paper(b):
     """What a browser does before and after it prints."""
     wide = b.js("return document.body.clientWidth")
@@ -331,6 +347,7 @@ def main():
                 act_on_table(b, "kernels")
                 act_on_marks(b)
                 act_on_findings(b, kind)
+                act_on_drawn(b, kind)
             if kind == "history":
                 act_on_table(b, "figures")
                 check(b.js("return document.querySelectorAll('#series .chart svg').length") == 1, "history: a series")
