@@ -2,7 +2,6 @@
 
 #include "analyses/collectives/collective_report.h"
 #include "analyses/collectives/late_ranks.h"
-#include "analyses/collectives/slow_links.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "findings/compose.h"
@@ -25,32 +24,10 @@ std::size_t steps_of(const CollectiveFacts& facts) {
   return out > 1 ? out : 0;
 }
 
-/// `steps`: as steps_of().
-Finding slow_link(const SlowGroup& g, std::size_t steps) {
-  std::string ranks = g.row->group_ranks;
-  std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
-  Finding out = finding_of(rules::slow_link, "group", g.row->group);
-  out.value = g.bus_gbps;
-  out.unit = Unit::kGBps;
-  if (steps > 0)
-    out.cost_ms =
-        g.row->total_latency_ms * (1 - g.bus_gbps / g.usual_gbps) / static_cast<double>(steps);
-  set_headline(out, fmt::format("Ranks {}: {} reaches {} GB/s, {:.0f} % below the other groups",
-                                brief(ranks, 24), brief(g.row->name, 24), number3(g.bus_gbps),
-                                g.percent_below()));
-  out.evidence =
-      fmt::format("Group {} (ranks {}): bus bandwidth against a median of {} GB/s of the {} other "
-                  "groups of its kind and size",
-                  brief(g.row->group, kHeadlineWidth), brief(ranks, kHeadlineWidth),
-                  number3(g.usual_gbps), g.others);
-  out.action = fmt::format("Check the link between ranks {}", brief(ranks, 24));
-  return out;
-}
-
 void add_slow_links(const CollectiveFacts& facts, std::span<const SlowGroup> found,
                     std::vector<Finding>& out) {
   for (std::size_t i = 0; i < std::min(found.size(), kMostSlowGroups); ++i)
-    out.push_back(slow_link(found[i], steps_of(facts)));
+    out.push_back(slow_link_finding(found[i], steps_of(facts)));
   if (found.size() <= kMostSlowGroups)
     return;
   const std::size_t more = found.size() - kMostSlowGroups;
@@ -169,6 +146,27 @@ void add_problems(const CollectiveFacts& facts, std::vector<Finding>& out) {
 }
 
 } // namespace
+
+Finding slow_link_finding(const SlowGroup& g, std::size_t steps) {
+  std::string ranks = g.row->group_ranks;
+  std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
+  Finding out = finding_of(rules::slow_link, "group", g.row->group);
+  out.value = g.bus_gbps;
+  out.unit = Unit::kGBps;
+  if (steps > 0)
+    out.cost_ms =
+        g.row->total_latency_ms * (1 - g.bus_gbps / g.usual_gbps) / static_cast<double>(steps);
+  set_headline(out, fmt::format("Ranks {}: {} reaches {} GB/s, {:.0f} % below the other groups",
+                                brief(ranks, 24), brief(g.row->name, 24), number3(g.bus_gbps),
+                                g.percent_below()));
+  out.evidence =
+      fmt::format("Group {} (ranks {}): bus bandwidth against a median of {} GB/s of the {} other "
+                  "groups of its kind and size",
+                  brief(g.row->group, kHeadlineWidth), brief(ranks, kHeadlineWidth),
+                  number3(g.usual_gbps), g.others);
+  out.action = fmt::format("Check the link between ranks {}", brief(ranks, 24));
+  return out;
+}
 
 std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
   const std::vector<SlowGroup> links = slow_groups(facts.summary);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "analyses/collectives/slow_links.h"
 #include "analyses/sweep/sweep_facts.h"
 #include "core/finding.h"
 #include "core/report.h"
@@ -14,6 +15,9 @@ namespace rankscope {
 
 /// Late ranks, slow links and collectives, the most exposed kind, and what the values leave out.
 [[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts);
+
+/// A slow link between the members of a group. `steps` of the traces; 0: fewer than two.
+[[nodiscard]] Finding slow_link_finding(const SlowGroup& group, std::size_t steps);
 
 /// collective_tables() with their findings in front.
 [[nodiscard]] Report collective_report(const CollectiveFacts& facts,

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <set>
 
 namespace rankscope {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kMostCauses = 3;
 constexpr std::size_t kMostGemms = 5;
+constexpr std::size_t kMostLinks = 4;
 
 std::string percent_range(const Estimate& e, double alpha) {
   const MeanDifference d = e.interval(alpha);
@@ -248,6 +250,40 @@ void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
   out.push_back(std::move(f));
 }
 
+/// Links that are slow in most configurations, each once: where it is slowest.
+void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
+                     std::vector<Finding>& out) {
+  struct SweepLink {
+    SlowGroup group;
+    const ConfigurationCollectives* of = nullptr;
+    std::size_t configurations = 0;
+  };
+  std::map<std::string, SweepLink> links; // by ranks
+  for (const ConfigurationCollectives& c : facts.collectives)
+    for (const SlowGroup& g : slow_groups(c.summary)) {
+      SweepLink& link = links[g.row->group_ranks];
+      if (link.configurations++ == 0 || g.percent_below() > link.group.percent_below()) {
+        link.group = g;
+        link.of = &c;
+      }
+    }
+  std::size_t named = 0;
+  for (const auto& [ranks, link] : links) {
+    if (link.configurations * 2 <= facts.collectives.size() || named++ >= kMostLinks)
+      continue;
+    const std::string& label = link.of->configuration.label;
+    const auto of = std::ranges::find_if(sweep.groups, [&](const ConfigurationRanks& group) {
+      return group.configuration.label == label;
+    });
+    Finding f = slow_link_finding(
+        link.group, of == sweep.groups.end() ? 0 : step_means_ms(*of, TimeKind::kTotal).size());
+    if (facts.collectives.size() > 1)
+      f.evidence += fmt::format("; in {} of {} configurations, most with {}", link.configurations,
+                                facts.collectives.size(), brief(label, kHeadlineWidth));
+    out.push_back(std::move(f));
+  }
+}
+
 /// Contention in most configurations, whatever the differences between them are.
 void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names,
                     std::vector<Finding>& out) {
@@ -420,6 +456,7 @@ std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgemen
     add_ranking(judgement, names, out);
   for (Finding& f : slow_rank_findings(judgement.slow))
     out.push_back(std::move(f));
+  add_sweep_links(facts, judgement, out);
   add_graphs(facts.records, several, out);
   if (judgement.comm)
     out.push_back(ranking_finding(

@@ -9,6 +9,7 @@
 #include "sanitized.h"
 
 #include <cstdio>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <random>
 #include <set>
@@ -228,6 +229,36 @@ TEST(SweepFindings, TheAnswerComesFirstWithItsInterval) {
       << text.answer;
   EXPECT_NE(text.answer.find("1 more configuration is slower."), std::string::npos) << text.answer;
   EXPECT_EQ(text.reasons[0], found[0].evidence);
+}
+
+// US-U1: a slow link is named, once for all configurations.
+TEST(SweepFindings, ASlowLinkIsNamedOnce) {
+  SweepFacts facts;
+  facts.records = simulated(3, {});
+  for (const double slow_gbps : {93.0, 95.0}) {
+    ConfigurationCollectives& of = facts.collectives.emplace_back();
+    of.configuration = facts.records[facts.collectives.size() - 1].key.configuration;
+    for (int pair = 0; pair < 12; ++pair) {
+      SyncSummary& s = of.summary.emplace_back();
+      s.name = "allreduce";
+      s.dtype = "Float";
+      s.in_nelems = 1024;
+      s.group_size = 2;
+      s.count = 10;
+      s.group = std::to_string(pair);
+      s.group_ranks = fmt::format("[{}, {}]", 2 * pair, 2 * pair + 1);
+      s.bus_gbps.mean = pair == 6 ? slow_gbps : 185 + 0.1 * pair;
+    }
+  }
+  std::vector<Finding> links;
+  for (const Finding& f : sweep_findings(facts))
+    if (f.rule == rules::slow_link.id)
+      links.push_back(f);
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_EQ(links[0].headline.rfind("Ranks 12, 13: allreduce reaches 93.0 GB/s, 50 % below", 0), 0U)
+      << links[0].headline;
+  EXPECT_NE(links[0].evidence.find("; in 2 of 2 configurations, most with "), std::string::npos)
+      << links[0].evidence;
 }
 
 TEST(SweepFindings, WithoutADifferenceTheAnswerSaysWhatIsNotExcluded) {
