@@ -327,8 +327,10 @@ std::string change_subject(const Change& row) {
 }
 
 std::string part_of_difference(const Change& row) {
-  return row.share_percent ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
-                           : std::string();
+  constexpr double kShown = 0.5; // else it rounds to 0 or -0
+  return row.share_percent && std::abs(*row.share_percent) >= kShown
+             ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
+             : std::string();
 }
 
 Finding work_finding(const Change& row, const WhatChanged& changed, const Sides& sides) {
