@@ -153,6 +153,11 @@ Result<void> inject_op(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
+Result<void> inject_profiler_start(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.profiler_start_ms, keys.number("ms"));
+  return {};
+}
+
 struct InjectCause {
   const char* name;
   const char* keys;
@@ -177,6 +182,7 @@ constexpr std::array kInjectCauses = {
                   o.inject.launch_blocking = true;
                   return {};
                 }},
+    InjectCause{"profiler-start", "ms=X", inject_profiler_start},
     InjectCause{"host", "rank=R,factor=F", inject_slow_host},
     InjectCause{"op", "rank=R,factor=F", inject_op},
     InjectCause{"place", "factor=F", inject_place},

@@ -353,6 +353,14 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   return f;
 }
 
+std::string boundary_step_text(const BoundaryStep& step) {
+  return fmt::format(
+      "step {} is left out: {} ms of it is waiting for rank {}, which has no activity "
+      "meanwhile. Add warm-up steps to the profiler's schedule, and a barrier before "
+      "the first recorded step",
+      step.number, number3(step.wait_ms), step.rank);
+}
+
 std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   constexpr std::array<std::string_view, 3> kWhy = {
       "overlapping work takes as long", "explained by the causes above",

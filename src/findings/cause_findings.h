@@ -18,6 +18,8 @@ namespace rankscope {
 [[nodiscard]] std::optional<Finding> exposed_time_finding(const CauseFacts& facts);
 /// "gains 30.0 ms (29.0 to 31.0)", "gains at most 17.4 ms"; "" where the graph explains too little.
 [[nodiscard]] std::string gain_text(const CauseFacts& facts, const StepCause& cause);
+/// "step 12 is left out: ...".
+[[nodiscard]] std::string boundary_step_text(const BoundaryStep& step);
 /// Why signs of causes are not reported, one line for each rule and reason, and what the trace
 /// does not contain.
 [[nodiscard]] std::vector<std::string> unsaid_lines(const CauseFacts& facts);

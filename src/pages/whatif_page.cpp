@@ -1,6 +1,7 @@
 #include "pages/whatif_page.h"
 
 #include "analyses/job/causes.h"
+#include "findings/cause_findings.h"
 #include "findings/compose.h"
 #include "findings/straggler_findings.h"
 
@@ -17,6 +18,8 @@ void whatif_head(const WhatIfFacts& facts, ConsolePage& page) {
   page.heading("WHAT IF", facts.title);
   page.sentence(
       fmt::format("{} ms {})", number3(facts.step_ms), per_step_text(facts.steps, facts.ranks)));
+  for (const BoundaryStep& step : facts.boundary)
+    page.sentence(boundary_step_text(step), "  ", Ink::kWarn);
   // in a pipeline a late operation is seldom the only late one: that it is not explained says
   // little
   const double unexplained =

@@ -41,6 +41,8 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
     if (!exposed->action.empty())
       page.sentence(exposed->action, "    do: ", Ink::kGood);
   }
+  for (const BoundaryStep& step : facts.boundary)
+    page.sentence(boundary_step_text(step), "  ", Ink::kWarn);
   if (facts.ranks > 1 && facts.clock_error_ns > kClockErrorNs)
     page.sentence(fmt::format("the ranks' clocks agree to within {} ms: shorter waits for late "
                               "ranks are uncertain",

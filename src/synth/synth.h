@@ -76,6 +76,7 @@ struct Injected {
   std::int64_t op_rank = -1;    ///< aten::addmm of this rank takes
   double op_factor = 1;         ///< this times as long
   bool launch_blocking = false; ///< each launch waits for its kernel
+  double profiler_start_ms = 0; ///< the recordings of the ranks begin this far apart at most
 };
 
 /// What the traces are written as: what the PyTorch profiler writes, or tools of AMD, which see the

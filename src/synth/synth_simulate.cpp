@@ -51,6 +51,8 @@ public:
       const double spread = setup.normal();
       states_[r].speed = 1.0 + (o_.equal_devices ? 0.0 : o_.noise * 0.08 * spread);
       states_[r].cpu_ns = kOriginNs;
+      if (o_.inject.profiler_start_ms > 0)
+        states_[r].cpu_ns += ns(states_[r].extra.uniform() * o_.inject.profiler_start_ms * 1e6);
       if (static_cast<std::int64_t>(r) == out.straggler)
         states_[r].slow_share = o_.straggler_us * 1000.0 / static_cast<double>(p_.compute_base_ns);
       if (const auto rank = static_cast<std::int64_t>(r);

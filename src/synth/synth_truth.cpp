@@ -346,6 +346,9 @@ std::string injected(const Injected& inject) {
                                  inject.op_rank, inject.op_factor));
   if (inject.launch_blocking)
     causes.emplace_back("{\"cause\": \"launch-blocking\"}");
+  if (inject.profiler_start_ms > 0)
+    causes.push_back(
+        fmt::format("{{\"cause\": \"profiler-start\", \"ms\": {}}}", inject.profiler_start_ms));
   if (inject.tile)
     causes.emplace_back("{\"cause\": \"tile\"}");
   return causes.empty() ? std::string()

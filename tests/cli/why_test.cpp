@@ -170,6 +170,20 @@ TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
   }
 }
 
+TEST(WhyOfRanks, AStepThatWaitsForAProfilerIsLeftOut) {
+  const test::TempFolder folder;
+  test::write_run(folder.path("run"), 3, "iid:0.005", {});
+  test::write_run(folder.path("apart"), 3, "iid:0.005", {"--inject", "profiler-start:ms=500"});
+  const test::JobAnswer usual("why", {folder.path("run")});
+  const test::JobAnswer apart("why", {folder.path("apart")});
+  EXPECT_EQ(usual.rows("boundary_steps"), 0U);
+  ASSERT_EQ(apart.rows("boundary_steps"), 1U) << apart.out();
+  EXPECT_GT(apart.number("boundary_steps", 0, "wait_ms"), 100);
+  const double step = usual.number("why_run", 0, "step_ms");
+  EXPECT_NEAR(apart.number("why_run", 0, "step_ms"), step, 0.01 * step);
+  EXPECT_EQ(apart.rows("causes"), usual.rows("causes"));
+}
+
 // docs/why.md has the table
 TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
   struct Row {

@@ -65,6 +65,19 @@ Schema<CauseFacts> run_schema() {
         "GPU time without a launch in the trace"}});
 }
 
+Schema<BoundaryStep> boundary_schema() {
+  using R = BoundaryStep;
+  return Schema<R>(
+      "boundary_steps",
+      "steps near the begin or end of the recording that wait for a rank without activity; left "
+      "out",
+      {{"step", &R::number, "its number"},
+       {"rank", &R::rank, "that the others wait for"},
+       {"excess_ms", "excess_ms", Unit::kMs, &R::excess_ms, "beyond the median of the other steps"},
+       {"wait_ms", "wait_ms", Unit::kMs, &R::wait_ms,
+        "in one collective, of the rank that waits longest"}});
+}
+
 Schema<PathRow> path_schema() {
   using R = PathRow;
   return Schema<R>(
@@ -190,12 +203,13 @@ std::vector<Table> cause_tables(const CauseFacts& facts) {
   out.push_back(rank_parts_schema().table(parts));
   out.push_back(unsaid_schema().table(facts.unsaid));
   out.push_back(path_schema().table(facts.path));
+  out.push_back(boundary_schema().table(facts.boundary));
   return out;
 }
 
 std::vector<SheetInfo> cause_sheets() {
-  return {run_schema().info(), cause_schema().info(), rank_parts_schema().info(),
-          unsaid_schema().info(), path_schema().info()};
+  return {run_schema().info(),    cause_schema().info(), rank_parts_schema().info(),
+          unsaid_schema().info(), path_schema().info(),  boundary_schema().info()};
 }
 
 } // namespace rankscope

@@ -34,9 +34,10 @@ public:
          double floor_percent, const std::vector<PathPiece>& whole_path)
       : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
         clock_(run, whole_path) {
-    const std::vector<PathPiece> path = path_after(whole_path, clock_.begin_ns(now_));
+    const std::vector<PathPiece> path = clock_.part_of(whole_path, now_);
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
+    out_.boundary = clock_.boundary();
     out_.quality = quality_of(run.graph, path);
     out_.prediction_error = prediction_error_percent(run, clock_);
     out_.path = path_rows(run, path, clock_);

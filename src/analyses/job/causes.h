@@ -130,14 +130,15 @@ struct CauseFacts {
   JobGraphQuality quality;
   std::optional<double> prediction_error; ///< prediction_error_percent()
   std::size_t ranks = 0;
-  std::size_t steps = 0;           ///< profiler steps; 0: the trace has no steps
-  double step_ms = 0;              ///< mean time of a step
-  double after_ms = 0;             ///< without all causes that are listed
-  double floor_ms = 0;             ///< smaller gains are not reported
-  double gpu_busy_percent = 0;     ///< of the critical path, GPU work
-  double host_percent = 0;         ///< of the critical path, host activities and calls
-  ExposedTime exposed;             ///< communication
-  std::int64_t job_ranks = 0;      ///< of the job as its traces say; 0: unknown
+  std::size_t steps = 0;              ///< profiler steps; 0: the trace has no steps
+  double step_ms = 0;                 ///< mean time of a step
+  double after_ms = 0;                ///< without all causes that are listed
+  double floor_ms = 0;                ///< smaller gains are not reported
+  double gpu_busy_percent = 0;        ///< of the critical path, GPU work
+  double host_percent = 0;            ///< of the critical path, host activities and calls
+  ExposedTime exposed;                ///< communication
+  std::vector<BoundaryStep> boundary; ///< steps that are left out
+  std::int64_t job_ranks = 0;         ///< of the job as its traces say; 0: unknown
   std::int64_t clock_error_ns = 0; ///< by which the ranks' clocks may differ after their alignment
   double unlinked_percent = 0;     ///< of the GPU time, without a launch: of the rank with most
   bool stacks = false;             ///< some rank has Python frames

@@ -2,7 +2,7 @@
 // rank to arrive, and for which, and how much is transfer.
 #pragma once
 
-#include "analyses/job/job_run.h"
+#include "analyses/job/counted_steps.h"
 
 #include <cstdint>
 #include <utility>

@@ -3,10 +3,8 @@
 
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/job/rank_graph.h"
-#include "base/statistics.h"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -106,34 +104,5 @@ private:
 /// The same; `start`: replay_starts().
 [[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,
                                                   std::span<const std::int64_t> start);
-
-/// The time of steps, from step_ends(). The first of several is not counted: it begins without what
-/// the step before leaves behind. A single one begins after the work that was queued before it, and
-/// on the rank whose activities are critical, which may begin later than others.
-class CountedSteps {
-public:
-  /// `path`: critical_path() of the run as measured.
-  CountedSteps(const JobRun& run, const std::vector<PathPiece>& path);
-
-  [[nodiscard]] bool counts(std::size_t step) const { return step > 0 || !without_first_; }
-  [[nodiscard]] std::size_t counted() const { return steps_ - (without_first_ ? 1 : 0); }
-  [[nodiscard]] double per_step_ms(std::int64_t ns) const;
-  /// When the counted steps begin.
-  [[nodiscard]] std::int64_t begin_ns(const std::vector<std::int64_t>& ends) const;
-  [[nodiscard]] double mean_ms(const std::vector<std::int64_t>& ends) const;
-  /// Of each counted step.
-  [[nodiscard]] std::vector<double> each_ms(const std::vector<std::int64_t>& ends) const;
-  /// How much longer the counted steps of `more` take than those of `less`, step by step:
-  /// mean_interval(). Empty with fewer than two counted steps.
-  [[nodiscard]] std::optional<MeanDifference> difference_ms(const std::vector<std::int64_t>& more,
-                                                            const std::vector<std::int64_t>& less,
-                                                            double alpha = 0.05) const;
-
-private:
-  std::size_t steps_;
-  bool without_first_ = false;
-  std::int64_t single_begin_ = 0;
-  std::vector<std::int64_t> begins_; ///< JobRun::step_begin_ns
-};
 
 } // namespace rankscope

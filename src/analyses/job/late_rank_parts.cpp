@@ -47,7 +47,7 @@ public:
     out.rank = rank;
     out.all_ms = ns_to_ms(until - from);
     for (const PathPiece& piece :
-         path_after(critical_path(run_.graph, {}, start_, arrival, from), from))
+         path_between(critical_path(run_.graph, {}, start_, arrival, from), from))
       out.part_ms[static_cast<std::size_t>(part_of(piece, rank))] +=
           ns_to_ms(piece.end_ns - piece.begin_ns);
     return out;

@@ -50,10 +50,12 @@ PathLabel label_of_piece(const JobRun& run, const PathPiece& piece) {
   return {activity_kind_name(a.kind), run.text(piece.node, what)};
 }
 
-std::vector<PathPiece> path_after(std::span<const PathPiece> path, std::int64_t begin_ns) {
+std::vector<PathPiece> path_between(std::span<const PathPiece> path, std::int64_t begin_ns,
+                                    std::int64_t end_ns) {
   std::vector<PathPiece> out;
   for (PathPiece piece : path) {
     piece.begin_ns = std::max(piece.begin_ns, begin_ns);
+    piece.end_ns = std::min(piece.end_ns, end_ns);
     if (piece.begin_ns < piece.end_ns)
       out.push_back(piece);
   }
@@ -71,7 +73,7 @@ std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit, const Cou
   const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
   const std::vector<std::int64_t> ends = step_ends(run, edit, start);
   if (run.step_begin_ns.empty())
-    return path_rows(run, path_after(critical_path(run.graph, edit), clock.begin_ns(ends)), clock);
+    return path_rows(run, clock.part_of(critical_path(run.graph, edit), ends), clock);
   PathSums sums(run, clock);
   std::vector<NodeId> last(run.steps(), kNoNode);
   for (NodeId n = 0; n < run.graph.size(); ++n) {
@@ -82,7 +84,7 @@ std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit, const Cou
   for (std::size_t step = 0; step < last.size(); ++step)
     if (last[step] != kNoNode)
       sums.add(
-          path_after(critical_path(run.graph, edit, start, last[step]), run.step_begin_ns[step]));
+          path_between(critical_path(run.graph, edit, start, last[step]), run.step_begin_ns[step]));
   return sums.rows();
 }
 

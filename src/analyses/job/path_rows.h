@@ -1,7 +1,7 @@
 // What the critical path of a run consists of.
 #pragma once
 
-#include "analyses/job/job_run.h"
+#include "analyses/job/counted_steps.h"
 
 #include <span>
 #include <string>
@@ -24,11 +24,10 @@ struct PathLabel {
 };
 [[nodiscard]] PathLabel label_of_piece(const JobRun& run, const PathPiece& piece);
 
-/// The part of a path after `begin_ns`.
-[[nodiscard]] std::vector<PathPiece> path_after(std::span<const PathPiece> path,
-                                                std::int64_t begin_ns);
-/// Of path_after() the begin of the counted steps, most time first; the rows add up to the time of
-/// a step.
+[[nodiscard]] std::vector<PathPiece> path_between(std::span<const PathPiece> path,
+                                                  std::int64_t begin_ns,
+                                                  std::int64_t end_ns = INT64_MAX);
+/// Of CountedSteps::part_of() a path, most time first; the rows add up to the time of a step.
 [[nodiscard]] std::vector<PathRow> path_rows(const JobRun& run, const std::vector<PathPiece>& path,
                                              const CountedSteps& clock);
 /// Of the counted steps of an edited run. Steps that were recorded one by one have a path each.

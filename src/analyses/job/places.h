@@ -1,7 +1,7 @@
 // Which activities of a run are the same one on other ranks and in other steps.
 #pragma once
 
-#include "analyses/job/job_run.h"
+#include "analyses/job/counted_steps.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -55,7 +55,7 @@ private:
     const std::vector<double> measured = clock_.each_ms(now), without = clock_.each_ms(plain_ends_);
     ideal_steps_ = clock_.each_ms(ideal);
     for (std::size_t k = 0; k < measured.size(); ++k) {
-      const std::size_t row = k + (run_.steps() - measured.size());
+      const std::size_t row = clock_.first() + k;
       out_.steps.push_back({row < run_.step_numbers.size() ? run_.step_numbers[row] : 0,
                             measured[k], without[k], ideal_steps_[k]});
     }

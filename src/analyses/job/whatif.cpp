@@ -164,8 +164,7 @@ void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) 
 double unexplained_percent(const JobRun& run, const std::vector<PathPiece>& path,
                            const CountedSteps& clock) {
   if (run.step_begin_ns.empty())
-    return quality_of(run.graph, path_after(path, clock.begin_ns(step_ends(run, {}))))
-        .unexplained_percent();
+    return quality_of(run.graph, clock.part_of(path, step_ends(run, {}))).unexplained_percent();
   double out = 0;
   for (const PathRow& row : path_rows(run, JobEdit{}, clock))
     if (row.kind == "unexplained")
@@ -182,6 +181,7 @@ Result<WhatIf> whatif_of(const JobRun& run, const WorkerGrid* grid,
   const CountedSteps clock(run, path);
   out.facts.ranks = run.ranks.size();
   out.facts.steps = run.step_numbers.empty() ? 0 : clock.counted();
+  out.facts.boundary = clock.boundary();
   out.facts.step_ms = clock.mean_ms(step_ends(run, {}));
   out.facts.unexplained_percent = unexplained_percent(run, path, clock);
   JobEdit without = JobEdit::of(run.graph);

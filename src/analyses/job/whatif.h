@@ -17,6 +17,7 @@ struct WhatIfFacts {
   std::string title; ///< the run, as the user named it
   std::size_t ranks = 0;
   std::size_t steps = 0;                    ///< counted ones; 0: the trace has no steps
+  std::vector<BoundaryStep> boundary;       ///< steps that are left out
   double step_ms = 0;                       ///< mean time of a step
   double unexplained_percent = 0;           ///< of the critical path: delays and inferred waits
   double without_delays_percent = 0;        ///< by which the replay without delays is shorter

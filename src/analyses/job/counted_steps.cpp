@@ -1,0 +1,155 @@
+#include "analyses/job/counted_steps.h"
+
+#include "analyses/job/path_rows.h"
+#include "base/interval_set.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kFewestForBoundary = 8, kBoundary = 4;
+constexpr double kBoundaryShare = 0.5, kBoundaryDeviations = 5, kOfTheExcess = 0.9;
+
+/// The longest waiting of one rank in one collective.
+struct LongestWait {
+  std::int64_t wait_ns = 0, until_ns = 0;
+  std::uint32_t rank = 0; ///< that arrives last
+};
+
+std::vector<LongestWait> longest_waits(const JobRun& run) {
+  std::vector<LongestWait> out(run.steps());
+  for (const JobCollective& collective : run.collectives)
+    for (const NodeId transfer : collective.transfers) {
+      const NodeId meeting = run.waited(transfer, NodeRole::kMeeting);
+      const NodeId arrival = run.waited(transfer, NodeRole::kArrival);
+      if (meeting == kNoNode || arrival == kNoNode)
+        continue;
+      const std::int64_t until = run.graph.start_ns(meeting);
+      LongestWait& longest = out[run.step_of(transfer)];
+      if (const std::int64_t wait = until - run.graph.start_ns(arrival); wait > longest.wait_ns)
+        longest = {wait, until, run.rank_of[meeting]};
+    }
+  return out;
+}
+
+/// Between two times: how long the rank has no activity.
+std::int64_t without_activity(const JobRun& run, std::uint32_t rank, std::int64_t from,
+                              std::int64_t to) {
+  std::vector<Interval> activities;
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.rank_of[n] == rank)
+      activities.push_back({run.graph.start_ns(n), run.graph.end_ns(n)});
+  return to - from - IntervalSet(std::move(activities)).covered(from, to);
+}
+
+/// The median of all values but one, and their robust standard deviation.
+std::pair<double, double> others_of(std::vector<double> values, std::size_t but) {
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(but));
+  constexpr double kNormal = 1.4826; // median absolute deviation to standard deviation
+  const double median = quantile_of(values, 0.5);
+  for (double& value : values)
+    value = std::abs(value - median);
+  return {median, kNormal * quantile_of(std::move(values), 0.5)};
+}
+
+} // namespace
+
+std::vector<BoundaryStep> boundary_steps(const JobRun& run) {
+  const std::size_t steps = run.steps();
+  if (steps < kFewestForBoundary || !run.step_begin_ns.empty())
+    return {};
+  const std::vector<std::int64_t> ends = step_ends(run, {});
+  std::vector<std::int64_t> begins(1, ends.front());
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    begins.front() = std::min(begins.front(), run.graph.start_ns(n));
+  begins.insert(begins.end(), ends.begin(), ends.end() - 1);
+  std::vector<double> durations;
+  for (std::size_t k = 0; k < steps; ++k)
+    durations.push_back(static_cast<double>(ends[k] - begins[k]));
+  const std::vector<LongestWait> waits = longest_waits(run);
+  std::vector<BoundaryStep> out;
+  for (std::size_t k = 0; k < steps; ++k) {
+    if (k >= kBoundary && k + kBoundary < steps)
+      continue;
+    const auto [median, deviation] = others_of(durations, k);
+    const double excess = durations[k] - median;
+    if (excess <= std::max(kBoundaryShare * median, kBoundaryDeviations * deviation) ||
+        static_cast<double>(waits[k].wait_ns) < kOfTheExcess * excess)
+      continue;
+    const std::int64_t idle = without_activity(run, waits[k].rank, begins[k], waits[k].until_ns);
+    if (static_cast<double>(idle) >= kOfTheExcess * excess)
+      out.push_back({k, run.step_numbers[k], run.ranks[waits[k].rank].rank, excess / 1e6,
+                     ns_to_ms(waits[k].wait_ns)});
+  }
+  return out;
+}
+
+CountedSteps::CountedSteps(const JobRun& run, const std::vector<PathPiece>& path)
+    : end_(run.steps()), begins_(run.step_begin_ns) {
+  if (!begins_.empty())
+    return;
+  const std::vector<std::int64_t> now = step_ends(run, {});
+  if (now.back() > now.front())
+    first_ = 1;
+  boundary_ = boundary_steps(run);
+  for (const BoundaryStep& boundary : boundary_) {
+    if (boundary.step < kBoundary)
+      first_ = std::max(first_, boundary.step + 1);
+    else if (boundary.step >= first_ + 2)
+      end_ = std::min(end_, boundary.step);
+  }
+  std::erase_if(boundary_, [this](const BoundaryStep& boundary) { return counts(boundary.step); });
+  for (const RankGraph& rank : run.ranks)
+    single_begin_ = std::max(single_begin_, rank.early_until_ns);
+  if (!path.empty() && path.front().first)
+    single_begin_ = std::max(single_begin_, path.front().end_ns);
+}
+
+double CountedSteps::per_step_ms(std::int64_t ns) const {
+  return ns_to_ms(ns) / static_cast<double>(counted());
+}
+
+std::int64_t CountedSteps::begin_ns(const std::vector<std::int64_t>& ends) const {
+  if (!begins_.empty())
+    return begins_.front();
+  return first_ > 0 ? ends[first_ - 1] : single_begin_;
+}
+
+std::vector<PathPiece> CountedSteps::part_of(const std::vector<PathPiece>& path,
+                                             const std::vector<std::int64_t>& ends) const {
+  return path_between(path, begin_ns(ends), ends[end_ - 1]);
+}
+
+double CountedSteps::mean_ms(const std::vector<std::int64_t>& ends) const {
+  if (begins_.empty())
+    return per_step_ms(ends[end_ - 1] - begin_ns(ends));
+  std::int64_t sum = 0;
+  for (std::size_t k = 0; k < ends.size(); ++k)
+    sum += ends[k] - begins_[k];
+  return per_step_ms(sum);
+}
+
+std::vector<double> CountedSteps::each_ms(const std::vector<std::int64_t>& ends) const {
+  std::vector<double> out;
+  for (std::size_t k = first_; k < end_; ++k)
+    out.push_back(ns_to_ms(ends[k] - (!begins_.empty() ? begins_[k]
+                                      : k == 0         ? single_begin_
+                                                       : ends[k - 1])));
+  return out;
+}
+
+std::optional<MeanDifference> CountedSteps::difference_ms(const std::vector<std::int64_t>& more,
+                                                          const std::vector<std::int64_t>& less,
+                                                          double alpha) const {
+  std::vector<double> out = each_ms(more);
+  const std::vector<double> other = each_ms(less);
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] -= other[k];
+  return mean_interval(out, alpha);
+}
+
+} // namespace rankscope
