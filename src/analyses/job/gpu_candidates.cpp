@@ -75,17 +75,18 @@ public:
       : in_(in), run_(in.run), rank_(in.run.ranks[rank]), nodes_(nodes) {}
 
   std::vector<CauseCandidate> run() {
-    std::map<std::uint32_t, std::optional<Product>> known;
+    std::vector<std::optional<Product>> products(rank_.activities.size());
+    std::vector<bool> known(products.size());
     for (const NodeId n : nodes_) {
       const Activity& a = run_.activity(n);
       if (a.kind == ActivityKind::kCopy)
         copies_.push_back(n);
       const std::uint32_t row = run_.node(n).activity;
-      auto found = known.find(row);
-      if (found == known.end())
-        found = known.emplace(row, product_of(rank_, a)).first;
-      if (found->second && run_.graph.dur_ns(n) > 0)
-        products_.push_back({n, &*found->second});
+      if (!known[row])
+        products[row] = product_of(rank_, a);
+      known[row] = true;
+      if (products[row] && run_.graph.dur_ns(n) > 0)
+        products_.push_back({n, &*products[row]});
     }
     add_slow_format();
     add_misaligned();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace rankscope {
 namespace {
@@ -32,7 +33,7 @@ CauseRule rule_of_host(std::string_view name) {
 }
 
 /// The rule for a call of the runtime that is slow by itself.
-std::optional<CauseRule> rule_of_call(std::string_view name) {
+std::optional<CauseRule> rule_of_slow_call(std::string_view name) {
   if (has(name, "HostAlloc") || has(name, "HostRegister") || has(name, "HostMalloc") ||
       has(name, "FreeHost") || has(name, "MallocHost"))
     return CauseRule::kPinning;
@@ -89,6 +90,13 @@ private:
     return kNoNode;
   }
 
+  std::optional<CauseRule> rule_of_call(NodeId n, const Activity& a) {
+    const auto [at, fresh] = rule_of_call_.try_emplace(a.name);
+    if (fresh)
+      at->second = rule_of_slow_call(run_.text(n, a.name));
+    return at->second;
+  }
+
   void take(NodeId n) {
     const Activity& a = run_.activity(n);
     if (a.kind == ActivityKind::kHost) {
@@ -100,9 +108,13 @@ private:
     }
     if (a.kind != ActivityKind::kCall)
       return;
-    const std::string name = text(n, a.name);
     const NodeId gpu = waited_for(n);
-    if (const std::optional<CauseRule> rule = rule_of_call(name)) {
+    if (gpu == kNoNode && dur(n) < stall_ns_ && !rule_of_call(n, a)) {
+      short_.push_back(n);
+      return;
+    }
+    const std::string name = text(n, a.name);
+    if (const std::optional<CauseRule> rule = rule_of_call(n, a)) {
       CauseCandidate& c = group({*rule, "", "", ""}, n);
       c.cause.what = name;
       c.durations.emplace_back(n, 0);
@@ -111,14 +123,12 @@ private:
     } else if (gpu != kNoNode) {
       if (!large_copy(gpu))
         add_read_back(n, a, name);
-    } else if (dur(n) >= stall_ns_) {
+    } else {
       CauseCandidate& c = group({CauseRule::kHostCode, name, "", ""}, n);
       c.durations.emplace_back(n, 0);
       c.cause.call = true;
       c.cause.kind = GainKind::kAtMost;
       c.cause.confidence = Confidence::kLikely;
-    } else {
-      short_.push_back(n);
     }
   }
 
@@ -274,7 +284,8 @@ private:
   std::int64_t stall_ns_ = kStallNs;
   std::map<Group, std::size_t> groups_;
   std::map<std::string, Group> read_by_; ///< operators around calls that wait for the GPU
-  std::vector<NodeId> short_;            ///< activities and calls that are part of launching
+  std::unordered_map<StrId, std::optional<CauseRule>> rule_of_call_; ///< by the call's name
+  std::vector<NodeId> short_; ///< activities and calls that are part of launching
   std::vector<CauseCandidate> out_;
 };
 

@@ -211,6 +211,9 @@ void JobRunBuilder::finish(JobRun& run, Trust trust) {
     run.role[n] = added_[k].role;
   }
   run.step_at = steps_of_nodes(run);
+  run.gpu_work.resize(added_.size());
+  for (NodeId n = 0; n < added_.size(); ++n)
+    run.gpu_work[n] = on_gpu(run.activity(n).kind);
 }
 
 JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectives) {
@@ -229,7 +232,7 @@ std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,
   for (NodeId n = 0; n < run.graph.size(); ++n) {
     const std::int64_t end = start[n] + edit.duration(run.graph, n);
     last = std::max(last, end);
-    if (apart || on_gpu(run.activity(n).kind)) {
+    if (apart || run.gpu_work[n]) {
       std::int64_t& of = ends[run.step_of(n)];
       of = std::max(of, end);
     }

@@ -38,6 +38,7 @@ struct JobRun {
   std::vector<std::int64_t> step_begin_ns;
   std::vector<JobCollective> collectives;
   std::vector<std::uint32_t> step_at; ///< by node: step_of()
+  std::vector<bool> gpu_work;         ///< by node: its activity is on the GPU
 
   [[nodiscard]] bool is_activity(NodeId n) const { return role[n] == NodeRole::kActivity; }
   [[nodiscard]] const RankNode& node(NodeId n) const {
