@@ -53,18 +53,19 @@ Result<JobParts> read_parts_of_job(Session& session, const RunPlan& plan,
 }
 
 /// Ranks that the tests of `top` and `collectives` call slow or late.
-std::vector<OutstandingRank> outstanding_of(const JobParts& parts,
+std::vector<OutstandingRank> outstanding_of(const std::vector<RankGraph>& graphs,
+                                            const std::vector<RankRecord>& records,
                                             const CollectiveFacts* collectives) {
   std::vector<OutstandingRank> out;
   const auto add = [&](std::int64_t rank, double excess_ms, std::size_t steps) {
-    for (std::uint32_t r = 0; r < parts.graphs.size(); ++r)
-      if (parts.graphs[r].rank == rank &&
+    for (std::uint32_t r = 0; r < graphs.size(); ++r)
+      if (graphs[r].rank == rank &&
           std::none_of(out.begin(), out.end(),
                        [r](const OutstandingRank& o) { return o.rank == r; }))
         out.push_back({r, excess_ms, steps});
   };
   std::vector<ConfigurationRanks> run(1);
-  for (const RankRecord& record : parts.records)
+  for (const RankRecord& record : records)
     run.front().ranks.push_back(&record);
   for (const SlowRank& slow : slow_ranks(run).told)
     add(slow.rank, slow.excess.excess, slow.excess.most);
@@ -105,20 +106,26 @@ Result<JobInput> read_job_of(Session& session, const RunPlan& plan, std::uint64_
                       collectives ? check_run(parts.identities, expected, *collectives)
                                   : check_run(parts.identities, expected));
   }
-  const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
+  return job_of(plan.folder, std::move(parts.graphs), parts.records, parts.identities,
+                collectives ? &*collectives : nullptr);
+}
+
+JobInput job_of(std::string title, std::vector<RankGraph> graphs,
+                const std::vector<RankRecord>& records, const std::vector<RankIdentity>& identities,
+                const CollectiveFacts* collectives) {
   JobInput out;
-  out.title = plan.folder;
-  for (const RankIdentity& identity : parts.identities)
+  out.title = std::move(title);
+  for (const RankIdentity& identity : identities)
     out.job_ranks =
         std::max({out.job_ranks, identity.world_size.value_or(0), identity.largest_group});
-  if (facts != nullptr)
-    for (const ClockOffset& clock : facts->offsets)
+  if (collectives != nullptr)
+    for (const ClockOffset& clock : collectives->offsets)
       if (clock.samples > 0)
         out.clock_error_ns = std::max(out.clock_error_ns, clock.residual_ns);
-  out.suspects.ranks = outstanding_of(parts, facts);
-  out.run = join_ranks(std::move(parts.graphs), facts);
-  if (facts != nullptr)
-    out.suspects.transfers = slow_transfers(out.run, *facts);
+  out.suspects.ranks = outstanding_of(graphs, records, collectives);
+  out.run = join_ranks(std::move(graphs), collectives);
+  if (collectives != nullptr)
+    out.suspects.transfers = slow_transfers(out.run, *collectives);
   return out;
 }
 

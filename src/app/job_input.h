@@ -2,7 +2,9 @@
 // or cached facts. For `why` and `whatif`.
 #pragma once
 
+#include "analyses/collectives/run_consistency.h"
 #include "analyses/job/causes.h"
+#include "analyses/sweep/sweep_facts.h"
 #include "base/result.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
@@ -29,6 +31,12 @@ struct JobInput {
   std::int64_t clock_error_ns = 0; ///< the largest residual of a rank's aligned clock, or of a
                                    ///< rank whose clock could not be aligned
 };
+
+/// Of these ranks, in the same order. `collectives`: theirs; may be null.
+[[nodiscard]] JobInput job_of(std::string title, std::vector<RankGraph> graphs,
+                              const std::vector<RankRecord>& records,
+                              const std::vector<RankIdentity>& identities,
+                              const CollectiveFacts* collectives);
 
 /// What does not fit among the ranks is named. Errors: kUnreadable when no rank could be read or no
 /// rank has GPU work.

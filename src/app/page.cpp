@@ -126,10 +126,7 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
 
 /// Of a run of how many ranks the page's detail is: parts were made for so many.
 std::size_t ranks_of_page(Session& session, const RunPlan& plan) {
-  const std::size_t ranks = plan.ranks.size();
-  if (plan.parts == nullptr)
-    return ranks;
-  const std::size_t of_parts = plan.parts->facts().page_ranks;
+  const std::size_t ranks = plan.ranks.size(), of_parts = ranks_of_run(plan);
   if (of_parts != ranks)
     session.diagnostics.add(counters::page_detail(of_parts, ranks), plan.folder);
   return of_parts;
@@ -145,7 +142,7 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   also.take = [&](const RankItem& item, RankFacts& facts) {
     return pages.put(item.file.rank, std::move(facts[page]));
   };
-  RS_TRY(const TopParts parts, read_top(session, plan, all, std::move(also)));
+  RS_TRY(TopParts parts, read_top(session, plan, all, std::move(also)));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
   RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all));

@@ -32,7 +32,7 @@ void collectives_needs(Needs& needs, const ShardFile&) {
 }
 
 void top_needs(Needs& needs, const ShardFile& of) {
-  (void)TopNeeds(needs, top_options_of(of.options));
+  (void)TopNeeds(needs, top_options_of(of.options), looks_for_causes(of.page_ranks));
 }
 
 void why_needs(Needs& needs, const ShardFile&) {
@@ -42,7 +42,7 @@ void why_needs(Needs& needs, const ShardFile&) {
 /// A page of parts may be that of a run or of a sweep: a node does not see all configurations.
 void page_needs(Needs& needs, const ShardFile& of) {
   const ReportOptions report = top_options_of(of.options);
-  (void)TopNeeds(needs, report);
+  (void)TopNeeds(needs, report, looks_for_causes(of.page_ranks));
   (void)need_page(needs, report, of.page_ranks);
   if (of.of_a_sweep())
     (void)SweepPageNeeds(needs, report);
@@ -65,7 +65,8 @@ void batch_needs(Needs& needs, const ShardFile& of) {
 }
 
 void query_needs(Needs& needs, const ShardFile& of) {
-  (void)QueryNeeds(needs, top_options_of(of.options), {true, true, true, true});
+  (void)QueryNeeds(needs, top_options_of(of.options),
+                   {true, true, true, true, looks_for_causes(of.page_ranks)});
 }
 
 constexpr std::array kRankCommands{

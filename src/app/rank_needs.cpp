@@ -15,6 +15,7 @@
 #include "core/diagnostics_part.h"
 #include "pages/data/rank_page_part.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -159,6 +160,19 @@ FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look, bool sheet) 
                               });
 }
 
+/// The job graph; traces are read with their Python frames.
+FactOf<RankGraph> need_graph(Needs& needs) {
+  needs.want_frames();
+  return needs.add<RankGraph>(kJobFact, "", [](const RankItem& item, const LoadedTrace& trace) {
+    RankGraph out = rank_graph_of(trace);
+    out.rank = item.file.rank;
+    ReportOptions options;
+    choose_gpu(trace.trace, options);
+    out.board = options.gpu_arch;
+    return out;
+  });
+}
+
 } // namespace
 
 FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look) {
@@ -214,35 +228,33 @@ ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) 
   return options;
 }
 
-TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options)
+TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options, bool causes)
     : rank(needs.add<TopRank>(kTopFact,
                               counting_text(with_all_work(options)) + board_text(options.gpu_arch),
                               [options](const RankItem&, const LoadedTrace& trace) {
                                 return top_rank_of(trace, top_options(trace, options));
                               })),
       record(need_record(needs, with_all_work(options))), collectives(need_collectives(needs)),
-      identity(need_identity(needs)), remarks(need_remarks(needs, with_all_work(options), 0)) {}
+      identity(need_identity(needs)), remarks(need_remarks(needs, with_all_work(options), 0)) {
+  if (causes)
+    graph = need_graph(needs);
+}
 
 void TopNeeds::put(const RankItem& item, RankFacts& facts, TopParts& parts) const {
   name_rank(item, facts[record]);
   parts.put(std::move(facts[rank]), std::move(facts[record]), std::move(facts[collectives]),
             std::move(facts[identity]));
+  if (!graph)
+    return;
+  RankGraph& of = facts[*graph];
+  const auto at = std::ranges::upper_bound(parts.graphs, of.rank, {}, &RankGraph::rank);
+  parts.graphs.insert(at, std::move(of));
 }
 
 WhyNeeds::WhyNeeds(Needs& needs)
-    : graph(needs.add<RankGraph>(kJobFact, "",
-                                 [](const RankItem& item, const LoadedTrace& trace) {
-                                   RankGraph out = rank_graph_of(trace);
-                                   out.rank = item.file.rank;
-                                   ReportOptions options;
-                                   choose_gpu(trace.trace, options);
-                                   out.board = options.gpu_arch;
-                                   return out;
-                                 })),
-      record(need_record(needs, counted_options())), collectives(need_collectives(needs)),
-      identity(need_identity(needs)), remarks(need_remarks(needs, counted_options(), 0)) {
-  needs.want_frames();
-}
+    : graph(need_graph(needs)), record(need_record(needs, counted_options())),
+      collectives(need_collectives(needs)), identity(need_identity(needs)),
+      remarks(need_remarks(needs, counted_options(), 0)) {}
 
 FactOf<RankPage> need_page(Needs& needs, const ReportOptions& options, std::size_t ranks) {
   return needs.add<RankPage>(
@@ -274,7 +286,7 @@ QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFa
                        idle_records(trace, place)};
     });
   if (wanted.top)
-    top.emplace(needs, options);
+    top.emplace(needs, options, wanted.causes);
   if (wanted.collectives)
     collectives = top ? top->collectives : need_collectives(needs);
   constexpr std::size_t kAll = 1'000'000;
@@ -288,7 +300,7 @@ QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFa
 
 void add_default_needs(Needs& needs) {
   const CollectivesNeeds collectives(needs);
-  const TopNeeds top(needs, {});
+  const TopNeeds top(needs, {}, false);
 }
 
 void name_rank(const RankItem& item, RankRecord& record) {

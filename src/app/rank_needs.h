@@ -63,6 +63,13 @@ struct CompareNeeds {
   explicit CompareNeeds(Needs& needs);
 };
 
+/// Whether top, page and query look for the causes of a run of so many ranks; with more, `why`
+/// does.
+[[nodiscard]] constexpr bool looks_for_causes(std::size_t ranks) {
+  constexpr std::size_t kMostRanksOfCauses = 64;
+  return ranks <= kMostRanksOfCauses;
+}
+
 /// What the figures of `top` are made with: the board's rooflines; all of the GPU work.
 [[nodiscard]] ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given);
 struct TopNeeds {
@@ -71,7 +78,9 @@ struct TopNeeds {
   FactOf<RankCollectives> collectives;
   FactOf<RankIdentity> identity;
   FactOf<Diagnostics> remarks;
-  TopNeeds(Needs& needs, const ReportOptions& options);
+  std::optional<FactOf<RankGraph>> graph;
+  /// `causes`: are looked for; the traces are read with their Python frames then.
+  TopNeeds(Needs& needs, const ReportOptions& options, bool causes);
   /// Moves them out of `facts` to `parts`.
   void put(const RankItem& item, RankFacts& facts, TopParts& parts) const;
 };
@@ -120,6 +129,7 @@ struct TraceRows {
 /// Of which facts the tables of SQL that a query names are made.
 struct QueryFacts {
   bool rows = false, collectives = false, gemms = false, top = false;
+  bool causes = false; ///< with those of top
   [[nodiscard]] bool any() const { return rows || collectives || gemms || top; }
 };
 struct QueryNeeds {

@@ -147,6 +147,8 @@ const std::vector<RunTableInfo>& run_table_list() {
 }
 
 SqlPart events_part(const RecordTrace& of) {
+  if (!of.without_frames.empty())
+    return part_of_events(event_record_schema(), of, of.without_frames);
   return part_of_rows<EventRecord>(event_record_schema(), of.trace->trace.events.size(),
                                    [&of](std::size_t i) {
                                      return EventRecord{&of, static_cast<EventId>(i)};
@@ -298,6 +300,8 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
     facts.collectives = facts.collectives || (from_collectives && !collectives);
     facts.gemms = facts.gemms || (info->kind == kGemm && !gemms);
     facts.top = facts.top || ((name == "findings" || info->kind == kRunTablesTop) && !top);
+    facts.causes = std::ranges::all_of(
+        plans_, [](const RunPlan& plan) { return looks_for_causes(ranks_of_run(plan)); });
     if (info->kind == kReport)
       out.sheets.insert(name);
   }
@@ -401,6 +405,8 @@ Result<void> RunTables::pass_over_traces(const Wanted& wanted, const Pass& pass)
   load.pool = &session_.pool();
   load.memory_limit_bytes = request_.memory_bytes;
   load.link = wanted.linked;
+  load.keep_python = pass.needs.frames() || request_.keep_traces;
+  load.frames_in_tree = false;
   RS_CHECK(load_each(files, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
     Rank& rank = *to_load[i];
     if (!loaded) {
@@ -456,7 +462,7 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
 }
 
 /// Sheets and findings of `top`.
-Result<void> RunTables::take_top(std::size_t of, const TopParts& parts) {
+Result<void> RunTables::take_top(std::size_t of, TopParts& parts) {
   Run& run = *runs_[of];
   TopRequest top;
   top.inputs = request_.inputs;

@@ -80,7 +80,7 @@ private:
   Result<void> pass_over_facts(const Pass& pass);
   Result<void> extract(Rank& rank, const Wanted& wanted, const Pass& pass) const;
   Result<void> after(const Wanted& wanted, const Pass& pass);
-  Result<void> take_top(std::size_t of, const TopParts& parts);
+  Result<void> take_top(std::size_t of, TopParts& parts);
   [[nodiscard]] std::shared_ptr<const SqlTable> make(const std::string& name) const;
   [[nodiscard]] static std::optional<SqlPart> rank_part(const std::string& name, const Rank& rank);
   [[nodiscard]] SqlPart collectives_part(const Run& run) const;

@@ -2,9 +2,11 @@
 
 #include "app/gpu_work.h"
 #include "app/top_parts.h"
+#include "app/why.h"
 #include "base/counters.h"
 #include "engine/rank_source.h"
 #include "engine/run_check.h"
+#include "engine/shard_file.h"
 #include "findings/top_findings.h"
 #include "model/gpu_arch.h"
 
@@ -70,11 +72,6 @@ void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
     diagnostics.add(counters::one_rank_of_run(*world), parts.ranks.front().path);
 }
 
-TopFacts with_findings(TopFacts facts, const TopParts& parts, const CollectiveFacts* collectives) {
-  facts.findings = top_findings(facts, parts, collectives);
-  return facts;
-}
-
 } // namespace
 
 Result<RunPlan> plan_top(Session& session, const TopRequest& request) {
@@ -91,6 +88,10 @@ Result<RunPlan> plan_top(Session& session, const TopRequest& request) {
   return plan;
 }
 
+std::size_t ranks_of_run(const RunPlan& plan) {
+  return plan.parts == nullptr ? plan.ranks.size() : plan.parts->facts().page_ranks;
+}
+
 std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts) {
   Result<CollectiveFacts> facts = collective_facts(parts.collectives, {});
   if (!facts)
@@ -98,7 +99,7 @@ std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts) {
   return std::move(*facts);
 }
 
-Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopParts& parts,
+Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
                              const CollectiveFacts* collectives, const TopRequest& request) {
   const bool folder = !alone(session, request);
   const TopInput input = input_of(request, plan.folder, folder);
@@ -113,8 +114,15 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopPar
                                            : check_run(parts.identities, expected));
   if (!folder)
     note_ranks_beside(parts, session.diagnostics);
-  return with_findings(top_facts(parts, collectives, session.diagnostics, input), parts,
-                       collectives);
+  TopFacts facts = top_facts(parts, collectives, session.diagnostics, input);
+  std::optional<CauseFacts> causes;
+  if (!parts.graphs.empty()) {
+    RS_TRY(causes, causes_of_job(job_of(plan.folder, std::move(parts.graphs), parts.records,
+                                        parts.identities, collectives),
+                                 request.report.gpu_arch));
+  }
+  facts.findings = top_findings(facts, parts, collectives, causes ? &*causes : nullptr);
+  return facts;
 }
 
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
@@ -124,7 +132,7 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8 || plan.ranks.size() == 1;
   std::optional<Error> first_lost;
-  const TopNeeds of(also.needs, request.report);
+  const TopNeeds of(also.needs, request.report, looks_for_causes(ranks_of_run(plan)));
   FactSteps steps{also.needs, {}};
   steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
     session.diagnostics.merge(facts[of.remarks]);
@@ -148,7 +156,7 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
 
 Result<TopFacts> top_of(Session& session, const TopRequest& request) {
   RS_TRY(const RunPlan plan, plan_top(session, request));
-  RS_TRY(const TopParts parts, read_top(session, plan, request));
+  RS_TRY(TopParts parts, read_top(session, plan, request));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   return combine_top(session, plan, parts, collectives ? &*collectives : nullptr, request);
 }
@@ -166,7 +174,7 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   plan.ranks.push_back({trace.rank, trace.trace.path, 0, std::nullopt});
   const RankItem item{plan, plan.ranks.front(), 0, 0};
   Needs needs;
-  const TopNeeds of(needs, request.report);
+  const TopNeeds of(needs, request.report, false);
   RS_TRY(RankFacts of_rank, needs.extract(item, trace));
   TopParts parts;
   of.put(item, of_rank, parts);
@@ -174,8 +182,9 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   Diagnostics shown = diagnostics;
   note_ranks_beside(parts, shown);
   const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
-  return with_findings(top_facts(parts, facts, shown, input_of(request, trace.trace.path, false)),
-                       parts, facts);
+  TopFacts out = top_facts(parts, facts, shown, input_of(request, trace.trace.path, false));
+  out.findings = top_findings(out, parts, facts, nullptr);
+  return out;
 }
 
 } // namespace rankscope

@@ -25,12 +25,16 @@ struct TopAlso {
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
                           TopAlso also = {});
 
+/// The ranks that the run has; of parts, those for which they were made.
+[[nodiscard]] std::size_t ranks_of_run(const RunPlan& plan);
+
 /// Of all ranks; none without collectives. Refers to the parts.
 [[nodiscard]] std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts);
 
 /// Names what does not fit among the ranks and makes the facts of all; the session's diagnostics
-/// become theirs. `collectives`: of these parts, nullptr for none.
-Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopParts& parts,
+/// become theirs. `collectives`: of these parts, nullptr for none. Takes the graphs out of the
+/// parts.
+Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
                              const CollectiveFacts* collectives, const TopRequest& request);
 
 } // namespace rankscope

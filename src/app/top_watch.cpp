@@ -76,7 +76,7 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
   run.memory_bytes = request_.memory_bytes;
   run.quiet = true;
   Needs needs;
-  const TopNeeds of(needs, request_.report);
+  const TopNeeds of(needs, request_.report, false);
   FactSteps steps{needs, {}};
   steps.also = [](const RankItem&, const LoadedTrace&) -> Result<void> {
     if (interrupt_token().cancelled())

@@ -1,5 +1,7 @@
 #include "app/why.h"
 
+#include "analyses/job/places.h"
+
 namespace rankscope {
 namespace {
 
@@ -21,14 +23,23 @@ Result<std::optional<GpuArch>> peaks_of(const std::string& named,
 
 } // namespace
 
-Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
-  RS_TRY(JobInput job, read_job(session, request.job));
-  RS_TRY(const std::optional<GpuArch> arch, peaks_of(request.job.gpu_arch, job.run.ranks));
-  CauseFacts out = causes_of(job.run, arch, std::move(job.suspects), request.floor_percent);
+Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, double floor_percent) {
+  RS_TRY(const std::optional<GpuArch> arch, peaks_of(gpu_arch, job.run.ranks));
+  CauseFacts out = causes_of(job.run, arch, std::move(job.suspects), floor_percent);
   out.title = job.title;
   out.job_ranks = job.job_ranks;
   out.clock_error_ns = job.clock_error_ns;
   out.board = arch ? arch->name : "";
+  return out;
+}
+
+Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
+  RS_TRY(JobInput job, read_job(session, request.job));
+  const CountedSteps clock(job.run, critical_path(job.run.graph));
+  const std::optional<double> prediction_error = prediction_error_percent(job.run, clock);
+  RS_TRY(CauseFacts out,
+         causes_of_job(std::move(job), request.job.gpu_arch, request.floor_percent));
+  out.prediction_error = prediction_error;
   out.step_time_ms = request.step_time_ms;
   return out;
 }

@@ -15,6 +15,10 @@ struct WhyRequest {
   double step_time_ms = 0;    ///< of a step that is not recorded; 0: unknown
 };
 
+/// The causes of a job. `gpu_arch`: as report takes it. Errors: kUsage for an unknown GPU.
+Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch,
+                                 double floor_percent = 0.5);
+
 /// Errors: those of read_job(), kUsage for an unknown GPU.
 Result<CauseFacts> why_of(Session& session, const WhyRequest& request);
 

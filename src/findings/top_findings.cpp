@@ -2,6 +2,7 @@
 
 #include "analyses/sweep/sweep_compare.h"
 #include "base/units.h"
+#include "findings/cause_findings.h"
 #include "findings/collective_findings.h"
 #include "findings/compose.h"
 #include "findings/rank_findings.h"
@@ -43,7 +44,8 @@ void add_roofline(const TopFacts& facts, std::size_t ranks, std::size_t steps,
 } // namespace
 
 std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
-                                  const CollectiveFacts* collectives) {
+                                  const CollectiveFacts* collectives, const CauseFacts* causes) {
+  constexpr std::size_t kCausesOfTop = 3;
   std::vector<Finding> out;
   if (parts.ranks.empty())
     return out;
@@ -54,8 +56,12 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
     if (finding)
       out.push_back(std::move(*finding));
   };
+  if (causes != nullptr)
+    for (Finding& cause : cause_findings(*causes))
+      if (out.size() < kCausesOfTop)
+        out.push_back(std::move(cause));
   if (!alone)
-    out = slow_rank_findings(slow_ranks(runs));
+    add_findings(out, slow_rank_findings(slow_ranks(runs)));
   add(exposed_finding(run, collectives != nullptr
                                ? waiting_share(runs.front(), collectives->summary)
                                : std::nullopt));

@@ -184,6 +184,22 @@ TEST(WhyOfRanks, AStepThatWaitsForAProfilerIsLeftOut) {
   EXPECT_EQ(apart.rows("causes"), usual.rows("causes"));
 }
 
+TEST(WhyInTop, TheFirstThreeCausesComeFirst) {
+  for (const char* name : {"loader", "launch_bound"}) {
+    const test::JobAnswer why("why", {recorded(name)}), top("top", {recorded(name)});
+    const std::size_t causes = std::min<std::size_t>(3, why.rows("causes"));
+    ASSERT_GT(causes, 0U);
+    for (std::size_t k = 0; k < causes; ++k)
+      for (const char* column : {"rule", "kind", "headline", "evidence", "action", "start_ns"})
+        EXPECT_EQ(simdjson::to_string(top.cell("findings", k, column)),
+                  simdjson::to_string(why.cell("findings", k, column)))
+            << name << " " << column;
+    if (top.rows("findings") > causes) {
+      EXPECT_NE(top.text("findings", causes, "kind"), "cause") << name;
+    }
+  }
+}
+
 // docs/why.md has the table
 TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
   struct Row {

@@ -36,7 +36,7 @@ TopParts parts_of(std::vector<RankRecord> records) {
 }
 
 std::vector<Finding> found(const TopParts& parts, const TopFacts& facts = {}) {
-  return top_findings(facts, parts, nullptr);
+  return top_findings(facts, parts, nullptr, nullptr);
 }
 
 TEST(TopFindings, TimesBelowFivePercentAreNotNamed) {
@@ -64,12 +64,12 @@ TEST(TopFindings, WhatToDoAboutCommunicationFollowsFromItsWaits) {
   collectives.summary.resize(1);
   collectives.summary[0].group_size = 2;
   collectives.summary[0].total_latency_ms = 2; // of 10 ms on each rank
-  const Finding waits = top_findings({}, parts, &collectives).front();
+  const Finding waits = top_findings({}, parts, &collectives, nullptr).front();
   EXPECT_EQ(waits.evidence, "Mean over 2 ranks; 80 % of the communication time is waiting for the "
                             "last rank to start");
   EXPECT_NE(waits.action.find("Find why ranks are late"), std::string::npos) << waits.action;
   collectives.summary[0].total_latency_ms = 9;
-  const Finding transfer = top_findings({}, parts, &collectives).front();
+  const Finding transfer = top_findings({}, parts, &collectives, nullptr).front();
   EXPECT_EQ(transfer.evidence, "Mean over 2 ranks; 90 % of the communication time is transfer");
   EXPECT_NE(transfer.action.find("Start collectives earlier"), std::string::npos)
       << transfer.action;

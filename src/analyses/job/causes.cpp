@@ -39,7 +39,6 @@ public:
     out_.steps = run.step_numbers.size();
     out_.boundary = clock_.boundary();
     out_.quality = quality_of(run.graph, path);
-    out_.prediction_error = prediction_error_percent(run, clock_);
     out_.path = path_rows(run, path, clock_);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);

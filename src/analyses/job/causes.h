@@ -128,7 +128,7 @@ struct CauseFacts {
   std::string board;       ///< whose peaks are used; "" = none
   double step_time_ms = 0; ///< of a step that was not recorded, as the user gave it; 0: unknown
   JobGraphQuality quality;
-  std::optional<double> prediction_error; ///< prediction_error_percent()
+  std::optional<double> prediction_error; ///< prediction_error_percent(), where it is asked for
   std::size_t ranks = 0;
   std::size_t steps = 0;              ///< profiler steps; 0: the trace has no steps
   double step_ms = 0;                 ///< mean time of a step

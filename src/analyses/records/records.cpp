@@ -266,6 +266,10 @@ RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> t
   RecordTrace out;
   out.place = std::move(place);
   const Trace& of = trace->trace;
+  if (std::ranges::find(of.events.category, Category::kPythonFunction) != of.events.category.end())
+    for (EventId e = 0; e < of.events.size(); ++e)
+      if (of.events.category[e] != Category::kPythonFunction)
+        out.without_frames.push_back(e);
   if (linked) {
     for (EventId e = 0; e < of.events.size(); ++e)
       if (is_gpu(of.events.category[e]))

@@ -30,6 +30,8 @@ struct RecordTrace {
   RecordPlace place;
   std::shared_ptr<const LoadedTrace> trace;
   std::vector<ProfilerStep> steps;
+  /// All except Python frames; empty in traces without frames.
+  std::vector<EventId> without_frames;
   std::vector<EventId> gpu;        ///< kernels, copies and fills, file order; need the call tree
   std::vector<EventId> operators;  ///< cpu_op events, file order
   std::vector<bool> communication; ///< by StrId: name of a collective kernel
@@ -44,7 +46,7 @@ struct EventRecord {
   const RecordTrace* of = nullptr;
   EventId event = kNoEvent;
 };
-/// events: every event of the trace. Needs no call tree.
+/// events: every event of the trace except Python frames. Needs no call tree.
 [[nodiscard]] const Schema<EventRecord>& event_record_schema();
 /// kernels: GPU work, with what launched it.
 [[nodiscard]] const Schema<EventRecord>& kernel_record_schema();

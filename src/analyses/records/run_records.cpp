@@ -91,7 +91,8 @@ RankRecordRow rank_record(const LoadedTrace& trace, const RecordPlace& place) {
   out.world_size = of.header.world_size;
   if (of.clock().domain == ClockDomain::kUnix)
     out.base_time_ns = of.clock().offset_ns;
-  out.events = static_cast<std::int64_t>(of.events.size());
+  out.events = static_cast<std::int64_t>(of.events.size()) -
+               std::ranges::count(of.events.category, Category::kPythonFunction);
   out.gpu_events = static_cast<std::int64_t>(trace.tree.gpu_event_count());
   out.linked = static_cast<std::int64_t>(trace.tree.linked_count());
   out.steps = static_cast<std::int64_t>(profiler_steps(of).size());

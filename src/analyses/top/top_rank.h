@@ -5,6 +5,7 @@
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_data.h"
 #include "analyses/collectives/run_consistency.h"
+#include "analyses/job/rank_graph.h"
 #include "analyses/sweep/sweep_facts.h"
 #include "analyses/timeline/idle_causes.h"
 
@@ -56,6 +57,7 @@ struct TopParts {
   std::vector<RankRecord> records;
   std::vector<RankCollectives> collectives;
   std::vector<RankIdentity> identities;
+  std::vector<RankGraph> graphs; ///< of runs whose causes are looked for, else empty
 
   /// Puts a rank in its place; one that is there is replaced.
   void put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity);
