@@ -117,7 +117,7 @@ namespace {
 thread_local TaskGroup* running = nullptr; ///< whose task this thread works on
 }
 
-TaskGroup::TaskGroup(TaskPool* pool, CancelToken token)
+TaskGroup::TaskGroup(TaskPool* pool, const CancelToken& token)
     : pool_(pool), parent_(running), token_(token.child()) {}
 
 TaskGroup::~TaskGroup() {

@@ -86,7 +86,7 @@ private:
 class TaskGroup : NonCopyable {
 public:
   /// Without a pool (nullptr) each task runs at once, in run().
-  explicit TaskGroup(TaskPool* pool, CancelToken token = {});
+  explicit TaskGroup(TaskPool* pool, const CancelToken& token = {});
   ~TaskGroup(); ///< cancels and waits
 
   /// Queues a task. An exception in it cancels the group and is what wait() returns.
