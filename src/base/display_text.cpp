@@ -64,6 +64,11 @@ std::size_t width_of(std::uint32_t c) {
   return c < 0x1100 || c == kBroken || within(c, kNarrow) ? 1 : 2;
 }
 
+/// Columns of what stands for a middle that is left out.
+std::size_t mark_width(bool unicode) {
+  return unicode ? 1 : 2;
+}
+
 /// Bytes of the longest beginning of at most `width` columns.
 std::size_t bytes_of_first(std::string_view text, std::size_t width) {
   std::size_t at = 0;
@@ -101,23 +106,28 @@ std::string_view first_columns(std::string_view text, std::size_t width) {
   return text.substr(0, bytes_of_first(text, width));
 }
 
-std::string shortened_middle(std::string_view text, std::size_t width, bool unicode) {
+std::string shortened_after(std::string_view text, std::size_t head, std::size_t width,
+                            bool unicode) {
   const std::size_t whole = display_width(text);
   if (whole <= width)
     return std::string(text);
-  if (width < 5)
-    return std::string(first_columns(text, width));
   const std::string_view mark = unicode ? "\u2026" : "..";
-  const std::size_t kept = width - (unicode ? 1 : 2);
-  const std::size_t tail = kept - kept / 2; // the end tells more: tiles, types, numbers
+  const std::size_t tail = width - mark_width(unicode) - head;
   std::size_t from = bytes_of_first(text, whole - tail);
   while (display_width(text.substr(from)) > tail) { // a wide character lies across the cut
     std::size_t bytes = 0;
     character_at(text, from, bytes);
     from += bytes;
   }
-  return std::string(first_columns(text, kept / 2)) + std::string(mark) +
+  return std::string(first_columns(text, head)) + std::string(mark) +
          std::string(text.substr(from));
+}
+
+std::string shortened_middle(std::string_view text, std::size_t width, bool unicode) {
+  if (width < kLeastWithMiddle)
+    return std::string(first_columns(text, width));
+  // the end tells more: tiles, types, numbers
+  return shortened_after(text, (width - mark_width(unicode)) / 2, width, unicode);
 }
 
 std::string padded_right(std::string text, std::size_t width) {

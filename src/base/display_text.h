@@ -22,10 +22,16 @@ namespace rankscope {
 /// The longest beginning of at most `width` columns.
 [[nodiscard]] std::string_view first_columns(std::string_view text, std::size_t width);
 
+/// Columns below which a text has no middle to lose.
+inline constexpr std::size_t kLeastWithMiddle = 5;
+
 /// At most `width` columns of the text: where it is longer, its middle gives way to "..." (with
-/// `unicode` to U+2026), since names of kernels differ at both ends. Below 5 columns its beginning
-/// alone. Example: ("Cijk_Ailk_Bljk_MT256x256", 12, false) is "Cijk_..6x256".
+/// `unicode` to U+2026), since names of kernels differ at both ends. Below kLeastWithMiddle columns
+/// its beginning alone. Example: ("Cijk_Ailk_Bljk_MT256x256", 12, false) is "Cijk_..6x256".
 [[nodiscard]] std::string shortened_middle(std::string_view text, std::size_t width, bool unicode);
+/// The same with the first `head` columns before the mark; at most width - 3.
+[[nodiscard]] std::string shortened_after(std::string_view text, std::size_t head,
+                                          std::size_t width, bool unicode);
 
 /// The text and blanks up to `width` columns; unchanged when it is as wide.
 [[nodiscard]] std::string padded_right(std::string text, std::size_t width);

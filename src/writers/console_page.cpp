@@ -114,20 +114,6 @@ std::vector<std::size_t> widths_of(const std::vector<PageColumn>& columns,
   return widths;
 }
 
-/// The first `head` columns of the text, a mark, and its end, `width` columns in all.
-std::string shortened_after(std::string_view text, std::size_t head, std::size_t width,
-                            bool unicode) {
-  const std::string_view mark = unicode ? "\u2026" : "..";
-  const std::size_t tail = width - head - (unicode ? 1 : 2);
-  std::size_t from = text.size();
-  for (std::size_t at = from; at > 0 && display_width(text.substr(at)) <= tail; --at)
-    if ((static_cast<unsigned char>(text[at - 1]) & 0xC0U) != 0x80U && // the begin of a character
-        display_width(text.substr(at - 1)) <= tail)
-      from = at - 1;
-  return std::string(first_columns(text, head)) + std::string(mark) +
-         std::string(text.substr(from));
-}
-
 /// Texts of a column in `width` columns: those that differ still do where they lost their middle.
 std::vector<std::string> shortened_column(const std::vector<std::string>& texts, std::size_t width,
                                           bool unicode) {
@@ -137,12 +123,11 @@ std::vector<std::string> shortened_column(const std::vector<std::string>& texts,
     out.push_back(shortened_middle(text, width, unicode));
     alike[out.back()].insert(out.size() - 1);
   }
-  constexpr std::size_t kLeast = 5; // columns with a middle to lose
   for (const auto& [shown, rows] : alike) {
     std::set<std::string> full;
     for (const std::size_t r : rows)
       full.insert(texts[r]);
-    if (full.size() < 2 || width < kLeast)
+    if (full.size() < 2 || width < kLeastWithMiddle)
       continue;
     for (std::size_t head = width - 3; head > 0; --head) { // until they differ
       std::set<std::string> parts;
