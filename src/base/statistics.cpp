@@ -27,6 +27,14 @@ double quantile_of(std::vector<double> values, double q) {
   return quantile(values, q);
 }
 
+RobustSpread robust_spread(std::vector<double> values) {
+  constexpr double kNormal = 1.4826;
+  const double median = quantile_of(values, 0.5);
+  for (double& value : values)
+    value = std::fabs(value - median);
+  return {median, kNormal * quantile_of(std::move(values), 0.5)};
+}
+
 SampleStats sample_stats(const std::vector<double>& values) {
   SampleStats out;
   out.n = values.size();

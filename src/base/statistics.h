@@ -22,6 +22,13 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// The same of values in any order; NaN of none. O(n log n).
 [[nodiscard]] double quantile_of(std::vector<double> values, double q);
 
+struct RobustSpread {
+  double median = 0;
+  double deviation = 0; ///< 1.4826 median absolute deviations: standard, of a normal distribution
+};
+/// NaN of no values. O(n log n).
+[[nodiscard]] RobustSpread robust_spread(std::vector<double> values);
+
 struct SampleStats {
   std::size_t n = 0;
   double mean = 0;

@@ -94,16 +94,11 @@ std::vector<OutlierRun> outlier_runs(const std::vector<RepeatedSetting>& setting
   constexpr std::size_t kEnoughRuns = 4;
   constexpr double kDeviations = 10;
   constexpr double kPart = 0.1;
-  constexpr double kNormal = 1.4826; // median absolute deviation to standard deviation
   std::vector<OutlierRun> out;
   for (const RepeatedSetting& setting : settings) {
     if (setting.runs.size() < kEnoughRuns)
       continue;
-    std::vector<double> values = values_of(setting);
-    const double middle = quantile_of(values, 0.5);
-    for (double& value : values)
-      value = std::fabs(value - middle);
-    const double deviation = kNormal * quantile_of(std::move(values), 0.5);
+    const auto [middle, deviation] = robust_spread(values_of(setting));
     for (const auto& [repeat, value] : setting.runs)
       if (std::fabs(value - middle) > std::max(kDeviations * deviation, kPart * std::fabs(middle)))
         out.push_back({setting.label, repeat, value, middle});

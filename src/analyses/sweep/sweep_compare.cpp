@@ -69,17 +69,15 @@ CommonSteps common_of(const ConfigurationRanks& group, TimeKind kind) {
 std::vector<OutlyingStep> far_steps(const ConfigurationRanks& group, const CommonSteps& steps) {
   constexpr double kDeviations = 6;
   constexpr double kPart = 0.01;
-  constexpr double kNormal = 1.4826; // median absolute deviation to standard deviation
   std::vector<double> middles;
   std::vector<double> deviations;
   for (std::size_t r = 0; r < group.ranks.size(); ++r) {
     std::vector<double> values;
     for (const std::vector<double>& by_rank : steps.ms)
       values.push_back(by_rank[r]);
-    middles.push_back(quantile_of(values, 0.5));
-    for (double& v : values)
-      v = std::fabs(v - middles.back());
-    deviations.push_back(kNormal * quantile_of(std::move(values), 0.5));
+    const auto [middle, deviation] = robust_spread(std::move(values));
+    middles.push_back(middle);
+    deviations.push_back(deviation);
   }
   const double usual = quantile_of(deviations, 0.5);
   std::vector<OutlyingStep> out;
