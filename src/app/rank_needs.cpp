@@ -15,7 +15,6 @@
 #include "core/diagnostics_part.h"
 #include "pages/data/rank_page_part.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -243,12 +242,8 @@ TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options, bool causes)
 void TopNeeds::put(const RankItem& item, RankFacts& facts, TopParts& parts) const {
   name_rank(item, facts[record]);
   parts.put(std::move(facts[rank]), std::move(facts[record]), std::move(facts[collectives]),
-            std::move(facts[identity]));
-  if (!graph)
-    return;
-  RankGraph& of = facts[*graph];
-  const auto at = std::ranges::upper_bound(parts.graphs, of.rank, {}, &RankGraph::rank);
-  parts.graphs.insert(at, std::move(of));
+            std::move(facts[identity]),
+            graph ? std::optional(std::move(facts[*graph])) : std::nullopt);
 }
 
 WhyNeeds::WhyNeeds(Needs& needs)

@@ -287,6 +287,8 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
   const bool collectives = !runs_.empty() && runs_.front()->collectives_made;
   const bool gemms = !runs_.empty() && runs_.front()->gemms_made;
   const bool top = !runs_.empty() && runs_.front()->top_made;
+  out.facts.causes = std::ranges::all_of(
+      plans_, [](const RunPlan& plan) { return looks_for_causes(ranks_of_run(plan)); });
   for (const std::string& name : names) {
     const RunTableInfo* const info = find_table(name);
     if (info == nullptr || ready_.count(name) > 0 || info->kind == kLists)
@@ -300,8 +302,6 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
     facts.collectives = facts.collectives || (from_collectives && !collectives);
     facts.gemms = facts.gemms || (info->kind == kGemm && !gemms);
     facts.top = facts.top || ((name == "findings" || info->kind == kRunTablesTop) && !top);
-    facts.causes = std::ranges::all_of(
-        plans_, [](const RunPlan& plan) { return looks_for_causes(ranks_of_run(plan)); });
     if (info->kind == kReport)
       out.sheets.insert(name);
   }

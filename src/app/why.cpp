@@ -1,7 +1,5 @@
 #include "app/why.h"
 
-#include "analyses/job/places.h"
-
 namespace rankscope {
 namespace {
 
@@ -23,9 +21,9 @@ Result<std::optional<GpuArch>> peaks_of(const std::string& named,
 
 } // namespace
 
-Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, double floor_percent) {
+Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, const CauseLook& look) {
   RS_TRY(const std::optional<GpuArch> arch, peaks_of(gpu_arch, job.run.ranks));
-  CauseFacts out = causes_of(job.run, arch, std::move(job.suspects), floor_percent);
+  CauseFacts out = causes_of(job.run, arch, std::move(job.suspects), look);
   out.title = job.title;
   out.job_ranks = job.job_ranks;
   out.clock_error_ns = job.clock_error_ns;
@@ -35,11 +33,8 @@ Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, doub
 
 Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
   RS_TRY(JobInput job, read_job(session, request.job));
-  const CountedSteps clock(job.run, critical_path(job.run.graph));
-  const std::optional<double> prediction_error = prediction_error_percent(job.run, clock);
   RS_TRY(CauseFacts out,
-         causes_of_job(std::move(job), request.job.gpu_arch, request.floor_percent));
-  out.prediction_error = prediction_error;
+         causes_of_job(std::move(job), request.job.gpu_arch, {request.floor_percent, true}));
   out.step_time_ms = request.step_time_ms;
   return out;
 }

@@ -17,7 +17,7 @@ struct WhyRequest {
 
 /// The causes of a job. `gpu_arch`: as report takes it. Errors: kUsage for an unknown GPU.
 Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch,
-                                 double floor_percent = 0.5);
+                                 const CauseLook& look = {});
 
 /// Errors: those of read_job(), kUsage for an unknown GPU.
 Result<CauseFacts> why_of(Session& session, const WhyRequest& request);

@@ -31,17 +31,19 @@ constexpr double kDoubtfulRemainder = 0.2, kMostRemainder = 0.5;
 class Causes {
 public:
   Causes(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
-         double floor_percent, const std::vector<PathPiece>& whole_path)
+         const CauseLook& look, const std::vector<PathPiece>& whole_path)
       : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
-        clock_(run, whole_path) {
+        clock_(run, whole_path, now_) {
     const std::vector<PathPiece> path = clock_.part_of(whole_path, now_);
     out_.ranks = run.ranks.size();
     out_.steps = run.step_numbers.size();
     out_.boundary = clock_.boundary();
     out_.quality = quality_of(run.graph, path);
+    if (look.prediction)
+      out_.prediction_error = prediction_error_percent(run, clock_);
     out_.path = path_rows(run, path, clock_);
     out_.step_ms = step_ms(now_);
-    out_.floor_ms = std::max(kFloorMs, out_.step_ms * floor_percent / 100);
+    out_.floor_ms = std::max(kFloorMs, out_.step_ms * look.floor_percent / 100);
     look_at_path(path);
     collect(arch);
   }
@@ -345,8 +347,8 @@ std::string_view confidence_name(Confidence confidence) {
 }
 
 CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
-                     double floor_percent) {
-  return Causes(run, arch, std::move(suspects), floor_percent, critical_path(run.graph)).run();
+                     const CauseLook& look) {
+  return Causes(run, arch, std::move(suspects), look, critical_path(run.graph)).run();
 }
 
 } // namespace rankscope

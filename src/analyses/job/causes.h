@@ -151,11 +151,16 @@ struct CauseFacts {
   std::vector<Unsaid> unsaid;
 };
 
+/// How causes are looked for.
+struct CauseLook {
+  double floor_percent = 0.5; ///< of a step: smaller gains are not reported, nor any below 0.05 ms
+  bool prediction = false;    ///< CauseFacts::prediction_error too
+};
+
 /// `arch`: of the GPUs, for the rules that need peaks. `suspects`: ranks whose difference to their
-/// peers is looked for, with four ranks and more, and slow links. `floor_percent` of a step is the
-/// smallest gain that is reported, but at least 0.05 ms.
+/// peers is looked for, with four ranks and more, and slow links.
 [[nodiscard]] CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
-                                   RunSuspects suspects = {}, double floor_percent = 0.5);
+                                   RunSuspects suspects = {}, const CauseLook& look = {});
 
 /// Above this share of the host's time the recording of frames makes causes on the host likely at
 /// most.

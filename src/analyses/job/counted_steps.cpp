@@ -5,7 +5,6 @@
 #include "base/units.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace rankscope {
@@ -46,23 +45,16 @@ std::int64_t without_activity(const JobRun& run, std::uint32_t rank, std::int64_
   return to - from - IntervalSet(std::move(activities)).covered(from, to);
 }
 
-/// The median of all values but one, and their robust standard deviation.
-std::pair<double, double> others_of(std::vector<double> values, std::size_t but) {
+/// Of all values but one.
+RobustSpread spread_of_others(std::vector<double> values, std::size_t but) {
   values.erase(values.begin() + static_cast<std::ptrdiff_t>(but));
-  constexpr double kNormal = 1.4826; // median absolute deviation to standard deviation
-  const double median = quantile_of(values, 0.5);
-  for (double& value : values)
-    value = std::abs(value - median);
-  return {median, kNormal * quantile_of(std::move(values), 0.5)};
+  return robust_spread(std::move(values));
 }
 
-} // namespace
-
-std::vector<BoundaryStep> boundary_steps(const JobRun& run) {
+std::vector<BoundaryStep> boundary_steps(const JobRun& run, const std::vector<std::int64_t>& ends) {
   const std::size_t steps = run.steps();
-  if (steps < kFewestForBoundary || !run.step_begin_ns.empty())
+  if (steps < kFewestForBoundary)
     return {};
-  const std::vector<std::int64_t> ends = step_ends(run, {});
   std::vector<std::int64_t> begins(1, ends.front());
   for (NodeId n = 0; n < run.graph.size(); ++n)
     begins.front() = std::min(begins.front(), run.graph.start_ns(n));
@@ -75,7 +67,7 @@ std::vector<BoundaryStep> boundary_steps(const JobRun& run) {
   for (std::size_t k = 0; k < steps; ++k) {
     if (k >= kBoundary && k + kBoundary < steps)
       continue;
-    const auto [median, deviation] = others_of(durations, k);
+    const auto [median, deviation] = spread_of_others(durations, k);
     const double excess = durations[k] - median;
     if (excess <= std::max(kBoundaryShare * median, kBoundaryDeviations * deviation) ||
         static_cast<double>(waits[k].wait_ns) < kOfTheExcess * excess)
@@ -88,14 +80,16 @@ std::vector<BoundaryStep> boundary_steps(const JobRun& run) {
   return out;
 }
 
-CountedSteps::CountedSteps(const JobRun& run, const std::vector<PathPiece>& path)
+} // namespace
+
+CountedSteps::CountedSteps(const JobRun& run, const std::vector<PathPiece>& path,
+                           const std::vector<std::int64_t>& ends)
     : end_(run.steps()), begins_(run.step_begin_ns) {
   if (!begins_.empty())
     return;
-  const std::vector<std::int64_t> now = step_ends(run, {});
-  if (now.back() > now.front())
+  if (ends.back() > ends.front())
     first_ = 1;
-  boundary_ = boundary_steps(run);
+  boundary_ = boundary_steps(run, ends);
   for (const BoundaryStep& boundary : boundary_) {
     if (boundary.step < kBoundary)
       first_ = std::max(first_, boundary.step + 1);

@@ -11,7 +11,10 @@
 namespace rankscope {
 
 /// A step near the begin or the end of the recording that is long because all ranks wait for one
-/// that has no activity meanwhile: its profiler started later.
+/// that has no activity meanwhile: its profiler started later. With eight steps and more: one of
+/// the first and the last four that exceeds the median of the others by half of it and by five
+/// robust standard deviations, where 90 % of the excess is waiting in one collective and a time
+/// without activity of the rank that it waits for.
 struct BoundaryStep {
   std::size_t step = 0;    ///< position in JobRun::step_numbers
   std::int64_t number = 0; ///< of the step
@@ -20,20 +23,15 @@ struct BoundaryStep {
   double wait_ms = 0;      ///< in one collective, of the rank that waits longest
 };
 
-/// With eight steps and more: those of the first and the last four that exceed the median of the
-/// others by half of it and by five robust standard deviations, where 90 % of the excess is waiting
-/// in one collective and a time without activity of the rank that it waits for. In a different
-/// recording of the same job they would take as long as the others.
-[[nodiscard]] std::vector<BoundaryStep> boundary_steps(const JobRun& run);
-
 /// The time of steps, from step_ends(). The first of several is not counted: it begins without what
-/// the step before leaves behind; nor are boundary_steps(), nor what is before or after them. A
+/// the step before leaves behind; nor is a BoundaryStep, nor what is before or after them. A
 /// single one begins after the work that was queued before it, and on the rank whose activities are
 /// critical, which may begin later than others.
 class CountedSteps {
 public:
-  /// `path`: critical_path() of the run as measured.
-  CountedSteps(const JobRun& run, const std::vector<PathPiece>& path);
+  /// `path`, `ends`: critical_path() and step_ends() of the run as measured.
+  CountedSteps(const JobRun& run, const std::vector<PathPiece>& path,
+               const std::vector<std::int64_t>& ends);
 
   [[nodiscard]] bool counts(std::size_t step) const { return step >= first_ && step < end_; }
   [[nodiscard]] std::size_t counted() const { return end_ - first_; }

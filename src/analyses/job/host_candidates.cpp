@@ -109,12 +109,13 @@ private:
     if (a.kind != ActivityKind::kCall)
       return;
     const NodeId gpu = waited_for(n);
-    if (gpu == kNoNode && dur(n) < stall_ns_ && !rule_of_call(n, a)) {
+    const std::optional<CauseRule> rule = rule_of_call(n, a);
+    if (!rule && gpu == kNoNode && dur(n) < stall_ns_) {
       short_.push_back(n);
       return;
     }
     const std::string name = text(n, a.name);
-    if (const std::optional<CauseRule> rule = rule_of_call(n, a)) {
+    if (rule) {
       CauseCandidate& c = group({*rule, "", "", ""}, n);
       c.cause.what = name;
       c.durations.emplace_back(n, 0);

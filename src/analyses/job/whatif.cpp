@@ -161,10 +161,11 @@ void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) 
 }
 
 /// Steps that were recorded one by one have a path each.
+/// `path`, `ends`: as measured.
 double unexplained_percent(const JobRun& run, const std::vector<PathPiece>& path,
-                           const CountedSteps& clock) {
+                           const std::vector<std::int64_t>& ends, const CountedSteps& clock) {
   if (run.step_begin_ns.empty())
-    return quality_of(run.graph, clock.part_of(path, step_ends(run, {}))).unexplained_percent();
+    return quality_of(run.graph, clock.part_of(path, ends)).unexplained_percent();
   double out = 0;
   for (const PathRow& row : path_rows(run, JobEdit{}, clock))
     if (row.kind == "unexplained")
@@ -178,12 +179,13 @@ Result<WhatIf> whatif_of(const JobRun& run, const WorkerGrid* grid,
                          const std::vector<RunEdit>& changes) {
   WhatIf out;
   const std::vector<PathPiece> path = critical_path(run.graph);
-  const CountedSteps clock(run, path);
+  const std::vector<std::int64_t> ends = step_ends(run, {});
+  const CountedSteps clock(run, path, ends);
   out.facts.ranks = run.ranks.size();
   out.facts.steps = run.step_numbers.empty() ? 0 : clock.counted();
   out.facts.boundary = clock.boundary();
-  out.facts.step_ms = clock.mean_ms(step_ends(run, {}));
-  out.facts.unexplained_percent = unexplained_percent(run, path, clock);
+  out.facts.step_ms = clock.mean_ms(ends);
+  out.facts.unexplained_percent = unexplained_percent(run, path, ends, clock);
   JobEdit without = JobEdit::of(run.graph);
   clear_delays(run.graph, without);
   if (out.facts.step_ms > 0)

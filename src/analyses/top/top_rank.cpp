@@ -70,7 +70,8 @@ template <class Row> void erase_at(std::vector<Row>& rows, std::size_t at) {
 
 } // namespace
 
-void TopParts::put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity) {
+void TopParts::put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity,
+                   std::optional<RankGraph> graph) {
   const std::int64_t number = record.key.rank;
   drop(number);
   const std::size_t at = place_of(records, number);
@@ -78,6 +79,8 @@ void TopParts::put(TopRank rank, RankRecord record, RankCollectives of, RankIden
   insert_at(records, at, std::move(record));
   insert_at(collectives, at, std::move(of));
   insert_at(identities, at, std::move(identity));
+  if (graph)
+    insert_at(graphs, at, std::move(*graph));
 }
 
 void TopParts::drop(std::int64_t rank) {
@@ -88,6 +91,8 @@ void TopParts::drop(std::int64_t rank) {
   erase_at(records, at);
   erase_at(collectives, at);
   erase_at(identities, at);
+  if (!graphs.empty())
+    erase_at(graphs, at);
 }
 
 void add_totals(std::vector<KernelTotal>& to, const std::vector<KernelTotal>& more) {

@@ -10,6 +10,7 @@
 #include "analyses/timeline/idle_causes.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,8 +60,9 @@ struct TopParts {
   std::vector<RankIdentity> identities;
   std::vector<RankGraph> graphs; ///< of runs whose causes are looked for, else empty
 
-  /// Puts a rank in its place; one that is there is replaced.
-  void put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity);
+  /// Inserts a rank, or replaces it. All calls pass a graph, or all leave it out.
+  void put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity,
+           std::optional<RankGraph> graph = std::nullopt);
   /// Takes it out, if it is there.
   void drop(std::int64_t rank);
 };
