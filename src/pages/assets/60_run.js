@@ -272,8 +272,9 @@
     const shapes = ["circle", "triangle", "rect", "diamond", "emptyCircle", "emptyRect"];
     // what is far below the roof would push the others to the upper edge
     const roof = peaks.length ? Math.max(...peaks.map((p) => p.tflops)) : Math.max(...points.map((p) => p[1]));
-    const low = points.filter((p) => p[1] < roof / 1000).length;
-    if (low < points.length) points.splice(0, points.length, ...points.filter((p) => p[1] >= roof / 1000));
+    const high = points.filter((p) => p[1] >= roof / 1000);
+    const low = high.length ? points.length - high.length : 0;
+    if (low) points.splice(0, points.length, ...high);
     const option = () => {
       const xs = points.map((p) => p[0]);
       const ys = points.map((p) => p[1]);
@@ -313,7 +314,7 @@
         ["intensity", `${RS.num(p.value[0])} FLOP per byte`], ["of roofline", RS.percent(by.roofline_percent.value(r))], ["bound by", by.bound.value(r)], ["share", RS.percent(by.percent.value(r))], ["peak", by.spec.value(r)]]); },
       onClick: (p) => { if (p.seriesType === "scatter") RS.state.set({ o: by.name.value(p.value[2]) }); },
     });
-    const below = low > 0 && low < points.length + low ? ` ${low} operators below 0.1 % of the highest ${board ? "peak" : "rate"} are left out.` : "";
+    const below = low ? ` ${low} operators below 0.1 % of the highest ${board ? "peak" : "rate"} are left out.` : "";
     RS.section("roofline", "Roofline", (board ? `${board.name}: ${RS.num(board.gbps)} GB/s of memory. A dot is an operator with its shapes, its size the share of kernel time.`
       : "The board is not known (--gpu-arch names it): dots without a roof. A dot is an operator with its shapes, its size the share of kernel time.") + below, [], chart);
   }
