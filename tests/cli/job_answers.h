@@ -2,13 +2,13 @@
 #pragma once
 
 #include "run_binary.h"
+#include "said_table.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <initializer_list>
 #include <simdjson.h>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,25 +26,19 @@ public:
     EXPECT_FALSE(parser_.parse(out_).get(root_)) << out_.substr(0, 400);
   }
   [[nodiscard]] const std::string& out() const { return out_; }
-  [[nodiscard]] std::size_t rows(const char* table) const {
-    return simdjson::dom::array(root_["tables"][table]["rows"]).size();
+  [[nodiscard]] SaidTable table(const char* name) const {
+    return SaidTable(root_["tables"][name].value());
   }
-  [[nodiscard]] simdjson::dom::element cell(const char* table, std::size_t row,
-                                            std::string_view column) const {
-    std::size_t place = 0;
-    for (const std::string_view name : simdjson::dom::array(root_["tables"][table]["columns"])) {
-      if (name == column)
-        break;
-      ++place;
-    }
-    return simdjson::dom::array(root_["tables"][table]["rows"]).at(row).at(place).value();
+  [[nodiscard]] std::size_t rows(const char* name) const { return table(name).rows(); }
+  [[nodiscard]] simdjson::dom::element cell(const char* name, std::size_t row,
+                                            const char* id) const {
+    return table(name).cell(row, id).value();
   }
-  [[nodiscard]] double number(const char* table, std::size_t row, std::string_view column) const {
-    return cell(table, row, column);
+  [[nodiscard]] double number(const char* name, std::size_t row, const char* id) const {
+    return cell(name, row, id);
   }
-  [[nodiscard]] std::string text(const char* table, std::size_t row,
-                                 std::string_view column) const {
-    return std::string(std::string_view(cell(table, row, column)));
+  [[nodiscard]] std::string text(const char* name, std::size_t row, const char* id) const {
+    return table(name).text(row, id);
   }
 
 private:

@@ -3,6 +3,7 @@
 #include "golden/golden_data.h"
 #include "os/byte_source.h"
 #include "read_blob.h"
+#include "said_table.h"
 #include "temp_folder.h"
 
 #include <cmath>
@@ -17,39 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// A table of `--json`.
-class SaidTable {
-public:
-  explicit SaidTable(simdjson::dom::element table) {
-    for (const std::string_view id : table["ids"].get_array())
-      ids_.emplace_back(id);
-    for (const simdjson::dom::element row : table["rows"].get_array())
-      rows_.push_back(row.get_array());
-  }
-  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
-  [[nodiscard]] std::optional<double> number(std::size_t row, const std::string& id) const {
-    double value = 0;
-    if (cell(row, id).get(value) != simdjson::SUCCESS)
-      return std::nullopt;
-    return value;
-  }
-  [[nodiscard]] std::string text(std::size_t row, const std::string& id) const {
-    std::string_view value;
-    return cell(row, id).get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
-  }
-
-private:
-  [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element>
-  cell(std::size_t row, const std::string& id) const {
-    const auto at = std::find(ids_.begin(), ids_.end(), id);
-    EXPECT_NE(at, ids_.end()) << id;
-    return rows_[row].at(static_cast<std::size_t>(at - ids_.begin()));
-  }
-
-  std::vector<std::string> ids_;
-  std::vector<simdjson::dom::array> rows_;
-};
-
 /// What a command prints as JSON.
 class Said {
 public:
@@ -59,11 +27,11 @@ public:
     EXPECT_TRUE(result_.code == 0 || result_.code == 4) << args[0] << ": " << result_.err;
     EXPECT_EQ(parser_.parse(result_.out).get(root_), simdjson::SUCCESS) << args[0];
   }
-  [[nodiscard]] std::optional<SaidTable> table(const std::string& name) const {
+  [[nodiscard]] std::optional<test::SaidTable> table(const std::string& name) const {
     simdjson::dom::element found;
     if (root_["tables"][name].get(found) != simdjson::SUCCESS)
       return std::nullopt;
-    return SaidTable(found);
+    return test::SaidTable(found);
   }
 
 private:
@@ -337,7 +305,7 @@ void collectives(const Words& run, const Said& top, const std::string& folder,
   const Said sql(with({"query", "SELECT collective, sum(total_latency_ms) AS total_latency_ms "
                                 "FROM nccl_summary_implicit_sync GROUP BY collective"}));
   const Said late(with({"query", "SELECT * FROM straggler_summary"}));
-  const auto take = [&](const std::optional<SaidTable>& table, const char* command,
+  const auto take = [&](const std::optional<test::SaidTable>& table, const char* command,
                         const char* value) {
     ASSERT_TRUE(table) << command;
     for (std::size_t r = 0; r < table->rows(); ++r)
@@ -351,7 +319,7 @@ void collectives(const Words& run, const Said& top, const std::string& folder,
                         out.path("c"), "--no-plots"});
     take(compare.table("NCCL_ImplicitSyncCmp"), "compare", "base_total_latency_ms");
   }
-  const auto take_late = [&](const std::optional<SaidTable>& table, const char* command,
+  const auto take_late = [&](const std::optional<test::SaidTable>& table, const char* command,
                              const char* value) {
     ASSERT_TRUE(table) << command;
     for (std::size_t r = 0; r < table->rows(); ++r)
