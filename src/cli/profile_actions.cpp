@@ -37,7 +37,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
                               : program.empty()     ? "variables"
                               : there               ? "here"
                                                     : "not installed";
-    text += fmt::format("{:<26}{:<10}{}\n", name, state, entry.about);
+    text += fmt::format("{:<26}{:<15}{}\n", name, state, entry.about);
     Json one = Json::object({{"name", name},
                              {"state", state},
                              {"about", entry.about},
@@ -45,7 +45,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
                              {"cmd", entry.cmd}});
     Json writes = Json::list();
     for (const ToolOutput& output : entry.produces) {
-      text += fmt::format("{:36}writes {}\n", "", output.path);
+      text += fmt::format("{:41}writes {}\n", "", output.path);
       writes.items.push_back(output.path);
     }
     one.at("writes") = std::move(writes);

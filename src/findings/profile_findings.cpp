@@ -166,7 +166,7 @@ public:
   }
   [[nodiscard]] Finding operator()(const IdleDevices& f) const {
     return make(rules::idle_device, "",
-                fmt::format("GPU {} did nothing during the run", listed(f.idle)),
+                fmt::format("GPU {} was idle in every sample", listed(f.idle)),
                 f.busy.empty() ? "All sampled GPUs were idle"
                                : fmt::format("GPU {} was busy", listed(f.busy)),
                 "Choose GPUs with --devices; *_VISIBLE_DEVICES decides what the run uses");
