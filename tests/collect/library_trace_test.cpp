@@ -2,6 +2,7 @@
 #include "collect/library_trace/library_trace.h"
 #include "collect/library_trace/line_splitter.h"
 #include "temp_folder.h"
+#include "test_paths.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -428,6 +429,17 @@ TEST(LibraryTrace, CudnnRecords) {
   EXPECT_EQ(t.rows[0].at("library"), "cudnn");
   EXPECT_EQ(t.detail[0].at("operation"), "cudnnConvolutionForward");
   EXPECT_EQ(t.detail[0].at("solution"), "CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM");
+}
+
+// a convolution as cuDNN 9.19 logged it on an H200: the call, and its status when it returns
+TEST(LibraryTrace, CudnnBackendLogsACallTwice) {
+  const Traced t(test::bytes_of(test::source_dir() / "tests/fuzz/corpus/library_log/cudnn9.log"));
+  ASSERT_EQ(t.rows.size(), 1U) << t.csv;
+  EXPECT_EQ(t.rows[0].at("calls"), "1");
+  EXPECT_NE(t.csv.find("cudnnBackendExecute deviceName="), std::string::npos) << t.csv;
+  EXPECT_EQ(t.detail[0].at("problem"), "8x64x56x56 64x64x3x3 8x64x56x56");
+  EXPECT_EQ(t.detail[0].at("dtype"), "HALF");
+  EXPECT_EQ(t.detail[0].at("solution"), "engine 22");
 }
 
 TEST(LibraryTrace, TornAndInterleavedLinesAreDamagedNotGuessed) {

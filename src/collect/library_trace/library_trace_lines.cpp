@@ -121,6 +121,10 @@ void LibraryTrace::State::add(LogStream& s, std::string_view before, const Parse
 void LibraryTrace::State::end_record(LogStream& s, std::optional<double> t_s) {
   if (!s.record)
     return;
+  if (s.record->returned) {
+    s.record.reset();
+    return;
+  }
   if (const auto parsed = finish_cuda_record(*s.record))
     add(s, "", *parsed, t_s);
   else

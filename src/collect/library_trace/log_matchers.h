@@ -78,7 +78,8 @@ struct KernelEvent {
 struct CudaRecord {
   LogKind kind = LogKind::kCublas;
   std::string function;
-  std::string fields; ///< "name=value " of those that make a configuration
+  std::string fields;    ///< "name=value " of those that make a configuration
+  bool returned = false; ///< the second record of a call, with its status
 };
 /// None for functions that start no work (create, set, get).
 [[nodiscard]] std::optional<CudaRecord> begin_cuda_record(LogKind kind, std::string_view text);

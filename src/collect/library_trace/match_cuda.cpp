@@ -107,6 +107,8 @@ std::optional<CudaRecord> begin_cuda_record(LogKind kind, std::string_view text)
   const std::string_view function = function_of(text);
   if (function.empty() || !starts_work(function))
     return std::nullopt;
+  if (function.ends_with("Internal")) // what a public function calls, which has a record too
+    return std::nullopt;
   return CudaRecord{kind, std::string(function), {}};
 }
 
@@ -121,6 +123,10 @@ bool add_cuda_field(CudaRecord& record, std::string_view text) {
   if (colon == std::string_view::npos || at == std::string_view::npos)
     return true;
   const std::string_view name = text.substr(0, colon);
+  if (text.substr(colon).starts_with(": type=cudnnStatus_t;")) {
+    record.returned = true; // cuDNN 9 logs a call when it begins and when it returns
+    return true;
+  }
   const std::string_view v = bare(trimmed(value ? *value : text.substr(at + 4)));
   // addresses, streams and scalars make every call another one
   if (v.starts_with("POINTER") || v.find("0x") != std::string_view::npos || v.empty() ||
@@ -131,6 +137,28 @@ bool add_cuda_field(CudaRecord& record, std::string_view text) {
   return true;
 }
 
+namespace {
+
+/// The tensors of an execution plan of cuDNN's backend, in the order of the log:
+/// "8x64x56x56 64x64x3x3", their type and the engine.
+void add_backend_tensors(std::string_view fields, LibraryCall& c) {
+  if (const std::string_view engine = field_match_cuda(fields, "engine_id"); !engine.empty())
+    c.solution = fmt::format("engine {}", engine);
+  constexpr std::string_view kType = "CUDNN_DATA_";
+  while (!fields.empty()) {
+    const std::string_view word = next_word(fields);
+    if (c.dtype.empty() && word.starts_with("type=") && word.substr(5).starts_with(kType))
+      c.dtype = word.substr(5 + kType.size());
+    if (!word.starts_with("dimA=[") || !word.ends_with(']'))
+      continue;
+    std::string extents(word.substr(6, word.size() - 7));
+    std::ranges::replace(extents, ',', 'x');
+    c.problem += (c.problem.empty() ? "" : " ") + extents;
+  }
+}
+
+} // namespace
+
 std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record) {
   ParsedCall out;
   LibraryCall& c = out.call;
@@ -140,6 +168,7 @@ std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record) {
   c.config.resize(trimmed(c.config).size());
   if (record.kind == LogKind::kCudnn) {
     c.solution = field_match_cuda(record.fields, "algo");
+    add_backend_tensors(record.fields, c);
     return out;
   }
   const auto m = to_number(field_match_cuda(record.fields, "m")),
