@@ -9,6 +9,7 @@ with it, so that the gain that a diagnosis promises can be compared with the gai
 Needs PyTorch 2.1 or newer and one GPU.
 """
 import argparse
+import functools
 import gc
 import json
 import os
@@ -19,7 +20,9 @@ import time
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.profiler import ProfilerActivity, profile, schedule
+from torch.utils.checkpoint import checkpoint
 
 # Causes that need a process of their own: variables that are read once.
 ENVIRONMENT = {"launch_blocking": {"CUDA_LAUNCH_BLOCKING": "1"}}
@@ -33,13 +36,15 @@ class Block(nn.Module):
         self.qkv = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.attend = functools.partial(F.scaled_dot_product_attention, is_causal=True)
+        self.activate = F.gelu
 
     def forward(self, x):
         batch, length, width = x.shape
         q, k, v = self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        y = self.attend(q, k, v)
         x = x + self.out(y.transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
+        return x + self.down(self.activate(self.up(self.norm2(x))))
 
 
 class Model(nn.Module):
@@ -80,18 +85,22 @@ class Loop:
     dtype = torch.bfloat16
     precision = "high"
     stacks = False
+    set_to_none = True
     steps = 6
 
     def __init__(self):
         torch.manual_seed(1)
         torch.set_float32_matmul_precision(self.precision)
-        self.model = Model(self.vocabulary, self.width, self.layers).to("cuda", self.dtype)
+        self.model = self.make_model().to("cuda", self.dtype)
         self.optimizer = self.make_optimizer()
         self.tokens = torch.randint(self.vocabulary, (self.batch, self.length), device="cuda")
         self.setup()
 
     def setup(self):
         pass
+
+    def make_model(self):
+        return Model(self.vocabulary, self.width, self.layers)
 
     def make_optimizer(self):
         return torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
@@ -109,7 +118,7 @@ class Loop:
 
     def step(self, number):
         tokens = self.next_batch()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=self.set_to_none)
         loss = self.forward_backward(tokens)
         self.after_backward(loss)
         self.optimizer.step()
@@ -321,7 +330,242 @@ class Checkpoint(Loop):
             torch.save(self.model.state_dict(), "/tmp/rankscope_causes.pt")
 
 
-# slow variant -> the variants in which its cause is removed
+class Deep(Loop):
+    layers = 8
+
+
+class Recompute(Deep):
+    """Keeps no activations of a block: its forward pass runs again in the backward pass."""
+
+    reentrant = False
+
+    def setup(self):
+        for block in self.model.blocks:
+            block.forward = functools.partial(checkpoint, block.forward, use_reentrant=self.reentrant)
+
+
+class RecomputeReentrant(Recompute):
+    reentrant = True
+
+
+class LongTexts(Loop):
+    batch, length = 4, 4096
+
+
+def written_out_attention(q, k, v):
+    scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+    length = scores.shape[-1]
+    later = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
+    return scores.masked_fill(later, float("-inf")).softmax(-1) @ v
+
+
+class WrittenOutAttention(LongTexts):
+    """Attention as a product, a softmax and a product; the scores are written to memory."""
+
+    def setup(self):
+        for block in self.model.blocks:
+            block.attend = written_out_attention
+
+
+class MathAttention(LongTexts):
+    """scaled_dot_product_attention, restricted to the implementation without a fused kernel."""
+
+    def forward_backward(self, tokens):
+        with sdpa_kernel(SDPBackend.MATH):
+            return super().forward_backward(tokens)
+
+
+class MicroBatches(Loop):
+    """fp32 weights under autocast: every micro-batch casts all weights again."""
+
+    dtype, batch, width, length = torch.float32, 8, 2048, 256
+    parts = 4
+
+    def loss_of(self, tokens):
+        return F.cross_entropy(self.model(tokens).flatten(0, 1).float(), tokens.flatten())
+
+    def forward_backward(self, tokens):
+        for part in tokens.chunk(self.parts):
+            with torch.autocast("cuda", torch.bfloat16):
+                loss = self.loss_of(part)
+            loss.backward()
+        return loss
+
+
+class CastOnce(MicroBatches):
+    """One autocast context for all micro-batches, which keeps the cast weights."""
+
+    def forward_backward(self, tokens):
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = sum(self.loss_of(part) for part in tokens.chunk(self.parts))
+        loss.backward()
+        return loss
+
+
+class Wide(Loop):
+    """Many weights and few tokens."""
+
+    width, layers, batch = 2048, 8, 4
+
+
+class ZeroGrad(Wide):
+    """Gradients are filled with zeros, and then added to."""
+
+    set_to_none = False
+
+
+class Concatenate(Loop):
+    """The last 64 outputs are kept by concatenation, which copies all of them in each step."""
+
+    def setup(self):
+        self.kept = torch.zeros(64, 8, self.length, 2048, device="cuda", dtype=torch.bfloat16)
+        self.new = torch.ones(1, 8, self.length, 2048, device="cuda", dtype=torch.bfloat16)
+
+    def after_backward(self, loss):
+        self.kept = torch.cat([self.kept[1:], self.new])
+
+
+class Ring(Concatenate):
+    """The same outputs, each in a place of its own."""
+
+    def after_backward(self, loss):
+        self.at = (getattr(self, "at", 0) + 1) % len(self.kept)
+        self.kept[self.at].copy_(self.new[0])
+
+
+class Images(Loop):
+    layout = torch.contiguous_format
+
+    def make_model(self):
+        layers = []
+        for _ in range(6):
+            layers += [nn.Conv2d(256, 256, 3, padding=1, bias=False), nn.BatchNorm2d(256), nn.ReLU()]
+        return nn.Sequential(*layers)
+
+    def setup(self):
+        self.model.to(memory_format=self.layout)
+        self.images = torch.randn(64, 256, 56, 56, device="cuda", dtype=self.dtype)
+        self.images = self.images.contiguous(memory_format=self.layout)
+
+    def forward_backward(self, tokens):
+        loss = self.model(self.images).float().pow(2).mean()
+        loss.backward()
+        return loss
+
+
+class ImagesChannelsLast(Images):
+    layout = torch.channels_last
+
+
+class PinInStep(Pageable):
+    """Pins its input in the training thread: the host copies it first."""
+
+    def next_batch(self):
+        self.on_gpu = self.features.pin_memory().to("cuda", non_blocking=True)
+        return self.tokens
+
+
+class Offload(Loop):
+    """Copies 256 MiB to the host on a separate stream, and waits for it in each step."""
+
+    wait = True
+
+    def setup(self):
+        self.source = torch.randn(64, 1024, 1024, device="cuda")
+        self.target = torch.empty(64, 1024, 1024, pin_memory=True)
+        self.side = torch.cuda.Stream()
+
+    def after_backward(self, loss):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.target.copy_(self.source, non_blocking=True)
+        if self.wait:
+            torch.cuda.current_stream().wait_stream(self.side)
+
+
+class OffloadBeside(Offload):
+    wait = False
+
+
+def gelu_by_parts(x):
+    return 0.5 * x * (1 + torch.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+class GeluByParts(Loop):
+    """An activation as nine pointwise operators."""
+
+    activate = staticmethod(gelu_by_parts)
+
+    def setup(self):
+        for block in self.model.blocks:
+            block.activate = self.activate
+
+
+class GeluFused(GeluByParts):
+    activate = staticmethod(functools.partial(F.gelu, approximate="tanh"))
+
+
+class Recompile(Loop):
+    """A compiled function gets an input of a new length in one step."""
+
+    steps = 6
+    rows = 512
+
+    def setup(self):
+        self.compiled = torch.compile(gelu_by_parts, dynamic=False)
+
+    def after_backward(self, loss):
+        self.compiled(torch.ones(self.rows, 256, device="cuda"))
+
+    def end_of_step(self, number):
+        if number == 5:
+            self.rows -= 8
+
+
+class SameLength(Recompile):
+    def end_of_step(self, number):
+        pass
+
+
+class CompiledInPieces(LaunchBound):
+    """A compiled model with a graph break after each block."""
+
+    whole = False
+
+    def setup(self):
+        for block in self.model.blocks:
+            block.activate = functools.partial(F.gelu, approximate="tanh")
+        if self.whole:
+            self.model.compile(fullgraph=True)
+            return
+        for block in self.model.blocks:
+            block.compile(fullgraph=True)
+
+
+class CompiledWhole(CompiledInPieces):
+    whole = True
+
+
+class SampleOnHost(Loop):
+    """Generates tokens: the next ones are chosen on the host, from logits that it reads."""
+
+    batch, length, steps = 8, 256, 16
+
+    @torch.no_grad()
+    def step(self, number):
+        logits = self.model(self.tokens)[:, -1].float()
+        self.tokens = torch.cat([self.tokens[:, 1:], self.chosen(logits)], 1)
+
+    def chosen(self, logits):
+        return torch.multinomial(logits.cpu().softmax(-1), 1).to("cuda")
+
+
+class SampleOnGpu(SampleOnHost):
+    def chosen(self, logits):
+        return torch.multinomial(logits.softmax(-1), 1)
+
+
+# slow variant -> variants without its cause, or with another form of it
 PAIRS = {
     "base": (Loop, {"again": Loop}),
     "host_stall": (HostStall, {"removed": Loop}),
@@ -338,6 +582,18 @@ PAIRS = {
     "optimizer_loop": (OptimizerLoop, {}),
     "vocabulary": (OddVocabulary, {"padded": PaddedVocabulary}),
     "checkpoint": (Checkpoint, {}),
+    "recompute": (Recompute, {"kept": Deep, "reentrant": RecomputeReentrant}),
+    "attention": (WrittenOutAttention, {"fused": LongTexts, "math": MathAttention}),
+    "casts": (MicroBatches, {"once": CastOnce}),
+    "zero_grad": (ZeroGrad, {"none": Wide}),
+    "concatenate": (Concatenate, {"ring": Ring}),
+    "layout": (Images, {"channels_last": ImagesChannelsLast}),
+    "pin": (PinInStep, {"before": Pinned}),
+    "offload": (Offload, {"beside": OffloadBeside}),
+    "pointwise": (GeluByParts, {"fused": GeluFused}),
+    "recompile": (Recompile, {"same": SameLength}),
+    "sampler": (SampleOnHost, {"on_gpu": SampleOnGpu}),
+    "pieces": (CompiledInPieces, {"whole": CompiledWhole}),
 }
 
 

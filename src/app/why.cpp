@@ -33,9 +33,13 @@ Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, cons
 
 Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
   RS_TRY(JobInput job, read_job(session, request.job));
-  RS_TRY(CauseFacts out,
-         causes_of_job(std::move(job), request.job.gpu_arch, {request.floor_percent, true}));
+  std::optional<RecordingCost> recording;
+  if (request.step_time_ms > 0)
+    recording = without_recording(job.run, request.step_time_ms);
+  RS_TRY(CauseFacts out, causes_of_job(std::move(job), request.job.gpu_arch,
+                                       {request.floor_percent, true, recording.has_value()}));
   out.step_time_ms = request.step_time_ms;
+  out.recording = recording;
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "findings/cause_findings.h"
 
+#include "base/ascii.h"
 #include "base/units.h"
 #include "findings/compose.h"
 #include "model/kernel_names.h"
@@ -29,9 +30,12 @@ constexpr std::array<const FindingRule*, kCauseRules> kFindingRules = {
     &rules::code_loading,    &rules::launch_bound,
     &rules::optimizer_loop,  &rules::slow_format,
     &rules::misaligned_gemm, &rules::pageable_copy,
-    &rules::slow_gpu,        &rules::slow_operator,
-    &rules::more_work,       &rules::slow_host,
-    &rules::more_data,       &rules::slow_link};
+    &rules::exposed_copy,    &rules::unfused_attention,
+    &rules::pointwise_chain, &rules::layout_conversion,
+    &rules::recomputation,   &rules::slow_gpu,
+    &rules::slow_operator,   &rules::more_work,
+    &rules::slow_host,       &rules::more_data,
+    &rules::slow_link};
 
 constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"data-loader", "does the GPU wait for data?",
@@ -67,6 +71,20 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
      "products of the run"},
     {"pageable-copy", "is host memory of copies pinned?",
      "copies of pageable memory of 64 KiB and more"},
+    {"exposed-copy", "do kernels wait for copies from or to pinned memory?",
+     "copies of pinned memory of 64 KiB and more on the critical path"},
+    {"unfused-attention", "does attention write its scores to memory?",
+     "a softmax over at least 512 queries and 512 keys between two batched products, on a GPU "
+     "whose "
+     "peaks are known"},
+    {"pointwise-chain", "could one kernel replace several?",
+     "three and more successive pointwise kernels of a stream on as many elements, except in the "
+     "optimizer"},
+    {"layout-conversion", "are tensors converted between NCHW and NHWC?",
+     "kernels that the convolution library inserts, by name"},
+    {"recomputation", "does the forward pass run again?",
+     "successive launches of the backward pass whose operators and shapes the forward pass has, at "
+     "least two of them operators with another backward pass"},
     {"slow-gpu", "does the GPU of one rank run every kernel slower?",
      "a rank that the test of slow or late ranks names, against the median of its peers at the "
      "same "
@@ -127,8 +145,11 @@ std::string times_per_step(const CauseFacts& facts, const StepCause& c) {
 }
 
 std::string headline_of(const CauseFacts& facts, const StepCause& c) {
-  const std::string cost = number3(c.cost_ms) + (facts.steps > 0 ? " ms of a step" : " ms");
+  std::string cost = number3(c.cost_ms) + (facts.steps > 0 ? " ms of a step" : " ms");
   const std::string_view per_step = facts.steps > 0 ? " per step" : "";
+  if (in_single_steps(c))
+    cost = fmt::format("{} ms in {} of {} steps", number3(c.cost_ms * static_cast<double>(c.steps)),
+                       c.steps_seen, c.steps);
   switch (c.rule) {
   case CauseRule::kLoader:
     return fmt::format("The GPU waits for the data loader: {}", cost);
@@ -166,6 +187,20 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kPageableCopy:
     return fmt::format("{} MB{} are copied from or to pageable memory at {} GB/s",
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, number3(c.rate));
+  case CauseRule::kExposedCopy:
+    return fmt::format("Kernels wait for copies {} the host: {} MB{}, {}",
+                       contains(c.what, "HtoD") || contains(c.what, "HostToDevice") ? "from" : "to",
+                       number3(static_cast<double>(c.bytes) / 1e6), per_step, cost);
+  case CauseRule::kUnfusedAttention:
+    return fmt::format("Attention writes its scores ({}) to memory: {}", c.what, cost);
+  case CauseRule::kPointwiseChain:
+    return fmt::format("{} kernels{} in chains of pointwise operators: {}", occurrences(c),
+                       per_step, cost);
+  case CauseRule::kLayoutConversion:
+    return fmt::format("{} kernels{} convert between NCHW and NHWC: {}", occurrences(c), per_step,
+                       cost);
+  case CauseRule::kRecomputation:
+    return fmt::format("The forward pass runs again in the backward pass: {}", cost);
   case CauseRule::kSlowGpu:
     return fmt::format("The GPU of rank {} takes {} longer for its kernels than those of its peers",
                        c.ranks.front(), percent_text(c.percent));
@@ -189,12 +224,12 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   return {};
 }
 
-std::string of_one_rank(const StepCause& c) {
+std::string of_one_rank(const CauseFacts& facts, const StepCause& c) {
   std::string out =
       c.excess_ms > 0 ? fmt::format("It computes {} ms longer than its peers", number3(c.excess_ms))
                       : std::string("It comes later to collectives than its peers");
-  if (c.steps > 1)
-    out += fmt::format(", most of all in {} of {} steps", c.latest_steps, c.steps);
+  if (facts.recorded_steps > 1)
+    out += fmt::format(", most of all in {} of {} steps", c.latest_steps, facts.recorded_steps);
   if (!c.shapes)
     return out + "; shapes were not recorded, so larger inputs are not excluded";
   if (c.rule == CauseRule::kSlowGpu)
@@ -223,14 +258,15 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kMoreWork:
   case CauseRule::kMoreData:
   case CauseRule::kSlowHost:
-    return of_one_rank(c);
+    return of_one_rank(facts, c);
   case CauseRule::kSlowLink:
     return fmt::format("Bus bandwidth of {} against the median of the {} other groups of its kind "
                        "and size; waiting for late ranks is not in it",
                        short_place(c.what), c.others);
   case CauseRule::kLaunchBound:
-    return "The profiler lengthens launches: compare with a step that is not recorded "
-           "(--step-time)";
+    return facts.recording ? ""
+                           : "The profiler lengthens launches: compare with a step that is not "
+                             "recorded (--step-time)";
   case CauseRule::kSlowFormat:
     return "Bound by the peak of TF32 at the share of the peak that fp32 reaches";
   case CauseRule::kMisaligned:
@@ -240,6 +276,16 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
     return c.rate_to > 0
                ? fmt::format("Pinned copies of this run reach {} GB/s", number3(c.rate_to))
                : "No pinned copy to compare with: the bound hides the copies";
+  case CauseRule::kExposedCopy:
+    return "The bound overlaps the copies with kernels";
+  case CauseRule::kUnfusedAttention:
+    return "Bound by the peak of its products";
+  case CauseRule::kPointwiseChain:
+    return fmt::format("The bound reads the input of a chain once and writes its result once. The "
+                       "longest: {}",
+                       c.what);
+  case CauseRule::kRecomputation:
+    return "Activation checkpointing saves memory for this time";
   default:
     return {};
   }
@@ -267,7 +313,7 @@ std::string evidence_of(const CauseFacts& facts, const StepCause& c) {
   else if (c.alone_ms < facts.floor_ms)
     add("nothing before the causes above are removed");
   add(ranks_of(c, facts.ranks));
-  if (c.steps > 1)
+  if (c.steps > 1 && !in_single_steps(c))
     add(fmt::format("in {} of {} steps", c.steps_seen, c.steps));
   if (c.confidence != Confidence::kSure)
     add("confidence: " + std::string(confidence_name(c.confidence)));
@@ -288,6 +334,8 @@ std::string gain_text(const CauseFacts& facts, const StepCause& c) {
   if (c.low_ms && c.high_ms)
     out += fmt::format(" ({})", range3(*c.low_ms, *c.high_ms));
   out += fmt::format(" of {} ms", number3(facts.step_ms));
+  if (in_single_steps(c))
+    out += ", as a mean over the steps";
   if (unexplained > kDoubtfulPercent)
     out += ", uncertain";
   return out;

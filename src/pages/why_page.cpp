@@ -53,7 +53,14 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
         fmt::format("{} of the GPU time has no launch in the trace: record CPU activity too",
                     percent_text(facts.unlinked_percent)),
         "  ", Ink::kWarn);
-  if (facts.step_time_ms > 0) {
+  if (facts.recording) {
+    page.sentence(
+        fmt::format("recorded, a step takes {} ms: {} us are taken off the host's time for each "
+                    "recorded range and call, so that it takes {} ms",
+                    number3(facts.recording->recorded_ms), number3(facts.recording->each_us),
+                    number3(facts.recording->step_ms)),
+        "  ", Ink::kWarn);
+  } else if (facts.step_time_ms > 0) {
     const double longer = 100 * (facts.step_ms / facts.step_time_ms - 1);
     if (longer > kProfilerPercent)
       page.sentence(

@@ -22,6 +22,8 @@ struct RecordedCause {
   const char* what;      ///< in its headline
   double without_ms = 0; ///< measured without the profiler and without the cause; 0: not comparable
   bool at_most = false;  ///< the gain is a bound
+  const char* step_time = ""; ///< measured without the profiler: asked with it too
+  bool host_bound = false;    ///< only while it is recorded: asked with the step time alone
 };
 
 std::string recorded(const std::string& name) {
@@ -30,9 +32,10 @@ std::string recorded(const std::string& name) {
 
 class RecordedCauses : public testing::TestWithParam<RecordedCause> {};
 
-TEST_P(RecordedCauses, IsNamedWithItsGain) {
-  const RecordedCause& of = GetParam();
-  const test::JobAnswer answer("why", {recorded(of.name)});
+void expect_cause(const RecordedCause& of, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {recorded(of.name)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const test::JobAnswer answer("why", arguments);
   const std::size_t causes = answer.rows("causes");
   if (*of.rule == '\0') {
     EXPECT_EQ(causes, 0U) << answer.out();
@@ -57,21 +60,42 @@ TEST_P(RecordedCauses, IsNamedWithItsGain) {
   }
 }
 
+TEST_P(RecordedCauses, IsNamedWithItsGain) {
+  const RecordedCause& of = GetParam();
+  if (!of.host_bound)
+    expect_cause(of, {});
+  if (*of.step_time != '\0')
+    expect_cause(of, {"--step-time", of.step_time});
+}
+
 // what was measured: docs/why.md
 INSTANTIATE_TEST_SUITE_P(
     H100, RecordedCauses,
-    testing::Values(RecordedCause{"base", "", ""},
-                    RecordedCause{"host_stall", "host-code", "Optimizer.step", 15.3},
-                    RecordedCause{"collection", "garbage-collection", "garbage collector", 15.7},
-                    RecordedCause{"loader", "data-loader", "data loader", 14.7},
-                    RecordedCause{"readback", "read-back", "_local_scalar_dense", 16.1},
-                    RecordedCause{"synchronize", "read-back", "cudaDeviceSynchronize", 15.3},
-                    RecordedCause{"launch_blocking", "blocking-launch", "", 15.3},
-                    RecordedCause{"empty_cache", "allocator", "allocator", 15.3},
-                    RecordedCause{"launch_bound", "launch-bound", "Launches", 0},
-                    RecordedCause{"fp32", "slow-format", "fp32", 36.7, true},
-                    RecordedCause{"vocabulary", "misaligned-gemm", "50257", 18.7},
-                    RecordedCause{"pageable", "pageable-copy", "pageable", 15.4, true}),
+    testing::Values(
+        RecordedCause{"base", "", ""},
+        RecordedCause{"host_stall", "host-code", "Optimizer.step", 15.3, false, "37.7"},
+        RecordedCause{"collection", "garbage-collection", "garbage collector", 15.7, false, "152"},
+        RecordedCause{"loader", "data-loader", "data loader", 14.7, false, "41.2"},
+        RecordedCause{"readback", "read-back", "_local_scalar_dense", 16.1, false, "18.1"},
+        RecordedCause{"synchronize", "read-back", "cudaDeviceSynchronize", 15.3, false, "16.5"},
+        RecordedCause{"launch_blocking", "blocking-launch", "", 15.3, false, "25.8"},
+        RecordedCause{"empty_cache", "allocator", "allocator", 15.3, false, "20.2"},
+        RecordedCause{"fp32", "slow-format", "fp32", 36.7, true},
+        RecordedCause{"vocabulary", "misaligned-gemm", "50257", 18.7},
+        RecordedCause{"pageable", "pageable-copy", "pageable", 15.4, true}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    H200, RecordedCauses,
+    testing::Values(RecordedCause{"attention", "unfused-attention", "64x4096x4096", 18.9, true},
+                    RecordedCause{"pointwise", "pointwise-chain", "92 kernels", 14.7, true},
+                    RecordedCause{"pinned", "exposed-copy", "from the host: 134 MB", 14.8, true},
+                    RecordedCause{"offload", "exposed-copy", "to the host: 268 MB", 15.0, true},
+                    RecordedCause{"layout", "layout-conversion", "51 kernels per step", 0},
+                    RecordedCause{"recompute", "recomputation", "runs again", 28.4, true, "34.5",
+                                  true},
+                    RecordedCause{"recompile", "code-loading", "in 1 of 5 steps", 0},
+                    RecordedCause{"launch_bound", "launch-bound", "Launches", 0, false, "9.3"}),
     [](const auto& info) { return info.param.name; });
 
 /// The answer for a generated run.
@@ -234,9 +258,16 @@ TEST(WhyCommand, PrintsCausesRemediesAndWhatIsNotReported) {
 
 TEST(WhyCommand, SaysHowMuchTheProfilerAdds) {
   const RunResult run =
-      run_binary({"why", recorded("launch_bound"), "--step-time", "6.5", "--no-cache"});
+      run_binary({"why", recorded("launch_bound"), "--step-time", "9.3", "--no-cache"});
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_NE(run.out.find("recording made the steps 267"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("recorded, a step takes 20.9 ms"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("9.30 ms per step"), std::string::npos) << run.out;
+  // the GPU alone takes longer
+  const RunResult more =
+      run_binary({"why", recorded("launch_bound"), "--step-time", "0.5", "--no-cache"});
+  ASSERT_EQ(more.code, 0) << more.err;
+  EXPECT_NE(more.out.find("recording made the steps"), std::string::npos) << more.out;
+  EXPECT_NE(more.out.find("20.9 ms per step"), std::string::npos) << more.out;
 }
 
 TEST(WhyCommand, ListsEveryRuleWithItsRemedy) {

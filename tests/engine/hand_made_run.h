@@ -11,6 +11,7 @@ namespace rankscope::test {
 struct HandActivity {
   ActivityKind kind = ActivityKind::kKernel;
   const char* name = "";
+  const char *op = "", *context = "", *shapes = "", *types = "";
 };
 
 /// Every rank has the same activities, one of them a collective, all on one stream.
@@ -22,7 +23,10 @@ public:
       rank.rank = static_cast<std::int64_t>(r);
       rank.lines.push_back({true, 7, 0});
       for (const HandActivity& activity : activities)
-        rank.activities.push_back({activity.kind, rank.texts.intern(activity.name)});
+        rank.activities.push_back(
+            {activity.kind, rank.texts.intern(activity.name), rank.texts.intern(activity.op),
+             rank.texts.intern(activity.context), rank.texts.intern(activity.shapes),
+             rank.texts.intern(activity.types)});
     }
     collective_ = static_cast<std::uint32_t>(
         std::ranges::find(activities, ActivityKind::kCollective, &HandActivity::kind) -

@@ -15,9 +15,12 @@ namespace rankscope {
 inline constexpr std::int64_t kSmallCopyBytes = std::int64_t{64}
                                                 << 10U; ///< smaller copies are reads
 
+inline constexpr std::int64_t kStallNs = 200'000; ///< a shorter host activity is part of launching
+
 struct CauseCandidate {
-  StepCause cause;                                        ///< without cost and gain
-  std::vector<NodeId> nodes;                              ///< whose time on the path is its cost
+  StepCause cause;             ///< without cost and gain
+  std::vector<NodeId> nodes;   ///< whose time on the path is its cost
+  std::vector<NodeId> counted; ///< its occurrences; empty: all of `nodes`
   std::vector<std::pair<NodeId, std::int64_t>> durations; ///< without it
   std::vector<NodeId> unblocked;                          ///< calls that would not wait
 };
@@ -31,9 +34,12 @@ struct CauseInput {
 /// Of one rank; `nodes`: its nodes in the graph, ascending. A node belongs to one candidate.
 [[nodiscard]] std::vector<CauseCandidate> host_candidates(const CauseInput& in, std::uint32_t rank,
                                                           std::span<const NodeId> nodes);
-/// Products and copies.
+/// Products, attention and copies.
 [[nodiscard]] std::vector<CauseCandidate> gpu_candidates(const CauseInput& in, std::uint32_t rank,
                                                          std::span<const NodeId> nodes);
+/// GPU work that need not run.
+[[nodiscard]] std::vector<CauseCandidate>
+avoidable_candidates(const CauseInput& in, std::uint32_t rank, std::span<const NodeId> nodes);
 
 /// What makes outstanding ranks differ from their peers: of each the kernels that are longer,
 /// the kernels that peers lack, the host.

@@ -22,9 +22,8 @@ Schema<CauseFacts> run_schema() {
   return Schema<R>(
       "why_run", "the steps of the run and how far the job graph explains them",
       {{"steps", "steps", Unit::kCount, [](const R& r) { return r.steps; },
-        "profiler steps that all ranks have"},
-       {"step_ms", "step_ms", Unit::kMs, &R::step_ms,
-        "time of a step; the first one of several is left out"},
+        "profiler steps that all ranks have and that count: the first one of several does not"},
+       {"step_ms", "step_ms", Unit::kMs, &R::step_ms, "mean time of these steps"},
        {"after_ms", "after_ms", Unit::kMs, &R::after_ms, "replay without the causes of the table"},
        {"floor_ms", "floor_ms", Unit::kMs, &R::floor_ms, "smaller gains are not reported"},
        {"gpu_on_path_percent", "gpu_on_path_percent", Unit::kPercent, &R::gpu_busy_percent,

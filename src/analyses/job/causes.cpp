@@ -15,10 +15,11 @@ namespace rankscope {
 namespace {
 
 constexpr std::array<std::string_view, kCauseRules> kCauseRuleIds = {
-    "data-loader",    "garbage-collection", "host-code",       "allocator",     "pinning",
-    "checkpoint",     "read-back",          "blocking-launch", "code-loading",  "launch-bound",
-    "optimizer-loop", "slow-format",        "misaligned-gemm", "pageable-copy", "slow-gpu",
-    "slow-operator",  "more-work",          "slow-host",       "more-data",     "slow-link"};
+    "data-loader",       "garbage-collection", "host-code",         "allocator",     "pinning",
+    "checkpoint",        "read-back",          "blocking-launch",   "code-loading",  "launch-bound",
+    "optimizer-loop",    "slow-format",        "misaligned-gemm",   "pageable-copy", "exposed-copy",
+    "unfused-attention", "pointwise-chain",    "layout-conversion", "recomputation", "slow-gpu",
+    "slow-operator",     "more-work",          "slow-host",         "more-data",     "slow-link"};
 constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
                                                                 "below-noise"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};
@@ -33,10 +34,11 @@ public:
   Causes(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
          const CauseLook& look, const std::vector<PathPiece>& whole_path)
       : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
-        clock_(run, whole_path, now_) {
+        clock_(run, whole_path, now_), shortened_(look.shortened) {
     const std::vector<PathPiece> path = clock_.part_of(whole_path, now_);
     out_.ranks = run.ranks.size();
-    out_.steps = run.step_numbers.size();
+    out_.recorded_steps = run.step_numbers.size();
+    out_.steps = out_.recorded_steps > 0 ? clock_.counted() : 0;
     out_.boundary = clock_.boundary();
     out_.quality = quality_of(run.graph, path);
     if (look.prediction)
@@ -109,6 +111,8 @@ private:
         join(std::move(c));
       for (CauseCandidate& c : gpu_candidates(in, r, nodes[r]))
         join(std::move(c));
+      for (CauseCandidate& c : avoidable_candidates(in, r, nodes[r]))
+        join(std::move(c));
     }
     if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
       look_at_ranks(in);
@@ -151,12 +155,11 @@ private:
     }
     StepCause& to = same->cause;
     to.ranks.insert(to.ranks.end(), c.cause.ranks.begin(), c.cause.ranks.end());
-    to.count += c.cause.count;
-    to.bytes = std::max(to.bytes, c.cause.bytes);
     const auto append = [](auto& list, const auto& more) {
       list.insert(list.end(), more.begin(), more.end());
     };
     append(same->nodes, c.nodes);
+    append(same->counted, c.counted);
     append(same->durations, c.durations);
     append(same->unblocked, c.unblocked);
   }
@@ -166,9 +169,14 @@ private:
     StepCause& cause = c.cause;
     std::set<std::size_t> seen;
     std::int64_t cost = 0, longest = -1;
+    std::map<std::uint32_t, std::int64_t> copied; // by rank
     for (const NodeId n : c.nodes) {
       cost += on_path_[n];
-      seen.insert(run_.step_of(n));
+      if (clock_.counts(run_.step_of(n))) {
+        seen.insert(run_.step_of(n));
+        if (run_.activity(n).kind == ActivityKind::kCopy)
+          copied[run_.rank_of[n]] += run_.activity(n).bytes;
+      }
       if (run_.graph.dur_ns(n) <= longest)
         continue;
       longest = run_.graph.dur_ns(n);
@@ -177,11 +185,14 @@ private:
                                  node.start_ns + node.dur_ns};
       cause.occurrence_ms = ns_to_ms(node.dur_ns);
     }
-    if (cause.count == 0)
-      cause.count = c.nodes.size();
-    if (on_host(cause.rule) && out_.frame_cost_percent > kFrameCostPercent)
+    const std::vector<NodeId>& counted = c.counted.empty() ? c.nodes : c.counted;
+    cause.count = static_cast<std::size_t>(std::ranges::count_if(
+        counted, [this](NodeId n) { return clock_.counts(run_.step_of(n)); }));
+    for (const auto& [rank, bytes] : copied)
+      cause.bytes = std::max(cause.bytes, bytes / static_cast<std::int64_t>(clock_.counted()));
+    if (on_host(cause.rule) && (shortened_ || out_.frame_cost_percent > kFrameCostPercent))
       cause.confidence = std::max(cause.confidence, Confidence::kLikely);
-    cause.steps = run_.steps();
+    cause.steps = clock_.counted();
     cause.steps_seen = seen.size();
     cause.cost_ms = clock_.per_step_ms(cost);
   }
@@ -285,11 +296,13 @@ private:
   [[nodiscard]] static bool below_noise(const StepCause& cause) {
     if (cause.rule == CauseRule::kCheckpoint || cause.rule == CauseRule::kLoading)
       return false;
-    return 2 * cause.steps_seen < cause.steps || (cause.low_ms && *cause.low_ms <= 0);
+    return in_single_steps(cause) || (cause.low_ms && *cause.low_ms <= 0);
   }
 
-  /// By the gains of the single steps.
+  /// By the gains of the steps that count.
   void set_interval(StepCause& cause, const std::vector<std::int64_t>& ends) const {
+    if (in_single_steps(cause))
+      return;
     if (const std::optional<MeanDifference> interval = clock_.difference_ms(now_, ends)) {
       cause.low_ms = interval->difference - interval->half_width;
       cause.high_ms = interval->difference + interval->half_width;
@@ -329,10 +342,15 @@ private:
   CauseFacts out_;
   std::vector<std::int64_t> on_path_; ///< by node, in the counted steps
   std::vector<CauseCandidate> candidates_;
+  bool shortened_;
   JobEdit edit_; ///< with the causes taken so far removed
 };
 
 } // namespace
+
+bool in_single_steps(const StepCause& cause) {
+  return 2 * cause.steps_seen < cause.steps;
+}
 
 std::string_view cause_rule_id(CauseRule rule) {
   return kCauseRuleIds[static_cast<std::size_t>(rule)];

@@ -6,6 +6,7 @@
 #include "analyses/job/job_run.h"
 #include "analyses/job/late_rank_parts.h"
 #include "analyses/job/path_rows.h"
+#include "analyses/job/recording_cost.h"
 #include "base/statistics.h"
 #include "core/finding.h"
 #include "model/gpu_arch.h"
@@ -20,28 +21,33 @@ namespace rankscope {
 
 /// In the order of the documentation.
 enum class CauseRule : std::uint8_t {
-  kLoader,         ///< the GPU waits for the data loader
-  kCollection,     ///< Python's garbage collector
-  kHostCode,       ///< one stretch of host code between launches
-  kAllocator,      ///< memory is taken from and given back to the driver
-  kPinning,        ///< host memory is made ready in the step
-  kCheckpoint,     ///< the model is written in some steps
-  kReadBack,       ///< the host waits for the GPU and launches nothing meanwhile
-  kBlockingLaunch, ///< each launch waits for its kernel
-  kLoading,        ///< kernels are compiled or loaded in the step
-  kLaunchBound,    ///< launches take longer than the kernels
-  kOptimizerLoop,  ///< the optimizer has a kernel for each parameter and operation
-  kSlowFormat,     ///< products in fp32 without matrix units
-  kMisaligned,     ///< products whose extents do not fit the matrix units
-  kPageableCopy,   ///< copies from or to pageable host memory
-  kSlowGpu,        ///< the kernels of one rank take longer than those of its peers
-  kSlowOperator,   ///< those of one operator do
-  kMoreWork,       ///< one rank runs kernels that its peers do not run
-  kSlowHost,       ///< the host of one rank takes longer than those of its peers
-  kMoreData,       ///< the operators of one rank have larger inputs than those of its peers
-  kSlowLink,       ///< the transfers of one process group are slower than those of others
+  kLoader,           ///< the GPU waits for the data loader
+  kCollection,       ///< Python's garbage collector
+  kHostCode,         ///< one stretch of host code between launches
+  kAllocator,        ///< memory is taken from and given back to the driver
+  kPinning,          ///< host memory is made ready in the step
+  kCheckpoint,       ///< the model is written in some steps
+  kReadBack,         ///< the host waits for the GPU and launches nothing meanwhile
+  kBlockingLaunch,   ///< each launch waits for its kernel
+  kLoading,          ///< kernels are compiled or loaded in the step
+  kLaunchBound,      ///< launches take longer than the kernels
+  kOptimizerLoop,    ///< the optimizer has a kernel for each parameter and operation
+  kSlowFormat,       ///< products in fp32 without matrix units
+  kMisaligned,       ///< products whose extents do not fit the matrix units
+  kPageableCopy,     ///< copies from or to pageable host memory
+  kExposedCopy,      ///< copies from or to pinned host memory that kernels wait for
+  kUnfusedAttention, ///< attention that writes its scores to memory
+  kPointwiseChain,   ///< pointwise kernels that one kernel could replace
+  kLayoutConversion, ///< kernels that change the layout of tensors
+  kRecomputation,    ///< the forward pass runs again in the backward pass
+  kSlowGpu,          ///< the kernels of one rank take longer than those of its peers
+  kSlowOperator,     ///< those of one operator do
+  kMoreWork,         ///< one rank runs kernels that its peers do not run
+  kSlowHost,         ///< the host of one rank takes longer than those of its peers
+  kMoreData,         ///< the operators of one rank have larger inputs than those of its peers
+  kSlowLink,         ///< the transfers of one process group are slower than those of others
 };
-inline constexpr std::size_t kCauseRules = 20;
+inline constexpr std::size_t kCauseRules = 25;
 /// "data-loader", ...: stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
 
@@ -58,9 +64,9 @@ struct StepCause {
   std::string what;      ///< the frame, operator, call or shapes that it is about; may be empty
   std::string before;    ///< the operator that ends before it; "" = unknown
   std::string after;     ///< the operator that follows it; "" = unknown
-  std::size_t count = 0; ///< occurrences in all steps and ranks
-  std::size_t steps_seen = 0; ///< steps that have one
-  std::size_t steps = 0;
+  std::size_t count = 0; ///< occurrences in all steps that count, and ranks
+  std::size_t steps_seen = 0;            ///< of these steps those that have one
+  std::size_t steps = 0;                 ///< that count (CountedSteps)
   double cost_ms = 0;                    ///< of a step, on the critical path
   double gain_ms = 0;                    ///< of a step, with all causes listed before it removed
   std::optional<double> low_ms, high_ms; ///< 95 % interval of the gain over the steps
@@ -72,7 +78,7 @@ struct StepCause {
   // fields of single rules
   bool call = false;      ///< kHostCode: `what` is a call of the runtime
   bool shapes = true;     ///< kSlowGpu, kSlowOperator: shapes of inputs were recorded
-  std::int64_t bytes = 0; ///< kPageableCopy: of a step, of the rank with most
+  std::int64_t bytes = 0; ///< kPageableCopy, kExposedCopy: of a step, of the rank with most
   double rate = 0,
          rate_to = 0;     ///< kPageableCopy and kSlowLink GB/s, kMisaligned and kSlowFormat TFLOPS,
                           ///< now and then
@@ -82,6 +88,9 @@ struct StepCause {
   double excess_ms = 0; ///< rules of one rank: how much later it is than its peers, per step
   std::size_t latest_steps = 0; ///< and steps in which no other rank is as late
 };
+
+/// Fewer than half of the steps have it: its gain differs from step to step.
+[[nodiscard]] bool in_single_steps(const StepCause& cause);
 
 /// A rank that computes longer or comes later than its peers, by a test over the steps.
 struct OutstandingRank {
@@ -127,10 +136,12 @@ struct CauseFacts {
   std::string title;       ///< the run, as the user named it
   std::string board;       ///< whose peaks are used; "" = none
   double step_time_ms = 0; ///< of a step that was not recorded, as the user gave it; 0: unknown
+  std::optional<RecordingCost> recording; ///< taken off the run before
   JobGraphQuality quality;
   std::optional<double> prediction_error; ///< prediction_error_percent(), where it is asked for
   std::size_t ranks = 0;
-  std::size_t steps = 0;              ///< profiler steps; 0: the trace has no steps
+  std::size_t steps = 0;              ///< profiler steps that count; 0: the trace has no steps
+  std::size_t recorded_steps = 0;     ///< all of them
   double step_ms = 0;                 ///< mean time of a step
   double after_ms = 0;                ///< without all causes that are listed
   double floor_ms = 0;                ///< smaller gains are not reported
@@ -155,6 +166,7 @@ struct CauseFacts {
 struct CauseLook {
   double floor_percent = 0.5; ///< of a step: smaller gains are not reported, nor any below 0.05 ms
   bool prediction = false;    ///< CauseFacts::prediction_error too
+  bool shortened = false;     ///< the host's time is less than what was recorded (RecordingCost)
 };
 
 /// `arch`: of the GPUs, for the rules that need peaks. `suspects`: ranks whose difference to their

@@ -1,4 +1,5 @@
-// Causes on the GPU: products in a slow format or of awkward extents, copies of pageable memory.
+// Causes on the GPU: products in a slow format or of awkward extents, attention that is not fused,
+// copies from and to the host.
 #include "analyses/job/cause_candidates.h"
 #include "base/ascii.h"
 #include "model/kernels.h"
@@ -7,7 +8,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -60,6 +63,20 @@ std::optional<Product> product_of(const RankGraph& rank, const Activity& a) {
   return out;
 }
 
+/// The scores of an attention: a tensor with an element for each head, query and key.
+struct Scores {
+  std::int64_t queries = 0, keys = 0;
+  double elements = 0;
+  auto operator<=>(const Scores&) const = default;
+};
+constexpr std::int64_t kFewestTokens = 512; ///< of queries and keys
+
+std::optional<Scores> scores_of(const Shape& shape) {
+  if (shape.size() < 3)
+    return std::nullopt;
+  return Scores{shape[shape.size() - 2], shape.back(), elements(shape)};
+}
+
 /// A kernel that computes fp32 products without matrix units, by its name.
 bool without_matrix_units(std::string_view name) {
   for (const std::string_view part :
@@ -90,7 +107,9 @@ public:
     }
     add_slow_format();
     add_misaligned();
+    add_attention();
     add_pageable();
+    add_exposed_copies();
     for (CauseCandidate& c : out_)
       c.cause.ranks = {rank_.rank};
     return std::move(out_);
@@ -105,13 +124,15 @@ private:
     return t.product->flops / static_cast<double>(run_.graph.dur_ns(t.node)) / 1e3;
   }
 
+  /// TFLOPS; 0: unknown.
+  [[nodiscard]] double peak(std::string_view spec) const {
+    const auto found = in_.arch->tflops.find(spec);
+    return found == in_.arch->tflops.end() ? 0.0 : found->second;
+  }
+
   void add_slow_format() {
     if (!in_.arch)
       return;
-    const auto peak = [this](std::string_view spec) {
-      const auto found = in_.arch->tflops.find(spec);
-      return found == in_.arch->tflops.end() ? 0.0 : found->second;
-    };
     const double fp32 = peak("vector_fp32");
     const double tf32 = peak("matrix_bf16") / 2; // at half the rate of bf16
     if (fp32 <= 0 || tf32 <= fp32)
@@ -193,6 +214,88 @@ private:
     }
   }
 
+  /// Attention as a product, a softmax and a product: all work on its scores, against the time of
+  /// the products at the peak.
+  void add_attention() {
+    if (!in_.arch)
+      return;
+    std::set<Scores> scores;
+    for (const Activity& a : rank_.activities)
+      if (const std::string_view op = rank_.text(a.op);
+          op == "aten::_softmax" || op == "aten::_safe_softmax")
+        for (const std::optional<Scores>& s : scores_in(a))
+          if (s && s->queries >= kFewestTokens && s->keys >= kFewestTokens)
+            scores.insert(*s);
+    if (scores.empty())
+      return;
+    enum class Part : std::uint8_t { kNone, kOther, kMakes, kReads };
+    std::vector<Part> parts;
+    for (const Activity& a : rank_.activities) {
+      parts.push_back(Part::kNone);
+      if (!on_gpu(a.kind) || a.op == kEmptyStr)
+        continue;
+      const bool reads = std::ranges::any_of(scores_in(a), [&](const std::optional<Scores>& s) {
+        return s && (scores.contains(*s) || scores.contains({s->keys, s->queries, s->elements}));
+      });
+      const std::optional<Scores> made = product_of_batch(a);
+      if (made && scores.contains(*made))
+        parts.back() = Part::kMakes;
+      else if (reads)
+        parts.back() = made ? Part::kReads : Part::kOther;
+    }
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kUnfusedAttention;
+    c.cause.kind = GainKind::kAtMost;
+    bool makes = false, reads = false;
+    std::map<NodeId, const Product*> products;
+    for (const Timed& t : products_)
+      products.emplace(t.node, t.product);
+    for (const NodeId n : nodes_) {
+      const Part part = parts[run_.node(n).activity];
+      if (part == Part::kNone)
+        continue;
+      double ns = 0;
+      if (const auto product = products.find(n); product != products.end()) {
+        const double most = peak(product->second->spec);
+        if (most <= 0)
+          return;
+        ns = product->second->flops / most / 1e3;
+      }
+      makes = makes || part == Part::kMakes;
+      reads = reads || part == Part::kReads;
+      c.nodes.push_back(n);
+      c.durations.emplace_back(n, static_cast<std::int64_t>(ns));
+    }
+    if (!makes || !reads)
+      return;
+    const Scores& largest = *std::ranges::max_element(scores, {}, &Scores::elements);
+    c.cause.what = fmt::format("{:.0f}x{}x{}",
+                               largest.elements / static_cast<double>(largest.queries) /
+                                   static_cast<double>(largest.keys),
+                               largest.queries, largest.keys);
+    out_.push_back(std::move(c));
+  }
+  [[nodiscard]] std::vector<std::optional<Scores>> scores_in(const Activity& a) const {
+    std::vector<std::optional<Scores>> out;
+    const ParsedArgs args(rank_.text(a.shapes), rank_.text(a.types), "", "");
+    if (!args.absurd())
+      for (std::size_t i = 0; i < args.count(); ++i)
+        out.push_back(scores_of(args.dims(i)));
+    return out;
+  }
+  /// The result of a product of batches; nullopt: not one.
+  [[nodiscard]] std::optional<Scores> product_of_batch(const Activity& a) const {
+    const std::string_view op = rank_.text(a.op);
+    if (op != "aten::bmm" && op != "aten::baddbmm")
+      return std::nullopt;
+    const std::size_t first = op == "aten::bmm" ? 0 : 1;
+    const ParsedArgs args(rank_.text(a.shapes), rank_.text(a.types), "", "");
+    const Shape left = args.dims(first), right = args.dims(first + 1);
+    if (args.absurd() || left.size() != 3 || right.size() != 3)
+      return std::nullopt;
+    return Scores{left[1], right[2], elements({left[0], left[1], right[2]})};
+  }
+
   [[nodiscard]] bool pageable(NodeId n) const {
     return contains(run_.text(n, run_.activity(n).name), "Pageable");
   }
@@ -211,7 +314,6 @@ private:
       if (pageable(n)) {
         c.nodes.push_back(n);
         own.push_back(gbps(n));
-        c.cause.bytes += run_.activity(n).bytes;
         c.cause.what = name;
       } else if (contains(name, "Pinned")) {
         pinned.push_back(gbps(n));
@@ -219,7 +321,6 @@ private:
     }
     if (c.nodes.empty())
       return;
-    c.cause.bytes /= static_cast<std::int64_t>(run_.steps());
     c.cause.rate = quantile_of(std::move(own), 0.5);
     // without a pinned copy to compare with: as if other work hid them
     c.cause.kind = pinned.empty() ? GainKind::kAtMost : GainKind::kEstimate;
@@ -231,6 +332,26 @@ private:
     }
     add_blocked_calls(c);
     out_.push_back(std::move(c));
+  }
+
+  /// Copies of pinned memory, as if kernels overlapped them. One candidate for each direction.
+  void add_exposed_copies() {
+    std::map<std::string_view, CauseCandidate> by_name;
+    for (const NodeId n : copies_) {
+      const std::string_view name = run_.text(n, run_.activity(n).name);
+      if (run_.activity(n).bytes < kSmallCopyBytes || !contains(name, "Pinned"))
+        continue;
+      CauseCandidate& c = by_name[name];
+      c.nodes.push_back(n);
+      c.durations.emplace_back(n, 0);
+    }
+    for (auto& [name, c] : by_name) {
+      c.cause.rule = CauseRule::kExposedCopy;
+      c.cause.kind = GainKind::kAtMost;
+      c.cause.what = name;
+      add_blocked_calls(c);
+      out_.push_back(std::move(c));
+    }
   }
 
   /// The calls that return when such a copy has ended.

@@ -11,8 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kStallNs = 200'000; ///< a shorter activity is part of launching
-constexpr std::int64_t kTimesUsual = 10;   ///< and one below so many times the usual one
+constexpr std::int64_t kTimesUsual = 10; ///< and one below so many times the usual one
 constexpr std::int64_t kPlainLaunchNs = 5'000;
 constexpr std::size_t kLoopKernels = 50; ///< of an optimizer and step
 
@@ -27,8 +26,10 @@ CauseRule rule_of_host(std::string_view name) {
     return CauseRule::kCollection;
   if (has(name, "torch/serialization.py") || has(name, "torch/distributed/checkpoint"))
     return CauseRule::kCheckpoint;
-  if (has(name, "torch/_dynamo") || has(name, "torch/_inductor") || has(name, "triton/compiler"))
-    return CauseRule::kLoading;
+  for (const std::string_view part : {"torch/_dynamo", "torch/_inductor", "triton/compiler",
+                                      "(dynamo_timed)", "PythonDispatchMode"})
+    if (has(name, part))
+      return CauseRule::kLoading;
   return CauseRule::kHostCode;
 }
 
@@ -143,8 +144,9 @@ private:
     const std::string name = text(n, a.name);
     const CauseRule rule = rule_of_host(name);
     // with a name that says it all; else by the operators around it
-    CauseCandidate& c = name.empty() ? group({rule, "", text(n, a.context), text(n, a.op)}, n)
-                                     : group({rule, name, "", ""}, n);
+    CauseCandidate& c = rule == CauseRule::kLoading ? group({rule, "", "", ""}, n)
+                        : name.empty() ? group({rule, "", text(n, a.context), text(n, a.op)}, n)
+                                       : group({rule, name, "", ""}, n);
     c.durations.emplace_back(n, 0);
     c.cause.kind = rule == CauseRule::kHostCode || rule == CauseRule::kLoader ? GainKind::kAtMost
                                                                               : GainKind::kEstimate;
@@ -208,19 +210,18 @@ private:
 
   /// Short host activities and launches of the optimizer, where it runs kernel by kernel.
   void add_optimizer_loop() {
-    std::size_t kernels = 0;
+    CauseCandidate c;
     bool fused = false;
     for (const NodeId n : nodes_) {
       const Activity& a = run_.activity(n);
       if (a.kind != ActivityKind::kKernel || !in_optimizer(n, a.context))
         continue;
-      ++kernels;
+      c.counted.push_back(n);
       const std::string name = text(n, a.name);
       fused = fused || has(name, "multi_tensor") || has(name, "fused") || has(name, "Fused");
     }
-    if (fused || kernels < kLoopKernels * run_.steps())
+    if (fused || c.counted.size() < kLoopKernels * run_.steps())
       return;
-    CauseCandidate c;
     c.cause.rule = CauseRule::kOptimizerLoop;
     c.cause.kind = GainKind::kEstimate;
     std::vector<NodeId> rest;
@@ -235,7 +236,6 @@ private:
       }
     }
     short_ = std::move(rest);
-    c.cause.count = kernels;
     out_.push_back(std::move(c));
   }
   [[nodiscard]] bool in_optimizer(NodeId n, StrId context) const {
@@ -251,8 +251,10 @@ private:
     std::int64_t last = INT64_MIN;
     for (const NodeId n : nodes_) {
       const Activity& a = run_.activity(n);
-      if (a.kind == ActivityKind::kKernel)
+      if (a.kind == ActivityKind::kKernel) {
+        c.counted.push_back(n);
         kernel_us.push_back(ns_to_us(dur(n)));
+      }
       if (a.kind != ActivityKind::kCall || dur(n) >= stall_ns_)
         continue;
       if (last != INT64_MIN)
@@ -261,7 +263,6 @@ private:
     }
     if (kernel_us.empty() || interval_us.empty())
       return;
-    c.cause.count = kernel_us.size();
     c.cause.kernel_us = quantile_of(std::move(kernel_us), 0.5);
     c.cause.launch_us = quantile_of(std::move(interval_us), 0.5);
     if (c.cause.kernel_us >= c.cause.launch_us)

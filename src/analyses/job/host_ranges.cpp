@@ -83,6 +83,7 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
   Thread& thread = threads_[track];
   Stretch out;
   advance(thread, from);
+  const std::size_t first = thread.next;
   const std::int64_t half = (to - from + 1) / 2;
   EventId innermost = kNoEvent;
   for (const EventId range : thread.open)
@@ -115,6 +116,7 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
     last = range;
   }
   advance(thread, to);
+  out.begun = static_cast<std::uint32_t>(thread.next - first);
   const EventId at_end = thread.operators.empty() ? kNoEvent : thread.operators.front();
   hole(to, at_end);
   if (longest == 0)

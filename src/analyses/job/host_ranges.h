@@ -27,6 +27,7 @@ public:
     std::string_view name; ///< the innermost range that covers at least half; empty: none
     /// The outermost operators or annotations around the longest time without any.
     std::string_view before, after;
+    std::uint32_t begun = 0; ///< ranges that begin in it
   };
   /// Of [from, to) on a thread. ProfilerStep ranges do not count.
   [[nodiscard]] Stretch stretch(std::uint32_t track, std::int64_t from, std::int64_t to);

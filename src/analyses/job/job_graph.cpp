@@ -36,6 +36,11 @@ std::int64_t JobGraph::makespan_ns() const {
   return last;
 }
 
+void JobGraph::replay(const JobEdit& edit) {
+  start_ns_ = replay_starts(*this, edit);
+  dur_ns_ = edit.dur_ns;
+}
+
 NodeId JobGraphBuilder::add(std::int64_t start_ns, std::int64_t dur_ns) {
   start_ns_.push_back(start_ns);
   dur_ns_.push_back(dur_ns);

@@ -53,6 +53,8 @@ public:
   [[nodiscard]] std::size_t contradicted() const { return contradicted_; }
   /// The latest end.
   [[nodiscard]] std::int64_t makespan_ns() const;
+  /// Takes the durations of the edit and the starts of its replay; delays stay.
+  void replay(const struct JobEdit& edit);
 
 private:
   friend class JobGraphBuilder;

@@ -42,7 +42,9 @@ std::vector<CauseCandidate> link_candidates(const CauseInput& in,
     c.cause.rule = CauseRule::kSlowLink;
     c.cause.ranks = slow.ranks;
     c.cause.what = slow.what;
-    c.cause.count = slow.nodes.size() / slow.ranks.size();
+    for (const NodeId n : slow.nodes)
+      if (in.run.ranks[in.run.rank_of[n]].rank == slow.ranks.front())
+        c.counted.push_back(n);
     c.cause.rate = slow.gbps;
     c.cause.rate_to = slow.usual_gbps;
     c.cause.others = slow.others;

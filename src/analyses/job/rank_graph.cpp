@@ -154,18 +154,23 @@ private:
         out_.unlinked_ns += e_.dur_ns[g];
       }
     sort_by_start(t_.trace, gpu_);
-    std::map<std::pair<int, int>, std::int64_t> first; // by stream: begin of its launched work
     for (const EventId g : gpu_)
       if (t_.tree.linked(g))
-        first.try_emplace({e_.device[g], e_.stream[g]}, e_.ts_ns[g]);
+        first_launched_.try_emplace({e_.device[g], e_.stream[g]}, e_.ts_ns[g]);
     for (const EventId g : gpu_) {
       out_.gpu_ns += e_.dur_ns[g];
-      const auto launched = first.find({e_.device[g], e_.stream[g]});
-      if (!t_.tree.linked(g) && launched != first.end() && e_.ts_ns[g] < launched->second) {
+      if (is_early(g)) {
         out_.early_ns += e_.dur_ns[g];
         out_.early_until_ns = std::max(out_.early_until_ns, t_.trace.end_ns(g) - begin_ns_);
       }
     }
+  }
+
+  /// Launched before the window: it runs before the launched work of its stream.
+  [[nodiscard]] bool is_early(EventId g) const {
+    const auto launched = first_launched_.find({e_.device[g], e_.stream[g]});
+    return !t_.tree.linked(g) && launched != first_launched_.end() &&
+           e_.ts_ns[g] < launched->second;
   }
 
   /// The 5th percentile of the times from a launch to its work where the stream was idle, and the
@@ -209,8 +214,9 @@ private:
     return at->second;
   }
   NodeId node(std::int64_t start, std::int64_t end, std::uint32_t activity, std::uint32_t line,
-              std::int32_t step) {
-    out_.nodes.push_back({start, std::max<std::int64_t>(0, end - start), activity, line, step});
+              std::int32_t step, std::uint32_t recorded = 0) {
+    out_.nodes.push_back(
+        {start, std::max<std::int64_t>(0, end - start), activity, line, step, recorded});
     return static_cast<NodeId>(out_.nodes.size() - 1);
   }
   void wait(NodeId of, NodeId from, WaitKind kind, std::int64_t lag = 0) {
@@ -264,13 +270,13 @@ private:
         from_end = call.start_ns; // a thread that appears while the others are in calls
       from_end = std::min(from_end, call.start_ns);
       const std::uint32_t line = thread_line(call.track);
-      const NodeId gap =
-          node(from_end, call.start_ns, activity(host_activity(ranges, call, from_end)), line,
-               step_of(call.start_ns));
+      const HostRanges::Stretch host = ranges.stretch(call.track, from_end, call.start_ns);
+      const NodeId gap = node(from_end, call.start_ns, activity(host_activity(host)), line,
+                              step_of(call.start_ns), host.begun);
       if (from != kNoNode)
         wait(gap, from, kind);
       const NodeId at = node(call.start_ns, call.end_ns, activity(call_activity(ranges, call)),
-                             line, step_of(call.start_ns));
+                             line, step_of(call.start_ns), 1);
       wait(at, gap, WaitKind::kHost);
       gap_of_call_.push_back(gap);
       node_of_call_.push_back(at);
@@ -289,8 +295,8 @@ private:
       return;
     const HostRanges::Stretch of = ranges.stretch(last.track, last.end_ns, end_ns_);
     const Activity a{ActivityKind::kHost, host_text(of.name), kEmptyStr, text(of.before)};
-    const NodeId gap =
-        node(last.end_ns, end_ns_, activity(a), thread_line(last.track), step_of(last.end_ns));
+    const NodeId gap = node(last.end_ns, end_ns_, activity(a), thread_line(last.track),
+                            step_of(last.end_ns), of.begun);
     wait(gap, node_of_call_.back(), WaitKind::kHost);
   }
 
@@ -301,8 +307,7 @@ private:
     return out;
   }
 
-  Activity host_activity(HostRanges& ranges, const HostCall& call, std::int64_t from) {
-    const HostRanges::Stretch of = ranges.stretch(call.track, from, call.start_ns);
+  Activity host_activity(const HostRanges::Stretch& of) {
     return {ActivityKind::kHost, host_text(of.name), text(of.after), text(of.before)};
   }
   Activity call_activity(HostRanges& ranges, const HostCall& call) {
@@ -345,7 +350,9 @@ private:
         out_.lines.push_back({true, e_.stream[g], e_.device[g]});
       const std::int64_t launched = launch_ns(g);
       node_of_[g] = node(e_.ts_ns[g], t_.trace.end_ns(g), activity(gpu_activity(g)), line->second,
-                         step_of(launched == kNotLaunched ? e_.ts_ns[g] : launched));
+                         step_of(is_early(g)                ? begin_ns_
+                                 : launched == kNotLaunched ? e_.ts_ns[g]
+                                                            : launched));
     }
   }
 
@@ -567,8 +574,10 @@ private:
   std::vector<std::int64_t> stream_waits_; ///< begins of ...StreamWaitEvent calls
   std::vector<EventId> of_calls_;          ///< GPU events, by call
   std::vector<EventId> gpu_;               ///< by start
-  std::vector<std::uint32_t> call_of_;     ///< by event: row of calls_, kNoRow = none in the window
-  std::vector<NodeId> node_of_;            ///< by event
+  /// By stream: begin of its launched work.
+  std::map<std::pair<int, int>, std::int64_t> first_launched_;
+  std::vector<std::uint32_t> call_of_; ///< by event: row of calls_, kNoRow = none in the window
+  std::vector<NodeId> node_of_;        ///< by event
   std::vector<NodeId> gap_of_call_, node_of_call_;
   std::vector<StrId> context_of_call_;
   std::map<std::uint32_t, std::uint32_t> thread_lines_;

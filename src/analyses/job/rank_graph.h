@@ -47,6 +47,7 @@ struct RankNode {
   std::uint32_t activity = 0;            ///< row of RankGraph::activities
   std::uint32_t line = 0;                ///< row of RankGraph::lines
   std::int32_t step = -1;                ///< row of RankGraph::steps; -1: outside of all
+  std::uint32_t recorded = 0;            ///< of the host: ranges and calls that begin in it
 };
 
 struct RankWait {

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankGraphVersion = 3;
+inline constexpr std::uint32_t kRankGraphVersion = 4;
 
 template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.stream, r.id, r.device);
@@ -28,7 +28,7 @@ template <class Archive, PartOf<RankGraph> Row> void part_fields(Archive& archiv
           g.blocking_launches);
   archive.list(g.activities, [&](auto& a) { activity_fields(archive, a, g.texts.size()); });
   archive.list(g.nodes, [&](auto& n) {
-    archive(n.start_ns, n.dur_ns, n.step);
+    archive(n.start_ns, n.dur_ns, n.step, n.recorded);
     archive.below(n.activity, g.activities.size());
     archive.below(n.line, g.lines.size());
     if constexpr (Archive::kReads)

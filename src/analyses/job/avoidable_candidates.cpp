@@ -1,0 +1,323 @@
+// GPU work that need not run: a forward pass that runs again, changes of layout, chains of
+// pointwise kernels.
+#include "analyses/job/cause_candidates.h"
+#include "base/ascii.h"
+#include "model/ops/op_model.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kShortestChain = 3;
+constexpr std::size_t kFewestAgain =
+    2; ///< operators of the forward pass in a stretch that runs again
+
+/// Operators whose backward pass is another operator.
+bool only_in_forward_pass(std::string_view op) {
+  constexpr std::array<std::string_view, 16> kNames = {"aten::addmm",
+                                                       "aten::native_layer_norm",
+                                                       "aten::_fused_rms_norm",
+                                                       "aten::native_group_norm",
+                                                       "aten::native_batch_norm",
+                                                       "aten::cudnn_batch_norm",
+                                                       "aten::miopen_batch_norm",
+                                                       "aten::cudnn_convolution",
+                                                       "aten::miopen_convolution",
+                                                       "aten::gelu",
+                                                       "aten::silu",
+                                                       "aten::relu",
+                                                       "aten::clamp_min",
+                                                       "aten::_softmax",
+                                                       "aten::native_dropout",
+                                                       "aten::embedding"};
+  return std::ranges::find(kNames, op) != kNames.end() || contains(op, "attention_forward");
+}
+
+bool in_backward_pass(std::string_view context) {
+  return context.starts_with("autograd::engine::evaluate_function");
+}
+
+/// "aten::mul" and "aten::mul_": each element of the result depends on one of each input.
+bool is_pointwise(std::string_view op) {
+  constexpr std::array<std::string_view, 36> kNames = {
+      "abs",         "add",           "addcdiv",       "addcmul",
+      "clamp",       "clamp_max",     "clamp_min",     "copy",
+      "cos",         "div",           "erf",           "exp",
+      "gelu",        "gelu_backward", "lerp",          "log",
+      "masked_fill", "maximum",       "minimum",       "mul",
+      "neg",         "pow",           "reciprocal",    "relu",
+      "rsqrt",       "rsub",          "sigmoid",       "sigmoid_backward",
+      "silu",        "silu_backward", "sin",           "sqrt",
+      "sub",         "tanh",          "tanh_backward", "threshold_backward"};
+  constexpr std::string_view kPrefix = "aten::";
+  if (!op.starts_with(kPrefix))
+    return false;
+  op.remove_prefix(kPrefix.size());
+  if (op.ends_with('_'))
+    op.remove_suffix(1);
+  return std::ranges::binary_search(kNames, op);
+}
+
+bool changes_layout(std::string_view kernel) {
+  return contains(kernel, "nchwToNhwc") || contains(kernel, "nhwcToNchw") ||
+         contains(kernel, "batched_transpose");
+}
+
+/// What a pointwise kernel reads and writes.
+struct Pointwise {
+  double elements = 0;          ///< 0: not pointwise, or unknown
+  double bytes = 0;             ///< of all tensors with so many elements, and of the result
+  double read = 0, written = 0; ///< bytes of one input, and of the result
+};
+
+class AvoidableCandidates {
+public:
+  AvoidableCandidates(const CauseInput& in, std::uint32_t rank, std::span<const NodeId> nodes)
+      : run_(in.run), rank_(in.run.ranks[rank]), nodes_(nodes) {}
+
+  std::vector<CauseCandidate> run() {
+    again_.assign(nodes_.empty() ? 0 : nodes_.back() + 1 - nodes_.front(), false);
+    add_recomputation();
+    add_layouts();
+    add_chains();
+    for (CauseCandidate& c : out_)
+      c.cause.ranks = {rank_.rank};
+    return std::move(out_);
+  }
+
+private:
+  [[nodiscard]] std::string_view text(StrId id) const { return rank_.text(id); }
+  [[nodiscard]] bool runs_again(NodeId n) const { return again_[n - nodes_.front()]; }
+
+  void find_launches() {
+    if (!launched_.empty())
+      return;
+    for (const NodeId n : nodes_) {
+      const ActivityKind kind = run_.activity(n).kind;
+      for (const JobGraph::Wait& wait : run_.graph.waits(n))
+        if (on_gpu(kind) && wait.kind == WaitKind::kLaunch)
+          launched_[wait.from].push_back(n);
+        else if (kind == ActivityKind::kCall && wait.kind == WaitKind::kHost)
+          call_behind_[wait.from] = n;
+    }
+  }
+  /// The call that launches this kernel alone, and the host before it.
+  [[nodiscard]] std::vector<NodeId> launch_of(NodeId n) const {
+    for (const JobGraph::Wait& wait : run_.graph.waits(n)) {
+      if (wait.kind != WaitKind::kLaunch || launched_.at(wait.from).size() > 1)
+        continue;
+      const auto call = call_behind_.find(wait.from);
+      return call == call_behind_.end() ? std::vector{wait.from}
+                                        : std::vector{wait.from, call->second};
+    }
+    return {};
+  }
+
+  // -- a forward pass that runs again
+  /// Launches of the backward pass, one after the other on their thread, of operators and shapes
+  /// that the forward pass has.
+  struct Stretch {
+    std::vector<NodeId> gpu, host;
+    std::vector<NodeId> rest; ///< of the host, since the last launch
+    std::size_t of_forward = 0;
+  };
+
+  void add_recomputation() {
+    std::set<std::pair<StrId, StrId>> forward; // operator, shapes
+    for (const Activity& a : rank_.activities)
+      if (on_gpu(a.kind) && a.op != kEmptyStr && !in_backward_pass(text(a.context)))
+        forward.emplace(a.op, a.shapes);
+    std::vector<bool> again, of_forward; // by activity
+    for (const Activity& a : rank_.activities) {
+      again.push_back(on_gpu(a.kind) && in_backward_pass(text(a.context)) &&
+                      forward.contains({a.op, a.shapes}));
+      of_forward.push_back(again.back() && only_in_forward_pass(text(a.op)));
+    }
+    if (std::ranges::find(of_forward, true) == of_forward.end())
+      return;
+    find_launches();
+    std::map<std::uint32_t, std::vector<NodeId>> threads;
+    for (const NodeId n : nodes_)
+      if (!on_gpu(run_.activity(n).kind))
+        threads[run_.node(n).line].push_back(n);
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kRecomputation;
+    c.cause.kind = GainKind::kAtMost;
+    for (const auto& [line, hosts] : threads) {
+      Stretch stretch;
+      for (const NodeId host : hosts) {
+        stretch.rest.push_back(host);
+        const auto works = launched_.find(host);
+        if (works == launched_.end())
+          continue;
+        if (!std::ranges::all_of(works->second,
+                                 [&](NodeId n) { return again[run_.node(n).activity]; })) {
+          end(stretch, c);
+          continue;
+        }
+        if (stretch.gpu.empty())
+          stretch.rest = {host};
+        stretch.host.insert(stretch.host.end(), stretch.rest.begin(), stretch.rest.end());
+        stretch.rest.clear();
+        for (const NodeId n : works->second) {
+          stretch.gpu.push_back(n);
+          stretch.of_forward += of_forward[run_.node(n).activity] ? 1 : 0;
+        }
+      }
+      end(stretch, c);
+    }
+    if (!c.nodes.empty())
+      out_.push_back(std::move(c));
+  }
+
+  static void take(NodeId n, std::int64_t dur_ns, CauseCandidate& c) {
+    c.nodes.push_back(n);
+    c.durations.emplace_back(n, dur_ns);
+  }
+  void end(Stretch& stretch, CauseCandidate& c) {
+    if (stretch.of_forward >= kFewestAgain) {
+      for (const NodeId n : stretch.gpu) {
+        take(n, 0, c);
+        c.counted.push_back(n);
+        again_[n - nodes_.front()] = true;
+      }
+      if (!stretch.rest.empty() && run_.activity(stretch.rest.front()).kind == ActivityKind::kCall)
+        stretch.host.push_back(stretch.rest.front()); // of the last launch
+      for (const NodeId n : stretch.host)
+        take(n, 0, c);
+    }
+    stretch = {};
+  }
+
+  // -- layouts
+  void add_layouts() {
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kLayoutConversion;
+    for (const NodeId n : nodes_) {
+      const Activity& a = run_.activity(n);
+      if (a.kind != ActivityKind::kKernel || runs_again(n) || !changes_layout(text(a.name)))
+        continue;
+      take(n, 0, c);
+    }
+    if (!c.nodes.empty())
+      out_.push_back(std::move(c));
+  }
+
+  // -- chains of pointwise kernels
+  [[nodiscard]] Pointwise pointwise_of(const Activity& a) const {
+    Pointwise out;
+    const std::string_view op = text(a.op);
+    if (a.kind != ActivityKind::kKernel || !is_pointwise(op) ||
+        text(a.context).starts_with("Optimizer."))
+      return out;
+    const ParsedArgs args(text(a.shapes), text(a.types), "", "");
+    if (args.absurd())
+      return out;
+    for (std::size_t i = 0; i < args.count(); ++i)
+      out.elements = std::max(out.elements, args.dims(i).empty() ? 0 : elements(args.dims(i)));
+    const bool copies = op.starts_with("aten::copy"); // to its first argument from its second
+    for (std::size_t i = 0; i < args.count(); ++i) {
+      if (args.dims(i).empty() || elements(args.dims(i)) != out.elements)
+        continue;
+      const double bytes = out.elements * type_bytes(args.type(i));
+      if (out.written == 0)
+        out.written = bytes;
+      if (i == 0 && copies)
+        continue;
+      out.read = bytes;
+      out.bytes += bytes;
+    }
+    out.bytes += out.written;
+    if (!(out.read > 0 && out.bytes > 0)) // an unknown type
+      out.elements = 0;
+    return out;
+  }
+
+  /// Kernels that follow each other on a stream, each on as many elements.
+  struct Chain {
+    std::vector<NodeId> nodes;
+    double elements = 0, bytes = 0, read = 0, written = 0;
+  };
+
+  void add_chains() {
+    std::vector<std::optional<Pointwise>> known(rank_.activities.size());
+    std::map<std::uint32_t, Chain> chains; // by stream
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kPointwiseChain;
+    c.cause.kind = GainKind::kAtMost;
+    c.cause.confidence = Confidence::kLikely;
+    for (const NodeId n : nodes_) {
+      const Activity& a = run_.activity(n);
+      if (!on_gpu(a.kind))
+        continue;
+      std::optional<Pointwise>& of = known[run_.node(n).activity];
+      if (!of)
+        of = pointwise_of(a);
+      Chain& chain = chains[run_.node(n).line];
+      if (of->elements != chain.elements || runs_again(n))
+        end(chain, c);
+      if (of->elements == 0 || runs_again(n))
+        continue;
+      if (chain.nodes.empty())
+        chain = {{}, of->elements, 0, of->read, 0};
+      chain.nodes.push_back(n);
+      chain.bytes += of->bytes;
+      chain.written = of->written;
+    }
+    for (auto& [line, chain] : chains)
+      end(chain, c);
+    if (!c.nodes.empty())
+      out_.push_back(std::move(c));
+  }
+
+  void end(Chain& chain, CauseCandidate& c) {
+    if (chain.nodes.size() >= kShortestChain) {
+      find_launches();
+      const double part = std::min(1.0, (chain.read + chain.written) / chain.bytes);
+      for (const NodeId n : chain.nodes) {
+        const auto dur = static_cast<double>(run_.graph.dur_ns(n));
+        take(n, static_cast<std::int64_t>(dur * part), c);
+        c.counted.push_back(n);
+        if (n != chain.nodes.front()) // one launch is left
+          for (const NodeId host : launch_of(n))
+            if (run_.graph.dur_ns(host) < kStallNs)
+              take(host, 0, c);
+      }
+      if (chain.nodes.size() > longest_) {
+        longest_ = chain.nodes.size();
+        c.cause.what = names_of(chain);
+      }
+    }
+    chain = {};
+  }
+  /// "aten::mul, aten::add, aten::tanh, ..."
+  [[nodiscard]] std::string names_of(const Chain& chain) const {
+    constexpr std::size_t kNamed = 3;
+    std::string out;
+    for (std::size_t k = 0; k < std::min(kNamed, chain.nodes.size()); ++k)
+      out += (k > 0 ? ", " : "") + std::string(text(run_.activity(chain.nodes[k]).op));
+    return chain.nodes.size() > kNamed ? out + ", ..." : out;
+  }
+
+  const JobRun& run_;
+  const RankGraph& rank_;
+  std::span<const NodeId> nodes_;
+  std::map<NodeId, std::vector<NodeId>> launched_; ///< GPU work, by the host activity before it
+  std::map<NodeId, NodeId> call_behind_;           ///< by the host activity before it
+  std::vector<bool> again_; ///< by node, from the first one: part of a forward pass that runs again
+  std::size_t longest_ = 0; ///< chain that gave the cause its name
+  std::vector<CauseCandidate> out_;
+};
+
+} // namespace
+
+std::vector<CauseCandidate> avoidable_candidates(const CauseInput& in, std::uint32_t rank,
+                                                 std::span<const NodeId> nodes) {
+  return AvoidableCandidates(in, rank, nodes).run();
+}
+
+} // namespace rankscope

@@ -1,0 +1,129 @@
+// What rules on GPU work propose, worked by hand.
+#include "analyses/job/cause_candidates.h"
+#include "engine/hand_made_run.h"
+#include "model/gpu_arch.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+using test::HandActivity;
+using test::HandMadeRun;
+
+constexpr std::int64_t kKernelNs = 900;
+
+HandActivity pointwise(const char* op, const char* shapes = "[[1000], [1000]]",
+                       const char* context = "aten::mul") {
+  return {ActivityKind::kKernel, "vectorized", op, context, shapes, R"(["float", "float"])"};
+}
+
+/// Each activity once, one behind the other.
+JobRun in_order(const std::vector<HandActivity>& activities) {
+  HandMadeRun run(1, activities);
+  NodeId last = run.add(0, 0, 0, kKernelNs);
+  for (std::uint32_t k = 1; k < activities.size(); ++k)
+    last = run.add_after(last, 0, k, k * kKernelNs, kKernelNs);
+  return run.finish();
+}
+
+using Candidates = std::vector<CauseCandidate>;
+template <class Find> Candidates of_rule(CauseRule rule, const JobRun& run, const Find& find) {
+  static const std::optional<GpuArch> arch = load_gpu_arch("H200").value();
+  std::vector<NodeId> nodes(run.graph.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  Candidates out = find(CauseInput{run, arch}, 0, nodes);
+  std::erase_if(out, [rule](const CauseCandidate& c) { return c.cause.rule != rule; });
+  return out;
+}
+Candidates chains_of(const std::vector<HandActivity>& activities) {
+  return of_rule(CauseRule::kPointwiseChain, in_order(activities), avoidable_candidates);
+}
+Candidates attention_of(const std::vector<HandActivity>& activities) {
+  return of_rule(CauseRule::kUnfusedAttention, in_order(activities), gpu_candidates);
+}
+
+TEST(PointwiseChain, ReadsItsInputAndWritesItsResultOnce) {
+  const Candidates found = chains_of(
+      {pointwise("aten::mul"), pointwise("aten::add_"), pointwise("aten::tanh", "[[1000]]")});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause.what, "aten::mul, aten::add_, aten::tanh");
+  EXPECT_EQ(found[0].cause.kind, GainKind::kAtMost);
+  ASSERT_EQ(found[0].durations.size(), 3U);
+  // tensors of 1000 elements: 3 + 3 + 2 are read or written, one kernel would read one and write
+  // one
+  for (const auto& [node, dur] : found[0].durations)
+    EXPECT_EQ(dur, kKernelNs * 2 / 8) << node;
+}
+
+TEST(PointwiseChain, EndsWhereTheNumberOfElementsChanges) {
+  EXPECT_TRUE(chains_of({pointwise("aten::mul"), pointwise("aten::mul"),
+                         pointwise("aten::mul", "[[999], [999]]"), pointwise("aten::mul"),
+                         pointwise("aten::mul")})
+                  .empty());
+}
+
+TEST(PointwiseChain, EndsAtAnotherKernel) {
+  EXPECT_TRUE(chains_of({pointwise("aten::mul"), pointwise("aten::mul"), pointwise("aten::mm"),
+                         pointwise("aten::mul")})
+                  .empty());
+}
+
+TEST(PointwiseChain, IsNotAnOptimizerThatUpdatesOneTensorAfterAnother) {
+  const auto update = [](const char* op) {
+    return pointwise(op, "[[1000], [1000]]", "Optimizer.step#AdamW.step");
+  };
+  EXPECT_TRUE(chains_of({update("aten::mul_"), update("aten::addcmul_"), update("aten::sqrt"),
+                         update("aten::addcdiv_")})
+                  .empty());
+}
+
+TEST(PointwiseChain, NeedsTheTypesOfItsTensors) {
+  HandActivity unknown = pointwise("aten::mul");
+  unknown.types = "";
+  EXPECT_TRUE(chains_of({unknown, unknown, unknown}).empty());
+}
+
+HandActivity batched(const char* shapes) {
+  return {ActivityKind::kKernel, "gemm", "aten::bmm",
+          "aten::matmul",        shapes, R"(["c10::BFloat16", "c10::BFloat16"])"};
+}
+HandActivity softmax(const char* shapes) {
+  return {ActivityKind::kKernel, "softmax", "aten::_softmax",
+          "aten::softmax",       shapes,    R"(["c10::BFloat16"])"};
+}
+
+TEST(UnfusedAttention, IsAllWorkOnItsScoresAgainstThePeakOfItsProducts) {
+  const Candidates found = attention_of(
+      {batched("[[8, 1024, 64], [8, 64, 512]]"), softmax("[[2, 4, 1024, 512], [], []]"),
+       batched("[[8, 1024, 512], [8, 512, 64]]"), pointwise("aten::mul")});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause.what, "8x1024x512");
+  ASSERT_EQ(found[0].durations.size(), 3U); // and not the last kernel
+  const double peak = load_gpu_arch("H200").value().tflops.at("matrix_bf16");
+  const auto product =
+      static_cast<std::int64_t>(2.0 * 8 * 1024 * 512 * 64 / (peak * 1e3)); // ns, truncated
+  EXPECT_EQ(found[0].durations[0].second, product);
+  EXPECT_EQ(found[0].durations[1].second, 0);
+  EXPECT_EQ(found[0].durations[2].second, product);
+}
+
+TEST(UnfusedAttention, NeedsBothProducts) {
+  EXPECT_TRUE(attention_of({batched("[[8, 1024, 64], [8, 64, 512]]"),
+                            softmax("[[2, 4, 1024, 512], [], []]")})
+                  .empty());
+  EXPECT_TRUE(attention_of({softmax("[[2, 4, 1024, 512], [], []]"),
+                            batched("[[8, 1024, 512], [8, 512, 64]]")})
+                  .empty());
+}
+
+TEST(UnfusedAttention, OfFewTokensIsNotReported) {
+  EXPECT_TRUE(attention_of({batched("[[8, 1024, 64], [8, 64, 256]]"),
+                            softmax("[[2, 4, 1024, 256], [], []]"),
+                            batched("[[8, 1024, 256], [8, 256, 64]]")})
+                  .empty());
+}
+
+} // namespace
+} // namespace rankscope
