@@ -1,5 +1,8 @@
 #include "app/why.h"
 
+#include <algorithm>
+#include <fmt/format.h>
+
 namespace rankscope {
 namespace {
 
@@ -31,13 +34,66 @@ Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, cons
   return out;
 }
 
+namespace {
+
+std::string numbers_text(const std::vector<std::int64_t>& of) {
+  if (of.empty())
+    return "none";
+  return of.size() == 1 ? fmt::format("{}", of.front())
+                        : fmt::format("{} to {}", of.front(), of.back());
+}
+
+/// What is looked at of this run.
+Result<CauseLook> look_of(const WhyRequest& request, const JobRun& run) {
+  CauseLook look;
+  look.floor_percent = request.floor_percent;
+  look.prediction = true;
+  if (!request.rule.empty()) {
+    look.rule = cause_rule_of(request.rule);
+    if (!look.rule)
+      return Error{ErrorCode::kUsage, "--rule " + request.rule, "there is no such rule",
+                   "rankscope why --rules"};
+  }
+  if (request.rank) {
+    std::vector<std::int64_t> ranks;
+    for (const RankGraph& rank : run.ranks)
+      ranks.push_back(rank.rank);
+    if (std::ranges::find(ranks, *request.rank) == ranks.end())
+      return Error{ErrorCode::kUsage, fmt::format("--rank {}", *request.rank),
+                   "the run has no such rank", "ranks: " + numbers_text(ranks)};
+    look.rank = request.rank;
+  }
+  if (request.step) {
+    const auto found = std::ranges::find(run.step_numbers, *request.step);
+    // the first of several begins without what the step before leaves behind
+    const std::size_t first = run.step_numbers.size() > 1 && run.step_begin_ns.empty() ? 1 : 0;
+    if (found - run.step_numbers.begin() < static_cast<std::ptrdiff_t>(first) ||
+        found == run.step_numbers.end())
+      return Error{
+          ErrorCode::kUsage, fmt::format("--only-step {}", *request.step),
+          "the run has no such complete step after the first one",
+          "steps: " + numbers_text({run.step_numbers.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                   first, run.step_numbers.size())),
+                                    run.step_numbers.end()})};
+    look.step = static_cast<std::size_t>(found - run.step_numbers.begin());
+  }
+  return look;
+}
+
+} // namespace
+
 Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
   RS_TRY(JobInput job, read_job(session, request.job));
+  RS_TRY(CauseLook look, look_of(request, job.run));
   std::optional<RecordingCost> recording;
   if (request.step_time_ms > 0)
     recording = without_recording(job.run, request.step_time_ms);
-  RS_TRY(CauseFacts out, causes_of_job(std::move(job), request.job.gpu_arch,
-                                       {request.floor_percent, true, recording.has_value()}));
+  look.shortened = recording.has_value();
+  RS_TRY(CauseFacts out, causes_of_job(std::move(job), request.job.gpu_arch, look));
+  if (request.rank)
+    out.title += fmt::format(", rank {}", *request.rank);
+  if (request.step)
+    out.title += fmt::format(", step {}", *request.step);
   out.step_time_ms = request.step_time_ms;
   out.recording = recording;
   return out;

@@ -62,6 +62,12 @@ Action setup_why(FlagSet& app) {
   app.add_option("--step-time", f->request.step_time_ms,
                  "time of a step that is not recorded: how much the profiler adds")
       .type_name("MS");
+  app.add_option("--rule", f->request.rule,
+                 "look for causes of this rule only (--rules lists them)")
+      .type_name("ID");
+  app.add_option("--rank", f->request.rank,
+                 "causes that this rank has, and the gain of their removal there");
+  app.add_option("--only-step", f->request.step, "look at the step with this number only");
   app.add_flag("--rules", f->rules, "print the rules and their remedies");
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });
   in_group(app, "Counting", [&] { app.add(options::gpu_arch, f->request.job.gpu_arch); });
@@ -84,6 +90,7 @@ const Command why_command{"why", "report what makes the steps slow, the remedy a
                           "  rankscope why rank0.json.gz\n"
                           "  rankscope why run/torch_profiler -k 0\n"
                           "  rankscope why run --step-time 112.4\n"
+                          "  rankscope why run --rank 3 --only-step 12\n"
                           "  rankscope why --rules",
                           setup_why};
 

@@ -270,6 +270,48 @@ TEST(WhyCommand, SaysHowMuchTheProfilerAdds) {
   EXPECT_NE(more.out.find("20.9 ms per step"), std::string::npos) << more.out;
 }
 
+TEST(WhyCommand, OfOneStepHasWhatIsInThatStep) {
+  // a function is compiled again in step 6 of 3 to 8
+  const test::JobAnswer compiled("why", {recorded("recompile"), "--only-step", "6"});
+  ASSERT_GT(compiled.rows("causes"), 0U);
+  EXPECT_EQ(compiled.text("causes", 0, "rule"), "code-loading");
+  EXPECT_EQ(compiled.number("causes", 0, "steps"), 1);
+  EXPECT_GT(compiled.number("why_run", 0, "step_ms"), 400);
+  const test::JobAnswer other("why", {recorded("recompile"), "--only-step", "4"});
+  EXPECT_EQ(other.rows("causes"), 0U);
+  EXPECT_LT(other.number("why_run", 0, "step_ms"), 50);
+  // although the path of the run leads through the host, which compiles later
+  EXPECT_GT(other.number("why_run", 0, "gpu_on_path_percent"), 90);
+  for (const char* step : {"3", "9"}) { // the first begins with work of the one before
+    const RunResult run = run_binary({"why", recorded("recompile"), "--only-step", step});
+    EXPECT_EQ(run.code, 2) << run.out;
+    EXPECT_NE(run.err.find("steps: 4 to 8"), std::string::npos) << run.err;
+  }
+}
+
+TEST(WhyCommand, OfOneRuleHasNoOtherCause) {
+  const test::JobAnswer loader("why", {recorded("loader"), "--rule", "data-loader"});
+  ASSERT_EQ(loader.rows("causes"), 1U);
+  EXPECT_EQ(loader.text("causes", 0, "rule"), "data-loader");
+  EXPECT_EQ(test::JobAnswer("why", {recorded("loader"), "--rule", "read-back"}).rows("causes"), 0U);
+  const RunResult run = run_binary({"why", recorded("loader"), "--rule", "loader"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("there is no such rule"), std::string::npos) << run.err;
+}
+
+TEST(WhyCommand, OfOneRankHasWhatThatRankHas) {
+  const test::TempFolder folder;
+  const std::string run = folder.path("run");
+  test::write_run(run, 1, "iid:0.005", {"--inject", "clocks:rank=3,factor=1.06"}, "8");
+  const test::JobAnswer slow("why", {run, "--rank", "3"});
+  ASSERT_GT(slow.rows("causes"), 0U);
+  EXPECT_EQ(slow.text("causes", 0, "rule"), "slow-gpu");
+  EXPECT_EQ(test::JobAnswer("why", {run, "--rank", "2"}).rows("causes"), 0U);
+  const RunResult none = run_binary({"why", run, "--rank", "8"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("ranks: 0 to 7"), std::string::npos) << none.err;
+}
+
 TEST(WhyCommand, ListsEveryRuleWithItsRemedy) {
   const RunResult run = run_binary({"why", "--rules"});
   ASSERT_EQ(run.code, 0) << run.err;

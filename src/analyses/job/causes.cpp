@@ -34,8 +34,11 @@ public:
   Causes(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
          const CauseLook& look, const std::vector<PathPiece>& whole_path)
       : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
-        clock_(run, whole_path, now_), shortened_(look.shortened) {
-    const std::vector<PathPiece> path = clock_.part_of(whole_path, now_);
+        clock_(run, whole_path, now_), look_(look) {
+    if (look.step)
+      clock_.only(*look.step);
+    const std::vector<PathPiece> path =
+        clock_.part_of(look.step ? path_to_end_of(*look.step) : whole_path, now_);
     out_.ranks = run.ranks.size();
     out_.recorded_steps = run.step_numbers.size();
     out_.steps = out_.recorded_steps > 0 ? clock_.counted() : 0;
@@ -65,7 +68,8 @@ public:
       leave(c);
     out_.after_ms = step_ms(now_);
     for (const OutstandingRank& rank : suspects_.ranks)
-      if (!explained(run_.ranks[rank.rank].rank))
+      if (!look_.rule && of_interest(run_.ranks[rank.rank].rank) &&
+          !explained(run_.ranks[rank.rank].rank))
         out_.unexplained_ranks.emplace_back(run_.ranks[rank.rank].rank, rank.excess_ms);
     return std::move(out_);
   }
@@ -73,6 +77,15 @@ public:
 private:
   [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
     return clock_.mean_ms(ends);
+  }
+
+  /// Back from the last GPU work of the step; that of the run may lead past it.
+  [[nodiscard]] std::vector<PathPiece> path_to_end_of(std::size_t step) const {
+    const JobGraph& graph = run_.graph;
+    for (NodeId n = 0; n < graph.size(); ++n)
+      if (run_.gpu_work[n] && graph.end_ns(n) == now_[step])
+        return critical_path(graph, {}, replay_starts(graph, {}), n);
+    return critical_path(graph);
   }
 
   void look_at_path(const std::vector<PathPiece>& path) {
@@ -107,6 +120,8 @@ private:
         nodes[run_.rank_of[n]].push_back(n);
     const CauseInput in{run_, arch};
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
+      if (!of_interest(run_.ranks[r].rank))
+        continue;
       for (CauseCandidate& c : host_candidates(in, r, nodes[r]))
         join(std::move(c));
       for (CauseCandidate& c : gpu_candidates(in, r, nodes[r]))
@@ -118,8 +133,15 @@ private:
       look_at_ranks(in);
     for (CauseCandidate& c : link_candidates(in, suspects_.transfers))
       candidates_.push_back(std::move(c));
+    std::erase_if(candidates_, [this](const CauseCandidate& c) {
+      return (look_.rule && c.cause.rule != *look_.rule) ||
+             std::ranges::none_of(c.cause.ranks, [this](std::int64_t r) { return of_interest(r); });
+    });
     for (CauseCandidate& c : candidates_)
       describe(c);
+  }
+  [[nodiscard]] bool of_interest(std::int64_t rank) const {
+    return !look_.rank || rank == *look_.rank;
   }
 
   void look_at_ranks(const CauseInput& in) {
@@ -190,7 +212,7 @@ private:
         counted, [this](NodeId n) { return clock_.counts(run_.step_of(n)); }));
     for (const auto& [rank, bytes] : copied)
       cause.bytes = std::max(cause.bytes, bytes / static_cast<std::int64_t>(clock_.counted()));
-    if (on_host(cause.rule) && (shortened_ || out_.frame_cost_percent > kFrameCostPercent))
+    if (on_host(cause.rule) && (look_.shortened || out_.frame_cost_percent > kFrameCostPercent))
       cause.confidence = std::max(cause.confidence, Confidence::kLikely);
     cause.steps = clock_.counted();
     cause.steps_seen = seen.size();
@@ -342,7 +364,7 @@ private:
   CauseFacts out_;
   std::vector<std::int64_t> on_path_; ///< by node, in the counted steps
   std::vector<CauseCandidate> candidates_;
-  bool shortened_;
+  CauseLook look_;
   JobEdit edit_; ///< with the causes taken so far removed
 };
 
@@ -354,6 +376,13 @@ bool in_single_steps(const StepCause& cause) {
 
 std::string_view cause_rule_id(CauseRule rule) {
   return kCauseRuleIds[static_cast<std::size_t>(rule)];
+}
+
+std::optional<CauseRule> cause_rule_of(std::string_view id) {
+  const auto found = std::ranges::find(kCauseRuleIds, id);
+  if (found == kCauseRuleIds.end())
+    return std::nullopt;
+  return static_cast<CauseRule>(found - kCauseRuleIds.begin());
 }
 
 std::string_view unsaid_reason_name(UnsaidReason reason) {

@@ -50,6 +50,8 @@ enum class CauseRule : std::uint8_t {
 inline constexpr std::size_t kCauseRules = 25;
 /// "data-loader", ...: stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
+/// Of one of these ids.
+[[nodiscard]] std::optional<CauseRule> cause_rule_of(std::string_view id);
 
 enum class GainKind : std::uint8_t {
   kEstimate, ///< the edited values were measured in this run
@@ -166,7 +168,10 @@ struct CauseFacts {
 struct CauseLook {
   double floor_percent = 0.5; ///< of a step: smaller gains are not reported, nor any below 0.05 ms
   bool prediction = false;    ///< CauseFacts::prediction_error too
-  bool shortened = false;     ///< the host's time is less than what was recorded (RecordingCost)
+  std::optional<CauseRule> rule;    ///< no others are looked for
+  std::optional<std::int64_t> rank; ///< causes of this rank, and their gain there
+  std::optional<std::size_t> step;  ///< position of the only step that counts
+  bool shortened = false; ///< the host's time is less than what was recorded (RecordingCost)
 };
 
 /// `arch`: of the GPUs, for the rules that need peaks. `suspects`: ranks whose difference to their

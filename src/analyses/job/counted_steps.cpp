@@ -109,7 +109,7 @@ double CountedSteps::per_step_ms(std::int64_t ns) const {
 
 std::int64_t CountedSteps::begin_ns(const std::vector<std::int64_t>& ends) const {
   if (!begins_.empty())
-    return begins_.front();
+    return begins_[first_];
   return first_ > 0 ? ends[first_ - 1] : single_begin_;
 }
 
@@ -122,7 +122,7 @@ double CountedSteps::mean_ms(const std::vector<std::int64_t>& ends) const {
   if (begins_.empty())
     return per_step_ms(ends[end_ - 1] - begin_ns(ends));
   std::int64_t sum = 0;
-  for (std::size_t k = 0; k < ends.size(); ++k)
+  for (std::size_t k = first_; k < end_; ++k)
     sum += ends[k] - begins_[k];
   return per_step_ms(sum);
 }

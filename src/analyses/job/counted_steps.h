@@ -33,6 +33,12 @@ public:
   CountedSteps(const JobRun& run, const std::vector<PathPiece>& path,
                const std::vector<std::int64_t>& ends);
 
+  /// Counts this step alone, which its number of steps must contain.
+  void only(std::size_t step) {
+    first_ = step;
+    end_ = step + 1;
+  }
+
   [[nodiscard]] bool counts(std::size_t step) const { return step >= first_ && step < end_; }
   [[nodiscard]] std::size_t counted() const { return end_ - first_; }
   [[nodiscard]] std::size_t first() const { return first_; } ///< that counts
