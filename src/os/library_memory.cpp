@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace rankscope {
 namespace {
@@ -32,6 +34,13 @@ Result<LibraryMemory> LibraryMemory::claim(std::size_t bytes, const std::string&
 
 LibraryMemory::~LibraryMemory() {
   claimed_bytes -= bytes_;
+}
+
+void allocate_from_one_arena_under_a_limit() {
+  constexpr rlim_t kAmple = rlim_t{16} << 30U; // arenas of all threads are a small part of it
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < kAmple)
+    ::mallopt(M_ARENA_MAX, 1);
 }
 
 } // namespace rankscope

@@ -24,4 +24,9 @@ private:
   std::size_t bytes_;
 };
 
+/// To call before threads start. Under a limit of address space all of them allocate from one
+/// arena: a separate one takes 64 MiB at once, and where that fails a page for every small
+/// allocation, so that a claim says nothing about what a library gets.
+void allocate_from_one_arena_under_a_limit();
+
 } // namespace rankscope
