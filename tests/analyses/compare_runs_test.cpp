@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -465,6 +466,26 @@ TEST(CompareRuns, EachTestHasItsBaseline) {
                            "0.020 ms against c";
   EXPECT_TRUE(told);
   EXPECT_NEAR(*compare_runs(a, {b, b}, {}).dashboard.rows[0].base, 1.02, 1e-12);
+}
+
+// U14: ms, GB/s and us were on one axis
+TEST(CompareRuns, AChartHasOneUnit) {
+  ComparedRun a = run_named("a");
+  a.collectives.summary = {collectives(100, 50, 10, "0")};
+  ComparedRun b = a;
+  b.label = "b";
+  const Comparison compared = compare_runs(a, {b}, {});
+  const Table table = dashboard_table(compared);
+  std::set<std::string> units;
+  for (const Chart& chart : table.charts) {
+    if (chart.title != "Collectives")
+      continue;
+    ASSERT_LT(chart.first_row, chart.last_row);
+    for (std::size_t r = chart.first_row; r < chart.last_row; ++r)
+      EXPECT_EQ(compared.dashboard.rows[r].unit, chart.value_title);
+    units.insert(chart.value_title);
+  }
+  EXPECT_EQ(units, (std::set<std::string>{"GB/s", "ms", "us"}));
 }
 
 TEST(CompareRuns, DifferentWorkloadsAreFound) {

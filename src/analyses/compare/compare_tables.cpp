@@ -318,15 +318,22 @@ Table dashboard_table(const Comparison& comparison) {
   const std::size_t gpu = comparison.dashboard.gpu_rows;
   Chart times{Chart::Kind::kColumns, "GPU time, mean over ranks", "ms", 0, {2}, 0, gpu};
   Chart change{Chart::Kind::kBars, "Improvement (positive is better)", "%", 0, {}, 0, out.rows()};
-  Chart collectives{Chart::Kind::kColumns, "Collectives", "ms, GB/s, us", 0, {2}, gpu, out.rows()};
   for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
     times.value_columns.push_back(3 + kPerTest * i);
     change.value_columns.push_back(4 + kPerTest * i);
-    collectives.value_columns.push_back(3 + kPerTest * i);
   }
-  out.charts = {std::move(times), std::move(change)};
-  if (out.rows() > gpu)
-    out.charts.push_back(std::move(collectives));
+  out.charts = {times, std::move(change)};
+  // of the collectives one chart for each unit
+  const std::vector<DashboardRow>& rows = comparison.dashboard.rows;
+  for (std::size_t first = gpu, last = gpu; first < rows.size(); first = last) {
+    while (last < rows.size() && rows[last].unit == rows[first].unit)
+      ++last;
+    Chart& collectives = out.charts.emplace_back(times);
+    collectives.title = "Collectives";
+    collectives.value_title = rows[first].unit;
+    collectives.first_row = first;
+    collectives.last_row = last;
+  }
   for (const R& row : comparison.dashboard.rows)
     if (!row.base && std::any_of(row.tests.begin(), row.tests.end(),
                                  [](const auto& cell) { return cell && cell->base; }))

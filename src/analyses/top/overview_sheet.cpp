@@ -73,8 +73,8 @@ public:
 
   void sheets() {
     for (const Table& table : report_.tables)
-      add({"sheet", table.name(), static_cast<double>(table.rows()), "rows", std::nullopt, "",
-           table.name()});
+      add({"sheet", table.name(), std::nullopt, "", std::nullopt,
+           fmt::format("{} {}", table.rows(), table.rows() == 1 ? "row" : "rows"), table.name()});
   }
 
   std::vector<OverviewRow> rows;
