@@ -36,17 +36,13 @@ step "damaged traces, parts and databases: a minute"
 ./scripts/mutate.py --binary build/$sanitized/rankscope --seconds 60 --keep build/mutate-failures
 
 step "ThreadSanitizer"
-if command -v clang++ >/dev/null; then
-  # A second's sleep at the end of each program is for races of threads that outlive main(); ours join.
-  export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:atexit_sleep_ms=20"
-  cmake --preset tsan >/dev/null
-  cmake --build build/tsan -j "$jobs" --target rankscope rs_threads_tests
-  ctest --preset tsan -j "$jobs" -L '^threads$' -LE "$left_out" --timeout 1800
-  RANKSCOPE_BINARY=$PWD/build/tsan/rankscope RANKSCOPE_SANITIZED=thread \
-    ctest --preset release -j "$jobs" -R '^cli/' -L '^threads$' -LE "$left_out" --timeout 1800
-else
-  skip "ThreadSanitizer: clang++ is not installed"
-fi
+# A second's sleep at the end of each program is for races of threads that outlive main(); ours join.
+export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:atexit_sleep_ms=20"
+cmake --preset tsan >/dev/null
+cmake --build build/tsan -j "$jobs" --target rankscope rs_threads_tests
+ctest --preset tsan -j "$jobs" -L '^threads$' -LE "$left_out" --timeout 1800
+RANKSCOPE_BINARY=$PWD/build/tsan/rankscope RANKSCOPE_SANITIZED=thread \
+  ctest --preset release -j "$jobs" -R '^cli/' -L '^threads$' -LE "$left_out" --timeout 1800
 
 step "clang-tidy"
 ./scripts/tidy.sh || { [ $? -eq 3 ] || exit 1; skip "clang-tidy: version 14, clang++ or git is not installed"; }
