@@ -338,17 +338,16 @@ Table dashboard_table(const Comparison& comparison) {
     if (!row.base && std::any_of(row.tests.begin(), row.tests.end(),
                                  [](const auto& cell) { return cell && cell->base; }))
       out.notes.push_back(bases_note(comparison, row));
+  constexpr const char* kSamples =
+      "Samples: profiler steps, baseline / test. Improvement and its interval are of their means; "
+      "the values are of the complete runs.";
+  constexpr const char* kCollectives =
+      "NCCL rows: the collectives that both runs have, weighted by the baseline's counts "
+      "(bandwidth: by the baseline's time).";
   out.notes.insert(
       out.notes.end(),
-      {"Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are "
-       "means "
-       "over ranks.",
-       rule_note("GPU rows and all NCCL rows", "samples", comparison.rule),
-       "Samples: profiler steps, baseline / test. Improvement and its interval are of their "
-       "means; "
-       "the values are of the complete runs.",
-       "NCCL rows: the collectives that both runs have, weighted by the baseline's counts "
-       "(bandwidth: by the baseline's time).",
+      {"Improvement: positive is better (less time, more bandwidth). GPU rows: mean over ranks.",
+       rule_note("GPU rows and all NCCL rows", "samples", comparison.rule), kSamples, kCollectives,
        kBetweenRuns});
   return out;
 }
