@@ -64,18 +64,15 @@ Result<CauseLook> look_of(const WhyRequest& request, const JobRun& run) {
     look.rank = request.rank;
   }
   if (request.step) {
-    const auto found = std::ranges::find(run.step_numbers, *request.step);
     // the first of several begins without what the step before leaves behind
-    const std::size_t first = run.step_numbers.size() > 1 && run.step_begin_ns.empty() ? 1 : 0;
-    if (found - run.step_numbers.begin() < static_cast<std::ptrdiff_t>(first) ||
-        found == run.step_numbers.end())
-      return Error{
-          ErrorCode::kUsage, fmt::format("--only-step {}", *request.step),
-          "the run has no such complete step after the first one",
-          "steps: " + numbers_text({run.step_numbers.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                   first, run.step_numbers.size())),
-                                    run.step_numbers.end()})};
-    look.step = static_cast<std::size_t>(found - run.step_numbers.begin());
+    const std::ptrdiff_t first = run.step_numbers.size() > 1 && run.step_begin_ns.empty() ? 1 : 0;
+    const std::vector<std::int64_t> steps(run.step_numbers.begin() + first, run.step_numbers.end());
+    const auto found = std::ranges::find(steps, *request.step);
+    if (found == steps.end())
+      return Error{ErrorCode::kUsage, fmt::format("--only-step {}", *request.step),
+                   "the run has no such complete step after the first one",
+                   "steps: " + numbers_text(steps)};
+    look.step = static_cast<std::size_t>(found - steps.begin() + first);
   }
   return look;
 }

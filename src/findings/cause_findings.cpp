@@ -144,12 +144,17 @@ std::string times_per_step(const CauseFacts& facts, const StepCause& c) {
   return (count == "1" ? "once" : count + " times") + (facts.steps > 0 ? " per step" : "");
 }
 
-std::string headline_of(const CauseFacts& facts, const StepCause& c) {
-  std::string cost = number3(c.cost_ms) + (facts.steps > 0 ? " ms of a step" : " ms");
-  const std::string_view per_step = facts.steps > 0 ? " per step" : "";
+/// "3.2 ms of a step", "488 ms in 1 of 5 steps"
+std::string cost_text(const CauseFacts& facts, const StepCause& c) {
   if (in_single_steps(c))
-    cost = fmt::format("{} ms in {} of {} steps", number3(c.cost_ms * static_cast<double>(c.steps)),
+    return fmt::format("{} ms in {} of {} steps", number3(c.cost_ms * static_cast<double>(c.steps)),
                        c.steps_seen, c.steps);
+  return number3(c.cost_ms) + (facts.steps > 0 ? " ms of a step" : " ms");
+}
+
+std::string headline_of(const CauseFacts& facts, const StepCause& c) {
+  const std::string cost = cost_text(facts, c);
+  const std::string_view per_step = facts.steps > 0 ? " per step" : "";
   switch (c.rule) {
   case CauseRule::kLoader:
     return fmt::format("The GPU waits for the data loader: {}", cost);

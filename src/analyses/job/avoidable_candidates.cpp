@@ -84,8 +84,6 @@ public:
     add_recomputation();
     add_layouts();
     add_chains();
-    for (CauseCandidate& c : out_)
-      c.cause.ranks = {rank_.rank};
     return std::move(out_);
   }
 
@@ -174,35 +172,31 @@ private:
       out_.push_back(std::move(c));
   }
 
-  static void take(NodeId n, std::int64_t dur_ns, CauseCandidate& c) {
-    c.nodes.push_back(n);
-    c.durations.emplace_back(n, dur_ns);
-  }
   void end(Stretch& stretch, CauseCandidate& c) {
     if (stretch.of_forward >= kFewestAgain) {
       for (const NodeId n : stretch.gpu) {
-        take(n, 0, c);
+        c.add(n, 0);
         c.counted.push_back(n);
         again_[n - nodes_.front()] = true;
       }
       if (!stretch.rest.empty() && run_.activity(stretch.rest.front()).kind == ActivityKind::kCall)
         stretch.host.push_back(stretch.rest.front()); // of the last launch
       for (const NodeId n : stretch.host)
-        take(n, 0, c);
+        c.add(n, 0);
     }
     stretch = {};
   }
 
   // -- layouts
   void add_layouts() {
+    std::vector<bool> changes; // by activity
+    for (const Activity& a : rank_.activities)
+      changes.push_back(a.kind == ActivityKind::kKernel && changes_layout(text(a.name)));
     CauseCandidate c;
     c.cause.rule = CauseRule::kLayoutConversion;
-    for (const NodeId n : nodes_) {
-      const Activity& a = run_.activity(n);
-      if (a.kind != ActivityKind::kKernel || runs_again(n) || !changes_layout(text(a.name)))
-        continue;
-      take(n, 0, c);
-    }
+    for (const NodeId n : nodes_)
+      if (changes[run_.node(n).activity] && !runs_again(n))
+        c.add(n, 0);
     if (!c.nodes.empty())
       out_.push_back(std::move(c));
   }
@@ -280,12 +274,12 @@ private:
       const double part = std::min(1.0, (chain.read + chain.written) / chain.bytes);
       for (const NodeId n : chain.nodes) {
         const auto dur = static_cast<double>(run_.graph.dur_ns(n));
-        take(n, static_cast<std::int64_t>(dur * part), c);
+        c.add(n, static_cast<std::int64_t>(dur * part));
         c.counted.push_back(n);
         if (n != chain.nodes.front()) // one launch is left
           for (const NodeId host : launch_of(n))
             if (run_.graph.dur_ns(host) < kStallNs)
-              take(host, 0, c);
+              c.add(host, 0);
       }
       if (chain.nodes.size() > longest_) {
         longest_ = chain.nodes.size();

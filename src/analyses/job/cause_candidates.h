@@ -23,6 +23,12 @@ struct CauseCandidate {
   std::vector<NodeId> counted; ///< its occurrences; empty: all of `nodes`
   std::vector<std::pair<NodeId, std::int64_t>> durations; ///< without it
   std::vector<NodeId> unblocked;                          ///< calls that would not wait
+
+  /// A node that is part of the cause, and its duration without it.
+  void add(NodeId n, std::int64_t without_ns) {
+    nodes.push_back(n);
+    durations.emplace_back(n, without_ns);
+  }
 };
 
 /// What all rules look at.
@@ -31,7 +37,8 @@ struct CauseInput {
   const std::optional<GpuArch>& arch;
 };
 
-/// Of one rank; `nodes`: its nodes in the graph, ascending. A node belongs to one candidate.
+/// Of one rank, without `ranks`; `nodes`: its nodes in the graph, ascending. A node belongs to one
+/// candidate.
 [[nodiscard]] std::vector<CauseCandidate> host_candidates(const CauseInput& in, std::uint32_t rank,
                                                           std::span<const NodeId> nodes);
 /// Products, attention and copies.

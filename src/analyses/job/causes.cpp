@@ -122,12 +122,11 @@ private:
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
       if (!of_interest(run_.ranks[r].rank))
         continue;
-      for (CauseCandidate& c : host_candidates(in, r, nodes[r]))
-        join(std::move(c));
-      for (CauseCandidate& c : gpu_candidates(in, r, nodes[r]))
-        join(std::move(c));
-      for (CauseCandidate& c : avoidable_candidates(in, r, nodes[r]))
-        join(std::move(c));
+      for (const auto candidates : {host_candidates, gpu_candidates, avoidable_candidates})
+        for (CauseCandidate& c : candidates(in, r, nodes[r])) {
+          c.cause.ranks = {run_.ranks[r].rank};
+          join(std::move(c));
+        }
     }
     if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
       look_at_ranks(in);

@@ -92,26 +92,24 @@ public:
       : in_(in), run_(in.run), rank_(in.run.ranks[rank]), nodes_(nodes) {}
 
   std::vector<CauseCandidate> run() {
-    std::vector<std::optional<Product>> products(rank_.activities.size());
-    std::vector<bool> known(products.size());
+    product_of_.resize(rank_.activities.size());
+    std::vector<bool> known(product_of_.size());
     for (const NodeId n : nodes_) {
       const Activity& a = run_.activity(n);
       if (a.kind == ActivityKind::kCopy)
         copies_.push_back(n);
       const std::uint32_t row = run_.node(n).activity;
       if (!known[row])
-        products[row] = product_of(rank_, a);
+        product_of_[row] = product_of(rank_, a);
       known[row] = true;
-      if (products[row] && run_.graph.dur_ns(n) > 0)
-        products_.push_back({n, &*products[row]});
+      if (product_of_[row] && run_.graph.dur_ns(n) > 0)
+        products_.push_back({n, &*product_of_[row]});
     }
     add_slow_format();
     add_misaligned();
     add_attention();
     add_pageable();
     add_exposed_copies();
-    for (CauseCandidate& c : out_)
-      c.cause.ranks = {rank_.rank};
     return std::move(out_);
   }
 
@@ -146,8 +144,7 @@ private:
       if (!without_matrix_units(run_.text(t.node, run_.activity(t.node).name)))
         continue;
       const auto dur = static_cast<double>(run_.graph.dur_ns(t.node));
-      c.nodes.push_back(t.node);
-      c.durations.emplace_back(t.node, static_cast<std::int64_t>(dur * fp32 / tf32));
+      c.add(t.node, static_cast<std::int64_t>(dur * fp32 / tf32));
       by_operator[std::string(run_.text(t.node, run_.activity(t.node).op))] += dur;
       flops += t.product->flops;
       ns += dur;
@@ -199,8 +196,7 @@ private:
       CauseCandidate& c = by_extents["products"];
       c.cause.kind = alike ? GainKind::kEstimate : GainKind::kAtMost;
       c.cause.confidence = alike ? Confidence::kSure : Confidence::kHint;
-      c.nodes.push_back(t.node);
-      c.durations.emplace_back(t.node, static_cast<std::int64_t>(t.product->flops / to / 1e3));
+      c.add(t.node, static_cast<std::int64_t>(t.product->flops / to / 1e3));
       if (c.cause.what.empty())
         c.cause.what = t.product->extents;
       c.cause.rate_to = to;
@@ -247,24 +243,21 @@ private:
     c.cause.rule = CauseRule::kUnfusedAttention;
     c.cause.kind = GainKind::kAtMost;
     bool makes = false, reads = false;
-    std::map<NodeId, const Product*> products;
-    for (const Timed& t : products_)
-      products.emplace(t.node, t.product);
     for (const NodeId n : nodes_) {
-      const Part part = parts[run_.node(n).activity];
+      const std::uint32_t row = run_.node(n).activity;
+      const Part part = parts[row];
       if (part == Part::kNone)
         continue;
       double ns = 0;
-      if (const auto product = products.find(n); product != products.end()) {
-        const double most = peak(product->second->spec);
+      if (const std::optional<Product>& product = product_of_[row]) {
+        const double most = peak(product->spec);
         if (most <= 0)
           return;
-        ns = product->second->flops / most / 1e3;
+        ns = product->flops / most / 1e3;
       }
       makes = makes || part == Part::kMakes;
       reads = reads || part == Part::kReads;
-      c.nodes.push_back(n);
-      c.durations.emplace_back(n, static_cast<std::int64_t>(ns));
+      c.add(n, static_cast<std::int64_t>(ns));
     }
     if (!makes || !reads)
       return;
@@ -342,8 +335,7 @@ private:
       if (run_.activity(n).bytes < kSmallCopyBytes || !contains(name, "Pinned"))
         continue;
       CauseCandidate& c = by_name[name];
-      c.nodes.push_back(n);
-      c.durations.emplace_back(n, 0);
+      c.add(n, 0);
     }
     for (auto& [name, c] : by_name) {
       c.cause.rule = CauseRule::kExposedCopy;
@@ -371,6 +363,7 @@ private:
   const RankGraph& rank_;
   std::span<const NodeId> nodes_;
   std::vector<NodeId> copies_;
+  std::vector<std::optional<Product>> product_of_; ///< by activity
   std::vector<Timed> products_;
   std::vector<CauseCandidate> out_;
 };

@@ -58,7 +58,7 @@ public:
   std::vector<CauseCandidate> run() {
     if (run_.ranks[rank_].blocking_launches) {
       add_blocking_launches();
-      return finish();
+      return std::move(out_);
     }
     find_stall_length();
     for (const NodeId n : nodes_)
@@ -66,7 +66,7 @@ public:
     add_hosts_of_reads();
     add_optimizer_loop();
     add_launch_bound();
-    return finish();
+    return std::move(out_);
   }
 
 private:
@@ -201,9 +201,8 @@ private:
     c.cause.kind = GainKind::kAtMost;
     for (const NodeId n : nodes_)
       if (run_.activity(n).kind == ActivityKind::kCall && waited_for(n) != kNoNode) {
-        c.nodes.push_back(n);
+        c.add(n, std::min(dur(n), kPlainLaunchNs));
         c.unblocked.push_back(n);
-        c.durations.emplace_back(n, std::min(dur(n), kPlainLaunchNs));
       }
     out_.push_back(std::move(c));
   }
@@ -228,8 +227,7 @@ private:
     for (const NodeId n : short_) {
       const Activity& a = run_.activity(n);
       if (in_optimizer(n, a.kind == ActivityKind::kHost ? a.op : a.context)) {
-        c.nodes.push_back(n);
-        c.durations.emplace_back(n, 0);
+        c.add(n, 0);
         c.cause.what = text(n, a.kind == ActivityKind::kHost ? a.op : a.context);
       } else {
         rest.push_back(n);
@@ -267,17 +265,9 @@ private:
     c.cause.launch_us = quantile_of(std::move(interval_us), 0.5);
     if (c.cause.kernel_us >= c.cause.launch_us)
       return;
-    for (const NodeId n : short_) {
-      c.nodes.push_back(n);
-      c.durations.emplace_back(n, 0);
-    }
+    for (const NodeId n : short_)
+      c.add(n, 0);
     out_.push_back(std::move(c));
-  }
-
-  std::vector<CauseCandidate> finish() {
-    for (CauseCandidate& c : out_)
-      c.cause.ranks = {run_.ranks[rank_].rank};
-    return std::move(out_);
   }
 
   const JobRun& run_;

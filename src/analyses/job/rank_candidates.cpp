@@ -121,10 +121,8 @@ private:
     c.cause.ranks = {run_.ranks[of_.rank].rank};
     c.cause.excess_ms = of_.excess_ms;
     c.cause.latest_steps = of_.steps;
-    for (const Compared& k : compared) {
-      c.nodes.push_back(k.node);
-      c.durations.emplace_back(k.node, k.peers_ns);
-    }
+    for (const Compared& k : compared)
+      c.add(k.node, k.peers_ns);
     out_.push_back(std::move(c));
     return &out_.back();
   }

@@ -168,9 +168,10 @@ private:
 
   /// Launched before the window: it runs before the launched work of its stream.
   [[nodiscard]] bool is_early(EventId g) const {
+    if (t_.tree.linked(g))
+      return false;
     const auto launched = first_launched_.find({e_.device[g], e_.stream[g]});
-    return !t_.tree.linked(g) && launched != first_launched_.end() &&
-           e_.ts_ns[g] < launched->second;
+    return launched != first_launched_.end() && e_.ts_ns[g] < launched->second;
   }
 
   /// The 5th percentile of the times from a launch to its work where the stream was idle, and the

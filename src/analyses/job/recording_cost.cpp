@@ -31,9 +31,10 @@ JobEdit with_less_host(const JobRun& run, std::int64_t each_ns) {
 std::optional<RecordingCost> without_recording(JobRun& run, double step_ms) {
   if (!run.step_begin_ns.empty() || run.graph.size() == 0)
     return std::nullopt;
-  const CountedSteps clock(run, critical_path(run.graph), step_ends(run, {}));
+  const std::vector<std::int64_t> ends = step_ends(run, {});
+  const CountedSteps clock(run, critical_path(run.graph), ends);
   RecordingCost out;
-  out.recorded_ms = clock.mean_ms(step_ends(run, {}));
+  out.recorded_ms = clock.mean_ms(ends);
   if (out.recorded_ms <= step_ms * (1 + kLeastPercent / 100))
     return std::nullopt;
   std::int64_t least = 0, most = 0; // ns that are taken off

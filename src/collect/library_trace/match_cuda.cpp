@@ -53,6 +53,8 @@ std::string_view function_of(std::string_view text) {
 
 /// Functions that make, set or ask, and start nothing.
 bool starts_work(std::string_view function) {
+  if (function.ends_with("Internal")) // what a public function calls, which has a record too
+    return false;
   for (const std::string_view part : {"Create", "Destroy", "Set", "Get", "Query", "Finalize",
                                       "Init", "Logger", "BackendExecute_v", "Restore", "Build"})
     if (function.find(part) != std::string_view::npos)
@@ -106,8 +108,6 @@ std::optional<ParsedCall> parse_cublaslt(std::string_view text) {
 std::optional<CudaRecord> begin_cuda_record(LogKind kind, std::string_view text) {
   const std::string_view function = function_of(text);
   if (function.empty() || !starts_work(function))
-    return std::nullopt;
-  if (function.ends_with("Internal")) // what a public function calls, which has a record too
     return std::nullopt;
   return CudaRecord{kind, std::string(function), {}};
 }
