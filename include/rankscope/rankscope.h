@@ -1,9 +1,9 @@
-// The public interface for embedding: load a trace, analyse it, read the tables. It needs nothing
-// but this header and the library target `rankscope::rankscope`; what lies below may change, this
-// does not within a major version (CONTRIBUTING.md, Versions).
+// The public interface for embedding: load a trace, analyse it, read the tables. It needs only
+// this header and the library target `rankscope::rankscope`. The implementation may change; this
+// header does not within a major version (CONTRIBUTING.md, Versions).
 //
-// Nothing here throws, prints or ends the process. Objects may be moved between threads; one Trace
-// is used by one thread at a time, tables may be read by many.
+// Nothing here throws, prints or ends the process. Objects may be moved between threads. Only one
+// thread at a time may use a Trace; several threads may read the same table.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ namespace rankscope::v1 {
 /// "0.1.0"
 [[nodiscard]] std::string_view version();
 
-/// Why an operation could not be done.
+/// Why an operation failed.
 struct Error {
   enum class Kind { kUsage, kInput, kOutput, kMissingTool, kInternal };
   Kind kind = Kind::kInternal;
   std::string message; ///< where, what and a hint, one line
 };
 
-/// A value, or the Error that stands for it. Access to what it does not hold is the caller's bug:
-/// the value of a failed outcome is empty.
+/// A value or an Error. Access to the one that it does not contain is the caller's bug: the value
+/// of a failed outcome is empty.
 template <class T> class Outcome {
 public:
   Outcome(T value) : state_(std::move(value)) {}
@@ -52,10 +52,10 @@ private:
 enum class CellType { kBlank, kInteger, kNumber, kBool, kText };
 
 struct Column {
-  std::string id;    ///< stable snake_case, for programs; empty where the sheet has none
+  std::string id;    ///< stable snake_case, for programs; empty if the sheet has no ids
   std::string label; ///< the documented header, for people
-  std::string unit;  ///< "ms", "GB/s", ...; empty: none
-  std::string help;  ///< what it means; empty: the label says it
+  std::string unit;  ///< "ms", "GB/s", ...; empty: no unit
+  std::string help;  ///< the meaning; empty: the label is enough
 };
 
 /// One sheet. Cheap to copy: copies share their cells, which never change.
@@ -64,10 +64,10 @@ public:
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] std::size_t rows() const;
   [[nodiscard]] const std::vector<Column>& columns() const;
-  /// Position of the column with this id or, failing that, this label.
+  /// Returns the position of the column with this id, else with this label.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view id_or_label) const;
 
-  // Row and column beyond the table give a blank cell.
+  // A row or column beyond the table gives a blank cell.
   [[nodiscard]] CellType type(std::size_t row, std::size_t column) const;
   /// Integers, numbers and bools; nothing for other cells.
   [[nodiscard]] std::optional<double> number(std::size_t row, std::size_t column) const;
@@ -91,15 +91,15 @@ struct LoadOptions {
 
 struct ReportOptions {
   std::vector<std::string> sheets;       ///< names as in docs/report.md; empty: all
-  std::string gpu_arch;                  ///< built-in board or JSON file; empty: no rooflines
+  std::string gpu_arch;                  ///< built-in GPU or JSON file; empty: no rooflines
   double short_kernel_threshold_us = 10; ///< upper end of the short-kernel study
   bool include_unlinked_kernels = true;  ///< in gpu_timeline; never with compat
-  bool compat_tracelens = false;         ///< the reference's values where they are known quirks
+  bool compat_tracelens = false;         ///< the reference's values also for known quirks
 };
 
-/// One problem of the data that did not stop the work.
+/// One problem in the data that did not stop the work.
 struct Problem {
-  bool data_lost = false;  ///< events were dropped; else a remark
+  bool data_lost = false;  ///< events were dropped; else a note
   std::uint64_t count = 0; ///< how often
   std::string message;
 };
@@ -108,7 +108,7 @@ struct Problem {
 class Trace {
 public:
   /// Reads a file once (JSON, gzip, zstd; "-" is standard input).
-  /// Errors: kInput when it cannot be read or is no trace.
+  /// Errors: kInput when it cannot be read or is not a trace.
   [[nodiscard]] static Outcome<Trace> load(const std::string& path,
                                            const LoadOptions& options = {});
 
@@ -116,14 +116,14 @@ public:
   Trace& operator=(Trace&&) noexcept;
   ~Trace();
 
-  [[nodiscard]] std::optional<std::int64_t> rank() const; ///< as the file says
+  [[nodiscard]] std::optional<std::int64_t> rank() const; ///< from the file
   [[nodiscard]] std::uint64_t events() const;             ///< entries in the file
   [[nodiscard]] std::uint64_t gpu_events() const;
   [[nodiscard]] std::uint64_t linked_gpu_events() const; ///< with a launch on the host
   [[nodiscard]] std::vector<Problem> problems() const;
 
-  /// The sheets of `rankscope report`, in its order, without empty ones.
-  /// Errors: kUsage for a board that is not known, kInput for a board's file.
+  /// Returns the sheets of `rankscope report`, in its order, without empty ones.
+  /// Errors: kUsage for an unknown GPU, kInput for a GPU's file.
   [[nodiscard]] Outcome<std::vector<Table>> report(const ReportOptions& options = {}) const;
 
 private:

@@ -38,7 +38,7 @@ bool wanted(const Analysis& analysis, const std::set<std::string>& sheets) {
   });
 }
 
-/// Tables that kernels of graphs take part in say what share of these has no operator.
+/// Adds a note on the graph launch time without an operator to the tables that include it.
 void note_unattributed(const LoadedTrace& trace, const ReportOptions& options,
                        std::vector<Table>& tables) {
   if (!options.graph_columns)

@@ -15,7 +15,7 @@
 
 namespace rankscope {
 
-/// What the report flags say. Units in the names.
+/// The values of the report flags, with units in the names.
 struct ReportOptions {
   bool include_unlinked_kernels = false;
   bool memset_as_memory = false; ///< gpu_timeline: with the copies, not with computation
@@ -45,15 +45,15 @@ struct ReportOptions {
   bool per_step = false;
   std::string step;             ///< "", "N" or "A:B"
   std::set<std::string> sheets; ///< empty = all
-  /// A trace of the same model run without graphs: what its operators launch tells which of them
-  /// the kernels of graphs belong to.
+  /// A trace of the same model run without graphs: its launches show which operators the kernels
+  /// of graphs belong to.
   std::shared_ptr<const LoadedTrace> donor;
-  /// Columns that tell how a row's kernels came to their operator; build_report() sets it for
-  /// traces with graph launches.
+  /// Adds the columns on how a row's kernels were attributed to their operator; build_report() sets
+  /// it for traces with graph launches.
   bool graph_columns = false;
 };
 
-/// These options look at Python frames: the trace and its tree should have them.
+/// Returns whether these options use Python frames: the trace and its tree should have them.
 [[nodiscard]] inline bool needs_python(const ReportOptions& options) {
   return options.detect_recompute || options.include_call_stack || options.enable_pseudo_ops ||
          options.group_by_parent_module;
@@ -63,16 +63,16 @@ struct ReportOptions {
 struct Analysis {
   const char* name;
   const char* help;
-  std::vector<std::string_view> sheets; ///< their names; none = the sheets of no other analysis
+  std::vector<std::string_view> sheets; ///< names; empty = all sheets of no other analysis
   Result<std::vector<Table>> (*run)(const LoadedTrace& trace, const ReportOptions& options);
-  /// The sheets with the columns that these options give them, without a trace.
+  /// Returns the sheets with their columns under these options; needs no trace.
   std::vector<SheetInfo> (*describe)(const ReportOptions& options);
 };
 
 /// In sheet order.
 [[nodiscard]] std::span<const Analysis* const> analyses();
 
-/// Every analysis on one trace, sheets in the reference's order; `options.sheets` filters.
+/// Runs every analysis on one trace; sheets in the reference's order, `options.sheets` filters.
 Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& options);
 
 #define RANKSCOPE_ANALYSIS(id) extern const Analysis id##_analysis;

@@ -52,9 +52,9 @@ inline Stats stats_of(std::vector<double> values) {
   return s;
 }
 
-/// Of nanoseconds, in us: the sum is exact before it is divided, equal values deviate by 0, and the
-/// order of the values does not show in the last digit. `Ns`: std::int64_t, or double for
-/// busy_ns().
+/// Returns statistics of nanoseconds, in us: the sum is exact before it is divided, equal values
+/// deviate by 0, and the order of the values does not affect the last digit. `Ns`: std::int64_t, or
+/// double for busy_ns().
 template <class Ns = std::int64_t> Stats stats_of_ns(std::vector<Ns> ns) {
   Stats s;
   s.count = ns.size();
@@ -102,10 +102,10 @@ void add_stats(Schema<Row>& schema, const std::string& id, const std::string& la
                 [of, value = stat.value](const Row& r) { return (r.*of).*value; }, help});
 }
 
-/// Fills in what `value` (a member or a function, in nanoseconds) has of the sum over all rows, and
-/// of the sum down to the row, both in percent; 0 where the sum is 0.
+/// Fills in the share of `value` (a member or a function, in nanoseconds) in the sum over all rows,
+/// and the cumulative share down to the row, both in percent; 0 where the sum is 0.
 template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, ValueOf value) {
-  double total = 0; // whole nanoseconds below 2^53: exact
+  double total = 0; // integer nanoseconds below 2^53: exact
   for (const Row& row : rows)
     total += static_cast<double>(std::invoke(value, row));
   const auto share = [total](double ns) { return total > 0 ? ns / total * 100 : 0.0; };
@@ -126,8 +126,8 @@ template <class Row> void add_shares(Schema<Row>& schema, const std::string& of)
               &Row::cumulative_percent, "sum of the shares down to this row"});
 }
 
-/// The first k rows (0 = all); a note says of how many and ends in `more`.
-inline void keep_top(Table& table, std::size_t k, const char* more = "; shares are of all rows") {
+/// Keeps the first k rows (0 = all); a note contains the original number and ends in `more`.
+inline void keep_top(Table& table, std::size_t k, const char* more = "; shares refer to all rows") {
   if (k == 0 || table.rows() <= k)
     return;
   std::vector<std::size_t> order(k);

@@ -1,4 +1,4 @@
-// The public interface over loader and report: include/rankscope/rankscope.h says what it promises.
+// The public interface on the loader and report; include/rankscope/rankscope.h is its reference.
 #include "analyses/analysis.h"
 #include "core/steps.h"
 #include "engine/loader.h"
@@ -31,8 +31,8 @@ Error public_error(const rankscope::Error& error) {
   return {kind(), error.message()};
 }
 
-/// What a library below throws (out of memory, in the main) becomes an Error here: nothing passes
-/// the public interface.
+/// Turns an exception of a library (mostly out of memory) into an Error, so that none leaves the
+/// public interface.
 template <class T, class F> Outcome<T> guarded(const F& work) {
   try {
     return work();
@@ -53,7 +53,7 @@ struct Table::Impl {
     for (const rankscope::Column& c : table.columns())
       columns.push_back({c.id, c.name, unit_name(c.unit), c.help});
   }
-  /// Blank beyond the table.
+  /// Returns a blank value beyond the table.
   [[nodiscard]] Value at(std::size_t row, std::size_t column) const {
     return row < table.rows() && column < table.cols() ? table.at(row, column) : Value();
   }

@@ -38,9 +38,9 @@ struct NamedSweep {
   std::string folder, label;
 };
 
-/// A request per sweep: `shared` with folder, label, layout and merged_folder filled in. Outputs go
-/// below each sweep (beside it, where it is a single trace), or to `output` (several sweeps: a
-/// folder for each label in it).
+/// Returns a request per sweep: `shared` with folder, label, layout and merged_folder filled in.
+/// Outputs go below each sweep (next to a single trace), or to `output` (for several sweeps, to a
+/// folder per label in it).
 [[nodiscard]] std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
                                                        const std::vector<NamedSweep>& sweeps,
                                                        const std::string& output, bool merge);
@@ -51,27 +51,27 @@ struct AnalyzedSweep {
   std::size_t redone = 0;            ///< configurations, the others were unchanged
   std::vector<std::string> outputs;  ///< files over all configurations
   SweepFacts facts;
-  Report summary;                     ///< what summary.xlsx holds
-  std::optional<Error> picture_error; ///< plots or page failed; all else is there
+  Report summary;                     ///< content of summary.xlsx
+  std::optional<Error> picture_error; ///< plots or page failed; all other outputs exist
 };
 
-/// Individual reports count unlinked kernels and call a kernel below 50 us short, as the scripts
-/// that sweeps were analysed with asked for.
+/// Returns the options of individual reports, as in the scripts that sweeps were analysed with:
+/// unlinked kernels count, and a kernel below 50 us is short.
 [[nodiscard]] ReportOptions sweep_report_options();
 
-/// What the outputs depend on beside the traces; a file among the options by its content too.
+/// Returns the options that the outputs depend on; for a file also a mark of its content.
 [[nodiscard]] std::string options_text(const AnalyzeRequest& request);
 
-/// Analyses what changed since an earlier run and writes the tables over all configurations, plots,
-/// page and manifest. Errors: kUnreadable when no trace could be analysed, kOutput.
+/// Analyses changes since an earlier run; writes tables over all configurations, plots, page and
+/// manifest. Errors: kUnreadable if no trace could be analysed, kOutput.
 Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request);
-/// The same of these configurations.
+/// Does the same for these configurations.
 Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
                                     std::vector<RunPlan> plans);
 
-/// The page of all sweeps beside each other, for `requests` and what was made of them: at `page`,
-/// or when that is empty sweep_comparison_report.html in `output` (empty: here). Its path. Errors:
-/// kOutput.
+/// Writes the page that compares all sweeps, from `requests` and their results, and returns its
+/// path: `page`, or if that is empty, sweep_comparison_report.html in `output` (empty: the current
+/// folder). Errors: kOutput.
 Result<std::string> write_sides_page(const std::vector<AnalyzeRequest>& requests,
                                      const std::vector<AnalyzedSweep>& sweeps,
                                      const std::string& output, const std::string& page);

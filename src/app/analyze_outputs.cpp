@@ -138,7 +138,7 @@ std::string json_quoted(std::string_view text) {
   return "\"" + json_escaped(text) + "\"";
 }
 
-/// The inputs of a configuration, one object each, with commas in front but for the very first.
+/// Returns an object per input of a configuration, with a comma before each except the very first.
 std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config, bool first) {
   std::string out;
   for (const RankFile& input : plan.ranks) {

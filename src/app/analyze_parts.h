@@ -1,5 +1,5 @@
-// The fields of what analyze keeps, as parts (core/part.h). Change them, or those that they hold,
-// and raise kStateVersion.
+// The fields of analyze's saved state, as parts (core/part.h). After a change to them, or to fields
+// inside them, raise kStateVersion.
 #pragma once
 
 #include "analyses/compare/compare_part.h"

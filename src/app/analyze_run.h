@@ -30,16 +30,16 @@ struct AnalyzeRun {
   /// time bases; by collectives they are read once more).
   std::optional<AlignMode> align = {};
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
-  /// What the outputs depend on beside the traces, as it is now: files that options name by
-  /// content.
+  /// Returns the options that the outputs depend on, at the time of the call; files that they name
+  /// count by content.
   std::function<std::string()> options;
-  bool write = true; ///< false: what is found alone, no file
+  bool write = true; ///< false: return results, write no files
 };
 
-/// One result per plan, in their order. A broken rank costs itself: it is named in the diagnostics
-/// and in its record. The state of a configuration is saved when it is finished, under the
-/// fingerprint taken before its traces were read; when an input changed meanwhile that is named and
-/// the configuration will be redone. Errors: kOutput.
+/// Returns one result per plan, in their order. A broken rank affects no other: the diagnostics and
+/// its record name it. The state of a configuration is saved when it is finished, under the
+/// fingerprint taken before its traces were read. If an input changed meanwhile, the diagnostics
+/// name it and the next run redoes the configuration. Errors: kOutput.
 Result<std::vector<ConfigResult>> run_configurations(Session& ctx, const AnalyzeRun& run,
                                                      const std::vector<const RunPlan*>& plans);
 

@@ -14,7 +14,7 @@
 
 namespace rankscope {
 
-/// A configuration with what it depends on: what a state file holds.
+/// The content of a state file: a configuration and the fingerprint of its inputs and options.
 struct SavedConfiguration {
   std::string fingerprint;
   std::vector<std::int64_t> output_bytes; ///< one for each output

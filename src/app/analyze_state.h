@@ -1,5 +1,5 @@
-// What analyze keeps of a finished configuration, in memory and on disk, so that a re-run redoes
-// only what changed and the page of a sweep is made from facts. The files are read here only.
+// The state that analyze saves of a finished configuration. With it, a re-run redoes only changed
+// configurations and makes the page of a sweep from facts. Only this file reads saved states.
 #pragma once
 
 #include "analyses/operators/ops_summary.h"
@@ -47,13 +47,13 @@ struct ConfigResult {
 Result<void> save_state(const ConfigResult& config, const std::string& fingerprint,
                         const std::string& path);
 
-/// None when there is no state, it is of other inputs, options or another version, something was
-/// lost when it was made, or one of its outputs is missing or has another size. An unreadable state
-/// is named in `diag`.
+/// Returns nullopt if there is no state, if it has other inputs, options or another version, if
+/// data was lost when it was made, or if one of its outputs is missing or has another size. `diag`
+/// names an unreadable state.
 [[nodiscard]] std::optional<ConfigResult>
 load_state(const std::string& path, const std::string& fingerprint, Diagnostics& diag);
 
-/// What a sweep's page needs to know beside its configurations.
+/// The settings and labels that a sweep's page needs besides the configurations.
 struct SweepState {
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;
@@ -61,13 +61,13 @@ struct SweepState {
 };
 Result<void> save_sweep(const SweepState& sweep, const OutputLayout& layout);
 
-/// The facts of a sweep from its configurations.
+/// Returns the facts of a sweep from its configurations.
 [[nodiscard]] SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
                                   GemmRanking ranking);
 
-/// The facts of a sweep that analyze has left in `folder` or in tracelens_analysis below it.
-/// Errors: kUnreadable, with the hint to run analyze, when there is no state or it is of another
-/// version.
+/// Returns the facts of a sweep that analyze left in `folder` or in tracelens_analysis below it.
+/// Errors: kUnreadable, with the hint to run analyze, if there is no state or another version made
+/// it.
 Result<SweepFacts> load_analysed(const std::string& folder);
 
 } // namespace rankscope

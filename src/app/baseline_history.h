@@ -25,8 +25,8 @@ struct HistoryResult {
   std::vector<std::string> written;
 };
 
-/// The files of a folder that end in .rsb, by name, numbers in names by their value: build-9 comes
-/// before build-10. What is no folder stays as it is. Errors: kUnreadable for a folder without any.
+/// Replaces each folder by its .rsb files, sorted by name with numbers by value: build-9 precedes
+/// build-10. Other inputs stay as they are. Errors: kUnreadable for a folder without such files.
 Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& inputs);
 
 /// Errors: kUsage for fewer than two, kUnreadable, those of write_outputs(), kMissingTool for

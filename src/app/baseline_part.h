@@ -1,5 +1,5 @@
-// The fields of a saved baseline as a part (core/part.h). Change them, or those that they hold, and
-// raise kBaselineVersion.
+// The fields of a saved baseline as a part (core/part.h). After a change to them, or to fields
+// inside them, raise kBaselineVersion.
 #pragma once
 
 #include "analyses/compare/compare_part.h"
@@ -30,7 +30,7 @@ template <class Archive, PartOf<RunCollectives> Row> void part_fields(Archive& a
     static const std::vector<std::string> kKnown = {"mean", "median", "min", "max", "std"};
     for (const std::string& agg : c.agg_metrics)
       if (std::find(kKnown.begin(), kKnown.end(), agg) == kKnown.end())
-        archive.fail("a figure of collectives that is not known");
+        archive.fail("an unknown metric of collectives");
   }
 }
 

@@ -87,7 +87,7 @@ private:
   Result<void> write(Work& work) {
     if (work.parts.empty())
       return Error{ErrorCode::kUnreadable, work.folder.plan.folder,
-                   "none of its traces could be read", ""};
+                   "no trace in this folder could be read", ""};
     if (work.parts.size() < work.folder.plan.ranks.size())
       work.report.warnings.push_back(
           fmt::format("{} of {} ranks could be read; averages are over those", work.parts.size(),

@@ -1,4 +1,4 @@
-// The batch report: every folder of rank traces below a base to a workbook of its own.
+// The batch report: a workbook for every folder of rank traces below a base folder.
 #pragma once
 
 #include "analyses/batch/batch_part.h"
@@ -18,7 +18,7 @@ struct BatchRequest {
   BatchOptions options;
   bool replay = false; ///< app/batch_replay.h
   ReplayRunOptions replay_run = {};
-  bool overwrite = false; ///< reports that are there already
+  bool overwrite = false; ///< replace existing reports
 };
 
 /// What became of a folder.

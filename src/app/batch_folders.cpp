@@ -92,9 +92,10 @@ public:
       out.regex_ = std::regex("(?:" + pattern + ")([0-9]+)");
       out.group_ = out.regex_.mark_count();
     } catch (const std::regex_error& e) {
-      return Error{ErrorCode::kUsage, "--rank-pattern",
-                   fmt::format("'{}' is no regular expression ({})", pattern, e.what()),
-                   "it stands in front of the rank's number: rank_ finds 3 in trace_rank_3.json"};
+      return Error{
+          ErrorCode::kUsage, "--rank-pattern",
+          fmt::format("'{}' is not a regular expression ({})", pattern, e.what()),
+          "it matches the text before the rank number: rank_ finds 3 in trace_rank_3.json"};
     }
     return out;
   }
@@ -175,17 +176,17 @@ Error nothing_found(const BatchSearch& search, const Walk& walk) {
   if (!fs::is_directory(search.base, ec))
     hint = "there is no such folder";
   else if (walk.filtered() > 0)
-    hint = fmt::format("{} {} files lie there, none with all of: {}", walk.filtered(),
+    hint = fmt::format("{} {} files are there, but no path contains all of: {}", walk.filtered(),
                        search.extension, joined(search.filters, ", "));
   else if (walk.of_the_other() > 0)
-    hint = fmt::format("{} {} files lie there: --extension {}", walk.of_the_other(),
+    hint = fmt::format("{} {} files are there: use --extension {}", walk.of_the_other(),
                        search.extension == "gz" ? "json" : "json.gz",
                        search.extension == "gz" ? "json" : "gz");
   return {ErrorCode::kUnreadable, search.base,
           fmt::format("no {} files found, check filters and filepaths", search.extension), hint};
 }
 
-/// By their paths, ranks ascending; one whose traces have no rank has none.
+/// Returns a run per folder by path, ranks ascending; without ranks if no file name has a number.
 Result<std::vector<RunPlan>> plans_below(const BatchSearch& search, Diagnostics& diag) {
   if (search.extension != "json" && search.extension != "gz")
     return Error{ErrorCode::kUsage, "--extension",
@@ -237,9 +238,10 @@ Result<std::vector<BatchFolder>> find_batch_folders(Session& session, const Batc
     const std::string& path = folder.plan.folder;
     folder.output = search.output.empty() ? default_output(path, search.filters) : search.output;
     if (folder.plan.ranks.empty())
-      folder.error = Error{ErrorCode::kUnreadable, path,
-                           fmt::format("no trace has a rank number behind '{}'", search.pattern),
-                           "--rank-pattern says what stands in front of it"};
+      folder.error =
+          Error{ErrorCode::kUnreadable, path,
+                fmt::format("no trace name has a rank number after '{}'", search.pattern),
+                "set --rank-pattern to the text before the number"};
     check_ranks(folder, search);
     out.push_back(std::move(folder));
   }

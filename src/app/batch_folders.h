@@ -14,14 +14,14 @@
 namespace rankscope {
 
 struct BatchSearch : BatchNames {
-  std::string base;   ///< searched with all that lies below, not hidden
-  std::string output; ///< "" = beside the traces
+  std::string base;   ///< searched with its subfolders, except hidden ones
+  std::string output; ///< "" = next to the traces
 };
 
 struct BatchFolder {
   RunPlan plan;               ///< ranks ascending by number
   std::string output;         ///< the report
-  std::optional<Error> error; ///< why it cannot be had
+  std::optional<Error> error; ///< why it cannot be made
   std::vector<std::string> notes;
 };
 

@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Groups without events and what there is instead, calls that were left out, launchers of no
-/// group, GPU work without a launch, disagreements between ranks.
+/// Adds notes on groups without events (with the operators that have shapes), calls left out,
+/// launchers in no group, GPU work without a launch, and disagreements between ranks.
 void add_batch_notes(const BatchFacts& facts, BatchReport& to);
 
 } // namespace rankscope

@@ -12,14 +12,14 @@
 
 namespace rankscope {
 
-/// Before any trace is read: a runner that was asked for by name has to be there. The automatic
-/// one takes what it finds, and rows without a runner say so. Errors: kMissingTool.
+/// Checks, before any trace is read, that a runner requested by name is available. The automatic
+/// choice uses the runners that it finds; rows without a runner say so. Errors: kMissingTool.
 Result<void> check_batch_replay(const ReplayRunOptions& options);
 
-/// Replays the rows of the families gemm and conv that make up 99 % of their time and gives the
-/// sheets that go behind those of their groups, in compat mode with the documented columns alone.
-/// Called once for each folder, with its facts, from one thread at a time. `folder`: of the traces,
-/// where the command files are left. Errors: kOutput.
+/// Replays the rows of the families gemm and conv that make up 99 % of their time. Returns the
+/// sheets to insert after those of their groups, in compat mode only with the documented columns.
+/// Called once per folder, with its facts, from one thread at a time. `folder`: of the traces; the
+/// command files are left there. Errors: kOutput.
 Result<std::vector<std::pair<BatchGroup, Table>>> replay_batch(Session& session,
                                                                const std::string& folder,
                                                                const BatchFacts& facts, bool compat,

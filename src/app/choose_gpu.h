@@ -1,4 +1,4 @@
-// Which board the rooflines are of.
+// The choice of the GPU for rooflines.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -6,9 +6,9 @@
 
 namespace rankscope {
 
-/// Without a word about the GPU, options.gpu_arch becomes the board that all of the trace's devices
-/// are, if it is a known one; "none" becomes none. Compat mode takes only what it is told. Whether
-/// a board was recognised.
+/// Sets an empty options.gpu_arch to the GPU of the trace, if all its devices are the same known
+/// GPU; clears the value "none". Compat mode recognises no GPU: the user has to name it. Returns
+/// whether a GPU was recognised.
 bool choose_gpu(const Trace& trace, ReportOptions& options);
 
 } // namespace rankscope

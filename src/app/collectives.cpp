@@ -21,8 +21,8 @@ namespace {
 /// Rows of a sheet below its header.
 constexpr std::size_t kExcelRows = kMaxSheetRows - 1;
 
-/// The collectives of the ranks that could be read go to `out`; what each says of its run goes to
-/// `identities`.
+/// Puts the collectives of the ranks that could be read into `out`, and the run metadata of each
+/// rank into `identities`.
 Result<void> read_ranks(Session& session, const RunPlan& plan, const CollectivesRequest& request,
                         CollectiveStream& out, std::vector<RankIdentity>& identities) {
   RankRun run;
@@ -42,7 +42,7 @@ Result<void> read_ranks(Session& session, const RunPlan& plan, const Collectives
   return run_ranks(session, {&plan}, run, std::move(steps));
 }
 
-/// A sheet with more rows than Excel takes is written whole as CSV.
+/// Writes each sheet with more rows than Excel allows as a complete CSV file.
 Result<void> write_overlong(Report& report, const RowStreams& streams, const std::string& workbook,
                             std::vector<std::string>& written) {
   for (Table& table : report.tables) {

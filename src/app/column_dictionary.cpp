@@ -94,7 +94,7 @@ SheetInfo of_table(const Table& table, std::string help, const char* name = null
     if (c.help.empty() && c.name == "0")
       c.help = "of the rank with this number; a column for each rank";
     if (c.help.empty() && c.name == "test")
-      c.help = "the figure of the test; columns of the same kind follow for each other test";
+      c.help = "value of the test; each further test has a column of the same kind";
     for (const auto& [run, of] :
          {std::pair<std::string_view, const char*>("baseline_", "of the baseline"),
           {"test_", "of the test"}}) {
@@ -148,7 +148,7 @@ std::vector<SheetInfo> compare_sheets() {
   test.label = "test";
   const Comparison both = compare_runs(base, {test}, JudgeRule{});
   std::vector<SheetInfo> out = {
-      of_table(dashboard_table(both), "key figures of the GPU and of the collectives"),
+      of_table(dashboard_table(both), "key metrics of the GPU and the collectives"),
       of_table(changes_table(both, 0, false),
                "the difference of the step time divided among kernels, collectives, copies and "
                "idle time, then among operators, then among steps"),
@@ -178,11 +178,11 @@ std::vector<SheetGroup> all_sheets() {
       {"analyze", "a sweep", sweep_sheet_infos()},
       {"compare", "runs against a baseline", compare_sheets()},
       {"baseline history", "saved runs over time", history_sheets()},
-      {"top", "the whole answer in the terminal", with_overview()},
+      {"top", "a one-screen summary of a trace or a run", with_overview()},
       {"why", "the causes of a step's time", with_findings(cause_sheets())},
       {"whatif", "what stragglers cost and changes gain", with_findings(whatif_sheets())},
       {"info",
-       "what a trace holds",
+       "content of a trace",
        {trace_fact_schema().info(), category_count_schema().info(), trace_figures_schema().info()}},
       {"query", "tables of SQL and of Parquet datasets", record_sheets()},
       {"nsys", "Nsight Systems summaries", nsys_sheets()},

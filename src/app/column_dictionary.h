@@ -16,8 +16,8 @@ struct SheetGroup {
   std::vector<SheetInfo> sheets;
 };
 
-/// With every option that adds a column. A column whose header holds a name of the trace (a rank, a
-/// parameter) stands once, with NAME for it.
+/// Returns all sheets, with every option that adds a column. A column whose header contains a name
+/// from the trace (a rank, a parameter) is listed once, with NAME in its place.
 [[nodiscard]] std::vector<SheetGroup> all_sheets();
 
 /// docs/columns.md.

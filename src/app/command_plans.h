@@ -1,5 +1,5 @@
-// What commands say with --dry-run --json: a row of `plan` for each trace that would be read, each
-// report that would be made or each command that would be run.
+// The output of commands with --dry-run --json: a row of `plan` for each trace that would be read,
+// each report that would be made or each command that would be run.
 #pragma once
 
 #include "app/analyze.h"

@@ -19,7 +19,7 @@ Column bytes_column(const char* name = "bytes") {
   return Column(name, Unit::kBytes);
 }
 
-/// The table of figures in front of the files.
+/// Returns a report with the table `figures` before the list of files.
 Report with_figures(const std::string& title, Table figures,
                     const std::vector<std::string>& files) {
   Report out = written_files(title, files);

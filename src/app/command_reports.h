@@ -1,4 +1,4 @@
-// What commands that make data say with --json: figures as numbers, files with their sizes,
+// The output of commands that make data with --json: metrics as numbers, files with their sizes,
 // warnings.
 #pragma once
 

@@ -41,7 +41,7 @@ const DashboardRow* metric_row(const Dashboard& dashboard, const std::string& na
   return nullptr;
 }
 
-/// Length of the ending of a saved baseline's file, which is no part of its name; 0 = none.
+/// Returns the length of a saved baseline's file ending, which labels leave out; 0: another file.
 std::size_t baseline_ending(std::string_view file) {
   for (const std::string_view ending : {".rsb", ".rsb.gz", ".rsb.zst"})
     if (file.ends_with(ending) && file.size() > ending.size())
@@ -57,13 +57,13 @@ std::string findings_markdown(const std::vector<Finding>& findings) {
   return out;
 }
 
-/// What changed in one test: findings, then the ranked rows as a table.
+/// Returns the changes of one test: findings, then the ranked rows as a table.
 std::string changes_markdown(const Comparison& comparison, const ComparisonFindings& findings,
                              std::size_t test) {
   const WhatChanged& changed = comparison.changes[test];
   if (!changed.known)
     return {};
-  std::string out = "\n### What changed";
+  std::string out = "\n### Changes";
   if (comparison.tests.size() > 1)
     out += " in " + markdown_escaped(comparison.tests[test].label);
   out += "\n\n";
@@ -100,11 +100,11 @@ std::string verdict_markdown(const CompareResult& result, bool gated) {
   for (const std::string& r : outcome.regressions)
     out += fmt::format("\n**Regression: {}**\n", markdown_escaped(r));
   if (gated && outcome.regressions.empty() && outcome.unjudged.empty())
-    out += "\n**No condition of `--fail-on` holds.**\n";
+    out += "\n**No condition of `--fail-on` is met.**\n";
   return out;
 }
 
-/// What a file that is appended to holds so far, ended by a line break; "" when there is none.
+/// Returns the text of a file to append to, ended by a line break; "" if it cannot be read.
 std::string text_before(const std::string& path) {
   Result<std::string> before = read_own(path);
   std::string text = before ? std::move(*before) : std::string();
@@ -220,7 +220,7 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
   const bool read =
       error == std::errc() && percent.substr(static_cast<std::size_t>(end - percent.data())) == "%";
   if (!read || !std::isfinite(c.percent) || !(c.percent >= 0))
-    return Error{ErrorCode::kUsage, "", "--fail-on '" + text + "' is no condition",
+    return Error{ErrorCode::kUsage, "", "--fail-on '" + text + "' is not a condition",
                  "write it as 'total_time>2%'"};
   c.metric = text.substr(0, at);
   const std::vector<std::string> metrics = dashboard_metrics();
@@ -298,7 +298,7 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
       if (const std::string part = part_at(parts[k], i); !part.empty())
         names[k] += (names[k].empty() ? "" : "_") + part;
   }
-  for (std::size_t k = 0; k < names.size(); ++k) // one folder holds the other, or is it
+  for (std::size_t k = 0; k < names.size(); ++k) // one folder contains the other, or is the same
     if (names[k].empty())
       names[k] = out[k];
   return names;
@@ -352,7 +352,7 @@ FailOutcome fail_outcome(const Comparison& comparison,
   return out;
 }
 
-/// Where reports of a run go is none of the folders that are read.
+/// Checks that no folder for reports is one of the input folders.
 Result<void> check_places(const CompareRequest& request) {
   namespace fs = std::filesystem;
   std::error_code ec;

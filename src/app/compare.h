@@ -27,8 +27,8 @@ struct FailCondition {
 /// Errors: kUsage, also for a metric that no comparison has.
 Result<FailCondition> parse_fail_condition(const std::string& text);
 
-/// Errors: kUnreadable; kUsage, with the line. Empty lines and what stands behind a # are passed
-/// over.
+/// Reads one condition per line; ignores empty lines and text after #. Errors: kUnreadable; kUsage,
+/// with the line.
 Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path);
 
 /// One condition on one test run.
@@ -45,8 +45,8 @@ struct ConditionOutcome {
 /// What --fail-on found, in words.
 struct FailOutcome {
   std::vector<ConditionOutcome> conditions; ///< in the order asked for, each over all tests
-  std::vector<std::string> regressions;     ///< conditions that hold
-  std::vector<std::string> unjudged;        ///< conditions of which nothing can be said
+  std::vector<std::string> regressions;     ///< conditions that are met
+  std::vector<std::string> unjudged;        ///< conditions that cannot be judged
 };
 
 struct CompareRequest {
@@ -54,7 +54,7 @@ struct CompareRequest {
   std::vector<std::string> labels;  ///< one for each, distinct: they name folders and columns
   std::string output;   ///< folder; "" = nothing is written there, and no part of it is asked for
   std::string markdown; ///< file for the verdict, "-" = stdout, empty = none
-  bool append_markdown = false; ///< to what the file holds: a job summary has many authors
+  bool append_markdown = false; ///< to the existing text: a job summary has many authors
   std::string junit;            ///< file for the conditions as JUnit's XML; empty = none
   std::string verdict;          ///< file for the verdict as JSON; empty = none
   std::vector<FailCondition> fail_on;
@@ -76,17 +76,17 @@ struct CompareResult {
   Report final;                     ///< the workbook's sheets, whether written or not
   std::vector<std::string> written; ///< files
   FailOutcome fail_on;
-  std::optional<Error> page_error; ///< the page or its plots failed; all else is there
+  std::optional<Error> page_error; ///< the page or its plots failed; all other outputs exist
 };
 
-/// The last part of each path; where two are equal, of all paths the first part in which they
-/// differ, and as many of the parts after it as tell all apart, joined with _.
+/// Returns the last part of each path. If two are equal, returns instead the parts in which the
+/// paths differ, from the first on, as many as make all names distinct, joined with _.
 /// Example: a/x/run and b/x/run are a and b. The ending of a saved baseline is left out.
 [[nodiscard]] std::vector<std::string> folder_names(const std::vector<std::string>& folders);
 /// NAME.rsb, also compressed.
 [[nodiscard]] bool names_baseline(std::string_view file);
-/// What could not name a folder of its own below the output is replaced ("..", "a/b", nothing);
-/// equal ones get _2, _3, ...
+/// Replaces text that cannot name a folder below the output ("..", "a/b", nothing); equal labels
+/// get _2, _3, ...
 [[nodiscard]] std::vector<std::string> distinct_labels(std::vector<std::string> labels);
 
 /// Names that the user gave; empty: none.
@@ -95,21 +95,21 @@ struct GivenLabels {
   std::string baseline;
   std::vector<std::string> tests; ///< of the first tests
 };
-/// A distinct label per folder: as given, else of folder_names(). Errors: kUsage when the numbers
-/// do not fit.
+/// Returns a distinct label per folder: as given, else from folder_names(). Errors: kUsage if the
+/// number of labels does not fit.
 [[nodiscard]] Result<std::vector<std::string>> labels_for(const std::vector<std::string>& folders,
                                                           const GivenLabels& given);
 
-/// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails is no error of
-/// the whole; without Cairo the PNG plots are left out and the session is partial.
+/// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails does not
+/// fail the command; without Cairo the PNG plots are left out and the session is partial.
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request);
 
 /// Reads all runs and compares them; writes at most the reports of what is read. Errors:
 /// kUnreadable, kOutput.
 Result<Comparison> load_comparison(Session& session, const CompareRequest& request);
 
-/// A change within the noise is no regression; one that is not judged (one sample, figures that the
-/// runs lack) is neither.
+/// Judges the conditions. A change within the noise is not a regression, and neither is one that is
+/// not judged (one sample, metrics that the runs lack).
 [[nodiscard]] FailOutcome fail_outcome(const Comparison& comparison,
                                        const std::vector<FailCondition>& conditions);
 

@@ -101,7 +101,7 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;
   expected.known_missing = known;
-  RunPlan side = plan; // both sides may be of one configuration: each has its own counters
+  RunPlan side = plan; // both sides may have the same configuration: each has its own counters
   side.configuration.label = input.label;
   name_run_problems(ctx, side,
                     facts ? check_run(identities, expected, *facts)
@@ -110,7 +110,7 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
 
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
   const OutputLayout layout(input.out);
-  const Configuration single; // no folder of its own
+  const Configuration single; // no separate folder
   if (input.individual && input.write_reports)
     RS_CHECK(make_folder(layout.individual_folder(single)));
   if (input.collective && input.write_reports)
@@ -181,7 +181,7 @@ Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
     return std::move(saved.run);
   }
   if (!input.reports_only) {
-    Diagnostics found; // the reports' folder is no run of traces: its remarks would mislead
+    Diagnostics found; // a folder of reports is not a run of traces: its warnings would mislead
     const Result<RunPlan> plan = find_run(ctx, {input.folder}, input.discover, found);
     if (plan && !plan->ranks.empty()) {
       ctx.diagnostics.merge(found);

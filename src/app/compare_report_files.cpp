@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// File stem; for a folder its whole name (a dot in it is no extension).
+/// Returns the file stem; for a folder its full name (a dot in it does not begin an extension).
 std::string tag_of(const std::string& path) {
   namespace fs = std::filesystem;
   const fs::path p = fs::path(path).lexically_normal();

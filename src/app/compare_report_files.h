@@ -16,7 +16,7 @@ struct CompareReportsRequest {
   std::vector<std::string> names;   ///< one for each; empty = names of the files
   CompareReportsOptions options;
   ReportOutputs outputs;   ///< without file and csv_dir: comparison.xlsx
-  bool only_asked = false; ///< no file of its own accord
+  bool only_asked = false; ///< write requested files only
 };
 
 struct ComparedReports {

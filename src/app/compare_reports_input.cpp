@@ -33,7 +33,7 @@ std::size_t count_at(const Table& t, std::size_t row, const char* column) {
   return n > 0 ? static_cast<std::size_t>(n) : 0;
 }
 
-/// None for what is no time (blank, text, more than 292 years).
+/// Returns nullopt for a value that is not a time (blank, text, more than 292 years).
 std::optional<std::int64_t> ns_of_ms(double ms) {
   return std::fabs(ms) < 9e12 ? std::optional<std::int64_t>(std::llround(ms * 1e6)) : std::nullopt;
 }
@@ -98,15 +98,15 @@ std::vector<RankSummary> rank_summary_of(const Table& t) {
 
 constexpr double kGib = 1.073741824; // 1024^3 / 10^9
 
-/// Bandwidth over size / latency in 10^9 bytes/s: 1, or 1 / kGib where it is in 1024^3 bytes/s; NaN
-/// where a figure is missing.
+/// Returns the bandwidth divided by size / latency in 10^9 bytes/s: 1, or 1 / kGib if the bandwidth
+/// is in 1024^3 bytes/s; NaN if a value is missing.
 double unit_of(double algo_bw, double full_mib, double latency_us) {
   const double gbps = full_mib * 1024 * 1024 / 1e9 / (latency_us / 1e6);
   return gbps > 0 && std::isfinite(gbps) ? algo_bw / gbps : NAN;
 }
 
-/// The factor that makes the report's bandwidths 10^9 bytes/s; NaN when it cannot be told. The
-/// largest bandwidth of a row is that of its shortest latency.
+/// Returns the factor that converts the report's bandwidths to 10^9 bytes/s; NaN if it is unknown.
+/// The largest bandwidth of a row belongs to its shortest latency.
 double bandwidth_factor(const std::vector<SyncSummary>& rows, const Table* calls) {
   const auto factor = [](double unit) {
     return std::fabs(unit - 1) < 0.005 ? 1.0 : std::fabs(unit * kGib - 1) < 0.005 ? kGib : NAN;

@@ -17,9 +17,9 @@ namespace rankscope {
 /// Operators with their direct kernel time, of the sheet ops_summary where there.
 [[nodiscard]] OperatorTimes operators_of_report(const Report& report);
 
-/// Sheets nccl_summary_implicit_sync, nccl_summary_long, nccl_implicit_sync and nccl_long, where
-/// there. Bandwidths are 10^9 bytes/s whatever the report's unit is, which its sizes and latencies
-/// tell: other tools write 1024^3 bytes/s under the same header. Where they do not tell, bandwidths
+/// Reads the sheets nccl_summary_implicit_sync, nccl_summary_long, nccl_implicit_sync and
+/// nccl_long, if present. Converts bandwidths to 10^9 bytes/s: other tools write 1024^3 bytes/s
+/// under the same header, so sizes and latencies have to show the unit. If they do not, bandwidths
 /// are left out, with a warning about `label`.
 [[nodiscard]] RunCollectives collectives_of_report(const Report& report, const std::string& label,
                                                    Diagnostics& diagnostics);

@@ -9,12 +9,12 @@
 namespace rankscope {
 
 /// {"schema": "rankscope.verdict/1", "result": passed|regression|not judged, "baseline", "tests",
-/// "conditions": [...], "metrics": [...], "changes": [...]}: figures as numbers, null for what
-/// there is none of.
+/// "conditions": [...], "metrics": [...], "changes": [...]}: values as numbers, null for missing
+/// ones.
 [[nodiscard]] std::string verdict_json(const CompareResult& result);
 
-/// A test case for each condition and test run; one that was not judged is skipped. Without
-/// conditions a case for each figure of the dashboard, none of which fails.
+/// Returns a test case per condition and test run; one that was not judged is skipped. Without
+/// conditions, returns a case per metric of the dashboard; these cases never fail.
 [[nodiscard]] std::string verdict_junit(const CompareResult& result);
 
 /// "::error title=...::..." for each regression and "::warning ..." for what was not judged, as the

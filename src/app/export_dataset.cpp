@@ -97,7 +97,7 @@ template <class Row> SqlTable table_of(const Schema<Row>& schema, std::vector<Ro
   return out;
 }
 
-/// What is kept of a rank until its run is written.
+/// The rows of a rank that wait until its run is written.
 struct RankSummary {
   std::vector<RankRecordRow> rank;
   std::vector<StepRecord> steps;
@@ -165,7 +165,7 @@ private:
           continue;
         if (!request_.replace)
           return Error{ErrorCode::kUsage, folder, "the dataset has this run already",
-                       "--replace writes it anew"};
+                       "--replace writes it again"};
         for (const auto& entry : fs::recursive_directory_iterator(folder, ec))
           if (entry.path().extension() == ".parquet")
             old_.insert(entry.path().string());

@@ -34,7 +34,7 @@ Result<Table> read_csv(Session& ctx, const std::string& path) {
   return table;
 }
 
-/// The asked-for place, or NAME.csv beside the input.
+/// Returns the requested path, or NAME.csv next to the input.
 std::string output_path(const std::string& asked, const std::string& input,
                         const std::string& name) {
   return asked.empty() ? (fs::path(input).parent_path() / (name + ".csv")).string() : asked;
@@ -75,7 +75,7 @@ std::optional<std::int64_t> whole(const Value& v) {
   const double number = v.number();
   constexpr double kMost = 1e15; // above it no double has a neighbour less than 1 away
   return std::fabs(number) < kMost ? std::optional(static_cast<std::int64_t>(number))
-                                   : std::nullopt; // none is no number either
+                                   : std::nullopt; // an empty value is not a number either
 }
 
 /// "5" of "top5_gemm_kernels_time_variance"; empty for other names.

@@ -20,7 +20,7 @@ Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVarian
 struct TimestampsOfCsv {
   std::string csv;    ///< a variance table
   std::string sweep;  ///< with its traces
-  std::string output; ///< CSV; empty: beside the input
+  std::string output; ///< CSV; empty: next to the input
   double tolerance = 0.01;
   RankFilter filter;
   DiscoverOptions discover;
@@ -31,7 +31,7 @@ Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv&
 struct OverlapOfCsv {
   std::string csv;     ///< a timestamps table
   std::string reports; ///< folder with <T>thread/collective_reports
-  std::string output;  ///< CSV; empty: beside the input
+  std::string output;  ///< CSV; empty: next to the input
 };
 /// The collectives during its slowest calls, from collective reports.
 Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& request);
@@ -39,7 +39,7 @@ Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& reque
 struct PlotsOfCsv {
   std::string csv;    ///< a variance table; empty: that of the sweep
   std::string sweep;  ///< or its outputs
-  std::string folder; ///< of the plots; empty: plots beside the table
+  std::string folder; ///< of the plots; empty: `plots` next to the table
   bool svg = false;
 };
 struct WrittenPlots {

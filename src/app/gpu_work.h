@@ -13,7 +13,7 @@ namespace rankscope {
 /// kUnreadable, with what to do.
 [[nodiscard]] Error no_gpu_work(const std::string& where);
 
-/// no_gpu_work() when ranks were read and none of them has GPU work.
+/// Returns no_gpu_work() if ranks were read and no rank has GPU work.
 [[nodiscard]] Result<void> require_gpu_work(const std::vector<RankRecord>& ranks,
                                             const std::string& where);
 

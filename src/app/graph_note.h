@@ -8,12 +8,12 @@
 
 namespace rankscope {
 
-/// The headline of graph launches; "" for a trace without them, and in compat mode.
+/// Returns the headline of graph launches; "" for a trace without them, and in compat mode.
 [[nodiscard]] std::string graph_line(const LoadedTrace& trace, const ReportOptions& options);
 
-/// Adds it as a remark (a warning when more than half of the GPU's time is of graphs and not
-/// attributed), and one for launches of which the profiler lost GPU events, with their steps.
-/// `least_percent`: of the GPU's time, below which graphs are not worth a remark.
+/// Adds the headline as a note (a warning if more than half of the GPU time belongs to graphs and
+/// is not attributed), and another for launches whose GPU events the profiler lost, with their
+/// steps. `least_percent`: of the GPU time; a lower part of graphs is not worth a note.
 void note_graphs(const LoadedTrace& trace, const ReportOptions& options, double least_percent,
                  Diagnostics& diagnostics);
 

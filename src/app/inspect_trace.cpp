@@ -24,7 +24,7 @@ private:
   std::vector<TraceFact> rows_;
 };
 
-/// What readers of AMD's tools say of a file, under the names that info gives it.
+/// Adds facts from the readers of AMD's and NVIDIA's tools, under the names that info shows.
 void add_recorder(const Trace& trace, Facts& facts) {
   static constexpr std::array<std::pair<std::string_view, const char*>, 4> kFacts = {
       {{"_producer", "producer"},
@@ -36,10 +36,10 @@ void add_recorder(const Trace& trace, Facts& facts) {
       if ((key.starts_with("rocprof_") || key.starts_with("cuda_")) && key.ends_with(end) &&
           value.size() > 2)
         facts.add(name, value.substr(1, value.size() - 2) +
-                            (end == "_not_in_file" ? " (not traced, or none happened)" : ""));
+                            (end == "_not_in_file" ? " (not traced, or did not occur)" : ""));
 }
 
-/// Up to kNamed groups by name; of more, how many there are of each description and size.
+/// Adds up to kNamed groups by name; of more groups, the number per description and size.
 void add_process_groups(const TraceHeader& header, Facts& facts) {
   constexpr std::size_t kNamed = 4;
   if (header.process_groups.size() <= kNamed) {
@@ -90,7 +90,7 @@ std::optional<std::int64_t> span_of(const Trace& trace) {
   std::int64_t last = INT64_MIN;
   for (EventId i = 0; i < e.size(); ++i) {
     if (e.category[i] == Category::kOther)
-      continue; // "Trace" rows span the whole recording
+      continue; // "Trace" rows span the entire recording
     first = std::min(first, e.ts_ns[i]);
     last = std::max(last, trace.end_ns(i));
   }
@@ -110,12 +110,12 @@ void add_sizes(const LoadedTrace& t, Facts& facts) {
   const std::size_t kept = trace.events.size();
   facts.add(trace.sources[0].reader.ends_with("json") ? "JSON" : "input",
             fmt::format("{:.1f} MB after unpacking", static_cast<double>(trace.input_bytes) / 1e6));
-  facts.add("events", fmt::format("{} in the file, {} kept, {} python_function skipped",
+  facts.add("events", fmt::format("{} in the file, {} loaded, {} python_function skipped",
                                   trace.events_in_file, kept, trace.python_events_skipped));
   if (trace.counters.size() > 0)
     facts.add("counters", fmt::format("{} samples", trace.counters.size()));
   facts.add("memory",
-            fmt::format("{:.1f} bytes per kept event",
+            fmt::format("{:.1f} bytes per loaded event",
                         static_cast<double>(trace.memory_bytes()) / static_cast<double>(kept)));
   const std::size_t gpu = t.tree.gpu_event_count();
   facts.add("linked",
@@ -158,7 +158,7 @@ std::vector<CategoryCount> category_counts(const Trace& trace) {
 Schema<TraceFact> trace_fact_schema() {
   using R = TraceFact;
   return {"trace",
-          "what the trace holds",
+          "content of the trace",
           {{"fact", &R::name, "name of the property"},
            {"value", &R::value, "in words, with its unit"}}};
 }
@@ -169,7 +169,7 @@ Schema<CategoryCount> category_count_schema() {
       "events",
       "events of each category",
       {{"category", [](const R& r) { return category_name(r.category); }, "as the profiler has it"},
-       {"events", Unit::kCount, &R::events, "kept in memory"}}};
+       {"events", Unit::kCount, &R::events, "loaded into memory"}}};
 }
 
 TraceFigures trace_figures(const LoadedTrace& t) {
@@ -205,7 +205,7 @@ Schema<TraceFigures> trace_figures_schema() {
   using R = TraceFigures;
   return {
       "figures",
-      "what the trace holds, as numbers; one row, in JSON",
+      "content of the trace as numbers; one row, in JSON",
       {{"file", or_blank(&R::file), "as given"},
        {"vendor", or_blank(&R::vendor), "AMD or NVIDIA"},
        {"device", or_blank(&R::device), "the driver's name of the first GPU"},
@@ -214,15 +214,15 @@ Schema<TraceFigures> trace_figures_schema() {
        {"rank", &R::rank, "in the file"},
        {"world_size", Unit::kCount, &R::world_size, "ranks of the run"},
        {"base_time_ns", Unit::kNs, &R::base_time_ns,
-        "what added to its times gives nanoseconds since 1970"},
+        "offset of its times to nanoseconds since 1970"},
        {"span_ns", Unit::kNs, &R::span_ns, "first start to last end"},
        {"steps", Unit::kCount, &R::steps, "profiler steps"},
        {"input_bytes", Unit::kBytes, &R::input_bytes, "unpacked"},
-       {"memory_bytes", Unit::kBytes, &R::memory_bytes, "that the trace takes when it is loaded"},
+       {"memory_bytes", Unit::kBytes, &R::memory_bytes, "memory used by the trace after loading"},
        {"events_in_file", Unit::kCount, &R::events_in_file, "all of them"},
-       {"events", Unit::kCount, &R::events, "kept in memory"},
+       {"events", Unit::kCount, &R::events, "loaded into memory"},
        {"python_events_skipped", Unit::kCount, &R::python_events_skipped,
-        "python_function events that are not kept"},
+        "python_function events that are not loaded"},
        {"counters", Unit::kCount, &R::counters, "samples"},
        {"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"},
        {"linked", Unit::kCount, &R::linked, "of them: with the call that launched them"},

@@ -1,4 +1,4 @@
-// What a trace holds, before anything is analysed.
+// The content of a trace, before anything is analysed.
 #pragma once
 
 #include "base/result.h"
@@ -36,19 +36,19 @@ struct TraceFigures {
   std::int64_t overlaps = 0, overlap_ns = 0; ///< of work on one stream with itself
 };
 
-/// File, vendor, ranks, steps, span, sizes; what the file does not say is left out.
+/// Returns file, vendor, ranks, steps, span and sizes; leaves out facts that the file lacks.
 [[nodiscard]] std::vector<TraceFact> trace_facts(const LoadedTrace& trace);
-/// Events kept of each category that occurs.
+/// Returns the number of loaded events of each category that occurs.
 [[nodiscard]] std::vector<CategoryCount> category_counts(const Trace& trace);
 
 [[nodiscard]] Schema<TraceFact> trace_fact_schema();
 [[nodiscard]] Schema<CategoryCount> category_count_schema();
 [[nodiscard]] TraceFigures trace_figures(const LoadedTrace& trace);
-/// One row; called figures.
+/// Returns the schema of `figures`, a table of one row.
 [[nodiscard]] Schema<TraceFigures> trace_figures_schema();
 
-/// Loads a trace ("-": standard input) and describes it in the tables trace, events and figures;
-/// its diagnostics go to the session too. Errors: kUnreadable.
+/// Loads a trace ("-": standard input) and describes it in the tables `trace`, `events` and
+/// `figures`; adds its diagnostics to the session. Errors: kUnreadable.
 Result<Report> inspect_trace(Session& session, const std::string& path);
 
 } // namespace rankscope

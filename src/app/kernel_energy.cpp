@@ -175,7 +175,7 @@ Schema<KernelEnergy> kernel_energy_schema() {
         "joules / the time that they stand for"},
        {"covered_percent", "covered_percent", Unit::kPercent, real,
         [](const Row& r) { return Value(r.covered_percent); },
-        "part of busy_ms that lies between samples; joules are of that part"},
+        "part of busy_ms between samples; joules are for that part only"},
        {"joules_low", "joules_low", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_low); },
         "least energy that the samples allow: between two of them power is the lower one"},

@@ -23,7 +23,7 @@ struct MergeRequest {
   std::vector<std::string> samples;
 };
 
-/// What a merged trace holds.
+/// The content of a merged trace.
 struct MergedRun {
   std::string label, output;
   std::size_t ranks = 0; ///< with a slice
@@ -33,13 +33,13 @@ struct MergedRun {
   double seconds = 0;
 };
 
-/// One run into one file, rank after rank; a rank that is lost is named. Errors: kUnreadable when
-/// none is left, kOutput.
+/// Merges a run into one file, rank after rank, and names lost ranks. Errors: kUnreadable if no
+/// rank is left, kOutput.
 Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const RunPlan& plan,
                             const std::string& output);
 
-/// Every configuration of a sweep into a file of its own in `folder` (empty: merged_traces below
-/// the sweep); one that fails is named. `merged` is told of each. Errors: kUnreadable when all
+/// Merges every configuration of a sweep into a separate file in `folder` (empty: merged_traces
+/// below the sweep), calls `merged` for each, and names those that fail. Errors: kUnreadable if all
 /// fail, kOutput.
 Result<void> merge_sweep(Session& ctx, const MergeRequest& request, const std::string& sweep,
                          const DiscoverOptions& discover, const std::string& folder,

@@ -80,7 +80,7 @@ Result<NsysInput> describe_file(const NsysRequest& f) {
   return in;
 }
 
-/// What the flags say of FILE, in their words: a configuration's keys are named by the summary.
+/// Checks the flags for FILE so that errors name them; the summary names a configuration's keys.
 Result<void> check_flags(const NsysInput& input) {
   if (input.iterations == 0)
     return Error{ErrorCode::kUsage, "", "--iters is needed: the iterations recorded in FILE", ""};
@@ -138,7 +138,7 @@ Result<NsysRun> run_nsys(Session& session, const NsysRequest& request) {
   RS_TRY(const NsysConfig config, plan(request));
   NsysRun out;
   std::optional<Error> last;
-  const auto failed = [&](Error error) { // the last one is told by the caller
+  const auto failed = [&](Error error) { // the caller reports the last one
     if (last)
       session.warn(last->message());
     last = std::move(error);

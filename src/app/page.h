@@ -25,8 +25,8 @@ struct PageRequest {
 [[nodiscard]] std::string command_of_comparison_page(const std::vector<std::string>& folders,
                                                      const std::string& output);
 
-/// How much of a trace a page may hold when its run has so many ranks: 64 of a million events stay
-/// below 20 MB.
+/// Returns how much of each trace a page may contain for so many ranks: 64 ranks of a million
+/// events stay below 20 MB.
 [[nodiscard]] PageDetail page_detail(std::size_t ranks);
 
 struct PageResult {

@@ -1,4 +1,4 @@
-// What analyze and merge have left beside the data of a page, as links of that page.
+// Links of a page to files that analyze and merge left next to the page's data.
 #pragma once
 
 #include "pages/data/page_head.h"
@@ -8,9 +8,9 @@
 
 namespace rankscope {
 
-/// Workbooks, the sweep's report and merged traces that lie in `folder` (of a run or a sweep) where
-/// analyze and merge write them; those of all ranks first, at most 200. Addresses are relative to
-/// the page's folder, so that both can be moved together.
+/// Returns links to the workbooks, the sweep's report and the merged traces that analyze and merge
+/// wrote in `folder` (of a run or a sweep); those of all ranks first, at most 200. Addresses are
+/// relative to the page's folder, so that both can be moved together.
 [[nodiscard]] std::vector<PageLink> links_beside(const std::string& folder,
                                                  const std::string& page);
 

@@ -24,7 +24,7 @@ std::string leaf(const std::string& path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
-/// Those that are no ranks which a part of the run has not: each shard lacks those of the others.
+/// Returns the problems except missing ranks: each shard lacks the ranks of the others.
 Diagnostics without_missing(const Diagnostics& all) {
   Diagnostics out;
   for (const Problem& p : all.problems())
@@ -33,7 +33,7 @@ Diagnostics without_missing(const Diagnostics& all) {
   return out;
 }
 
-/// The ranks of another shard beside those that a plan has.
+/// Adds the ranks of another shard to a plan.
 void unite_plan(Session& session, KnownPlan& to, KnownPlan more) {
   for (const auto& [world, heads] : more.worlds)
     to.worlds[world] += heads;
@@ -84,9 +84,10 @@ Result<RankParts> PartSet::parts_of(const RunPlan&, const RankFile& file) const 
     return Error{ErrorCode::kUnreadable, at->second.path,
                  fmt::format("is the part of rank {} of {}", parts.rank, parts.path), ""};
   if (!is_current(parts, at->first))
-    return Error{ErrorCode::kUnreadable, at->second.path,
-                 fmt::format("is of another version of {}, which was written since", parts.path),
-                 "rankscope partial makes it again"};
+    return Error{
+        ErrorCode::kUnreadable, at->second.path,
+        fmt::format("was made from another version of {}, which has changed since", parts.path),
+        "rankscope partial makes it again"};
   return parts;
 }
 
@@ -184,8 +185,8 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
   return out;
 }
 
-/// The shards of the run that most of them are of; one that is complete goes before, and of those
-/// the newest. The others are named.
+/// Returns the shards of one run: the newest complete run, else the run with the most shards. Names
+/// the others.
 std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
                                                      std::vector<FoundShard> shards) {
   const auto run_of = [](const ShardFile& shard) {
@@ -249,14 +250,13 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
       session.diagnostics.add(
           counters::parts_of_another_run(
               best->second.indices.size(), best->second.count,
-              found.shard.local ? "" : " (nodes with folders of their own need partial --local)"),
+              found.shard.local ? "" : " (nodes with separate folders need partial --local)"),
           found.place.path);
   }
   return out;
 }
 
-/// Of nodes that are not `there`: the ranks that they had finished, as shards that found these
-/// alone.
+/// Returns the ranks that nodes not in `there` had finished, as shards that found only these ranks.
 std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64_t>& there,
                                                       const std::vector<Place>& places,
                                                       const ShardFile& like) {
@@ -347,9 +347,9 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
     unite_local(session, shards);
 }
 
-/// Each shard found its own ranks: their union, and what that lacks.
+/// Unites the ranks that each shard found, and names the missing ones.
 void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
-  // of one run each node may call it as its folder is called
+  // nodes may name the same run differently, each after its folder
   std::set<std::int64_t> ranks;
   const bool one_run = std::all_of(shards.begin(), shards.end(), [&](const FoundShard& found) {
     const std::vector<KnownPlan>& plans = found.shard.sweep.plans;
@@ -379,7 +379,7 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
     }
     for (KnownPlan& known : out.plans) {
       known.plan.missing_ranks.clear();
-      if (known.plan.ranks.size() >= 2) // one trace is no run
+      if (known.plan.ranks.size() >= 2) // one trace is not a run
         known.plan.missing_ranks = missing_ranks(known.plan.ranks, known.worlds);
       if (!known.plan.missing_ranks.empty())
         out.diagnostics.add(counters::missing_ranks(missing_ranks_text(known.plan.missing_ranks)),

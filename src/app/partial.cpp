@@ -189,8 +189,8 @@ private:
     return ranks;
   }
 
-  /// The ranks of this shard, each trace once: as the sweep has them, then what only the run has.
-  /// What the run lacks is said by reduce: it is no fault of a shard.
+  /// Returns the ranks of this shard, each trace once: those of the sweep, then those that only the
+  /// run has. Missing ranks are not the fault of a shard: reduce reports them.
   std::vector<RunPlan> choose() {
     std::vector<RunPlan> out;
     std::set<std::string> seen;
@@ -212,7 +212,7 @@ private:
     return out;
   }
 
-  /// Of another run in the same folder the parts stay, and nobody reads them any more.
+  /// Names another run in the same folder: its parts stay, but no command reads them any more.
   void name_replaced() {
     if (folder_.empty())
       return;
@@ -224,8 +224,8 @@ private:
           counters::parts_replaced(fmt::format("{}", fmt::join(before->inputs, ", "))), path);
   }
 
-  /// Takes out the ranks whose parts are there and are of these traces and options. Errors: kOutput
-  /// for a part of another node's trace that is called the same.
+  /// Takes out the ranks with existing parts from these traces and options. Errors: kOutput for a
+  /// part of another node's trace with the same name.
   Result<void> reuse(std::vector<RunPlan>& plans) {
     const std::string options = shard_.options.text();
     std::optional<Error> of_another_node;

@@ -18,18 +18,18 @@ namespace rankscope {
 struct PartialRequest {
   std::vector<std::string> inputs; ///< folders of rank traces, the files, or a sweep
   DiscoverOptions discover;
-  /// Of the ranks that discovery finds, this shard's are those at i with i % count == index, over
-  /// all configurations in order.
+  /// This shard takes the i-th rank that discovery finds, over all configurations in order, if
+  /// i % count == index.
   std::size_t shard_index = 0, shard_count = 1;
-  /// The inputs hold this shard's ranks alone (a folder of the node): all of them are taken.
+  /// The inputs contain this shard's ranks only (a folder of the node): all of them are taken.
   bool local = false;
-  /// Ranks that the whole run has, where the inputs do not hold them all; 0 = as many as there are
-  /// or as the traces say.
+  /// Number of ranks in the complete run, if the inputs do not contain them all; 0 = as many as
+  /// there are or as the traces say.
   std::size_t world_size = 0;
-  PartOptions options;            ///< which commands, and what decides what they take of a trace
+  PartOptions options;            ///< the commands, and options that affect their data
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
-  bool force = false;             ///< make again what is there already
-  /// Of a command over ranks: called with what its parts say in place of inputs and options.
+  bool force = false;             ///< make existing parts again
+  /// For a command over ranks: called with the facts of its parts instead of inputs and options.
   std::function<void(const ShardFile&)> opened = {};
 };
 
@@ -48,13 +48,13 @@ struct PlannedPart {
   std::string part;      ///< name of its file
   bool is_there = false; ///< made by an earlier run of the same trace and options
 };
-/// What write_partial() would do. Errors: its, but for kOutput of the folder itself.
+/// Returns what write_partial() would do. Errors: the same, except kOutput for the folder itself.
 Result<std::vector<PlannedPart>> plan_partial(Session& session, const PartialRequest& request,
                                               const std::string& folder);
 
 /// Writes the parts of a shard to `folder`: a file for each rank, then the file of the shard. Ranks
-/// whose file is there and fits trace and options are left as they are. Errors: kUsage, those of
-/// discovery, kOutput; a lost rank is no error.
+/// with an existing file that fits trace and options are left as they are. Errors: kUsage, those of
+/// discovery, kOutput; a lost rank is not an error.
 Result<PartialResult> write_partial(Session& session, const PartialRequest& request,
                                     const std::string& folder);
 /// The same files in memory, the shard's last.

@@ -5,8 +5,8 @@
 
 namespace rankscope {
 
-/// Fills `outcome.step_energy` where the run sampled power and a trace of it has steps, writes it
-/// to reports/step_energy.csv and into the manifest's figures. Errors: kOutput. Samples that cannot
+/// Fills `outcome.step_energy` if the run sampled power and one of its traces has steps; writes it
+/// to reports/step_energy.csv and into the manifest's values. Errors: kOutput. Samples that cannot
 /// be read are a note of the run.
 Result<void> join_step_energy(const PreparedRun& prepared, ProfileOutcome& outcome);
 

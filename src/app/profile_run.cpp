@@ -75,11 +75,11 @@ std::string folder_of(const ProfileRequest& request, const RunIdentity& identity
   return absolute(out);
 }
 
-/// A folder with a finished run keeps it.
+/// Refuses a folder with a finished run, unless `force` is set.
 Result<void> check_folder(const std::string& out, bool force) {
   std::error_code ec;
   if (!force && fs::exists(out + "/manifest.json", ec))
-    return Error{ErrorCode::kUsage, out, "holds a run already", "another --out, or --force"};
+    return Error{ErrorCode::kUsage, out, "already contains a run", "use another --out, or --force"};
   return {};
 }
 
@@ -107,7 +107,7 @@ std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
     w.env.insert(w.env.end(), model.env_vars.begin(), model.env_vars.end());
     w.timeout_s = model.timeout_s;
     w.of = model;
-    // a model that two tags mean: its second run has a folder of its own
+    // a model that two tags select: its second run needs a separate folder
     const auto taken = [&] {
       return std::ranges::any_of(out, [&](const Wanted& o) { return o.model == w.model; });
     };
@@ -125,7 +125,7 @@ std::string path_of(const Plan& plan, const EnvPairs& environment) {
   return variable(environment, "PATH");
 }
 
-/// Each tool that is said to be made here is.
+/// Checks that this version has the native implementation of each tool that names one.
 Result<void> check_natives(const RunRequest& run) {
   for (const ToolEntry& tool : run.plan.tools) {
     const bool made = std::any_of(run.natives.begin(), run.natives.end(), [&](const auto& native) {
@@ -134,7 +134,7 @@ Result<void> check_natives(const RunRequest& run) {
     });
     if (!tool.native.empty() && !made)
       return Error{ErrorCode::kUsage, tool.name,
-                   fmt::format("this version has no tool '{}' of its own", tool.native),
+                   fmt::format("this version has no built-in tool '{}'", tool.native),
                    "\"native\": false uses the entry's command and scripts"};
   }
   return {};
@@ -158,7 +158,7 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
     out.why = made.error().message();
     return out;
   }
-  QuietSession session(threads); // what is odd in it is no fault of the run
+  QuietSession session(threads); // problems of the trace are not problems of the run
   Result<TraceReport> report = report_trace(session, request);
   if (!report) {
     out.why = report.error().message();
@@ -323,8 +323,8 @@ Result<std::vector<ProfileFact>> examine_prepared(const PreparedRun& prepared,
 
 namespace {
 
-/// The figures that the command printed, in the manifest; one that perf.csv is to have and is not
-/// there is a finding.
+/// Returns the metrics that the command printed and puts them into the manifest. A missing metric
+/// for perf.csv is a finding.
 std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileRequest& request,
                                      ProfileOutcome& out) {
   if (request.perf_csv.empty())
@@ -342,7 +342,7 @@ std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileR
   return figures;
 }
 
-/// Of several ranks the first writes: one row a run.
+/// Appends one row per run: of several ranks only the first writes.
 Result<void> append_perf(const PreparedRun& prepared, const ProfileRequest& request,
                          const ProfileOutcome& out, const std::vector<PerfFigure>& figures) {
   if (request.perf_csv.empty() || out.identity.rank > 0)

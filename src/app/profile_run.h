@@ -29,10 +29,9 @@ struct ProfileRequest {
   std::string devices, sample_rate;             ///< of the samplers
   std::string sysfs_root = "/sys";
   bool dual_gcd = false;
-  bool replicate =
-      false;            ///< a copy of the command on each of `devices`, or on both dies of a board
-  std::string out;      ///< "" = ./profile_<run id>
-  std::string perf_csv; ///< a row is appended; "" = none
+  bool replicate = false; ///< a copy of the command on each of `devices`, or both dies of a package
+  std::string out;        ///< "" = ./profile_<run id>
+  std::string perf_csv;   ///< a row is appended; "" = none
   bool compat_outputs = false, keep_going = false, force = false, to_error = false;
   bool hide_trace_lines = false; ///< of libraries, from what the command shows
   int baseline = 0;
@@ -58,7 +57,7 @@ struct ProfileOutcome {
   struct Report {
     std::string trace;          ///< file
     std::string output;         ///< workbook
-    std::string why;            ///< that there is none; else empty
+    std::string why;            ///< why it was not written; else empty
     bool no_gpu_events = false; ///< then there is no timeline
     Table timeline, kernels;
     TracedSteps steps;

@@ -47,10 +47,10 @@ Result<QueryFormat> query_format(const std::string& name, const std::string& fil
     if (!ending.empty() && f.ending == ending)
       return f.format;
   return Error{ErrorCode::kUsage, file,
-               fmt::format("{}; want .csv, .json, .parquet, .xlsx or .md",
+               fmt::format("{}; expected .csv, .json, .parquet, .xlsx or .md",
                            ending.empty() ? "no ending names the format"
                                           : fmt::format("'{}' names no format", ending)),
-               "or say it with --format"};
+               "or set it with --format"};
 }
 
 Result<std::unique_ptr<Query>> Query::over(Session& session, RunTablesRequest request) {
@@ -78,7 +78,7 @@ Result<std::unique_ptr<Query>> Query::open(Session& session, RunTablesRequest re
     options.writable = {temporary_path(temporary)};
     out->temporary_.emplace(std::move(temporary));
   } else if (!file.empty()) {
-    RS_CHECK(OutputFile::create(file)); // and given up again: a bad path is told early
+    RS_CHECK(OutputFile::create(file)); // and discarded: reports a bad path early
   }
   RS_TRY(out->tables_, RunTables::open(session, std::move(request)));
   RS_CHECK(out->open_database(options));
@@ -145,7 +145,7 @@ Result<std::shared_ptr<const SqlTable>> Query::table(const std::string& name) {
                "rankscope query --tables lists them"};
 }
 
-/// DuckDB writes the temporary file, which is all that it may write.
+/// Lets DuckDB write the temporary file, the only file that it may write.
 Result<void> Query::write_parquet(const std::string& statement) {
   RS_CHECK(prepare({statement}));
   RS_CHECK(database_->query(

@@ -39,8 +39,8 @@ public:
   /// Errors: those of RunTables::need().
   Result<void> prepare(const std::vector<std::string>& statements);
 
-  /// One statement; a table without columns where it has none to show. A running one is ended by
-  /// interrupt(). Errors: those of SqlDatabase::query().
+  /// Runs one statement; returns a table without columns if the statement has no result.
+  /// interrupt() ends a running statement. Errors: those of SqlDatabase::query().
   Result<Table> run(const std::string& statement);
 
   /// All rows of a table or view; only views need DuckDB. It refers to this object. Errors: kUsage

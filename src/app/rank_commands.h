@@ -1,5 +1,5 @@
-// The commands over ranks: `partial` stores what they need of each rank, and `reduce` and
-// rankscope-mpi run them from that. This list is the only one.
+// The commands over ranks: `partial` stores the facts of each rank that they need; `reduce` and
+// rankscope-mpi run them from these facts. This list is the only one.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -26,12 +26,12 @@ struct RankCommand {
 };
 
 [[nodiscard]] std::span<const RankCommand> rank_commands();
-/// nullptr when there is none of this name.
+/// Returns nullptr for an unknown name.
 [[nodiscard]] const RankCommand* find_rank_command(std::string_view name);
 
-/// What commands need of a rank of this shard. Unknown names are passed over.
+/// Returns what commands need of a rank of this shard. Unknown names are ignored.
 [[nodiscard]] Needs needs_of(const std::vector<std::string>& commands, const ShardFile& shard);
-/// Whether parts for `shard.options.wanted` have all that the command takes of a rank.
+/// Returns whether parts for `shard.options.wanted` have all facts that the command needs.
 [[nodiscard]] bool serves(const ShardFile& shard, const RankCommand& command);
 
 } // namespace rankscope

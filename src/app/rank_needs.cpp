@@ -86,7 +86,7 @@ std::string counting_text(const ReportOptions& options) {
                            key.micro_idle_us, key.memset_as_memory);
 }
 
-/// A board as options name it: of a file its content too.
+/// Returns a GPU as options name it, with a mark of the content if it is a file.
 std::string board_text(const std::string& gpu_arch) {
   const std::string mark = gpu_arch.empty() ? "" : content_mark(gpu_arch);
   return fmt::format("gpu_arch={}{}", gpu_arch, mark.empty() ? "" : " content=" + mark);

@@ -1,5 +1,5 @@
 // The facts that each command over ranks needs of a trace (engine/rank_facts.h): one declaration
-// for the command itself, `partial`, `reduce`, rankscope-mpi and what is kept from run to run.
+// for the command itself, `partial`, `reduce`, rankscope-mpi and facts cached between runs.
 #pragma once
 
 #include "analyses/batch/batch_part.h"
@@ -70,7 +70,7 @@ struct CompareNeeds {
   return ranks <= kMostRanksOfCauses;
 }
 
-/// What the figures of `top` are made with: the board's rooflines; all of the GPU work.
+/// Returns the options of the metrics of `top`: the GPU's rooflines; all of the GPU work.
 [[nodiscard]] ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given);
 struct TopNeeds {
   FactOf<TopRank> rank;

@@ -17,21 +17,21 @@ namespace {
 constexpr const char* kKind = "share";
 constexpr std::uint32_t kVersion = 2;
 
-/// What a process hands over: of each run its files, or why it has none.
+/// The result of a process: its files for each run, or the error.
 struct Share {
   std::vector<std::vector<PartFile>> runs;
   std::optional<Error> error;
 };
 
-/// Some of its files, or why it has none.
+/// Some files of a process, or the error.
 struct Message {
   std::uint64_t run = 0;
   std::vector<PartFile> files;
   std::optional<Error> error;
 };
 
-/// The map's view of the session: its threads and its progress. What it finds wrong stands in the
-/// parts, and is told once, by the one who reduces.
+/// The map's view of the session: its threads and its progress. The parts contain the problems, and
+/// the process that reduces reports them once.
 class MapSession final : public Session {
 public:
   explicit MapSession(Session& outer) : outer_(outer) { threads = outer.threads; }
@@ -44,7 +44,7 @@ private:
   Session& outer_;
 };
 
-/// Where the parts of each run are kept; none when they are not.
+/// Returns the folder for the parts of each run; empty if parts are not stored.
 std::vector<std::string> kept_folders(const JobRequest& request) {
   std::vector<std::string> out;
   if (request.keep_parts.empty())
@@ -75,7 +75,7 @@ Result<std::vector<std::vector<PartFile>>> map_runs(Session& session, const Link
   return out;
 }
 
-/// Whatever happens to this process's share becomes part of it: the others wait for its message.
+/// Returns this process's share, or any error as its content: the others wait for its message.
 Share share_of(Session& session, const Link& link, const JobRequest& request) {
   Share out;
   try {
@@ -138,11 +138,11 @@ private:
   std::vector<std::pair<std::size_t, std::size_t>> begins_; ///< of each: (run, its first file)
 };
 
-/// Whatever comes is taken: the others wait until it is.
+/// Accepts every message, even an invalid one: the others wait until it is received.
 void take_message(JobShares& to, std::size_t from, std::string_view bytes, std::size_t runs) {
   Result<Message> message = decode_part<Message>(kKind, kVersion, bytes);
   if (!message || message->error || message->run >= runs) {
-    Error why{ErrorCode::kInternal, "", "its message is of another run", ""};
+    Error why{ErrorCode::kInternal, "", "its message belongs to another run", ""};
     if (to.failed.empty() || to.failed.back().first != from) // once a process
       to.failed.emplace_back(from, !message ? message.error() : message->error.value_or(why));
     return;

@@ -19,8 +19,8 @@ struct RepeatedFigures {
   const char* unit = "ms per step";      ///< or "ms per trace"
   bool same_work = true;                 ///< per step, of all runs (work_differs())
 };
-/// The figure is the mean of a run's steps (mean over ranks), milliseconds; where a run has no
-/// steps, of all of them the time of their traces.
+/// Returns per run the mean of its steps (mean over ranks) in milliseconds; if any run has no
+/// steps, the trace times of all runs instead.
 [[nodiscard]] RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
                                                 const std::vector<SweepSetting>& settings);
 

@@ -44,8 +44,8 @@ struct NodeReplay {
 /// kOutput.
 Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& request);
 
-/// Of each row: what it is, its profiled and its measured time (the bench's, else PyTorch's), their
-/// ratio, its share.
+/// Returns for each row its operator, profiled time, measured time (the bench's, else PyTorch's),
+/// their ratio, and its share.
 [[nodiscard]] Table replay_overview(const std::vector<ReplayRow>& rows);
 
 } // namespace rankscope

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// File names without folder; told apart where they are equal.
+/// Returns the file names without folder; first and other if they are equal.
 std::vector<std::string> tags_of(const ReportRequest& request) {
   std::vector<std::string> out = {fs::path(request.trace).filename().string(),
                                   fs::path(request.comparison).filename().string()};
@@ -23,10 +23,10 @@ std::vector<std::string> tags_of(const ReportRequest& request) {
 Result<void> check_comparison(const ReportRequest& request) {
   if (request.comparison.empty() && !request.comparison_captures.empty())
     return Error{ErrorCode::kUsage, "--comparison-capture-folder",
-                 "holds the captures of the other trace, and there is none",
-                 "--comparison-json-path TRACE"};
+                 "is for captures of the other trace, but there is no other trace",
+                 "add --comparison-json-path TRACE"};
   if (request.comparison == "-")
-    return Error{ErrorCode::kUsage, "--comparison-json-path", "want a file, not standard input",
+    return Error{ErrorCode::kUsage, "--comparison-json-path", "expected a file, not standard input",
                  ""};
   return {};
 }

@@ -1,4 +1,4 @@
-// The report of a second trace beside that of the first: what `report --compare-with` adds.
+// The report of a second trace next to that of the first, for `report --compare-with`.
 #pragma once
 
 #include "app/report_trace.h"
@@ -10,12 +10,12 @@ namespace rankscope {
 
 /// Reports `request.comparison` as `request` reported its own trace, with its own graph captures,
 /// and writes the tables of both side by side (analyses/compare/compare_reports.h), this trace as
-/// the baseline: beside the workbook as FILE_comparison, below the CSV folder as `comparison`.
+/// the baseline: next to the workbook as FILE_comparison, below the CSV folder as `comparison`.
 /// Returns what was written. Errors: those of report_trace() and compare_reports(), kOutput.
 Result<std::vector<std::string>>
 write_report_comparison(Session& session, const ReportRequest& request, const TraceReport& own);
 
-/// What of these flags does not fit together, said before anything is read: kUsage.
+/// Checks, before anything is read, that these flags fit together. Errors: kUsage.
 Result<void> check_comparison(const ReportRequest& request);
 
 } // namespace rankscope

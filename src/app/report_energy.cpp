@@ -9,19 +9,18 @@
 namespace rankscope {
 namespace {
 
-/// Why no row can have joules; "" where some have.
+/// Returns why no row can have joules; "" if some have.
 const char* why_none(const std::vector<KernelEnergy>& rows, StepClock clock, bool has_monotonic) {
   if (clock == StepClock::kUnknown)
-    return "the trace does not tell on which clock its times are, so samples of power cannot be "
-           "joined with it";
+    return "the trace does not name its clock, so power samples cannot be joined with it";
   if (clock != StepClock::kUnix && !has_monotonic)
-    return "the trace counts from the start of the machine and the samples do not tell that clock "
+    return "the trace counts from the start of the machine, but the samples lack that clock "
            "(gpu_samples.csv of rankscope sample does)";
   if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.gpu; }))
-    return "no device of the trace is among the GPUs that were sampled (--power-gpus says which is "
-           "which)";
+    return "no device of the trace is among the sampled GPUs (set --power-gpus to the GPU of each "
+           "device)";
   if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.joules_low; }))
-    return "the samples of power and the trace are of different times";
+    return "the power samples and the trace do not overlap in time";
   return "";
 }
 

@@ -10,9 +10,9 @@
 
 namespace rankscope {
 
-/// Adds those that `sheets` asks for (empty = both) and that have rows. A trace whose clock no
-/// other file shares, or that the samples do not meet, is told in the report's diagnostics. `gpus`:
-/// see ReportRequest::power_gpus. Errors: kUnreadable (the table).
+/// Adds the sheets that `sheets` names (empty = both) and that have rows. If no other file shares
+/// the trace's clock, or the samples do not overlap the trace, the report's diagnostics say so.
+/// `gpus`: see ReportRequest::power_gpus. Errors: kUnreadable (the table).
 Result<void> add_energy(const LoadedTrace& loaded, const TracedSteps& steps,
                         const std::string& path, const std::string& gpus,
                         const std::set<std::string>& sheets, Report& report);

@@ -48,8 +48,8 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
   diagnostics.add(told, t.trace.path, overlaps.count);
 }
 
-/// A workbook of the whole trace begins with an overview; one whose sheets were chosen, or that is
-/// to be as another tool's, does not.
+/// Returns whether the workbook begins with an overview: it does for a complete trace, but not for
+/// chosen sheets or the layout of another tool.
 bool wants_overview(const ReportOutputs& outputs, const ReportOptions& options) {
   const bool workbook =
       outputs.format == "xlsx" || (outputs.format.empty() && outputs.file.ends_with(".xlsx"));
@@ -85,7 +85,7 @@ Result<void> check_sheets(const std::set<std::string>& wanted) {
   return {};
 }
 
-/// No row per request, and nobody should look for one.
+/// Notes that there is no row per request, so that the user does not look for one.
 void note_requests(const LoadedTrace& t, const Report& report, Diagnostics& diagnostics) {
   if (report.find("serving_steps") == nullptr)
     return;

@@ -1,4 +1,4 @@
-// One trace to one report: load, say what is odd about its GPU work, analyse, write.
+// One trace to one report: load, report unusual GPU work, analyse, write.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -19,7 +19,7 @@ struct ReportRequest {
   std::string capture_folder; ///< of captures of its graphs; "" = none
   ReportOutputs outputs;      ///< without file and csv_dir: TRACE_perf_report.xlsx
   StepChoice serving_steps;   ///< of the trace, these annotated steps alone
-  bool only_asked = false;    ///< no file of its own accord
+  bool only_asked = false;    ///< write requested files only
   bool top = false;           ///< make the facts of `top` too
   std::string power;          ///< table of samples; "" = no sheets of energy
   std::string power_gpus; ///< GPU in it of each device of the trace, "3,5"; "" = the same numbers
@@ -36,7 +36,7 @@ struct TraceReport {
   std::string coverage; ///< how much of the kernel time the models know; "" without that sheet
   std::vector<std::string> written;
   std::optional<TopFacts> top; ///< when asked for
-  TracedSteps steps;           ///< of the trace, for what was measured beside it
+  TracedSteps steps;           ///< of the trace, for values measured at the same time
 };
 
 /// Warns of sheets in options.sheets that this trace has nothing for; the report's diagnostics go

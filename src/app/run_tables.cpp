@@ -73,7 +73,7 @@ const Schema<RunTableInfo>& table_list_schema() {
       "tables", "every table that a query may name",
       {{"name", [](const R& r) { return std::string_view(r.name); }, "of the table"},
        {"kind", [](const R& r) { return std::string_view(r.kind); }, "where it comes from"},
-       {"help", [](const R& r) { return std::string_view(r.help); }, "what it holds"}});
+       {"help", [](const R& r) { return std::string_view(r.help); }, "its content"}});
   return schema;
 }
 
@@ -87,7 +87,7 @@ const Schema<NamedColumn>& column_list_schema() {
         [](const R& r) { return std::string_view(r.column->id); }, "id in SQL"},
        {"header", [](const R& r) { return std::string_view(r.column->name); },
         "in workbooks and CSV"},
-       {"unit", [](const R& r) { return unit_name(r.column->unit); }, "of the figures"},
+       {"unit", [](const R& r) { return unit_name(r.column->unit); }, "of the values"},
        {"meaning", [](const R& r) { return std::string_view(r.column->help); }, "of the column"}});
   return schema;
 }
@@ -219,7 +219,7 @@ struct RunTables::Rank {
   const RankFile* file = nullptr;
   Run* run = nullptr;
   bool lost = false, told = false;
-  std::optional<Diagnostics> diagnostics; ///< of the trace, until they are told
+  std::optional<Diagnostics> diagnostics; ///< of the trace, until they are reported
   std::shared_ptr<LoadedTrace> trace;
   bool linked = false;
   RecordPlace place;
@@ -248,7 +248,7 @@ struct RunTables::Run {
     options.gpus_per_node = request.gpus_per_node;
     options.all_to_all_v_heatmap = true;
     Result<CollectiveFacts> made = collective_facts(collectives, options);
-    if (!made) // there is none in the run: empty tables
+    if (!made) // the run has no collectives: empty tables
       return;
     facts = std::move(*made);
     Report report = collective_tables(*facts, options);
@@ -448,7 +448,7 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
       continue;
     ++left;
     if (rank->diagnostics && !std::exchange(rank->told, true) &&
-        !of.facts.top) // top tells them itself
+        !of.facts.top) // top reports them itself
       session_.diagnostics.merge(*rank->diagnostics);
     rank->diagnostics.reset();
   }

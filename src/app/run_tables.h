@@ -1,5 +1,5 @@
-// RunTables: what SQL may ask of runs, as tables that are made when they are named: records of the
-// traces, the sheets of the reports. Each trace is parsed once for all that a statement names.
+// RunTables: the tables of runs that SQL can name: records of the traces, sheets of the reports. A
+// table is made when it is named. Each trace is parsed once for all tables of a statement.
 #pragma once
 
 #include "analyses/records/records.h"
@@ -60,7 +60,7 @@ public:
   [[nodiscard]] bool has(const std::string& name) const override;
   Result<std::shared_ptr<const SqlTable>> table(const std::string& name) override;
 
-  /// Makes what these tables need, in one pass over the traces; unknown names are passed over.
+  /// Makes the facts for these tables, in one pass over the traces; unknown names are ignored.
   /// Lost ranks are in the session's diagnostics. Errors: kUnreadable when no rank could be read.
   Result<void> need(const std::set<std::string>& names);
 

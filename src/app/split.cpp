@@ -79,7 +79,7 @@ Result<void> write_pieces(const Source& source, const std::vector<TracePiece>& p
   return {};
 }
 
-/// The same steps of two traces, one piece of each for a phase; `side` tells them apart.
+/// Returns the paired steps of one of two traces, a piece per phase; `second` selects the trace.
 std::vector<TracePiece> paired_pieces(const std::vector<PairedSteps>& pairs, bool second,
                                       const std::string& base) {
   std::vector<TracePiece> out;

@@ -32,9 +32,9 @@ struct SplitResult {
 };
 
 /// Writes the pieces, execution_details.json and execution_details.csv into the folder, with `pair`
-/// paired_steps.csv too. Nothing is written when no piece comes of it. Errors: those of
-/// load_trace(); kUsage for a trace that is no Kineto file, has no steps, or has no such steps;
-/// kUnreadable for a damaged one; kOutput.
+/// also paired_steps.csv. Writes nothing if there are no pieces. Errors: those of load_trace();
+/// kUsage for a trace that is not a Kineto file, has no steps, or has no such steps; kUnreadable
+/// for a damaged one; kOutput.
 Result<SplitResult> split_trace(Session& session, const SplitRequest& request);
 
 } // namespace rankscope

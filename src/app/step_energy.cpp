@@ -126,7 +126,7 @@ std::map<int, int> visible_gpus(const std::string& visible,
     const std::string word = visible.substr(begin, end - begin);
     begin = end + 1;
     const auto number = to_number<int>(word);
-    out[device] = number.value_or(-1); // -1: none of those that were sampled
+    out[device] = number.value_or(-1); // -1: not among the sampled GPUs
     if (number)
       continue;
     for (const auto& entry : uuids)

@@ -17,8 +17,8 @@
 
 namespace rankscope {
 
-/// Which clock of the host the steps of a trace are told on: Kineto's Unix time, RPD's
-/// CLOCK_MONOTONIC, rocprofiler's CLOCK_BOOTTIME, or one that says nothing to others.
+/// The host clock of a trace's steps: Kineto's Unix time, RPD's CLOCK_MONOTONIC, rocprofiler's
+/// CLOCK_BOOTTIME, or one that no other file shares.
 enum class StepClock : std::uint8_t { kUnknown, kUnix, kMonotonic, kBoottime };
 
 struct TracedSteps {
@@ -31,11 +31,11 @@ struct TracedSteps {
 
 [[nodiscard]] StepClock step_clock(const Trace& trace);
 
-/// One look at the events. A trace without steps or GPU work has none of these.
+/// Scans the events once. A trace without steps or GPU work gives no steps or no devices.
 [[nodiscard]] TracedSteps traced_steps(const LoadedTrace& loaded);
 
-/// A time on `clock` as Unix time, by the two moments that were read on all clocks: linear between
-/// them, so that what the host's time was corrected by meanwhile counts in part.
+/// Converts a time on `clock` to Unix time by the two moments that were read on all clocks: linear
+/// between them, so that corrections of the host's time in between count in part.
 [[nodiscard]] std::int64_t unix_time(std::int64_t t_ns, StepClock clock, const ClockAnchor& begin,
                                      const ClockAnchor& end);
 

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The time that stands in the names of an earlier sweep in this folder; "" = there is none.
+/// Returns the time in the file names of an earlier sweep in this folder; "" = no earlier sweep.
 std::string earlier_timestamp(const std::string& folder, SweepKind kind) {
   constexpr std::size_t kStamp = 15; // 20251124_222204
   constexpr std::size_t kTail = kStamp + 4;
@@ -82,7 +82,7 @@ public:
       RS_TRY(metric_, parse_log_metric(request_.metric));
     }
     {
-      // the first signal ends the run that runs, and what there is gets written
+      // the first signal ends the current run, and the results so far are written
       const InterruptGrace grace(request_.run.grace + std::chrono::seconds(20));
       RS_CHECK(run_all());
       if (interrupted())
@@ -268,7 +268,7 @@ private:
 
   /// The tables over what is there; only new configurations cost time.
   std::optional<AnalyzedSweep> analyze_meanwhile() {
-    QuietSession session; // what it notes, the last analysis notes too
+    QuietSession session; // the last analysis repeats its notes
     session.threads = ctx_.threads;
     AnalyzeRequest request = analysis();
     request.plots = false;
@@ -301,7 +301,7 @@ private:
     return labels;
   }
 
-  /// A figure of each setting that is left, in this round.
+  /// Returns the value in this round of each setting that is left.
   Result<std::vector<std::optional<double>>>
   figures_of_round(std::int64_t round, const std::vector<std::size_t>& left) {
     std::vector<RepeatedSetting> all;
@@ -324,8 +324,8 @@ private:
       any = any || out.back();
     }
     if (!any)
-      return Error{ErrorCode::kUnreadable, plan_.folder, "no run of this round has a figure",
-                   "write traces below $RANKSCOPE_RUN_DIR, or name what is printed by --metric"};
+      return Error{ErrorCode::kUnreadable, plan_.folder, "no run of this round has a metric",
+                   "write traces below $RANKSCOPE_RUN_DIR, or name a printed metric with --metric"};
     return out;
   }
 
@@ -362,7 +362,7 @@ private:
       labels.push_back(setting.configuration.label);
     search_finding_ =
         search_finding(race, labels, request_.default_setting, {unit_, request_.higher_is_better});
-    // what the race left out is no part of the sweep
+    // runs that the race left out do not belong to the sweep
     std::erase_if(rows_, [](const SummaryRow& row) { return !row.outcome; });
     return {};
   }
@@ -545,7 +545,7 @@ private:
   std::optional<LogMetric> metric_;
   std::vector<SummaryRow> rows_;
   std::optional<Finding> search_finding_;
-  std::string unit_; ///< of the figures of rounds
+  std::string unit_; ///< of the values of rounds
   bool stopped_ = false;
   double seconds_ = 0; ///< of the runs of this sweep that succeeded
   std::size_t timed_ = 0;

@@ -65,9 +65,9 @@ struct FinishedSweep {
   std::vector<Finding> findings;
 };
 
-/// A run that fails makes the session partial; without keep_going it is the last one. Summary,
-/// log and manifest are written however it ends. Errors: kOutput, kUsage (the folder holds another
-/// sweep), kInterrupted.
+/// Runs the sweep. A failed run makes the session partial; without keep_going it is the last one.
+/// Summary, log and manifest are always written. Errors: kOutput, kUsage (the folder contains
+/// another sweep), kInterrupted.
 Result<FinishedSweep> run_sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan);
 
 } // namespace rankscope

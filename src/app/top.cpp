@@ -41,13 +41,13 @@ Result<RunPlan> plan_of_file(const Session& session, const TopRequest& request) 
   plan.ranks.push_back({0, path, 0, std::nullopt});
   if (path == "-")
     return plan;
-  Diagnostics beside; // ranks without a trace: nobody asked for them
+  Diagnostics beside; // not shown: the user did not ask for the other ranks
   Result<RunPlan> found = find_run(session, request.inputs, request.discover, beside);
   if (found && !found->ranks.empty()) {
     plan.ranks = std::move(found->ranks);
     plan.parts = std::move(found->parts);
   }
-  return plan; // what is no trace says so when it is read
+  return plan; // a file that is not a trace fails when it is read
 }
 
 /// The configurations of a sweep, when it was given in place of one of its runs.
@@ -60,12 +60,12 @@ std::optional<Error> several_configurations(const Session& session, const TopReq
   if (!plans || plans->size() < 2)
     return std::nullopt;
   return Error{ErrorCode::kUsage, folder,
-               fmt::format("holds {} configurations, top shows one run", plans->size()),
+               fmt::format("contains {} configurations, but top shows one run", plans->size()),
                fmt::format("rankscope top {}, or rankscope analyze for all",
                            shell_text({plans->front().folder}))};
 }
 
-/// A run of one trace says how many ranks it lacks, without being partial for that.
+/// Notes how many ranks a run of one trace lacks; that does not make the session partial.
 void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
   const auto world = parts.identities.front().world_size;
   if (parts.ranks.size() == 1 && world && *world > 1)
@@ -143,8 +143,7 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
     if (!first_lost)
       first_lost = error;
   };
-  run.quiet =
-      alone(session, request) && plan.ranks.size() == 1; // then it is the error of the whole
+  run.quiet = alone(session, request) && plan.ranks.size() == 1; // then its error is the result
   RS_CHECK(run_ranks(session, {&plan}, run, std::move(steps)));
   if (parts.ranks.empty())
     return run.quiet && first_lost

@@ -26,32 +26,32 @@ struct TopRequest {
 
 /// Reads the ranks, several at a time. What is lost is in the session's diagnostics and in the
 /// facts. Errors: kUnreadable when no rank could be read, kUsage for a folder with several
-/// configurations or an unknown board.
+/// configurations or an unknown GPU.
 Result<TopFacts> top_of(Session& session, const TopRequest& request);
 
-/// The facts of a trace that is in memory, as top_of() of its file gives them; for reports that
-/// show them beside their sheets. `diagnostics`: what is to be shown as missing.
+/// Returns the facts of a trace in memory, the same as top_of() of its file; for reports that show
+/// them next to their sheets. `diagnostics`: shown as warnings.
 Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& options,
                               const Diagnostics& diagnostics, std::size_t top_k);
 
-/// What a look at the folders gave.
+/// The result of a poll of the folders.
 struct TopLook {
-  bool changed = false;             ///< since the look before, waiting files aside
+  bool changed = false;             ///< since the previous poll, except waiting files
   TopFacts facts;                   ///< of all ranks read so far; made when changed
   std::vector<std::string> waiting; ///< files that still grow or cannot be read yet, with why
   Diagnostics diagnostics;          ///< of these facts
 };
 
-/// Looks at folders again and again. A file is read when it has the size and the time of the look
-/// before, or was last written `settled_s` ago; and again only when these change. Of each rank its
-/// part is kept, no trace. Not thread-safe.
+/// Polls folders. A file is read if its size and time are those of the previous poll, or if it was
+/// last written `settled_s` ago; it is read again only if these change. Stores the part of each
+/// rank, not its trace. Not thread-safe.
 class TopWatch {
 public:
   explicit TopWatch(TopRequest request, double settled_s = 5);
-  /// Lists, reads what is new, combines. Errors: those that another look will not mend (kUsage,
-  /// kInternal, kInterrupted).
+  /// Lists the files, reads new ones, combines. Errors: those that another poll cannot resolve
+  /// (kUsage, kInternal, kInterrupted).
   Result<TopLook> look(Session& session);
-  /// Traces parsed by all looks so far.
+  /// Returns the number of traces parsed by all polls so far.
   [[nodiscard]] std::size_t traces_read() const { return traces_read_; }
 
 private:
@@ -72,8 +72,8 @@ private:
 
   TopRequest request_;
   double settled_s_;
-  Stamps seen_;     ///< by the look before
-  Stamps complete_; ///< that the parts were made of
+  Stamps seen_;     ///< in the previous poll
+  Stamps complete_; ///< from which the parts were made
   bool looked_ = false;
   TopParts parts_;
   std::map<std::int64_t, Kept> kept_; ///< by rank

@@ -1,4 +1,4 @@
-// What `top` takes of each rank while its trace is in memory, and what it makes of them all.
+// The facts of each rank that `top` takes while its trace is in memory, and the facts of all ranks.
 #pragma once
 
 #include "analyses/top/top_facts.h"
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// Which file is which rank; a trace alone is a run of its own. Errors: those of discover_run, and
+/// Finds the file of each rank; a single trace counts as a run. Errors: those of discover_run, and
 /// kUsage for a folder with several configurations.
 Result<RunPlan> plan_top(Session& session, const TopRequest& request);
 
@@ -20,20 +20,19 @@ struct TopAlso {
   /// In the order of the ranks.
   std::function<Result<void>(const RankItem&, RankFacts&)> take;
 };
-/// Reads the ranks of the plan, several at a time, from their traces or parts; the session is told
-/// what is lost. Errors: kUnreadable when no rank could be read.
+/// Reads the ranks of the plan, several at a time, from their traces or parts; the session's
+/// diagnostics name lost ranks. Errors: kUnreadable if no rank could be read.
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
                           TopAlso also = {});
 
-/// The ranks that the run has; of parts, those for which they were made.
+/// Returns the number of ranks of the run; for parts, the number for which they were made.
 [[nodiscard]] std::size_t ranks_of_run(const RunPlan& plan);
 
-/// Of all ranks; none without collectives. Refers to the parts.
+/// Returns the collectives of all ranks; nullopt if there are no collectives. Refers to the parts.
 [[nodiscard]] std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts);
 
-/// Names what does not fit among the ranks and makes the facts of all; the session's diagnostics
-/// become theirs. `collectives`: of these parts, nullptr for none. Takes the graphs out of the
-/// parts.
+/// Names contradictions between the ranks and makes the facts of all, with the session's
+/// diagnostics. `collectives`: of these parts, or nullptr. Takes the graphs out of the parts.
 Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
                              const CollectiveFacts* collectives, const TopRequest& request);
 

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// What another look may mend: files that come, grow, go or are replaced.
+/// Returns whether another poll may succeed: files appear, grow, disappear or are replaced.
 bool may_mend(const Error& error) {
   return error.code == ErrorCode::kUnreadable;
 }
@@ -63,7 +63,7 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
                            had->second.rank_in_file == file.rank_in_file;
     const auto stamp = complete_.find(file.path);
     if (same_file && (stamp == complete_.end() || had->second.stamp == stamp->second)) {
-      kept.emplace(file.rank, had->second); // what grows again shows what it had until it is whole
+      kept.emplace(file.rank, had->second); // old data are shown while the file grows again
     } else if (stamp != complete_.end()) {
       fresh.ranks.push_back(file);
       kept.emplace(file.rank, Kept{file.path, file.rank_in_file, stamp->second, {}, false, ""});

@@ -1,4 +1,4 @@
-// The remark that tells which of the two definitions of total_time is shown, the same in every
+// The note that names which of the two definitions of total_time is shown, the same in every
 // command.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Adds a remark when the trace has GPU events without a launch: whether gpu_timeline counts them,
-/// and what total_time is with the other choice. Nothing otherwise: both are then one number.
+/// Adds a note if the trace has GPU events without a launch: whether gpu_timeline counts them, and
+/// total_time with the other choice. Adds nothing otherwise: both are then equal.
 void note_unlinked(const LoadedTrace& trace, const ReportOptions& options,
                    Diagnostics& diagnostics);
 

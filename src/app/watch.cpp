@@ -1,4 +1,4 @@
-// The folders of `watch`: what is new, what of it is read, what is kept.
+// The folders of `watch`: new files, files to read, and the saved state.
 #include "app/watch.h"
 
 #include "analyses/collectives/run_consistency.h"
@@ -53,8 +53,8 @@ WatchedRank watched_of(const LoadedTrace& trace) {
   return out;
 }
 
-/// As their ranks wrote them: of each rank the first one, of each the second. The times alone are
-/// those of one rank after the other where a folder was copied.
+/// Sorts as ranks wrote the files: the first file of each rank, then the second of each. Times
+/// alone are not enough: a copied folder has those of one rank after the other.
 void sort_by_turns(std::vector<WatchedFile>& files) {
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
     return std::tie(a.stamp.written_ns, a.path) < std::tie(b.stamp.written_ns, b.path);
@@ -75,12 +75,12 @@ Result<Watch> Watch::open(WatchRequest request) {
   if (!out.request_.state.empty() && std::filesystem::exists(out.request_.state, ec)) {
     const auto refused = [&](std::string why) {
       return Error{ErrorCode::kUnreadable, out.request_.state, std::move(why),
-                   "another --state, or remove it to begin anew"};
+                   "use another --state, or remove it to start again"};
     };
     RS_TRY(const std::string bytes, read_own(out.request_.state));
     Result<WatchStateFile> before = decode_watch_state(bytes);
     if (!before)
-      return refused("is no state of watch: " + before.error().what);
+      return refused("is not a watch state: " + before.error().what);
     if (before->inputs != inputs_text(out.request_))
       return refused(fmt::format("is the state of a watch over other folders: {}", before->inputs));
     out.state_ = std::move(before->state);
@@ -129,7 +129,7 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
       const std::uint64_t value = hash_of(fmt::format("{} {}", stamp.bytes, stamp.written_ns));
       const auto known = state_.read.find(key);
       if (known != state_.read.end()) {
-        still_there.insert(*known); // written again it is another one, which nobody asked for
+        still_there.insert(*known); // a rewritten file counts as another one
         if (known->second == value)
           continue;
       }
@@ -159,7 +159,7 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
 }
 
 Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchLook& out) {
-  QuietSession session(parent.threads); // a file that cannot be read is told once, by its line
+  QuietSession session(parent.threads); // a file that cannot be read is reported once, by its line
   RunPlan plan;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const FileInfo head = inspect_file(files[i].path, request_.discover.known);
@@ -203,7 +203,7 @@ Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchL
     out.lost.push_back(fmt::format("{}: rank {}: {}", item.file.path, item.file.rank, error.what));
   };
   RS_CHECK(run_ranks<WatchedRank>(session, {&plan}, run, std::move(steps)));
-  // several windows of a rank in one look: in the order in which it wrote them
+  // several windows of a rank in one poll: in the order in which it wrote them
   std::stable_sort(fresh.begin(), fresh.end(), [](const WatchedRank& a, const WatchedRank& b) {
     const auto key = [](const WatchedRank& r) {
       return std::pair(r.steps.empty() ? -1 : r.steps.front(), r.start_ns);

@@ -1,5 +1,5 @@
-// The use case behind `rankscope watch`: folders that fill while a job runs, looked at again and
-// again; what each window of the job says, and alarms. A state on disk carries it over a restart.
+// The use case behind `rankscope watch`: polls folders that fill while a job runs, judges each
+// window of the job, and raises alarms. After a restart it resumes from a state on disk.
 #pragma once
 
 #include "analyses/watch/watch_judge.h"
@@ -25,10 +25,10 @@ struct WatchRequest {
   DiscoverOptions discover;
   WatchLimits limits;
   double settled_s = 5; ///< a file that was last written so long ago is complete
-  double still_s = 300; ///< a rank so long behind most others stands still
-  bool silent = true;   ///< a job of which nothing comes for as long is an alarm
+  double still_s = 300; ///< a rank so long behind most others is an alarm
+  bool silent = true;   ///< a job that writes nothing for as long is an alarm
   double window_s = 60; ///< of logs; from a second to a day
-  std::string state;    ///< file; "": nothing is carried over a restart
+  std::string state;    ///< file; "": a restart begins from nothing
   std::uint64_t memory_bytes = 0;
 };
 
@@ -38,33 +38,33 @@ struct WatchedFile {
   std::string path;
   Stamp stamp;
   std::optional<std::int64_t> rank; ///< by its name
-  std::size_t turn = 0;             ///< how manieth of that rank's in this look
+  std::size_t turn = 0;             ///< 0-based index among this rank's new files
 };
 
 struct WatchLook {
-  std::vector<Alarm> alarms;          ///< that nobody was told of
-  std::vector<WatchedWindow> windows; ///< judged by this look
+  std::vector<Alarm> alarms;          ///< not reported before
+  std::vector<WatchedWindow> windows; ///< judged by this poll
   std::vector<std::string> waiting;   ///< files that may grow
   std::vector<std::string> lost;      ///< files that could not be read, with why
-  std::vector<std::string> remarks;   ///< logs cut off, replaced, damaged; traces that came late
-  std::size_t read = 0;               ///< traces that this look read
-  std::uint64_t records = 0;          ///< of logs, that it read
+  std::vector<std::string> remarks;   ///< logs cut off, replaced, damaged; late traces
+  std::size_t read = 0;               ///< traces that this poll read
+  std::uint64_t records = 0;          ///< log records that it read
   std::vector<std::int64_t> ranks;    ///< known, ascending
 };
 
-/// Looks at folders. Not thread-safe. Memory: the collectives of at most kMostOpen windows, some
-/// bytes for each file that is there and for each kind of collective.
+/// Polls folders. Not thread-safe. Memory: the collectives of at most kMostOpen windows, some bytes
+/// per existing file and per kind of collective.
 class Watch {
 public:
   static constexpr std::size_t kMostOpen = 4;
 
-  /// Takes the state where there is one. Errors: kUnreadable for a state that is damaged or of
-  /// other inputs, kOutput for one that cannot be written.
+  /// Loads an existing state. Errors: kUnreadable for a state that is damaged or belongs to other
+  /// inputs, kOutput for one that cannot be written.
   static Result<Watch> open(WatchRequest request);
 
-  /// Lists, reads what is new and complete, judges, and keeps the state before it tells. `now_ns`:
-  /// unix time. `last`: no look follows, so that files are complete as they are and what came of a
-  /// window is judged. Errors: kInterrupted, kOutput, kInternal.
+  /// Lists the files, reads new complete ones, judges, and saves the state before it reports.
+  /// `now_ns`: Unix time. `last`: no poll follows, so files count as complete and incomplete
+  /// windows are judged. Errors: kInterrupted, kOutput, kInternal.
   Result<WatchLook> look(Session& session, std::int64_t now_ns, bool last = false);
 
   [[nodiscard]] const WatchState& state() const { return state_; }
@@ -80,7 +80,7 @@ private:
   Result<void> read(Session& session, std::vector<WatchedFile> files, WatchLook& out);
   Result<void> read_logs(bool last, WatchLook& out);
   void take(WatchedRank rank, std::int64_t now_ns, WatchLook& out);
-  /// Null for a trace that came when its window had been judged.
+  /// Returns nullptr for a trace that arrives after its window was judged.
   WatchState::Open* window_of(const WatchedRank& rank);
   void note_reached(std::int64_t now_ns);
   void judge_ready(bool last, WatchLook& out);
@@ -94,12 +94,12 @@ private:
   WatchRequest request_;
   WatchState state_;
   LogFiles log_files_;
-  std::map<std::string, WatchedFile::Stamp> seen_; ///< files not yet complete, by the look before
+  std::map<std::string, WatchedFile::Stamp> seen_; ///< files not complete in the previous poll
   std::set<std::int64_t> growing_;                 ///< ranks whose files grow
-  /// Of this look: what came when its window had been judged, by its steps.
+  /// Ranks whose trace arrived in this poll after its window was judged, by its steps.
   std::map<std::string, std::vector<std::int64_t>> late_;
   std::int64_t now_ns_ = 0;
-  bool heard_ = false; ///< a log has something new, by this look
+  bool heard_ = false; ///< this poll found new data in a log
 };
 
 /// Alarms, the newest first, and windows as a page without script, which loads itself again every

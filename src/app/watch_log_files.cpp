@@ -22,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
-/// What tells a log from another one at its place: times to the microsecond are in it.
+/// Bytes from which another log at the same path is recognised: they contain times in microseconds.
 constexpr std::size_t kWatchLogFilesHead = 512;
-/// A record that was written later than now by more is of a clock that says nothing.
+/// The clock of a record that was written this much later than now is not usable.
 constexpr std::int64_t kMostAheadUs = std::int64_t{86'400} * 1'000'000;
 
 /// So many bytes of a file, fewer at its end; "" when it cannot be read.
@@ -53,7 +53,7 @@ bool is_packed(std::string_view path) {
                      [path](std::string_view packing) { return path.ends_with(packing); });
 }
 
-/// The text of a log from some place on; places ascend. A packed log is unpacked once for a look.
+/// The text of a log from an offset on; offsets ascend. A packed log is unpacked once per poll.
 class LogText {
 public:
   explicit LogText(std::string path) : path_(std::move(path)), packed_(is_packed(path_)) {}
@@ -102,8 +102,8 @@ std::uint64_t head_hash(std::string_view bytes) {
   return hash.value();
 }
 
-/// The log's name as far as it tells it from those before it: containers of equal host names and
-/// process ids write equal names into folders of their own.
+/// Returns the log's name, with its folder or path if an earlier log has the same: containers with
+/// equal host names and process ids write equal names into separate folders.
 std::string process_name(const fs::path& path, const LogWatch& logs) {
   const fs::path plain = is_packed(path.string()) ? path.parent_path() / path.stem() : path;
   const std::string name = plain.stem().string();
@@ -121,8 +121,8 @@ struct Grown {
   std::uint64_t bad = 0;
 };
 
-/// What is at the place of a log that was read: the same with more in it, or another one, which is
-/// read from its beginning.
+/// Returns whether the file of a log changed: the log grew, or it is another one, which is read
+/// from its beginning.
 bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::string>& remarks) {
   const std::optional<FileStamp> stamp = file_stamp(path);
   if (!stamp || *stamp == FileStamp{file.bytes, file.written_ns})
@@ -137,13 +137,13 @@ bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::s
     file.last = {};
   };
   if (bytes < file.offset && !is_packed(path))
-    anew("is shorter than what was read of it (cut off or written anew)");
+    anew("is shorter than the part already read (cut off or rewritten)");
   else if (file.head_bytes > 0 && head_hash(bytes_at(path, 0, file.head_bytes)) != file.head)
-    anew("is another log than the one before at this place (rotated)");
+    anew("is not the log that was here before (rotated)");
   return true;
 }
 
-/// Reads the next piece of a log; false when nothing more of it has ended.
+/// Reads the next piece of a log; returns false if it has no further complete record.
 bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out) {
   WatchState::LogFile& file = *log.file;
   if (file.head_bytes < kWatchLogFilesHead) {
@@ -178,9 +178,9 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
   return piece.used > 0;
 }
 
-/// Reads a piece of each log that is not ahead of the slowest; logs that have no more in them leave
-/// `more`. Of a log of few records a piece is hours, of another one seconds: collectives wait for
-/// few records of others, and windows for all that is there of them.
+/// Reads a piece of each log that is not ahead of the slowest, and removes exhausted logs from
+/// `more`. A piece covers hours of a log with few records, and seconds of another: so collectives
+/// wait for few records of other logs, and windows for all of their existing records.
 void read_round(std::vector<Grown*>& more, WatchState& state, std::int64_t now_ns, LogLook& out) {
   const auto newest = [&](const Grown* log) {
     return state.logs.newest_window(log->file->process);

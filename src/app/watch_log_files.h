@@ -1,4 +1,4 @@
-// The Inspector logs below the folders of `watch`: what was written to them since the last look.
+// The Inspector logs below the folders of `watch`: reads the records written since the last poll.
 #pragma once
 
 #include "analyses/watch/watch_state.h"
@@ -13,7 +13,7 @@
 namespace rankscope {
 
 struct LogLook {
-  std::uint64_t records = 0;        ///< of collectives, that this look read
+  std::uint64_t records = 0;        ///< of collectives, read by this poll
   bool heard = false;               ///< something new shows that a process works
   std::vector<std::string> remarks; ///< logs that were cut off, replaced or damaged
   std::vector<Alarm> alarms;
@@ -23,12 +23,12 @@ struct LogLook {
 /// Whether a file may be a log by its name: .log or .jsonl, also with .gz or .zst.
 [[nodiscard]] bool is_log_name(std::string_view path);
 
-/// Reads on where the state says, a piece of the logs that are behind in turn, so that collectives
-/// wait for few records of other ranks; what has not ended yet stays for the next look. Memory: a
-/// piece.
+/// Resumes where the state says and reads piece by piece from the logs that are behind, so that
+/// collectives wait for few records of other ranks. Incomplete records stay for the next poll.
+/// Memory: a piece.
 class LogFiles {
 public:
-  /// `inputs`: folders, or logs. `last`: no look follows. Errors: kInterrupted.
+  /// `inputs`: folders, or logs. `last`: no poll follows. Errors: kInterrupted.
   Result<LogLook> look(const std::vector<std::string>& inputs, WatchState& state,
                        std::int64_t now_ns, std::int64_t still_ns, bool last);
 
@@ -36,7 +36,7 @@ private:
   std::vector<std::string> logs_below(const std::vector<std::string>& inputs,
                                       const WatchState& state);
 
-  std::set<std::string> others_; ///< other files of such names, by what they begin with
+  std::set<std::string> others_; ///< files with such names that are not logs
 };
 
 } // namespace rankscope

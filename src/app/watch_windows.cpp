@@ -1,5 +1,4 @@
-// The windows of `watch`: which one a trace belongs to, when one is judged, which ranks stand
-// still.
+// The windows of `watch`: which one a trace belongs to, when one is judged, which ranks hang.
 #include "app/watch.h"
 
 #include "base/units.h"
@@ -29,7 +28,7 @@ WatchState::Open* Watch::window_of(const WatchedRank& rank) {
   for (WatchState::Open& window : state_.open)
     if (window.number > seen.window && first <= window.last_step && window.first_step <= last)
       return &window;
-  if (last >= 0 && last <= seen.last_step) // the job began anew, at an earlier step
+  if (last >= 0 && last <= seen.last_step) // the job started again, at an earlier step
     state_.judged_step = -1;
   if (last >= 0 && last <= state_.judged_step)
     return nullptr;

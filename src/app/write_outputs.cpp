@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-const char* const kEndings = "want .xlsx, .json, .md, or .csv for one sheet";
+const char* const kEndings = "expected .xlsx, .json, .md, or .csv for one sheet";
 
 /// The writer of outputs.file; null for a single CSV.
 Result<const Writer*> writer_of(const ReportOutputs& outputs) {
@@ -39,7 +39,7 @@ Result<const Writer*> writer_of(const ReportOutputs& outputs) {
 }
 
 Error not_one_sheet(const std::string& path, const std::string& has) {
-  return {ErrorCode::kUsage, path, "a CSV file holds one sheet, the report has " + has,
+  return {ErrorCode::kUsage, path, "a CSV file contains one sheet, but the report has " + has,
           "choose one sheet, or --csv-dir FOLDER for one file each"};
 }
 

@@ -20,20 +20,19 @@ struct ReportOutputs {
 /// How many sheets the report will have.
 enum class Sheets { kUnknown, kSeveral };
 
-/// What write_outputs() would refuse, said before the long part: kUsage when the file's ending
-/// names no format and `format` is empty, or is .csv for several sheets; kOutput when it cannot be
-/// made where it is to lie. What is there already and no regular file (a pipe, a device) needs no
-/// ending: a workbook.
+/// Checks, before the long part, for errors of write_outputs(): kUsage if the file's ending names
+/// no format and `format` is empty, or is .csv for several sheets; kOutput if the file cannot be
+/// created. An existing path that is not a regular file (a pipe, a device) needs no ending and gets
+/// a workbook.
 Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets = Sheets::kUnknown);
 
-/// Of an output with one format: kUsage unless `path` ends in one of `endings`, is "-" or is there
-/// and no regular file.
+/// Checks an output with one format: kUsage unless `path` ends in one of `endings`, is "-", or
+/// exists and is not a regular file.
 Result<void> check_ending(const std::string& path, std::initializer_list<std::string_view> endings);
 
-/// Writes what is asked for; the paths written, the CSV folder first. A file that ends in .csv
-/// holds the one sheet that the report has. Errors: kUsage (see check_outputs(); .csv and several
-/// sheets), kUnreadable when the report has no sheet: what is there already is left as it was;
-/// kOutput.
+/// Writes the requested outputs and returns their paths, the CSV folder first. A file that ends in
+/// .csv contains the report's only sheet. Errors: kUsage (see check_outputs(); .csv and several
+/// sheets), kUnreadable if the report has no sheet (existing files stay unchanged), kOutput.
 Result<std::vector<std::string>> write_outputs(const Report& report, const ReportOutputs& outputs);
 
 } // namespace rankscope

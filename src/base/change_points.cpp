@@ -90,8 +90,8 @@ std::size_t least_values_for(double alpha) {
 std::vector<ChangePoint> change_points(std::span<const double> values, double alpha) {
   std::vector<ChangePoint> found;
   segment(values, 0, values.size(), alpha, found);
-  // A split was chosen in a segment that held other levels too: between its final neighbours it has
-  // to hold again, and its place may be better known.
+  // A split was chosen in a segment that contained other levels too: test it again between its
+  // final neighbours, which may also give a better place.
   std::vector<ChangePoint> out;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t first = out.empty() ? 0 : out.back().at;

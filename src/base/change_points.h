@@ -16,19 +16,18 @@ struct ChangePoint {
 /// Binary segmentation (Scott and Knott 1974, Vostrikova 1981) with a permutation test (Antoch and
 /// Huskova 2001): the split of a segment is where |S_k - k S_n / n| / sqrt(k (n - k) / n) is
 /// largest, S_k the sum of the first k values and no part shorter than kLeastSegment; it is a
-/// change point when at most `alpha` of the permutations of the segment have as large a maximum,
-/// and both parts are then looked at in turn. A split that a later one makes needless is tested
-/// again between its neighbours and dropped. A series in any order, so without a change, has a
-/// change point with probability `alpha` at most. The permutations come from a fixed seed: equal
-/// values, equal answer. Ascending. Values are finite. O(n) for each of at most 9999 permutations
-/// of a segment. Example: 1 2 1 2 1 2 9 8 9 8 9 8 changes at 6.
+/// change point when at most `alpha` of the permutations of the segment have as large a maximum.
+/// Both parts are then searched too. Each split is tested again between its final neighbours and
+/// dropped when a later one makes it needless. In a series without a change, a change point is
+/// found with probability `alpha` at most. The permutations use a fixed seed: equal values give
+/// equal results. Returns ascending places. Values must be finite. O(n) for each of at most 9999
+/// permutations of a segment. Example: 1 2 1 2 1 2 9 8 9 8 9 8 changes at 6.
 [[nodiscard]] std::vector<ChangePoint> change_points(std::span<const double> values, double alpha);
 
-inline constexpr std::size_t kLeastSegment = 3; ///< one odd value is no level
+inline constexpr std::size_t kLeastSegment = 3; ///< one outlier is not a level
 
-/// The fewest values of which such a test can say that they change: 2 k! (n - k)! / n! <= alpha,
-/// the share of orders in which two levels stand apart as far. Example: 0.05 needs 8 (2 of 70
-/// orders).
+/// Returns the fewest values in which the test can find a change: 2 k! (n - k)! / n! <= alpha, the
+/// fraction of orders that separate two levels as far. Example: 0.05 needs 8 (2 of 70 orders).
 [[nodiscard]] std::size_t least_values_for(double alpha);
 
 } // namespace rankscope

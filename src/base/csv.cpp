@@ -99,7 +99,7 @@ private:
         doubled = true;
         p = next + 1;
       } else if (stop_ == first_line) {
-        p = next; // a quote that nobody doubled
+        p = next; // a quote that is not doubled
       } else {
         return CsvRecord::kTorn; // rather the begin of a field of another record
       }

@@ -1,4 +1,4 @@
-// Diagnostics: named counters for what was lost or odd while the work went on.
+// Diagnostics: named counters of lost data and of other problems that do not stop the work.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Problem {
   Severity severity = Severity::kInfo;
   std::uint64_t count = 0;
   std::string where;      ///< first location: file, byte offset or event
-  std::string sentence;   ///< for the user: what it means
+  std::string sentence;   ///< the message for the user
   bool by_place = false;  ///< one of several problems of this name, each with its place
   std::string label = {}; ///< of the run, where several have one place; not in parts
 };
@@ -34,12 +34,11 @@ public:
   Diagnostics(const Diagnostics& other);
   Diagnostics& operator=(const Diagnostics& other);
 
-  /// `told`: a counter with its parameters (base/counters.h). The first place and sentence are
-  /// shown for all of the counter; one with a line for each place has one for each place, label and
-  /// sentence.
+  /// `told`: a counter with its parameters (base/counters.h). A counter shows its first place and
+  /// sentence; one with a line for each place shows each place, label and sentence.
   void add(const Problem& told, std::string_view where, std::uint64_t count = 1,
            std::string_view label = {});
-  /// Adds to what is there, with its count and place.
+  /// Adds the problem with its count and place.
   void merge(const Problem& problem);
   void merge(const Diagnostics& other);
   [[nodiscard]] bool data_lost() const;

@@ -17,8 +17,8 @@ template <std::size_t N> bool within(std::uint32_t c, const std::array<Range, N>
 
 /// Unseen characters that change how others are shown: soft hyphen, Arabic letter mark, Hangul
 /// fillers, Mongolian and other variation selectors, zero width, direction, invisible operators,
-/// byte order mark, interlinear marks, musical and shorthand formats, tags; and all that no font
-/// has (surrogates, private use, beyond Unicode).
+/// byte order mark, interlinear marks, musical and shorthand formats, tags; and characters
+/// that no font has (surrogates, private use, beyond Unicode).
 constexpr std::array<Range, 20> kUnseen = {
     {{0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
      {0x61c, 0x61c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
@@ -32,8 +32,8 @@ constexpr std::array<Range, 5> kNarrow = {
 
 constexpr std::uint32_t kBroken = 0xffffffff;
 
-/// The character at `at` and how many bytes it has; kBroken and 1 where there is no whole one
-/// (overlong forms too).
+/// Returns the character at `at` and its number of bytes; kBroken and 1 where it is incomplete or
+/// overlong.
 std::uint32_t character_at(std::string_view text, std::size_t at, std::size_t& bytes) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -64,7 +64,7 @@ std::size_t width_of(std::uint32_t c) {
   return c < 0x1100 || c == kBroken || within(c, kNarrow) ? 1 : 2;
 }
 
-/// Columns of what stands for a middle that is left out.
+/// Columns of the mark that replaces the middle.
 std::size_t mark_width(bool unicode) {
   return unicode ? 1 : 2;
 }
@@ -114,7 +114,7 @@ std::string shortened_after(std::string_view text, std::size_t head, std::size_t
   const std::string_view mark = unicode ? "\u2026" : "..";
   const std::size_t tail = width - mark_width(unicode) - head;
   std::size_t from = bytes_of_first(text, whole - tail);
-  while (display_width(text.substr(from)) > tail) { // a wide character lies across the cut
+  while (display_width(text.substr(from)) > tail) { // the cut splits a wide character
     std::size_t bytes = 0;
     character_at(text, from, bytes);
     from += bytes;
@@ -126,7 +126,7 @@ std::string shortened_after(std::string_view text, std::size_t head, std::size_t
 std::string shortened_middle(std::string_view text, std::size_t width, bool unicode) {
   if (width < kLeastWithMiddle)
     return std::string(first_columns(text, width));
-  // the end tells more: tiles, types, numbers
+  // the end has the details: tiles, types, numbers
   return shortened_after(text, (width - mark_width(unicode)) / 2, width, unicode);
 }
 

@@ -1,6 +1,5 @@
-// Text for a terminal: what a name may do there is shown, nothing else. Bytes of a trace are
-// somebody else's: escape sequences, line ends, marks that turn the direction and broken UTF-8
-// become '?'.
+// Text for a terminal. The bytes of a trace are untrusted: escape sequences, line ends, marks that
+// turn the direction and broken UTF-8 become '?'.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +8,14 @@
 
 namespace rankscope {
 
-/// The text with '?' for each control character (C0, DEL, C1), each mark that is not seen but moves
-/// or hides others (direction, zero width, line and paragraph separators, tags) and each byte that
-/// is no UTF-8; without `unicode` also for each character that is not ASCII.
+/// Replaces by '?' each control character (C0, DEL, C1), each invisible mark that moves or hides
+/// others (direction, zero width, line and paragraph separators, tags) and each byte that is not
+/// UTF-8; without `unicode` also each character that is not ASCII.
 [[nodiscard]] std::string shown_text(std::string_view text, bool unicode);
 
-/// Columns that shown_text() takes on a terminal, or one too many: from U+1100 on a character
-/// counts two, but for the blocks of punctuation, arrows, mathematics and boxes, and a combining
-/// mark counts one. So a line is never longer than this says.
+/// Returns an upper bound of the columns that shown_text() takes on a terminal: a character from
+/// U+1100 on counts two, except in the blocks of punctuation, arrows, mathematics and boxes; a
+/// combining mark counts one. A line is never longer than this.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 /// The longest beginning of at most `width` columns.

@@ -1,5 +1,5 @@
-// Algebra on half-open time intervals [start, end): whole nanoseconds, or doubles of microseconds
-// where sums have to round as those of another tool.
+// Algebra on half-open time intervals [start, end): integer nanoseconds, or doubles of microseconds
+// where sums must round as in another tool.
 #pragma once
 
 #include <cstdint>

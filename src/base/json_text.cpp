@@ -74,7 +74,7 @@ struct ListText {
   }
   bool string() {
     for (++at; !done() && text[at] != '"'; ++at)
-      if (text[at] == '\\' || text[at] < ' ' || text[at] > '~') // ASCII as it stands
+      if (text[at] == '\\' || text[at] < ' ' || text[at] > '~') // only plain ASCII
         return false;
     return take('"');
   }

@@ -10,8 +10,8 @@ namespace rankscope {
 /// U+FFFD, so that the result is always a valid JSON string body.
 [[nodiscard]] std::string json_escaped(std::string_view text);
 
-/// True when `text` is a JSON list of numbers, strings without escapes, and such lists: safe to be
-/// copied into JSON as it is. Stricter than JSON: true, null and objects are no part of it.
+/// Returns true when `text` is a JSON list of numbers, strings without escapes, and such lists: it
+/// can be copied into JSON unchanged. Stricter than JSON: true, null and objects are rejected.
 [[nodiscard]] bool is_plain_json_list(std::string_view text);
 
 } // namespace rankscope

@@ -11,7 +11,7 @@ namespace rankscope {
 
 class JsonWriter {
 public:
-  /// Of an object's member give its key, of a list's element none.
+  /// A member of an object needs a key; an element of a list has no key.
   void begin_object(std::string_view key = {}) { open(key, '{'); }
   void end_object() { close('}'); }
   void begin_list(std::string_view key = {}) { open(key, '['); }
@@ -24,7 +24,7 @@ public:
   void null(std::string_view key);
   void texts(std::string_view key, const std::vector<std::string>& values); ///< a list, in one line
 
-  /// The whole text with a line end; everything must be closed.
+  /// Returns the complete text with a line end. All objects and lists must be closed.
   [[nodiscard]] std::string take();
 
 private:

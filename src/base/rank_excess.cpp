@@ -18,18 +18,18 @@ constexpr double kMadToDeviation = 1.4826; ///< of a normal distribution
 constexpr double kUpperDecile = 1.2816;    ///< of it, in standard deviations
 constexpr std::size_t kFewestTrimmed = 5;  ///< below that many steps the mean is plain
 constexpr double kTrimmed = 0.2;           ///< on each side
-/// The other ranks lend a rank at most this many degrees of freedom for each of its own: more, and
-/// a rank with more noise passes for quiet at two steps.
+/// The other ranks lend a rank at most this many degrees of freedom for each that it has. With
+/// more, a noisy rank would look quiet at two steps.
 constexpr double kMostLent = 3;
-/// So few ranks show their spread badly.
+/// So few ranks give a poor estimate of their spread.
 constexpr std::size_t kFewRanks = 5;
-/// Of so many ranks some have little noise by chance (all steps but one in one mode of a clock):
-/// their own noise is not taken for less than the scatter of the means, around their median.
+/// Among so many ranks, some have little noise by chance (all steps but one in one mode of a
+/// clock): the scatter of the means around their median is the lower bound of their noise.
 constexpr std::size_t kManyRanks = 32;
 /// Below that many steps a rank's own variance is often small by chance (two modes of a clock: all
-/// steps in one of them), and the dependence of steps is hardly known.
+/// steps in one of them), and the estimated dependence of steps is poor.
 constexpr std::size_t kEnoughSteps = 8;
-/// Degrees of freedom that the variance pooled over all ranks counts with at most: their noise may
+/// At most this many degrees of freedom for the variance pooled over all ranks: their noise may
 /// differ.
 constexpr double kMostPooled = 12;
 /// Below this many samples in all the correlation of steps cannot be estimated.

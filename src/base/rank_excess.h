@@ -1,4 +1,4 @@
-// Which ranks exceed their peers: one estimator for every command that calls a rank slow or late.
+// Which ranks exceed their peers: one estimator for every command that reports slow or late ranks.
 // A sample is one step of one rank, as a difference to its peers in the same step.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace rankscope {
 
-/// The values of one rank, a step each.
+/// The values of one rank, one per step.
 using StepSeries = std::vector<double>;
 
-/// The median of all values but one, for each in turn.
+/// The median of all values except one.
 class MedianOfOthers {
 public:
   /// `values`: at least two.
@@ -28,7 +28,7 @@ private:
 /// each step the values of all ranks. Returns [rank][step]; empty with fewer than two ranks.
 [[nodiscard]] std::vector<StepSeries> against_peers(std::span<const std::vector<double>> steps);
 
-/// The mean of a rank's steps as the test takes it.
+/// Returns the mean of a rank's steps that the test uses.
 [[nodiscard]] double trimmed_mean_of(const StepSeries& values);
 
 /// How far one rank exceeds its peers.
@@ -49,29 +49,29 @@ struct RankTest {
   double least_visible = 0;
 };
 
-/// The chance that a command calls a rank slow (or late) where none is.
+/// The chance that a command reports a slow (or late) rank when no rank is slow (or late).
 inline constexpr double kRankLevel = 0.005;
-/// The correlation of successive steps from which a sentence names it.
+/// Sentences name a correlation of successive steps from this value on.
 inline constexpr double kNotedDependence = 0.3;
-/// What is assumed where there are too few steps to estimate it.
+/// Assumed where there are too few steps to estimate the correlation.
 inline constexpr double kAssumedDependence = 0.5;
-/// Steps that depend on each other more than that would be worth nothing.
+/// The upper bound: steps with a higher correlation would carry no information.
 inline constexpr double kMostDependence = 0.95;
 /// "; successive steps depend on each other (correlation 0.7)", that it is assumed, or nothing.
 [[nodiscard]] std::string dependence_note(double dependence);
 /// A single step compares ranks with each other only; fewer peers give no spread to compare with.
 inline constexpr std::size_t kFewestPeers = 8;
 
-/// Tests every rank of every run, Holm's procedure over all of them at `level`. `runs`: for each
-/// run the differences of its ranks to their peers, [rank][step]. Nothing is said of a run in which
-/// a rank has no step, or where each has one and there are fewer than kFewestPeers peers.
+/// Tests every rank of every run with Holm's procedure over all of them at `level`. `runs`: for
+/// each run the differences of its ranks to their peers, [rank][step]. A run has no result when a
+/// rank has no step, or when each has one and there are fewer than kFewestPeers peers.
 /// `resolution`: of the values; no standard deviation is below that of rounding to it.
-/// - the variance of a rank is moderated by those of all ranks of the run (Smyth 2004), so that
-///   many ranks lend their noise where steps are few, and a rank with more noise keeps it; with
-///   fewer than eight steps it is at least the mean variance of all ranks of all runs;
+/// - the variance of a rank is moderated by those of all ranks of the run (Smyth 2004): with few
+///   steps, the noise of many ranks counts, but a noisier rank stays noisy; with fewer than eight
+///   steps it is at least the mean variance of all ranks of all runs;
 /// - the standard error is widened by the lag-1 correlation of successive steps, of all runs;
 /// - a rank must also exceed the spread that the means of its peers have beyond that error;
-/// - of a single step that spread is all there is, and heavy tails are assumed.
+/// - for a single step only that spread is known, and heavy tails are assumed.
 [[nodiscard]] std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs,
                                                double resolution, double level = kRankLevel);
 

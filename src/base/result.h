@@ -12,11 +12,11 @@ namespace rankscope {
 /// Kinds of failure; exit_code() maps each to the documented process exit code.
 enum class ErrorCode {
   kUsage,       ///< wrong flags or arguments: exit 2
-  kUnreadable,  ///< an input cannot be opened or is not what it claims to be: exit 3
+  kUnreadable,  ///< an input cannot be opened or has another format: exit 3
   kOutput,      ///< an output cannot be written (full disk, read-only folder): exit 6
-  kMissingTool, ///< an external program that was asked for is not installed: exit 7
+  kMissingTool, ///< a requested external program is not installed: exit 7
   kInterrupted, ///< Ctrl-C or SIGTERM: exit 130
-  kRegression,  ///< a --fail-on condition holds: exit 5
+  kRegression,  ///< a --fail-on condition is true: exit 5
   kInternal,    ///< a bug: exit 70
 };
 

@@ -1,4 +1,4 @@
-// Intervals of a sample of which the statistics are known and no more the values.
+// Intervals of samples whose statistics are known, but not their values.
 #pragma once
 
 #include "base/statistics.h"
@@ -12,9 +12,9 @@ namespace rankscope {
 /// mean_interval() of the values. None with fewer than two.
 [[nodiscard]] std::optional<MeanDifference> mean_interval(const SampleStats& sample, double alpha);
 
-/// How far one more `value` is from the mean of the sample, with the half width within which it
-/// lies with probability 1 - alpha when it is of the same normal distribution (prediction interval:
-/// Student's t with n - 1 degrees, half width t s sqrt(1 + 1 / n)). None with fewer than two.
+/// Returns the distance of one more `value` from the mean of the sample. A value of the same normal
+/// distribution is within the half width with probability 1 - alpha (prediction interval: Student's
+/// t with n - 1 degrees, half width t s sqrt(1 + 1 / n)). None with fewer than two.
 /// Example: 1 2 3 and 5 at 0.05: 3 with t(2) = 4.303 times sqrt(4 / 3) = 4.968.
 [[nodiscard]] std::optional<MeanDifference> prediction(const SampleStats& sample, double value,
                                                        double alpha);

@@ -1,5 +1,5 @@
-// Statistics, each once: quantiles, boxes, densities, what tells a difference from noise, and the
-// one sign of an improvement.
+// Statistics, each once: quantiles, boxes, densities, significance of differences, and the one sign
+// of an improvement.
 #pragma once
 
 #include <cstddef>
@@ -82,7 +82,7 @@ struct MeanDifference {
                                                     const SampleStats& test);
 
 /// An interval for each of several comparisons that together err with probability 0.05 at most
-/// (Bonferroni): 95 % of sweeps without any difference have no interval that leaves 0 out.
+/// (Bonferroni): in 95 % of sweeps without any difference, all intervals contain 0.
 [[nodiscard]] inline double corrected_alpha(std::size_t comparisons) {
   return 0.05 / static_cast<double>(comparisons > 1 ? comparisons : 1);
 }
@@ -107,16 +107,16 @@ struct WelchTerm {
 /// The same at any level.
 [[nodiscard]] std::optional<MeanDifference> welch(std::span<const WelchTerm> terms, double alpha);
 
-/// What makes a figure better: less (times) or more (bandwidths).
+/// Whether a lower (times) or a higher value (bandwidths) is better.
 enum class Better : std::uint8_t { kLower, kHigher };
 
-/// THE sign of a change, everywhere: percent of |base| by which `test` is better, so that positive
-/// is better and negative is worse whatever the figure is. 0 when both are 0; none when only the
-/// base is 0 (the figure is new: no percentage says how much) and when one is NaN.
-/// Examples: 10 ms -> 9 ms is 10 (lower is better); 100 GB/s -> 90 GB/s is -10 (higher is better).
+/// THE sign of a change, everywhere: percent of |base| by which `test` is better. Positive is
+/// better and negative is worse for every metric. 0 when both are 0; none when only the base is 0
+/// (a new metric has no percentage) and when one is NaN. Examples: 10 ms -> 9 ms is 10 (lower is
+/// better); 100 GB/s -> 90 GB/s is -10 (higher is better).
 [[nodiscard]] std::optional<double> improvement_percent(double base, double test,
                                                         Better better = Better::kLower);
-/// What tables and pages say about it.
+/// How tables and pages explain this sign.
 inline constexpr std::string_view kImprovementSign = "positive is better";
 
 } // namespace rankscope

@@ -6,8 +6,8 @@
 namespace rankscope {
 namespace {
 
-// Eight bytes a step, multiply and fold: short field names and kernel names are what it sees, and
-// std::hash on a 150-byte kernel name was visible in profiles of readers.
+// Eight bytes at a time, multiply and fold: texts are short field names and kernel names, and
+// std::hash of a 150-byte kernel name was visible in profiles of readers.
 std::uint64_t hash_text(std::string_view text) {
   std::uint64_t h = 0x9e3779b97f4a7c15ULL ^ (text.size() * 0xff51afd7ed558ccdULL);
   const char* p = text.data();

@@ -11,25 +11,25 @@ namespace rankscope {
 using StrId = std::uint32_t;
 inline constexpr StrId kEmptyStr = 0;
 
-/// Not thread-safe for intern(); view() may run beside other view() calls. Views stay valid as long
-/// as the pool lives (also when it is moved).
+/// Not thread-safe for intern(); several threads may call view(). Views stay valid as long as the
+/// pool lives (also when it is moved).
 class StringPool {
 public:
   StringPool();
   StringPool(StringPool&&) noexcept = default;
   StringPool& operator=(StringPool&&) noexcept = default;
 
-  /// The same texts with the same ids. Both share the memory of the texts so far, which nobody
-  /// writes any more; what either adds later is its own. Several threads may share one pool that
-  /// none of them changes.
+  /// Returns a pool with the same texts and ids. Both share the memory of the texts so far, which
+  /// is not written any more; texts added later belong to one of them. Several threads may share a
+  /// pool while it does not change.
   [[nodiscard]] StringPool share() const;
 
   [[nodiscard]] StrId intern(std::string_view text);
-  /// The id of a text that is already there, or kNotFound.
+  /// Returns the id of a text in the pool, or kNotFound.
   [[nodiscard]] StrId find(std::string_view text) const;
   [[nodiscard]] std::string_view view(StrId id) const { return views_[id]; }
   [[nodiscard]] std::size_t size() const { return views_.size(); }
-  [[nodiscard]] std::size_t bytes() const; ///< memory held
+  [[nodiscard]] std::size_t bytes() const; ///< memory in use
 
   static constexpr StrId kNotFound = 0xffffffffU;
 

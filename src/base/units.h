@@ -21,12 +21,12 @@ constexpr double ns_to_us(double ns) {
 constexpr double ns_to_ms(double ns) {
   return ns / 1e6;
 }
-/// Of seconds that a person gave; 285 years at most, which fit. NaN is 0.
+/// Converts seconds from user input; at most 285 years, which fit. NaN gives 0.
 constexpr std::int64_t s_to_ns(double seconds) {
   constexpr double kMost = 9e9;
   return static_cast<std::int64_t>((seconds > kMost ? kMost : seconds > 0 ? seconds : 0) * 1e9);
 }
-/// 100 for all of it; `without` where the whole is not positive.
+/// Returns 100 when `part` is `whole`, and `without` where `whole` is not positive.
 template <class Part, class Whole>
 [[nodiscard]] constexpr double percent_of(Part part, Whole whole, double without = 0) {
   return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : without;

@@ -23,7 +23,7 @@ void add_gpus(const ContainerRun& run, std::vector<std::string>& out) {
   }
   if (!gpus.nvidia)
     return;
-  if (run.tool != "podman") // docker splits the value at commas unless it has quotes of its own
+  if (run.tool != "podman") // docker splits the value at commas unless the value is in quotes
     return add({"--gpus", all ? "all" : fmt::format("\"device={}\"", gpus.indices)});
   for (std::size_t at = 0; at <= gpus.indices.size();) {
     const std::size_t end = std::min(gpus.indices.find(',', at), gpus.indices.size());

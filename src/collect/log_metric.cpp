@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, MetricKind>, 5> kMetricKinds = 
      {"median", MetricKind::kMiddle},
      {"last", MetricKind::kLast}}};
 
-/// Takes a prefix that `word` is into the metric; false when it is none.
+/// Applies the prefix `word` to the metric; false when it is not a prefix.
 bool apply_prefix(std::string_view word, LogMetric& metric) {
   for (const auto& [name, kind] : kMetricKinds)
     if (word == name) {
@@ -40,7 +40,7 @@ bool apply_prefix(std::string_view word, LogMetric& metric) {
   return skip.has_value();
 }
 
-/// The number of the first match; none when there is none.
+/// Returns the number of the first match; empty without a match or a number.
 std::optional<double> number_in(std::string_view line, const std::regex& expression) {
   std::cmatch m;
   if (line.size() > kLongestLine ||

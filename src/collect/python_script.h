@@ -1,4 +1,4 @@
-// Scripts for a Python interpreter that this program carries itself.
+// Python scripts that are built into this program.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace rankscope {
 
 /// Returns the argument list that runs `script` with `python`. Modules are not imported from the
-/// current folder, which `python -c` would search first: it may hold a trace's or a stranger's
-/// files. (Options for that, -P and -I, need Python 3.11 or hide the user's own packages.)
+/// current folder, which `python -c` would search first: its files may come with a trace or from a
+/// stranger. (Options for that, -P and -I, need Python 3.11 or hide the user's own packages.)
 [[nodiscard]] std::vector<std::string> python_script_argv(std::string_view python,
                                                           std::string_view script);
 

@@ -1,5 +1,5 @@
-// manifest.json of a run and of a sweep: what was asked, where and on what it ran, how it ended.
-// Also the mark by which a later sweep knows a finished run.
+// manifest.json of a run and of a sweep: the request, the machine and folder, and the result. Also
+// the mark by which a later sweep recognizes a finished run.
 #pragma once
 
 #include "base/json_writer.h"
@@ -31,13 +31,13 @@ void write_environment(JsonWriter& json, std::string_view key,
                        const std::vector<std::string>& environment);
 void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clocks);
 
-/// How a run that is on disk stands.
 /// Sampled energy of a run; empty where not known.
 struct SampledEnergy {
   std::optional<double> joules;      ///< of all GPUs that were sampled
   std::optional<double> host_joules; ///< of processors and memory, by RAPL
 };
 
+/// State of a run that is on disk.
 struct SavedRun {
   std::string status; ///< "" = there is no manifest
   std::string mark;
@@ -52,7 +52,7 @@ struct SavedRun {
   std::optional<std::map<std::string, std::string>> inputs; ///< see read_run_inputs()
   std::vector<std::string> traces;                          ///< relative paths
 };
-/// An unreadable manifest counts as none.
+/// Reads a manifest; an unreadable one counts as missing.
 [[nodiscard]] SavedRun read_run_manifest(const std::string& path);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// What belongs to nobody else, in files and lines that others read.
+// Masks secrets in files and lines that others read.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace rankscope {
 
-/// A variable whose value belongs to nobody else: tokens, keys, passwords, addresses with a login.
+/// Returns whether the variable is secret: a token, key, password or address with a login.
 [[nodiscard]] bool is_secret(std::string_view name, std::string_view value);
 
-/// The value, or "***" for a secret.
+/// Returns the value, or "***" for a secret.
 [[nodiscard]] std::string_view masked_value(std::string_view name, std::string_view value);
 
-/// An argument with the secret of NAME=VALUE in it masked.
+/// Returns the argument; a secret value of NAME=VALUE is masked.
 [[nodiscard]] std::string masked_argument(const std::string& argument);
-/// The same of each, and the word behind an option that names a secret: --password ***.
+/// Does the same for each, and masks the word after an option that names a secret: --password ***.
 [[nodiscard]] std::vector<std::string> masked_arguments(const std::vector<std::string>& argv);
 
 } // namespace rankscope

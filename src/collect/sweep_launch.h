@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// The program of compose where docker has no plugin for it.
+/// The compose program to use if docker has no compose plugin.
 inline constexpr const char* kComposeProgram = "docker-compose";
 
 struct LaunchOptions {
@@ -30,7 +30,7 @@ struct LaunchOptions {
   ContainerGpus gpus; ///< of a container
 };
 
-/// What stands in every run's environment before a setting's own, and what the user put over it.
+/// Variables of every run: those that a setting may override, and the user's, which override it.
 struct SharedEnvironment {
   EnvironmentChanges before, over;
   std::vector<std::string> unset;
@@ -47,8 +47,8 @@ struct PlannedRun {
   std::vector<std::string> unset;
   std::string container_name; ///< "" = no container
 
-  /// Two runs with the same mark are the same run: argument list and environment without the
-  /// places of its own outputs.
+  /// Returns the argument list and environment without the paths of the run's outputs. Two runs
+  /// with the same mark are the same run.
   [[nodiscard]] std::string mark() const;
 };
 
@@ -56,21 +56,21 @@ struct PlannedRun {
 [[nodiscard]] std::string with_values(std::string_view text, const SweepSetting& setting,
                                       const std::string& folder, std::int64_t repeat);
 
-/// The whole run. `folder` is absolute.
+/// Plans a complete run. `folder` is absolute.
 [[nodiscard]] PlannedRun plan_run(const std::vector<std::string>& command,
                                   const SweepSetting& setting, const LaunchOptions& launch,
                                   const SharedEnvironment& shared, const std::string& folder,
                                   std::int64_t repeat);
 
-/// Parameters that neither set a variable nor stand in the command or the shared environment: they
-/// would change nothing.
+/// Returns parameters that would change nothing: they set no variable, and neither the command nor
+/// the shared environment uses them.
 [[nodiscard]] std::vector<std::string> unused_parameters(const std::vector<SweepSetting>& settings,
                                                          const std::vector<std::string>& command,
                                                          const SharedEnvironment& shared);
 
-/// One word of a command for a POSIX shell; as it is where that is safe.
+/// Quotes one word of a command for a POSIX shell; a safe word is unchanged.
 [[nodiscard]] std::string shell_quoted(std::string_view word);
-/// `env -u A B=C program arguments`, to be pasted into a shell.
+/// Returns `env -u A B=C program arguments`, which can be pasted into a shell.
 [[nodiscard]] std::string shell_command(const PlannedRun& run);
 
 } // namespace rankscope

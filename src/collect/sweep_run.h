@@ -1,5 +1,5 @@
-// One run of a sweep: starts it, shows and keeps its output, ends all of it in time, reads back
-// what the library used, and writes its manifest before and after.
+// One run of a sweep: starts it, shows and stores its output, ends all its processes in time, reads
+// back what the library used, and writes the manifest before and after the run.
 #pragma once
 
 #include "base/result.h"
@@ -41,7 +41,7 @@ struct RunOutcome {
   int signal = 0;
   double seconds = 0;
   int left_behind = 0;
-  std::string problem; ///< why it is no success; "" = it is
+  std::string problem; ///< why it did not succeed; "" = it did
   RunCheck check;
   std::vector<std::string> findings; ///< as RunOptions::describe() says of `check`
   bool took_effect = true; ///< false: the library's log shows other values than the setting's
@@ -53,9 +53,9 @@ struct RunOutcome {
 Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& setting,
                                const RunOptions& options);
 
-/// What stands in the run's folder of an earlier sweep: a finished run with the same mark is
-/// reused; anything else is moved below `aside` (a number behind its name), so that nothing is
-/// lost. `redo` moves a finished one too.
+/// Content that an earlier sweep left in the run's folder. A finished run with the same mark is
+/// reused; anything else is moved below `aside` (a number after its name), so that nothing is lost.
+/// `redo` moves a finished run too.
 enum class Earlier { kNothing, kFinished, kOther, kMovedAside };
 struct EarlierRun {
   Earlier kind = Earlier::kNothing;

@@ -197,9 +197,10 @@ Result<std::vector<std::int64_t>> number_list(std::string_view text, const std::
     const auto value = positive_sweep_settings(word);
     if (!value)
       return Error{ErrorCode::kUsage, flag,
-                   fmt::format("'{}' is no positive number; expected a list like 28,42", word), ""};
+                   fmt::format("'{}' is not a positive number; expected a list like 28,42", word),
+                   ""};
     if (std::find(out.begin(), out.end(), *value) != out.end())
-      return Error{ErrorCode::kUsage, flag, fmt::format("{} stands there twice", *value), ""};
+      return Error{ErrorCode::kUsage, flag, fmt::format("{} is listed twice", *value), ""};
     out.push_back(*value);
   }
   if (out.empty())
@@ -214,13 +215,14 @@ Result<std::vector<CuPair>> pair_list(std::string_view text) {
     const auto cus = two.size() == 2 ? positive_sweep_settings(two[0]) : std::nullopt;
     const auto threads = two.size() == 2 ? positive_sweep_settings(two[1]) : std::nullopt;
     if (!cus || !threads)
-      return Error{ErrorCode::kUsage, "-p",
-                   fmt::format("'{}' is no pair of compute units and threads; expected a list like "
-                               "\"56,256 37,384\"",
-                               word),
-                   ""};
+      return Error{
+          ErrorCode::kUsage, "-p",
+          fmt::format("'{}' is not a pair of compute units and threads; expected a list like "
+                      "\"56,256 37,384\"",
+                      word),
+          ""};
     if (std::find(out.begin(), out.end(), CuPair{*cus, *threads}) != out.end())
-      return Error{ErrorCode::kUsage, "-p", fmt::format("{} stands there twice", word), ""};
+      return Error{ErrorCode::kUsage, "-p", fmt::format("{} is listed twice", word), ""};
     out.push_back({*cus, *threads});
   }
   if (out.empty())

@@ -48,7 +48,7 @@ Result<std::vector<CuPair>> pair_list(std::string_view text);
 /// kUnreadable; kUsage naming the member that is wrong.
 Result<std::vector<SweepSetting>> matrix_settings(const std::string& path);
 
-/// Each of `outer` with each of `inner`. Errors: kUsage when a parameter stands in both or two
+/// Combines each of `outer` with each of `inner`. Errors: kUsage when a parameter is in both or two
 /// settings would share a folder.
 Result<std::vector<SweepSetting>> combined(const std::vector<SweepSetting>& outer,
                                            const std::vector<SweepSetting>& inner);

@@ -1,4 +1,4 @@
-// AnyPart: what was extracted of one rank, whatever its type, while it is in memory.
+// AnyPart: data of any type extracted from one rank, while it is in memory.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ public:
     return part;
   }
   [[nodiscard]] bool empty() const { return held_ == nullptr; }
-  /// The value, or nullptr when it is of another type.
+  /// Returns the value, or nullptr when it has another type.
   template <class T> [[nodiscard]] const T* get() const {
     return held_ != nullptr && held_->type() == typeid(T)
                ? &static_cast<const Held<T>*>(held_.get())->value

@@ -29,9 +29,9 @@ struct ArgValue {
 /// Malformed text gives a kNull value.
 [[nodiscard]] ArgValue parse_arg_text(std::string_view json);
 
-/// The text as Kineto and Python's json write it: a space behind each comma and colon, no other
-/// white space outside of strings. So equal arguments are equal texts, whoever wrote the file:
-/// "[[2,3],\n []]" -> "[[2, 3], []]".
+/// Returns the text as Kineto and Python's json write it: a space behind each comma and colon, no
+/// other white space outside of strings. So equal arguments are equal texts in files of all
+/// producers: "[[2,3],\n []]" -> "[[2, 3], []]".
 [[nodiscard]] std::string normal_arg_text(std::string_view json);
 
 /// The values of a trace's argument texts, each parsed once, at its first use. Thread-safe.
@@ -55,7 +55,7 @@ private:
 [[nodiscard]] std::string python_repr(const ArgValue& value, bool tuples);
 [[nodiscard]] std::string python_repr(std::string_view json, bool tuples);
 
-/// Python's repr of a text: single quotes unless the text holds one and no double quote.
+/// Python's repr of a text: single quotes unless the text contains one and no double quote.
 [[nodiscard]] std::string python_quote(std::string_view text);
 
 } // namespace rankscope

@@ -115,7 +115,7 @@ public:
       while (!stack_.empty())
         pop();
     }
-    for (const EventId ev : dropped_) { // still the parent of what it launched
+    for (const EventId ev : dropped_) { // still the parent of its GPU work
       open_range(ev);
       tree_.gpu_last_[ev] = gpu_so_far();
     }

@@ -1,21 +1,21 @@
-// How far one clock is ahead of another, as a line over time. Whoever moves times from clock to
-// clock does it by at(): in integers, so that the order of two times is never turned round.
+// How far one clock is ahead of another, as a line over time. All conversions between clocks use
+// at(), in integers, so that the order of two times never changes.
 #pragma once
 
 #include <cstdint>
 
 namespace rankscope {
 
-/// The fastest drift that is one: a millisecond a second, ten times that of a poor crystal.
+/// The largest valid drift: a millisecond per second, ten times that of a poor crystal.
 inline constexpr std::int64_t kMaxDriftPpt = 1'000'000'000;
 
 struct ClockLine {
   std::int64_t offset_ns = 0; ///< ahead by this at from_ns
-  std::int64_t drift_ppt = 0; ///< and gains this, ps a second; at most kMaxDriftPpt either way
+  std::int64_t drift_ppt = 0; ///< gain in ps per second; at most kMaxDriftPpt either way
   std::int64_t from_ns = 0;   ///< unix time on the clock that is ahead
 
   /// What to subtract from the clock's time `unix_ns` (usable_time() on a clock of usable offset).
-  /// Example: {500, 30'000'000, 0} (30 us a second) at 2 s: 500 + 60'000 ns.
+  /// Example: {500, 30'000'000, 0} (30 us per second) at 2 s: 500 + 60'000 ns.
   [[nodiscard]] std::int64_t at(std::int64_t unix_ns) const {
     constexpr std::int64_t kSecond = 1'000'000'000;
     constexpr std::int64_t kPsPerNs = 1'000;

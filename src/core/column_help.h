@@ -1,11 +1,11 @@
-// Meanings of columns that stand in several sheets, said once.
+// Meanings of columns that several sheets share.
 #pragma once
 
 #include <string_view>
 
 namespace rankscope {
 
-/// By documented header; "" for a column that only one sheet has (its schema says what it means).
+/// By documented header; "" for a column of a single sheet (its schema has the meaning).
 [[nodiscard]] std::string_view shared_column_help(std::string_view label);
 
 } // namespace rankscope

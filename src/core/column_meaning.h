@@ -1,5 +1,4 @@
-// What a reader of a column is told beside its header, and whether that names the unit of its
-// figures.
+// The explanation of a column next to its header, and whether it names the unit of the values.
 #pragma once
 
 #include "core/table.h"
@@ -8,12 +7,13 @@
 
 namespace rankscope {
 
-/// The column's meaning, and its unit where neither the header nor the meaning names it: documented
-/// headers stay as they are. "" when nothing is known. Example: "latest end - earliest end; in us".
+/// Returns the column's meaning, and its unit where neither the header nor the meaning names it;
+/// documented headers do not change. "" when both are unknown. Example: "latest end - earliest end;
+/// in us".
 [[nodiscard]] std::string column_meaning(const Column& column);
 
-/// Whether the header or the meaning names the unit of the column's figures: Column::unit, or any
-/// known one where the column does not say which.
+/// Returns whether the header or the meaning names the unit of the column's values: Column::unit,
+/// or any known unit when the column has no unit.
 [[nodiscard]] bool names_unit(const Column& column);
 
 } // namespace rankscope

@@ -41,14 +41,14 @@ std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index
   return {first, last};
 }
 
-/// The rule of the source that the event is of.
+/// Returns the rule of the event's source.
 CallWork call_work(const Trace& trace, EventId e) {
   const std::vector<std::uint16_t>& source = trace.events.source;
   return trace.sources[source.empty() ? std::uint16_t{0} : source[e]].call_work;
 }
 
-/// Which id links launches to GPU work: correlation, unless the first launch in the file lacks it
-/// (docs/reference/report-rules.md 3, step 1). Where ids are the calls' own there is no other.
+/// Returns whether correlation links launches to GPU work: yes, unless the first launch in the file
+/// lacks it (docs/reference/report-rules.md 3, step 1). Sources with kAll have no other id.
 bool links_by_correlation(const Trace& trace) {
   const Events& e = trace.events;
   std::vector<signed char> is_launch(trace.strings.size(), -1);
@@ -66,8 +66,8 @@ bool links_by_correlation(const Trace& trace) {
   return false;
 }
 
-/// Whether a call has all GPU work of its id, one event of it, or none
-/// (docs/reference/report-rules.md 3): that is told by the source that the call is of.
+/// Decides by the source of a call whether it has all GPU work of its id, one event or nothing
+/// (docs/reference/report-rules.md 3).
 class CallRule {
 public:
   CallRule(const Trace& trace, const std::vector<std::int64_t>& keys) : trace_(trace), keys_(keys) {

@@ -1,4 +1,4 @@
-// What the Inspector plugins of NCCL and RCCL tell of one collective on one rank.
+// A record of one collective on one rank, from the Inspector plugins of NCCL and RCCL.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Whom a record is of, and when it was written.
+/// The communicator and rank of a record, and when it was written.
 struct InspectorHeader {
   std::string comm;                    ///< the communicator's hash: the same on all its ranks
   std::string name;                    ///< given by the program; "" = none
@@ -19,12 +19,12 @@ struct InspectorRecord {
   std::string what;          ///< "AllReduce"
   std::uint64_t number = 0;  ///< in the communicator, the same on all its ranks
   std::uint64_t bytes = 0;   ///< of the call's buffer on a rank
-  std::uint32_t exec_us = 0; ///< on this rank, with the wait for those that come later
-  double bus_gbps = 0;       ///< 0 = none is defined (all-to-all)
-  bool kernel_timed = true;  ///< false: by the host's calls alone
+  std::uint32_t exec_us = 0; ///< on this rank, with the wait for ranks that start later
+  double bus_gbps = 0;       ///< 0 = not defined (all-to-all)
+  bool kernel_timed = true;  ///< false: timed by host calls only
 };
 
-/// A communicator larger than this is none.
+/// Larger communicators are rejected.
 inline constexpr std::int64_t kMostInspectorRanks = 1 << 20;
 
 } // namespace rankscope

@@ -10,7 +10,7 @@ simdjson::simdjson_result<simdjson::dom::element> parse_json(simdjson::dom::pars
     return simdjson::EMPTY;
   auto result = parser.parse(text.data(), text.size(), true);
   if (result.error() ==
-      simdjson::MEMALLOC) { // half made, it would be taken for a whole one next time
+      simdjson::MEMALLOC) { // an incomplete parser would look complete the next time
     parser = simdjson::dom::parser();
     throw std::bad_alloc();
   }

@@ -47,10 +47,10 @@ private:
   std::map<std::type_index, std::unique_ptr<Memo>> memos_;
 };
 
-/// What people say of a model's attention that its operators do not record.
+/// User input about a model's attention that its operators do not record.
 struct AttentionHints {
-  /// Keys that a token attends to at most, layer by layer, again from the first when all are used;
-  /// 0 = all of them. Empty: not told.
+  /// The most keys that a token attends to, per layer, repeated from the first; 0 = all keys.
+  /// Empty: unknown.
   std::vector<std::int64_t> layer_windows;
   std::int64_t sparse_topk = 0; ///< keys that sparse attention picks; 0 = by the number of heads
 };

@@ -1,4 +1,4 @@
-// What an Nsight Systems report holds for a summary, whichever form it was read from.
+// The content of an Nsight Systems report that a summary needs, for all forms of reports.
 #pragma once
 
 #include <cstdint>

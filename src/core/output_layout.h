@@ -1,11 +1,11 @@
-// OutputLayout: every name of what analyze and compare write, made here and read back here. A sweep
-// of threads and channels keeps the documented folders
+// OutputLayout: makes and reads back every output name of analyze and compare. A sweep of threads
+// and channels has the documented folders
 //   <T>thread/individual_reports/perf_<C>ch_rank<r>.xlsx
 //   <T>thread/collective_reports/collective_<C>ch.xlsx
-// any other configuration has a folder of its own,
+// any other configuration has a separate folder,
 //   <label>/individual_reports/perf_rank<r>.xlsx
 //   <label>/collective_reports/collective_all_ranks.xlsx
-// and a single run the same without <label>.
+// and a single run has the same names without <label>.
 #pragma once
 
 #include "core/run.h"
@@ -18,8 +18,8 @@
 
 namespace rankscope {
 
-/// A report of one rank found among earlier outputs. Its configuration has the parameters that the
-/// names tell.
+/// A report of one rank found among earlier outputs. Its configuration has the parameters in the
+/// names.
 struct SavedReport {
   RunKey key;
   std::string path; ///< a workbook or a folder of CSV files
@@ -30,18 +30,18 @@ enum class GemmTable { kVariance, kTimestamps, kOverlap };
 
 class OutputLayout {
 public:
-  /// `folder` holds all outputs but the merged traces.
+  /// `folder` contains all outputs except the merged traces.
   explicit OutputLayout(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Of a configuration; an empty label (a single run) has no folder of its own.
+  /// Paths of a configuration; one with an empty label (a single run) has no separate folder.
   [[nodiscard]] std::string individual_report(const RunKey& key) const;
   [[nodiscard]] std::string collective_report(const Configuration& configuration) const;
   [[nodiscard]] std::string individual_folder(const Configuration& configuration) const;
   [[nodiscard]] std::string collective_folder(const Configuration& configuration) const;
-  /// What analyze keeps of a configuration for the next time.
+  /// The state of a configuration that analyze reuses the next time.
   [[nodiscard]] std::string state(const Configuration& configuration) const;
 
-  // Of the whole sweep.
+  // Paths of the sweep.
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] std::string state_folder() const { return folder_ + "/.rankscope"; }
   [[nodiscard]] std::string sweep_state() const { return state_folder() + "/sweep.part"; }
@@ -61,15 +61,15 @@ public:
   /// Reports in the documented folders of a sweep of threads and channels, by threads, channels,
   /// rank and path; folders of CSV files (..._csv) too.
   [[nodiscard]] std::vector<SavedReport> saved_sweep_reports() const;
-  /// Where the reports of a single run are, here or in tracelens_analysis below, directly or in the
-  /// only folder there that has any; empty when they are not.
+  /// Returns the folder with the reports of a single run: here or in tracelens_analysis below,
+  /// directly or in the only folder there that has reports; empty without reports.
   [[nodiscard]] std::string saved_individual_folder() const;
   [[nodiscard]] std::string saved_collective_folder() const;
-  /// Those reports, workbooks and folders, by name; names without a rank are left out.
+  /// Returns those reports, workbooks and folders, by name; names without a rank are left out.
   [[nodiscard]] std::vector<SavedReport> saved_run_reports() const;
   /// Its collective reports, by name.
   [[nodiscard]] std::vector<std::string> saved_collective_reports() const;
-  /// The first table of that kind by name, of any top k; empty when there is none.
+  /// Returns the first table of that kind by name, for any top k; empty without such a table.
   [[nodiscard]] std::string saved_gemm_csv(GemmTable table) const;
 
 private:
@@ -95,7 +95,8 @@ inline constexpr std::string_view kAnalysisFolder = "tracelens_analysis";
 /// "top<k>_gemm_kernels_time_variance[...]": name of a table and, with .csv, of its file.
 [[nodiscard]] std::string gemm_table_name(std::size_t top_k, GemmTable table);
 
-/// The number behind the last "rank" of a name (perf_rank3.xlsx, perf_28ch_rank_3.xlsx), or none.
+/// Returns the number behind the last "rank" in a name (perf_rank3.xlsx, perf_28ch_rank_3.xlsx),
+/// nullopt without one.
 [[nodiscard]] std::optional<std::int64_t> rank_in_name(std::string_view name);
 
 } // namespace rankscope

@@ -92,7 +92,7 @@ Result<PartReader> PartReader::open(std::string_view bytes, std::string_view kin
   if (reader.error_)
     return *reader.error_;
   if (found != kind)
-    return damaged(kMagic.size(), fmt::format("it holds '{}', expected '{}'", found, kind));
+    return damaged(kMagic.size(), fmt::format("it contains '{}', expected '{}'", found, kind));
   if (found_version != version)
     return damaged(kMagic.size(),
                    fmt::format("'{}' of version {}, expected {}", kind, found_version, version));
@@ -168,7 +168,7 @@ std::size_t PartReader::begin_section(std::string_view name) {
   if (found != name)
     fail(fmt::format("section '{}', expected '{}'", found, name));
   else if (length > left())
-    fail(fmt::format("section '{}' ends behind what holds it", name));
+    fail(fmt::format("section '{}' ends beyond its container", name));
   else
     end_ = at_ + static_cast<std::size_t>(length);
   return outer;

@@ -1,18 +1,17 @@
-// Parts: what an analysis keeps of one rank (or one configuration), as bytes. One format for all of
-// them, so that many ranks of one process, the state on disk and parts made on another machine are
-// the same thing.
+// Parts: the data of one rank (or one configuration) for an analysis, as bytes. Ranks of one
+// process, the state on disk and parts from another machine use the same format.
 //
 //   part    = "RSKPART1" kind:text version:varint content checksum
-//   varint  = 7 bits a byte, low first, at most 10 bytes; signed numbers are zig-zag
+//   varint  = 7 bits per byte, low first, at most 10 bytes; signed numbers are zig-zag
 //   text    = length:varint bytes; double = 8 bytes, low first; bool = one byte, 0 or 1
 //   list    = count:varint items; optional = bool, then the value
 //   section = name:text length (8 bytes) content
 //   checksum = FNV-1a of all bytes before it, 8 bytes
 //
-// A type says its fields once, for both directions:
+// A type lists its fields once, for both directions:
 //
 //   template <class Archive, PartOf<Window> Row> void part_fields(Archive& archive, Row& w) {
-//     archive(w.start_ns, w.label, w.samples); // in this order, for ever (or a new version)
+//     archive(w.start_ns, w.label, w.samples); // never change the order (or use a new version)
 //   }
 #pragma once
 
@@ -38,12 +37,12 @@ namespace rankscope {
 template <class Row, class T>
 concept PartOf = std::same_as<std::remove_const_t<Row>, T>;
 
-/// Writes the fields of a part. Nothing fails: the bytes grow in memory.
+/// Writes the fields of a part into memory; cannot fail.
 class PartWriter {
 public:
   static constexpr bool kReads = false;
 
-  /// `kind` names what the part holds ("collectives"), `version` its fields.
+  /// `kind` names the content of the part ("collectives"), `version` the version of its fields.
   PartWriter(std::string_view kind, std::uint32_t version);
 
   template <class... Fields> void operator()(const Fields&... fields) { (put(fields), ...); }
@@ -62,7 +61,7 @@ public:
     for (const T& element : items)
       item(element);
   }
-  /// What `content()` writes stands in a section of its own.
+  /// Writes the output of `content()` as a separate section.
   template <class Content> void section(std::string_view name, Content&& content) {
     const std::size_t at = begin_section(name);
     content();
@@ -115,15 +114,15 @@ private:
   std::string bytes_;
 };
 
-/// Reads what a PartWriter wrote, from bytes that nobody vouches for. The first mistake is kept and
-/// everything after it reads as zeros and empty lists, so that decoding needs one check, of
-/// finish(). Memory stays in proportion to the bytes that are there.
+/// Reads the output of a PartWriter from untrusted bytes. After the first mistake everything reads
+/// as zeros and empty lists, so that a decoder only has to check finish(), which returns the
+/// mistake. Memory stays in proportion to the size of the input.
 class PartReader {
 public:
   static constexpr bool kReads = true;
 
   /// Checks frame, checksum, kind and version. `bytes` must outlive the reader. Errors:
-  /// kUnreadable, with the byte at which it shows.
+  /// kUnreadable, with the byte of the mistake.
   static Result<PartReader> open(std::string_view bytes, std::string_view kind,
                                  std::uint32_t version);
 

@@ -1,5 +1,5 @@
-// RankSet: ranks as runs of equal distance. Groups of thousands of ranks are one or a few of them
-// (all ranks, one of each node), and every trace lists its groups.
+// RankSet: ranks as runs of equal distance. Groups of thousands of ranks are one or a few runs (all
+// ranks, one of each node), and every trace lists its groups.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@ namespace rankscope {
 class RankSet {
 public:
   RankSet() = default;
-  /// Of numbers in any order; those below 0 are no ranks.
+  /// Numbers in any order; those below 0 are ignored.
   explicit RankSet(std::vector<std::int64_t> ranks);
 
   [[nodiscard]] bool contains(std::int64_t rank) const; ///< O(log runs)
@@ -38,14 +38,14 @@ private:
     friend void part_fields(Archive& archive, Row& r) { archive(r.first, r.last, r.stride); }
   };
 
-  /// A part holds the runs; what is not made by this class is refused.
+  /// A part contains the runs; runs that this class cannot produce are rejected.
   template <class Archive, class Row>
   requires std::same_as<std::remove_const_t<Row>, RankSet>
   friend void part_fields(Archive& archive, Row& set) {
     archive(set.runs_);
     if constexpr (Archive::kReads)
       if (!set.sound())
-        archive.fail("no set of ranks");
+        archive.fail("not a set of ranks");
   }
   [[nodiscard]] bool sound() const;
 

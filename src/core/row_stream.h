@@ -1,4 +1,4 @@
-// RowStream: the rows of a table that is too long to be held; they are made while they are written.
+// RowStream: the rows of a table that does not fit in memory; they are made while they are written.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -33,8 +33,8 @@ using RowStreams = std::map<std::string, std::shared_ptr<const RowStream>, std::
   return at == streams.end() ? table.rows() : at->second->rows();
 }
 
-/// The rows of a table, wherever they are: `take` is called once with the table itself when it
-/// holds them.
+/// Hands over the rows of a table from its stream; a table without a stream is handed over once,
+/// complete.
 [[nodiscard]] inline Result<void> each_rows(const Table& table, const RowStreams& streams,
                                             const RowStream::Take& take) {
   const auto at = streams.find(table.name());

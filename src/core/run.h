@@ -18,7 +18,7 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-/// Names with documented columns or outputs of their own.
+/// Parameters with separate documented columns or outputs.
 inline constexpr std::string_view kThreads = "threads";
 inline constexpr std::string_view kChannels = "channels";
 inline constexpr std::string_view kCus = "cus"; ///< compute units
@@ -33,12 +33,12 @@ struct Configuration {
   void set(std::string_view name, std::int64_t value) { set(name, std::to_string(value)); }
   /// None when the configuration has no such parameter. The view lives with the configuration.
   [[nodiscard]] std::optional<std::string_view> text(std::string_view name) const;
-  /// None when it has none or it is no integer.
+  /// None when the parameter is absent or not an integer.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> threads() const { return integer(kThreads); }
   [[nodiscard]] std::optional<std::int64_t> channels() const { return integer(kChannels); }
   [[nodiscard]] std::optional<std::int64_t> cus() const { return integer(kCus); }
-  /// What the documented column `channel` shows: channels, or compute units in a sweep of those.
+  /// The value of the documented column `channel`: channels, or compute units in a sweep of those.
   [[nodiscard]] std::optional<std::int64_t> channels_or_cus() const;
   /// It has these parameters and no others.
   [[nodiscard]] bool only(std::initializer_list<std::string_view> names) const;
@@ -50,7 +50,7 @@ struct Configuration {
 /// value and before texts, a configuration without the parameter last.
 [[nodiscard]] bool ordered_before(const Configuration& a, const Configuration& b);
 
-/// One rank of one configuration: what every part, record and report of a rank is known by.
+/// One rank of one configuration: the key of every part, record and report of a rank.
 struct RunKey {
   Configuration configuration;
   std::int64_t rank = 0;

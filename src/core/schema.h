@@ -69,7 +69,7 @@ template <class Row> struct Field {
   Unit unit = Unit::kNone;
   CellKind type = CellKind::kDouble;
   std::function<Value(const Row&)> get; ///< a text it shows lives in the row (or is static)
-  std::string help = {};                ///< what it means; empty = core/column_help.h says it
+  std::string help = {};                ///< its meaning; empty = the one of core/column_help.h
   ColumnStyle style = {};
 
   Field(std::string stable_id, std::string header, Unit u, CellKind kind,

@@ -77,14 +77,14 @@ Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& tex
   const auto last =
       colon == std::string::npos ? first : to_number(std::string_view(text).substr(colon + 1));
   if (!first || !last || *first < 0 || *first > *last)
-    return Error{ErrorCode::kUsage, "--step", "want N or A:B, not '" + text + "'", ""};
+    return Error{ErrorCode::kUsage, "--step", "expected N or A:B, not '" + text + "'", ""};
   return std::pair(*first, *last);
 }
 
 Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {
   TraceBuilder out = TraceBuilder::like(trace);
   out.take(trace, rows);
-  return std::move(out).finish().value(); // rows of a whole trace: nothing can be missing
+  return std::move(out).finish().value(); // rows of a complete trace: nothing can be missing
 }
 
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,

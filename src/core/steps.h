@@ -30,13 +30,13 @@ struct ProfilerStep {
 /// "N" or "A:B" as a closed range. Errors: kUsage.
 Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text);
 
-/// A copy whose events are these rows of the trace, in ascending order. Texts keep their ids,
-/// events their uids; flows and counters are copied whole.
+/// Returns a copy whose events are these rows of the trace, in ascending order. Texts keep their
+/// ids, events their uids; all flows and counters are copied.
 [[nodiscard]] Trace select_events(const Trace& trace, const std::vector<EventId>& rows);
 
-/// The trace of steps [first, last]: CPU events that start within one of them and the GPU work they
-/// launched, however late it runs; GPU work without a launch by its own start. Errors: kUsage when
-/// the trace has none of these steps (the message lists those it has).
+/// Returns the trace of steps [first, last]: CPU events that start within one of them and the GPU
+/// work they launched, however late it runs; GPU work without a launch by its own start. Errors:
+/// kUsage when the trace has no such step (the message lists its steps).
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
                                 std::int64_t last);
 /// A copy of the trace, linked by other rules.

@@ -94,7 +94,7 @@ struct Column {
   bool status = false;
   bool nested = false;
   std::string id = {};             ///< stable snake_case; empty for tables of other tools
-  CellKind type = CellKind::kNull; ///< kNull: not said, cells may be of any kind
+  CellKind type = CellKind::kNull; ///< kNull: unknown, cells of any kind
   std::string help = {};
 
   Column(const char* label) : name(label) {}
@@ -131,8 +131,8 @@ struct Chart {
   std::vector<Part> parts = {}; ///< kPoints
 };
 
-/// How a workbook shows a table of the same figures for several members (of ranks: count_0,
-/// count_1, min_dur_0, ...): three header rows, with the figures on top, each over its members.
+/// How a workbook shows a table of the same metrics for several members (for ranks: count_0,
+/// count_1, min_dur_0, ...): three header rows, with the metrics on top, each over its members.
 struct Pivot {
   struct Place {
     std::string figure;
@@ -140,13 +140,13 @@ struct Pivot {
   };
   std::string axis;          ///< what the members are: "rank"
   std::size_t keys = 0;      ///< columns in front; in all but the last of them equal cells merge
-  std::vector<Place> places; ///< one for each column behind; those of a figure are neighbours
+  std::vector<Place> places; ///< one for each column behind; those of a metric are adjacent
 };
 
-/// Row-major, because tables are filled, sorted and cut by rows (docs/decisions has the figures);
-/// texts are interned. A text in a Value from at() lives with the Table. A copy owns its rows and
-/// shares the memory of the texts so far, which nobody writes any more: copies may be changed by
-/// different threads, and one table may be copied by several.
+/// Row-major, because tables are filled, sorted and cut by rows (measured in docs/decisions); texts
+/// are interned. A text in a Value from at() lives with the Table. A copy owns its rows and shares
+/// the memory of the texts so far, which is not written any more: different threads may change
+/// copies, and several threads may copy one table.
 class Table {
 public:
   Table() : Table("", {}) {}
@@ -175,7 +175,7 @@ public:
   /// Keeps the named columns that exist, in the given order.
   [[nodiscard]] Table select(const std::vector<std::string>& names) const;
 
-  /// Remarks shown under the table in workbooks and on the console.
+  /// Shown under the table in workbooks and on the console.
   std::vector<std::string> notes;
   std::vector<Chart> charts;
   std::optional<Pivot> pivot;

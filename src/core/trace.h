@@ -16,7 +16,7 @@
 
 namespace rankscope {
 
-/// Row of the event columns. What an event is called outside is its source and its uid there.
+/// Row of the event columns. Outside of the program an event is named by its source and uid.
 using EventId = std::uint32_t;
 inline constexpr EventId kNoEvent = 0xffffffffU;
 inline constexpr std::uint32_t kNoRow = 0xffffffffU;
@@ -73,10 +73,10 @@ struct Clock {
   double drift_ppm = 0;       ///< how much faster it runs than true time, where that is known
 };
 
-/// What a producer's correlation ids say of the GPU work that has the id of a runtime call.
+/// Which GPU work with the correlation id of a runtime call belongs to the call, by producer.
 enum class CallWork : std::uint8_t {
-  kOne, ///< Kineto: one event a call (the last, as the reference takes it), many of a graph launch
-  kAll, ///< databases and tables of AMD's tools: all that the call did, kernels, copies and fills
+  kOne, ///< Kineto: one event per call (the last, as in the reference), many per graph launch
+  kAll, ///< databases and tables of AMD's tools: all kernels, copies and fills of the call
 };
 
 /// A file, or another producer, that events came from.
@@ -87,7 +87,7 @@ struct TraceSource {
   CallWork call_work = CallWork::kOne;
 };
 
-/// Times beyond this are none (73 years either way of the origin): so the end of an event, the
+/// Times beyond this are rejected (73 years either way of the origin). So the end of an event, the
 /// distance of two events and an event's time on another clock all fit 64 bits.
 inline constexpr std::int64_t kMaxTimeNs = INT64_MAX / 4;
 [[nodiscard]] constexpr bool usable_time(std::int64_t ts_ns, std::int64_t dur_ns) {
@@ -130,21 +130,21 @@ struct GpuArgs {
   std::int64_t bytes = kNoId; ///< memcpy and memset size
 };
 
-/// What a runtime call says of the kernel that it launches (ROCm), only where the reader was asked
-/// to keep it.
+/// The kernel that a runtime call launches, as the call names it (ROCm); only when the reader's
+/// options request it.
 struct LaunchArgs {
   StrId kernel = kEmptyStr; ///< its name
   StrId grid = kEmptyStr;   ///< as in GpuArgs
   StrId block = kEmptyStr;
 };
 
-/// Where in a captured graph a GPU event comes from, as CUPTI tells it.
+/// The node of a captured graph that a GPU event comes from, as CUPTI records it.
 struct GraphNode {
   std::int64_t graph = kNoId; ///< equal in every replay of one instantiated graph
   std::int64_t node = kNoId;  ///< of the node; unique in its graph
 };
 
-/// python_function ids (only when python events are kept).
+/// python_function ids (only when Python events are read).
 struct PythonArgs {
   std::int64_t python_id = kNoId;
   std::int64_t parent_id = kNoId;
@@ -168,7 +168,7 @@ struct Counters {
   std::vector<StrId> name;
   std::vector<std::int64_t> ts_ns;
   std::vector<double> value;
-  std::vector<StrId> unit; ///< kEmptyStr = not told
+  std::vector<StrId> unit; ///< kEmptyStr = unknown
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
 };
 
@@ -208,10 +208,10 @@ struct Events {
   std::vector<std::int32_t> stream; ///< args.stream of GPU and sync events; -1 = absent
   std::vector<std::int16_t> device; ///< args.device; -1 = absent
   std::vector<Category> category;
-  std::vector<std::uint16_t> source; ///< row of Trace::sources; empty = all are of the first
+  std::vector<std::uint16_t> source; ///< row of Trace::sources; empty = all have the first
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
   [[nodiscard]] EventRow row(EventId e) const;
-  /// Calls body(&Events::x, &EventRow::x) for each column but `source`.
+  /// Calls body(&Events::x, &EventRow::x) for each column except `source`.
   template <class Body> static void each_column(const Body& body) {
     body(&Events::ts_ns, &EventRow::ts_ns);
     body(&Events::dur_ns, &EventRow::dur_ns);
@@ -298,7 +298,7 @@ struct Trace {
   [[nodiscard]] const LaunchArgs* launch_arg(EventId e) const;
   [[nodiscard]] const CollectiveArgs* collective_of(EventId e) const;
   [[nodiscard]] const GraphNode* graph_node_of(EventId e) const;
-  /// Memory held by the columns, strings included.
+  /// Returns the memory of the columns, strings included.
   [[nodiscard]] std::uint64_t memory_bytes() const;
   /// AMD when devices have warp size 64 or HIP keys are in the header; else NVIDIA; "" = unknown.
   [[nodiscard]] std::string vendor() const;

@@ -89,7 +89,7 @@ std::string broken_invariant(const Trace& t) {
   if (columns_differ(e))
     return "event columns differ in length";
   if (beyond(e.name, texts))
-    return "the name of an event is no text";
+    return "the name of an event is not a text";
   if (beyond(e.track, t.tracks.size()) || beyond(f.track, t.tracks.size()) ||
       beyond(c.track, t.tracks.size()))
     return "an event, flow or sample has no track";
@@ -105,16 +105,16 @@ std::string broken_invariant(const Trace& t) {
       c.unit.size() != c.size())
     return "counter columns differ in length";
   if (beyond(c.name, texts) || beyond(c.unit, texts))
-    return "the name of a counter is no text";
+    return "the name of a counter is not a text";
   for (const OpArgs& a : t.op_args)
     for (const StrId id :
          {a.input_dims, a.input_types, a.input_strides, a.concrete_inputs, a.kernel_file})
       if (id >= texts)
-        return "an argument is no text";
+        return "an argument is not a text";
   for (const LaunchArgs& a : t.launch_args)
     for (const StrId id : {a.kernel, a.grid, a.block})
       if (id >= texts)
-        return "the kernel of a launch is no text";
+        return "the kernel of a launch is not a text";
   if (out_of_order(t.collectives, t.events.size()))
     return "collectives are not in the order of their events";
   if (kernel_counters_broken(t))

@@ -1,5 +1,5 @@
-// TraceBuilder: the only way to fill a Trace. Readers add what they find, event by event or a chunk
-// of columns at a time; finish() checks that columns and ids fit together.
+// TraceBuilder: the only way to fill a Trace. Readers add single events or chunks of columns;
+// finish() checks that columns and ids fit together.
 #pragma once
 
 #include "base/result.h"
@@ -14,8 +14,8 @@
 
 namespace rankscope {
 
-/// Columns of some events with texts, tracks and argument rows of their own, as a thread that
-/// parses a part of a file makes them. Ids count within the chunk; so do uids.
+/// Columns of some events with their texts, tracks and argument rows, as parsed by one thread from
+/// a part of a file. Ids and uids count within the chunk.
 struct TraceChunk {
   StringPool strings;
   std::vector<Track> tracks;
@@ -34,10 +34,10 @@ class TraceBuilder {
 public:
   /// A trace whose first source is the file `path`, read by `reader`.
   explicit TraceBuilder(std::string path, std::string reader = {});
-  /// Begins as a copy of `trace` without its events and what hangs on them: the same texts, tracks,
+  /// Begins as a copy of `trace` without its events and their data: the same texts, tracks,
   /// argument rows, flows, counters, sources, header and diagnostics, each under the same id.
   static TraceBuilder like(const Trace& trace);
-  /// Goes on with a whole trace, events included; nothing is copied. Ids stay what they are.
+  /// Continues a complete trace, events included. Nothing is copied, and ids do not change.
   static TraceBuilder extend(Trace&& trace);
 
   [[nodiscard]] TraceHeader& header() { return trace_.header; }
@@ -77,11 +77,11 @@ public:
   void flow(std::int64_t id, std::int64_t ts_ns, std::uint32_t track, FlowKind kind);
   void sample(std::uint32_t track, StrId name, std::int64_t ts_ns, double value,
               StrId unit = kEmptyStr);
-  /// These rows of `other`, from which like() made this builder; ascending. Of a row that comes
-  /// twice, the last one has the collective.
+  /// Adds these rows of `other`, from which like() made this builder; ascending. When a row is
+  /// repeated, the last copy has the collective.
   void take(const Trace& other, const std::vector<EventId>& rows);
-  /// A whole chunk behind what is there; its uids count from `first_uid`. Gives the tracks that the
-  /// chunk's tracks became.
+  /// Appends a chunk; its uids count from `first_uid`. Returns the tracks that the chunk's tracks
+  /// became.
   std::vector<std::uint32_t> append(const TraceChunk& chunk, std::uint32_t first_uid);
   /// The same for one of the chunk's texts, after append().
   [[nodiscard]] StrId appended_text(const TraceChunk& chunk, StrId id) {

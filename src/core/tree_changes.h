@@ -1,4 +1,4 @@
-// TreeChanges: what hangs where in a call tree, said by hand: for events whose times do not tell,
+// TreeChanges: explicit places in a call tree, for events whose times do not show their place, such
 // as those of a captured graph under its launch.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace rankscope {
 
 class TreeChanges {
 public:
-  /// All children of the event, in order; of two lists for one event the later one counts. Nobody
-  /// else's list may keep them. Their parents are said with parent().
+  /// Sets all children of the event, in order; the last list of an event counts. No other list may
+  /// still contain them. Set their parents with parent().
   void children(EventId e, std::span<const EventId> list) {
     nodes_.push_back({e, static_cast<std::uint32_t>(list_.size()),
                       static_cast<std::uint32_t>(list_.size() + list.size())});

@@ -12,22 +12,22 @@
 namespace rankscope {
 namespace {
 
-/// What was made and not yet taken.
+/// Tables that the producer has made and the consumer has not yet taken.
 class Waiting {
 public:
-  /// Whether the one who asks is to make the rows: the first one is.
+  /// Claims the work of making the rows. Returns true to the first caller only.
   bool begin() {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
     return !std::exchange(begun_, true);
   }
-  /// Waits for that a little.
+  /// Waits a short time until the work is claimed.
   void await_begin() {
     constexpr auto kWait = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kWait, [this] { return begun_; });
   }
-  /// Waits for room. False: nobody takes any more.
+  /// Waits for room. Returns false when the consumer has left.
   bool put(Table table) {
     std::unique_lock lock(mutex_);
     wait_on(changed_, lock, [this] { return left_ || rows_ < kMostRows; });
@@ -49,8 +49,8 @@ public:
     left_ = true;
     changed_.notify_all();
   }
-  /// The next ones; none when all were taken. Tables may be short: who takes them is not woken for
-  /// each.
+  /// Waits for the next tables. Returns an empty list when all are taken. Tables may be short: the
+  /// consumer is not woken for each.
   std::vector<Table> take() {
     std::unique_lock lock(mutex_);
     wait_on(changed_, lock, [this] { return how_ || rows_ >= kEnoughRows; });
@@ -58,7 +58,7 @@ public:
     changed_.notify_all();
     return std::exchange(tables_, {});
   }
-  /// After take() gave none.
+  /// Call it after take() returned an empty list.
   Result<void> how() { return *how_; }
 
 private:
@@ -78,7 +78,7 @@ void make(const RowStream& of, Waiting& waiting) {
     waiting.end(of.each([&waiting](const Table& some) -> Result<void> {
       if (waiting.put(some))
         return {};
-      return Error{ErrorCode::kInternal, "", "nobody takes the rows", ""};
+      return Error{ErrorCode::kInternal, "", "the consumer stopped reading the rows", ""};
     }));
   } catch (...) {
     waiting.end(error_of_current_exception());
@@ -99,7 +99,7 @@ public:
     const Leave at_the_end{waiting};
     maker.run([this, &waiting] { make(*of_, waiting); });
     waiting.await_begin();
-    if (waiting.begin()) // nobody is free, and nobody may become so before this ends
+    if (waiting.begin()) // all pool threads are busy, perhaps until this ends
       return of_->each(take);
     for (std::vector<Table> some = waiting.take(); !some.empty(); some = waiting.take())
       for (const Table& table : some)

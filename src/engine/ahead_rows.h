@@ -1,4 +1,4 @@
-// Rows that are made while those before them are written.
+// Rows that are made while earlier rows are written.
 #pragma once
 
 #include "core/row_stream.h"
@@ -8,9 +8,9 @@
 
 namespace rankscope {
 
-/// The rows of `of`, made by another thread of the pool, some thousand ahead of the one who takes
-/// them; in the same order, with the same errors. Where no thread is free, by the one who takes
-/// them. The pool outlives what is returned.
+/// Returns the rows of `of`, made by another thread of the pool some thousand rows ahead of the
+/// consumer, in the same order and with the same errors. If no thread is free, the consumer makes
+/// them. The pool must outlive the result.
 [[nodiscard]] std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool,
                                                           std::shared_ptr<const RowStream> of);
 

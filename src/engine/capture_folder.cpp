@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 Error unreadable(const std::string& folder, const std::string& what) {
   return {ErrorCode::kUnreadable, folder, what,
-          "a capture folder holds the traces of the graph captures"};
+          "a capture folder contains the traces of graph captures"};
 }
 
 LoadOptions load_options(const CaptureOptions& options, bool python) {
@@ -165,8 +165,8 @@ void choose_by_rank(std::vector<CaptureFile>& files, std::int64_t rank) {
     const std::size_t keep = own.size() == 1 ? own.front() : list.front();
     if (own.size() != 1)
       files[keep].problem =
-          fmt::format("{} captures of batch {} ({}), and their ranks do not tell which is this "
-                      "trace's",
+          fmt::format("{} captures of batch {} ({}); their ranks do not show which belongs to this "
+                      "trace",
                       list.size(), key.first, key.second ? "FULL" : "PIECEWISE");
     for (const std::size_t i : list)
       drop[i] = i != keep;

@@ -1,4 +1,4 @@
-// A folder of capture traces: what is in it, for which batch each file is, and the merge with it.
+// A folder of capture traces: its files, the batch of each, and how they are merged into a trace.
 #pragma once
 
 #include "analyses/inference/graph_merge.h"
@@ -16,19 +16,19 @@ struct CaptureOptions {
   TaskPool* pool = nullptr;
 };
 
-/// The capture traces of a folder, for a trace of this rank (kNoId = unknown). From its index
-/// (readers/captures/capture_index.h); without one every trace directly in it is looked into, by
-/// name: batch and mode from annotations capture_N_MODE, as many as frames "_dummy_run"; else the
-/// most frequent first extent of all tensors, FULL where at most one stream capture began. Nothing
-/// is written. Of several files for one batch and mode the one of the trace's rank counts
-/// (distributedInfo, else rankN in its name); where none is, `problem` of the entry says so
-/// (compat: the last one counts). Errors: kUnreadable.
+/// Returns the capture traces of a folder, for a trace of this rank (kNoId = unknown). The index
+/// (readers/captures/capture_index.h) lists them; without it every trace directly in the folder is
+/// read, in the order of names. Batch and mode come from annotations capture_N_MODE if there are as
+/// many as frames "_dummy_run". Else the batch is the most frequent first extent of all tensors,
+/// and the mode is FULL if at most one stream capture began. Of several files for one batch and
+/// mode, the file of the trace's rank counts (distributedInfo, else rankN in its name). If that is
+/// not one file, `problem` says so (compat: the last file counts). Errors: kUnreadable.
 Result<std::vector<CaptureFile>> list_captures(const std::string& folder, std::int64_t rank,
                                                const CaptureOptions& options, Diagnostics& diag);
 
-/// list_captures() and merge_captures(); what was not merged is in the trace's diagnostics and
-/// graph_launches. Errors: those of list_captures(), kUnreadable when the folder has no trace; the
-/// trace is as it was.
+/// Calls list_captures() and merge_captures(). The trace's diagnostics and graph_launches name what
+/// was not merged. Errors: those of list_captures(), kUnreadable when the folder has no trace; then
+/// the trace is unchanged.
 Result<void> merge_capture_folder(LoadedTrace& trace, const std::string& folder,
                                   const CaptureOptions& options);
 

@@ -98,7 +98,7 @@ std::vector<FileGroup> groups_of(const std::vector<RankFile>& files) {
 
 using Consume = std::function<void(std::size_t, Result<LoadedTrace>)>;
 
-/// Reads the ranks of a group at once, then links and consumes them like files of their own.
+/// Reads the ranks of a group at once, then links and consumes each like a separate file.
 void load_group(const std::vector<RankFile>& files, const FileGroup& group,
                 const LoadOptions& options, unsigned in_parallel, const Consume& consume) {
   const std::string& path = files[group.begin].path;

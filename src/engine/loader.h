@@ -10,8 +10,8 @@
 namespace rankscope {
 
 struct LoadOptions {
-  unsigned threads = 1;                 ///< in all, over files and within one file
-  TaskPool* pool = nullptr;             ///< where they are from; nullptr: of its own
+  unsigned threads = 1;                 ///< in total, over files and within one file
+  TaskPool* pool = nullptr;             ///< the pool of these threads; nullptr: a separate one
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
   bool keep_python = false;
   bool frames_in_tree = true;            ///< Python frames are in the call tree too
@@ -20,7 +20,7 @@ struct LoadOptions {
   TreeRules rules = TreeRules::kOwn;     ///< of the call tree
   std::size_t most_in_flight = 0;        ///< load_each: files at a time, 0 = as many as threads
   std::optional<std::int64_t> rank = {}; ///< load_trace: of a file with several ranks
-  Readers known = readers();             ///< who is asked what a file is
+  Readers known = readers();             ///< the readers that identify a file
   std::function<bool()> cancelled = {};  ///< load_each: once true, files not yet begun are left out
   /// load_each: true for a file that is not loaded; it is consumed as a trace without events.
   std::function<bool(std::size_t)> left_out = {};

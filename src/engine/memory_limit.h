@@ -1,11 +1,11 @@
-// How much memory traces may take where nobody says.
+// The default limit for the memory of traces.
 #pragma once
 
 #include <cstdint>
 
 namespace rankscope {
 
-/// Bytes for traces in flight: half of what the machine has free.
+/// Returns the bytes for traces in flight: half of the machine's free memory.
 [[nodiscard]] std::uint64_t default_memory_limit();
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// A session of work within a command whose remarks and findings are not the command's: they are
-// told another way, or once at its end, and do not change its exit code.
+// A session for work within a command. Its notes, warnings and diagnostics are not those of the
+// command, which reports them differently or once at its end. They do not change its exit code.
 #pragma once
 
 #include "engine/session.h"

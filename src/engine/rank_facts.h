@@ -87,7 +87,7 @@ public:
 
 private:
   struct Need {
-    std::string key; ///< in RankParts::held
+    std::string key; ///< in `RankParts::held`
     std::function<Result<AnyPart>(const RankItem&, const LoadedTrace&)> extract;
     std::function<std::string(const AnyPart&)> encode;
     std::function<Result<AnyPart>(std::string_view)> decode;

@@ -14,7 +14,7 @@ template <class Archive, PartOf<NodeShard> Row> void part_fields(Archive& archiv
   archive(r.index, r.count);
   if constexpr (Archive::kReads)
     if (r.index >= r.count)
-      archive.fail("no shard of a run");
+      archive.fail("not a shard of a run");
 }
 
 template <class Archive, PartOf<RankParts> Row> void part_fields(Archive& archive, Row& r) {

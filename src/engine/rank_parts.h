@@ -1,5 +1,5 @@
-// RankParts: everything that commands over ranks take of one trace, as parts (core/part.h) by name;
-// what a rank's file holds. PartSource hands them to run_ranks in place of the trace.
+// RankParts: all data that commands over ranks need from one trace, as named parts (core/part.h).
+// It is the content of a rank's file. PartSource gives it to run_ranks in place of the trace.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -21,7 +21,7 @@ struct PartName {
   std::uint32_t version;
 };
 
-/// A shard that finds the traces of its own node's disk.
+/// A shard that finds the traces on the disk of its node.
 struct NodeShard {
   std::uint64_t index = 0, count = 1;
   bool operator==(const NodeShard&) const = default;
@@ -37,7 +37,7 @@ struct RankParts {
   std::string mark;    ///< identifies the version of the trace and the options of reading
   std::uint64_t trace_bytes = 0;
   std::int64_t modified_ns = 0;
-  std::optional<NodeShard> node;           ///< which alone sees the trace; none = all do
+  std::optional<NodeShard> node;           ///< that alone sees the trace; empty = all do
   std::optional<Error> lost;               ///< why there are no parts
   std::map<std::string, std::string> held; ///< bytes of facts, by the keys of Needs
 };
@@ -51,17 +51,17 @@ inline constexpr std::uint32_t kRankPartsVersion = 3;
 
 class PartSource : public Interface {
 public:
-  /// From any thread, several at once. Errors: why there are none; of a rank that was lost when the
-  /// parts were made, that.
+  /// Reads the parts of a rank. Any thread may call it, several at once. Errors: why the parts
+  /// cannot be read; for a rank that was lost when parts were made, the error of that loss.
   [[nodiscard]] virtual Result<RankParts> parts_of(const RunPlan& plan,
                                                    const RankFile& file) const = 0;
   /// Copies the file of this kind in the folder of a rank's part to `path`. Errors: kUnreadable
   /// when it is absent, kOutput.
   [[nodiscard]] virtual Result<void> copy_report(const RankFile& file, std::string_view kind,
                                                  const std::string& path) const = 0;
-  /// When the trace was last changed, where it lay; 0 = not known.
+  /// Returns when the trace was last changed, in its original place; 0 = not known.
   [[nodiscard]] virtual std::int64_t modified_ns(const RankFile& file) const = 0;
-  /// What discovery found and what was taken of each rank.
+  /// Returns the discovery result and the options of the parts.
   [[nodiscard]] virtual const ShardFile& facts() const = 0;
 };
 

@@ -34,7 +34,7 @@ private:
   std::size_t next_ = 0;
 };
 
-/// Passes the turn on however a scope ends.
+/// Passes the turn on at the end of a scope, also after an exception.
 struct PassAtEnd {
   Turnstile& turnstile;
   ~PassAtEnd() { turnstile.pass(); }
@@ -44,7 +44,7 @@ bool ends_run(const Error& error) {
   return error.code == ErrorCode::kOutput || error.code == ErrorCode::kInterrupted;
 }
 
-/// What `step()` returns, or what it threw as an Error: the turn is passed on whatever happens.
+/// Returns the result of `step()`, or its exception as an Error, so that the turn is always passed.
 template <class Step> auto guarded(const Step& step) -> decltype(step()) {
   try {
     return step();
@@ -103,7 +103,7 @@ private:
                      [this](std::size_t i, Result<LoadedTrace> loaded) { one(items_[i], loaded); });
   }
 
-  /// Indices are handed out in order, so that who waits for its turn waits for one that was begun.
+  /// Indices are handed out in order, so a worker waits only for ranks that were begun.
   Result<void> from_parts() {
     return parallel_for(
         &session_.pool(), items_.size(), [this](std::size_t i) { one_of_parts(items_[i]); },
@@ -131,7 +131,7 @@ private:
 
   static Error ended() { return {ErrorCode::kInterrupted, "", "the run has ended", ""}; }
 
-  /// Throws nothing: its turn comes once, and who waits behind it would wait for ever.
+  /// Throws nothing: otherwise the turn would not be passed and the later ranks would wait forever.
   void settle(const RankItem& item, const LoadedTrace& trace, Result<AnyPart> part) {
     bool last = false;
     {
@@ -186,7 +186,7 @@ private:
   std::vector<RankFile> files_;
   std::vector<char> known_;       ///< by item: its trace was not read
   std::vector<std::size_t> left_; ///< ranks to come, by plan
-  const LoadedTrace nothing_;     ///< of a rank whose trace is not there
+  const LoadedTrace nothing_;     ///< for a rank without a trace
   std::uint64_t bytes_ = 0;
   bool of_parts_ = false; ///< the ranks come from parts, not from traces
   Turnstile turnstile_;

@@ -1,5 +1,5 @@
 // run_ranks: the one loop over the ranks of configurations. Loads several at once within a memory
-// bound, extracts what is wanted of each while its trace is in memory, and hands it on in order.
+// bound, extracts the needed data while a trace is in memory, and hands it on in order.
 #pragma once
 
 #include "base/invariant.h"
@@ -25,7 +25,7 @@ struct RankItem {
   std::size_t index;      ///< over all ranks of all plans
 };
 
-/// How run_ranks goes about it.
+/// Options of run_ranks.
 struct RankRun {
   unsigned threads = 0;              ///< 0 = the session's
   std::uint64_t memory_bytes = 0;    ///< for traces in flight, 0 = half of the free
@@ -40,36 +40,36 @@ struct RankRun {
 /// What happens to each rank. `extract` runs on any thread, several at once; the others run one at
 /// a time and in the order of the ranks (so they need no locks against each other).
 template <class Part> struct RankSteps {
-  /// Of one rank, alone. An Error with kOutput or kInterrupted ends the run, another one loses the
-  /// rank.
+  /// Extracts the part of one rank. An Error with kOutput or kInterrupted ends the run; with any
+  /// other, the rank is lost.
   std::function<Result<Part>(const RankItem&, const LoadedTrace&)> extract;
-  /// Takes what was extracted, while the trace is still there. An Error ends the run. Of a rank
-  /// that came as its parts the trace is empty: who takes parts needs the part alone.
+  /// Takes the extracted part while the trace is in memory. An Error ends the run. The trace is
+  /// empty for a rank that was decoded from parts, so then only the part may be used.
   std::function<Result<void>(const RankItem&, const LoadedTrace&, Part)> take;
-  /// Asked before the trace of a rank is loaded, from any thread: true when `extract` and `take` do
-  /// without it. They are given one without events.
+  /// Called before the trace of a rank is loaded, from any thread. Returns true if `extract` and
+  /// `take` do not need the trace; they get one without events.
   std::function<bool(const RankItem&)> known = {};
-  /// In place of `extract`, for ranks of a plan with parts. Without it there can be none.
+  /// Replaces `extract` for ranks of a plan with parts. Plans with parts require it.
   std::function<Result<Part>(const RankItem&, const RankParts&)> decode = {};
-  /// In its place, for a rank that could not be loaded or extracted; the session has been told.
+  /// Replaces `take` for a rank that could not be loaded or extracted; the loss is reported before.
   std::function<void(const RankItem&, const Error&)> lost = {};
-  /// After the last rank of a configuration, while ranks of the next are on their way: it may run
-  /// beside `take` of other configurations. An Error ends the run.
+  /// Called after the last rank of a configuration, while ranks of the next are loaded: it may run
+  /// at the same time as `take` of other configurations. An Error ends the run.
   std::function<Result<void>(std::size_t plan_index)> finished = {};
 };
 
-/// Names a rank that was lost, the same way for every command: counter rank_failed, one line each.
+/// Reports a lost rank, the same way for every command: counter rank_failed, one line each.
 void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& file,
                       const Error& error);
 
-/// As run_ranks below, of parts of any type.
+/// As run_ranks below, for parts of any type.
 Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,
                                const RankRun& run, const RankSteps<AnyPart>& steps);
 
-/// Every rank of every plan, each file loaded once; or decoded, where the plans have parts (all or
-/// none). A rank that cannot be read is named in the
-/// session's diagnostics and costs itself. Errors: what a step says that ends the run (ranks not
-/// yet begun are left out), kInternal.
+/// Runs the steps for every rank of every plan. Each file is loaded once, or its parts are decoded
+/// if the plans have parts (all plans or no plan). A rank that cannot be read is named in the
+/// session's diagnostics; only that rank is lost. Errors: the error of a step that ends the run
+/// (ranks not yet begun are left out), kInternal.
 template <class Part>
 Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plans,
                        const RankRun& run, RankSteps<Part> steps) {
@@ -94,7 +94,7 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
   return run_ranks_untyped(session, plans, run, untyped);
 }
 
-/// The parts of the ranks that could be read, ascending by rank, a list for each plan.
+/// Returns the parts of the ranks that could be read, ascending by rank, as a list for each plan.
 template <class Part>
 Result<std::vector<std::vector<Part>>>
 extract_ranks(Session& session, const std::vector<const RunPlan*>& plans, const RankRun& run,

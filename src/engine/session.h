@@ -1,5 +1,5 @@
-// Session: what every use case is given beside its request. Only src/cli prints; it overrides the
-// remarks below.
+// Session: what every use case gets in addition to its request. Only src/cli prints; it overrides
+// the virtual functions below.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -23,7 +23,7 @@ public:
   Diagnostics diagnostics; ///< printed as a summary at the end; data loss makes exit 4
   /// Facts of ranks from earlier runs; nullptr: every trace is read, nothing is cached.
   std::shared_ptr<FactCache> cache = {};
-  /// Where runs are found in place of folders of traces (engine/rank_source.h).
+  /// The source of runs in place of folders of traces (engine/rank_source.h).
   std::shared_ptr<RankSource> source = {};
 
   /// The threads of everything that runs at the same time, made when first asked for.

@@ -29,7 +29,7 @@ template <class Archive, PartOf<RankFile> Row> void part_fields(Archive& archive
   archive(r.rank, r.path, r.bytes, r.rank_in_file);
 }
 
-/// Whether outputs named after a configuration stay where they are asked for.
+/// Returns whether outputs named after a configuration stay below the output folder.
 bool below_folder(const std::string& label) {
   const std::filesystem::path path(label);
   return path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();
@@ -54,7 +54,7 @@ template <class Archive, PartOf<KnownPlans> Row> void part_fields(Archive& archi
     if (failed)
       r.error = std::move(error);
     if (!failed && r.plans.empty())
-      archive.fail("neither a plan nor why there is none");
+      archive.fail("neither a plan nor an error");
   }
 }
 
@@ -67,7 +67,7 @@ template <class Archive, PartOf<ShardFile> Row> void part_fields(Archive& archiv
   archive.section("sweep", [&] { archive(r.sweep); });
   if constexpr (Archive::kReads)
     if (r.index >= r.count || r.count > kMostShards || r.inputs.empty())
-      archive.fail("no shard of a run");
+      archive.fail("not a shard of a run");
 }
 
 std::string PartOptions::text() const {

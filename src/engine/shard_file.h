@@ -1,5 +1,5 @@
-// ShardFile: what one shard of `rankscope partial` leaves beside the parts of its ranks: what it
-// was asked for and what discovery found where it ran.
+// ShardFile: the file that a shard of `rankscope partial` writes next to the parts of its ranks. It
+// contains the shard's options and inputs, and what discovery found on its machine.
 #pragma once
 
 #include "analyses/batch/batch_part.h"
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// Raise it with the fields.
+/// Increase it when the fields change.
 inline constexpr std::uint32_t kShardFileVersion = 5;
 
 /// Which files below a folder are traces for the batch report.
@@ -28,9 +28,9 @@ struct BatchNames {
   bool operator==(const BatchNames&) const = default;
 };
 
-/// What parts depend on beside the traces.
+/// The options that parts depend on, in addition to the traces.
 struct PartOptions {
-  std::vector<std::string> wanted{"collectives"}; ///< for which commands they are
+  std::vector<std::string> wanted{"collectives"}; ///< the commands that the parts are for
   std::string gpu_arch;
   std::string gpu_arch_mark;       ///< of its file's content; "" = a built-in name
   bool legacy_gemm_layout = false; ///< ReportOptions, for analyze
@@ -39,34 +39,34 @@ struct PartOptions {
   BatchNames batch_names;
   BatchOptions batch;
 
-  /// With the versions that parts have.
+  /// Returns a hash of the options, with the versions of parts.
   [[nodiscard]] std::string text() const;
 };
 
-/// What discovery says of one configuration, and how many heads name which world size.
+/// What discovery found of one configuration, and how many trace heads name each world size.
 struct KnownPlan {
   RunPlan plan;
   std::map<std::int64_t, std::uint64_t> worlds;
 };
-/// Of inputs taken as one run, or as a sweep; or why they cannot be.
+/// The configurations of inputs read as one run or as a sweep, or why they cannot be read so.
 struct KnownPlans {
   std::vector<KnownPlan> plans;
   Diagnostics diagnostics;
   std::optional<Error> error;
 };
 
-/// The file of a shard: what discovery found where it ran.
+/// The file of a shard.
 struct ShardFile {
   std::uint64_t index = 0, count = 1;
   bool local = false;
   PartOptions options;
   std::vector<std::string> inputs;
-  bool one_file = false;                           ///< the input is a trace, not a folder
-  std::size_t page_ranks = 0;                      ///< a page's detail is that of a run of so many
-  KnownPlans run, sweep;                           ///< both may name the same traces
+  bool one_file = false;      ///< the input is a trace, not a folder
+  std::size_t page_ranks = 0; ///< a page has the detail of a run with so many ranks
+  KnownPlans run, sweep;      ///< both may name the same traces
   std::map<std::string, std::int64_t> modified_ns; ///< of traces, by path
 
-  /// Whether a page of the parts may be that of a sweep.
+  /// Returns whether a page of the parts may be the page of a sweep.
   [[nodiscard]] bool of_a_sweep() const { return local || sweep.plans.size() > 1; }
 };
 [[nodiscard]] std::string shard_file_name(std::uint64_t index, std::uint64_t count);
@@ -74,10 +74,9 @@ struct ShardFile {
 /// From untrusted bytes. Errors: kUnreadable.
 [[nodiscard]] Result<ShardFile> decode_shard_file(std::string_view bytes);
 
-/// Name of the file of a rank's parts: one for each trace, whatever the shard.
+/// Returns the file name of a rank's parts: one for each trace, the same in all shards.
 [[nodiscard]] std::string rank_part_name(const RankFile& file);
-/// Name of the workbook of this kind of the part with that name:
-/// "rank0_0123456789abcdef.analyze.xlsx".
+/// Returns the name of a part's workbook of this kind: "rank0_0123456789abcdef.analyze.xlsx".
 [[nodiscard]] std::string report_name(const std::string& part, std::string_view kind);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// Bytes that are put aside: in memory as long as they are few, then in a file of the temporary
-// folder (TMPDIR), which is gone with the object.
+// Bytes stored for later: in memory while they are few, then in a file of the temporary folder
+// (TMPDIR), which is removed with the object.
 #pragma once
 
 #include "analyses/collectives/collective_rows.h"
@@ -16,7 +16,7 @@ namespace rankscope {
 
 class SpilledBytes final : public ByteStore {
 public:
-  /// What is put behind the first `in_memory` bytes goes to a file.
+  /// Bytes after the first `in_memory` go to a file.
   explicit SpilledBytes(std::size_t in_memory = kInMemory) : in_memory_(in_memory) {}
   ~SpilledBytes() override;
 
@@ -32,11 +32,11 @@ private:
   Result<void> flush();
 
   const std::size_t in_memory_;
-  std::vector<std::string> blocks_; ///< all full but the last; no piece lies across two of them
+  std::vector<std::string> blocks_; ///< all full except the last; no piece spans two blocks
   std::optional<ScratchFolder> folder_;
   int file_ = -1;
   std::uint64_t file_bytes_ = 0; ///< written
-  std::string pending_;          ///< behind those
+  std::string pending_;          ///< to be written after those
 };
 
 } // namespace rankscope

@@ -27,7 +27,7 @@ struct Board {
 // the vendor documents (CDNA 3 and CDNA 4 white papers, H100 architecture white paper); their
 // product is the dense peak of the data sheet.
 const std::vector<Board>& boards() {
-  constexpr const char* kMeasured = "rate that GEMMs reach, board file of the reference report";
+  constexpr const char* kMeasured = "rate that GEMMs reach, GPU file of the reference report";
   // H100 SXM and H200 have the same compute die
   static const std::vector<Peak> kHopper = {{"matrix_fp16", 989.4, "132 SM x 1.83 GHz x 4096"},
                                             {"matrix_bf16", 989.4, "132 SM x 1.83 GHz x 4096"},

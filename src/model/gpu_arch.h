@@ -1,4 +1,4 @@
-// Peaks of a GPU for rooflines: built-in boards or a JSON file (docs/reference/report-rules.md 10).
+// Peaks of a GPU for rooflines: built-in GPUs or a JSON file (docs/reference/report-rules.md 10).
 #pragma once
 
 #include "base/result.h"
@@ -13,25 +13,25 @@ namespace rankscope {
 
 struct GpuArch {
   std::string name;
-  double mem_bw_gbps = 0;                                  ///< 1e9 bytes a second
+  double mem_bw_gbps = 0;                                  ///< 1e9 bytes per second
   std::map<std::string, double, std::less<>> tflops;       ///< by compute spec, e.g. "matrix_bf16"
   std::map<std::string, std::string, std::less<>> sources; ///< where each built-in peak comes from
-  std::string source;                                      ///< what kind of peaks; memory's source
+  std::string source;                                      ///< kind of the peaks; memory's source
 };
 
-/// Names of the built-in boards.
+/// Returns the names of the built-in GPUs.
 [[nodiscard]] std::vector<std::string> builtin_gpu_archs();
 
-/// The built-in board that a driver's device name speaks of ("AMD Instinct MI300X", "NVIDIA H100
-/// 80GB HBM3"); "" for any other, also for boards of the same chip with other memory or clocks
-/// (PCIe, NVL).
+/// Returns the built-in GPU for a driver's device name ("AMD Instinct MI300X", "NVIDIA H100 80GB
+/// HBM3"); "" for any other, also for GPUs with the same chip but other memory or clocks (PCIe,
+/// NVL).
 [[nodiscard]] std::string recognised_gpu(std::string_view device_name);
 
 /// A built-in name (any case) or a JSON file {name, mem_bw_gbps, max_achievable_tflops{spec: n}}.
 Result<GpuArch> load_gpu_arch(const std::string& name_or_path);
 
-/// Whose peak bounds work of `spec` from above: its own, or for 16-bit vector work of a board where
-/// that is not known vector_fp32, at whose rate it is computed at least. "" when neither is known.
+/// Returns the spec whose peak bounds work of `spec`: `spec`, or vector_fp32 for 16-bit vector work
+/// without a known peak (it runs at least at that rate). "" when both are unknown.
 [[nodiscard]] std::string_view peak_spec(const GpuArch& arch, std::string_view spec);
 
 struct Roofline {

@@ -19,7 +19,7 @@ bool digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Without what stands in angle brackets, at any depth, and without the arguments of the function.
+/// Removes text in angle brackets, at any depth, and the arguments of the function.
 std::string without_templates(std::string_view name) {
   std::string out;
   int depth = 0;

@@ -32,7 +32,7 @@ std::size_t tensile_head(std::string_view name) {
 bool read_tile(std::string_view text, std::size_t at, GemmKernel& out) {
   const char* p = text.data() + at;
   const char* const end = text.data() + text.size();
-  std::uint32_t m = 0; // unsigned: a sign is no part of a size
+  std::uint32_t m = 0; // unsigned: a size has no sign
   std::uint32_t n = 0;
   std::uint32_t k = 0;
   auto r = std::from_chars(p, end, m);
@@ -71,7 +71,7 @@ void layout_letters(std::string_view name, GemmKernel& out) {
   }
 }
 
-/// "ampere_sgemm_128x64_tn": the letters at the end, where none stand in the middle.
+/// "ampere_sgemm_128x64_tn": the letters at the end, for names without letters in the middle.
 void last_layout_letters(std::string_view name, GemmKernel& out) {
   if (out.transpose_a || name.size() <= 3 || name[name.size() - 3] != '_' ||
       (name.back() != 'n' && name.back() != 't'))
@@ -121,9 +121,8 @@ GemmLibrary library_of(std::string_view lower) {
   return contains_any(lower, kCublasWords) ? GemmLibrary::kCublas : GemmLibrary::kOther;
 }
 
-/// Inductor names a kernel after all that it fuses, so "triton_poi_fused_addmm_relu_0" only adds
-/// the bias: the product is in its templates (triton_tem_) and in what is called by the product's
-/// name.
+/// Inductor names a kernel after all fused operators, so "triton_poi_fused_addmm_relu_0" only adds
+/// the bias: products are in its templates (triton_tem_) and in kernels named after the product.
 bool triton_product(std::string_view lower) {
   constexpr std::string_view kTriton = "triton_";
   std::string_view rest = lower.substr(std::min(kTriton.size(), lower.size()));

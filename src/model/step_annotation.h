@@ -14,10 +14,10 @@ struct StepSums {
   double c_sq = 0, c_sk = 0, c_sqsq = 0, c_sqsk = 0;
   double g_sq = 0, g_sk = 0, g_sqsq = 0, g_sqsk = 0;
   bool detailed = false;   ///< every sum was recorded
-  bool kv_unknown = false; ///< decode without the attended lengths: g_sk and g_sqsk say nothing
+  bool kv_unknown = false; ///< decode without the attended lengths: ignore g_sk and g_sqsk
 };
 
-/// Who wrote a step's annotation, and how much it says.
+/// The producer of a step's annotation, and the values in it.
 enum class StepKind : std::uint8_t {
   kVllm,      ///< all sums
   kVllmShort, ///< requests and tokens
@@ -26,10 +26,10 @@ enum class StepKind : std::uint8_t {
   kAtom, ///< all sums
   kAtomShort,
   kDiffusion, ///< xDiT: no requests
-  kRepeated,  ///< no annotation: what the CPU repeats
+  kRepeated,  ///< no annotation: a repeated pattern of the CPU
 };
 
-/// A step as its annotation tells it; nothing is filled in.
+/// The values in a step's annotation; nothing is filled in.
 struct StepCounts {
   StepKind kind = StepKind::kVllm;
   std::int64_t context_requests = 0;    ///< prefill
@@ -51,19 +51,20 @@ struct StepCounts {
 /// nullopt for any other name.
 [[nodiscard]] std::optional<StepCounts> parse_step_counts(std::string_view name);
 
-/// The sums of any of these but diffusion's. `fill`: SGLang's short prefill counts as requests of
-/// equal length without history, its decode as one token a request; of other short forms, and
-/// without `fill`, only what they say is there. nullopt for any other name.
+/// Returns the sums of any of these except diffusion. `fill`: SGLang's short prefill counts as
+/// requests of equal length without history, its decode as one token per request. Other short
+/// forms, and all of them without `fill`, give their recorded sums only. nullopt for any other
+/// name.
 [[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name,
                                                             bool fill = true);
 
 /// Tokens that each request of the step attends to, where the annotation lists them: ATOM's
-/// "ctx=[7803, 6918]" (at most 65536 of them). No other annotation tells requests apart, and none
-/// names them. Empty for any other text.
+/// "ctx=[7803, 6918]" (at most 65536 of them). No other annotation separates requests, and no
+/// annotation names them. Empty for any other text.
 [[nodiscard]] std::vector<std::int64_t> step_request_lengths(std::string_view name);
 
-/// The first tier: where a trace has one of these, the others are no steps (servers that are
-/// patched write both around one step).
+/// The first tier: in a trace with one of these, other annotations are not steps (patched servers
+/// write both around one step).
 [[nodiscard]] constexpr bool has_all_sums(StepKind kind) {
   return kind == StepKind::kVllm || kind == StepKind::kSglang || kind == StepKind::kAtom;
 }

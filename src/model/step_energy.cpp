@@ -86,7 +86,7 @@ EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t long
         scale(*change, i, now - before);
       change = i;
     }
-    // equal values at the begin do not tell when the counter took them, two that differ do
+    // at the begin, equal values do not show when the counter changed; two different values do
     if (!std::isnan(now) && !change && (std::isnan(before) || now < before) &&
         i + 1 < samples.size() && counter_at(samples, i + 1) > now)
       change = i;
@@ -117,7 +117,7 @@ SpanEnergy EnergyCurve::until(std::int64_t t) const {
 }
 
 SpanEnergy EnergyCurve::of(const TimeSpan& span) const {
-  // between two samples, as kernels are: not as the difference of two sums over the whole run
+  // between two samples, as for kernels: not as the difference of two sums over the run
   if (!intervals_.empty() && span.begin_ns >= intervals_.front().begin_ns) {
     const Interval& i = intervals_[interval_at(span.begin_ns)];
     if (span.end_ns <= i.end_ns)

@@ -16,7 +16,7 @@ struct JobFlags {
   bool local = false;
 };
 
-/// The runs of the command, each with what is the job's.
+/// Returns the runs of the command, each with the settings of the job.
 Result<JobRequest> request_of(const JobContext& here, const JobFlags& f) {
   JobRequest out;
   out.keep_parts = f.keep_parts;
@@ -30,7 +30,7 @@ Result<JobRequest> request_of(const JobContext& here, const JobFlags& f) {
 }
 
 Result<void> run_job(Context& ctx, const JobFlags& f) {
-  JobContext& here = static_cast<JobContext&>(ctx); // main() gives no other
+  JobContext& here = static_cast<JobContext&>(ctx); // main() passes this type
   if (here.job.size() == 1)
     RS_CHECK(check_single(process_environment()));
   RS_TRY(const JobRequest request, request_of(here, f));
@@ -65,8 +65,8 @@ Action setup_job(const Command& command, FlagSet& flags) {
     flags.add(options::local, f->local,
               "each process's folder contains only its own ranks, as on a node-local disk");
     flags.add_option("--keep-parts", f->keep_parts,
-                     "folder that all processes see: parts stay there, and a job that is begun "
-                     "again makes only those that are missing");
+                     "folder that all processes see: parts stay there, and a job that is started "
+                     "again makes only the missing ones");
   });
   return [f](Context& ctx) { return run_job(ctx, *f); };
 }

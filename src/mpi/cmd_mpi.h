@@ -14,12 +14,12 @@ public:
   explicit JobContext(MpiJob& mpi) : job(mpi) {}
 
   MpiJob& job;
-  bool joined = false;      ///< it has begun to hand its share over
-  bool handed_over = false; ///< and is done with that
+  bool joined = false;      ///< it has begun to send its shard
+  bool handed_over = false; ///< it has sent its shard
 };
 
 [[nodiscard]] std::span<const Command* const> mpi_commands();
-/// The flags of such a command, and those of a job. Its action is to be called with a JobContext.
+/// Declares the flags of such a command and of a job. The action must be called with a JobContext.
 [[nodiscard]] Action setup_job(const Command& command, FlagSet& flags);
 
 } // namespace rankscope

@@ -14,14 +14,14 @@ namespace {
 
 using namespace rankscope;
 
-/// What the first says, the others would say too.
+/// Silences all processes but the first, because they would print the same.
 void be_quiet() {
   for (std::FILE* stream : {stdout, stderr})
     if (std::freopen("/dev/null", "w", stream) == nullptr)
       std::fclose(stream);
 }
 
-/// The others may leave nothing in the temporary folder: they are killed.
+/// Cleans up first: the abort kills the other processes, which must not leave temporary files.
 void abort_job(MpiJob& job, int code) {
   cleanup::end_everything();
   job.abort(code);
@@ -40,7 +40,7 @@ int run(MpiJob& job, int argc, char** argv) {
   const int code = run_program(program, ctx, argc, argv);
   if (!ctx.joined)
     leave_job(job);
-  else if (!ctx.handed_over) // an exception, told of already: the others wait in vain
+  else if (!ctx.handed_over) // an exception, already reported: the others would wait forever
     abort_job(job, code);
   return static_cast<int>(said_by_first(job, static_cast<std::uint64_t>(code)));
 }
@@ -48,13 +48,13 @@ int run(MpiJob& job, int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  install_interrupt_handler(); // the library's threads are to leave signals to it
+  install_interrupt_handler(); // before MPI, whose threads must leave signals to it
   const auto job = MpiJob::begin(argc, argv);
   const SharedScratch scratch = SharedScratch::enter(
       job->said_by_first_here(job->first_on_this_machine() ? SharedScratch::make() : ""));
   try {
     return run(*job, argc, argv);
-  } catch (const std::exception& e) { // the others wait for a message that does not come
+  } catch (const std::exception& e) { // the others would wait forever
     std::fprintf(stderr, "rankscope-mpi: process %zu: %s\n", job->rank(), e.what());
     abort_job(*job, exit_code(ErrorCode::kInternal));
   }

@@ -1,8 +1,8 @@
 # rankscope-mpi: the same code in the processes of an MPI job (src/mpi/main.cpp).
 #
-# RANKSCOPE_MPI: OFF, or implementations among openmpi, mpich (by pkg-config, as Debian has them side by
-# side) and default (what find_package(MPI) finds: the compiler wrapper in PATH, MPI_HOME). AUTO: those of
-# the first two that are there, else default where there is one. Each makes a program of its own, as their
+# RANKSCOPE_MPI: OFF, or implementations among openmpi, mpich (by pkg-config, because Debian installs both)
+# and default (the result of find_package(MPI): the compiler wrapper in PATH, MPI_HOME). AUTO: those of
+# the first two that are installed, else default if it is found. Each gets a separate program, because their
 # layouts differ: rankscope-mpi-openmpi, rankscope-mpi-mpich, rankscope-mpi.
 set(RANKSCOPE_MPI AUTO CACHE STRING "AUTO, OFF, or a list of openmpi, mpich, default")
 
@@ -13,8 +13,7 @@ elseif(NOT RANKSCOPE_MPI)
   set(rs_mpi_wanted)
 endif()
 
-# The libraries themselves know no sanitizer: there the commands to compile are all that is wanted, for
-# clang-tidy.
+# MPI libraries do not support sanitizers: such builds need only the compile commands, for clang-tidy.
 set(rs_mpi_all "")
 if(RANKSCOPE_SANITIZE OR RANKSCOPE_FUZZ OR RANKSCOPE_COVERAGE)
   set(rs_mpi_all EXCLUDE_FROM_ALL)

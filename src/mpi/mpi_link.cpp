@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kTag = 1;
 
-/// As MPI_Wait, which spins: a process that waits for others would take a processor from them.
+/// Replaces MPI_Wait, which spins: a waiting process would take a processor from the others.
 void wait_for(MPI_Request request) {
   using namespace std::chrono_literals;
   auto nap = 20us;
@@ -23,7 +23,7 @@ void wait_for(MPI_Request request) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0)
       return;
-    if (tries < 200) // a message under way is here soon
+    if (tries < 200) // a message in transit arrives soon
       continue;
     std::this_thread::sleep_for(nap);
     nap = std::min(nap * 2, std::chrono::microseconds(5ms));
@@ -34,7 +34,7 @@ class Job final : public MpiJob {
 public:
   Job(int& argc, char**& argv) {
     int level = 0;
-    // threads of ours read traces; this one alone makes calls
+    // other threads read traces; only this one calls MPI
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -80,7 +80,7 @@ public:
 
   void send(std::string_view bytes, std::size_t to) override {
     MPI_Request request = MPI_REQUEST_NULL;
-    // an early send would lie in the receiver's memory, or the library's, until its turn
+    // synchronous: an early send would be buffered in the receiver's memory, or the library's
     MPI_Issend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to), kTag,
                MPI_COMM_WORLD, &request);
     wait_for(request);
@@ -94,7 +94,7 @@ public:
 
   void abort(int status) override {
     MPI_Abort(MPI_COMM_WORLD, status);
-    std::abort(); // it does not come back
+    std::abort(); // MPI_Abort does not return
   }
 
 private:

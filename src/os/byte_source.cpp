@@ -181,7 +181,7 @@ public:
         done_ = true;
       } else if (more || o.pos > before) {
         frame_open_ = hint != 0;
-      } else { // the hint is of a frame that would begin here: it says nothing
+      } else { // the hint is for a frame that would begin here: ignore it
         done_ = true;
         if (frame_open_)
           problem_ = "zstd stream ends early (file truncated?)";
@@ -248,10 +248,11 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
     return std::unique_ptr<ByteSource>(std::make_unique<GzipSource>(std::move(file), bytes));
   if (file->size() >= 4 && head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd)
     return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(file), bytes));
-  // no tool is known to write it; said here, since else the bytes would be called broken JSON
+  // no tool is known to write it; without this error the bytes would be reported as broken JSON
   if (file->size() >= 4 && head[0] == 0x04 && head[1] == 0x22 && head[2] == 0x4d && head[3] == 0x18)
-    return Error{ErrorCode::kUnreadable, path, "is packed with LZ4, which is not read",
-                 "unpack it first: lz4 -d FILE, or pack it with zstd or gzip"};
+    return Error{ErrorCode::kUnreadable, path,
+                 "is compressed with LZ4, which rankscope does not read",
+                 "decompress it first (lz4 -d FILE), or compress it with zstd or gzip"};
   return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(file), bytes));
 }
 

@@ -19,19 +19,19 @@ public:
   static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
 
   /// Fills up to `size` bytes; fewer only at the end, 0 when there is no more. Damage in compressed
-  /// data ends the stream early and is told by problem().
+  /// data ends the stream early and is reported by problem().
   [[nodiscard]] std::size_t read(char* out, std::size_t size);
-  /// The next up to `size` bytes, which read() gives again: what a file is can be told from its
-  /// first bytes where it can be read once only (a pipe). Valid until the next call.
+  /// Returns up to `size` next bytes, which read() returns again: for detecting the format of an
+  /// input that can be read only once (a pipe). Valid until the next call.
   [[nodiscard]] std::string_view peek(std::size_t size);
-  /// Empty, or why the stream ended before its end (truncated or corrupt gzip, read error).
+  /// Empty, or why the stream ended early (truncated or corrupt gzip, read error).
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Size on disk, 0 when unknown (standard input).
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
   [[nodiscard]] bool compressed() const { return compressed_; }
 
 protected:
-  /// read(), of what was not looked at yet.
+  /// Reads bytes that peek() has not read yet.
   [[nodiscard]] virtual std::size_t read_more(char* out, std::size_t size) = 0;
 
   std::string problem_;
@@ -39,8 +39,8 @@ protected:
   bool compressed_ = false;
 
 private:
-  std::string seen_;          ///< by peek()
-  std::size_t seen_used_ = 0; ///< of it, by read()
+  std::string seen_;          ///< bytes read by peek()
+  std::size_t seen_used_ = 0; ///< how many of them read() has returned
 };
 
 } // namespace rankscope

@@ -60,15 +60,15 @@ void end_children(std::vector<pid_t> children, std::vector<pid_t> guards) {
   for (const pid_t guard : guards)
     ::kill(guard, SIGTERM);
   reap_within(children, guards, kGrace);
-  for (const pid_t group : all) // and what they began themselves
+  for (const pid_t group : all) // and the processes that they started
     ::kill(-group, SIGKILL);
-  for (const pid_t guard : guards) // told twice: at once
+  for (const pid_t guard : guards) // the second SIGTERM kills at once
     ::kill(guard, SIGTERM);
   for (const pid_t child : children)
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR)
       ;
   children.clear();
-  reap_within(children, guards, kGuardsKill); // they go on without us if need be
+  reap_within(children, guards, kGuardsKill); // guards continue without us if necessary
 }
 
 /// Removes files and the content of folders. The folders stay: a library that misses its folder for
@@ -89,7 +89,7 @@ void empty_all(const std::set<std::string>& paths) {
 void remove_all(const std::set<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ec;
-    // a thread may still be filling a folder: again until it stays away
+    // a thread may still be filling a folder: retry until it stays removed
     for (int attempt = 0; attempt < 5; ++attempt) {
       std::filesystem::remove_all(path, ec);
       if (!std::filesystem::exists(std::filesystem::symlink_status(path, ec)))
@@ -98,14 +98,14 @@ void remove_all(const std::set<std::string>& paths) {
   }
 }
 
-/// The last of those who share the folder removes it; the others see that it is gone.
+/// The last process that shares the folder removes it; the others see that it is gone.
 void leave_shared(const std::string& folder) {
   constexpr auto kOthersTime = std::chrono::milliseconds(2000);
   constexpr auto kLook = std::chrono::milliseconds(5);
   const auto until = std::chrono::steady_clock::now() + kOthersTime;
   while (::rmdir(folder.c_str()) != 0 && errno != ENOENT) {
     if (std::chrono::steady_clock::now() >= until)
-      return remove_all({folder}); // they were not told to end
+      return remove_all({folder}); // the others were not asked to end
     std::this_thread::sleep_for(kLook);
   }
 }
@@ -173,7 +173,7 @@ void kill_ending_children() {
 
 void end_everything() {
   Registry& all = registry();
-  all.mutex.lock(); // and never unlocked: threads that go on cannot make anything new
+  all.mutex.lock(); // never unlocked: threads that continue cannot create anything new
   end_children(all.children, all.guards);
   if (!all.paths.empty()) {
     empty_all(all.paths);

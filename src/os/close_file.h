@@ -1,11 +1,11 @@
-// One way to close a descriptor that may be closed.
+// Closes a descriptor that may be closed already.
 #pragma once
 
 #include <unistd.h>
 
 namespace rankscope {
 
-/// Closes a descriptor that is open, and notes that it is not.
+/// Closes `fd` if it is open, and sets it to -1.
 inline void close_file(int& fd) {
   if (fd >= 0)
     ::close(fd);

@@ -1,6 +1,6 @@
-/// Waiting on a condition variable without std::condition_variable::wait: GCC 12 gave that function
-/// a symbol version (GLIBCXX_3.4.30) that the C++ library of GCC 11 lacks, and the release runs
-/// with the latter.
+/// Waits on a condition variable without std::condition_variable::wait: GCC 12 gave that function a
+/// symbol version (GLIBCXX_3.4.30) that the C++ library of GCC 11 lacks, and the release must run
+/// with that library.
 #pragma once
 
 #include <condition_variable>

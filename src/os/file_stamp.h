@@ -1,4 +1,4 @@
-// By what a file that lies at the same place tells that it is another one.
+// The size and modification time of a file: they show when another file has replaced it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct FileStamp {
   std::int64_t written_ns = 0; ///< unix time
   bool operator==(const FileStamp&) const = default;
 };
-/// None where nothing is there, or nothing that may be looked at.
+/// Returns nothing when the path does not exist or is not accessible.
 [[nodiscard]] std::optional<FileStamp> file_stamp(const std::string& path);
 
 } // namespace rankscope

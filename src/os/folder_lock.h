@@ -1,4 +1,4 @@
-// Two commands that write into one folder at once would mix their files.
+// Locks a folder: two commands that write into it at the same time would mix their files.
 #pragma once
 
 #include "base/result.h"
@@ -8,12 +8,12 @@
 
 namespace rankscope {
 
-/// Holds a folder for one process, until it is destroyed or the process ends.
+/// Locks a folder for one process, until this object is destroyed or the process ends.
 class FolderLock {
 public:
   /// Locks `path`: an existing folder, or a file, which is created. `folder` and `user` ("sweep")
-  /// are named in the error, kUsage, when another process has the lock. A file system without locks
-  /// is taken for unlocked.
+  /// are named in the error, kUsage, when another process has the lock. On a file system without
+  /// locks, the folder counts as unlocked.
   static Result<FolderLock> take(const std::string& path, const std::string& folder,
                                  const std::string& user);
   FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -1,4 +1,4 @@
-// Bytes as one gzip member.
+// Compresses bytes to one gzip member.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// ISA-L level 3; the same bytes give the same member (no name, no time).
+/// Uses ISA-L level 3; the same bytes give the same member (no name, no time).
 [[nodiscard]] std::string gzip_of(std::string_view bytes);
 
 } // namespace rankscope

@@ -18,7 +18,7 @@
 namespace rankscope {
 
 /// The library stays open to the end of the program. `find_all` sets each function by `find(name,
-/// function)`. Errors: kMissingTool with `hint` where it does not open or lacks one of them.
+/// function)`. Errors: kMissingTool with `hint` when the library does not open or lacks a function.
 template <class Calls, class FindAll>
 Result<Calls> open_calls(const char* soname, const char* hint, const FindAll& find_all) {
   Result<SharedLibrary> library = SharedLibrary::open("", {soname});

@@ -24,19 +24,19 @@ Error output_error(const std::string& path, int err) {
                          : ""};
 }
 
-/// Where the bytes of an output go.
+/// The destination of an output.
 struct Target {
-  std::string path;     ///< of the file to replace
-  bool through = false; ///< no regular file: write into it
+  std::string path;     ///< the file to replace
+  bool through = false; ///< not a regular file: write into it
 };
 
 Result<Target> target_of(const std::string& path) {
   struct stat info = {};
   if (::lstat(path.c_str(), &info) != 0)
-    return Target{path, false}; // not there; what else is wrong shows when it is opened
+    return Target{path, false}; // does not exist; other errors show when it is opened
   const bool link = S_ISLNK(info.st_mode);
   if (link && ::stat(path.c_str(), &info) != 0) {
-    std::filesystem::path at = path; // a link to nothing yet: its target is made
+    std::filesystem::path at = path; // a dangling link: its target is created
     std::error_code ec;
     for (int links = 0; links < 40 && std::filesystem::is_symlink(at, ec); ++links)
       at = at.parent_path() / std::filesystem::read_symlink(at, ec);
@@ -58,13 +58,13 @@ Result<Target> target_of(const std::string& path) {
   return ec ? Target{path, true} : Target{real.string(), false};
 }
 
-/// Neither made nor cut; a pipe waits for its reader. Null with errno.
+/// Opens without creating or truncating; a pipe waits for its reader. Returns null with errno.
 std::FILE* open_as_it_is(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   return fd < 0 ? nullptr : ::fdopen(fd, "wb");
 }
 
-/// Bytes of `from` into `to`, which is there. 0, or errno.
+/// Copies the bytes of `from` into `to`, which exists. Returns 0 or errno.
 int copy_into(const std::string& from, const std::string& to) {
   std::FILE* in = std::fopen(from.c_str(), "rbe");
   std::FILE* out = in == nullptr ? nullptr : open_as_it_is(to);
@@ -171,7 +171,7 @@ Result<void> OutputFile::commit() {
     if (std::fflush(stdout) != 0 && error_ == 0)
       error_ = errno;
     file_ = nullptr;
-    if (error_ != 0 && error_ != EPIPE) // a reader that left has what it wanted
+    if (error_ != 0 && error_ != EPIPE) // a reader that left needs no more
       return output_error("standard output", error_);
     return {};
   }
@@ -180,7 +180,7 @@ Result<void> OutputFile::commit() {
   if (std::fclose(file_) != 0 && error_ == 0)
     error_ = errno;
   file_ = nullptr;
-  if (temp_path_.empty()) { // written through, likewise
+  if (temp_path_.empty()) { // written directly: the same rule for readers
     if (error_ != 0 && error_ != EPIPE)
       return output_error(path_, error_);
     return {};

@@ -1,6 +1,6 @@
-// Outputs get a temporary name beside the final one and are renamed when complete. What is not a
-// regular file (a pipe, a character device) is written to as it is; a link keeps its place and its
-// target is replaced; an input of the run (os/input_file.h) is never replaced.
+// Outputs get a temporary name in the folder of the final one and are renamed when complete. An
+// output that is not a regular file (a pipe, a character device) is written directly. A link stays
+// and its target is replaced. An input of the run (os/input_file.h) is never replaced.
 #pragma once
 
 #include "base/result.h"
@@ -12,9 +12,9 @@
 namespace rankscope {
 
 /// A buffered output file. Opened as "<path>.<host>-<pid>-<letters>.tmp" at once, so that a bad
-/// path fails before the long part; commit() flushes and renames; without commit the temporary is
-/// removed, also when the process is interrupted (os/signals.h); one that a killed process left is
-/// removed by the next run that writes into its folder. Path "-" writes to stdout.
+/// path fails before the long part; commit() flushes and renames. Without commit the temporary is
+/// removed, also when the process is interrupted (os/signals.h). The next run that writes into a
+/// folder removes the temporaries that killed processes left there. Path "-" writes to stdout.
 class OutputFile {
 public:
   static Result<OutputFile> create(const std::string& path);
@@ -22,7 +22,7 @@ public:
   OutputFile& operator=(OutputFile&& other) noexcept;
   ~OutputFile();
 
-  void write(std::string_view bytes); ///< errors are kept and reported by commit()
+  void write(std::string_view bytes); ///< errors are reported by commit()
   Result<void> commit();
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -32,7 +32,7 @@ private:
 
   std::string path_;      ///< as given
   std::string target_;    ///< the file that is replaced: `path_`, or what a link leads to
-  std::string temp_path_; ///< empty while the bytes go where they belong at once
+  std::string temp_path_; ///< empty when the bytes are written directly
   std::FILE* file_ = nullptr;
   int error_ = 0;
 };
@@ -53,11 +53,11 @@ private:
   TempName() = default;
   std::string path_, target_;
   std::string temp_path_;
-  bool through_ = false; ///< commit() copies into what is no regular file
+  bool through_ = false; ///< the target is not a regular file: commit() copies into it
 };
 
-/// An Error when `path` leads to a file that this process reads: for outputs that are not written
-/// through the classes above.
+/// Returns an Error when `path` leads to a file that this process reads: for outputs that are not
+/// written through the classes above.
 [[nodiscard]] Result<void> refuse_input(const std::string& path);
 
 /// Writes a file completely or not at all. Errors: kOutput.

@@ -5,7 +5,7 @@
 
 namespace rankscope {
 
-/// A path that opens it; /proc/self/exe for the program.
+/// Returns a path that opens it; /proc/self/exe for the program.
 [[nodiscard]] std::string own_file();
 
 } // namespace rankscope

@@ -30,14 +30,14 @@
 namespace rankscope {
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(20); ///< how often a token is looked at
+constexpr auto kLook = std::chrono::milliseconds(20); ///< how often a token is checked
 constexpr int kWriteAnew = O_WRONLY | O_CREAT | O_TRUNC;
 
 Error system_error(const std::string& where, int err) {
   return {ErrorCode::kOutput, where, std::strerror(err), ""};
 }
 
-/// A file in memory with these bytes, read from its start: a pipe would make us wait.
+/// Makes a file in memory with these bytes, to be read from its start: a pipe would make us wait.
 Result<int> file_in_memory(const std::string& bytes, const std::string& name) {
   const int fd = ::memfd_create("rankscope", MFD_CLOEXEC);
   if (fd < 0)
@@ -73,7 +73,7 @@ std::string bytes_of(int fd, std::size_t limit) {
   return out;
 }
 
-/// A file of ours for one of a child's streams.
+/// Opens a file for one of a child's streams.
 Result<int> open_file(const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
   if (fd < 0)
@@ -104,7 +104,7 @@ struct SpawnPlan : NonCopyable {
     posix_spawnattr_destroy(&attributes);
   }
 
-  /// None of the signals that we block or ignore, and a group of its own unless it shares ours.
+  /// The child blocks no signal, ignores none that we ignore, and leads a new group if `own_group`.
   void plain_signals(bool own_group) {
     sigset_t none;
     sigemptyset(&none);
@@ -137,7 +137,7 @@ std::string ProcessEnd::describe() const {
   return signal != 0 ? fmt::format("signal {}", signal) : fmt::format("exit code {}", exit_code);
 }
 
-/// What becomes 0, 1 and 2 of the child. `closed` are of use until it has begun.
+/// The descriptors that become 0, 1 and 2 of the child. `closed` are needed until it has started.
 struct Process::Ends {
   std::array<int, 3> of_child = {-1, -1, -1};
   std::vector<int> closed;
@@ -233,11 +233,11 @@ Result<void> Process::begin(const Ends& ends) {
     return start_error(name, ENOENT);
   const std::vector<char*> argv = pointers(spec_.argv);
   const std::vector<char*> variables = pointers(environment);
-  begin_ = std::chrono::steady_clock::now(); // a short program is over before the call returns
+  begin_ = std::chrono::steady_clock::now(); // a short program may end before the call returns
   if (spec_.guarded)
     return begin_guarded(ends, program, argv.data(), variables.data());
   SpawnPlan plan;
-  // above 2 first: one of ours may stand where another has to go
+  // move them above 2 first: one of ours may have the number that another needs
   std::array<int, 3> moved = ends.of_child;
   Ends copies;
   for (int& fd : moved) {
@@ -382,7 +382,7 @@ bool Process::guard_told(std::optional<Time> until, bool watch_token, bool all) 
       killed_ = note.killed;
       gone_ = true;
     } else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-      gone_ = guard_lost_ = true; // somebody ended the guard; the child goes with it
+      gone_ = guard_lost_ = true; // the guard was killed; the child ends with it
     }
     if (gone_ || (guarded_status_ && !all))
       return true;
@@ -435,11 +435,11 @@ void Process::terminate() {
     kill_group(SIGKILL);
 }
 
-/// Its number is free for others from here on.
+/// After this the system may reuse the process id.
 int Process::reap() {
   int status = 0;
   const auto lock = cleanup::lock_children();
-  if (guard_ < 0 || guard_lost_) // what it left running
+  if (guard_ < 0 || guard_lost_) // the processes that it left running
     kill_group(SIGKILL);
   while (::waitpid(ours_, &status, 0) < 0 && errno == EINTR)
     ;

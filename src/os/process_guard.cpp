@@ -1,4 +1,4 @@
-// After the fork nothing here allocates, locks or throws: the process that was forked had threads.
+// After the fork nothing here allocates, locks or throws, because the forked process had threads.
 #include "os/process_guard.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kPoliteMs = 100;    ///< for what the child left to end by itself
-constexpr std::int64_t kKillAgainMs = 10;  ///< between looks while SIGKILL takes effect
-constexpr std::int64_t kGiveUpMs = 10'000; ///< what does not die of SIGKILL hangs in the kernel
+constexpr std::int64_t kPoliteMs = 100;    ///< for left-behind processes to end by themselves
+constexpr std::int64_t kKillAgainMs = 10;  ///< between checks while SIGKILL takes effect
+constexpr std::int64_t kGiveUpMs = 10'000; ///< a process that survives SIGKILL hangs in the kernel
 
 std::int64_t now_ms() {
   timespec t = {};
@@ -30,7 +30,7 @@ std::int64_t now_ms() {
   return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
 }
 
-/// Closes all files but `keep`.
+/// Closes all files except `keep`.
 void close_all_but(int keep) {
 #ifdef SYS_close_range
   if ((keep == 0 || ::syscall(SYS_close_range, 0U, static_cast<unsigned>(keep - 1), 0U) == 0) &&
@@ -51,9 +51,9 @@ struct ProcessLine {
 };
 
 constexpr std::size_t kMostProcesses = 65'536;
-std::array<ProcessLine, kMostProcesses> table; ///< in .bss: costs nothing where no guard is
+std::array<ProcessLine, kMostProcesses> table; ///< in .bss: costs nothing without a guard
 
-/// pid, parent and group from /proc/PID/stat; false when it is gone.
+/// Reads pid, parent and group from /proc/PID/stat; false when the process is gone.
 bool read_stat(const char* pid_text, ProcessLine& line) {
   std::array<char, 64> path = {"/proc/"};
   const std::size_t length = std::strlen(pid_text);
@@ -69,7 +69,7 @@ bool read_stat(const char* pid_text, ProcessLine& line) {
   ::close(fd);
   if (n <= 0)
     return false;
-  // PID (NAME) STATE PPID PGRP ...; the name may hold anything, also brackets
+  // PID (NAME) STATE PPID PGRP ...; the name may contain anything, even brackets
   const char* after = std::strrchr(text.data(), ')');
   if (after == nullptr || after[1] != ' ')
     return false;
@@ -90,7 +90,7 @@ struct DirectoryEntry { ///< of getdents64
   char name[1]; // NOLINT(modernize-avoid-c-arrays): the kernel's layout
 };
 
-/// Fills the table with all processes of the machine; returns how many.
+/// Fills the table with all processes of the machine; returns their number.
 std::size_t read_processes() {
   const int proc = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (proc < 0)
@@ -113,7 +113,7 @@ std::size_t read_processes() {
   return count;
 }
 
-/// Marks what descends from this process.
+/// Marks the descendants of this process.
 void mark_ours(std::size_t count) {
   const pid_t self = ::getpid();
   const auto end = table.begin() + static_cast<std::ptrdiff_t>(count);
@@ -131,7 +131,7 @@ void mark_ours(std::size_t count) {
   }
 }
 
-/// Those that live below this process.
+/// Counts the living descendants of this process.
 int count_living() {
   const std::size_t count = read_processes();
   mark_ours(count);
@@ -140,7 +140,7 @@ int count_living() {
                     [](const auto& line) { return line.ours && !line.zombie; }));
 }
 
-/// `signal` to all below this process: the group at once, then who is not in it.
+/// Sends `signal` to all descendants: to the group in one call, then to those outside it.
 void signal_all(pid_t group, int signal) {
   if (group > 0)
     ::kill(-group, signal);
@@ -156,12 +156,12 @@ void signal_all(pid_t group, int signal) {
 [[noreturn]] void become_child(const GuardedLaunch& launch, pid_t guard, int failure) {
   if (launch.own_group)
     ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL); // should somebody kill the guard
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL); // in case the guard is killed
   if (::getppid() != guard)
     ::_exit(127);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
     ::signal(signal, SIG_DFL);
-  // above 2 first: one of the three may stand where another has to go
+  // move them above 2 first: one of the three may have the number that another needs
   std::array<int, 3> streams = {launch.in, launch.out, launch.err};
   for (int& fd : streams)
     fd = ::fcntl(fd, F_DUPFD, 3);
@@ -219,7 +219,7 @@ private:
     int err = errno;
     if (child_ == 0)
       become_child(launch_, self, failure[1]);
-    ::setpgid(0, 0); // only now: a child without a group of its own stays in ours
+    ::setpgid(0, 0); // only now: a child that leads no group stays in ours
     if (child_ > 0) {
       ::close(failure[1]);
       const ssize_t n = ::read(failure[0], &err, sizeof err);
@@ -234,7 +234,7 @@ private:
     ::_exit(1);
   }
 
-  /// Takes note of who has ended; false when nobody is left.
+  /// Reaps the children that have ended; false when no child is left.
   bool reap() {
     for (;;) {
       int status = 0;
@@ -259,14 +259,14 @@ private:
 
   void begin_end(int signal, std::int64_t grace_ms) {
     if (state_ == State::kEnding) {
-      until_ = 0; // told twice: at once
+      until_ = 0; // the second order kills at once
       return;
     }
     if (state_ == State::kKilling)
       return;
     count_left();
     signal_all(group(), signal);
-    signal_all(group(), SIGCONT); // who is stopped hears nothing
+    signal_all(group(), SIGCONT); // a stopped process does not handle it
     enter(State::kEnding, grace_ms);
   }
 
@@ -277,7 +277,7 @@ private:
 
   [[nodiscard]] pid_t group() const { return launch_.own_group ? child_ : -1; }
 
-  /// What the time has come for.
+  /// Does what is due at this time.
   void step() {
     if (state_ == State::kPolite && now_ms() >= until_)
       begin_end(SIGTERM, launch_.grace.count());
@@ -327,15 +327,14 @@ private:
     }
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
       return;
-    ::close(socket_); // whom we work for is gone
+    ::close(socket_); // the process that we work for is gone
     socket_ = -1;
     if (state_ == State::kRunning || state_ == State::kPolite)
       begin_end(SIGTERM, launch_.grace.count());
   }
 
   [[noreturn]] void leave() {
-    if (state_ ==
-        State::kKilling) // else nobody is there to be counted, and /proc takes milliseconds
+    if (state_ == State::kKilling) // else no process is left, and /proc takes milliseconds
       count_left();
     tell(GuardNote::kGone, std::max(left_, 0));
     ::_exit(0);

@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where folders are made; "" = in the system's.
+/// The folder to make scratch folders in; "" = the system's.
 std::string& root() {
   static std::string only;
   return only;
 }
 
-/// What the names of ours begin with. Six letters follow (mkdtemp).
+/// Returns the prefix of our folder names. Six letters follow (mkdtemp).
 std::string own_prefix(std::string_view kind) {
   return fmt::format("rankscope-{}{}-", kind, machine_tag());
 }
@@ -35,7 +35,7 @@ std::string own_prefix(std::string_view kind) {
 constexpr std::string_view kOne, kOfJob = "job-";
 constexpr std::string_view kLetters = "XXXXXX";
 
-/// A folder's lock, shared: of whoever uses it. -1 where there is none to be had.
+/// Locks a folder; LOCK_SH: for a process that uses it. Returns -1 when it cannot be locked.
 int lock_folder(const std::string& path, int operation) {
   int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0 && ::flock(fd, operation | LOCK_NB) != 0)
@@ -48,8 +48,8 @@ bool is_ours(const std::string& name, std::string_view kind) {
   return name.size() == prefix.size() + kLetters.size() && name.starts_with(prefix);
 }
 
-/// Removes what is locked by nobody any more. A folder is made before it is locked: one that was
-/// touched within a minute stays.
+/// Removes folders that no process has locked any more. A folder is made before it is locked, so
+/// one that was changed within the last minute stays.
 void remove_abandoned(const fs::path& in) {
   std::error_code ec;
   const auto now = fs::file_time_type::clock::now();
@@ -69,7 +69,7 @@ void remove_abandoned(const fs::path& in) {
   }
 }
 
-/// `folder`; the first time with what killed runs left there removed.
+/// Returns `folder`; the first time, removes the folders that killed runs left there.
 fs::path cleaned(const fs::path& folder) {
   static std::mutex mutex;
   static std::set<fs::path> seen;
@@ -78,14 +78,14 @@ fs::path cleaned(const fs::path& folder) {
   return folder;
 }
 
-/// The system's folder for temporaries.
+/// Returns the system's temporary folder, cleaned.
 fs::path temporaries() {
   std::error_code ec;
   const fs::path out = fs::temp_directory_path(ec);
   return ec ? fs::path() : cleaned(out);
 }
 
-/// "" = none could be made.
+/// Returns "" when the folder could not be made.
 std::string make_in(const fs::path& in, std::string_view kind, std::string& tried) {
   tried = (in / (own_prefix(kind) + std::string(kLetters))).string();
   return !in.empty() && cleanup::make_folder(tried) ? tried : "";
@@ -140,7 +140,7 @@ SharedScratch::~SharedScratch() {
   if (path_.empty())
     return;
   root().clear();
-  ::rmdir(path_.c_str()); // the last one's succeeds
+  ::rmdir(path_.c_str()); // succeeds for the last one
   cleanup::share_folder("");
   close_file(lock_);
 }

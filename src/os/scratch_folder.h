@@ -1,6 +1,6 @@
-// A folder for files that live as long as the object (plots on their way into a page); an
-// interrupt removes it too, and what a killed process left is removed by the next one: each holds a
-// lock on its own (flock), which ends with it.
+// A folder for files that live as long as the object (plots before they are put into a page). An
+// interrupt removes it too. Each process locks its folder (flock) until it ends: the next process
+// removes unlocked ones, which killed processes left.
 #pragma once
 
 #include "base/result.h"
@@ -12,7 +12,7 @@ namespace rankscope {
 
 class ScratchFolder {
 public:
-  /// Below `in`; "" = the system's folder for temporaries, or that of the job.
+  /// Creates a folder in `in`; "" = in the system's temporary folder, or in that of the job.
   static Result<ScratchFolder> create(const std::string& in = "");
   ScratchFolder(ScratchFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
@@ -26,13 +26,13 @@ private:
   int lock_ = -1;
 };
 
-/// The folder that the processes of a job on one machine make theirs in: the last to end, or to be
-/// ended, removes it (cleanup::share_folder).
+/// The folder in which the processes of a job on one machine create theirs: the last one to end, or
+/// to be ended, removes it (cleanup::share_folder).
 class SharedScratch {
 public:
-  /// "" = none could be made. Not the maker alone, but each process is to call enter().
+  /// Returns "" when no folder could be made. Each process must call enter(), not only the maker.
   static std::string make();
-  /// Before there are threads. "", or one that is not there for this process: as without it.
+  /// Call before threads start. "", or a folder that this process cannot use, counts as no folder.
   static SharedScratch enter(std::string path);
   SharedScratch(SharedScratch&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// More tasks than this no launcher has: beyond it a product of two counts could overflow.
+/// No launcher has more tasks; beyond this a product of two counts could overflow.
 constexpr std::size_t kMost = 1'000'000'000;
 
 constexpr const char* kHint = "say which with --shard I/N, I from 0";
@@ -17,13 +17,13 @@ Error refuse(std::string_view where, std::string what) {
   return Error{ErrorCode::kUsage, std::string(where), std::move(what), kHint};
 }
 
-/// The whole of the text, no sign.
+/// Parses all of the text, without a sign.
 std::optional<std::size_t> number(std::string_view text) {
   const auto value = to_number<std::size_t>(text);
   return value && *value <= kMost ? value : std::nullopt;
 }
 
-/// The environment with numbers; an empty variable is one that is not set.
+/// Reads numbers from the environment; an empty variable counts as not set.
 class Variables {
 public:
   explicit Variables(const EnvironmentLookup& lookup) : lookup_(lookup) {}
@@ -53,14 +53,14 @@ private:
 
 Result<Shard> checked(Shard shard, std::string_view count_name) {
   if (shard.count == 0)
-    return refuse(count_name, "0, expected one at least");
+    return refuse(count_name, "0, expected at least 1");
   if (shard.index >= shard.count)
     return refuse(shard.source, fmt::format("{}, expected less than {} = {}", shard.index,
                                             count_name, shard.count));
   return shard;
 }
 
-/// Of two variables; none when neither is set. One without the other is an error.
+/// Reads a shard from two variables; empty when neither is set. One without the other is an error.
 Result<std::optional<Shard>> pair_of(const Variables& env, std::string_view index_name,
                                      std::string_view count_name) {
   if (!env.has(index_name) && !env.has(count_name))
@@ -77,19 +77,19 @@ Result<std::optional<Shard>> pair_of(const Variables& env, std::string_view inde
   return std::optional(std::move(shard));
 }
 
-/// PMIx tells a task its rank by a variable, the size by its library alone.
+/// PMIx gives a task its rank in a variable, but the size only through its library.
 Result<std::optional<Shard>> process_manager(const Variables& env) {
   if (env.has("PMI_RANK") || !env.has("PMIX_RANK"))
     return pair_of(env, "PMI_RANK", "PMI_SIZE");
   if (env.has("PMI_SIZE"))
     return pair_of(env, "PMIX_RANK", "PMI_SIZE");
-  if (env.has("SLURM_PROCID") && env.has("SLURM_NTASKS")) // srun --mpi=pmix: it says both
+  if (env.has("SLURM_PROCID") && env.has("SLURM_NTASKS")) // srun --mpi=pmix sets both
     return std::optional<Shard>();
   return refuse("PMI_SIZE", "not set, but PMIX_RANK is");
 }
 
-/// A batch script is told that it is task 0, and of how many only where it asked for some; those
-/// are begun by srun, which gives them a step.
+/// Slurm makes a batch script task 0 and sets the number of tasks only if the script requested one.
+/// srun starts those tasks and gives them a step.
 Result<std::optional<Shard>> slurm_task(const Variables& env) {
   if (env.has("SLURM_JOB_ID") && env.has("SLURM_PROCID") && !env.has("SLURM_STEP_ID")) {
     if (!env.has("SLURM_NTASKS"))
@@ -97,13 +97,13 @@ Result<std::optional<Shard>> slurm_task(const Variables& env) {
     RS_TRY(const std::size_t count, env.get("SLURM_NTASKS"));
     if (count != 1)
       return Error{ErrorCode::kUsage, "SLURM_STEP_ID",
-                   fmt::format("not set: this is the batch script, none of its {} tasks", count),
+                   fmt::format("not set: this is the batch script, not one of its {} tasks", count),
                    "srun rankscope ..., or --shard I/N"};
   }
   return pair_of(env, "SLURM_PROCID", "SLURM_NTASKS");
 }
 
-/// The task among those of its launcher, whoever is nearest to it.
+/// Returns the shard that the innermost launcher gives to its task.
 Result<std::optional<Shard>> task_of(const Variables& env) {
   RS_TRY(auto shard, pair_of(env, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"));
   if (shard)
@@ -125,7 +125,7 @@ Result<std::optional<Shard>> task_of(const Variables& env) {
   return pair_of(env, "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS");
 }
 
-/// The element's place among those of its array, whose ids go from MIN in steps of STEP.
+/// Returns the shard of an element of a job array, whose ids start at MIN and increase by STEP.
 Result<std::optional<Shard>> array_element(const Variables& env) {
   constexpr std::string_view kId = "SLURM_ARRAY_TASK_ID", kCount = "SLURM_ARRAY_TASK_COUNT";
   if (!env.has(kId) && !env.has(kCount))

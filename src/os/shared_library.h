@@ -1,5 +1,5 @@
-// A library opened at run time: those of vendors, which rankscope needs neither to be built nor to
-// be started, and those that few commands use.
+// A library opened at run time: vendor libraries, which rankscope needs neither for its build nor
+// to start, and libraries that few commands use.
 #pragma once
 
 #include "base/result.h"
@@ -14,8 +14,8 @@ namespace rankscope {
 class SharedLibrary {
 public:
   static constexpr const char* kNotInstalled = "not installed";
-  /// The first of `names` that opens; `path`, if not empty, instead of them. Errors: kMissingTool
-  /// with kNotInstalled or the loader's words on the last one.
+  /// Opens the first of `names` that can be opened, or `path` if that is not empty. Errors:
+  /// kMissingTool with kNotInstalled or the loader's message on the last one.
   static Result<SharedLibrary> open(const std::string& path,
                                     std::initializer_list<const char*> names) {
     std::string last, why;
@@ -40,12 +40,12 @@ public:
     if (handle_ != nullptr)
       ::dlclose(handle_);
   }
-  /// Sets `function` to the symbol; false (and null) where the library has none.
+  /// Sets `function` to the symbol; false (and null) if the library does not have it.
   template <class Function> bool find(const char* symbol, Function*& function) const {
     function = reinterpret_cast<Function*>(::dlsym(handle_, symbol));
     return function != nullptr;
   }
-  /// It stays open to the end of the program, for functions that outlive this object.
+  /// Keeps the library open to the end of the program, for functions that outlive this object.
   void keep() { handle_ = nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }
 

@@ -22,7 +22,7 @@ std::atomic<int> first_signal{0};
 std::atomic<bool> second_kills_children{false};
 
 CancelToken& token() {
-  static CancelToken* const only = new CancelToken; // outlives everything: a signal may come late
+  static CancelToken* const only = new CancelToken; // never destroyed: a signal may come at exit
   return *only;
 }
 
@@ -73,7 +73,7 @@ void install_interrupt_handler() {
     return;
   (void)token();
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f fails then, and that is told
+  std::signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f then fails, and that is reported
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
@@ -81,13 +81,13 @@ void install_interrupt_handler() {
   struct sigaction hangup = {};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
     sigaddset(&set, SIGHUP);
-  // an ignored signal is never waited for: shells start background jobs so
+  // waiting does not see an ignored signal, and shells start background jobs with SIGINT ignored
   std::signal(SIGINT, SIG_DFL);
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &set, &before); // threads made from here on inherit it
   try {
     std::thread([set] { wait_for_signals(set); }).detach();
-  } catch (const std::system_error&) { // no thread to be had: the signals end us as they are
+  } catch (const std::system_error&) { // no thread: the signals end us as by default
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 }

@@ -19,7 +19,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kRead = std::size_t{64} << 10;
-constexpr std::size_t kEcho = 4096; ///< what a pipe that polls writable takes without waiting
+constexpr std::size_t kEcho = 4096; ///< a pipe that polls writable takes this without waiting
 
 } // namespace
 
@@ -41,7 +41,7 @@ Result<std::unique_ptr<StreamPump>> StreamPump::start(std::array<PumpLane, 2> la
   try {
     pump->thread_ = std::thread([self = pump.get()] { self->run(); });
   } catch (const std::system_error& e) {
-    begun = Error{ErrorCode::kOutput, "", std::string("no thread to be had: ") + e.what(), ""};
+    begun = Error{ErrorCode::kOutput, "", std::string("cannot start a thread: ") + e.what(), ""};
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!begun)
@@ -89,7 +89,7 @@ void StreamPump::run() {
     if (watched[2].revents != 0)
       break;
   }
-  for (PumpLane& lane : lanes_) // who writes has ended: the rest lies in the pipes
+  for (PumpLane& lane : lanes_) // the writers have ended: the rest is in the pipes
     while (move_bytes(lane)) {
     }
   close_lanes();
@@ -115,7 +115,7 @@ void StreamPump::hand_on(PumpLane& lane, std::string_view bytes) {
   std::size_t at = 0;
   while (lane.file >= 0 && at < bytes.size()) {
     const ssize_t n = ::write(lane.file, bytes.data() + at, bytes.size() - at);
-    if (n < 0 && errno != EINTR) { // the child goes on, and its end tells of it
+    if (n < 0 && errno != EINTR) { // the child continues; finish() reports it
       if (problem_.empty())
         problem_ = lane.file_name + ": " + std::strerror(errno);
       close_file(lane.file);
@@ -128,14 +128,14 @@ void StreamPump::hand_on(PumpLane& lane, std::string_view bytes) {
   try {
     lane.on_bytes(bytes);
   } catch (const std::exception& e) {
-    problem_ = std::string("its output could not be kept: ") + e.what();
+    problem_ = std::string("its output could not be stored: ") + e.what();
     lane.on_bytes = nullptr;
   }
 }
 
 void StreamPump::echo(PumpLane& lane, std::string_view bytes) const {
   while (lane.echo >= 0 && !bytes.empty()) {
-    // a reader of ours that stands still keeps the child waiting, as in any pipeline, but not us
+    // a reader of ours that stops reading blocks the child, as in any pipeline, but not us
     const bool ending = told_to_end();
     std::array<pollfd, 2> watched = {pollfd{lane.echo, POLLOUT, 0}, pollfd{end_, POLLIN, 0}};
     const int ready =

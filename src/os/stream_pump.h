@@ -1,5 +1,5 @@
-// Pipes that a child writes into, read by a thread as the bytes come: handed to a function, written
-// to a file, passed on to our own streams. The child never waits for somebody to ask.
+// A thread that reads the pipes of a child as the bytes come, passes them to a function, writes
+// them to a file and echoes them to our streams. The child never waits for the caller to read.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -15,13 +15,13 @@
 
 namespace rankscope {
 
-/// A stream of a child and where its bytes go, as they come, each of them in every place.
+/// A stream of a child and its destinations; each destination gets every byte as it comes.
 struct PumpLane {
   int from = -1; ///< read end of a pipe; the pump closes it
   std::function<void(std::string_view)> on_bytes;
   int file = -1; ///< a copy; the pump closes it
   std::string file_name;
-  int echo = -1; ///< ours, left open; a reader that left is no fault
+  int echo = -1; ///< our stream, left open; a reader that left is not an error
 };
 
 class StreamPump : NonCopyable {
@@ -30,14 +30,14 @@ public:
   static Result<std::unique_ptr<StreamPump>> start(std::array<PumpLane, 2> lanes);
   ~StreamPump();
 
-  /// Call when all who write have ended: hands on what is still in the pipes and ends. Unless
-  /// `patient`, nobody waits for a reader of our own streams that does not read. Returns what went
-  /// wrong with a copy ("FILE: No space left on device"), or nothing.
+  /// Call when all writers have ended: delivers what is still in the pipes and ends. Unless
+  /// `patient`, does not wait for a reader of our streams that does not read. Returns the error of
+  /// a copy ("FILE: No space left on device"), or "".
   std::string finish(bool patient);
 
 private:
   void run();
-  /// One read; false when there is nothing to be had now. Closes the lane at its end.
+  /// Reads once; false when no bytes are available now. Closes the lane at its end.
   bool move_bytes(PumpLane& lane);
   void hand_on(PumpLane& lane, std::string_view bytes);
   void echo(PumpLane& lane, std::string_view bytes) const;

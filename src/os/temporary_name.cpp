@@ -21,7 +21,7 @@
 namespace rankscope {
 namespace {
 
-/// Whether a file of this name is the temporary of a process of ours that is gone:
+/// Returns whether a file of this name is the temporary of a rankscope process that is gone:
 /// <name>.<host>-<pid>-<letters>.tmp.
 bool is_leftover(const std::string& name) {
   const std::string& host = machine_tag();
@@ -45,10 +45,10 @@ bool first_in(const std::string& folder) {
   return seen.insert(folder).second;
 }
 
-/// Letters that nobody can guess, so that nobody can put a link in their place.
+/// Returns letters that cannot be guessed, so that no attacker can create a link of that name.
 std::string random_letters() {
   constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyz012345"; // 32, no value is likelier
+      "abcdefghijklmnopqrstuvwxyz012345"; // 32: all equally likely
   std::array<unsigned char, 10> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     std::random_device device;

@@ -1,23 +1,23 @@
-// Names of unfinished outputs, and what to do about those that nobody will finish.
+// Names unfinished outputs, and removes those that no process will finish.
 #pragma once
 
 #include <string>
 
 namespace rankscope {
 
-/// Creates <path>.<host>-<pid>-<random letters>.tmp, beside `path`, so that renaming stays within
-/// one file system; for a name too long for that .rankscope.<host>-<pid>-<random letters>.tmp in
-/// its folder. An interrupt removes it (os/cleanup.h). The first one in a folder also removes what
-/// killed runs of this machine left there. Returns a descriptor for writing and sets `name`, or -1
-/// with errno and an empty `name`.
+/// Creates <path>.<host>-<pid>-<random letters>.tmp in the folder of `path`, so that renaming stays
+/// within one file system. If that name is too long, it is .rankscope.<host>-<pid>-<random
+/// letters>.tmp in that folder. An interrupt removes it (os/cleanup.h). The first call for a folder
+/// also removes the files that killed runs of this machine left there. Returns a descriptor for
+/// writing and sets `name`, or -1 with errno and an empty `name`.
 [[nodiscard]] int create_temporary(const std::string& path, std::string& name);
 
-/// Eight digits for this machine's name: numbers of processes and locks of another machine mean
+/// Returns eight digits for this machine's name: process ids and locks of another machine mean
 /// nothing here.
 [[nodiscard]] const std::string& machine_tag();
 
-/// Removes the temporaries in `folder` whose process, on this machine, is gone, and which nobody
-/// has touched for a minute (a process of another container may have had that number).
+/// Removes temporaries in `folder` whose process on this machine is gone and that were not changed
+/// for a minute (a process in another container may have that id).
 void remove_leftovers(const std::string& folder);
 
 } // namespace rankscope

@@ -13,8 +13,8 @@
 namespace rankscope {
 namespace {
 
-/// Parts and states of the largest runs have some 100 MB; what is no regular file is a pipe with a
-/// few lines, or a device without an end.
+/// Parts and states of the largest runs have some 100 MB. Anything except a regular file is a pipe
+/// with a few lines, or a device without an end.
 constexpr std::size_t kMostFileBytes = std::size_t{4} << 30U;
 constexpr std::size_t kMostPipeBytes = std::size_t{64} << 20U;
 

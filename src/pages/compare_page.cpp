@@ -20,7 +20,7 @@ struct Picture {
 
 constexpr Picture kGpu[] = {
     {"improvement_chart", "Improvement",
-     "Percent of the baseline, of the samples' means with their interval; positive is better."},
+     "Change of the sample means (% of the baseline) with its interval; positive is better."},
     {"abs_time_comparison", "Absolute times", "Milliseconds, means over ranks."}};
 constexpr Picture kRanks[] = {
     {"gpu_time_heatmap", "Improvement by kind of time and rank",
@@ -28,18 +28,18 @@ constexpr Picture kRanks[] = {
     {"total_time_by_rank", "Total time", "From the first to the last GPU event of each rank."},
     {"computation_time_by_rank", "Computation time", "A rank above the others is the slow one."},
     {"total_comm_time_by_rank", "Communication time",
-     "It holds the wait for later ranks: the slow rank has the least."},
+     "It includes waits for late ranks: the slow rank has the least."},
     {"idle_time_by_rank", "Idle time", "No GPU work of any kind."},
     {"gpu_time_change_percentage_summary_by_rank", "Change of each kind of time",
      "Percent of the baseline's rank; positive is better."}};
 constexpr Picture kCollectives[] = {
     {"NCCL_Communication_Latency_comparison", "Communication latency",
-     "The shortest duration over the ranks, mean over the collectives of a size."},
+     "Shortest duration over the ranks; mean over the collectives of one size."},
     {"NCCL_Algorithm_Bandwidth_comparison", "Algorithm bandwidth", "Message size / latency."},
     {"NCCL_Bus_Bandwidth_comparison", "Bus bandwidth",
      "Algorithm bandwidth x the factor of the collective."},
     {"NCCL_Total_Communication_Latency_comparison", "Total communication latency",
-     "Sum over the collectives of a size; it grows with their number."},
+     "Sum over the collectives of one size; it grows with their number."},
     {"NCCL_Performance_Percentage_Change_comparison", "Change of collectives",
      "Percent of the baseline; positive is better."}};
 

@@ -20,7 +20,7 @@ const std::vector<std::string>& run_colours() {
   return colours;
 }
 
-/// A kind of time of one rank, NaN when it is not there.
+/// Returns a kind of time of one rank, NaN when it is not available.
 double time_ms(const RankTimeline& side, TimeKind kind) {
   const auto found = side.kinds.find(kind);
   return found == side.kinds.end() ? NAN : ns_to_ms(found->second.time_ns);
@@ -40,8 +40,8 @@ bool differs(const Judgement& j) {
   return j.verdict == Verdict::kBetter || j.verdict == Verdict::kWorse;
 }
 
-/// A change with its interval: that of the samples' means where there are samples, so that both
-/// belong together; grey unless it is a difference.
+/// Adds a change with its interval, both from the sample means where there are samples, so that
+/// they belong together; grey unless the verdict is better or worse.
 void add_change(PlotSeries& series, const Judgement* judgement, std::optional<double> improvement) {
   const bool sampled = judgement != nullptr && judgement->change;
   series.values.push_back(sampled ? *judgement->change : improvement.value_or(NAN));
@@ -56,7 +56,7 @@ bool holds_values(const PlotPanel& panel) {
   });
 }
 
-/// A plot without its empty panels; none of empty ones.
+/// Adds a plot without its empty panels; adds no plot when all are empty.
 void add_plot(std::string name, PlotSpec spec, Plots& out) {
   std::erase_if(spec.panels, [](const PlotPanel& panel) { return !holds_values(panel); });
   if (!spec.panels.empty())
@@ -217,8 +217,8 @@ void add_rank_plots(const Comparison& comparison, Plots& out) {
   add_changes_by_rank(comparison, rows, out);
 }
 
-/// What the bars of collectives stand for: one entry per collective, type, size and group, in the
-/// order of the first comparison.
+/// The bars of the collective plots: one per collective, type, size and group, in the order of the
+/// first comparison.
 struct CollectiveBars {
   std::vector<std::string> names;
   std::vector<std::map<std::string, const CollectiveChange*>> rows; ///< one per test
@@ -231,7 +231,7 @@ struct CollectiveBars {
 };
 
 CollectiveBars collective_bars(const Comparison& comparison) {
-  constexpr std::size_t kMost = 24; // more do not fit a page; the table holds them all
+  constexpr std::size_t kMost = 24; // more do not fit a page; the table contains all
   CollectiveBars out;
   for (const CollectiveComparison& c : comparison.collectives) {
     auto& rows = out.rows.emplace_back();
@@ -257,16 +257,16 @@ CollectiveBars collective_bars(const Comparison& comparison) {
   return out;
 }
 
-/// A figure of collectives as bars.
+/// A metric of collectives, drawn as bars.
 struct CollectiveFigure {
   const char* file;
   const char* label;
   FigureChange CollectiveChange::*figure;
-  Judgement CollectiveChange::*judgement; ///< none: a sum, which is not judged
-  SampleSet CollectiveSamples::*samples;  ///< that `figure` is the mean of, but for a factor
+  Judgement CollectiveChange::*judgement; ///< null: a sum, which is not judged
+  SampleSet CollectiveSamples::*samples;  ///< `figure` is their mean times a factor
 };
 
-/// A mean with the 95 % interval of the samples it is made of.
+/// Adds a mean with the 95 % interval from its samples.
 void add_mean(PlotSeries& series, const ComparedRun& run, const CollectiveChange* change,
               std::optional<double> mean, const CollectiveFigure& f) {
   series.values.push_back(mean.value_or(NAN));

@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// The documented plots by file name without extension; those without data are left out.
+/// Returns the documented plots by file name without extension; leaves out those without data.
 [[nodiscard]] std::vector<std::pair<std::string, PlotSpec>>
 compare_plots(const Comparison& comparison);
 

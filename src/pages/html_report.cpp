@@ -170,8 +170,8 @@ std::string bars(const HtmlReport& report, const HtmlSection& section) {
                      y, marks);
 }
 
-/// The points joined where both neighbours have a value, marked ones on top. Nothing without a
-/// value.
+/// Returns the points, joined where both neighbours have a value, with marked ones on top. Returns
+/// "" when no point has a value.
 std::string trend_chart(const HtmlTrend& trend) {
   constexpr double kLeft = 70;
   constexpr double kWidth = 790;

@@ -9,8 +9,8 @@
 
 namespace rankscope {
 
-/// Whether a difference is one: what has no interval is not coloured, what cannot be told apart is
-/// grey.
+/// Whether a difference is significant: without an interval it has no colour, and without
+/// significance it is grey.
 enum class Told { kNoInterval, kAlike, kDiffers };
 
 /// A row with one number per series; NaN where a series lacks it.
@@ -36,8 +36,8 @@ struct HtmlTrend {
   std::vector<Point> points;
 };
 
-/// A heading with what is there of: a note, line charts, images, bars and a table of rows by series
-/// with differences to the first series, whole tables.
+/// A heading and any of: a note, line charts, images, bars and a table of rows by series with
+/// differences to the first series, complete tables.
 struct HtmlSection {
   std::string title;
   int level = 2;                   ///< 2 or 3
@@ -45,7 +45,7 @@ struct HtmlSection {
   std::vector<std::string> points; ///< a list of sentences under it
   std::vector<HtmlTrend> trends;
   std::vector<HtmlImage> images;
-  bool side_by_side = false; ///< images beside each other where the page is wide
+  bool side_by_side = false; ///< images next to each other where the page is wide
   std::string unit;          ///< of every value in rows, e.g. "ms"
   std::vector<HtmlRow> rows;
   bool bars = true;              ///< of rows, on one shared axis
@@ -57,11 +57,11 @@ struct HtmlReport {
   std::string title;
   std::vector<std::string> series;  ///< labels of the sides, the first is the baseline
   std::vector<std::string> summary; ///< sentences
-  double refresh_s = 0;             ///< the browser loads the page again so often; 0: never
+  double refresh_s = 0;             ///< seconds after which the browser reloads the page; 0: never
   std::vector<HtmlSection> sections;
 };
 
-/// The page; every text is escaped.
+/// Returns the page; every text is escaped.
 [[nodiscard]] std::string html_page(const HtmlReport& report);
 
 } // namespace rankscope

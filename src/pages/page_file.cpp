@@ -20,7 +20,7 @@ Result<void> can_make_pages() {
 
 Result<std::string> page_text(const std::string& title, const std::string& blob) {
   RS_CHECK(can_make_pages());
-  // base64 and escaped text have no '<': whatever the data hold, no element ends early
+  // base64 and escaped text have no '<', so no data can end an element early
   const std::array<std::pair<std::string_view, std::string>, 7> parts = {{
       {"@TITLE@", xml_escaped(title)},
       {"@CSS@", std::string(page_css())},

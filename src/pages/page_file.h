@@ -8,10 +8,10 @@
 
 namespace rankscope {
 
-/// Whether this program holds ECharts, without which no page can be made. Errors: kMissingTool.
+/// Checks that this program contains ECharts, which every page needs. Errors: kMissingTool.
 [[nodiscard]] Result<void> can_make_pages();
 
-/// The page of a blob (pages/data/page_blob.h); `title` is escaped. Errors: those of
+/// Returns the page of a blob (pages/data/page_blob.h); escapes `title`. Errors: those of
 /// can_make_pages().
 [[nodiscard]] Result<std::string> page_text(const std::string& title, const std::string& blob);
 

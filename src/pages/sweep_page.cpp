@@ -60,7 +60,7 @@ private:
   std::vector<HtmlRow> order_;
 };
 
-/// The kinds of time that the page has tables of.
+/// The kinds of time that have tables on the page.
 constexpr std::array kShownTimes{TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm,
                                  TimeKind::kIdle};
 
@@ -71,8 +71,8 @@ const ConfigurationRanks* group_of(const Side& side, const std::string& label) {
   return nullptr;
 }
 
-/// Which configurations differ in their steps from those of the first side: Welch at a level for
-/// all cells of these tables. A difference whose sign the shown means do not have is none.
+/// Marks configurations whose steps differ significantly from the first side: Welch at a level for
+/// all cells of these tables. A difference does not count if the shown means have the other sign.
 void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlRow>& rows) {
   const double alpha = corrected_alpha(kShownTimes.size() * rows.size() * (sides.size() - 1));
   std::vector<double> correlations; // by side
@@ -110,7 +110,7 @@ HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
   return section;
 }
 
-/// n, mean, median and max of the ranges by one dimension of the sweep.
+/// Returns n, mean, median and max of the ranges by one dimension of the sweep.
 HtmlSection spread_section(const std::vector<Side>& sides,
                            std::optional<std::int64_t> VariancePoint::*by, const char* title,
                            const char* label) {
@@ -148,7 +148,7 @@ HtmlSection spread_section(const std::vector<Side>& sides,
   return section;
 }
 
-/// Mean over the configurations of the mean of one figure, by collective, data type, size and
+/// Averages the means of one metric over the configurations, by collective, data type, size and
 /// group.
 HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary::*of,
                                const std::string& title, const std::string& unit, bool higher) {
@@ -179,7 +179,7 @@ HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary
   return section;
 }
 
-/// The five plots of every sweep on shared axes, as sections with the plots beside each other.
+/// Returns the five plots of every sweep on shared axes; a section has one plot of each sweep.
 std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides) {
   std::vector<HtmlSection> out;
   std::vector<VarianceData> all;
@@ -221,10 +221,10 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides) {
   return out;
 }
 
-/// Sentences that compare with an interval: four kinds of time.
+/// Sentences with an interval per pair of sweeps: four kinds of time.
 constexpr std::size_t kComparedWords = 4;
 
-/// A sweep against the first one.
+/// Returns a sweep paired with the first one.
 SweepPair pair_of(const std::vector<Side>& sides, std::size_t s) {
   return {sides[0].label, sides[s].label, kComparedWords * (sides.size() - 1)};
 }
@@ -252,13 +252,13 @@ void compare_rows(const std::vector<Side>& sides, const std::vector<HtmlRow>& ro
   }
 }
 
-/// A GEMM with what the page shows of it.
+/// A GEMM as the page shows it.
 struct TopGemm {
   const GemmRow* row;
   std::string kernel; ///< its name, cut
 };
 
-/// The rows with the largest range of a side.
+/// Returns the rows of a side with the largest range.
 Table top_gemms(const Side& side) {
   constexpr std::size_t kRows = 10;
   std::vector<TopGemm> rows;
@@ -271,14 +271,11 @@ Table top_gemms(const Side& side) {
   const Schema<R> schema(
       side.label, "GEMMs with the largest range",
       {{"configuration",
-        [](const R& r) { return std::string_view(r.row->key.configuration.label); }} // namespace
-       ,
+        [](const R& r) { return std::string_view(r.row->key.configuration.label); }},
        {"threads", [](const R& r) { return r.row->key.configuration.threads(); }},
        {"channel", [](const R& r) { return r.row->key.configuration.channels_or_cus(); }},
        {"rank", [](const R& r) { return r.row->key.rank; }},
-       {
-           "op", [](const R& r) { return std::string_view(r.row->op); } // namespace rankscope
-       },
+       {"op", [](const R& r) { return std::string_view(r.row->op); }},
        {"input_dims", [](const R& r) { return std::string_view(r.row->dims); }},
        {"kernel_name", [](const R& r) { return std::string_view(r.kernel); }},
        {"kernel_time_min_us", Unit::kUs, [](const R& r) { return r.row->calls_us.min; }},

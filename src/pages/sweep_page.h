@@ -11,13 +11,13 @@ namespace rankscope {
 
 struct SweepSide {
   std::string label;
-  std::string folder; ///< shown as it is
+  std::string folder; ///< shown unchanged
   const SweepFacts* facts = nullptr;
 };
 
 /// Writes one self-contained page: a summary in words, timelines, the five variance plots on shared
-/// axes, GEMMs and collectives with differences to the first sweep. What a sweep lacks is said on
-/// the page. Errors: kUnreadable when a sweep has no rank that was analysed, kOutput.
+/// axes, GEMMs and collectives with differences to the first sweep. The page names missing data of
+/// a sweep. Errors: kUnreadable when no rank of a sweep was analysed, kOutput.
 Result<void> write_sweep_page(const std::vector<SweepSide>& sweeps, const std::string& path);
 
 } // namespace rankscope

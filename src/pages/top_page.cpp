@@ -16,7 +16,7 @@ constexpr std::size_t kMostRanks = 16;
 constexpr std::size_t kMostProblems = 8;
 constexpr std::size_t kWidest = 200;
 
-/// A figure in a few characters; "" for NaN.
+/// Formats a value in a few characters; "" for NaN.
 std::string number(double value, int decimals) {
   if (std::isnan(value))
     return "";
@@ -32,7 +32,7 @@ std::string counted(std::int64_t n, const char* one, const char* many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
-/// "sum over 4 ranks" where there are several.
+/// Returns "sum over 4 ranks" where there are several.
 std::string over_ranks(const TopFacts& facts, const char* what) {
   return facts.overview.ranks > 1 ? fmt::format("{} over {} ranks", what, facts.overview.ranks)
                                   : std::string();
@@ -46,7 +46,7 @@ std::string remark(std::initializer_list<std::string> parts) {
   return out;
 }
 
-/// "the first 8 of 120", or nothing where all are shown.
+/// Returns "8 of 120", or "" where all are shown.
 std::string cut_remark(std::size_t shown, std::int64_t all) {
   return static_cast<std::int64_t>(shown) < all ? fmt::format("{} of {}", shown, all)
                                                 : std::string();
@@ -168,7 +168,7 @@ std::string categories(const TopFacts& facts) {
 
 constexpr std::size_t kShapesWidth = 22;
 
-/// Complete shapes from the first on: no digit is cut.
+/// Returns the first shapes that fit, each complete: no digit is cut.
 std::string leading_shapes(const std::string& dims) {
   const std::string all = short_shapes(dims);
   if (all.size() <= kShapesWidth)
@@ -177,7 +177,7 @@ std::string leading_shapes(const std::string& dims) {
   return end == std::string::npos ? ".." : all.substr(0, end + 1) + "..";
 }
 
-/// The names of operators. Rows of single kernels get the kernels' short names.
+/// Returns the names of operators. Rows of single kernels get the kernels' short names.
 std::vector<std::string> operator_texts(const std::vector<TopOperator>& operators) {
   std::vector<std::string> out;
   std::vector<std::string_view> kernels;
@@ -197,7 +197,7 @@ std::vector<std::string> operator_texts(const std::vector<TopOperator>& operator
   return out;
 }
 
-/// More than the GPU can do: rounded, it shows above 100 %.
+/// More than the GPU can do: above 100 % when rounded.
 bool above_roofline(const TopOperator& op) {
   return op.percent_of_roofline >= 100.5;
 }
@@ -269,7 +269,7 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
                                   {"MiB", true, 0, 6},     {"ranks", true, 0, 2},
                                   {"type", false, 0, 1},   {"collective", false, 18, 0},
                                   {"skew us", true, 0, 3}, {"bus GB/s", true, 0, 7}};
-  if (alone) { // what one rank cannot tell
+  if (alone) { // not measurable with one rank
     columns.resize(columns.size() - 2);
     for (std::vector<PageCell>& row : rows)
       row.resize(row.size() - 2);
@@ -288,8 +288,8 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
   }
 }
 
-/// All, or where there are many the marked ones, those with the most and the least of a time, and
-/// the first others.
+/// Returns all ranks, or of many the marked ones, those with the highest and the lowest times, and
+/// the first of the others.
 std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
   std::vector<const TopRankRow*> out;
   for (const TopRankRow& row : facts.ranks)
@@ -299,7 +299,7 @@ std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
     if (out.size() < kMostRanks && std::find(out.begin(), out.end(), &row) == out.end())
       out.push_back(&row);
   };
-  if (facts.ranks.size() > kMostRanks) // those at the ends, of each time some
+  if (facts.ranks.size() > kMostRanks) // some with the highest and the lowest of each time
     for (const auto of : {&TopRankRow::late_us, &TopRankRow::compute_ms, &TopRankRow::total_ms}) {
       std::vector<const TopRankRow*> order;
       for (const TopRankRow& row : facts.ranks)

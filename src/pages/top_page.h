@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// The whole answer, no line wider than the style says; from 40 columns on, more than 200 are not
-/// used. Escape sequences only with colour, and none of them from a text of the trace.
+/// Returns the complete page. From 40 columns on, no line is wider than the style says; it uses at
+/// most 200. Escape sequences appear only with colour, and never come from a text of the trace.
 [[nodiscard]] std::string top_page(const TopFacts& facts, const PageStyle& style);
 
 } // namespace rankscope

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kBlues[] = {"#e6f2ff", "#99ccff", "#4da6ff", "#0073e6"};
 constexpr const char* kLights[] = {"#add8e6", "#f08080", "#90ee90", "#ffd580"};
 
-/// viridis at i of n, linear between nine of its colours.
+/// Returns colour i of n of viridis, linear between nine of its colours.
 std::string viridis(std::size_t i, std::size_t n) {
   static constexpr int kStops[][3] = {{68, 1, 84},    {71, 44, 122},  {59, 81, 139},
                                       {44, 113, 142}, {33, 144, 141}, {39, 173, 129},
@@ -52,7 +52,7 @@ PlotSpec box(const VarianceData& data, Dimension by, const char* label, const ch
   p.y_label = "Time Difference (us)";
   p.groups = grouped(data, by, label);
   p.colours = std::move(colours);
-  // so many ranks that their boxes would touch get a wider sheet
+  // with many ranks a wider sheet keeps their boxes apart
   width = std::clamp(0.35 * static_cast<double>(p.groups.size()), width, 40.0);
   return {title, width, 6, {std::move(p)}};
 }

@@ -19,25 +19,25 @@ struct VariancePoint {
 };
 
 struct VarianceData {
-  std::string top; ///< "5": rows of each rank, told in the titles; empty = not known
+  std::string top; ///< "5": rows of each rank, named in the titles; empty = unknown
   std::vector<VariancePoint> points;
 };
 [[nodiscard]] VarianceData variance_data(const GemmFacts& facts, std::size_t top_k);
 
-/// variance_by_{threads,channels,ranks}_boxplot, variance_violin_combined and
-/// variance_thread_channel_interaction by name; those without data are left out. `y_range` makes
+/// Returns variance_by_{threads,channels,ranks}_boxplot, variance_violin_combined and
+/// variance_thread_channel_interaction by name; leaves out those without data. `y_range` makes
 /// plots of several sweeps comparable.
 [[nodiscard]] std::vector<std::pair<std::string, PlotSpec>>
 variance_plots(const VarianceData& data, const std::optional<std::pair<double, double>>& y_range);
 
-/// From 0 (or the lowest value) to a little above the highest range of all.
+/// Returns an axis from 0 (or the lowest value) to a little above the highest range of all.
 [[nodiscard]] std::pair<double, double> variance_range(const std::vector<VarianceData>& all);
 
-/// Begins to draw the plots into `folder`, as .png and, with `svg`, as .svg too; on the pool, or
-/// without one at once. Errors: kOutput.
+/// Starts to draw the plots into `folder`, as .png and, with `svg`, as .svg too: on the pool, or at
+/// once without a pool. Errors: kOutput.
 Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string& folder, bool svg,
                                      TaskPool* pool);
-/// The same, and waits.
+/// Does the same and waits.
 Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The stragglers of a run, or what changes would gain, on a terminal.
+// The stragglers of a run, or the predicted gain of changes, on a terminal.
 #pragma once
 
 #include "analyses/job/whatif.h"
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// At most `most` rows of each list, 0: all.
+/// Returns a page with at most `most` rows of each list, 0: all.
 [[nodiscard]] std::string whatif_page(const WhatIfFacts& facts, const PageStyle& style,
                                       std::size_t most);
 

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kWidestWhy = 200;
 constexpr std::size_t kPathRows = 6;
-constexpr double kWorthAPart = 0.05; ///< of what a rank is later
+constexpr double kWorthAPart = 0.05; ///< fraction of a rank's lateness
 constexpr std::int64_t kClockErrorNs = 20'000;
-constexpr double kProfilerPercent = 3; ///< by which a recorded step may be longer
+constexpr double kProfilerPercent = 3; ///< a recorded step may be longer by this
 
 void why_overview(const CauseFacts& facts, ConsolePage& page) {
   page.heading("WHY", facts.title);
@@ -136,11 +136,12 @@ void why_ranks(const CauseFacts& facts, ConsolePage& page) {
                                  : std::string("against the other members of their collectives"));
   for (std::size_t k = 0; k < shown; ++k) {
     const LateRankParts& of = facts.late_rank_parts[k];
-    page.sentence(fmt::format("rank {} comes {} ms{} later to its collectives, those that other "
-                              "work hides included: {}",
-                              of.rank, number3(of.all.excess_ms),
-                              facts.steps > 0 ? " of a step" : "", parts_text(of)),
-                  "  ");
+    page.sentence(
+        fmt::format("rank {} starts its collectives {} ms{} later, including those hidden "
+                    "by other work: {}",
+                    of.rank, number3(of.all.excess_ms), facts.steps > 0 ? " per step" : "",
+                    parts_text(of)),
+        "  ");
   }
 }
 

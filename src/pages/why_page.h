@@ -9,10 +9,10 @@
 
 namespace rankscope {
 
-/// At most `most` causes, 0: all.
+/// Returns a page with at most `most` causes, 0: all.
 [[nodiscard]] std::string why_page(const CauseFacts& facts, const PageStyle& style,
                                    std::size_t most);
-/// The catalogue of rules.
+/// Returns the catalogue of rules.
 [[nodiscard]] std::string why_rules_page(const PageStyle& style);
 
 } // namespace rankscope

@@ -52,7 +52,7 @@ public:
     for (const Candidate& c : files) {
       if (c.rank)
         continue;
-      // beside files that name their rank, others are not asked
+      // heads are read only if no file name contains a rank
       if (by_name || !ask(c.path))
         nameless.push_back(c.path);
     }
@@ -320,9 +320,9 @@ Error ranks_or_runs(const std::string& folder, const std::vector<std::string>& f
           "one run, give --rank-regex or --trace-pattern"};
 }
 
-/// Files of one folder whose names do not hold a rank are one run when their heads name different
+/// Joins files of one folder with no rank in their names into one run if their heads name different
 /// ranks: "worker3_step_12.1688.pt.trace.json", and torch's default "HOST_PID.TIME.pt.trace.json".
-/// Traces of one rank alone stay what they are by their names. Errors: ranks_or_runs().
+/// If all heads name the same rank, the groups stay as they are. Errors: ranks_or_runs().
 Result<void> join_by_header(const std::string& root, const DiscoverOptions& options,
                             Groups& groups) {
   std::map<std::string, std::vector<std::string>> by_folder; // keys of groups
@@ -367,17 +367,17 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
   return {};
 }
 
-/// Names the folders that are called like a configuration and hold no trace at all.
+/// Reports folders that are named like a configuration but contain no trace.
 void name_empty(const std::string& root, const std::vector<std::string>& folders,
                 const ConfigNames& configs, const Groups& groups, Diagnostics& diag) {
-  constexpr std::ptrdiff_t kDeepest = 3; // configurations are no deeper
+  constexpr std::ptrdiff_t kDeepest = 3; // the deepest configuration folder
   const std::size_t prefix = without_slash(root).size() + 1;
   for (const std::string& folder : folders) {
     const std::string relative = folder.substr(prefix);
     if (std::count(relative.begin(), relative.end(), '/') > kDeepest)
       continue;
     const std::optional<ConfigName> config = configs.match(relative + "/x");
-    const auto below = groups.lower_bound("c" + relative + "/"); // a=1 of a=1/b=2 is none
+    const auto below = groups.lower_bound("c" + relative + "/"); // a=1 is only a parent of a=1/b=2
     if (config && config->folder == relative && groups.count("c" + relative) == 0 &&
         (below == groups.end() || below->first.rfind("c" + relative + "/", 0) != 0))
       diag.add(counters::config_without_traces(), folder);
@@ -397,7 +397,7 @@ Error no_trace(const std::vector<std::string>& paths, const char* what,
 
 std::vector<std::int64_t> missing_ranks(const std::vector<RankFile>& ranks,
                                         const std::map<std::int64_t, std::uint64_t>& worlds) {
-  constexpr std::int64_t kMostRanks = 1 << 20; // ranks beyond are no reason to name those below
+  constexpr std::int64_t kMostRanks = 1 << 20; // missing ranks are listed only below this
   std::int64_t end = ranks.empty() ? 0 : std::min(ranks.back().rank, kMostRanks) + 1;
   const auto most = std::ranges::max_element(
       worlds, [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -436,7 +436,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
     for (const std::string& file : found.files) {
       Candidate c;
       c.path = file;
-      // folders above the given one do not tell ranks: /data/rank0_tests/run is no rank
+      // ignore ranks in folders above the given one: /data/rank0_tests/run
       const bool below = file.size() > path.size() && file != path;
       const std::size_t prefix = below ? without_slash(path).size() + 1 : 0;
       Candidate relative;

@@ -1,5 +1,5 @@
-// Discovery: which files below a folder are which rank of which configuration. Reads folder
-// listings (and, where asked, the head of a file), never whole traces.
+// Discovery: finds the configuration and rank of each trace file below a folder. It reads folder
+// listings and, on request, the head of a file, but never a complete trace.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -22,7 +22,7 @@ struct RankFile {
   std::int64_t rank = 0;
   std::string path;
   std::uint64_t bytes = 0; ///< size on disk
-  /// Set when the file holds several ranks: the one that is meant.
+  /// The rank to read when the file contains several ranks.
   std::optional<std::int64_t> rank_in_file = {};
 };
 
@@ -31,9 +31,9 @@ struct RunPlan {
   Configuration configuration; ///< its label is unique within a sweep
   std::string folder;
   std::vector<RankFile> ranks;
-  /// Below the largest rank found or the world size of most heads; they have been named.
+  /// Missing below the largest rank found or the most frequent world size; already reported.
   std::vector<std::int64_t> missing_ranks;
-  /// Where the facts of its ranks are in place of their traces (engine/rank_parts.h).
+  /// Source of the rank facts when they replace the traces (engine/rank_parts.h).
   std::shared_ptr<const PartSource> parts = {};
 };
 
@@ -47,30 +47,30 @@ struct DiscoverOptions {
   bool files_as_runs = false; ///< in a sweep, files of one folder without any rank are runs
   bool check_header_rank =
       true;                  ///< compare with distributedInfo.rank where it is early in the file
-  Readers known = readers(); ///< who is asked what a file is
+  Readers known = readers(); ///< readers that may recognize a file
 };
 
-/// The numbers below the largest of `ranks` (ascending), or below the world size that most heads of
-/// files give (`worlds`: how many say so), that are not among them; none from 2^20 on.
+/// Returns the missing ranks: those not in `ranks` (ascending) but below its largest rank or the
+/// most frequent world size of file heads (`worlds`: size to count). Omits ranks from 2^20 on.
 [[nodiscard]] std::vector<std::int64_t>
 missing_ranks(const std::vector<RankFile>& ranks,
               const std::map<std::int64_t, std::uint64_t>& worlds);
 
-/// "ranks 2, 3, 8-15 have no trace"; 16 ranges are named, the rest is counted.
+/// Returns "ranks 2, 3, 8-15 have no trace"; lists up to 16 ranges and counts the rest.
 [[nodiscard]] std::string missing_ranks_text(const std::vector<std::int64_t>& missing);
 
-/// The ranks of one run, from folders and/or files; a file may hold several ranks. Of several
-/// traces of a rank in one folder, with steps or times in their names, the newest is used
-/// (choose_windows()); other candidates for one rank are an error that lists them. Where neither
-/// heads nor names have ranks, the order of the names counts, with a note. Missing ranks are named
-/// in `diag` (data loss) or an error when required.
+/// Finds the ranks of one run in folders and files; a file may contain several ranks. Among several
+/// traces of a rank in one folder, with steps or times in their names, it uses the newest
+/// (choose_windows()); other candidates for one rank are an error that lists them. If neither heads
+/// nor names contain ranks, it numbers the files by name, with a note. Missing ranks are reported
+/// in `diag` (data loss), or are an error when required.
 Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,
                              Diagnostics& diag);
 
-/// Every configuration below `root`, by ordered_before: folders <T>thread/nccl_<C>channels,
-/// <CU>cu_<T>threads and name=value, in any nesting; a plain folder of rank traces is a sweep of
-/// one run. A configuration without traces is named in `diag`. Several traces of one folder without
-/// a rank in head or name may be ranks or runs: kUsage, unless files_as_runs says it.
+/// Finds every configuration below `root`, in ordered_before order: <T>thread/nccl_<C>channels,
+/// <CU>cu_<T>threads and name=value folders, in any nesting; a plain folder of rank traces is a
+/// sweep of one run. Configurations without traces are reported in `diag`. Several traces of one
+/// folder with no rank in head or name may be ranks or runs: kUsage, unless files_as_runs is set.
 Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const DiscoverOptions& options,
                                             Diagnostics& diag);
 

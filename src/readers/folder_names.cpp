@@ -52,7 +52,7 @@ bool all_digits(const std::string& text) {
                                       [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Whole folder names: up to the next slash behind a match.
+/// Returns `folder` up to the next slash after the match, so that folder names stay complete.
 std::string up_to(const std::string& folder, const std::smatch& m) {
   const auto at = static_cast<std::size_t>(m.position(0) + m.length(0));
   return folder.substr(0, folder.find('/', at));
@@ -108,7 +108,7 @@ Result<RankNames> RankNames::make(const DiscoverOptions& o) {
     const auto names = group_names(o.rank_regex);
     out.group_ = names.count("rank") != 0 ? names.at("rank") : 1;
     if (out.part_.mark_count() < 1)
-      return Error{ErrorCode::kUsage, "--rank-regex", "needs a group that holds the rank", ""};
+      return Error{ErrorCode::kUsage, "--rank-regex", "needs a group that contains the rank", ""};
   } else {
     out.part_ = std::regex(R"(rank[\[\-_/]?([0-9]+))", std::regex::icase);
   }
@@ -174,7 +174,7 @@ std::optional<ConfigName> ConfigNames::by_own(const std::string& folder) const {
     return std::nullopt;
   ConfigName out;
   out.folder = up_to(folder, m);
-  for (const auto& [name, group] : groups_) // by name: the expression's order tells nobody more
+  for (const auto& [name, group] : groups_) // by name: the order in the expression is arbitrary
     if (m[group].matched && name != "rank")
       out.configuration.set(name, m[group].str());
   return out;

@@ -1,4 +1,4 @@
-// What the names of files and folders tell: the rank of a trace, the configuration of a sweep.
+// Reads the rank of a trace and the configuration of a sweep from file and folder names.
 #pragma once
 
 #include "base/result.h"
@@ -24,10 +24,10 @@ struct Candidate {
 /// Finds the rank in names: by the pattern, the given expression, or the usual spellings.
 class RankNames {
 public:
-  /// Errors: kUsage for an expression that is none or has no place for the rank.
+  /// Errors: kUsage for an invalid expression or one without a place for the rank.
   static Result<RankNames> make(const DiscoverOptions& options);
 
-  /// Fills in rank and group from the path. False: the pattern does not take this file at all.
+  /// Fills in rank and group from the path. Returns false if the pattern does not match the file.
   bool match(Candidate& c) const;
 
 private:
@@ -49,10 +49,10 @@ struct ConfigName {
 /// <T>thread/nccl_<C>channels, <CU>cu_<T>threads and name=value.
 class ConfigNames {
 public:
-  /// Errors: kUsage for an expression that is none.
+  /// Errors: kUsage for an invalid expression.
   static Result<ConfigNames> make(const std::string& expression);
 
-  /// Of a file by its path below the root; the file's own name is not looked at.
+  /// Returns the configuration of a file from its path below the root; ignores the file name.
   [[nodiscard]] std::optional<ConfigName> match(const std::string& relative) const;
 
 private:

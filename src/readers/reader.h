@@ -1,5 +1,5 @@
-// Readers turn a file into Traces, one a rank. What a file is, and which ranks it holds, is asked
-// of the readers alone: by its name, then by its first bytes.
+// Readers turn a file into Traces, one per rank. Only the readers decide what a file is and which
+// ranks it contains: by its name, then by its first bytes.
 #pragma once
 
 #include "base/result.h"
@@ -27,23 +27,22 @@ struct ReadOptions {
   bool keep_python = false;         ///< keep python_function events
   bool keep_launches = false;       ///< keep the kernels that runtime calls name
   unsigned threads = 1;             ///< this file's share of the threads
-  TaskPool* pool = nullptr;         ///< where they are from; without one the reader makes its own
+  TaskPool* pool = nullptr;         ///< pool of these threads; nullptr: the reader makes its own
   std::size_t window_bytes = 0;     ///< size of a cut; 0 = 1 MiB. Tests use small ones
-  std::optional<std::int64_t> rank; ///< of a file with several ranks, this one only
-  Readers known = readers();        ///< who is asked
+  std::optional<std::int64_t> rank; ///< read only this rank of a file with several
+  Readers known = readers();        ///< readers to try
 };
 
 enum class NameClaim {
-  kNo,    ///< not by that name
-  kMaybe, ///< the first bytes have to tell
-  kYes,   ///< traces are called so; other files that are too are found by inspect
+  kNo,    ///< not a name of its traces
+  kMaybe, ///< the first bytes decide
+  kYes,   ///< a usual trace name; inspect() finds other files with such a name
 };
 
-/// What the first bytes of a file tell.
+/// Facts from the first bytes of a file.
 struct FileInfo {
-  bool trace = false; ///< it looks like a trace of this reader
-  std::vector<std::int64_t>
-      ranks; ///< that the file says it holds, ascending; none = it does not say
+  bool trace = false;              ///< it looks like a trace of this reader
+  std::vector<std::int64_t> ranks; ///< that the file names, ascending; empty: unknown
   std::optional<std::int64_t> world_size;
 };
 
@@ -60,26 +59,26 @@ struct Reader {
   bool (*sniff)(std::string_view head, std::string_view path);
   /// The same bytes of a file that the name or sniff() gave to this reader.
   FileInfo (*inspect)(std::string_view head, std::string_view path);
-  /// `source` is `path` opened, from its first byte: it may be a pipe, which cannot be opened
-  /// again. Calls the sink once a rank; a reader of many ranks sets each trace's header.rank and
-  /// may leave out ranks that options.rank does not name. Events that cannot be read are counted in
-  /// the trace's diagnostics; an Error means nothing usable.
+  /// `source` is the opened `path` at its first byte: it may be a pipe, which cannot be opened
+  /// again. Calls the sink once per rank; a reader of many ranks sets each trace's header.rank and
+  /// may omit ranks that options.rank does not name. Events that cannot be read are counted in
+  /// the trace's diagnostics; an Error means that nothing is usable.
   Result<void> (*read)(ByteSource& source, const std::string& path, const ReadOptions& options,
                        const TraceSink& sink);
 };
 
-/// Sniffs and reads; the sink gets each rank, or options.rank alone. Path "-" is standard input.
+/// Detects the format and reads; the sink gets each rank or only options.rank. "-": standard input.
 Result<void> read_traces(const std::string& path, const ReadOptions& options,
                          const TraceSink& sink);
-/// The one trace of a file, or that of options.rank. Errors: kUsage when there are several and none
-/// was chosen.
+/// Reads the only trace of a file, or that of options.rank. Errors: kUsage when there are several
+/// and options.rank is not set.
 Result<Trace> read_trace(const std::string& path, const ReadOptions& options = {});
 
-/// Which of the readers takes a file of this name, without opening it unless a reader says kMaybe.
+/// Returns whether a reader accepts a file of this name; opens it only if a reader claims kMaybe.
 [[nodiscard]] bool is_trace_file(const std::string& path, Readers known);
-/// What the file tells before it is read; `trace` is false for files that are no trace.
+/// Returns the facts in the file's first bytes; `trace` is false for files that are not traces.
 [[nodiscard]] FileInfo inspect_file(const std::string& path, Readers known);
-/// ".json, .db, each also with .gz or .zst", for messages.
+/// Returns ".json, .db, each also with .gz or .zst", for messages.
 [[nodiscard]] std::string trace_endings(Readers known);
 
 #define RANKSCOPE_READER(id) extern const Reader id##_reader;

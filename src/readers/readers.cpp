@@ -39,9 +39,10 @@ Error not_one(const std::string& path, const ReadOptions& options, std::vector<s
   std::sort(seen.begin(), seen.end());
   if (options.rank)
     return Error{ErrorCode::kUnreadable, path,
-                 fmt::format("holds no rank {}; it has {}", *options.rank, ranges_text(seen)), ""};
+                 fmt::format("contains no rank {}; it has {}", *options.rank, ranges_text(seen)),
+                 ""};
   return Error{ErrorCode::kUsage, path,
-               fmt::format("holds {} ranks ({}), and this command takes one", seen.size(),
+               fmt::format("contains {} ranks ({}), and this command reads one", seen.size(),
                            ranges_text(seen)),
                ""};
 }

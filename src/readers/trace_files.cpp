@@ -102,7 +102,7 @@ private:
     } else if (entry.is_regular_file(ec) && !left_out(entry.path()) &&
                is_trace_file(entry.path().string(), known_)) {
       out_.files.push_back(entry.path().string());
-    } else if (ec && ec != std::errc::no_such_file_or_directory) { // a dangling link is no folder
+    } else if (ec && ec != std::errc::no_such_file_or_directory) { // ignore dangling links
       lost(entry.path(), ec.message());
     }
   }

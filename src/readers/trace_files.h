@@ -1,4 +1,4 @@
-// Which traces lie below a folder: the walk of discovery.
+// Lists the traces below a folder for discovery.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -12,14 +12,14 @@
 namespace rankscope {
 
 struct Listing {
-  std::vector<std::string> files;   ///< by name what a reader takes, sorted
-  std::vector<std::string> folders; ///< all that were entered but `root`, sorted
+  std::vector<std::string> files;   ///< files that a reader accepts, sorted
+  std::vector<std::string> folders; ///< every folder entered except `root`, sorted
 };
 
-/// What lies below `root`, or `root` itself when it is a file; without hidden files and what
-/// rankscope writes itself. Links to folders are followed, but each real folder is entered once, by
-/// its own path where that is below `root`. A folder that cannot be entered is named in `diag`
-/// (data loss). Errors: kUnreadable when there is no `root` or it cannot be entered.
+/// Lists the traces below `root`, or `root` itself if it is a file, without hidden files and
+/// rankscope's own output. Follows links to folders, but enters each real folder once, by its own
+/// path if that is below `root`. Reports folders that it cannot enter in `diag` (data loss).
+/// Errors: kUnreadable when `root` does not exist or cannot be entered.
 Result<Listing> list_traces(const std::string& root, Readers known, Diagnostics& diag);
 
 [[nodiscard]] bool ends_with(std::string_view text, std::string_view end);

@@ -1,4 +1,4 @@
-// When a trace was changed: what tells that something made of it is still good.
+// Size and time of the last change of a trace: they show whether data derived from it is valid.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace rankscope {
 
-/// Of a trace in several files (the tables of rocprofv3) all of them: their bytes together, and the
-/// newest time.
+/// For a trace in several files (the tables of rocprofv3): the sum of their sizes and the newest
+/// time.
 struct TraceStamp {
   std::uint64_t bytes = 0;
-  std::int64_t changed_ns = 0; ///< unix time; 0: there is none
-  /// "1024 1770000000000000000"; "absent".
+  std::int64_t changed_ns = 0; ///< unix time; 0: no such file
+  /// Returns "1024 1770000000000000000" or "absent".
   [[nodiscard]] std::string text() const;
 };
 [[nodiscard]] TraceStamp trace_stamp(const std::string& path);
 
-/// The files of a trace that are there: one, or the tables of rocprofv3.
+/// Returns the files of a trace: `path`, or the tables of rocprofv3 that exist.
 [[nodiscard]] std::vector<std::string> files_of_trace(const std::string& path);
 
 } // namespace rankscope

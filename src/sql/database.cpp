@@ -122,7 +122,7 @@ Result<void> SqlDatabase::open_in_memory() {
   return error;
 }
 
-/// From here on the settings stay as they are.
+/// Locks the settings: statements cannot change them from here on.
 Result<void> SqlDatabase::lock(const SqlOptions& options) {
   allow_files_ = options.allow_files;
   std::vector<std::string> statements;
@@ -140,9 +140,9 @@ Result<void> SqlDatabase::lock(const SqlOptions& options) {
   return {};
 }
 
-/// DuckDB's log is turned on by a function, which no setting holds back: it writes files and our
-/// standard output, and a refusal comes where nothing can catch it. Its name is refused also within
-/// a text, which may be a statement for DuckDB's query().
+/// A function turns on DuckDB's log, and no setting disables it. The log writes files and our
+/// standard output, and DuckDB refuses it where nothing can catch the error. Its name is refused
+/// within texts too, because a text may be a statement for DuckDB's query().
 Result<void> SqlDatabase::check_words(const std::string& statement) const {
   constexpr const char* kLog = "enable_logging";
   if (!allow_files_ && lowercase(statement).find(kLog) != std::string::npos)
@@ -170,7 +170,7 @@ Error SqlDatabase::error_of(const char* text) {
           no_table ? "rankscope query --tables lists them" : ""};
 }
 
-/// The statement, or one around it whose columns query_table() can take.
+/// Returns the statement, or a query around it with columns that query_table() can read.
 Result<std::string> SqlDatabase::readable(const std::string& statement) {
   HeldStatement of(calls_);
   if (calls_.prepare(connection_, statement.c_str(), &of.prepared) != kSuccess)
@@ -189,7 +189,7 @@ Result<std::string> SqlDatabase::readable(const std::string& statement) {
   if (!needed)
     return statement;
   const std::string around = fmt::format("SELECT {} FROM (\n{}\n)", columns, statement);
-  HeldStatement tried(calls_); // only what is a query may stand in another
+  HeldStatement tried(calls_); // only a query can be a subquery
   return calls_.prepare(connection_, around.c_str(), &tried.prepared) == kSuccess ? around
                                                                                   : statement;
 }

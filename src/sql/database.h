@@ -25,13 +25,13 @@ public:
   static Result<std::unique_ptr<SqlDatabase>> open(SqlSource& source, const SqlOptions& options);
   ~SqlDatabase();
 
-  /// One statement. Its rows as a table called `name` (nested values as JSON in text columns that
-  /// say so), a table without columns where it has none to show. Decimals are doubles, integers
-  /// beyond 64 bits too, other types text. Errors: kUsage for what DuckDB says of the statement,
-  /// in one line; what the source says; kOutput for what could not be written; kInterrupted.
+  /// Runs one statement. Returns its rows as a table called `name`, without columns if it has no
+  /// result. Nested values are JSON in text columns marked so. Decimals and integers beyond 64 bits
+  /// become doubles, other types text. Errors: kUsage with DuckDB's message in one line; the error
+  /// of the source; kOutput if a file could not be written; kInterrupted.
   Result<Table> query(const std::string& statement, const std::string& name = "result");
 
-  /// Ends a running query() of another thread, which then says kInterrupted.
+  /// Ends a running query() of another thread, which then returns kInterrupted.
   void interrupt() const;
 
 private:
@@ -50,8 +50,8 @@ private:
   duckdb::Connection connection_ = nullptr;
 };
 
-/// What DuckDB says, in one line: its first paragraph, and from the second the line of SQL that it
-/// points at.
+/// Returns DuckDB's message in one line: its first paragraph, and from the second the line of SQL
+/// that it points at.
 [[nodiscard]] std::string one_line(std::string_view message);
 
 } // namespace rankscope

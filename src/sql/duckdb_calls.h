@@ -1,7 +1,6 @@
 // The part of DuckDB's stable C interface that rankscope calls, declared here: types, functions and
 // the values of its enumerations, as https://duckdb.org/docs/stable/clients/c/api documents them.
-// The library is opened when a query asks for it (duckdb_library.h); nothing of it is needed to
-// build.
+// The first query opens the library (duckdb_library.h); the build does not need it.
 #pragma once
 
 #include <array>
@@ -31,7 +30,7 @@ struct ResultBlock {
   void* internal = nullptr;
 };
 
-/// duckdb_string_t: up to 12 bytes lie in it; of longer texts the first four, then a pointer.
+/// duckdb_string_t: stores up to 12 bytes; for longer texts, their first four and a pointer.
 struct alignas(8) Text {
   std::uint32_t length;
   std::array<char, 12> bytes;

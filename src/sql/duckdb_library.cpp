@@ -32,7 +32,7 @@ Result<DuckDbLibrary> opened() {
       return library;
   }
   return Error{ErrorCode::kMissingTool, "DuckDB",
-               fmt::format("SQL and Parquet need its library {}, which is in none of: {}", kName,
+               fmt::format("SQL and Parquet need its library {}, which was not found in: {}", kName,
                            fmt::join(places, ", ")),
                kHint};
 }

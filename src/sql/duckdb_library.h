@@ -1,4 +1,4 @@
-// DuckDB's shared library, opened when the first query asks for it: nothing else needs it.
+// DuckDB's shared library. The first query opens it: nothing else needs it.
 #pragma once
 
 #include "base/result.h"
@@ -31,17 +31,17 @@ struct DuckDbLibrary {
 #undef RS_DUCK
   std::string path; ///< that was opened
 
-  /// Opened at the first call, for the rest of the program; any thread. Errors: kMissingTool,
-  /// which says where it was looked for and how it is to be had.
+  /// Opens the library at the first call, for the rest of the program; any thread. Errors:
+  /// kMissingTool, which says where it was searched and how to get it.
   [[nodiscard]] static Result<const DuckDbLibrary*> get();
 };
 
-/// Where the library is looked for, in this order: $RANKSCOPE_DUCKDB alone, where that is set; else
-/// beside own_file() and in ../lib/rankscope of it, the build tree's npm package, the system's.
+/// Returns the paths to search, in this order: $RANKSCOPE_DUCKDB alone if it is set; else next to
+/// own_file(), ../lib/rankscope of it, the build tree's npm package, the system's library.
 [[nodiscard]] std::vector<std::string> duckdb_places();
 
-/// Opens the library of one path and looks all functions up. Errors: kMissingTool with what it is
-/// that is wrong with this one.
+/// Opens the library at this path and looks up all functions. Errors: kMissingTool, which says what
+/// is wrong with it.
 Result<DuckDbLibrary> open_duckdb(const std::string& path);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// SqlTable: facts as a table that SQL reads where they lie. Columns come from the schema of the
-// facts, cells from its getters, and only those that the query needs are asked for.
+// SqlTable: facts as a table that SQL reads in place. Columns come from the schema of the facts,
+// cells from its getters; a query reads only the cells that it needs.
 #pragma once
 
 #include "base/result.h"
@@ -16,8 +16,8 @@
 
 namespace rankscope {
 
-/// Rows that lie together (those of a rank). `value`: any thread, several at once; a text it shows
-/// lives with the part.
+/// Rows that are stored together (those of a rank). Any thread may call `read`, several at once. A
+/// text that it passes lives as long as the part.
 struct SqlPart {
   std::size_t rows = 0;
   /// Calls `take(i, value)` for rows first to first + count - 1 of a column, i from 0.
@@ -29,13 +29,13 @@ struct SqlPart {
 struct SqlTable {
   std::string name; ///< lower case
   std::string help;
-  std::vector<Column> columns; ///< with ids, which SQL knows them by, and types other than kNull
+  std::vector<Column> columns; ///< with ids, their names in SQL, and types other than kNull
   std::vector<SqlPart> parts;
   [[nodiscard]] std::size_t rows() const;
 };
 
-/// Rows of facts that are made when they are read: `row(i)` of `rows`. The schema outlives the
-/// part. Example: of each event of a trace, in place.
+/// Returns rows of facts that are made when they are read: `row(i)` of `rows`. The schema must
+/// outlive the part. Example: one row for each event of a trace, in place.
 template <class Row>
 [[nodiscard]] SqlPart part_of_rows(const Schema<Row>& schema, std::size_t rows,
                                    std::function<Row(std::size_t)> row) {
@@ -52,17 +52,17 @@ template <class Row>
   return out;
 }
 
-/// The same of rows that are there; the part keeps them.
+/// Returns the same for existing rows, which the part owns.
 template <class Row>
 [[nodiscard]] SqlPart part_of(const Schema<Row>& schema, std::vector<Row> rows) {
   const auto all = std::make_shared<const std::vector<Row>>(std::move(rows));
   return part_of_rows<Row>(schema, all->size(), [all](std::size_t i) { return (*all)[i]; });
 }
 
-/// Each column has an id: its own, or its header's in snake_case.
+/// Gives each column without an id its header in snake_case.
 [[nodiscard]] std::vector<Column> with_ids(std::vector<Column> columns);
 
-/// A table of the schema's name without a part.
+/// Returns a table with the schema's name and no parts.
 template <class Row> [[nodiscard]] SqlTable table_of(const Schema<Row>& schema) {
   SqlTable out;
   out.name = schema.name();
@@ -71,26 +71,25 @@ template <class Row> [[nodiscard]] SqlTable table_of(const Schema<Row>& schema) 
   return out;
 }
 
-/// Cells that stand in front of each row of a sheet: its run and, in sheets of a rank, that.
+/// The first cells of each row of a sheet: its run and, in sheets of one rank, the rank.
 struct SheetPlace {
   std::string run;
   std::optional<std::int64_t> rank;
 };
 
-/// A sheet of several runs or ranks as one table: columns `run` and (where a sheet has one) `rank`
-/// in front unless the sheet itself has such a column, then all columns of the sheets by id in the
-/// order in which they appear; what one of them lacks is NULL. Columns of no stated type get one
-/// from their cells: integers, numbers, booleans, else text. `known`: the columns where there is
-/// no sheet.
+/// Returns a sheet of several runs or ranks as one table. Columns `run` and (if a sheet has a rank)
+/// `rank` come first unless the sheet has such a column, then all columns of the sheets by id, in
+/// order of appearance. Cells that a sheet lacks are NULL. Columns without a type get one from
+/// their cells: integer, number, boolean, else text. `known`: the columns if there is no sheet.
 [[nodiscard]] SqlTable
 table_of_sheets(std::string name, std::string help,
                 const std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>>& sheets,
                 const std::vector<Column>& known, bool of_ranks);
 
-/// The rows of a statement; columns are called as in `rows`.
+/// Returns the rows of a statement; columns have the names in `rows`.
 [[nodiscard]] SqlTable table_of_result(std::shared_ptr<const Table> rows);
 
-/// A copy of all rows, for writers; cells have the types of their columns.
+/// Returns a copy of all rows, for writers; cells have the types of their columns.
 [[nodiscard]] Table copied_rows(const SqlTable& table);
 
 } // namespace rankscope

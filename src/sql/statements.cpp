@@ -47,7 +47,7 @@ void StatementSplitter::plain(char c) {
     depth_ = 1;
     return;
   } else if (c == '$') {
-    // $tag$ with a tag of letters, digits and _, or none: this dollar may be the second of them
+    // $tag$, where the tag is letters, digits and _, or empty: this may be its second dollar
     std::size_t first = begun_;
     while (first > 0 && word_character(statement_[first - 1]))
       --first;

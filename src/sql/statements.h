@@ -1,5 +1,5 @@
-// SQL text cut into statements, as people type them and as pipes bring them: a semicolon ends one
-// unless it stands in a text, a quoted name, a comment or a $tag$ text.
+// Splits SQL text, typed or from a pipe, into statements. A semicolon ends a statement unless it is
+// in a text, a quoted name, a comment or a $tag$ text.
 #pragma once
 
 #include <set>
@@ -9,18 +9,18 @@
 
 namespace rankscope {
 
-/// Takes text as it comes and gives statements as they end. The pieces in order, with their
+/// Takes text in pieces and returns statements as they end. The statements in order, with their
 /// semicolons, are the text.
 class StatementSplitter {
 public:
   void add(std::string_view text);
-  /// The statements that have ended, without their semicolon; those of comments and blanks alone
-  /// are left out.
+  /// Returns the statements that have ended, without their semicolon. Leaves out statements of
+  /// comments and blanks only.
   [[nodiscard]] std::vector<std::string> take();
-  /// What stands behind the last semicolon; empty when that is blanks and comments alone. The
+  /// Returns the text after the last semicolon; empty if it has only blanks and comments. The
   /// splitter is empty afterwards.
   [[nodiscard]] std::string take_rest();
-  /// What the next character belongs to.
+  /// Whether the next character is outside of texts, names and comments.
   [[nodiscard]] bool in_plain() const { return state_ == State::kPlain; }
   [[nodiscard]] bool in_name() const { return state_ == State::kName; }
   /// A statement has begun and not ended.
@@ -42,11 +42,11 @@ private:
   std::vector<std::string> done_;
 };
 
-/// All statements of a text, the last one with or without its semicolon.
+/// Returns all statements of a text, the last one with or without its semicolon.
 [[nodiscard]] std::vector<std::string> split_statements(std::string_view text);
 
-/// Every word and quoted name of a statement outside of texts and comments, lower case: the tables
-/// that it names are among them.
+/// Returns every word and quoted name of a statement outside of texts and comments, lower case.
+/// They include the tables that it names.
 [[nodiscard]] std::set<std::string> words_of(std::string_view statement);
 
 /// A text as SQL spells it: 'it''s'.

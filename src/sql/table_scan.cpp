@@ -36,7 +36,7 @@ template <class T> void destroy(void* object) {
   delete static_cast<T*>(object);
 }
 
-/// No exception may leave for the library: `body`, and what it threw told by `tell`.
+/// Runs `body`. Passes its exception to `tell`, because no exception may reach the library.
 template <class Body, class Tell> void guarded(const Body& body, const Tell& tell) {
   try {
     body();

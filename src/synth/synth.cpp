@@ -42,12 +42,12 @@ bool has_config(const Options& o, const std::string& label) {
   return false;
 }
 
-/// What is slower than the model has it.
+/// Checks the options that make parts of a run slower.
 Result<void> check_switches(const Options& o) {
   if (!(o.contention >= 0 && o.contention <= 100))
-    return bad("--contention: want 0 to 100");
+    return bad("--contention: must be 0 to 100");
   if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
-    return bad("--step-noise: want a standard deviation of 0 to 0.25");
+    return bad("--step-noise: the standard deviation must be 0 to 0.25");
   std::vector<std::int64_t> ranks = {o.inject.beside_rank, o.inject.more_rank, o.inject.data_rank,
                                      o.inject.host_rank, o.inject.op_rank};
   for (const InjectedHost& cause : o.inject.host)
@@ -73,42 +73,42 @@ Result<void> check_switches(const Options& o) {
         "--inject data: needs rank=R,factor=F with a positive factor, one process group, and "
         "neither 'batch' nor 'tile'");
   if (!factor(o.inject.first_layer))
-    return bad("--inject place: want factor=F with a positive factor");
+    return bad("--inject place: needs factor=F with a positive factor");
   if (const std::int64_t last = std::max(o.throttled, o.throttled_last); last >= o.ranks)
     return bad(fmt::format("rank {} does not exist with --ranks {}", last, o.ranks));
   if (!factor(o.throttle_factor))
-    return bad("--throttle: want RANKS:FACTOR with a positive factor");
+    return bad("--throttle: needs RANKS:FACTOR with a positive factor");
   for (const SlowConfig& slow : o.slow_configs)
     if (!has_config(o, slow.label) || !factor(slow.factor))
       return bad(
           fmt::format("--slow-config: no configuration {}, or no positive factor", slow.label),
-          fmt::format("want LABEL:FACTOR as in {}:1.05",
+          fmt::format("give LABEL:FACTOR as in {}:1.05",
                       label_of(o, {o.threads.front(), o.channels.front()})));
   for (const SlowLink& link : o.slow_links)
     if (link.a < 0 || link.b < 0 || link.a >= o.ranks || link.b >= o.ranks || link.a == link.b ||
         !factor(link.factor))
-      return bad("--slow-link: want RANK-RANK:FACTOR of two ranks with a positive factor");
+      return bad("--slow-link: needs RANK-RANK:FACTOR with two ranks and a positive factor");
   return {};
 }
 
 Result<void> check(const Options& o) {
   if (o.format != TraceFormat::kKineto && (o.gz || o.nvidia || o.python_events > 0))
-    return bad("--format: those of AMD's tools are of AMD boards, not packed, and have no Python "
+    return bad("--format: formats of AMD's tools are for AMD GPUs, without compression or Python "
                "frames");
   if (o.threads.empty() || o.channels.empty())
     return bad("needs at least one value for --threads and --channels");
   for (const std::vector<std::int64_t>* list : {&o.threads, &o.channels})
     for (const std::int64_t v : *list)
       if (v < 1 || v > 4096)
-        return bad(fmt::format("{} threads or channels: want 1 to 4096", v));
+        return bad(fmt::format("{} threads or channels: must be 1 to 4096", v));
   if (o.ranks < 1 || o.ranks > kMostRanks)
-    return bad(fmt::format("--ranks: want 1 to {}", kMostRanks));
+    return bad(fmt::format("--ranks: must be 1 to {}", kMostRanks));
   if (o.layers < 1 || o.layers > 1000)
-    return bad("--layers: want 1 to 1000");
+    return bad("--layers: must be 1 to 1000");
   if (o.steps < 1 || o.steps > 1000000)
-    return bad("--steps: want 1 to 1000000");
+    return bad("--steps: must be 1 to 1000000");
   if (o.gpus_per_node < 1 || o.gpus_per_node > 64)
-    return bad("--gpus-per-node: want 1 to 64");
+    return bad("--gpus-per-node: must be 1 to 64");
   if (o.process_groups > 1 && o.ranks % 2 != 0)
     return bad("--process-groups 2 needs an even number of ranks");
   if ((o.shift_window >= 0 || o.fewer_steps >= 0) && o.steps < 2)
@@ -122,11 +122,11 @@ Result<void> check(const Options& o) {
     if (first < 0 || last < first || last >= o.ranks)
       return bad(fmt::format("--only-ranks {}-{}: no ranks of 0 to {}", first, last, o.ranks - 1));
   if (o.noise < 0 || o.noise > 0.25)
-    return bad("--noise: want 0 to 0.25");
+    return bad("--noise: must be 0 to 0.25");
   if (!(o.gemm_scale > 0 && o.gemm_scale < 1000))
-    return bad("--gemm-scale: want a positive factor");
+    return bad("--gemm-scale: needs a positive factor");
   if (o.clock_offset_us < 0 || o.clock_offset_us > 1e9)
-    return bad("--clock-offset-us: want 0 to 1e9");
+    return bad("--clock-offset-us: must be 0 to 1e9");
   return check_switches(o);
 }
 
@@ -137,20 +137,20 @@ bool is_trace_name(const std::string& name) {
   return false;
 }
 
-/// A generated sweep is known by the truth beside it, another by its traces. Those of two sweeps in
-/// one folder would be taken for one, with the truth of the second.
+/// Rejects a folder with a generated sweep (it has a ground truth file) or other traces. Two sweeps
+/// in one folder would be read as one, with the ground truth of the second.
 Result<void> check_folder(const Options& o, const std::string& out) {
   namespace fs = std::filesystem;
   std::error_code ec;
   if (o.force || !fs::exists(out, ec))
     return {};
   if (fs::exists(out + "/ground_truth.json", ec))
-    return Error{ErrorCode::kUsage, out, "holds another sweep", "--force writes over it"};
+    return Error{ErrorCode::kUsage, out, "contains another sweep", "--force overwrites it"};
   for (fs::recursive_directory_iterator at(out, ec), end; !ec && at != end; at.increment(ec))
     if (is_trace_name(at->path().filename().string()))
       return Error{ErrorCode::kUsage, out,
-                   "holds what may be traces of another sweep: " + at->path().string(),
-                   "--force writes among them"};
+                   "contains files that may be traces of another sweep: " + at->path().string(),
+                   "--force writes the new traces among them"};
   return {};
 }
 
@@ -159,7 +159,7 @@ std::string folder_of(const Options& o, const Config& c) {
                      : fmt::format("{}thread/nccl_{}channels", c.threads, c.channels);
 }
 
-/// Where a rank's trace lies, below the sweep.
+/// Returns the path of a rank's trace, relative to the sweep.
 std::string file_of(const Options& o, const std::string& folder, std::int64_t rank) {
   switch (o.format) {
   case TraceFormat::kRocpd:

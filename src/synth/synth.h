@@ -13,7 +13,7 @@
 
 namespace rankscope::synth {
 
-/// A configuration whose GPU is slower by a factor, whatever it does.
+/// A configuration whose GPU is slower by a factor in all work.
 struct SlowConfig {
   std::string label; ///< "256thread_28ch", or the folder with cu_layout
   double factor = 1;
@@ -25,10 +25,10 @@ struct SlowLink {
   double factor = 1;
 };
 
-/// What makes the compute of whole steps differ (docs/synth.md).
+/// Causes of different compute times of steps (docs/synth.md).
 enum class StepNoise : std::uint8_t {
   kNone,
-  kIid,         ///< normal, each step of each rank for itself
+  kIid,         ///< normal, independent for each step of each rank
   kCommon,      ///< the same on all ranks
   kAr1,         ///< successive steps are correlated by 0.7
   kAr1Common,   ///< ... the same on all ranks
@@ -37,17 +37,17 @@ enum class StepNoise : std::uint8_t {
   kOutlier,     ///< one step of one rank is longer by ten standard deviations
   kBimodal,     ///< three of ten steps are slow
   kHetero,      ///< ranks whose standard deviations differ, the last ten times the first
-  kThrottle,    ///< every rank grows slower from step to step, by another amount
-  kRuns,        ///< a configuration has half a standard deviation of its own
+  kThrottle,    ///< every rank slows down from step to step, by a different amount
+  kRuns,        ///< each configuration has an offset, of half the standard deviation
 };
 
-/// One more thing that the host does in each step.
+/// Additional host work in each step.
 enum class HostCause : std::uint8_t {
   kLoader,    ///< waits in the data loader before the step
   kPython,    ///< runs code without operators before the forward pass
   kAllocator, ///< takes device memory from the driver before the optimizer
   kPinning,   ///< pins host memory before the input copy
-  kItem,      ///< reads values back from the GPU behind the first layer
+  kItem,      ///< reads values back from the GPU after the first layer
   kPageable,  ///< copies more input from pageable memory
 };
 inline constexpr std::size_t kHostCauses = 6;
@@ -55,12 +55,12 @@ inline constexpr std::size_t kHostCauses = 6;
 [[nodiscard]] std::string_view host_cause_name(HostCause cause);
 struct InjectedHost {
   HostCause cause = HostCause::kLoader;
-  double ms = 0; ///< of one, for causes that take host time; kPageable: MB
+  double ms = 0; ///< of each, for causes that take host time; kPageable: MB
   std::int64_t count = 1;
   std::int64_t rank = -1; ///< -1: all ranks
 };
 
-/// Causes that are put into a run, beside those that Options has (a straggler, a slower GPU, a slow
+/// Causes injected into a run, in addition to those of Options (a straggler, a slower GPU, a slow
 /// link).
 struct Injected {
   std::int64_t beside_rank = -1; ///< one more kernel overlapping the exposed all-reduce
@@ -79,8 +79,8 @@ struct Injected {
   double profiler_start_ms = 0; ///< the recordings of the ranks begin this far apart at most
 };
 
-/// What the traces are written as: what the PyTorch profiler writes, or tools of AMD, which see the
-/// same kernels, copies and calls and no operators.
+/// Format of the traces: that of the PyTorch profiler, or of AMD's tools, which record the same
+/// kernels, copies and calls, but no operators.
 enum class TraceFormat { kKineto, kRocpd, kRpd, kRocprofCsv, kRocprofJson };
 
 struct Options {
@@ -102,8 +102,8 @@ struct Options {
   bool clock_per_node = false;    ///< one offset per node, else per rank
   bool distinct_base = false;     ///< another baseTimeNanoseconds on each rank
   std::vector<std::int64_t> missing_ranks;
-  /// First and last of the ranges of ranks whose traces are written; empty: all. The run is the
-  /// same whichever are, so that a large one can be made, read and deleted in pieces.
+  /// First and last of the ranges of ranks whose traces are written; empty: all. The run does not
+  /// depend on them, so that a large one can be made, read and deleted in pieces.
   std::vector<std::pair<std::int64_t, std::int64_t>> only_ranks;
   std::int64_t shift_window = -1; ///< this rank's window lacks the first step
   std::int64_t fewer_steps = -1;  ///< this rank's window lacks the last step
@@ -112,7 +112,7 @@ struct Options {
   double gemm_scale = 1;       ///< multiplies the duration of every GEMM
   double noise = 0.01;         ///< relative standard deviation of kernel durations
   bool seq = true;             ///< write "Seq" (older producers do not)
-  double contention = 1;       ///< factor on the slow-down of GEMMs beside collectives, 0 = none
+  double contention = 1;       ///< factor on the slowdown of GEMMs under collectives; 0: no effect
   bool equal_configs = false;  ///< every configuration is as fast as the first one
   bool equal_devices = false;  ///< no differences between the ranks' devices
   std::int64_t throttled = -1; ///< rank whose compute takes throttle_factor as long
@@ -123,7 +123,7 @@ struct Options {
   StepNoise step_noise = StepNoise::kNone;
   double step_sd = 0.02; ///< standard deviation of the steps, of their compute
   Injected inject;
-  bool force = false; ///< also into a folder that holds another sweep
+  bool force = false; ///< also write into a folder that contains another sweep
 };
 
 struct Summary {
@@ -135,7 +135,7 @@ struct Summary {
 
 /// Writes the sweep and `out`/ground_truth.json. `progress` is called per finished configuration
 /// with its folder. Errors: kUsage for impossible options and, without `force`, for a folder that
-/// holds a sweep; kOutput.
+/// contains a sweep; kOutput.
 Result<Summary> generate(const Options& options, const std::string& out, unsigned threads,
                          const std::function<void(const std::string&)>& progress);
 

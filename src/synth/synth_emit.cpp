@@ -129,7 +129,7 @@ private:
                                      call.name, pid_, tid(call.thread)));
     const Kernel* const kernel =
         call.kernel < 0 ? nullptr : &p_.kernels[static_cast<std::size_t>(call.kernel)];
-    // roctracer tells what a call launches or copies, CUPTI does not
+    // roctracer records the launched kernel or the copy of a call; CUPTI does not
     const bool copies = !o_.nvidia && kernel != nullptr && kernel->kind == KernelKind::kMemcpy;
     const bool launches =
         !o_.nvidia && kernel != nullptr && !copies && kernel->kind != KernelKind::kMemset;

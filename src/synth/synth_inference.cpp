@@ -246,7 +246,7 @@ private:
   void replay(const InferenceStep& step) {
     const auto [at, fresh] = graphs_.try_emplace(step.generation_requests);
     if (fresh) {
-      Dice capture(o_.seed + std::uint64_t(step.generation_requests)); // shapes of its own
+      Dice capture(o_.seed + std::uint64_t(step.generation_requests)); // random shapes per graph
       at->second = Model(o_, step, capture).pass();
     }
     const std::int64_t launched = now_;

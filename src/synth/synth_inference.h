@@ -1,5 +1,5 @@
-// A trace of an inference server with known answers: eager steps beside steps that are replays of
-// captured graphs, whose kernels' operators are written down apart (docs/synth.md).
+// A trace of an inference server with known answers: eager steps and steps that replay captured
+// graphs. The operators of graph kernels are written to a separate file (docs/synth.md).
 #pragma once
 
 #include "base/result.h"
@@ -20,14 +20,14 @@ struct InferenceOptions {
   std::int64_t layers = 12;
   std::vector<InferenceStep> steps = {{4096, 0, false}, {0, 32, false}, {0, 32, true}};
   std::uint64_t seed = 1;
-  bool nvidia = true;       ///< with grids and blocks; AMD's replays have none
+  bool nvidia = true;       ///< with grids and blocks, which AMD's replays lack
   bool node_ids = false;    ///< kernels of graphs carry CUPTI's graph id and graph node id
-  bool moe = false;         ///< experts: as many products as experts got tokens
-  bool two_streams = false; ///< half of each layer's feed-forward runs beside the other half
-  double lost = 0; ///< share of a replay's kernels that the profiler drops, but the first's
+  bool moe = false;         ///< experts: one product per expert that got tokens
+  bool two_streams = false; ///< the two halves of each layer's feed-forward overlap
+  double lost = 0; ///< share of replayed kernels that the profiler drops, after the first replay
 };
 
-/// The operator of a graph's kernel, which the trace does not tell.
+/// The operator of a graph's kernel, which the trace does not contain.
 struct GraphKernelTruth {
   std::int64_t uid = 0; ///< place in traceEvents
   std::string op;

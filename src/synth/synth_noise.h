@@ -1,5 +1,5 @@
-// Noise of whole steps: what makes the compute of a step longer or shorter than that of another, by
-// the kinds that real jobs show.
+// Noise per step: makes the compute of a step longer or shorter than that of other steps, in the
+// ways that real jobs show.
 #pragma once
 
 #include "synth/synth_simulate.h"
@@ -10,12 +10,12 @@
 
 namespace rankscope::synth {
 
-/// "iid", "common", ...: as --step-noise spells it. Empty for another text.
+/// Parses "iid", "common", ... as --step-noise spells it. Empty for other text.
 [[nodiscard]] std::optional<StepNoise> step_noise_kind(std::string_view text);
 [[nodiscard]] std::string_view step_noise_name(StepNoise kind);
 
-/// The factor on the compute of each rank in each step, [step][rank]; 1 without noise. A function
-/// of the options' seed and of the configuration; uses none of the other random numbers.
+/// Returns the factor on the compute of each rank in each step, [step][rank]; 1 without noise. It
+/// depends on the options' seed and the configuration, not on the other random numbers.
 [[nodiscard]] std::vector<std::vector<double>> step_factors(const Options& options,
                                                             const Config& config);
 

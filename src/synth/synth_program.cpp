@@ -74,7 +74,7 @@ private:
     r_.end();
     r_.end_cause();
   }
-  /// Beside the all-reduce of the gradients' norm, which nothing else overlaps.
+  /// Overlaps the all-reduce of the gradients' norm, which is otherwise exposed.
   void kernel_beside_all_reduce() {
     r_.begin_cause(o_.inject.beside_rank);
     r_.begin("aten::add", {states(), states(), Arg::scalar("1")});

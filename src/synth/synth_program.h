@@ -17,7 +17,7 @@ enum class ActionKind : std::uint8_t {
   kRuntime,  ///< a runtime call begins; index = call
   kReturn,   ///< ... returns; index = call
   kThread,   ///< the following actions run on CPU thread `index` (0 main, 1 autograd)
-  kWaitComm, ///< the compute stream waits for what comm stream `index` holds so far
+  kWaitComm, ///< the compute stream waits for the work on comm stream `index` so far
   kSync,     ///< the CPU waits until every stream is empty
 };
 
@@ -86,7 +86,7 @@ struct Collective {
   std::int64_t in_nelems = 0;
   std::int64_t out_nelems = 0;
   std::int64_t full_bytes = 0; ///< of the larger buffer
-  Tensor input;                ///< what one rank gives
+  Tensor input;                ///< input of one rank
   bool list_input = false;     ///< recorded as a list of tensors
   int group_kind = 0;          ///< 0 world, 1 data parallel, 2 tensor parallel
   std::int64_t seq = 0;        ///< within the step and group kind
@@ -118,8 +118,8 @@ struct Groups {
 };
 
 [[nodiscard]] Groups make_groups(const Options& options);
-/// `last_configuration`: the one that some injected causes are of. `token_factor`: of the tokens of
-/// a step; programs that differ in it alone have the same actions.
+/// Makes the program of a step. `last_configuration`: with causes injected only there.
+/// `token_factor`: on the tokens of a step; programs that differ only in it have the same actions.
 [[nodiscard]] Program make_program(const Options& options, const Groups& groups,
                                    bool last_configuration = false, double token_factor = 1);
 

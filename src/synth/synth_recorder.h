@@ -1,6 +1,6 @@
-// Writes down one step of a program: operators, runtime calls, kernels and collectives in the order
-// in which the CPU meets them. It knows how long things take and what they are called on either
-// vendor's boards, not what the model is (synth_program.cpp).
+// Records one step of a program: operators, runtime calls, kernels and collectives in the order in
+// which the CPU reaches them. It knows durations, and names on the GPUs of both vendors, but not
+// the model (synth_program.cpp).
 #pragma once
 
 #include "synth/synth_program.h"
@@ -22,7 +22,7 @@ struct CollectiveCall {
   const char* name;   ///< "allreduce"
   const char* note;   ///< annotation inside: "nccl:all_reduce"
   const char* dtype;  ///< "BFloat16"
-  const char* kernel; ///< on NVIDIA boards
+  const char* kernel; ///< on NVIDIA GPUs
   std::int64_t in = 0;
   std::int64_t out = 0;
   int kind = 0;  ///< of process group: 0 world, 1 data parallel, 2 tensor parallel
@@ -50,12 +50,12 @@ public:
   void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string dims, bool bias,
             const char* layout);
   void collective(const CollectiveCall& call);
-  /// The compute stream waits for what comm stream `stream` holds so far.
+  /// Makes the compute stream wait for the work on comm stream `stream` so far.
   void wait_for_comm(std::int32_t stream);
   /// The CPU waits until every stream is empty.
   void synchronize();
 
-  /// What is recorded from here on belongs to an injected cause, on this rank alone; -1: on all.
+  /// Everything after this belongs to an injected cause, only on this rank; -1: on all ranks.
   void begin_cause(std::int64_t rank) {
     only_rank_ = static_cast<std::int32_t>(rank);
     injected_ = true;

@@ -7,9 +7,9 @@
 
 namespace rankscope::synth {
 
-/// The kernels, copies and calls that emit_rank() writes, to the nanosecond, on CLOCK_BOOTTIME:
-/// schema 3.0, without operators, which rocprofv3 does not see; annotations are roctx ranges, and
-/// the calls of RCCL lie around their launches with count and datatype. Errors: kOutput.
+/// Writes the kernels, copies and calls of emit_rank(), to the nanosecond, on CLOCK_BOOTTIME, in
+/// schema 3.0. Omits operators, which rocprofv3 does not record. Annotations are roctx ranges, and
+/// RCCL calls contain their launches and have count and datatype. Errors: kOutput.
 Result<EmitResult> emit_rank_rocpd(const Options& options, const Program& program,
                                    const Groups& groups, const Run& run, std::int64_t rank,
                                    const std::string& path);

@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// How many ranks there are is told when the communicator is made.
+  /// Adds the call that makes the communicator; its argument is the number of ranks.
   void communicator() {
     HostCall call;
     call.kind = CallKind::kRccl;

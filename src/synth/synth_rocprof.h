@@ -1,4 +1,4 @@
-// One rank of a simulated run as a tool of ROCm would see it, whatever it writes that into.
+// One rank of a simulated run as a ROCm tool would record it, for any output format.
 #pragma once
 
 #include "synth/synth_emit.h"
@@ -27,7 +27,7 @@ struct HostCall {
   std::vector<CallArgument> arguments;
 };
 
-/// What a call put onto the GPU.
+/// GPU work launched by a call.
 struct DeviceWork {
   std::int64_t tid = 0;
   std::int64_t start_ns = 0, end_ns = 0;
@@ -53,7 +53,7 @@ struct RocprofRank {
 };
 [[nodiscard]] RocprofRank rocprof_rank(const Options& options, std::int64_t rank);
 
-/// The name that AMD's runtime gives the kernel; fills are kernels of its own.
+/// Returns the kernel's name in AMD's runtime, which has its own kernels for fills.
 [[nodiscard]] std::string_view rocprof_kernel_name(const Kernel& kernel);
 
 class RocprofSink {
@@ -72,12 +72,12 @@ struct RocprofRun {
   std::int64_t clock_ns = 0; ///< of the machine when the run began
 };
 
-/// Every call, kernel and copy that emit_rank() writes, to the nanosecond, in the order of the
-/// program; without operators, which such tools do not see. Annotations are roctx ranges, and the
-/// calls of RCCL lie around their launches with count and datatype. Walking again gives the same.
+/// Visits every call, kernel and copy of emit_rank(), to the nanosecond, in program order, but no
+/// operators, which such tools do not record. Annotations are roctx ranges. RCCL calls contain
+/// their launches and have count and datatype. Each walk gives the same.
 void walk_rocprof(const RocprofRun& run, RocprofSink& sink);
 
-// What rocprofv3 and RPD would have recorded, each in its own clock. Errors: kOutput.
+// These write the files of rocprofv3 and RPD, each on its own clock. Errors: kOutput.
 /// rocprofv3 --output-format csv: PREFIX_kernel_trace.csv (`path`) and its siblings.
 Result<EmitResult> emit_rank_rocprof_csv(const Options& options, const Program& program,
                                          const Groups& groups, const Run& run, std::int64_t rank,

@@ -108,7 +108,7 @@ private:
 enum class RecordKind : std::uint8_t { kNone, kHip, kRccl, kMarker, kKernel, kCopy };
 constexpr std::size_t kRecordKinds = 6;
 
-/// The records of one kind of a walk; the marker texts are a list of their own.
+/// Writes the records of one kind from a walk; marker texts have a separate list.
 class JsonList final : public RocprofSink {
 public:
   struct Names {
@@ -213,7 +213,7 @@ JsonList::Names names_of(const Program& program) {
   return out;
 }
 
-/// What stands before the lists of records.
+/// Writes the document up to the lists of records.
 void json_head(const RocprofRun& run, const JsonList::Names& names, RecordFile& out) {
   const RocprofRank place = rocprof_rank(run.options, run.rank);
   out.text(fmt::format(
@@ -285,7 +285,7 @@ Result<EmitResult> emit_rank_rocprof_json(const Options& options, const Program&
        {"marker_api", RecordKind::kMarker},
        {"rccl_api", RecordKind::kRccl},
        {"memory_copy", RecordKind::kCopy}}};
-  for (const auto& [name, kind] : kLists) { // a walk each: nothing of the run is held in memory
+  for (const auto& [name, kind] : kLists) { // one walk per list, to store no records in memory
     file.text(fmt::format("{}\"{}\":[", kind == RecordKind::kKernel ? "" : ",", name));
     const std::uint64_t before = file.records();
     JsonList list(what, names, kind, false, file);

@@ -45,7 +45,7 @@ public:
     return out;
   }
 
-  /// RCCL is no domain of RPD: its calls are not there.
+  /// Skips RCCL calls: RPD does not record them.
   void call(const HostCall& c) override {
     if (c.kind == CallKind::kRccl)
       return;

@@ -68,7 +68,7 @@ public:
 private:
   struct State {
     Random random{0};
-    Random extra{0}; ///< of what this rank alone does: the other numbers stay the same
+    Random extra{0}; ///< for work of this rank only: leaves `random` unchanged
     double speed = 1;
     double slow_share = 0;
     double throttle = 1;
@@ -166,7 +166,7 @@ private:
           std::max(state.cpu_ns + kLaunchLatencyNs, state.stream_free[stream] + kStreamGapNs);
       if (stream == 0)
         start = std::max(start, state.compute_after + kLaunchLatencyNs);
-      else // a collective waits for what the compute stream holds at its launch
+      else // a collective waits for the work on the compute stream at its launch
         start = std::max({start, state.stream_free[0] + kLaunchLatencyNs,
                           state.compute_after + kLaunchLatencyNs});
       out.ranks[r].kernel_start_ns[at] = start;

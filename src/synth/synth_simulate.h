@@ -1,5 +1,5 @@
 // The times of one configuration: every rank's CPU actions and kernels, with collectives that
-// couple the ranks and slow the GEMMs beside them.
+// couple the ranks and slow the GEMMs that they overlap.
 #pragma once
 
 #include "base/interval_set.h"
@@ -36,14 +36,14 @@ struct Run {
 inline constexpr std::int64_t kOriginNs = 3743411223000000;
 inline constexpr std::int64_t kBaseTimeNs = 1767189312000000000;
 
-/// Bus bandwidth in bytes/ns (= GB/s) that the model gives this configuration inside a node.
+/// Returns the bus bandwidth of the model in bytes/ns (= GB/s) for this configuration in a node.
 [[nodiscard]] double model_bus_bandwidth(const Config& config, bool nvidia);
 /// How much longer a GEMM takes while a collective runs: 0.2 = 20 %.
 [[nodiscard]] double model_slowdown(const Config& config, bool nvidia);
 
 /// The label that a configuration has in ground_truth.json and in the analyses.
 [[nodiscard]] std::string label_of(const Options& options, const Config& config);
-/// What the switches make of it: the bandwidth, the slow-down and the factor on all GPU work.
+/// Bandwidth, GEMM slowdown and factor on all GPU work, with the options applied.
 struct Speed {
   double bus_bandwidth = 0;
   double gemm_slowdown = 0;

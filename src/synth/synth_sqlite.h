@@ -1,4 +1,4 @@
-// Databases that are written once, for the tools that the generator stands for.
+// Databases that are written once, in the formats of the simulated tools.
 #pragma once
 
 #include "os/output_file.h"
@@ -14,7 +14,7 @@
 
 namespace rankscope::synth {
 
-/// The first failure is kept. Each '@' of an SQL text becomes `at`.
+/// Stays failed after the first failure. Replaces each '@' of an SQL text by `at`.
 class Database {
 public:
   Database(const std::string& path, std::string at)
@@ -43,7 +43,7 @@ private:
   bool good_ = false;
 };
 
-/// INSERT of a row after the other, `into` being "table" or "table(columns)"; ids count from 1.
+/// Inserts rows one after the other; `into` is "table" or "table(columns)"; ids count from 1.
 class Table {
 public:
   Table(Database& db, const std::string& into, int columns)
@@ -57,12 +57,12 @@ public:
       db.fail();
     statement_.reset(raw);
   }
-  /// Numbers for the columns behind the id, then texts for those behind them; gives the id.
+  /// Takes numbers for the columns after the id, then texts for those after them; returns the id.
   std::int64_t add(std::initializer_list<std::int64_t> numbers,
                    std::initializer_list<std::string> texts = {}) {
     return put(rows_ + 1, numbers, texts);
   }
-  /// The same of a row whose id is that of another table's.
+  /// The same for a row with the id of a row of another table.
   std::int64_t put(std::int64_t id, std::initializer_list<std::int64_t> numbers,
                    std::initializer_list<std::string> texts = {}) {
     if (!db_.good())
@@ -103,7 +103,7 @@ private:
   std::unordered_map<std::string, std::int64_t> ids_;
 };
 
-/// A database that `fill(db)` writes, under its name when it is whole. Errors: kOutput.
+/// Writes a database with `fill(db)`; it gets its name when it is complete. Errors: kOutput.
 template <class Fill>
 Result<EmitResult> write_database(const std::string& path, const std::string& at, Fill&& fill) {
   RS_TRY(TempName name, TempName::reserve(path));

@@ -52,7 +52,7 @@ public:
     return run_.ranks[static_cast<std::size_t>(r)].kernel_end_ns[s * p_.kernels.size() + k];
   }
 
-  /// The instance with the collectives beside it on the same rank and step.
+  /// Returns the instance with the collectives that overlap it on the same rank and step.
   std::string instance(std::int64_t r, const Instance& i) const {
     std::string beside;
     std::vector<Interval> cut;
@@ -136,7 +136,7 @@ public:
                              truth_.instance(slowest.rank, slowest.call)));
   }
 
-  /// The list "collectives", on the true clock, over the ranks whose files hold them.
+  /// Writes the list "collectives", on the true clock, over the ranks whose files contain them.
   void collectives() {
     sink_.text(" \"collectives\": [");
     std::size_t listed = 0;
@@ -323,7 +323,8 @@ private:
 std::string injected(const Injected& inject) {
   std::vector<std::string> causes;
   if (inject.beside_rank >= 0)
-    causes.push_back(fmt::format("{{\"cause\": \"beside\", \"rank\": {}}}", inject.beside_rank));
+    causes.push_back(
+        fmt::format("{{\"cause\": \"{}\", \"rank\": {}}}", "beside", inject.beside_rank));
   if (inject.more_rank >= 0)
     causes.push_back(fmt::format("{{\"cause\": \"more\", \"rank\": {}}}", inject.more_rank));
   if (inject.data_rank >= 0)

@@ -60,7 +60,7 @@ int sign_of(const Value& v, const Column& column) {
   return 0;
 }
 
-/// The column with the verdict of the figures in column `c`: the first behind it.
+/// Returns the column with the verdict of the values in column `c`: the first behind it.
 std::optional<std::size_t> verdict_of(const Table& table, std::size_t c) {
   for (std::size_t at = c + 1; table.columns()[c].delta && at < table.cols(); ++at)
     if (table.columns()[at].status)
@@ -73,7 +73,7 @@ std::vector<Shown> shown_columns(const Table& table, std::size_t rows, const Con
   for (std::size_t c = 0; c < table.cols(); ++c) {
     const Column& column = table.columns()[c];
     const std::optional<std::size_t> verdict = verdict_of(table, c);
-    const auto decided = [&](std::size_t r) { // what cannot be told apart has no colour
+    const auto decided = [&](std::size_t r) { // no significant difference: no colour
       return !verdict || sign_of(table.at(r, *verdict), table.columns()[*verdict]) != 0;
     };
     out[c].texts.push_back(column.name);
@@ -109,12 +109,12 @@ void narrow_texts(std::vector<Shown>& columns, std::size_t width) {
     const std::size_t over = line_width(columns) - width;
     const std::size_t to = std::max(kLeast, widest->width - std::min(widest->width, over));
     for (std::string& text : widest->texts)
-      text = cut(std::move(text), std::max(to, widest->width - 8)); // the next widest has its share
+      text = cut(std::move(text), std::max(to, widest->width - 8)); // the next widest is cut too
     widest->measure();
   }
 }
 
-/// Which columns stand beside each other; a part after the first begins with column 0 again.
+/// Splits the columns into parts that fit the width; each part after the first repeats column 0.
 std::vector<std::vector<std::size_t>> parts_of(const std::vector<Shown>& columns,
                                                std::size_t width) {
   std::vector<std::vector<std::size_t>> parts(1);

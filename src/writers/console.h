@@ -10,13 +10,13 @@ namespace rankscope {
 struct ConsoleStyle {
   std::size_t max_rows = 20; ///< the others are counted
   std::size_t max_text = 48; ///< longer texts are cut with "..."
-  std::size_t width = 0;     ///< columns of the terminal; 0: lines may be of any length
+  std::size_t width = 0;     ///< columns of the terminal; 0: lines of any length
   bool colour = false;       ///< statuses and changes green (better) or red (worse)
 };
 
-/// Header and rows. In a terminal too narrow for them texts are cut further, down to 12 characters;
-/// then the columns go on below, each part with the first column again. Control characters become
-/// blanks.
+/// Returns header and rows. In a narrow terminal, texts are cut further, down to 12 characters;
+/// then the columns continue below, each part with the first column again. Control characters
+/// become blanks.
 [[nodiscard]] std::string console_table(const Table& table, const ConsoleStyle& style);
 [[nodiscard]] inline std::string console_table(const Table& table, std::size_t max_rows = 20,
                                                std::size_t max_text = 48) {

@@ -1,5 +1,5 @@
-// A page of text for a terminal: headings, sentences, tables whose names give way, bars. No line is
-// wider than the page, whatever the texts hold.
+// A page of text for a terminal: headings, sentences, tables that shorten names, bars. No line is
+// wider than the page, for any text.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct PageStyle {
   bool unicode = false; ///< bars and marks beyond ASCII
 };
 
-/// What a text means; without colour all look alike.
+/// The meaning of a text; without colour all look alike.
 enum class Ink { kPlain, kStrong, kFaint, kGood, kWarn, kBad };
 
 /// One column of a table on a page.
@@ -35,12 +35,12 @@ class ConsolePage {
 public:
   explicit ConsolePage(const PageStyle& style);
 
-  /// A heading with a remark in fainter ink behind it; a blank line in front, but for the first.
+  /// A heading, followed by `remark` in fainter ink; a blank line in front, except for the first.
   void heading(std::string_view text, std::string_view remark = {});
-  /// Words, broken between blanks; the lines after the first are indented by two more. `mark`
-  /// stands in front of the first.
+  /// Words, broken between blanks. The first line begins with `mark`; the others are indented by
+  /// two more.
   void sentence(std::string_view text, std::string_view mark = "  ", Ink ink = Ink::kPlain);
-  /// Cells per row as many as columns, fewer are blank. A bar is made by bar() with bar_width().
+  /// One cell per column; missing cells are blank. Make bars with bar() and bar_width().
   void table(const std::vector<PageColumn>& columns,
              const std::vector<std::vector<PageCell>>& rows);
   /// Pieces that may be cut apart by `cut` and a line end (the next line begins at once); words are
@@ -52,7 +52,7 @@ public:
   /// For a page as wide as this one: a fifth, from 6 to 32.
   [[nodiscard]] std::size_t bar_width() const;
   [[nodiscard]] const PageStyle& style() const { return style_; }
-  /// Text of somebody else as the page shows it.
+  /// Returns untrusted text as the page shows it.
   [[nodiscard]] std::string shown(std::string_view text) const;
 
   [[nodiscard]] const std::string& text() const { return out_; }
@@ -64,8 +64,7 @@ private:
   std::string out_;
 };
 
-/// Lines of a page cut to the first `rows`, with a last one that says how many are left out; 0:
-/// all.
+/// Returns the first `rows` lines of a page, with a last line that counts the others; 0: all lines.
 [[nodiscard]] std::string first_lines(const std::string& page, std::size_t rows);
 
 } // namespace rankscope

@@ -9,7 +9,7 @@ namespace rankscope {
 /// The first members of a document, without the brace in front and without a comma behind.
 [[nodiscard]] std::string json_head(std::string_view title);
 
-/// A document of members of its own: the head in front of those of `object`, which is the text of a
+/// Returns a document with the head in front of the members of `object`, which is the text of a
 /// JSON object that is not empty.
 [[nodiscard]] std::string headed_json(std::string_view title, std::string_view object);
 /// The same around a list, which becomes the member `name`.

@@ -188,7 +188,7 @@ private:
     }
     if (!any)
       return;
-    if (first > last) { // annotations, but none of these steps: nothing is inside
+    if (first > last) { // annotations, but not of these steps: nothing is inside
       to = from = std::numeric_limits<std::int64_t>::max();
       return;
     }
@@ -475,8 +475,8 @@ private:
     bool start;
   };
 
-  /// Ends by slice; those of one slice stay as they were made, by id. A counting sort: slices are
-  /// numbered, and most have one.
+  /// Sorts ends by slice; those of one slice keep their order, by id. A counting sort, because
+  /// slices are numbered and most have one end.
   void order_ends() {
     std::vector<std::size_t> at(kept_.size() + 1);
     for (const End& end : ends_)
@@ -522,7 +522,7 @@ private:
     }
   }
 
-  /// Forward to backward, where both slices are kept: matched to slices by track and start.
+  /// Forward to backward, where both slices are written: matched to slices by track and start.
   void backward_arrows(MergedRank& summary) {
     std::map<std::pair<std::uint32_t, std::int64_t>, EventId> starts; // innermost wins
     for (const EventId e : kept_)

@@ -25,7 +25,7 @@ struct MergeOptions {
   /// Window in ms from the first event of the first rank that is added.
   double from_ms = -std::numeric_limits<double>::infinity();
   double to_ms = std::numeric_limits<double>::infinity();
-  /// ProfilerStep numbers [first, last] that are kept; each rank by its own annotations.
+  /// ProfilerStep numbers [first, last] to write; each rank by its own annotations.
   std::optional<std::pair<std::int64_t, std::int64_t>> steps;
 };
 
@@ -60,18 +60,18 @@ struct PathSlice {
   std::string name;
 };
 
-/// Tracks: pid 1000*rank holds the GPU (1000*rank+i its i-th device), 1000*rank+500 the host
-/// processes. Names get "[R<rank>] " in front and args.rank. Thread ids are never 0; what does not
-/// nest on its track goes to "<track> (2)".
+/// Tracks: pid 1000*rank is the GPU (1000*rank+i its i-th device), 1000*rank+500 the host
+/// processes. Names begin with "[R<rank>] ", and args.rank is set. Thread ids are never 0; slices
+/// that do not nest on their track go to "<track> (2)".
 class MergedTraceWriter {
 public:
   /// The name ends in .gz: compressed, as with options.gzip. Errors: kOutput.
   static Result<MergedTraceWriter> create(const std::string& path, const MergeOptions& options);
   MergedTraceWriter(MergedTraceWriter&&) noexcept = default;
 
-  /// `clock` is what this rank's clock is ahead of the common one; it is taken out of starts and
-  /// ends, so that a drift stretches slices by what it is (microseconds a second) and they still
-  /// nest. A rank without one event in the window writes nothing, no empty tracks either.
+  /// `clock`: how far this rank's clock is ahead of the common one. It is subtracted from starts
+  /// and ends: a drift stretches slices by its rate (microseconds per second), and they still nest.
+  /// A rank without an event in the window writes nothing, also no empty tracks.
   void add(const Trace& trace, std::int64_t rank, const ClockLine& clock, Diagnostics& diag);
   /// Adds counters as a process of that name, after the ranks. Writes the samples in the time of
   /// the written slices, and one on either side. Returns their number.

@@ -31,7 +31,7 @@ struct PlotSeries {
   std::vector<double> values;
   std::vector<std::pair<double, double>> intervals =
       {};                      ///< bars: low and high; NaN or absent: none
-  std::vector<bool> grey = {}; ///< shown without colour (no difference to tell); absent: none
+  std::vector<bool> grey = {}; ///< shown without colour (no significant difference); absent: none
 };
 
 struct PlotPanel {
@@ -40,7 +40,7 @@ struct PlotPanel {
   std::vector<PlotGroup> groups;                    ///< kBox, kViolin; empty ones are left out
   std::vector<PlotLine> lines;                      ///< kLines
   std::vector<std::string> categories;              ///< kBars, kSideBars, columns of kHeatMap
-  std::vector<PlotSeries> series;                   ///< bars beside each other, or rows of kHeatMap
+  std::vector<PlotSeries> series;                   ///< bars side by side, or rows of kHeatMap
   std::vector<std::string> colours;                 ///< "#rrggbb" by group or series; else our own
   bool by_sign = false;                             ///< bars: green from 0 up, red below
   std::optional<std::pair<double, double>> y_range; ///< for plots that must share an axis

@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// As writer.write(); of a writer that needs all rows at once (Markdown) they are held.
+/// Like writer.write(); for a writer that needs all rows at once (Markdown), rows stay in memory.
 Result<void> write_streams(const Writer& writer, const Report& report, const RowStreams& streams,
                            const std::string& path);
 

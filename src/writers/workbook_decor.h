@@ -1,5 +1,5 @@
-// What a sheet of a workbook has beside its cells: formats, colours by value, the style of a table,
-// charts, and what its headers mean.
+// Parts of a sheet other than its cells: formats, colours by value, the style of a table, charts,
+// and the meaning of headers.
 #pragma once
 
 #include "core/table.h"
@@ -23,8 +23,8 @@ public:
   lxw_format* sentence; ///< of a finding: in lines
   lxw_format* better;
   lxw_format* worse;
-  lxw_format* other; ///< neither better nor worse, to be seen all the same
-  int tables = 0;    ///< styled ones so far: each has a name of its own
+  lxw_format* other; ///< neither better nor worse, but visible
+  int tables = 0;    ///< styled ones so far: each needs a different name
 
 private:
   const XlsxWriterLibrary& lib_;
@@ -48,8 +48,8 @@ struct RowRange {
   std::size_t first, last;
 };
 
-/// What a column means is shown when its header is selected: an input message. Comments make a
-/// report larger by two thirds, messages by an eighth; neighbours with one meaning share theirs.
+/// Shows the meaning of a column as an input message when its header is selected. Comments make a
+/// report larger by two thirds, messages by an eighth; neighbours with one meaning share a message.
 void explain_headers(const SheetInMaking& s, lxw_row_t header_row);
 
 /// Red to white to green, anchored at 0 and equally far on both sides, so that a column of gains
@@ -66,7 +66,7 @@ void colour_by_status(const SheetInMaking& s, CellPlace last);
 /// An Excel table over the cells that are there. Headers must differ without regard to case.
 void style_as_table(const SheetInMaking& s, lxw_row_t last);
 
-/// Those of the table that lie in its first `last` rows, side by side from `at`. `name`: the sheet.
+/// Adds the charts of the first `last` rows, side by side from `at`. `name`: the sheet.
 void add_charts(const SheetInMaking& s, const std::string& name, std::size_t last, CellPlace at);
 
 } // namespace rankscope

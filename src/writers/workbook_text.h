@@ -1,5 +1,5 @@
-// What the cells of a workbook may hold: texts, names of sheets, formats of numbers, and the limits
-// of the format: 31 characters of sheet name, 1,048,576 rows, 32,767 characters a cell.
+// Valid content of a workbook: texts, names of sheets, formats of numbers, and the limits of the
+// format: 31 characters of sheet name, 1,048,576 rows, 32,767 characters per cell.
 #pragma once
 
 #include "core/table.h"
@@ -20,8 +20,8 @@ inline constexpr std::size_t kMaxCellText = 32'767;
 /// A legal sheet name, distinct from those used before without regard to case.
 [[nodiscard]] std::string sheet_name(const std::string& wanted, std::set<std::string>& used);
 
-/// Cut to what a cell holds. XML 1.0 has no place for most control characters, libxlsxwriter writes
-/// them raw: they become '?'.
+/// Returns the text cut to the limit of a cell. Most control characters become '?': XML 1.0 does
+/// not allow them, and libxlsxwriter would write them raw.
 [[nodiscard]] std::string cell_text(std::string_view text);
 
 } // namespace rankscope

@@ -25,7 +25,7 @@ struct Writer {
 [[nodiscard]] std::string shortest_double(double value);
 /// RFC 4180 text of a table: header row, LF line ends.
 [[nodiscard]] std::string csv_text(const Table& table);
-/// The whole report as one JSON object.
+/// Returns the complete report as one JSON object.
 [[nodiscard]] std::string json_text(const Report& report);
 
 #define RANKSCOPE_WRITER(id) extern const Writer id##_writer;

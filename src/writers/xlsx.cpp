@@ -87,7 +87,7 @@ public:
   /// Frees the workbook too, whether it could be written or not.
   lxw_error close() { return lib_.workbook_close(std::exchange(book_, nullptr)); }
 
-  /// What the tables are called; a column that holds nothing but such names links to their sheets.
+  /// Takes the names of the tables; a column of only such names links to their sheets.
   void expect(const std::vector<Table>& tables, const RowStreams& streams) {
     std::set<std::string> used; // the names that add() will give
     for (const Table& table : tables) {
@@ -172,7 +172,7 @@ private:
     return out;
   }
 
-  /// What stands around the rows of a sheet; `last` of its table's.
+  /// Writes everything around the rows of a sheet; `last`: the last sheet of its table.
   void end_sheet(const OpenSheet& of, const Table& table, bool last) {
     lxw_worksheet* const sheet = of.sheet;
     if (sheet == nullptr)
@@ -207,14 +207,14 @@ private:
     std::vector<std::string> notes = last ? table.notes : std::vector<std::string>();
     if (of.cut > 0)
       notes.push_back(std::to_string(of.cut) + " texts are cut at " + std::to_string(kMaxCellText) +
-                      " characters, the most a cell holds; --csv-dir and --json write them whole");
+                      " characters, the limit of a cell; --csv-dir and --json write full texts");
     if (!notes.empty() && row + notes.size() + 1 < kMaxSheetRows) {
       ++row;
       for (const std::string& note : notes)
         lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), formats_->note);
     }
     if (of.range.first == 0) {
-      constexpr std::size_t kScreen = 30; // rows: charts below more are not seen, they stand beside
+      constexpr std::size_t kScreen = 30; // rows: charts below more would not be seen
       const bool beside = of.rows() > kScreen;
       add_charts(making, of.name, of.rows(),
                  {beside ? 1 : row + 2, static_cast<lxw_col_t>(beside ? cols + 1 : 0)});
@@ -249,7 +249,7 @@ private:
 
   static std::size_t header_rows(const Table& table) { return table.pivot ? 3 : 1; }
 
-  /// The figures, each merged over its members; the members; the names of the keys.
+  /// Three rows: metrics, each merged over its members; members; names of the keys.
   void write_pivot_header(lxw_worksheet* sheet, const Table& table, const Pivot& pivot) {
     for (std::size_t c = 0; c < pivot.keys; ++c)
       lib_.worksheet_write_string(sheet, 2, static_cast<lxw_col_t>(c),
@@ -274,9 +274,9 @@ private:
                                   static_cast<double>(pivot.places[p].member), formats_->header);
   }
 
-  /// Text of a key that the rows below have too stands once, in a merged cell: true where it was
-  /// written, or is written above. Merged cells without a format are written in no order that a
-  /// book in constant memory would mind.
+  /// Writes a key text that is equal in the rows below once, in a merged cell; returns true when it
+  /// is written here or above. Merging without a format keeps the order of rows that a book in
+  /// constant memory needs.
   bool merged(lxw_worksheet* sheet, const Table& table, std::size_t r, std::size_t last,
               std::size_t c, lxw_row_t row) {
     const auto same = [&](std::size_t a, std::size_t b) {
@@ -419,8 +419,8 @@ Result<void> write_book(const Report& report, const RowStreams& streams, const s
   std::size_t cells = 0;
   for (const Table& t : report.tables)
     cells += rows_of(t, streams) * t.cols();
-  // the library keeps every cell in memory unless it is told that the book is big; with few cells
-  // shared texts make smaller files
+  // the library keeps every cell in memory unless it uses constant memory; with few cells, shared
+  // texts make smaller files
   const bool big = cells > 200'000;
   RS_TRY(const LibraryMemory claimed,
          LibraryMemory::claim(library_bytes(cells, report.tables.size(), big), path));

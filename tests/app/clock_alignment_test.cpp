@@ -181,7 +181,7 @@ TEST(ClockAlignmentOfARun, AFitThatIsTooPoorFallsBackAndSaysSo) {
              [](std::int64_t ns) { return ns + ns / 1'000'000 * 7919 % 3 * 1'200'000; });
   const Analyzed fallen = analyzed(folder, AlignMode::kCollectives);
   ASSERT_EQ(fallen.used.size(), 3U);
-  EXPECT_EQ(fallen.used[1], "time base: the residual is above what it would measure");
+  EXPECT_EQ(fallen.used[1], "time base: the residual is too large");
   EXPECT_EQ(fallen.used[2], "collectives");
   const std::set<std::string> remarks = [&] { // without the figures
     std::set<std::string> out;

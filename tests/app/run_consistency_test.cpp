@@ -156,7 +156,7 @@ const SpoiledCase kCases[] = {
       "[256, 1, 1]: another configuration"}},
     {"another run",
      [](Spoiled& s) { s.from_other(options_run_consistency(9), 1, 1); },
-     {"may be of another run: rank 1: "}},
+     {"may belong to another run: rank 1: "}},
     {"NVIDIA run",
      [](Spoiled& s) {
        synth::Options o = options_run_consistency();

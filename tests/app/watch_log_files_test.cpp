@@ -215,8 +215,8 @@ TEST_F(WatchLogFiles, ALogThatIsCutOffOrRotatedIsSaidAndReadFromItsBeginning) {
   WatchLook seen = look(watch, 2);
   EXPECT_EQ(seen.records, 1U);
   ASSERT_EQ(seen.remarks.size(), 1U);
-  EXPECT_EQ(seen.remarks[0], log(0) + ": is shorter than what was read of it (cut off or written "
-                                      "anew): read from its beginning");
+  EXPECT_EQ(seen.remarks[0], log(0) + ": is shorter than the part already read (cut off or "
+                                      "rewritten): read from its beginning");
   const auto before = fs::file_size(log(1));
   fs::rename(log(1), log(1) + ".1");
   std::string text;
@@ -227,8 +227,8 @@ TEST_F(WatchLogFiles, ALogThatIsCutOffOrRotatedIsSaidAndReadFromItsBeginning) {
   seen = look(watch, 3);
   EXPECT_GT(seen.records, 20U);
   ASSERT_EQ(seen.remarks.size(), 1U);
-  EXPECT_EQ(seen.remarks[0], log(1) + ": is another log than the one before at this place "
-                                      "(rotated): read from its beginning");
+  EXPECT_EQ(seen.remarks[0], log(1) + ": is not the log that was here before (rotated): read "
+                                      "from its beginning");
   EXPECT_TRUE(look(watch, 4).remarks.empty());
 }
 

@@ -200,7 +200,7 @@ TEST(WatchScenarios, AJobThatStandsStillAsAWholeIsSilent) { // HA-D5
   EXPECT_LE(raised[0].at_s, 270);
   EXPECT_EQ(raised[0].alarm.sentence,
             "nothing new from any of 16 logs for 60 s (the longest pause before was 5 s): the job "
-            "hangs or has ended (--ended-when tells the two apart)");
+            "hangs or has ended (use --ended-when to distinguish them)");
   EXPECT_NE(hangs.page.find("2096-10-02T07:11"), std::string::npos) << "the time of the alarm";
 }
 

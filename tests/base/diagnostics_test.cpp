@@ -14,7 +14,7 @@ TEST(Diagnostics, OfACounterTheFirstPlaceStandsForAll) {
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].name, "event_malformed");
   EXPECT_EQ(problems[0].where, "a.json: byte 7");
-  EXPECT_EQ(problems[0].sentence, "an event is no valid JSON object and was dropped");
+  EXPECT_EQ(problems[0].sentence, "an event is not a valid JSON object and was dropped");
   EXPECT_EQ(problems[0].count, 3U);
 }
 

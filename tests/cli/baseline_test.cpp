@@ -71,7 +71,7 @@ TEST(Baseline, CheckSaysWhatCompareOfTheFoldersSays) {
   }
   // what changed is in all of them: the GEMMs
   const std::string markdown = test::bytes_of(folder.path("check.md"));
-  const std::size_t list = markdown.find("### What changed");
+  const std::size_t list = markdown.find("### Changes");
   ASSERT_NE(list, std::string::npos) << markdown;
   EXPECT_NE(markdown.find("| 1 | kernel | Cijk", list), std::string::npos) << markdown.substr(list);
   EXPECT_NE(b.out.find("Kernel Tensile "), std::string::npos) << b.out;

@@ -121,11 +121,12 @@ TEST(Batch, WrongUse) {
   EXPECT_TRUE(has(extension.err, "invalid extension txt, json and gz are supported"));
   const RunResult pattern = run({"-p", "rank_(", "-f", "step_8"});
   EXPECT_EQ(pattern.code, 2);
-  EXPECT_TRUE(has(pattern.err, "'rank_(' is no regular expression")) << pattern.err;
+  EXPECT_TRUE(has(pattern.err, "'rank_(' is not a regular expression")) << pattern.err;
   const RunResult none = run({"-f", "step_9"});
   EXPECT_EQ(none.code, 3);
   EXPECT_TRUE(has(none.err, "no json files found, check filters and filepaths")) << none.err;
-  EXPECT_TRUE(has(none.err, "4 json files lie there, none with all of: step_9")) << none.err;
+  EXPECT_TRUE(has(none.err, "4 json files are there, but no path contains all of: step_9"))
+      << none.err;
   const RunResult gz = run({"-e", "gz"});
   EXPECT_EQ(gz.code, 3);
   EXPECT_TRUE(has(gz.err, "--extension json")) << gz.err;

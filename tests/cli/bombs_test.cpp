@@ -196,7 +196,7 @@ TEST_F(Bombs, ACsvHeaderOfManyColumnsIsRefused) {
   const std::string csv = folder_.path("csv");
   expect_refused(
       run_cheaply({"compare-reports", csv, csv, "--names", "a,b", "-o", folder_.path("x.xlsx")}),
-      "more cells than a report can hold");
+      "more cells than a report can contain");
 }
 
 // HA-E7: a shared text was copied for each cell.
@@ -220,14 +220,14 @@ TEST_F(Bombs, ASharedTextOfManyCellsIsRefused) {
   ASSERT_EQ(zip_close(archive), 0);
   expect_refused(
       run_cheaply({"compare-reports", path, path, "--names", "a,b", "-o", folder_.path("x.xlsx")}),
-      "more text than a report can hold");
+      "more text than a report can contain");
 }
 
 TEST_F(Bombs, WhatStandsBeforeAnEventWithoutAnEndIsKept) {
   const RunResult r = info(packed("[" + std::string(kEvent) + R"(,{"ph":"X","name":")") +
                            mebibytes(700, 'x') + packed(R"("}])"));
   EXPECT_EQ(r.code, 4) << r.err;
-  EXPECT_NE(r.err.find("more than 64 MiB; 1 events before it were kept"), std::string::npos)
+  EXPECT_NE(r.err.find("more than 64 MiB; 1 events before it were read"), std::string::npos)
       << r.err;
 }
 

@@ -45,7 +45,7 @@ TEST_F(InferenceRun, TheCapturesOperatorsByEitherSpelling) {
 
 // Whether there are rows of requests is said where somebody might look for them, and nowhere else.
 TEST_F(InferenceRun, StepsWithoutListsOfRequestsAreSaid) {
-  constexpr const char* kNote = "annotations of its steps name no requests and list no lengths";
+  constexpr const char* kNote = "the step annotations neither name requests nor list lengths";
   const auto with = [this](const std::string& step) {
     folder_.write("replay.json", test::trace_text(test::replay_events(step, {{"a", "b"}})));
     const test::RunResult r = report({});

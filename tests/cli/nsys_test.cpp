@@ -216,7 +216,7 @@ TEST_F(Nsys, RowsWhoseEndIsBeforeTheirStartAreToldAndPartial) {
                               "(1000000, 3000000, 0, 2, 1)");
   EXPECT_EQ(run("nsys " + at("n.sqlite") + " --iters 1"), 4);
   EXPECT_NE(out_.find("Kernel time per iteration: 2.000 (ms)"), std::string::npos) << out_;
-  EXPECT_TRUE(said("1 rows left out: their times are no integers")) << err_;
+  EXPECT_TRUE(said("1 rows left out: their times are not integers")) << err_;
   EXPECT_EQ(run("nsys " + small_tables() + " --iters 9000000000"), 2);
   EXPECT_TRUE(said("--iters is 9000000000, expected 1 to 1000000000")) << err_;
   EXPECT_EQ(run("nsys " + small_tables() + " --iters 1 --gpus 0"), 2);

@@ -38,7 +38,7 @@ TEST(Outputs, AnEndingThatNamesNoFormatIsRefusedBeforeTheTraceIsRead) {
   for (const char* name : {"r.txt", "r.html", "r", "r.xslx"}) {
     const RunResult r = run_binary({"report", folder.path("none.json"), "-o", folder.path(name)});
     EXPECT_EQ(r.code, 2) << name;
-    EXPECT_NE(r.err.find("want .xlsx, .json, .md"), std::string::npos) << r.err;
+    EXPECT_NE(r.err.find("expected .xlsx, .json, .md"), std::string::npos) << r.err;
     EXPECT_FALSE(fs::exists(folder.path(name)));
   }
   EXPECT_EQ(
@@ -46,7 +46,7 @@ TEST(Outputs, AnEndingThatNamesNoFormatIsRefusedBeforeTheTraceIsRead) {
       0);
   const RunResult several = run_binary({"report", trace_path(), "-q", "-o", folder.path("r.csv")});
   EXPECT_EQ(several.code, 2);
-  EXPECT_NE(several.err.find("a CSV file holds one sheet"), std::string::npos) << several.err;
+  EXPECT_NE(several.err.find("a CSV file contains one sheet"), std::string::npos) << several.err;
 }
 
 // No input is there: who looks for it first says exit 3.
@@ -64,7 +64,7 @@ TEST(Outputs, WhatCannotBeWrittenIsRefusedBeforeAnyInputIsRead) {
       EXPECT_EQ(r.code, code) << args[0] << " " << output << ": " << r.err;
       EXPECT_NE(r.err.find(words), std::string::npos) << args[0] << " " << output << ": " << r.err;
     };
-    refused(folder.path("r.csv"), 2, "a CSV file holds one sheet, the report has several");
+    refused(folder.path("r.csv"), 2, "a CSV file contains one sheet, but the report has several");
     refused(folder.path("r.txt"), 2, "names no format");
     refused(folder.path("absent/r.xlsx"), 6, "No such file or directory");
     refused(folder.path("folder.xlsx"), 6, "Is a directory");

@@ -462,15 +462,15 @@ TEST_F(PartialFaults, APartOfATraceThatWasWrittenSinceIsNotUsed) {
       run_binary({"partial", run_, "-o", out("parts"), "--shard", "0/2", "--for", "collectives"})
           .code,
       0);
-  expect_said("is of another version of " + trace.string(), 4, 3);
+  expect_said("was made from another version of " + trace.string(), 4, 3);
 }
 
 // Jobs of other numbers of processes, one after the other.
 TEST_F(PartialFaults, TheNewestCompleteShardsAreUsed) {
   make_parts(run_, out("parts"), 3, {"--for", "collectives"});
-  expect_said("is of the same folder before: the 3 shards of now have all that is there", 0, 4);
+  expect_said("the 3 current shards contain everything in it", 0, 4);
   make_parts(run_, out("parts"), 2, {"--for", "collectives"});
-  expect_said("is of the same folder before: the 2 shards of now have all that is there", 0, 4);
+  expect_said("the 2 current shards contain everything in it", 0, 4);
 }
 
 // Nodes with disks of their own, whose folders are called the same, without --local.
@@ -493,14 +493,14 @@ TEST_F(PartialFaults, RanksThatANewerOneDoesNotHaveAreNoEarlierOnes) {
   alone({"rank2", "rank3"}, "0/1");
   const RunResult r = run_binary({"reduce", out("nodes"), "-o", out("nccl.json")});
   EXPECT_EQ(r.code, 4) << r.err;
-  EXPECT_NE(r.err.find("nodes with folders of their own need partial --local"), std::string::npos)
+  EXPECT_NE(r.err.find("nodes with separate folders need partial --local"), std::string::npos)
       << r.err;
 }
 
 TEST_F(PartialFaults, PartsOfAnotherRun) {
   make_parts(test::config_folder(sweep_, 42), out("other"), 3, {"--for", "collectives"});
   fs::remove(out("other/shard_2_of_3.part"));
-  expect_said("is left out: it is of other traces, options or shards than the 2 of 2 shards", 4, 4,
+  expect_said("its traces, options or shards differ from those of the 2 of 2 shards", 4, 4,
               {out("other")});
 }
 
@@ -517,7 +517,7 @@ TEST_F(PartialFaults, ShardsThatSawOtherFolders) {
       0);
   const RunResult r = run_binary({"reduce", out("other"), "-o", out("nccl.json")});
   EXPECT_EQ(r.code, 4) << r.err;
-  EXPECT_NE(r.err.find("nodes with folders of their own need partial --local"), std::string::npos)
+  EXPECT_NE(r.err.find("nodes with separate folders need partial --local"), std::string::npos)
       << r.err;
 }
 
@@ -628,7 +628,7 @@ TEST_F(PartialFaults, AnotherRunInTheSameFolderIsSaid) {
   const RunResult r =
       run_binary({"partial", other, "-o", out("parts"), "--shard", "0/2", "--for", "collectives"});
   EXPECT_EQ(r.code, 0);
-  EXPECT_NE(r.err.find("was of " + run_ + ", whose parts here are of no use any more"),
+  EXPECT_NE(r.err.find("was made from " + run_ + "; its parts in this folder are no longer used"),
             std::string::npos)
       << r.err;
 }

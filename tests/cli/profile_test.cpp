@@ -265,7 +265,7 @@ TEST_F(Profile, AFolderWithARunIsNotWrittenOver) {
   EXPECT_EQ(profile({}, {"true"}).code, 0);
   const RunResult r = test::run_binary(arguments({}, {"true"}));
   EXPECT_EQ(r.code, 2);
-  EXPECT_NE(r.err.find("holds a run already"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("already contains a run"), std::string::npos) << r.err;
   EXPECT_EQ(test::run_binary(arguments({"--force"}, {"true"})).code, 0);
 }
 
@@ -368,7 +368,7 @@ TEST_F(Profile, TheCommandRunsOnBothDiesOfABoard) {
     three.add_gpu(128 + i, "0000:c" + std::to_string(i) + ":00.0", "u" + std::to_string(i), 300);
   r = profile({"--sysfs-root", three.root(), "--replicate-per-gcd"}, {"true"});
   EXPECT_EQ(r.code, 2) << r.err;
-  EXPECT_NE(r.err.find("no board of two dies is among the 3 GPUs"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("no package with two dies among the 3 GPUs"), std::string::npos) << r.err;
 }
 
 TEST_F(Profile, SecretsOfTheEnvironmentAreNotWrittenDown) {

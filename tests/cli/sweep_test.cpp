@@ -474,7 +474,7 @@ TEST_F(SweepRuns, ASearchEndsWithItsBudgetAndWithoutFigures) {
   fs::remove_all(out());
   r = sweep(flags, "echo nothing");
   EXPECT_EQ(r.code, 4);
-  EXPECT_NE(r.err.find("no run of this round has a figure"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("no run of this round has a metric"), std::string::npos) << r.err;
   flags[6] = "([";
   EXPECT_EQ(sweep(flags, "true").code, 2);
 }

@@ -50,7 +50,7 @@ protected:
 TEST_F(SynthMerge, AnotherSweepAsksForForce) {
   sweep();
   EXPECT_EQ(run("synth " + at("s") + " --ranks 2 --layers 1 -q"), 2);
-  EXPECT_NE(err_.find("holds another sweep (--force writes over it)"), std::string::npos) << err_;
+  EXPECT_NE(err_.find("contains another sweep (--force overwrites it)"), std::string::npos) << err_;
   EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
   sweep("--force");
   // one that was not generated, too

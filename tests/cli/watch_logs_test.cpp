@@ -102,7 +102,7 @@ TEST_F(WatchLogsCli, ALogThatWasCutOffIsALine) {
   fs::resize_file(log(1), 700);
   const RunResult r = run_binary({"watch", run_, "--once", "--state", state});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.err.find("node-pid1.log: is shorter than what was read of it"), std::string::npos)
+  EXPECT_NE(r.err.find("node-pid1.log: is shorter than the part already read"), std::string::npos)
       << r.err;
   EXPECT_EQ(run_binary({"watch", run_, "--once", "--state", state, "--window", "30"}).code, 3);
   EXPECT_EQ(run_binary({"watch", run_, "--once", "--window", "0"}).code, 2);

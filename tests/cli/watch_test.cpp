@@ -116,7 +116,7 @@ TEST_F(WatchCli, RefusesWhatCannotBe) {
   folder_.write("state", "no state");
   const RunResult r = run_binary({"watch", run(), "--once", "--state", folder_.path("state")});
   EXPECT_EQ(r.code, 3);
-  EXPECT_NE(r.err.find("is no state of watch"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("is not a watch state"), std::string::npos) << r.err;
   EXPECT_EQ(test::bytes_of(folder_.path("state")), "no state");
   EXPECT_EQ(run_binary({"watch", run(), "--once", "-o", "/no/such/folder/page.html"}).code, 6);
 }

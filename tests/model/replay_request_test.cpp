@@ -112,7 +112,7 @@ TEST(ReplayGemm, BiasIsAnEpilogue) {
   EXPECT_NE(request(full).note, "");
   Op wrong = addmm;
   wrong.concrete = R"(["", "", "", "x; rm -rf /", "1"])";
-  EXPECT_EQ(command(wrong), "alpha or beta is no number");
+  EXPECT_EQ(command(wrong), "alpha or beta is not a number");
 }
 
 // 12 products of 128 x 64 and 64 x 256; B from (12, 256, 64) transposed.
@@ -197,8 +197,8 @@ TEST(ReplayGemm, WhatHasNoCommandSaysWhy) {
   const std::string ok_dims = "[[64, 16], [16, 32]]";
   const std::string ok_strides = "[[16, 1], [32, 1]]";
   Op op = mm(ok_dims, "");
-  EXPECT_EQ(command(op), "the trace has no strides of it: a transposed matrix cannot be told from "
-                         "one that is not");
+  EXPECT_EQ(command(op), "the trace has no strides of it: transposed and other matrices cannot be "
+                         "distinguished");
   EXPECT_EQ(command(mm("", "")), "its arguments were not recorded (record_shapes)");
   op = mm(ok_dims, ok_strides);
   op.types = R"(["c10::complex<float>", "c10::complex<float>"])";
@@ -325,8 +325,8 @@ TEST(ReplayConv, GradientsAskedFor) {
 TEST(ReplayConv, WhatHasNoCommandSaysWhy) {
   Op op = conv2d();
   op.strides = "";
-  EXPECT_EQ(command(op), "the trace has no strides of it: channels first cannot be told from "
-                         "channels last");
+  EXPECT_EQ(command(op), "the trace has no strides of it: channels first and last cannot be "
+                         "distinguished");
   op = conv2d();
   op.types = R"(["double", "double", ""])";
   EXPECT_EQ(command(op), "no command for the types double and double");

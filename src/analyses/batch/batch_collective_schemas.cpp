@@ -37,7 +37,8 @@ std::vector<Field<C>> identity() {
 }
 
 Schema<C> sync_schema(const char* name) {
-  Schema<C> schema(name, "one row per collective that lets nobody go before all have come",
+  Schema<C> schema(name,
+                   "one row per synchronizing collective (no rank leaves before all have entered)",
                    identity());
   schema.add(whole("in_nelems", "In msg nelems", &Collective::in_nelems));
   schema.add(whole("out_nelems", "Out msg nelems", &Collective::out_nelems));
@@ -68,8 +69,8 @@ struct RankColumn {
   bool wait = false;
 };
 
-/// As the reference's rows bring them: start and duration of each rank of a row, then the waits;
-/// what a later row has beside goes behind.
+/// Returns the columns in the reference's order: start and duration of each rank of a row, then the
+/// waits. Columns that only a later row has are appended.
 std::vector<RankColumn> rank_columns(const std::vector<C>& rows) {
   std::vector<RankColumn> out;
   const auto add = [&out](std::int64_t rank, bool wait) {
@@ -182,7 +183,7 @@ Schema<BatchLongRow> long_schema() {
        {"dur_us", "dur", Unit::kNone, &R::dur_us, "us"}});
 }
 
-/// last start - first start; known of all_to_all_v too where no waits are told.
+/// Returns last start - first start, which all-to-all-v has even where its waits are unknown.
 double start_skew(const C& c) {
   if (c.members.empty())
     return std::numeric_limits<double>::quiet_NaN();
@@ -196,7 +197,8 @@ double start_skew(const C& c) {
 }
 
 Schema<C> all_to_all_v_schema() {
-  Schema<C> schema("nccl_all2allv", "one row per all-to-all with sizes of their own", identity());
+  Schema<C> schema("nccl_all2allv", "one row per all-to-all-v (each rank has its own sizes)",
+                   identity());
   schema.add({"stream", "stream", Unit::kNone, kInt,
               [](const C& c) { return c.first->stream < 0 ? Value() : Value(c.first->stream); },
               "of the first rank"});

@@ -1,4 +1,4 @@
-// What one rank's trace says for the batch report, in one pass for what is counted by event.
+// Extracts the batch report data of one rank's trace; one pass counts everything that is per event.
 #include "analyses/batch/batch_part.h"
 
 #include "analyses/operators/launchers.h"
@@ -82,7 +82,8 @@ void count_link(BatchLinks& links, bool linked, bool is_short) {
     ++(linked ? links.short_linked : links.short_unlinked);
 }
 
-/// Links, short operators, durations; gives the GPU events that a call launched, in file order.
+/// Counts links, short operators and durations; returns the GPU events with a launching call, in
+/// file order.
 std::vector<EventId> count_events(const LoadedTrace& t, BatchPart& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;

@@ -139,7 +139,7 @@ struct BatchFacts : NonCopyable {
 [[nodiscard]] BatchCollectives combine_collectives(const std::vector<RankCollectives>& ranks,
                                                    bool compat);
 
-/// The sheets in their order. `behind`: further ones, each behind the sheet of its group.
+/// Returns the sheets in their order. `behind`: more sheets, each placed after its group's sheet.
 [[nodiscard]] std::vector<Table>
 batch_tables(const BatchFacts& facts, const BatchOptions& options,
              const std::vector<std::pair<BatchGroup, Table>>& behind = {});
@@ -147,9 +147,9 @@ batch_tables(const BatchFacts& facts, const BatchOptions& options,
 /// A sheet of kernels for each rank.
 [[nodiscard]] Schema<BatchKernel> batch_kernel_schema(const BatchPart& part);
 [[nodiscard]] Schema<BatchOpRow> batch_family_schema(const BatchFamily& family);
-/// All sheets with their columns, of one rank where a column is of one.
+/// Returns all sheets with their columns; per-rank columns are listed for one rank.
 [[nodiscard]] std::vector<SheetInfo> batch_sheets();
-/// Those of collectives.
+/// Returns the sheets about collectives.
 [[nodiscard]] std::vector<SheetInfo> batch_collective_sheets();
 
 /// The NCCL sheets, in their order.

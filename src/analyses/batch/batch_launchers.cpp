@@ -12,8 +12,8 @@ namespace {
 
 using Launch = std::pair<EventId, EventId>; ///< (launcher, kernel)
 
-/// The nearest operator, however many calls it went through; outside of operators the outermost
-/// call. So each kernel counts once.
+/// Returns each kernel with its nearest operator above, or outside of operators with the outermost
+/// call, so that each kernel counts once.
 std::vector<Launch> launches(const LoadedTrace& t, const std::vector<bool>& communication) {
   const Events& e = t.trace.events;
   const StrId execute = t.trace.strings.find("execute"); // a frame of replayed graphs
@@ -35,15 +35,15 @@ std::vector<Launch> launches(const LoadedTrace& t, const std::vector<bool>& comm
   return out;
 }
 
-/// The reference's launchers. An operator has the kernels of its own calls, two steps below; what a
-/// call launched through another call counts for both calls and for no operator. A call that no
-/// operator has taken keeps its collectives, unless one is all it has.
+/// Returns the reference's launchers. An operator gets the kernels that its direct calls launch,
+/// two levels below it. A kernel launched through nested calls counts for both calls and no
+/// operator. A call without an operator keeps its collectives, unless its only kernel is one.
 std::vector<Launch> old_launches(const LoadedTrace& t, const std::vector<bool>& communication) {
   const Events& e = t.trace.events;
   const StrId execute = t.trace.strings.find("execute");
   std::vector<Launch> out;
   std::vector<bool> taken(e.size());
-  std::vector<bool> whole(e.size()); // launchers of all that is below them
+  std::vector<bool> whole(e.size()); // launchers of every GPU event below them
   for (EventId k = 0; k < e.size(); ++k) {
     if (!is_gpu(e.category[k]) || !t.tree.linked(k) || communication[e.name[k]])
       continue;

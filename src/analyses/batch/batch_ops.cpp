@@ -151,7 +151,7 @@ bool moves_data(std::string_view kernel) {
          kernel.find("transpose_") != std::string_view::npos;
 }
 
-/// GPU events below an operator, depth first, siblings in order: calls before what they launched.
+/// Collects the GPU events below an operator, depth first, siblings in order.
 void kernels_below(const LoadedTrace& t, EventId op, std::vector<EventId>& out) {
   out.clear();
   const std::span<const EventId> all = t.tree.gpu_events(op);
@@ -282,7 +282,7 @@ private:
   std::unordered_map<const PerfResult*, std::unique_ptr<PerfResult>> own_;
   std::map<std::pair<const PerfResult*, StrId>, std::size_t> rows_;
   std::unordered_map<std::string, std::size_t> by_params_;
-  std::vector<EventId> kernels_, in_time_; ///< of the call at hand
+  std::vector<EventId> kernels_, in_time_; ///< of the current call
   std::array<BatchGroupCalls, kBatchGroups.size()> out_;
 };
 

@@ -1,5 +1,5 @@
-// What one rank contributes to the batch report (docs/reference/batch-rules.md), so that its trace
-// can be released.
+// The data of one rank for the batch report (docs/reference/batch-rules.md), so that its trace can
+// be released.
 #pragma once
 
 #include "analyses/collectives/collective_data.h"
@@ -50,7 +50,7 @@ struct BatchCalls {
   std::uint32_t first_uid = 0;
   std::vector<std::pair<std::string, std::int32_t>> kernels; ///< name, stream: first call with any
   std::vector<BatchCall> calls;
-  std::vector<std::int64_t> kernel_ns; ///< of each call in turn, depth first below it
+  std::vector<std::int64_t> kernel_ns; ///< call after call, depth first below each
 };
 
 /// Events of a group on one rank.
@@ -98,7 +98,7 @@ struct BatchKernel {
   std::size_t parent_kernels = 0;
 };
 
-/// Operators with recorded shapes below one root, for who asks why a group has no sheet.
+/// Operators with recorded shapes below one root: they explain why a group has no sheet.
 struct BatchShapedRoot {
   std::string name;
   std::uint32_t uid = 0;

@@ -1,4 +1,4 @@
-// The sheets of the batch report but for those of collectives: their columns.
+// The columns of the batch report's sheets, except the sheets about collectives.
 #include "analyses/batch/batch_facts.h"
 
 #include "analyses/operators/op_key.h"
@@ -105,7 +105,7 @@ Table short_ops_table(const BatchFacts& facts) {
   return short_ops_schema().table(rows);
 }
 
-/// One figure of a call on one rank.
+/// Returns one statistic of a call on one rank.
 Value duration(const BatchDurations* d, std::size_t figure) {
   if (d == nullptr)
     return {};
@@ -153,8 +153,8 @@ Schema<BatchBreakdownRow> breakdown_schema() {
   return Schema<R>("grouped_breakdown", "time of an average rank by kind of work",
                    {{"group", "Group", Unit::kNone, &R::group, "of launchers by their names"},
                     {"time_s", "Time (s)", Unit::kSeconds, &R::time_s,
-                     "GPU time of a rank on average; groups overlap in time, so their total is no "
-                     "wall time"}});
+                     "mean GPU time per rank; groups overlap in time, so their total is not a wall "
+                     "time"}});
 }
 
 /// Sheets of kernels may have a million rows: texts are made once for each argument.

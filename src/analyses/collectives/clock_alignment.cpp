@@ -137,8 +137,8 @@ ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
   return out;
 }
 
-/// Who has which collective. Each is asked for once: the first that asks has measured everybody who
-/// has it, so that all ranks together cost what their lists are long.
+/// Maps each collective to its ranks. Each collective is used once, since the first rank that
+/// requests it measures all its ranks: all requests together read each list once.
 class Members {
 public:
   explicit Members(std::span<const CollectiveEnds> ranks) {
@@ -146,7 +146,7 @@ public:
       for (const SharedEnd& end : ranks[r].ends)
         of_[end.id].push_back(r);
   }
-  /// The ranks that share with `rank` a collective nobody asked for before; ascending.
+  /// Returns the ranks, ascending, that share with `rank` a collective not used before.
   std::vector<std::size_t> take_with(const CollectiveEnds& rank) {
     std::vector<std::size_t> out;
     for (const SharedEnd& end : rank.ends) {
@@ -180,8 +180,8 @@ private:
   Members members_;
 };
 
-/// Where ranks stay on the time base because their ends scatter, a rank whose ends scatter as well
-/// stays there too, unless its offset is far beyond the scatter: else a report mixes both clocks.
+/// If a rank stays on the time base because its ends scatter, other ranks with scattered ends stay
+/// there too, unless their offset far exceeds the scatter: a report must not mix both clocks.
 void keep_one_clock(std::vector<ClockOffset>& ranks) {
   constexpr std::int64_t kFarBeyond = 30;
   const auto is_poor = [](const ClockOffset& o) { return o.fit == ClockFit::kPoor; };
@@ -240,7 +240,7 @@ std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks, EndsS
     if (with.empty())
       continue;
     const CollectiveEnds& base_ends = source.ends(base, base_room);
-    for (const std::size_t i : with) { // a poor fit is no better through another rank
+    for (const std::size_t i : with) { // measuring through another rank does not improve a poor fit
       out[i] = measured(source.ends(i, room), base_ends, out[base]);
       if (out[i].aligned())
         queue.push_back(i);

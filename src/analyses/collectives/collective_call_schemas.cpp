@@ -74,8 +74,8 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
   };
   schema.add({"wait_us", "wait (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.wait_ns)) : Value(); },
-              "until the last member had started; blank where a member is not there, or where the "
-              "kind (send, broadcast, unknown) makes nobody wait for all"});
+              "until the last member had started; blank where a member is missing, or where the "
+              "kind (send, broadcast, unknown) does not make members wait for all others"});
   schema.add({"transfer_us", "transfer (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) {
                 return r.timed->told_waits ? Value(ns_to_us(r.collective->dur_ns - r.wait_ns))

@@ -40,8 +40,8 @@ std::string_view name_from_operator(const LoadedTrace& t, EventId kernel) {
   return {};
 }
 
-/// Kernels run after the step that launched them, so the last one begun: what counts is that a
-/// step's collectives stay together.
+/// Uses the last step begun, although kernels run after the step that launched them: a step's
+/// collectives must only stay together.
 std::int64_t last_step(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns) {
   const auto after =
       std::upper_bound(steps.begin(), steps.end(), ts_ns,
@@ -65,7 +65,7 @@ void take_arguments(Collective& c, const CollectiveArgs& args, const Trace& trac
   c.seq = args.seq;
 }
 
-/// What the event itself says.
+/// Returns the collective with the fields that the event itself has.
 Collective collective_at(const Trace& trace, EventId event, const CollectiveArgs* args,
                          RankCollectives& out) {
   Collective c;

@@ -1,4 +1,4 @@
-// RankCollectives: what multi-rank analyses keep of one rank's trace, so that the trace can be
+// RankCollectives: the data of one rank's trace for multi-rank analyses, so that the trace can be
 // released.
 #pragma once
 
@@ -50,28 +50,28 @@ struct RankCollectives {
   [[nodiscard]] int element_bytes(const Collective& c) const { return dtype_bytes(text(c.dtype)); }
 };
 
-/// Whether a collective of this kind lets nobody go before all have come.
+/// Returns whether no rank leaves a collective of this kind before all have entered it.
 [[nodiscard]] bool synchronises(CollectiveKind kind);
 
 /// The type of a collective comes from the kernel's arguments, else from the linked
 /// record_param_comms operator, else from the kernel's name.
 [[nodiscard]] RankCollectives extract_collectives(const LoadedTrace& trace);
 
-/// The name of the one group of a rank whose kernels name none, as the reference has it.
+/// The reference's name for the only group of a rank whose kernels name no group.
 inline constexpr std::string_view kEveryCollective = "all";
 
-/// What the reference knows of them: the arguments of the kernels alone, and names that it finds in
-/// kernels. When no kernel of the rank names a group and all are on one stream, their group is
+/// Reduces the rank to the data that the reference uses: kernel arguments, and names found in
+/// kernel names. When no kernel of the rank names a group and all are on one stream, their group is
 /// kEveryCollective, and those without a name count as a kind that synchronises.
 void as_reference(RankCollectives& rank);
 
-/// The kernels of these names (by StrId) that carry an External id, with their own arguments alone
-/// and without what is hidden or exposed.
+/// Returns the kernels of these names (by StrId) that have an External id, with only their own
+/// arguments and without hidden and exposed times.
 [[nodiscard]] RankCollectives named_collectives(const Trace& trace, std::int64_t rank,
                                                 const std::vector<bool>& names);
 
-/// Only the kernels that carry arguments of their own, without what is hidden or exposed: enough to
-/// match and to align, and the trace need not be linked.
+/// Returns only the kernels that have arguments, without hidden and exposed times: enough to match
+/// and to align. The trace need not be linked.
 [[nodiscard]] RankCollectives described_collectives(const Trace& trace, std::int64_t rank);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// What the collectives of all ranks say (docs/reference/collective-formulas.md), as plain structs:
-// latency and bandwidth, skew, stragglers, exposed communication, groups, clocks.
+// Results for the collectives of all ranks (docs/reference/collective-formulas.md) as plain
+// structs: latency and bandwidth, skew, stragglers, exposed communication, groups, clocks.
 #pragma once
 
 #include "analyses/collectives/clock_alignment.h"
@@ -30,7 +30,7 @@ struct CollectiveOptions {
   bool all_to_all_v_heatmap = false;
 };
 
-/// One collective with the times of all its ranks, on the common clock. In one list entry per
+/// One collective with the times of all its ranks, on the common clock. Each list has one entry per
 /// member of the match.
 struct TimedCollective {
   MatchedCollective match;
@@ -38,20 +38,20 @@ struct TimedCollective {
   const RankCollectives* first_rank = nullptr; ///< of the first member
   const Collective* first = nullptr;
   std::vector<std::int64_t> start_ns, end_ns;
-  /// Until the last member starts. Told only where told_waits.
+  /// Time until the last member starts. Valid only with told_waits.
   std::vector<std::int64_t> wait_ns;
-  /// All members are there and the kind makes them wait for each other (compat: as the reference,
-  /// always).
+  /// No member is missing and the kind makes them wait for each other (compat: always, as in the
+  /// reference).
   bool told_waits = true;
   std::int64_t latest_start_ns = 0;
-  std::int64_t latency_ns = 0;  ///< the shortest duration, of the members that are there
+  std::int64_t latency_ns = 0;  ///< the shortest duration of the members present
   std::int64_t end_skew_ns = 0; ///< latest end - earliest end
   double full_mib = 0;          ///< the larger buffer; NaN without a known type
-  /// 10^9 bytes/s (compat: 1024^3); NaN where unknown, and where a member is not there.
+  /// 10^9 bytes/s (compat: 1024^3); NaN where unknown or a member is missing.
   double algo_gbps = 0, bus_gbps = 0;
 };
 
-/// One collective that lets nobody go before all have come, over its members.
+/// One synchronizing collective (no rank leaves before all have entered), over its members.
 struct SyncCollective {
   const TimedCollective* timed = nullptr;
   std::int64_t start_skew_ns = 0; ///< the largest wait
@@ -110,7 +110,7 @@ struct AllToAllVSummary {
   double wall_us = 0;
 };
 
-/// What one rank sends another in all-to-all-v.
+/// The data that one rank sends to another in all-to-all-v.
 struct SentTo {
   std::int64_t from = 0, to = 0;
   double mib = 0;
@@ -122,8 +122,8 @@ struct Straggler {
   std::int64_t rank = 0;
   std::int64_t wait_ns = 0, dur_ns = 0;
   double mean_lateness_us = 0; ///< start after the median start of the ranks
-  /// How much shorter its collectives are than the median of the other members', us, a mean for
-  /// each step. All leave together, so that is how much later it starts, whatever the clocks say.
+  /// By how much its collectives are shorter than the median of the other members', us, a mean per
+  /// step. All leave together, so it starts later by this time, independent of clocks.
   std::vector<double> late_us;
   std::int64_t last = 0, first = 0, shortest = 0; ///< how often
   std::int64_t collectives = 0;
@@ -169,8 +169,7 @@ struct CollectiveTotals {
   std::optional<SlowCollective> slow;
 };
 
-/// Everything, in the order of the sheets. Refers to the ranks it was made of: they must outlive
-/// it.
+/// All results, in the order of the sheets. Refers to its ranks, which must outlive it.
 struct CollectiveFacts {
   CollectiveFacts() = default;
   CollectiveFacts(CollectiveFacts&&) = default;

@@ -20,8 +20,8 @@ struct MatchedCollective {
   /// (position in the list of ranks, row there), ascending by position.
   std::vector<std::pair<std::size_t, std::size_t>> members;
 
-  /// A member of the group is not there: what is computed over the others is no bandwidth and no
-  /// wait of the collective.
+  /// Returns whether a member of the group is missing: then values over the other members are not
+  /// the bandwidth or the waits of the collective.
   [[nodiscard]] bool incomplete() const {
     return static_cast<std::int64_t>(members.size()) < expected;
   }
@@ -33,8 +33,7 @@ struct CollectiveProblem {
   std::int64_t rank = 0;
   std::int64_t index = 0;
   std::string problem;
-  /// What was matched may be wrong, or ranks recorded different windows: no result without saying
-  /// so.
+  /// The match may be wrong, or ranks recorded different windows: every result must say so.
   bool partial = false;
 };
 
@@ -43,11 +42,11 @@ struct MatchResult {
   std::vector<CollectiveProblem> problems;
 };
 
-/// Matches by process group and Seq. Where Seq is missing, or counts something else than the
-/// group's collectives (its pairs disagree in size and in time where the order agrees), by order:
-/// of the shifts with the most agreement in name, type and size the one whose ends scatter least
-/// over the whole sequence (clocks differ by a constant, iterations do not), then the one nearest
-/// in time. A shift, and one that stays ambiguous, is a problem that is `partial`.
+/// Matches by process group and Seq. Matches by order where Seq is missing or does not count the
+/// group's collectives (its pairs disagree in size and in time where the order agrees). It takes
+/// the shifts with the most agreement in name, type and size. Among them it chooses the one whose
+/// ends scatter least over the complete sequence (clocks differ by a constant, iterations do not),
+/// then the one nearest in time. A shift or an ambiguous choice is a `partial` problem.
 [[nodiscard]] MatchResult match_collectives(const std::vector<RankCollectives>& ranks);
 
 } // namespace rankscope

@@ -9,7 +9,7 @@ namespace rankscope {
 
 inline constexpr std::uint32_t kRankCollectivesVersion = 3;
 
-/// The rows of all groups in file order again. False when they are not each row once.
+/// Restores the rows of all groups in file order. Returns false unless each row occurs once.
 [[nodiscard]] bool join_groups(std::vector<PackedRows> groups, std::vector<Collective>& rows);
 
 template <class Archive, PartOf<RankCollectives> Ranks>
@@ -27,7 +27,7 @@ void part_fields(Archive& archive, Ranks& r) {
   });
   if constexpr (Archive::kReads)
     if (!join_groups(std::move(groups), r.rows))
-      archive.fail("groups that are not each row once");
+      archive.fail("rows that do not occur exactly once in the groups");
 }
 
 } // namespace rankscope

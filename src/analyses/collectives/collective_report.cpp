@@ -12,8 +12,8 @@
 namespace rankscope {
 namespace {
 
-/// Mean bus bandwidth over the size of the message. None where a figure has no place on a
-/// logarithmic axis, or no mean was asked for.
+/// Adds a chart of mean bus bandwidth over message size. Adds none if a value is not positive,
+/// since the axes are logarithmic, or if no mean was requested.
 void add_bandwidth_chart(const std::vector<SyncSummary>& rows, Table& table) {
   const auto column = [&table](std::string_view id) {
     return static_cast<std::size_t>(std::ranges::find(table.columns(), id, &Column::id) -
@@ -63,10 +63,11 @@ struct LongTables {
 } // namespace
 
 std::vector<std::string> sync_summary_notes(bool compat_tracelens) {
-  return {"comm_latency is the shortest duration over the ranks, us; a rank that comes early waits",
-          compat_tracelens ? "bandwidths are 1024^3 bytes per second, labelled as the reference"
-                           : "bandwidths are 10^9 bytes per second; bus = algorithm x factor of "
-                             "nccl-tests"};
+  return {
+      "comm_latency is the shortest duration over the ranks, us; a rank that starts early waits",
+      compat_tracelens ? "bandwidths are 1024^3 bytes per second, labelled as the reference"
+                       : "bandwidths are 10^9 bytes per second; bus = algorithm x factor of "
+                         "nccl-tests"};
 }
 
 namespace {
@@ -95,14 +96,14 @@ Report tables_of(const CollectiveFacts& facts, const CollectiveOptions& options,
   add(sync_collective_schema(facts.ranks, reference), facts.synchronising,
       has_rank_columns(facts.ranks)
           ? std::vector<std::string>{}
-          : std::vector<std::string>{"of more than 256 ranks the times of each stand in nccl_long "
-                                     "alone, a row for each"},
+          : std::vector<std::string>{"with more than 256 ranks, per-rank times are only in "
+                                     "nccl_long, one row per rank and collective"},
       elsewhere.synchronising);
   add(all_to_all_v_schema(), facts.a2av);
   add(straggler_schema(reference), facts.stragglers,
-      {"the first row waits least: it comes last and the others wait for it",
+      {"the first row waits least: this rank starts last and the others wait for it",
        "mean_lateness_us: start after the median start of the ranks, on the aligned clocks; "
-       "times_shortest needs no clock: the latest comer has the shortest duration"});
+       "times_shortest needs no clock: the rank that starts last has the shortest duration"});
   add(exposed_rank_schema(), facts.exposed_ranks,
       {"communication is the union of the rank's collectives; exposed is the part in which "
        "neither compute nor copies ran on that rank"});

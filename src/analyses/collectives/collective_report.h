@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The facts' tables in sheet order; those without rows are left out.
+/// Returns the facts' tables in sheet order; those without rows are left out.
 [[nodiscard]] Report collective_tables(const CollectiveFacts& facts,
                                        const CollectiveOptions& options);
 
@@ -17,7 +17,7 @@ namespace rankscope {
 Result<Report> build_collective_report(const std::vector<RankCollectives>& ranks,
                                        const CollectiveOptions& options);
 
-/// What stands under nccl_summary_implicit_sync.
+/// Returns the notes under nccl_summary_implicit_sync.
 [[nodiscard]] std::vector<std::string> sync_summary_notes(bool compat_tracelens);
 
 } // namespace rankscope

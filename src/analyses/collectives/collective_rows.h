@@ -1,5 +1,5 @@
-// The collectives of all ranks, packed and out of memory: what they say of each rank stays, rows
-// are read again group by group, rank by rank, or some of a group at a time.
+// The collectives of all ranks, packed and out of memory: the data of each rank stays in memory,
+// and rows are read again per group, per rank, or in pieces of a group.
 #pragma once
 
 #include "analyses/collectives/group_match.h"
@@ -18,10 +18,10 @@
 
 namespace rankscope {
 
-/// Bytes that lie somewhere until they are asked for.
+/// Stores bytes and returns them on request.
 class ByteStore : public Interface {
 public:
-  /// Where they are. Errors: kOutput.
+  /// Returns the position of the stored bytes. Errors: kOutput.
   virtual Result<std::uint64_t> put(std::string_view bytes) = 0;
   /// Errors: kUnreadable.
   [[nodiscard]] virtual Result<std::string> get(std::uint64_t at, std::size_t size) const = 0;
@@ -51,7 +51,7 @@ public:
   /// After the last.
   void finish();
 
-  /// Without rows, but for those that somebody has put there.
+  /// Returns the ranks, without rows except those that the caller puts there.
   [[nodiscard]] std::vector<RankCollectives>& ranks() { return ranks_; }
   [[nodiscard]] const std::vector<RankCollectives>& ranks() const { return ranks_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
@@ -61,8 +61,8 @@ public:
   using Places = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   [[nodiscard]] const Places& groups_of(std::size_t rank) const { return groups_of_[rank]; }
 
-  /// Rows `from` to before `to` of a group on a rank, in the order of time. What cannot be read is
-  /// blank rows, and status() says so.
+  /// Returns rows `from` to before `to` of a group on a rank, in the order of time. Unreadable rows
+  /// are blank, and status() returns the error.
   [[nodiscard]] PackedRows load(const GroupMember& member, std::size_t from, std::size_t to) const;
   [[nodiscard]] PackedRows load(const GroupMember& member) const {
     return load(member, 0, member.rows);
@@ -119,8 +119,8 @@ struct PlacedCollective {
   std::vector<std::pair<std::size_t, std::size_t>> rows; ///< (position of the rank, its row there)
 };
 
-/// Hands over the collectives of a group by their place, about `most_rows` rows at a time (all of
-/// them where Seq jumps back): while `take` runs, these rows stand in rows.ranks().
+/// Passes the collectives of a group to `take` by their place, about `most_rows` rows at a time
+/// (all of them where Seq jumps back). While `take` runs, these rows are in rows.ranks().
 void each_window(CollectiveRows& rows, const StoredGroup& group, const GroupOrder& order,
                  std::size_t most_rows,
                  const std::function<void(std::vector<PlacedCollective>)>& take);

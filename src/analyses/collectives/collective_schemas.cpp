@@ -114,7 +114,7 @@ Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes) {
        {"in_mib", "In msg size (MB)_first", Unit::kMiB, &R::in_mib},
        {"out_mib", "Out msg size (MB)_first", Unit::kMiB, &R::out_mib},
        {"dur_us_sum", "dur_sum", Unit::kUs, [](const R& r) { return r.dur_us.sum; },
-        "durations hold the wait for later ranks"},
+        "durations include the wait for later ranks"},
        {"dur_us_mean", "dur_mean", Unit::kUs, [](const R& r) { return r.dur_us.mean; }},
        {"dur_us_std", "dur_std", Unit::kUs, [](const R& r) { return r.dur_us.std_sample; }},
        {"dur_us_min", "dur_min", Unit::kUs, [](const R& r) { return r.dur_us.min; }},
@@ -187,7 +187,7 @@ Schema<Straggler> straggler_schema(const ReferenceForm& reference) {
         "how much shorter its collectives are than the median of the other members', trimmed mean "
         "over the steps: what findings call late, without clocks"},
        {"shortest", "times_shortest", Unit::kCount, &R::shortest,
-        "needs no clock: the latest comer has the shortest duration"},
+        "needs no clock: the rank that starts last has the shortest duration"},
        {"shortest_percent", "pct_shortest", Unit::kPercent,
         [](const R& r) { return r.percent_of(r.shortest); }}});
   if (reference.on && reference.per_node > 0)
@@ -268,7 +268,7 @@ Schema<RankClock> clock_schema() {
             "median distance of their starts: what the clocks are aligned for"},
            {"drift_ppb", "drift (ns/s)", Unit::kNone,
             [](const R& r) { return static_cast<double>(r.offset.line.drift_ppt) / 1e3; },
-            "what the clock gains on the first rank's; 0 unless the collectives show it"},
+            "drift against the first rank's clock; 0 unless the collectives show it"},
            {"collectives", Unit::kCount, [](const R& r) { return r.offset.samples; }},
            {"aligned", [](const R& r) { return r.offset.aligned(); }},
            {"used", "used", Unit::kNone, kText,
@@ -279,13 +279,13 @@ Schema<RankClock> clock_schema() {
               case ClockFit::kAligned:
                 return Value("collectives");
               case ClockFit::kPoor:
-                return Value("time base: the residual is above what it would measure");
+                return Value("time base: the residual is too large");
               case ClockFit::kAlone:
                 break;
               }
               return Value("time base: no shared collective");
             },
-            "what the rank's times are put on the common clock by"}}};
+            "source of the correction from the rank's times to the common clock"}}};
 }
 
 Schema<CollectiveProblem> problem_schema() {

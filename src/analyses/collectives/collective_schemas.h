@@ -19,8 +19,8 @@ struct ReferenceForm {
 
 /// `agg_metrics` of mean, median, min, max, std.
 [[nodiscard]] Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics);
-/// The same as the reference shows these rows: "Unknown" for what the trace does not say, and no
-/// bandwidths where none is known.
+/// Returns these columns as the reference shows them: "Unknown" for data that the trace lacks, and
+/// no bandwidth columns if all are unknown.
 [[nodiscard]] Schema<SyncSummary>
 reference_summary_schema(const std::vector<std::string>& agg_metrics,
                          std::span<const SyncSummary> rows);
@@ -31,7 +31,7 @@ reference_summary_schema(const std::vector<std::string>& agg_metrics,
 [[nodiscard]] Schema<AllToAllVSummary> all_to_all_v_summary_schema();
 [[nodiscard]] Schema<SentTo> all_to_all_v_sent_schema();
 [[nodiscard]] Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference);
-/// Whether sheets have columns for each rank: not of hundreds.
+/// Returns whether sheets have columns for each rank: not with hundreds of ranks.
 [[nodiscard]] bool has_rank_columns(std::span<const RankCollectives> ranks);
 /// With three columns for each rank, where has_rank_columns().
 [[nodiscard]] Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks,

@@ -52,7 +52,7 @@ std::size_t GroupIndex::find(const CollectivePlace& place) const {
   return std::min(at, synchronises_.size() - 1); // beyond: rows that could not be read again
 }
 
-/// Ends of collectives by which clocks are told, read again rank by rank.
+/// Ends of collectives for clock alignment, read again rank by rank.
 class CollectiveStream::Ends final : public EndsSource {
 public:
   explicit Ends(const CollectiveStream& of) : of_(of) {
@@ -220,7 +220,8 @@ void CollectiveStream::sum_up(std::size_t group, const std::vector<TimedCollecti
   }
 }
 
-/// A name comes again after groups of others ("Unknown_Group" is also what none are called).
+/// Returns whether a name occurs again after groups of other names ("Unknown_Group" is also the
+/// name of groups without a name).
 bool CollectiveStream::names_return() const {
   std::set<std::string> seen;
   const std::string* last = nullptr;

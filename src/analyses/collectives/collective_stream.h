@@ -1,9 +1,9 @@
 // The facts and long tables of collective_facts() for runs whose rows do not fit into memory: the
-// same figures in the same order, from rows that lie in a ByteStore. Ranks are taken one after the
-// other and released; then process groups are gone through one after the other, some collectives at
-// a time. What stays in memory: kilobytes a rank, eight bytes a collective (24 where neither Seq
-// nor order counts them through), 40 for each that synchronises while its process group is gone
-// through, and a row for each all-to-all-v.
+// same values in the same order, from rows in a ByteStore. Ranks are read one after the other and
+// released; then process groups are processed one after the other, some collectives at a time.
+// Memory use: kilobytes per rank, eight bytes per collective (24 where neither Seq nor order
+// numbers them without gaps), 40 per synchronizing one while its process group is processed, and a
+// row per all-to-all-v.
 #pragma once
 
 #include "analyses/collectives/collective_rows.h"
@@ -30,7 +30,7 @@ public:
   [[nodiscard]] std::size_t find(const CollectivePlace& place) const;
   [[nodiscard]] bool synchronises(std::size_t index) const { return synchronises_[index]; }
 
-  /// When the last member came; kNotTold where waits are not known.
+  /// Start of the last member; kNotTold where waits are unknown.
   std::vector<std::int64_t> latest_start_ns;
   static constexpr std::int64_t kNotTold = INT64_MIN;
 
@@ -55,7 +55,7 @@ public:
   /// and of the store.
   Result<CollectiveFacts> facts();
 
-  // After facts(), as often as wanted: the rows of those lists in their order, some at a time.
+  // After facts(), any number of times: the rows of those lists in their order, some at a time.
   // Errors: those of `take` and of the store.
   [[nodiscard]] std::size_t kernels() const { return rows_.rows(); }
   Result<void>
@@ -92,8 +92,8 @@ private:
   std::deque<Collective> all_to_all_v_first_;
 };
 
-/// collective_tables() of its facts. A long table of more than `held_rows` rows has none of them:
-/// they come from `streams`, which refer to `of`. Errors: those of the store.
+/// Returns collective_tables() of its facts. A long table of more than `held_rows` rows is empty:
+/// its rows come from `streams`, which refer to `of`. Errors: those of the store.
 Result<Report> streamed_tables(CollectiveStream& of, const CollectiveFacts& facts,
                                const CollectiveOptions& options, std::size_t held_rows,
                                RowStreams& streams);

@@ -1,4 +1,4 @@
-// The parts of CollectiveFacts, each made of timed collectives or of ranks.
+// The parts of CollectiveFacts, each computed from timed collectives or from ranks.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -33,14 +33,14 @@ template <class Row, class Of> void largest_first(std::vector<Row>& rows, Of of)
 /// Size of a buffer; NaN without a known type or number of elements.
 [[nodiscard]] double mib_of(const RankCollectives& r, const Collective& c, std::int64_t nelems);
 
-/// Sums over collectives that come one after the other, in the order of MatchResult. settle(): no
-/// other one of the process groups so far will come, so that what waits for all of them (medians)
-/// is made and its samples are given up; nothing is lost where it is not called.
+/// Sums over collectives that are added one by one, in the order of MatchResult. settle(): the
+/// process groups so far are complete, so their medians are computed and their samples released.
+/// Calling it is optional: the results are the same without.
 class SyncSummarySums {
 public:
   SyncSummarySums(std::int64_t per_node, bool compat_tracelens)
       : per_node_(per_node), compat_(compat_tracelens) {}
-  void add(const TimedCollective& t); ///< nothing of one that does not synchronise
+  void add(const TimedCollective& t); ///< ignores one that does not synchronise
   void settle();
   [[nodiscard]] std::vector<SyncSummary> take();
 
@@ -97,17 +97,17 @@ private:
   std::map<std::pair<std::int64_t, std::int64_t>, SentTo> sums_;
 };
 
-/// Whether ranks are compared by it: all members are there and wait for each other.
+/// Returns whether ranks can be compared by it: no member is missing and all wait for each other.
 [[nodiscard]] bool compares_ranks(const TimedCollective& t);
 
-/// In which step each collective that compares_ranks() is, by its first member's profiler steps.
-/// A trace without those is one step: parts of it are not samples, since lateness is carried on
+/// The step of each collective that compares_ranks(), by its first member's profiler steps. A trace
+/// without those is one step: parts of it are not independent samples, since lateness carries over
 /// from one collective to the next.
 class StepNumbers {
 public:
-  /// Its number.
+  /// Returns the number of its step.
   std::size_t add(const TimedCollective& t);
-  /// Beside profiler steps, the number of collectives before the first: not a sample of a step.
+  /// Returns the number given to collectives before the first profiler step: not a sample.
   [[nodiscard]] std::optional<std::size_t> outside() const;
 
 private:
@@ -121,7 +121,7 @@ public:
   explicit StragglerSums(std::size_t ranks) : sums_(ranks) {}
   /// `t` compares_ranks().
   void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t, std::size_t step);
-  /// `outside`: the number of a step that is none.
+  /// `outside`: the number given to collectives outside of steps.
   [[nodiscard]] std::vector<Straggler> take(const std::vector<RankCollectives>& ranks,
                                             std::optional<std::size_t> outside);
 

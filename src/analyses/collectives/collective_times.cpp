@@ -10,8 +10,8 @@
 namespace rankscope {
 namespace {
 
-/// Kinds whose members wait for each other; of a send, a receive or a broadcast somebody else may
-/// be waiting, and of a kernel of unknown kind nobody knows.
+/// Returns whether members of this kind wait for each other. In a send, a receive or a broadcast
+/// only some may wait, and for kernels of unknown kind it is not known.
 bool makes_wait(CollectiveKind kind) {
   return synchronises(kind) || kind == CollectiveKind::kAllToAllV ||
          kind == CollectiveKind::kBarrier;

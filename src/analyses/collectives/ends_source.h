@@ -13,11 +13,11 @@ namespace rankscope {
 
 class EndsSource : public Interface {
 public:
-  /// The ranks (positions, ascending) that share a collective with `rank` and are kAlone in
-  /// `so_far`; one that shares none may be among them.
+  /// Returns the ranks (positions, ascending) that share a collective with `rank` and are kAlone in
+  /// `so_far`; may include ranks that share no collective.
   [[nodiscard]] virtual std::vector<std::size_t>
   sharing(std::size_t rank, const std::vector<ClockOffset>& so_far) = 0;
-  /// `room` holds what is not in memory otherwise.
+  /// Returns the ends; loads them into `room` if they are not in memory.
   [[nodiscard]] virtual const CollectiveEnds& ends(std::size_t rank, CollectiveEnds& room) = 0;
 };
 [[nodiscard]] std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks,

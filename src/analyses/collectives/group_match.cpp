@@ -16,11 +16,11 @@ const Signature kPointToPoint = {"send or recv", "", 0, 0};
 /// Places of one collective in the lists of two ranks.
 using Pair = std::pair<std::size_t, std::size_t>;
 
-/// How well pairs fit: by what they are, and by when they end.
+/// How well pairs fit, by signature and by end time.
 struct GroupMatchFit {
   std::size_t pairs = 0;
-  double agree = 0;             ///< share of pairs that agree in name, type and size
-  std::int64_t offset_ns = 0;   ///< median of b's end - a's end: what clocks and shift make
+  double agree = 0;             ///< fraction of pairs that agree in name, type and size
+  std::int64_t offset_ns = 0;   ///< median of b's end - a's end, caused by clocks and shift
   std::int64_t residual_ns = 0; ///< median distance from it: small when the pairs are right
 };
 
@@ -236,8 +236,8 @@ private:
       text = fmt::format("its window starts {} collectives {} rank {}'s; matched with that shift",
                          std::abs(shift.by), shift.by > 0 ? "after" : "before", reference);
     if (shift.ambiguous)
-      text += fmt::format("{}other shifts against rank {} fit as well: the match may be wrong by "
-                          "whole iterations",
+      text += fmt::format("{}other shifts against rank {} fit as well: the match may be off by one "
+                          "or more iterations",
                           text.empty() ? "" : "; ", reference);
     if (!text.empty())
       problems_.push_back({pg_, ranks_[rank].rank, 0, std::move(text), true});

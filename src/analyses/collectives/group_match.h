@@ -1,5 +1,5 @@
 // How the ranks of one process group fit together: whether Seq counts its collectives, or by how
-// many each rank's window is shifted. Looks at two ranks at a time, so that thousands of them need
+// many each rank's window is shifted. Compares two ranks at a time, so that thousands of ranks need
 // not be in memory.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// What must agree among the members of a collective.
+/// The properties that must agree among the members of a collective.
 struct Signature {
   std::string name, dtype;
   std::int64_t in = 0, out = 0;
@@ -28,10 +28,10 @@ struct Signature {
 
 /// Identity of a process group across ranks: two groups may share a name but not the members.
 [[nodiscard]] std::string group_key(const RankCollectives& r, const Collective& c);
-/// What a group is called: two may share a name but not the members.
+/// The name of a group, with a number since two groups may share a name but not the members.
 struct GroupName {
-  std::string pg;       ///< "Unknown_Group" when the key has none
-  std::size_t twin = 0; ///< MatchedCollective::twin
+  std::string pg;       ///< "Unknown_Group" when the key has no name
+  std::size_t twin = 0; ///< as `MatchedCollective::twin`
 };
 /// Numbers the groups of each name.
 class GroupNames {
@@ -47,17 +47,17 @@ private:
 struct RankRows {
   std::size_t rank = 0;             ///< position in the list of ranks
   std::vector<std::size_t> what;    ///< number of the signature, the same on all ranks of the group
-  std::vector<std::int64_t> seq;    ///< kNoId where there is none
+  std::vector<std::int64_t> seq;    ///< kNoId = no Seq
   std::vector<std::int64_t> end_ns; ///< on the time base
   [[nodiscard]] std::size_t size() const { return what.size(); }
 };
 
-/// Where a collective stands in its group: by Seq and how manieth with it, or by order and 0.
+/// The place of a collective in its group: (Seq, index among those with this Seq), or (order, 0).
 struct CollectivePlace {
   std::int64_t at = 0, nth = 0;
   auto operator<=>(const CollectivePlace&) const = default; // NOLINT(modernize-use-nullptr)
 };
-/// By Seq.
+/// Returns the places by Seq.
 [[nodiscard]] std::vector<CollectivePlace> seq_places(const std::vector<std::int64_t>& seq);
 
 /// The ranks of a group, in memory or not.
@@ -68,12 +68,11 @@ public:
   [[nodiscard]] virtual std::size_t rank(std::size_t i) const = 0;
   [[nodiscard]] virtual std::size_t rows(std::size_t i) const = 0;
   [[nodiscard]] virtual bool all_seq(std::size_t i) const = 0;
-  /// `room` holds what is not in memory otherwise.
+  /// Returns the rows of the i-th; loads them into `room` if they are not in memory.
   [[nodiscard]] virtual const RankRows& load(std::size_t i, RankRows& room) const = 0;
 };
 
-/// How far the clocks of two ranks are apart, as far as it is known: from groups whose shift the
-/// scatter of ends decides.
+/// Known clock offsets between two ranks, from groups with a shift decided by the scatter of ends.
 class KnownClocks {
 public:
   [[nodiscard]] bool empty() const { return edges_.empty(); }
@@ -82,8 +81,8 @@ public:
     edges_[b].emplace_back(a, -offset_ns);
   }
 
-  /// The clock of each of `of` - a's, on the shortest way through ranks that were compared; ranks
-  /// to which there is no way are left out, as those that nobody asked for may be.
+  /// Returns (clock of rank - clock of a) for the ranks `of`, on the shortest path through compared
+  /// ranks. Ranks without a path are left out; ranks on the paths may be included.
   [[nodiscard]] std::map<std::size_t, std::int64_t> offsets(std::size_t a,
                                                             std::set<std::size_t> of) const {
     std::map<std::size_t, std::int64_t> seen = {{a, 0}};
@@ -106,10 +105,10 @@ private:
   std::map<std::size_t, std::vector<std::pair<std::size_t, std::int64_t>>> edges_;
 };
 
-/// Tells what the scatter of this group's ends says about clocks.
+/// Adds the clock offsets that the scatter of this group's ends shows.
 void learn_clocks(const GroupMembers& group, KnownClocks& clocks);
 
-/// How the collectives of a group are told.
+/// How the collectives of a group are identified.
 struct GroupOrder {
   bool by_seq = false;
   std::vector<std::int64_t> shift; ///< else of each member: its i-th is the (i + shift)-th
@@ -118,14 +117,15 @@ struct GroupOrder {
     return {static_cast<std::int64_t>(row) + shift[member], 0};
   }
 };
-/// `clocks` from all groups. What is odd goes to `problems`; `ranks`: their numbers.
+/// `clocks` from all groups. Shifts and other irregularities go to `problems`; `ranks`: their
+/// numbers.
 [[nodiscard]] GroupOrder group_order(const GroupMembers& group, const std::string& pg,
                                      const std::vector<RankCollectives>& ranks,
                                      const KnownClocks& clocks,
                                      std::vector<CollectiveProblem>& problems);
 
-/// A collective of those rows (position, row), ascending; disagreements go to `problems`.
-/// `listed`: members that the group's list names, found when it is asked for first.
+/// Returns the collective of those rows (position, row), ascending; disagreements go to `problems`.
+/// `listed`: number of members in the group's list, determined on first use.
 [[nodiscard]] MatchedCollective
 matched_collective(const std::vector<RankCollectives>& ranks, const GroupName& group,
                    std::int64_t index, std::vector<std::pair<std::size_t, std::size_t>> rows,

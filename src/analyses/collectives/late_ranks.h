@@ -8,14 +8,14 @@
 
 namespace rankscope {
 
-/// What the test says of one rank (base/rank_excess.h; the excess is microseconds per collective).
+/// The test result of one rank (base/rank_excess.h; the excess is microseconds per collective).
 struct LateRank {
   const Straggler* rank = nullptr;
   RankExcess late;
 };
 
 struct LateRanks {
-  std::vector<LateRank> ranks; ///< as in the facts; empty where nothing can be said
+  std::vector<LateRank> ranks; ///< as in the facts; empty where no test is possible
   RankTest test;               ///< without its ranks
 };
 [[nodiscard]] LateRanks late_ranks(const CollectiveFacts& facts);

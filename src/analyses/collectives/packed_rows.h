@@ -1,6 +1,6 @@
-// Rows of RankCollectives as few bytes: what repeats (names, sizes, the group) is said once, times
-// are differences. The parts of ranks hold them so, by process group, and so do the rows of a run
-// that are too many for memory.
+// Rows of RankCollectives in few bytes: repeated data (names, sizes, the group) is stored once,
+// times as differences. Parts of ranks contain them in this form, by process group. Runs with too
+// many rows for memory store them in the same form.
 #pragma once
 
 #include "analyses/collectives/collective_data.h"
@@ -17,26 +17,26 @@ namespace rankscope {
 
 /// Some rows of one rank.
 struct PackedRows {
-  std::size_t texts = 0; ///< of the rank's pool: what ids are checked against
+  std::size_t texts = 0; ///< size of the rank's pool: ids must be below it
   std::vector<Collective> rows;
-  std::vector<std::uint64_t> in_file; ///< of each its place among the rank's rows
+  std::vector<std::uint64_t> in_file; ///< place of each among the rank's rows
 };
 
-/// Which rows of a rank are of one process group, in the order of time (those of a time in file
-/// order). Groups by the ids of their name and of their list of ranks.
+/// Returns the row numbers of each process group in the order of time (equal times in file order).
+/// Groups are ordered by the ids of their name and of their list of ranks.
 [[nodiscard]] std::vector<std::vector<std::size_t>> rows_of_groups(const RankCollectives& rank);
 
 [[nodiscard]] PackedRows rows_to_pack(const RankCollectives& rank,
                                       std::span<const std::size_t> which);
 
-/// A piece of a rank's rows by itself. From bytes that nobody vouches for; `texts` of the rank.
-/// Errors: kUnreadable.
+/// Packs a piece of a rank's rows by itself. unpack_rows() accepts untrusted bytes; `texts` of the
+/// rank. Errors: kUnreadable.
 [[nodiscard]] std::string pack_rows(const PackedRows& rows);
 [[nodiscard]] Result<PackedRows> unpack_rows(std::string_view bytes, std::size_t texts);
 
 namespace packed_rows {
 
-/// A number as its distance from the one before; distances go round beyond 2^63.
+/// Stores a number as its distance from the one before; distances wrap around beyond 2^63.
 template <class Archive, class Number>
 void distance(Archive& archive, Number& value, std::int64_t& before) {
   std::int64_t far = 0;
@@ -50,7 +50,7 @@ void distance(Archive& archive, Number& value, std::int64_t& before) {
   before = static_cast<std::int64_t>(value);
 }
 
-/// What rows of a kind have in common. Texts are ids of the rank's pool.
+/// The fields that rows of a kind have in common. Texts are ids of the rank's pool.
 template <class Archive, class Row> void shape_fields(Archive& archive, Row& c, std::size_t texts) {
   for (auto* id : {&c.pg_name, &c.pg_ranks, &c.pg_description, &c.name, &c.dtype, &c.in_split,
                    &c.out_split, &c.kernel})

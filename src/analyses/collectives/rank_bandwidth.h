@@ -1,6 +1,6 @@
 // Bandwidth by rank: whether the collectives that a rank took part in move their data slower or
-// faster than those of the same kind and size that went on without it (in groups of other nodes,
-// over other links).
+// faster than those of the same kind and size without it (in groups of other nodes, over other
+// links).
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -21,8 +21,9 @@ struct RankBandwidth {
   double bus_gbps = 0;                      ///< mean over the collectives that it took part in
   double others_bus_gbps = 0;               ///< mean over those without it
   SampleStats by_step;                      ///< own - others, GB/s, a sample for each profiler step
-  std::optional<MeanDifference> difference; ///< of them; none with fewer than two such steps
-  /// The interval leaves 0 out; all of bandwidth_by_rank() hold together at 95 %.
+  std::optional<MeanDifference> difference; ///< of them; empty with fewer than two such steps
+  /// Returns whether the interval excludes 0. All intervals of bandwidth_by_rank() together have a
+  /// confidence of 95 %.
   [[nodiscard]] bool told() const {
     return difference && std::fabs(difference->difference) > difference->half_width;
   }
@@ -37,8 +38,8 @@ struct BandwidthClass {
   std::vector<RankBandwidth> ranks; ///< ascending; those that were not part of all of them
 };
 
-/// Most collectives first; without classes in which every rank took part in all. Collectives whose
-/// bandwidth is not known (TimedCollective) do not count.
+/// Returns the classes, most collectives first, without those in which every rank took part in all.
+/// Collectives with unknown bandwidth (TimedCollective) do not count.
 [[nodiscard]] std::vector<BandwidthClass> bandwidth_by_rank(const CollectiveFacts& facts);
 
 } // namespace rankscope

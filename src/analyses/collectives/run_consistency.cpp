@@ -78,11 +78,11 @@ std::string ranks_text(const Numbers& ranks) {
 }
 
 std::string ranks_text(const RankSet& ranks) {
-  constexpr std::uint64_t kLookedAt = 4096; // what is printed of them stands far before
+  constexpr std::uint64_t kLookedAt = 4096; // far more than are printed
   return ranks_text(ranks.ranks(kLookedAt));
 }
 
-/// The ranks by what they say; those that say nothing are left out.
+/// Returns the ranks grouped by the value that they report; ranks without a value are left out.
 template <class T>
 std::map<T, Numbers> by_saying(std::span<const RankIdentity> ranks,
                                const std::function<std::optional<T>(const RankIdentity&)>& says) {
@@ -93,7 +93,7 @@ std::map<T, Numbers> by_saying(std::span<const RankIdentity> ranks,
   return out;
 }
 
-/// What most ranks say; of equally many, what the first of them says.
+/// Returns the value that most ranks report; on a tie, the value of the lowest rank.
 template <class T> const T& most_said(const std::map<T, Numbers>& said) {
   const auto found = std::max_element(said.begin(), said.end(), [](const auto& a, const auto& b) {
     return a.second.size() != b.second.size() ? a.second.size() < b.second.size()
@@ -132,7 +132,7 @@ private:
     out_.push_back({kind, std::move(ranks), std::move(text)});
   }
 
-  /// A line for each rank was said already, or a plainer reason than this one is known.
+  /// Returns whether a problem of this rank, with a plainer reason, was already added.
   bool explained(std::int64_t rank) const { return explained_.count(rank) > 0; }
 
   void copies() {
@@ -168,7 +168,7 @@ private:
     }
   }
 
-  /// The world by headers, or where there are none by the groups.
+  /// Finds missing ranks by the world size in headers, or without headers by the groups.
   void missing() {
     std::string source = fmt::format("the world has {} ranks", world_);
     std::set<std::int64_t> wanted;
@@ -278,7 +278,7 @@ private:
     std::vector<const KnownGroup*> groups_;
   };
 
-  /// What the members of a group say of it: the same for each of them that asks.
+  /// How many members of a group have it too, or another one of its name; the same for all members.
   struct Votes {
     std::size_t agree = 0, against = 0;
     const RankIdentity* first = nullptr; ///< that is against
@@ -309,14 +309,15 @@ private:
                : nullptr;
   }
 
-  /// A rank that is in none of the groups of its own collectives is another rank.
+  /// Reports ranks that are not in any group of their collectives: the traces of other ranks.
   void strangers() {
     for (const RankIdentity& r : ranks_) {
       const bool in_one = std::ranges::any_of(
           r.groups, [&r](const KnownGroup& g) { return g.ranks.contains(r.rank); });
       if (!r.groups.empty() && !in_one && !explained(r.rank))
         add(Kind::kGroups, {r.rank},
-            fmt::format("rank {} is in none of its process groups: it is the trace of another rank",
+            fmt::format("rank {} is not in any of its process groups: this is the trace of another "
+                        "rank",
                         r.rank));
     }
   }
@@ -349,7 +350,7 @@ private:
     other_time();
     for (const ClockOffset& c : clocks)
       if (c.scattered() && !explained(c.rank))
-        add(Kind::kForeign, {c.rank}, "may be of another run: " + clock_remark(c));
+        add(Kind::kForeign, {c.rank}, "may belong to another run: " + clock_remark(c));
   }
 
   void differs(const std::function<std::optional<std::string>(const RankIdentity&)>& says,
@@ -404,7 +405,7 @@ private:
         ->end_ns;
   }
 
-  /// Apart by more than either lasts, and by more than clocks are.
+  /// Finds ranks further apart in time than either window lasts and than clocks can differ.
   void other_time() {
     constexpr std::int64_t kClocksNs = 60'000'000'000;
     std::vector<const RankIdentity*> timed;

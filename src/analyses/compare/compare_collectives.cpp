@@ -34,7 +34,7 @@ std::vector<CompareCollectivesPair<Key, Row>> pairs_of(const std::map<Key, Row>&
   return pairs;
 }
 
-/// A figure of both rows, where there are rows and the figure is known.
+/// Returns a metric of both rows; empty for a missing row or an unknown value.
 template <class P, class Of>
 FigureChange figure(const P& pair, Of of, Better better = Better::kLower) {
   const auto value = [&of](const auto* row) {
@@ -44,7 +44,7 @@ FigureChange figure(const P& pair, Of of, Better better = Better::kLower) {
   return {value(pair.base), value(pair.test), better};
 }
 
-/// The samples when they are those of the row: as many of them as it counts.
+/// Returns the samples if they belong to the row, that is if their number is the row's count.
 SampleStats samples_of(const SampleSet& samples, std::size_t count) {
   return samples.size() == count ? samples.stats() : SampleStats{};
 }

@@ -1,4 +1,4 @@
-// What a comparison keeps of one rank, and its fields as a part (core/part.h).
+// The data of one rank for a comparison, and its fields as a part (core/part.h).
 #pragma once
 
 #include "analyses/collectives/collective_part.h"
@@ -18,16 +18,16 @@ struct ComparePart {
   RankTimeline timeline;
   OperatorTimes operators;
   StepWork work;
-  RankCollectives collectives; ///< without rows where they are not wanted
+  RankCollectives collectives; ///< without rows if they are not needed
 };
 
 inline constexpr std::uint32_t kComparePartVersion = 5;
 
-/// A run of these parts, without its collectives; what they are made of is taken out of the parts.
+/// Returns a run of these parts, without its collectives: moves these to `collectives`.
 [[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
                                        std::vector<RankCollectives>& collectives);
 
-/// A kind of time with its steps, as a part holds it.
+/// A kind of time with its steps, as stored in a part.
 struct KindRecord {
   TimeKind kind = TimeKind::kTotal;
   std::optional<std::int64_t> time_ns;

@@ -171,9 +171,9 @@ private:
     return out;
   }
 
-  /// What another report's rows have no use for: a sum over rows in an order that is not theirs,
-  /// and where all rows are of all reports in `which` (`split`) the facts of a first call that one
-  /// before it has told.
+  /// Returns whether report `t` omits a column: a cumulative sum, which does not fit the baseline's
+  /// row order, or with `split` (all reports of `which` have all rows) a `_first` column that an
+  /// earlier report of `which` has.
   [[nodiscard]] bool told_before(const std::vector<std::size_t>& which, std::size_t t,
                                  std::string_view name, bool split) const {
     if (name.starts_with("Cumulative ") || name.ends_with("_cum_pct"))

@@ -92,7 +92,7 @@ double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKin
   return std::min(kMostDependence, cautious_correlation(lag1_correlation(series), error));
 }
 
-/// 1000 where all times of the steps are whole microseconds, else 1.
+/// Returns the clock resolution in ns: 1000 if all step times are multiples of 1 us, else 1.
 std::int64_t clock_of(const ComparedRun& run) {
   constexpr std::int64_t kMicrosecond = 1000;
   bool known = false;

@@ -12,25 +12,25 @@
 
 namespace rankscope {
 
-/// A figure of both runs; none where a run lacks it.
+/// A metric of both runs; empty where a run lacks it.
 struct FigureChange {
   std::optional<double> base, test;
   Better better = Better::kLower;
 
   [[nodiscard]] std::optional<double> difference() const; ///< test - base
   [[nodiscard]] std::optional<double> improvement() const;
-  [[nodiscard]] std::optional<double> ratio() const; ///< test / base; none for a base of 0
+  [[nodiscard]] std::optional<double> ratio() const; ///< test / base; empty for a base of 0
 };
 
 struct TimelineChange {
-  std::optional<std::int64_t> rank; ///< none: means over the ranks of each run
+  std::optional<std::int64_t> rank; ///< empty: means over the ranks of each run
   TimeKind kind = TimeKind::kTotal;
   FigureChange ms;
   FigureChange percent; ///< of total_time
   Judgement judgement;  ///< samples: profiler steps
 };
 
-/// By name of the kind; by_rank by rank before that. Rows of one run only are there too.
+/// By name of the kind; by_rank by rank before that. Includes rows of one run only.
 struct TimelineComparison {
   std::vector<TimelineChange> mean, by_rank;
 };
@@ -44,10 +44,10 @@ struct CollectiveChange {
   CollectiveKey key;
   FigureChange latency_us, algo_gbps, bus_gbps, total_ms, count;
   Judgement judgement; ///< of the latency; samples: profiler steps
-  Judgement bandwidth; ///< of both bandwidths, which are one but for a constant factor
+  Judgement bandwidth; ///< of both bandwidths, which differ by a constant factor
 };
 
-/// Durations on one rank and stream, whatever their splits; they hold the wait for later ranks.
+/// Durations on one rank and stream, for all splits; they include the wait for later ranks.
 struct RankCollectiveChange {
   std::int64_t rank = 0, stream = 0;
   CollectiveKey key;
@@ -63,12 +63,12 @@ struct CollectiveComparison {
 [[nodiscard]] CollectiveComparison
 compare_collectives(const ComparedRun& base, const ComparedRun& test, const JudgeRule& rule);
 
-/// A figure of the dashboard for one test.
+/// A metric of the dashboard for one test.
 struct DashboardCell {
-  std::optional<double> base;               ///< of what this test and the baseline both have
+  std::optional<double> base;               ///< over the data that the baseline and this test share
   std::optional<double> value, improvement; ///< of the complete runs
   Judgement judgement;
-  /// THE change that is shown, and that the interval is of: that of the samples, else of the runs.
+  /// Returns the change that is shown with the interval: that of the samples, else of the runs.
   [[nodiscard]] std::optional<double> estimate() const {
     return judgement.change ? judgement.change : improvement;
   }
@@ -78,11 +78,11 @@ struct DashboardRow {
   std::string metric; ///< "GPU_total_time", "NCCL_comm_latency", ...
   const char* unit = "";
   std::optional<TimeKind> kind;                    ///< of the GPU's rows
-  std::optional<double> base;                      ///< none where it is another for each test
-  std::vector<std::optional<DashboardCell>> tests; ///< none: that comparison lacks the figure
+  std::optional<double> base;                      ///< empty where it differs between tests
+  std::vector<std::optional<DashboardCell>> tests; ///< empty: that comparison lacks the metric
 };
 
-/// Key figures: the GPU's by name, then those of collectives: what both runs have (name, type,
+/// Key metrics: the GPU's by name, then those of the collectives that both runs have (name, type,
 /// elements, group), weighted by the baseline's counts (bandwidths: by its time).
 struct Dashboard {
   std::vector<DashboardRow> rows;
@@ -94,7 +94,7 @@ struct Dashboard {
 
 /// Whether two runs do the same work.
 struct Comparability {
-  std::optional<WorkloadOverlap> operators; ///< none: a run has no operators with time
+  std::optional<WorkloadOverlap> operators; ///< empty: a run has no operators with time
   WorkDifference work;
 };
 
@@ -102,8 +102,8 @@ struct Comparability {
 struct Comparison {
   ComparedRun base;
   std::vector<ComparedRun> tests;
-  JudgeRule rule;                                ///< as asked for
-  std::vector<JudgeRule> rules;                  ///< with what the steps of both runs say; per test
+  JudgeRule rule;                                ///< as requested
+  std::vector<JudgeRule> rules;                  ///< adapted to the steps of both runs; per test
   std::vector<TimelineComparison> timelines;     ///< one per test
   std::vector<CollectiveComparison> collectives; ///< one per test
   std::vector<WhatChanged> changes;              ///< one per test
@@ -122,8 +122,8 @@ struct TimelineSummaryRow {
   double min_ms = 0, max_ms = 0;
   std::int64_t slowest_rank = 0; ///< the first of equals
 };
-/// By name of the kind. Geometric means leave zeros out instead of replacing them by a tiny number,
-/// which would pull the mean to nothing.
+/// Returns the rows by name of the kind. Geometric means leave zeros out: replacing them by a tiny
+/// number would pull the mean to nearly 0.
 [[nodiscard]] std::vector<TimelineSummaryRow> timeline_summary(const ComparedRun& run,
                                                                bool geomean);
 /// The kinds of time that one of the runs has, by name.

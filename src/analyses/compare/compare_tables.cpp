@@ -31,12 +31,12 @@ std::function<Value(const Row&)> status_of(const std::string& base, const std::s
   };
 }
 
-/// LABEL_x, LABEL_x, diff_x, percent_change_x (where one sign is better) and ratio_x of a figure.
+/// Adds LABEL_x, LABEL_x, diff_x, percent_change_x (if one sign is better) and ratio_x of a metric.
 template <class Row>
 void add_figure(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
                 FigureChange Row::*figure, const ComparedRun& base, const ComparedRun& test,
                 bool judged = true) {
-  // a percentage has no unit of time: ours goes, names that are documented with theirs stay
+  // a percentage has no time unit: remove ours; documented labels keep theirs
   const std::string bare = label.ends_with(" (us)") ? label.substr(0, label.size() - 5) : label;
   schema.add({"base_" + id, base.label + "_" + label, unit,
               [figure](const Row& r) { return (r.*figure).base; }});
@@ -73,7 +73,7 @@ Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRu
                                        bool ranks) {
   using R = TimelineChange;
   Schema<R> s(ranks ? "Comparison_By_Rank" : "Summary_Comparison",
-              "kinds of time of both runs, their difference and whether it is one");
+              "kinds of time of both runs, their difference and whether it is significant");
   if (ranks)
     s.add({"rank", &R::rank});
   s.add({"type", [](const R& r) { return time_kind_name(r.kind); }});
@@ -84,7 +84,7 @@ Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRu
   s.add({"percent_change", Unit::kPercent, [](const R& r) { return r.ms.improvement(); },
          kBetterHelp, kDelta});
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
-         "whether the difference is one", kStatus});
+         "whether the difference is significant", kStatus});
   s.add({"ratio", Unit::kRatio, [](const R& r) { return r.ms.ratio(); }, "test / baseline"});
   s.add({"base_percent", base.label + "_percent", Unit::kPercent,
          [](const R& r) { return r.percent.base; }, "of total_time"});
@@ -103,16 +103,16 @@ constexpr const char* kSigns =
     "percent_change = (baseline - test) / baseline * 100: positive is better, blank when the "
     "baseline is 0 (0 when both are).";
 
-/// What decides, of which samples, and what is not in it.
+/// Returns the note on the rule of the verdicts, its samples and its limits.
 std::string rule_note(const char* rows, const char* samples, const JudgeRule& rule) {
   std::string out = fmt::format(
       "Better and Worse need an interval ({}, all {} together) of the change of the {}' means that "
-      "leaves 0 out, and a change beyond the threshold of {} %; Similar: one of these is missing, "
-      "or the samples and the complete trace go opposite ways.",
+      "excludes 0, and a change beyond the threshold of {} %; Similar: one of these is missing, "
+      "or the samples and the complete trace change in opposite directions.",
       kJointInterval, rows, samples, rule.threshold_percent);
   if (rule.assumed_noise_percent)
     out += fmt::format(" Where a side has one sample only, a noise of {} % of a sample is ASSUMED "
-                       "(--assume-noise), not measured; the interval is then the assumption's.",
+                       "(--assume-noise), not measured; the interval then comes from it.",
                        *rule.assumed_noise_percent);
   else
     out += " One step on a side has no interval and is not judged (--assume-noise gives a noise).";
@@ -130,8 +130,8 @@ std::string samples_text(const Judgement& j) {
 }
 
 constexpr const char* kBetweenRuns =
-    "Verdicts hold for these runs: differences between whole runs (placement, temperature) are not "
-    "in the intervals.";
+    "Verdicts apply to these runs only: the intervals do not include differences between runs "
+    "(placement, temperature).";
 
 template <class Row> void add_key(Schema<Row>& s, bool group_first) {
   const auto group = [&s] {
@@ -210,7 +210,7 @@ Table collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   Table out = s.table(comparison.collectives[i].all_ranks);
   out.notes = {"diff = test - baseline. percent_change: positive is better (lower latency, higher "
                "bandwidth); blank when the baseline is 0.",
-               "status and interval are of comm_latency_mean.",
+               "status and interval refer to comm_latency_mean.",
                rule_note("rows", "profiler steps", comparison.rule), kBetweenRuns};
   return out;
 }
@@ -231,14 +231,14 @@ Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   add_interval(s);
   add_samples(s, "samples", base, test);
   Table out = s.table(comparison.collectives[i].by_rank);
-  out.notes = {"Durations hold the wait for later ranks. percent_change: positive is better.",
+  out.notes = {"Durations include the wait for later ranks. percent_change: positive is better.",
                rule_note("rows", "profiler steps", comparison.rule), kBetweenRuns};
   return out;
 }
 
 namespace {
 
-/// Why the baseline has no one figure.
+/// Returns a note on a metric with a baseline value that differs between tests.
 std::string bases_note(const Comparison& comparison, const DashboardRow& row) {
   std::string out =
       fmt::format("{} of {}, in what both runs have:", row.metric, comparison.base.label);
@@ -254,7 +254,7 @@ std::string bases_note(const Comparison& comparison, const DashboardRow& row) {
 Table dashboard_table(const Comparison& comparison) {
   using R = DashboardRow;
   const std::string base = comparison.base.label;
-  Schema<R> s("Summary_Dashboard", "key figures of the GPU and of the collectives",
+  Schema<R> s("Summary_Dashboard", "key metrics of the GPU and the collectives",
               {{"metric", "Metric", Unit::kNone, &R::metric},
                {"unit", "Unit", Unit::kNone, &R::unit},
                {"base",
@@ -292,7 +292,7 @@ Table dashboard_table(const Comparison& comparison) {
            of([texts = verdict_texts(base, label)](const DashboardCell& c) {
              return Value(texts[static_cast<std::size_t>(c.judgement.verdict)]);
            }),
-           "whether the difference is one", kStatus});
+           "whether the difference is significant", kStatus});
     s.add({id + "low_percent", before + "95% low (%)", Unit::kPercent, kDouble,
            of([](const DashboardCell& c) { return Value(c.judgement.low); }), kJointInterval});
     s.add({id + "high_percent", before + "95% high (%)", Unit::kPercent, kDouble,
@@ -339,8 +339,8 @@ Table dashboard_table(const Comparison& comparison) {
                                  [](const auto& cell) { return cell && cell->base; }))
       out.notes.push_back(bases_note(comparison, row));
   constexpr const char* kSamples =
-      "Samples: profiler steps, baseline / test. Improvement and its interval are of their means; "
-      "the values are of the complete runs.";
+      "Samples: profiler steps, baseline / test. Improvement and its interval come from their "
+      "means; the values come from the complete runs.";
   constexpr const char* kCollectives =
       "NCCL rows: the collectives that both runs have, weighted by the baseline's counts "
       "(bandwidth: by the baseline's time).";

@@ -9,11 +9,12 @@
 
 namespace rankscope {
 
-/// Summary_Dashboard: Metric, Unit, the baseline, then for each test its value, improvement,
-/// status, the change of the samples' means with its interval, and how many they are. With charts.
+/// Returns Summary_Dashboard with charts: Metric, Unit, the baseline, then per test its value,
+/// improvement, status, the change of the samples' means with its interval, and their number.
 [[nodiscard]] Table dashboard_table(const Comparison& comparison);
 
-/// What_Changed of test `i`; with `all` each row, told or not. Without rows when nothing is known.
+/// Returns What_Changed of test `i`; with `all` also the rows without a significant change. No rows
+/// if nothing is known.
 [[nodiscard]] Table changes_table(const Comparison& comparison, std::size_t i, bool all);
 
 /// Comparison_By_Rank and Summary_Comparison of test `i`.
@@ -41,7 +42,7 @@ collective_summary_tables(const std::vector<const ComparedRun*>& runs);
 
 /// The baseline, then the tests.
 [[nodiscard]] std::vector<const ComparedRun*> runs_of(const Comparison& comparison);
-/// "_LABEL" of test `i` when there are several, else empty: it stands behind the sheets' names.
+/// Returns the suffix of the sheet names: "_LABEL" of test `i` if there are several, else "".
 [[nodiscard]] std::string sheet_suffix(const Comparison& comparison, std::size_t i);
 /// "Better", ..., "only in LABEL".
 [[nodiscard]] std::string verdict_text(Verdict verdict, const std::string& base,

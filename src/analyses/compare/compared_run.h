@@ -1,4 +1,4 @@
-// What a comparison of runs keeps of one run.
+// The data of one run for a comparison of runs.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -20,7 +20,7 @@ namespace rankscope {
 
 struct KindTime {
   std::int64_t time_ns = 0;
-  double percent = 0; ///< of total_time; NaN when a report does not say
+  double percent = 0; ///< of total_time; NaN if a report lacks it
 };
 
 /// One rank.
@@ -30,7 +30,7 @@ struct RankTimeline {
   std::map<TimeKind, std::map<std::int64_t, std::int64_t>> step_ns;
 };
 
-/// What collectives of two runs are joined by.
+/// The key that joins collectives of two runs.
 struct CollectiveKey {
   std::string name, dtype;
   std::int64_t in_nelems = kNoId; ///< kNoId: unknown
@@ -60,13 +60,13 @@ public:
   }
   explicit SampleSet(std::map<std::int64_t, StepSum> steps) : steps_(std::move(steps)) {}
 
-  /// `step` < 0: before the first step, or the trace has none. NaN (unknown) is skipped.
+  /// `step` < 0: before the first step, or the trace has no steps. NaN (unknown) is skipped.
   void add(std::int64_t step, double value);
   void add(const SampleSet& more);
-  /// Of single values.
+  /// Returns the number of single values.
   [[nodiscard]] std::size_t size() const;
-  /// Of the steps' means; all values are one sample where there are no steps. What precedes the
-  /// first step is not a sample.
+  /// Returns statistics of the steps' means; without steps all values are one sample. Values before
+  /// the first step are not a sample.
   [[nodiscard]] SampleStats stats() const;
   /// The samples of stats(), in the order of the steps.
   [[nodiscard]] std::vector<double> means() const;
@@ -77,16 +77,16 @@ private:
   std::map<std::int64_t, StepSum> steps_;
 };
 
-/// By collective; of an incomplete one skew and bandwidth are unknown.
+/// Samples per collective; skew and bandwidth of an incomplete one are unknown.
 struct CollectiveSamples {
   SampleSet latency_us, start_skew_us, bus_gbps;
-  /// They are those of a row of the summary: as many collectives as it counts.
+  /// Returns whether the samples belong to a row of the summary: their number is its count.
   [[nodiscard]] bool belong_to(const SyncSummary& row) const {
     return latency_us.size() == row.count;
   }
 };
 
-/// What durations of collectives on single ranks are joined by.
+/// The key that joins durations of collectives on single ranks.
 struct RankCollectiveKey {
   std::int64_t rank = 0;
   CollectiveKey collective;
@@ -100,7 +100,7 @@ struct RankCollectiveKey {
   }
 };
 
-/// Whether the skews are of one clock.
+/// Whether the skews are measured on one clock.
 enum class ClockState : std::uint8_t { kUnknown, kRaw, kAligned };
 
 struct RunCollectives {
@@ -109,7 +109,7 @@ struct RunCollectives {
   std::map<CollectiveKey, CollectiveSamples> samples;
   std::map<RankCollectiveKey, SampleSet> rank_dur_us;                     ///< of single kernels
   std::vector<std::string> agg_metrics = CollectiveOptions{}.agg_metrics; ///< that `summary` has
-  std::vector<std::string> notes; ///< to stand under the summary (units of the bandwidths)
+  std::vector<std::string> notes;           ///< shown under the summary (units of the bandwidths)
   ClockState clocks = ClockState::kUnknown; ///< kUnknown: no collectives
 };
 

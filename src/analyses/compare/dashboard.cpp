@@ -1,4 +1,4 @@
-// The dashboard: key figures of the GPU and of the collectives that both runs have.
+// The dashboard: key metrics of the GPU and of the collectives that both runs have.
 #include "analyses/compare/compare_runs.h"
 
 #include "base/sample_intervals.h"
@@ -41,14 +41,14 @@ std::vector<CommonRow> common_rows(const RunCollectives& base, const RunCollecti
   return out;
 }
 
-/// A metric of the mix of collectives that both runs have: a weighted sum of what each collective
-/// has, and of each profiler step.
+/// A metric over the collectives that both runs have: a weighted sum over the collectives, in total
+/// and per profiler step.
 class MixSum {
 public:
   MixSum(Stats SyncSummary::*stats, SampleSet CollectiveSamples::*samples)
       : stats_(stats), samples_(samples) {}
 
-  /// What one side does not know is left out of both.
+  /// Leaves a collective out of both sides if one side does not know its value.
   void add(const CommonRow& row, double weight) {
     Term term{weight, (row.base->*stats_).mean, (row.test->*stats_).mean, {}, {}, row.base->group};
     if (std::isnan(term.base) || std::isnan(term.test))
@@ -82,9 +82,9 @@ public:
     return out;
   }
 
-  /// Which rank is late, and by how much, moves from run to run, and all collectives of a group
-  /// with it, which the samples of one run do not show: how far the relative changes of the groups
-  /// scatter. The variance of the sum; 0 for one group.
+  /// Returns the variance of the sum between runs, from the scatter of the groups' relative
+  /// changes; 0 for one group. Which rank is late, and by how much, varies from run to run and
+  /// affects all collectives of a group; the samples of one run do not show this.
   [[nodiscard]] double between_groups() const {
     struct Group {
       double base = 0, difference = 0;
@@ -113,8 +113,8 @@ private:
     std::string group;
   };
 
-  /// The sum in each step: collectives of one step are not independent samples. What a step lacks
-  /// counts with its mean. None when a collective has no steps.
+  /// Returns the sum in each step, since collectives of one step are not independent samples. A
+  /// collective missing in a step counts with its mean. Empty if a collective has no steps.
   [[nodiscard]] SampleStats step_sums(SampleSet Term::*set) const {
     std::map<std::int64_t, double> sums; // by step, deviations from the mean
     double all = 0;
@@ -169,7 +169,7 @@ std::vector<Measured> mix_of(const RunCollectives& base, const RunCollectives& t
   return out;
 }
 
-/// A figure of the mix.
+/// A metric over the common collectives.
 struct MixFigure {
   const char* metric;
   const char* unit;
@@ -181,7 +181,7 @@ std::string gpu_metric(TimeKind kind) {
   return "GPU_" + std::string(time_kind_name(kind));
 }
 
-/// The baseline's figure where all tests are held against the same one.
+/// Returns the baseline's value if all tests are compared with the same value.
 std::optional<double> common_base(const DashboardRow& row) {
   std::optional<double> out;
   for (const std::optional<DashboardCell>& cell : row.tests) {

@@ -65,8 +65,8 @@ std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) 
   return out;
 }
 
-/// Mean of a figure over the collectives, weighted; `mean` = false: the weighted sum. None of a run
-/// that lacks one of them.
+/// Returns the weighted mean of a metric over the collectives; with `mean` = false the weighted
+/// sum. Empty for a run that lacks one of them.
 std::optional<double> weighted(const Summaries& run, const Summaries& weighers,
                                Stats SyncSummary::*figure, bool by_time, bool mean) {
   double sum = 0;
@@ -199,7 +199,7 @@ template <class Row> void add_metric_columns(Schema<Row>& schema) {
 const Schema<StatusRow>& status_schema() {
   static const Schema<StatusRow> kSchema = [] {
     using R = StatusRow;
-    Schema<R> s("History", "figures of runs over time and whether they change");
+    Schema<R> s("History", "metrics of runs over time and whether they change");
     add_metric_columns(s);
     const auto value_of = [](const MetricHistory& m, bool last) -> std::optional<double> {
       std::optional<double> out;
@@ -209,7 +209,7 @@ const Schema<StatusRow>& status_schema() {
       return out;
     };
     s.add(
-        {"runs", Unit::kCount, [](const R& r) { return r.metric->runs; }, "that have the figure"});
+        {"runs", Unit::kCount, [](const R& r) { return r.metric->runs; }, "that have the metric"});
     s.add({"first",
            [value_of](const R& r) { return value_of(*r.metric, false); },
            "value of the first run that has it",
@@ -229,7 +229,7 @@ const Schema<StatusRow>& status_schema() {
 const Schema<ChangeRow>& change_schema() {
   static const Schema<ChangeRow> kSchema = [] {
     using R = ChangeRow;
-    Schema<R> s("Change_Points", "where a figure steps from one level to another");
+    Schema<R> s("Change_Points", "where a metric steps from one level to another");
     add_metric_columns(s);
     s.add({"run", [](const R& r) { return std::string_view(*r.label); },
            "the first of the new level"});
@@ -237,7 +237,7 @@ const Schema<ChangeRow>& change_schema() {
            [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; }, "from 1"});
     s.add({"before",
            [](const R& r) { return r.change->before; },
-           "mean of the runs since the change before it",
+           "mean of the runs since the previous change",
            {.decimals = 3}});
     s.add({"after",
            [](const R& r) { return r.change->after; },
@@ -257,7 +257,7 @@ const Schema<ChangeRow>& change_schema() {
            "interval (Welch, 95 %) of the improvement, given that there is a change here"});
     s.add({"p",
            [](const R& r) { return r.change->p; },
-           "share of the orders of the runs that show a step as large",
+           "fraction of random run orders with a step at least as large",
            {.decimals = 4}});
     return s;
   }();
@@ -267,14 +267,14 @@ const Schema<ChangeRow>& change_schema() {
 const Schema<ChangeRow>& series_schema() {
   static const Schema<ChangeRow> kSchema = [] {
     using R = ChangeRow;
-    Schema<R> s("Series", "each figure of each run with its level");
+    Schema<R> s("Series", "each metric of each run with its level");
     add_metric_columns(s);
     s.add({"run_number", "run number", Unit::kNone,
            [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; }, "from 1"});
     s.add({"run", [](const R& r) { return std::string_view(*r.label); }, "name of the baseline"});
     s.add({"value",
            [](const R& r) { return r.metric->values[r.run]; },
-           "blank: it lacks the figure",
+           "blank: the run lacks the metric",
            {.decimals = 3}});
     s.add({"level",
            [](const R& r) { return r.metric->levels[r.run]; },
@@ -347,10 +347,10 @@ Report history_report(const History& history) {
                 series_schema().table(series)};
   out.tables.front().notes = {
       fmt::format("GPU times: mean over ranks{}. Collectives: those of more than half of the "
-                  "runs, with the counts of the first that has all.",
-                  history.per_step ? " and profiler steps" : ", of whole traces"),
+                  "runs, weighted by the counts of the first run that has all of them.",
+                  history.per_step ? " and profiler steps" : ", of complete traces"),
       fmt::format("Change points: binary segmentation with a permutation test, {} metrics together "
-                  "at 5 %; the runs count as equal in all but what changes.",
+                  "at 5 %; the runs are assumed to be equal except for the changes.",
                   history.metrics.size())};
   return out;
 }

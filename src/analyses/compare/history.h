@@ -1,4 +1,4 @@
-// The figures of many runs of one workload as series, and where they change (docs/baseline.md).
+// The metrics of many runs of one workload as series, and where they change (docs/baseline.md).
 #pragma once
 
 #include "analyses/compare/compared_run.h"
@@ -27,7 +27,7 @@ struct MetricHistory {
   std::string metric; ///< as the dashboard of compare names it
   const char* unit = "";
   Better better = Better::kLower;
-  std::vector<std::optional<double>> values; ///< by run; none where a run lacks it
+  std::vector<std::optional<double>> values; ///< by run; empty where a run lacks it
   std::vector<double> levels;                ///< by run: the mean of its level
   std::size_t runs = 0;                      ///< that have a value
   std::vector<LevelChange> changes;
@@ -37,8 +37,8 @@ struct MetricHistory {
 struct MissingMetrics {
   enum class Reason : std::uint8_t {
     kNoSteps,        ///< GPU times: other runs have profiler steps
-    kFewCollectives, ///< all of collectives: it lacks some of them
-    kOtherClocks,    ///< start skew: its clocks are not aligned as those of most runs
+    kFewCollectives, ///< all metrics of collectives: the run lacks some of them
+    kOtherClocks,    ///< start skew: its clocks are not aligned as in most runs
   };
   std::size_t run = 0; ///< index in History::runs
   Reason reason = Reason::kNoSteps;
@@ -46,23 +46,23 @@ struct MissingMetrics {
 };
 
 struct History {
-  std::vector<std::string> runs; ///< labels, in time's order
-  bool per_step = false;         ///< GPU times are means over profiler steps, else of whole traces
+  std::vector<std::string> runs; ///< labels, in the order of time
+  bool per_step = false;         ///< GPU times: means over profiler steps, else of complete traces
   std::vector<MetricHistory> metrics;
   std::size_t collectives = 0; ///< that more than half of the runs have
   std::vector<MissingMetrics> missing;
-  std::size_t needed = 0; ///< runs without which no change can be told among so many metrics
+  std::size_t needed = 0; ///< number of runs needed to find a change among so many metrics
 };
 
-/// `runs` in the order of time, two at least. GPU times are means over ranks and profiler
-/// steps (of whole traces where no run has any; else a run without steps lacks them); collectives
-/// are those that more than half of the runs have, weighted by the counts of the first run that has
-/// them all, and a run without one of them lacks their figures. `missing` lists such runs. Change
-/// points by change_points() at 0.05 / metrics, so that a history without a change has one in any
-/// metric with probability 0.05 at most. Metrics that are 0 in all runs are left out.
+/// `runs` in the order of time, two at least. GPU times are means over ranks and profiler steps (of
+/// complete traces if no run has steps; else a run without steps lacks them). Collectives are those
+/// that more than half of the runs have, weighted by the counts of the first run with all of them;
+/// a run without one of them lacks their metrics. `missing` lists such runs. Change points come
+/// from change_points() at 0.05 / metrics, so that a history without a change has one in any metric
+/// with probability 0.05 at most. Metrics that are 0 in all runs are left out.
 [[nodiscard]] History history_of(const std::vector<ComparedRun>& runs);
 
-/// Sheets History (a row a metric), Change_Points, Series (a row a metric and run).
+/// Returns the sheets History (a row per metric), Change_Points, Series (a row per metric and run).
 [[nodiscard]] Report history_report(const History& history);
 /// Their columns.
 [[nodiscard]] std::vector<SheetInfo> history_sheets();

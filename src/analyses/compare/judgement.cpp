@@ -22,7 +22,7 @@ bool enough(const SampleStats& base, const SampleStats& test) {
   return base.n >= 2 && test.n >= 2;
 }
 
-/// The samples with the assumed noise; without samples their mean, or the figure, is the only one.
+/// Returns the samples with the assumed noise; without samples, one sample: their mean or `figure`.
 SampleStats assumed(SampleStats s, double figure, double noise_percent) {
   if (s.n == 0)
     s = {1, s.mean != 0 ? s.mean : figure, 0};
@@ -41,7 +41,7 @@ MeanDifference known_variance(const SampleStats& base, const SampleStats& test, 
           student_t(kManyDegrees, alpha) * std::sqrt(variance_of(base, test))};
 }
 
-/// What can be said without looking at samples.
+/// Returns the verdict if it does not depend on the samples.
 std::optional<Verdict> without_samples(const Measured& m) {
   if (!m.base && !m.test)
     return Verdict::kUnknown;

@@ -1,4 +1,4 @@
-// What a comparison keeps of one rank's trace.
+// The data of one rank's trace for a comparison.
 #include "analyses/compare/compared_run.h"
 #include "analyses/operators/ops_summary.h"
 #include "analyses/timeline/per_step.h"

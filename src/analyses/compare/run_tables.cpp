@@ -1,4 +1,4 @@
-// The sheets that show runs as they are, beside each other but not compared.
+// The sheets that show the data of several runs without comparing them.
 #include "analyses/collectives/collective_schemas.h"
 #include "analyses/compare/compare_tables.h"
 #include "base/units.h"

@@ -277,7 +277,7 @@ const char* wrong_with(const StepWork& work) {
         (!one.wait_ns.empty() && one.wait_ns.size() != work.steps.size()))
       return "own times of other steps";
     if (!(one.launches >= 0 && one.launches < 1e15) || !(one.place >= 0 && one.place < 1.001))
-      return "launches that are none";
+      return "invalid number or place of launches";
   }
   return nullptr;
 }

@@ -1,5 +1,5 @@
-// What the steps of a rank, or of a run, were spent on: own times (timeline/own_times.h) by kernel,
-// collective and copy, step by step. What what_changed.h takes its samples from.
+// How the steps of a rank or a run divide into own times (timeline/own_times.h) by kernel,
+// collective and copy, per step. what_changed.h takes its samples from here.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -19,7 +19,7 @@ enum class StepWorkKind : std::uint8_t { kKernel, kCollective, kCopy, kIdle, kWa
 inline constexpr std::size_t kStepWorkKinds = 5;
 /// "kernel", "collective", "copy", "idle time", "wait at collectives".
 [[nodiscard]] std::string_view step_work_kind_name(StepWorkKind kind);
-/// Whether it is work: neither idle time nor waiting.
+/// Returns whether the kind is work: neither idle time nor waiting.
 [[nodiscard]] bool has_launches(StepWorkKind kind);
 
 struct WorkKey {
@@ -34,10 +34,10 @@ struct WorkKey {
 /// One key's launches.
 struct Work {
   std::vector<std::int64_t> own_ns;  ///< by step
-  std::vector<std::int64_t> wait_ns; ///< of that, of a collective: waits; empty: none are known
-  double launches = 0;               ///< a step
+  std::vector<std::int64_t> wait_ns; ///< waits of a collective in own_ns; empty = unknown
+  double launches = 0;               ///< per step
   double place = 0; ///< mean place of a launch among those of its step: 0 the first, 1 the last
-  /// Where the first one stands: a mark of the names of the operators above `op`, its geometry.
+  /// Of the first launch: a hash of the names of the operators above `op`, and its geometry.
   std::uint64_t path = 0;
   std::string grid, block; ///< JSON, "" = not recorded
 };
@@ -45,27 +45,28 @@ struct Work {
 /// Own times of all GPU work and idle time: they add up to the steps' total_time.
 struct StepWork {
   bool whole = false;                 ///< no steps: all of the trace as one
-  bool waits_known = false;           ///< all ranks were looked at together
-  std::size_t ranks = 0;              ///< that the sums are of; 0: nothing is known
+  bool waits_known = false;           ///< the collectives of all ranks were matched
+  std::size_t ranks = 0;              ///< number of ranks in the sums; 0: nothing is known
   std::vector<std::int64_t> steps;    ///< numbers, ascending
   std::vector<std::int64_t> total_ns; ///< by step, sum over the ranks
   std::map<WorkKey, Work> work;       ///< own_ns: sum over the ranks; launches and place: means
 };
 
-/// Of one rank.
+/// Returns the work of one rank.
 [[nodiscard]] StepWork step_work_of(const LoadedTrace& trace, const ReportOptions& options);
-/// Of a run: the steps that all its ranks have. Ranks without steps and ranks with some do not go
-/// together: nothing is known then.
+/// Returns the work of a run, in the steps that all its ranks have. Ranks without steps cannot be
+/// joined with ranks that have steps: the result is then empty.
 [[nodiscard]] StepWork join_step_work(const std::vector<StepWork>& ranks);
 
 /// Sets Work::wait_ns: how long the run's collectives wait for late ranks. The wait of a kernel is
-/// what its duration exceeds the shortest one of its collective by, whatever the clocks say; of its
-/// exposed time the same share.
+/// its duration minus the shortest one of its collective, independent of clocks. Its exposed time
+/// has the same fraction of wait.
 void add_waits(StepWork& run, const CollectiveFacts& facts);
-/// The waits as one row instead of parts of the collectives' rows. Only where waits_known.
+/// Returns the work with all waits in one row instead of in the collectives' rows. Only with
+/// waits_known.
 [[nodiscard]] StepWork with_separate_waits(StepWork run);
 
-/// What does not fit together in one that was read; nullptr when all does.
+/// Returns the inconsistency of a StepWork read from a file; nullptr if it is consistent.
 [[nodiscard]] const char* wrong_with(const StepWork& work);
 
 } // namespace rankscope

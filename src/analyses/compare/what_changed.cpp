@@ -16,7 +16,7 @@ constexpr double kPlaceNear = 0.05;     ///< of the launches of a step
 constexpr double kPlaceEqual = 0.02;    ///< where the operator is another
 constexpr double kLaunchesEqual = 0.02; ///< of the number of launches: ranks may lose some
 
-/// Own times of both runs in milliseconds, a value a step.
+/// Own times of both runs in milliseconds, one value per step.
 struct Samples {
   std::vector<double> base, test;
 };
@@ -45,7 +45,7 @@ std::vector<double> total_samples(const StepWork& run) {
   return out;
 }
 
-/// Kernels, collectives, copies, idle time; what was replaced is one row.
+/// Returns rows for kernels, collectives, copies and idle time; a replaced kernel is one row.
 WhatChangedRows work_rows(const StepWork& base, const StepWork& test) {
   std::map<WorkKey, const WorkKey*> now_named; // by the test's key
   std::map<WorkKey, const WorkKey*> then_named;
@@ -133,8 +133,8 @@ void set_interval(Change& row, const std::optional<MeanDifference>& interval, do
   row.high_ms = (interval->difference + interval->half_width) / divided_by;
 }
 
-/// Whether the interval leaves 0 out and the difference exceeds the threshold in percent of what
-/// the baseline has.
+/// Sets `told` if the interval excludes 0 and the difference exceeds the threshold in percent of
+/// the baseline's time.
 void set_told(Change& row, const JudgeRule& rule) {
   const bool significant = row.low_ms && (*row.low_ms > 0 || *row.high_ms < 0);
   const bool large =
@@ -161,9 +161,9 @@ void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged
   }
 }
 
-/// Each step of the test against the baseline's mean. Times of steps have heavy tails and a normal
-/// interval is too narrow: a step outside of it is also kGap times as far from the mean as each
-/// step of the baseline. Fewer than kFewestBefore steps may agree by chance.
+/// Compares each step of the test with the baseline's mean. Step times have heavy tails, so a
+/// normal interval is too narrow: a step outside must also be kGap times as far from the mean as
+/// each step of the baseline. Fewer than kFewestBefore steps may agree by chance.
 std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const JudgeRule& rule,
                               std::size_t judged) {
   constexpr double kGap = 4;
@@ -194,7 +194,7 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
   return out;
 }
 
-/// The told rows first, each part by size.
+/// Returns the list with the `told` rows first, each part by size.
 ChangeList ranked(std::vector<Change> rows, const Change& whole) {
   std::stable_sort(rows.begin(), rows.end(), [](const Change& a, const Change& b) {
     if (a.told != b.told)
@@ -215,7 +215,7 @@ ChangeList ranked(std::vector<Change> rows, const Change& whole) {
   return out;
 }
 
-/// How sure it is that `now` stands where `then` stood; none: it does not. Less is surer.
+/// How sure it is that `now` is in the place of `then`: less is surer. Not set if it is not there.
 struct Likeness {
   int doubts = 0; ///< evidence that is missing
   double apart = 0;
@@ -266,7 +266,7 @@ std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
   const auto added = only_in(test, base);
   for (const auto& [shapes, gone] : only_in(base, test)) {
     const auto found = added.find(shapes);
-    // a run of generated names has thousands of pairs; millions are no question of names any more
+    // runs with generated names have thousands of pairs; with millions, more than names differs
     if (found == added.end() || gone.size() * found->second.size() > 4'000'000)
       continue;
     for (const Entry* then : gone)

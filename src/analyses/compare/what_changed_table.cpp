@@ -1,4 +1,4 @@
-// What changed, as a sheet.
+// The sheet What_Changed.
 #include "analyses/compare/what_changed.h"
 #include "core/schema.h"
 
@@ -12,7 +12,7 @@ using enum CellKind;
 /// A row of the sheet with its place in its list.
 struct Row {
   const Change* change = nullptr;
-  std::optional<std::int64_t> rank; ///< from 1; none: not told
+  std::optional<std::int64_t> rank; ///< from 1; empty without a change beyond noise and threshold
 };
 
 Schema<Row> what_changed_schema(const std::string& base, const std::string& test) {
@@ -41,11 +41,11 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
        {"place", "#", Unit::kNone, &R::rank,
         "by size of the difference, in its list; blank: no significant change beyond the "
         "threshold"},
-       text("name", "name", &Change::name, "of the test, of what vanished the baseline's"),
-       text("operator", "operator", &Change::op, "the nearest above the launch"),
+       text("name", "name", &Change::name, "in the test; for vanished rows in the baseline"),
+       text("operator", "operator", &Change::op, "the operator nearest above the launch"),
        text("shapes", "shapes", &Change::shapes, "recorded shapes of the operator's inputs"),
        ms("difference_ms", "difference (ms)", &Change::difference_ms,
-          "test - baseline; of a step its part of the mean step's"),
+          "test - baseline; for a step its part of the mean step's difference"),
        perhaps("low_ms", "95% low (ms)", Unit::kMs, &Change::low_ms,
                "interval of the difference; all rows together 95 % (Bonferroni)"),
        perhaps("high_ms", "95% high (ms)", Unit::kMs, &Change::high_ms,
@@ -59,16 +59,15 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
                      : Value();
         },
         "in both, new, vanished, replaced: another kernel at the same place"},
-       text("old_name", "was", &Change::old_name,
-            "the baseline's kernel in the place of a replaced one"),
+       text("old_name", "was", &Change::old_name, "the baseline's kernel that was replaced"),
        ms("base_ms", base + " (ms)", &Change::base_ms,
-          "own time a step, mean over steps and ranks"),
+          "own time per step, mean over steps and ranks"),
        ms("test_ms", test + " (ms)", &Change::test_ms,
-          "own time a step, mean over steps and ranks"),
+          "own time per step, mean over steps and ranks"),
        perhaps("base_launches", base + " launches", Unit::kCount, &Change::base_launches,
-               "a step, mean over ranks"),
+               "per step, mean over ranks"),
        perhaps("test_launches", test + " launches", Unit::kCount, &Change::test_launches,
-               "a step, mean over ranks")}};
+               "per step, mean over ranks")}};
 }
 
 /// "2 rows below the threshold of 1 %".
@@ -76,7 +75,7 @@ std::string below_text(std::size_t rows, const char* what, double threshold_perc
   return fmt::format("{} {} below the threshold of {} %", rows, what, threshold_percent);
 }
 
-/// These rows as one; none without any.
+/// Returns the sum of these rows as one row; empty without rows.
 std::optional<Change> all_else(const std::vector<const Change*>& rows, double threshold_percent) {
   if (rows.empty())
     return std::nullopt;
@@ -133,14 +132,15 @@ Table what_changed_table(const WhatChanged& changed, const std::string& base,
   }
   Table out = schema.table(rows);
   out.notes = {
-      fmt::format("Own times: each instant of a {} counts once, for computation before "
-                  "communication before copies, of the same kind for what began first; the rest "
-                  "is idle. So the rows of each list add up to the difference.",
+      fmt::format("Own times: each instant of a {} counts once. Computation takes precedence over "
+                  "communication, and communication over copies; within a kind, the event that "
+                  "starts first does. The rest is idle. So the rows of each list add up to the "
+                  "difference.",
                   changed.whole ? "trace" : "step"),
       fmt::format(
-          "A change is ranked when its interval (Welch; a step's: of one more sample; "
-          "Bonferroni over {} rows) leaves 0 out and it exceeds the threshold of {} %; {} and "
-          "{} samples. It holds for these runs.",
+          "A change is ranked if its interval (Welch; for a step a prediction interval; "
+          "Bonferroni over {} rows) excludes 0 and it exceeds the threshold of {} %. Samples: {} "
+          "and {}. Changes apply to these runs only.",
           changed.rows, changed.threshold_percent, changed.base_steps, changed.test_steps)};
   if (changed.assumed)
     out.notes.emplace_back("The noise is ASSUMED (--assume-noise), not measured.");

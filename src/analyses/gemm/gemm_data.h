@@ -1,5 +1,5 @@
 // GEMM variance (docs/reference/sweep-files.md 1, 3 and 4): every GEMM operator call of a rank with
-// its time, its kernels and what ran beside it, gathered while the trace is loaded.
+// its time, its kernels and its overlap, collected while the trace is loaded.
 #pragma once
 
 #include "analyses/operators/launchers.h"
@@ -75,16 +75,16 @@ struct RankGemms {
   std::vector<std::vector<SheetCell>> sheet; ///< the report's GEMM sheet, row by row
 };
 
-/// What groups have for an operator where none was recorded.
+/// The operator name of groups without a recorded operator.
 inline constexpr std::string_view kGemmKernelOnly = "(kernel)";
 
-/// GEMM calls: operators of the GEMM family; where a trace has none, kernels with a GEMM's name.
+/// Returns the GEMM calls: operators of the GEMM family, else kernels with a GEMM's name.
 /// The extremes are measured again, see measure_extremes().
 [[nodiscard]] RankGemms extract_gemms(const LoadedTrace& trace, const LaunchersKey& key);
 
-/// Looks the extremes of each group up in the trace by start, stream and operator (or kernel), and
-/// measures what is there: the union of the operator's own GPU work. Fills shortest_measured_ns and
-/// longest_measured_ns, none where the trace has no such call.
+/// Finds the extremes of each group in the trace by start, stream and operator (or kernel), and
+/// measures the union of the operator's own GPU work there. Fills shortest_measured_ns and
+/// longest_measured_ns; empty if the trace has no such call.
 void measure_extremes(const LoadedTrace& trace, RankGemms& gemms);
 
 /// Gives each group the row of the report's GEMM sheet with its operator, shapes, types and

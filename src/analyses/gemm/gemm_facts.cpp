@@ -43,8 +43,8 @@ double us_quantile(const std::vector<std::int64_t>& ns, double q) {
   return quantile_of(std::move(us), q);
 }
 
-/// What ranking needs of a group. Sums are of nanoseconds: the last digit of a cell depends neither
-/// on the order of the calls nor on their number.
+/// Returns a row with the values that the ranking needs. Sums use nanoseconds, so that the last
+/// digit of a cell depends neither on the order of the calls nor on their number.
 GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
   GemmRow row;
   std::vector<std::int64_t> ns;
@@ -256,9 +256,9 @@ void add_timestamps(Schema<GemmRow>& schema) {
        [](const R& r) { return ns_to_ms(std::abs(r.longest.start_ns - r.shortest.start_ns)); },
        "between these starts"});
   schema.add({"min_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.shortest); },
-              "what the trace holds at that time, measured again from its kernels"});
+              "duration of the call at that time in the trace, measured again from its kernels"});
   schema.add({"max_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.longest); },
-              "what the trace holds at that time, measured again from its kernels"});
+              "duration of the call at that time in the trace, measured again from its kernels"});
   for (const auto& [name, of] :
        {std::pair("min_verified", &R::shortest), std::pair("max_verified", &R::longest)})
     schema.add({name, [of = of](const R& r) { return verdict(r.*of); },

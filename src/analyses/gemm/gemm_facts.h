@@ -1,6 +1,6 @@
-// GEMM variance as facts (docs/reference/sweep-files.md 1, 3 and 4): a row per operator with its
-// arguments and rank, with its spread, its extremes and what overlapped them; the three documented
-// tables are views of them.
+// GEMM variance as facts (docs/reference/sweep-files.md 1, 3 and 4): a row per operator, arguments
+// and rank, with its spread, its extremes and their overlap. The three documented tables are views
+// of these facts.
 #pragma once
 
 #include "analyses/gemm/gemm_data.h"
@@ -27,7 +27,7 @@ struct GemmExtreme {
   std::optional<std::int64_t> measured_ns; ///< as measure_extremes() found it in the trace
 };
 
-/// A call as a picture of all calls needs it.
+/// A call, reduced to the data for a plot of all calls.
 struct GemmCall {
   std::int64_t at_ns = 0; ///< its start, since the first GPU event
   std::int64_t dur_ns = 0, overlap_ns = 0;
@@ -72,8 +72,8 @@ struct GemmFacts {
   std::vector<GemmRow> rows;              ///< largest score first
 };
 
-/// All calls, or of many the shortest and the longest of each of `most` / 2 pieces of their order:
-/// what a picture of all of them shows. `since_ns`: see GemmCall.
+/// Returns all calls for a plot. If there are many, returns the shortest and the longest of each of
+/// `most` / 2 pieces of their order, which look the same. `since_ns`: see GemmCall.
 [[nodiscard]] std::vector<GemmCall> thinned_calls(const std::vector<GemmInstance>& calls,
                                                   std::int64_t since_ns, std::size_t most = 128);
 
@@ -97,7 +97,7 @@ inline constexpr std::array kGemmRankings{std::pair("range", GemmRanking::kRange
 /// sheet, ours. Each table has the columns of the one before it.
 [[nodiscard]] Schema<GemmRow> gemm_schema(const std::vector<SheetColumn>& sheet_columns,
                                           GemmTable table, std::size_t top_k);
-/// The documented and the sheet's columns alone: what a report of another tool can tell.
+/// Returns only the documented and the sheet's columns: those that another tool's report has.
 [[nodiscard]] Schema<GemmRow> reported_gemm_schema(const std::vector<SheetColumn>& sheet_columns,
                                                    std::size_t top_k);
 [[nodiscard]] Table gemm_table(const GemmFacts& facts, GemmTable table, std::size_t top_k);

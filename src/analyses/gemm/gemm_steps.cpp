@@ -70,7 +70,7 @@ double us(const GemmInstance& i) {
   return ns_to_us(i.dur_ns);
 }
 
-/// A cell's time or length in ns; none where it is no number, or one whose sums would not fit.
+/// Returns a cell's time or length in ns; empty if it is not a number or is too large for sums.
 std::optional<std::int64_t> ns_of(double cell, double ns_per_unit) {
   const double ns = cell * ns_per_unit;
   if (!(std::fabs(ns) <= static_cast<double>(kMaxTimeNs)))

@@ -12,14 +12,14 @@
 
 namespace rankscope {
 
-/// The k rows of a report's GEMM sheet with the largest range, with what it tells: see
-/// reported_gemm_schema(). Columns are found by name. kernel_name is the kernel with most time.
-/// None when the report has no usable GEMM sheet.
+/// Returns the k rows of a report's GEMM sheet with the largest range and the columns of
+/// reported_gemm_schema(), found by name. kernel_name is the kernel with most time. Empty if the
+/// report has no usable GEMM sheet.
 [[nodiscard]] std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& key,
                                                           std::size_t top_k);
 
-/// The kernel with most time in the text of a kernel_details list: the last name, as the lists
-/// ascend by time. Both kinds of Python quotes. Empty when there is none.
+/// Returns the kernel with most time in the text of a kernel_details list: the last name, as the
+/// lists ascend by time. Accepts both kinds of Python quotes. Returns "" without a name.
 [[nodiscard]] std::string dominant_kernel(std::string_view details);
 
 /// What the timestamps step adds to one row.

@@ -21,7 +21,7 @@ EventId operator_above(const LoadedTrace& t, EventId gpu, StrId execute) {
   return at;
 }
 
-/// Which names are of communication kernels, each looked at when it is first asked for.
+/// Names of communication kernels; each name is classified on its first use.
 class CommunicationNames {
 public:
   explicit CommunicationNames(const StringPool& strings)

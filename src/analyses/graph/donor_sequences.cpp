@@ -12,8 +12,8 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostKernels = 20000;
-constexpr std::size_t kMostSteps = 256;  ///< that are looked at
-constexpr std::size_t kLeastKernels = 4; ///< fewer tell nothing about a model
+constexpr std::size_t kMostSteps = 256;  ///< that are used
+constexpr std::size_t kLeastKernels = 4; ///< fewer do not identify a model
 
 struct Span {
   std::string name;

@@ -1,5 +1,5 @@
-// Kernels whose operators are known, as sequences that the kernels of graphs may be found in: the
-// eager steps of a trace, and graphs that a capture has given operators.
+// Sequences of kernels with known operators, to find the kernels of graphs in them: the eager steps
+// of a trace, and graphs that got their operators from a capture.
 #pragma once
 
 #include "analyses/graph/graph_replays.h"
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// What a kernel of a graph is found to belong to.
+/// The operator that was found for a kernel of a graph.
 struct KnownOperator {
   std::string name;
   std::string frames; ///< modules, or the nearest frame, outermost first; "" = not recorded
@@ -40,19 +40,19 @@ private:
 struct DonorSequence {
   std::string label;                ///< "step execute_context_...", "graph 2"
   std::vector<KernelToken> kernels; ///< in one order: of the launches, or of start
-  std::vector<std::uint32_t> ops;   ///< of OperatorList; kNoRow = none
+  std::vector<std::uint32_t> ops;   ///< of OperatorList; kNoRow = no operator
 };
 
-/// The eager steps of the trace (serving steps, else profiler steps, else all of it), each in the
-/// order of its launches and, where that differs, of start; steps with the same kernels once, of
-/// more than 256 steps every n-th. A sequence of more than 20,000 kernels is cut there. `label`
-/// stands before each name.
+/// Returns the eager steps of the trace (serving steps, else profiler steps, else all of it), each
+/// in the order of its launches and, if that differs, of start. Steps with the same kernels occur
+/// once; of more than 256 steps every n-th is used. A sequence is cut after 20,000 kernels. `label`
+/// is the prefix of each name.
 [[nodiscard]] std::vector<DonorSequence> eager_sequences(const LoadedTrace& t,
                                                          const std::string& label,
                                                          KernelSymbols& symbols, OperatorList& ops);
 
-/// The kernels that calls within each stream capture name (kineto's "kernel" of a runtime call,
-/// read with keep_launches), in the order of the calls: traces of captures ran nothing.
+/// Returns the kernels named by the calls within each stream capture (kineto's "kernel" of a
+/// runtime call, read with keep_launches), in the order of the calls: captured kernels do not run.
 [[nodiscard]] std::vector<DonorSequence> captured_sequences(const LoadedTrace& t,
                                                             const std::string& label,
                                                             KernelSymbols& symbols,

@@ -20,7 +20,7 @@ std::size_t at(Attribution a) {
   return static_cast<std::size_t>(a);
 }
 
-/// What is known of a graph's nodes; every replay takes it from there.
+/// The attribution of a graph's nodes, used by every replay.
 struct GraphGuess {
   std::vector<NodeGuess> nodes;
   std::vector<Attribution> how;
@@ -104,7 +104,7 @@ private:
         donors_.push_back(donor_of(g));
   }
 
-  /// A graph whose operators its capture has told.
+  /// Returns a graph with the operators from its capture as a donor.
   DonorSequence donor_of(std::size_t g) {
     const ReplayedGraph& graph = out_.graphs.graphs[g];
     DonorSequence out{fmt::format("graph {}", g + 1), symbols_.tokens(t_.trace, graph.nodes), {}};
@@ -140,7 +140,7 @@ private:
     }
   }
 
-  /// Takes what the donor says where it fits better than what was tried before.
+  /// Takes the donor's operators if the donor fits better than all before it.
   static void try_order(const ReplayedGraph& graph, const std::vector<std::uint32_t>& order,
                         const std::vector<KernelToken>& tokens, const DonorSequence& donor,
                         const std::vector<std::uint32_t>& names, GraphGuess& guess) {

@@ -1,5 +1,5 @@
-// Which operators the kernels of graph launches belong to, how that is known, how sure it is, and
-// what stays without: docs/graph-attribution.md.
+// The operators that the kernels of graph launches belong to, how they were found, how sure that
+// is, and which kernels have no operator: docs/graph-attribution.md.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -13,11 +13,11 @@
 
 namespace rankscope {
 
-/// How a kernel came to its operator.
+/// How a kernel was attributed to its operator.
 enum class Attribution : std::uint8_t {
   kLaunch,    ///< the operator launched it: no graph
   kCapture,   ///< from the trace of the graph's capture
-  kGraphNode, ///< by ids of nodes, in the order of which all names are those of a donor
+  kGraphNode, ///< by node ids: in their order all names are equal to a donor's
   kAligned,   ///< by the sequence of kernels of a donor
   kNone,
 };
@@ -41,7 +41,7 @@ struct ReplayedKernel {
 struct GraphFacts {
   std::int64_t id = kNoId;
   std::size_t replays = 0;
-  std::size_t kernels = 0;    ///< of a whole launch
+  std::size_t kernels = 0;    ///< of a complete launch
   std::size_t missing = 0;    ///< kernels that its launches lack in all
   std::size_t incomplete = 0; ///< launches that lack some
   std::int64_t total_ns = 0;
@@ -63,22 +63,22 @@ struct GraphAttribution {
   std::vector<ReplayedKernel> kernels; ///< by event
   std::vector<KnownOperator> operators;
   std::vector<TracingLoss> losses; ///< in order of the launches
-  std::size_t empty_launches = 0;  ///< of which the trace has no GPU event at all
+  std::size_t empty_launches = 0;  ///< without any GPU event in the trace
   std::int64_t gpu_ns = 0;         ///< of all GPU events of the trace, sums of durations
   std::int64_t graph_ns = 0;
   std::array<std::int64_t, kAttributions> ns{};        ///< of graph_ns, by attribution
-  std::array<std::int64_t, kKernelFamilies> none_ns{}; ///< of what is attributed to nothing
+  std::array<std::int64_t, kKernelFamilies> none_ns{}; ///< of kernels without an operator
   double aligned_confidence = 0;                       ///< mean over the aligned time
 
   /// nullptr for what no graph launched.
   [[nodiscard]] const ReplayedKernel* find(EventId gpu) const;
-  /// Share of the graphs' time without an operator, percent; 0 without graph launches.
+  /// Returns the share of the graphs' time without an operator, percent; 0 without graph launches.
   [[nodiscard]] double unattributed_percent() const;
 };
 
 /// `donor`: another trace to align with, besides the eager steps of this one; may be null. Kernels
-/// that a merge with captures has put below operators keep those. Linear except the alignments,
-/// one per graph and donor that could fit (at most three).
+/// that a merge with captures put below operators keep them. Linear, except for one alignment per
+/// graph and donor that could fit (at most three).
 [[nodiscard]] GraphAttribution attribute_graphs(const LoadedTrace& t, const LoadedTrace* donor);
 
 /// That of the trace with a donor. Nothing in compat mode, nor for a trace without graph launches.
@@ -91,17 +91,17 @@ struct GraphsKey {
   auto operator<=>(const GraphsKey&) const = default;
 };
 [[nodiscard]] GraphAttribution compute(const LoadedTrace& trace, const GraphsKey& key);
-/// The graphs of facts that have columns for them; none unless the options ask for these.
+/// Returns the key for tables with graph columns; empty if the options do not request them.
 [[nodiscard]] inline std::optional<GraphsKey> graph_columns_key(const ReportOptions& o) {
   return o.graph_columns ? std::optional<GraphsKey>(o) : std::nullopt;
 }
 
-/// What a row of operators says of its kernels' attribution.
+/// The attribution of the kernels of a row of operators.
 struct GraphCell {
   Attribution attribution = Attribution::kLaunch; ///< of most of the row's time
-  double confidence = 1;                          ///< mean over the time, 0 where none
+  double confidence = 1;                          ///< mean over the time, 0 without an operator
   std::string_view family; ///< most of the time of its kernels of graphs, by their names; "" = none
-  std::string operators;   ///< found for its kernels, most time first; "" = none or no graph
+  std::string operators;   ///< found for its kernels of graphs, most time first; "" = none
 };
 [[nodiscard]] GraphCell graph_cell(const LoadedTrace& t, const GraphAttribution& a,
                                    std::span<const std::span<const EventId>> calls);
@@ -111,11 +111,11 @@ struct GraphCell {
 template <class Row> void add_graph_columns(Schema<Row>& schema, GraphCell Row::*cell) {
   schema.add({"attribution",
               [cell](const Row& r) { return attribution_name((r.*cell).attribution); },
-              "how most of the row's kernels came to their operator: launch, capture, graph_node, "
-              "aligned or none"});
+              "how most of the row's kernel time was attributed to an operator: launch, capture, "
+              "graph_node, aligned, none"});
   schema.add({"attribution_confidence", Unit::kRatio,
               [cell](const Row& r) { return (r.*cell).confidence; },
-              "mean over the kernel time, 0 to 1; what is attributed to nothing counts as 0"});
+              "mean over the kernel time, 0 to 1; time without an operator counts as 0"});
   schema.add({"kernel_family", "kernel_family", Unit::kNone, CellKind::kText,
               [cell](const Row& r) {
                 return (r.*cell).family.empty() ? Value() : Value((r.*cell).family);

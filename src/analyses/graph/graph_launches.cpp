@@ -1,5 +1,5 @@
-// graph_launches and graph_kernels: how the kernels of graphs came to their operators, and which
-// did not (docs/graph-attribution.md).
+// graph_launches and graph_kernels: how the kernels of graphs were attributed to operators, and
+// which were not (docs/graph-attribution.md).
 #include "analyses/graph/graph_attribution.h"
 #include "base/units.h"
 
@@ -31,15 +31,15 @@ Schema<GraphRow> graph_schema() {
   };
   return {
       "graph_launches",
-      "graphs that were replayed, and how their kernels came to operators",
+      "replayed graphs and how their kernels were attributed to operators",
       {{"graph", &R::number, "number of the graph, by first launch"},
        {"graph_id", "graph id", Unit::kNone, [](const R& r) { return known(r.facts->id); },
         "CUPTI's id, where the trace has it"},
        count("launches", &GraphFacts::replays, "launches that ran its kernels"),
-       count("kernels", &GraphFacts::kernels, "kernels, copies and memsets of a whole launch"),
+       count("kernels", &GraphFacts::kernels, "kernels, copies and memsets of a complete launch"),
        count("incomplete_launches", &GraphFacts::incomplete,
              "launches that lack some of them: lost by the profiler"),
-       count("missing_kernels", &GraphFacts::missing, "that these lack in all"),
+       count("missing_kernels", &GraphFacts::missing, "kernels that these launches lack in total"),
        {"time_ms", "time (ms)", Unit::kMs, [](const R& r) { return ns_to_ms(r.facts->total_ns); },
         "sum of the durations of its kernels"},
        {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent,
@@ -117,7 +117,7 @@ Schema<GraphKernelRow> kernel_schema() {
           "kernels of graph launches with the operators found for them",
           {{"graph", &R::graph, "as in graph_launches"},
            {"attribution", [](const R& r) { return attribution_name(r.attribution); },
-            "how the operator was found: capture, graph_node, aligned or none"},
+            "how the operator was found: capture, graph_node, aligned, none"},
            {"attribution_confidence", Unit::kRatio,
             [](const R& r) { return r.ns > 0 ? r.sure_ns / static_cast<double>(r.ns) : 0.0; },
             "mean over the time, 0 to 1"},

@@ -162,7 +162,7 @@ private:
     enter(std::move(graph), rows);
   }
 
-  /// The replays belong to the graph; what they lack of its nodes is counted.
+  /// Adds the graph with its replays, and counts the nodes that each replay lacks.
   void enter(ReplayedGraph graph, const std::vector<std::uint32_t>& rows) {
     graph.replays = rows.size();
     const std::size_t nodes = graph.nodes.size();
@@ -176,7 +176,7 @@ private:
       out_.replays[r].graph = row;
   }
 
-  /// Longest first, so that a launch with kernels missing finds the graph it is of.
+  /// Longest first, so that a launch with missing kernels finds its graph.
   void take_names() {
     std::vector<std::size_t> order(named_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLongestPeriod = 4096;
 
-/// Where row i of the table begins and ends: the whole width, or a band around the diagonal.
+/// The columns of each row of the table: all of them, or a band around the diagonal.
 class Band {
 public:
   Band(std::size_t rows, std::size_t columns, std::size_t max_cells)
@@ -40,7 +40,7 @@ struct KernelSequenceRow {
   std::vector<std::int64_t> best, paired;
   std::size_t begin = 0;
   KernelSequenceRow(std::size_t width) : best(width, 0), paired(width, kImpossible) {}
-  /// Of columns [0, column); what lies left of the band counts as nothing, right of it as its end.
+  /// Returns the best of columns [0, column): 0 left of the band, its last value right of it.
   [[nodiscard]] std::int64_t best_before(std::size_t column) const {
     if (column <= begin)
       return 0;

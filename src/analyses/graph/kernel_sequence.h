@@ -1,5 +1,5 @@
-// Sequences of kernels as symbols, so that those of two traces can be compared: names, names
-// without what changes with shapes, kinds, and launch shapes.
+// Sequences of kernels as symbols, so that two traces can be compared: names, names without their
+// shape-dependent parts, kinds, and launch shapes.
 #pragma once
 
 #include "core/loaded_trace.h"
@@ -12,9 +12,9 @@
 
 namespace rankscope {
 
-/// Of one kernel; equal numbers are equal texts in every sequence that one KernelSymbols made.
+/// The symbols of one kernel; equal numbers mean equal texts in all sequences of one KernelSymbols.
 struct KernelToken {
-  std::uint32_t name = 0;  ///< whole
+  std::uint32_t name = 0;  ///< the full name
   std::uint32_t stem = 0;  ///< kernel_stem()
   std::uint32_t kind = 0;  ///< kernel_kind()
   std::uint32_t shape = 0; ///< grid and block; 0 = not recorded
@@ -39,7 +39,7 @@ private:
   std::unordered_map<std::string, KernelToken> names_; ///< shape 0
 };
 
-/// How far two kernels are one.
+/// How closely two kernels match.
 enum class KernelMatch : std::uint8_t {
   kNone,
   kKind, ///< the same kind: another shape may take another kernel
@@ -57,11 +57,11 @@ enum class KernelMatch : std::uint8_t {
 
 inline constexpr std::uint32_t kNoPartner = 0xffffffffU;
 
-/// The partner in `b` of each token of `a`, or kNoPartner: the order-keeping pairing of most
-/// weight. A pair weighs 8 (kind), 10 (stem), 12 (name) or 16 (with grid and block), 2 more when
-/// the pair before it is of both neighbours; what does not match is not paired, gaps cost nothing.
-/// Above `max_cells` cells only a band around the diagonal is looked at, so that thousands of
-/// kernels cost no more than that. Example: A B C against B X C pairs B and C.
+/// The partner in `b` of each token of `a`, or kNoPartner: the pairing with the most weight that
+/// keeps the order. A pair weighs 8 (kind), 10 (stem), 12 (name) or 16 (with grid and block), 2
+/// more if the tokens before both are a pair. Tokens that do not match are not paired; gaps cost
+/// nothing. Above `max_cells` cells only a band around the diagonal is searched, which limits the
+/// cost for thousands of kernels. Example: A B C against B X C pairs B and C.
 struct KernelAlignment {
   std::vector<std::uint32_t> partner;
   std::int64_t weight = 0;

@@ -64,8 +64,8 @@ private:
     return true;
   }
 
-  /// Kernels of two streams change places from run to run: what is left over on both sides is
-  /// aligned by itself. A pair holds where the kernels before it have partners nearby.
+  /// Kernels of two streams change places from run to run, so the unpaired kernels of both sides
+  /// are aligned by themselves. A pair is accepted if the kernels before it have partners nearby.
   void pair_across_streams() {
     std::vector<bool> taken(b_.size());
     for (const std::uint32_t p : partner_)
@@ -115,9 +115,9 @@ private:
     }
   }
 
-  /// A model's layers call one operator of attention, whichever kernels it runs: where all of those
-  /// that found partners have one, the others have it too. The donor may not have run one kind of
-  /// layers' attention. A third of them must have a partner; with none it may be another operator.
+  /// A model's layers call one attention operator, whichever kernels it runs: if all attention
+  /// kernels with a partner have the same operator, the others get it too. The donor may lack the
+  /// attention of some layers. A third must have a partner, else it may be another operator.
   void take_attention() {
     std::size_t all = 0;
     std::size_t known = 0;
@@ -143,8 +143,8 @@ private:
       }
   }
 
-  /// What only finishes the work of the kernel before it belongs where that one does; so does one
-  /// more of a row of equal kernels (experts: as many as got tokens).
+  /// A kernel that only finishes the work of the one before it gets the same operator. So does an
+  /// extra kernel in a row of equal ones (experts: as many as got tokens).
   void take_neighbours() {
     const auto join = [this](std::size_t i, std::size_t with) {
       if (partner_[i] != kNoPartner || base_[i] > 0 || base_[with] <= 0)
@@ -171,8 +171,8 @@ private:
       node.confidence = node.op == kNoRow ? 0 : contradicted ? 0.95 : 1.0;
   }
 
-  /// Kernels a period apart with one name are the same place of several layers: most of them say
-  /// what the others are.
+  /// Kernels a period apart with one name are at the same place of several layers: the majority
+  /// decides the operator of the others.
   void vote() {
     const std::size_t p = out_.period.length;
     std::vector<bool> seen(a_.size());
@@ -218,7 +218,7 @@ private:
     }
   }
 
-  /// Multiplies, and drops what is too unsure.
+  /// Multiplies the confidences and drops guesses below kLeastConfidence.
   void weigh() {
     const std::size_t half = std::max<std::size_t>(window() / 2, 2);
     std::vector<std::size_t> before(a_.size() + 1, 0); // kernels with an operator, up to each place
@@ -239,8 +239,8 @@ private:
   std::span<const KernelToken> a_, b_;
   std::span<const std::uint32_t> ops_, op_name_;
   std::vector<std::uint32_t> partner_;
-  std::vector<double> base_;  ///< by how far the names agree; 0 = no partner
-  std::vector<double> agree_; ///< share of the layers that say the same
+  std::vector<double> base_;  ///< by how closely the names match; 0 = no partner
+  std::vector<double> agree_; ///< share of the layers that agree
   SequenceGuess out_;
 };
 

@@ -1,5 +1,5 @@
-// From a donor's sequence of kernels with operators to operators of another sequence: pairs, votes
-// of the layers, and how sure each is. Works on symbols; knows nothing of traces.
+// Finds operators of a kernel sequence from a donor's sequence with operators: pairs, votes of the
+// layers, and the confidence of each. Works on symbols and does not depend on traces.
 #pragma once
 
 #include "analyses/graph/kernel_sequence.h"
@@ -9,11 +9,11 @@
 
 namespace rankscope {
 
-/// What is said of one kernel of the sequence.
+/// The guess for one kernel of the sequence.
 struct NodeGuess {
-  std::uint32_t op = kNoRow; ///< as the donor's; kNoRow = nothing
+  std::uint32_t op = kNoRow; ///< as the donor's; kNoRow = no operator
   double confidence = 0;     ///< 0 to 1
-  bool same_shape = false;   ///< the donor's kernel has the same name, grid and block: shapes hold
+  bool same_shape = false;   ///< same name, grid and block in the donor: its shapes are valid
 };
 
 struct SequenceGuess {
@@ -26,20 +26,20 @@ struct SequenceGuess {
 /// Below it nothing is attributed.
 inline constexpr double kLeastConfidence = 0.6;
 
-/// Operators for `kernels` from a donor with operators `ops` (kNoRow = none). `op_name` says which
-/// operators are of one name. Confidence = (1.0 same name, grid and block, 0.95 same name, 0.9 name
-/// up to its numbers, 0.8 kind) x share of the kernels within half a period that have a partner x
-/// share of the layers that agree; guesses below kLeastConfidence are dropped. An identical
-/// sequence is sure: 1.0 where no grid or block contradicts, else 0.95. A kernel without a partner
-/// that only finishes the work of the one before it belongs to that one's operator, at most 0.8.
-/// Attention without a partner belongs to the operator of all attention that has one, where that is
-/// one and a third of it has, with 0.8.
+/// Returns operators for `kernels` from a donor with operators `ops` (kNoRow = no operator).
+/// `op_name` is equal for operators with the same name. Confidence = (1.0 same name, grid and
+/// block, 0.95 same name, 0.9 name up to its numbers, 0.8 kind) x share of the kernels within half
+/// a period that have a partner x share of the layers that agree. Guesses below kLeastConfidence
+/// are dropped. An identical sequence is sure: 1.0 if all grids and blocks agree, else 0.95. A
+/// kernel without a partner that only finishes the work of the one before it gets that one's
+/// operator, at most 0.8. Attention without a partner gets the operator of attention with a
+/// partner, with 0.8, if that is one operator and at least a third has a partner.
 [[nodiscard]] SequenceGuess guess_operators(std::span<const KernelToken> kernels,
                                             std::span<const KernelToken> donor,
                                             std::span<const std::uint32_t> ops,
                                             std::span<const std::uint32_t> op_name);
 
-/// At most this much can align_kernels() make of the two: by how often each name, stem and kind
+/// Returns an upper bound of the weight from align_kernels(), by how often each name, stem and kind
 /// occurs, without regard to order. Linear.
 [[nodiscard]] std::int64_t most_weight(std::span<const KernelToken> a,
                                        std::span<const KernelToken> b);

@@ -1,5 +1,5 @@
-// Which kernel of a graph launch came from which call of its capture: names and order tell, nothing
-// else does.
+// Matches the kernels of a graph launch to the calls of its capture, by names and order: traces
+// have no ids for this.
 #pragma once
 
 #include "core/graph_launch.h"
@@ -29,19 +29,19 @@ struct GraphAlignment {
   GraphMatch match = GraphMatch::kNone;
   std::vector<std::uint32_t> call_of; ///< by kernel: the call, kNoRow = none; empty without a match
   std::size_t matched = 0;
-  bool unchecked = false; ///< some call does not say its kernel: its place alone decided
-  /// Several streams, and calls that do not say their kernels: the reference ends its whole merge.
+  bool unchecked = false; ///< some call has no kernel name: only its position decided
+  /// Several streams, and calls without kernel names: the reference then merges no launch at all.
   bool hopeless = false;
   std::string why; ///< not all matched: the reason
 };
 
-/// Kernels by start, calls in order. One stream and equally many: by position, else the k-th call
-/// of a name to its k-th kernel. One stream and not as many: in order, calls passed over. Several
-/// streams: a queue for each, a call takes the head of one; of several that fit the one that fits
-/// the following calls longest. `compat`: the reference's rules, all kernels or none; else what is
-/// left is aligned by the longest common subsequence, taken where it holds half of the kernels or
-/// more, and a call that does not say its kernel never takes a copy. Costs O(kernels + calls), the
-/// subsequence O(kernels x calls).
+/// Matches kernels, by start, to calls, in order. One stream, equal counts: by position, else the
+/// k-th call of a name to its k-th kernel. One stream, other counts: in order, with calls skipped.
+/// Several streams: one queue each; a call matches the head of a queue. If several heads fit, it
+/// takes the queue that fits the most following calls. `compat`: the reference's rules, which match
+/// all kernels or nothing. Otherwise, if that fails, the longest common subsequence counts when it
+/// has at least half of the kernels, and a call without a kernel name never matches a copy. Costs
+/// O(kernels + calls), the subsequence O(kernels x calls).
 [[nodiscard]] GraphAlignment align_graph(std::span<const GraphItem> calls,
                                          std::span<const GraphItem> kernels, bool compat);
 

@@ -14,7 +14,7 @@ namespace rankscope {
 struct CaptureFile {
   std::string path;
   std::int64_t batch_size = 0;
-  bool full = true;    ///< one graph for the whole model; else one for each of its parts
+  bool full = true;    ///< one graph for the complete model; else one for each of its parts
   std::string problem; ///< why it cannot be used; "" = it can
 };
 
@@ -23,8 +23,8 @@ struct FoundLaunch {
   std::vector<EventId> kernels{}; ///< all GPU work that it ran, by start
 };
 
-/// Runtime and driver calls named *GraphLaunch*, by start; those that ran nothing and lie directly
-/// in another one (its driver call) are left out.
+/// Returns runtime and driver calls named *GraphLaunch*, by start. Leaves out a call that ran
+/// nothing and is a direct child of another one (its driver call).
 [[nodiscard]] std::vector<FoundLaunch> find_graph_launches(const LoadedTrace& trace);
 
 struct StepLaunches {
@@ -32,13 +32,13 @@ struct StepLaunches {
   std::vector<std::size_t> launches{}; ///< places in the list of launches
 };
 
-/// The annotated steps. Each launch that lies wholly in a step belongs to the innermost one; of
-/// steps that were annotated twice, to the later one.
+/// Returns the annotated steps. A launch that begins and ends in a step belongs to the innermost
+/// such step; if a step was annotated twice, to the later annotation.
 [[nodiscard]] std::vector<StepLaunches>
 steps_with_launches(const Trace& trace, const std::vector<FoundLaunch>& launches);
 
-/// The file of the smallest batch that is not below `batch`; of one batch the parts for any number
-/// of launches but one, and of equal ones the last. nullopt: `why` tells.
+/// Returns the file with the smallest batch that is at least `batch`. If that batch has both kinds:
+/// the full graph for one launch, else the parts. Of equal files the last. nullopt: see `why`.
 [[nodiscard]] std::optional<std::size_t> choose_capture(const std::vector<CaptureFile>& files,
                                                         std::int64_t batch, std::size_t launches,
                                                         std::string& why);

@@ -64,7 +64,7 @@ public:
       by_kernels();
     graft_all();
     note();
-    t_.trace = std::move(builder_).finish().value(); // rows of whole traces: nothing can be missing
+    t_.trace = std::move(builder_).finish().value(); // complete input: nothing can be missing
     t_.tree.change(t_.trace, changes_);
     t_.facts = {};
   }
@@ -95,7 +95,7 @@ private:
       found.push_back({l.event, {}});
     const std::vector<StepLaunches> steps = steps_with_launches(t_.trace, found);
     const char* const no_step =
-        steps.empty() ? "the trace has no annotated steps" : "it lies in no annotated step";
+        steps.empty() ? "the trace has no annotated steps" : "it is not inside an annotated step";
     for (GraphMergeLaunch& l : launches_)
       l.fact.why = no_step;
     for (const StepLaunches& step : steps) {
@@ -132,7 +132,7 @@ private:
     }
   }
 
-  /// A launch of which no step says the capture: the one whose kernels it ran.
+  /// Finds captures for the launches that still have no graft: by the kernels that they ran.
   void by_kernels() {
     const auto open_still = [](const GraphMergeLaunch& l) {
       return l.graft == nullptr && !l.kernels.empty();
@@ -307,7 +307,7 @@ private:
   TraceBuilder builder_;
   std::map<std::string, std::uint16_t> sources_;
   TreeChanges changes_;
-  bool hopeless_ = false; ///< compat: one launch that cannot be told ends the whole merge
+  bool hopeless_ = false; ///< compat: one GraphAlignment::hopeless launch cancels the merge
 };
 
 } // namespace

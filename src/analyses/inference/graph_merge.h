@@ -25,14 +25,14 @@ struct GraphMergeOptions {
 ///
 /// Which capture: that of the step around the launch (parse_step_counts(); the smallest batch that
 /// is not below the step's; several parts for a step with any number of launches but one). A
-/// capture with one graph serves every launch of a step, else graphs and launches are equally many
-/// and pair in order. A launch that gets none so is compared with the graphs of every file: it
-/// takes that whose kernels it ran by name and place, where those are of one batch (not in compat
-/// mode).
+/// capture with one graph serves every launch of a step. With more graphs, the step needs as many
+/// launches; they pair in order. A launch still without a graph is compared with the graphs of all
+/// files: it takes the one with the same kernels by name and position, if only one batch size has
+/// such a graph (not in compat mode).
 ///
-/// What is put in: events above a call with a kernel; their own durations, the start, process and
-/// thread of the launch (compat: start and length of the launch, ids of the capture). Costs the
-/// loading of each capture once and what is put in.
+/// What is put in: events above a call with a kernel, with their durations and the start, process
+/// and thread of the launch (compat: start and length of the launch, ids of the capture). Loads a
+/// capture once for its steps, and once more if launches are left.
 void merge_captures(LoadedTrace& trace, const std::vector<CaptureFile>& files,
                     const LoadCapture& load, const GraphMergeOptions& options);
 

@@ -21,13 +21,13 @@ struct GraphTemplate {
     std::int64_t dur_ns = 0;
     std::uint32_t track = 0;
     std::uint32_t parent = 0;      ///< node
-    std::uint32_t place = 0;       ///< among all that was recorded, by start
+    std::uint32_t place = 0;       ///< among all recorded events, by start
     std::uint32_t kernel = kNoRow; ///< of the launch's kernels, by start
   };
   std::vector<Node> nodes;
   std::vector<std::uint32_t> child_begin;  ///< by node, and the end
   std::vector<std::uint32_t> children;     ///< nodes
-  std::vector<std::uint32_t> without_call; ///< kernels of the launch that have none
+  std::vector<std::uint32_t> without_call; ///< kernels of the launch without a call
   std::uint32_t recorded = 0;              ///< all events of the graph, the root included
   std::uint16_t source = 0;                ///< row of Trace::sources: the capture
 };
@@ -49,8 +49,8 @@ private:
 };
 
 struct GraftOptions {
-  /// Compat: process and thread as in the capture, each as long as the launch, numbers for all that
-  /// was recorded; else those of the launch, their own lengths, numbers for what is put in.
+  /// Compat: process and thread of the capture, duration of the launch, uids for recorded events.
+  /// Else: process and thread of the launch, duration of the event, uids for the events put in.
   bool as_reference = false;
 };
 

@@ -68,7 +68,7 @@ public:
 private:
   [[nodiscard]] bool has_gpu_work(EventId e) const { return !t_.tree.gpu_events(e).empty(); }
 
-  /// Calls that nothing holds, thread by thread, by start; of threads with GPU work.
+  /// Returns the outermost calls of each thread with GPU work, by start.
   [[nodiscard]] std::vector<std::vector<EventId>> outermost() const {
     const Events& e = t_.trace.events;
     std::map<std::uint32_t, std::vector<EventId>> of_track;

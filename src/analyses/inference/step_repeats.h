@@ -10,22 +10,22 @@
 
 namespace rankscope {
 
-/// names[start, start + period) stands there `times` times in a row.
+/// names[start, start + period) occurs `times` times in a row.
 struct Repeat {
   std::size_t start = 0, period = 0, times = 0;
   bool operator==(const Repeat&) const = default;
 };
 
-/// The first block, by start, then by period, that repeats back to back three times or more and
-/// covers more than half of what follows its start. `work` is what may be spent, in comparisons;
-/// what was is taken off, and nothing is found once it is used up. O(n) for each start.
+/// Returns the first block, by start, then by period, that repeats back to back three times or more
+/// and covers more than half of what follows its start. `work` is the budget in comparisons; the
+/// search subtracts its own cost and finds nothing once the budget is used up. O(n) for each start.
 /// Example: x a b a b a b gives start 1, period 2, times 3.
 [[nodiscard]] std::optional<Repeat> find_repeat(std::span<const StrId> names, std::int64_t& work);
 
-/// The steps: breadth first from the outermost calls of every thread with GPU work, the first list
-/// of siblings that repeats (find_repeat()); a step is one repetition, those behind a gap too, by
-/// start. Each counts as one request that decodes, of a batch of one. `compat`: a step goes from
-/// the k-th call of the block's first name to the k-th of its last. Empty when nothing repeats.
+/// Searches breadth first from the outermost calls of every thread with GPU work for the first list
+/// of siblings that repeats (find_repeat()). Each repetition is a step, also after a gap; steps are
+/// by start and count as one decode request in a batch of one. `compat`: a step goes from the k-th
+/// call of the block's first name to the k-th of its last. Empty when nothing repeats.
 [[nodiscard]] std::vector<AnnotatedStep> repeated_steps(const LoadedTrace& trace, bool compat);
 
 /// annotated_steps(), else repeated_steps().

@@ -188,7 +188,7 @@ Result<StepRange> iteration_range(const std::string& iterations, std::size_t ste
   if (const auto asked = parse_range(iterations, steps))
     return *asked;
   return Error{ErrorCode::kUsage, "--iterations",
-               fmt::format("want N or A:B within 0:{}, not '{}'", steps, iterations), ""};
+               fmt::format("expected N or A:B within 0:{}, not '{}'", steps, iterations), ""};
 }
 
 Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& steps,

@@ -69,14 +69,14 @@ struct StepChoice {
 /// Errors: kUsage.
 Result<StepRange> iteration_range(const std::string& iterations, std::size_t steps);
 
-/// Places of the chosen steps, ascending: those of `iterations`, of them the steady window, of that
-/// the phase. Errors: kUsage when the trace has no annotated steps, or none is left; the message
-/// says what it has.
+/// Returns the places of the chosen steps, ascending. Selects by `iterations` first, then by steady
+/// window, then by phase. Errors: kUsage when the trace has no annotated steps, or when no step is
+/// left; the help then counts the steps of each phase.
 Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& steps,
                                               const StepChoice& choice);
 
 /// The trace of the chosen steps: CPU events that start within one of them, on any thread of its
-/// process, and the GPU work they launched. `chosen` says them in words.
+/// process, and the GPU work they launched. `chosen` describes them in words.
 Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& choice,
                                    bool include_python, std::string& chosen);
 

@@ -285,7 +285,7 @@ void StepEvents::measure() {
   }
 }
 
-/// They have no launch: those that lie in the time of a step's GPU work are taken with it.
+/// GPU annotations have no launch: a step gets those that are within the time of its GPU work.
 void StepEvents::add_gpu_annotations() {
   const Events& e = t_.trace.events;
   std::vector<std::size_t> order;

@@ -38,9 +38,9 @@ struct PiecePhases {
 /// The name of a trace without folder, .pt.trace, .gz, .zst and .json.
 [[nodiscard]] std::string piece_base(const std::string& trace_path);
 
-/// The pieces, in the order single steps, then windows or phases; names in docs/split.md. The
-/// steady state is looked for in the iterations (compat: they are it). Iterations alone are one
-/// piece (compat: none). Errors: kUsage for iterations that are none.
+/// Returns the pieces: single steps, then windows or phases; names in docs/split.md. Searches the
+/// steady state within the iterations (compat: they are the steady state). Iterations alone are one
+/// piece (compat: no piece). Errors: kUsage for invalid iterations.
 Result<std::vector<TracePiece>> plan_pieces(const Trace& trace,
                                             const std::vector<AnnotatedStep>& steps,
                                             const PieceChoice& choice, const std::string& base);

@@ -67,10 +67,10 @@ std::string frequent_names(const NsysData& data) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, list.size()); ++i)
     text += fmt::format("{}\"{}\" ({} times)", i == 0 ? "" : ", ", list[i].first, list[i].second);
-  return text.empty() ? "the table holds no range" : "the most frequent names are " + text;
+  return text.empty() ? "the table has no ranges" : "the most frequent names are " + text;
 }
 
-/// A union per device, so that work side by side on streams counts once; mean over the devices.
+/// Uses a union per device, so that concurrent work counts once; returns the mean over the devices.
 double mean_uncovered_ms(const NsysData& data, const KernelClasses& classes,
                          const std::vector<const NsysRange*>& tagged) {
   std::vector<bool> compute;
@@ -105,7 +105,7 @@ Result<KernelClasses> check_kernel_classes(const KernelClasses& classes) {
       return Error{ErrorCode::kUsage, "kernel_to_class_map", "an empty key or class", ""};
     if (v == "others")
       return Error{ErrorCode::kUsage, "kernel_to_class_map",
-                   fmt::format("key \"{}\" names the class others, which is kept for kernels "
+                   fmt::format("key \"{}\" names the class others, which is reserved for kernels "
                                "without a class",
                                k),
                    "choose another name"};
@@ -136,7 +136,7 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   s.title = args.title;
   if (data.rows_without_times > 0)
     s.warnings.push_back(fmt::format(
-        "{}: {} rows left out: their times are no integers, or the end is before the start",
+        "{}: {} rows left out: their times are not integers, or the end is before the start",
         args.title, data.rows_without_times));
   row_of(s.kernels, "others");
   for (const auto& [key, value] : classes)
@@ -273,9 +273,9 @@ std::vector<NsysClassShare> nsys_shares(const NsysSummary& s,
 Schema<NsysFigure> nsys_figure_schema() {
   using R = NsysFigure;
   return {"summary",
-          "figures of each input",
+          "metrics of each input",
           {{"input", &R::input, "title of the input"},
-           {"figure", &R::figure, "what is told"},
+           {"figure", &R::figure, "name of the metric"},
            {"value", "value", Unit::kNone, CellKind::kNull,
             [](const R& r) { return std::visit([](auto v) { return Value(v); }, r.value); },
             "in the unit of its row"},

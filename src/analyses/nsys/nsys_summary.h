@@ -32,7 +32,7 @@ struct NsysClassRow {
   std::int64_t count_per_iteration = 0; ///< sum of the floors of each table row
   double total_ms = 0;
   std::int64_t total_count = 0;
-  double total_ns = 0; ///< what the times in ms are made of
+  double total_ns = 0; ///< source of the times in ms
 };
 
 struct NsysSummary {
@@ -47,7 +47,7 @@ struct NsysSummary {
   double range_total_ms = 0;
   /// Range time that no kernel but nccl covers, mean over ranges; known with kernel intervals.
   std::optional<double> uncovered_ms_per_range;
-  std::string tag_problem; ///< not empty: the tag was not found, and what there is
+  std::string tag_problem; ///< not empty: the tag was not found; names the frequent ranges
   std::vector<std::string> warnings;
 };
 
@@ -61,7 +61,7 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
 /// The text of the source document, byte for byte, two blank lines at the end.
 [[nodiscard]] std::string nsys_text(const NsysSummary& summary);
 
-/// A figure of an input, in words.
+/// One metric of an input.
 struct NsysFigure {
   std::string input;
   std::string figure;
@@ -70,7 +70,7 @@ struct NsysFigure {
 };
 [[nodiscard]] std::vector<NsysFigure> nsys_figures(std::span<const NsysSummary> summaries);
 
-/// A class of an input with its share of the time of all its classes.
+/// A class of an input with its percentage of the input's time.
 struct NsysClassShare {
   std::string input;
   NsysClassRow row;

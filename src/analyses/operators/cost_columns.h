@@ -44,7 +44,7 @@ void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std:
 /// Row::tbps and Row::tflops.
 template <class Row> void add_rate_columns(Schema<Row>& schema, std::span<const StatField> which) {
   add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &Row::tbps, which,
-            "bytes of a call over its kernel time, 10^12 bytes a second");
+            "bytes of a call over its kernel time, 10^12 bytes per second");
   add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &Row::tflops, which,
             "operations of a call over its kernel time");
 }

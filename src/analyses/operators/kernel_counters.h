@@ -21,8 +21,8 @@ struct KernelCounterRow {
 /// the sum over the instances of the counter, as the tool recorded them.
 [[nodiscard]] std::vector<KernelCounterRow> kernel_counters_of(const Trace& trace);
 
-/// Vector, scalar and memory instructions, waits and branches that a kernel issued, by names of
-/// counters: those that hold SQ_INSTS_VALU, _SALU, _VMEM, _SMEM, SQ_WAIT_INST and SQ_INSTS_BRANCH.
+/// Vector, scalar and memory instructions, waits and branches that a kernel issued: counters whose
+/// names contain SQ_INSTS_VALU, _SALU, _VMEM, _SMEM, SQ_WAIT_INST and SQ_INSTS_BRANCH.
 struct InstructionRow {
   std::string_view kernel;
   double valu = 0, salu = 0, vmem = 0, smem = 0, wait = 0, branch = 0;

@@ -25,7 +25,7 @@ public:
     std::int64_t kernel_ns = 0;         ///< merged kernel time of the call
   };
   /// Left out: overlaps shorter than 1 us, events of the same stream, of the same operator, and
-  /// `kernels` themselves. An event without a stream counts as on a stream of its own.
+  /// `kernels` themselves. An event without a stream counts as on a separate stream.
   [[nodiscard]] Call of(const Trace& trace, std::span<const EventId> kernels) const;
 
 private:

@@ -235,7 +235,7 @@ Schema<ShortKernelRow> short_kernels_schema(bool operators) {
     schema.add({"input_strides", "Input strides", Unit::kNone, &R::strides,
                 "recorded strides of the inputs", ColumnStyle{.nested = true}});
     schema.add({"concrete_inputs", "Concrete Inputs", Unit::kNone, &R::concrete,
-                "recorded values of the inputs that are no tensors", ColumnStyle{.nested = true}});
+                "recorded values of the inputs that are not tensors", ColumnStyle{.nested = true}});
   }
   schema.add({"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "as recorded"});
   schema.add({"short_kernel_duration_us_sum", "Short Kernel duration (\u00b5s) sum", Unit::kUs,

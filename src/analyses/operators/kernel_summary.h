@@ -45,7 +45,7 @@ struct KernelRowsKey {
 };
 [[nodiscard]] std::vector<KernelRow> compute(const LoadedTrace& trace, const KernelRowsKey& key);
 
-/// Without `operators` (a trace that has none) the columns of operators are left out.
+/// `operators` false (a trace without operators): the schemas have no operator columns.
 [[nodiscard]] Schema<KernelRow> kernel_summary_schema(bool operators);
 [[nodiscard]] Schema<ShortKernelRow> short_kernels_schema(bool operators);
 [[nodiscard]] Schema<HistogramBin> short_kernel_histogram_schema();

@@ -10,7 +10,7 @@ struct Launcher {
   EventId event = kNoEvent;
   std::uint32_t kernel_begin = 0; ///< into LauncherIndex::kernels
   std::uint32_t kernel_end = 0;
-  double direct_ns = 0;      ///< busy_ns() of its own kernels
+  double direct_ns = 0;      ///< busy_ns() of the kernels that it launched itself
   double subtree_ns = 0;     ///< of all GPU events below it, communication included
   std::string_view category; ///< static text
   bool recompute = false;
@@ -49,7 +49,7 @@ struct LauncherIndex {
 struct LaunchersKey {
   using Value = LauncherIndex;
   bool unlinked = false;  ///< total_ns is that of all GPU events
-  bool recompute = false; ///< tell recomputed work apart
+  bool recompute = false; ///< mark recomputed work
   bool compat = false;    ///< as the reference
   LaunchersKey() = default;
   LaunchersKey(const ReportOptions& o)
@@ -59,15 +59,15 @@ struct LaunchersKey {
 };
 [[nodiscard]] LauncherIndex compute(const LoadedTrace& trace, const LaunchersKey& key);
 
-/// Length of the union of GPU events: whole nanoseconds; with `as_reference` those of
-/// reference_us(), which have fractions.
+/// Returns the length of the union of GPU events, in integer ns; with `as_reference` computed from
+/// reference_us(), which has fractions.
 [[nodiscard]] double busy_ns(const Trace& trace, std::span<const EventId> events,
                              bool as_reference);
 
 /// By start, each once.
 void sort_by_start(const Trace& trace, std::vector<EventId>& events);
 
-/// True where an event lies below a checkpoint recompute frame (docs/reference/report-rules.md 15).
+/// True for events below a checkpoint recompute frame (docs/reference/report-rules.md 15).
 /// Needs python events in the trace and in the tree.
 [[nodiscard]] std::vector<bool> recompute_events(const LoadedTrace& trace);
 

@@ -14,7 +14,7 @@ namespace {
 /// none, as the reference has it.
 std::int64_t topk_of(const LoadedTrace& t, EventId e) {
   constexpr std::int64_t kDefault = 4;
-  constexpr int kLevels = 3; // the operator itself stands below vllm::moe_forward
+  constexpr int kLevels = 3; // the operator itself is below vllm::moe_forward
   EventId root = e;
   for (int i = 0; i < kLevels && t.trace.name(root) != "vllm::moe_forward"; ++i) {
     const EventId above = t.tree.parent(root);

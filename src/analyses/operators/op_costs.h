@@ -64,7 +64,7 @@ struct ModelledNamesKey {
 [[nodiscard]] std::vector<const OpInfo*> compute(const LoadedTrace& trace,
                                                  const ModelledNamesKey& key);
 
-/// GPU work of the autograd wrappers linked from the operator or from what it called.
+/// Returns the GPU work of the autograd wrappers linked from the operator or from its callees.
 inline std::vector<EventId> backward_kernels(const LoadedTrace& t, EventId op) {
   std::vector<EventId> out;
   std::vector<EventId> stack{op};

@@ -28,7 +28,7 @@ struct OpKeyHash {
 
 [[nodiscard]] OpKey op_key(const Trace& trace, EventId e, std::string_view category);
 
-/// A name of a process or thread; "Unknown" where the trace has none.
+/// Returns a process or thread name; "Unknown" if it is missing in the trace.
 [[nodiscard]] inline std::string_view name_or_unknown(const Trace& trace, StrId id) {
   return id == kEmptyStr ? std::string_view("Unknown") : trace.strings.view(id);
 }
@@ -83,7 +83,7 @@ void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*mo
   argument("input_type", "Input type", &OpLabels::types, "recorded types of the inputs");
   argument("input_strides", "Input Strides", &OpLabels::strides, "recorded strides of the inputs");
   argument("concrete_inputs", "Concrete Inputs", &OpLabels::concrete,
-           "recorded values of the inputs that are no tensors");
+           "recorded values of the inputs that are not tensors");
 }
 
 /// The columns num_kernels and is_recompute, where the options make them keys.

@@ -33,7 +33,7 @@ class ModuleKeys {
 public:
   ModuleKeys(const LoadedTrace& t, const std::optional<ParentModulesKey>& key)
       : t_(t), modules_(key ? &t.shared(*key) : nullptr), compat_(key && key->launchers.compat) {}
-  /// `place` of the launcher in its index; "" where modules are no key.
+  /// `place` of the launcher in its index; "" where modules are not a key.
   [[nodiscard]] std::string_view of(std::size_t place) const {
     return modules_ == nullptr ? std::string_view() : modules_->names[modules_->of[place]];
   }
@@ -71,7 +71,7 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index, const Mo
   return rows;
 }
 
-/// `modules`: of these launchers; nullptr = they are no key.
+/// `modules`: of these launchers; nullptr = modules are not a key.
 std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<Launcher>& launchers,
                                         const ModuleKeys* modules) {
   struct Group {

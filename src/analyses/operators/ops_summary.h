@@ -17,7 +17,7 @@ struct OpsCategoryRow {
   std::string parent_module, call_stack; ///< of the first launcher; where the module is a key
   bool recompute = false;
   std::int64_t count = 0;
-  double direct_ns = 0; ///< sum over the launchers of the union of their own kernels
+  double direct_ns = 0; ///< sum of the launchers' Launcher::direct_ns
   double percent = 0;   ///< of the direct time of all rows
   double cumulative_percent = 0;
 };
@@ -28,8 +28,8 @@ struct OpsSummaryRow {
   std::string parent_module, call_stack; ///< of the first launcher; where the module is a key
   bool recompute = false;
   std::int64_t count = 0;
-  double direct_ns = 0;   ///< sum over the launchers of the union of their own kernels
-  double subtree_ns = 0;  ///< of the union of all GPU work below them, communication included
+  double direct_ns = 0;   ///< sum of the launchers' Launcher::direct_ns
+  double subtree_ns = 0;  ///< sum of the launchers' Launcher::subtree_ns
   std::string categories; ///< Python list of their categories, sorted
   double percent = 0;     ///< of the direct time of all rows
   double cumulative_percent = 0;

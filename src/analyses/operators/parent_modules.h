@@ -1,4 +1,4 @@
-// The nn.Module around each launching operator, as the profiler's module frames tell it.
+// The nn.Module around each launching operator, from the profiler's module frames.
 #pragma once
 
 #include "analyses/operators/launchers.h"
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// `text` without each "_<digits>" in it, wherever it stands: "Linear_35" -> "Linear".
+/// Removes every "_<digits>" from `text`: "Linear_35" -> "Linear".
 [[nodiscard]] std::string without_numbers(std::string_view text);
 
 struct ParentModules {
@@ -18,9 +18,9 @@ struct ParentModules {
   std::vector<std::uint32_t> of;  ///< by launcher: place in names
 };
 
-/// The class of the innermost module frame above each launcher ("nn.Module: Linear"); with
-/// `path` those of all, outermost first ("nn.Module: Attention / Linear"). Backward
-/// work, which runs on a thread of its own, has the module of its forward operator (compat: none).
+/// The class of the innermost module frame above each launcher ("nn.Module: Linear"); with `path`
+/// the classes of all frames, outermost first ("nn.Module: Attention / Linear"). Backward work runs
+/// on a separate thread and gets the module of its forward operator (compat: no module).
 struct ParentModulesKey {
   using Value = ParentModules;
   LaunchersKey launchers;
@@ -29,7 +29,7 @@ struct ParentModulesKey {
 };
 [[nodiscard]] ParentModules compute(const LoadedTrace& trace, const ParentModulesKey& key);
 
-/// The modules that are a key of rows of operators; none unless the options ask for it.
+/// Returns the module key of operator rows; nullopt unless the options group by module.
 [[nodiscard]] inline std::optional<ParentModulesKey> modules_key(const ReportOptions& o) {
   if (!o.group_by_parent_module)
     return {};

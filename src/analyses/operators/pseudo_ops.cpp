@@ -21,7 +21,7 @@ namespace {
 enum class Place {
   kLaunch, ///< between a runtime call and its parent
   kEvent,  ///< the same for an operator or a frame
-  kInside, ///< around all that a frame called
+  kInside, ///< around everything that a frame called
 };
 
 struct Wrap {
@@ -134,8 +134,8 @@ void latent_attention(const LoadedTrace& t, EventId frame, std::string_view inne
     wraps.add({frame, Place::kInside, pseudo, donor});
 }
 
-/// A frame of a V4 model's paged decode, below the operator of the attention layer: which of its
-/// three kinds the layer's other kernels tell.
+/// Wraps a frame of a V4 model's paged decode, below the operator of the attention layer. The
+/// layer's other kernels decide which of three kinds it is.
 void v4_decode(const LoadedTrace& t, EventId frame, Wraps& wraps) {
   EventId layer = t.tree.parent(frame);
   while (layer != kNoEvent && t.trace.name(layer) != "aiter::v4_attention_with_output")
@@ -187,7 +187,7 @@ Wraps find_wraps(const LoadedTrace& t) {
   return wraps;
 }
 
-/// Name without the "_<digits>" that SGLang's profiler appends to tell calls apart.
+/// Removes the "_<digits>" that SGLang's profiler appends to number the calls.
 std::string_view without_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   if (!name.starts_with("sglang_profiler::") || last == std::string_view::npos ||
@@ -265,7 +265,7 @@ EventRow row_of(const Trace& trace, const Wrap& wrap, bool compat, TraceBuilder&
     row.args = out.op_args(args);
   } else if (const OpArgs* donor = trace.op(wrap.donor)) {
     OpArgs args = *donor;
-    args.sequence_number = kNoId; // it is no forward operator of its own
+    args.sequence_number = kNoId; // only the donor is a forward operator
     row.args = out.op_args(args);
   }
   row.name = out.text(wrap.name);
@@ -347,7 +347,7 @@ void put_in(LoadedTrace& t, const Wraps& wraps, bool compat, bool rename) {
   if (rename)
     rename_operators(builder);
   builder.set_input(builder.so_far().input_bytes, uid); // rows that reports make up count on
-  t.trace = std::move(builder).finish().value(); // a whole trace and more: nothing can be missing
+  t.trace = std::move(builder).finish().value();        // complete input: nothing can be missing
   t.tree.change(t.trace, edits.changes());
   t.facts = {};
   t.pseudo_ops = wraps.list().size();

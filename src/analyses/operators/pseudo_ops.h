@@ -1,5 +1,5 @@
-// Pseudo operators: operators that a library runs without telling the profiler, put into the trace
-// so that the models have something to hang on to (docs/reference/report-rules.md 16).
+// Pseudo operators: operators that a library runs and the profiler does not record. They are put
+// into the trace so that cost models apply to their kernels (docs/reference/report-rules.md 16).
 #pragma once
 
 #include "core/loaded_trace.h"
@@ -24,10 +24,10 @@ void add_pseudo_ops(LoadedTrace& trace, bool compat);
 /// A copy of the trace with them.
 [[nodiscard]] LoadedTrace with_pseudo_ops(const LoadedTrace& trace, bool compat);
 
-/// A copy of the trace where the layers of TransformerEngine 2 have their products, for the batch
-/// report: NAME_yfwd_mm, NAMEBackward_xgrad_mm and NAMEBackward_wgrad_mm of _Linear and
-/// _LayerNormLinear, each around the launch of its kernel, with the shapes of the layer. nullopt
-/// without such a layer, and where tex_ts::te_gemm_ts tells the products itself.
+/// Copies the trace and adds the products of TransformerEngine 2 layers, for the batch report:
+/// NAME_yfwd_mm, NAMEBackward_xgrad_mm and NAMEBackward_wgrad_mm of _Linear and _LayerNormLinear,
+/// each around the launch of its kernel, with the shapes of the layer. nullopt without such layers
+/// and if the trace has tex_ts::te_gemm_ts, which records the products itself.
 [[nodiscard]] std::optional<LoadedTrace> with_transformer_engine_ops(const LoadedTrace& trace);
 
 } // namespace rankscope

@@ -17,10 +17,10 @@ namespace {
 
 constexpr double kMost = 50; ///< percent of the kernel time from which one row is a headline
 
-/// Of each compute spec the highest peak of any built-in board, and the highest bandwidth.
+/// Returns the highest peak of the built-in GPUs for each compute spec, and the highest bandwidth.
 GpuArch highest_built_in() {
   GpuArch out;
-  out.name = "any built-in board";
+  out.name = "any built-in GPU";
   for (const std::string& name : builtin_gpu_archs())
     if (const Result<GpuArch> arch = load_gpu_arch(name)) {
       out.mem_bw_gbps = std::max(out.mem_bw_gbps, arch->mem_bw_gbps);
@@ -46,7 +46,7 @@ struct TooFast {
   }
 };
 
-/// `sheets` are of one board, or all of none.
+/// All `sheets` have the same GPU, or no GPU.
 void note_impossible_rates(const std::vector<FamilySheet>& sheets, const std::string& where,
                            Diagnostics& diagnostics) {
   if (sheets.empty())

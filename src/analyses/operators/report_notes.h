@@ -1,5 +1,5 @@
-// What a reader of the report has to know before its numbers: how much of the kernel time they
-// speak of, and which rates cannot be.
+// Notes to read before the numbers of a report: how much of the kernel time they cover, and which
+// rates are impossible.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -9,8 +9,7 @@
 
 namespace rankscope {
 
-/// The kernel time of unified_perf_summary, by what is known of it; nanoseconds, sums over the
-/// calls.
+/// The kernel time of unified_perf_summary, with and without a model; ns, sums over the calls.
 struct ModelCoverage {
   double total_ns = 0;
   double modelled_ns = 0;        ///< of operators with a model
@@ -28,11 +27,10 @@ struct ModelCoverage {
 /// kernel time.
 [[nodiscard]] std::string coverage_line(const ModelCoverage& coverage);
 
-/// Adds what is odd: kernels that the short-kernel study leaves out; one graph
-/// launch or compiled region that holds most of the kernel time; rates above the board's peak
-/// (without a board: above the highest built-in one). `report`: what was made; only its sheets are
-/// judged. Gives the coverage of its unified_perf_summary, all 0 where it has none. Errors: those
-/// of load_gpu_arch.
+/// Adds notes to `diagnostics`: kernels missing in the short-kernel study; one graph launch or
+/// compiled region with most of the kernel time; rates above the GPU's peak (without a GPU: above
+/// the highest built-in peak). Checks only the sheets in `report`. Returns the coverage of its
+/// unified_perf_summary, all 0 without that sheet. Errors: those of load_gpu_arch.
 Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
                                        const Report& report, Diagnostics& diagnostics);
 

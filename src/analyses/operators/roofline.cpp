@@ -64,7 +64,7 @@ bool moves_to_backward(const OpInfo& op, bool compat) {
 }
 
 /// Forward operators whose backward rows the reference leaves out: their backward operator has
-/// rows of its own.
+/// separate rows.
 bool no_backward_row(std::string_view name) {
   for (const char* n : {"aten::convolution", "aten::miopen_convolution", "aten::cudnn_convolution",
                         "ConvBias_", "ConvBiasReLU_", "vllm::unified_attention_with_output"})
@@ -191,8 +191,7 @@ private:
     return e < index_.recompute.size() && index_.recompute[e];
   }
 
-  /// Shapes, types and values; an operator whose arguments were not recorded has none, whatever
-  /// else is known of it.
+  /// Returns shapes, types and values; all empty if the operator's arguments were not recorded.
   [[nodiscard]] std::array<StrId, 3> arguments_of(const RooflineCall& call) const {
     const OpArgs* args = t_.trace.op(call.event);
     if (args == nullptr)
@@ -205,7 +204,7 @@ private:
   groups_of(const Family& family, const SheetParams& params) const {
     std::vector<std::vector<const RooflineCall*>> groups;
     std::map<std::vector<std::string>, std::size_t> rows;
-    // All that key_of() looks at, by identity: its texts are made once per distinct call.
+    // The inputs of key_of(), by identity, so that it makes its texts once per distinct call.
     using Same = std::tuple<StrId, const PerfResult*, std::array<StrId, 3>, std::size_t, bool>;
     std::map<Same, std::size_t> known;
     for (const RooflineCall& call : family.calls) {
@@ -225,7 +224,7 @@ private:
                                                 const SheetParams& params) const {
     std::vector<std::string> key = params.of(*call.perf);
     key.emplace_back(t_.trace.name(call.event));
-    // without parameters nothing tells calls of different shapes apart but their arguments
+    // without parameters only the arguments distinguish calls of different shapes
     if (call.perf->params.empty() && !key_.launchers.compat)
       for (const StrId id : arguments_of(call))
         key.emplace_back(t_.trace.strings.view(id));
@@ -375,7 +374,7 @@ Result<FamilyFacts> compute(const LoadedTrace& t, const FamiliesKey& key) {
 namespace {
 
 std::vector<SheetInfo> describe_roofline(const ReportOptions& options) {
-  FamilySheet any; // the columns of all families are the same, but for their parameters
+  FamilySheet any; // all families have the same columns, except for the parameters
   std::unordered_map<std::string_view, std::size_t> at;
   for (const Family& family : empty_families(at))
     any.name += (any.name.empty() ? "" : ", ") + family.name;

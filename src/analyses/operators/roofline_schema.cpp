@@ -24,7 +24,7 @@ void add_place(Schema<RooflineRow>& schema, bool arch) {
   schema.add(
       {"roofline_time_us_first", "Roofline Time (\u00b5s)_first", Unit::kUs, CellKind::kDouble,
        [](const RooflineRow& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
-       "least time that the GPU's peaks allow"});
+       "minimum time that the GPU's peaks allow"});
   schema.add({"roofline_bound_first", "Roofline Bound_first", Unit::kNone, CellKind::kText,
               [](const RooflineRow& r) { return roofline_bound(r.roofline); },
               "the peak that takes longer: of operations or of memory"});

@@ -56,8 +56,8 @@ public:
            a->input_types != kEmptyStr && a->concrete_inputs != kEmptyStr;
   }
   [[nodiscard]] bool has_model(EventId e) const { return op(e) != nullptr || triton(e); }
-  /// Its row stands in place of one of the operator around it. The fill or copy that an operator
-  /// calls beside its own kernels must not take that operator apart.
+  /// True if its row replaces the row of the operator around it. A fill or copy that an operator
+  /// calls in addition to its own kernels must not replace it.
   [[nodiscard]] bool opens_operators_above(EventId e) const {
     return triton(e) || (op(e) != nullptr && !op(e)->beyond);
   }
@@ -195,7 +195,7 @@ private:
 
 struct UnifiedPerfRow {
   EventId event = kNoEvent;
-  std::int64_t cpu_ns = 0; ///< kNoId = it has none
+  std::int64_t cpu_ns = 0; ///< kNoId = not available
   double kernel_ns = 0;
   double flops = kUnknown;
   double bytes = kUnknown;
@@ -219,7 +219,7 @@ std::string_view first_kernel(const LoadedTrace& t, EventId op,
   return first == kNoEvent ? std::string_view() : t.trace.name(first);
 }
 
-/// GPU work of an operator that is no synthetic one, by start.
+/// Returns the GPU work of an operator that is not synthetic, by start.
 std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
   const auto gpu = t.tree.gpu_events(c.event);
   std::vector<EventId> out = c.forward != kNoEvent ? backward_kernels(t, c.forward)
@@ -261,7 +261,7 @@ std::string params_dict(const PerfResult& perf) {
   return out + "}";
 }
 
-/// Costs that calls refer to, beside those of OpCosts.
+/// Costs that calls refer to, in addition to OpCosts.
 using TritonCosts = std::map<EventId, PerfResult>;
 
 /// One call, with the key of its row.
@@ -390,7 +390,7 @@ void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& cal
   out.details = kernel_details(trace, lists);
 }
 
-/// The reference's way. A kernel that no operator covers has none above it.
+/// Compat: the reference's call chain. A kernel that no operator covers gets only its name.
 void add_call_chain(const LoadedTrace& t, const Group& group, UnifiedRow& out) {
   const auto first = std::find_if(group.rows.begin(), group.rows.end(),
                                   [](const UnifiedPerfRow* r) { return !r->kernels.empty(); });

@@ -70,8 +70,8 @@ struct UnifiedPerfKey {
 [[nodiscard]] Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap);
 
 /// Gives each launcher below the operator of a row that row's category, so that the tables agree on
-/// a kernel: attention is launched by an operator that only the one above it tells as attention.
-/// Not the reference's way.
+/// a kernel: only the operator above the launcher may show that it is attention. The reference does
+/// not do this.
 void take_row_categories(const LoadedTrace& trace, LauncherIndex& index);
 
 } // namespace rankscope

@@ -36,7 +36,7 @@ void add_times(Schema<UnifiedOut>& schema, bool arch) {
     schema.add(
         {"roofline_time_us", "Roofline Time (\u00b5s)", Unit::kUs, CellKind::kDouble,
          [](const UnifiedOut& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
-         "least time that the GPU's peaks allow"});
+         "minimum time that the GPU's peaks allow"});
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &UnifiedOut::kernel_us,
             kMedianMinMax, kKernelHelp);
 }

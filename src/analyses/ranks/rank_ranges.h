@@ -17,7 +17,7 @@ struct FoundRank {
 struct FoundRanks {
   std::int64_t first = 0, last = 0;
   double least = 0, most = 0;
-  std::vector<std::size_t> members; ///< indices into what they were made of
+  std::vector<std::size_t> members; ///< indices into the argument of in_ranges()
 
   [[nodiscard]] std::size_t size() const { return members.size(); }
 };

@@ -118,7 +118,7 @@ void add_ids(Schema<EventRecord>& schema) {
               "id that a GPU event shares with the call that launched it"});
   schema.add({"external_id", "External id", Unit::kNone,
               [](const R& r) { return known(trace_of(r).events.external_id[r.event]); },
-              "id that an operator shares with what it launches"});
+              "id that an operator shares with its launches"});
 }
 
 void add_where(Schema<EventRecord>& schema) {
@@ -152,7 +152,7 @@ Schema<EventRecord> make_events() {
               "as the profiler has it"});
   add_times(schema);
   schema.add({"unix_ns", "unix time (ns)", Unit::kNs, clock_time,
-              "start since 1970; NULL where the file does not tell"});
+              "start since 1970; NULL if the file has no Unix time"});
   add_threads(schema);
   add_where(schema);
   add_ids(schema);
@@ -250,13 +250,13 @@ Schema<EventRecord> make_operators() {
       {"outermost", [](const R& r) { return parent_of(r) == kNoEvent; }, "no operator called it"});
   schema.add({"kernels", Unit::kCount,
               [](const R& r) { return r.of->trace->tree.gpu_events(r.event).size(); },
-              "GPU events that it and what it calls launched"});
+              "GPU events that it and its callees launched"});
   schema.add({"kernel_ns", "kernel time (ns)", Unit::kNs, kernel_ns,
               "sum of their durations; add up those of outermost operators alone"});
   add_arguments(schema);
   schema.add({"external_id", "External id", Unit::kNone,
               [](const R& r) { return known(trace_of(r).events.external_id[r.event]); },
-              "id that it shares with what it launches"});
+              "id that it shares with its launches"});
   return schema;
 }
 

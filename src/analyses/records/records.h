@@ -1,4 +1,4 @@
-// Records: what a trace holds, row by row, for SQL and Parquet. Times are integer nanoseconds on
+// Records: the content of a trace as rows, for SQL and Parquet. Times are integer nanoseconds on
 // the clock of the trace's file. Rows are views: they are made when they are read.
 #pragma once
 
@@ -63,7 +63,7 @@ struct StepRecord {
                                                    const RecordPlace& place);
 [[nodiscard]] const Schema<StepRecord>& step_record_schema();
 
-/// A rank: what its trace says of itself and how its GPU's time divides, as gpu_timeline has it.
+/// A rank: its trace metadata, and its GPU's time by kind as in gpu_timeline.
 struct RankRecordRow {
   RecordPlace place;
   std::string path, vendor, device, backend;
@@ -84,7 +84,7 @@ struct IdleRecord {
                                                    const RecordPlace& place);
 [[nodiscard]] const Schema<IdleRecord>& idle_record_schema();
 
-/// A collective kernel on one rank, with what its match over the ranks tells.
+/// A collective kernel on one rank, with the results of its match over the ranks.
 struct CollectiveRecord {
   const std::string* run = nullptr;
   std::int64_t node = 0;
@@ -100,7 +100,7 @@ struct FindingRecord {
 };
 [[nodiscard]] const Schema<FindingRecord>& finding_record_schema();
 
-/// The options by which records are counted: those of `top`, whose figures they are.
+/// Returns the options for counting records: the same as for `top`, so that the values agree.
 [[nodiscard]] ReportOptions record_options();
 
 /// All tables of records, for the dictionary of columns.

@@ -113,10 +113,10 @@ const Schema<RankRecordRow>& rank_record_schema() {
     out.add({"backend", or_blank(&R::backend), "of the communication: nccl, gloo"});
     out.add({"world_size", Unit::kCount, &R::world_size, "ranks of the run, as the file says"});
     out.add({"base_time_ns", Unit::kNs, &R::base_time_ns,
-             "what added to the file's times gives nanoseconds since 1970"});
-    out.add({"events", Unit::kCount, &R::events, "kept in memory"});
+             "add this to the file's times to get nanoseconds since 1970"});
+    out.add({"events", Unit::kCount, &R::events, "stored in memory"});
     out.add({"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"});
-    out.add({"linked", Unit::kCount, &R::linked, "of them: with the call that launched them"});
+    out.add({"linked", Unit::kCount, &R::linked, "GPU events with the call that launched them"});
     out.add({"steps", Unit::kCount, &R::steps, "profiler steps"});
     out.add({"input_bytes", Unit::kBytes, &R::input_bytes, "of the file, unpacked"});
     add_kinds(
@@ -211,8 +211,8 @@ const Schema<CollectiveRecord>& collective_record_schema() {
          [](const R& r) {
            return r.kernel->timed->told_waits ? Value(r.kernel->wait_ns) : Value();
          },
-         "until the last member had started; NULL where the kind makes nobody wait, or a member "
-         "is not there"});
+         "until the last member had started; NULL if no rank waits in this kind, or a member is "
+         "missing"});
     matched("mib", Unit::kMiB, "the larger buffer", &TimedCollective::full_mib);
     matched("algo_gbps", Unit::kGBps, "size over the shortest duration of the members",
             &TimedCollective::algo_gbps);

@@ -112,7 +112,7 @@ Schema<RequestRow> request_schema() {
               const double all = r.facts->step.counts.sums.c_sk + r.facts->step.counts.sums.g_sk;
               return all > 0 ? Value(100.0 * static_cast<double>(r.tokens) / all) : Value();
             },
-            "of all that its requests attend to"},
+            "of all tokens that the step's requests attend to"},
            {"token_after_ms", "token after (ms)", Unit::kMs,
             [](const R& r) { return ns_to_ms(r.facts->end_ns - r.facts->step.start_ns); },
             "from the start of the step to the end of its GPU work: of a prefill the first token, "
@@ -133,7 +133,7 @@ Schema<ServingMetric> metric_schema() {
   using R = ServingMetric;
   return {"serving_summary",
           "times and rates of an inference server over its steps and requests",
-          {{"phase", &R::phase, "of the steps; all: requests, or the whole span"},
+          {{"phase", &R::phase, "of the steps; all: requests, or the complete span"},
            {"metric", &R::metric, "quantity, with its unit"},
            {"of", &R::of, "what is counted once: steps, or requests of steps"},
            {"count", Unit::kCount, &R::count, "steps, or requests over all steps"},

@@ -288,7 +288,7 @@ void add_metrics(ServingFacts& out) {
              std::move(first));
   add_metric(out, "all", "between tokens (ms)", "requests", inter_token_times(out.steps));
   if (tokens > 0)
-    add_metric(out, "all", "output tokens per second, over the whole span", "span",
+    add_metric(out, "all", "output tokens per second, over the complete span", "span",
                {{per_second_serving_facts(tokens, out.span_ns), 1}});
 }
 

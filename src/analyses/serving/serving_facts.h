@@ -30,7 +30,7 @@ struct ServingStepFacts {
   std::size_t graphs = 0;     ///< of these: launches of graphs
   std::size_t gpu_events = 0; ///< that they launched
   std::int64_t gpu_start_ns = 0;
-  std::int64_t end_ns = 0;  ///< of its GPU work; of the annotation where it has none
+  std::int64_t end_ns = 0;  ///< of its GPU work; without any, of the annotation
   std::int64_t busy_ns = 0; ///< union of its GPU work
   std::int64_t idle_ns = 0; ///< between the first and the last of it, with no GPU work of any step
   std::int64_t time_ns = 0; ///< to end_ns from its start or the end of the step before, the later
@@ -39,8 +39,8 @@ struct ServingStepFacts {
   std::array<std::int64_t, kGapCauses> gap_by_cause{}; ///< adds up to gap_ns
   GapCause cause = GapCause::kNone;                    ///< with most of it
 
-  /// One for each request: chunks of prompts give none, speculation gives more; neither is
-  /// recorded.
+  /// Counts one for each request. A chunk of a prompt gives no token and speculation several, but
+  /// neither is recorded.
   [[nodiscard]] std::int64_t output_tokens() const { return step.counts.requests(); }
 };
 

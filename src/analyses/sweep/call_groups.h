@@ -1,6 +1,6 @@
-// What a rank's calls tell about causes: how long the calls of an operator with its arguments take,
-// and how much of each a collective overlapped, as sums over blocks of steps. Small, whatever the
-// number of calls, and enough for the regressions of slowdown.h.
+// Calls of a rank as evidence for causes: how long the calls of an operator with its arguments
+// take, and how much of each call a collective overlapped. Sums over blocks of steps: their size
+// does not depend on the number of calls, and they are enough for the regressions of slowdown.h.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -28,7 +28,7 @@ struct CallGroup {
   std::vector<CallBlock> blocks; ///< by step; the same steps for all groups of a rank
 };
 
-/// At most this many blocks and groups (of GEMMs, and of others) are kept of a rank.
+/// The most blocks, and the most groups of GEMMs and of others, that are stored per rank.
 inline constexpr std::size_t kCallBlocks = 8;
 inline constexpr std::size_t kCallGroups = 12;
 

@@ -28,7 +28,7 @@ std::string operation_name(double mib) {
                       : fmt::format("large_{:.2f}MB", mib);
 }
 
-/// mean, median, min, max of a figure.
+/// Adds mean, median, min and max of a metric.
 void add_metric(Schema<MasterRow>& schema, const std::string& id, const std::string& label,
                 Unit unit, Stats SyncSummary::*of, const char* help) {
   static constexpr std::array kShown = {kMean, kMedian, kMin, kMax};

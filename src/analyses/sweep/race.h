@@ -1,5 +1,5 @@
-// Racing settings: each round runs those that are left once; a setting that is told to be worse
-// than the leading one leaves. A search that spends its time on what may be best.
+// Successive elimination: each round runs every setting that is left once and drops those that are
+// significantly worse than the leader. So the search spends its time on settings that may be best.
 #pragma once
 
 #include "base/statistics.h"
@@ -10,32 +10,32 @@
 
 namespace rankscope {
 
-/// What a race came to. Figures are times: lower is better.
+/// The result of a race. Values are times: lower is better.
 struct RaceOutcome {
-  std::size_t leader = 0; ///< least mean over the rounds that it shares with the default
-  /// How much shorter than the default it is, of the pairs of runs of one round; none with fewer
-  /// than two such rounds, or when the default leads.
+  std::size_t leader = 0; ///< lowest mean over the rounds that it shares with the default
+  /// How much shorter than the default it is, from the pairs of runs in one round; nullopt with
+  /// fewer than two such rounds, or when the default leads.
   std::optional<MeanDifference> gain;
-  bool recommended = false; ///< the interval of the gain leaves 0 out
+  bool recommended = false; ///< the interval of the gain is above 0
 };
 
-/// Intervals are Student's t over the differences of two settings in one round, so that what
-/// changes from round to round for both is not noise. Equal differences are not certainty: they
-/// scatter at least as rounding to decimal_step() of the values does, and two of them show nothing.
-/// Leaving is decided at 95 % over the settings:
-/// a setting that leaves too early costs the result, never its truth. The recommendation is looked
-/// at after each round: its level is corrected for all settings and rounds (Bonferroni), so that a
-/// race without any difference recommends in one of twenty at most.
+/// Intervals are Student's t over the differences of two settings in one round, so that changes
+/// from round to round that affect both are not noise. Equal differences are not certain: their
+/// scatter is at least that of rounding to decimal_step() of the values, and two of them show
+/// nothing. Settings are dropped at 95 % over the settings: to drop one too early may miss the best
+/// one, but never makes the result wrong. The recommendation is checked after each round, so its
+/// level is corrected for all settings and rounds (Bonferroni): of twenty races without any
+/// difference, at most one recommends a setting.
 class Race {
 public:
   /// `default_setting` takes part in every round.
   Race(std::size_t settings, std::size_t default_setting, std::size_t most_rounds);
 
   [[nodiscard]] const std::vector<std::size_t>& left() const { return left_; }
-  /// A figure for each of left(), in its order; none = the run failed, and the setting leaves.
+  /// One value for each of left(), in its order; nullopt = the run failed, which drops it.
   void add_round(const std::vector<std::optional<double>>& figures);
-  /// Nothing more to be learnt: all rounds are done, the default alone is left, or the leader is
-  /// recommended and nobody else is left beside the default.
+  /// True if more rounds cannot help: all rounds are done, only the default is left, or only the
+  /// default and a recommended leader are left.
   [[nodiscard]] bool over() const;
   [[nodiscard]] RaceOutcome outcome() const;
   [[nodiscard]] std::size_t rounds() const { return rounds_; }

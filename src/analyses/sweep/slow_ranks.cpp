@@ -8,15 +8,16 @@
 namespace rankscope {
 namespace {
 
-constexpr double kClockMs = 1e-6;    ///< resolution of a step's times
-constexpr double kSameTime = 0.5;    ///< peers wait by the excess within this share of it
-constexpr double kSameNumber = 0.05; ///< calls a step of equal work
+constexpr double kClockMs = 1e-6; ///< resolution of a step's times
+constexpr double kSameTime = 0.5; ///< allowed relative difference of peers' wait and excess
+constexpr double kSameNumber =
+    0.05; ///< allowed relative difference of calls per step for equal work
 
 double mean_of(const StepSeries& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The interval of how much less of `kind` rank `r` has than its peers, milliseconds a step.
+/// Returns how much less time of `kind` rank `r` has than its peers, in ms per step.
 std::optional<MeanDifference> less_than_peers(const ConfigurationRanks& group, std::size_t r,
                                               TimeKind kind) {
   StepSeries less = against_peers(common_steps(group, kind))[r];
@@ -70,7 +71,7 @@ void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out
   out.gemm_percent = usual_ns > 0 ? (own_ns / usual_ns - 1) * 100 : 0;
 }
 
-/// GEMM calls a step by operator and arguments, mean over the ranks.
+/// Returns GEMM calls per step by operator and arguments, mean over the ranks.
 std::map<std::uint64_t, double> gemm_calls(const ConfigurationRanks& group) {
   std::map<std::uint64_t, double> out;
   for (const RankRecord* rank : group.ranks)

@@ -57,7 +57,7 @@ std::unordered_map<std::uint64_t, double> alone_means(const RankRecord& rank, bo
   return out;
 }
 
-/// Time without overlap and what it would be at the given means, by block.
+/// Time without overlap in a block: measured, and expected from the given means.
 struct Against {
   double us = 0, expected_us = 0;
 };

@@ -181,7 +181,7 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   const double clock = clock_ms(groups);
   for (const ConfigurationRanks& group : groups) {
     if (!(group.mean_ms(TimeKind::kTotal) > 0))
-      continue; // a trace without GPU work is no configuration to recommend
+      continue; // do not recommend a configuration without GPU work
     RankedSteps steps = ranked_steps(group, kind, left_out);
     series.push_back(std::move(steps.filled));
     all.push_back({&group, with_rounding(sample_stats(steps.ms), clock)});

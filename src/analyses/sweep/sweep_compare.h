@@ -1,4 +1,4 @@
-// What the steps of a sweep can tell: which configurations differ beyond noise, which rank computes
+// Compares the steps of a sweep: which configurations differ beyond noise, which rank computes
 // longer than the others, whether the others wait for it. One sample is one profiler step.
 #pragma once
 
@@ -36,27 +36,27 @@ outlying_steps(const std::vector<ConfigurationRanks>& groups);
 struct AgainstBest {
   const ConfigurationRanks* group = nullptr;
   double mean_ms = 0;        ///< of its steps
-  MeanDifference difference; ///< to the best, milliseconds a step
+  MeanDifference difference; ///< to the best, ms per step
   [[nodiscard]] bool told() const { return difference.difference - difference.half_width > 0; }
 };
 
 /// Configurations by their steps without outlying_steps(). Intervals are Welch's, widened by the
-/// correlation of successive steps, at a level corrected for all pairs (the best one is chosen by
-/// the same data) in both rankings of a summary. They hold for these runs: what differs between two
-/// runs of one configuration is not in them.
+/// correlation of successive steps, at a level corrected for all pairs (the same data choose the
+/// best one) in both rankings of a summary. They do not include the variation between two runs of
+/// one configuration.
 struct StepRanking {
   const ConfigurationRanks* best = nullptr;
   double best_ms = 0;              ///< mean of its steps
-  std::size_t steps = 0;           ///< least number of samples of a configuration
+  std::size_t steps = 0;           ///< fewest samples of a configuration
   std::size_t comparisons = 0;     ///< that the level is corrected for
   double dependence = 0;           ///< correlation of successive steps, over all configurations
   std::vector<AgainstBest> others; ///< by mean, ascending
   std::vector<OutlyingStep> left_out;
 
-  /// The best is told from every other configuration.
+  /// True if the best differs significantly from every other configuration.
   [[nodiscard]] bool winner() const;
 };
-/// By the mean of `kind`, lowest first. None with fewer than two configurations that have GPU work,
+/// By the mean of `kind`, lowest first. nullopt with fewer than two configurations with GPU work,
 /// or when one of those has fewer than three steps: noise is then unknown.
 [[nodiscard]] std::optional<StepRanking>
 rank_by_steps(const std::vector<ConfigurationRanks>& groups, TimeKind kind);
@@ -79,7 +79,7 @@ struct SweepDifference {
                                              const std::vector<ConfigurationRanks>& test,
                                              TimeKind kind, double correlation, double alpha);
 
-/// Computation of a configuration against another, milliseconds a step; at the level of a ranking.
+/// Computation of a configuration against the best, ms per step; at the level of a ranking.
 [[nodiscard]] std::optional<MeanDifference> computes_longer(const StepRanking& ranking,
                                                             const ConfigurationRanks& test);
 
@@ -87,13 +87,13 @@ struct SweepDifference {
 struct SlowRank {
   const ConfigurationRanks* group = nullptr;
   std::int64_t rank = 0;
-  RankExcess excess;  ///< compute time, milliseconds a step
+  RankExcess excess;  ///< compute time, ms per step
   double percent = 0; ///< of the others' mean
-  /// How much longer the collectives of its peers last, milliseconds a step, because they wait for
-  /// it: set only when the interval leaves 0 out and the peers' exposed time differs by about the
-  /// excess. A kernel that overlaps a collective makes exposed time differ without anyone waiting.
+  /// How much longer the collectives of its peers last because they wait for it, ms per step. Set
+  /// only when the interval is above 0 and the peers' exposed time differs by about the excess: a
+  /// kernel that overlaps a collective changes exposed time although no rank waits.
   std::optional<MeanDifference> waited;
-  double more_gemms = 0;   ///< GEMM kernels a step more than the median of its peers
+  double more_gemms = 0;   ///< GEMM kernels per step above the median of its peers
   double gemm_percent = 0; ///< how much longer its GEMM kernels take than its peers', by name
 };
 /// A configuration whose ranks were tested.
@@ -112,9 +112,9 @@ inline constexpr double kDeviceSpreadPercent = 0.25;
 /// Every rank of every configuration that computes longer than its peers beyond noise.
 [[nodiscard]] SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups);
 
-/// Two configurations whose steps hold different GEMMs: more than half of the calls of one have
-/// shapes that the other does not have, or their numbers a step differ by more than 5 %. False
-/// where shapes are not recorded.
+/// True if the steps of two configurations contain different GEMMs: more than half of the calls of
+/// `a` have shapes that `b` does not have, or the calls per step of shared shapes differ by more
+/// than 5 %. False where shapes are not recorded.
 [[nodiscard]] bool work_differs(const ConfigurationRanks& a, const ConfigurationRanks& b);
 
 } // namespace rankscope

@@ -106,10 +106,10 @@ Schema<RecordRow> rank_schema() {
   };
   schema.add({"graph_percent", "graph launches (%)", Unit::kPercent, CellKind::kDouble,
               of_gpu(&RankRecord::GraphTime::graph_ns),
-              "GPU work that graph launches hold, of all by sums of durations"});
+              "share of all GPU work that graphs launched, by sums of durations"});
   schema.add({"graph_unattributed_percent", "without operator (%)", Unit::kPercent,
               CellKind::kDouble, of_gpu(&RankRecord::GraphTime::unattributed_ns),
-              "GPU work of graph launches that has no operator, of all"});
+              "share of all GPU work that graphs launched without an operator"});
   return schema;
 }
 

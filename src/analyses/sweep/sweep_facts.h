@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// What a sweep keeps of one rank.
+/// The data of one rank that a sweep stores.
 struct RankRecord {
   RunKey key;
   std::array<std::optional<std::int64_t>, kTimeKinds> time_ns; ///< of gpu_timeline
@@ -28,8 +28,8 @@ struct RankRecord {
     void add(const Kernel& other);
   };
   std::map<std::string, Kernel> gemm_kernels; ///< by kernel name
-  std::vector<StepTimes> steps;               ///< what tells a difference between runs from noise
-  std::vector<CallGroup> calls;               ///< what tells why
+  std::vector<StepTimes> steps;               ///< to separate differences between runs from noise
+  std::vector<CallGroup> calls;               ///< to find causes
   std::string error; ///< why the rank could not be analysed; empty = it was
   /// Work that graph launches put on the GPU, sums of durations; all 0 without them.
   struct GraphTime {

@@ -5,7 +5,7 @@
 namespace rankscope {
 namespace {
 
-/// Two configurations that cannot be ranked, for they do other work.
+/// Returns two configurations that cannot be ranked because they do different work.
 std::optional<std::pair<const ConfigurationRanks*, const ConfigurationRanks*>>
 unequal_work(const std::vector<ConfigurationRanks>& groups) {
   for (std::size_t i = 1; i < groups.size(); ++i)

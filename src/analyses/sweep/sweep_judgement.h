@@ -12,16 +12,16 @@
 
 namespace rankscope {
 
-/// What the findings rest on, each once. The records that it was made of must outlive it.
+/// The test results behind the findings. The records must outlive it.
 struct SweepJudgement {
   std::vector<ConfigurationRanks> groups;
-  /// Two configurations whose steps hold other work: nothing is ranked then.
+  /// Two configurations whose steps do different work: nothing is ranked then.
   std::optional<std::pair<const ConfigurationRanks*, const ConfigurationRanks*>> unequal;
   std::optional<StepRanking> total, comm; ///< by total time, by exposed communication
   SlowRanks slow;
   /// Of configurations that compute longer than the one with the shortest steps, most first.
   std::vector<Cause> causes;
-  /// GEMMs beside collectives, by configuration, with the level of their intervals.
+  /// contention_of() by configuration; intervals at the level cause_alpha.
   std::vector<std::optional<Estimate>> contention;
   double cause_alpha = 0.05;
   std::size_t cause_comparisons = 0; ///< that cause_alpha is corrected for

@@ -103,7 +103,7 @@ MeasuredSources measured(const std::vector<TunerSource>& sources) {
 
 struct Decision {
   std::size_t setting = 0;
-  std::string evidence; ///< "" = the default for want of anything better
+  std::string evidence; ///< "" = the default, because no setting is shown to be better
 };
 
 Decision decide(const TunerSamples& samples, std::string_view collective,
@@ -131,7 +131,7 @@ Decision decide(const TunerSamples& samples, std::string_view collective,
   return out;
 }
 
-/// What stands in the file: a choice that the collective has.
+/// Returns the choice for the file: an algorithm that the collective supports.
 TunerChoice written(TunerChoice choice, std::string_view collective) {
   if (!possible(collective, choice.algorithm))
     choice.algorithm = "ring";

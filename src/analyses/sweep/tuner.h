@@ -14,19 +14,19 @@
 
 namespace rankscope {
 
-/// What a setting chose, in the file's words.
+/// The choice of a setting, with the names of the file.
 struct TunerChoice {
   std::string algorithm, protocol; ///< "ring", "ll128"
   std::int64_t channels = 0;
   bool operator==(const TunerChoice&) const = default;
 };
 
-/// Of values as NCCL_ALGO and NCCL_PROTO have them. None when one is no single known name: a list,
-/// an exclusion, or nothing.
+/// Parses values of NCCL_ALGO and NCCL_PROTO. nullopt unless both are a single known name (not a
+/// list, an exclusion or "") and `channels` is above 0.
 [[nodiscard]] std::optional<TunerChoice>
 tuner_choice(std::string_view algorithm, std::string_view protocol, std::int64_t channels);
 
-/// The file's name of a collective; "" when it has none.
+/// Returns the file's name of a collective; "" if the file has no name for it.
 [[nodiscard]] std::string_view tuner_collective(std::string_view name);
 
 /// A setting of the sweep by its label, and its choice.

@@ -10,7 +10,7 @@ namespace rankscope {
 /// One GPU and one kind of its memory. Times from the first event or sample of the trace.
 struct DeviceMemoryRow {
   std::int64_t device = 0;
-  bool scratch = false;     ///< what the runtime holds for registers that kernels spill
+  bool scratch = false;     ///< reserved by the runtime for registers that kernels spill
   std::int64_t changes = 0; ///< allocations and releases
   double peak_bytes = 0;
   std::int64_t peak_at_ns = 0; ///< the first time that it was reached
@@ -18,7 +18,7 @@ struct DeviceMemoryRow {
   double end_bytes = 0;
 };
 
-/// By device, scratch memory behind what the program allocated; none without samples of memory.
+/// By device, program allocations before scratch memory; empty without memory samples.
 [[nodiscard]] std::vector<DeviceMemoryRow> device_memory_of(const Trace& trace);
 
 [[nodiscard]] Schema<DeviceMemoryRow> device_memory_schema();

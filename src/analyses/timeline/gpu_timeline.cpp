@@ -25,7 +25,7 @@ bool is_legacy_copy(std::string_view name) {
 
 namespace {
 
-/// The GPU events of a part of a trace by what they do; T: as of BasicIntervalSet.
+/// The GPU events of a part of a trace by bucket; T: as in BasicIntervalSet.
 template <class T> struct BasicBuckets {
   std::vector<BasicInterval<T>> by[3];
   T first = std::numeric_limits<T>::max();
@@ -42,7 +42,7 @@ using Buckets = BasicBuckets<std::int64_t>; ///< ns
 
 class GpuTimelineSorter {
 public:
-  /// `communication` and, where names tell copies, those by StrId.
+  /// `communication`: by StrId; `copies_by_name`: is_legacy_copy() names count as copies.
   GpuTimelineSorter(const LoadedTrace& t, const std::vector<bool>& communication,
                     const TimelineKey& key, bool copies_by_name = true)
       : t_(t), communication_(communication), memset_as_memory_(key.memset_as_memory),

@@ -30,7 +30,7 @@ inline constexpr std::size_t kTimeKinds = static_cast<std::size_t>(TimeKind::kTo
 
 struct TimelineRow {
   TimeKind kind = TimeKind::kComputation;
-  double time_ns = 0;            ///< whole but in compat mode
+  double time_ns = 0;            ///< an integer except in compat mode
   double percent = 0;            ///< of total_time; 0 when that is 0
   std::optional<bool> recompute; ///< of the block of ordinary or recomputed work
 };
@@ -48,7 +48,7 @@ struct TimelineKey {
 };
 [[nodiscard]] std::vector<TimelineRow> compute(const LoadedTrace& trace, const TimelineKey& key);
 
-/// The same of these GPU events alone, for a report with rules of its own: `communication` by
+/// The same of these GPU events alone, for a report with separate rules: `communication` by
 /// StrId; copies are those of the category gpu_memcpy and, with `copies_by_name`, older kernels
 /// that copy.
 [[nodiscard]] std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
@@ -77,8 +77,8 @@ struct StepTimes {
   KindTimes ns{};
   std::int64_t start_ns = 0, end_ns = 0; ///< of its GPU work, as in the file
 };
-/// By start of the step; steps without GPU work and traces without ProfilerStep#N give none. One
-/// pass over the GPU events, whatever the number of steps; recomputed work is not told apart.
+/// By start of the step, without steps that have no GPU work; empty without ProfilerStep#N. One
+/// pass over the GPU events for all steps; does not separate recomputed work.
 [[nodiscard]] std::vector<StepTimes> step_times_of(const LoadedTrace& trace,
                                                    const TimelineKey& key);
 

@@ -13,10 +13,10 @@ struct OwnTime {
   EventId event = kNoEvent;
   std::uint32_t index = 0; ///< in LauncherIndex::gpu
   TimelineBucket bucket = TimelineBucket::kCompute;
-  std::int64_t ns = 0; ///< 0 when all of it runs beside something that counts before it
+  std::int64_t ns = 0; ///< 0 when events that take precedence overlap all of it
 };
 
-/// A step (or, of a trace without ProfilerStep#N, all of it) with its GPU events.
+/// A step, or the complete trace if it has no ProfilerStep#N, with its GPU events.
 struct StepOwnTimes {
   std::int64_t step = 0;
   std::vector<OwnTime> events; ///< by start, ties in file order
@@ -29,12 +29,12 @@ struct OwnTimes {
   std::vector<StepOwnTimes> steps; ///< by number; steps without GPU work are left out
 };
 
-/// Each instant between the first and the last GPU event of a step belongs to one event that runs
-/// then: computation before communication before copies (as exposed times of gpu_timeline), of the
-/// same kind the one that began first; or it is idle. So the sum of own times by kind is
-/// computation_time, exposed_comm_time and exposed_memcpy_time of gpu_timeline_per_step.
-/// Example: computation 0-10, a second kernel 4-12, a collective 8-20: 10, 2 and 8.
-/// Recomputed work is not told apart. O(n log n).
+/// Each instant between the first and the last GPU event of a step is idle or belongs to one event
+/// that runs. Computation takes precedence over communication, and communication over copies (as in
+/// the exposed times of gpu_timeline); within a kind, the event that began first. So the sum of own
+/// times by kind is computation_time, exposed_comm_time and exposed_memcpy_time of
+/// gpu_timeline_per_step. Example: computation 0-10, a second kernel 4-12, a collective 8-20: 10, 2
+/// and 8. Does not separate recomputed work. O(n log n).
 [[nodiscard]] OwnTimes own_times_of(const LoadedTrace& trace, const TimelineKey& key);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Which profiler step a GPU event belongs to: the one rule of everything that is told by step.
+// Which profiler step a GPU event belongs to: the one rule for all per-step results.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -9,8 +9,8 @@
 
 namespace rankscope {
 
-/// The step of a GPU event: that of the call that launched it, its own where none did; -1 = none,
-/// also for work without a launch that the options leave out. `steps` by start.
+/// Returns the step in which the GPU event was launched or, without a launch, in which it starts;
+/// -1 = no step. Also -1 without a launch if `unlinked` is false. `steps` by start.
 [[nodiscard]] std::int64_t step_of_gpu_event(const LoadedTrace& trace,
                                              const std::vector<ProfilerStep>& steps, EventId event,
                                              bool unlinked);

@@ -14,10 +14,10 @@ struct StreamOverlaps {
   EventId longest = kNoEvent;
 };
 
-/// Streams are told apart by track (pid, tid). O(n log n).
+/// Each track (pid, tid) is a stream. O(n log n).
 [[nodiscard]] StreamOverlaps find_stream_overlaps(const Trace& trace);
 
-/// Ends each such event where the next one starts. Returns what it found before.
+/// Ends each such event where the next one starts. Returns the overlaps found before.
 StreamOverlaps clip_stream_overlaps(Trace& trace);
 
 } // namespace rankscope

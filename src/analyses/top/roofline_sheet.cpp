@@ -31,7 +31,7 @@ std::vector<RooflinePoint> operators_of(const UnifiedPerf& perf, const GpuArch& 
   return out;
 }
 
-/// Bandwidth in 10^9 bytes a second times FLOPs a byte is 10^9 FLOPs a second.
+/// 10^9 bytes per second times FLOPs per byte is 10^9 FLOPs per second.
 double bandwidth_tflops(const GpuArch& arch, double flops_per_byte) {
   return arch.mem_bw_gbps * flops_per_byte / 1e3;
 }
@@ -53,16 +53,16 @@ void add_peaks(const GpuArch& arch, const std::string& spec, double least, doubl
 
 Schema<RooflinePoint> roofline_sheet_schema() {
   using R = RooflinePoint;
-  return {
-      "roofline",
-      "of report's workbook: operators by FLOPs per byte and rate, and the peaks of the board",
-      {{"part", &R::part, "operator, or a corner of the line of a peak"},
-       {"what", &R::what, "the operator, or what of the board is the limit"},
-       {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, &R::flops_per_byte,
-        "of the first call of the row"},
-       {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops, "mean over the calls, or the peak"},
-       {"percent", Unit::kPercent, &R::percent, "of the kernel time of all operators"},
-       {"compute_spec", "Compute Spec", Unit::kNone, &R::spec, "unit of the board and data type"}}};
+  return {"roofline",
+          "of report's workbook: operators by FLOPs per byte and rate, and the GPU's peaks",
+          {{"part", &R::part, "operator, or a corner of the line of a peak"},
+           {"what", &R::what, "the operator, or the limit of the GPU"},
+           {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, &R::flops_per_byte,
+            "of the first call of the row"},
+           {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops, "mean over the calls, or the peak"},
+           {"percent", Unit::kPercent, &R::percent, "of the kernel time of all operators"},
+           {"compute_spec", "Compute Spec", Unit::kNone, &R::spec,
+            "compute unit of the GPU and data type"}}};
 }
 
 Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,

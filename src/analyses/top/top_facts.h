@@ -1,7 +1,7 @@
-// The whole answer of a run in one page's worth of facts: what is missing, what the GPUs did, what
-// took longest, why they were idle, which rank differs, what to do next. Figures are those of the
-// other reports: gpu_timeline, kernel_summary, unified_perf_summary, ops_summary_by_category and
-// the collective report.
+// Facts for a one-page summary of a run: what is missing, what the GPUs did, what took longest, why
+// they were idle, which rank differs, what to do next. The values are those of the other reports:
+// gpu_timeline, kernel_summary, unified_perf_summary, ops_summary_by_category and the collective
+// report.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -20,16 +20,16 @@
 
 namespace rankscope {
 
-/// What the facts are of, and how many rows of a list are wanted.
+/// The input of the facts, and how many rows to list.
 struct TopInput {
   std::string title;
-  std::vector<std::string> paths; ///< as the user gave them; what commands name
-  bool folder = false;            ///< of ranks: the commands over ranks take it
+  std::vector<std::string> paths; ///< as the user gave them, for the suggested commands
+  bool folder = false;            ///< a folder of ranks, for commands over ranks
   std::size_t top_k = 10;         ///< rows of kernels, operators, collectives; 0 = all
 };
 
 struct TopOverview {
-  std::string title, device, gpu; ///< gpu: board of the rooflines; "" = none
+  std::string title, device, gpu; ///< gpu: of the rooflines; "" = no rooflines
   std::int64_t ranks = 0;
   std::int64_t steps = 0; ///< profiler steps with GPU work, least of all ranks
   double total_ms = 0;    ///< gpu_timeline's total_time, mean over the ranks
@@ -65,7 +65,7 @@ struct TopOperator {
   double percent = 0; ///< of the kernel time of all rows
   double tflops = 0;  ///< mean over the calls; NaN = no model
   double tbps = 0;
-  double percent_of_roofline = 0; ///< least time over kernel time; NaN = no roofline
+  double percent_of_roofline = 0; ///< minimum time over kernel time; NaN = no roofline
   std::string_view bound;         ///< "compute", "memory" or ""
 };
 
@@ -103,7 +103,7 @@ struct TopRankRow {
   double compute_percent = 0, exposed_percent = 0, memcpy_percent = 0, idle_percent = 0;
   double late_us = std::numeric_limits<double>::quiet_NaN(); ///< see LateRank; NaN = unknown
   bool slow = false; ///< computes longer than the others, beyond noise
-  bool late = false; ///< comes later to collectives than the others, beyond noise
+  bool late = false; ///< starts its collectives later than the others, beyond noise
 };
 
 struct TopNext {
@@ -133,8 +133,8 @@ struct TopFacts {
 /// it.
 [[nodiscard]] std::vector<ConfigurationRanks> one_run(const TopParts& parts);
 
-/// All but the findings. `collectives`: of parts.collectives, none when they have none. Owns all it
-/// says: the parts may change afterwards.
+/// Returns everything but the findings. `collectives`: of parts.collectives, nullptr if these are
+/// empty. The result owns its data: the parts may change afterwards.
 [[nodiscard]] TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
                                  const Diagnostics& diagnostics, const TopInput& input);
 
@@ -146,8 +146,8 @@ struct TopFacts {
 /// "4096x4096 4096x14336".
 [[nodiscard]] std::string short_shapes(const std::string& dims);
 
-/// A command for a shell that reads $'...' (bash, zsh, busybox): blanks and quotes are
-/// quoted, control characters and bytes that are no text \xNN.
+/// Returns a command for a shell that reads $'...' (bash, zsh, busybox): blanks and quotes are
+/// quoted, control characters and bytes that are not text become \xNN.
 [[nodiscard]] std::string shell_text(const std::vector<std::string>& command);
 /// One word of it as pieces that may be cut apart (a backslash and a line end between them).
 [[nodiscard]] std::vector<std::string> shell_pieces(std::string_view word);

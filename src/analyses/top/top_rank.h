@@ -31,7 +31,7 @@ struct OperatorTotal {
   double kernel_ns = 0;
   double tflops_sum = 0, tbps_sum = 0; ///< over the calls that have a rate
   std::int64_t tflops_calls = 0, tbps_calls = 0;
-  double roofline_ns = 0, rated_ns = 0; ///< of calls with a roofline: least time, kernel time
+  double roofline_ns = 0, rated_ns = 0; ///< of calls with a roofline: minimum time, kernel time
   bool compute_bound = false;           ///< of the row with a roofline that came last
 };
 
@@ -44,15 +44,15 @@ struct CategoryTotal {
 
 struct TopRank {
   std::string path, device; ///< "" = no device is named
-  std::string gpu;          ///< board of the rooflines; "" = none
+  std::string gpu;          ///< of the rooflines; "" = no rooflines
   std::vector<KernelTotal> kernels;
   std::vector<OperatorTotal> operators;
   std::vector<CategoryTotal> categories;
   IdleTime idle;
 };
 
-/// The parts of ranks, ascending by rank; the lists are parallel. What combines ranks takes them as
-/// lists of their own.
+/// The parts of ranks, ascending by rank, as parallel lists: functions that combine ranks take
+/// single lists.
 struct TopParts {
   std::vector<TopRank> ranks;
   std::vector<RankRecord> records;

@@ -1,4 +1,4 @@
-// The facts of `top` as tables. Cells with the name of another sheet's column hold the same figure.
+// The facts of `top` as tables. Columns named like a column of another sheet have the same values.
 #include "analyses/top/top_facts.h"
 #include "base/units.h"
 
@@ -11,12 +11,12 @@ Schema<TopOverview> overview_schema() {
   using R = TopOverview;
   return {
       "top_overview",
-      "what the answer is of; one row",
+      "the input of the summary; one row",
       {{"title", &R::title, "the trace, or the run by its folder"},
        {"ranks", Unit::kCount, &R::ranks, "that could be read"},
        {"steps", Unit::kCount, &R::steps, "profiler steps with GPU work, least of all ranks"},
        {"device", or_blank(&R::device), "the driver's name of the GPU"},
-       {"gpu", or_blank(&R::gpu), "board of the rooflines"},
+       {"gpu", or_blank(&R::gpu), "GPU of the rooflines"},
        {"total_ms", "total (ms)", Unit::kMs, &R::total_ms,
         "gpu_timeline's total_time, mean over the ranks"},
        {"kernel_launches", "kernel launches", Unit::kCount, &R::kernel_launches, "over all ranks"},
@@ -34,12 +34,12 @@ Schema<TopOverview> overview_schema() {
 Schema<Problem> problem_schema_of_top() {
   using R = Problem;
   return {"top_missing",
-          "what is missing, was left out or is odd, worst first",
+          "what is missing, was left out or is unusual, worst first",
           {{"severity", "severity", Unit::kNone, kText,
             [](const R& r) { return Value(severity_name(r.severity)); },
-            "loss: the figures lack something (exit code 4); warning; note"},
+            "loss: the values are incomplete (exit code 4); warning; note"},
            {"where", or_blank(&R::where), "the first place"},
-           {"text", &R::sentence, "what it is"},
+           {"text", &R::sentence, "description"},
            {"count", Unit::kCount, &R::count, "how often"}}};
 }
 
@@ -91,30 +91,31 @@ Schema<TopKernel> kernel_schema_top_tables() {
 
 Schema<TopOperator> operator_schema() {
   using R = TopOperator;
-  return {"top_operators",
-          "operators by name, shapes and types over all ranks, most kernel time first",
-          {{"name", [](const R& r) { return std::string_view(r.sum.name); },
-            "operator; for kernels that none covers, what launched them and the kernel"},
-           {"op_category", "op category", Unit::kNone,
-            [](const R& r) { return std::string_view(r.sum.category); },
-            "what kind of work the operator does"},
-           {"input_dims", "Input Dims", Unit::kNone,
-            [](const R& r) { return text_or_blank(r.sum.dims); }, "recorded shapes of the inputs",
-            ColumnStyle{.nested = true}},
-           {"input_type", "Input type", Unit::kNone,
-            [](const R& r) { return text_or_blank(r.sum.types); }, "recorded types of the inputs",
-            ColumnStyle{.nested = true}},
-           {"count", Unit::kCount, [](const R& r) { return r.sum.count; }, "calls"},
-           {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.kernel_ns); },
-            "kernel time of the calls, as in unified_perf_summary"},
-           {"percent", Unit::kPercent, &R::percent, "of the kernel time of all operators"},
-           {"tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops,
-            "mean over the calls; blank without a model"},
-           {"tb_per_s", "TB/s", Unit::kTBps, &R::tbps, "mean over the calls, 10^12 bytes a second"},
-           {"percent_of_roofline", "percent of roofline", Unit::kPercent, &R::percent_of_roofline,
-            "least time that the GPU's peaks allow over the kernel time"},
-           {"roofline_bound", "roofline bound", Unit::kNone, or_blank(&R::bound),
-            "the peak that takes longer: compute or memory"}}};
+  return {
+      "top_operators",
+      "operators by name, shapes and types over all ranks, most kernel time first",
+      {{"name", [](const R& r) { return std::string_view(r.sum.name); },
+        "operator; for kernels that none covers, what launched them and the kernel"},
+       {"op_category", "op category", Unit::kNone,
+        [](const R& r) { return std::string_view(r.sum.category); },
+        "what kind of work the operator does"},
+       {"input_dims", "Input Dims", Unit::kNone,
+        [](const R& r) { return text_or_blank(r.sum.dims); }, "recorded shapes of the inputs",
+        ColumnStyle{.nested = true}},
+       {"input_type", "Input type", Unit::kNone,
+        [](const R& r) { return text_or_blank(r.sum.types); }, "recorded types of the inputs",
+        ColumnStyle{.nested = true}},
+       {"count", Unit::kCount, [](const R& r) { return r.sum.count; }, "calls"},
+       {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.kernel_ns); },
+        "kernel time of the calls, as in unified_perf_summary"},
+       {"percent", Unit::kPercent, &R::percent, "of the kernel time of all operators"},
+       {"tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops,
+        "mean over the calls; blank without a model"},
+       {"tb_per_s", "TB/s", Unit::kTBps, &R::tbps, "mean over the calls, 10^12 bytes per second"},
+       {"percent_of_roofline", "percent of roofline", Unit::kPercent, &R::percent_of_roofline,
+        "minimum time that the GPU's peaks allow, over the kernel time"},
+       {"roofline_bound", "roofline bound", Unit::kNone, or_blank(&R::bound),
+        "the peak that takes longer: compute or memory"}}};
 }
 
 Schema<TopCategory> category_schema() {
@@ -162,10 +163,10 @@ Schema<TopCommunication> communication_schema() {
        {"time_ms", "time ms", Unit::kMs, &R::ms, "durations over all ranks, waits included"},
        {"percent", Unit::kPercent, &R::percent, "of the durations of all of them"},
        {"exposed_ms", "exposed (ms)", Unit::kMs, &R::exposed_ms,
-        "neither compute nor copies beside it"},
+        "not overlapped by compute or copies"},
        {"exposed_percent", "exposed (%)", Unit::kPercent, &R::exposed_percent, "of the durations"},
        {"wait_ms", "waiting (ms)", Unit::kMs, &R::wait_ms,
-        "for members that came later, where that is known"}}};
+        "for members that started later, where that is known"}}};
 }
 
 Schema<TopRankRow> rank_schema_top_tables() {
@@ -194,11 +195,11 @@ Schema<TopRankRow> rank_schema_top_tables() {
                 "of the rank's total_time"});
   }
   schema.add({"late_us", "late (us)", Unit::kUs, &R::late_us,
-              "how much later it comes to the collectives than the others, mean over the steps"});
+              "how much later it starts its collectives than the others, mean over the steps"});
   schema.add(
       {"slow", &R::slow, "it computes longer than the others, beyond the noise of the steps"});
   schema.add({"is_late", "is late", Unit::kNone, &R::late,
-              "it comes later than the others, beyond the noise of the steps"});
+              "it starts later than the others, beyond the noise of the steps"});
   return schema;
 }
 
@@ -208,9 +209,10 @@ struct ShownNext {
 
 Schema<ShownNext> next_schema() {
   using R = ShownNext;
-  return {"top_next",
-          "what to do next",
-          {{"command", &R::command, "as a shell takes it"}, {"why", &R::why, "what it shows"}}};
+  return {
+      "top_next",
+      "what to do next",
+      {{"command", &R::command, "quoted for a shell"}, {"why", &R::why, "purpose of the command"}}};
 }
 
 } // namespace

@@ -33,7 +33,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
   const auto marked = std::find_if(facts.ranks.begin(), facts.ranks.end(),
                                    [](const TopRankRow& r) { return r.slow || r.late; });
   if (facts.ranks.size() < 2 || !input.folder) {
-    // a folder of one rank is no trace
+    // a folder of one rank is not a trace
     const std::string& path =
         input.folder && !facts.ranks.empty() ? facts.ranks.front().path : input.paths.front();
     add({"why", path}, kWhyHelp);
@@ -42,7 +42,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
       add({"report", path, "--per-step", "--sheets", "gpu_timeline_per_step"},
           "its time line step by step");
     if (facts.ranks.size() == 1)
-      add({"info", path}, "what the trace holds");
+      add({"info", path}, "the content of the trace");
     return out;
   }
   add_over_ranks({"why"}, {}, kWhyHelp);

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// Commands that take this input as it was given; none for standard input.
+/// Returns commands for this input, with the user's paths; empty for standard input.
 [[nodiscard]] std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// When most ranks of a running job had come to a window: by what one sees that a rank stands still
-// while the others go on.
+// When most ranks of a running job reached each window. Shows that a rank makes no progress while
+// the others continue.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace rankscope {
 
-/// The newest of them, ascending.
+/// The newest windows, ascending.
 class ReachedWindows {
 public:
   static constexpr std::size_t kMost = 64;
 
-  /// Most ranks have come to this window; one that is not newer than those before is none.
+  /// Notes that most ranks reached this window; ignores one that is not newer than those before.
   void note(std::int64_t number, std::int64_t now_ns) {
     if (!numbers_.empty() && number <= numbers_.back())
       return;
@@ -27,7 +27,7 @@ public:
     }
   }
 
-  /// How long ago most went past `newest`, a rank's newest window; none where they did not.
+  /// Returns how long ago most ranks passed `newest`, a rank's newest window; nullopt if not yet.
   [[nodiscard]] std::optional<std::int64_t> behind_ns(std::int64_t newest,
                                                       std::int64_t now_ns) const {
     const auto after = std::upper_bound(numbers_.begin(), numbers_.end(), newest);
@@ -36,7 +36,7 @@ public:
     return now_ns - at_ns_[static_cast<std::size_t>(after - numbers_.begin())];
   }
 
-  /// Of what was read back: whether it fits together.
+  /// Returns whether data that was read back is consistent.
   [[nodiscard]] bool sound() const {
     return numbers_.size() == at_ns_.size() && std::is_sorted(numbers_.begin(), numbers_.end()) &&
            std::all_of(at_ns_.begin(), at_ns_.end(), [](std::int64_t at) { return at >= 0; });

@@ -192,7 +192,7 @@ double WatchJudge::least_late_us(const WatchWindow& window, const WatchedLatenes
 void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) {
   constexpr double kClockUs = 0.001; // resolution of durations
   const std::vector<const WatchedLateness*> rows = comparable_rows(window);
-  // the test is of what exceeds the smallest lateness that counts
+  // tests the excess over the smallest lateness that counts
   std::vector<double> least;
   std::vector<StepSeries> over;
   for (const WatchedLateness* const row : rows) {

@@ -1,6 +1,6 @@
-// Which of the windows of a running job need attention: ranks that start late, bandwidth that
-// falls, ranks that stand still, a job that stands still as a whole. docs/watch.md has the rules
-// and how often they may be wrong.
+// Finds windows of a running job that need attention: ranks that start late, bandwidth that falls,
+// ranks without progress, a job without any progress. docs/watch.md has the rules and how often
+// they may be wrong.
 #pragma once
 
 #include "analyses/watch/watch_window.h"
@@ -26,7 +26,7 @@ struct Alarm {
   std::string sentence;
   std::size_t window = 0;     ///< windows judged by then
   std::int64_t raised_ns = 0; ///< unix time; set where it is stored
-  std::string label = {};     ///< of the window that it is about; "" = of none
+  std::string label = {};     ///< of the window that it is about; "" = no window
 };
 
 struct WatchLimits {
@@ -52,34 +52,34 @@ struct BandwidthSample {
 };
 
 /// The bandwidth of a kind of collective, without the windows in which it had fallen. The first
-/// windows are stored apart: what sinks slowly becomes part of the mean of all.
+/// windows are stored separately: a slow decline becomes part of the mean of all windows.
 struct BandwidthBefore {
   BandwidthSample all, first;
 };
 
-/// An alarm that was raised, until its reason has gone for kQuietWindows; or what one window alone
-/// shows, which the next may confirm.
+/// An alarm that was raised, until its reason has gone for kQuietWindows; or evidence from a single
+/// window, which the next may confirm.
 struct WatchReason {
   bool raised = false;
   std::size_t last_window = 0; ///< in which it was seen
 };
 
-/// Takes windows in order. What it keeps does not grow with their number. In at most 5 % of the
-/// jobs in which nothing changes do all windows together raise an alarm (and one in 10,000 windows
-/// and ranks by confirmation): several ranks or collectives of a window are one family
+/// Takes windows in order. Its memory does not grow with their number. If nothing changes, all
+/// windows together raise an alarm in at most 5 % of the jobs (and one in 10,000 windows and ranks
+/// by confirmation): several ranks or collectives of a window are one family
 /// (Bonferroni), and window k may err by 0.025 / (k (k + 1)), the sum of which is 0.025 for each of
 /// two kinds of statements. Each rank and each kind of collective has a separate reason.
 class WatchJudge {
 public:
   explicit WatchJudge(WatchLimits limits = {}) : limits_(limits) {}
 
-  /// What this window shows and no alarm has said before.
+  /// Returns the alarms that this window raises and that were not raised before.
   [[nodiscard]] std::vector<Alarm> judge(const WatchWindow& window);
-  /// Ranks that stand still while others go on, each named once until it goes on.
+  /// Names ranks that make no progress while others do, each once until it continues.
   [[nodiscard]] std::optional<Alarm> judge_still(const std::vector<std::int64_t>& still,
                                                  std::string_view others);
   [[nodiscard]] std::size_t windows() const { return windows_; }
-  /// They belong to a run of watch, not to what it keeps.
+  /// Limits belong to a run of watch and are not stored.
   void limit(WatchLimits limits) { limits_ = limits; }
 
 private:
@@ -94,7 +94,7 @@ private:
   void gaps(const WatchWindow& window, std::vector<Alarm>& out);
   [[nodiscard]] double spent_alpha(std::size_t family) const;
   [[nodiscard]] double least_late_us(const WatchWindow& window, const WatchedLateness& row) const;
-  /// Whether to raise an alarm for what this window shows: surely, or for the second time.
+  /// Whether to raise an alarm: the evidence is sure, or seen for the second time.
   bool is_news(const std::string& reason, bool surely);
   void forget_gone();
 

@@ -13,7 +13,7 @@ constexpr std::size_t kMostWaitingCells = std::size_t{1} << 22; ///< of collecti
 constexpr std::size_t kMostCalls = 32;   ///< of a communicator: kinds of calls
 constexpr std::size_t kMostKinds = 4096; ///< of a window: groups, calls and sizes
 
-/// Nobody leaves such a collective before all have come.
+/// True for synchronizing collectives: no rank leaves before all have entered.
 bool synchronises_watch_logs(std::string_view what) {
   std::string lower;
   for (const char c : what)
@@ -67,7 +67,7 @@ void LogWatch::give_up_group(const std::string& comm) {
   waiting_.erase(first, last);
 }
 
-/// The communicator, a new one where it is not known or has other ranks; null beyond the limits.
+/// Returns the communicator, a new one if unknown or with other ranks; nullptr beyond the limits.
 LogGroup* LogWatch::group_of(const InspectorRecord& record) {
   const InspectorHeader& header = record.header;
   const auto n = static_cast<std::size_t>(header.n_ranks);
@@ -102,7 +102,7 @@ bool LogWatch::is_new(LogGroup& group, const InspectorRecord& record, bool await
   }
   if (awaited)
     return true; // out of order
-  // numbers that begin anew are of another communicator with the same hash; others were told before
+  // small numbers come from another communicator with the same hash; others were seen before
   if (record.number > 1 && record.number >= newest / 2)
     return false;
   newest = record.number + 1;
@@ -122,7 +122,7 @@ LogCollective& LogWatch::waiting(const Key& key, const InspectorRecord& record) 
   return out;
 }
 
-/// The older half of what waits is given up, so that the next time is far.
+/// Gives up the older half of the waiting collectives at once, so that this is rarely needed.
 void LogWatch::evict() {
   std::vector<std::int64_t> times;
   for (const auto& [key, collective] : waiting_)
@@ -205,7 +205,7 @@ void LogWatch::fold(const Key& key, const LogCollective& collective, const LogGr
   const std::size_t n = collective.exec_us.size();
   if (n < 2 || !collective.timed || !synchronises_watch_logs(call))
     return;
-  // all leave together, so that who comes later than the others is there for less time than they
+  // all ranks leave together, so a rank that enters later than the others has a shorter duration
   const double all = std::accumulate(collective.exec_us.begin(), collective.exec_us.end(), 0.0);
   for (std::size_t r = 0; r < n; ++r) {
     const double own = collective.exec_us[r];

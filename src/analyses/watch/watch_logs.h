@@ -1,6 +1,6 @@
-// What the Inspector logs of a running job say of it, window by window: records of one collective
-// on one rank become collectives, these become how late each process comes and what bandwidth each
-// kind reaches. A window is a stretch of the time at which the logs were written.
+// Watches a running job by its Inspector logs, window by window. Combines the records of the ranks
+// into collectives, and these into the lateness of each process and the bandwidth of each kind. A
+// window is a range of the time at which the logs were written.
 #pragma once
 
 #include "analyses/watch/reached_windows.h"
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// Who writes a log.
+/// A process that writes a log.
 struct LogProcess {
   std::string name;                    ///< of its log, without ending: "node01-pid1002"
   std::string comm;                    ///< its largest communicator
@@ -34,12 +34,12 @@ struct LogGroup {
   std::int64_t newest_window = 0;
 };
 
-/// A collective that not all ranks have told of.
+/// A collective without records of some ranks.
 struct LogCollective {
   std::uint64_t bytes = 0;
   double bus_gbps = 0; ///< of the rank that waited least
   std::int64_t last_us = 0;
-  std::uint32_t present = 0; ///< ranks that have told
+  std::uint32_t present = 0; ///< ranks with a record
   bool timed = true;
   std::vector<std::uint32_t> exec_us; ///< by rank; kNoExec
 };
@@ -59,15 +59,15 @@ struct LogWindow {
 /// "default_pg 0x7f": of a communicator and its name, which may be "".
 [[nodiscard]] std::string group_text(const std::string& comm, const std::string& name);
 
-/// Takes records in the order of each log. What it keeps is bounded: of each communicator's ranks
-/// some bytes, four million cells (a rank of a collective) that wait for other ranks, and windows:
-/// kMostOpen + 1 of logs that were read to their ends, kMostUnread of others.
+/// Takes records in the order of each log. Its memory is bounded: some bytes for each rank of each
+/// communicator, four million cells (a rank of a collective) that wait for other ranks, and windows
+/// (kMostOpen + 1 of logs that were read to their ends, kMostUnread of others).
 class LogWatch {
 public:
   static constexpr std::uint32_t kNoExec = 0xffffffffU;
   static constexpr std::size_t kSlots = 6; ///< of a window: a sample each
   static constexpr std::size_t kMostOpen = 4, kMostUnread = 1024;
-  /// How far the logs were read: some have more in them, none has, none ever will.
+  /// How far the logs were read: some have more data, no log has more, no log will have more.
   enum class Read : std::uint8_t { kSome, kAll, kLast };
   static constexpr std::int64_t kLeastWindowUs = 1'000'000, kMostWindowUs = 86'400'000'000;
 
@@ -78,7 +78,7 @@ public:
   [[nodiscard]] std::int64_t window_us() const { return window_us_; }
   void limit(WatchLimits limits) { judge_.limit(limits); }
 
-  /// The number of the process that writes this log, a new one where it is not known.
+  /// Returns the number of the process that writes this log, a new one if unknown.
   std::uint32_t process(std::string_view name);
   /// Whether there is a process of this name.
   [[nodiscard]] bool knows(std::string_view name) const;
@@ -96,7 +96,7 @@ public:
   /// are, when all logs were read; all of them when nothing will follow. `now_ns`: unix time.
   void advance(std::int64_t now_ns, Read read, std::vector<Alarm>& alarms,
                std::vector<WatchedWindow>& windows);
-  /// Processes that most went past so long ago, and of which nothing was heard for as long.
+  /// Raises an alarm for processes behind most others and silent, both for at least `still_ns`.
   void judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms);
 
   [[nodiscard]] std::size_t processes() const { return processes_.size(); }
@@ -104,10 +104,10 @@ public:
   /// Windows that records fell into, judged or not.
   [[nodiscard]] std::size_t windows() const { return judge_.windows() + windows_.size(); }
   [[nodiscard]] std::uint64_t records() const { return records_; }
-  /// Collectives that could not be compared: a rank told nothing of them.
+  /// Collectives that could not be compared: records of a rank are missing.
   [[nodiscard]] std::uint64_t incomplete() const { return incomplete_; }
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
-  /// Of what was read back: "" or what does not fit together.
+  /// Checks data that was read back: "" or the inconsistency.
   [[nodiscard]] std::string problem() const;
 
 private:
@@ -136,9 +136,9 @@ private:
              std::vector<WatchedWindow>& windows);
   void forget(std::int64_t window);
   void evict();
-  /// Takes out what waits and is so; it counts as incomplete.
+  /// Removes waiting collectives that `which` selects; they count as incomplete.
   template <class Which> void give_up(const Which& which);
-  /// Takes out what waits in a communicator; it counts as incomplete.
+  /// Removes the waiting collectives of a communicator; they count as incomplete.
   void give_up_group(const std::string& comm);
   void count_waiting();
   void count_groups();

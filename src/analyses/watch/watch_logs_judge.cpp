@@ -1,4 +1,4 @@
-// LogWatch: when windows are judged, and what of them.
+// LogWatch: judges windows.
 #include "analyses/watch/watch_logs.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kForgetWindows = 60; ///< a communicator of which nothing came so long
-constexpr std::int64_t kWaitWindows = 3;    ///< what some ranks told nothing of is given up
+constexpr std::int64_t kForgetWindows = 60; ///< until a communicator without records is removed
+constexpr std::int64_t kWaitWindows = 3;    ///< until a collective without all ranks is given up
 
 /// "10:04:00Z" of a unix time.
 std::string clock_text(std::int64_t us) {
@@ -83,8 +83,8 @@ void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<A
   windows.push_back(summary_of(out, judge_.windows(), processes_.size()));
 }
 
-/// Of each communicator: collectives that some ranks finished at least a window ago, and others,
-/// whose logs went on since, did not.
+/// Finds, for each communicator, collectives that some ranks finished at least a window ago and
+/// other ranks did not, although their logs have continued since.
 std::vector<WatchedGap> LogWatch::gaps(std::int64_t window) const {
   std::map<std::string, std::pair<std::int64_t, WatchedGap>> found;
   for (const auto& [key, collective] : waiting_) {
@@ -121,7 +121,7 @@ std::vector<WatchedGap> LogWatch::gaps(std::int64_t window) const {
   return out;
 }
 
-/// What waits in vain: some time passed, or all that are absent have gone past it.
+/// Gives up waiting collectives after kWaitWindows, or when all absent ranks have passed them.
 void LogWatch::forget(std::int64_t window) {
   give_up([&](const Key& key, const LogCollective& collective) {
     const auto group = groups_.find(key.first.first);
@@ -157,8 +157,8 @@ void LogWatch::judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vect
     alarms.push_back(std::move(*alarm));
 }
 
-/// The rank in the largest communicator where that is one of all and tells them apart; else the
-/// number of the process in the order of its coming.
+/// Returns the ranks in the largest communicator if all processes share it and have distinct ranks;
+/// else the numbers of the processes in order of appearance.
 std::vector<std::int64_t> LogWatch::ranks_of_processes() const {
   std::vector<std::int64_t> out;
   std::set<std::int64_t> ranks;

@@ -45,7 +45,7 @@ std::optional<Alarm> WatchRhythm::judge(std::int64_t now_ns, std::int64_t still_
                   : std::string();
   return Alarm{AlarmKind::kSilent, "all",
                fmt::format("nothing new from any of {} for {} s{}: the job hangs or has ended "
-                           "(--ended-when tells the two apart)",
+                           "(use --ended-when to distinguish them)",
                            writers, silence / 1'000'000'000, before),
                windows, 0};
 }

@@ -1,4 +1,4 @@
-// How often a running job writes something: by which one sees that it stands still as a whole.
+// How often a running job writes something. Shows that the complete job makes no progress.
 #pragma once
 
 #include "analyses/watch/watch_judge.h"
@@ -10,24 +10,23 @@
 
 namespace rankscope {
 
-/// What it keeps does not grow: the newest kMostGaps gaps.
+/// Stores only the newest kMostGaps gaps.
 class WatchRhythm {
 public:
   static constexpr std::size_t kMostGaps = 16;
   static constexpr std::size_t kFewestWindows = 3; ///< that a job has shown before it can be silent
 
-  /// Something was written then, by the clock of who wrote it (unix ns).
+  /// Notes when something was written, by the clock of the writer (unix ns).
   void note_written(std::int64_t written_ns);
-  /// Something new was read now.
+  /// Notes that something new was read now.
   void hear(std::int64_t now_ns);
 
-  /// An alarm when nothing was heard for longer than `still_ns` and than twice the longest of the
-  /// newest gaps, once until something is heard again. `windows`: how many there were so far;
-  /// `writers`: "64 logs".
+  /// Raises an alarm when nothing was heard for at least `still_ns` and twice the longest stored
+  /// gap, once until something is heard again. `windows`: number so far; `writers`: "64 logs".
   [[nodiscard]] std::optional<Alarm> judge(std::int64_t now_ns, std::int64_t still_ns,
                                            std::size_t windows, std::string_view writers);
 
-  /// Of what was read back: whether it fits together.
+  /// Returns whether data that was read back is consistent.
   [[nodiscard]] bool sound() const;
 
 private:

@@ -60,7 +60,7 @@ void check(PartReader& reader, const WatchState& state) {
     reader.fail(problem);
   for (const auto& [path, file] : state.log_files)
     if (file.process >= state.logs.processes())
-      reader.fail("a log of nobody");
+      reader.fail("a log without a process");
 }
 
 template <class Row> void keep_newest(std::vector<Row>& rows) {

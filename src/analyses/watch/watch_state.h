@@ -1,4 +1,4 @@
-// What `watch` keeps of a job from look to look, and the file that carries it over a restart.
+// The state of a job that `watch` keeps between polls, and the file that saves it over a restart.
 #pragma once
 
 #include "analyses/watch/reached_windows.h"
@@ -20,11 +20,11 @@ namespace rankscope {
 inline constexpr std::string_view kWatchStateKind = "watch";
 inline constexpr std::uint32_t kWatchStateVersion = 6;
 
-/// A world that is said to be larger is none.
+/// A larger world size in a header is not valid.
 inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;
 
-/// Everything that is kept: two of it are equal after the same looks, with or without a restart
-/// between them.
+/// The complete state: two states are equal after the same polls, with or without a restart between
+/// them.
 struct WatchState {
   static constexpr std::size_t kMostShown = 64;
 
@@ -53,11 +53,11 @@ struct WatchState {
   std::uint64_t raised = 0;         ///< alarms in all
   /// How far an Inspector log was read.
   struct LogFile {
-    std::uint64_t offset = 0; ///< behind the last object that had ended
+    std::uint64_t offset = 0; ///< after the last complete object
     std::uint64_t head = 0;   ///< hash of its first head_bytes: another one is another file
     std::uint32_t head_bytes = 0;
     std::uint32_t process = 0;
-    std::uint64_t bytes = 0; ///< of the file, and when it was written, by the look before
+    std::uint64_t bytes = 0; ///< of the file, and when it was written, at the last poll
     std::int64_t written_ns = 0;
     InspectorHeader last; ///< of the object before the offset
   };
@@ -71,7 +71,7 @@ struct WatchState {
   void raise(Alarm alarm, std::int64_t now_ns);
 };
 
-/// A state and the folders that it is of, one a line.
+/// A state and its input folders, one per line.
 struct WatchStateFile {
   std::string inputs;
   WatchState state;
@@ -79,7 +79,7 @@ struct WatchStateFile {
 
 /// The bytes of the file.
 [[nodiscard]] std::string encode_watch_state(const std::string& inputs, const WatchState& state);
-/// What can be gone on with. Errors: kUnreadable, also for numbers that no job has.
+/// Returns a state to resume from. Errors: kUnreadable, also for impossible numbers.
 [[nodiscard]] Result<WatchStateFile> decode_watch_state(std::string_view bytes);
 
 } // namespace rankscope

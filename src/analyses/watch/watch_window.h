@@ -1,5 +1,5 @@
-// What a window (the traces that the ranks of a running job wrote of the same steps) says of the
-// job, small enough to be kept for as long as it runs.
+// Results of a window (the traces that the ranks of a running job wrote of the same steps), small
+// enough to store for as long as the job runs.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -19,7 +19,7 @@ struct WatchedRank {
   double step_ms = 0; ///< the mean between the first and the last step's begin; 0: unknown
 };
 
-/// How much later than the others a rank comes to its collectives, us, a mean for each step.
+/// How much later than the others a rank starts its collectives, us: a mean for each step.
 struct WatchedLateness {
   std::int64_t rank = 0;
   std::vector<double> late_us;
@@ -57,13 +57,13 @@ struct WatchedWindow {
   std::string label;
   std::size_t number = 0, ranks = 0, of = 0; ///< `of`: ranks that are known
   double step_ms = 0;
-  std::optional<double> exposed_percent; ///< logs do not tell
+  std::optional<double> exposed_percent; ///< not available from logs
   double bus_gbps = 0;                   ///< mean over the kinds of collectives; 0 without any
   std::optional<std::int64_t> latest_rank;
   double late_us = 0; ///< of the latest rank, mean
 };
 
-/// `ranks` ascending by rank. Without collectives only the figures of steps are there.
+/// `ranks` ascending by rank. Without collectives only the values of steps are set.
 [[nodiscard]] WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label);
 
 /// Its line. `number`: windows judged by then; `known`: number of ranks. Exposed time is left

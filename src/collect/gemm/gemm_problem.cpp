@@ -59,8 +59,8 @@ std::string_view field(std::string_view text, std::string_view key) {
   return {};
 }
 
-/// Takes what is written under a name; a name that is not there leaves what was. False where a
-/// number is none.
+/// Stores the values of named fields and the reason of the first failure. An empty number leaves
+/// the old value.
 class Reader {
 public:
   void number(std::string_view text, std::int64_t& to) {
@@ -69,7 +69,7 @@ public:
     if (const auto value = to_number(text))
       to = *value;
     else
-      fail(fmt::format("\"{}\" is no number", text));
+      fail(fmt::format("\"{}\" is not a number", text));
   }
   void type(std::string_view text, GemmType& to) {
     if (const auto value = gemm_type(text))
@@ -106,7 +106,7 @@ private:
   std::string why_;
 };
 
-/// The computation of a product whose log does not tell.
+/// Returns the usual computation of a product whose log does not name it.
 GemmCompute usual_compute(GemmType a) {
   return a == GemmType::kF64                         ? GemmCompute::kF64
          : a == GemmType::kI8 || a == GemmType::kI32 ? GemmCompute::kI32

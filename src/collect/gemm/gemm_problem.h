@@ -1,4 +1,4 @@
-// A matrix product as a library was asked for it, whoever writes it down: a trace, a graph's node.
+// A matrix product as requested from a library, recorded by a trace or by a graph's node.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ enum class GemmType : std::uint8_t { kF64, kF32, kF16, kBf16, kF8E4M3, kF8E5M2, 
 inline constexpr int kGemmTypes = 8;
 /// f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i32.
 [[nodiscard]] const char* gemm_type_name(GemmType type);
-/// Also f16_r, R_16F, CUDA_R_16F, h, f8_r, bf8_r; none for what no runner knows (complex, 4 bits).
+/// Also f16_r, R_16F, CUDA_R_16F, h, f8_r, bf8_r; empty for others (complex, 4 bits).
 [[nodiscard]] std::optional<GemmType> gemm_type(std::string_view text);
 [[nodiscard]] std::uint64_t gemm_type_bytes(GemmType type);
 
@@ -44,10 +44,10 @@ struct GemmProblem {
   [[nodiscard]] std::int64_t cols_a() const { return trans_a ? m : k; }
   [[nodiscard]] std::int64_t rows_b() const { return trans_b ? n : k; }
   [[nodiscard]] std::int64_t cols_b() const { return trans_b ? k : n; }
-  /// Leading dimensions and strides that are 0 become those of matrices without gaps.
+  /// Sets leading dimensions and strides that are 0 to those of matrices without gaps.
   void fill_gaps();
-  /// Why no library can take it: an empty product, a leading dimension below its rows, bytes beyond
-  /// 2^62. "" = it can be tried.
+  /// Returns why no library can run it: an empty product, a leading dimension below its rows, bytes
+  /// beyond 2^62. "" = it can be tried.
   [[nodiscard]] std::string problem() const;
   /// 2 m n k batch.
   [[nodiscard]] double flops() const;
@@ -62,7 +62,7 @@ struct GemmProblem {
 /// What a configuration of a library trace (`library`, `config` of library_trace.csv) asks for.
 struct TracedGemm {
   std::optional<GemmProblem> problem;
-  std::string why;  ///< there is none
+  std::string why;  ///< why `problem` is empty
   std::string note; ///< what is left out: an epilogue
 };
 [[nodiscard]] TracedGemm gemm_of_trace(std::string_view library, std::string_view config);

@@ -101,7 +101,7 @@ GemmOutcome parse_gemm_outcome(std::string_view output) {
   }
   if (out.status == "ok" && out.times_us.empty()) {
     out.status = "failed";
-    out.detail = "its events tell no time";
+    out.detail = "it reported no time";
   }
   return out;
 }

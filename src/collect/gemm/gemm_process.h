@@ -1,5 +1,5 @@
-// Measures a matrix product in a process of its own: a vendor's library that crashes or hangs costs
-// one measurement. For everything that repeats products, whatever it writes about them.
+// Measures a matrix product in a separate process: a vendor's library that crashes or hangs costs
+// one measurement. All commands that repeat products use it.
 #pragma once
 
 #include "collect/gemm/gemm_problem.h"
@@ -18,7 +18,7 @@ struct GemmRunOptions {
   std::uint64_t iters = 50, warm_up = 10;
   unsigned repeats = 3;
   std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
-  std::chrono::milliseconds timeout{120'000}; ///< of the whole process
+  std::chrono::milliseconds timeout{120'000}; ///< of the complete process
   CancelToken cancel;
   std::string program = "/proc/self/exe"; ///< rankscope
 };
@@ -30,17 +30,17 @@ struct GemmOutcome {
   std::string vendor, device, architecture, backend;
 };
 
-/// Environment variables by which the libraries log what they are called with.
+/// Returns the environment variables that make the libraries log their calls.
 [[nodiscard]] const std::vector<std::string>& logging_variables();
 
-/// Starts `program library-perf --measure-gemm ...` and reads what it tells.
+/// Starts `program library-perf --measure-gemm ...` and reads the outcome that it prints.
 [[nodiscard]] GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& options);
 
-/// What that process does: each line of the outcome is told at once, so that a crash leaves those
-/// before it. To be written to its standard output.
+/// Runs in that process. Passes each line of the outcome to `tell` at once, so that a crash leaves
+/// the earlier lines; `tell` writes to the standard output.
 void measure_gemm_here(const GemmProblem& problem, const GemmRunOptions& options,
                        const std::function<void(std::string_view)>& tell);
-/// Its lines among others (libraries print too).
+/// Finds these lines among others (libraries print too).
 [[nodiscard]] GemmOutcome parse_gemm_outcome(std::string_view output);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
 // Measures a matrix product with the libraries of this machine's GPU, in this process. A library
-// that crashes takes the process along: gemm_process.h does the same in one of its own.
+// that crashes ends this process too; gemm_process.h does the same in a separate process.
 #pragma once
 
 #include "base/result.h"
@@ -16,15 +16,15 @@ namespace rankscope {
 
 class GemmRunner {
 public:
-  /// NVIDIA's libraries, else AMD's; `folder`: where they are, "" = where the loader looks. Errors:
-  /// kMissingTool with what is missing of both.
+  /// Opens NVIDIA's libraries, else AMD's. `folder`: where they are, "" = where the loader looks.
+  /// Errors: kMissingTool with the missing parts of both.
   static Result<std::unique_ptr<GemmRunner>> open(GemmFamily family, const std::string& folder);
 
   /// Allocates and fills the matrices (values of both signs from 1/2 to 1), frees those before, and
   /// lets the library choose its algorithm. Errors: kOutput: not enough memory on the device;
-  /// kUsage: the library cannot do it; kInternal: other words of it.
+  /// kUsage: the library cannot do it; kInternal: any other error of the library.
   Result<void> prepare(const GemmProblem& problem);
-  /// Microseconds of one call by events of the device around `iters` of them. Errors as before.
+  /// Returns the microseconds of one call, by device events around `iters` calls. Errors as before.
   Result<double> run(std::uint64_t iters);
 
   [[nodiscard]] const char* vendor() const; ///< NVIDIA, AMD

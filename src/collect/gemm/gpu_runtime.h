@@ -1,6 +1,6 @@
-// What a GPU's runtime library (libcudart, libamdhip64) must do for a measurement: memory, events,
-// the device's name. Opened at run time; own declarations of the few functions that are used, which
-// CUDA and HIP have with the same arguments under names of their own.
+// Functions of a GPU's runtime library (libcudart, libamdhip64) for a measurement: memory, events,
+// the device's name. The library is opened at run time. CUDA and HIP have these functions with the
+// same arguments under different names, so this file declares them itself.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -32,7 +32,7 @@ public:
 
   [[nodiscard]] GpuVendor vendor() const { return vendor_; }
   [[nodiscard]] const std::string& device() const { return device_; } ///< "NVIDIA H200"
-  /// gfx942, sm_90; "" where the library does not tell.
+  /// gfx942, sm_90; "" where the library does not report it.
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] std::uint64_t free_bytes() const;
 
@@ -80,7 +80,7 @@ private:
 /// Memory of the device, freed with the object.
 class GpuBuffer {
 public:
-  /// Filled with `pattern`, again and again. Errors: kOutput: out of memory; kInternal.
+  /// Allocates memory filled with repeats of `pattern`. Errors: kOutput: out of memory; kInternal.
   static Result<GpuBuffer> make(GpuRuntime& runtime, std::size_t bytes, const std::string& pattern);
   GpuBuffer() = default;
   GpuBuffer(GpuBuffer&& other) noexcept;

@@ -1,4 +1,4 @@
-// cuBLASLt and hipBLASLt, which have the same functions under two names and values of their own.
+// cuBLASLt and hipBLASLt, which have the same functions with different names and constants.
 // Values and signatures: cuBLAS reference (docs.nvidia.com/cuda/cublas, cublasLt* types and
 // cudaDataType_t), hipBLASLt API reference (rocm.docs.amd.com/projects/hipBLASLt, since ROCm 6.0),
 // hipblas-common.h and HIP's library_types.h.
@@ -111,7 +111,7 @@ public:
     return check(api_.create(&handle_), "Create");
   }
 
-  /// The 8-bit types of gfx94 have no negative zero and values of their own.
+  /// The 8-bit types of gfx94 have no negative zero and separate type constants.
   void use_fnuz() {
     dialect_.types[static_cast<std::size_t>(GemmType::kF8E4M3)] = kFnuzE4M3;
     dialect_.types[static_cast<std::size_t>(GemmType::kF8E5M2)] = kFnuzE5M2;

@@ -110,7 +110,7 @@ BenchCommand rccl_command(std::string_view config, const BenchOptions& options) 
     return not_measured("skipped", "measured with its Send");
   if (program.empty() || type_name.empty() || !count || !ranks)
     return not_measured("unsupported", "rccl-tests have no such collective or type");
-  // rccl-tests count the whole message: of all ranks where a call counts that of one
+  // rccl-tests count the message of all ranks; these calls count that of one rank
   const bool per_rank = name == "AllGather" || name == "ReduceScatter" || name == "AllToAll" ||
                         name == "AlltoAll" || name == "Gather" || name == "Scatter";
   const double bytes = static_cast<double>(*count) * element_bytes(type) *
@@ -197,7 +197,7 @@ std::optional<BenchResult> from_miopen(std::string_view output) {
   if (auto found = from_table(output, "timeMs", 1e3, "stats:"))
     return found;
   std::optional<BenchResult> found;
-  bool of_gpu = false; // the clock on the wall counts where nothing else was told
+  bool of_gpu = false; // wall-clock time counts only until a GPU time is found
   for (const std::string_view line : lines_of(output)) {
     const auto ms = between(line, "Elapsed: ", " ms");
     const auto value = ms ? positive(*ms) : std::nullopt;
@@ -278,7 +278,7 @@ BenchCommand bench_command(std::string_view library, std::string_view config,
   if (library == "rccl")
     return rccl_command(config, options);
   if (library == "miopen_find")
-    return not_measured("skipped", "a search for a solution, no execution");
+    return not_measured("skipped", "a search for a solution, not an execution");
   if (library == "rocblas_function" || library == "hipblaslt_function" ||
       library == "rocblas_trace")
     return not_measured("unsupported", "no bench command: trace with bench lines, which have one");

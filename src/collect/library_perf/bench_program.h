@@ -1,4 +1,4 @@
-// The libraries' own bench programs: which one repeats a configuration, and what it prints.
+// The libraries' own bench programs: which one repeats a configuration, and how its output is read.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct BenchOptions {
 
 /// How a row of library_trace.csv is measured, or why not.
 struct BenchCommand {
-  std::vector<std::string> argv; ///< empty: not at all
+  std::vector<std::string> argv; ///< empty: not measured
   std::string status;            ///< then: unsupported or skipped
   std::string why;
 };
@@ -29,8 +29,8 @@ struct BenchResult {
   std::optional<double> gflops, gbps;
   std::string architecture; ///< gfx942, where the program names it
 };
-/// What the program printed: rocblas-bench and hipblaslt-bench a header with `us` and a row,
-/// MIOpenDriver `stats:` rows or `Elapsed: <ms> ms`, rccl-tests a table. None without a time > 0.
+/// Reads the output: rocblas-bench and hipblaslt-bench print a header with `us` and a row,
+/// MIOpenDriver `stats:` rows or `Elapsed: <ms> ms`, rccl-tests a table. Empty without a time > 0.
 [[nodiscard]] std::optional<BenchResult> parse_bench_output(std::string_view library,
                                                             std::string_view output);
 

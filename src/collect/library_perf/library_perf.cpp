@@ -28,7 +28,7 @@ bool run_once(PerfRow& row, const std::vector<std::string>& argv, const LibraryP
     spec.argv[0] = own->second;
   // a log of the measured library would be measured too
   spec.unset_env = logging_variables();
-  spec.guarded = true; // what it began ends with it
+  spec.guarded = true; // processes that it leaves running are ended
   spec.out = spec.err = Stream::kCapture;
   spec.deadline = options.timeout;
   spec.cancel = options.cancel;
@@ -86,7 +86,7 @@ void measure_bench(PerfRow& row, const std::vector<std::string>& argv,
       missing.programs.insert(row.backend);
   if (row.status.empty()) {
     set_times(row, times, options);
-    row.gpu_vendor = "AMD"; // all of these programs are of ROCm
+    row.gpu_vendor = "AMD"; // all of these programs belong to ROCm
   }
 }
 
@@ -118,7 +118,7 @@ void measure_row(PerfRow& row, const LibraryPerfOptions& options, Missing& missi
                               : gemm_of_trace(row.library, row.config);
   const bool bench = options.runner != PerfRunner::kNative && !command.argv.empty();
   if (!bench && !gemm.problem) {
-    // the bench program's reason counts where it has one: a search is no product
+    // the bench program's reason counts where it has one: a search is not a product
     const bool theirs = !command.status.empty() && (options.runner == PerfRunner::kBench ||
                                                     gemm.why == "no runner for this library");
     return set_failed(row, theirs ? command.status.c_str() : "unsupported",

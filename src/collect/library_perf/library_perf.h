@@ -34,11 +34,11 @@ struct LibraryPerfOptions {
   CancelToken cancel;                         ///< rows not measured yet are "skipped"
 };
 
-/// How the libraries themselves are measured.
+/// Returns the options for measurements with the libraries themselves.
 [[nodiscard]] GemmRunOptions native_options(const LibraryPerfOptions& options);
 
-/// Measures each row in place; the mean of the repeats and their standard deviation. A program that
-/// is not in PATH is asked for once. `progress` is told each row that is done.
+/// Measures each row in place: mean and standard deviation of the repeats. A program that is not in
+/// PATH is looked for once. `progress` gets each row that is done.
 void measure_rows(std::vector<PerfRow>& rows, const LibraryPerfOptions& options,
                   const std::function<void(std::size_t done, const PerfRow&)>& progress);
 

@@ -25,7 +25,7 @@ inline constexpr double kSameTime = 0.02;
 struct PerfRow {
   std::string job_id, created, model, library, config;
   std::uint64_t calls = 0;
-  std::string gpu_vendor, gpu_architecture;      ///< as the bench program tells, may be empty
+  std::string gpu_vendor, gpu_architecture;      ///< as the bench program prints it, may be empty
   std::string backend;                           ///< the program
   std::optional<double> time_us, time_us_stddev; ///< of one call; over repeats
   std::uint64_t iters = 0;
@@ -47,9 +47,9 @@ Result<std::vector<PerfRow>> read_trace_rows(const std::string& path);
 /// total_us,share_pct,status,detail. Errors: kOutput.
 Result<void> write_perf_table(const std::string& path, std::vector<PerfRow> rows);
 
-/// Two tables side by side: library,config,calls,a_us,b_us,ratio,winner,a_status,b_status; ratio =
+/// Compares two tables: library,config,calls,a_us,b_us,ratio,winner,a_status,b_status; ratio =
 /// b_us / a_us, winner A or B where they differ by more than 2 %, "same" within; most time first.
-/// Rows of one side only are there too. Returns how many of each.
+/// Rows of one side only are included. Returns how many of each.
 struct PerfComparison {
   std::size_t a_wins = 0, b_wins = 0, same = 0, not_comparable = 0;
   double a_total_us = 0, b_total_us = 0; ///< of the rows with both times, by the calls of A

@@ -1,4 +1,4 @@
-// One configuration and what was counted of it.
+// One configuration with its counts.
 #pragma once
 
 #include "collect/library_trace/library_call.h"
@@ -13,7 +13,7 @@ struct ConfigCount {
   LibraryCall call;
   std::uint64_t calls = 0;
   std::optional<double> first_s, last_s;
-  std::optional<double> kernel_us;             ///< in its kernels, of all calls whose end is told
+  std::optional<double> kernel_us;             ///< in its kernels, of all calls with a known end
   std::vector<std::uint32_t> processes, ranks; ///< ids of texts, ascending
 };
 

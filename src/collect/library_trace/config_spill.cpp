@@ -174,7 +174,7 @@ public:
 
 private:
   [[nodiscard]] std::uint64_t left() const { return end_ - at_ + (buffer_.size() - used_); }
-  /// Makes that many bytes stand in the buffer behind `used_`.
+  /// Reads until the buffer has that many bytes after `used_`.
   Result<void> need(std::size_t bytes) {
     if (bytes > left())
       return Error{ErrorCode::kOutput, "the temporary file of configurations", "is cut off", ""};

@@ -1,5 +1,5 @@
-// Configurations on disk: more of them than memory should hold, in sorted runs of one temporary
-// file that has no name any more, so that nothing of it outlives the process.
+// Configurations on disk, if they are too many for memory: sorted runs in one temporary file. The
+// file has no name any more, so that nothing of it outlives the process.
 #pragma once
 
 #include "base/result.h"
@@ -18,7 +18,7 @@ using ConfigOrder = bool (*)(const ConfigCount&, const ConfigCount&);
 [[nodiscard]] bool config_text_before(const ConfigCount& a, const ConfigCount& b);
 /// As the tables have them: kind, most calls first, text.
 [[nodiscard]] bool config_row_before(const ConfigCount& a, const ConfigCount& b);
-/// `later` was seen behind `first`: their sum, in `first`.
+/// Adds `later`, which was seen after `first`, to `first`.
 void add_config(ConfigCount& first, ConfigCount&& later);
 
 class ConfigSpill {

@@ -85,7 +85,7 @@ std::uint32_t ConfigTable::entry(const LibraryCall& call) {
 void ConfigTable::spill() {
   if (!error_)
     if (const auto done = spilled_.add_run(entries_, config_text_before, folder_); !done)
-      error_ = done.error(); // finish() tells
+      error_ = done.error(); // finish() returns it
   entries_.clear();
   for (TextIndex& index : by_config_)
     index.clear();

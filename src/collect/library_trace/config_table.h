@@ -1,4 +1,4 @@
-// The configurations that were seen, each once, with what was counted of it.
+// The configurations that were seen, each once with its counts.
 #pragma once
 
 #include "base/result.h"
@@ -36,26 +36,26 @@ private:
   TextIndex ids_;
 };
 
-/// At most `max_configs` of a kind in memory: before one more all of them go to a temporary file in
-/// `folder` ("" = that of temporary files), and finish() adds up what it holds.
+/// Keeps at most `max_configs` of a kind in memory. Before one more, all entries go to a temporary
+/// file in `folder` ("" = that of temporary files); finish() adds up the file's entries.
 class ConfigTable {
 public:
   explicit ConfigTable(std::size_t max_configs, std::string folder = {})
       : max_configs_(max_configs), folder_(std::move(folder)) {}
 
-  /// The entry of a call, made when it is new; it stays so as long as generation() does.
+  /// Returns the entry of a call, which is added if it is new; valid until generation() changes.
   std::uint32_t entry(const LibraryCall& call);
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   void count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,
              std::optional<std::uint32_t> process, std::optional<std::uint32_t> rank);
   void add_kernel_us(std::uint32_t entry, double us);
 
-  /// No more entries. Errors: kOutput: what did not fit in memory could not be kept.
+  /// Ends the input. Errors: kOutput: entries that did not fit in memory could not be stored.
   Result<void> finish();
   /// After finish(): each configuration once, in the order of the tables. Errors: kOutput, and
   /// those of `each`.
   Result<void> for_each(const std::function<Result<void>(const ConfigCount&)>& each);
-  /// After finish(): different ones of a kind.
+  /// After finish(): how many different configurations of a kind there are.
   [[nodiscard]] std::size_t configs(LogKind kind) const {
     return configs_[static_cast<std::size_t>(kind)];
   }
@@ -74,8 +74,8 @@ private:
   std::optional<Error> error_;
 };
 
-/// The process and rank that a line's beginning tells: "[rank3]: ", "[1,3]<stderr>:", "3: ",
-/// "(EngineCore pid=594) ", "HOST 594_594 ". Empty where it does not. Colours are skipped.
+/// Reads the process and rank from the beginning of a line: "[rank3]: ", "[1,3]<stderr>:", "3: ",
+/// "(EngineCore pid=594) ", "HOST 594_594 ". Empty where they are missing. Colours are skipped.
 struct LinePrefix {
   std::string_view process, rank;
 };

@@ -10,7 +10,7 @@ struct Needle {
   LogMarker marker;
 };
 
-/// Each begins with four bytes that no other has, but for those that say more below.
+/// No text is the beginning of another one, so at most one matches at a position.
 constexpr std::array<Needle, 12> kNeedles = {{
     {"rocblas-bench ", LogMarker::kRocblasBench},
     {"rocblas_function: ", LogMarker::kRocblasFunction},

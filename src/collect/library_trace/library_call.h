@@ -1,4 +1,4 @@
-// One call of a GPU library as its log tells it.
+// One call of a GPU library, as read from its log.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class LogKind : std::uint8_t {
   kHipblaslt,         ///< hipblaslt: bench lines
   kHipblasltFunction, ///< hipblaslt_function: profile records
   kMiopen,            ///< miopen: calls
-  kMiopenFind,        ///< miopen_find: searches for a solution, which are no executions
+  kMiopenFind,        ///< miopen_find: searches for a solution, which are not executions
   kTensile,           ///< tensile: kernels that were chosen
   kRccl,              ///< rccl: collective and point-to-point calls
   kRcclKernel,        ///< rccl_kernel: launches of the kernel trace
@@ -33,8 +33,8 @@ struct LibraryCall {
   std::string dtype;     ///< bf16_r, f16
   std::string problem;   ///< m=.. n=.. k=.. or count=.. nranks=..
   std::string layout;    ///< TN, NHWC
-  std::string solution;  ///< index or algorithm, as far as told
-  std::string kernel;    ///< name, as far as told
+  std::string solution;  ///< index or algorithm, if logged
+  std::string kernel;    ///< name, if logged
   double bytes = 0;      ///< read and written by one call, 0 = not known
   double flops = 0;      ///< of one call, 0 = not known
 };

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace rankscope {
 namespace {
 
-/// Where configurations go that memory should not hold: beside the output.
+/// Returns the folder for configurations that are too many for memory: that of the output.
 std::string folder_of(const LibraryTraceOptions& options) {
   if (options.csv.empty() || options.csv == "-")
     return {};

@@ -1,5 +1,5 @@
 // The logs that GPU libraries print about their calls (rocBLAS, hipBLASLt, MIOpen, Tensile,
-// RCCL/NCCL, cuBLAS, cuBLASLt, cuDNN): which variables turn them on, and what they come to:
+// RCCL/NCCL, cuBLAS, cuBLASLt, cuDNN): which variables turn them on, and the tables made of them:
 // library_trace.csv, one row per configuration and library with its calls, and the same in detail.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace rankscope {
 
-/// A library whose log is turned on. Reading knows all of them always.
+/// A library whose log is turned on. Lines of all libraries are read in any case.
 enum class TracedLibrary : std::uint8_t {
   kRocblas,
   kHipblaslt,
@@ -74,8 +74,8 @@ public:
   explicit LibraryTrace(LibraryTraceOptions options);
   ~LibraryTrace();
 
-  /// What turns the logs on, given the environment the child would have. Masks of the user are kept
-  /// (OR), NCCL_DEBUG_SUBSYS is extended, files of the user give way to ours with a note.
+  /// Returns the changes to the child's environment that turn the logs on. Masks of the user are
+  /// combined (OR), NCCL_DEBUG_SUBSYS is extended, our files replace those of the user with a note.
   [[nodiscard]] EnvironmentChange
   environment(const std::map<std::string, std::string>& child) const;
 
@@ -85,9 +85,9 @@ public:
   /// time; different streams may not be fed at the same time.
   void feed(std::size_t stream, std::string_view bytes, std::optional<double> t_s = {},
             std::string* others = nullptr);
-  /// The end of a stream: a last line without its end counts. `process` is told before its bytes.
+  /// Ends a stream: a last line without its end counts.
   void end(std::size_t stream, std::string* others = nullptr);
-  /// The process that a stream belongs to (the pid in the name of its file).
+  /// Names the process of a stream (the pid in its file's name); to be called before its bytes.
   void name_process(std::size_t stream, const std::string& process);
 
   /// Reads what the libraries wrote into log_folder, ends all streams and writes the tables

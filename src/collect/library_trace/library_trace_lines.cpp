@@ -1,4 +1,4 @@
-// What a line of a library's log says: LibraryTrace's tables get it.
+// Reads the lines of the libraries' logs into LibraryTrace's tables.
 #include "base/saturated.h"
 #include "collect/library_trace/library_trace_state.h"
 
@@ -59,7 +59,7 @@ LogKind kind_of(LogMarker marker) {
   return LogKind::kRocblas;
 }
 
-/// Formats whose whole text is the configuration: a text seen before needs no second parse.
+/// Formats whose complete text is the configuration: a known text is not parsed again.
 bool text_is_config(LogMarker marker) {
   return marker == LogMarker::kRocblasBench || marker == LogMarker::kHipblasltBench ||
          marker == LogMarker::kMiopenDriver || marker == LogMarker::kTensileKernel;
@@ -93,7 +93,7 @@ LogIds LibraryTrace::State::ids_of(const LogStream& s, std::string_view before,
   return ids;
 }
 
-/// Entries of texts that were seen before are none any more when all went to disk.
+/// When all entries went to disk, the entries of known texts are no longer valid.
 std::uint32_t LibraryTrace::State::entry(const LibraryCall& call) {
   const std::uint64_t before = table.generation();
   const std::uint32_t found = table.entry(call);
@@ -134,7 +134,7 @@ void LibraryTrace::State::end_record(LogStream& s, std::optional<double> t_s) {
 
 void LibraryTrace::State::take_text(LogStream& s, LogMarker marker, std::string_view before,
                                     std::string_view text, std::optional<double> t_s) {
-  // MIOpen's function stands before the text and decides the kind
+  // MIOpen's function is before the text and decides the kind
   const LogKind kind = marker == LogMarker::kMiopenDriver && is_miopen_find(before)
                            ? LogKind::kMiopenFind
                            : kind_of(marker);

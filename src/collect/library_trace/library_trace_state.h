@@ -1,5 +1,5 @@
-// What LibraryTrace keeps, and how a line is taken: library_trace.cpp has the streams, files and
-// tables, library_trace_lines.cpp what a line says.
+// State of LibraryTrace. library_trace.cpp handles the streams, files and tables,
+// library_trace_lines.cpp the lines.
 #pragma once
 
 #include "collect/library_trace/config_table.h"
@@ -19,10 +19,10 @@
 
 namespace rankscope {
 
-/// What a stream carries from line to line.
+/// State of a stream from line to line.
 struct LogStream {
   LineSplitter lines;
-  std::string process;              ///< of all its lines, where its file tells
+  std::string process;              ///< of all its lines, if its file names it
   std::string solution;             ///< Tensile's, for the next kernel
   std::optional<CudaRecord> record; ///< begun
 };

@@ -1,4 +1,4 @@
-// Bytes in any pieces become lines, in bounded memory.
+// Splits bytes in any pieces into lines, in bounded memory.
 #pragma once
 
 #include "os/byte_source.h"
@@ -17,7 +17,7 @@ public:
   static constexpr std::size_t kLongest = std::size_t{1} << 20;
 
   /// Calls line(text, end): `text` without its end and at most kLongest, `end` "\n" or "\r\n".
-  /// Views into `bytes` where a line lies in one piece.
+  /// Both are views into `bytes` if a line is in one piece.
   template <class Line> void feed(std::string_view bytes, Line&& line) {
     while (!bytes.empty()) {
       const void* found = std::memchr(bytes.data(), '\n', bytes.size());
@@ -38,7 +38,7 @@ public:
       bytes.remove_prefix(length + 1);
     }
   }
-  /// The end of the stream: what has no line end is a line with the end "".
+  /// Ends the stream: a last line without its end gets the end "".
   template <class Line> void finish(Line&& line) {
     if (open_)
       line(std::string_view(begun_), std::string_view());
@@ -51,7 +51,7 @@ private:
   void keep(std::string_view bytes) {
     open_ = true;
     if (begun_.size() <= kLongest && begun_.size() + bytes.size() > kLongest)
-      ++long_lines_; // told once per line: from here on it is over the limit
+      ++long_lines_; // counted once per line: from here on it is over the limit
     if (begun_.size() < kLongest + 1)
       begun_.append(bytes.substr(0, kLongest + 1 - begun_.size()));
   }

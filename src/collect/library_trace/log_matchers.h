@@ -1,5 +1,5 @@
-// One line of a log as the call of a library that it tells of. Lines may have anything in front
-// (ranks, hosts, colours): what counts is found, not anchored, and what is found must parse whole.
+// Reads one line of a log as the library call that it records. Lines may have anything in front
+// (ranks, hosts, colours): the call may begin anywhere, but it must parse completely.
 #pragma once
 
 #include "collect/library_trace/library_call.h"
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What a line says it is, by a text that only such lines have.
+/// Kind of a line, by a text that only such lines have.
 enum class LogMarker : std::uint8_t {
   kRocblasBench,
   kRocblasFunction,
@@ -33,14 +33,14 @@ struct FoundMarker {
   std::size_t begin = 0; ///< where the library's own text begins
 };
 
-/// The first marker of a line, none for lines of no library. Linear, one pass.
+/// Returns the first marker of a line; empty for lines of no library. Linear, one pass.
 [[nodiscard]] std::optional<FoundMarker> find_marker(std::string_view line);
 
 /// A parsed line. `calls` is its call_count where it has one.
 struct ParsedCall {
   LibraryCall call;
   std::uint64_t calls = 1;
-  std::string_view process; ///< HOST:PID where the line tells, into the line
+  std::string_view process; ///< HOST:PID if the line has it; a view into the line
   std::string_view rank;
 };
 
@@ -53,7 +53,7 @@ struct ParsedCall {
 /// `before`: the line up to the driver's path, which ends with the function that logs it:
 /// "MIOpen(HIP): Command [LogCmdConvolution]", in very old builds "LogCmdConvolution:".
 [[nodiscard]] bool is_miopen_log(std::string_view before);
-/// Whether it is a search for a solution, no execution.
+/// Returns whether it is a search for a solution, not an execution.
 [[nodiscard]] bool is_miopen_find(std::string_view before);
 [[nodiscard]] std::optional<ParsedCall> parse_miopen(std::string_view before,
                                                      std::string_view text);

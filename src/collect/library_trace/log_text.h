@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// What stands behind the first `size` bytes; "" where there are no more (a line cut off there).
+/// Returns the text after the first `size` bytes; "" without any (a line that is cut off there).
 [[nodiscard]] inline std::string_view behind(std::string_view text, std::size_t size) {
   return size < text.size() ? text.substr(size) : std::string_view();
 }
@@ -26,7 +26,7 @@ namespace rankscope {
   return word;
 }
 
-/// What stands between `before` and `after` at the first place; none without both.
+/// Returns the text between the first `before` and the next `after`; empty without both.
 [[nodiscard]] inline std::optional<std::string_view>
 between(std::string_view text, std::string_view before, std::string_view after) {
   const std::size_t at = text.find(before);
@@ -39,9 +39,9 @@ between(std::string_view text, std::string_view before, std::string_view after) 
   return text.substr(0, end);
 }
 
-/// `-m 64 --transA N --bias_vector` as options with their values in order. None when a word stands
-/// where none may: a value without option, an option that is no name; `several` values per option
-/// only where asked for.
+/// Reads `-m 64 --transA N --bias_vector` as options with their values in order. Empty when a word
+/// is out of place: a value without option, an option that is not a name, or several values per
+/// option without `several_values`.
 struct CommandOption {
   std::string_view name; ///< with its dashes
   std::vector<std::string_view> values;

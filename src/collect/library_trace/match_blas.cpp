@@ -101,7 +101,7 @@ bool describe_gemm(const Options& options, LibraryCall& call) {
   return true;
 }
 
-/// Work of the level 1 and 2 functions that are frequent; others have no figure.
+/// Describes level 1 and 2 functions; computes the work of the frequent ones only.
 void describe_vector(const Options& options, LibraryCall& call) {
   const double n = size_of(options, "-n").value_or(0), m = size_of(options, "-m").value_or(0);
   call.dtype = first_of(options, {"-r", "--a_type"});
@@ -153,7 +153,7 @@ private:
 };
 
 std::optional<ParsedCall> parse_record(std::string_view text, std::string_view key, LogKind kind) {
-  // whole: from the key to a closing brace, nothing behind, one record
+  // complete: one record from the key to a closing brace, nothing after it
   const Record record(text);
   const auto count = to_number<std::uint64_t>(record.value("call_count"));
   const std::string_view function = record.value(key);

@@ -58,7 +58,7 @@ const Collective* collective_named(std::string_view name) {
   return nullptr;
 }
 
-/// Reads `key value` in order: the words of a call stand in one order in every release.
+/// Reads `key value` pairs in order: every release writes the words of a call in the same order.
 class Fields {
 public:
   explicit Fields(std::string_view text) : text_(text) {}

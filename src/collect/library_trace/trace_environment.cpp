@@ -61,8 +61,7 @@ private:
   EnvironmentChange out_;
 };
 
-/// The user's subsystems with INIT and COLL, each once. ALL and an exclusion (^NET) stay as they
-/// are but for what they leave out.
+/// Returns the user's subsystems with INIT and COLL, each once. ALL already includes both.
 std::string subsystems(const std::string& had) {
   std::string out = had;
   const std::string low = "," + lowercase(had) + ",";
@@ -79,7 +78,7 @@ void set_nccl(Change& change, const std::string& folder, bool kernels) {
   if (level != "info" && level != "trace") // TRACE says all of INFO
     change.set("NCCL_DEBUG", "INFO");
   const std::string had = change.had("NCCL_DEBUG_SUBSYS");
-  // ^X means everything but X: it has COLL already
+  // ^X means everything but X: unless X is COLL, it includes COLL
   const std::string wanted = had.starts_with("^") ? had : subsystems(had);
   change.set("NCCL_DEBUG_SUBSYS",
              had.starts_with("^") && contains(lowercase(had), "coll") ? "INIT,COLL" : wanted);

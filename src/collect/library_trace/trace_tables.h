@@ -14,7 +14,7 @@ namespace rankscope {
 Result<void> write_trace_table(const LibraryTraceOptions& options, ConfigTable& table);
 /// `library,operation,dtype,problem,layout,solution,kernel,calls,bytes,flops,first_s,last_s,
 /// processes,ranks,damaged,kernel_us`: the same rows; bytes, flops and kernel_us of all calls;
-/// damaged lines of a library in a row of their own, operation "(damaged)".
+/// damaged lines of a library in a separate row, operation "(damaged)".
 Result<void> write_trace_detail(const LibraryTraceOptions& options, ConfigTable& table,
                                 std::span<const LibraryCount> counts);
 

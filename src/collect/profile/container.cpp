@@ -52,7 +52,7 @@ void place_in_container(const ContainerOptions& options, std::vector<std::string
   run.gpus = gpus_of(options);
   keeper = container_run_words(run);
   keeper.insert(keeper.end(), options.arguments.begin(), options.arguments.end());
-  // reads what we never write: it ends with us, and the container with it
+  // cat waits for input that never comes: it ends with us, and the container ends with it
   keeper.insert(keeper.end(), {"-i", "--entrypoint", "cat", options.image});
   prefix = {run.tool, "exec", "-w", run.folder};
   target.image = {run.tool, "run", "--rm", "--entrypoint", "sh", options.image};

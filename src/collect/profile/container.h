@@ -1,4 +1,4 @@
-// A run inside a container: one container for the command and all scripts, which ends with us.
+// A run inside a container: one for the command and all scripts; it ends with this process.
 #pragma once
 
 #include "collect/profile/plan.h"
@@ -33,8 +33,8 @@ void place_in_container(const ContainerOptions& options, std::vector<std::string
 /// The container while it runs.
 class Container {
 public:
-  /// With an empty `keeper` there is none. Its program reads from us and ends when we are gone,
-  /// however that comes. Errors: kMissingTool.
+  /// Starts nothing if `keeper` is empty. The container's program reads from this process and ends
+  /// with it, even when this process is killed. Errors: kMissingTool.
   static Result<Container> start(const std::vector<std::string>& keeper, const std::string& name,
                                  const std::string& out);
   Container(Container&& other) noexcept;
@@ -44,7 +44,7 @@ public:
 private:
   Container() = default;
   std::optional<Process> process_;
-  int input_ = -1; ///< our end of what it reads
+  int input_ = -1; ///< our end of its input
   std::string docker_, name_, fifo_;
 };
 

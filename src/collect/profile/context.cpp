@@ -134,7 +134,7 @@ Result<std::vector<int>> gpu_indices(const std::string& text, const std::string&
     const auto from = to_number<int>(part.substr(0, dash));
     const auto to = dash == std::string::npos ? from : to_number<int>(part.substr(dash + 1));
     if (!from || !to || *from < 0 || *to > kMost || *to < *from)
-      return Error{ErrorCode::kUsage, where, fmt::format("'{}' is no list of GPUs", text),
+      return Error{ErrorCode::kUsage, where, fmt::format("'{}' is not a list of GPUs", text),
                    "0,2 or 0-3"};
     for (int i = *from; i <= *to; ++i)
       if (std::find(out.begin(), out.end(), i) == out.end())

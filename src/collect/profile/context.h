@@ -1,4 +1,4 @@
-// What a profiling run is given beside its flags: --additional-context, as text and as files.
+// Input of a profiling run in addition to its flags: --additional-context, as text and as files.
 #pragma once
 
 #include "collect/profile/tool_table.h"
@@ -17,8 +17,8 @@ struct ProfileContext {
   std::vector<std::string> docker_mounts; ///< HOST:CONTAINER
   std::string docker_gpus;                ///< "", "all" or a list of indices, ranges resolved
   std::optional<double> timeout_s;
-  std::string gpu_vendor, guest_os; ///< upper case; empty = not said
-  std::vector<std::string> notes;   ///< warnings: accepted though no JSON, unknown keys
+  std::string gpu_vendor, guest_os; ///< upper case; empty = not given
+  std::vector<std::string> notes;   ///< warnings: accepted though not JSON, unknown keys
 };
 
 /// Reads the files, then the texts, each merged over those before it: objects deeply, lists

@@ -1,5 +1,5 @@
-// Hardware counters for rocprofv3 by what is asked and by the GPU's architecture, in groups that
-// its blocks can count at once: each further group is a further run of the whole command.
+// Hardware counters for rocprofv3 by requested set and GPU architecture, in groups that the GPU's
+// blocks can count at once. Each further group needs a further run of the complete command.
 #pragma once
 
 #include "collect/profile/tool_table.h"
@@ -19,9 +19,8 @@ namespace rankscope {
 [[nodiscard]] std::vector<std::vector<std::string_view>> counter_groups(std::string_view set,
                                                                         std::string_view gfx);
 
-/// In commands of the tools `{counters:SET}` becomes "--pmc A B ..." where one group is enough,
-/// else
-/// "-i {out}/counters_SET.txt", a file with a line "pmc: A B ..." a group among the tool's files;
+/// Replaces `{counters:SET}` in commands of the tools by "--pmc A B ..." if one group is enough,
+/// else by "-i {out}/counters_SET.txt": a file of the tool with one line "pmc: A B ..." per group.
 /// `passes` is the number of groups. Errors: kUsage for an unknown set.
 Result<void> place_counters(std::vector<ToolEntry>& tools, const std::string& gfx);
 

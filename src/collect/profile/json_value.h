@@ -1,5 +1,5 @@
-// JSON as a value that can be changed: what configuration files are while they are merged. Objects
-// keep the order of their members.
+// JSON as a value that can be changed, for merging configuration files. Objects keep the order of
+// their members.
 #pragma once
 
 #include "base/result.h"
@@ -23,7 +23,7 @@ struct Json {
   std::vector<Json> items;
   std::vector<JsonMember> members;
 
-  Json(); // defined below: clang wants to know a member's size first
+  Json(); // defined below: clang needs the size of a member first
   ~Json();
   Json(const Json& other);
   Json(Json&& other) noexcept;
@@ -56,12 +56,12 @@ struct Json {
   static Json object(std::initializer_list<JsonMember> members);
 
   [[nodiscard]] bool is(Kind k) const { return kind == k; }
-  /// The member of this name, nullptr when there is none or this is no object.
+  /// Returns the member of this name; nullptr when it is missing or this is not an object.
   [[nodiscard]] const Json* find(std::string_view key) const;
-  /// The member, made when it is not there; this becomes an object.
+  /// Returns the member, which is added when it is missing; this becomes an object.
   Json& at(std::string_view key);
-  /// The text of kText, or the digits of kNumber and true/false: what an environment variable
-  /// holds.
+  /// Returns the text of kText, or the digits of kNumber and true/false, as an environment variable
+  /// contains them.
   [[nodiscard]] std::optional<std::string> scalar() const;
   [[nodiscard]] std::optional<double> number() const;
   /// JSON text, indented by two blanks a level.
@@ -83,9 +83,9 @@ inline Json& Json::operator=(Json&& other) noexcept = default;
 /// "an object", "a text", for messages.
 [[nodiscard]] const char* kind_name(Json::Kind kind);
 
-/// Parses `text`. What is no JSON but a Python literal (single quotes, True, None, tuples) or has
-/// comments or trailing commas is taken too; `notes` then gets a line that says so. `where` names
-/// the source in errors. Errors: kUsage.
+/// Parses `text`. Also accepts Python literals (single quotes, True, None, tuples), comments and
+/// trailing commas; `notes` then gets a line that says so. `where` names the source in errors.
+/// Errors: kUsage.
 Result<Json> parse_json(const std::string& text, const std::string& where,
                         std::vector<std::string>* notes);
 /// The file's content, as parse_json(). Errors: kUnreadable, kUsage.

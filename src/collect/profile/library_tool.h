@@ -8,12 +8,12 @@
 
 namespace rankscope {
 
-/// One tool for all library traces of the plan, nullptr when it has none. `out` is the run's
+/// Makes one tool for all library traces of the plan; nullptr without any. `out` is the run's
 /// folder. `hide`: lines of libraries are not shown (run.log has them).
 [[nodiscard]] std::unique_ptr<NativeTool>
 make_library_tool(const Plan& plan, const std::string& out, const std::string& model, bool hide);
 
-/// What turns the log of a tool (rocblas_trace) on in an environment; nothing for other tools.
+/// Returns the changes that turn on the log of a tool (rocblas_trace); empty for other tools.
 [[nodiscard]] std::vector<EnvChange> library_environment(const ToolEntry& tool,
                                                          const std::string& log_folder,
                                                          const EnvPairs& environment,

@@ -1,4 +1,4 @@
-// Which libraries the processes of a run have in memory: looked at while it runs.
+// Polls which libraries the processes of a run have in memory.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -21,7 +21,7 @@ using SeenLibraries = std::map<std::string, EnvPairs>;
 
 class LibraryWatch : NonCopyable {
 public:
-  /// Looks at `root` and all below it, often in its first second, then four times a second; does
+  /// Polls `root` and its descendants, often in the first second, then four times per second; does
   /// nothing without names.
   LibraryWatch(pid_t root, std::set<std::string> names);
   ~LibraryWatch();

@@ -35,7 +35,7 @@ std::optional<double> number_at(const Json& root, std::initializer_list<const ch
   return value == nullptr ? std::nullopt : value->number();
 }
 
-/// Times since 1970 in ns are more than a double holds.
+/// Returns an integer: times since 1970 in ns need more digits than a double has.
 std::optional<std::int64_t> whole_at(const Json& root, std::initializer_list<const char*> keys) {
   const Json* value = below(root, keys);
   return value == nullptr || !value->is(Json::Kind::kNumber) ? std::nullopt
@@ -131,7 +131,7 @@ private:
       take(*json, r);
     }
     if (r.rank && !seen_.insert(*r.rank).second)
-      return Error{ErrorCode::kUsage, r.folder, fmt::format("rank {} is there twice", *r.rank),
+      return Error{ErrorCode::kUsage, r.folder, fmt::format("rank {} occurs twice", *r.rank),
                    "one folder for each rank"};
     if (!r.known())
       out_.facts.push_back({"", profile::UnreadableRank{r.folder, r.problem}});
@@ -172,7 +172,7 @@ private:
     }
   }
 
-  /// Numbers that lie between those that are there.
+  /// Reports up to 20 rank numbers that are missing below the highest one.
   void find_missing() {
     profile::MissingRanks missing;
     for (std::int64_t n = 0, count = 0; !seen_.empty() && n < *seen_.rbegin() && count < 20; ++n)

@@ -1,5 +1,5 @@
-// The ranks of a profiling run as one: their manifests and their samples joined. Each rank has run
-// under a profile of its own, in OUT/rank_N.
+// Joins the manifests and samples of all ranks of a profiling run. Each rank was profiled
+// separately, in OUT/rank_N.
 #pragma once
 
 #include "collect/profile/json_value.h"
@@ -14,7 +14,7 @@
 
 namespace rankscope {
 
-/// A rank as its manifest tells; what it does not tell is missing.
+/// A rank as its manifest describes it; values that the manifest lacks are empty.
 struct ProfiledRank {
   std::optional<std::int64_t> rank;
   std::string folder;
@@ -45,18 +45,18 @@ struct ProfiledRanks {
 };
 
 /// The ranks in `folders`: each a run's folder, or one with folders rank_N. Errors: kUnreadable
-/// for a folder with neither; kUsage for a rank that is there twice. A rank whose manifest is
+/// for a folder with neither; kUsage for a rank that occurs twice. A rank whose manifest is
 /// missing or damaged stays in the list with the problem.
 Result<ProfiledRanks> merge_ranks(const std::vector<std::string>& folders);
 
-/// The manifest of the whole: format rankscope-profile-ranks-1.
+/// Returns the manifest of all ranks together: format rankscope-profile-ranks-1.
 /// `findings`: those of its facts.
 [[nodiscard]] Json merged_json(const ProfiledRanks& run, std::span<const Finding> findings);
 /// A line per rank, the sum, findings.
 [[nodiscard]] std::string merged_text(const ProfiledRanks& run, std::span<const Finding> findings);
 
 /// manifest.json, summary.txt and, where ranks have samples, gpu_samples.csv with the rank in front
-/// of each row, into `out`. Errors: kOutput, kUnreadable; kUsage when `out` holds the manifest of a
+/// of each row, into `out`. Errors: kOutput, kUnreadable; kUsage when `out` has the manifest of a
 /// run and not of ranks.
 Result<void> write_merged(const ProfiledRanks& run, std::span<const Finding> findings,
                           const std::string& out);

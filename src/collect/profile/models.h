@@ -1,4 +1,4 @@
-// models.json: which commands a tag stands for.
+// models.json: which commands a tag selects.
 #pragma once
 
 #include "collect/profile/json_value.h"
@@ -25,15 +25,15 @@ struct Model {
 };
 
 struct ModelSearch {
-  std::string file = "models.json"; ///< or the folder that holds it
+  std::string file = "models.json"; ///< or the folder with this file
   std::vector<std::string> tags;    ///< each also a comma list; name, tag, all, scope/..., tag:k=v
   bool allow_python = false;        ///< scripts/*/get_models_json.py may be run
 };
 
-/// Models of models.json and scripts/*/models.json that the tags mean: per tag in the order of the
-/// files, a model that two tags mean stands there twice. Errors: kUnreadable; kUsage for a wrong
-/// type (with a JSON pointer), a tag that means nothing (with the nearest), a folder with both
-/// kinds of lists or one that would have to run Python without being allowed to.
+/// Returns the models of models.json and scripts/*/models.json that the tags select: per tag in the
+/// order of the files. A model that two tags select is in the list twice. Errors: kUnreadable;
+/// kUsage for a wrong type (with a JSON pointer), a tag that selects nothing (with the nearest), a
+/// folder with both kinds of lists or one that would have to run Python without being allowed to.
 Result<std::vector<Model>> find_models(const ModelSearch& search, std::vector<std::string>& notes);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// A tool that rankscope is itself: it runs in this process, beside the command.
+// A tool that is part of rankscope: it runs in this process while the command runs.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -18,7 +18,7 @@ enum class RunPhase { kPre, kRun, kPost };
 class NativeTool : public Interface {
 public:
   [[nodiscard]] virtual std::vector<std::string> names() const = 0; ///< of the tools that it is
-  /// What the command's environment has to have for it.
+  /// Adds the changes that it needs to the command's environment.
   virtual void prepare([[maybe_unused]] std::vector<EnvChange>& env) {}
   /// Before any script. An error says that it cannot do its work.
   virtual Result<void> begin() { return {}; }
@@ -27,20 +27,20 @@ public:
   /// time.
   virtual void on_output([[maybe_unused]] std::size_t stream,
                          [[maybe_unused]] std::string_view bytes, [[maybe_unused]] double t_s) {}
-  /// Whether it takes lines out of what the command shows; shown() then says what is left.
+  /// Returns whether it removes lines from the command's output; shown() then returns the rest.
   [[nodiscard]] virtual bool hides() const { return false; }
-  /// What of a stream came since the last call and is to be shown; `last`: the stream has ended.
+  /// Returns the text of a stream to be shown since the last call; `last`: the stream has ended.
   [[nodiscard]] virtual std::string shown([[maybe_unused]] std::size_t stream,
                                           [[maybe_unused]] bool last) {
     return {};
   }
-  /// After the last script. Facts to be reported go to `facts`, figures to `figures` (an object of
+  /// After the last script. Facts to be reported go to `facts`, values to `figures` (an object of
   /// the manifest). Errors: kOutput.
   virtual Result<void> end([[maybe_unused]] std::vector<ProfileFact>& facts,
                            [[maybe_unused]] Json& figures) {
     return {};
   }
-  /// After end(): how many records one of its tools found, where a file does not tell.
+  /// After end(): how many records one of its tools found, where its files do not show it.
   [[nodiscard]] virtual std::optional<std::uint64_t>
   records([[maybe_unused]] const std::string& tool) const {
     return std::nullopt;

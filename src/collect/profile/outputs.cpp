@@ -53,7 +53,7 @@ std::uint64_t json_records(const std::string& path) {
   dom::parser parser;
   dom::element root;
   if (parser.load(path).get(root) != simdjson::SUCCESS)
-    return 1; // a form of its own (lines of JSON): not empty
+    return 1; // another format (lines of JSON): not empty
   dom::array list;
   if (root.get(list) == simdjson::SUCCESS)
     return list.size();
@@ -142,7 +142,7 @@ std::string unescaped(std::string_view pattern) {
   return out;
 }
 
-/// The first character of a pattern that matches others; npos if none does.
+/// Returns the position of the first wildcard of a pattern; npos without one.
 std::size_t first_special(std::string_view pattern) {
   for (std::size_t i = 0; i < pattern.size(); ++i)
     if (pattern[i] == '\\')

@@ -1,4 +1,4 @@
-// What tools wrote: found by their patterns, brought into the run's folder, looked into.
+// Finds the files that tools wrote, copies them into the run's folder and counts their records.
 #pragma once
 
 #include "collect/profile/tool_table.h"
@@ -14,7 +14,7 @@ struct OutputFound {
   std::string path; ///< in the run's folder, absolute
   std::string legacy;
   std::uint64_t bytes = 0;
-  std::uint64_t records = 0; ///< rows, events; 1 for a file that is only known to hold something
+  std::uint64_t records = 0; ///< rows, events; 1 for a file that is only known not to be empty
   std::string hash;          ///< FNV-1a of its bytes, 16 digits
   bool empty = true;
 };

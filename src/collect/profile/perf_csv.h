@@ -1,5 +1,5 @@
-// perf.csv: a row for each figure of performance that a run printed, in the documented 29 columns,
-// so that tables of older runs go on.
+// perf.csv: a row for each performance value that a run printed, in the documented 29 columns, so
+// that tables of older runs can be continued.
 #pragma once
 
 #include "collect/profile/manifest.h"
@@ -14,8 +14,8 @@ namespace rankscope {
 
 struct PerfFigure {
   std::string part;        ///< of a model with several results; "" = the only one
-  std::string performance; ///< number as it was printed
-  std::string metric;      ///< what it is of
+  std::string performance; ///< number as printed
+  std::string metric;      ///< name of the value: throughput
 };
 
 /// A line `performance: NUMBER[/UNIT][,] METRIC` or `performance: NUMBER UNIT, METRIC`.
@@ -24,21 +24,21 @@ struct PerfFigure {
 /// `train_samples_per_second` of HuggingFace's trainer, as it logs it or as a dictionary.
 [[nodiscard]] std::optional<PerfFigure> trainer_figure_of_line(std::string_view line);
 
-/// The first `performance:` of run.log, else the first trainer_figure_of_line(); none when there is
-/// neither.
+/// Returns the first `performance:` of run.log, else the first trainer_figure_of_line(), else
+/// empty.
 [[nodiscard]] std::optional<PerfFigure> figure_of_run_log(const std::string& path);
 /// The rows of a table with columns model, performance, metric and any others. Errors: kUnreadable.
 Result<std::vector<PerfFigure>> read_results_csv(const std::string& path);
 
-/// Figures of the run: the table where the model names one and it is there, else the log; what a
-/// table lacks goes to `notes`.
+/// Returns the values of the run: from the table if the model names one and it exists, else from
+/// the log. Missing parts of a table go to `notes`.
 [[nodiscard]] std::vector<PerfFigure> perf_figures(const RunRequest& request, const Model* model,
                                                    std::vector<std::string>& notes);
 
 /// Names of the columns, with commas between.
 [[nodiscard]] std::string perf_csv_header();
-/// One line with its end for each figure, or one without a figure. The status is by the exit status
-/// alone; a run under tools has `profiled=true` among its tags. `model` nullptr: a command.
+/// Returns one line with its end per value, or one without a value. The status depends on the exit
+/// status alone; a run under tools has the tag `profiled=true`. `model` nullptr: a command.
 [[nodiscard]] std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request,
                                         const RunResult& result, const Model* model,
                                         const std::vector<PerfFigure>& figures,

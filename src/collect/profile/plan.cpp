@@ -34,7 +34,7 @@ struct Places {
   }
 };
 
-/// All but the command, whose words are told apart before a path with blanks gets into them.
+/// Replaces placeholders outside the command, which is split into words before paths go into it.
 void place_outputs(ToolEntry& tool, const Places& places) {
   const auto put = [&](std::string& text) { places.put(text); };
   for (EnvPairs* pairs : {&tool.env_vars, &tool.env_prepend, &tool.env_list})
@@ -117,7 +117,7 @@ private:
     return it == start_.end() ? nullptr : &it->second;
   }
 
-  /// `from` empty: a value that holds the one before.
+  /// `from` is empty if the new value includes the old one: then nothing conflicts.
   void set(const std::string& name, const std::string& value, const std::string& from) {
     const EnvChange* before = changed(name);
     if (before != nullptr && !from.empty() && !before->unset && before->value != value)
@@ -250,7 +250,7 @@ Result<Plan> make_plan(const PlanRequest& request) {
     if (folder.empty() || folder[0] == '.')
       return Error{ErrorCode::kUsage, "tools", fmt::format("'{}' names no tool", tool.name), ""};
     if (!names.insert(folder).second)
-      return Error{ErrorCode::kUsage, "tools", fmt::format("{} is asked for twice", tool.name), ""};
+      return Error{ErrorCode::kUsage, "tools", fmt::format("{} is requested twice", tool.name), ""};
     plan.folders.push_back(folder);
     const Places places{request.out_folder, request.out_folder + "/" + folder};
     place_outputs(tool, places);

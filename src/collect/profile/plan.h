@@ -30,9 +30,9 @@ struct Plan {
   std::vector<ToolEntry> tools;       ///< the first is the innermost; {out} is resolved
   std::vector<std::string> folders;   ///< of each tool, below the run's folder
   std::vector<PlanStep> pre, post;    ///< in the order of running
-  std::vector<std::string> command;   ///< as it was given
+  std::vector<std::string> command;   ///< as given
   std::vector<std::string> argv;      ///< with the tools around it
-  std::vector<EnvChange> env;         ///< one a variable, in order of first mention
+  std::vector<EnvChange> env;         ///< one per variable, in order of first mention
   std::vector<std::string> conflicts; ///< of the environment: who wins
   std::vector<ProfileFact> facts;     ///< to be reported with those of the run
 };
@@ -57,7 +57,7 @@ Result<Plan> make_plan(const PlanRequest& request);
 [[nodiscard]] std::string plan_text(const Plan& plan, bool explain);
 [[nodiscard]] Json plan_json(const Plan& plan);
 
-/// argv as a shell would have to be told it: words with other than plain signs are in quotes.
+/// Returns argv as text for a shell: words with special characters are in quotes.
 [[nodiscard]] std::string quoted_command(const std::vector<std::string>& argv);
 
 /// This process's environment.

@@ -1,5 +1,5 @@
-// What can be known before a run: whether programs, scripts, libraries and devices are there, in
-// the place where the run will be (this host, or a container's image).
+// Checks before a run: whether programs, scripts, libraries and devices exist where it will run (on
+// this host, or in a container's image).
 #pragma once
 
 #include "collect/profile/plan.h"
@@ -22,7 +22,7 @@ struct PreflightTarget {
                                      "/opt/nvidia/nsight-compute/*"};
 };
 
-/// Name to path; "" = it is not there. One start of the container for all. Errors: kMissingTool
+/// Returns name to path; "" = not found. One start of the container for all. Errors: kMissingTool
 /// when the container cannot be started.
 Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& target,
                                                          const std::vector<std::string>& names);
@@ -32,7 +32,7 @@ Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& 
 Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEntry>& tools,
                               std::vector<std::string>& notes);
 
-/// What is missing, and what may make the run fail. `table` names tools that could stand in.
+/// What is missing, and what may make the run fail. `table` names possible replacements.
 Result<std::vector<ProfileFact>> preflight(const Plan& plan, const PreflightTarget& target,
                                            const ToolTable& table, const EnvPairs& environment);
 
@@ -43,10 +43,10 @@ Result<std::vector<ProfileFact>> preflight(const Plan& plan, const PreflightTarg
 /// Where programs are looked for: "PATH=...", or "the image's PATH".
 [[nodiscard]] std::string searched_path(const PreflightTarget& target);
 
-/// Files and folders that a shell's pattern stands for, sorted; none = there is no such.
+/// Returns the files and folders that match a shell's pattern, sorted.
 [[nodiscard]] std::vector<std::string> expanded_paths(const std::string& pattern);
 
-/// The program of a tool's command; "" when it has none or its text is for a shell.
+/// Returns the program of a tool's command; "" without a command or if its text is for a shell.
 [[nodiscard]] std::string program_of(const ToolEntry& tool);
 
 } // namespace rankscope

@@ -15,7 +15,7 @@ Error bad(const std::string& what) {
           "--devices 0,1 names the GPUs that get a copy"};
 }
 
-/// "0,2" as texts; empty where it is no such list.
+/// Returns "0,2" as texts; empty if it is not such a list.
 std::vector<std::string> numbers_of(const std::string& text) {
   std::vector<std::string> out(1);
   for (const char c : text)
@@ -30,7 +30,7 @@ std::vector<std::string> numbers_of(const std::string& text) {
              : out;
 }
 
-/// The dies of the first board that has two; the only two GPUs there are.
+/// Returns the dies of the first GPU package with two dies, else the only two GPUs.
 std::vector<std::string> dies_of_a_board(const std::vector<GpuIdentity>& gpus) {
   for (const GpuIdentity& die : gpus)
     if (die.two_dies && die.secondary())
@@ -52,13 +52,14 @@ Result<std::vector<std::string>> replica_devices(const std::string& text,
     RS_TRY(const auto backend, open_gpu_backend(options));
     out = dies_of_a_board(backend->gpus());
     if (out.empty())
-      return bad(fmt::format("no board of two dies is among the {} GPUs here, nor are they two",
+      return bad(fmt::format("no package with two dies among the {} GPUs here; without one, "
+                             "exactly two GPUs are needed",
                              backend->gpus().size()));
     return out;
   }
   out = numbers_of(text);
   if (out.empty())
-    return bad(fmt::format("'{}' is no list of numbers", text));
+    return bad(fmt::format("'{}' is not a list of numbers", text));
   if (visible.empty())
     return out;
   const std::vector<std::string> entries = numbers_of(visible);

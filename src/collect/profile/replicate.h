@@ -1,5 +1,5 @@
-// A command on several GPUs at once, a copy for each: what the documented profilers call dual-GCD
-// mode, where both dies of a board run the workload.
+// Runs a copy of a command on each of several GPUs at once. The documented profilers call this
+// dual-GCD mode: both dies of a GPU package run the workload.
 #pragma once
 
 #include "base/result.h"
@@ -10,10 +10,10 @@
 
 namespace rankscope {
 
-/// The GPUs that get a copy, as HIP numbers them: `text` (numbers separated by commas, at least
-/// one), or where it is empty the dies of the first board that carries two, or the only two GPUs
-/// that there are. `visible` is the value of HIP_VISIBLE_DEVICES, whose entries are then meant.
-/// Errors: kUsage, kMissingTool (no GPU can be read).
+/// Returns the GPUs that get a copy, as HIP numbers them: `text` (numbers separated by commas, at
+/// least one), or if it is empty the dies of the first package with two dies, else the only two
+/// GPUs. `visible` is the value of HIP_VISIBLE_DEVICES; if set, `text` counts its entries. Errors:
+/// kUsage, kMissingTool (no GPU can be read).
 Result<std::vector<std::string>>
 replica_devices(const std::string& text, const std::string& visible, const std::string& sysfs_root);
 

@@ -61,7 +61,7 @@ struct RunResult {
 };
 
 /// Errors: kOutput when the folder cannot be made or written, kMissingTool when the command cannot
-/// be started. Whatever else happens is told by the result, and the tear-down has been done.
+/// be started. The result reports all other failures, and the tear-down has been done.
 Result<RunResult> run_plan(RunRequest& request);
 
 } // namespace rankscope

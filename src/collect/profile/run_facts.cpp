@@ -13,7 +13,7 @@ namespace {
 constexpr double kLeastOverhead = 1.2; ///< that is reported
 constexpr std::uintmax_t kMostLog = std::uintmax_t{1} << 30;
 
-/// The period that a sampler was asked for, in s; 0 = it is none.
+/// Returns the requested period of a sampler, in s; 0 = not a sampler.
 double period_of(const ToolEntry& tool) {
   double out = tool.native == "sampler" ? 0.1 : 0;
   for (const auto& [name, value] : tool.env_vars)

@@ -17,8 +17,8 @@ struct SamplerToolOptions {
   EnvPairs environment; ///< of the command: *_VISIBLE_DEVICES
 };
 
-/// One tool for all samplers of the plan, nullptr when it has none. Errors: kUsage for variables
-/// that make no sense.
+/// Makes one tool for all samplers of the plan; nullptr without any. Errors: kUsage for invalid
+/// variables.
 Result<std::unique_ptr<NativeTool>> make_sampler_tool(const Plan& plan,
                                                       const SamplerToolOptions& options);
 

@@ -16,7 +16,7 @@ std::string version_in(const fs::path& folder) {
   return line;
 }
 
-/// Where an installation outside Python may lie.
+/// Returns folders where an installation outside Python may be.
 std::vector<std::string> prefixes(const PreflightTarget& target, const EnvPairs& environment) {
   std::vector<std::string> out;
   for (const char* name : {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"})
@@ -28,7 +28,7 @@ std::vector<std::string> prefixes(const PreflightTarget& target, const EnvPairs&
   return out;
 }
 
-/// Where Python packages may lie; `sdk` is the program rocm-sdk, "" = there is none.
+/// Returns folders where Python packages may be; `sdk` is the program rocm-sdk, "" = not found.
 std::vector<std::string> pythons(const PreflightTarget& target, const EnvPairs& environment,
                                  const std::string& sdk) {
   std::vector<std::string> out;

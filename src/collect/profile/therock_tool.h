@@ -1,5 +1,5 @@
-// Whether ROCm is one of TheRock's builds, as a tool of a profiling run: looked up, never a reason
-// to stop.
+// Checks whether ROCm is one of TheRock's builds, as a tool of a profiling run. The answer never
+// stops the run.
 #pragma once
 
 #include "collect/profile/native_tool.h"
@@ -16,10 +16,10 @@ struct TheRock {
   std::string version; ///< of .info/version; may be empty
 };
 
-/// TheRock's marks: share/therock/therock_manifest.json below $ROCM_PATH, $ROCM_HOME, $HIP_PATH or
-/// /opt/rocm*, the Python packages _rocm_sdk_* beside $VIRTUAL_ENV, rocm-sdk or the system's
-/// Python, and the program rocm-sdk. In an image the program alone is looked for. `searched` gets
-/// the places.
+/// Looks for TheRock's marks: share/therock/therock_manifest.json below $ROCM_PATH, $ROCM_HOME,
+/// $HIP_PATH or /opt/rocm*, the Python packages _rocm_sdk_* of $VIRTUAL_ENV, rocm-sdk or the
+/// system's Python, and the program rocm-sdk. In an image the program alone is looked for.
+/// `searched` gets the places.
 [[nodiscard]] std::optional<TheRock> find_therock(const PreflightTarget& target,
                                                   const EnvPairs& environment,
                                                   std::vector<std::string>& searched);

@@ -33,7 +33,7 @@ Error wrong_kind(const std::string& where, const std::string& pointer, const cha
                           fmt::format("expected {}, found {}", wanted, kind_name(got.kind)));
 }
 
-/// Reads the members of an entry; the first wrong one is kept.
+/// Reads the members of an entry and stores the first error.
 class EntryReader {
 public:
   EntryReader(const Json& entry, std::string where, std::string pointer)
@@ -211,7 +211,7 @@ std::string located(const std::string& path, const std::string& folder) {
   return path;
 }
 
-/// The same of a script, which may stand beside the table by its name alone.
+/// Does the same for a script; a name without a folder may be a file in the table's folder.
 std::string located_script(const std::string& path, const std::string& folder) {
   std::error_code ec;
   const fs::path here = fs::path(folder) / path;
@@ -232,7 +232,7 @@ void locate_scripts(Json& entry, const std::string& folder) {
     }
   }
   if (const Json* cmd = entry.find("cmd"); cmd != nullptr && cmd->is(Kind::kText)) {
-    // words without quotes only: others are taken as they stand
+    // words without quotes only: others are unchanged
     std::string out;
     std::string word;
     for (const char c : cmd->text + " ") {
@@ -248,7 +248,7 @@ void locate_scripts(Json& entry, const std::string& folder) {
   }
 }
 
-/// Another command is another program: what the old one needed does not hold.
+/// Another command is another program: the old one's requirements no longer apply.
 void drop_command_keys(Json& base, const Json& over) {
   if (over.find("cmd") == nullptr)
     return;

@@ -1,6 +1,6 @@
-// The table of profiling tools: what each puts around a command, into its environment, before and
-// behind it, and what it writes. Built in (tools.json beside this file), with other tables merged
-// over it. Accepted shape: {"tools": {NAME: {...}}} with the keys of ToolEntry.
+// The table of profiling tools: what each adds around a command, to its environment, before and
+// after the run, and which files it writes. Built in (tools.json in this folder), with other tables
+// merged over it. Accepted shape: {"tools": {NAME: {...}}} with the keys of ToolEntry.
 #pragma once
 
 #include "base/result.h"
@@ -42,7 +42,7 @@ struct ToolEntry {
   std::string cmd;                    ///< prefix of the command
   std::vector<std::string> fallbacks; ///< other prefixes, where the program of cmd is absent
   bool shell = false;                 ///< cmd is shell text; the inner command is its "$@"
-  EnvPairs env_vars;                  ///< set; variables that hold paths are put in front
+  EnvPairs env_vars;                  ///< set; for lists of paths put in front
   EnvPairs env_prepend;               ///< put in front of what is there, with ':'
   EnvPairs env_or;                    ///< bits, OR-ed with what is there
   EnvPairs env_list;                  ///< comma list, joined with what is there
@@ -88,7 +88,7 @@ Result<std::vector<std::string>> split_words(const std::string& text, const std:
 /// are environment variables, `kernel=1` an option of the tool, others keys of the entry.
 Result<Json> tool_use(const std::string& text);
 
-/// Variables that hold lists of paths, to which a tool only adds.
+/// Returns whether the variable is a list of paths, to which a tool only adds.
 [[nodiscard]] bool is_path_variable(const std::string& name);
 
 } // namespace rankscope

@@ -68,9 +68,10 @@ Result<Json> tool_use(const std::string& text) {
     begin = end + 1;
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0) {
-      // DEVICE=0,1,2: a part without '=' goes on with the value before it
+      // DEVICE=0,1,2: a part without '=' continues the value before it
       if (last.empty())
-        return Error{ErrorCode::kUsage, "--tool", fmt::format("'{}' is no key=value", part), ""};
+        return Error{ErrorCode::kUsage, "--tool",
+                     fmt::format("expected key=value, found '{}'", part), ""};
       out.at("env_vars").at(last).text += "," + part;
       continue;
     }

@@ -27,7 +27,7 @@ std::string joined(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() ? a + b : a + "; " + b;
 }
 
-/// One time of the rows of a call: their sum, or why there is none.
+/// Returns the sum of the times of a call's rows, or why there is no time.
 ReplayTime sum_of(std::span<const PerfRow> rows, const std::string& note) {
   ReplayTime out;
   double us = 0;

@@ -1,5 +1,5 @@
 // Runs recorded operators again: by the libraries' bench programs, by the libraries themselves
-// (collect/gemm), or by PyTorch. Each in a process of its own, by argument list.
+// (collect/gemm), or by PyTorch. Each runs in a separate process, by argument list.
 #pragma once
 
 #include "model/replay/replay_request.h"
@@ -42,22 +42,22 @@ struct ReplayCall {
   std::string_view name, dims, types, strides, concrete; ///< as recorded: JSON texts
 };
 
-/// Told each call that is done.
+/// Gets each call that is done.
 using ReplayProgress = std::function<void(std::size_t done, const ReplayTime&)>;
 
-/// By bench program or library, one result for each call, in their order. What takes several
-/// commands (a gradient) is their sum. Status "unsupported" without a command, "skipped" where the
-/// runner is kTorch or kNone. A program that is not there is asked for once.
+/// Measures by bench program or library: one result for each call, in their order. A call that
+/// needs several commands (a gradient) gets their sum. Status "unsupported" without a command,
+/// "skipped" where the runner is kTorch or kNone. A missing program is looked for once.
 [[nodiscard]] std::vector<ReplayTime> replay_benches(std::span<const ReplayCall> calls,
                                                      const ReplayRunOptions& options,
                                                      const ReplayProgress& progress);
 
-/// By PyTorch; everything empty where it was not asked for.
+/// Measures by PyTorch; everything is empty if PyTorch was not requested.
 [[nodiscard]] std::vector<ReplayTime> replay_torch(std::span<const ReplayCall> calls,
                                                    const ReplayRunOptions& options,
                                                    const ReplayProgress& progress);
-/// What the script tells of one call, among what PyTorch prints: the time only where it is one, the
-/// status ok, missing, unsupported, failed, or "" where no line says one of these.
+/// Finds the script's result for one call in PyTorch's output: the time only if it is valid, the
+/// status ok, missing, unsupported, failed, or "" if no line has one of these.
 [[nodiscard]] ReplayTime parse_torch_outcome(std::string_view output);
 
 } // namespace rankscope

@@ -48,7 +48,7 @@ ReplayTime run_one(const std::string& python, const ReplayCall& call,
   if (!end->ok() || out.status.empty() || (out.status == "ok" && !out.us)) {
     const std::string said = last_line(end->err);
     out.status = end->cancelled ? "skipped" : "failed";
-    out.detail = fmt::format("{}{}{}", end->ok() ? "it tells no time" : end->describe(),
+    out.detail = fmt::format("{}{}{}", end->ok() ? "it reported no time" : end->describe(),
                              said.empty() ? "" : ": ", said);
   }
   if (out.status != "ok")

@@ -17,7 +17,7 @@ constexpr std::int64_t kMegabyte = 1 << 20; ///< what the library calls MB
 constexpr int kTemperatureEdge = 0, kTemperatureHotspot = 1, kTemperatureCurrent = 0;
 constexpr int kClockGfx = 0, kClockMemory = 4;
 
-/// Large enough for every release's struct; the fields used stand at its begin in all of them.
+/// Large enough for the struct of every release, which always begins with the used fields.
 struct Answer {
   alignas(8) std::uint32_t words[64];
 };
@@ -141,7 +141,7 @@ private:
     gpu.power_sensor = power(handle).has_value();
     if (std::uint64_t count = 0, stamp = 0; api_.energy != nullptr) {
       float resolution = 0;
-      // a die whose power reads 0 and whose counter stands still is measured by its neighbour
+      // a die without a power value and with a counter at 0 is measured by its neighbour
       if (api_.energy(handle, &count, &resolution, &stamp) == 0 && count == 0 &&
           !gpu.power_sensor) {
         gpu.two_dies = true;

@@ -24,7 +24,7 @@ template <class Number> Number at(const AmdSmiPowerBuffer& answer, std::size_t o
 
 std::optional<double> watts(const AmdSmiPowerBuffer& answer, std::size_t offset) {
   const auto value = at<std::uint32_t>(answer, offset);
-  // 0xffff is what boards of 16 bit sensors say for "none"
+  // GPUs with 16-bit sensors report 0xffff for "not available"
   if (value == std::numeric_limits<std::uint32_t>::max() || value == 0xffffU || value == 0 ||
       !touched(answer, offset, offset + sizeof value))
     return std::nullopt;

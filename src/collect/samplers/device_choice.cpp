@@ -52,7 +52,7 @@ std::vector<std::size_t> named(std::span<const GpuIdentity> gpus, std::string_vi
     for (int i = *first; i <= *last; ++i) {
       const auto it = std::ranges::find(gpus, i, &GpuIdentity::index);
       if (it == gpus.end()) {
-        out.clear(); // a part of a range is no answer
+        out.clear(); // all GPUs of a range must exist
         break;
       }
       out.push_back(static_cast<std::size_t>(it - gpus.begin()));
@@ -105,7 +105,7 @@ Result<GpuChoice> choose_gpus(std::span<const GpuIdentity> gpus, std::string_vie
     const std::vector<std::size_t> found = named(gpus, word);
     if (found.empty())
       return Error{ErrorCode::kUsage, "devices",
-                   fmt::format("\"{}\" is none of the GPUs here ({})", word, list_of(gpus)),
+                   fmt::format("\"{}\" does not match any GPU here ({})", word, list_of(gpus)),
                    "all, visible, or indices, PCI addresses and uuids separated by commas"};
     for (const std::size_t i : found)
       add_once(out.gpus, i);
@@ -126,8 +126,8 @@ std::vector<std::size_t> power_columns(std::span<const GpuIdentity> gpus, const 
           sensor = k;
     if (sensor != i && !choice.all)
       notes.push_back(
-          fmt::format("GPU {} has no power sensor of its own: GPU {} measures the whole "
-                      "package and stands for it",
+          fmt::format("GPU {} has no power sensor: the sensor of GPU {}, which measures the "
+                      "complete package, is used",
                       gpus[i].index, gpus[sensor].index));
     add_once(out, sensor);
   }

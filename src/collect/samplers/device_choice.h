@@ -15,7 +15,7 @@ namespace rankscope {
 
 struct GpuChoice {
   std::vector<std::size_t> gpus; ///< positions in the list, in the order asked for, each once
-  bool all = false;              ///< nobody named one
+  bool all = false;              ///< no GPU was named
   std::vector<std::string> notes;
 };
 
@@ -25,13 +25,13 @@ struct GpuChoice {
 Result<GpuChoice> choose_gpus(std::span<const GpuIdentity> gpus, std::string_view text,
                               const std::string& visible);
 
-/// The columns of power for a choice: each package once, by the GPU that has its sensor. A die that
-/// was named and has none is replaced by the one that measures for it, and `notes` says so.
+/// Returns the power columns for a choice: each package once, by the GPU that has its sensor. A
+/// named die without a sensor is replaced by the die that measures for it, and `notes` says so.
 [[nodiscard]] std::vector<std::size_t> power_columns(std::span<const GpuIdentity> gpus,
                                                      const GpuChoice& choice,
                                                      std::vector<std::string>& notes);
 
-/// The first set of ROCR_, HIP_, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL; "" = none is set.
+/// The first set of ROCR_, HIP_, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL; "" = not set.
 [[nodiscard]] std::string visible_devices(const std::map<std::string, std::string>& environment);
 
 } // namespace rankscope

@@ -50,7 +50,7 @@ std::vector<DocumentedColumn> documented_columns(DocumentedKind kind, bool dual_
       any = true;
     }
   if (!any)
-    notes.emplace_back("dual-gcd: no board with two dies among the GPUs that are sampled");
+    notes.emplace_back("dual-gcd: no sampled GPU is in a package with two dies");
   return out;
 }
 

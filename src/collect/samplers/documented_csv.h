@@ -12,14 +12,14 @@
 
 namespace rankscope {
 
-/// A column is one GPU, or with --dual-gcd the dies of a board together.
+/// A column is one GPU, or with --dual-gcd the dies of a package together.
 struct DocumentedColumn {
   std::vector<std::size_t> gpus; ///< positions; the power of several is that of the first
   std::string name;              ///< GPU0, GPU0+1
 };
 
-/// Power: one column per package. Memory: one per GPU. `dual_gcd` adds one per board of two dies
-/// (a note where there is none).
+/// Power: one column per package. Memory: one per GPU. `dual_gcd` adds one per package with two
+/// dies (or a note if no such package is sampled).
 [[nodiscard]] std::vector<DocumentedColumn> documented_columns(DocumentedKind kind, bool dual_gcd,
                                                                std::span<const GpuIdentity> gpus,
                                                                const GpuChoice& choice,

@@ -14,7 +14,7 @@ namespace {
 
 using Opened = Result<std::unique_ptr<GpuBackend>>;
 
-/// The GPU before `die` that measures for it on a board of two, or none.
+/// Returns the GPU before `die` that measures for it in a package with two dies; empty without one.
 std::optional<std::size_t> sensor_before(const std::vector<GpuIdentity>& gpus, std::size_t die,
                                          const std::set<std::size_t>& taken) {
   for (std::size_t i = die; i-- > 0;)
@@ -64,8 +64,8 @@ public:
     }
     for (const std::unique_ptr<GpuBackend>& part : parts_)
       notes_.insert(notes_.end(), part->notes().begin(), part->notes().end());
-    notes_.push_back(fmt::format("GPUs of two vendors: up to {} by {}, from {} by {} (what its "
-                                 "notes call GPU 0 is {})",
+    notes_.push_back(fmt::format("GPUs of two vendors: up to {} by {}, from {} by {} (GPU 0 "
+                                 "in its notes is GPU {})",
                                  shift - 1, parts_[0]->name(), shift, parts_[1]->name(), shift));
   }
   [[nodiscard]] std::string name() const override {
@@ -122,7 +122,7 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
     if (options.source != GpuSource::kAuto && options.source != s.source)
       continue;
     const std::size_t vendor = s.source == GpuSource::kNvml ? 1 : 0;
-    // an imitated tree stands for the whole machine, so that a library may not add the real one
+    // a simulated tree replaces the complete machine, so no library may add the real one
     if (with_power[vendor] ||
         (options.source == GpuSource::kAuto && simulated && s.library.empty()))
       continue;

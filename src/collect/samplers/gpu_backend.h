@@ -1,6 +1,6 @@
 // Where readings of GPUs come from: files of the kernel (AMD) or the management libraries of the
-// vendors, opened at run time. A back end knows its GPUs and reads one at a time; what it cannot
-// read is empty, never zero.
+// vendors, opened at run time. A back end knows its GPUs and reads one at a time; values that
+// cannot be read are empty, never zero.
 #pragma once
 
 #include "base/result.h"
@@ -17,14 +17,14 @@ namespace rankscope {
 /// Which GPU it is. `index` counts in the order of the back end, by PCI address where that is ours.
 struct GpuIdentity {
   int index = 0;
-  std::string bdf;         ///< PCI address, lowercase: 0000:c1:00.0
-  std::string uuid;        ///< GPU-... (NVML) or unique_id (amdgpu); may be empty
-  std::string name;        ///< product, may be empty
-  std::string render_node; ///< renderD128; AMD only
-  std::string partition;   ///< of the package (SPX, CPX, MIG), may be empty
-  int package = 0;         ///< index of the GPU whose power sensor serves this one, its own if none
+  std::string bdf;           ///< PCI address, lowercase: 0000:c1:00.0
+  std::string uuid;          ///< GPU-... (NVML) or unique_id (amdgpu); may be empty
+  std::string name;          ///< product, may be empty
+  std::string render_node;   ///< renderD128; AMD only
+  std::string partition;     ///< of the package (SPX, CPX, MIG), may be empty
+  int package = 0;           ///< index of the GPU whose power sensor serves this one, else its own
   bool power_sensor = false; ///< it has one itself
-  bool two_dies = false;     ///< a board that carries two dies, each of them a GPU
+  bool two_dies = false;     ///< it is one of the two dies of a package, each a GPU
 
   [[nodiscard]] bool secondary() const { return package != index; }
 };
@@ -39,10 +39,10 @@ struct GpuReading {
   std::optional<double> temp_c;
 };
 
-/// A process that holds memory of a GPU.
+/// A process with memory on a GPU.
 struct GpuProcess {
   std::int64_t pid = 0;
-  std::optional<std::int64_t> vram_used_b; ///< empty where the driver does not tell (MIG)
+  std::optional<std::int64_t> vram_used_b; ///< empty if the driver does not report it (MIG)
 };
 
 class GpuBackend {
@@ -51,11 +51,11 @@ public:
   /// "sysfs", "amdsmi 26.0", "rocm-smi", "nvml".
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] const std::vector<GpuIdentity>& gpus() const { return gpus_; }
-  /// What a reader of the numbers has to know (a power that is an average of a second).
+  /// Facts that readers of the values need to know (power is an average of a second).
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// A reading of gpus()[i]; a GPU that went away gives an empty one. One thread at a time.
   [[nodiscard]] virtual GpuReading read(std::size_t i) = 0;
-  /// Whether processes() knows anything.
+  /// Returns whether processes() can report any.
   [[nodiscard]] virtual bool tells_processes() const { return false; }
   /// The processes with memory of gpus()[i], by pid. One thread at a time.
   [[nodiscard]] virtual std::vector<GpuProcess> processes(std::size_t /*i*/) { return {}; }
@@ -67,9 +67,9 @@ protected:
   std::vector<std::string> notes_;
 };
 
-/// Finds the GPU that measures the power of each die without a sensor of its own: one with the same
-/// uuid and a sensor (partitions), else, on boards of two dies, the nearest one before it with a
-/// sensor that serves no other die yet. Any other GPU without a sensor stays by itself.
+/// Finds the GPU that measures the power of each die without a sensor: one with a sensor and the
+/// same uuid (partitions), else, in packages with two dies, the nearest GPU before it with a sensor
+/// that serves no other die yet. Any other GPU without a sensor stays alone.
 void pair_dies(std::vector<GpuIdentity>& gpus);
 
 enum class GpuSource { kAuto, kSysfs, kAmdSmi, kRocmSmi, kNvml };
@@ -80,9 +80,9 @@ struct GpuBackendOptions {
   std::string amdsmi, rocm_smi, nvml; ///< libraries; "" = by their usual names
 };
 
-/// Of each vendor's sources (AMD: sysfs, amdsmi, rocm-smi; NVIDIA: nvml) the first with a GPU whose
-/// power can be read, else the first with a GPU. Where both vendors have some they are one list,
-/// AMD's first. Errors: kMissingTool, with what was tried and why each has none.
+/// Opens each vendor's first source (AMD: sysfs, amdsmi, rocm-smi; NVIDIA: nvml) with a GPU whose
+/// power can be read, else the first with a GPU. GPUs of both vendors are one list, AMD's first.
+/// Errors: kMissingTool, with the sources that were tried and why each failed.
 Result<std::unique_ptr<GpuBackend>> open_gpu_backend(const GpuBackendOptions& options);
 
 /// One source each. Errors: kMissingTool.

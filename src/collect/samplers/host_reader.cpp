@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// The first bytes of a file: what is wanted of /proc stands at its begin.
+/// Reads the beginning of a file, where the needed values of /proc are.
 std::string head_of(const std::string& path) {
   std::array<char, 4096> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -10,7 +10,7 @@ namespace rankscope {
 struct HostReading {
   std::optional<double> cpu_busy_pct; ///< since the reading before, of all processors: 0 to 100
   std::optional<std::int64_t> memory_used_b, memory_total_b; ///< used = total - available
-  std::optional<double> load1;                               ///< processes that want to run, 1 min
+  std::optional<double> load1;                               ///< load average over 1 min
 };
 
 class HostReader {

@@ -134,8 +134,9 @@ public:
       gpus_.push_back(std::move(gpu));
     }
     if (averaged)
-      notes_.push_back("nvml: this driver has no momentary power of some GPUs; what it gives is an "
-                       "average of up to a second on Ampere and newer");
+      notes_.push_back(
+          "nvml: this driver has no momentary power of some GPUs, but an average of up "
+          "to 1 s on Ampere and newer");
   }
 
   [[nodiscard]] GpuReading read(std::size_t i) override {
@@ -197,8 +198,8 @@ private:
     unsigned mig = 0, pending = 0;
     if (api_.mig_mode != nullptr && api_.mig_mode(device, &mig, &pending) == 0 && mig == 1) {
       gpu.partition = "MIG";
-      notes_.push_back(
-          fmt::format("GPU {} is divided (MIG): power and memory are of the whole GPU", gpu.index));
+      notes_.push_back(fmt::format(
+          "GPU {} is divided (MIG): power and memory are for the complete GPU", gpu.index));
     }
     return gpu;
   }

@@ -97,7 +97,7 @@ private:
         if (const auto gpu = to_number<int>(number)) // "0+1" is the sum of two
           wide_.emplace_back(i, *gpu);
     if (wide_.empty() || cells[0] != "time")
-      fail("is no table of power: expected the columns t_unix_ns, gpu, power_w; or timestamp, "
+      fail("is not a power table: expected the columns t_unix_ns, gpu, power_w; or timestamp, "
            "index or gpu, power.draw or power_usage; or time, \"Power(Watt) GPU0\", ...");
   }
 
@@ -113,7 +113,7 @@ private:
     const auto t = form_ == Form::kOwn ? to_number(cells[time_]) : sample_time_ns(cells[time_]);
     const auto gpu = to_number<int>(cells[gpu_]);
     if (!t || !gpu)
-      return fail("is no sample");
+      return fail("is not a sample");
     add(*t, *gpu, form_ == Form::kOwn ? own_watts(cells[power_]) : watts_of(cells[power_]),
         energy_ == kNone ? std::nullopt : to_number<double>(cells[energy_]));
     const auto monotonic = monotonic_ == kNone ? std::nullopt : to_number(cells[monotonic_]);
@@ -121,7 +121,7 @@ private:
       return;
     ClockAnchor at;
     at.unix_ns = *t;
-    at.monotonic_ns = at.boottime_ns = *monotonic; // the same but for times of suspension
+    at.monotonic_ns = at.boottime_ns = *monotonic; // the same except for times of suspension
     if (!out_.clocks)
       out_.clocks.emplace(at, at);
     out_.clocks->second = at;
@@ -137,7 +137,7 @@ private:
     if (error_)
       return;
     if (!watts.is_cell || t < -kMaxTimeNs || t > kMaxTimeNs)
-      return fail("is no sample");
+      return fail("is not a sample");
     if (!watts.value)
       return;
     std::vector<PowerSample>& list = out_.gpus[gpu];

@@ -17,21 +17,21 @@ namespace rankscope {
 
 struct PowerTable {
   std::map<int, std::vector<PowerSample>> gpus; ///< by number, ascending in time
-  /// The first and the last row on both clocks, where the table tells CLOCK_MONOTONIC too.
+  /// The first and the last row on both clocks, if the table has CLOCK_MONOTONIC too.
   std::optional<std::pair<ClockAnchor, ClockAnchor>> clocks;
   /// Samples further apart do not belong together: 2.5 times the median distance.
   std::int64_t longest_gap_ns = 0;
 };
 
-/// One of, told by its header:
+/// Reads one of these tables, recognized by its header:
 /// - gpu_samples.csv of rankscope (t_unix_ns, gpu, power_w);
 /// - the documented table, "time,Power(Watt) GPU0,...", local time;
 /// - `nvidia-smi --query-gpu=timestamp,index,power.draw --format=csv`, local time;
 /// - `amd-smi monitor -p --csv` or `metric --power --csv` with timestamps (timestamp, gpu, and
-///   power_usage, socket_power or its kin), seconds since 1970.
+///   power_usage, socket_power or similar), seconds since 1970.
 /// Local times are those of this machine's zone. Readings that are blank or N/A are left out, as is
-/// a last row that a killed run left unfinished. Errors: kUnreadable: no such file, no header that
-/// is known, a row that is none, time that runs backwards. `also` gets every line and its end.
+/// a last row that a killed run left unfinished. Errors: kUnreadable: no such file, no known
+/// header, an invalid row, time that runs backwards. `also` gets every line and its end.
 Result<PowerTable>
 read_power_table(const std::string& path,
                  const std::function<void(std::string_view line, std::string_view end)>& also = {});
@@ -39,7 +39,7 @@ read_power_table(const std::string& path,
 /// The cells of a row, between commas; these tables have no quotes. Views into `line`.
 [[nodiscard]] std::vector<std::string_view> cells_of_samples(std::string_view line);
 
-/// The GPUs of read_power_table(). Phases are not told apart: a trace's steps lie where they lie.
+/// Returns the GPUs of read_power_table(). Phases are ignored: trace steps have their own times.
 Result<std::map<int, std::vector<PowerSample>>> read_power_samples(const std::string& path);
 
 } // namespace rankscope

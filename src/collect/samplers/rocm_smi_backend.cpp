@@ -63,7 +63,7 @@ public:
       if (api_.unique_id != nullptr && api_.unique_id(i, &id) == 0)
         gpu.uuid = fmt::format("{:016x}", id);
       gpu.power_sensor = power(i).has_value();
-      // a die whose counter stands at 0 is measured by the other one on its board
+      // a die whose counter is 0 is measured by the other die of its package
       if (std::uint64_t joules = 0; counter(i, joules) && joules == 0) {
         gpu.power_sensor = false;
         gpu.two_dies = true;

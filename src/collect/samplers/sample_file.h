@@ -1,5 +1,5 @@
-// A CSV that grows by rows and is whole after each of them: what a killed process leaves can be
-// read. (A table that is made at once goes through os/output_file.h instead.)
+// A CSV that grows by rows and is complete after each of them: the file of a killed process can be
+// read. (A table that is made at once uses os/output_file.h instead.)
 #pragma once
 
 #include "base/result.h"

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// The digits behind a decimal point as parts of `unit_ns`; 0 for none. Those beyond nanoseconds
-/// are cut off.
+/// Returns the digits after a decimal point as parts of `unit_ns`; 0 without any. Digits beyond
+/// nanoseconds are cut off.
 std::optional<std::int64_t> fraction_ns(std::string_view digits, std::int64_t unit_ns) {
   std::int64_t out = 0;
   for (const char c : digits) {

@@ -78,7 +78,7 @@ struct Sampler::State {
   std::unique_ptr<GpuBackend> backend; ///< none: the host alone
   std::vector<std::size_t> positions;  ///< of the GPUs that are read, in the order of the back end
   std::vector<GpuIdentity> chosen;
-  std::vector<GpuAccumulator> accumulators;      ///< beside `chosen`
+  std::vector<GpuAccumulator> accumulators;      ///< in the order of `chosen`
   std::vector<GpuReading> readings;              ///< by position
   std::vector<std::int64_t> read_at_ns, read_ns; ///< by position
   HostReader host;
@@ -148,13 +148,14 @@ Result<void> Sampler::State::open() {
   if (options.devices != "none") {
     RS_TRY(backend, open_gpu_backend(options.backend));
     if (options.devices == "visible" && backend->several_vendors())
-      return Error{ErrorCode::kUsage, "visible",
-                   "GPUs of two vendors are here, whose variables number their own",
-                   "name them by uuid, PCI address or the numbers of rankscope sample --list"};
+      return Error{
+          ErrorCode::kUsage, "visible",
+          "this host has GPUs of two vendors, and each vendor's variables number only its own",
+          "name them by uuid, PCI address or the numbers of rankscope sample --list"};
     RS_TRY(choice, choose_gpus(backend->gpus(), options.devices, visible));
     notes = backend->notes();
     notes.insert(notes.end(), choice.notes.begin(), choice.notes.end());
-    // what measures for a die that was named is sampled with it
+    // the GPU that measures for a named die is sampled with it
     std::vector<std::string> unused;
     positions = power_columns(backend->gpus(), choice, unused);
     positions.insert(positions.end(), choice.gpus.begin(), choice.gpus.end());

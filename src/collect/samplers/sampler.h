@@ -1,5 +1,5 @@
-// Power, memory, load, clocks and temperature of GPUs and the load of the host, sampled beside a
-// run by one thread on one monotonic schedule. Every row is in its file when the sample is taken.
+// Samples power, memory, load, clocks and temperature of GPUs and the load of the host during a
+// run, in one thread on one monotonic schedule. Every row is in its file when the sample is taken.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -24,7 +24,7 @@ struct DocumentedCsv {
   std::string path;
   std::string devices;                ///< "" = those of the sampler
   std::chrono::nanoseconds period{0}; ///< 0 = that of the sampler
-  bool dual_gcd = false;              ///< a column for each board of two dies beside
+  bool dual_gcd = false;              ///< one more column for each package with two dies
 };
 
 struct SamplerOptions {
@@ -34,15 +34,15 @@ struct SamplerOptions {
   std::string proc_root = "/proc";
   std::string samples_csv; ///< the rich table of GPUs, "" = none
   std::string host_csv;    ///< CPU and memory of the host, "" = none
-  /// Memory of each process on each GPU, "" = none; made where the source of readings tells it.
+  /// Memory of each process on each GPU, "" = none; made if the source of readings reports it.
   std::string processes_csv;
   std::vector<DocumentedCsv> documented;
 };
 
-/// What the environment names of the documented profilers say (`prefix` is POWER or VRAM):
+/// Applies the environment variables of the documented profilers (PREFIX is POWER or VRAM):
 /// PREFIX_DEVICE, PREFIX_SAMPLING_RATE (seconds), PREFIX_MODE, PREFIX_DUAL_GCD, PREFIX_OUTPUT_FILE
 /// and the same without prefix, DUAL-GCD too; a prefixed one wins. `csv` comes with the defaults.
-/// Errors: kUsage, naming the variable: no number above 0, neither true nor false, MODE of the
+/// Errors: kUsage, naming the variable: not a number above 0, neither true nor false, MODE of the
 /// other.
 Result<void> apply_sampler_environment(const std::map<std::string, std::string>& environment,
                                        DocumentedCsv& csv);
@@ -54,12 +54,12 @@ Result<std::chrono::nanoseconds> parse_period(const std::string& text);
 class Sampler : NonCopyable {
 public:
   /// Opens the GPUs and the files and takes a first sample. Errors: kMissingTool (no GPU to be
-  /// read, with what was tried), kUsage (`devices` names none that is there), kOutput.
+  /// read, with what was tried), kUsage (`devices` names a missing GPU), kOutput.
   static Result<std::unique_ptr<Sampler>> start(SamplerOptions options);
   ~Sampler();
 
-  /// From now on rows belong to `next`; a sample is taken at the boundary, so that what a phase
-  /// used is known to its ends. Phases: pre until told otherwise.
+  /// From now on rows belong to `next`; a sample is taken at the boundary, so that a
+  /// phase is measured up to its ends. The phase is pre until this sets another.
   void phase(Phase next);
   /// Takes a last sample, ends the thread, closes the files. Once; later calls give the same.
   /// The summary is complete even if rows could not be written (`write_error`).

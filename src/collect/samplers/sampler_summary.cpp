@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kGapPeriods = 2.5; ///< one tick late is no gap
+constexpr double kGapPeriods = 2.5; ///< one late tick is not a gap
 constexpr double kMaxDeciwatts = 1e6;
 
 /// The k-th smallest of the samples counted in steps of 0.1 W.
@@ -86,9 +86,9 @@ void GpuAccumulator::Sampled::add(const Sampled& more) {
   seconds += more.seconds;
 }
 
-/// What the samples integrated to since the counter changed is replaced by what it counted. A
-/// counter that is read more often than it changes tells nothing of the time before its first
-/// change in the run and after its last one; nor does one that was reset meanwhile.
+/// Replaces the integral of the samples since the last counter change by the counted energy. A
+/// counter that is read more often than it changes does not cover the time before its first change
+/// in the run and after its last one. An interval with a reset is not covered either.
 void GpuAccumulator::add_counter(std::int64_t t_ns, Phase was, const GpuReading& reading) {
   if (!reading.energy_j)
     return;

@@ -1,4 +1,4 @@
-// What the samples of a run come to: power, energy, memory, and how well the schedule was kept.
+// Summary of a run's samples: power, energy, memory, and how punctual the schedule was.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// Idle samples before and after the run are told apart, so that they never dilute its averages.
+/// Idle samples before and after the run are separate, so that they never dilute its averages.
 enum class Phase : std::uint8_t { kPre, kRun, kPost };
 [[nodiscard]] const char* phase_name(Phase phase); ///< pre, run, post
 
@@ -22,12 +22,12 @@ struct GpuSummary {
   GpuIdentity gpu;
   std::size_t samples = 0;                      ///< readings taken
   std::size_t missing_power = 0;                ///< of those, without a power
-  std::optional<double> mean_w;                 ///< joules / covered seconds; none where aliased
+  std::optional<double> mean_w;                 ///< joules / covered seconds; empty if aliased
   std::optional<double> median_w, p95_w, max_w; ///< of samples, to 0.1 W
-  /// By the energy counter; the samples' integral for the time in which there is none. None where
-  /// there is no counter and the samples are aliased.
+  /// From the energy counter, and from the samples' integral for the time without a counter. Empty
+  /// without a counter if the samples are aliased.
   std::optional<double> joules;
-  std::optional<double> joules_low, joules_high; ///< lower and upper sum of what is not counted
+  std::optional<double> joules_low, joules_high; ///< with the lower and upper sum of uncounted time
   std::optional<double> sampled_joules;          ///< trapezoid over the samples
   std::optional<double> counter_joules;          ///< counted by the energy counter
   std::size_t counter_resets = 0;                ///< times that the counter decreased
@@ -102,7 +102,7 @@ private:
   };
   Sampled sampled_;   ///< all
   Sampled pending_;   ///< since the counter last changed
-  Sampled uncounted_; ///< of which the counter tells nothing
+  Sampled uncounted_; ///< not covered by the counter
   double busy_sum_ = 0;
   std::size_t busy_samples_ = 0;
   std::optional<std::int64_t> last_t_ns_;

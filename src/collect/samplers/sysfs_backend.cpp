@@ -21,7 +21,7 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kAmdVendor = "0x1002";
-/// MI250X and MI250: two dies on a board, each a PCI device, one power sensor.
+/// MI250X and MI250: two dies in a package, each a PCI device, with one power sensor.
 constexpr std::array<const char*, 2> kTwoDieDevices = {"0x7408", "0x740c"};
 
 std::string first_line(const fs::path& file) {
@@ -168,8 +168,8 @@ public:
     }
     pair_dies(gpus_);
     if (partitions > 0)
-      notes_.push_back(fmt::format("{} partitions (amdgpu_xcp) have no sensors of their own: their "
-                                   "GPUs are sampled as a whole",
+      notes_.push_back(fmt::format("{} partitions (amdgpu_xcp) have no sensors: their GPUs are "
+                                   "sampled as a whole",
                                    partitions));
   }
 

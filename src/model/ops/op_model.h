@@ -74,7 +74,7 @@ struct PerfResult {
 /// "bf16" for "c10::BFloat16"; "" = unknown (0.8).
 [[nodiscard]] std::string_view type_precision(std::string_view type);
 
-/// What some models read beside the recorded arguments.
+/// Input of some models in addition to the recorded arguments.
 struct ModelHints {
   std::string_view kernel;     ///< GEMM: the kernel that names the transposes; MoE: the first one
   std::string_view annotation; ///< of the inference step around the call

@@ -56,7 +56,7 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
       l.causal >= 0 &&
       (call.args.concrete(at(l.causal)).empty() ? l.causal_default : call.args.flag(at(l.causal)));
   if (causal && q[n] != k[n])
-    return std::nullopt; // where the mask's corner lies is not recorded
+    return std::nullopt; // the corner of the mask is not recorded
   const auto b = static_cast<double>(q[0]);
   const auto hq = static_cast<double>(q[h]);
   const auto hkv = static_cast<double>(k[h]);
@@ -125,7 +125,7 @@ std::optional<PerfResult> varlen(const Call& call, const VarlenLayout& l) {
   double backward = 0;
   bool fits = true;
   const auto add = [&](double times, double n, double m) {
-    fits = fits && (!causal || n == m); // where the mask's corner lies is not recorded
+    fits = fits && (!causal || n == m); // the corner of the mask is not recorded
     const double square = 2 * hq * n * m;
     const double half = causal ? 0.5 : 1;
     forward += times * square * (dqk + dv) * half;

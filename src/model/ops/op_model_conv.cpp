@@ -1,5 +1,5 @@
-// Convolutions (docs/performance-models.md). Weights hold out x in/groups x kernel (transposed: in
-// x out/groups x kernel), so that prod(w[1:]) already counts the groups.
+// Convolutions (docs/performance-models.md). The shape of weights is out x in/groups x kernel
+// (transposed: in x out/groups x kernel), so prod(w[1:]) already counts the groups.
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Shape broadcast(Shape list, std::size_t n) {
 }
 
 /// out = (i + 2p - d(k-1) - 1)/s + 1; transposed (i-1)s - 2p + d(k-1) + op + 1. In doubles:
-/// products of recorded numbers need not fit 64 bits. nullopt when the result is no extent.
+/// products of recorded numbers need not fit 64 bits. nullopt when the result is not an extent.
 std::optional<Shape> output_shape(const Conv& c) {
   const std::size_t n = c.x.size() - 2;
   for (const Shape* list : {&c.stride, &c.padding, &c.dilation, &c.output_padding})
@@ -30,7 +30,7 @@ std::optional<Shape> output_shape(const Conv& c) {
       return std::nullopt;
   constexpr double kMax = 1e15; // exact in a double
   const auto d = [](std::int64_t v) { return static_cast<double>(v); };
-  // a transposed convolution's weights hold the outputs of one group
+  // a transposed convolution's weights have the outputs of one group
   const double channels = c.transposed ? d(c.w[1]) * d(c.groups) : d(c.w[0]);
   if (!(channels >= 0 && channels < kMax))
     return std::nullopt;

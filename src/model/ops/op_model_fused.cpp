@@ -25,7 +25,7 @@ double rms(double n, double channels) {
   return channels > 0 ? n / channels * (2 * channels + 2) + 2 * n : 0;
 }
 
-/// What a norm kernel does beside the norm, and where its arguments stand.
+/// The work of a norm kernel in addition to the norm, and the positions of its arguments.
 struct FusedNorm {
   std::size_t x, weight;
   bool add = false;          ///< + residual: n flops, read and written
@@ -97,7 +97,7 @@ std::optional<PerfResult> add_norm_pad(const Call& c) {
   return r;
 }
 
-/// x1, weight 1, eps, [x2, weight 2, eps, residual]: x1 is written in FP4, x2 normalised beside it.
+/// x1, weight 1, eps, [x2, weight 2, eps, residual]: x1 is written in FP4, x2 is normalised too.
 std::optional<PerfResult> norm_mxfp4(const Call& c) {
   const bool residual = c.args.dims(6).size() == 2;
   static constexpr FusedNorm kPlain{0, 1, false, 4};
@@ -144,7 +144,7 @@ std::optional<PerfResult> ln_modulate_bwd(const Call& c) {
   return ln_modulate(c, true);
 }
 
-/// Collectives inside a kernel: no flops; what this GPU reads and writes in its own memory.
+/// Collectives inside a kernel: no flops; the bytes that this GPU reads and writes in its memory.
 std::optional<PerfResult> collective(const Call& c, std::size_t in, std::size_t out,
                                      std::size_t type_at) {
   const Shape x = c.args.dims(in);

@@ -283,7 +283,7 @@ std::optional<PerfResult> batched_a8w8(const Call& c) {
 }
 
 /// hipblaslt_gemm_fp8 and _fp4: A and B at arguments 0 and 2, their scales behind them, transposes
-/// at 5 to 7; a transposed C swaps the operands. `pack`: values that a recorded element holds.
+/// at 5 to 7; a transposed C swaps the operands. `pack`: values per recorded element.
 std::optional<Gemm> hipblaslt(const Call& c, std::int64_t pack) {
   Shape x = c.args.dims(0);
   Shape y = c.args.dims(2);

@@ -1,6 +1,6 @@
-// Attention of inference servers: chunked prefill and decode of many requests in one call. Lengths
-// stand in the annotation of the step around it (model/step_annotation.h); without one, or without
-// its sums, FLOPs and bytes stay blank.
+// Attention of inference servers: chunked prefill and decode of many requests in one call. The
+// annotation of the step around it has the lengths (model/step_annotation.h). Without an
+// annotation, or without its sums, FLOPs and bytes stay blank.
 #include "base/number_text.h"
 #include "model/ops/op_model_impl.h"
 #include "model/step_annotation.h"
@@ -79,7 +79,7 @@ std::optional<StepSums> step_of(const Call& c) {
   return parse_step_annotation(c.hints.annotation, !c.compat);
 }
 
-/// q (N, H, d) and k (..., H, d) at two positions; v where it has a shape of its own.
+/// q (N, H, d) and k (..., H, d) at two positions; v where its shape differs.
 std::optional<PerfResult> unified(const Call& c, std::size_t q_at, std::size_t k_at,
                                   std::ptrdiff_t v_at, std::int64_t d_v = 0) {
   const Shape q = c.args.dims(q_at);
@@ -203,7 +203,7 @@ std::optional<PerfResult> v4_decode(const Call& c) {
   return cost(a, s);
 }
 
-/// Sparse prefill over chosen slots: the index lists at 2 and 5 hold one entry per (query, key).
+/// Sparse prefill over chosen slots: the index lists at 2 and 5 have one entry per (query, key).
 /// flops = pairs Hq 2 (d + d), bytes = Q + output + pairs d. No annotation needed.
 std::optional<PerfResult> sparse_prefill(const Call& c) {
   const Shape q = c.args.dims(0);

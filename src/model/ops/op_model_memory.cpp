@@ -95,8 +95,8 @@ std::optional<PerfResult> softmax_backward(const Call& c) {
   return moved(4 * n, n * (2 * type_bytes(c.args.type(0)) + type_bytes(c.args.type(1))), c);
 }
 
-/// Extents of the pooled output, or nullopt when kernel, stride, padding or dilation were not
-/// recorded. `at`: the argument that holds the kernel.
+/// Returns the extents of the pooled output, or nullopt when kernel, stride, padding or dilation
+/// were not recorded. `at`: the argument with the kernel.
 std::optional<Shape> pooled(const Call& c, const Shape& in, std::size_t at) {
   const auto list = [&](std::size_t i, std::int64_t fallback) -> std::optional<Shape> {
     const auto v = c.args.int_list(i);
@@ -210,7 +210,7 @@ std::optional<PerfResult> add_product(const Call& c) {
   return moved(3 * n, 4 * n * type_bytes(c.args.type(0)), c);
 }
 
-/// Comparisons and logic: both sides read (a number is none), booleans written.
+/// Comparisons and logic: both sides read (except a number), booleans written.
 std::optional<PerfResult> compare(const Call& c) {
   const double a = elements(c.args.dims(0));
   const double b = c.args.dims(1).empty() ? 0 : elements(c.args.dims(1));

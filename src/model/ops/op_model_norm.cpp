@@ -6,7 +6,7 @@ namespace rankscope::op_model {
 namespace {
 
 struct Norm {
-  std::size_t x = 0; ///< argument that holds the input
+  std::size_t x = 0; ///< argument with the input
   double channels = 0;
   bool has_bias = true, affine = true, training = true;
   bool rms = false;

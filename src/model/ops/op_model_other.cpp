@@ -232,7 +232,7 @@ std::vector<const TritonOp*> fused_ops(std::string_view text) {
   return out;
 }
 
-/// Sizes by the exact text, as the reference has them; what it does not know counts nothing.
+/// Sizes by the exact text, as in the reference; unknown types count 0.
 double triton_bytes_compat(std::string_view type) {
   constexpr std::pair<std::string_view, double> kSizes[] = {
       {"c10::BFloat16", 2}, {"c10::Half", 2}, {"c10::Float", 4}, {"c10::Int", 4},
@@ -253,7 +253,7 @@ double triton_bytes(std::string_view type) {
   return type_bytes(type);
 }
 
-/// "vector_bfloat16", which no board has a peak of.
+/// Returns "vector_bfloat16", for which no GPU has a peak.
 std::string triton_spec_compat(std::string_view type) {
   return type.empty() ? std::string()
                       : "vector_" + lowercase(type.rfind("c10::", 0) == 0 ? type.substr(5) : type);
@@ -262,12 +262,12 @@ std::string triton_spec_compat(std::string_view type) {
 struct TritonTensors {
   double bytes = 0;
   std::string first_type;
-  std::string first_sized; ///< the first one that the reference knows the size of
+  std::string first_sized; ///< the first one with a size known to the reference
 };
 
-/// A tensor of which a kernel of `points` points sees a part (a slice, one of those put together)
-/// is charged for that part; outputs are arguments like the others. The reference charges whole
-/// tensors, and pointwise kernels their first tensor's type a second time.
+/// When a kernel of `points` points uses a part of a tensor (a slice, one of several that it
+/// joins), only that part is charged; outputs are arguments like the others. The reference charges
+/// complete tensors, and for pointwise kernels the type of their first tensor a second time.
 TritonTensors tensors_of(const ParsedArgs& args, double points, bool compat) {
   TritonTensors out;
   for (std::size_t i = 0; i < args.count(); ++i) {

@@ -59,7 +59,7 @@ std::optional<PerfResult> binary(const Call& c) {
   r.flops = elements(*shape);
   r.bytes = elements(a) * b1 + elements(b) * b2 + elements(*shape) * bo;
   if (!c.compat && std::isnan(b2) && b.empty())
-    r.bytes = elements(a) * b1 + elements(*shape) * bo; // a Python scalar is no memory traffic
+    r.bytes = elements(a) * b1 + elements(*shape) * bo; // a Python scalar causes no memory traffic
   r.params = {{"shape_in1", repr(a)},
               {"shape_in2", repr(b)},
               {"dtype_in1_in2_out",

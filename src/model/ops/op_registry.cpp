@@ -22,7 +22,7 @@ struct CategoryOnly {
   std::string_view category;
 };
 
-// operators that have a category but no cost model of their own (docs/reference/report-rules.md 13)
+// operators that have a category but no cost model (docs/reference/report-rules.md 13)
 constexpr CategoryOnly kCategoryOnly[] = {
     {"aten::miopen_convolution", "CONV_fwd"},
     {"aten::cudnn_convolution", "CONV_fwd"},

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMaxConvExtent = std::int64_t{1} << 31;
 
-/// MIOpenDriver's first argument; "" = it has none for the type.
+/// Returns MIOpenDriver's first argument; "" = no program for the type.
 std::string_view program_of(std::string_view recorded) {
   const std::string type = lowercase(recorded);
   return type == "float"           ? "conv"
@@ -22,14 +22,14 @@ std::string_view program_of(std::string_view recorded) {
                                    : "";
 }
 
-/// Strides of a dense tensor whose dimensions lie in this order, slowest first; those of extents of
-/// one may be anything.
+/// Returns whether these are strides of a dense tensor with this order of dimensions, slowest
+/// first; strides of extents of one may be anything.
 bool dense(const Shape& shape, const Shape& strides, const std::vector<std::size_t>& order) {
   std::int64_t expected = 1;
   for (auto d = order.rbegin(); d != order.rend(); ++d) {
     if (shape[*d] != 1 && strides[*d] != expected)
       return false;
-    if (shape[*d] > (std::int64_t{1} << 62) / expected) // no memory holds it
+    if (shape[*d] > (std::int64_t{1} << 62) / expected) // larger than any memory
       return false;
     expected *= shape[*d];
   }
@@ -89,7 +89,7 @@ std::string check(const ReplayConvConv& c) {
         return extent == 0 ? "an empty convolution" : "an extent that no library takes";
   for (std::size_t i = 0; i + 2 < c.x.size(); ++i)
     if (c.stride[i] <= 0 || c.dilation[i] <= 0 || c.padding[i] < 0 || c.output_padding[i] < 0)
-      return "its stride, padding or dilation is none";
+      return "its stride, padding or dilation is invalid";
   if (c.groups <= 0 || c.groups > c.x[1] ||
       (c.transposed ? c.w[0] != c.x[1] : c.w[1] * c.groups != c.x[1]))
     return "the channels of its input and weights do not fit each other";
@@ -125,7 +125,7 @@ std::string set_shapes(const ReplayConvConv& c, ConvReplay& r) {
   return "";
 }
 
-/// The gradients of "[True, True, False]": of the input, of the weights; nullopt when it is none.
+/// Reads a mask of gradients, "[True, True, False]": input, weights, bias; nullopt for other text.
 std::optional<std::vector<bool>> read_mask(std::string_view text) {
   std::vector<bool> out;
   while (!text.empty()) {
@@ -150,7 +150,7 @@ std::string set_layout(const ParsedArgs& args, std::size_t x, const ReplayConvCo
   const auto input = args.stride_list(x);
   const auto weight = args.stride_list(x + 1);
   if (!input || !weight || input->size() != c.x.size() || weight->size() != c.w.size())
-    return "the trace has no strides of it: channels first cannot be told from channels last";
+    return "the trace has no strides of it: channels first and last cannot be distinguished";
   const ReplayConvLayout of_input = layout_of(c.x, *input);
   const ReplayConvLayout of_weight = layout_of(c.w, *weight);
   r.channels_last =

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kMaxGemmExtent = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 50;
 
-/// A recorded type in hipblaslt-bench's words; "" = it has none.
+/// Returns hipblaslt-bench's name of a recorded type; "" = it has no name.
 std::string_view bench_type(std::string_view recorded) {
   static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"float", "f32_r"},
@@ -79,7 +79,7 @@ std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t 
     return std::nullopt;
   }
   if (!strides || strides->size() != rank) {
-    why = "the trace has no strides of it: a transposed matrix cannot be told from one that is not";
+    why = "the trace has no strides of it: transposed and other matrices cannot be distinguished";
     return std::nullopt;
   }
   for (std::size_t d = 0; d < rank; ++d)
@@ -170,14 +170,14 @@ constexpr ReplayGemmOperands kOperators[] = {{"aten::mm", 0, 1, 2, false},
                                              {"aten::baddbmm", 1, 2, 3, true},
                                              {"aten::_scaled_mm", 0, 1, 2, false}};
 
-/// alpha, beta and what is added. A vector over the columns goes into cuBLASLt's epilogue where
-/// PyTorch asks for that, everything else is C.
+/// Sets alpha, beta and the added operand. A vector over the columns is in cuBLASLt's epilogue
+/// where PyTorch uses it, everything else is C.
 std::string add_bias(const ParsedArgs& args, const ReplayGemmOperands& op, GemmReplay& g,
                      std::string& note) {
   g.beta = args.concrete(3).empty() ? 1 : args.number(3).value_or(kUnknown);
   g.alpha = args.concrete(4).empty() ? 1 : args.number(4).value_or(kUnknown);
   if (!std::isfinite(g.alpha) || !std::isfinite(g.beta))
-    return "alpha or beta is no number";
+    return "alpha or beta is not a number";
   const Shape shape = args.dims(0);
   const auto strides = args.stride_list(0);
   const bool light = g.type_a == "f32_r" || g.type_a == "f16_r" || g.type_a == "bf16_r";

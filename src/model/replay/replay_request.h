@@ -1,5 +1,5 @@
-// What it takes to run a recorded matrix product or convolution again: shapes, layouts and types as
-// PyTorch hands them to hipBLASLt (cuBLASLt) and MIOpen, from the recorded arguments alone. Pure
+// The arguments to run a recorded matrix product or convolution again: shapes, layouts and types as
+// PyTorch passes them to hipBLASLt (cuBLASLt) and MIOpen, from the recorded arguments alone. Pure
 // functions.
 #pragma once
 
@@ -44,16 +44,16 @@ struct ConvReplay {
 
 struct ReplayRequest {
   std::variant<std::monostate, GemmReplay, ConvReplay> call;
-  std::string note; ///< what the operator did beside it, what the trace does not tell
+  std::string note; ///< other work of the operator, values missing in the trace
   std::string why;  ///< there is no call
 };
 
-/// Of an operator of the families GEMM and CONV. `kernel`: the name of the kernel it launched,
-/// which tells TF32 from f32; may be empty. Strides have to be recorded: without them a transposed
-/// matrix looks as one that is not. Formulas: docs/replay.md.
-/// Worked example: aten::mm of (8944, 1024) and (1024, 2816), both row-major, in bf16: row-major
-/// results are transposed column-major ones, so A and B change places: m 2816, n 8944, k 1024, lda
-/// 2816, ldb 1024, ldd 2816, no transposes.
+/// Makes the request of an operator of the families GEMM and CONV. `kernel`: the name of the kernel
+/// that it launched, which distinguishes TF32 from f32; may be empty. Strides must be recorded:
+/// without them, transposed and other matrices look the same. Formulas: docs/replay.md. Worked
+/// example: aten::mm of (8944, 1024) and (1024, 2816), both row-major, in bf16: row-major results
+/// are transposed column-major ones, so A and B change places: m 2816, n 8944, k 1024, lda 2816,
+/// ldb 1024, ldd 2816, no transposes.
 [[nodiscard]] ReplayRequest replay_request(std::string_view name, const ParsedArgs& args,
                                            std::string_view kernel);
 
@@ -61,11 +61,11 @@ struct ReplayRequest {
 [[nodiscard]] bool can_replay_family(std::string_view family);
 
 /// The command lines of the library's bench program, one for each call of the library; empty
-/// without a call. Numbers and words of ours alone: nothing of the trace's texts gets into them.
+/// without a call. They contain only numbers and fixed words, no text of the trace.
 [[nodiscard]] std::vector<std::string> replay_commands(const ReplayRequest& request);
 
-/// The library that the commands are of, in the words of library_trace.csv: hipblaslt, miopen; ""
-/// without a call.
+/// Returns the library of the commands as library_trace.csv names it: hipblaslt, miopen; "" without
+/// a call.
 [[nodiscard]] std::string_view replay_library(const ReplayRequest& request);
 
 /// What was measured of a request, or why nothing was.

@@ -1,10 +1,10 @@
 // The data of the page: one blob of JSON and typed arrays (src/pages/data/page_blob.h), unpacked once.
-// Whatever a trace's texts hold, they reach the document as text nodes only.
+// Texts of a trace become text nodes only, whatever their content.
 "use strict";
 const RS = {};
 
 (() => {
-  /** The bytes of a gzip member in the text of an element. */
+  /** Returns the bytes of a gzip member in the text of an element. */
   async function unpack(id) {
     const element = document.getElementById(id);
     const text = atob(element.textContent.trim());
@@ -44,7 +44,7 @@ const RS = {};
 
   RS.string = (id) => RS.data.strings[id];
 
-  // ---- numbers as people read them: three digits, the exact value on hover
+  // ---- numbers for people: three digits, the exact value on hover
   const group = (text) => {
     const [whole, ...rest] = text.split(".");
     return [whole.replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009"), ...rest].join(".");
@@ -57,7 +57,7 @@ const RS = {};
     const text = v.toPrecision(digits);
     return text.includes("e") ? String(Number(text)) : text;
   };
-  /** At an axis: no zeros at the end. */
+  /** Formats a value at an axis, without zeros at the end. */
   RS.tick = (v) => (Math.abs(v) >= 1e15 || (v !== 0 && Math.abs(v) < 1e-4) ? String(v) : group(String(Number(v.toPrecision(6)))));
   RS.percent = (v) => (Number.isFinite(v) ? `${v.toFixed(Math.abs(v) < 9.95 ? 1 : 0)} %` : "");
   RS.signed = (v, unit = "") => (v > 0 ? "+" : "") + RS.num(v) + unit;
@@ -69,7 +69,7 @@ const RS = {};
     if (size < 1e9) return `${RS.num(ns / 1e6)} ms`;
     return `${RS.num(ns / 1e9)} s`;
   };
-  /** A place on a time axis whose neighbours are `step` away: as many digits as tell them apart. */
+  /** Formats a time on an axis whose neighbours are `step` away, with enough digits to distinguish them. */
   RS.clock = (ns, step) => {
     const size = Math.abs(ns);
     if (size === 0) return "0";
@@ -78,7 +78,7 @@ const RS = {};
   };
   RS.exact = (v) => (Number.isInteger(v) ? group(String(v)) : String(v));
 
-  /** An element: attributes (on...: listeners), then children; texts become text nodes. */
+  /** Makes an element: attributes (on...: listeners), then children; texts become text nodes. */
   RS.el = (tag, attributes = {}, ...children) => {
     const out = document.createElement(tag);
     for (const [key, value] of Object.entries(attributes || {})) {
@@ -112,7 +112,7 @@ const RS = {};
     return button;
   };
 
-  /** The headline of each finding, where it is, its evidence, and what to do about it. */
+  /** Lists the headline of each finding, a button to its place, its evidence and its action. */
   RS.findings = (list) => RS.el("ul", { class: "findings" }, list.map((f) => RS.el("li", {}, f.headline, placeButton(f.place),
     f.evidence ? RS.el("div", { class: "sub" }, f.evidence) : null,
     f.action ? RS.el("div", { class: "sub" }, "\u2192 ", f.action) : null)));
@@ -124,7 +124,7 @@ const RS = {};
 
   RS.short = (text, most = 64) => (text.length > most ? `${text.slice(0, most - 1)}\u2026` : text);
 
-  // ---- what the colours mean, everywhere
+  // ---- colours and their meaning, the same everywhere
   RS.kinds = [
     { key: "compute", label: "computation" },
     { key: "exposed", label: "communication, exposed" },
@@ -143,7 +143,7 @@ const RS = {};
   };
   RS.colour = (name) => colours[name];
 
-  // ---- the box beside the pointer
+  // ---- the box next to the pointer
   const tip = () => document.getElementById("tip");
   /** rows: [label, value] pairs; an empty value leaves the row out. */
   RS.rows = (title, rows) => RS.el("div", {}, RS.el("b", {}, title), RS.el("table", {},

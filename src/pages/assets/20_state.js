@@ -1,5 +1,5 @@
-// The state of the page in the fragment of its address: a link says what is looked at, and the browser's
-// back button goes to what was looked at before.
+// The state of the page in the fragment of its address: a link opens the same view, and the browser's
+// back button returns to the previous view.
 (() => {
   const listeners = [];
   let current = {};
@@ -20,7 +20,7 @@
 
   RS.state = {
     get: (key, otherwise = "") => current[key] ?? otherwise,
-    /** Changes some keys; `push` leaves the state before to the back button. */
+    /** Changes some keys; `push`: the back button returns to the state before. */
     set(changes, push = true) {
       const next = { ...current, ...changes };
       const hash = text(next);
@@ -33,7 +33,7 @@
       } catch { /* a page in a frame of a notebook has no address */ }
       tell(before);
     },
-    /** Called with the changed keys now and whenever one of `keys` changes. */
+    /** Calls `call` now and whenever one of `keys` changes. */
     on(keys, call) {
       listeners.push({ keys, call });
       call();
@@ -51,7 +51,7 @@
   addEventListener("hashchange", took);
   current = parse();
 
-  // ---- light and dark: as the system, or as chosen
+  // ---- light and dark: from the system, or as chosen
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const themeListeners = [];
   RS.onTheme = (call) => themeListeners.push(call);
@@ -66,7 +66,7 @@
   dark.addEventListener("change", apply);
   RS.toggleTheme = () =>
     RS.state.set({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }, false);
-  // paper is light and as wide as a sheet: charts have fixed widths and are drawn for it before the browser lays it out
+  // a print is light and as wide as a sheet: charts have fixed widths, so they are redrawn before the browser lays it out
   const printListeners = [];
   RS.onPrint = (call) => printListeners.push(call);
   let shown = "";

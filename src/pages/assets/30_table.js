@@ -1,14 +1,14 @@
-// Tables of any length: only the rows in sight are in the document. Sorted by a click on a header,
-// filtered by words, copied as CSV; headers say what a column means.
+// Tables of any length: only visible rows are in the document. A click on a header sorts, words filter, and
+// a button copies as CSV; the tooltip of a header explains its column.
 (() => {
   const kRow = 26; // pixels, as in page.css
   const { el } = RS;
 
-  /** Those on the page; paper shows the first rows of each. */
+  /** The tables of the page; a print shows the first rows of each. */
   const grids = new Set();
   RS.onPrint((on) => { for (const grid of grids) grid.print(on); });
 
-  /** Columns of a table of the blob: {id, label, help, text, value(row), show(row)}. */
+  /** Returns the columns of a table of the blob: {id, label, help, text, value(row), show(row)}. */
   RS.columnsOf = (table) => table.columns.map((c) => {
     const cells = RS.array(c.data);
     const textual = c.kind === "text";
@@ -78,7 +78,7 @@
         const column = columns.find((c) => c.id === sort[0]);
         if (column) {
           const by = compare(column);
-          // blank cells stay behind whichever way the others go
+          // blank cells stay at the end in both directions
           order.sort((a, b) => {
             const blank = !column.text && (Number.isNaN(column.value(a)) || Number.isNaN(column.value(b)));
             return sort[1] && !blank ? by(b, a) : by(a, b);

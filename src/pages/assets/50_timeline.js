@@ -1,12 +1,12 @@
-// The timeline: a lane per stream. Far out a column of pixels shows which share of it each kind of work
-// took (from C++, see src/pages/data/lane_columns.h); close by, the events themselves.
+// The timeline: a lane per stream. Zoomed out, a column of pixels shows the share of each kind of work
+// (from C++, see src/pages/data/lane_columns.h); zoomed in, the events themselves.
 (() => {
   const { el } = RS;
   const kKeys = ["compute", "exposed", "hidden", "copy"];
   const kGutter = 132;
   const kAxis = 34;
 
-  /** A lane of the blob with its arrays; index 0..n-1 ascending by start. */
+  /** Returns a lane of the blob with its arrays; index 0..n-1 ascending by start. */
   function laneOf(rank, lane) {
     const e = lane.events;
     const out = {
@@ -25,7 +25,7 @@
     return out;
   }
 
-  /** The first index whose start is >= t. */
+  /** Returns the first index with start >= t. */
   function lowerBound(values, t) {
     let low = 0;
     let high = values.length;
@@ -82,9 +82,9 @@
     const x = (t) => kGutter + (t - view.t0) / (view.t1 - view.t0) * width();
     const timeAt = (px) => view.t0 + (px - kGutter) / width() * (view.t1 - view.t0);
 
-    /** [first, last) of the events that may touch the view. */
+    /** Returns [first, last) of the events that may touch the view. */
     const visible = (lane) => [lowerBound(lane.start, view.t0 - lane.longest), lowerBound(lane.start, view.t1)];
-    /** Far out the columns are what is true; close by the events are. */
+    /** Zoomed out the columns are exact; zoomed in the events are. */
     const byColumns = (lane) => {
       if (!lane.columns) return false;
       const perPixel = (view.t1 - view.t0) / width();
@@ -93,7 +93,7 @@
       return last - first > 3 * width() && perPixel >= lane.columns.width / 4;
     };
 
-    /** A time in the view, to a thousandth of its width. */
+    /** Formats a time in the view, to a thousandth of its width. */
     const at = (t) => RS.clock(t, Math.max(1, (view.t1 - view.t0) / 1000));
 
     function niceStep(span, most) {
@@ -302,7 +302,7 @@
       }
     }
 
-    // ---- what is under the pointer
+    // ---- content under the pointer
     function laneAt(y) {
       return rowTop.findIndex((top) => y >= top - gap && y < top + laneHeight() + gap / 2);
     }
@@ -345,7 +345,7 @@
       return e < 0 ? null : aboutEvent(lane, e);
     }
 
-    // ---- moving about
+    // ---- moving and zooming
     let settle = 0;
     let wheeled = -Infinity; // when the wheel last moved the view: its notches are one gesture, one entry
     function moved(wheel) {
@@ -382,7 +382,7 @@
         show(view.t0 + by, view.t1 + by, true);
         return;
       }
-      // the wheel scrolls the page where the timeline is higher than the window, and out of here when all is shown
+      // the wheel scrolls the page where the timeline is higher than the window, and when it would zoom out of the full view
       if (!e.ctrlKey && !e.metaKey && (tall() || (e.deltaY > 0 && view.t0 <= 0 && view.t1 >= all.t1))) return;
       e.preventDefault();
       zoom(Math.exp(Math.max(-240, Math.min(240, e.deltaY)) * 0.0025), Math.max(kGutter, e.offsetX), true);
@@ -516,7 +516,7 @@
         shown = ranks.filter((r) => list.includes(r.rank));
         arrange();
       },
-      /** Of the lanes shown: [lane, index] of the events that touch the view, the longest `most`. */
+      /** Returns [lane, index] of the longest `most` events of the shown lanes that touch the view. */
       eventsInView(most) {
         const out = [];
         for (const lane of lanes) {
@@ -526,7 +526,7 @@
         out.sort((a, b) => b[0].dur[b[1]] - a[0].dur[a[1]]);
         return out.slice(0, most);
       },
-      /** Calls of the marked kernel that the page has, in all lanes of its ranks. */
+      /** Returns the number of calls of the marked kernel on the page, in all lanes of its ranks. */
       markedCalls: () => (mark < 0 ? 0 : ranks.reduce((n, r) => n + r.lanes.reduce((m, l) => m + l.label.reduce((o, v) => o + (v === mark ? 1 : 0), 0), 0), 0)),
       tall,
       kept: () => lanes.reduce((n, l) => n + l.n, 0),

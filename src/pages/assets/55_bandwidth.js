@@ -41,7 +41,7 @@
     },
   });
 
-  /** By rank: cells of {class, rank} against the collectives of the same kind without that rank. */
+  /** Bandwidth by rank: cells of {class, rank} against the collectives of the same kind without that rank. */
   RS.rankBandwidths = (data) => {
     const of = data.rank_bandwidth;
     if (!of) return;
@@ -67,10 +67,10 @@
       tip: (p) => {
         const i = p.data.of;
         return RS.rows(`rank ${data.ranks[column.rank[i]].rank}, ${named[column.class[i]]}`, [["with it", `${RS.num(column.bus[i], 4)} GB/s, ${RS.exact(column.count[i])} collectives`], ["without it", `${RS.num(column.others[i], 4)} GB/s`],
-          ["difference", Number.isFinite(column.difference[i]) ? `${RS.signed(column.difference[i])} \u00b1 ${RS.num(column.half[i])} GB/s, ${RS.signed(percent(i), " %")}` : ""], ["", told(i) ? "beyond the noise of the steps" : "not told from the others"]]);
+          ["difference", Number.isFinite(column.difference[i]) ? `${RS.signed(column.difference[i])} \u00b1 ${RS.num(column.half[i])} GB/s, ${RS.signed(percent(i), " %")}` : ""], ["", told(i) ? "significant" : "no significant difference"]]);
       },
       onClick: (p) => RS.state.set({ r: String(data.ranks[column.rank[p.data.of]].rank) }),
     });
-    RS.section("rank-bandwidth", "Collectives, bandwidth by rank", "A cell: the collectives that the rank took part in against those of the same kind and size without it. Orange is slower, blue faster, grey cannot be told apart; the intervals of all cells hold together at 95 %.", [], chart);
+    RS.section("rank-bandwidth", "Collectives, bandwidth by rank", "A cell compares collectives that the rank took part in with those of the same kind and size without it. Orange: slower. Blue: faster. Grey: no significant difference (95 % over all cells).", [], chart);
   };
 })();

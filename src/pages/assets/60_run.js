@@ -9,8 +9,8 @@
     const many = data.overview.ranks > 1;
     const parts = [
       ["compute", "computation", ms.computation_time, ""],
-      ["exposed", "communication, exposed", ms.exposed_comm_time, "nothing computes beside it"],
-      ["copy", "copies, exposed", ms.exposed_memcpy_time, "nothing else runs beside them"],
+      ["exposed", "communication, exposed", ms.exposed_comm_time, "no computation overlaps it"],
+      ["copy", "copies, exposed", ms.exposed_memcpy_time, "no other GPU work overlaps them"],
       ...data.idle.filter((i) => i.ms > 0).map((i) => [`idle-${i.cause}`, `idle: ${i.cause}`, i.ms, i.help]),
     ].filter((p) => p[2] > 0);
     const strip = el("div", { class: "strip", role: "img", "aria-label":
@@ -28,9 +28,9 @@
         el("td", { class: "n" }, RS.percent(100 * value / total)), el("td", { class: "sub" }, help))),
       hidden > 0 ? el("tr", {}, el("td", {}, el("span", { class: "key", style: "background:var(--hidden)" }), "communication, hidden"),
         el("td", { class: "n", title: `${hidden} ms` }, `${RS.num(hidden)} ms`),
-        el("td", { class: "n" }, RS.percent(100 * hidden / total)), el("td", { class: "sub" }, "within computation, not a part of the bar")) : null));
+        el("td", { class: "n" }, RS.percent(100 * hidden / total)), el("td", { class: "sub" }, "overlapped by computation; not in the bar")) : null));
     const findings = el("div", {}, data.findings.length ? RS.findings(data.findings)
-      : el("p", { class: "sub" }, "Nothing stands out beyond the noise."),
+      : el("p", { class: "sub" }, "No findings beyond the noise."),
     data.next.length ? el("h3", {}, "Next") : null,
     el("ul", { class: "next" }, data.next.map((n) => el("li", {}, el("div", {}, n.why), el("code", {}, n.command), RS.copyButton(n.command)))));
     RS.section("overview", "Overview", null, [], el("div", { class: "two" },
@@ -38,7 +38,7 @@
         el("span", { class: "sub" }, many ? " GPU time line, mean over the ranks" : " from the first to the last GPU work")), strip, shares), findings));
   }
 
-  /** Goes to where a finding is, a little of what surrounds it included; none where its rank is not on the page. */
+  /** Returns a function that shows the place of a finding and a little around it; null when its rank is not on the page. */
   RS.showPlace = (place) => {
     const rank = RS.data.ranks?.find((r) => r.rank === place.rank);
     if (!rank) return null;
@@ -69,7 +69,7 @@
     };
   }
 
-  /** Collectives joined over ranks: by start, with their members. */
+  /** Returns the collectives joined over ranks: by start, with their members. */
   function matchedOf(data) {
     if (!data.matched) return null;
     const m = data.matched;
@@ -167,9 +167,9 @@
             { id: "name", label: "name", help: "kernel, copy or fill", width: 360, ...text((r) => RS.string(at(r)[0].label[at(r)[1]])) },
             { id: "rank", label: "rank", help: "", width: 64, text: false, value: (r) => at(r)[0].rank, show: (r) => String(at(r)[0].rank) },
             { id: "lane", label: "stream", help: "", width: 96, ...text((r) => at(r)[0].name) },
-            { id: "start", label: "start (\u00b5s)", help: "from the first GPU work on", ...number((r) => at(r)[0].start[at(r)[1]] / 1e3) },
+            { id: "start", label: "start (\u00b5s)", help: "since the first GPU work", ...number((r) => at(r)[0].start[at(r)[1]] / 1e3) },
             { id: "dur", label: "duration (\u00b5s)", help: "", ...number((r) => at(r)[0].dur[at(r)[1]] / 1e3) },
-            { id: "op", label: "operator", help: "that launched it", ...text((r) => RS.string(at(r)[0].op[at(r)[1]])) },
+            { id: "op", label: "operator", help: "the operator that launched it", ...text((r) => RS.string(at(r)[0].op[at(r)[1]])) },
             { id: "about", label: "shapes or size", help: "", ...text((r) => RS.string(at(r)[0].about[at(r)[1]])) },
           ],
         }).node);
@@ -179,14 +179,14 @@
       return holder;
     });
     RS.section("timeline", "Timeline", kept < all
-      ? `Far out: share of each pixel by kind of work, exact. Close by: the ${RS.exact(kept)} longest of ${RS.exact(all)} events; pale: the rest. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window).`
+      ? `Zoomed out: exact share of each kind of work. Zoomed in: the ${RS.exact(kept)} longest of ${RS.exact(all)} events; pale: the rest. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window).`
       : `All ${RS.exact(all)} events of the GPU. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window), dragging moves, a click marks every call of a kernel.`,
     bar, timeline.node, el("div", { class: "bar" }, RS.legend(["compute", "exposed", "hidden", "copy"]), el("span", { class: "grow" }), table.button), table.place);
     return timeline;
   }
 
   // ---- operators and kernels as dots
-  /** The next value with one digit of 1 to 9 in front. */
+  /** Returns the next value with one leading digit from 1 to 9. */
   const digit = (v, up) => { const ten = 10 ** Math.floor(Math.log10(v)); return (up ? Math.ceil(v / ten) : Math.floor(v / ten)) * ten; };
   const below = (v) => Number(digit(v * 0.99, false).toPrecision(1));
   const above = (v) => Number(digit(v * 1.01, true).toPrecision(2));
@@ -247,7 +247,7 @@
     }) : null;
     const bar = [RS.choice("what", "what to rank", Object.keys(sources).map((k) => [k, k]), (now) => { source = sources[now]; RS.redraw(chart); })];
     if (table) bar.push(table.button);
-    RS.section("operators", "Where the time goes, longest first", "Line: shortest to longest call. Dot: median, its size the share of kernel time (at the right). Box, of kernels: the middle half.", bar, chart, table ? table.place : null);
+    RS.section("operators", "Where the time goes, longest first", "Line: shortest to longest call. Dot: median; its size is the share of kernel time (at the right). Box (kernels): the middle half of the calls.", bar, chart, table ? table.place : null);
     if (table) RS.state.on(["o"], () => { if (RS.state.get("o") && table.place.hidden) table.button.click(); });
   }
 
@@ -263,14 +263,14 @@
       if (flops > 0 && bytes > 0 && rate > 0) points.push([flops / bytes, rate, r]);
     }
     const board = data.board;
-    if (!points.length || (!board && points.length < 5)) return; // a few dots without a roof say nothing
+    if (!points.length || (!board && points.length < 5)) return; // a few dots without a roof have no meaning
     const specs = [...new Set(points.map((p) => by.spec.value(p[2])))];
     const known = board ? board.peaks.map((p) => p.spec) : [];
     // 16-bit vector work is computed at the rate of 32 bits at least (model/gpu_arch.h)
     const bounds = specs.map((spec) => (!known.includes(spec) && /^vector_b?f/.test(spec) ? "vector_fp32" : spec));
     const peaks = board ? board.peaks.filter((p) => bounds.includes(p.spec)) : [];
     const shapes = ["circle", "triangle", "rect", "diamond", "emptyCircle", "emptyRect"];
-    // what is far below the roof would push the others to the upper edge
+    // points far below the roof would push the others to the upper edge
     const roof = peaks.length ? Math.max(...peaks.map((p) => p.tflops)) : Math.max(...points.map((p) => p[1]));
     const high = points.filter((p) => p[1] >= roof / 1000);
     const low = high.length ? points.length - high.length : 0;
@@ -315,8 +315,8 @@
       onClick: (p) => { if (p.seriesType === "scatter") RS.state.set({ o: by.name.value(p.value[2]) }); },
     });
     const below = low ? ` ${low} operators below 0.1 % of the highest ${board ? "peak" : "rate"} are left out.` : "";
-    RS.section("roofline", "Roofline", (board ? `${board.name}: ${RS.num(board.gbps)} GB/s of memory. A dot is an operator with its shapes, its size the share of kernel time.`
-      : "The board is not known (--gpu-arch names it): dots without a roof. A dot is an operator with its shapes, its size the share of kernel time.") + below, [], chart);
+    RS.section("roofline", "Roofline", (board ? `${board.name}: ${RS.num(board.gbps)} GB/s of memory. A dot is an operator with its shapes; its size is the share of kernel time.`
+      : "The peaks of the GPU are unknown (set --gpu-arch), so there is no roof. A dot is an operator with its shapes; its size is the share of kernel time.") + below, [], chart);
   }
 
   // ---- launch queue and idle time
@@ -350,7 +350,7 @@
       const ns = (Array.isArray(at) ? at[0] : at) * 1e6;
       if (timeline && Number.isFinite(ns)) { timeline.zoomTo(ns - 4 * q.width, ns + 5 * q.width); document.getElementById("timeline").scrollIntoView(); }
     });
-    RS.section("queue", "Launch queue and idle time", "Above: kernels launched and not begun; an empty queue means that the host is behind. Below: how much of the time nothing ran, and why. A click shows the place in the timeline.", [], chart);
+    RS.section("queue", "Launch queue and idle time", "Above: kernels launched and not started; an empty queue means that the host is behind. Below: share of time without GPU work, by cause. A click shows the place in the timeline.", [], chart);
   }
 
   // ---- steps
@@ -367,7 +367,7 @@
     const at = (r, s) => all[now][r * numbers.length + s];
     let chart = null;
     if (ranks.length === 1) {
-      // odd: further from the median than 3.5 robust deviations (Iglewicz and Hoaglin 1993)
+      // outlier: further from the median than 3.5 robust deviations (Iglewicz and Hoaglin 1993)
       const judge = () => {
         const values = [...numbers.keys()].map((s) => at(0, s));
         const middle = median(values);
@@ -388,7 +388,7 @@
         tip: (p) => RS.rows(`step ${numbers[p.dataIndex]}`, [["time", `${RS.num(at(0, p.dataIndex), 4)} ms`], ["against the median", RS.signed(100 * (at(0, p.dataIndex) / judge().middle - 1), " %")]]),
         onClick: (p) => showStep(data, numbers[p.dataIndex]),
       });
-      RS.section("steps", "Steps", "A dot is a step; a dark diamond stands further from the median than 3.5 robust deviations. A click shows it in the timeline.",
+      RS.section("steps", "Steps", "A dot is a step; a dark diamond is further from the median than 3.5 robust deviations. A click shows it in the timeline.",
         [RS.choice("m", "which time", measures, (m) => { now = m; RS.redraw(chart); })], chart);
       return;
     }
@@ -447,7 +447,7 @@
       tip: (p) => RS.rows(`rank ${ranks[rows[p.value[1]]]}, step ${numbers[p.value[0]]}`, [["time", `${RS.num(at(rows[p.value[1]], p.value[0]), 4)} ms`], ["against the step's median", RS.signed(p.value[2], " %")]]),
       onClick: (p) => showStep(data, numbers[p.value[0]], ranks[rows[p.value[1]]]),
     });
-    RS.section("steps", "Ranks and steps", "Each cell: the time of a rank's step against the median of all ranks in that step. Blue takes less, orange more; a row that stands out is a rank, a column is the run. A click shows it in the timeline.",
+    RS.section("steps", "Ranks and steps", "A cell compares the time of a rank's step with the median of all ranks in that step. Blue: shorter. Orange: longer. A striking row points to one rank, a striking column to one step of all ranks. A click shows it in the timeline.",
       [RS.choice("m", "which time", [...measures.slice(1), measures[0]], (m) => { now = m; RS.redraw(chart); }),
         RS.choice("ro", "order of the ranks", [["rank", "by rank"], ["excess", "largest difference first"]], (o) => { byExcess = o === "excess"; RS.redraw(chart); })], named, chart);
   }
@@ -496,7 +496,7 @@
         "bus bandwidth of the collectives by size", () => []);
       const table = data.top_collectives ? RS.onDemand("collectives as a table", () =>
         RS.grid({ name: "collectives", columns: RS.columnsOf(data.top_collectives), rows: data.top_collectives.rows, fit: true }).node) : null;
-      RS.section("bandwidth", "Collectives, bandwidth by size", "A mark per kind, size and group: mean over its collectives with the 95 % interval. One rank's lateness is no part of it: the time is that of the rank that waited least.",
+      RS.section("bandwidth", "Collectives, bandwidth by size", "One mark per kind, size and group: mean over its collectives with the 95 % interval. It excludes waits for late ranks: the time is that of the rank that waited least.",
         table ? [table.button] : [], chart, table?.place);
     }
     RS.rankBandwidths(data);
@@ -512,7 +512,7 @@
     if (rows.length > 64) return skewHistogram(rows, told, early);
     const chart = RS.chart(() => ({
       grid: { left: 90, right: 24, top: 8, bottom: 44 },
-      xAxis: { type: "value", name: "later than the others (\u00b5s a collective)", axisLabel: { formatter: RS.tick } },
+      xAxis: { type: "value", name: "later than the others (\u00b5s per collective)", axisLabel: { formatter: RS.tick } },
       yAxis: { type: "category", inverse: true, data: rows.map((s) => `rank ${s.rank}`), axisTick: { show: false } },
       series: [{
         type: "custom", data: rows.map((s, i) => [s.low, i, s.high, s.late_us]), encode: { x: [0, 2], y: 1 },
@@ -528,15 +528,15 @@
         },
       }],
     }), {
-      label: "who comes late to the collectives, by rank", height: Math.max(160, Math.min(900, rows.length * 22 + 64)),
+      label: "how much later each rank starts its collectives", height: Math.max(160, Math.min(900, rows.length * 22 + 64)),
       tip: (p) => { const s = rows[p.dataIndex]; return RS.rows(`rank ${s.rank}`, [["later by", `${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`], ["last in", `${RS.percent(s.last_percent)} of ${RS.exact(s.collectives)}`],
         ["it waits", `${RS.num(s.wait_ms)} ms`], ["", told(s) ? "starts significantly later" : early(s) ? "starts significantly earlier" : "no significant difference"]]); },
       onClick: (p) => RS.state.set({ r: String(rows[p.dataIndex].rank) }),
     });
-    RS.section("skew", "Who comes late", "How much later a rank comes to the collectives than the others, mean over the steps; the intervals hold together at 95 %. Diamond: significantly later. Blue: significantly earlier. Grey: no significant difference.", [], chart);
+    RS.section("skew", "Late ranks", "How much later a rank starts its collectives than the others, mean over the steps; intervals: 95 % over all ranks. Diamond: significantly later. Blue: significantly earlier. Grey: no significant difference.", [], chart);
   }
 
-  // Of many ranks: how many come how late, and the names of those that differ significantly.
+  // For many ranks: a histogram of lateness, and the names of ranks that start significantly later.
   function skewHistogram(rows, told, early) {
     const kBins = 40;
     const kNamed = 8;
@@ -557,23 +557,23 @@
     const part = (name, colour, value) => ({ name, type: "bar", stack: "ranks", barCategoryGap: "10%", barMinHeight: 4, itemStyle: { color: RS.colour(colour) }, data: bins.map(value) });
     const chart = RS.chart(() => ({
       grid: { left: 60, right: 24, top: 8, bottom: 44 },
-      xAxis: { type: "category", data: bins.map((b) => RS.num(b.from + width / 2)), name: "later than the others (\u00b5s a collective)" },
+      xAxis: { type: "category", data: bins.map((b) => RS.num(b.from + width / 2)), name: "later than the others (\u00b5s per collective)" },
       yAxis: { type: "value", name: "ranks", minInterval: 1 },
       series: [part("no difference", "grey", (b) => b.ranks - b.late - b.early || "-"), part("earlier", "accent", (b) => b.early || "-"), part("later", "exposed", (b) => b.late || "-")],
     }), {
-      label: "how many ranks come how late to the collectives", height: 240,
+      label: "histogram: how much later ranks start their collectives", height: 240,
       tip: (p) => { const b = bins[p.dataIndex]; return RS.rows(`${RS.num(b.from)} to ${RS.num(b.from + width)} \u00b5s`, [["ranks", b.ranks], ["significantly later", b.late], ["significantly earlier", b.early]]); },
     });
-    RS.section("skew", "Late ranks", "How many ranks start their collectives how much later than the others, mean over the steps. Orange: significantly later (95 % over all ranks). Blue: significantly earlier.", [], named, chart);
+    RS.section("skew", "Late ranks", "Number of ranks by how much later they start their collectives than the others, mean over the steps. Orange: significantly later (95 % over all ranks). Blue: significantly earlier.", [], named, chart);
   }
 
   function groupsSection(data) {
     const all = (data.groups || []).map((g) => ({ ...g, of: new Set(RS.array(g.members)) }));
     if (!all.length || data.ranks.length < 2) return;
-    // of many ranks, groups of which one rank is shown are a tick each
+    // with many ranks, a group with one shown rank is only a tick
     const groups = data.ranks.length > 64 ? all.filter((g) => g.of.size > 1).slice(0, 40) : all;
     if (!groups.length) return;
-    const note = groups.length < all.length ? ` ${all.length - groups.length} groups of which one rank is shown, or with less time, are left out.` : "";
+    const note = groups.length < all.length ? ` ${all.length - groups.length} groups with one shown rank or with less time are left out.` : "";
     const cells = [];
     groups.forEach((g, y) => g.of.forEach((r) => cells.push([r, y, g.ms])));
     const chart = RS.chart(() => ({
@@ -586,7 +586,7 @@
       label: "which ranks are in which process group", height: Math.max(120, groups.length * 26 + 64),
       tip: (p) => { const g = groups[p.value[1]]; return RS.rows(g.name, [["description", g.description], ["ranks seen", g.of.size], ["size", g.size || ""], ["span", g.span], ["collectives", RS.exact(g.collectives)], ["moved", `${RS.num(g.mib)} MiB`], ["time over ranks", `${RS.num(g.ms)} ms`], ["median bus", g.bus === null ? "" : `${RS.num(g.bus)} GB/s`]]); },
     });
-    RS.section("groups", "Process groups", "Rows: groups, most time first; a filled cell: the rank took part; the darker, the more time." + note, [], chart);
+    RS.section("groups", "Process groups", "Rows: groups, most time first. A filled cell: the rank took part; darker: more time." + note, [], chart);
   }
 
   function ranksTables(data) {
@@ -617,11 +617,11 @@
     }
     kernelsSection(data, timeline);
     return [
-      ["computation, exposed, hidden", "GPU time in computation; communication with nothing computing beside it is exposed, the rest is hidden. Times of a bar do not overlap: computation goes first, then communication, then copies."],
-      ["idle causes", "A gap is counted by what came before the work that ends it: host (not launched yet), synchronisation (the same, while the launching thread was in a blocking call), launch (from the call to the start), queued (launched before), unknown (no launch in the trace)."],
-      ["of roofline", "Least time that the board could take for the operator's work and bytes, over the time that it took."],
-      ["interval", "95 % confidence; where several ranks are judged together, for all of them (Bonferroni)."],
-      ["columns", "The header of a table says what its column means; rankscope columns lists them all."],
+      ["computation, exposed, hidden", "GPU time in computation; communication that no computation overlaps is exposed, the rest is hidden. Times of a bar do not overlap: computation takes precedence over communication, and communication over copies."],
+      ["idle causes", "The work that ends a gap shows its cause: host (not launched yet), synchronisation (the same, while the launching thread was in a blocking call), launch (from the call to the start), queued (launched before), unknown (no launch in the trace)."],
+      ["of roofline", "Minimum time the GPU allows for the operator's FLOP and bytes, over its measured time."],
+      ["interval", "95 % confidence; if several ranks are judged together, for all of them (Bonferroni)."],
+      ["columns", "The tooltip of a table header explains its column; rankscope columns lists all columns."],
     ];
   };
 })();

@@ -1,8 +1,8 @@
-// The page of a sweep: which configuration is best, what cannot be told apart, which products vary.
+// The page of a sweep: the best configuration, those without a significant difference from it, products that vary.
 (() => {
   const { el } = RS;
 
-  /** Interval marks in a horizontal dot plot: rows of {low, mean, high, colour, diamond}. */
+  /** Returns interval marks of a horizontal dot plot: rows of {low, mean, high, colour, diamond}. */
   RS.intervalMarks = (rows) => ({
     type: "custom", data: rows.map((r, i) => [r.low ?? r.mean, i, r.high ?? r.mean, r.mean]), encode: { x: [0, 2], y: 1 },
     renderItem: (p, api) => {
@@ -20,7 +20,7 @@
 
   const byValue = (a, b) => (Number.isFinite(Number(a)) && Number.isFinite(Number(b)) ? Number(a) - Number(b) : a < b ? -1 : a > b ? 1 : 0);
 
-  /** The calls of a row over time, the first where none is named: {node, show(row as text)}; null where the page has none. */
+  /** Returns a chart of the calls of a row over time: {node, show(row as text)}; null when the page has no calls. */
   function gemmCalls(data, find) {
     const of = data.gemm_calls;
     if (!of) return null;
@@ -62,7 +62,7 @@
       if (row < 0) return;
       const all = Number(find("count")?.value(row));
       title.textContent = RS.short(`${text("configuration", row)}, rank ${text("rank", row)}: ${text("op", row)} ${text("input_dims", row)}`, 120);
-      note.textContent = `Calls over time; orange ran under collectives.${all > calls().length ? ` ${RS.exact(calls().length)} of ${RS.exact(all)}: the shortest and the longest of each piece of the time.` : ""}`;
+      note.textContent = `Calls over time; orange ran under collectives.${all > calls().length ? ` ${RS.exact(calls().length)} of ${RS.exact(all)}: the shortest and the longest of each part of the time.` : ""}`;
       RS.redraw(chart);
       fill(table.firstChild !== null);
     } };
@@ -79,7 +79,7 @@
     }
     const judged = (m) => m.cells.some((c) => c.best);
     const stateOf = (x) => (x.best ? "best" : x.told === true ? "told" : x.told === false ? "alike" : "unknown");
-    const words = { best: "best", told: "longer, beyond the noise", alike: "cannot be told from the best", unknown: "not judged" };
+    const words = { best: "best", told: "significantly longer", alike: "no significant difference from the best", unknown: "not judged" };
     let now = measures[0];
 
     // ---- overview: findings, best by measure
@@ -93,11 +93,11 @@
       const b = best(m);
       const many = b.alike.length > 2 ? `${b.alike.length} others` : b.alike.map((c) => configs[c].label).join(", ");
       return el("tr", {}, el("td", {}, m.label), el("td", {}, configs[b.first].label), el("td", { class: "n" }, `${RS.num(cell(m, b.first).ms, 4)} ms`),
-        el("td", { class: "sub" }, !judged(m) ? "not judged" : many ? `not told from ${many}` : "told from all others"));
+        el("td", { class: "sub" }, !judged(m) ? "not judged" : many ? `no significant difference from ${many}` : "significantly shorter than all others"));
     });
     RS.section("overview", "Overview", null, [], el("div", { class: "two" },
-      el("div", {}, data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "Nothing can be said beyond the noise.")),
-      el("div", {}, el("h3", {}, "Least by measure, a step"), el("table", { class: "shares" }, el("tbody", {}, rows)),)));
+      el("div", {}, data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "No findings beyond the noise.")),
+      el("div", {}, el("h3", {}, "Shortest time per step, by measure"), el("table", { class: "shares" }, el("tbody", {}, rows)),)));
 
     // ---- surface
     const names = [...new Set(configs.flatMap((c) => c.parameters.map((p) => p.name)))];
@@ -148,13 +148,13 @@
       const order = sorted();
       return {
         grid: { left: innerWidth < 700 ? 110 : 200, right: 24, top: 8, bottom: 44 },
-        xAxis: { type: "value", scale: true, name: `${now.label} (ms a step)`, axisLabel: { formatter: RS.tick } },
+        xAxis: { type: "value", scale: true, name: `${now.label} (ms per step)`, axisLabel: { formatter: RS.tick } },
         yAxis: { type: "category", inverse: true, data: order.map((c) => configs[c].label), axisTick: { show: false }, axisLabel: { formatter: (t) => RS.short(t, innerWidth < 700 ? 16 : 30) } },
         series: [RS.intervalMarks(order.map((c) => ({ low: cell(now, c).low, mean: cell(now, c).ms, high: cell(now, c).high, colour: colourOf(c), diamond: cell(now, c).told === true })))],
       };
     }, { label: "configurations by the chosen time, with intervals", height: Math.max(140, Math.min(900, configs.length * 26 + 60)), tip: (p) => aboutCell(sorted()[p.dataIndex]),
       onClick: (p) => RS.state.set({ c: configs[sorted()[p.dataIndex]].label }) });
-    RS.section("surface", "Configurations, against the best", "Blue: the best. Orange: longer beyond the noise, the darker the longer. Grey: cannot be told from the best. Dots: mean of the steps with its 95 % interval.",
+    RS.section("surface", "Configurations, against the best", "Blue: the best. Orange: significantly longer; darker is longer. Grey: no significant difference from the best. Dots: mean of the steps with its 95 % interval.",
       [RS.choice("m", "which time", measures.map((m) => [m.id, m.label]), (id) => { now = measures.find((m) => m.id === id) || measures[0]; drawSurface(); RS.redraw(dots); })],
       surface, dots, data.table_configurations ? (() => { const t = RS.onDemand("as a table", () => RS.grid({ name: "configurations", columns: RS.columnsOf(data.table_configurations), rows: data.table_configurations.rows, fit: true }).node); return el("div", {}, t.button, t.place); })() : null);
 
@@ -166,8 +166,8 @@
       const total = of("total");
       const chart = RS.chart(() => ({
         grid: { left: 60, right: 24, top: 16, bottom: 44 },
-        xAxis: { type: "value", scale: true, name: "computation (ms a step)", axisLabel: { formatter: RS.tick } },
-        yAxis: { type: "value", scale: true, name: "exposed communication (ms a step)", axisLabel: { formatter: RS.tick } },
+        xAxis: { type: "value", scale: true, name: "computation (ms per step)", axisLabel: { formatter: RS.tick } },
+        yAxis: { type: "value", scale: true, name: "exposed communication (ms per step)", axisLabel: { formatter: RS.tick } },
         series: [
           { type: "custom", silent: true, data: configs.map((_, c) => [compute.cells[c].ms, exposed.cells[c].ms, compute.cells[c].low ?? compute.cells[c].ms, compute.cells[c].high ?? compute.cells[c].ms, exposed.cells[c].low ?? exposed.cells[c].ms, exposed.cells[c].high ?? exposed.cells[c].ms]),
             encode: { x: [0, 2, 3], y: [1, 4, 5] },
@@ -178,10 +178,10 @@
             labelLayout: { hideOverlap: true }, label: { show: configs.length <= 16 && innerWidth >= 700, position: "top", color: RS.colour("fg"), formatter: (p) => configs[p.dataIndex].label } }],
       }), { label: "exposed communication against computation", height: 380, tip: (p) => RS.rows(configs[p.dataIndex].label, [["computation", `${RS.num(compute.cells[p.dataIndex].ms, 4)} ms`], ["exposed", `${RS.num(exposed.cells[p.dataIndex].ms, 4)} ms`], ["step", `${RS.num(total.cells[p.dataIndex].ms, 4)} ms`]]),
         onClick: (p) => RS.state.set({ c: configs[p.dataIndex].label }) });
-      RS.section("tradeoff", "Trade-off, exposed communication against computation", "A dot is a configuration with its intervals; down and left is better. Blue: shortest steps; grey: not told from it.", [], chart);
+      RS.section("tradeoff", "Trade-off, exposed communication against computation", "A dot is a configuration with its intervals; down and left is better. Blue: shortest steps. Grey: no significant difference from it.", [], chart);
     }
 
-    // ---- bandwidth by size, or by what was varied
+    // ---- bandwidth by size, or by a varied parameter
     const points = (data.bandwidths || []).filter((b) => b.mib > 0 && b.bus > 0);
     if (points.length) {
       const kinds = [...new Set(points.map((b) => `${b.name} ${b.dtype}`.trim()))];
@@ -200,7 +200,7 @@
       };
       const chart = RS.bandwidthChart(marks, "bus bandwidth of the configurations", (b) => [["configuration", configs[b.configuration].label]],
         (p) => { if (p.data?.of) RS.state.set({ c: configs[p.data.of.configuration].label }); });
-      RS.section("bandwidth", "Bandwidth, by size and parameter", "A mark: mean over the collectives of a size and group in a configuration, with its 95 % interval.",
+      RS.section("bandwidth", "Bandwidth, by size and parameter", "A mark: mean over the collectives of one size and group in a configuration, with its 95 % interval.",
         [RS.choice("bk", "which collective", kinds.map((k) => [k, k]), (k) => { kind = k; RS.redraw(chart); }), RS.choice("bx", "against what", axes, (x) => { by = x; RS.redraw(chart); })], chart);
     }
 
@@ -222,7 +222,7 @@
         }), { label: "matrix products: spread against share", height: 320, tip: (p) => RS.rows(kernel.value(p.dataIndex), columns.filter((c) => !c.text).slice(0, 10).map((c) => [c.label, c.show(p.dataIndex)])),
           onClick: (p) => RS.state.set({ g: kernel.value(p.dataIndex), p: calls ? String(p.dataIndex) : "" }) });
       }
-      RS.section("gemms", "Matrix products that vary", "Spread of the calls against their share: up and right is worth a look. A click shows the calls over time and filters the rows; so does a row.", [], chart, calls?.node, grid.node);
+      RS.section("gemms", "Matrix products that vary", "Spread of the calls against their share of GEMM time; the top right matters most. A click on a dot or row shows the calls over time; a dot also filters the rows.", [], chart, calls?.node, grid.node);
       if (calls) RS.state.on(["p"], () => { calls.show(RS.state.get("p", "0")); grid.refresh(); });
     }
     if (data.collectives?.rows) RS.section("collectives", "Collectives of all configurations", null, [], RS.grid({ name: "collectives", columns: RS.columnsOf(data.collectives), rows: data.collectives.rows, fit: true }).node);
@@ -231,9 +231,9 @@
       RS.section("ranks", "Ranks", "A click on a configuration above filters these rows.", [], grid.node);
     }
     return [
-      ["best, told, grey", "Configurations are ranked by their steps; intervals are Welch's at a level corrected for all pairs. Grey: the interval of the difference to the best holds 0."],
-      ["a step", "Mean over the ranks of one profiler step; a sample is a step."],
-      ["columns", "The header of a table says what its column means; rankscope columns lists them all."],
+      ["best, orange, grey", "Configurations are ranked by their steps; intervals are Welch's at a level corrected for all pairs. Grey: the interval of the difference to the best contains 0."],
+      ["per step", "Mean over the ranks of one profiler step; a sample is a step."],
+      ["columns", "The tooltip of a table header explains its column; rankscope columns lists all columns."],
     ];
   };
 })();

@@ -1,4 +1,4 @@
-// The page of a comparison: what is better or worse beyond the noise, and what the difference is made of.
+// The page of a comparison: what is significantly better or worse, and the parts of the difference.
 (() => {
   const { el } = RS;
   const kGood = "Better";
@@ -12,9 +12,9 @@
     const listeners = [];
     const choose = () => (tests.length > 1 ? [RS.choice("test", "which test", tests.map((t, i) => [String(i), t]), (i) => { now = Number(i) || 0; for (const call of listeners) call(); })] : []);
 
-    RS.section("overview", "Overview", null, [], data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "Nothing can be said beyond the noise."));
+    RS.section("overview", "Overview", null, [], data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "No findings beyond the noise."));
 
-    // ---- verdicts: a dot with its interval a figure, the table below
+    // ---- verdicts: one dot with its interval per metric, the table below
     const shown = () => data.verdicts.filter((v) => v.tests[now] && v.tests[now].change !== null && v.tests[now].change !== undefined);
     const dots = RS.chart(() => {
       const rows = shown();
@@ -26,11 +26,11 @@
           return { low: t.low, mean: t.change, high: t.high, colour: RS.colour(tone), diamond: tone !== "grey" }; })),
         markLine: { symbol: "none", silent: true, data: [{ xAxis: 0 }], label: { show: false }, lineStyle: { color: RS.colour("soft"), type: "solid" } } }],
       };
-    }, { label: "change of the key figures with intervals; diamonds are beyond the noise", height: Math.max(140, data.verdicts.length * 24 + 60),
+    }, { label: "change of the key metrics with intervals; diamonds are significant and above the threshold", height: Math.max(140, data.verdicts.length * 24 + 60),
       tip: (p) => { const r = shown()[p.dataIndex]; const t = r.tests[now]; return RS.rows(r.metric, [["baseline", `${RS.num(t.base, 4)} ${r.unit}`], [tests[now], `${RS.num(t.value, 4)} ${r.unit}`],
         ["change", `${RS.signed(t.change, " %")} (${RS.num(t.low)} to ${RS.num(t.high)})`], ["complete runs", RS.signed(t.complete_run, " %")], ["samples", `${t.samples_base} and ${t.samples_test}`], ["verdict", signOf(t.verdict)]]); } });
     const columns = [
-      { id: "metric", label: "figure", help: "of the dashboard", text: true, width: 260, value: (r) => data.verdicts[r].metric, show: (r) => data.verdicts[r].metric },
+      { id: "metric", label: "metric", help: "of the dashboard", text: true, width: 260, value: (r) => data.verdicts[r].metric, show: (r) => data.verdicts[r].metric },
       { id: "unit", label: "unit", help: "of both values", text: true, width: 80, value: (r) => data.verdicts[r].unit, show: (r) => data.verdicts[r].unit },
       { id: "base", label: data.labels[0], help: "the baseline", text: false, value: (r) => data.verdicts[r].base ?? NaN, show: (r) => RS.num(data.verdicts[r].base, 4) },
       ...tests.flatMap((label, i) => {
@@ -41,15 +41,15 @@
           { id: `better${i}`, label: `${prefix}better (%)`, help: "positive is better", text: false, value: (r) => of(r, "better"), show: (r) => RS.num(of(r, "better")), tone: (r) => toneOf(data.verdicts[r].tests[i]?.verdict) },
           { id: `low${i}`, label: "from (%)", help: "interval of the change", text: false, value: (r) => of(r, "low"), show: (r) => RS.num(of(r, "low")) },
           { id: `high${i}`, label: "to (%)", help: "interval of the change", text: false, value: (r) => of(r, "high"), show: (r) => RS.num(of(r, "high")) },
-          { id: `verdict${i}`, label: `${prefix}verdict`, help: "beyond the noise and the threshold, or not", text: true, width: 110, value: (r) => signOf(data.verdicts[r].tests[i]?.verdict), show: (r) => signOf(data.verdicts[r].tests[i]?.verdict), tone: (r) => toneOf(data.verdicts[r].tests[i]?.verdict) },
+          { id: `verdict${i}`, label: `${prefix}verdict`, help: "significant and above the threshold, or not", text: true, width: 110, value: (r) => signOf(data.verdicts[r].tests[i]?.verdict), show: (r) => signOf(data.verdicts[r].tests[i]?.verdict), tone: (r) => toneOf(data.verdicts[r].tests[i]?.verdict) },
         ];
       }),
     ];
     listeners.push(() => RS.redraw(dots));
-    RS.section("verdicts", "Verdicts", "Positive is better. Colour and diamond or arrow: beyond the noise and the threshold; grey: no significant difference, or below the threshold.", choose(), dots,
+    RS.section("verdicts", "Verdicts", "Positive is better. Colour with diamond or arrow: significant and above the threshold. Grey: no significant difference, or below the threshold.", choose(), dots,
       RS.grid({ name: "verdicts", columns, rows: data.verdicts.length, fit: true }).node);
 
-    // ---- what the difference is made of
+    // ---- the parts of the difference
     const label = { computation_time: "computation", exposed_comm_time: "exposed communication", exposed_memcpy_time: "exposed copies", idle_time: "idle" };
     const parts = () => {
       const list = data.tests[now].parts.filter((p) => p.base !== null && p.test !== null);
@@ -99,7 +99,7 @@
     };
     fill();
     listeners.push(() => { RS.redraw(waterfall); fill(); });
-    RS.section("changed", "What changed", "Each bar takes the baseline's time a part further to the test's. Green and red: beyond the noise and the threshold; grey: not.", [], waterfall, operators);
+    RS.section("changed", "Changes", "The bars are the parts of the difference from the baseline's time to the test's. Green and red: significant and above the threshold. Grey: not.", [], waterfall, operators);
 
     // ---- steps of both
     const kinds = [["total_time", "total"], ...Object.entries(label)].filter(([k]) => data.series.some((s) => RS.array(s[k].ms).some((v) => v > 0)));
@@ -127,11 +127,11 @@
       RS.section(key, title, null, [], place);
     }
     return [
-      ["better, worse, grey", "The interval of the difference of the steps' means (5 % shared among the rows judged together) leaves 0 out, and the change exceeds the threshold. Grey: not significant, or below the threshold."],
-      ["positive", "Positive is better, whatever the figure: less time, more bandwidth."],
-      ["own time", "Each instant of a step counts once, for computation before communication before copies; the rest is idle. So the rows of a list add up to the step time's difference."],
-      ["replaced", "Another kernel at the same place: operator, shapes, launches a step, call path, grid, place in the step."],
-      ["operators", "Of reports, which have no own times: GPU time, mean over the ranks; no interval, so that a small difference may be noise."],
+      ["better, worse, grey", "The interval of the difference of the step means excludes 0 (5 % shared among the rows judged together), and the change exceeds the threshold. Grey: not significant, or below the threshold."],
+      ["positive", "Positive is better for every metric: less time, more bandwidth."],
+      ["own time", "Each instant of a step counts once: computation takes precedence over communication, and communication over copies; the rest is idle. So the rows of a list add up to the difference in step time."],
+      ["replaced", "Another kernel at the same place: operator, shapes, launches per step, call path, grid, place in the step."],
+      ["operators", "Shown for reports, which have no own times: GPU time, mean over the ranks; without an interval, so a small difference may be noise."],
     ];
   };
 })();

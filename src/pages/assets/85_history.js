@@ -1,4 +1,4 @@
-// The page of a history: each figure over the runs, its levels, and the runs at which they change.
+// The page of a history: each metric over the runs, its levels, and the runs at which they change.
 (() => {
   const { el } = RS;
 
@@ -13,12 +13,12 @@
     let now = metrics[first];
 
     RS.section("overview", "Overview", null, [],
-      data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "Nothing changes beyond the noise."));
+      data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "No changes beyond the noise."));
 
     const about = (i) => RS.rows(data.runs[i], [[now.metric, `${RS.num(now.values[i], 5)} ${now.unit}`], ["its level", `${RS.num(now.levels[i], 5)} ${now.unit}`],
       ...now.changes.filter((c) => c.run === i).map((c) => [word(c), `${percent(c)} (${interval(c)})`])]);
     if (!metrics.length) {
-      RS.section("series", "Over the runs", "No run has a figure that can be compared.", []);
+      RS.section("series", "Over the runs", "No run has a metric that can be compared.", []);
       return [];
     }
     const chart = RS.chart(() => ({
@@ -27,7 +27,7 @@
       yAxis: { type: "value", scale: true, name: `${now.metric} (${now.unit})`, axisLabel: { formatter: RS.tick } },
       series: [
         { name: "level", type: "line", symbol: "none", silent: true, connectNulls: false, lineStyle: { width: 2, color: RS.colour("soft") },
-          // a step from level to level, not a slope
+          // a step between levels, not a slope
           data: data.runs.map((_, i) => (Number.isFinite(now.values[i]) ? now.levels[i] : null)), step: "middle" },
         { name: "run", type: "scatter", symbolSize: (_, p) => (now.changes.some((c) => c.run === p.dataIndex) ? 12 : 8),
           data: data.runs.map((_, i) => { const c = now.changes.find((x) => x.run === i);
@@ -35,9 +35,9 @@
           markLine: { symbol: "none", silent: true, lineStyle: { type: "dashed" },
             data: now.changes.map((c) => ({ xAxis: c.run, lineStyle: { color: tone(c) }, label: { formatter: percent(c), color: tone(c) } })) } },
       ],
-    }), { label: "the chosen figure of every run, its levels and changes", height: 360, tip: (p) => (p.seriesName === "run" ? about(p.dataIndex) : null) });
-    RS.section("series", "Over the runs", "A dot is a run, the grey line the level that it belongs to. A diamond begins a new level: green better, red worse, with the change in percent.",
-      [RS.choice("m", "which figure", [metrics[first], ...metrics.filter((_, i) => i !== first)].map((m) => [m.metric, m.changes.length ? `${m.metric} (${m.changes.length} change${m.changes.length > 1 ? "s" : ""})` : m.metric]),
+    }), { label: "the chosen metric of every run, its levels and changes", height: 360, tip: (p) => (p.seriesName === "run" ? about(p.dataIndex) : null) });
+    RS.section("series", "Over the runs", "A dot is a run; the grey line is its level. A diamond begins a new level: green is better, red is worse, with the change in percent.",
+      [RS.choice("m", "which metric", [metrics[first], ...metrics.filter((_, i) => i !== first)].map((m) => [m.metric, m.changes.length ? `${m.metric} (${m.changes.length} change${m.changes.length > 1 ? "s" : ""})` : m.metric]),
         (id) => { now = metrics.find((m) => m.metric === id) || metrics[first]; RS.redraw(chart); })], chart);
 
     const all = metrics.flatMap((m) => m.changes.map((c) => ({ m, c })));
@@ -51,16 +51,16 @@
       }), { label: "changes with their intervals", height: Math.max(140, all.length * 26 + 60),
         tip: (p) => { const { m, c } = all[p.dataIndex]; return RS.rows(`${m.metric} at ${data.runs[c.run]}`, [["before", `${RS.num(c.before, 5)} ${m.unit}`], ["since", `${RS.num(c.after, 5)} ${m.unit}`], [word(c), `${percent(c)} (${interval(c)})`]]); },
         onClick: (p) => RS.state.set({ m: all[p.dataIndex].m.metric }) });
-      RS.section("changes", "Changes", "Each with the interval of its size; a click shows the figure above.", [], marks,
+      RS.section("changes", "Changes", "Each with the interval of its size; a click shows the metric above.", [], marks,
         RS.grid({ name: "changes", columns: RS.columnsOf(data.Change_Points), rows: data.Change_Points.rows, fit: true, key: "c" }).node);
     }
-    RS.section("figures", "All figures", null, [], RS.grid({ name: "figures", columns: RS.columnsOf(data.History), rows: data.History.rows, fit: true, key: "f" }).node);
+    RS.section("figures", "All metrics", null, [], RS.grid({ name: "metrics", columns: RS.columnsOf(data.History), rows: data.History.rows, fit: true, key: "f" }).node);
     return [
       ["level", "The mean of the runs between two changes."],
-      ["change", "Where the mean of the runs steps, beyond what 9999 permutations of their order show by chance; 5 % shared among all figures, so that a history without a change has one in any figure with probability 5 % at most."],
-      ["interval", "Welch's, of the runs on both sides; it takes for granted that there is a change at that run."],
-      ["positive", "Positive is better, whatever the figure: less time, more bandwidth."],
-      ["runs needed", `With ${metrics.length} figures ${data.needed} runs are the fewest of which a change can be told.`],
+      ["change", "A step in the mean of the runs, larger than chance in 9999 permutations of their order. All metrics share 5 %, so a history without changes shows one with a probability of at most 5 %."],
+      ["interval", "Welch's interval from the runs on both sides; it assumes that there is a change at that run."],
+      ["positive", "Positive is better for every metric: less time, more bandwidth."],
+      ["runs needed", `With ${metrics.length} metrics, at least ${data.needed} runs are needed to find a change.`],
     ];
   };
 })();

@@ -1,4 +1,4 @@
-// Bandwidths of collectives as data of a page.
+// The bandwidths of collectives as page data.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Members of the open object: kind, size and group, the mean bus bandwidth with its 95 % interval,
-/// latency and skew.
+/// Adds members to the open object: kind, size and group, the mean bus bandwidth with its 95 %
+/// interval, latency and skew.
 void add_bandwidth(JsonWriter& json, const SyncSummary& summary);
 
 } // namespace rankscope

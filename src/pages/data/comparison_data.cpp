@@ -91,7 +91,7 @@ void add_parts(PageBlob& page, const TimelineComparison& timeline) {
   json.end_list();
 }
 
-/// Milliseconds of GPU time of an operator, mean over the ranks.
+/// The GPU time of an operator in milliseconds, mean over the ranks.
 struct OperatorChange {
   std::string name;
   double base_ms = kNaN, test_ms = kNaN; ///< NaN: that run lacks it
@@ -122,9 +122,9 @@ Schema<OperatorChange> operator_change_schema() {
           {{"name", "operator", Unit::kNone, &R::name, "name of the operator"},
            {"difference_ms", "difference (ms)", Unit::kMs,
             [or_zero](const R& r) { return or_zero(r.test_ms) - or_zero(r.base_ms); },
-            "test - baseline; there is no interval, nothing tells it from noise"},
-           {"base_ms", "baseline (ms)", Unit::kMs, &R::base_ms, "GPU time, blank: not there"},
-           {"test_ms", "test (ms)", Unit::kMs, &R::test_ms, "GPU time, blank: not there"},
+            "test - baseline; it has no interval, so it may be noise"},
+           {"base_ms", "baseline (ms)", Unit::kMs, &R::base_ms, "GPU time; blank: not in this run"},
+           {"test_ms", "test (ms)", Unit::kMs, &R::test_ms, "GPU time; blank: not in this run"},
            {"state",
             [](const R& r) {
               return std::isnan(r.base_ms) ? "new" : std::isnan(r.test_ms) ? "vanished" : "in both";
@@ -132,7 +132,7 @@ Schema<OperatorChange> operator_change_schema() {
             "new: only in the test; vanished: only in the baseline"}}};
 }
 
-/// Mean over the ranks by step, an array a run.
+/// Adds the mean over the ranks by step: one array per kind of time.
 void add_series(PageBlob& page, const ComparedRun& run) {
   JsonWriter& json = page.json;
   json.begin_object();

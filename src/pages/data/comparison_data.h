@@ -1,4 +1,4 @@
-// The data of the page of a comparison: verdicts with their noise, what the difference is made of.
+// The data of a comparison page: verdicts with their noise, and the parts of the difference.
 #pragma once
 
 #include "analyses/compare/compare_runs.h"
@@ -16,7 +16,7 @@ struct ComparisonPageInput {
   std::string command;
 };
 
-/// The blob of pages/data/page_blob.h.
+/// Returns the blob of pages/data/page_blob.h.
 [[nodiscard]] std::string comparison_page_data(const ComparisonPageInput& input);
 
 } // namespace rankscope

@@ -14,8 +14,8 @@ PageHead head_of(const HistoryPageInput& input) {
   out.kind = "history";
   out.title = input.title;
   out.subtitle =
-      fmt::format("{} runs, {} figures, GPU times {}", history.runs.size(), history.metrics.size(),
-                  history.per_step ? "a profiler step" : "of whole traces");
+      fmt::format("{} runs, {} metrics, GPU times {}", history.runs.size(), history.metrics.size(),
+                  history.per_step ? "per profiler step" : "of complete traces");
   out.command = input.command;
   for (const Finding& note : input.notes)
     out.badges.push_back({"warning", note.headline, note.evidence});

@@ -1,4 +1,4 @@
-// The data of the page of a history: each figure as a series with its levels and where they change.
+// The data of a history page: each metric as a series with its levels and level changes.
 #pragma once
 
 #include "analyses/compare/history.h"
@@ -12,11 +12,11 @@ namespace rankscope {
 struct HistoryPageInput {
   const History* history = nullptr;
   std::string title, command;
-  std::vector<Finding> notes, findings; ///< notes: what to know before any value
+  std::vector<Finding> notes, findings; ///< notes: to be read before any value
   std::vector<std::string> files;       ///< of the runs
 };
 
-/// The blob of pages/data/page_blob.h.
+/// Returns the blob of pages/data/page_blob.h.
 [[nodiscard]] std::string history_page_data(const HistoryPageInput& input);
 
 } // namespace rankscope

@@ -38,7 +38,7 @@ public:
       }
   }
 
-  /// Longest first, each column is taken once: O(events + columns) after the sort.
+  /// Longest events first, so that each column is set once: O(events + columns) after the sort.
   void add_longest(std::span<const LaneEvent> events) {
     std::vector<std::uint32_t> order(events.size());
     std::iota(order.begin(), order.end(), 0U);

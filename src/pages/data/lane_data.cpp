@@ -32,7 +32,7 @@ void add_columns(PageBlob& page, const PageLane& lane, const std::vector<std::ui
   page.json.end_object();
 }
 
-/// One array of a lane's events.
+/// Adds one array of a lane's events.
 template <class Get>
 void add_event_array(PageBlob& page, const char* key, const PageLane& lane, Get get) {
   std::vector<std::uint32_t> values;

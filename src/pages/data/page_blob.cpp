@@ -8,7 +8,7 @@ namespace rankscope {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "arrays are written as they lie in memory");
+              "arrays are written in the byte order of memory");
 
 void pad(std::string& bytes) {
   bytes.append((8 - bytes.size() % 8) % 8, '\0');

@@ -1,5 +1,5 @@
-// The data of a page as bytes: a JSON text and typed arrays beside it, which a script takes as they
-// are.
+// The data of a page as bytes: a JSON text, then typed arrays, which a script uses without
+// conversion.
 //
 //   blob  = length:u32 JSON, zeros up to a multiple of 8, arrays (each at a multiple of 8)
 //   array in the JSON = {"t": type, "o": offset behind the JSON's padding, "n": elements}
@@ -23,20 +23,20 @@ class PageBlob {
 public:
   PageBlob() { json.begin_object(); }
 
-  /// The open object; what is not an array is written here.
+  /// The open object, for everything except arrays.
   JsonWriter json;
 
-  /// The index of a text.
+  /// Returns the index of a text.
   [[nodiscard]] std::uint32_t text(std::string_view text) { return strings_.intern(text); }
   void text_member(std::string_view key, std::string_view value) { json.integer(key, text(value)); }
-  /// In the smallest type that holds them all.
+  /// Adds numbers in the smallest type that fits all of them.
   void whole(std::string_view key, std::span<const std::uint32_t> values);
-  /// Doubles; NaN stays NaN.
+  /// Adds doubles; NaN stays NaN.
   void reals(std::string_view key, std::span<const double> values);
-  /// Nanoseconds, none negative (those become 0).
+  /// Adds nanoseconds; negative ones become 0.
   void times(std::string_view key, std::span<const std::int64_t> ns);
-  /// An object {name, rows, notes, columns: [{id, label, unit, kind, help, delta, status, data}]}:
-  /// a column of texts has texts, any other reals with NaN for blank cells.
+  /// Adds an object {name, rows, notes, columns: [{id, label, unit, kind, help, delta, status,
+  /// data}]}: data are texts in a text column, else reals with NaN for blank cells.
   void table(std::string_view key, const Table& table);
   /// Closes the object; nothing may be added afterwards.
   [[nodiscard]] std::string take();

@@ -1,4 +1,4 @@
-// What every page begins with, whatever its subject: title, badges, findings, what to do next.
+// The head of every page, whatever its kind: title, badges, findings, next steps.
 #pragma once
 
 #include "core/finding.h"
@@ -10,11 +10,11 @@
 
 namespace rankscope {
 
-/// A remark beside the title.
+/// A data loss, warning or note below the title.
 struct PageBadge {
   std::string severity; ///< "loss", "warning" or "note"
-  std::string text;     ///< in a few words
-  std::string more;     ///< the whole sentence
+  std::string text;     ///< a few words
+  std::string more;     ///< the complete sentence
 };
 
 /// A command that looks closer, and why.
@@ -22,7 +22,7 @@ struct PageNext {
   std::string command, why;
 };
 
-/// A file beside the page.
+/// A file that the page links to.
 struct PageLink {
   std::string label, address; ///< the latter relative and escaped
 };
@@ -36,8 +36,8 @@ struct PageHead {
   std::vector<PageBadge> badges;
   std::vector<Finding> findings;
   std::vector<PageNext> next;
-  std::vector<std::string> files; ///< that the page was made of
-  std::vector<PageLink> links;    ///< reports and traces that were made of the same data
+  std::vector<std::string> files; ///< inputs of the page
+  std::vector<PageLink> links;    ///< reports and traces made from the same data
 };
 
 void add_head(PageBlob& page, const PageHead& head);

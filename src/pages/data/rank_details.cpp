@@ -32,7 +32,7 @@ Schema<PageOperator> page_operator_schema() {
           {{"name", "operator", Unit::kNone, &R::name,
             "operator; for kernels that none covers, what launched them and the kernel"},
            {"shapes", or_blank(&R::shapes), "recorded shapes of the inputs"},
-           {"category", &R::category, "what kind of work the operator does"},
+           {"category", &R::category, "kind of work that the operator does"},
            {"calls", Unit::kCount, &R::count, "calls with these shapes and types"},
            {"kernel_ms", "kernel time (ms)", Unit::kMs,
             [](const R& r) { return r.kernel_ns / 1e6; }, "sum over the calls"},
@@ -45,17 +45,17 @@ Schema<PageOperator> page_operator_schema() {
            {"tbps", "TB/s", Unit::kTBps, &R::tbps, "mean over the calls"},
            {"roofline_percent", "of roofline (%)", Unit::kPercent,
             [](const R& r) { return 100 * r.roofline_us / r.mean_us; },
-            "least time that the board could take over the mean of a call"},
+            "minimum time the GPU allows, over the mean time of a call"},
            {"bound", "bound", Unit::kNone, kText,
             [](const R& r) {
               return std::isnan(r.roofline_us) ? Value()
                                                : Value(r.compute_bound ? "compute" : "memory");
             },
-            "what the roofline says limits it"},
+            "its limit in the roofline model"},
            {"flops", "FLOP of a call", Unit::kNone, &R::flops, "by the operator's model"},
            {"bytes", "bytes of a call", Unit::kBytes, &R::bytes, "by the operator's model"},
            {"spec", "peak", Unit::kNone, or_blank(&R::spec),
-            "which peak of the board its work is held against"},
+            "the GPU's peak that its work is compared with"},
            {"types", or_blank(&R::types), "recorded types of the inputs"},
            {"one_kernel", "one kernel", Unit::kNone, &R::one_kernel, "a call is one kernel"}}};
 }
@@ -110,7 +110,7 @@ Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_
   Schema<R> out{"kernels",
                 "kernels, copies and fills by name, with the spread of their durations",
                 {{"name", "kernel", Unit::kNone, kText,
-                  [&texts](const R& r) { return Value(texts.view(r.name)); }, "its whole name"},
+                  [&texts](const R& r) { return Value(texts.view(r.name)); }, "its complete name"},
                  {"kind", "kind", Unit::kNone, kText,
                   [](const R& r) {
                     return Value(r.kind == LaneKind::kCompute ? "computation"

@@ -1,4 +1,4 @@
-// What the page of a single trace has beside its lanes: operators, kernels, launch queue.
+// What the page of a single trace has besides its lanes: operators, kernels, launch queue.
 #pragma once
 
 #include "core/schema.h"
@@ -10,7 +10,7 @@ namespace rankscope {
 /// Adds the members that a page of many ranks leaves out.
 void add_details(PageBlob& page, const RankPage& rank);
 
-/// Kernels by name with the spread of their durations: the table of the page.
+/// Returns the page's table of kernels by name with the spread of their durations.
 [[nodiscard]] Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_ns);
 
 } // namespace rankscope

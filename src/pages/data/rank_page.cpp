@@ -15,9 +15,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kFewEvents = 1500; ///< of a lane: columns would hold no less than they do
+constexpr std::size_t kFewEvents = 1500; ///< of a lane: columns would not take less space
 
-/// "all_reduce BFloat16, 64 MiB, group 0 of 8".
+/// Returns "allreduce BFloat16, 1024 elements, group 0 of 8".
 std::string about_collective(const Trace& trace, const CollectiveArgs& args) {
   std::string out(trace.strings.view(args.collective_name));
   if (args.dtype != kEmptyStr)
@@ -31,7 +31,7 @@ std::string about_collective(const Trace& trace, const CollectiveArgs& args) {
   return out;
 }
 
-/// Which row of unified_perf_summary a kernel's operator is in.
+/// Finds the row of unified_perf_summary that a kernel's operator is in.
 class OperatorRows {
 public:
   OperatorRows(const LoadedTrace& t, const std::vector<UnifiedRow>& rows) : t_(t), texts_(t.trace) {
@@ -41,7 +41,7 @@ public:
                     i);
   }
 
-  /// Of the operator `op` or of the nearest one around it that has a row.
+  /// Returns the row of the operator `op`, or of the nearest enclosing one that has a row.
   std::uint32_t of(EventId op) {
     std::vector<EventId> path;
     std::uint32_t row = kNoDetail;
@@ -58,7 +58,7 @@ public:
       of_event_.emplace(at, row);
     return row;
   }
-  /// The shapes of a call as people write them.
+  /// Returns the shapes of a call in the short form.
   const std::string& shapes(EventId op) {
     const OpArgs* const args = t_.trace.op(op);
     const StrId dims = args != nullptr ? args->input_dims : kEmptyStr;
@@ -272,7 +272,7 @@ void add_operators(const std::vector<UnifiedRow>& rows, RankPage& out) {
   }
 }
 
-/// Adds to columns of `width` from `start` what the interval covers of each.
+/// Adds to each column of `width` the nanoseconds that the interval covers in it.
 template <class Add>
 void spread_over(Interval at, Interval span, std::int64_t width, std::size_t columns, Add add) {
   const std::int64_t from = std::max(at.start, span.start);

@@ -1,5 +1,5 @@
-// What a page shows of one rank's trace, taken while that is in memory: lanes with their level of
-// detail, the spread of kernels, operators against the roofline, launch queue and idle time.
+// The page data of one rank's trace, extracted while the trace is in memory: lanes with their level
+// of detail, the spread of kernels, operators against the roofline, launch queue and idle time.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -16,7 +16,7 @@
 
 namespace rankscope {
 
-/// How much of a trace a page may hold.
+/// The limits on the data of a trace in a page.
 struct PageDetail {
   std::size_t events = 400'000; ///< of a rank
   std::size_t columns = 2048;   ///< of a lane
@@ -27,7 +27,7 @@ struct PageDetail {
 
 inline constexpr std::uint32_t kNoDetail = 0xffffffffU;
 
-/// An event that the page holds. Texts are ids of RankPage::texts.
+/// An event of the page. Texts are ids of RankPage::texts.
 struct PageEvent {
   LaneEvent at;
   StrId name = kEmptyStr;
@@ -35,16 +35,16 @@ struct PageEvent {
   StrId about = kEmptyStr;                ///< shapes of that operator, or what a collective moves
   std::uint32_t operator_row = kNoDetail; ///< of RankPage::operators
   std::int64_t delay_ns = -1;             ///< from the launching call to the start; -1 = unknown
-  std::int64_t hidden_ns = 0;             ///< of communication: kernels compute beside it
+  std::int64_t hidden_ns = 0;             ///< part of communication that computing kernels overlap
 };
 
 /// A stream.
 struct PageLane {
   std::int64_t device = -1, stream = -1;
   std::size_t in_trace = 0;           ///< events
-  std::vector<PageEvent> events;      ///< by start; all of them, or the important ones
+  std::vector<PageEvent> events;      ///< by start; all, or the important ones
   std::optional<LaneColumns> columns; ///< where the events are many
-  std::vector<StrId> longest;         ///< of each column the name of the longest event
+  std::vector<StrId> longest;         ///< name of the longest event in each column
 };
 
 /// Durations of a kernel, copy or fill, by its name.
@@ -52,7 +52,7 @@ struct KernelSpread {
   StrId name = kEmptyStr;
   LaneKind kind = LaneKind::kCompute;
   std::int64_t count = 0, sum_ns = 0;
-  /// Nearest-rank: least, quarters, 95 of 100, most.
+  /// Percentiles by nearest rank.
   std::int64_t min_ns = 0, p25_ns = 0, median_ns = 0, p75_ns = 0, p95_ns = 0, max_ns = 0;
 };
 
@@ -64,7 +64,7 @@ struct PageOperator {
   double min_us = 0, median_us = 0, mean_us = 0, max_us = 0; ///< of a call
   double flops = 0, bytes = 0;                               ///< of a call; NaN = unknown
   double tflops = 0, tbps = 0;                               ///< mean over the calls; NaN = unknown
-  double roofline_us = 0;                                    ///< NaN = none
+  double roofline_us = 0;                                    ///< NaN = no roofline
   bool compute_bound = false;
   bool one_kernel = false; ///< a call is one kernel
 };
@@ -72,8 +72,8 @@ struct PageOperator {
 /// Columns of time over the rank's span.
 struct LaunchQueue {
   std::int64_t width_ns = 1;
-  std::vector<double> depth;       ///< kernels launched and not begun, mean over the column
-  std::vector<std::uint32_t> most; ///< of them at once
+  std::vector<double> depth;       ///< kernels launched and not started, mean over the column
+  std::vector<std::uint32_t> most; ///< most of them at once
   std::vector<std::array<std::int64_t, kIdleCauses>> idle_ns; ///< of the column, by cause
 };
 
@@ -90,7 +90,7 @@ struct RankPage {
   std::optional<GpuArch> board;
 };
 
-/// `options`: those of the rank's other figures. Errors: those of load_gpu_arch.
+/// `options`: those of the rank's other metrics. Errors: those of load_gpu_arch.
 [[nodiscard]] Result<RankPage> rank_page_of(const LoadedTrace& trace, const ReportOptions& options,
                                             const PageDetail& detail);
 

@@ -18,7 +18,7 @@ constexpr std::size_t kMostMembers = 150'000; ///< of collectives, over all rank
 constexpr std::size_t kMostRows = 1000;       ///< of a list
 constexpr std::size_t kMostGroups = 64;
 
-/// Collectives by the largest wait, then the latency, until the page has enough members.
+/// Returns all collectives, or those with the largest wait until the page has enough members.
 std::vector<const TimedCollective*> chosen(const CollectiveFacts& facts, const ShownRanks& shown) {
   const auto size = [&shown](const TimedCollective& c) {
     return std::min(c.match.members.size(), shown.ranks().size());
@@ -76,7 +76,7 @@ void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t orig
   page.json.end_object();
 }
 
-/// Bandwidth against size: a mark for each kind of collective.
+/// Adds bandwidth against size: one mark per kind of collective.
 void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
   page.json.begin_list("bandwidths");
   const std::vector<SyncSummary> like = over_like_groups(facts.summary);
@@ -88,7 +88,7 @@ void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
   page.json.end_list();
 }
 
-/// Bandwidth by rank: classes of collectives, and cells of a class and a rank.
+/// Adds bandwidth by rank: classes of collectives, and one cell per class and rank.
 void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& shown) {
   constexpr std::size_t kMostClasses = 32;
   std::vector<BandwidthClass> classes = bandwidth_by_rank(facts);
@@ -129,8 +129,8 @@ void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const Sho
   page.json.end_object();
 }
 
-/// Who is late: mean over the steps of how much later a rank comes, with its interval; together the
-/// intervals hold at 95 %.
+/// Adds how much later each rank starts, mean over the steps, with its interval; 95 % is the
+/// confidence of all intervals together.
 void add_skew(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& shown) {
   std::set<std::int64_t> ranks;
   for (const std::size_t r : shown.ranks())
@@ -159,7 +159,7 @@ void add_skew(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& sh
   page.json.end_list();
 }
 
-/// Which ranks have met in which group, and how long.
+/// Adds the groups: their ranks, and the time of their collectives.
 void add_groups(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& shown) {
   std::map<std::string, std::set<std::uint32_t>> members;
   for (const TimedCollective& c : facts.collectives)

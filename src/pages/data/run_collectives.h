@@ -1,4 +1,4 @@
-// The collectives of a run as data of a page: which were when, bandwidths, who is late, groups.
+// The collectives of a run as page data: members with start times, bandwidths, late ranks, groups.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"

@@ -21,7 +21,7 @@ std::string plural(std::int64_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-/// Without GPU work a rank's times are 0 and say nothing.
+/// Without GPU work a rank's times are 0 and have no meaning.
 bool has_work(const RankPage& rank) {
   return rank.start_ns != 0 || rank.end_ns != 0;
 }
@@ -52,8 +52,8 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
     if (without >= 0.1)
       out.badges.push_back({without >= 5 ? "warning" : "note",
                             fmt::format("{:.1f} % of kernel time has no operator", without),
-                            "of kernels other than collectives: no row of unified_perf_summary "
-                            "accounts for it"});
+                            "time of kernels other than collectives that no row of "
+                            "unified_perf_summary includes"});
   }
   out.findings = top.findings;
   for (const TopNext& n : top.next)
@@ -64,8 +64,8 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
     out.badges.push_back(
         {"note",
          fmt::format("{} of {} ranks are shown one by one", shown.ranks().size(), top.ranks.size()),
-         "the slow and the late ones, those with the most and the least of each "
-         "time, and others evenly; figures over ranks are of all"});
+         "the slow and the late ones, those with the highest and the lowest value of each time, "
+         "and an even choice of the others; values over ranks include all ranks"});
   return out;
 }
 
@@ -91,7 +91,7 @@ void add_times(PageBlob& page, const TopFacts& top) {
   json.end_list();
 }
 
-/// From the times of a rank's file to one clock for all ranks, that of their collectives.
+/// Converts the times of a rank's file to one clock for all ranks, aligned by their collectives.
 class PageClocks {
 public:
   explicit PageClocks(const RunPageInput& input) {
@@ -110,7 +110,7 @@ public:
     const auto place = places_.find(rank.rank);
     if (place != places_.end())
       return clocks_.common(place->second, ts_ns);
-    // room is left to add times to it
+    // clamped, so that times can be added without overflow
     return ts_ns + std::clamp(rank.base_ns - lowest_, -kMaxTimeNs / 2, kMaxTimeNs / 2);
   }
 
@@ -120,8 +120,8 @@ private:
   std::map<std::int64_t, std::size_t> places_; ///< of ranks among those with collectives
 };
 
-/// The steps of all ranks, an array for each kind of time: rank by rank, NaN where a rank lacks
-/// one.
+/// Adds the steps of the shown ranks, one array per kind of time: rank by rank, NaN where a rank
+/// lacks a step.
 void add_steps(PageBlob& page, const std::vector<RankRecord>& all, const ShownRanks& shown) {
   std::vector<std::reference_wrapper<const RankRecord>> records;
   for (const std::size_t r : shown.ranks())
@@ -156,7 +156,7 @@ void add_steps(PageBlob& page, const std::vector<RankRecord>& all, const ShownRa
   json.end_object();
 }
 
-/// The lists of `top` that a page of many ranks shows as tables.
+/// Adds the lists of `top` that a page of many ranks shows as tables.
 void add_tables(PageBlob& page, const TopFacts& top, const ShownRanks& shown) {
   Report report = top_report(top);
   for (Table& table : report.tables) {
@@ -182,7 +182,7 @@ Result<std::string> run_page_data(const RunPageInput& input) {
   const ShownRanks shown(*input.top);
   add_head(page, head_of(input, shown));
   add_times(page, *input.top);
-  // one trace that was left of several has no more detail than those
+  // one rank that is left of several has no more detail than they had
   const bool alone = input.ranks.size() == 1 && !input.ranks.front().queue.depth.empty();
   const PageClocks clocks(input);
   std::int64_t origin = std::numeric_limits<std::int64_t>::max();

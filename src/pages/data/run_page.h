@@ -1,4 +1,4 @@
-// The data of the page of a trace, or of the ranks of a run.
+// The page data of a trace, or of the ranks of a run.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -15,16 +15,16 @@ namespace rankscope {
 struct RunPageInput {
   const TopFacts* top = nullptr;
   const TopParts* parts = nullptr;              ///< of the same ranks as `ranks`
-  const CollectiveFacts* collectives = nullptr; ///< none where the ranks have none
+  const CollectiveFacts* collectives = nullptr; ///< null if the ranks have no collectives
   std::vector<RankPage> ranks;                  ///< ascending
-  /// Where set, `ranks` have their number and times alone, and this gives the whole of one by its
-  /// place. Called for those that are shown one by one.
+  /// If set, `ranks` contain only number and times, and this returns the complete rank at an index
+  /// of `ranks`. Called for those that are shown one by one.
   std::function<Result<RankPage>(std::size_t)> whole = {};
-  std::string command = {};         ///< that makes the page
-  std::vector<PageLink> links = {}; ///< of files beside it
+  std::string command = {};         ///< the command that makes the page
+  std::vector<PageLink> links = {}; ///< to files of the same data
 };
 
-/// The blob of pages/data/page_blob.h. Figures are those of `top`. Errors: those of `whole`.
+/// Returns the blob of pages/data/page_blob.h. Values are those of `top`. Errors: those of `whole`.
 [[nodiscard]] Result<std::string> run_page_data(const RunPageInput& input);
 
 } // namespace rankscope

@@ -11,7 +11,7 @@ bool marked(const TopRankRow& row) {
 std::size_t count(const std::vector<bool>& take) {
   return static_cast<std::size_t>(std::count(take.begin(), take.end(), true));
 }
-/// The ranks with the most and the least of a time.
+/// Takes the ranks with the highest and the lowest of a time.
 void take_ends(const TopFacts& top, double TopRankRow::*of, std::vector<bool>& take) {
   constexpr std::size_t kEach = 8;
   std::vector<std::size_t> order;

@@ -35,8 +35,8 @@ PageHead head_of(const SweepPageInput& input) {
   out.subtitle =
       fmt::format("{} configurations x {} ranks x {} steps", labels.size(), ranks.size(), steps);
   if (steps < 2)
-    out.badges.push_back({"warning", "fewer than two steps: noise is not known",
-                          "nothing tells a difference from noise"});
+    out.badges.push_back(
+        {"warning", "fewer than two steps: noise is unknown", "a difference may be noise"});
   out.findings = facts.findings;
   return out;
 }
@@ -53,7 +53,7 @@ constexpr std::array kMeasuresOfSweep = {
     Measure{"comm", "communication", TimeKind::kTotalComm},
     Measure{"idle", "idle", TimeKind::kIdle}};
 
-/// One configuration by one measure, milliseconds a step (of the whole trace without steps).
+/// Adds one measure of one configuration, ms per step (without steps, of the complete trace).
 void add_cell(PageBlob& page, const ConfigurationRanks& group, const Measure& measure,
               const std::optional<StepRanking>& ranking) {
   JsonWriter& json = page.json;
@@ -116,7 +116,7 @@ void add_configurations(PageBlob& page, const std::vector<ConfigurationRanks>& g
   json.end_list();
 }
 
-/// Bandwidths of each configuration: by size, and by what was varied.
+/// Adds the bandwidths of each configuration: by size, and by the varied parameters.
 void add_bandwidths(PageBlob& page, const SweepPageInput& input,
                     const std::vector<ConfigurationRanks>& groups) {
   constexpr std::size_t kMostRows = 2000;
@@ -139,8 +139,8 @@ void add_bandwidths(PageBlob& page, const SweepPageInput& input,
   page.json.end_list();
 }
 
-/// Calls of the products that vary most, over time. `first`: of each row the place of its first
-/// call, one more at the end.
+/// Adds the calls, over time, of the products that vary most. `first`: for each row the index of
+/// its first call, and one more at the end.
 void add_gemm_calls(PageBlob& page, const std::vector<GemmRow>& rows) {
   constexpr std::size_t kRowsWithCalls = 256;
   std::vector<std::uint32_t> first = {0};

@@ -1,4 +1,4 @@
-// The data of the page of a sweep: configurations against the best one, with what can be told.
+// The data of a sweep page: configurations against the best one, and which differ significantly.
 #pragma once
 
 #include "analyses/sweep/sweep.h"
@@ -12,10 +12,10 @@ namespace rankscope {
 struct SweepPageInput {
   const SweepFacts* facts = nullptr;
   std::string title, command;
-  std::vector<PageLink> links = {}; ///< of files beside the page
+  std::vector<PageLink> links = {}; ///< to files of the same data
 };
 
-/// The blob of pages/data/page_blob.h. Differences and intervals are those of rank_by_steps().
+/// Returns the blob of pages/data/page_blob.h, with differences and intervals of rank_by_steps().
 [[nodiscard]] std::string sweep_page_data(const SweepPageInput& input);
 
 } // namespace rankscope

@@ -1,6 +1,6 @@
 // The index of a folder of capture traces, execution_details.json:
 //   [{"file": "graph_capture_rank_0.pt.trace.json.gz", "batch_size": 32, "mode": "FULL"}, ...]
-// mode FULL or PIECEWISE. A file of that name and another content is written by trace splitters.
+// mode FULL or PIECEWISE. Trace splitters write a file of the same name with other content.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -21,10 +21,10 @@ struct CaptureIndexEntry {
 
 inline constexpr const char* kCaptureIndexName = "execution_details.json";
 
-/// In the order of the file. Entries without a plain file name, with another mode or a batch that
-/// is no whole number of 0 or more are left out and counted in `diag`. nullopt: there is no such
-/// file, or it is a list without "file" (a splitter's). Errors: kUnreadable, when it is no JSON
-/// list.
+/// Returns the entries in file order. Omits entries without a plain file name, with another mode or
+/// with a batch size that is not an integer of 0 or more, and counts them in `diag`. nullopt: the
+/// file does not exist, or it is a list without "file" (a splitter's). Errors: kUnreadable when it
+/// is not a JSON list.
 Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const std::string& folder,
                                                                          Diagnostics& diag);
 

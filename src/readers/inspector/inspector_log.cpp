@@ -127,7 +127,7 @@ bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiec
       return false;
     out.records.push_back(std::move(*record));
   }
-  if (!of_plugin || dropped > 0) // its own thread writes on where the process stands still
+  if (!of_plugin || dropped > 0) // the plugin's thread also writes if the process hangs
     out.works_us = std::max(out.works_us, last.written_us);
   return true;
 }

@@ -1,5 +1,5 @@
 // Logs of the Inspector plugins of NCCL and RCCL (format v4.x), which grow while a job runs: JSON
-// objects one behind the other, usually one a line.
+// objects one after the other, usually one per line.
 //
 //   {"header": {"id": "0x7f..", "comm_name": "default_pg", "rank": 2, "n_ranks": 4, ..},
 //    "metadata": {"inspector_output_format_version": "v4.0", "dump_timestamp_us": N, ..},
@@ -7,9 +7,9 @@
 //                  "coll_exec_time_us": N, "coll_timing_source": "kernel_gpu",
 //                  "coll_busbw_gbs": X, ..}}
 //
-// or with "p2p_perf" or "proxy_op" in place of coll_perf (passed over), or with "dump_stats" (how
-// many records the plugin dropped before it wrote). An object without header or metadata has that
-// of the object before it.
+// or with "p2p_perf" or "proxy_op" in place of coll_perf (skipped), or with "dump_stats" (how many
+// records the plugin dropped before it wrote). An object without header or metadata uses that of
+// the previous object.
 #pragma once
 
 #include "core/inspector_record.h"
@@ -21,25 +21,25 @@
 
 namespace rankscope {
 
-/// What a piece of a log holds.
+/// Content of a piece of a log.
 struct InspectorPiece {
   std::vector<InspectorRecord> records; ///< of collectives, in file order
   std::uint64_t dropped = 0;            ///< collectives that the plugin says it dropped
-  std::uint64_t bad = 0;                ///< stretches that are no object of this format
-  std::size_t used = 0;                 ///< bytes; what is behind them has not ended yet
-  /// When the newest object was written that says that the process works, in unix us; other ones
-  /// than those of collectives (point to point, the proxy's, what was dropped) say so too. 0: none.
+  std::uint64_t bad = 0;                ///< pieces of text that are not objects of this format
+  std::size_t used = 0;                 ///< bytes read; the object after them is incomplete
+  /// Unix time in us of the newest object that shows that the process works; point-to-point and
+  /// proxy objects and counts of dropped records show this too. 0: no such object.
   std::int64_t works_us = 0;
 };
 
-/// An object that is longer is none.
+/// Longer objects are rejected.
 inline constexpr std::size_t kLongestInspectorObject = std::size_t{1} << 20;
 
-/// Reads the objects that end within `text`. `last` is the header of the object before, and then of
-/// the last one here.
+/// Reads the objects that end within `text`. `last` is the header of the previous object; it
+/// becomes that of the last object read.
 [[nodiscard]] InspectorPiece read_inspector(std::string_view text, InspectorHeader& last);
 
-/// By the first bytes of a file (some kilobytes): whether it is such a log.
+/// Returns whether a file is such a log, from its first bytes (some kilobytes).
 [[nodiscard]] bool is_inspector_log(std::string_view head);
 
 } // namespace rankscope

@@ -73,7 +73,7 @@ bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
       point += fraction ? 0 : 1;
     }
   }
-  const int wanted = point + exponent + 3; // digits that make up whole nanoseconds
+  const int wanted = point + exponent + 3; // digits of the integer nanoseconds
   std::int64_t value = 0;
   for (int i = 0; i < wanted; ++i) {
     const int digit =

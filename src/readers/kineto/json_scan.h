@@ -1,5 +1,5 @@
 // Scanning primitives for JSON text in a buffer: strings, numbers, values to skip. They never read
-// past `end` and never allocate, but for unescape().
+// past `end`, and only unescape() allocates.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline const char* skip_space(const char* p, const char* end) {
     return static_cast<unsigned>(_mm_movemask_epi8(
         _mm_or_si128(_mm_or_si128(same(' '), same('\n')), _mm_or_si128(same('\r'), same('\t')))));
   };
-  while (end - p >= 16 && is_space(*p)) { // none or a few are usual
+  while (end - p >= 16 && is_space(*p)) { // usually a few blanks at most
     const unsigned mask = blanks(p);
     if (mask != 0xffffU)
       return p + __builtin_ctz(~mask);
@@ -94,7 +94,7 @@ inline const char* find_structure(const char* p, const char* end) {
   return p;
 }
 
-/// Brackets that are open, as far as 64 levels tell which.
+/// The open brackets, with their kinds for nesting of up to 64 levels.
 class OpenBrackets {
 public:
   void open(char bracket) {
@@ -102,7 +102,7 @@ public:
     ++depth_;
     deep_ = deep_ || depth_ > 64;
   }
-  /// False when another bracket is open.
+  /// Returns false when the innermost open bracket has the other kind.
   bool close(char bracket) {
     if (!deep_ && in_object() != (bracket == '}'))
       return false;
@@ -111,7 +111,7 @@ public:
     return true;
   }
   [[nodiscard]] bool none() const { return depth_ == 0; }
-  /// Whether `c` may stand behind a text.
+  /// Returns whether `c` may follow a string.
   [[nodiscard]] bool may_follow_text(char c) const {
     return c == ',' || c == ']' || c == '}' || (c == ':' && (deep_ || in_object()));
   }
@@ -124,9 +124,9 @@ private:
   bool deep_ = false;
 };
 
-/// skip_value() at a bracket. Damaged text must not pass for a value: a lost quote turns texts
-/// inside out, lost bytes join two events. So brackets have to match, and what follows a text is
-/// told.
+/// Implements skip_value() at a bracket. Damaged text must not pass as a value: a lost quote turns
+/// strings inside out, and lost bytes join two events. So brackets have to match, and the character
+/// after each string is checked.
 inline const char* skip_brackets(const char* p, const char* end) {
   OpenBrackets brackets;
   bool escaped = false;
@@ -153,7 +153,7 @@ inline const char* skip_brackets(const char* p, const char* end) {
 }
 
 /// Skips one value of any kind. Returns the place after it, or nullptr when it does not end before
-/// `end` or is no value.
+/// `end` or is not a value.
 inline const char* skip_value(const char* p, const char* end) {
   p = skip_space(p, end);
   if (p >= end)
@@ -172,15 +172,15 @@ inline const char* skip_value(const char* p, const char* end) {
   return p > start && p < end ? p : nullptr;
 }
 
-/// Text of a JSON string whose raw form (between the quotes) holds escapes. Bad escapes stay as
-/// they are; \u surrogate pairs are joined.
+/// Decodes the escapes in the raw form of a JSON string (the text between the quotes). Keeps bad
+/// escapes unchanged and joins \u surrogate pairs.
 std::string unescape(std::string_view raw);
 
-/// Decimal text of microseconds to integer nanoseconds, exactly; a fourth and later decimal is
-/// rounded half up. False for anything that is no finite number or does not fit.
+/// Converts decimal text in microseconds to integer nanoseconds, exactly; rounds at the fourth
+/// decimal, half up. Returns false for text that is not a finite number or does not fit.
 bool us_text_to_ns(std::string_view text, std::int64_t& ns);
 
-/// Integer text (also "12.0" and "1e3"); false otherwise.
+/// Parses integer text (also "12.0" and "1e3"); returns false for other text.
 bool text_to_int(std::string_view text, std::int64_t& value);
 
 } // namespace rankscope::json

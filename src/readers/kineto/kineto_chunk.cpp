@@ -43,9 +43,9 @@ using json::string_end;
   return after;
 }
 
-/// Calls on_member(key, place of the value, end) for each member; it returns the place behind the
-/// value or nullptr. A key with escapes is decoded into `room`. Returns the place behind the
-/// closing brace or nullptr when this is no whole object.
+/// Calls on_member(key, place of the value, end) for each member; it returns the place after the
+/// value or nullptr. A key with escapes is decoded into `room`. Returns the place after the
+/// closing brace, or nullptr when the object is not complete.
 template <class OnMember>
 const char* scan_object(const char* p, const char* end, std::string& room,
                         const OnMember& on_member) {
@@ -142,7 +142,7 @@ private:
   RawArgs args_; ///< of the event being parsed
   bool args_used_ = false;
   std::string key_room_, ph_room_, cat_room_; ///< for texts with escapes
-  StringPool raw_args_;                       ///< arguments as they stand in the file
+  StringPool raw_args_;                       ///< arguments as spelled in the file
   std::vector<StrId> normal_args_{kEmptyStr}; ///< of raw_args_, by id
   std::string_view last_pid_text_, last_tid_text_;
   std::uint32_t last_track_ = 0;
@@ -351,8 +351,8 @@ void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_
       });
 }
 
-/// Of an event without a category: PyTorch's profiler without Kineto (builds of a distribution, and
-/// versions before 1.8) tells by the name of the process.
+/// Returns the category of an event without "cat": PyTorch's profiler without Kineto (builds of a
+/// distribution, and versions before 1.8) encodes it in the process name.
 Category legacy_category(const RawEvent& e) {
   if (e.pid.text == "CPU functions")
     return e.name.text.starts_with("ProfilerStep#") ? Category::kUserAnnotation : Category::kCpuOp;
@@ -407,9 +407,9 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
   return after;
 }
 
-/// The next place in [p, end) that looks like the start of an event, behind a damaged one: an
-/// object that begins with "ph", or an object with keys behind a comma (no event of Kineto holds a
-/// list of objects). `begin` bounds the look back.
+/// Finds the next place in [p, end) that looks like the start of an event, after a damaged one: an
+/// object that begins with "ph", or an object with keys after a comma (no Kineto event contains a
+/// list of objects). The backward search stops at `begin`.
 const char* resync(const char* begin, const char* p, const char* end) {
   while (p < end) {
     p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
@@ -490,8 +490,8 @@ void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, 
 }
 
 std::size_t cut_at_event(std::string_view text) {
-  // An unescaped "ph" right behind a brace cannot stand inside a string, so `}` `,` `{` `"ph"` is a
-  // border between two events, found from the end without looking at the rest.
+  // An unescaped "ph" right after a brace cannot be inside a string, so `}` `,` `{` `"ph"` is a
+  // border between two events. It is found from the end without scanning the rest.
   for (std::size_t at = text.rfind("\"ph\""); at != std::string_view::npos && at > 0;
        at = text.rfind("\"ph\"", at - 1)) {
     std::size_t q = at;

@@ -33,7 +33,7 @@ void put(OpenPart& to, std::string_view entry) {
   to.sink.text(entry);
 }
 
-/// What an entry that is no complete event says.
+/// Facts of an entry that is not a complete event (ph X).
 struct Other {
   enum class Kind { kNothing, kMetadata, kFlow, kInstant } kind = Kind::kNothing;
   bool has_time = false;
@@ -103,11 +103,11 @@ private:
     return {
         ErrorCode::kUnreadable, path_,
         fmt::format("byte {} after unpacking: {}; nothing was cut out of it", offset_ + at_, why),
-        "parts are made of whole files only"};
+        "only complete files can be cut into parts"};
   }
 
-  /// What is not used yet, without blanks in front of it, and a window more. Errors: kUnreadable
-  /// for a value that is larger than the reader takes.
+  /// Drops the used text and the blanks after it, and reads one more window. Errors: kUnreadable
+  /// for a value that is larger than the reader accepts.
   Result<void> more() {
     const char* const begin = buffer_.data();
     at_ = static_cast<std::size_t>(json::skip_space(begin + at_, begin + buffer_.size()) - begin);

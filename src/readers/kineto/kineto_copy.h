@@ -1,4 +1,4 @@
-// Entries of a Kineto trace copied as they stand: parts of a trace that are traces again.
+// Copies entries of a Kineto trace unchanged into parts, each of which is a trace again.
 #pragma once
 
 #include "base/result.h"
@@ -20,18 +20,18 @@ struct KinetoPart {
 };
 
 struct KinetoCopyRules {
-  /// Complete events that were read (uids), ascending: what is none of them is looked into.
+  /// Complete events that were read (uids), ascending; all other entries are inspected.
   std::vector<std::uint32_t> events;
   std::uint64_t all_entries = 0; ///< of the file
-  /// Metadata (ph M) goes into every part; without this only what has no ts.
+  /// Copies all metadata (ph M) into every part; false: only metadata without ts.
   bool metadata = true;
-  bool forward_flows = false; ///< flows of category fwdbwd count by their id as others
+  bool forward_flows = false; ///< also select flows of category fwdbwd by their id
 };
 
 /// Reads the file and writes the parts, each under a temporary name until it is complete; returns
-/// how many entries each got. An entry is copied byte by byte. Entries that are no JSON objects are
-/// left out. Errors: kUnreadable for a damaged or truncated file, or one that is not what was read
-/// before (its entries are not `all_entries`); kOutput.
+/// the number of entries of each. Copies entries byte by byte and omits those that are not JSON
+/// objects. Errors: kUnreadable for a damaged or truncated file, or one that changed since it was
+/// read (its number of entries is not `all_entries`); kOutput.
 Result<std::vector<std::uint64_t>> copy_kineto_parts(const std::string& path,
                                                      const std::vector<KinetoPart>& parts,
                                                      const KinetoCopyRules& rules);

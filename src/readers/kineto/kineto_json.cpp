@@ -1,5 +1,5 @@
 // Reader for Kineto / Chrome JSON traces: an object with traceEvents, or a bare array of events;
-// plain, gzip or zstd. The stream is cut into runs of whole events, which worker threads parse into
+// plain, gzip or zstd. Worker threads parse runs of complete events, cut from the stream, into
 // chunks; chunks are merged in file order, so that the result does not depend on the threads.
 #include "base/ascii.h"
 #include "base/counters.h"
@@ -28,7 +28,7 @@ constexpr std::size_t kDefaultWindow = std::size_t{1} << 20;
 
 // ---- merging -----------------------------------------------------------------------------------
 
-/// Chunks into the builder, in file order; keeps what only whole files tell.
+/// Merges chunks into the builder in file order and collects the totals of the file.
 class Merger {
 public:
   Merger(TraceBuilder& out, std::uint64_t expected_bytes)
@@ -104,8 +104,8 @@ private:
       out_.diagnostics().add(counters::text_control_characters(), path, control);
   }
 
-  /// Grows the columns at once to what the rest of the file will need, by its density so far:
-  /// doubling would hold the columns twice at the worst moment.
+  /// Grows the columns at once to the size that the rest of the file needs at its density so far:
+  /// doubling would store the columns twice at the worst moment.
   void reserve(std::size_t more, std::uint64_t bytes) {
     bytes_seen_ += bytes;
     const std::size_t need = out_.events() + more;
@@ -131,8 +131,8 @@ private:
 
 // ---- cutting -----------------------------------------------------------------------------------
 
-/// Cut for writers that do not put "ph" first: walks whole values from the start, as far as the end
-/// of the list. Blanks behind the last value go with it.
+/// Finds the cut for writers that do not put "ph" first: walks complete values from the start up to
+/// the end of the list. Blanks after the last value belong to it.
 std::size_t cut_by_structure(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
@@ -142,7 +142,7 @@ std::size_t cut_by_structure(std::string_view text) {
     p = json::skip_space(p, end);
     while (p < end && *p == ',')
       p = json::skip_space(p + 1, end);
-    if (p < end && *p == ']') // alone: what follows is no event
+    if (p < end && *p == ']') // cut here: no event follows
       return static_cast<std::size_t>(p + 1 - begin);
     if (p >= end)
       return text.size();
@@ -183,7 +183,7 @@ std::optional<std::int64_t> int_after(std::string_view text, std::string_view ke
   return ec == std::errc() ? std::optional(v) : std::nullopt;
 }
 
-/// The rank by distributedInfo, where that stands early in the file.
+/// Reads the rank from distributedInfo if that is early in the file.
 FileInfo inspect_kineto_json(std::string_view head, std::string_view) {
   constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
   FileInfo out;
@@ -379,7 +379,7 @@ private:
     merger.report(path_);
   }
 
-  /// What stands behind the list of events, as far as the root's other members need it.
+  /// Stores the text after the list of events, as far as the root's other members need it.
   void keep_tail(std::string_view text) {
     constexpr std::size_t kMost = std::size_t{64} << 20;
     constexpr std::size_t kBlanks = std::size_t{1} << 20; // no text of a header has so many
@@ -390,8 +390,8 @@ private:
     tail_cut_ = tail_cut_ || text.size() > room;
   }
 
-  /// Header members behind the events. What follows the end of the root (another trace, garbage)
-  /// and a second list of events are told, not read.
+  /// Reads header members after the events. Text after the end of the root (another trace, garbage)
+  /// and a second list of events are reported, not read.
   void read_tail() {
     keep_tail(buffer_);
     while (!at_end_ && !tail_cut_) {

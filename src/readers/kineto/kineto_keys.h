@@ -1,5 +1,5 @@
-// The keys of Kineto's events and their arguments, each spelled once, and its names of categories.
-// Inline, because every member of every event comes by here.
+// The keys of Kineto's events and their arguments, each spelled once, and its category names.
+// Inline, because every member of every event passes through this code.
 #pragma once
 
 #include "core/trace.h"
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// A value as it stands in the file: for strings the text between the quotes.
+/// A value as spelled in the file; for strings, the text between the quotes.
 struct Raw {
   std::string_view text;
   bool present = false;
@@ -31,10 +31,10 @@ struct RawArgs {
 
 struct RawEvent {
   Raw ph, cat, name, pid, tid, ts, dur, id;
-  const char* args = nullptr; ///< at the opening brace; looked into again for counters
+  const char* args = nullptr; ///< at the opening brace; read again for counters
 };
 
-/// The text with its escapes decoded; `room` holds it where there are any.
+/// Returns the text with its escapes decoded, stored in `room` if there are any.
 inline std::string_view plain(const Raw& raw, std::string& room) {
   if (!raw.escaped)
     return raw.text;

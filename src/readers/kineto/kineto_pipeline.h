@@ -1,5 +1,5 @@
-// The pieces of one file on their way: cut by the reader, parsed on the pool's threads, merged in
-// the order of the file.
+// Pipeline for the pieces of one file: cut by the reader, parsed on the pool's threads, merged in
+// file order.
 #pragma once
 
 #include "os/condition_wait.h"
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// A run of whole events and what they parse to.
+/// A run of complete events and the chunk parsed from them.
 struct KinetoJob {
   std::string text;
   std::uint64_t offset = 0; ///< of the text in the unpacked file
@@ -26,8 +26,8 @@ struct KinetoJob {
   std::exception_ptr failed; ///< memory that was not there
 };
 
-/// Used by one thread. `share` is how many threads this file should take of the pool; while others
-/// idle it takes theirs too. With one thread each piece is parsed where it is cut.
+/// Used by one thread. `share` is the number of pool threads that this file should use; it also
+/// uses idle ones. With one thread, the cutting thread parses each piece.
 class KinetoPipeline {
 public:
   KinetoPipeline(TaskPool* pool, unsigned share, KinetoKeep keep)
@@ -80,7 +80,7 @@ private:
     const std::lock_guard lock(mutex_);
     job.failed = failed;
     job.done = true;
-    ready_.notify_one(); // under the lock: the reader may be gone as soon as it is let go
+    ready_.notify_one(); // under the lock: after its release the reader may be gone
   }
   [[nodiscard]] bool front_is_done() {
     const std::lock_guard lock(mutex_);

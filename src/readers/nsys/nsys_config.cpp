@@ -36,7 +36,7 @@ Result<Classes> classes_of(const dom::object& object, const std::string& where) 
   for (const auto [key, value] : object) {
     std::string_view name;
     if (value.get(name) != simdjson::SUCCESS)
-      return wrong(where, fmt::format("the class of \"{}\" is no text", key));
+      return wrong(where, fmt::format("the class of \"{}\" is not a string", key));
     out.emplace_back(key, name);
   }
   return out;

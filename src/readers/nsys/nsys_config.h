@@ -29,11 +29,11 @@ struct NsysConfig {
   std::vector<std::pair<std::string, std::string>> classes; ///< in file order
 };
 
-/// `text` without // and /* */ comments and without commas before ] and }; strings are kept.
+/// Removes // and /* */ comments and commas before ] and } from `text`, except inside strings.
 [[nodiscard]] std::string plain_json(const std::string& text);
 /// Errors: kUnreadable for JSON that does not parse, kUsage for a missing or wrong field.
 Result<NsysConfig> read_nsys_config(const std::string& path);
-/// A file with the map alone, or a whole configuration of which only the map is used.
+/// Reads a file with only the map, or only the map of a complete configuration.
 Result<std::vector<std::pair<std::string, std::string>>>
 read_kernel_classes(const std::string& path);
 

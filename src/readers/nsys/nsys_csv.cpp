@@ -72,7 +72,7 @@ public:
                    fmt::format("\"{}\" is not a number", cell), ""};
     if (!(value >= 0 && value <= most))
       return Error{ErrorCode::kUnreadable, fmt::format("{}: row {}", path_, row + 2),
-                   fmt::format("\"{}\" is no number from 0 to {}", cell, most), ""};
+                   fmt::format("\"{}\" is not a number from 0 to {}", cell, most), ""};
     return value;
   }
 

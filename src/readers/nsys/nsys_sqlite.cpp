@@ -18,9 +18,9 @@ struct Operation {
   std::int64_t end_ns = 0;
 };
 
-/// Columns `first` and `first` + 1 as start and end; nullopt when one is no integer, the end is
-/// before the start, or a time is none that a clock of nanoseconds shows (beyond 146 years either
-/// way).
+/// Returns columns `first` and `first` + 1 as start and end; nullopt if one is not an integer, the
+/// end is before the start, or a time is impossible for a clock of nanoseconds (beyond 146 years
+/// either way).
 std::optional<Operation> times_of(const SqliteQuery& q, int first) {
   constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
   const auto start_ns = q.integer(first);
@@ -67,10 +67,11 @@ public:
       RS_CHECK(check(q));
     }
     if (!has("CUPTI_ACTIVITY_KIND_KERNEL"))
-      return Error{ErrorCode::kUnreadable, path_,
-                   "no table CUPTI_ACTIVITY_KIND_KERNEL: no GPU kernel was recorded, or this is no "
-                   "Nsight Systems export",
-                   "record with nsys profile --trace=cuda,nvtx, then nsys export --type sqlite"};
+      return Error{
+          ErrorCode::kUnreadable, path_,
+          "no table CUPTI_ACTIVITY_KIND_KERNEL: no GPU kernel was recorded, or this is not "
+          "an Nsight Systems export",
+          "record with nsys profile --trace=cuda,nvtx, then nsys export --type sqlite"};
     if (with_nvtx && !has("NVTX_EVENTS"))
       return Error{ErrorCode::kUnreadable, path_,
                    "no table NVTX_EVENTS: no NVTX range was recorded",
@@ -106,7 +107,7 @@ private:
       it->second.end_ns = std::max(it->second.end_ns, op.end_ns);
     }
   }
-  /// globalPid is the upper part of globalTid; exports without the column are of one process.
+  /// globalPid is the upper part of globalTid; exports without the column contain one process.
   std::string pid_column(const char* table) {
     by_pid_ = by_pid_ && has_column(table, "globalPid");
     return has_column(table, "globalPid") ? "globalPid" : "0";

@@ -6,9 +6,9 @@
 
 namespace rankscope {
 
-/// Kernel sums by demangled name, memory times by operation, NVTX ranges projected onto the GPU
-/// work that was launched inside them on the same thread (docs/nsys.md).
-/// Errors: kUnreadable when it is no such database or holds no kernel table.
+/// Reads kernel sums by demangled name, memory times by operation, and NVTX ranges projected onto
+/// the GPU work that was launched inside them on the same thread (docs/nsys.md).
+/// Errors: kUnreadable when it is not such a database or has no kernel table.
 Result<NsysData> read_nsys_sqlite(const std::string& path, bool with_nvtx, bool with_memory);
 
 } // namespace rankscope

@@ -15,20 +15,20 @@ using CsvRow = std::vector<std::string>;
 /// The rows of a CSV text.
 struct CsvRows {
   std::vector<CsvRow> rows;
-  /// Records behind the first that were left out: a quote is not closed, or the text ends within
+  /// Records after the first that were omitted: a quote is not closed, or the text ends within
   /// the last record.
   std::uint64_t torn = 0;
 };
 
-/// Records of base/csv.h, of a text without line feeds with CR line ends. A byte order mark is
-/// skipped, and so are blank lines, but for those of a table of one column, which are its blank
-/// cells. `cells_left` is what a table may have, and is lowered by what this one has. Errors:
-/// kUnreadable when it has more.
+/// Parses records as in base/csv.h; a text without line feeds has CR line ends. Skips a byte order
+/// mark and blank lines, except in a table of one column, where blank lines are blank cells.
+/// `cells_left` is the number of cells allowed; it is reduced by the cells read. Errors:
+/// kUnreadable when the text has more.
 [[nodiscard]] Result<CsvRows> parse_csv(std::string_view text, std::uint64_t& cells_left);
 [[nodiscard]] Result<CsvRows> parse_csv(std::string_view text);
 
 /// Cells of the tables of one report, blank ones included; the largest reports have a million.
 inline constexpr std::uint64_t kMostReportCells = 6'000'000;
-inline constexpr const char* kTooManyCells = "has more cells than a report can hold";
+inline constexpr const char* kTooManyCells = "has more cells than a report can contain";
 
 } // namespace rankscope

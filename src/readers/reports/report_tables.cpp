@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxColumns = 16'384; // Excel's own limit
 
-/// What one report may become: a small file can unpack to any size, a row of one cell in the last
-/// column stands for 16,384 cells, and many cells can share one long text. The largest reports are
+/// Limits for one report: a small file can unpack to any size, a row of one cell in the last
+/// column stands for 16,384 cells, and many cells can share one long text. The largest reports use
 /// a tenth of this.
 struct Budget {
   std::uint64_t bytes = std::uint64_t{512} << 20; ///< inflated, over all parts
@@ -90,7 +90,8 @@ Result<std::optional<std::string>> part(const Zip& zip, const std::string& name,
   lib.zip_stat_init(&info);
   if (lib.zip_stat(archive, name.c_str(), 0, &info) != 0)
     return std::optional<std::string>();
-  const Error too_large{ErrorCode::kUnreadable, name, "unpacks to more than a report can hold", ""};
+  const Error too_large{ErrorCode::kUnreadable, name, "unpacks to more than a report can contain",
+                        ""};
   if (!spend(budget.bytes, info.size))
     return too_large;
   zip_file_t* const file = lib.zip_fopen(archive, name.c_str(), 0);
@@ -212,7 +213,7 @@ Result<Table> sheet_table(const std::string& name, const pugi::xml_document& she
     const std::vector<RawCell> cells = row_of(row, header ? 0 : table.cols(), header, shared);
     for (const RawCell& cell : cells)
       if (!spend(budget.text_bytes, cell.text().size()))
-        return Error{ErrorCode::kUnreadable, name, "has more text than a report can hold", ""};
+        return Error{ErrorCode::kUnreadable, name, "has more text than a report can contain", ""};
     if (header) {
       std::vector<Column> columns;
       columns.reserve(cells.size());
@@ -260,13 +261,13 @@ Result<Report> read_workbook(const std::string& path) {
   const unsigned flags = pugi::parse_default | pugi::parse_ws_pcdata_single;
   if (!book_xml.load_buffer(book->data(), book->size()) ||
       !rels_xml.load_buffer(rels->data(), rels->size()))
-    return bad("has a workbook part that is no XML");
+    return bad("has a workbook part that is not XML");
   std::vector<std::string> shared;
   RS_TRY(const auto shared_part, part(archive, "xl/sharedStrings.xml", budget));
   if (shared_part) {
     pugi::xml_document xml;
     if (!xml.load_buffer(shared_part->data(), shared_part->size(), flags))
-      return bad("has shared texts that are no XML");
+      return bad("has shared texts that are not XML");
     for (const pugi::xml_node& si : xml.child("sst").children("si"))
       shared.push_back(rich_text(si));
   }
@@ -367,7 +368,7 @@ Result<Report> read_report_tables(const std::string& path) {
     if (entry.path().extension() == ".csv")
       files.push_back(entry.path());
   if (code || files.empty())
-    return Error{ErrorCode::kUnreadable, path, "the folder holds no .csv tables", ""};
+    return Error{ErrorCode::kUnreadable, path, "the folder contains no .csv tables", ""};
   std::sort(files.begin(), files.end());
   Report report;
   report.title = fs::path(path).filename().string();

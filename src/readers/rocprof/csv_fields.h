@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Kinds of tables in the order in which they are read: calls before what they launch.
+/// Kinds of tables in reading order: calls before the work that they launch.
 inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
                                                                "rccl_api_trace",
                                                                "rccl_trace",
@@ -28,8 +28,8 @@ inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
 
 [[nodiscard]] std::string_view file_name_of(std::string_view path);
 
-/// What stands before the kind in a path: "run/77_" of "run/77_hip_api_trace.csv.gz"; nullopt when
-/// the name tells no kind.
+/// Returns the part of a path before the kind: "run/77_" of "run/77_hip_api_trace.csv.gz"; nullopt
+/// when the name contains no kind.
 [[nodiscard]] std::optional<std::string> prefix_of(std::string_view path);
 
 /// "Agent 4", or 4 where the tool was asked for other numbers.

@@ -21,7 +21,7 @@ class CsvLines {
 public:
   explicit CsvLines(ByteSource& source);
 
-  /// The next row, blank lines left out; false at the end. Of a torn row there are no fields.
+  /// Reads the next row, skipping blank lines; false at the end. A torn row has no fields.
   bool next();
   [[nodiscard]] std::size_t fields() const { return fields_.size(); }
   [[nodiscard]] std::string_view text(std::size_t field) const {
@@ -45,7 +45,7 @@ private:
   std::uint64_t next_line_ = 1;
   std::uint64_t bytes_ = 0;
   std::vector<CsvField> fields_;
-  std::deque<std::string> unquoted_; ///< of the fields that hold doubled quotes
+  std::deque<std::string> unquoted_; ///< of the fields with doubled quotes
 };
 
 /// Place of each column of a header by name.

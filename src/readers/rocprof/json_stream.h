@@ -1,5 +1,5 @@
-// A JSON document that is too large to be held: the caller walks into objects and lists and takes
-// small values whole.
+// A JSON document that is too large for memory: the caller walks into objects and lists and reads
+// each small value at once.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@ class JsonStream {
 public:
   explicit JsonStream(ByteSource& source) : source_(source) {}
 
-  /// Goes behind this character; false when another one is next.
+  /// Moves past this character; returns false when another one is next.
   bool enter(char bracket);
-  /// The key of the next member, '"' and escapes as in the file; false at the end of the object.
+  /// Reads the next member's key, '"' and escapes as in the file; false at the end of the object.
   bool key(std::string& key);
-  /// True while the list has another item, which is then next.
+  /// Returns true while the list has another item, which is then next.
   bool item();
-  /// The next value whole, valid until the next call. nullopt when the document ends in it, or it
-  /// is none, or is larger than kMostValue: the stream is then broken.
+  /// Returns the complete next value, valid until the next call. nullopt when the document ends in
+  /// it, or it is not a value, or it is larger than kMostValue: the stream is then broken.
   [[nodiscard]] std::optional<std::string_view> value();
-  /// Goes behind the next value, whatever its size; false when the stream is broken.
+  /// Moves past the next value, whatever its size; returns false when the stream is broken.
   bool skip();
 
   /// Bytes of one value: a file that packs well can unpack to any size.
   static constexpr std::size_t kMostValue = std::size_t{16} << 20U;
 
-  /// The text ended early, or is no JSON, or has a value that is too large.
+  /// Returns whether the text ended early, is not JSON, or has a value that is too large.
   [[nodiscard]] bool broken() const { return broken_; }
   /// Why it is broken.
   [[nodiscard]] std::string problem() const;
@@ -40,7 +40,7 @@ public:
 
 private:
   bool fill();
-  /// The next character that is no blank, 0 at the end.
+  /// Returns the next non-blank character, 0 at the end.
   char next();
 
   ByteSource& source_;
@@ -52,9 +52,9 @@ private:
   bool too_large_ = false;
 };
 
-/// One record of a list, in one pass: `field` gets the key of the object around it ("" at the top),
-/// the key and the value's text, numbers and strings without their quotes. False for text that is
-/// no object, or nests deeper than records do.
+/// Visits one record of a list in one pass: `field` gets the key of the enclosing object ("" at the
+/// top), the key, and the text of the value: numbers, and strings without their quotes. Returns
+/// false for text that is not an object, or nests deeper than records do.
 template <class Field> bool visit_fields(std::string_view object, Field&& field);
 
 namespace json_record {
@@ -67,14 +67,14 @@ inline const char* blank(const char* p, const char* end) {
   return p;
 }
 
-/// p is behind a quote: the place of the closing one, or end.
+/// p is after a quote. Returns the place of the closing quote, or end.
 inline const char* string_end(const char* p, const char* end) {
   while (p < end && *p != '"')
     p += *p == '\\' ? 2 : 1;
   return p < end ? p : end;
 }
 
-/// p is at '[': behind its closing bracket, or end. Lists have no field that is asked for.
+/// p is at '['. Returns the place after its closing bracket, or end: no field is read from lists.
 inline const char* list_end(const char* p, const char* end) {
   int open = 0;
   do {
@@ -96,7 +96,7 @@ inline const char* number_end(const char* p, const char* end) {
 template <class Field>
 const char* visit(const char* p, const char* end, std::string_view parent, int depth, Field& field);
 
-/// The value of a member, from its first byte: the place behind it, or nullptr.
+/// Visits the value of a member, from its first byte. Returns the place after it, or nullptr.
 template <class Field>
 const char* visit_value(const char* p, const char* end, std::string_view parent,
                         std::string_view name, int depth, Field& field) {

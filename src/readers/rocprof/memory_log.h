@@ -11,21 +11,21 @@ namespace rankscope {
 
 /// The name of the samples, of which there is one per change and GPU.
 inline constexpr std::string_view kMemoryInUse = "GPU memory in use";
-/// The same of what the runtime holds for registers that kernels spill, by queue.
+/// The same for the memory of the runtime for registers that kernels spill, by queue.
 inline constexpr std::string_view kScratchInUse = "GPU scratch memory in use";
 
 class MemoryLog {
 public:
   explicit MemoryLog(std::string_view name) : name_(name) {}
 
-  /// `device` -1: not told (a release), or the host's, which is not counted.
+  /// `device` -1: unknown (a release), or host memory, which is not counted.
   void allocate(std::int64_t at_ns, std::uint64_t address, std::int64_t bytes, std::int64_t device);
   void release(std::int64_t at_ns, std::uint64_t address);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// The sum of what was allocated and not released, by device, as samples in bytes on a track of
-  /// each device. Memory from before the first record is not known to the tool: sums begin at 0.
-  /// Gives the number of releases of addresses that were never allocated.
+  /// Writes the sum of allocated and not yet released memory, by device, as samples in bytes on one
+  /// track per device. The tool does not know memory from before the first record: sums begin at 0.
+  /// Returns the number of releases of addresses that were never allocated.
   std::uint64_t put(TraceBuilder& out);
 
 private:

@@ -21,12 +21,12 @@ public:
   [[nodiscard]] static int reason(std::string_view text);
   [[nodiscard]] static int reason(std::int64_t number);
 
-  /// A sample of the kernel that the caller knows by `kernel`. `issued`: whether the wave issued an
-  /// instruction then, where the method tells (stochastic sampling); `reason` when it did not.
+  /// Adds a sample of the kernel that the caller knows by `kernel`. `issued`: whether the wave
+  /// issued an instruction, if the method reports it (stochastic sampling); `reason`: why not.
   void add(std::int64_t kernel, std::optional<bool> issued, int reason);
 
-  /// "PC samples", "PC samples issued", "PC samples stalled: WAITCNT", ... of each launch that
-  /// `event_of` knows. Gives the number of samples of kernels that it does not.
+  /// Writes "PC samples", "PC samples issued", "PC samples stalled: WAITCNT", ... of each launch
+  /// that `event_of` knows. Returns the number of samples of kernels that it does not know.
   std::uint64_t put(TraceBuilder& out,
                     const std::function<std::optional<EventId>(std::int64_t)>& event_of) const;
   [[nodiscard]] bool empty() const { return counts_.empty(); }

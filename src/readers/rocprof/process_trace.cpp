@@ -184,7 +184,7 @@ void ProcessTrace::marker(std::uint32_t track, std::string_view text, std::int64
     steps_[std::move(step->first)].push_back({start_ns, end_ns, step->second, track});
 }
 
-/// Handles that are no small numbers get one each, far from those that are.
+/// Gives each handle that is not a small number a number far from the small ones.
 std::int32_t ProcessTrace::stream_number(std::int64_t stream) {
   constexpr std::int32_t kFirstOdd = 1 << 30;
   if (stream >= -1 && stream < kFirstOdd)
@@ -249,8 +249,8 @@ void ProcessTrace::scratch(std::int64_t at_ns, std::int64_t device, std::int64_t
     scratch_.release(at_ns, key);
 }
 
-/// Ranges that count steps become ProfilerStep#N beside themselves, in a source of their own; of
-/// several kinds those that hold most time, which are the outer ones.
+/// Adds a ProfilerStep#N event, in a separate source, for each range that counts steps. Of several
+/// kinds of ranges, the one with the most time is used, which is the outer one.
 void ProcessTrace::add_steps() {
   if (has_profiler_steps_ || steps_.empty())
     return;

@@ -1,5 +1,5 @@
-// What the readers of AMD's tools share: the trace of one process as it is filled, and what is told
-// about it. Times are nanoseconds on a clock of the machine.
+// Shared by the readers of AMD's tools: builds the trace of one process and its diagnostics. Times
+// are nanoseconds on a clock of the machine.
 #pragma once
 
 #include "core/trace_builder.h"
@@ -16,8 +16,8 @@
 
 namespace rankscope {
 
-/// Kinds of rows that a profiler writes when it was asked to; a kind without a row was not traced
-/// or did not happen, which the files do not tell apart.
+/// Kinds of rows that a profiler writes on request. A kind without a row was not traced or did not
+/// happen; the files do not show which.
 enum class Traced : std::uint8_t {
   kKernels,
   kCopies,
@@ -27,7 +27,7 @@ enum class Traced : std::uint8_t {
 };
 inline constexpr std::size_t kTracedKinds = 5;
 
-/// Work groups and threads of a launch; 0 = not told.
+/// Work groups and threads of a launch; 0: unknown.
 struct LaunchShape {
   std::array<std::int64_t, 3> grid{}; ///< in work-items or in groups, as the reader says
   std::array<std::int64_t, 3> group{};
@@ -43,8 +43,8 @@ struct GpuWork {
   std::int64_t stream = -1;
 };
 
-/// "Memcpy HtoD (Host -> Device)" for MEMORY_COPY_HOST_TO_DEVICE and CopyHostToDevice, as Kineto
-/// names it; any other text as it is.
+/// Returns Kineto's name "Memcpy HtoD (Host -> Device)" for MEMORY_COPY_HOST_TO_DEVICE and
+/// CopyHostToDevice; any other text unchanged.
 [[nodiscard]] std::string_view copy_name(std::string_view direction);
 
 class ProcessTrace {
@@ -57,40 +57,40 @@ public:
   /// The track of a thread on the host.
   std::uint32_t thread(std::int64_t pid, std::int64_t tid);
 
-  /// A time that both ends have; counts rows for which that does not hold.
+  /// Returns whether a row has a valid start and end; counts the rows that do not.
   [[nodiscard]] bool usable(const std::optional<std::int64_t>& start_ns,
                             const std::optional<std::int64_t>& end_ns, std::string_view row);
 
-  /// A call on the host; gives its event.
+  /// Adds a call on the host; returns its event.
   EventId call(Category category, std::uint32_t track, StrId name, std::int64_t start_ns,
                std::int64_t end_ns, std::int64_t correlation);
-  /// A range or, where both times are equal and `instant`, a mark. Text that PyTorch's emit_nvtx
-  /// wrote ("aten::mm, seq = 2, op_id = 14, sizes = [[2, 3], [3, 4]]") is an operator.
+  /// Adds a range, or a mark if `instant` (both times are equal). A text of PyTorch's emit_nvtx
+  /// ("aten::mm, seq = 2, op_id = 14, sizes = [[2, 3], [3, 4]]") is an operator.
   void marker(std::uint32_t track, std::string_view text, std::int64_t start_ns,
               std::int64_t end_ns, bool instant = false);
-  /// An operator with the sizes of its inputs, "" = not told, and its sequence number.
+  /// Adds an operator with its input sizes ("": unknown) and its sequence number.
   void operation(std::uint32_t track, std::string_view name, std::string_view sizes,
                  std::int64_t sequence, std::int64_t start_ns, std::int64_t end_ns);
   /// `shape` in work-items when `items`, else in groups.
   EventId kernel(const GpuWork& work, const LaunchShape& shape, bool items);
   EventId copy(const GpuWork& work, std::int64_t bytes, bool fill = false);
 
-  /// What was allocated; samples of it come with finish().
+  /// The log of allocations; finish() makes samples of it.
   [[nodiscard]] MemoryLog& memory() { return memory_; }
-  /// Scratch memory of a queue from now on; 0 or less = given back. `bytes` nullopt: not told, and
-  /// counted as not read.
+  /// Sets the scratch memory of a queue from `at_ns` on; 0 or less: released. `bytes` nullopt:
+  /// unknown, and counted as not read.
   void scratch(std::int64_t at_ns, std::int64_t device, std::int64_t queue,
                std::optional<std::int64_t> bytes);
   void saw(Traced kind) { seen_[static_cast<std::size_t>(kind)] = true; }
-  /// Rows that nothing of the trace has a place for.
+  /// Counts rows that the trace has no place for.
   void not_read(std::string_view what, std::uint64_t rows);
-  /// A GPU of which the file tells more than its number.
+  /// Adds a GPU for which the file contains more than its number.
   void device(const DeviceInfo& device) { out_.header().devices.push_back(device); }
   void fact(const char* name, std::string_view value);
   [[nodiscard]] std::size_t gpu_events() const { return gpu_events_; }
   [[nodiscard]] bool has_cuda_calls() const { return cuda_; }
 
-  /// The trace, with steps where ranges count them. Errors: kUnreadable without any event.
+  /// Returns the trace, with steps if ranges count them. Errors: kUnreadable without any event.
   Result<Trace> finish(std::uint64_t input_bytes) &&;
 
 private:
@@ -127,13 +127,13 @@ private:
   std::int64_t last_pid_ = kNoId, last_tid_ = kNoId;
 };
 
-/// What a process's environment says of its place in the run.
+/// Place of a process in the run, from its environment.
 struct RankOfProcess {
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> world_size;
 };
-/// From the JSON object of the environment: RANK, then those of Open MPI, Slurm and PMI. Nothing
-/// else of it is looked at or kept.
+/// Reads RANK, then the variables of Open MPI, Slurm and PMI, from the JSON object of the
+/// environment. Other variables are neither read nor stored.
 [[nodiscard]] RankOfProcess rank_of_environment(std::string_view json);
 
 } // namespace rankscope

@@ -10,8 +10,8 @@
 
 namespace rankscope {
 
-/// A single process keeps what it has, also nothing. Of several, all ranks stay when they are all
-/// there and differ; else the processes are numbered in their order: true.
+/// Numbers several processes in their order and returns true, unless all their ranks are known and
+/// differ. A single process keeps its rank, known or not.
 bool number_ranks(std::vector<std::optional<std::int64_t>>& ranks);
 
 void say_ranks_by_order(Diagnostics& diagnostics, const std::string& path);

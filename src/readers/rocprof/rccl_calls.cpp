@@ -118,8 +118,8 @@ void RcclCalls::add(std::string_view function, std::int64_t id, std::uint32_t tr
   calls_.push_back(call);
 }
 
-/// Of an all-gather the count is what a rank sends, of a reduce-scatter what it receives, of an
-/// all-to-all what goes to each rank; the other side is n times that, and unknown without n.
+/// The count is the elements that a rank sends in an all-gather, receives in a reduce-scatter, and
+/// sends to each rank in an all-to-all. Other sizes are n times that, and unknown without n.
 void RcclCalls::set_sizes(Call& call, std::int64_t ranks) const {
   const bool known = ranks > 0 && call.count != kNoId &&
                      call.count <= std::numeric_limits<std::int64_t>::max() / ranks;

@@ -13,48 +13,48 @@
 
 namespace rankscope {
 
-/// Arguments of one call as the profiler printed them; what it did not is empty.
+/// Arguments of one call as the profiler printed them; empty if it did not print them.
 struct RcclArguments {
   std::string count; ///< count, sendcount or recvcount, whichever the call has
   std::string datatype;
   std::string ranks; ///< nranks of ncclCommInitRank
   std::string peer;
 
-  /// Takes a named argument, or leaves it.
+  /// Stores a named argument if it is one of these.
   void take(std::string_view name, std::string_view value);
 };
 
-/// "allreduce" for ncclAllReduce; "" for what is no collective (ncclGroupStart, ncclCommInitRank).
+/// Returns "allreduce" for ncclAllReduce; "" for other calls (ncclGroupStart, ncclCommInitRank).
 [[nodiscard]] std::string_view collective_of_call(std::string_view function);
-/// The c10d name of an ncclDataType_t, by its number or its name: "7", "ncclFloat32" -> "Float".
+/// Returns the c10d name of an ncclDataType_t number or name: "7", "ncclFloat32" -> "Float".
 [[nodiscard]] std::string_view dtype_of_call(std::string_view datatype);
 
 class RcclCalls {
 public:
   explicit RcclCalls(TraceBuilder& out) : out_(out) {}
 
-  /// A call in the order of the file. `id` names it for by_id(); kNoId: it has none.
+  /// Adds a call, in file order. `id` is its key for by_id(); kNoId: unknown.
   void add(std::string_view function, std::int64_t id, std::uint32_t track, std::int64_t start_ns,
            std::int64_t end_ns, const RcclArguments& arguments);
-  /// Any call of the host that may lie below one of RCCL; `parent`: the id of the call that it was
-  /// made in, 0 or kNoId = not told.
+  /// Adds any host call that an RCCL call may contain. `parent`: the id of the call that contains
+  /// it; 0 or kNoId: unknown.
   void add_host_call(std::int64_t id, std::int64_t parent, std::uint32_t track,
                      std::int64_t start_ns) {
     host_.push_back({id, parent, start_ns, track});
   }
-  /// Group sizes and the calls inside of groups are known once all calls are there.
+  /// Sets group sizes and the arguments of groups; needs all calls.
   void finish();
-  /// What the launch `id` communicates: up the chain of ids, else by the call around it in time on
-  /// its thread; nullptr = nothing that is known.
+  /// Returns the collective of the launch `id`: up the chain of ids, else from the call around it
+  /// in time on its thread; nullptr: unknown.
   [[nodiscard]] const CollectiveArgs* collective_above(std::int64_t id) const;
   [[nodiscard]] bool empty() const { return calls_.empty(); }
 
   static constexpr std::size_t kNone = SIZE_MAX;
   [[nodiscard]] std::size_t by_id(std::int64_t id) const;
-  /// The call that holds this moment on a thread, or kNone.
+  /// Returns the call that contains this time on a thread, or kNone.
   [[nodiscard]] std::size_t around(std::uint32_t track, std::int64_t ts_ns) const;
-  /// What the call does; nullptr when it is no collective, nor the end of a group with one kind of
-  /// them.
+  /// Returns the collective of the call; nullptr when it is neither a collective nor the end of a
+  /// group with one kind of collectives.
   [[nodiscard]] const CollectiveArgs* arguments(std::size_t call) const;
 
 private:

@@ -1,6 +1,6 @@
-// Reader for rocpd databases, what rocprofv3 (rocprofiler-sdk, ROCm 7) and rocprofiler-systems
-// write: SQLite with the tables rocpd_<what>_<guid>, schemas 3.0.x and 4.x told by their columns,
-// one process in a file or several. Base tables are scanned once and joined in memory, no views.
+// Reader for rocpd databases of rocprofv3 (rocprofiler-sdk, ROCm 7) and rocprofiler-systems: SQLite
+// with the tables rocpd_<what>_<guid>, in schema 3.0.x or 4.x (known by the columns), of one or
+// several processes. Base tables are scanned once and joined in memory; views are not used.
 #include "core/trace_builder.h"
 #include "model/kernels.h"
 #include "os/byte_source.h"
@@ -268,14 +268,14 @@ private:
     });
   }
 
-  /// Tables of which nothing is taken.
+  /// Counts the rows of tables that are not read.
   void count_others() {
     if (targets_.empty())
       return;
     for (const auto& [name, what] :
          {std::pair{"rocpd_hip_event",
                     "records and waits of events (no report asks for edges between streams)"},
-          {"rocpd_graph_launch", "launches of whole graphs (their kernels are read)"}}) {
+          {"rocpd_graph_launch", "graph launches (their kernels are read)"}}) {
       if (!session_.file().has(session_.table(name)))
         continue;
       SqliteQuery q =

@@ -59,7 +59,7 @@ void read_rocpd_pc_samples(const RocpdSession& session, const KernelOfDispatch& 
       ++others;
       continue;
     }
-    const auto issued = q.integer(kDispatch + 1); // none where the method does not tell
+    const auto issued = q.integer(kDispatch + 1); // empty if the method does not report it
     samples[found->first].add(static_cast<std::int64_t>(found->second),
                               issued ? std::optional(*issued != 0) : std::nullopt,
                               q.integer(kDispatch + 2)

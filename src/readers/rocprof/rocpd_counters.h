@@ -1,4 +1,4 @@
-// What a rocpd session has beside its timeline: hardware counters of kernels and allocations.
+// Reads the hardware counters and PC samples of kernels, and the allocations, of a rocpd session.
 #pragma once
 
 #include "readers/rocprof/rocpd_session.h"
@@ -14,8 +14,8 @@ namespace rankscope {
 using KernelOfEvent =
     std::function<std::optional<std::pair<ProcessTrace*, EventId>>(std::int64_t event)>;
 
-/// rocpd_pmc_event: a row an instance of a counter. Those of no kernel (samples of streaming
-/// counters) go to `first` as not read.
+/// Reads rocpd_pmc_event, one row per counter instance. Rows without a kernel (samples of streaming
+/// counters) are counted in `first` as not read.
 void read_rocpd_counters(const RocpdSession& session, const KernelOfEvent& kernel,
                          ProcessTrace& first);
 
@@ -23,15 +23,15 @@ void read_rocpd_counters(const RocpdSession& session, const KernelOfEvent& kerne
 using KernelOfDispatch = std::function<std::optional<std::pair<ProcessTrace*, EventId>>(
     const RocpdPlace& place, std::int64_t dispatch)>;
 
-/// rocpd_gpu_pc_sample: a row a sample of the program counter. Those of no kernel go to `first` as
-/// not read.
+/// Reads rocpd_gpu_pc_sample, one row per sample of the program counter. Rows without a kernel are
+/// counted in `first` as not read.
 void read_rocpd_pc_samples(const RocpdSession& session, const KernelOfDispatch& kernel,
                            ProcessTrace& first);
-/// The name of the table of samples that the session has; nullptr = none.
+/// Returns the name of the session's table of samples; nullptr without one.
 [[nodiscard]] const char* rocpd_pc_sample_table(const RocpdSession& session);
 
-/// rocpd_memory_allocate into the traces that `of` gives: memory of the program, and scratch memory
-/// of queues.
+/// Reads rocpd_memory_allocate into the traces that `of` returns: memory of the program, and
+/// scratch memory of queues.
 void read_rocpd_allocations(const RocpdSession& session,
                             const std::function<ProcessTrace*(const RocpdPlace&)>& of);
 

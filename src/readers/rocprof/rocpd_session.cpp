@@ -109,7 +109,7 @@ void RocpdSession::read_strings() {
   check(q, "rocpd_string");
 }
 
-/// 4.x has a table of its own; in 3.x categories are among the strings.
+/// Schema 4.x has a separate table; in 3.x categories are among the strings.
 void RocpdSession::read_categories() {
   const std::string name = table("rocpd_info_category");
   if (!file_.has(name))

@@ -1,5 +1,5 @@
-// One session (guid) of a rocpd database: its tables by what they are, whatever the schema calls
-// their columns, and the small ones of them in memory.
+// One session (guid) of a rocpd database: finds its tables by their role, whatever the schema calls
+// their columns, and loads the small ones into memory.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -18,10 +18,10 @@ namespace rankscope {
 
 /// Which interface a host call belongs to.
 enum class HostApi : std::uint8_t { kOther, kHip, kHsa, kRccl, kMarker };
-/// By its category ("HIP_RUNTIME_API_EXT"), or by its name where there is none.
+/// Decides by the category ("HIP_RUNTIME_API_EXT"), or by the function name without one.
 [[nodiscard]] HostApi host_api(std::string_view category, std::string_view function);
 
-/// Where a row belongs; kNoId = not told.
+/// Where a row belongs; kNoId: unknown.
 struct RocpdPlace {
   std::int64_t process = kNoId, thread = kNoId, agent = kNoId, queue = kNoId, stream = kNoId;
   std::int64_t name = kNoId; ///< of a track
@@ -52,7 +52,7 @@ public:
   /// "rocpd_region" with the session's ending.
   [[nodiscard]] std::string table(const char* name) const { return name + ending_; }
   [[nodiscard]] const SqliteFile& file() const { return file_; }
-  /// Processes alone, which is little to read.
+  /// Reads only the processes, a small table.
   void read_processes();
   /// Strings, threads, agents, kernel symbols, tracks, timestamps.
   void read_ids();
@@ -63,7 +63,7 @@ public:
   /// Ids of processes with a kernel or a copy, as far as the tables can be read.
   [[nodiscard]] std::vector<std::int64_t> processes_with_gpu_work() const;
 
-  // Columns that rows() puts before the caller's, and what they say.
+  // Columns that rows() puts before the caller's, and their values.
   static constexpr int kOwn = 10;
   [[nodiscard]] SqliteQuery rows(const char* name, std::vector<std::string> more) const;
   [[nodiscard]] RocpdPlace place(const SqliteQuery& row) const;
@@ -71,10 +71,10 @@ public:
   [[nodiscard]] std::optional<std::int64_t> end(const SqliteQuery& row) const;
   [[nodiscard]] const RocpdEvent& event(const SqliteQuery& row) const;
   [[nodiscard]] std::int64_t event_id(const SqliteQuery& row) const;
-  /// Says so when the query ended before the table did.
+  /// Reports a query that ended before the table did.
   void check(const SqliteQuery& row, const char* table) const;
 
-  // Ids to what they mean; RowIndex::kNone, "" or the id itself where they point nowhere.
+  // Look-ups by id; RowIndex::kNone, "" or the id itself when it points nowhere.
   [[nodiscard]] std::string_view string(std::int64_t id) const;
   [[nodiscard]] std::size_t symbol(std::int64_t kernel_id) const {
     return symbols_.find(kernel_id);
@@ -95,7 +95,7 @@ private:
   void read_agents();
   void read_symbols();
   void read_timestamps();
-  /// False, and a problem, for an id that is no key: the row then stays unknown.
+  /// Adds an id; returns false and reports it if it cannot be a key: the row then stays unknown.
   bool key(RowIndex& index, std::int64_t id, const char* table);
   [[nodiscard]] std::optional<std::int64_t> time(const SqliteQuery& row, int inline_at,
                                                  int by_id) const;

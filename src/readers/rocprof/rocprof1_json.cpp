@@ -1,7 +1,7 @@
 // Reads the results.json of the first rocprof (--hip-trace, --hsa-trace, --sys-trace): Chrome
-// JSON whose events have no category. The name of an event's process says what it is ("2 CPU HIP
+// JSON whose events have no category. The name of an event's process shows its kind ("2 CPU HIP
 // API", "6 GPU0"), args have BeginNs and EndNs, and flows "DataFlow" lead from calls to GPU work.
-// Processes have the numbers below in all releases; their names may come behind the events.
+// Processes have the numbers below in all releases; their names may follow the events.
 #include "readers/rocprof/rocprof1_json.h"
 
 #include "base/counters.h"
@@ -36,7 +36,7 @@ template <class Number> std::optional<Number> rocprof1_number(std::string_view t
   return ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-/// What the events of a process are, by its name, else by its number.
+/// Returns the kind of the events of a process, by its name, else by its number.
 std::pair<Rocprof1Process, std::int64_t> rocprof1_process(std::int64_t process,
                                                           const std::string& name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
@@ -59,11 +59,11 @@ std::pair<Rocprof1Process, std::int64_t> rocprof1_process(std::int64_t process,
 class Rocprof1Reader {
 public:
   Rocprof1Reader(const std::string& path, JsonStream& in)
-      : path_(path), in_(in), trace_(path, "rocprof-json", "not told") {
-    trace_.builder().source().clock = {}; // releases differ, and the file does not say
+      : path_(path), in_(in), trace_(path, "rocprof-json", "unknown") {
+    trace_.builder().source().clock = {}; // unknown: it differs by release
   }
 
-  /// From behind the key `first`.
+  /// Reads the document after the key `first`.
   void read(std::string first) {
     for (bool more = true; more; more = in_.key(first)) {
       if (first != "traceEvents" || !in_.enter('[')) {

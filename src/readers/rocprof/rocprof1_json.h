@@ -1,4 +1,4 @@
-// The results.json of the first rocprof, beside rocprofv3's JSON (rocprof_json.cpp).
+// Reader for results.json of the first rocprof; rocprofv3's JSON is read in rocprof_json.cpp.
 #pragma once
 
 #include "readers/reader.h"
@@ -9,10 +9,10 @@
 
 namespace rankscope {
 
-/// Whether a file begins as one: traceEvents whose args have BeginNs.
+/// Returns whether a file begins as one: traceEvents whose args have BeginNs.
 [[nodiscard]] bool is_rocprof1_json(std::string_view head);
 
-/// Reads on behind the key `first` of the document. Errors: kUnreadable without any event.
+/// Continues to read after the key `first` of the document. Errors: kUnreadable without any event.
 Result<void> read_rocprof1_json(JsonStream& in, std::string first, const std::string& path,
                                 const TraceSink& sink);
 

@@ -1,7 +1,7 @@
 // Reader for the CSV tables of rocprofv3 (--output-format csv, or rocpd convert): PREFIX_KIND.csv
-// beside each other are one process, and any of them names the set. Columns are found by name, so
-// those of ROCm 6.2 to 7.x do. With a "Guid" column a set may hold several processes. The
-// results.csv of the first rocprof (--timestamp on) is a table of kernels by itself.
+// files with one prefix are one process, and any of them names the set. Columns are found by name,
+// so ROCm 6.2 to 7.x work. With a "Guid" column a set may contain several processes. results.csv of
+// the first rocprof (--timestamp on) is a separate table of kernels.
 #include "base/ascii.h"
 #include "base/counters.h"
 #include "core/trace_builder.h"
@@ -168,19 +168,19 @@ private:
     }
   }
 
-  /// The GPU's number on the node where a table of agents tells it, else the agent's own.
+  /// Returns the GPU's number on the node if the table of agents has it, else the agent's number.
   [[nodiscard]] std::int64_t device_of(std::string_view agent) const {
     const std::int64_t number = agent_number(agent);
     const auto it = agents_.find(number);
     return it == agents_.end() ? number : it->second;
   }
 
-  /// The same, -1 for an agent that the table of agents does not have among the GPUs.
+  /// The same, but -1 for an agent that the table of agents does not list as a GPU.
   [[nodiscard]] std::int64_t gpu_of(std::string_view agent) const {
     return agents_.empty() || agents_.count(agent_number(agent)) > 0 ? device_of(agent) : -1;
   }
 
-  /// `take(target, start_ns, end_ns)` for each whole row whose times can be; others are counted.
+  /// Calls `take(target, start_ns, end_ns)` for each complete row with valid times; counts others.
   template <class Take>
   void for_each_interval(CsvLines& rows, const CsvColumns& c, const std::string& file,
                          const Take& take) {
@@ -264,14 +264,14 @@ private:
         });
   }
 
-  /// Kernels of results.csv; sizes are of one dimension, other columns with numbers are counters.
+  /// Reads kernels of results.csv: sizes have one dimension; other numeric columns are counters.
   void read_rocprof1(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     constexpr std::array kKnown = {
         "Index",      "KernelName", "gpu-id",     "queue-id",   "queue-index", "pid",
         "tid",        "grd",        "wgr",        "lds",        "scr",         "arch_vgpr",
         "accum_vgpr", "vgpr",       "sgpr",       "wave_size",  "sig",         "obj",
         "BeginNs",    "EndNs",      "DispatchNs", "CompleteNs", "DurationNs"};
-    clock_ = "not told";
+    clock_ = "unknown";
     std::vector<std::pair<std::size_t, std::string>> counters;
     for (std::size_t i = 0; i < rows.fields(); ++i)
       if (std::ranges::find(kKnown, rows.text(i)) == kKnown.end() && !rows.text(i).empty())
@@ -280,7 +280,7 @@ private:
     const std::size_t grid = c.at("grd"), group = c.at("wgr");
     for_each_interval(
         rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
-          target.trace.builder().source().clock = {}; // releases differ, and the file does not say
+          target.trace.builder().source().clock = {}; // unknown: it differs by release
           LaunchShape shape;
           shape.grid = {rows.integer(grid).value_or(0), 1, 1};
           shape.group = {rows.integer(group).value_or(0), 1, 1};
@@ -410,7 +410,7 @@ private:
                         work.name = target.trace.text(copy_name(kind));
                         work.device = device_of(rows.text(!contains(kind, "HOST_TO_") ? from : to));
                         work.stream = rows.integer(stream).value_or(-1);
-                        (void)target.trace.copy(work, -1); // tables do not tell bytes
+                        (void)target.trace.copy(work, -1); // the tables have no sizes
                       });
   }
 

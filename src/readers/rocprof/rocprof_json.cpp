@@ -304,7 +304,7 @@ private:
       counter_names_[handle] = trace_->text(text_at(e, "name"));
   }
 
-  /// Counters of dispatches, which stand before the dispatches themselves.
+  /// Reads counters of dispatches, which precede the dispatches in the file.
   void read_callbacks() {
     std::string kind;
     if (!in_.enter('{')) {
@@ -354,8 +354,8 @@ private:
                                                             : std::optional(it->second);
   }
 
-  /// Counters and PC samples to their kernels; a file without kernel_dispatch has its kernels from
-  /// the counters, where these tell times.
+  /// Attaches counters and PC samples to their kernels. Without kernel_dispatch in the file, the
+  /// kernels come from the counters that have times.
   void attach_values() {
     if (counted_.empty() && samples_.empty())
       return;
@@ -562,7 +562,7 @@ Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
     if (in.broken())
       d.add(counters::records_truncated(in.problem()),
             fmt::format("{}: byte {} after unpacking", path, in.offset()));
-    if (number > 0 || more) { // rank 0 of one process is not told
+    if (number > 0 || more) { // a single process gets no rank
       trace.builder().header().rank = number;
       say_ranks_by_order(d, path);
     }

@@ -41,8 +41,8 @@ bool is_cut_off(const std::string& file, std::uint64_t bytes) {
   return big_endian(head, 28) * (page == 1 ? std::uint64_t{65536} : page) > bytes;
 }
 
-/// Copies the frames of a write-ahead log, as far as they are of this log: it may be of any size,
-/// and what follows is left of an earlier log or was never written. False when that fails.
+/// Copies the frames of a write-ahead log that belong to its header. The file may have any size:
+/// the rest is left from an earlier log or was never written. Returns false when the copy fails.
 bool copy_log(const std::string& from, const std::string& to) {
   constexpr std::size_t kLogHeader = 32;
   constexpr std::size_t kFrameHeader = 24;
@@ -240,7 +240,7 @@ bool RowIndex::add(std::int64_t id) {
 std::size_t RowIndex::find(std::int64_t id) const {
   if (ids_.empty() || id < ids_.front() || id > ids_.back())
     return kNone;
-  // ascending ids lie at or before their distance from the first one
+  // ids ascend: their index is at most their distance from the first one
   const auto most = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
   const std::size_t last = static_cast<std::size_t>(std::min<std::uint64_t>(most, ids_.size() - 1));
   if (ids_[last] == id)

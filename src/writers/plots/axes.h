@@ -1,4 +1,4 @@
-// The frame of a panel: ticks, their texts, titles, and where a value lies.
+// The frame of a panel: ticks, their texts, titles, and the places of values.
 #pragma once
 
 #include "writers/plots/canvas.h"
@@ -26,14 +26,13 @@ struct Scale {
 /// About `wanted` round ticks of a scale.
 [[nodiscard]] std::vector<std::pair<double, std::string>> ticks_of(const Scale& scale, int wanted);
 
-/// How names stand along an axis: all of them side by side; every `step`th, when they differ in
-/// their number only; or turned.
+/// How names are placed along an axis: all of them side by side; every `step`th, when they differ
+/// in their number only; or turned.
 struct NameSteps {
   std::size_t step = 1;
   bool turned = false;
 };
-/// For names that take `beside` inches each, or `turned` ones when they are turned, and have
-/// `each`.
+/// For names that need `beside` inches each, or `turned` when turned, and get `each`.
 [[nodiscard]] NameSteps name_steps(const std::vector<std::string>& names, double beside,
                                    double turned, double each);
 

@@ -28,7 +28,7 @@ CairoCanvas::CairoCanvas(const CairoLibrary& cairo, double width_in, double heig
                          double dots_per_inch)
     : cairo_(cairo), dots_per_inch_(dots_per_inch), width_(pixels_of(width_in, dots_per_inch)),
       height_(pixels_of(height_in, dots_per_inch)),
-      // rows of 32 bits are as long as the picture is wide: pixels() is one piece
+      // rows of 32-bit pixels have no padding: pixels() is one piece
       surface_(cairo.cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(width_),
                                                 static_cast<int>(height_))),
       context_(cairo.cairo_create(surface_)) {
@@ -84,7 +84,7 @@ void CairoCanvas::bar(Spot from, Spot to, PlotInk ink) {
 
 void CairoCanvas::text(Spot at, std::string_view line, Anchor anchor, double em, double degrees,
                        PlotInk ink) {
-  std::string shown = repaired_utf8(line); // Cairo draws nothing more after a byte that is none
+  std::string shown = repaired_utf8(line); // Cairo stops at a byte that is not UTF-8
   std::replace_if(
       shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   cairo_.cairo_save(context_);

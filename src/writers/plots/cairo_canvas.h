@@ -1,4 +1,4 @@
-// A picture of pixels, drawn by Cairo.
+// A bitmap drawn by Cairo.
 #pragma once
 
 #include "base/result.h"

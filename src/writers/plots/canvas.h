@@ -1,4 +1,4 @@
-// What a plot is drawn on: shapes in inches from the upper left corner, y downwards. cairo_canvas.h
+// The surface of a plot: shapes in inches from the upper left corner, y downwards. cairo_canvas.h
 // makes a PNG of them, svg_canvas.h an SVG.
 #pragma once
 
@@ -36,11 +36,11 @@ inline constexpr double kTextEm = 12.0 / 72;
 
 class Canvas : public Interface {
 public:
-  /// What lies inside of any of the outlines, which close by themselves (winding number not zero).
+  /// Fills the inside of the outlines (winding number not zero); outlines close by themselves.
   virtual void fill(const std::vector<Outline>& outlines, PlotInk ink) = 0;
   /// A line through the points.
   virtual void stroke(const Outline& path, double width, PlotInk ink) = 0;
-  /// A rectangle with sharp edges. `to` lies to the right of and below `from`.
+  /// A rectangle with sharp edges. `to` is to the right of and below `from`.
   virtual void bar(Spot from, Spot to, PlotInk ink) = 0;
   /// One line of text, turned clockwise by `degrees` about `at`.
   virtual void text(Spot at, std::string_view line, Anchor anchor, double em, double degrees,

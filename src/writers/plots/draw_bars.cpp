@@ -24,7 +24,7 @@ PlotInk bar_ink(const PlotPanel& panel, std::size_t s, std::size_t i) {
   return panel.series[s].values[i] < 0 ? kWorse : kBetter;
 }
 
-/// The interval of a value; its own two ends where it has none.
+/// Returns the interval of a value; the value twice when it has no interval.
 std::pair<double, double> interval_of(const PlotSeries& series, std::size_t i) {
   const double v = series.values[i];
   if (i >= series.intervals.size())
@@ -71,7 +71,7 @@ std::string number_text(double v) {
   return fmt::format("{:.1f}", v);
 }
 
-/// Where bars stand: their values on one axis, their categories along the other.
+/// The places of bars: their values on one axis, their categories along the other.
 struct BarPlaces {
   Scale values;
   double first, each; ///< where the categories begin and how long each is
@@ -82,7 +82,7 @@ struct BarPlaces {
   }
 };
 
-/// The bars of all series beside each other with their intervals; sideways with their numbers.
+/// Draws the bars of all series side by side with their intervals; sideways with their numbers.
 void draw_bars(Canvas& canvas, const PlotPanel& panel, const BarPlaces& places) {
   const double width = share_of(0.8 * places.each, panel.series.size());
   each_bar(panel, [&](std::size_t s, std::size_t i, double v) {
@@ -142,7 +142,7 @@ double widest_text(const std::vector<std::pair<double, std::string>>& ticks) {
   return out;
 }
 
-constexpr double kKeyWidth = 0.25; ///< of the colours beside a heat map, inches
+constexpr double kKeyWidth = 0.25; ///< of the colours next to a heat map, inches
 
 } // namespace
 

@@ -27,7 +27,7 @@ std::vector<PlotGroup> filled_groups(const PlotPanel& panel) {
   return out;
 }
 
-/// Names with the numbers of samples; equal ones are told once, under the axis.
+/// Names with the numbers of samples; equal numbers are shown once, under the axis.
 std::pair<std::vector<std::string>, std::string> group_names(const PlotPanel& panel,
                                                              const std::vector<PlotGroup>& groups) {
   const bool equal = groups.size() > 1 && std::ranges::all_of(groups, [&](const PlotGroup& g) {

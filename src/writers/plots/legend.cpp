@@ -5,7 +5,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kSample = 0.4; ///< how long a line is beside its name
+constexpr double kSample = 0.4; ///< length of a line next to its name
 constexpr double kLegendGap = 0.15;
 
 double width_of(const LegendEntry& entry) {

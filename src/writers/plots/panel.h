@@ -23,7 +23,7 @@ inline constexpr PlotInk kEdgeInk = {0x33, 0x33, 0x33};
 /// A filled rectangle with a thin edge; any two opposite corners.
 void edged_bar(Canvas& canvas, Spot a, Spot b, PlotInk ink);
 
-/// The length of one of `parts` equal parts; of all of it when there are none.
+/// Returns the length of one of `parts` equal parts; the total length for 0 parts.
 [[nodiscard]] inline double share_of(double length, std::size_t parts) {
   return length / static_cast<double>(parts > 0 ? parts : 1);
 }
@@ -54,8 +54,8 @@ private:
   void left_of(double widest);
   /// Room for names of this height and the label below them; the name of the left axis.
   void bottom_of(double names, const std::string& label);
-  /// The panel's own range, or what holds all values and ends on one of about `ticks` ticks;
-  /// lengths begin at 0.
+  /// Returns the panel's range, or a range that contains all values and ends on one of about
+  /// `ticks` ticks; lengths begin at 0.
   [[nodiscard]] Scale value_scale(double low, double high, int ticks) const;
   /// Room for the texts of an upright axis of values.
   void left_of_values(double low, double high);
