@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
-# Counts terms of the old house style in the sentences that people read: string literals and comments of the
-# sources, Markdown pages, and the script and style of the interactive page.
-# Usage: scripts/prose.sh           compares the count of each folder with scripts/prose.budget; exits 1 when
-#                                   a count is above it, or below it (then run --lower)
-#        scripts/prose.sh --lower   writes lower counts into scripts/prose.budget; never raises one
-#        scripts/prose.sh --list [FILE_OR_FOLDER...]   prints each place, the term and what to write
+# Finds terms of the old house style in the sentences that people read: string literals and comments of the
+# sources, Markdown pages, and the script and style of the interactive page. Prints each place, the term and
+# what to write; exits 1 if there is one, or if an entry of the allow list is not needed.
+# Usage: scripts/prose.sh [FILE_OR_FOLDER...]   default: all
 # Terms are in scripts/prose.terms, real English uses of them in scripts/prose.allow (at most 40).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -113,13 +111,6 @@ def all_files():
     return pages + files_below("docs") + files_below("include") + files_below("src")
 
 
-def folder_of(path):
-    parts = path.split("/")
-    if len(parts) == 1:
-        return "."
-    return "/".join(parts[:2]) if len(parts) > 2 and parts[0] in ("src", "docs") else parts[0]
-
-
 terms = [(pattern_of([old]), new) for old, new in entries("prose.terms")]
 any_term = pattern_of(old for old, _ in entries("prose.terms"))
 allowed = [entry[0] for entry in entries("prose.allow")]
@@ -137,49 +128,18 @@ def places(text):
 
 
 def main(args):
-    if args and args[0] == "--list":
-        for path in [f for a in args[1:] for f in files_below(a.rstrip("/"))] or all_files():
-            for line, words, write in places(prose(path)):
-                print(f"{path}:{line}: {words} -> {write}")
-        return 0
-    if args not in ([], ["--lower"]):
-        print("usage: scripts/prose.sh [--lower | --list [FILE_OR_FOLDER...]]", file=sys.stderr)
-        return 2
     bad = []
-    if len(allowed) > MOST_ALLOWED:
-        bad.append(f"scripts/prose.allow has {len(allowed)} entries; at most {MOST_ALLOWED} are allowed")
-    counts, first = {}, {}
     unused = set(allowed)
-    for path in all_files():
-        folder = folder_of(path)
+    for path in [f for a in args for f in files_below(a.rstrip("/"))] or all_files():
         text = prose(path)
-        found = list(places(text))
-        counts[folder] = counts.get(folder, 0) + len(found)
-        first.setdefault(folder, [])
-        first[folder] += [f"  {path}:{line}: {words} -> {write}" for line, words, write in found]
+        bad += [f"{path}:{line}: {words} -> {write}" for line, words, write in places(text)]
         unused = {entry for entry in unused if not pattern_of([entry]).search(text)}
-    bad += [f"scripts/prose.allow: nothing needs '{a}'; remove it" for a in sorted(unused)]
-    budget = {}
-    for folder, n in (e[0].split() for e in entries("prose.budget")):  # a merge keeps the lines of both sides
-        budget[folder] = min(int(n), budget.get(folder, int(n)))
-    for folder in sorted(counts.keys() | budget.keys()):
-        now, limit = counts.get(folder, 0), budget.get(folder, 0)
-        if now > limit:
-            bad.append(f"{folder}: {now} terms of the old style, {limit} allowed; write them as scripts/prose.terms"
-                       f" says (scripts/prose.sh --list {folder})")
-            if limit == 0:
-                bad += first[folder][:10]
-        elif now < limit and args:
-            budget[folder] = now
-        elif now < limit:
-            bad.append(f"{folder}: {now} terms of the old style, the budget says {limit}: run scripts/prose.sh --lower")
-    if args:
-        with open("scripts/prose.budget", encoding="utf-8") as f:
-            head = [line for line in f if line.startswith("#")]
-        with open("scripts/prose.budget", "w", encoding="utf-8") as f:
-            f.writelines(head)
-            f.writelines(f"{folder} {n}\n" for folder, n in sorted(budget.items()))
-    print("\n".join(bad) if bad else f"prose: {sum(counts.values())} terms of the old style, all within the budget")
+    if not args:
+        bad += [f"scripts/prose.allow: nothing needs '{a}'; remove it" for a in sorted(unused)]
+        if len(allowed) > MOST_ALLOWED:
+            bad.append(f"scripts/prose.allow has {len(allowed)} entries; at most {MOST_ALLOWED} are allowed")
+    if bad:
+        print("\n".join(bad))
     return 1 if bad else 0
 
 

@@ -1,5 +1,5 @@
-// Sentences keep to the budget of scripts/prose.budget (scripts/prose.sh), and the script finds
-// terms in sentences only.
+// No sentence has a term of the old style (scripts/prose.sh), and the script finds terms in
+// sentences only.
 #include "temp_folder.h"
 #include "test_paths.h"
 
@@ -41,7 +41,7 @@ protected:
   }
 };
 
-TEST_F(Prose, EveryFolderKeepsToItsBudget) {
+TEST_F(Prose, NoSentenceHasATermOfTheOldStyle) {
   const ProseRun run = run_prose("");
   EXPECT_EQ(run.exit_code, 0) << run.output;
 }
@@ -50,7 +50,7 @@ TEST_F(Prose, TermsAreFoundInSentencesOnly) {
   const test::TempFolder folder;
   const auto list = [&](const char* name, const std::string& text) {
     const std::string path = folder.write(name, text);
-    std::string out = run_prose("--list '" + path + "'").output;
+    std::string out = run_prose("'" + path + "'").output;
     for (std::size_t at = 0; (at = out.find(path + ":")) != std::string::npos;)
       out.erase(at, path.size() + 1);
     return out;
