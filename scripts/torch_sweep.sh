@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A sweep for real: the training of examples/train on CPUs under PyTorch, 2 x 2 settings of 2 ranks,
-# killed in the middle and gone on with. Installs python3-torch (Debian: 1.13 with gloo, without
-# Kineto) where PyTorch is missing; exits 3 when it cannot be had.
+# killed in the middle and continued. Installs python3-torch (Debian: 1.13 with gloo, without
+# Kineto) where PyTorch is missing; exits 3 when that fails.
 # Usage: scripts/torch_sweep.sh [RANKSCOPE]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,7 +37,8 @@ if pgrep -af "$work"; then
   echo "torch_sweep.sh: processes live on after rankscope was killed" >&2
   exit 1
 fi
-"$rankscope" "${command[@]}" >"$work/second.log" 2>&1 || { cat "$work/second.log" >&2; exit 1; }
+# 4: traces of CPUs have no GPU work
+"$rankscope" "${command[@]}" >"$work/second.log" 2>&1 || [ $? -eq 4 ] || { cat "$work/second.log" >&2; exit 1; }
 grep -q '64thread_2ch: done in an earlier run' "$work/second.log"
 grep -q '4 of 4 runs succeeded' "$work/second.log"
 for t in 64 128; do
@@ -51,4 +52,4 @@ done
 "$rankscope" info "$work/sweep/64thread/nccl_2channels/torch_profiler/rank0/trace_step6.json" |
   grep -q 'profiler steps  4'
 test -d "$work/sweep/.rankscope/aside/64thread/nccl_4channels.1"
-echo "a training of 2 x 2 settings and 2 ranks, killed and gone on with: all well"
+echo "a training of 2 x 2 settings and 2 ranks, killed and continued: all well"
