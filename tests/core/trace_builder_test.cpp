@@ -145,7 +145,7 @@ TEST(TraceBuilder, WhatDoesNotFitIsAnInternalError) {
     return text.find(part) != std::string::npos;
   };
   EXPECT_EQ(why([](TraceBuilder&, EventRow&) {}), "");
-  EXPECT_TRUE(has(why([](TraceBuilder&, EventRow& r) { r.name = 99; }), "no text"));
+  EXPECT_TRUE(has(why([](TraceBuilder&, EventRow& r) { r.name = 99; }), "not a text"));
   EXPECT_TRUE(has(why([](TraceBuilder&, EventRow& r) { r.track = 99; }), "no track"));
   EXPECT_TRUE(has(why([](TraceBuilder&, EventRow& r) { r.args = 0; }), "arguments"));
   EXPECT_TRUE(has(why([](TraceBuilder&, EventRow& r) { r.source = 1; }), "source"));

@@ -182,7 +182,7 @@ TEST_F(CaptureFolder, OfSeveralRanksTheOwnOne) {
   const Names events = replay_events(decode_step(8), {{"a"}});
   EXPECT_EQ(merged(events, false, 3).graph_launches[0].capture, "x_rank3.json");
   EXPECT_EQ(merged(events, false, 0).graph_launches[0].capture, "x_rank0.json");
-  EXPECT_NE(why(merged(events, false, 5)).find("ranks do not tell"), std::string::npos);
+  EXPECT_NE(why(merged(events, false, 5)).find("ranks do not show"), std::string::npos);
   EXPECT_EQ(merged(events, true, 0).graph_launches[0].capture, "x_rank3.json"); // the last one
 }
 

@@ -265,7 +265,8 @@ TEST_F(Discovery, OfSeveralTimesOfARankTheNewestIsUsed) {
   ASSERT_TRUE(run) << run.error().message();
   EXPECT_TRUE(newest(*run));
   ASSERT_EQ(diag_.problems().size(), 1U);
-  EXPECT_NE(diag_.problems()[0].sentence.find("the newest of each is used"), std::string::npos);
+  EXPECT_NE(diag_.problems()[0].sentence.find("the newest of each rank is used"),
+            std::string::npos);
   const auto plans = sweep(); // one run there too
   ASSERT_EQ(plans.size(), 1U);
   EXPECT_TRUE(newest(plans[0]));
