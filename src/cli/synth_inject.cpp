@@ -158,6 +158,24 @@ Result<void> inject_profiler_start(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
+Result<void> inject_contention(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.contention, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_glitch(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.glitch_ms, keys.number("ms"));
+  return {};
+}
+
+Result<void> inject_small_collectives(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(const double count, keys.number("count"));
+  RS_TRY(const double kb, keys.number("kb", 40));
+  o.inject.small_count = static_cast<std::int64_t>(std::min(count, 1e6));
+  o.inject.small_bytes = static_cast<std::int64_t>(std::min(kb, 1e6) * 1e3) / 4 * 4;
+  return {};
+}
+
 struct InjectCause {
   const char* name;
   const char* keys;
@@ -183,6 +201,9 @@ constexpr std::array kInjectCauses = {
                   return {};
                 }},
     InjectCause{"profiler-start", "ms=X", inject_profiler_start},
+    InjectCause{"contention", "factor=F", inject_contention},
+    InjectCause{"glitch", "ms=X", inject_glitch},
+    InjectCause{"small-collectives", "count=N,kb=X", inject_small_collectives},
     InjectCause{"host", "rank=R,factor=F", inject_slow_host},
     InjectCause{"op", "rank=R,factor=F", inject_op},
     InjectCause{"place", "factor=F", inject_place},

@@ -62,6 +62,12 @@ Result<void> check_switches(const Options& o) {
     if (cause.ms > 1000 || cause.count < 1 || cause.count > 10000)
       return bad(fmt::format("--inject {}: takes at most 1000 ms or MB, and a count of 1 to 10000",
                              host_cause_name(cause.cause)));
+  if (o.inject.glitch_ms > 1e4)
+    return bad("--inject glitch: takes at most 10000 ms");
+  if (o.inject.small_count > 10000 || o.inject.small_bytes > 1'000'000'000 ||
+      (o.inject.small_count > 0 && o.inject.small_bytes < 4))
+    return bad("--inject small-collectives: takes a count of at most 10000, and 0.004 to 1000000 "
+               "kb");
   if (!(o.inject.profiler_start_ms >= 0 && o.inject.profiler_start_ms <= 1e6))
     return bad("--inject profiler-start: takes 0 to 1000000 ms");
   for (const double f : {o.inject.host_factor, o.inject.op_factor})

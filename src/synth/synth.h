@@ -77,6 +77,9 @@ struct Injected {
   double op_factor = 1;         ///< this times as long
   bool launch_blocking = false; ///< each launch waits for its kernel
   double profiler_start_ms = 0; ///< the recordings of the ranks begin this far apart at most
+  double glitch_ms = 0;         ///< one collective of the middle step takes this much longer
+  std::int64_t small_count = 0; ///< all-reduces after the backward pass
+  std::int64_t small_bytes = 0; ///< of each
 };
 
 /// Format of the traces: that of the PyTorch profiler, or of AMD's tools, which record the same

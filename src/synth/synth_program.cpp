@@ -494,6 +494,15 @@ private:
                tokens_ * kSynthProgramHidden, 2);
     r_.wait_for_comm(2);
   }
+  void small_all_reduces() {
+    if (o_.inject.small_count == 0)
+      return;
+    r_.begin_cause(-1);
+    for (std::int64_t k = 0; k < o_.inject.small_count; ++k)
+      all_reduce("Float", kAllReduceF32, o_.inject.small_bytes / 4, 0);
+    r_.wait_for_comm(1);
+    r_.end_cause();
+  }
   // the profiler leaves out the shapes of a list of more than 30 tensors, and a model has more
   static Arg all_params() { return Arg::tensors({}); }
   void grad_norm() {
@@ -501,8 +510,8 @@ private:
     r_.compute(kNorm, layer_params() * o_.layers * 2 / group_size(1));
     r_.end();
     r_.wait_for_comm(1);
-    all_reduce("Float", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-               1, 0);
+    small_all_reduces();
+    all_reduce("Float", kAllReduceF32, 1, 0);
     if (o_.inject.beside_rank >= 0)
       kernel_beside_all_reduce();
     r_.wait_for_comm(1);
@@ -547,6 +556,8 @@ private:
     std::int64_t n, k, seq;
     bool bias;
   };
+  static constexpr const char* kAllReduceF32 =
+      "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
   static constexpr const char* kReduce =
       "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, "
       "at::native::func_wrapper_t<c10::BFloat16, at::native::sum_functor<c10::BFloat16, "

@@ -226,6 +226,13 @@ private:
     return out;
   }
 
+  /// The one long transfer of the run, in the forward pass of its middle step.
+  [[nodiscard]] double glitch_ns(std::size_t s, const Kernel& kernel) const {
+    const bool here = s == static_cast<std::size_t>(o_.steps / 2) &&
+                      static_cast<std::size_t>(kernel.collective) == p_.collectives.size() / 4;
+    return here ? o_.inject.glitch_ms * 1e6 : 0;
+  }
+
   /// All ranks of a group end together, one transfer time after the last of them has started.
   void join(Run& out, std::size_t s, std::size_t k) {
     const Kernel& kernel = p_.kernels[k];
@@ -246,16 +253,19 @@ private:
       const double factor = bus_bandwidth_factor(collective_kind(c.name), n);
       const double bw = speed_.bus_bandwidth * (crosses ? 0.35 : 1.0);
       // latency of a ring: 2 us per hop and a fixed part
+      Random& random = kernel.injected ? states_[r].extra : states_[r].random;
       const double transfer = (9000.0 + 2000.0 * static_cast<double>(n) +
                                static_cast<double>(c.full_bytes) * factor / bw) *
-                              speed_.gpu_factor * link_factor(group) *
-                              (1.0 + o_.noise * states_[r].random.normal());
+                                  speed_.gpu_factor * link_factor(group) *
+                                  (1.0 + o_.noise * random.normal()) +
+                              glitch_ns(s, kernel);
       if (r == 0)
         out.transfer_ns[s * p_.collectives.size() + static_cast<std::size_t>(kernel.collective)] =
             transfer;
       for (const std::int64_t m : group.ranks) {
         State& state = states_[static_cast<std::size_t>(m)];
-        const std::int64_t end = last + ns(transfer) + ns(state.random.uniform() * 3000.0);
+        Random& member = kernel.injected ? state.extra : state.random;
+        const std::int64_t end = last + ns(transfer) + ns(member.uniform() * 3000.0);
         RankTimes& t = out.ranks[static_cast<std::size_t>(m)];
         t.kernel_end_ns[at] = end;
         state.stream_free[static_cast<std::size_t>(kernel.stream)] = end;

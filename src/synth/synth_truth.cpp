@@ -350,6 +350,12 @@ std::string injected(const Injected& inject) {
   if (inject.profiler_start_ms > 0)
     causes.push_back(
         fmt::format("{{\"cause\": \"profiler-start\", \"ms\": {}}}", inject.profiler_start_ms));
+  if (inject.glitch_ms > 0)
+    causes.push_back(fmt::format("{{\"cause\": \"glitch\", \"ms\": {}}}", inject.glitch_ms));
+  if (inject.small_count > 0)
+    causes.push_back(fmt::format("{{\"cause\": \"small-collectives\", \"count\": {}, \"kb\": {}}}",
+                                 inject.small_count,
+                                 static_cast<double>(inject.small_bytes) / 1e3));
   if (inject.tile)
     causes.emplace_back("{\"cause\": \"tile\"}");
   return causes.empty() ? std::string()
