@@ -1,6 +1,7 @@
 #include "app/whatif.h"
 
 #include "app/replayed_trace.h"
+#include "core/steps.h"
 #include "readers/pipeline_timeline.h"
 
 #include <filesystem>
@@ -28,12 +29,34 @@ Result<WhatIfInput> read_whatif(Session& session, const JobInputRequest& request
   return WhatIfInput{std::move(job.title), std::move(job.run), std::nullopt};
 }
 
+/// Of another run, read as the first one is.
+Result<TimesByOperator> times_in(Session& session, JobInputRequest request,
+                                 const std::string& path) {
+  if (session.source != nullptr)
+    return Error{ErrorCode::kUsage, path, "the parts of a run do not contain another run",
+                 "run whatif on the traces"};
+  request.inputs = {path};
+  RS_TRY(const JobInput other, read_job(session, request));
+  return operator_times(other.run);
+}
+
 } // namespace
 
 Result<WhatIfFacts> whatif_of(Session& session, const WhatIfRequest& request) {
   RS_TRY(const WhatIfInput input, read_whatif(session, request.job));
-  RS_TRY(WhatIf out, whatif_of(input.run, input.grid ? &*input.grid : nullptr, request.changes));
+  std::vector<RunEdit> changes = request.changes;
+  for (RunEdit& change : changes)
+    if (!change.other.empty()) {
+      RS_TRY(change.times, times_in(session, request.job, change.other));
+    }
+  std::optional<StepPositions> steps;
+  if (request.steps) {
+    RS_TRY(steps, step_positions(input.run, request.steps->first, request.steps->second));
+  }
+  RS_TRY(WhatIf out, whatif_of(input.run, input.grid ? &*input.grid : nullptr, changes, steps));
   out.facts.title = input.title;
+  if (request.steps)
+    out.facts.title += ", " + steps_text(*request.steps);
   if (!request.output.empty())
     RS_CHECK(write_replayed(input.run, out.edit, request.output, session.diagnostics));
   return std::move(out.facts);

@@ -15,6 +15,8 @@ namespace rankscope {
 struct WhatIfRequest {
   JobInputRequest job;
   std::vector<RunEdit> changes; ///< none: stragglers
+  /// Numbers of the first and last of the only steps that count.
+  std::optional<std::pair<std::int64_t, std::int64_t>> steps;
   std::string output; ///< of the last changed run, or of the one without stragglers; "": none
 };
 

@@ -1,5 +1,8 @@
 #include "app/why.h"
 
+#include "base/number_text.h"
+#include "core/steps.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -36,13 +39,6 @@ Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, cons
 
 namespace {
 
-std::string numbers_text(const std::vector<std::int64_t>& of) {
-  if (of.empty())
-    return "none";
-  return of.size() == 1 ? fmt::format("{}", of.front())
-                        : fmt::format("{} to {}", of.front(), of.back());
-}
-
 /// What is looked at of this run.
 Result<CauseLook> look_of(const WhyRequest& request, const JobRun& run) {
   CauseLook look;
@@ -60,19 +56,11 @@ Result<CauseLook> look_of(const WhyRequest& request, const JobRun& run) {
       ranks.push_back(rank.rank);
     if (std::ranges::find(ranks, *request.rank) == ranks.end())
       return Error{ErrorCode::kUsage, fmt::format("--rank {}", *request.rank),
-                   "the run has no such rank", "ranks: " + numbers_text(ranks)};
+                   "the run has no such rank", "ranks: " + ranges_text(ranks)};
     look.rank = request.rank;
   }
-  if (request.step) {
-    // the first of several begins without what the step before leaves behind
-    const std::ptrdiff_t first = run.step_numbers.size() > 1 && run.step_begin_ns.empty() ? 1 : 0;
-    const std::vector<std::int64_t> steps(run.step_numbers.begin() + first, run.step_numbers.end());
-    const auto found = std::ranges::find(steps, *request.step);
-    if (found == steps.end())
-      return Error{ErrorCode::kUsage, fmt::format("--only-step {}", *request.step),
-                   "the run has no such complete step after the first one",
-                   "steps: " + numbers_text(steps)};
-    look.step = static_cast<std::size_t>(found - steps.begin() + first);
+  if (request.steps) {
+    RS_TRY(look.steps, step_positions(run, request.steps->first, request.steps->second));
   }
   return look;
 }
@@ -89,8 +77,8 @@ Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
   RS_TRY(CauseFacts out, causes_of_job(std::move(job), request.job.gpu_arch, look));
   if (request.rank)
     out.title += fmt::format(", rank {}", *request.rank);
-  if (request.step)
-    out.title += fmt::format(", step {}", *request.step);
+  if (request.steps)
+    out.title += ", " + steps_text(*request.steps);
   out.step_time_ms = request.step_time_ms;
   out.recording = recording;
   return out;

@@ -15,7 +15,8 @@ struct WhyRequest {
   double step_time_ms = 0;          ///< of a step that is not recorded; 0: unknown
   std::string rule;                 ///< id of the only rule that is looked for; empty: all
   std::optional<std::int64_t> rank; ///< whose causes are looked for
-  std::optional<std::int64_t> step; ///< number of the only step that counts
+  /// Numbers of the first and last of the only steps that count.
+  std::optional<std::pair<std::int64_t, std::int64_t>> steps;
 };
 
 /// The causes of a job. `gpu_arch`: as report takes it. Errors: kUsage for an unknown GPU.

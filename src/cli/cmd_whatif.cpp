@@ -5,6 +5,7 @@
 #include "cli/discover_flags.h"
 #include "cli/page_flags.h"
 #include "cli/parts_flags.h"
+#include "core/steps.h"
 #include "findings/straggler_findings.h"
 #include "pages/whatif_page.h"
 #include "writers/writer.h"
@@ -19,6 +20,7 @@ constexpr std::size_t kSharesShown = 6;
 struct WhatIfFlags {
   WhatIfRequest request;
   std::vector<std::string> edits;
+  std::string only_steps;
   PageFlags page;
   std::size_t top = kSharesShown;
 };
@@ -36,6 +38,9 @@ Result<void> whatif(Context& ctx, const WhatIfFlags& f) {
   for (const std::string& edit : f.edits) {
     RS_TRY(RunEdit change, parse_run_edit(edit));
     request.changes.push_back(std::move(change));
+  }
+  if (!f.only_steps.empty()) {
+    RS_TRY(request.steps, parse_steps(f.only_steps, options::only_steps.name));
   }
   if (!request.output.empty())
     RS_CHECK(check_ending(request.output, {".json", ".json.gz"}));
@@ -56,9 +61,11 @@ Action setup_whatif(FlagSet& app) {
   app.add_option(
          "--edit", f->edits,
          "replay with this change (repeatable): 'kernels=REGEX x 0.5', 'collectives=REGEX x "
-         "0.7', 'op=REGEX x 0', 'host x 0.5', 'delays x 0', 'ranks=LIST as median', 'hide "
-         "collectives'; several factors: 'kernels x 0.5,0.8'")
+         "0.7', 'collectives=REGEX at bandwidth 300', 'op=REGEX x 0', 'op=REGEX as in run PATH', "
+         "'host x 0.5', 'delays x 0', 'ranks=LIST as median', 'hide collectives'; several factors: "
+         "'kernels x 0.5,0.8'")
       .type_name("CHANGE");
+  app.add(options::only_steps, f->only_steps);
   app.add(options::output, f->request.output,
           "write the last changed run, or the one without stragglers, as a trace")
       .type_name("FILE.json[.gz]");

@@ -5,6 +5,7 @@
 #include "cli/discover_flags.h"
 #include "cli/page_flags.h"
 #include "cli/parts_flags.h"
+#include "core/steps.h"
 #include "findings/cause_findings.h"
 #include "pages/why_page.h"
 #include "writers/writer.h"
@@ -20,6 +21,7 @@ struct WhyFlags {
   WhyRequest request;
   PageFlags page;
   std::size_t top = kCausesShown;
+  std::string only_steps;
   bool rules = false;
 };
 
@@ -42,7 +44,11 @@ Result<void> why(Context& ctx, const WhyFlags& f) {
   if (f.request.job.inputs.empty())
     return Error{ErrorCode::kUsage, "why", "needs a trace or a folder of rank traces",
                  "rankscope why --help"};
-  RS_TRY(const CauseFacts facts, why_of(ctx, f.request));
+  WhyRequest request = f.request;
+  if (!f.only_steps.empty()) {
+    RS_TRY(request.steps, parse_steps(f.only_steps, options::only_steps.name));
+  }
+  RS_TRY(const CauseFacts facts, why_of(ctx, request));
   if (ctx.json)
     ctx.out(json_text(why_report(facts)));
   else
@@ -67,7 +73,7 @@ Action setup_why(FlagSet& app) {
       .type_name("ID");
   app.add_option("--rank", f->request.rank,
                  "causes that this rank has, and the gain of their removal there");
-  app.add_option("--only-step", f->request.step, "look at the step with this number only");
+  app.add(options::only_steps, f->only_steps);
   app.add_flag("--rules", f->rules, "print the rules and their remedies");
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });
   in_group(app, "Counting", [&] { app.add(options::gpu_arch, f->request.job.gpu_arch); });
@@ -90,7 +96,7 @@ const Command why_command{"why", "report what makes the steps slow, the remedy a
                           "  rankscope why rank0.json.gz\n"
                           "  rankscope why run/torch_profiler -k 0\n"
                           "  rankscope why run --step-time 112.4\n"
-                          "  rankscope why run --rank 3 --only-step 12\n"
+                          "  rankscope why run --rank 3 --only-steps 12\n"
                           "  rankscope why --rules",
                           setup_why};
 

@@ -75,6 +75,8 @@ inline constexpr Option gpu_arch{
 inline constexpr Option gpus_per_node{"--gpus-per-node", "0: devices in the trace"};
 inline constexpr Option all_kernels{"--all-kernels", "add a sheet of all kernels for each rank",
                                     "-a,"};
+inline constexpr Option only_steps{"--only-steps",
+                                   "look at the steps with these numbers only: N or A:B"};
 inline constexpr Option top_k{"--top-k", "GEMMs listed per rank"};
 extern const Choice<GemmRanking> rank_by;
 extern const Choice<AlignMode> align;

@@ -71,14 +71,22 @@ std::int64_t step_at(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns)
   return it != steps.begin() && ts_ns < std::prev(it)->end_ns ? std::prev(it)->number : -1;
 }
 
-Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text) {
+Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text,
+                                                          std::string_view option) {
   const std::size_t colon = text.find(':');
   const auto first = to_number(std::string_view(text).substr(0, colon));
   const auto last =
       colon == std::string::npos ? first : to_number(std::string_view(text).substr(colon + 1));
   if (!first || !last || *first < 0 || *first > *last)
-    return Error{ErrorCode::kUsage, "--step", "expected N or A:B, not '" + text + "'", ""};
+    return Error{ErrorCode::kUsage, std::string(option), "expected N or A:B, not '" + text + "'",
+                 ""};
   return std::pair(*first, *last);
+}
+
+std::string steps_text(const std::pair<std::int64_t, std::int64_t>& steps) {
+  return steps.first == steps.second
+             ? "step " + std::to_string(steps.first)
+             : "steps " + std::to_string(steps.first) + " to " + std::to_string(steps.second);
 }
 
 Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {

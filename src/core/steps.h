@@ -28,7 +28,10 @@ struct ProfilerStep {
 [[nodiscard]] std::int64_t step_at(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns);
 
 /// "N" or "A:B" as a closed range. Errors: kUsage.
-Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text);
+Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text,
+                                                          std::string_view option = "--step");
+/// "step 12", "steps 12 to 15"
+[[nodiscard]] std::string steps_text(const std::pair<std::int64_t, std::int64_t>& steps);
 
 /// Returns a copy whose events are these rows of the trace, in ascending order. Texts keep their
 /// ids, events their uids; all flows and counters are copied.

@@ -85,6 +85,53 @@ TEST(WhatIf, FactorsScaleWhatTheyAreAbout) {
   EXPECT_NEAR(path, answer.number("changes", 1, "after_ms"), 1e-6 * step);
 }
 
+TEST(WhatIf, ABandwidthScalesTransfersByWhatTheyReach) {
+  const test::TempFolder folder;
+  const std::string run = synthesized(folder, "run", {"--vendor", "nvidia"});
+  const test::JobAnswer collectives("collectives", {run});
+  double reached = 0; // of the all-gathers, which are of one size
+  for (std::size_t k = 0; k < collectives.rows("nccl_summary_implicit_sync"); ++k)
+    if (collectives.text("nccl_summary_implicit_sync", k, "collective") == "_allgather_base")
+      reached = collectives.number("nccl_summary_implicit_sync", k, "bus_bw_gbps_mean");
+  ASSERT_GT(reached, 0);
+  const WhatIfAnswer answer(
+      {run, "--edit", fmt::format("collectives=AllGather at bandwidth {},{}", reached, reached / 4),
+       "--edit", "collectives=AllGather x 4"});
+  ASSERT_GE(answer.rows("changes"), 3U);
+  const double slower = answer.number("changes", 2, "change_ms");
+  ASSERT_GT(slower, 0);
+  EXPECT_EQ(answer.number("changes", 0, "activities"), answer.number("changes", 2, "activities"));
+  EXPECT_NEAR(answer.number("changes", 0, "change_ms"), 0, 0.05 * slower);
+  EXPECT_NEAR(answer.number("changes", 1, "change_ms"), slower, 0.05 * slower);
+}
+
+TEST(WhatIf, AnOperatorAsInAnotherRunTakesItsTimeThere) {
+  const test::TempFolder folder;
+  const std::string well = synthesized(folder, "well", {});
+  const std::string slow = synthesized(folder, "slow", {"--gemm-scale", "1.2"});
+  const double truth = WhatIfAnswer({well}).number("whatif_run", 0, "step_ms");
+  const WhatIfAnswer answer({slow, "--edit", "op=mm as in run " + well, "--edit",
+                             "op=aten::embedding as in run " + well});
+  const double before = answer.number("whatif_run", 0, "step_ms");
+  ASSERT_GT(before, 1.1 * truth);
+  EXPECT_NEAR(answer.number("changes", 0, "after_ms"), truth, 0.02 * truth);
+  EXPECT_NEAR(answer.number("changes", 1, "change_ms"), 0, 0.002 * truth);
+  const RunResult missing =
+      run_binary({"whatif", slow, "--edit", "op=mm as in run " + folder.path("none")});
+  EXPECT_EQ(missing.code, 3) << missing.err;
+}
+
+TEST(WhatIf, TheTimeOfSomeStepsIsTheirMean) {
+  const test::TempFolder folder;
+  const std::string run = synthesized(folder, "run", {});
+  const auto step_ms = [&run](const std::string& steps) {
+    const WhatIfAnswer answer({run, "--only-steps", steps});
+    EXPECT_EQ(answer.rows("straggler_steps"), answer.number("whatif_run", 0, "steps"));
+    return answer.number("whatif_run", 0, "step_ms");
+  };
+  EXPECT_NEAR((step_ms("14") + step_ms("15") + step_ms("16")) / 3, step_ms("14:16"), 1e-6);
+}
+
 TEST(WhatIf, TheChangedRunIsATrace) {
   const test::TempFolder folder;
   const std::string out = folder.path("half.json.gz");
@@ -100,7 +147,9 @@ TEST(WhatIf, WhatIsNotUnderstoodOrMatchesNothingIsAnError) {
   for (const char* edit :
        {"", "kernels", "kernels x", "kernels x -1", "kernels x nan", "kernels=( x 0.5", "speed x 2",
         "ranks=1", "ranks=a as median", "ranks=99 as median", "host=a x 1",
-        "op=no_such_operator x 0.5", "kernels x 1e9"}) {
+        "op=no_such_operator x 0.5", "kernels x 1e9", "collectives at bandwidth 0",
+        "collectives at bandwidth fast", "kernels at bandwidth 3",
+        "collectives at bandwidth 300"}) {
     const RunResult run = run_binary({"whatif", trace, "--edit", edit, "--no-cache"});
     EXPECT_EQ(run.code, 2) << edit << "\n" << run.out << run.err;
     EXPECT_NE(run.err.find(fmt::format("rankscope: --edit '{}'", edit)), std::string::npos)

@@ -272,20 +272,20 @@ TEST(WhyCommand, SaysHowMuchTheProfilerAdds) {
 
 TEST(WhyCommand, OfOneStepHasWhatIsInThatStep) {
   // a function is compiled again in step 6 of 3 to 8
-  const test::JobAnswer compiled("why", {recorded("recompile"), "--only-step", "6"});
+  const test::JobAnswer compiled("why", {recorded("recompile"), "--only-steps", "6"});
   ASSERT_GT(compiled.rows("causes"), 0U);
   EXPECT_EQ(compiled.text("causes", 0, "rule"), "code-loading");
   EXPECT_EQ(compiled.number("causes", 0, "steps"), 1);
   EXPECT_GT(compiled.number("why_run", 0, "step_ms"), 400);
-  const test::JobAnswer other("why", {recorded("recompile"), "--only-step", "4"});
+  const test::JobAnswer other("why", {recorded("recompile"), "--only-steps", "4"});
   EXPECT_EQ(other.rows("causes"), 0U);
   EXPECT_LT(other.number("why_run", 0, "step_ms"), 50);
   // although the path of the run leads through the host, which compiles later
   EXPECT_GT(other.number("why_run", 0, "gpu_on_path_percent"), 90);
   for (const char* step : {"3", "9"}) { // the first begins with work of the one before
-    const RunResult run = run_binary({"why", recorded("recompile"), "--only-step", step});
+    const RunResult run = run_binary({"why", recorded("recompile"), "--only-steps", step});
     EXPECT_EQ(run.code, 2) << run.out;
-    EXPECT_NE(run.err.find("steps: 4 to 8"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("steps: 4-8"), std::string::npos) << run.err;
   }
 }
 
@@ -309,7 +309,7 @@ TEST(WhyCommand, OfOneRankHasWhatThatRankHas) {
   EXPECT_EQ(test::JobAnswer("why", {run, "--rank", "2"}).rows("causes"), 0U);
   const RunResult none = run_binary({"why", run, "--rank", "8"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_NE(none.err.find("ranks: 0 to 7"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("ranks: 0-7"), std::string::npos) << none.err;
 }
 
 TEST(WhyCommand, ListsEveryRuleWithItsRemedy) {

@@ -69,7 +69,7 @@ public:
                         : add_after(after[r], r, collective_, starts[r], dur, NodeRole::kArrival);
       members.push_back({arrival, starts[r], end});
     }
-    run_.collectives.push_back({0, builder_.transfer(members, 1)});
+    run_.collectives.push_back({0, 0, builder_.transfer(members, 1)});
     return run_.collectives.back().transfers;
   }
   /// Nothing is added afterwards.

@@ -35,10 +35,10 @@ public:
          const CauseLook& look, const std::vector<PathPiece>& whole_path)
       : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
         clock_(run, whole_path, now_), look_(look) {
-    if (look.step)
-      clock_.only(*look.step);
+    if (look.steps)
+      clock_.only(*look.steps);
     const std::vector<PathPiece> path =
-        clock_.part_of(look.step ? path_to_end_of(*look.step) : whole_path, now_);
+        clock_.part_of(look.steps ? path_to_end_of(look.steps->last) : whole_path, now_);
     out_.ranks = run.ranks.size();
     out_.recorded_steps = run.step_numbers.size();
     out_.steps = out_.recorded_steps > 0 ? clock_.counted() : 0;

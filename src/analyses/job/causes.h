@@ -168,9 +168,9 @@ struct CauseFacts {
 struct CauseLook {
   double floor_percent = 0.5; ///< of a step: smaller gains are not reported, nor any below 0.05 ms
   bool prediction = false;    ///< CauseFacts::prediction_error too
-  std::optional<CauseRule> rule;    ///< no others are looked for
-  std::optional<std::int64_t> rank; ///< causes of this rank, and their gain there
-  std::optional<std::size_t> step;  ///< position of the only step that counts
+  std::optional<CauseRule> rule;      ///< no others are looked for
+  std::optional<std::int64_t> rank;   ///< causes of this rank, and their gain there
+  std::optional<StepPositions> steps; ///< the only ones that count
   bool shortened = false; ///< the host's time is less than what was recorded (RecordingCost)
 };
 

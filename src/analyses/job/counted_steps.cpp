@@ -1,5 +1,7 @@
 #include "analyses/job/counted_steps.h"
 
+#include "base/number_text.h"
+
 #include "analyses/job/path_rows.h"
 #include "base/interval_set.h"
 #include "base/units.h"
@@ -80,7 +82,33 @@ std::vector<BoundaryStep> boundary_steps(const JobRun& run, const std::vector<st
   return out;
 }
 
+/// The first of several steps begins without what the step before leaves behind, unless steps were
+/// recorded one by one.
+std::size_t first_counted_step(const JobRun& run) {
+  return run.steps() > 1 && run.step_begin_ns.empty() ? 1 : 0;
+}
+
 } // namespace
+
+Result<StepPositions> step_positions(const JobRun& run, std::int64_t first, std::int64_t last) {
+  const std::size_t begin = first_counted_step(run);
+  StepPositions out{run.steps(), 0};
+  for (std::size_t k = begin; k < run.step_numbers.size(); ++k)
+    if (run.step_numbers[k] >= first && run.step_numbers[k] <= last) {
+      out.first = std::min(out.first, k);
+      out.last = k;
+    }
+  if (out.first > out.last) {
+    const std::vector<std::int64_t> known(
+        run.step_numbers.begin() +
+            static_cast<std::ptrdiff_t>(std::min(begin, run.step_numbers.size())),
+        run.step_numbers.end());
+    return Error{ErrorCode::kUsage, "--only-steps",
+                 "the run has no such complete step after the first one",
+                 "steps: " + (known.empty() ? std::string("none") : ranges_text(known))};
+  }
+  return out;
+}
 
 CountedSteps::CountedSteps(const JobRun& run, const std::vector<PathPiece>& path,
                            const std::vector<std::int64_t>& ends)
@@ -88,7 +116,7 @@ CountedSteps::CountedSteps(const JobRun& run, const std::vector<PathPiece>& path
   if (!begins_.empty())
     return;
   if (ends.back() > ends.front())
-    first_ = 1;
+    first_ = first_counted_step(run);
   boundary_ = boundary_steps(run, ends);
   for (const BoundaryStep& boundary : boundary_) {
     if (boundary.step < kBoundary)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/job/job_run.h"
+#include "base/result.h"
 #include "base/statistics.h"
 
 #include <cstdint>
@@ -23,6 +24,15 @@ struct BoundaryStep {
   double wait_ms = 0;      ///< in one collective, of the rank that waits longest
 };
 
+/// Positions of steps in JobRun::step_numbers.
+struct StepPositions {
+  std::size_t first = 0, last = 0; ///< inclusive
+};
+/// Returns the positions of the steps with these numbers, both included. Errors: kUsage when the
+/// run has no such complete step; the first of several is not complete (CountedSteps).
+[[nodiscard]] Result<StepPositions> step_positions(const JobRun& run, std::int64_t first,
+                                                   std::int64_t last);
+
 /// The time of steps, from step_ends(). The first of several is not counted: it begins without what
 /// the step before leaves behind; nor is a BoundaryStep, nor what is before or after them. A
 /// single one begins after the work that was queued before it, and on the rank whose activities are
@@ -33,10 +43,10 @@ public:
   CountedSteps(const JobRun& run, const std::vector<PathPiece>& path,
                const std::vector<std::int64_t>& ends);
 
-  /// Counts this step alone, which its number of steps must contain.
-  void only(std::size_t step) {
-    first_ = step;
-    end_ = step + 1;
+  /// Counts these steps alone.
+  void only(StepPositions steps) {
+    first_ = steps.first;
+    end_ = steps.last + 1;
   }
 
   [[nodiscard]] bool counts(std::size_t step) const { return step >= first_ && step < end_; }

@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -106,7 +107,7 @@ private:
       for (const auto& [rank, node] : members)
         transfer_of_[rank].emplace(node, kNoNode);
       groups_.push_back(std::move(members));
-      out_.collectives.push_back({row, {}});
+      out_.collectives.push_back({row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}});
     }
   }
 

@@ -20,6 +20,7 @@ enum class NodeRole : std::uint8_t {
 /// A matched collective of more than one member.
 struct JobCollective {
   std::size_t row = 0; ///< of CollectiveFacts::collectives
+  double bus_gbps = 0; ///< 10^9 bytes/s; 0: unknown
   std::vector<NodeId> transfers;
 };
 

@@ -15,12 +15,16 @@ namespace rankscope {
 namespace {
 
 constexpr double kLargestFactor = 1000;
+constexpr double kLargestRate = 1e6; ///< GB/s
 constexpr std::size_t kMostFactors = 64;
+constexpr std::string_view kTimes = " x ", kAtBandwidth = " at bandwidth ",
+                           kAsInRun = " as in run ";
 
 Error no_edit(std::string_view text, std::string why) {
   return {ErrorCode::kUsage, fmt::format("--edit '{}'", text), std::move(why),
-          "'kernels=REGEX x 0.5', 'collectives=REGEX x 0.7', 'op=REGEX x 0', 'host x 0.5', "
-          "'delays x 0', 'ranks=LIST as median' or 'hide collectives'"};
+          "'kernels=REGEX x 0.5', 'collectives=REGEX x 0.7', 'collectives=REGEX at bandwidth 300', "
+          "'op=REGEX x 0', 'op=REGEX as in run PATH', 'host x 0.5', 'delays x 0', 'ranks=LIST as "
+          "median' or 'hide collectives'"};
 }
 
 std::vector<std::string_view> separated(std::string_view text, char separator) {
@@ -86,7 +90,10 @@ public:
     case RunEdit::Of::kKernels:
       return kind == ActivityKind::kKernel && by_name(n, false);
     case RunEdit::Of::kCollectives:
+    case RunEdit::Of::kBandwidth:
       return kind == ActivityKind::kCollective && by_name(n, false);
+    case RunEdit::Of::kAsInRun:
+      return on_gpu(kind) && kind != ActivityKind::kCollective && by_name(n, true);
     case RunEdit::Of::kOperators:
       return on_gpu(kind) && by_name(n, true);
     case RunEdit::Of::kHost:
@@ -116,6 +123,44 @@ private:
   const RunEdit& change_;
   std::unordered_map<std::uint64_t, bool> known_;
 };
+
+std::pair<std::string, std::string> operator_key(const JobRun& run, NodeId n) {
+  const Activity& a = run.activity(n);
+  return {std::string(run.text(n, a.op)), std::string(run.text(n, a.shapes))};
+}
+
+/// Kernels of an operator and its shapes take the time that they have in the other run, whichever
+/// kernels these are there. Operators and shapes that only one run has stay as they are.
+std::size_t as_in_run(const JobRun& run, const RunEdit& change, JobEdit& edit) {
+  std::size_t out = 0;
+  const TimesByOperator own = operator_times(run);
+  ChosenActivities chosen(run, change);
+  for (NodeId n = 0; n < run.graph.size(); ++n) {
+    if (!chosen(n))
+      continue;
+    const auto key = operator_key(run, n);
+    const auto now = own.find(key), then = change.times.find(key);
+    if (now == own.end() || then == change.times.end() || !(now->second > 0))
+      continue;
+    edit.dur_ns[n] = std::llround(static_cast<double>(edit.dur_ns[n]) * then->second / now->second);
+    ++out;
+  }
+  return out;
+}
+
+/// The transfers of matched collectives whose bandwidth is known.
+std::size_t at_bandwidth(const JobRun& run, const RunEdit& change, double gbps, JobEdit& edit) {
+  std::size_t out = 0;
+  ChosenActivities chosen(run, change);
+  for (const JobCollective& collective : run.collectives)
+    for (const NodeId n : collective.transfers)
+      if (collective.bus_gbps > 0 && chosen(n)) {
+        edit.dur_ns[n] =
+            std::llround(static_cast<double>(edit.dur_ns[n]) * collective.bus_gbps / gbps);
+        ++out;
+      }
+  return out;
+}
 
 /// Collectives take no time, wait for no other rank, and nothing waits for them.
 std::size_t hide_collectives(const JobRun& run, JobEdit& edit) {
@@ -160,11 +205,40 @@ Result<std::size_t> as_median(const JobRun& run, const RunEdit& change, JobEdit&
 std::string answer_text(const RunEdit& change, double factor) {
   if (change.factors.size() < 2)
     return change.text;
-  const std::size_t at = change.text.rfind(" x ");
-  return fmt::format("{} x {}", trimmed(std::string_view(change.text).substr(0, at)), factor);
+  const std::string_view before = change.of == RunEdit::Of::kBandwidth ? kAtBandwidth : kTimes;
+  const std::size_t at = change.text.rfind(before);
+  return fmt::format("{}{}{}", trimmed(std::string_view(change.text).substr(0, at)), before,
+                     factor);
+}
+
+/// `rest`: nothing, or "=REGEX".
+Result<RunEdit> with_pattern(std::string_view text, std::string_view rest, const EditForm& form,
+                             RunEdit out) {
+  rest = trimmed(rest);
+  if (rest.empty())
+    return out;
+  if (!form.pattern || rest.front() != '=' || rest.size() == 1)
+    return no_edit(text, "is not a change");
+  try {
+    out.pattern.emplace(std::string(trimmed(rest.substr(1))));
+  } catch (const std::regex_error& e) {
+    return no_edit(text, fmt::format("regular expression: {}", e.what()));
+  }
+  return out;
 }
 
 } // namespace
+
+TimesByOperator operator_times(const JobRun& run) {
+  TimesByOperator out;
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.is_activity(n) && on_gpu(run.activity(n).kind) &&
+        run.activity(n).kind != ActivityKind::kCollective && run.activity(n).op != kEmptyStr)
+      out[operator_key(run, n)] += static_cast<double>(run.graph.dur_ns(n));
+  for (auto& [key, ns] : out)
+    ns /= static_cast<double>(run.steps() * run.ranks.size());
+  return out;
+}
 
 Result<RunEdit> parse_run_edit(std::string_view text) {
   RunEdit out;
@@ -184,11 +258,24 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
     return no_edit(text, "is not a change");
   out.of = form->of;
   std::string_view rest = text.substr(form->name.size());
+  if (const std::size_t at = rest.find(kAsInRun);
+      at != std::string_view::npos && out.of == RunEdit::Of::kOperators) {
+    out.of = RunEdit::Of::kAsInRun;
+    out.other = std::string(trimmed(rest.substr(at + kAsInRun.size())));
+    if (out.other.empty())
+      return no_edit(text, "the path of the other run is missing");
+    return with_pattern(text, rest.substr(0, at), *form, std::move(out));
+  }
   // "= 0" at the end says the same as "x 0"
   std::string_view factors = "0";
-  if (const std::size_t at = rest.rfind(" x "); at != std::string_view::npos) {
-    factors = rest.substr(at + 3);
+  if (const std::size_t at = rest.rfind(kAtBandwidth);
+      at != std::string_view::npos && out.of == RunEdit::Of::kCollectives) {
+    out.of = RunEdit::Of::kBandwidth;
+    factors = rest.substr(at + kAtBandwidth.size());
     rest = rest.substr(0, at);
+  } else if (const std::size_t times = rest.rfind(kTimes); times != std::string_view::npos) {
+    factors = rest.substr(times + kTimes.size());
+    rest = rest.substr(0, times);
   } else if (rest.ends_with("= 0")) {
     rest = rest.substr(0, rest.size() - 3);
   } else {
@@ -196,23 +283,16 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
   }
   for (const std::string_view part : separated(factors, ',')) {
     const std::optional<double> factor = to_number<double>(part);
-    if (!factor || !(*factor >= 0 && *factor <= kLargestFactor))
-      return no_edit(text, fmt::format("'{}' is not a factor from 0 to 1000", part));
+    if (out.of == RunEdit::Of::kBandwidth ? !factor || !(*factor > 0 && *factor <= kLargestRate)
+                                          : !factor || !(*factor >= 0 && *factor <= kLargestFactor))
+      return no_edit(text, out.of == RunEdit::Of::kBandwidth
+                               ? fmt::format("'{}' is not a bandwidth in GB/s", part)
+                               : fmt::format("'{}' is not a factor from 0 to 1000", part));
     out.factors.push_back(*factor);
   }
   if (out.factors.size() > kMostFactors)
     return no_edit(text, "more than 64 factors");
-  rest = trimmed(rest);
-  if (rest.empty())
-    return out;
-  if (!form->pattern || rest.front() != '=' || rest.size() == 1)
-    return no_edit(text, "is not a change");
-  try {
-    out.pattern.emplace(std::string(trimmed(rest.substr(1))));
-  } catch (const std::regex_error& e) {
-    return no_edit(text, fmt::format("regular expression: {}", e.what()));
-  }
-  return out;
+  return with_pattern(text, rest, *form, std::move(out));
 }
 
 Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, double factor,
@@ -228,6 +308,10 @@ Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, dou
   }
   if (change.of == RunEdit::Of::kHidden) {
     changed = hide_collectives(run, edit);
+  } else if (change.of == RunEdit::Of::kAsInRun) {
+    changed = as_in_run(run, change, edit);
+  } else if (change.of == RunEdit::Of::kBandwidth) {
+    changed = at_bandwidth(run, change, factor, edit);
   } else if (change.of == RunEdit::Of::kRanks) {
     RS_TRY(changed, as_median(run, change, edit));
   } else {

@@ -8,20 +8,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <regex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
+
+/// GPU time per step and rank in ns, collectives aside, by operator and shapes of its inputs.
+using TimesByOperator = std::map<std::pair<std::string, std::string>, double>;
+[[nodiscard]] TimesByOperator operator_times(const JobRun& run);
 
 /// One change. With several factors it is a question for each.
 struct RunEdit {
   enum class Of : std::uint8_t {
     kKernels,     ///< GPU kernels but collectives, by name
     kCollectives, ///< transfers, by name
+    kBandwidth,   ///< transfers, by name, at another bus bandwidth
     kOperators,   ///< GPU work, by operator
+    kAsInRun,     ///< GPU work, by operator, with the time that another run has for it
     kHost,        ///< the host between calls, and calls that do not wait for the GPU
     kDelays,      ///< time that the graph does not explain
     kRanks,       ///< all activities of ranks
@@ -31,7 +39,10 @@ struct RunEdit {
   Of of = Of::kKernels;
   std::optional<std::regex> pattern; ///< none: all
   std::vector<std::int64_t> ranks;   ///< of kRanks
-  std::vector<double> factors;       ///< of durations; empty: kRanks and kHidden
+  /// Of durations; kBandwidth: GB/s; empty: kRanks, kHidden and kAsInRun.
+  std::vector<double> factors;
+  std::string other;     ///< kAsInRun: the other run, as the user named it
+  TimesByOperator times; ///< kAsInRun: of the other run; the caller reads it
 };
 
 /// Errors: kUsage, with the forms there are.

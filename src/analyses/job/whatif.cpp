@@ -176,11 +176,13 @@ double unexplained_percent(const JobRun& run, const std::vector<PathPiece>& path
 } // namespace
 
 Result<WhatIf> whatif_of(const JobRun& run, const WorkerGrid* grid,
-                         const std::vector<RunEdit>& changes) {
+                         const std::vector<RunEdit>& changes, std::optional<StepPositions> steps) {
   WhatIf out;
   const std::vector<PathPiece> path = critical_path(run.graph);
   const std::vector<std::int64_t> ends = step_ends(run, {});
-  const CountedSteps clock(run, path, ends);
+  CountedSteps clock(run, path, ends);
+  if (steps)
+    clock.only(*steps);
   out.facts.ranks = run.ranks.size();
   out.facts.steps = run.step_numbers.empty() ? 0 : clock.counted();
   out.facts.boundary = clock.boundary();

@@ -31,9 +31,11 @@ struct WhatIf {
   JobEdit edit; ///< of the last answer, or of the ideal run
 };
 
-/// `grid`: of a pipeline-parallel job, or nullptr. Errors: those of edit_answers().
+/// `grid`: of a pipeline-parallel job, or nullptr. `steps`: the only ones that count. Errors: those
+/// of edit_answers().
 [[nodiscard]] Result<WhatIf> whatif_of(const JobRun& run, const WorkerGrid* grid,
-                                       const std::vector<RunEdit>& changes);
+                                       const std::vector<RunEdit>& changes,
+                                       std::optional<StepPositions> steps = std::nullopt);
 
 /// whatif_run; straggler_steps, stragglers, stragglers_by_step and straggler_effects; changes and
 /// changed_paths.
