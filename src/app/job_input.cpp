@@ -124,8 +124,10 @@ JobInput job_of(std::string title, std::vector<RankGraph> graphs,
         out.clock_error_ns = std::max(out.clock_error_ns, clock.residual_ns);
   out.suspects.ranks = outstanding_of(graphs, records, collectives);
   out.run = join_ranks(std::move(graphs), collectives);
-  if (collectives != nullptr)
+  if (collectives != nullptr) {
     out.suspects.transfers = slow_transfers(out.run, *collectives);
+    out.suspects.small = small_transfers(out.run, *collectives);
+  }
   return out;
 }
 

@@ -23,19 +23,20 @@ constexpr std::array<Remedy, kCauseRules> kRemedies = {{
 }};
 
 constexpr std::array<const FindingRule*, kCauseRules> kFindingRules = {
-    &rules::data_loader,     &rules::garbage_collection,
-    &rules::host_code,       &rules::allocator,
-    &rules::pinning,         &rules::checkpoint,
-    &rules::read_back,       &rules::blocking_launch,
-    &rules::code_loading,    &rules::launch_bound,
-    &rules::optimizer_loop,  &rules::slow_format,
-    &rules::misaligned_gemm, &rules::pageable_copy,
-    &rules::exposed_copy,    &rules::unfused_attention,
-    &rules::pointwise_chain, &rules::layout_conversion,
-    &rules::recomputation,   &rules::slow_gpu,
-    &rules::slow_operator,   &rules::more_work,
-    &rules::slow_host,       &rules::more_data,
-    &rules::slow_link};
+    &rules::data_loader,       &rules::garbage_collection,
+    &rules::host_code,         &rules::allocator,
+    &rules::pinning,           &rules::checkpoint,
+    &rules::read_back,         &rules::blocking_launch,
+    &rules::code_loading,      &rules::launch_bound,
+    &rules::optimizer_loop,    &rules::slow_format,
+    &rules::misaligned_gemm,   &rules::pageable_copy,
+    &rules::exposed_copy,      &rules::unfused_attention,
+    &rules::pointwise_chain,   &rules::layout_conversion,
+    &rules::recomputation,     &rules::slow_gpu,
+    &rules::slow_operator,     &rules::more_work,
+    &rules::slow_host,         &rules::more_data,
+    &rules::slow_link,         &rules::slow_collective,
+    &rules::small_collectives, &rules::gemm_contention};
 
 constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"data-loader", "does the GPU wait for data?",
@@ -101,6 +102,14 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"slow-link", "is the link between some ranks slow?",
      "a process group at least 10 % below the bus bandwidth of at least eight others of its kind "
      "and size, beyond their scatter"},
+    {"slow-collective", "is one collective far slower than the others?",
+     "a bus bandwidth at least 20 % below that of at least five others of its kind, size and "
+     "group, and outside their interval"},
+    {"small-collectives", "is the latency of collectives paid too often?",
+     "at least eight successive collectives of a group, each of them mostly latency, with hardly "
+     "any other GPU work between them"},
+    {"gemm-contention", "do collectives slow the GEMMs that they overlap?",
+     "GEMMs of a rank at the same place of the step, with more and with less overlap"},
 }};
 
 /// "<built-in method embedding of type object>" is "built-in embedding".
@@ -225,6 +234,16 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        c.ranks.size() == 2 ? "The link between" : "Transfers among",
                        members_text(c) + (c.ranks.size() == 2 ? " reaches" : " reach"),
                        number3(c.rate), number3(c.rate_to));
+  case CauseRule::kSlowCollective:
+    return fmt::format("One {} reaches {} GB/s, others of its size {}: {}", short_place(c.what),
+                       number3(c.rate), number3(c.rate_to), cost);
+  case CauseRule::kSmallCollectives:
+    return fmt::format("{} small collectives{} ({}, at most {} KB) pay {} us of latency each",
+                       occurrences(c), per_step, short_place(c.what),
+                       number3(static_cast<double>(c.bytes) / 1e3), number3(c.latency_us));
+  case CauseRule::kContention:
+    return fmt::format("GEMMs take {} longer while collectives run on their GPU",
+                       percent_text(c.percent));
   }
   return {};
 }
@@ -268,6 +287,16 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("Bus bandwidth of {} against the median of the {} other groups of its kind "
                        "and size; waiting for late ranks is not in it",
                        short_place(c.what), c.others);
+  case CauseRule::kSlowCollective:
+    return fmt::format("Against {} others of its kind, size and group; waiting for late ranks is "
+                       "not in it",
+                       c.others);
+  case CauseRule::kSmallCollectives:
+    return "One collective of their total size pays the latency once";
+  case CauseRule::kContention:
+    return fmt::format("99 % CI {}, at the same place of the step with and without overlap; the "
+                       "bound lets the collectives run as they do",
+                       range3(c.percent_low, c.percent_high) + " %");
   case CauseRule::kLaunchBound:
     return facts.recording ? ""
                            : "The profiler lengthens launches: compare with a step that is not "

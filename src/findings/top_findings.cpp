@@ -60,6 +60,9 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
     for (Finding& cause : cause_findings(*causes))
       if (out.size() < kCausesOfTop)
         out.push_back(std::move(cause));
+  // as a cause it has a cost and a stricter test: the finding without them is left out
+  const bool contention = std::ranges::any_of(
+      out, [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
   if (!alone)
     add_findings(out, slow_rank_findings(slow_ranks(runs)));
   add(exposed_finding(run, collectives != nullptr
@@ -68,7 +71,8 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
   if (collectives != nullptr && !alone)
     add_findings(out, collective_findings(*collectives));
   add(idle_finding(run));
-  add(contention_finding(run, contention_of(runs.front()), 1, ""));
+  if (!contention)
+    add(contention_finding(run, contention_of(runs.front()), 1, ""));
   add_roofline(facts, runs.front().ranks.size(), runs.front().steps(), out);
   return out;
 }

@@ -78,6 +78,9 @@ const std::vector<Injected>& injected() {
       {"more-work", "more:rank=6", "6"},
       {"more-data", "data:rank=2,factor=1.1", "2"},
       {"slow-host", "host:rank=4,factor=40", "4"},
+      {"slow-collective", "glitch:ms=20", kAll},
+      {"small-collectives", "small-collectives:count=96,kb=16", kAll},
+      {"gemm-contention", "contention:factor=1", kAll},
       {"data-loader", "loader:ms=4,rank=1", "1"},
       {"host-code", "python:ms=4,rank=1", "1"},
   };
@@ -118,8 +121,8 @@ MatrixRow row_of(const Injected& of, int seeds) {
   return out;
 }
 
-/// One seed of the causes of the host; those of ranks are in why_test.cpp.
-TEST(WhyInjected, CausesOfTheHostAreNamedWithTheirGain) {
+/// One seed of the causes of all ranks; those of single ranks are in why_test.cpp.
+TEST(WhyInjected, CausesOfAllRanksAreNamedWithTheirGain) {
   for (const Injected& of : injected()) {
     if (of.ranks != std::string("0 1 2 3 4 5 6 7"))
       continue;

@@ -3,6 +3,7 @@
 #include "engine/hand_made_run.h"
 #include "model/gpu_arch.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -123,6 +124,65 @@ TEST(UnfusedAttention, OfFewTokensIsNotReported) {
                             softmax("[[2, 4, 1024, 256], [], []]"),
                             batched("[[8, 1024, 256], [8, 256, 64]]")})
                   .empty());
+}
+
+/// Steps of one rank: a GEMM of 1000 ns, and one of 700 ns that no collective overlaps. A
+/// collective begins with the first and takes so long; meanwhile a GEMM takes `factor` times as
+/// long.
+Candidates contention_of(const std::vector<std::int64_t>& collectives_ns, double factor) {
+  const HandActivity gemm = {ActivityKind::kKernel, "nvjet_tst_128x256_64x4", "aten::mm"};
+  HandMadeRun run(1, {gemm, {ActivityKind::kCollective, "ncclDevKernel_AllReduce"}});
+  constexpr std::int64_t kStepNs = 10'000;
+  NodeId last = kNoNode;
+  for (std::size_t step = 0; step < collectives_ns.size(); ++step) {
+    run.begin_step(static_cast<std::int64_t>(step));
+    const std::int64_t start = kStepNs * static_cast<std::int64_t>(step), of = collectives_ns[step];
+    if (of > 0)
+      run.alone(0, start, of);
+    const auto longer = static_cast<double>(of) * (1 - 1 / factor);
+    const std::int64_t first = 1000 + std::llround(longer);
+    last = last == kNoNode ? run.add(0, 0, start, first) : run.add_after(last, 0, 0, start, first);
+    last = run.add_after(last, 0, 0, start + 5000, 700);
+  }
+  const JobRun made = run.finish();
+  return contention_candidates({made, {}}, test::counted_steps(made));
+}
+
+TEST(GemmContention, IsTheTimeUnderACollectiveAtTheSamePlace) {
+  const Candidates found = contention_of({0, 100, 800, 0, 400, 600, 0, 900}, 1.2);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(found[0].cause.percent, 20, 0.1);
+  EXPECT_NEAR(found[0].cause.percent_low, 20, 0.3);
+  EXPECT_NEAR(found[0].cause.percent_high, 20, 0.3);
+  ASSERT_EQ(found[0].durations.size(), 5U); // of the steps that count, where a collective runs
+  for (const auto& [node, dur] : found[0].durations)
+    EXPECT_NEAR(static_cast<double>(dur), 1000, 1) << node;
+}
+
+TEST(GemmContention, IsNotKnownWhereTheOverlapIsAlwaysTheSame) {
+  EXPECT_TRUE(contention_of({900, 900, 900, 900, 900, 900}, 1.2).empty());
+}
+
+TEST(GemmContention, IsNotThereWhereOverlapCostsNothing) {
+  EXPECT_TRUE(contention_of({0, 100, 800, 0, 400, 600, 0, 900}, 1).empty());
+}
+
+TEST(SmallCollectives, PayTheirLatencyOnceInARow) {
+  HandMadeRun run(2, {{ActivityKind::kCollective, "ncclDevKernel_AllReduce"}});
+  SmallTransfers row{"allreduce", 4096, {}, {20'000, 20'000, 20'000}};
+  for (const std::int64_t start : {0, 100'000, 200'000})
+    row.transfers.push_back(run.collective({start, start + 5'000}, start + 35'000));
+  const JobRun made = run.finish();
+  for (std::vector<NodeId>& members : row.transfers) // finish() may have numbered them anew
+    members = made.collectives[static_cast<std::size_t>(&members - row.transfers.data())].transfers;
+  const Candidates found = small_collective_candidates({made, {}}, {&row, 1});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause.ranks, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(found[0].cause.latency_us, 20);
+  EXPECT_EQ(found[0].nodes.size(), 6U);
+  ASSERT_EQ(found[0].durations.size(), 4U); // not the first one
+  for (const auto& [node, dur] : found[0].durations)
+    EXPECT_EQ(dur, 10'000) << node; // of 30 us from the last arrival
 }
 
 } // namespace

@@ -53,8 +53,14 @@ avoidable_candidates(const CauseInput& in, std::uint32_t rank, std::span<const N
 [[nodiscard]] std::vector<CauseCandidate> rank_candidates(const CauseInput& in,
                                                           std::span<const OutstandingRank> ranks,
                                                           const PeerPlaces& peers);
-/// The transfers of slow groups, as fast as those of the others.
+/// The transfers of slow groups, and a single slow collective, as fast as the others.
 [[nodiscard]] std::vector<CauseCandidate> link_candidates(const CauseInput& in,
                                                           std::span<const SlowTransfers> transfers);
+/// Small collectives of a name, without the latency of all but the first of each row.
+[[nodiscard]] std::vector<CauseCandidate>
+small_collective_candidates(const CauseInput& in, std::span<const SmallTransfers> rows);
+/// GEMMs of all ranks as fast as the same ones that no collective overlaps.
+[[nodiscard]] std::vector<CauseCandidate> contention_candidates(const CauseInput& in,
+                                                                const CountedSteps& clock);
 
 } // namespace rankscope

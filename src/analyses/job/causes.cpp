@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, kCauseRules> kCauseRuleIds = {
     "checkpoint",        "read-back",          "blocking-launch",   "code-loading",  "launch-bound",
     "optimizer-loop",    "slow-format",        "misaligned-gemm",   "pageable-copy", "exposed-copy",
     "unfused-attention", "pointwise-chain",    "layout-conversion", "recomputation", "slow-gpu",
-    "slow-operator",     "more-work",          "slow-host",         "more-data",     "slow-link"};
+    "slow-operator",     "more-work",          "slow-host",         "more-data",     "slow-link",
+    "slow-collective",   "small-collectives",  "gemm-contention"};
 constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
                                                                 "below-noise"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};
@@ -130,8 +131,12 @@ private:
     }
     if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
       look_at_ranks(in);
-    for (CauseCandidate& c : link_candidates(in, suspects_.transfers))
-      candidates_.push_back(std::move(c));
+    const auto take = [this](std::vector<CauseCandidate> of_run) {
+      std::ranges::move(of_run, std::back_inserter(candidates_));
+    };
+    take(link_candidates(in, suspects_.transfers));
+    take(small_collective_candidates(in, suspects_.small));
+    take(contention_candidates(in, clock_));
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       return (look_.rule && c.cause.rule != *look_.rule) ||
              std::ranges::none_of(c.cause.ranks, [this](std::int64_t r) { return of_interest(r); });
@@ -315,7 +320,8 @@ private:
 
   /// An activity of single steps does not count, except where rules expect it in single steps.
   [[nodiscard]] static bool below_noise(const StepCause& cause) {
-    if (cause.rule == CauseRule::kCheckpoint || cause.rule == CauseRule::kLoading)
+    if (cause.rule == CauseRule::kCheckpoint || cause.rule == CauseRule::kLoading ||
+        cause.rule == CauseRule::kSlowCollective)
       return false;
     return in_single_steps(cause) || (cause.low_ms && *cause.low_ms <= 0);
   }

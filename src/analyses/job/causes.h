@@ -46,8 +46,11 @@ enum class CauseRule : std::uint8_t {
   kSlowHost,         ///< the host of one rank takes longer than those of its peers
   kMoreData,         ///< the operators of one rank have larger inputs than those of its peers
   kSlowLink,         ///< the transfers of one process group are slower than those of others
+  kSlowCollective,   ///< one transfer is slower than the others of its kind and size
+  kSmallCollectives, ///< successive collectives whose latency is most of their transfer
+  kContention,       ///< GEMMs take longer while collectives run
 };
-inline constexpr std::size_t kCauseRules = 25;
+inline constexpr std::size_t kCauseRules = 28;
 /// "data-loader", ...: stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
 /// Of one of these ids.
@@ -78,15 +81,18 @@ struct StepCause {
   std::optional<FindingPlace> place; ///< its longest occurrence
   double occurrence_ms = 0;          ///< and how long that is
   // fields of single rules
-  bool call = false;      ///< kHostCode: `what` is a call of the runtime
-  bool shapes = true;     ///< kSlowGpu, kSlowOperator: shapes of inputs were recorded
-  std::int64_t bytes = 0; ///< kPageableCopy, kExposedCopy: of a step, of the rank with most
+  bool call = false;  ///< kHostCode: `what` is a call of the runtime
+  bool shapes = true; ///< kSlowGpu, kSlowOperator: shapes of inputs were recorded
+  /// kPageableCopy, kExposedCopy: of a step, of the rank with most. kSmallCollectives: the largest.
+  std::int64_t bytes = 0;
   double rate = 0,
          rate_to = 0;     ///< kPageableCopy and kSlowLink GB/s, kMisaligned and kSlowFormat TFLOPS,
                           ///< now and then
-  std::size_t others = 0; ///< kSlowLink: groups that it is compared with
+  std::size_t others = 0; ///< kSlowLink, kSlowCollective: groups or collectives to compare with
   double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
-  double percent = 0;                  ///< kSlowGpu, kSlowOperator: by which the kernels are longer
+  double percent = 0; ///< kSlowGpu, kSlowOperator, kContention: by which the kernels are longer
+  double percent_low = 0, percent_high = 0; ///< kContention: 99 % interval
+  double latency_us = 0;                    ///< kSmallCollectives: median of one
   double excess_ms = 0; ///< rules of one rank: how much later it is than its peers, per step
   std::size_t latest_steps = 0; ///< and steps in which no other rank is as late
 };
@@ -102,22 +108,37 @@ struct OutstandingRank {
 };
 
 /// Collectives of a process group that has less bandwidth than the others of its kind and size
-/// (slow_groups()).
+/// (slow_groups()), or a single collective that has (SlowCollectives).
 struct SlowTransfers {
+  bool single = false;
   std::string what; ///< the collective
   std::vector<std::int64_t> ranks;
   double gbps = 0, usual_gbps = 0; ///< bus bandwidth
-  std::size_t others = 0;          ///< groups
+  std::size_t others = 0;          ///< groups, or collectives
   std::vector<NodeId> nodes;
 };
 /// `facts`: that the run was joined with.
 [[nodiscard]] std::vector<SlowTransfers> slow_transfers(const JobRun& run,
                                                         const CollectiveFacts& facts);
 
+/// Successive collectives of a process group with hardly any other GPU work between them, each of
+/// them mostly latency.
+struct SmallTransfers {
+  std::string what;                           ///< their name
+  std::int64_t bytes = 0;                     ///< of the largest
+  std::vector<std::vector<NodeId>> transfers; ///< of each: its members
+  std::vector<std::int64_t> latency_ns;       ///< of each
+};
+/// `facts`: that the run was joined with. At least eight in a row; only groups that have larger
+/// collectives too.
+[[nodiscard]] std::vector<SmallTransfers> small_transfers(const JobRun& run,
+                                                          const CollectiveFacts& facts);
+
 /// What tests on ranks and groups found.
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
   std::vector<SlowTransfers> transfers;
+  std::vector<SmallTransfers> small;
 };
 
 /// Why a cause is not reported although its sign was there.

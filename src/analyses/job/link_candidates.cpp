@@ -1,4 +1,4 @@
-// Slow links: process groups whose transfers are slower than those of the others.
+// Transfers that are slower than others of their kind and size: all of a process group, or one.
 #include "analyses/collectives/slow_links.h"
 #include "analyses/job/cause_candidates.h"
 
@@ -6,9 +6,33 @@
 #include <cmath>
 
 namespace rankscope {
+namespace {
+
+std::vector<std::int64_t> ranks_of(const JobRun& run, std::span<const NodeId> nodes) {
+  std::vector<std::int64_t> out;
+  for (const NodeId n : nodes)
+    out.push_back(run.ranks[run.rank_of[n]].rank);
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+} // namespace
 
 std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFacts& facts) {
   std::vector<SlowTransfers> out;
+  if (const std::optional<SlowCollective>& one = facts.totals.slow)
+    for (const JobCollective& collective : run.collectives)
+      if (facts.collectives[collective.row].id == one->id) {
+        SlowTransfers& slow = out.emplace_back();
+        slow.single = true;
+        slow.what = one->name;
+        slow.gbps = one->bus_gbps;
+        slow.usual_gbps = one->usual_gbps;
+        slow.others = one->others;
+        slow.nodes = collective.transfers;
+        slow.ranks = ranks_of(run, slow.nodes);
+      }
   for (const SlowGroup& group : slow_groups(facts.summary)) {
     SlowTransfers slow;
     slow.what = group.row->name;
@@ -23,11 +47,7 @@ std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFac
         continue;
       slow.nodes.insert(slow.nodes.end(), collective.transfers.begin(), collective.transfers.end());
     }
-    for (const NodeId n : slow.nodes)
-      if (const std::int64_t rank = run.ranks[run.rank_of[n]].rank;
-          std::ranges::find(slow.ranks, rank) == slow.ranks.end())
-        slow.ranks.push_back(rank);
-    std::ranges::sort(slow.ranks);
+    slow.ranks = ranks_of(run, slow.nodes);
     if (!slow.nodes.empty())
       out.push_back(std::move(slow));
   }
@@ -39,7 +59,7 @@ std::vector<CauseCandidate> link_candidates(const CauseInput& in,
   std::vector<CauseCandidate> out;
   for (const SlowTransfers& slow : transfers) {
     CauseCandidate& c = out.emplace_back();
-    c.cause.rule = CauseRule::kSlowLink;
+    c.cause.rule = slow.single ? CauseRule::kSlowCollective : CauseRule::kSlowLink;
     c.cause.ranks = slow.ranks;
     c.cause.what = slow.what;
     for (const NodeId n : slow.nodes)

@@ -1,0 +1,192 @@
+// Small collectives, one after the other: each pays a latency that one larger collective pays once.
+#include "analyses/job/cause_candidates.h"
+#include "base/interval_set.h"
+#include "base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kFewestInRow = 8;
+constexpr double kLatencyPart = 0.5; ///< of the transfer, for a collective to be small
+
+/// A matched collective of a process group.
+struct GroupCollective {
+  const JobCollective* of = nullptr;
+  std::string name;
+  double bytes = 0;
+  std::int64_t start_ns = 0, transfer_ns = 0;
+  std::size_t step = 0;
+  double latency_ns = 0; ///< of its kind; 0: it is not small
+};
+
+/// The latency of each kind: what its transfer takes beyond twice its bytes at the best bandwidth
+/// of the group (an all-reduce sends its data twice).
+void set_latencies(std::vector<GroupCollective>& group) {
+  std::map<std::pair<std::string, double>, std::vector<double>> transfers; // by name and bytes
+  for (const GroupCollective& c : group)
+    transfers[{c.name, c.bytes}].push_back(static_cast<double>(c.transfer_ns));
+  std::map<std::pair<std::string, double>, double> median;
+  double best = 0; // bytes per ns
+  for (auto& [kind, ns] : transfers) {
+    const double usual = median[kind] = quantile_of(std::move(ns), 0.5);
+    if (usual > 0)
+      best = std::max(best, kind.second / usual);
+  }
+  if (best <= 0)
+    return;
+  for (GroupCollective& c : group) {
+    const double usual = median[{c.name, c.bytes}];
+    const double latency = usual - 2 * c.bytes / best;
+    c.latency_ns = c.bytes > 0 && latency >= kLatencyPart * usual ? latency : 0;
+  }
+}
+
+class SmallTransfersOf {
+public:
+  SmallTransfersOf(const JobRun& run, const CollectiveFacts& facts) : run_(run) {
+    for (const JobCollective& c : run.collectives) {
+      const TimedCollective& timed = facts.collectives[c.row];
+      GroupCollective& to =
+          groups_[timed.match.pg + "\n" + std::to_string(timed.match.twin)].emplace_back();
+      to.of = &c;
+      to.name = timed.first_rank->text(timed.first->name);
+      to.bytes = std::isnan(timed.full_mib) ? 0 : timed.full_mib * 1024 * 1024;
+      to.start_ns = run.graph.start_ns(c.transfers.front());
+      to.step = run.step_of(c.transfers.front());
+      for (const NodeId n : c.transfers)
+        to.transfer_ns = std::max(to.transfer_ns, run.graph.dur_ns(n));
+    }
+  }
+
+  std::vector<SmallTransfers> run() {
+    for (auto& [name, group] : groups_) {
+      set_latencies(group);
+      std::ranges::stable_sort(group, {}, &GroupCollective::start_ns);
+      std::vector<const GroupCollective*> row;
+      for (const GroupCollective& c : group) {
+        if (!row.empty() && !follows(*row.back(), c))
+          finish(row);
+        if (c.latency_ns > 0)
+          row.push_back(&c);
+      }
+      finish(row);
+    }
+    return std::move(out_);
+  }
+
+private:
+  /// Whether less other GPU work than a transfer is between them.
+  bool follows(const GroupCollective& before, const GroupCollective& c) {
+    if (c.latency_ns <= 0 || c.name != before.name || c.step != before.step)
+      return false;
+    const IntervalSet& other = other_work(run_.rank_of[c.of->transfers.front()]);
+    return other.covered(before.start_ns, c.start_ns) < c.transfer_ns;
+  }
+
+  const IntervalSet& other_work(std::uint32_t rank) {
+    const auto [at, fresh] = other_work_.try_emplace(rank);
+    if (fresh) {
+      std::vector<Interval> work;
+      for (NodeId n = 0; n < run_.graph.size(); ++n)
+        if (run_.rank_of[n] == rank && run_.gpu_work[n] && run_.is_activity(n) &&
+            run_.activity(n).kind != ActivityKind::kCollective)
+          work.push_back({run_.graph.start_ns(n), run_.graph.end_ns(n)});
+      at->second = IntervalSet(std::move(work));
+    }
+    return at->second;
+  }
+
+  void finish(std::vector<const GroupCollective*>& row) {
+    if (row.size() >= kFewestInRow) {
+      SmallTransfers& to = out_.emplace_back();
+      to.what = row.front()->name;
+      for (const GroupCollective* c : row) {
+        to.bytes = std::max<std::int64_t>(to.bytes, std::llround(c->bytes));
+        to.transfers.push_back(c->of->transfers);
+        to.latency_ns.push_back(std::llround(c->latency_ns));
+      }
+    }
+    row.clear();
+  }
+
+  const JobRun& run_;
+  std::map<std::string, std::vector<GroupCollective>> groups_;
+  std::map<std::uint32_t, IntervalSet> other_work_; ///< by rank
+  std::vector<SmallTransfers> out_;
+};
+
+/// The node that this GPU work waits for as its launch; kNoNode: none.
+NodeId waited_by(const JobGraph& graph, NodeId n, WaitKind kind) {
+  for (const JobGraph::Wait& wait : graph.waits(n))
+    if (wait.kind == kind)
+      return wait.from;
+  return kNoNode;
+}
+
+/// The host's nodes between the launches of two successive collectives; empty: unknown, or not only
+/// launching.
+std::vector<NodeId> host_between(const JobRun& run, NodeId before, NodeId transfer) {
+  constexpr std::size_t kMost = 64;
+  const auto launch_of = [&run](NodeId n) {
+    const NodeId arrival = run.waited(n, NodeRole::kArrival);
+    return arrival == kNoNode ? kNoNode : waited_by(run.graph, arrival, WaitKind::kLaunch);
+  };
+  const NodeId first = launch_of(before);
+  std::vector<NodeId> out;
+  for (NodeId n = launch_of(transfer); n != first; n = waited_by(run.graph, n, WaitKind::kHost)) {
+    if (n == kNoNode || out.size() == kMost || run.graph.dur_ns(n) >= kStallNs)
+      return {};
+    out.push_back(n);
+  }
+  return out;
+}
+
+} // namespace
+
+std::vector<SmallTransfers> small_transfers(const JobRun& run, const CollectiveFacts& facts) {
+  return SmallTransfersOf(run, facts).run();
+}
+
+std::vector<CauseCandidate> small_collective_candidates(const CauseInput& in,
+                                                        std::span<const SmallTransfers> rows) {
+  std::map<std::string, CauseCandidate> by_name;
+  std::map<std::string, std::vector<double>> latencies;
+  for (const SmallTransfers& row : rows) {
+    CauseCandidate& c = by_name[row.what];
+    c.cause.rule = CauseRule::kSmallCollectives;
+    c.cause.what = row.what;
+    c.cause.bytes = std::max(c.cause.bytes, row.bytes);
+    for (std::size_t k = 0; k < row.transfers.size(); ++k) {
+      latencies[row.what].push_back(static_cast<double>(row.latency_ns[k]) / 1e3);
+      for (const NodeId n : row.transfers[k]) {
+        c.nodes.push_back(n);
+        if (const std::int64_t rank = in.run.ranks[in.run.rank_of[n]].rank;
+            std::ranges::find(c.cause.ranks, rank) == c.cause.ranks.end())
+          c.cause.ranks.push_back(rank);
+        if (k == 0)
+          continue;
+        c.durations.emplace_back(
+            n, std::max<std::int64_t>(0, in.run.graph.dur_ns(n) - row.latency_ns[k]));
+        const auto before = std::ranges::find(row.transfers[k - 1], in.run.rank_of[n],
+                                              [&](NodeId m) { return in.run.rank_of[m]; });
+        if (before != row.transfers[k - 1].end())
+          for (const NodeId host : host_between(in.run, *before, n))
+            c.durations.emplace_back(host, 0);
+      }
+    }
+  }
+  std::vector<CauseCandidate> out;
+  for (auto& [name, c] : by_name) {
+    std::ranges::sort(c.cause.ranks);
+    c.cause.latency_us = quantile_of(std::move(latencies[name]), 0.5);
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+} // namespace rankscope
