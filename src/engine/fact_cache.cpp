@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <new>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,8 +137,12 @@ FactCache::FactCache(std::string folder, std::uint64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes), program_(program_identity()) {}
 
 FactCache::~FactCache() {
-  if (stored_)
+  if (!stored_)
+    return;
+  try {
     trim(most_bytes_);
+  } catch (const std::bad_alloc&) { // a later command removes them
+  }
 }
 
 std::string FactCache::path_of(const RankFile& file, const std::string& key) const {

@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "cli/run_binary.h"
 #include "core/arg_text.h"
+#include "engine/fact_cache.h"
 #include "engine/loader.h"
 #include "sanitized.h"
 #include "small_sweep.h"
@@ -162,6 +163,19 @@ TEST(Faults, AnyAllocationOfReadingTheCommandLineMayFail) {
   EXPECT_GT(fail_each_allocation([&] { (void)command_word(report, {"--sheets-of-the-report"}); }),
             0U);
   EXPECT_GT(fail_each_allocation([&] { (void)lists_spelled_out(report, arguments); }), 5U);
+}
+
+// A destructor that runs out of memory ends the process.
+TEST(Faults, AnyAllocationOfACacheMayFail) {
+  const TempFolder folder;
+  RankFile file;
+  file.path = folder.write("rank0.json", "{}");
+  EXPECT_GT(fail_each_allocation([&] {
+              FactCache cache(folder.path("cache"), 1); // so that its end removes the fact
+              cache.store(file, "identity", "key", "bytes");
+              (void)cache.find(file, "identity", "key");
+            }),
+            10U);
 }
 
 /// Runs of the program with failures on demand.
