@@ -1,6 +1,6 @@
-// The public interface for embedding: load a trace, analyse it, read the tables. It needs only
-// this header and the library target `rankscope::rankscope`. The implementation may change; this
-// header does not within a major version (CONTRIBUTING.md, Versions).
+// The public interface for embedding: load a trace, analyse it, read the tables. It needs only this
+// header and the library target `rankscope::rankscope`. The implementation may change; this header
+// does not change within a major version (CONTRIBUTING.md, Versions).
 //
 // Nothing here throws, prints or ends the process. Objects may be moved between threads. Only one
 // thread at a time may use a Trace; several threads may read the same table.
@@ -18,17 +18,17 @@
 
 namespace rankscope::v1 {
 
-/// "0.1.0"
+/// Returns the version, for example "0.1.0".
 [[nodiscard]] std::string_view version();
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 struct Error {
   enum class Kind { kUsage, kInput, kOutput, kMissingTool, kInternal };
   Kind kind = Kind::kInternal;
-  std::string message; ///< where, what and a hint, one line
+  std::string message; ///< one line: the place, the problem and a hint
 };
 
-/// A value or an Error. Access to the one that it does not contain is the caller's bug: the value
+/// A value or an Error. Reading the alternative that is not set is a bug of the caller: the value
 /// of a failed outcome is empty.
 template <class T> class Outcome {
 public:
@@ -54,8 +54,8 @@ enum class CellType { kBlank, kInteger, kNumber, kBool, kText };
 struct Column {
   std::string id;    ///< stable snake_case, for programs; empty if the sheet has no ids
   std::string label; ///< the documented header, for people
-  std::string unit;  ///< "ms", "GB/s", ...; empty: no unit
-  std::string help;  ///< the meaning; empty: the label is enough
+  std::string unit;  ///< "ms", "GB/s", ...; empty if the values have no unit
+  std::string help;  ///< the meaning; empty if the label is enough
 };
 
 /// One sheet. Cheap to copy: copies share their cells, which never change.
@@ -69,12 +69,14 @@ public:
 
   // A row or column beyond the table gives a blank cell.
   [[nodiscard]] CellType type(std::size_t row, std::size_t column) const;
-  /// Integers, numbers and bools; nothing for other cells.
+  /// Returns the value of an integer, number or bool cell; nullopt for other cells.
   [[nodiscard]] std::optional<double> number(std::size_t row, std::size_t column) const;
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t row, std::size_t column) const;
-  /// The text of a text cell, which lives as long as any copy of the table; empty for other cells.
+  /// Returns the text of a text cell; empty for other cells. The text lives as long as any copy of
+  /// the table.
   [[nodiscard]] std::string_view text(std::size_t row, std::size_t column) const;
-  /// The cell as CSV shows it: numbers shortest round-trip, True and False, blank as "".
+  /// Returns the cell as CSV text: numbers in shortest round-trip form, True and False, "" for
+  /// blank.
   [[nodiscard]] std::string shown(std::size_t row, std::size_t column) const;
 
 private:
@@ -86,21 +88,21 @@ private:
 
 struct LoadOptions {
   unsigned threads = 0;            ///< 0: all processors
-  bool keep_python_frames = false; ///< for recompute and call stacks; they cost memory
+  bool keep_python_frames = false; ///< for recompute and call stacks; costs memory
 };
 
 struct ReportOptions {
   std::vector<std::string> sheets;       ///< names as in docs/report.md; empty: all
   std::string gpu_arch;                  ///< built-in GPU or JSON file; empty: no rooflines
   double short_kernel_threshold_us = 10; ///< upper end of the short-kernel study
-  bool include_unlinked_kernels = true;  ///< in gpu_timeline; never with compat
-  bool compat_tracelens = false;         ///< the reference's values also for known quirks
+  bool include_unlinked_kernels = true;  ///< count them in gpu_timeline; never with compat
+  bool compat_tracelens = false; ///< return the reference's values, including its known quirks
 };
 
 /// One problem in the data that did not stop the work.
 struct Problem {
-  bool data_lost = false;  ///< events were dropped; else a note
-  std::uint64_t count = 0; ///< how often
+  bool data_lost = false;  ///< true: events were dropped; false: only a note
+  std::uint64_t count = 0; ///< number of occurrences
   std::string message;
 };
 
@@ -108,7 +110,7 @@ struct Problem {
 class Trace {
 public:
   /// Reads a file once (JSON, gzip, zstd; "-" is standard input).
-  /// Errors: kInput when it cannot be read or is not a trace.
+  /// Errors: kInput if the file cannot be read or is not a trace.
   [[nodiscard]] static Outcome<Trace> load(const std::string& path,
                                            const LoadOptions& options = {});
 
@@ -116,14 +118,14 @@ public:
   Trace& operator=(Trace&&) noexcept;
   ~Trace();
 
-  [[nodiscard]] std::optional<std::int64_t> rank() const; ///< from the file
-  [[nodiscard]] std::uint64_t events() const;             ///< entries in the file
+  [[nodiscard]] std::optional<std::int64_t> rank() const; ///< rank in the file
+  [[nodiscard]] std::uint64_t events() const;             ///< number of entries in the file
   [[nodiscard]] std::uint64_t gpu_events() const;
-  [[nodiscard]] std::uint64_t linked_gpu_events() const; ///< with a launch on the host
+  [[nodiscard]] std::uint64_t linked_gpu_events() const; ///< events with a launch on the host
   [[nodiscard]] std::vector<Problem> problems() const;
 
   /// Returns the sheets of `rankscope report`, in its order, without empty ones.
-  /// Errors: kUsage for an unknown GPU, kInput for a GPU's file.
+  /// Errors: kUsage for an unknown GPU, kInput for an invalid GPU file.
   [[nodiscard]] Outcome<std::vector<Table>> report(const ReportOptions& options = {}) const;
 
 private:

@@ -1,7 +1,7 @@
 /* The C interface of librankscope.so: open a trace or a run, read its tables as Arrow streams.
  *
- * Symbols are versioned; functions are only added, and what is here keeps its meaning
- * (docs/embedding.md). Nothing here prints, ends the process, installs a signal handler or lets a
+ * Symbols are versioned. Functions are only added, and existing symbols keep their meaning
+ * (docs/embedding.md). No function prints, ends the process, installs a signal handler or lets a
  * C++ exception out. NULL arguments are errors, not crashes.
  *
  * Threads: any function may be called from any thread. Calls that use one run, its tables or their
@@ -71,7 +71,7 @@ struct ArrowArrayStream {
 
 #endif /* ARROW_C_STREAM_INTERFACE */
 
-/* What functions return: 0, or the exit code that the command line has for the same failure. */
+/* Return values of functions: 0, or the exit code of the command line for the same failure. */
 #define RANKSCOPE_OK 0
 #define RANKSCOPE_USAGE 2         /* a wrong argument, option, table name or statement */
 #define RANKSCOPE_INPUT 3         /* a trace that cannot be read; out of memory */
@@ -83,56 +83,60 @@ struct ArrowArrayStream {
 typedef struct rankscope_run rankscope_run;     /* a trace, the ranks of a run, or a sweep */
 typedef struct rankscope_table rankscope_table; /* keeps its run open */
 
-/* "0.1.0"; never freed. */
+/* Returns the version, for example "0.1.0"; the text is never freed. */
 RANKSCOPE_API const char* rankscope_version(void);
 
-/* One line about the last failure in this thread, "" before the first; valid until the next
- * failure in this thread. */
+/* Returns one line about the last failure in this thread, "" before the first failure. The text
+ * is valid until the next failure in this thread. */
 RANKSCOPE_API const char* rankscope_last_error(void);
 
-/* Finds the traces below `inputs` (files and folders, as `rankscope query` takes them) and reads
- * none yet. Both lists end with NULL; `options` may be NULL. An option is "name=value", the name
- * that of the flag of `rankscope query`: jobs, cache (a folder or "none"), gpu-arch, gpus-per-node,
- * memory-mib, trace-name, step, trace-pattern, rank-regex, config-regex, require-all-ranks=1,
- * files-as-runs=1. On failure *run is NULL. */
+/* Finds the traces below `inputs` (files and folders, like the inputs of `rankscope query`) but
+ * does not read them yet. Both lists end with NULL; `options` may be NULL. An option is
+ * "name=value". The names are those of flags of `rankscope query`: jobs, cache (a folder or
+ * "none"), gpu-arch, gpus-per-node, memory-mib, trace-name, step, trace-pattern, rank-regex,
+ * config-regex, require-all-ranks=1, files-as-runs=1. On failure *run is NULL. */
 RANKSCOPE_API int rankscope_open(const char* const* inputs, const char* const* options,
                                  rankscope_run** run);
 
-/* The run must not be used afterwards; its tables and streams remain valid. NULL does nothing. */
+/* Closes the run, which must not be used afterwards; its tables and streams remain valid. NULL
+ * does nothing. */
 RANKSCOPE_API void rankscope_close(rankscope_run* run);
 
-/* Every table that rankscope_run_table() gives: columns name, kind and help. The same for all
- * runs. Kind "view": needs DuckDB. */
+/* Sets *table to the list of tables that rankscope_run_table() knows: columns name, kind and
+ * help. The list is equal for all runs. Tables of the kind "view" need DuckDB. */
 RANKSCOPE_API int rankscope_tables(rankscope_table** table);
 
-/* A table by name: the rows of `rankscope query 'FROM name'`. Traces are read when a table needs
- * them, once for all tables, and remain in memory. On failure *table is NULL. */
+/* Sets *table to the table `name`, with the rows of `rankscope query 'FROM name'`. Traces are
+ * read when a table needs them, once for all tables, and remain in memory. On failure *table is
+ * NULL. */
 RANKSCOPE_API int rankscope_run_table(rankscope_run* run, const char* name,
                                       rankscope_table** table);
 
-/* The rows of one SQL statement over these tables. It can read and write no files. */
+/* Sets *table to the rows of one SQL statement over these tables. The statement cannot read or
+ * write files. */
 RANKSCOPE_API int rankscope_run_query(rankscope_run* run, const char* sql, rankscope_table** table);
 
-/* -1 for NULL. */
+/* Returns the number of rows; -1 for NULL. */
 RANKSCOPE_API int64_t rankscope_table_rows(const rankscope_table* table);
 
-/* The rows as record batches, each time from the first. Integers are int64, numbers float64,
- * texts large_utf8, flags bool; all are nullable. The metadata of a field are its label, unit and
- * help, where it has them. The caller releases the stream; it may outlive table and run. */
+/* Fills *stream with the rows as record batches; each stream begins at the first row. Integers
+ * are int64, numbers float64, texts large_utf8, flags bool; all are nullable. The metadata of a
+ * field are its label, unit and help, if available. The caller releases the stream, which may
+ * outlive table and run. */
 RANKSCOPE_API int rankscope_table_stream(const rankscope_table* table,
                                          struct ArrowArrayStream* stream);
 
-/* The same stream as a PyCapsule "arrow_array_stream", which Python's __arrow_c_stream__ returns: a
- * new reference, or NULL. The calling thread has the interpreter's lock. It is an error where the
- * process has no Python. */
+/* Returns the stream of rankscope_table_stream() as a PyCapsule "arrow_array_stream", for
+ * Python's __arrow_c_stream__: a new reference, or NULL. The calling thread must have the
+ * interpreter's lock. The call fails if the process has no Python. */
 RANKSCOPE_API void* rankscope_table_capsule(const rankscope_table* table);
 
-/* The rows as the document that docs/json.md describes, with the problems of the run so far: what
- * was lost, and which ranks. Findings as JSON are the table "findings". The caller frees *json
- * with rankscope_free(). */
+/* Sets *json to the rows, as the JSON document that docs/json.md describes. It includes the
+ * problems of the run so far: lost data and lost ranks. For findings as JSON, use the table
+ * "findings". The caller frees *json with rankscope_free(). */
 RANKSCOPE_API int rankscope_table_json(const rankscope_table* table, char** json);
 
-/* NULL does nothing. */
+/* Frees a text or a table. NULL does nothing. */
 RANKSCOPE_API void rankscope_free(char* text);
 RANKSCOPE_API void rankscope_table_free(rankscope_table* table);
 

@@ -23,7 +23,7 @@ std::span<const Analysis* const> analyses() {
 
 namespace {
 
-/// Whether the analysis makes one of these sheets (all, if the set is empty).
+/// Returns whether the analysis makes one of these sheets. An empty set means all sheets.
 bool wanted(const Analysis& analysis, const std::set<std::string>& sheets) {
   if (sheets.empty())
     return true;

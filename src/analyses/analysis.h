@@ -18,7 +18,7 @@ namespace rankscope {
 /// The values of the report flags, with units in the names.
 struct ReportOptions {
   bool include_unlinked_kernels = false;
-  bool memset_as_memory = false; ///< gpu_timeline: with the copies, not with computation
+  bool memset_as_memory = false; ///< gpu_timeline: memsets count as copies, not as computation
   double micro_idle_us = 0;      ///< 0 = one idle_time row
   bool kernel_summary = true;
   bool short_kernels = true;
@@ -35,44 +35,47 @@ struct ReportOptions {
   bool include_first_occurrence_time = false;
   bool include_call_stack = false;
   bool group_by_parent_module = false;
-  bool module_path = false; ///< with it: all modules around an operator, not the innermost alone
+  bool module_path = false; ///< with group_by_parent_module: all modules around an operator, not
+                            ///< only the innermost
   bool enable_pseudo_ops = false;
   bool coll_analysis = true;
-  bool compat_tracelens = false;   ///< reproduce the reference's quirks exactly
-  bool compat_inference = false;   ///< with it: those of its inference report
+  bool compat_tracelens = false; ///< reproduce the reference's quirks exactly
+  bool compat_inference = false; ///< with compat_tracelens: also the quirks of its inference report
   bool legacy_gemm_layout = false; ///< --layout 2025-11
   std::string gpu_arch;            ///< file or built-in name
   bool per_step = false;
   std::string step;             ///< "", "N" or "A:B"
   std::set<std::string> sheets; ///< empty = all
-  /// A trace of the same model run without graphs: its launches show which operators the kernels
+  /// A trace of the same model run without graphs. Its launches show the operators that the kernels
   /// of graphs belong to.
   std::shared_ptr<const LoadedTrace> donor;
-  /// Adds the columns on how a row's kernels were attributed to their operator; build_report() sets
-  /// it for traces with graph launches.
+  /// Adds columns on how a row's kernels were attributed to the row's operator. build_report() sets
+  /// this option for traces with graph launches.
   bool graph_columns = false;
 };
 
-/// Returns whether these options use Python frames: the trace and its tree should have them.
+/// Returns whether these options use Python frames. If so, the trace and its tree should include
+/// the frames.
 [[nodiscard]] inline bool needs_python(const ReportOptions& options) {
   return options.detect_recompute || options.include_call_stack || options.enable_pseudo_ops ||
          options.group_by_parent_module;
 }
 
-/// One group of sheets. Tables come back in sheet order; empty ones are dropped by the caller.
+/// A group of sheets. Tables are returned in sheet order; the caller drops empty tables.
 struct Analysis {
   const char* name;
   const char* help;
-  std::vector<std::string_view> sheets; ///< names; empty = all sheets of no other analysis
+  std::vector<std::string_view> sheets; ///< names; empty = all sheets that no other analysis names
   Result<std::vector<Table>> (*run)(const LoadedTrace& trace, const ReportOptions& options);
-  /// Returns the sheets with their columns under these options; needs no trace.
+  /// Returns the sheets and columns for these options; needs no trace.
   std::vector<SheetInfo> (*describe)(const ReportOptions& options);
 };
 
-/// In sheet order.
+/// Returns all analyses in sheet order.
 [[nodiscard]] std::span<const Analysis* const> analyses();
 
-/// Runs every analysis on one trace; sheets in the reference's order, `options.sheets` filters.
+/// Runs every analysis on one trace. Sheets are in the reference's order; `options.sheets` filters
+/// them.
 Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& options);
 
 #define RANKSCOPE_ANALYSIS(id) extern const Analysis id##_analysis;

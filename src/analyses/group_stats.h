@@ -15,19 +15,20 @@
 
 namespace rankscope {
 
-/// Mean, median, sample deviation, extremes and sum of a list; NaN where there are too few values.
+/// Mean, median, sample deviation, extremes and sum of a list. A value is NaN if the list is too
+/// short.
 struct Stats {
   double sum = 0;
   double mean = std::numeric_limits<double>::quiet_NaN();
   double median = std::numeric_limits<double>::quiet_NaN();
-  double std_sample = std::numeric_limits<double>::quiet_NaN();     ///< n - 1
-  double std_population = std::numeric_limits<double>::quiet_NaN(); ///< n
+  double std_sample = std::numeric_limits<double>::quiet_NaN();     ///< divisor n - 1
+  double std_population = std::numeric_limits<double>::quiet_NaN(); ///< divisor n
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
   std::size_t count = 0;
 };
 
-/// NaNs are skipped. O(n log n).
+/// Returns the statistics of the values that are not NaN. O(n log n).
 inline Stats stats_of(std::vector<double> values) {
   values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }),
                values.end());
@@ -52,9 +53,9 @@ inline Stats stats_of(std::vector<double> values) {
   return s;
 }
 
-/// Returns statistics of nanoseconds, in us: the sum is exact before it is divided, equal values
-/// deviate by 0, and the order of the values does not affect the last digit. `Ns`: std::int64_t, or
-/// double for busy_ns().
+/// Returns the statistics of times in nanoseconds, in us. The sum is exact before the division,
+/// equal values have deviation 0, and the order of the values does not affect the last digit. `Ns`:
+/// std::int64_t, or double for busy_ns().
 template <class Ns = std::int64_t> Stats stats_of_ns(std::vector<Ns> ns) {
   Stats s;
   s.count = ns.size();
@@ -79,7 +80,7 @@ template <class Ns = std::int64_t> Stats stats_of_ns(std::vector<Ns> ns) {
   return s;
 }
 
-/// A statistic as a column: the end of its header and of its id.
+/// A statistic as a column: `name` ends the column's header and id.
 struct StatField {
   const char* name;
   double Stats::*value;
@@ -93,7 +94,8 @@ inline constexpr StatField kSum{"sum", &Stats::sum};
 inline constexpr std::array kSpread{kMean, kMedian, kStd, kMin, kMax};
 inline constexpr std::array kSpreadAndSum{kMean, kMedian, kStd, kMin, kMax, kSum};
 
-/// Columns ID_mean, ... with the headers LABEL_mean, ... of the statistics `of`.
+/// Adds the columns ID_mean, ... with the headers LABEL_mean, ... for the statistics `which` of
+/// `of`.
 template <class Row>
 void add_stats(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
                Stats Row::*of, std::span<const StatField> which, const std::string& help) {
@@ -102,8 +104,9 @@ void add_stats(Schema<Row>& schema, const std::string& id, const std::string& la
                 [of, value = stat.value](const Row& r) { return (r.*of).*value; }, help});
 }
 
-/// Fills in the share of `value` (a member or a function, in nanoseconds) in the sum over all rows,
-/// and the cumulative share down to the row, both in percent; 0 where the sum is 0.
+/// Fills in two percentages of each row: the share of `value` in the sum over all rows, and the
+/// cumulative share down to the row. `value`: a member or a function, in ns. Shares are 0 if the
+/// sum is 0.
 template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, ValueOf value) {
   double total = 0; // integer nanoseconds below 2^53: exact
   for (const Row& row : rows)
@@ -118,7 +121,7 @@ template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, Val
   }
 }
 
-/// The columns of fill_shares.
+/// Adds the columns that fill_shares() fills.
 template <class Row> void add_shares(Schema<Row>& schema, const std::string& of) {
   schema.add({"percent", "Percentage (%)", Unit::kPercent, &Row::percent,
               "share of " + of + " of all rows"});
@@ -126,7 +129,8 @@ template <class Row> void add_shares(Schema<Row>& schema, const std::string& of)
               &Row::cumulative_percent, "sum of the shares down to this row"});
 }
 
-/// Keeps the first k rows (0 = all); a note contains the original number and ends in `more`.
+/// Drops all rows after the first k (0: keeps all) and adds a note that ends in `more`, with the
+/// original number of rows.
 inline void keep_top(Table& table, std::size_t k, const char* more = "; shares refer to all rows") {
   if (k == 0 || table.rows() <= k)
     return;

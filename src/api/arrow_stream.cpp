@@ -21,8 +21,8 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kBatchRows = std::size_t{64} << 10;
-/// A batch ends at the row where a text column exceeds this: an operator's long name may be
-/// repeated in every kernel below it.
+/// A batch ends at the row where the bytes of a text column exceed this limit: the long name of an
+/// operator may be repeated in every kernel below it.
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
 
 const char* arrow_format(CellKind type) {
@@ -45,7 +45,7 @@ void append_number(std::string& out, std::size_t number) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Pairs in the encoding of the specification; empty without a pair.
+/// Encodes label, unit and help as the specification requires; "" if the column has no such pair.
 std::string arrow_metadata(const Column& column) {
   std::string pairs;
   std::size_t count = 0;
@@ -67,8 +67,8 @@ std::string arrow_metadata(const Column& column) {
   return out + pairs;
 }
 
-/// The children of a schema or a batch. A consumer may move one away and release it later than
-/// their parent: so each has separate memory.
+/// The children of a schema or a batch. A consumer may move a child away and release it later than
+/// its parent, so each child has separate memory.
 template <class Struct> class ArrowChildren : NonCopyable {
 public:
   explicit ArrowChildren(std::size_t most) {
@@ -143,7 +143,7 @@ public:
       offsets_.push_back(0);
   }
 
-  /// Rows in ascending order; false where the batch is to end before this row.
+  /// Sets the value of a row; rows ascend. Returns false if the batch has to end before this row.
   bool set(std::size_t row, const Value& value) {
     switch (type_) {
     case CellKind::kInt:
@@ -176,7 +176,7 @@ public:
   static ArrowArray finish(std::unique_ptr<ColumnMemory> memory, std::size_t rows) {
     ArrowArray out = {};
     out.length = static_cast<std::int64_t>(rows);
-    out.null_count = memory->validity_.empty() ? 0 : -1; // the consumer counts them
+    out.null_count = memory->validity_.empty() ? 0 : -1; // -1: the consumer counts them
     const void* const validity = memory->validity_.empty() ? nullptr : memory->validity_.data();
     const void* const bytes = memory->bytes_.data();
     if (memory->is_text())
@@ -211,10 +211,10 @@ private:
   CellKind type_;
   std::size_t rows_;
   std::vector<std::uint8_t> validity_; ///< empty: no row is NULL
-  std::vector<std::int64_t> numbers_;  ///< or the bits of doubles
+  std::vector<std::int64_t> numbers_;  ///< integers, or the bits of doubles
   std::vector<std::int64_t> offsets_;
-  std::string bytes_;   ///< of texts or flags
-  std::string storage_; ///< of a text that is converted
+  std::string bytes_;   ///< bytes of texts or flags
+  std::string storage_; ///< for texts that are converted
   std::array<const void*, 3> buffers_{};
 };
 
@@ -223,7 +223,7 @@ struct BatchMemory {
   const void* no_validity = nullptr;
 };
 
-/// One reading of a table.
+/// One pass over a table.
 class ArrowReading {
 public:
   explicit ArrowReading(ArrowRows rows) : rows_(std::move(rows)) {}
@@ -234,7 +234,7 @@ public:
 
   int next(ArrowArray* out) {
     return guarded([&] {
-      *out = {}; // released: the end
+      *out = {}; // a released array means the end
       const std::vector<SqlPart>& parts = rows_.table->parts;
       while (part_ < parts.size() && row_ >= parts[part_].rows) {
         ++part_;
@@ -257,7 +257,7 @@ private:
       return 0;
     } catch (const std::bad_alloc&) {
       failed_ = true;
-      error_ = "out of memory"; // short: allocates nothing
+      error_ = "out of memory"; // short enough not to allocate
       return ENOMEM;
     } catch (...) {
       failed_ = true;
@@ -278,7 +278,7 @@ private:
           rows = i;
       });
     }
-    // where texts are long, read few rows ahead in vain
+    // if texts are long, limit the rows that are read but do not fit into the batch
     most_rows_ = rows < wanted ? std::max<std::size_t>(rows, 1)
                                : std::min(kBatchRows, 2 * std::max<std::size_t>(most_rows_, 1));
     std::unique_ptr<BatchMemory> memory(new BatchMemory{ArrowChildren<ArrowArray>(columns.size())});
@@ -296,7 +296,7 @@ private:
   }
 
   ArrowRows rows_;
-  std::size_t part_ = 0, row_ = 0; ///< of the next batch
+  std::size_t part_ = 0, row_ = 0; ///< position of the next batch
   std::size_t most_rows_ = kBatchRows;
   bool failed_ = false;
   std::string error_;

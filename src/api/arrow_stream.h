@@ -1,5 +1,5 @@
-// A SqlTable as an ArrowArrayStream: cells are converted into the buffers of record batches when
-// the consumer asks for the next one, and belong to the consumer from then on.
+// A SqlTable as an ArrowArrayStream. When the consumer requests the next record batch, cells are
+// converted into its buffers. From then on the batch belongs to the consumer.
 #pragma once
 
 #include "sql/sql_table.h"
@@ -11,14 +11,15 @@ struct ArrowArrayStream;
 
 namespace rankscope {
 
-/// What a stream reads. `owner` keeps the rows and `mutex` alive; they are read under the mutex.
+/// The rows that a stream reads. `owner` keeps the rows and `mutex` alive; the stream locks `mutex`
+/// while it reads.
 struct ArrowRows {
   std::shared_ptr<void> owner;
   std::shared_ptr<const SqlTable> table;
   std::mutex* mutex = nullptr;
 };
 
-/// Fills `out`, whose release() ends it.
+/// Fills `out` with a stream; out.release() ends the stream.
 void make_arrow_stream(ArrowRows rows, ArrowArrayStream& out);
 
 } // namespace rankscope

@@ -1,4 +1,5 @@
-// The public interface on the loader and report; include/rankscope/rankscope.h is its reference.
+// The public interface, on top of loader and report; include/rankscope/rankscope.h is its
+// reference.
 #include "analyses/analysis.h"
 #include "core/steps.h"
 #include "engine/loader.h"
@@ -31,8 +32,8 @@ Error public_error(const rankscope::Error& error) {
   return {kind(), error.message()};
 }
 
-/// Turns an exception of a library (mostly out of memory) into an Error, so that none leaves the
-/// public interface.
+/// Converts an exception of a library (mostly out of memory) into an Error, so that no exception
+/// leaves the public interface.
 template <class T, class F> Outcome<T> guarded(const F& work) {
   try {
     return work();
@@ -77,7 +78,7 @@ std::optional<std::size_t> Table::column(std::string_view id_or_label) const {
     return std::nullopt;
   };
   if (id_or_label.empty())
-    return std::nullopt; // sheets without ids have empty ones
+    return std::nullopt; // sheets without ids have empty ids
   const auto by_id = find(&Column::id);
   return by_id ? by_id : find(&Column::label);
 }

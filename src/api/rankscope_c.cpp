@@ -1,4 +1,4 @@
-// The C interface of librankscope.so over the use case behind `rankscope query`;
+// The C interface of librankscope.so, on top of the use case behind `rankscope query`;
 // include/rankscope/rankscope_c.h is its reference.
 #include "api/arrow_stream.h"
 #include "app/query.h"
@@ -27,7 +27,7 @@
 namespace rankscope {
 namespace {
 
-/// What a run, its tables and their streams share; the mutex guards all of it.
+/// The state that a run, its tables and their streams share. `mutex` guards all of it.
 struct RunState {
   std::mutex mutex;
   ReuseUnpackedDatabases unpack_once;
@@ -37,7 +37,7 @@ struct RunState {
 
 struct LastError {
   std::string text;
-  bool no_memory = false; ///< to store the text
+  bool no_memory = false; ///< for the text
 };
 thread_local LastError last_error;
 
@@ -51,7 +51,7 @@ int failed(const Error& error) noexcept {
   return exit_code(error.code);
 }
 
-/// Runs `work`, which returns a Result<void>; nothing that is thrown passes.
+/// Runs `work`, which returns a Result<void>; no exception passes.
 template <class Work> int guarded_call(const Work& work) noexcept {
   try {
     const Result<void> done = work();
@@ -77,7 +77,7 @@ Error wrong_option(std::string_view option) {
           "rankscope_c.h lists them"};
 }
 
-/// One "name=value".
+/// Sets one option from "name=value".
 Result<void> set_option(LibraryOptions& options, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
@@ -125,14 +125,14 @@ struct rankscope_run {
 };
 
 struct rankscope_table {
-  std::shared_ptr<rankscope::RunState> state; ///< null: the list of tables
+  std::shared_ptr<rankscope::RunState> state; ///< null for the list of tables
   std::shared_ptr<const rankscope::SqlTable> rows;
 };
 
 namespace rankscope {
 namespace {
 
-/// A table that `get` makes of the run's query, under the run's lock.
+/// Makes a table from the run's query with `get`, under the run's lock.
 template <class Get>
 int table_of_run(const rankscope_run* run, const char* text, const char* text_name,
                  rankscope_table** table, const Get& get) noexcept {
@@ -163,8 +163,9 @@ Result<void> start_stream(const rankscope_table* table, ArrowArrayStream* stream
   return {};
 }
 
-// A capsule is destroyed whenever Python likes, also while an exception is set: a destructor in
-// Python could not run then. The functions are those of the process; nothing links Python.
+// Python may destroy a capsule at any time, also while an exception is set. A destructor written in
+// Python could not run then. The Python functions are looked up in the process; the library does
+// not link Python.
 constexpr const char* kCapsuleName = "arrow_array_stream";
 
 template <class Function> Function* python_function(const char* name) {
@@ -175,7 +176,7 @@ void destroy_capsule(void* capsule) {
   auto* const get = python_function<void*(void*, const char*)>("PyCapsule_GetPointer");
   const std::unique_ptr<ArrowArrayStream> stream(
       static_cast<ArrowArrayStream*>(get(capsule, kCapsuleName)));
-  if (stream != nullptr && stream->release != nullptr) // it was not taken
+  if (stream != nullptr && stream->release != nullptr) // the stream was not consumed
     stream->release(stream.get());
 }
 
@@ -204,7 +205,7 @@ int rankscope_open(const char* const* inputs, const char* const* options, ranksc
       RS_CHECK(set_option(given, *option));
     for (const char* const* input = inputs; *input != nullptr; ++input) {
       std::error_code ec;
-      if (!std::filesystem::exists(*input, ec)) // also "-": standard input belongs to the process
+      if (!std::filesystem::exists(*input, ec)) // also rejects "-": the process owns standard input
         return Error{ErrorCode::kUnreadable, *input, "no such file or folder", ""};
       given.request.inputs.emplace_back(*input);
     }

@@ -58,7 +58,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   return save_sweep(state, request.layout);
 }
 
-/// Returns the default output folder: that of the sweep, or the one that contains a single trace.
+/// Returns the default output folder: the sweep, or the folder that contains a single trace.
 std::string folder_of(const std::string& sweep) {
   std::error_code ec;
   if (!std::filesystem::is_regular_file(sweep, ec))
@@ -159,7 +159,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   RS_CHECK(write_sweep_tables(request, sweep));
   if (request.plots)
     if (Result<void> drawn = pictures.finish(ctx); !drawn)
-      sweep.picture_error = drawn.error(); // the tables do not depend on them
+      sweep.picture_error = drawn.error(); // the tables do not depend on the plots
   RS_CHECK(write_manifest(request, sweep));
   return sweep;
 }

@@ -36,7 +36,7 @@ std::string summary_markdown(const SweepFacts& facts) {
          "\nTimes are means over ranks.\n";
 }
 
-/// Writes tables and notes their files.
+/// Writes tables and records their file names.
 class Tables {
 public:
   Tables(const AnalyzeRequest& request, AnalyzedSweep& sweep)
@@ -51,8 +51,8 @@ public:
     return find_writer("csv")->write(csvs, layout_.folder());
   }
 
-  /// A workbook for each channel setting and rank that at least two thread settings have; the
-  /// smallest thread setting is the baseline.
+  /// Writes a workbook for each channel setting and rank for which at least two thread settings
+  /// exist. The smallest thread setting is the baseline.
   Result<void> comparisons() {
     struct Side {
       const ConfigResult* config;
@@ -138,7 +138,8 @@ std::string json_quoted(std::string_view text) {
   return "\"" + json_escaped(text) + "\"";
 }
 
-/// Returns an object per input of a configuration, with a comma before each except the very first.
+/// Returns a JSON object per input of a configuration, with a comma before each object except the
+/// very first.
 std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config, bool first) {
   std::string out;
   for (const RankFile& input : plan.ranks) {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 SweepPictures::SweepPictures(const AnalyzeRequest& request, AnalyzedSweep& sweep)
     : request_(request), sweep_(sweep) {}
 
-/// Returns the path of a file that exists if the plots show these inputs and options.
+/// Returns the path of a marker file that exists if the plots show these inputs and options.
 std::string SweepPictures::mark() const {
   std::string all =
       fmt::format("{} svg={} label={}\n", options_text(request_), request_.svg, request_.label);
@@ -31,7 +31,7 @@ void SweepPictures::start(Session& ctx) {
       fs::exists(mark(), ec))
     return;
   wanted_ = true;
-  // remove marks first: an interrupted run must not leave one next to half of the plots
+  // remove markers first: an interrupted run must not leave a marker next to incomplete plots
   for (fs::directory_iterator it(layout.state_folder(), ec), end; !ec && it != end;
        it.increment(ec))
     if (it->path().filename().string().rfind("pictures_", 0) == 0)

@@ -1,4 +1,4 @@
-// Plots and page of one sweep; not again when nothing changed since they were made.
+// Plots and page of one sweep. They are not made again if nothing changed since the last time.
 #pragma once
 
 #include "app/analyze.h"
@@ -9,14 +9,14 @@
 
 namespace rankscope {
 
-/// The plots are drawn by tasks of the pool while the tables are written.
+/// Draws the plots in tasks of the pool while the tables are written.
 class SweepPictures {
 public:
   SweepPictures(const AnalyzeRequest& request, AnalyzedSweep& sweep);
 
   void start(Session& ctx);
-  /// Waits for the plots and writes the page; adds the names of all to sweep.outputs. A missing
-  /// Cairo is a warning. Errors: kOutput.
+  /// Waits for the plots, writes the page, and adds all file names to sweep.outputs. If Cairo is
+  /// missing, warns. Errors: kOutput.
   Result<void> finish(Session& ctx);
 
 private:

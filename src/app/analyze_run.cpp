@@ -15,9 +15,9 @@
 namespace rankscope {
 namespace {
 
-/// What is gathered of a configuration while its ranks pass by, in the order of the ranks.
+/// The data collected for a configuration while its ranks are read, in the order of the ranks.
 struct ConfigWork {
-  std::string fingerprint; ///< before any of its traces was read
+  std::string fingerprint; ///< from before any trace was read
   std::vector<RankCollectives> collectives;
   std::vector<RankIdentity> identities;
   std::vector<GemmFacts> gemms;
@@ -73,7 +73,8 @@ private:
     return run_.layout.individual_report({item.plan.configuration, item.file.rank});
   }
 
-  /// In the order of the ranks: the merged trace and what is gathered of a configuration.
+  /// Called in the order of the ranks: adds a rank to the merged trace and to the data of its
+  /// configuration.
   Result<void> take(const RankItem& item, const LoadedTrace& trace, RankFacts& facts) {
     ConfigWork& work = work_[item.plan_index];
     ConfigResult& result = results_[item.plan_index];
@@ -101,7 +102,7 @@ private:
     return {};
   }
 
-  /// After the last rank: the outputs of the configuration, and its state.
+  /// Called after the last rank: finishes the outputs of the configuration and saves its state.
   Result<void> finish(std::size_t p) {
     ConfigWork& work = work_[p];
     ConfigResult& result = results_[p];
@@ -132,7 +133,7 @@ private:
     return {};
   }
 
-  /// The collective report of a configuration, and what does not fit together among its ranks.
+  /// Writes the collective report of a configuration, and names contradictions between its ranks.
   Result<void> collectives(std::size_t p) {
     ConfigWork& work = work_[p];
     ConfigResult& result = results_[p];
@@ -158,7 +159,7 @@ private:
     return {};
   }
 
-  /// Whether the merged trace needs clocks that are known only when all ranks were read.
+  /// Returns whether the merged trace needs clocks that are known only after all ranks were read.
   [[nodiscard]] bool merge_apart(const RunPlan& plan) const {
     return !run_.merged_folder.empty() && plan.ranks.size() > 1 &&
            run_.align == AlignMode::kCollectives;
@@ -180,7 +181,7 @@ private:
 
 Result<std::vector<ConfigResult>> run_configurations(Session& ctx, const AnalyzeRun& run,
                                                      const std::vector<const RunPlan*>& plans) {
-  // a folder that cannot be written shows before the long part
+  // report a folder that cannot be written before the long part
   for (const RunPlan* plan : plans) {
     if (!run.write)
       break;

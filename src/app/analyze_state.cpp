@@ -17,7 +17,7 @@ namespace rankscope {
 /// The content of a state file: a configuration and the fingerprint of its inputs and options.
 struct SavedConfiguration {
   std::string fingerprint;
-  std::vector<std::int64_t> output_bytes; ///< one for each output
+  std::vector<std::int64_t> output_bytes; ///< one per output
   ConfigResult config;
 };
 
@@ -37,7 +37,7 @@ constexpr std::string_view kConfigurationKind = "analyzed configuration";
 constexpr std::string_view kSweepKind = "analyzed sweep";
 constexpr const char* kHint = "run rankscope analyze on the sweep first";
 
-/// A part file of ours, decoded.
+/// Reads and decodes a part file written by rankscope.
 template <class T> Result<T> read_part(const std::string& path, std::string_view kind) {
   RS_TRY(const std::string bytes, read_own(path, kHint));
   Result<T> part = decode_part<T>(kind, kStateVersion, bytes);
@@ -125,7 +125,7 @@ Result<SweepFacts> load_analysed(const std::string& folder) {
     layout = OutputLayout(fmt::format("{}/{}", folder, kAnalysisFolder));
   if (!fs::exists(layout.sweep_state(), ec))
     return Error{ErrorCode::kUnreadable, folder, "no state of an analysed sweep", kHint};
-  remember_input(layout.sweep_state()); // read_part() does not: analyze writes them again
+  remember_input(layout.sweep_state()); // not in read_part(): analyze rewrites the files
   RS_TRY(const SweepState sweep, read_part<SweepState>(layout.sweep_state(), kSweepKind));
   std::vector<ConfigResult> configs;
   for (const std::string& label : sweep.labels) {

@@ -12,8 +12,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::string_view kHead = "RSKPART1"; // of every part (core/part.h)
-/// A run of a thousand ranks is a few megabytes: what is larger was never one.
+constexpr std::string_view kHead = "RSKPART1"; // the first bytes of every part (core/part.h)
+/// The baseline of a thousand ranks is a few megabytes: a larger file is not a baseline.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 } // namespace
@@ -57,7 +57,7 @@ Result<SavedBaseline> load_baseline(const std::string& path) {
 }
 
 Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest& request) {
-  RS_CHECK(check_ending(request.output, {".rsb"}));            // by which a history finds it
+  RS_CHECK(check_ending(request.output, {".rsb"})); // a history finds baselines by this ending
   RS_TRY(OutputFile file, OutputFile::create(request.output)); // before the long part
   CompareInput input;
   input.folder = request.folder;

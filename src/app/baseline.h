@@ -1,4 +1,4 @@
-// Saved baselines: what a comparison needs of a run, in one small file (docs/baseline.md).
+// Saved baselines: the data of a run that a comparison needs, in one small file (docs/baseline.md).
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -17,11 +17,11 @@ struct SavedBaseline {
   std::string made_by; ///< "rankscope 0.1.0"
   std::string source;  ///< the run's folder, as given
   bool whole = true;   ///< no rank and no event was lost
-  ComparedRun run;     ///< samples as means and variances; the label is that of the folder
+  ComparedRun run;     ///< samples as means and variances; the label is the folder's label
 };
 
 struct BaselineSaveRequest {
-  std::string folder; ///< rank traces, or reports
+  std::string folder; ///< with rank traces or reports
   std::string output; ///< file
   std::string label;  ///< "" = the folder's name
   DiscoverOptions discover;
@@ -31,21 +31,21 @@ struct BaselineSaveRequest {
 
 struct BaselineSaved {
   SavedBaseline baseline;
-  std::size_t bytes = 0; ///< of the file
+  std::size_t bytes = 0; ///< size of the file
 };
 
 /// Reads the run once and writes its baseline. Errors: kUsage for an output that does not end
 /// in .rsb, those of load_compared_run(), kOutput.
 Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest& request);
 
-/// The bytes of a baseline, and back. Errors: kUnreadable, with the byte, for what is damaged or of
-/// another version.
+/// Encodes a baseline to bytes, and decodes it. Errors: kUnreadable, with the byte offset, for
+/// damaged bytes or another version.
 [[nodiscard]] std::string baseline_bytes(const SavedBaseline& baseline);
 [[nodiscard]] Result<SavedBaseline> baseline_of(std::string_view bytes);
 
-/// Whether a file begins as a baseline does; it may be compressed (gzip, zstd).
+/// Returns whether a file begins like a baseline; it may be compressed (gzip, zstd).
 [[nodiscard]] bool is_baseline(const std::string& path);
-/// The inputs of a run are one saved baseline.
+/// Returns whether `inputs`, the inputs of a run, are one saved baseline.
 [[nodiscard]] inline bool is_one_baseline(const std::vector<std::string>& inputs) {
   return inputs.size() == 1 && is_baseline(inputs.front());
 }

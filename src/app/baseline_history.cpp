@@ -22,7 +22,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Runs of digits by their value, all else by bytes.
+/// Returns whether `a` precedes `b`: compares runs of digits by value, all other text by bytes.
 bool before(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a;
   const std::string_view whole_b = b;
@@ -50,7 +50,7 @@ bool before(std::string_view a, std::string_view b) {
       b.remove_prefix(1);
     }
   }
-  return a.empty() != b.empty() ? a.empty() : whole_a < whole_b; // 01 and 1
+  return a.empty() != b.empty() ? a.empty() : whole_a < whole_b; // for example 01 and 1
 }
 
 bool is_page(const std::string& file) {
@@ -82,7 +82,7 @@ Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& 
     std::vector<std::string> names;
     for (fs::directory_iterator it(input, ec), end; !ec && it != end; it.increment(ec))
       if (std::error_code aside; names_baseline(it->path().filename().string()) &&
-                                 it->is_regular_file(aside)) // a pipe would wait for its writer
+                                 it->is_regular_file(aside)) // opening a pipe blocks
         names.push_back(it->path().filename().string());
     if (names.empty())
       return Error{ErrorCode::kUnreadable, input, "no saved baseline (*.rsb) in this folder",

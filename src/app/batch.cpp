@@ -13,14 +13,14 @@
 namespace rankscope {
 namespace {
 
-/// A folder on its way.
+/// A folder whose ranks are being read.
 struct Work {
   BatchFolder folder;
   BatchReport report;
   std::vector<BatchPart> parts;
 };
 
-/// What can be said before a trace is read.
+/// Returns an error that is known before a trace is read.
 std::optional<Error> cannot_write(const BatchFolder& folder, bool overwrite) {
   std::error_code ec;
   if (!overwrite && std::filesystem::is_regular_file(folder.output, ec))
@@ -67,7 +67,7 @@ public:
       return {};
     };
     steps.finished = [this](std::size_t plan_index) -> Result<void> {
-      finish(*of_plan_[plan_index]); // what fails is the folder's, the others go on
+      finish(*of_plan_[plan_index]); // an error concerns this folder only; the others continue
       return {};
     };
     RS_CHECK(run_ranks(session_, plans, run, std::move(steps)));

@@ -16,25 +16,25 @@ namespace rankscope {
 struct BatchRequest {
   BatchSearch search;
   BatchOptions options;
-  bool replay = false; ///< app/batch_replay.h
+  bool replay = false; ///< add node replay (app/batch_replay.h)
   ReplayRunOptions replay_run = {};
   bool overwrite = false; ///< replace existing reports
 };
 
-/// What became of a folder.
+/// The outcome for one folder.
 struct BatchReport {
   std::string folder;
   std::string output;
-  std::size_t ranks = 0; ///< that could be read
+  std::size_t ranks = 0; ///< ranks that could be read
   std::size_t sheets = 0;
-  std::optional<Error> error;     ///< set: nothing was written
-  std::vector<std::string> notes; ///< what the sheets do not say by themselves
+  std::optional<Error> error;     ///< if set, nothing was written
+  std::vector<std::string> notes; ///< facts that the sheets do not show
   std::vector<std::string> warnings;
 };
 
-/// A report for each folder, in their order: ranks are read once, several at a time within a bound
-/// of memory, and a folder that fails costs itself. Errors: those of check_batch_replay(),
-/// kInternal.
+/// Writes a report for each folder and returns the reports in folder order. Ranks are read once,
+/// several at a time within a memory limit. If a folder fails, the others are still reported.
+/// Errors: those of check_batch_replay(), kInternal.
 Result<std::vector<BatchReport>> run_batch(Session& session, const BatchRequest& request,
                                            std::vector<BatchFolder> folders);
 

@@ -1,5 +1,5 @@
-// The fields of what batch needs of a rank, as parts (core/part.h): raise kBatchPartVersion with
-// them.
+// The fields of the facts that batch needs of a rank, as parts (core/part.h). After a change to
+// them, raise kBatchPartVersion.
 #pragma once
 
 #include "analyses/batch/batch_part.h"
@@ -10,7 +10,7 @@ namespace rankscope {
 
 inline constexpr std::uint32_t kBatchPartVersion = 1;
 
-/// The static text of a category's name; "" for any other name.
+/// Returns the static text of a category's name; "" for any other name.
 [[nodiscard]] inline std::string_view category_text(std::string_view name) {
   for (auto c = Category::kCpuOp; c <= Category::kOther;
        c = static_cast<Category>(static_cast<std::uint8_t>(c) + 1))

@@ -18,7 +18,8 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Regular files with the extension below a folder, sorted; each folder once, whatever links to it.
+/// Lists the regular files with the extension below a folder, sorted. Visits each folder once, even
+/// if several links point to it.
 class Walk {
 public:
   Walk(const BatchSearch& search, Diagnostics& diag) : search_(search), diag_(diag) {}
@@ -82,13 +83,13 @@ private:
   std::size_t filtered_ = 0, other_ = 0;
 };
 
-/// The number behind the pattern in a file's name.
+/// Reads the number after the pattern in a file name.
 class RankOf {
 public:
   static Result<RankOf> make(const std::string& pattern) {
     RankOf out;
     try {
-      // the number is the last group, whatever groups the pattern has
+      // the number is the last group, however many groups the pattern has
       out.regex_ = std::regex("(?:" + pattern + ")([0-9]+)");
       out.group_ = out.regex_.mark_count();
     } catch (const std::regex_error& e) {
@@ -104,7 +105,7 @@ public:
     try {
       if (!std::regex_search(name, match, regex_))
         return std::nullopt;
-    } catch (const std::regex_error&) { // too much work for this pattern
+    } catch (const std::regex_error&) { // the pattern needs too much work
       return std::nullopt;
     }
     const std::string digits = match[group_].str();
@@ -125,7 +126,8 @@ std::string joined(const std::vector<std::string>& texts, const char* between) {
   return out;
 }
 
-/// FOLDER/NAME_FILTERS_performance_report.xlsx; a filter may name folders, a file name may not.
+/// Returns FOLDER/NAME_FILTERS_performance_report.xlsx. A filter may contain folder names, but the
+/// file name may not.
 std::string default_output(const std::string& folder, const std::vector<std::string>& filters) {
   std::string tail = joined(filters, "_");
   std::replace(tail.begin(), tail.end(), '/', '_');
@@ -140,7 +142,7 @@ std::string absolute_folder(const std::string& file) {
   return (ec ? fs::path(file) : path).parent_path().string();
 }
 
-/// Ranks without a gap, each once; else why not.
+/// Checks that ranks have no gap and no duplicate; else sets the folder's error.
 void check_ranks(BatchFolder& folder, const BatchSearch& search) {
   const std::vector<RankFile>& ranks = folder.plan.ranks;
   std::size_t gaps = 0;
@@ -158,7 +160,7 @@ void check_ranks(BatchFolder& folder, const BatchSearch& search) {
   if (gaps > 0)
     folder.notes.push_back(fmt::format("{} ranks between {} and {} have no trace", gaps,
                                        ranks.front().rank, ranks.back().rank));
-  for (const std::string& text : search.filters) // "rank_1" keeps rank_10 too
+  for (const std::string& text : search.filters) // "rank_1" also selects rank_10
     if (!text.empty() && text.back() >= '0' && text.back() <= '9')
       for (const RankFile& file : ranks)
         if (const std::size_t at = file.path.rfind(text); at + text.size() < file.path.size() &&
@@ -186,7 +188,8 @@ Error nothing_found(const BatchSearch& search, const Walk& walk) {
           fmt::format("no {} files found, check filters and filepaths", search.extension), hint};
 }
 
-/// Returns a run per folder by path, ranks ascending; without ranks if no file name has a number.
+/// Returns a run per folder, sorted by path, with ranks ascending. A run has no ranks if no file
+/// name contains a number.
 Result<std::vector<RunPlan>> plans_below(const BatchSearch& search, Diagnostics& diag) {
   if (search.extension != "json" && search.extension != "gz")
     return Error{ErrorCode::kUsage, "--extension",

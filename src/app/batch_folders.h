@@ -1,4 +1,5 @@
-// Which folders below a base have traces for the batch report, and where each report goes.
+// Finds the folders below a base that have traces for the batch report, and names the file of each
+// report.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -19,16 +20,16 @@ struct BatchSearch : BatchNames {
 };
 
 struct BatchFolder {
-  RunPlan plan;               ///< ranks ascending by number
-  std::string output;         ///< the report
-  std::optional<Error> error; ///< why it cannot be made
+  RunPlan plan;               ///< ascending by rank number
+  std::string output;         ///< path of the report
+  std::optional<Error> error; ///< why the report cannot be made
   std::vector<std::string> notes;
 };
 
-/// By their paths. What cannot be looked into or belongs to no rank is named in the
-/// diagnostics (data loss).
-/// Errors: kUsage (no such extension, a bad pattern, `output` with several folders), kUnreadable
-/// (nothing found, with what is there instead).
+/// Returns the folders sorted by path. The diagnostics name files that belong to no rank and
+/// folders that cannot be read (data loss). Errors: kUsage (no such extension, a bad pattern,
+/// `output` with several folders), kUnreadable (no trace found; the error lists the files that
+/// exist instead).
 Result<std::vector<BatchFolder>> find_batch_folders(Session& session, const BatchSearch& search);
 
 } // namespace rankscope

@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& texts, std::size_t most) {
   return out;
 }
 
-/// The ranks that have no event of a group.
+/// Returns the ranks that have no event of a group.
 std::vector<std::string> ranks_without(const BatchFacts& facts, std::size_t group) {
   std::vector<std::string> out;
   for (const BatchPart& part : facts.parts)
@@ -28,7 +28,7 @@ std::vector<std::string> ranks_without(const BatchFacts& facts, std::size_t grou
   return out;
 }
 
-/// Which operators of a rank have shapes.
+/// Adds notes on the operators of a rank that have shapes.
 void list_shaped(const BatchPart& part, BatchReport& to) {
   if (part.shaped.empty() && std::all_of(part.groups.begin(), part.groups.end(),
                                          [](const auto& g) { return g.events == 0; })) {
@@ -49,8 +49,8 @@ void list_shaped(const BatchPart& part, BatchReport& to) {
                                    part.shaped.size() - kMostOperators));
 }
 
-/// Groups that the same ranks have no events of are one note. The operators are those of the first
-/// rank without a group: ranks run the same model.
+/// Adds one note for all groups that lack events on the same ranks. The listed operators are from
+/// the first rank without a group: ranks run the same model.
 void note_missing_groups(const BatchFacts& facts, BatchReport& to) {
   std::vector<std::pair<std::vector<std::string>, std::string>> groups_by_ranks;
   for (const BatchGroup group : kBatchGroups) {

@@ -19,7 +19,7 @@ bool is_there(const std::string& program) {
   return !found.empty() && std::filesystem::exists(found, ec);
 }
 
-/// Microseconds in which the GPUs of the ranks were busy; 0 = unknown.
+/// Returns the time in microseconds in which the GPUs of the ranks were busy; 0 = unknown.
 double busy_us(const BatchFacts& facts) {
   double sum_ms = 0;
   for (const BatchTimelineRow& row : facts.timeline)

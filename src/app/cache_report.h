@@ -1,4 +1,4 @@
-// What `rankscope cache` says with --json.
+// The output of `rankscope cache --json`.
 #pragma once
 
 #include "core/report.h"
@@ -6,7 +6,8 @@
 
 namespace rankscope {
 
-/// A table `cache` with one row: folder, facts, bytes, and whether these were removed.
+/// Returns a table `cache` with one row: folder, number of facts, bytes, and whether they were
+/// removed.
 [[nodiscard]] Report cache_report(const FactCache& cache, const FactCache::Size& size,
                                   bool cleared);
 

@@ -1,4 +1,4 @@
-// The choice of the GPU for rooflines.
+// Chooses the GPU for rooflines.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -6,9 +6,9 @@
 
 namespace rankscope {
 
-/// Sets an empty options.gpu_arch to the GPU of the trace, if all its devices are the same known
-/// GPU; clears the value "none". Compat mode recognises no GPU: the user has to name it. Returns
-/// whether a GPU was recognised.
+/// Sets an empty options.gpu_arch to the GPU of the trace if all devices of the trace are the same
+/// known GPU. Clears the value "none". Compat mode does not recognise GPUs: the user has to name
+/// the GPU. Returns whether a GPU was recognised.
 bool choose_gpu(const Trace& trace, ReportOptions& options);
 
 } // namespace rankscope

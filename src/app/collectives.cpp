@@ -18,7 +18,7 @@
 namespace rankscope {
 namespace {
 
-/// Rows of a sheet below its header.
+/// The number of rows that fit on a sheet below its header.
 constexpr std::size_t kExcelRows = kMaxSheetRows - 1;
 
 /// Puts the collectives of the ranks that could be read into `out`, and the run metadata of each
@@ -100,7 +100,7 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
   ReportOutputs to = request.outputs;
   if (to.file.empty() && to.csv_dir.empty() && request.default_workbook)
     to.file = plan.folder + "/nccl_analysis_report.xlsx";
-  RowStreams ahead; // the pool may be gone before what is returned
+  RowStreams ahead; // the pool may be destroyed before the returned streams
   for (const auto& [name, rows] : out.streams)
     ahead[name] = ahead_rows(session.pool(), rows);
   if (to.file.ends_with(".xlsx"))

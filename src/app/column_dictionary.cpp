@@ -86,8 +86,8 @@ std::vector<SheetInfo> with_overview() {
   return out;
 }
 
-/// The sheets of facts that are not there: a schema by way of an empty table, whose headers have
-/// the labels of the runs.
+/// Returns the sheet info of facts that do not exist, from an empty table. Its headers contain the
+/// labels of the runs.
 SheetInfo of_table(const Table& table, std::string help, const char* name = nullptr) {
   SheetInfo out{name != nullptr ? name : table.name(), std::move(help), table.columns()};
   for (Column& c : out.columns) {
@@ -116,7 +116,8 @@ std::vector<SheetInfo> gemm_sheets() {
       finding_schema().info()};
 }
 
-/// A configuration of one rank, for the tables that have a column for each.
+/// Returns the sheets of a sweep. Uses a configuration with one rank, because some tables have a
+/// column per configuration.
 std::vector<SheetInfo> sweep_sheet_infos() {
   RankRecord record;
   record.key.configuration.label = "configuration";

@@ -20,9 +20,9 @@ struct SheetGroup {
 /// from the trace (a rank, a parameter) is listed once, with NAME in its place.
 [[nodiscard]] std::vector<SheetGroup> all_sheets();
 
-/// docs/columns.md.
+/// Returns the text of docs/columns.md.
 [[nodiscard]] std::string column_dictionary();
-/// The same as a table, a row for each column of each sheet.
+/// Returns the column dictionary as a table, with a row for each column of each sheet.
 [[nodiscard]] Report column_report();
 
 } // namespace rankscope

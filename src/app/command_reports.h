@@ -1,4 +1,4 @@
-// The output of commands that make data with --json: metrics as numbers, files with their sizes,
+// The --json output of commands that make data: metrics as numbers, files with their sizes, and
 // warnings.
 #pragma once
 
@@ -16,15 +16,15 @@
 
 namespace rankscope {
 
-/// A row of `merged` for each run, and the files.
+/// Returns a table `merged` with a row for each run, and the files.
 [[nodiscard]] Report merge_report(const std::vector<MergedRun>& runs);
 [[nodiscard]] Report synth_report(const std::string& folder, const synth::Summary& made,
                                   double seconds);
-/// A row of `reports` for each folder; its lists are lists.
+/// Returns a table `reports` with a row for each folder; list cells are JSON lists.
 [[nodiscard]] Report batch_report(const std::string& base, const std::vector<BatchReport>& reports);
-/// A row of `runs` for each setting, and what the sweep found.
+/// Returns a table `runs` with a row for each setting, and the findings of the sweep.
 [[nodiscard]] Report sweep_report(const FinishedSweep& sweep);
-/// How many configurations ended how; `table` is the file.
+/// Returns the number of configurations per final status. `table` is the path of the table file.
 [[nodiscard]] Report library_perf_report(const std::string& table,
                                          const std::map<std::string, std::size_t>& by_status);
 [[nodiscard]] Report perf_comparison_report(const std::string& table, const PerfComparison& made);

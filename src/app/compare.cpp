@@ -25,7 +25,7 @@
 namespace rankscope {
 namespace {
 
-/// Whether `name` is the metric's, with or without GPU_, NCCL_ and _time.
+/// Returns whether `name` is the metric's name, with or without GPU_, NCCL_ and _time.
 bool names_metric(const std::string& name, const std::string& metric) {
   for (const char* before : {"", "GPU_", "NCCL_"})
     for (const char* after : {"", "_time"})
@@ -41,14 +41,15 @@ const DashboardRow* metric_row(const Dashboard& dashboard, const std::string& na
   return nullptr;
 }
 
-/// Returns the length of a saved baseline's file ending, which labels leave out; 0: another file.
+/// Returns the length of the file ending of a saved baseline, which labels leave out; 0 for another
+/// file.
 std::size_t baseline_ending(std::string_view file) {
   for (const std::string_view ending : {".rsb", ".rsb.gz", ".rsb.zst"})
     if (file.ends_with(ending) && file.size() > ending.size())
       return ending.size();
   return 0;
 }
-constexpr std::int64_t kMarkdownChanges = 10; ///< of each list
+constexpr std::int64_t kMarkdownChanges = 10; ///< rows of each list
 
 std::string findings_markdown(const std::vector<Finding>& findings) {
   std::string out;
@@ -69,7 +70,7 @@ std::string changes_markdown(const Comparison& comparison, const ComparisonFindi
   out += "\n\n";
   out += findings_markdown(findings.changes[test]);
   const Table all = changes_table(comparison, test, false);
-  std::vector<std::size_t> rows; // ranked, replaced, and what is left of each list
+  std::vector<std::size_t> rows; // ranked rows, replaced rows, and the rest of each list
   for (std::size_t r = 0; r < all.rows(); ++r)
     if (const Value place = all.at(r, "#");
         r > 0 && (place.is_null() || place.i <= kMarkdownChanges))
@@ -104,7 +105,7 @@ std::string verdict_markdown(const CompareResult& result, bool gated) {
   return out;
 }
 
-/// Returns the text of a file to append to, ended by a line break; "" if it cannot be read.
+/// Returns the existing text of a file, ended by a line break; "" if the file cannot be read.
 std::string text_before(const std::string& path) {
   Result<std::string> before = read_own(path);
   std::string text = before ? std::move(*before) : std::string();
@@ -113,7 +114,7 @@ std::string text_before(const std::string& path) {
   return text;
 }
 
-/// Writes workbooks into the output folder and remembers them.
+/// Writes workbooks into the output folder and records their paths.
 class Workbooks {
 public:
   Workbooks(std::string folder, std::vector<std::string>& written)
@@ -133,15 +134,15 @@ private:
   std::vector<std::string>& written_;
 };
 
-/// Those of the conditions last.
+/// Returns all findings, with those of the conditions last.
 std::vector<Finding> all_findings(const CompareResult& result) {
   std::vector<Finding> out = result.findings.all();
   for (const ConditionOutcome& one : result.fail_on.conditions)
-    add_findings(out, {one.judged.finding}); // the same one may be given twice
+    add_findings(out, {one.judged.finding}); // a condition may be given twice
   return out;
 }
 
-/// Behind the dashboard, which is the first sheet.
+/// Inserts the sheet of findings after the dashboard, which is the first sheet.
 void add_findings_sheet(Report& report, const std::vector<Finding>& findings) {
   Table table = finding_schema().table(findings);
   table.styled = true;
@@ -191,7 +192,7 @@ Result<void> write_collectives(const Session& session, const Comparison& compari
   return out.write(combined, "collective_comparison.xlsx");
 }
 
-/// The page is the last and the least: what fails here leaves the rest as it is.
+/// Writes the page last: an error here does not affect the other outputs.
 void add_page(Session& session, const CompareRequest& request, CompareResult& out) {
   const Result<void> drawn = write_compare_page(out.comparison, all_findings(out), request.output,
                                                 request.svg, session.pool());
@@ -292,13 +293,13 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
     std::set<std::string> here;
     for (const auto& path : parts)
       here.insert(part_at(path, i));
-    if (here.size() < 2) // the same in all
+    if (here.size() < 2) // the part is equal in all paths
       continue;
     for (std::size_t k = 0; k < names.size(); ++k)
       if (const std::string part = part_at(parts[k], i); !part.empty())
         names[k] += (names[k].empty() ? "" : "_") + part;
   }
-  for (std::size_t k = 0; k < names.size(); ++k) // one folder contains the other, or is the same
+  for (std::size_t k = 0; k < names.size(); ++k) // one path contains the other or equals it
     if (names[k].empty())
       names[k] = out[k];
   return names;
@@ -307,10 +308,10 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
 std::vector<std::string> distinct_labels(std::vector<std::string> labels) {
   std::set<std::string> used;
   for (std::string& label : labels) {
-    for (char& c : label) // it names a folder
+    for (char& c : label) // labels name folders
       if (c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
         c = '_';
-    if (label.find_first_not_of('.') == std::string::npos) // the folder itself, the one above it
+    if (label.find_first_not_of('.') == std::string::npos) // "." and ".." do not name a new folder
       label = "run" + std::string(label.size(), '_');
     const std::string name = label;
     for (int n = 2; !used.insert(label).second; ++n)
@@ -352,7 +353,7 @@ FailOutcome fail_outcome(const Comparison& comparison,
   return out;
 }
 
-/// Checks that no folder for reports is one of the input folders.
+/// Checks that no report folder is an input folder.
 Result<void> check_places(const CompareRequest& request) {
   namespace fs = std::filesystem;
   std::error_code ec;

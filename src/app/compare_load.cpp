@@ -29,7 +29,7 @@ void lose(Session& ctx, const std::string& path, std::int64_t rank, const std::s
   ctx.diagnostics.add(counters::rank_failed(fmt::format("rank {}", rank), why), path);
 }
 
-/// Why a folder without reports cannot be compared.
+/// Returns the error that says why a folder without reports cannot be compared.
 Error no_reports(const CompareInput& input) {
   if (input.reports_only) {
     Diagnostics unused;
@@ -93,7 +93,7 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
   return run;
 }
 
-/// What does not fit together among the ranks of one side.
+/// Adds diagnostics for contradictions between the ranks of one side.
 void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
                    const std::vector<RankIdentity>& identities,
                    const std::vector<RankCollectives>& described,
@@ -101,7 +101,7 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;
   expected.known_missing = known;
-  RunPlan side = plan; // both sides may have the same configuration: each has its own counters
+  RunPlan side = plan; // both sides may have equal configurations, but have separate counters
   side.configuration.label = input.label;
   name_run_problems(ctx, side,
                     facts ? check_run(identities, expected, *facts)
@@ -110,7 +110,7 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
 
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
   const OutputLayout layout(input.out);
-  const Configuration single; // no separate folder
+  const Configuration single; // an empty configuration has no separate folder
   if (input.individual && input.write_reports)
     RS_CHECK(make_folder(layout.individual_folder(single)));
   if (input.collective && input.write_reports)
@@ -181,7 +181,7 @@ Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
     return std::move(saved.run);
   }
   if (!input.reports_only) {
-    Diagnostics found; // a folder of reports is not a run of traces: its warnings would mislead
+    Diagnostics found; // not shown: warnings about traces would mislead for a folder of reports
     const Result<RunPlan> plan = find_run(ctx, {input.folder}, input.discover, found);
     if (plan && !plan->ranks.empty()) {
       ctx.diagnostics.merge(found);

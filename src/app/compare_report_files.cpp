@@ -9,7 +9,8 @@
 namespace rankscope {
 namespace {
 
-/// Returns the file stem; for a folder its full name (a dot in it does not begin an extension).
+/// Returns the file stem; for a folder the full name, because a dot in it does not begin an
+/// extension.
 std::string tag_of(const std::string& path) {
   namespace fs = std::filesystem;
   const fs::path p = fs::path(path).lexically_normal();

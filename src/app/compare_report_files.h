@@ -1,4 +1,4 @@
-// Reports on disk (workbooks or CSV folders, ours or other tools') to one comparison.
+// Compares report files (workbooks or CSV folders, from rankscope or other tools).
 #pragma once
 
 #include "analyses/compare/compare_reports.h"
@@ -12,20 +12,20 @@
 namespace rankscope {
 
 struct CompareReportsRequest {
-  std::vector<std::string> reports; ///< the baseline first
-  std::vector<std::string> names;   ///< one for each; empty = names of the files
+  std::vector<std::string> reports; ///< the baseline's report first
+  std::vector<std::string> names;   ///< one per report; empty = file names
   CompareReportsOptions options;
-  ReportOutputs outputs;   ///< without file and csv_dir: comparison.xlsx
+  ReportOutputs outputs;   ///< if file and csv_dir are empty: comparison.xlsx
   bool only_asked = false; ///< write requested files only
 };
 
 struct ComparedReports {
   Report report;
-  std::vector<Finding> notes; ///< what to know before any value
+  std::vector<Finding> notes; ///< notes to read before any value
   std::vector<std::string> written;
 };
 
-/// Errors: those of check_outputs() before anything is read, kUnreadable, those of
+/// Errors: those of check_outputs() before any report is read, kUnreadable, those of
 /// compare_reports(), kOutput.
 Result<ComparedReports> compare_report_files(Session& session,
                                              const CompareReportsRequest& request);

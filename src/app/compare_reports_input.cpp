@@ -15,14 +15,14 @@ std::string text_at(const Table& t, std::size_t row, const char* column) {
   const Value v = t.at(row, column);
   return v.kind == CellKind::kText ? std::string(v.text)
          : v.is_null()             ? std::string()
-                                   : fmt::format("{}", v.number()); // group "0" of a workbook
+                                   : fmt::format("{}", v.number()); // group "0" in a workbook
 }
 
 double number_at(const Table& t, std::size_t row, const std::string& column) {
   return t.at(row, column).number();
 }
 
-/// A whole number, else `missing`.
+/// Returns an integer cell, else `missing`.
 std::int64_t whole_at(const Table& t, std::size_t row, const char* column, std::int64_t missing) {
   const double v = number_at(t, row, column);
   return std::fabs(v) < 9e18 ? static_cast<std::int64_t>(v) : missing;
@@ -33,7 +33,7 @@ std::size_t count_at(const Table& t, std::size_t row, const char* column) {
   return n > 0 ? static_cast<std::size_t>(n) : 0;
 }
 
-/// Returns nullopt for a value that is not a time (blank, text, more than 292 years).
+/// Returns a time in ns; nullopt for a value that is not a time (blank, text, more than 292 years).
 std::optional<std::int64_t> ns_of_ms(double ms) {
   return std::fabs(ms) < 9e12 ? std::optional<std::int64_t>(std::llround(ms * 1e6)) : std::nullopt;
 }
@@ -98,15 +98,15 @@ std::vector<RankSummary> rank_summary_of(const Table& t) {
 
 constexpr double kGib = 1.073741824; // 1024^3 / 10^9
 
-/// Returns the bandwidth divided by size / latency in 10^9 bytes/s: 1, or 1 / kGib if the bandwidth
-/// is in 1024^3 bytes/s; NaN if a value is missing.
+/// Returns the unit of the bandwidth: the bandwidth divided by size / latency in 10^9 bytes/s. The
+/// result is 1, 1 / kGib if the bandwidth is in 1024^3 bytes/s, or NaN if a value is missing.
 double unit_of(double algo_bw, double full_mib, double latency_us) {
   const double gbps = full_mib * 1024 * 1024 / 1e9 / (latency_us / 1e6);
   return gbps > 0 && std::isfinite(gbps) ? algo_bw / gbps : NAN;
 }
 
-/// Returns the factor that converts the report's bandwidths to 10^9 bytes/s; NaN if it is unknown.
-/// The largest bandwidth of a row belongs to its shortest latency.
+/// Returns the factor that converts the report's bandwidths to 10^9 bytes/s; NaN if the unit is
+/// unknown. In a row, the largest bandwidth belongs to the shortest latency.
 double bandwidth_factor(const std::vector<SyncSummary>& rows, const Table* calls) {
   const auto factor = [](double unit) {
     return std::fabs(unit - 1) < 0.005 ? 1.0 : std::fabs(unit * kGib - 1) < 0.005 ? kGib : NAN;
@@ -136,7 +136,7 @@ bool has_bandwidth(const std::vector<SyncSummary>& rows) {
                      [](const SyncSummary& s) { return !std::isnan(s.algo_gbps.mean); });
 }
 
-/// Single collectives: latency, skew, bandwidth (times `factor`).
+/// Adds single collectives: latency, skew, bandwidth (times `factor`).
 void take_calls(const Table& t, double factor, RunCollectives& out) {
   for (std::size_t r = 0; r < t.rows(); ++r)
     if (const double latency = number_at(t, r, "comm_latency"); !std::isnan(latency)) {
@@ -151,7 +151,7 @@ void take_calls(const Table& t, double factor, RunCollectives& out) {
     }
 }
 
-/// Durations of single kernels.
+/// Adds the durations of single kernels.
 void take_kernels(const Table& t, RunCollectives& out) {
   for (std::size_t r = 0; r < t.rows(); ++r)
     if (const double dur = number_at(t, r, "dur"); !std::isnan(dur))
@@ -217,7 +217,7 @@ RunCollectives collectives_of_report(const Report& report, const std::string& la
       for (Stats* bandwidth : {&s.algo_gbps, &s.bus_gbps})
         scale(*bandwidth, factor);
     out.notes = sync_summary_notes(false);
-    // only aligned clocks have a sheet
+    // only reports with aligned clocks have this sheet
     out.clocks = report.find("clocks") == nullptr ? ClockState::kRaw : ClockState::kAligned;
   }
   if (const Table* t = report.find("nccl_summary_long"))

@@ -29,7 +29,8 @@ double or_nan(const std::optional<double>& value) {
   return value.value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
-/// XML 1.0 has no other control characters than tab and line end.
+/// Replaces control characters except tab and line end, which XML 1.0 does not allow, and escapes
+/// the text.
 std::string xml(std::string text) {
   std::replace_if(
       text.begin(), text.end(),
@@ -37,7 +38,8 @@ std::string xml(std::string text) {
   return xml_escaped(text);
 }
 
-/// As a workflow's log takes it; a property ends at a comma or colon besides.
+/// Encodes text for the log of a GitHub workflow. In a property, also encodes comma and colon,
+/// which would end it.
 std::string annotation_text(const std::string& text, bool property) {
   return percent_encoded(text, [property](char c) {
     return c != '%' && c != '\r' && c != '\n' && !(property && (c == ':' || c == ','));
@@ -91,7 +93,7 @@ void write_change(JsonWriter& json, const Change& row, std::string_view key = {}
   json.end_object();
 }
 
-/// The ranked rows of a list, then what is replaced without a change of its time.
+/// Writes the ranked rows of a list, then the replacements that did not change the time.
 void write_list(JsonWriter& json, std::string_view key, const ChangeList& list) {
   json.begin_object(key);
   json.number("explained_ms", list.explained_ms);

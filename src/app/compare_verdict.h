@@ -1,4 +1,4 @@
-// The verdict of a comparison for programs: JSON, JUnit's XML, annotations of a workflow's log.
+// The verdict of a comparison for programs: JSON, JUnit XML, and annotations for a workflow log.
 #pragma once
 
 #include "app/compare.h"
@@ -8,17 +8,17 @@
 
 namespace rankscope {
 
-/// {"schema": "rankscope.verdict/1", "result": passed|regression|not judged, "baseline", "tests",
-/// "conditions": [...], "metrics": [...], "changes": [...]}: values as numbers, null for missing
-/// ones.
+/// Returns {"schema": "rankscope.verdict/1", "result": passed|regression|not judged, "baseline",
+/// "tests", "conditions": [...], "metrics": [...], "changes": [...]}. Values are numbers; missing
+/// values are null.
 [[nodiscard]] std::string verdict_json(const CompareResult& result);
 
-/// Returns a test case per condition and test run; one that was not judged is skipped. Without
-/// conditions, returns a case per metric of the dashboard; these cases never fail.
+/// Returns a test case per condition and test run; a condition that was not judged is skipped.
+/// Without conditions, returns a case per metric of the dashboard; these cases never fail.
 [[nodiscard]] std::string verdict_junit(const CompareResult& result);
 
-/// "::error title=...::..." for each regression and "::warning ..." for what was not judged, as the
-/// log of a GitHub workflow takes them; a line each.
+/// Returns annotations for the log of a GitHub workflow, one per line: "::error title=...::..." for
+/// each regression, "::warning ..." for each condition that was not judged.
 [[nodiscard]] std::vector<std::string> annotations(const FailOutcome& outcome);
 
 } // namespace rankscope

@@ -40,11 +40,11 @@ private:
   TablesByName tables_;
 };
 
-/// Databases that write files, each used by one thread at a time: opening one takes longer than
-/// writing a small file.
+/// Databases that write files, each used by one thread at a time. They are reused, because opening
+/// a database takes longer than writing a small file.
 class ExportDatabases {
 public:
-  /// One SELECT over these tables as a file.
+  /// Writes the result of one SELECT over these tables as a file.
   Result<void> write(TablesByName tables, const std::string& select, const std::string& path) {
     RS_CHECK(make_folder(fs::path(path).parent_path().string()));
     RS_TRY(TempName temporary, TempName::reserve(path));
@@ -78,7 +78,7 @@ private:
     }
     auto writer = std::make_unique<Writer>();
     SqlOptions options;
-    options.allow_files = true; // the statements are ours
+    options.allow_files = true; // rankscope wrote the statements
     RS_TRY(writer->database, SqlDatabase::open(writer->tables, options));
     return writer;
   }
@@ -97,7 +97,7 @@ template <class Row> SqlTable table_of(const Schema<Row>& schema, std::vector<Ro
   return out;
 }
 
-/// The rows of a rank that wait until its run is written.
+/// The rows of a rank that are written together with those of its run.
 struct RankSummary {
   std::vector<RankRecordRow> rank;
   std::vector<StepRecord> steps;
@@ -226,7 +226,7 @@ private:
     return out;
   }
 
-  /// The tables that have one file for each node of a run.
+  /// Writes the tables that have one file for each node of a run.
   Result<void> run_files(std::size_t plan) {
     std::vector<RankSummary> ranks = std::move(summaries_[plan]);
     std::vector<RankRecordRow> rank_rows;
@@ -268,15 +268,15 @@ private:
     return out;
   }
 
-  /// A file of one rank.
+  /// A written file with the rows of one rank.
   struct WrittenRank {
     std::int64_t rank = 0;
     std::string path;
     std::uint64_t bytes = 0;
   };
 
-  /// Files of ranks in a folder that are small together become one: of thousands of ranks each file
-  /// costs a reader more than its rows.
+  /// Joins small files of ranks in a folder. For thousands of ranks, opening each file would cost a
+  /// reader more than its rows.
   Result<void> join_small_files(const std::string& folder) {
     constexpr std::uint64_t kMostBytes = std::uint64_t{32} << 20U;
     std::vector<WrittenRank> files = std::move(rank_files_[folder]);
@@ -293,7 +293,7 @@ private:
     return {};
   }
 
-  /// The files in one that is named by their first and last rank, in their order.
+  /// Joins the files, in their order, into one file named after the first and last rank.
   Result<void> join(std::span<const WrittenRank> files, const std::string& folder) {
     std::vector<std::string> paths;
     for (const WrittenRank& file : files)
@@ -334,7 +334,7 @@ private:
     return {};
   }
 
-  /// Files of a run that was there before and that this one has not written again.
+  /// Removes old files of a replaced run that this run has not written again.
   void remove_old() {
     for (const std::string& file : out_.files)
       old_.erase(file);
@@ -350,7 +350,7 @@ private:
   std::vector<std::vector<RankSummary>> summaries_; ///< by run, ascending by rank
   std::set<std::string> old_;
   ExportDatabases databases_;
-  std::mutex mutex_;                                           ///< of what follows
+  std::mutex mutex_;                                           ///< guards the members below
   std::map<std::string, std::vector<WrittenRank>> rank_files_; ///< by folder
   ExportResult out_;
 };

@@ -1,4 +1,4 @@
-// Parts that come to one process from the others, on their way into reduce.
+// Parts that one process receives from the others, before reduce reads them.
 #pragma once
 
 #include "app/part_file.h"
@@ -14,16 +14,17 @@
 
 namespace rankscope {
 
-/// In memory as long as they are few, the others in the temporary folder (TMPDIR), where they are
-/// as long as the object.
+/// Stores parts in memory up to a limit, and further parts in the temporary folder (TMPDIR), which
+/// exists as long as the object.
 class GatheredParts {
 public:
-  /// What is put behind the first `in_memory` bytes goes to a folder.
+  /// Stores the first `in_memory` bytes in memory. Parts that no longer fit go to a folder.
   explicit GatheredParts(std::uint64_t in_memory = kInMemory) : in_memory_(in_memory) {}
 
-  /// A file of a run. Errors: kOutput.
+  /// Adds a part file to a run. Errors: kOutput.
   Result<void> put(std::size_t run, PartFile file);
-  /// Those of a run: files in memory, and folders, which are there as long as this object.
+  /// Returns the part files in memory, and below the folders with the others; both exist as long as
+  /// this object.
   [[nodiscard]] const std::vector<PartFile>& files(std::size_t run);
   [[nodiscard]] std::vector<std::string> folders(std::size_t run);
 
@@ -32,7 +33,8 @@ public:
 private:
   std::uint64_t in_memory_, held_ = 0;
   std::vector<std::vector<PartFile>> files_; ///< by run
-  /// By run: how often a name was put into folders; nodes may call their traces the same.
+  /// For each run, how often each name was put into folders: nodes may give their traces equal
+  /// names.
   std::vector<std::map<std::string, std::size_t>> in_folders_;
   std::optional<ScratchFolder> folder_;
 };

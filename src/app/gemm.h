@@ -1,4 +1,4 @@
-// Use cases of `rankscope gemm`: the GEMM steps of analyze by themselves, from traces.
+// Use cases of `rankscope gemm`: the GEMM steps of analyze as separate commands, from traces.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"
@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// Which traces or reports of a sweep; empty lists take all.
+/// Selects traces or reports of a sweep; an empty list selects all.
 struct RankFilter {
   std::vector<std::int64_t> threads, channels, ranks;
   [[nodiscard]] bool takes(const RunKey& key) const;
@@ -36,12 +36,13 @@ struct WrittenTable {
   std::vector<Finding> findings;
 };
 
-/// The plans of a sweep with the ranks that the filter takes; plans without one are left out.
-/// Errors: those of discover_sweep(), kUsage when nothing is left.
+/// Returns the plans of a sweep with the ranks that the filter selects. Plans without such a rank
+/// are left out. Errors: those of discover_sweep(), kUsage if no plan remains.
 Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
                                          const DiscoverOptions& discover, const RankFilter& filter);
 
-/// One of the three tables, from traces. Errors: kUnreadable when no trace has a GEMM, kOutput.
+/// Writes one of the three tables, from traces. Errors: kUnreadable if no trace has a GEMM,
+/// kOutput.
 Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request);
 
 } // namespace rankscope

@@ -45,7 +45,7 @@ Result<WrittenTable> written(Table table, std::string path) {
   return WrittenTable{std::move(table), std::move(path), {}};
 }
 
-/// What a row of a table says about its rank; -1 where it says nothing.
+/// The thread count, channel count and rank in a table row; -1 if the row has no value.
 using Place = std::tuple<double, double, double>;
 
 Place place_of(const Table& table, std::size_t row) {
@@ -62,7 +62,7 @@ Place place_of(const RunKey& key) {
           static_cast<double>(key.rank)};
 }
 
-/// The configuration that two cells of a table name.
+/// Returns the configuration with these thread and channel values.
 Configuration threads_and_channels(double threads, double channels) {
   Configuration out;
   out.set(kThreads, fmt::format("{}", threads));
@@ -73,19 +73,19 @@ Configuration threads_and_channels(double threads, double channels) {
 
 std::optional<std::int64_t> whole(const Value& v) {
   const double number = v.number();
-  constexpr double kMost = 1e15; // above it no double has a neighbour less than 1 away
+  constexpr double kMost = 1e15; // below this value, every integer is an exact double
   return std::fabs(number) < kMost ? std::optional(static_cast<std::int64_t>(number))
                                    : std::nullopt; // an empty value is not a number either
 }
 
-/// "5" of "top5_gemm_kernels_time_variance"; empty for other names.
+/// Returns "5" for "top5_gemm_kernels_time_variance"; empty for other names.
 std::string top_of(const std::string& name) {
   const std::size_t end = name.find('_');
   return name.rfind("top", 0) == 0 && end != std::string::npos && end > 3 ? name.substr(3, end - 3)
                                                                           : "";
 }
 
-/// How many rows failed, for a warning.
+/// Returns the number of failed rows, for a warning.
 std::size_t failed_rows(const Table& table) {
   std::size_t failed = 0;
   for (std::size_t r = 0; r < table.rows(); ++r)
@@ -94,7 +94,7 @@ std::size_t failed_rows(const Table& table) {
   return failed;
 }
 
-/// The GEMMs of every rank of the plans, in order; a lost rank is named and left out.
+/// Returns the GEMMs of every rank of the plans, in order. A lost rank is named and left out.
 Result<std::vector<RankGemms>> load_gemms(Session& ctx, const std::vector<RunPlan>& plans) {
   RS_TRY(auto parts, extract_ranks<RankGemms>(
                          ctx, pointers_to(plans), RankRun{},
@@ -152,7 +152,7 @@ Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv&
   std::map<Place, std::vector<std::size_t>> rows;
   for (std::size_t r = 0; r < variance.rows(); ++r)
     rows[place_of(variance, r)].push_back(r);
-  for (RunPlan& plan : plans) // each trace once, and only those that a row asks for
+  for (RunPlan& plan : plans) // read each trace once, and only traces that a row needs
     std::erase_if(plan.ranks, [&](const RankFile& file) {
       return rows.count(place_of({plan.configuration, file.rank})) == 0;
     });
@@ -183,7 +183,7 @@ Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& reque
     return Error{ErrorCode::kUnreadable, request.csv, "no column max_duration_timestamp_ms",
                  "run rankscope gemm timestamps first"};
   const OutputLayout layout(request.reports);
-  std::map<std::string, std::optional<Report>> books; // by path, each read once
+  std::map<std::string, std::optional<Report>> books; // by path; each report is read once
   std::vector<const Table*> collectives;
   for (std::size_t r = 0; r < timestamps.rows(); ++r) {
     const std::string path = layout.collective_report(threads_and_channels(

@@ -1,5 +1,5 @@
-// Use cases of `rankscope gemm` on reports and CSV files, of rankscope or of the scripts that wrote
-// the same: the only place that reads their cells by printed name is behind these.
+// Use cases of `rankscope gemm` on reports and CSV files from rankscope or from the scripts with
+// the same output. Only their implementation reads cells of these files by printed name.
 #pragma once
 
 #include "app/gemm.h"
@@ -9,37 +9,37 @@
 namespace rankscope {
 
 struct ReportedVariance {
-  std::string folder;   ///< with <T>thread/individual_reports
-  std::string csv_name; ///< relative to it; empty: the documented name
+  std::string folder;   ///< contains <T>thread/individual_reports
+  std::string csv_name; ///< relative to `folder`; empty: the documented name
   std::size_t top_k = 5;
   RankFilter filter;
 };
-/// The variance table of saved reports. Errors: kUnreadable without one, kOutput.
+/// Writes the variance table of saved reports. Errors: kUnreadable without a report, kOutput.
 Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVariance& request);
 
 struct TimestampsOfCsv {
   std::string csv;    ///< a variance table
-  std::string sweep;  ///< with its traces
-  std::string output; ///< CSV; empty: next to the input
+  std::string sweep;  ///< folder with the traces
+  std::string output; ///< CSV file; empty: next to the input
   double tolerance = 0.01;
   RankFilter filter;
   DiscoverOptions discover;
 };
-/// The timestamps of its rows, looked up in the traces.
+/// Writes the timestamps of the table's rows, looked up in the traces.
 Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv& request);
 
 struct OverlapOfCsv {
   std::string csv;     ///< a timestamps table
   std::string reports; ///< folder with <T>thread/collective_reports
-  std::string output;  ///< CSV; empty: next to the input
+  std::string output;  ///< CSV file; empty: next to the input
 };
-/// The collectives during its slowest calls, from collective reports.
+/// Writes the collectives that ran during the slowest calls of the table, from collective reports.
 Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& request);
 
 struct PlotsOfCsv {
-  std::string csv;    ///< a variance table; empty: that of the sweep
-  std::string sweep;  ///< or its outputs
-  std::string folder; ///< of the plots; empty: `plots` next to the table
+  std::string csv;    ///< a variance table; empty: the table of the sweep
+  std::string sweep;  ///< the sweep, or its outputs
+  std::string folder; ///< folder for the plots; empty: `plots` next to the table
   bool svg = false;
 };
 struct WrittenPlots {

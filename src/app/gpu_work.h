@@ -1,5 +1,5 @@
-// Commands whose answer is about GPU work end with exit code 3 when no trace contains any: a table
-// of zeros looks like a result.
+// Commands that report on GPU work exit with code 3 if no trace contains any: a table of zeros
+// looks like a result.
 #pragma once
 
 #include "analyses/sweep/sweep_facts.h"
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// kUnreadable, with what to do.
+/// Returns a kUnreadable error that says what to do.
 [[nodiscard]] Error no_gpu_work(const std::string& where);
 
 /// Returns no_gpu_work() if ranks were read and no rank has GPU work.

@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The ends of the workbooks' names in a folder of parts, by command.
+/// The endings of workbook names in a folder of parts, per command.
 inline constexpr const char* kAnalyzeReport = "analyze.xlsx";
 inline constexpr const char* kCompareReport = "compare.xlsx";
 

@@ -39,7 +39,8 @@ void add_recorder(const Trace& trace, Facts& facts) {
                             (end == "_not_in_file" ? " (not traced, or did not occur)" : ""));
 }
 
-/// Adds up to kNamed groups by name; of more groups, the number per description and size.
+/// Adds up to kNamed process groups by name. For more groups, adds the number of groups per
+/// description and size.
 void add_process_groups(const TraceHeader& header, Facts& facts) {
   constexpr std::size_t kNamed = 4;
   if (header.process_groups.size() <= kNamed) {
@@ -83,7 +84,7 @@ void add_header(const Trace& trace, Facts& facts) {
   add_process_groups(header, facts);
 }
 
-/// From the first start to the last end of its events.
+/// Returns the time from the first start to the last end of the trace's events.
 std::optional<std::int64_t> span_of(const Trace& trace) {
   const Events& e = trace.events;
   std::int64_t first = INT64_MAX;

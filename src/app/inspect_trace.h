@@ -25,7 +25,7 @@ struct CategoryCount {
   std::uint64_t events = 0;
 };
 
-/// The same as numbers, for programs; what the file does not say is blank.
+/// The properties of the trace as numbers, for programs; values that the file lacks are blank.
 struct TraceFigures {
   std::string file, vendor, device, backend;
   std::int64_t devices = 0;
@@ -33,7 +33,7 @@ struct TraceFigures {
   std::int64_t steps = 0, input_bytes = 0, memory_bytes = 0;
   std::int64_t events_in_file = 0, events = 0, python_events_skipped = 0, counters = 0;
   std::int64_t gpu_events = 0, linked = 0;
-  std::int64_t overlaps = 0, overlap_ns = 0; ///< of work on one stream with itself
+  std::int64_t overlaps = 0, overlap_ns = 0; ///< overlaps of GPU work on the same stream
 };
 
 /// Returns file, vendor, ranks, steps, span and sizes; leaves out facts that the file lacks.

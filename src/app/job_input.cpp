@@ -27,7 +27,7 @@ Result<JobParts> read_parts_of_job(Session& session, const RunPlan& plan,
   RankRun run;
   run.memory_bytes = memory_bytes;
   run.progress = plan.ranks.size() > 8;
-  run.quiet = plan.ranks.size() == 1; // then it is the error of the command
+  run.quiet = plan.ranks.size() == 1; // the command reports the error of a single rank
   Needs needs;
   const WhyNeeds of(needs);
   FactSteps steps{needs, {}};
@@ -52,7 +52,7 @@ Result<JobParts> read_parts_of_job(Session& session, const RunPlan& plan,
   return parts;
 }
 
-/// Ranks that the tests of `top` and `collectives` call slow or late.
+/// Returns the ranks that the tests of `top` and `collectives` call slow or late.
 std::vector<OutstandingRank> outstanding_of(const std::vector<RankGraph>& graphs,
                                             const std::vector<RankRecord>& records,
                                             const CollectiveFacts* collectives) {

@@ -1,5 +1,5 @@
-// The job graph of a run, from its traces: one trace or the ranks, each parsed once, or from parts
-// or cached facts. For `why` and `whatif`.
+// Reads the job graph of a run for `why` and `whatif`: from one trace or the traces of all ranks,
+// each parsed once, from parts, or from cached facts.
 #pragma once
 
 #include "analyses/collectives/run_consistency.h"
@@ -18,8 +18,8 @@ namespace rankscope {
 struct JobInputRequest {
   std::vector<std::string> inputs; ///< a trace ("-": standard input), or folders and files of ranks
   DiscoverOptions discover;
-  std::string gpu_arch;           ///< as report takes it
-  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
+  std::string gpu_arch;           ///< same values as for report
+  std::uint64_t memory_bytes = 0; ///< for traces in memory; 0 = half of the free memory
 };
 
 struct JobInput {
@@ -27,22 +27,23 @@ struct JobInput {
   JobRun run;
   /// Ranks and groups that the tests of `top` and `collectives` call slow or late.
   RunSuspects suspects;
-  std::int64_t job_ranks = 0;      ///< of the job as its traces say; 0: unknown
-  std::int64_t clock_error_ns = 0; ///< the largest residual of a rank's aligned clock, or of a
-                                   ///< rank whose clock could not be aligned
+  std::int64_t job_ranks = 0; ///< number of ranks in the job according to its traces; 0: unknown
+  /// The largest residual of a rank's clock, including clocks that could not be aligned.
+  std::int64_t clock_error_ns = 0;
 };
 
-/// Of these ranks, in the same order. `collectives`: theirs; may be null.
+/// Returns the job of these ranks, in the same order. `collectives`: the collectives of the ranks;
+/// may be null.
 [[nodiscard]] JobInput job_of(std::string title, std::vector<RankGraph> graphs,
                               const std::vector<RankRecord>& records,
                               const std::vector<RankIdentity>& identities,
                               const CollectiveFacts* collectives);
 
-/// What does not fit among the ranks is named. Errors: kUnreadable when no rank could be read or no
-/// rank has GPU work.
+/// Reads the job of a plan. The diagnostics name contradictions between the ranks. Errors:
+/// kUnreadable if no rank could be read or no rank has GPU work.
 [[nodiscard]] Result<JobInput> read_job_of(Session& session, const RunPlan& plan,
                                            std::uint64_t memory_bytes);
-/// Of the run that is asked for. Errors: those and those of plan_top().
+/// Finds the requested run and reads its job. Errors: those of read_job_of() and plan_top().
 [[nodiscard]] Result<JobInput> read_job(Session& session, const JobInputRequest& request);
 
 } // namespace rankscope

@@ -13,14 +13,14 @@ constexpr auto kIdle = static_cast<std::size_t>(WorkKind::kIdle);
 constexpr auto kAll = static_cast<std::size_t>(WorkKind::kAll);
 constexpr std::size_t kKinds = kAll + 1;
 
-/// Where work of a kind begins (+1) or ends (-1).
+/// A time at which work of a kind begins (+1) or ends (-1).
 struct Edge {
   std::int64_t at_ns = 0;
   std::uint8_t kind = 0;
   std::int8_t step = 0;
 };
 
-/// The kind of each GPU event by its category and name.
+/// Determines the kind of each GPU event from its category and name.
 class Kinds {
 public:
   explicit Kinds(const Trace& trace)
@@ -46,17 +46,17 @@ private:
   static constexpr std::uint8_t kUnasked = 255;
   const Trace& trace_;
   std::vector<bool> communicates_;
-  std::vector<std::uint8_t> known_; ///< by name
+  std::vector<std::uint8_t> known_; ///< indexed by name
 };
 
 struct Sum {
   std::int64_t busy_ns = 0;
   std::int64_t busy_covered_ns = 0;
   double joules = 0, low = 0, high = 0;
-  double covered_ns = 0; ///< that the joules stand for: parts of moments that kinds share
+  double covered_ns = 0; ///< time that the joules cover; kinds that run together share it equally
 };
 
-/// `edges` of one device, by time.
+/// Sums the energy per kind. `edges`: the edges of one device, sorted by time.
 std::array<Sum, kKinds> sums_of(const std::vector<Edge>& edges, const EnergyCurve& curve) {
   std::array<Sum, kKinds> out;
   std::array<std::int64_t, kKinds> running{};

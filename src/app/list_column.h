@@ -1,4 +1,5 @@
-// Columns whose cells are lists of texts: as JSON in the cell, a list in JSON.
+// Columns with lists of texts as cells: a table cell contains the list as JSON text, JSON output a
+// JSON list.
 #pragma once
 
 #include "base/json_text.h"

@@ -26,7 +26,8 @@ RankRun unlinked(bool quiet) {
   return run;
 }
 
-/// What is taken out of the times of each rank; those that stay on the time base are named.
+/// Returns the clock correction to subtract from the times of each rank. Names ranks that stay on
+/// the time base.
 Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPlan& plan) {
   RS_TRY(const auto ranks,
          extract_ranks<RankCollectives>(
@@ -54,7 +55,8 @@ Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPla
   return out;
 }
 
-/// The plan with the chosen ranks; those that have no trace are named, unless discovery did.
+/// Returns the plan with only the chosen ranks. Names chosen ranks without a trace, unless
+/// discovery has already named them.
 RunPlan chosen_ranks(Session& ctx, const RunPlan& plan, const std::vector<std::int64_t>& ranks) {
   RunPlan out = plan;
   if (ranks.empty())
@@ -89,7 +91,8 @@ struct SampledCounters {
   std::vector<CounterTrack> tracks;
 };
 
-/// Read before the traces, so that a wrong file is reported at once.
+/// Reads the sample tables. Called before traces are read, so that a wrong file is reported at
+/// once.
 Result<std::vector<SampledCounters>> sampled_counters(const MergeRequest& request) {
   std::vector<SampledCounters> out;
   for (const std::string& path : request.samples) {
@@ -115,17 +118,17 @@ void add_counters(Session& ctx, const std::vector<SampledCounters>& counters,
       ctx.diagnostics.add(counters::merge_samples_outside(), one.path);
 }
 
-/// The critical path of the run in the unix times of its ranks' files, less what is taken out of
-/// them.
+/// Returns the critical path of the run in the Unix times of the ranks' files, after clock
+/// correction.
 Result<std::vector<PathSlice>> path_slices(Session& ctx, const RunPlan& plan,
                                            const std::map<std::int64_t, ClockLine>& clocks) {
-  QuietSession quiet(ctx.threads); // the merge names problems
+  QuietSession quiet(ctx.threads); // the merge itself names problems
   RS_TRY(const JobInput job, read_job_of(quiet, plan, 0));
   const JobRun& run = job.run;
   std::vector<PathSlice> out;
   for (const PathPiece& piece : critical_path(run.graph)) {
     const RankGraph& rank = run.ranks[run.rank_of[piece.node]];
-    // of a collective the arrival begins and the transfer ends with its event in the file
+    // a collective's arrival begins, and its transfer ends, with its event in the file
     const RankNode& node = run.node(piece.node);
     const std::int64_t event_end = node.start_ns + (run.is_activity(piece.node) ? node.dur_ns : 0);
     const std::int64_t end =
@@ -223,7 +226,7 @@ Result<void> merge_sweep(Session& ctx, const MergeRequest& request, const std::s
       continue;
     }
     if (run.error().code == ErrorCode::kOutput)
-      return run.error(); // a full disk will not get better
+      return run.error(); // a full disk stays full
     ++failed;
     ctx.diagnostics.add(counters::merge_run_failed(plan.configuration.label, run.error().what),
                         plan.folder);

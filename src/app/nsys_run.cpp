@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs `nsys` with its output on our stderr, so that stdout keeps the summary alone.
+/// Runs `nsys` with its output on our stderr, so that stdout contains only the summary.
 Result<void> spawn_nsys(std::vector<std::string> arguments, const std::string& report) {
   ProcessSpec spec;
   spec.argv = std::move(arguments);
@@ -53,7 +53,7 @@ Result<NsysData> read_input(const NsysInput& in) {
   return read_report(in);
 }
 
-/// FILE.sqlite, FILE.nsys-rep, or the prefix of the CSV tables.
+/// Returns the input that a path names: FILE.sqlite, FILE.nsys-rep, or the prefix of CSV tables.
 Result<NsysInput> describe_file(const NsysRequest& f) {
   NsysInput in = f.single;
   const fs::path path(f.file);
@@ -80,7 +80,8 @@ Result<NsysInput> describe_file(const NsysRequest& f) {
   return in;
 }
 
-/// Checks the flags for FILE so that errors name them; the summary names a configuration's keys.
+/// Checks the flags for FILE so that errors name the flags. For a configuration file, the summary
+/// names the keys.
 Result<void> check_flags(const NsysInput& input) {
   if (input.iterations == 0)
     return Error{ErrorCode::kUsage, "", "--iters is needed: the iterations recorded in FILE", ""};
@@ -92,13 +93,13 @@ Result<void> check_flags(const NsysInput& input) {
   return {};
 }
 
-/// An error in the classes of the file that --classes names.
+/// Returns an error in the classes file, which --classes names.
 Error in_classes(const std::string& file, Error error) {
   error.where = "--classes " + file;
   return error;
 }
 
-/// The inputs and classes of the request, checked before the long part.
+/// Returns the inputs and classes of the request, checked before the long part.
 Result<NsysConfig> plan(const NsysRequest& request) {
   if (request.config.empty() == request.file.empty())
     return Error{ErrorCode::kUsage, "", "expected either --config or one FILE", ""};
@@ -138,7 +139,7 @@ Result<NsysRun> run_nsys(Session& session, const NsysRequest& request) {
   RS_TRY(const NsysConfig config, plan(request));
   NsysRun out;
   std::optional<Error> last;
-  const auto failed = [&](Error error) { // the caller reports the last one
+  const auto failed = [&](Error error) { // the caller reports the last error
     if (last)
       session.warn(last->message());
     last = std::move(error);

@@ -1,5 +1,5 @@
-// Nsight Systems reports to their summary: CSV tables, SQLite exports, or reports that nsys
-// exports.
+// Summarizes Nsight Systems reports: CSV tables, SQLite exports, or reports that nsys exports
+// first.
 #pragma once
 
 #include "analyses/nsys/nsys_summary.h"
@@ -14,7 +14,7 @@
 namespace rankscope {
 
 struct NsysRequest {
-  std::string file;    ///< FILE.sqlite, FILE.nsys-rep or the prefix of CSV tables; or:
+  std::string file;    ///< FILE.sqlite, FILE.nsys-rep or the prefix of CSV tables; else `config`
   std::string config;  ///< JSON with inputs and kernel classes
   std::string classes; ///< JSON map from part of a kernel's name to its class; "" = none
   NsysInput single;    ///< iterations, gpus, nvtx_tag and title of `file`
@@ -22,13 +22,14 @@ struct NsysRequest {
 };
 
 struct NsysRun {
-  std::vector<NsysSummary> summaries; ///< of the inputs that could be read, in their order
+  std::vector<NsysSummary> summaries; ///< one per input that could be read, in input order
   Report report;
-  std::optional<Error> failure; ///< of the one input, when there is no other
+  std::optional<Error> failure; ///< error of the input, if it is the only input
 };
 
-/// Inputs that cannot be read are warned of; with others left the session is partial. Errors:
-/// kUsage, kUnreadable when no input of several could be read, kOutput.
+/// Summarizes the inputs. Warns of inputs that cannot be read; if other inputs remain, the session
+/// is partial. Errors: kUsage, kUnreadable if several inputs were given and no input could be read,
+/// kOutput.
 Result<NsysRun> run_nsys(Session& session, const NsysRequest& request);
 
 } // namespace rankscope

@@ -25,8 +25,8 @@
 namespace rankscope {
 namespace {
 
-/// Pages of ranks. Of more ranks than a page shows one by one they are
-/// put aside: memory has their numbers and times.
+/// The page data of all ranks. If there are more ranks than a page shows separately, the data are
+/// put in a store; memory contains only rank numbers and times.
 class RankPages {
 public:
   explicit RankPages(std::size_t ranks) : aside_(ranks > ShownRanks::kMost) {}
@@ -48,7 +48,8 @@ public:
     pages_.insert_or_assign(rank, std::move(head));
     return {};
   }
-  /// Hands the pages over, ascending by rank; those put aside come from here still.
+  /// Moves the pages to `to`, ascending by rank. Pages in the store are still loaded through this
+  /// object.
   void give(RunPageInput& to) {
     for (auto& [rank, page] : pages_)
       to.ranks.push_back(std::move(page));
@@ -78,7 +79,7 @@ Result<std::size_t> write_page(OutputFile file, const std::string& title, const 
   return text.size();
 }
 
-/// Of a folder; files that were named by themselves have no such place.
+/// Returns the links of an input folder; inputs that are files have no links.
 std::vector<PageLink> links_of(const PageRequest& request) {
   std::error_code ec;
   if (request.run.inputs.size() != 1 ||
@@ -87,7 +88,7 @@ std::vector<PageLink> links_of(const PageRequest& request) {
   return links_beside(request.run.inputs.front(), request.output);
 }
 
-/// The facts of a sweep that analyze has not seen.
+/// Returns the facts of a sweep that analyze has not processed.
 Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plans,
                               const PageRequest& request) {
   std::vector<ConfigResult> configs(plans.size());
@@ -124,7 +125,8 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   return facts_of(configs, kGemmsOfPage, GemmRanking::kRange);
 }
 
-/// Of a run of how many ranks the page's detail is: parts were made for so many.
+/// Returns the number of ranks that determines the page's detail. For parts, this is the number of
+/// ranks that they were made for.
 std::size_t ranks_of_page(Session& session, const RunPlan& plan) {
   const std::size_t ranks = plan.ranks.size(), of_parts = ranks_of_run(plan);
   if (of_parts != ranks)

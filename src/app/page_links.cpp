@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLinks = 200;
 
-/// As a path of a URL. A colon is written as its byte too: no folder's name becomes a scheme.
+/// Encodes a path for a URL. A colon is encoded too, so that a folder name cannot look like a URL
+/// scheme.
 std::string encoded(const std::string& path) {
   return percent_encoded(path, [](char c) { return is_plain_in_names(c) || c == '~' || c == '/'; });
 }
@@ -76,7 +77,7 @@ std::vector<PageLink> links_beside(const std::string& folder, const std::string&
       links.add(of_configuration(fmt::format("rank {}", report.key.rank), report.key.configuration),
                 report.path);
   }
-  if (!sweep) { // which looks below the folder too
+  if (!sweep) { // a sweep already has these links
     const OutputLayout layout(folder);
     for (const std::string& report : layout.saved_collective_reports())
       links.add("collectives", report);

@@ -1,4 +1,4 @@
-// Links of a page to files that analyze and merge left next to the page's data.
+// Links from a page to files that analyze and merge wrote next to the page's data.
 #pragma once
 
 #include "pages/data/page_head.h"
@@ -9,8 +9,9 @@
 namespace rankscope {
 
 /// Returns links to the workbooks, the sweep's report and the merged traces that analyze and merge
-/// wrote in `folder` (of a run or a sweep); those of all ranks first, at most 200. Addresses are
-/// relative to the page's folder, so that both can be moved together.
+/// wrote in `folder` (a run or a sweep). Links to files about all ranks are first; at most 200
+/// links are returned. Addresses are relative to the page's folder, so that both can be moved
+/// together.
 [[nodiscard]] std::vector<PageLink> links_beside(const std::string& folder,
                                                  const std::string& page);
 

@@ -7,7 +7,8 @@
 namespace rankscope {
 namespace {
 
-/// Before anything is made of them. Errors: kUnreadable for what --require-all-ranks is about.
+/// Checks --require-all-ranks before any output is made. Errors: kUnreadable if shards or ranks are
+/// missing.
 Result<void> check_all_there(const PartSet& parts, const std::vector<RunPlan>& plans) {
   if (!parts.absent_shards().empty())
     return Error{ErrorCode::kUnreadable, "reduce", parts.absent_shards(), ""};
@@ -17,7 +18,8 @@ Result<void> check_all_there(const PartSet& parts, const std::vector<RunPlan>& p
   return {};
 }
 
-/// An option that decides what is taken of a trace, as the command line has it and as the parts do.
+/// Checks that an option for extracting facts is equal on the command line and in the parts. A
+/// default value on the command line matches any value.
 template <class Value>
 Result<void> check_option(const char* flag, const Value& given, const Value& of_parts,
                           const Value& unsaid) {
@@ -60,7 +62,7 @@ Result<void> PartRuns::add(Session& session, const PartialRequest& of,
 }
 
 PartRuns::Run* PartRuns::find(const std::vector<std::string>& inputs) {
-  Run* out = nullptr; // of those that are called the same that which was asked for least
+  Run* out = nullptr; // among runs with equal inputs, the run requested least often
   for (Run& run : runs_) {
     const std::vector<std::string>& own = run.parts->facts().inputs;
     if ((own == inputs || (inputs.size() == 1 && own.front() == inputs.front())) &&

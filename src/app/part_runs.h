@@ -1,5 +1,5 @@
-// PartRuns: the runs of a command that come from parts, which `partial` or the processes of a job
-// have made: the source of the session (engine/rank_source.h).
+// PartRuns: the source of the session (engine/rank_source.h) for a command whose runs are read from
+// parts. `partial` or the processes of a job have made the parts.
 #pragma once
 
 #include "app/part_set.h"
@@ -14,9 +14,9 @@ namespace rankscope {
 
 class PartRuns final : public RankSource {
 public:
-  /// A run of the command that `of` names, in folders of parts or as files in memory, which outlive
-  /// this. Calls `of.opened` with what was found. Errors: those of PartSet::open(), kUsage when the
-  /// parts were made for something else.
+  /// Adds a run of the command that `of` names, from folders of parts or from files in memory. The
+  /// files must outlive this object. Calls `of.opened` with the facts of the parts. Errors: those
+  /// of PartSet::open(), kUsage if the parts were made for another command or other options.
   Result<void> add(Session& session, const PartialRequest& of,
                    const std::vector<std::string>& folders, const std::vector<PartFile>& files);
 

@@ -24,7 +24,7 @@ std::string leaf(const std::string& path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
-/// Returns the problems except missing ranks: each shard lacks the ranks of the others.
+/// Returns the problems except missing ranks: each shard lacks the ranks of other shards.
 Diagnostics without_missing(const Diagnostics& all) {
   Diagnostics out;
   for (const Problem& p : all.problems())
@@ -98,7 +98,7 @@ Result<void> PartSet::copy_report(const RankFile& file, std::string_view kind,
   const auto found = beside_.find(leaf(name));
   if (found == beside_.end())
     return Error{ErrorCode::kUnreadable, name, "is missing", "rankscope partial makes it again"};
-  // of several, that in the part's folder; of a part in memory its file may have gone to a folder
+  // prefer the file in the part's folder; for a part in memory, the file may be in another folder
   const auto same = std::find_if(found->second.begin(), found->second.end(),
                                  [&name](const Place& place) { return place.path == name; });
   RS_TRY(const std::string bytes,
@@ -106,7 +106,7 @@ Result<void> PartSet::copy_report(const RankFile& file, std::string_view kind,
   return write_whole(path, bytes);
 }
 
-/// Whether its trace is as the shards found it.
+/// Returns whether the trace of the part is unchanged since the shards found it.
 bool PartSet::is_current(const RankParts& parts, const std::string& name) const {
   if (facts_.local) {
     const auto at = changed_ns_.find(name);
@@ -138,7 +138,7 @@ Result<std::shared_ptr<PartSet>> PartSet::open(Session& session,
     std::vector<std::string> names;
     std::error_code ec;
     for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
-      if (std::error_code aside; it->is_regular_file(aside)) // a pipe would wait for its writer
+      if (std::error_code aside; it->is_regular_file(aside)) // opening a pipe blocks
         names.push_back(it->path().filename().string());
     if (ec)
       return Error{ErrorCode::kUnreadable, folder, "cannot be listed: " + ec.message(),
@@ -160,11 +160,11 @@ Result<std::shared_ptr<PartSet>> PartSet::open(Session& session,
   return out;
 }
 
-/// Those that can be read, by their index; one that is there twice is named.
+/// Returns the shards that can be read, sorted by index. Names duplicate shards.
 std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
                                                       const std::vector<Place>& places) {
   std::vector<FoundShard> out;
-  std::map<std::string, std::string> seen; // content, where it is
+  std::map<std::string, std::string> seen; // file content to its path
   for (const Place& place : places) {
     const Result<std::string> bytes = bytes_of(place);
     Result<ShardFile> shard = bytes ? decode_shard_file(*bytes) : bytes.error();
@@ -193,7 +193,7 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
     ShardFile same = shard;
     same.index = 0;
     same.modified_ns.clear();
-    if (shard.local) { // each has seen its own, under whatever name its node has for it
+    if (shard.local) { // each node found its own ranks, and may name the run differently
       same.inputs.clear();
       same.run = same.sweep = {};
       same.one_file = false;
@@ -205,9 +205,10 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
     std::set<std::uint64_t> indices;
     std::uint64_t count = 1;
     std::int64_t newest_ns = 0;
-    std::string asked;                     ///< of what, and with what options
-    std::set<std::string> traces, folders; ///< that were found, and of its files
-    /// What `found` found was found again: not another node's, whose folder is called the same.
+    std::string asked;                     ///< inputs and options of the request
+    std::set<std::string> traces, folders; ///< traces found, and folders of the shard files
+    /// Returns whether this run found all traces of `found` again in the same folder. False for
+    /// another node whose folder has the same name.
     [[nodiscard]] bool holds_all_of(const FoundShard& found) const {
       return folders.count(fs::path(found.place.path).parent_path().string()) > 0 &&
              std::all_of(found.shard.modified_ns.begin(), found.shard.modified_ns.end(),
@@ -262,7 +263,7 @@ std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64
                                                       const ShardFile& like) {
   std::map<std::uint64_t, FoundShard> found;
   for (const Place& place : places) {
-    if (changed_ns_.count(leaf(place.path)) > 0) // a shard that is there has it
+    if (changed_ns_.count(leaf(place.path)) > 0) // the part belongs to a shard in `there`
       continue;
     const Result<RankParts> parts = read(place);
     const std::optional<NodeShard> by = parts ? parts->node : std::nullopt;
@@ -290,7 +291,7 @@ std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64
   for (auto& [index, shard] : found) {
     RunPlan& plan = shard.shard.run.plans.front().plan;
     std::ranges::sort(plan.ranks, {}, &RankFile::rank);
-    if (like.sweep.plans.size() == 1) { // of which configuration of several is not known
+    if (like.sweep.plans.size() == 1) { // otherwise the rank's configuration is unknown
       shard.shard.sweep = shard.shard.run;
       shard.shard.sweep.plans.front().plan.configuration =
           like.sweep.plans.front().plan.configuration;
@@ -308,7 +309,7 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
   for (FoundShard& found : shards) {
     there.insert(found.shard.index);
     for (const auto& [path, ns] : found.shard.modified_ns) {
-      std::int64_t& newest = facts_.modified_ns[path]; // of shards that ran one after the other
+      std::int64_t& newest = facts_.modified_ns[path]; // shards may have run at different times
       newest = std::max(newest, ns);
     }
     if (!found.shard.local)
@@ -349,7 +350,7 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
 
 /// Unites the ranks that each shard found, and names the missing ones.
 void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
-  // nodes may name the same run differently, each after its folder
+  // nodes may name the same run differently, after their folders
   std::set<std::int64_t> ranks;
   const bool one_run = std::all_of(shards.begin(), shards.end(), [&](const FoundShard& found) {
     const std::vector<KnownPlan>& plans = found.shard.sweep.plans;
@@ -379,7 +380,7 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
     }
     for (KnownPlan& known : out.plans) {
       known.plan.missing_ranks.clear();
-      if (known.plan.ranks.size() >= 2) // one trace is not a run
+      if (known.plan.ranks.size() >= 2) // a single trace is not a run
         known.plan.missing_ranks = missing_ranks(known.plan.ranks, known.worlds);
       if (!known.plan.missing_ranks.empty())
         out.diagnostics.add(counters::missing_ranks(missing_ranks_text(known.plan.missing_ranks)),
@@ -398,7 +399,7 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
   facts_.sweep = unite_plans(&ShardFile::sweep, "sweep");
 }
 
-/// One file for each name: where there are several, the first that can be used.
+/// Chooses one file for each part name: the first usable one. Names the others.
 void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
   for (const Place& place : places) {
     const auto [at, fresh] = ranks_.emplace(leaf(place.path), place);
@@ -426,7 +427,8 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
   }
 }
 
-/// Where shards left nothing: the ranks without a part are missing ranks, named together.
+/// Returns the plan. If shards left no parts, moves ranks without a part to the missing ranks and
+/// names them together.
 RunPlan PartSet::planned(Diagnostics& diag, const KnownPlan& known) const {
   RunPlan plan = known.plan;
   plan.parts = shared_from_this();

@@ -1,6 +1,6 @@
-// PartSet: the folder of parts of a run, or several that were brought together: which shards left
-// something, which ranks of which configurations they make, and where each rank's part is. Files
-// are judged here only.
+// PartSet: the parts of a run in one folder, or in several folders that were copied together. Finds
+// which shards left parts, which ranks of which configurations they contain, and where the part of
+// each rank is. Only this class judges the files.
 #pragma once
 
 #include "app/part_file.h"
@@ -20,17 +20,19 @@ namespace rankscope {
 
 class PartSet final : public PartSource, public std::enable_shared_from_this<PartSet> {
 public:
-  /// `folders` and `files` are one run's. What is absent, damaged, of another run or there twice is
-  /// named in the session's diagnostics. Errors: kUnreadable when no shard left anything.
+  /// Opens the parts of one run in `folders` and `files`. The session's diagnostics name parts that
+  /// are missing, damaged, duplicate or from another run. Errors: kUnreadable if no shard left
+  /// parts.
   static Result<std::shared_ptr<PartSet>> open(Session& session,
                                                const std::vector<std::string>& folders,
                                                const std::vector<PartFile>& files);
 
-  /// Which shards left nothing: "shard 1 of 4 left no parts"; "" = none.
+  /// Returns the shards that left no parts: "shard 1 of 4 left no parts"; "" = all left parts.
   [[nodiscard]] const std::string& absent_shards() const { return absent_shards_; }
-  /// The ranks of all shards as one run, as discover_run() of all traces says and names them.
+  /// Returns the ranks of all shards as one run, with the result and names of discover_run() on all
+  /// traces.
   Result<RunPlan> run_plan(Diagnostics& diag) const;
-  /// The same of discover_sweep().
+  /// Returns the configurations of all shards, with the result of discover_sweep() on all traces.
   Result<std::vector<RunPlan>> sweep_plans(Diagnostics& diag) const;
 
   [[nodiscard]] Result<RankParts> parts_of(const RunPlan& plan,
@@ -41,15 +43,15 @@ public:
   [[nodiscard]] const ShardFile& facts() const override { return facts_; }
 
 private:
-  /// Where a file is.
+  /// The location of a file.
   struct Place {
-    std::string path;                 ///< for messages, and to be read
-    const PartFile* memory = nullptr; ///< it is there
+    std::string path;                 ///< for messages and for reading
+    const PartFile* memory = nullptr; ///< set if the file is in memory
   };
   struct FoundShard {
     Place place;
     ShardFile shard;
-    std::int64_t written_ns = 0; ///< when its file was, 0 in memory
+    std::int64_t written_ns = 0; ///< when the file was written; 0 in memory
   };
 
   PartSet() = default;
@@ -67,10 +69,10 @@ private:
 
   ShardFile facts_;
   std::string absent_shards_;
-  /// When the trace of a part was changed, of nodes' own traces: by name, which may be that of
-  /// several.
+  /// For nodes with local traces: when the trace of each part was changed. The key is the part's
+  /// name, which several traces may share.
   std::map<std::string, std::set<std::int64_t>, std::less<>> changed_ns_;
-  std::map<std::string, Place, std::less<>> ranks_;               ///< by name
+  std::map<std::string, Place, std::less<>> ranks_;               ///< part files by name
   std::map<std::string, std::vector<Place>, std::less<>> beside_; ///< other files, by name
 };
 

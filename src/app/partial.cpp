@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Takes a file of parts that is finished.
+/// Accepts a finished part file.
 using Sink = std::function<Result<void>(PartFile)>;
 
 /// One run of `partial`.
@@ -95,7 +95,7 @@ private:
           shard_.modified_ns.emplace(file.path, trace_stamp(file.path).changed_ns);
     PartOptions& options = shard_.options;
     if (!options.gpu_arch.empty() && options.gpu_arch != "none")
-      RS_CHECK(load_gpu_arch(options.gpu_arch)); // else each rank would be lost by it
+      RS_CHECK(load_gpu_arch(options.gpu_arch)); // otherwise each rank would fail because of it
     if (fs::is_regular_file(options.gpu_arch, ec))
       options.gpu_arch_mark = content_mark(options.gpu_arch);
     shard_.page_ranks = page_ranks();
@@ -116,7 +116,7 @@ private:
     });
   }
 
-  /// The folders of the batch report, as a sweep.
+  /// Finds the folders of the batch report, as the configurations of a sweep.
   Result<void> find_folders() {
     if (shard_.options.wanted.size() > 1 || shard_.local || shard_.inputs.size() != 1)
       return Error{ErrorCode::kUsage, "partial",
@@ -137,13 +137,13 @@ private:
   Result<void> find_ranks() {
     DiscoverOptions options_here = request_.discover;
     if (request_.local)
-      options_here.require_all_ranks = false; // the others are on other nodes
+      options_here.require_all_ranks = false; // other ranks are on other nodes
     Result<RunPlan> run = discover_run(request_.inputs, options_here, shard_.run.diagnostics);
     if (run)
       shard_.run.plans.push_back({std::move(*run), {}});
     else
       shard_.run.error = run.error();
-    // a second listing, whose heads of files are read again: only for those that take a sweep
+    // only commands over sweeps need this second listing, which reads the file headers again
     if (!wants_a_sweep()) {
       shard_.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was asked for", ""};
     } else if (request_.inputs.size() == 1) {
@@ -162,7 +162,7 @@ private:
     return {};
   }
 
-  /// How many ranks the run has by the heads of its traces: no shard sees all of them.
+  /// Counts the world sizes in the headers of the traces: no shard sees all ranks of the run.
   void ask_heads() {
     std::map<std::string, std::optional<std::int64_t>> worlds;
     for (KnownPlans* of : {&shard_.run, &shard_.sweep})
@@ -189,8 +189,8 @@ private:
     return ranks;
   }
 
-  /// Returns the ranks of this shard, each trace once: those of the sweep, then those that only the
-  /// run has. Missing ranks are not the fault of a shard: reduce reports them.
+  /// Returns the ranks of this shard, each trace once: first the ranks of the sweep, then the ranks
+  /// that only the run has. A shard does not report missing ranks: reduce reports them.
   std::vector<RunPlan> choose() {
     std::vector<RunPlan> out;
     std::set<std::string> seen;
@@ -212,7 +212,8 @@ private:
     return out;
   }
 
-  /// Names another run in the same folder: its parts stay, but no command reads them any more.
+  /// Names another run that used the same folder: its parts stay, but no command reads them any
+  /// more.
   void name_replaced() {
     if (folder_.empty())
       return;
@@ -224,8 +225,8 @@ private:
           counters::parts_replaced(fmt::format("{}", fmt::join(before->inputs, ", "))), path);
   }
 
-  /// Takes out the ranks with existing parts from these traces and options. Errors: kOutput for a
-  /// part of another node's trace with the same name.
+  /// Removes the ranks with existing parts of the same traces and options from the plans. Errors:
+  /// kOutput for a part of another node's trace with the same name.
   Result<void> reuse(std::vector<RunPlan>& plans) {
     const std::string options = shard_.options.text();
     std::optional<Error> of_another_node;
@@ -330,7 +331,7 @@ private:
     return parts;
   }
 
-  /// The workbooks of a rank, to the scratch folder.
+  /// Writes the workbooks of a rank to the scratch folder.
   Result<void> write_reports(const RankItem& item, const LoadedTrace& trace) const {
     for (const auto& [kind, report] : reports_)
       RS_CHECK(write_individual_report(
@@ -357,7 +358,7 @@ private:
   std::string scratch_;
   std::map<std::string, ReportOptions> reports_; ///< workbooks of each rank, by kind
   ShardFile shard_;
-  std::map<std::string, std::string> marks_; ///< of traces before they are read, by name of part
+  std::map<std::string, std::string> marks_; ///< trace states before reading, by part name
   PartialResult out_;
 };
 

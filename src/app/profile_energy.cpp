@@ -12,7 +12,7 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kGapPeriods = 2.5; ///< as the sampler counts gaps
+constexpr double kGapPeriods = 2.5; ///< the sampler counts gaps with the same factor
 
 Json rows_json(const std::vector<StepEnergy>& rows) {
   Json out = Json::list();
@@ -33,7 +33,7 @@ Json rows_json(const std::vector<StepEnergy>& rows) {
   return out;
 }
 
-/// The environment that the command had.
+/// Returns the environment in which the command ran.
 std::map<std::string, std::string> environment_of(const PreparedRun& prepared) {
   std::map<std::string, std::string> out;
   if (prepared.keeper.empty())

@@ -57,10 +57,10 @@ std::string default_out(const std::string& run_id, int rank) {
   for (const char* name : {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID"})
     if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
       return fmt::format("profile_{}", value);
-  return "profile_run"; // the same for all ranks
+  return "profile_run"; // equal for all ranks
 }
 
-/// The folder of the run, or of one of its models and ranks.
+/// Returns the folder of the run; with several runs, the subfolder of the model and rank.
 std::string folder_of(const ProfileRequest& request, const RunIdentity& identity, bool several) {
   std::string out = request.out.empty() ? default_out(identity.run_id, identity.rank) : request.out;
   if (several) {
@@ -107,7 +107,7 @@ std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
     w.env.insert(w.env.end(), model.env_vars.begin(), model.env_vars.end());
     w.timeout_s = model.timeout_s;
     w.of = model;
-    // a model that two tags select: its second run needs a separate folder
+    // if two tags select a model, its second run needs a separate folder
     const auto taken = [&] {
       return std::ranges::any_of(out, [&](const Wanted& o) { return o.model == w.model; });
     };
@@ -140,7 +140,7 @@ Result<void> check_natives(const RunRequest& run) {
   return {};
 }
 
-/// A trace that a reader knows, by name or first bytes.
+/// Returns whether a reader recognises the file as a trace, by name or first bytes.
 bool readable(const std::string& path) {
   return is_trace_file(path, readers()) && inspect_file(path, readers()).trace;
 }
@@ -176,7 +176,8 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
   return out;
 }
 
-/// The one whose counters are asked for; of several the first, which a note says.
+/// Returns the GPU architecture for counters. If there are several, returns the first and adds a
+/// note.
 std::string architecture(const std::string& sysfs_root, std::vector<std::string>& notes) {
   const std::vector<std::string> all = gpu_architectures(sysfs_root);
   if (all.size() > 1)
@@ -184,7 +185,7 @@ std::string architecture(const std::string& sysfs_root, std::vector<std::string>
   return all.empty() ? "" : all[0];
 }
 
-/// The commands become those that run a copy on each GPU.
+/// Replaces the commands by commands that run a copy on each GPU.
 Result<void> replicate(const ProfileRequest& request, std::vector<Wanted>& wanted) {
   if (!request.docker.empty())
     return Error{ErrorCode::kUsage, "--replicate-per-gcd", "does not reach into a container",
@@ -212,7 +213,7 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
   notes.insert(notes.end(), context.notes.begin(), context.notes.end());
   if (request.docker.empty() && !context.docker_gpus.empty())
     notes.emplace_back("docker_gpus has no effect without --docker: the command sees all GPUs");
-  ToolTable known; // to read it takes longer than the rest of a run without tools
+  ToolTable known; // reading it takes longer than the rest of a run without tools
   if (!request.tools.empty() || !context.tools.empty() || !request.tables.empty()) {
     RS_TRY(known, tool_table(request, notes));
   }
@@ -303,7 +304,7 @@ Result<std::vector<ProfileFact>> check_prepared(const PreparedRun& prepared) {
 Result<std::vector<ProfileFact>> examine_prepared(const PreparedRun& prepared,
                                                   const ProfileRequest& request) {
   RS_TRY(auto facts, check_prepared(prepared));
-  std::string why; // of all samplers the same
+  std::string why; // equal for all samplers
   bool asked = false;
   for (const ToolEntry& tool : prepared.run.plan.tools) {
     if (tool.native != "sampler")
@@ -323,8 +324,8 @@ Result<std::vector<ProfileFact>> examine_prepared(const PreparedRun& prepared,
 
 namespace {
 
-/// Returns the metrics that the command printed and puts them into the manifest. A missing metric
-/// for perf.csv is a finding.
+/// Returns the metrics that the command printed, and adds them to the manifest. If a metric for
+/// perf.csv is missing, adds a finding.
 std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileRequest& request,
                                      ProfileOutcome& out) {
   if (request.perf_csv.empty())
@@ -342,7 +343,7 @@ std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileR
   return figures;
 }
 
-/// Appends one row per run: of several ranks only the first writes.
+/// Appends one row per run: if there are several ranks, only the first writes.
 Result<void> append_perf(const PreparedRun& prepared, const ProfileRequest& request,
                          const ProfileOutcome& out, const std::vector<PerfFigure>& figures) {
   if (request.perf_csv.empty() || out.identity.rank > 0)
@@ -358,7 +359,7 @@ Result<void> append_perf(const PreparedRun& prepared, const ProfileRequest& requ
 Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
                                     const ProfileRequest& request) {
   if (!request.perf_csv.empty())
-    RS_CHECK(check_perf_csv(request.perf_csv)); // before the long part
+    RS_CHECK(check_perf_csv(request.perf_csv)); // report a bad path before the long part
   RS_CHECK(make_folder(prepared.run.out));
   RS_TRY(const FolderLock lock, FolderLock::take(prepared.run.out, prepared.run.out, "profile"));
   prepared.run.cancel = interrupt_token();

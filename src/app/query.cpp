@@ -67,7 +67,7 @@ Result<void> Query::open_database(const SqlOptions& options) {
 Result<std::unique_ptr<Query>> Query::open(Session& session, RunTablesRequest request,
                                            bool allow_files, const std::string& file,
                                            QueryFormat format) {
-  RS_CHECK(DuckDbLibrary::get()); // before the folders are looked at
+  RS_CHECK(DuckDbLibrary::get()); // before folders are searched
   std::unique_ptr<Query> out(new Query(session));
   SqlOptions options;
   options.threads = session.threads;
@@ -78,15 +78,15 @@ Result<std::unique_ptr<Query>> Query::open(Session& session, RunTablesRequest re
     options.writable = {temporary_path(temporary)};
     out->temporary_.emplace(std::move(temporary));
   } else if (!file.empty()) {
-    RS_CHECK(OutputFile::create(file)); // and discarded: reports a bad path early
+    RS_CHECK(OutputFile::create(file)); // then discarded: reports a bad path early
   }
   RS_TRY(out->tables_, RunTables::open(session, std::move(request)));
   RS_CHECK(out->open_database(options));
   return out;
 }
 
-/// The tables and views that a statement needs, those of its views too. A column of the same name
-/// counts as well: that costs time at most.
+/// Adds the tables and views that a statement needs, including those of its views. A column with
+/// the name of a table also counts: this costs at most time.
 void Query::name_tables(const std::string& statement, std::set<std::string>& tables,
                         std::vector<std::size_t>& views) const {
   for (const std::string& name : words_of(statement)) {
@@ -145,7 +145,7 @@ Result<std::shared_ptr<const SqlTable>> Query::table(const std::string& name) {
                "rankscope query --tables lists them"};
 }
 
-/// Lets DuckDB write the temporary file, the only file that it may write.
+/// Writes the rows to the temporary file through DuckDB. DuckDB may write no other file.
 Result<void> Query::write_parquet(const std::string& statement) {
   RS_CHECK(prepare({statement}));
   RS_CHECK(database_->query(

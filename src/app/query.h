@@ -1,5 +1,5 @@
-// The use case behind `rankscope query`: statements over the tables and views of runs, and their
-// results as tables or files.
+// The use case behind `rankscope query`: runs statements over the tables and views of runs, and
+// returns results as tables or files.
 #pragma once
 
 #include "app/run_tables.h"
@@ -19,23 +19,24 @@ namespace rankscope {
 
 enum class QueryFormat { kTable, kCsv, kJson, kParquet, kWorkbook, kMarkdown };
 
-/// By name ("table", "csv", "json", "parquet") or, where that is empty, by the file's ending.
-/// Errors: kUsage for an ending that names none.
+/// Returns the format with this name ("table", "csv", "json", "parquet"). If the name is empty, the
+/// file's ending decides. Errors: kUsage for an ending that names no format.
 Result<QueryFormat> query_format(const std::string& name, const std::string& file);
 
 class Query {
 public:
-  /// Finds the traces; no trace is read. DuckDB is opened by the first statement, and needed for
-  /// that alone. Errors: those of plans_of().
+  /// Finds the traces but reads none. Only the first statement opens DuckDB, and only statements
+  /// need it. Errors: those of plans_of().
   static Result<std::unique_ptr<Query>> over(Session& session, RunTablesRequest request);
 
-  /// The same with the database opened. `file`: what write() will write in this format, or empty.
-  /// Errors: kMissingTool without DuckDB's library, those of plans_of().
+  /// Finds the traces like over(), and opens the database. `file`: the path that write() will write
+  /// in this format, or empty. Errors: kMissingTool without DuckDB's library, those of plans_of().
   static Result<std::unique_ptr<Query>> open(Session& session, RunTablesRequest request,
                                              bool allow_files, const std::string& file,
                                              QueryFormat format);
 
-  /// Says which tables statements will name, so that one pass over the traces serves them all.
+  /// Declares the tables that statements will name, so that one pass over the traces serves them
+  /// all.
   /// Errors: those of RunTables::need().
   Result<void> prepare(const std::vector<std::string>& statements);
 
@@ -43,11 +44,12 @@ public:
   /// interrupt() ends a running statement. Errors: those of SqlDatabase::query().
   Result<Table> run(const std::string& statement);
 
-  /// All rows of a table or view; only views need DuckDB. It refers to this object. Errors: kUsage
-  /// for another name, those of RunTables::table() and run().
+  /// Returns all rows of a table or view. Only views need DuckDB. The result refers to this object.
+  /// Errors: kUsage for another name, those of RunTables::table() and run().
   Result<std::shared_ptr<const SqlTable>> table(const std::string& name);
 
-  /// The rows of a statement as the file; once. Errors: those of run(), kOutput.
+  /// Writes the rows of a statement to the file. Can be called once. Errors: those of run(),
+  /// kOutput.
   Result<void> write(const std::string& statement, QueryFormat format);
 
   void interrupt() const { database_->interrupt(); }
@@ -64,15 +66,15 @@ private:
   Session& session_;
   std::unique_ptr<RunTables> tables_;
   std::unique_ptr<SqlDatabase> database_;
-  std::set<std::size_t> views_;       ///< that were made
-  std::string file_;                  ///< as given
-  std::optional<TempName> temporary_; ///< of a Parquet file, which DuckDB writes
+  std::set<std::size_t> views_;       ///< views already made
+  std::string file_;                  ///< path as given
+  std::optional<TempName> temporary_; ///< for a Parquet file, which DuckDB writes
 };
 
-/// The result as the report that writers take.
+/// Returns the result as a report for the writers.
 [[nodiscard]] Report query_report(Table result, const Session& session);
 
-/// One row per table and view: name, kind, help.
+/// Returns one row per table and view: name, kind, help.
 [[nodiscard]] Table query_tables();
 
 } // namespace rankscope

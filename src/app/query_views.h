@@ -1,4 +1,4 @@
-// Views that answer the usual questions of a run, over the tables of app/run_tables.h.
+// Views that answer common questions about a run, over the tables of app/run_tables.h.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@ namespace rankscope {
 
 struct QueryView {
   std::string_view name;
-  std::string_view help; ///< the question, in a line
-  std::string_view sql;  ///< of the SELECT
+  std::string_view help; ///< the question, in one line
+  std::string_view sql;  ///< the SELECT statement
 };
 
-/// In the order of `rankscope query --tables`. A view may name those before it.
+/// Returns the views in the order of `rankscope query --tables`. A view may name earlier views.
 [[nodiscard]] std::span<const QueryView> query_views();
 
 } // namespace rankscope

@@ -13,14 +13,15 @@
 
 namespace rankscope {
 
-/// What a command takes its ranks from.
+/// The kind of input that a command reads its ranks from.
 enum class RanksOf { kRun, kSweep, kRunOrSweep, kBatchFolders };
 
 struct RankCommand {
   const char* name;
   RanksOf ranks;
   void (*needs)(Needs& needs, const ShardFile& of);
-  /// It writes a workbook for each rank: the end of their names, and their options.
+  /// Set for a command that writes a workbook for each rank: the ending of the file names, and the
+  /// report options.
   const char* workbook = nullptr;
   ReportOptions (*workbook_options)(const PartOptions& of) = nullptr;
 };
@@ -29,7 +30,7 @@ struct RankCommand {
 /// Returns nullptr for an unknown name.
 [[nodiscard]] const RankCommand* find_rank_command(std::string_view name);
 
-/// Returns what commands need of a rank of this shard. Unknown names are ignored.
+/// Returns the facts of a rank that commands need for this shard. Unknown names are ignored.
 [[nodiscard]] Needs needs_of(const std::vector<std::string>& commands, const ShardFile& shard);
 /// Returns whether parts for `shard.options.wanted` have all facts that the command needs.
 [[nodiscard]] bool serves(const ShardFile& shard, const RankCommand& command);

@@ -67,7 +67,8 @@ constexpr PartName kBatchFact{"batch", kBatchPartVersion};
 constexpr PartName kPageFact{"page", kRankPageVersion};
 constexpr PartName kJobFact{"job", kRankGraphVersion};
 
-/// As every command over ranks counts: with the GPU work whose launch is not in the trace.
+/// Returns the options with all GPU work counted, also without a launch in the trace. All commands
+/// over ranks count this way.
 ReportOptions with_all_work(ReportOptions options) {
   options.include_unlinked_kernels = true;
   return options;
@@ -76,7 +77,8 @@ ReportOptions counted_options() {
   return with_all_work({});
 }
 
-/// What differs from counted_options(), for facts of one trace inside its report.
+/// Returns the options that differ from counted_options(), for facts of one trace inside its
+/// report; "" if they are equal.
 std::string counting_text(const ReportOptions& options) {
   const TimelineKey key{options};
   return key == TimelineKey{counted_options()}
@@ -86,7 +88,7 @@ std::string counting_text(const ReportOptions& options) {
                            key.micro_idle_us, key.memset_as_memory);
 }
 
-/// Returns a GPU as options name it, with a mark of the content if it is a file.
+/// Returns the GPU name in the options, with a mark of the content if it names a file.
 std::string board_text(const std::string& gpu_arch) {
   const std::string mark = gpu_arch.empty() ? "" : content_mark(gpu_arch);
   return fmt::format("gpu_arch={}{}", gpu_arch, mark.empty() ? "" : " content=" + mark);
@@ -120,8 +122,9 @@ FactOf<RankRecord> need_record(Needs& needs, const ReportOptions& options) {
       [options](const RankItem&, const LoadedTrace& trace) { return make_record(trace, options); });
 }
 
-/// Of the trace, of GPU work without a launch, and of graph launches that are at least
-/// `least_percent` of the GPU time; without one, not of those.
+/// Declares the diagnostics of the trace, and notes on GPU work without a launch. Adds notes on
+/// graph launches if they take at least `least_percent` of the GPU time; no such notes if it is not
+/// set.
 FactOf<Diagnostics> need_remarks(Needs& needs, const ReportOptions& options,
                                  std::optional<double> least_percent) {
   return needs.add<Diagnostics>(
@@ -146,7 +149,7 @@ Result<GemmFacts> gemms_of(const LoadedTrace& trace, const AnalyzeLook& look, bo
   return gemm_facts(gemms, look.top_k, look.ranking);
 }
 
-/// `sheet`: with the columns of the sheet GEMM.
+/// Declares the GEMMs of a rank. `sheet`: with the columns of the sheet GEMM.
 FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look, bool sheet) {
   std::string options =
       fmt::format("top_k={} ranking={}", look.top_k, static_cast<int>(look.ranking));
@@ -159,7 +162,7 @@ FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look, bool sheet) 
                               });
 }
 
-/// The job graph; traces are read with their Python frames.
+/// Declares the job graph of a rank; traces are read with their Python frames.
 FactOf<RankGraph> need_graph(Needs& needs) {
   needs.want_frames();
   return needs.add<RankGraph>(kJobFact, "", [](const RankItem& item, const LoadedTrace& trace) {
@@ -202,7 +205,7 @@ AnalyzeNeeds::AnalyzeNeeds(Needs& needs, const AnalyzeLook& look)
       remarks(need_remarks(needs, counted_options(), kNotedPercent)) {}
 
 ReportOptions compare_report_options() {
-  ReportOptions options = counted_options(); // as the single-configuration scripts asked for
+  ReportOptions options = counted_options(); // as in the single-configuration scripts
   options.short_kernel_threshold_us = 50;
   options.per_step = true;
   return options;

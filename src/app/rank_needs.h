@@ -1,5 +1,5 @@
-// The facts that each command over ranks needs of a trace (engine/rank_facts.h): one declaration
-// for the command itself, `partial`, `reduce`, rankscope-mpi and facts cached between runs.
+// The facts that each command over ranks needs of a trace (engine/rank_facts.h). One declaration
+// serves the command itself, `partial`, `reduce`, rankscope-mpi and facts cached between runs.
 #pragma once
 
 #include "analyses/batch/batch_part.h"
@@ -20,10 +20,10 @@
 
 namespace rankscope {
 
-/// What the trace of a rank says of itself.
+/// Facts from the trace header of a rank, and the diagnostics of the trace.
 struct TraceNotes {
   std::optional<std::int64_t> header_rank;
-  std::int64_t devices = 0; ///< that its header names
+  std::int64_t devices = 0; ///< number of devices in the header
   Diagnostics diagnostics;
 };
 
@@ -34,14 +34,14 @@ struct CollectivesNeeds {
   explicit CollectivesNeeds(Needs& needs);
 };
 
-/// How analyze looks at a rank.
+/// The options with which analyze extracts the facts of a rank.
 struct AnalyzeLook {
   ReportOptions report;
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;
 };
 struct AnalyzeNeeds {
-  FactOf<RankRecord> record; ///< its key and those of the GEMMs: see name_rank()
+  FactOf<RankRecord> record; ///< name_rank() sets its key and the keys of the GEMMs
   FactOf<GemmFacts> gemms;
   FactOf<ComparedRank> compared;
   FactOf<RankCollectives> collectives;
@@ -50,10 +50,10 @@ struct AnalyzeNeeds {
   AnalyzeNeeds(Needs& needs, const AnalyzeLook& look);
 };
 
-/// The GEMMs of a rank, with the columns of the sheet GEMM.
+/// Declares the GEMMs of a rank, with the columns of the sheet GEMM.
 [[nodiscard]] FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look);
 
-/// The options of compare's individual reports.
+/// Returns the options of compare's individual reports.
 [[nodiscard]] ReportOptions compare_report_options();
 struct CompareNeeds {
   FactOf<ComparePart> part; ///< without collectives
@@ -63,14 +63,14 @@ struct CompareNeeds {
   explicit CompareNeeds(Needs& needs);
 };
 
-/// Whether top, page and query look for the causes of a run of so many ranks; with more, `why`
-/// does.
+/// Returns whether top, page and query look for causes in a run with this number of ranks. For
+/// larger runs only `why` does.
 [[nodiscard]] constexpr bool looks_for_causes(std::size_t ranks) {
   constexpr std::size_t kMostRanksOfCauses = 64;
   return ranks <= kMostRanksOfCauses;
 }
 
-/// Returns the options of the metrics of `top`: the GPU's rooflines; all of the GPU work.
+/// Returns the options of the metrics of `top`: rooflines of the GPU, and all GPU work counted.
 [[nodiscard]] ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given);
 struct TopNeeds {
   FactOf<TopRank> rank;
@@ -79,13 +79,13 @@ struct TopNeeds {
   FactOf<RankIdentity> identity;
   FactOf<Diagnostics> remarks;
   std::optional<FactOf<RankGraph>> graph;
-  /// `causes`: are looked for; the traces are read with their Python frames then.
+  /// `causes`: also extract the job graph for causes; the traces are then read with Python frames.
   TopNeeds(Needs& needs, const ReportOptions& options, bool causes);
-  /// Moves them out of `facts` to `parts`.
+  /// Moves the facts of a rank from `facts` to `parts`.
   void put(const RankItem& item, RankFacts& facts, TopParts& parts) const;
 };
 
-/// What `why` needs; the traces are read with their Python frames.
+/// The facts that `why` needs; the traces are read with their Python frames.
 struct WhyNeeds {
   FactOf<RankGraph> graph;
   FactOf<RankRecord> record;
@@ -95,14 +95,14 @@ struct WhyNeeds {
   explicit WhyNeeds(Needs& needs);
 };
 
-/// A rank of the page of a run of so many ranks.
+/// Declares the page data of a rank, for a run with this number of ranks.
 [[nodiscard]] FactOf<RankPage> need_page(Needs& needs, const ReportOptions& options,
                                          std::size_t ranks);
-/// Bytes of such a page, for one that waits on disk.
+/// Encodes the page data of a rank to bytes, for pages that wait on disk.
 [[nodiscard]] std::string page_bytes(const RankPage& page);
 [[nodiscard]] Result<RankPage> page_of_bytes(std::string_view bytes);
 
-inline constexpr std::size_t kGemmsOfPage = 5; ///< of a rank
+inline constexpr std::size_t kGemmsOfPage = 5; ///< GEMMs per rank
 struct SweepPageNeeds {
   FactOf<RankRecord> record;
   FactOf<GemmFacts> gemms;
@@ -110,8 +110,8 @@ struct SweepPageNeeds {
   SweepPageNeeds(Needs& needs, const ReportOptions& options);
 };
 
-/// What collectives and top need with their default options: a command that has the traces in
-/// memory anyway fills the cache for them.
+/// Declares the facts that collectives and top need with their default options. A command that has
+/// the traces in memory uses it to fill the cache for them.
 void add_default_needs(Needs& needs);
 
 struct BatchNeeds {
@@ -120,29 +120,29 @@ struct BatchNeeds {
   BatchNeeds(Needs& needs, const BatchOptions& options);
 };
 
-/// The rows of `ranks`, `steps` and `idle` of a rank, without their place.
+/// The rows of a rank in the tables `ranks`, `steps` and `idle`; their `place` is not set yet.
 struct TraceRows {
   RankRecordRow row;
   std::vector<StepRecord> steps;
   std::vector<IdleRecord> idle;
 };
-/// Of which facts the tables of SQL that a query names are made.
+/// The facts from which the SQL tables named in a query are made.
 struct QueryFacts {
   bool rows = false, collectives = false, gemms = false, top = false;
-  bool causes = false; ///< with those of top
+  bool causes = false; ///< also the causes; only with `top`
   [[nodiscard]] bool any() const { return rows || collectives || gemms || top; }
 };
 struct QueryNeeds {
   FactOf<TraceNotes> notes;
   std::optional<FactOf<TraceRows>> rows;
-  std::optional<FactOf<RankCollectives>> collectives; ///< those of `top`, where both are wanted
-  std::optional<FactOf<GemmFacts>> gemms;             ///< all of them
+  std::optional<FactOf<RankCollectives>> collectives; ///< with `top`: the fact of `top`
+  std::optional<FactOf<GemmFacts>> gemms;             ///< all GEMMs
   std::optional<TopNeeds> top;
   QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFacts& wanted);
 };
 
-/// Gives the record or the GEMMs of a rank their key: a sweep numbers equal labels, which a part
-/// does not know.
+/// Sets the key in the record or the GEMMs of a rank. A sweep numbers equal labels, and a part does
+/// not know the number.
 void name_rank(const RankItem& item, RankRecord& record);
 void name_rank(const RankItem& item, GemmFacts& gemms);
 

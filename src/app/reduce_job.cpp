@@ -17,21 +17,21 @@ namespace {
 constexpr const char* kKind = "share";
 constexpr std::uint32_t kVersion = 2;
 
-/// The result of a process: its files for each run, or the error.
+/// The result of a process: its files for each run, or its error.
 struct Share {
   std::vector<std::vector<PartFile>> runs;
   std::optional<Error> error;
 };
 
-/// Some files of a process, or the error.
+/// One message of a process: some of its files, or its error.
 struct Message {
   std::uint64_t run = 0;
   std::vector<PartFile> files;
   std::optional<Error> error;
 };
 
-/// The map's view of the session: its threads and its progress. The parts contain the problems, and
-/// the process that reduces reports them once.
+/// The session for extracting parts: forwards threads and progress to the outer session. The parts
+/// contain the problems, and the process that reduces reports them once.
 class MapSession final : public Session {
 public:
   explicit MapSession(Session& outer) : outer_(outer) { threads = outer.threads; }
@@ -75,7 +75,8 @@ Result<std::vector<std::vector<PartFile>>> map_runs(Session& session, const Link
   return out;
 }
 
-/// Returns this process's share, or any error as its content: the others wait for its message.
+/// Returns the result of this process. Any error or exception becomes part of the result, because
+/// the other processes wait for its message.
 Share share_of(Session& session, const Link& link, const JobRequest& request) {
   Share out;
   try {
@@ -94,7 +95,8 @@ std::string process_name(std::size_t rank, std::size_t size) {
   return fmt::format("process {} of {}", rank, size);
 }
 
-/// A process's share as messages of about `most` bytes, made when they leave.
+/// Splits the result of a process into messages of about `most` bytes, which are encoded when they
+/// are sent.
 class Messages {
 public:
   Messages(Share share, std::size_t most) : share_(std::move(share)) {
@@ -116,7 +118,7 @@ public:
 
   [[nodiscard]] std::uint64_t count() const { return begins_.size(); }
 
-  /// The n-th, whose files are given up.
+  /// Returns message `n`, and releases the files in it.
   std::string make(std::uint64_t n) {
     Message out;
     out.error = share_.error;
@@ -135,15 +137,15 @@ public:
 
 private:
   Share share_;
-  std::vector<std::pair<std::size_t, std::size_t>> begins_; ///< of each: (run, its first file)
+  std::vector<std::pair<std::size_t, std::size_t>> begins_; ///< (run, first file) of each message
 };
 
-/// Accepts every message, even an invalid one: the others wait until it is received.
+/// Stores a message. Accepts also an invalid one: the other processes wait until it is received.
 void take_message(JobShares& to, std::size_t from, std::string_view bytes, std::size_t runs) {
   Result<Message> message = decode_part<Message>(kKind, kVersion, bytes);
   if (!message || message->error || message->run >= runs) {
     Error why{ErrorCode::kInternal, "", "its message belongs to another run", ""};
-    if (to.failed.empty() || to.failed.back().first != from) // once a process
+    if (to.failed.empty() || to.failed.back().first != from) // once per process
       to.failed.emplace_back(from, !message ? message.error() : message->error.value_or(why));
     return;
   }
@@ -200,7 +202,7 @@ Result<void> open_shares(Session& session, JobShares& shares, const JobRequest& 
 }
 
 Result<void> check_single(const EnvironmentLookup& lookup) {
-  // of an array each element is a job, and RANK may be that of a training
+  // each element of a job array is a job, and RANK may be set by a training script
   const auto of_launcher = [&](std::string_view name) {
     const bool asked = name.starts_with("OMPI_") || name.starts_with("PMI") ||
                        (name.starts_with("SLURM_") && !name.starts_with("SLURM_ARRAY_"));

@@ -16,7 +16,7 @@ constexpr std::string_view kRepeat = "repeat";
 std::optional<std::size_t> setting_of(const Configuration& configuration,
                                       const std::vector<SweepSetting>& settings) {
   std::string label = configuration.label;
-  if (const auto repeat = configuration.text(kRepeat)) // folder repeat=2/..., / as _
+  if (const auto repeat = configuration.text(kRepeat)) // label of folder repeat=2/... has _ for /
     if (const std::string front = fmt::format("{}={}_", kRepeat, *repeat); label.starts_with(front))
       label.erase(0, front.size());
   for (std::size_t i = 0; i < settings.size(); ++i) {

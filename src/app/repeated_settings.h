@@ -10,17 +10,18 @@
 
 namespace rankscope {
 
-/// The setting whose folder the configuration was found in, as itself or as a repeat.
+/// Returns the index of the setting in whose folder the configuration was found, as the setting's
+/// run or as a repeat.
 [[nodiscard]] std::optional<std::size_t> setting_of(const Configuration& configuration,
                                                     const std::vector<SweepSetting>& settings);
 
 struct RepeatedFigures {
-  std::vector<RepeatedSetting> settings; ///< in their order
+  std::vector<RepeatedSetting> settings; ///< in the order of the settings
   const char* unit = "ms per step";      ///< or "ms per trace"
-  bool same_work = true;                 ///< per step, of all runs (work_differs())
+  bool same_work = true;                 ///< all runs have the same work per step (work_differs())
 };
-/// Returns per run the mean of its steps (mean over ranks) in milliseconds; if any run has no
-/// steps, the trace times of all runs instead.
+/// Returns the mean step time of each run in milliseconds (mean over ranks). If any run has no
+/// steps, returns the trace times of all runs instead.
 [[nodiscard]] RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
                                                 const std::vector<SweepSetting>& settings);
 

@@ -102,7 +102,7 @@ Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& reque
     session.diagnostics.merge(loaded.trace.diagnostics);
     RS_TRY(std::vector<ReplayItem> items, replay_items(loaded, {}, request.top));
     out.rows = replay_rows(std::move(items));
-  } // the trace is not needed while things run
+  } // releases the trace before the replay
   if (out.rows.empty())
     return Error{ErrorCode::kUnreadable, request.trace,
                  "no matrix product and no convolution with kernels to run again", ""};

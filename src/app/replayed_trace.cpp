@@ -8,15 +8,15 @@
 namespace rankscope {
 namespace {
 
-/// Arrival at a collective and its transfer are one event again.
+/// An event of the replayed run; arrival at a collective and its transfer are one event again.
 struct ReplayedEvent {
   std::int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
 };
 
-/// By rank and node there.
+/// Returns the replayed events, indexed by rank and by node of the rank.
 std::vector<std::vector<ReplayedEvent>> replayed_events(const JobRun& run, const JobEdit& edit) {
   const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
-  // what each step is moved by
+  // the time to add to each event of a step
   std::vector<std::int64_t> move(run.steps(), 0);
   if (!run.step_begin_ns.empty()) {
     const std::vector<std::int64_t> ends = step_ends(run, edit, start);
@@ -65,7 +65,7 @@ Result<Trace> trace_of(const RankGraph& rank, const std::vector<ReplayedEvent>& 
   for (NodeId n = 0; n < events.size(); ++n) {
     const RankNode& node = rank.nodes[n];
     const Activity& activity = rank.activity(n);
-    // the host between two calls has no name
+    // host time between two calls has no name
     if (activity.kind == ActivityKind::kHost && activity.name == kEmptyStr)
       continue;
     EventRow row;

@@ -1,4 +1,4 @@
-// A replayed run as a trace that viewers read.
+// Writes a replayed run as a trace for viewers.
 #pragma once
 
 #include "analyses/job/job_run.h"
@@ -9,8 +9,8 @@
 
 namespace rankscope {
 
-/// The run as the edit makes it, in the form of `merge`: GPU work by stream, calls of the runtime
-/// by thread. Steps that were recorded one by one follow each other. Memory: one rank. Errors:
+/// Writes the run after the edit, in the format of `merge`: GPU work by stream, runtime calls by
+/// thread. Steps that were recorded separately follow each other. Memory: one rank. Errors:
 /// kOutput.
 [[nodiscard]] Result<void> write_replayed(const JobRun& run, const JobEdit& edit,
                                           const std::string& path, Diagnostics& diagnostics);

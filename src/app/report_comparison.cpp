@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the file names without folder; first and other if they are equal.
+/// Returns the file names without folder; "first" and "other" if the names are equal.
 std::vector<std::string> tags_of(const ReportRequest& request) {
   std::vector<std::string> out = {fs::path(request.trace).filename().string(),
                                   fs::path(request.comparison).filename().string()};

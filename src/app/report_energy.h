@@ -1,4 +1,4 @@
-// The sheets step_energy and kernel_energy of a report, from a table of samples of power.
+// The sheets step_energy and kernel_energy of a report, from a table of power samples.
 #pragma once
 
 #include "app/step_energy.h"
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// Adds the sheets that `sheets` names (empty = both) and that have rows. If no other file shares
+/// Adds the sheets that have rows and that `sheets` names (empty = both). If no other file shares
 /// the trace's clock, or the samples do not overlap the trace, the report's diagnostics say so.
 /// `gpus`: see ReportRequest::power_gpus. Errors: kUnreadable (the table).
 Result<void> add_energy(const LoadedTrace& loaded, const TracedSteps& steps,

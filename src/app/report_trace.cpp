@@ -27,7 +27,7 @@
 namespace rankscope {
 namespace {
 
-/// TRACE without .gz, .zst and what its format ends with, and _perf_report.xlsx.
+/// Returns TRACE_perf_report.xlsx, without .gz, .zst and the ending of the trace format.
 std::string default_output(std::string path) {
   for (const std::string_view suffix : {".gz", ".zst", ".json", ".rpd", ".db", ".csv"})
     if (path.size() > suffix.size() && path.ends_with(suffix))
@@ -48,7 +48,7 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
   diagnostics.add(told, t.trace.path, overlaps.count);
 }
 
-/// Returns whether the workbook begins with an overview: it does for a complete trace, but not for
+/// Returns whether the workbook begins with an overview: true for a complete trace; false for
 /// chosen sheets or the layout of another tool.
 bool wants_overview(const ReportOutputs& outputs, const ReportOptions& options) {
   const bool workbook =
@@ -57,7 +57,8 @@ bool wants_overview(const ReportOutputs& outputs, const ReportOptions& options) 
          !options.compat_tracelens && !options.legacy_gemm_layout && !options.detect_recompute;
 }
 
-/// Sheets with the same columns are described together: "GEMM, SDPA_fwd".
+/// Adds the names in a list like "GEMM, SDPA_fwd": sheets with equal columns are described
+/// together.
 void add_names(const std::string& list, std::vector<std::string>& names) {
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find(", ", begin), list.size());
@@ -66,7 +67,7 @@ void add_names(const std::string& list, std::vector<std::string>& names) {
   }
 }
 
-/// kUsage for a name that no report has, with the nearest one.
+/// Returns kUsage for a name that no report has, and suggests the most similar one.
 Result<void> check_sheets(const std::set<std::string>& wanted) {
   if (wanted.empty())
     return {};
@@ -85,7 +86,7 @@ Result<void> check_sheets(const std::set<std::string>& wanted) {
   return {};
 }
 
-/// Notes that there is no row per request, so that the user does not look for one.
+/// Adds a note that there is no row per request, so that the user does not look for one.
 void note_requests(const LoadedTrace& t, const Report& report, Diagnostics& diagnostics) {
   if (report.find("serving_steps") == nullptr)
     return;
@@ -96,7 +97,7 @@ void note_requests(const LoadedTrace& t, const Report& report, Diagnostics& diag
     diagnostics.add(counters::serving_requests(), t.trace.path);
 }
 
-/// Puts in the operators of the graph captures, after the choice of steps.
+/// Merges the operators of the graph captures into the trace, after steps are chosen.
 Result<void> merge_graphs(Session& session, const std::string& folder, ReportOptions& options,
                           LoadedTrace& trace) {
   const bool python = needs_python(options) || options.compat_tracelens;
@@ -124,7 +125,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
                          options.sheets.size() == 1 ? Sheets::kUnknown : Sheets::kSeveral));
   RS_CHECK(check_sheets(options.sheets));
   if (!options.gpu_arch.empty() && options.gpu_arch != "none")
-    RS_CHECK(load_gpu_arch(options.gpu_arch)); // also where no sheet needs it
+    RS_CHECK(load_gpu_arch(options.gpu_arch)); // checked even if no sheet uses it
   LoadOptions load;
   load.threads = session.threads;
   load.rules = options.compat_tracelens ? TreeRules::kReference : TreeRules::kOwn;
@@ -155,10 +156,10 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   TraceReport out;
   out.steps = traced_steps(loaded);
   if (options.enable_pseudo_ops && options.step.empty())
-    add_pseudo_ops(loaded, options.compat_tracelens); // else the report copies the trace for them
+    add_pseudo_ops(loaded, options.compat_tracelens); // avoids a copy of the trace in the report
   if (!request.donor.empty()) {
     LoadOptions as_donor = load;
-    as_donor.keep_launches = true; // it may be the trace of a capture
+    as_donor.keep_launches = true; // the donor may be the trace of a capture
     RS_TRY(LoadedTrace donor, load_trace(request.donor, as_donor));
     options.donor = std::make_shared<const LoadedTrace>(std::move(donor));
   }
@@ -184,13 +185,13 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     RS_TRY(out.top, top_of_trace(loaded, options, out.report.diagnostics, TopRequest{}.top_k));
   }
   std::vector<Table> without_rows;
-  if (overview) { // the folder of CSV files has the report's sheets alone
+  if (overview) { // the CSV folder contains only the report's sheets
     RS_TRY(out.written, write_outputs(out.report, {"", "", outputs.csv_dir}));
     outputs.csv_dir.clear();
     RS_TRY(std::optional<Table> roofline, roofline_sheet(loaded, options));
     if (roofline)
       out.report.tables.insert(out.report.tables.begin(), *std::move(roofline));
-    // a sheet that was not asked for and has no rows is not worth a tab
+    // omit the tab of a sheet that was not requested and has no rows
     const auto empty = std::stable_partition(out.report.tables.begin(), out.report.tables.end(),
                                              [](const Table& table) { return table.rows() > 0; });
     without_rows.assign(std::move_iterator(empty), std::move_iterator(out.report.tables.end()));

@@ -1,4 +1,4 @@
-// One trace to one report: load, report unusual GPU work, analyse, write.
+// Makes one report from one trace: load, report unusual GPU work, analyse, write.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -16,32 +16,32 @@ namespace rankscope {
 
 struct ReportRequest {
   std::string trace;          ///< file, "-" for standard input
-  std::string capture_folder; ///< of captures of its graphs; "" = none
-  ReportOutputs outputs;      ///< without file and csv_dir: TRACE_perf_report.xlsx
-  StepChoice serving_steps;   ///< of the trace, these annotated steps alone
+  std::string capture_folder; ///< folder with captures of the trace's graphs; "" = none
+  ReportOutputs outputs;      ///< if file and csv_dir are empty: TRACE_perf_report.xlsx
+  StepChoice serving_steps;   ///< report only these annotated steps of the trace
   bool only_asked = false;    ///< write requested files only
-  bool top = false;           ///< make the facts of `top` too
-  std::string power;          ///< table of samples; "" = no sheets of energy
-  std::string power_gpus; ///< GPU in it of each device of the trace, "3,5"; "" = the same numbers
+  bool top = false;           ///< also make the facts of `top`
+  std::string power;          ///< table of power samples; "" = no energy sheets
+  std::string power_gpus;     ///< the sampler's number of each device, "3,5"; "" = same numbers
   ReportOptions options;
-  AttentionHints attention;        ///< what its operators do not record
+  AttentionHints attention;        ///< for values that operators do not record
   std::string comparison;          ///< another trace, reported the same way; "" = none
-  std::string comparison_captures; ///< of its graphs; "" = none
+  std::string comparison_captures; ///< captures of that trace's graphs; "" = none
   std::string donor;               ///< trace of the same model without graphs; "" = none
 };
 
 struct TraceReport {
   Report report;
-  std::string graphs;   ///< how much of its graph launches is known; "" without any
-  std::string coverage; ///< how much of the kernel time the models know; "" without that sheet
+  std::string graphs;   ///< how much of the graph launches is attributed; "" = no graphs
+  std::string coverage; ///< how much kernel time the models cover; "" without that sheet
   std::vector<std::string> written;
-  std::optional<TopFacts> top; ///< when asked for
-  TracedSteps steps;           ///< of the trace, for values measured at the same time
+  std::optional<TopFacts> top; ///< set if requested
+  TracedSteps steps;           ///< steps of the trace, for values measured at the same time
 };
 
-/// Warns of sheets in options.sheets that this trace has nothing for; the report's diagnostics go
-/// to the session too. Errors: kUnreadable, kUsage (standard input without an output, an ending
-/// that names no format, a sheet that no report has), kOutput.
+/// Warns of sheets in options.sheets for which this trace has no data. Copies the report's
+/// diagnostics to the session. Errors: kUnreadable, kUsage (standard input without an output, an
+/// ending that names no format, a sheet that no report has), kOutput.
 Result<TraceReport> report_trace(Session& session, const ReportRequest& request);
 
 } // namespace rankscope

@@ -31,7 +31,7 @@ constexpr const char* kGemm = "sheet of gemm";
 constexpr const char* kRunTablesTop = "table of top";
 constexpr const char* kLists = "list";
 
-/// A heading of several sheets ("GEMM, SDPA_fwd, ...") names a table each.
+/// Returns the table names in a heading of several sheets ("GEMM, SDPA_fwd, ...").
 std::vector<std::string> names_in(const std::string& heading) {
   constexpr std::string_view kBetween = ", ";
   std::vector<std::string> out;
@@ -97,7 +97,7 @@ std::vector<RunTableInfo> make_list() {
   list.add_sheets(record_sheets(), kRecord);
   for (const SheetGroup& group : all_sheets()) {
     std::vector<SheetInfo> sheets = group.sheets;
-    // energy needs samples of power, the others are a workbook's
+    // energy sheets need power samples; the others exist only in workbooks
     std::erase_if(sheets, [](const SheetInfo& s) {
       return s.name == "step_energy" || s.name == "kernel_energy" || s.name == "overview" ||
              s.name == "roofline";
@@ -198,16 +198,16 @@ Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& 
   return sweep;
 }
 
-/// What of the traces is asked for and not there yet.
+/// The requested data of traces that is not yet available.
 struct RunTables::Wanted {
-  bool traces = false; ///< they stay in memory
+  bool traces = false; ///< traces stay in memory
   bool linked = false;
   QueryFacts facts;
-  std::set<std::string> sheets; ///< of report, lower case
+  std::set<std::string> sheets; ///< report sheets, in lower case
   [[nodiscard]] bool any() const { return traces || facts.any() || !sheets.empty(); }
 };
 
-/// The facts of ranks that a pass takes.
+/// The facts of ranks that one pass extracts.
 struct RunTables::Pass {
   Needs needs;
   QueryNeeds of;
@@ -219,22 +219,22 @@ struct RunTables::Rank {
   const RankFile* file = nullptr;
   Run* run = nullptr;
   bool lost = false, told = false;
-  std::optional<Diagnostics> diagnostics; ///< of the trace, until they are reported
+  std::optional<Diagnostics> diagnostics; ///< diagnostics of the trace, until they are reported
   std::shared_ptr<LoadedTrace> trace;
   bool linked = false;
   RecordPlace place;
   RecordTrace record;
   std::optional<TraceRows> rows;
   std::map<std::string, std::shared_ptr<const Table>> sheets; ///< by snake_case name
-  std::optional<RankFacts> facts;                             ///< of the pass
+  std::optional<RankFacts> facts;                             ///< facts of the current pass
   std::optional<Error> error;
 };
 
 struct RunTables::Run {
   std::string label;
-  std::vector<RankCollectives> collectives; ///< that the facts refer to
+  std::vector<RankCollectives> collectives; ///< `facts` refers to it
   std::optional<CollectiveFacts> facts;
-  std::map<std::string, std::shared_ptr<const Table>> sheets; ///< of collectives, gemm and top
+  std::map<std::string, std::shared_ptr<const Table>> sheets; ///< from collectives, gemm and top
   std::vector<Finding> findings;
   bool collectives_made = false, gemms_made = false, top_made = false;
 
@@ -248,7 +248,7 @@ struct RunTables::Run {
     options.gpus_per_node = request.gpus_per_node;
     options.all_to_all_v_heatmap = true;
     Result<CollectiveFacts> made = collective_facts(collectives, options);
-    if (!made) // the run has no collectives: empty tables
+    if (!made) // a run without collectives has empty tables
       return;
     facts = std::move(*made);
     Report report = collective_tables(*facts, options);
@@ -342,8 +342,8 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted, const Pass& pa
   return {};
 }
 
-/// Records and sheets of reports are made of traces; traces that are in memory are not asked for
-/// again, and standard input has one pass.
+/// Returns whether a pass has to load traces. Records and sheets of reports are made from traces.
+/// Traces in memory are reused, and standard input can be read only once.
 bool RunTables::needs_traces(const Wanted& wanted) const {
   return wanted.traces || !wanted.sheets.empty() ||
          std::ranges::any_of(ranks_, [](const std::unique_ptr<Rank>& rank) {
@@ -351,7 +351,8 @@ bool RunTables::needs_traces(const Wanted& wanted) const {
          });
 }
 
-/// Of all ranks, from the cache, from parts or from their traces, which are then released.
+/// Gets the facts of all ranks from the cache, from parts or from their traces, which are then
+/// released.
 Result<void> RunTables::pass_over_facts(const Pass& pass) {
   std::vector<RunPlan> plans = plans_;
   for (RunPlan& plan : plans)
@@ -364,7 +365,7 @@ Result<void> RunTables::pass_over_facts(const Pass& pass) {
     }
   RankRun run;
   run.memory_bytes = request_.memory_bytes;
-  run.quiet = true; // need() names them
+  run.quiet = true; // need() names lost ranks
   FactSteps steps{pass.needs, {}};
   steps.take = [&](const RankItem& item, const LoadedTrace& trace,
                    RankFacts facts) -> Result<void> {
@@ -448,7 +449,7 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
       continue;
     ++left;
     if (rank->diagnostics && !std::exchange(rank->told, true) &&
-        !of.facts.top) // top reports them itself
+        !of.facts.top) // top itself reports them
       session_.diagnostics.merge(*rank->diagnostics);
     rank->diagnostics.reset();
   }
@@ -461,7 +462,7 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
   return {};
 }
 
-/// Sheets and findings of `top`.
+/// Adds the sheets and findings of `top` to a run.
 Result<void> RunTables::take_top(std::size_t of, TopParts& parts) {
   Run& run = *runs_[of];
   TopRequest top;
@@ -477,7 +478,7 @@ Result<void> RunTables::take_top(std::size_t of, TopParts& parts) {
   return {};
 }
 
-/// What is made of all ranks of a run.
+/// Makes the data that need all ranks of a run.
 Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
   const QueryNeeds& of = pass.of;
   for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -551,7 +552,7 @@ std::shared_ptr<const SqlTable> RunTables::make(const std::string& name) const {
   return std::make_shared<const SqlTable>(sheet_table(info));
 }
 
-/// The rows of one rank.
+/// Returns the rows of one rank for a table.
 std::optional<SqlPart> RunTables::rank_part(const std::string& name, const Rank& rank) {
   if (name == "events")
     return events_part(rank.record);

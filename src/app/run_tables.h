@@ -1,5 +1,6 @@
-// RunTables: the tables of runs that SQL can name: records of the traces, sheets of the reports. A
-// table is made when it is named. Each trace is parsed once for all tables of a statement.
+// RunTables: the tables of runs that SQL can name, which are records of the traces and sheets of
+// the reports. A table is made when a statement names it. Each trace is parsed once for all tables
+// of a statement.
 #pragma once
 
 #include "analyses/records/records.h"
@@ -23,30 +24,31 @@ namespace rankscope {
 struct RunTablesRequest {
   std::vector<std::string> inputs; ///< a trace ("-": standard input), folders of ranks, a sweep
   DiscoverOptions discover;
-  std::string gpu_arch;           ///< as report takes it
-  std::int64_t gpus_per_node = 0; ///< 0: the devices that a trace names
-  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
-  bool keep_traces = false;       ///< more statements will come
+  std::string gpu_arch;           ///< same values as for report
+  std::int64_t gpus_per_node = 0; ///< 0: number of devices in the trace header
+  std::uint64_t memory_bytes = 0; ///< for traces in memory; 0 = half of the free memory
+  bool keep_traces = false;       ///< keep traces in memory, for further statements
 };
 
-/// A table, in a list of them.
+/// One entry in the list of tables.
 struct RunTableInfo {
   std::string name, help;
   std::string kind; ///< "record", "sheet of report", "sheet of collectives", ...
   std::vector<Column> columns = {};
 };
 
-/// The runs behind the inputs: one, or the configurations of a sweep. Errors: those of
+/// Returns the runs of the inputs: one run, or the configurations of a sweep. Errors: those of
 /// discover_run().
 Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& request);
 
-/// What a run is called in the column `run`.
+/// Returns the run's value in the column `run`.
 [[nodiscard]] std::string run_label(const RunPlan& plan);
-/// rank / `per_node`, or the devices that its trace names; 0 where neither is known.
+/// Returns the place of a rank. Its node is rank / `per_node`, or rank / `devices` if `per_node` is
+/// 0; node 0 if both are unknown.
 [[nodiscard]] RecordPlace place_of(const RunPlan& plan, std::int64_t rank, std::int64_t devices,
                                    std::int64_t per_node);
 
-/// The records of one trace as a table of the SqlSource of its name; `of` outlives it.
+/// Returns the records of one trace as a part of the table with that name; `of` must outlive it.
 [[nodiscard]] SqlPart events_part(const RecordTrace& of);
 [[nodiscard]] SqlPart kernels_part(const RecordTrace& of);
 [[nodiscard]] SqlPart operators_part(const RecordTrace& of);
@@ -60,12 +62,12 @@ public:
   [[nodiscard]] bool has(const std::string& name) const override;
   Result<std::shared_ptr<const SqlTable>> table(const std::string& name) override;
 
-  /// Makes the facts for these tables, in one pass over the traces; unknown names are ignored.
-  /// Lost ranks are in the session's diagnostics. Errors: kUnreadable when no rank could be read.
+  /// Makes the facts for these tables in one pass over the traces; ignores unknown names. The
+  /// session's diagnostics name lost ranks. Errors: kUnreadable if no rank could be read.
   Result<void> need(const std::set<std::string>& names);
 
-  /// How often traces were parsed so far: the number of ranks, when all went well and nothing was
-  /// cached.
+  /// Returns the number of traces parsed so far: the number of ranks, if each rank was parsed once
+  /// and no facts were cached.
   [[nodiscard]] std::size_t traces_read() const { return traces_read_; }
 
 private:
@@ -94,11 +96,11 @@ private:
   std::vector<std::unique_ptr<Run>> runs_;
   std::vector<std::unique_ptr<Rank>> ranks_; ///< by run, ascending
   std::map<std::string, std::shared_ptr<const SqlTable>> made_;
-  std::set<std::string> ready_; ///< names whose rows are there
+  std::set<std::string> ready_; ///< names of tables whose rows exist
   std::size_t traces_read_ = 0;
 };
 
-/// Every table that a query may name, records first.
+/// Returns every table that a query may name, records first.
 [[nodiscard]] const std::vector<RunTableInfo>& run_table_list();
 
 } // namespace rankscope

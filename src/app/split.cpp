@@ -46,13 +46,13 @@ Result<Source> open_source(Session& session, const std::string& path, bool compa
   return out;
 }
 
-/// Cuts the pieces out of the file and appends their facts.
+/// Copies the pieces from the file into new files, and appends their facts.
 Result<void> write_pieces(const Source& source, const std::vector<TracePiece>& pieces,
                           const std::string& folder, bool compat, std::vector<PieceFact>& facts) {
   const Trace& trace = source.trace.trace;
   const StepEvents events(source.trace, source.steps, compat);
   KinetoCopyRules rules;
-  rules.events = trace.events.uid; // in the order of the file
+  rules.events = trace.events.uid; // in file order
   rules.all_entries = trace.events_in_file;
   rules.metadata = !compat;
   rules.forward_flows = compat;
@@ -79,7 +79,8 @@ Result<void> write_pieces(const Source& source, const std::vector<TracePiece>& p
   return {};
 }
 
-/// Returns the paired steps of one of two traces, a piece per phase; `second` selects the trace.
+/// Returns pieces with the paired steps of one of two traces, one piece per phase. `second` selects
+/// the second trace.
 std::vector<TracePiece> paired_pieces(const std::vector<PairedSteps>& pairs, bool second,
                                       const std::string& base) {
   std::vector<TracePiece> out;

@@ -52,7 +52,7 @@ std::vector<std::size_t> order_of(const SweepRequest& request, std::int64_t repe
   if (!request.shuffle)
     return out;
   std::mt19937_64 random(request.seed + static_cast<std::uint64_t>(repeat));
-  for (std::size_t i = out.size(); i > 1; --i) // std::shuffle's order is not the same everywhere
+  for (std::size_t i = out.size(); i > 1; --i) // std::shuffle's order is not portable
     std::swap(out[i - 1], out[random() % i]);
   return out;
 }
@@ -82,13 +82,13 @@ public:
       RS_TRY(metric_, parse_log_metric(request_.metric));
     }
     {
-      // the first signal ends the current run, and the results so far are written
+      // the first signal ends the current run; then the results so far are written
       const InterruptGrace grace(request_.run.grace + std::chrono::seconds(20));
       RS_CHECK(run_all());
       if (interrupted())
         return finish();
     }
-    return finish(); // which analyses: a signal ends that as it ends rankscope analyze
+    return finish(); // if it analyses, a signal ends it like rankscope analyze
   }
 
 private:
@@ -120,7 +120,7 @@ private:
     return {};
   }
 
-  /// The warm-up runs of a setting, before its first run.
+  /// Runs the warm-up runs of a setting, before its first run.
   Result<void> warm_up(std::size_t setting) {
     std::error_code ec;
     for (const PlannedRun& run : plan_.warmups) {
@@ -136,7 +136,7 @@ private:
     return {};
   }
 
-  /// What the run left to be measured.
+  /// Reads energy and metric of a run.
   void measure(SummaryRow& row) const {
     if (row.outcome->status != RunStatus::kSuccess)
       return;
@@ -145,7 +145,7 @@ private:
       row.metric = metric_of_log(row.run->folder + "/run_output.log", *metric_);
   }
 
-  /// Whether the run is to be left out; the reason is in its row.
+  /// Returns whether to skip the run; the reason is in its row.
   Result<bool> done_before(SummaryRow& row) {
     const std::string manifest = row.run->folder + "/manifest.json";
     std::error_code ec;
@@ -240,12 +240,13 @@ private:
     return requests_for(shared, {{plan_.folder, ""}}, "", true).front();
   }
 
-  /// Whether the run is one of its setting: it succeeded, and the library used what was asked for.
+  /// Returns whether the run counts for its setting: it succeeded, and the library used the
+  /// requested values.
   static bool counts(const SummaryRow& row) {
     return row.outcome && row.outcome->status == RunStatus::kSuccess && row.outcome->took_effect;
   }
 
-  /// analyze_sweep() without the traces of runs that do not count().
+  /// Calls analyze_sweep() without the traces of runs for which counts() is false.
   Result<AnalyzedSweep> analyse(Session& session, const AnalyzeRequest& request) const {
     RS_TRY(std::vector<RunPlan> plans,
            discover_sweep(request.folder, request.discover, session.diagnostics));
@@ -266,7 +267,7 @@ private:
     return analyze_plans(session, request, std::move(plans));
   }
 
-  /// The tables over what is there; only new configurations cost time.
+  /// Analyses the runs so far; only new configurations cost time.
   std::optional<AnalyzedSweep> analyze_meanwhile() {
     QuietSession session; // the last analysis repeats its notes
     session.threads = ctx_.threads;
@@ -279,7 +280,7 @@ private:
     return std::nullopt;
   }
 
-  /// The metrics of the runs that count, by setting.
+  /// Returns the metrics of the runs that count, per setting.
   [[nodiscard]] std::vector<RepeatedSetting> metrics_of_logs() const {
     std::vector<RepeatedSetting> out;
     for (const SweepSetting& setting : request_.settings)
@@ -290,7 +291,7 @@ private:
     return out;
   }
 
-  /// Settings that the library did not use in a run.
+  /// Returns the settings that the library did not use in at least one run.
   [[nodiscard]] std::vector<std::string> not_effective() const {
     std::vector<std::string> labels;
     for (const SummaryRow& row : rows_)
@@ -301,7 +302,7 @@ private:
     return labels;
   }
 
-  /// Returns the value in this round of each setting that is left.
+  /// Returns the value in this round for each remaining setting.
   Result<std::vector<std::optional<double>>>
   figures_of_round(std::int64_t round, const std::vector<std::size_t>& left) {
     std::vector<RepeatedSetting> all;
@@ -373,7 +374,7 @@ private:
     }));
   }
 
-  /// The findings of the analysis, and the step times of runs as their metrics.
+  /// Analyses the sweep; adds its findings, and the step times of runs as their metrics.
   void analyse_all(FinishedSweep& out) {
     Result<AnalyzedSweep> done = analyse(ctx_, analysis());
     if (!done) {
@@ -384,7 +385,7 @@ private:
     out.analysis = std::move(*done);
     out.findings = out.analysis->facts.findings;
     const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
-    if (request_.repeats > 1 && figures.same_work) // the analysis says where work differs
+    if (request_.repeats > 1 && figures.same_work) // the analysis names differences in work
       out.findings = compared(figures.settings, figures.unit);
     if (!metric_)
       for (SummaryRow& row : rows_)
@@ -398,8 +399,8 @@ private:
     return setting_findings(settings, {unit, metric_ && request_.higher_is_better});
   }
 
-  /// The findings about the energy of settings: per profiler step where each run with energy has
-  /// it, else per run.
+  /// Adds the findings about the energy of settings: per profiler step if each run with energy has
+  /// step energy, else per run.
   void compare_energy(FinishedSweep& out) const {
     bool stepped = true;
     bool any = false;
@@ -460,7 +461,7 @@ private:
     return write_results(std::move(out));
   }
 
-  /// Summary, manifest and metrics of all runs in the folder.
+  /// Writes summary, manifest and metrics of all runs in the folder.
   Result<FinishedSweep> write_results(FinishedSweep out) {
     rows_.insert(rows_.begin(), earlier_.rows.begin(), earlier_.rows.end());
     earlier_.rows.clear();
@@ -541,13 +542,13 @@ private:
   RunOptions run_options_;
   SweepLog log_;
   EarlierRows earlier_;
-  std::vector<bool> warm_; ///< by setting: its warm-up runs are done
+  std::vector<bool> warm_; ///< by setting: whether its warm-up runs are done
   std::optional<LogMetric> metric_;
   std::vector<SummaryRow> rows_;
   std::optional<Finding> search_finding_;
-  std::string unit_; ///< of the values of rounds
+  std::string unit_; ///< unit of the values of rounds
   bool stopped_ = false;
-  double seconds_ = 0; ///< of the runs of this sweep that succeeded
+  double seconds_ = 0; ///< total time of the runs of this sweep that succeeded
   std::size_t timed_ = 0;
 };
 
@@ -569,7 +570,7 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
           .string();
   while (plan.folder.size() > 1 && plan.folder.back() == '/')
     plan.folder.pop_back();
-  if (request.folder.empty()) // another sweep may have begun in this second
+  if (request.folder.empty()) // another sweep may have started in the same second
     for (int n = 2; fs::exists(plan.folder, ec); ++n)
       plan.folder = fs::absolute(fmt::format("{}_{}", default_folder(request.kind, now), n), ec)
                         .lexically_normal()
@@ -604,10 +605,10 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
 
 Result<FinishedSweep> run_sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan) {
   if (!request.tuner_file.empty())
-    RS_CHECK(OutputFile::create(request.tuner_file)); // and discarded: a bad path fails now
+    RS_CHECK(OutputFile::create(request.tuner_file)); // then discarded: reports a bad path early
   RS_CHECK(make_folder(plan.folder));
   RS_CHECK(make_folder(plan.folder + "/.rankscope"));
-  RS_TRY(const FolderLock lock, // two sweeps would move each other's runs
+  RS_TRY(const FolderLock lock, // prevents two sweeps from moving each other's runs
          FolderLock::take(plan.folder + "/.rankscope/sweep.lock", plan.folder, "sweep"));
   return Sweep(ctx, request, plan).go();
 }

@@ -1,5 +1,5 @@
-// Use case: run a command under every setting of a sweep, keep what happened, and say which setting
-// is best.
+// Use case: run a command with every setting of a sweep, record the results, and report the best
+// setting.
 #pragma once
 
 #include "app/analyze.h"
@@ -24,22 +24,22 @@ struct SweepRequest {
   std::vector<SweepSetting> settings;
   LaunchOptions launch;
   SharedEnvironment environment;
-  std::string folder; ///< "" = experiments/..., named by the time
+  std::string folder; ///< "" = experiments/..., named after the current time
   std::int64_t repeats = 1;
-  std::int64_t warmups = 0; ///< runs of each setting before its first one; not analysed
+  std::int64_t warmups = 0; ///< runs before the first run of each setting; not analysed
   bool shuffle = false;
   std::uint64_t seed = 0;
   bool keep_going = false;
-  bool skip_existing = false; ///< leave folders alone that are not ours
-  bool redo = false;          ///< finished runs too
+  bool skip_existing = false; ///< skip runs whose folder exists without a manifest
+  bool redo = false;          ///< also redo finished runs
   bool summary = true;
   bool analyze = false;
-  std::string metric; ///< see parse_log_metric(), of run_output.log; "" = the steps of traces
-  bool higher_is_better = false;       ///< of the metric
+  std::string metric; ///< see parse_log_metric(), from run_output.log; "" = step times of traces
+  bool higher_is_better = false;       ///< higher values of the metric are better
   bool search = false;                 ///< race the settings over the repeats
-  std::string tuner_file;              ///< "" = none
-  std::size_t default_setting = 0;     ///< that a search recommends nothing worse than
-  std::chrono::milliseconds budget{0}; ///< of a search; 0 = none
+  std::string tuner_file;              ///< file to write; "" = none
+  std::size_t default_setting = 0;     ///< a search recommends no setting that is worse
+  std::chrono::milliseconds budget{0}; ///< for a search; 0 = no limit
   std::chrono::milliseconds pause{0};  ///< after each run
   RunOptions run;
   std::vector<std::string> notes; ///< printed before the first run
@@ -48,25 +48,26 @@ struct SweepRequest {
 struct SweepPlan {
   std::string folder; ///< absolute
   std::string timestamp;
-  std::vector<PlannedRun> warmups, runs; ///< in the order of settings; in that of running
+  std::vector<PlannedRun> warmups, runs; ///< in settings order; in run order
 };
 
-/// Nothing is made or changed. Errors: kUsage when a parameter would change nothing.
+/// Plans the sweep; writes and changes no file. Errors: kUsage if a parameter does not change any
+/// run.
 Result<SweepPlan> plan_sweep(const SweepRequest& request);
 
 struct FinishedSweep {
   std::string folder, summary_file;
-  /// Runs of earlier sweeps in the folder, then those of this one in the order of the settings;
-  /// point into `earlier`, plan and request.
+  /// Runs of earlier sweeps in the folder, then the runs of this sweep in the order of the
+  /// settings. Rows point into `earlier`, plan and request.
   std::vector<SummaryRow> rows;
   EarlierRows earlier;
-  std::size_t done = 0; ///< runs with success, now or earlier
+  std::size_t done = 0; ///< runs that succeeded, now or earlier
   std::optional<AnalyzedSweep> analysis;
   std::vector<Finding> findings;
 };
 
-/// Runs the sweep. A failed run makes the session partial; without keep_going it is the last one.
-/// Summary, log and manifest are always written. Errors: kOutput, kUsage (the folder contains
+/// Runs the sweep. A failed run makes the session partial; without keep_going no further run
+/// starts. Always writes summary, log and manifest. Errors: kOutput, kUsage (the folder contains
 /// another sweep), kInterrupted.
 Result<FinishedSweep> run_sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan);
 

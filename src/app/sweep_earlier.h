@@ -1,4 +1,4 @@
-// Runs that an earlier sweep made in the same folder and that the present one does not plan.
+// Runs from an earlier sweep in the same folder that the present sweep does not plan.
 #pragma once
 
 #include "collect/sweep_summary.h"
@@ -12,11 +12,11 @@ namespace rankscope {
 struct EarlierRows {
   std::deque<PlannedRun> runs;
   std::deque<SweepSetting> settings;
-  std::vector<SummaryRow> rows; ///< as in the manifest of the folder; point into the two above
+  std::vector<SummaryRow> rows; ///< from the folder's manifest; point into the lists above
 };
 
-/// Of the runs that FOLDER/manifest.json lists, those whose folder is still there and is not one of
-/// `planned`. None where there is no manifest of a sweep.
+/// Returns the runs in FOLDER/manifest.json whose folder still exists and is not in `planned`.
+/// Returns no runs if the folder has no manifest of a sweep.
 [[nodiscard]] EarlierRows earlier_rows(const std::string& folder,
                                        const std::vector<PlannedRun>& planned);
 

@@ -14,7 +14,8 @@
 namespace rankscope {
 namespace {
 
-/// The energy of all GPUs in a span; none where one of them does not cover it.
+/// Returns the energy of all GPUs in each span; nullopt if the samples of a GPU do not cover the
+/// span.
 std::vector<std::optional<double>> energy_of_spans(const PowerTable& table,
                                                    const std::vector<TimeSpan>& spans) {
   std::vector<std::optional<double>> out(spans.size(), 0.0);
@@ -41,7 +42,7 @@ Result<SamplerOptions> sampling_of_runs(SamplerOptions asked, std::vector<std::s
     return asked;
   const Result<std::unique_ptr<GpuBackend>> gpus = open_gpu_backend(asked.backend);
   if (gpus) {
-    if (asked.devices != "visible") // whose meaning may differ between settings
+    if (asked.devices != "visible") // the visible GPUs may differ between settings
       RS_CHECK(choose_gpus((*gpus)->gpus(), asked.devices, ""));
     return asked;
   }

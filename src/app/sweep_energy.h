@@ -1,4 +1,4 @@
-// The energy of a sweep's runs: per run and per profiler step.
+// The energy of a sweep's runs, per run and per profiler step.
 #pragma once
 
 #include "collect/samplers/sampler.h"
@@ -9,18 +9,19 @@
 
 namespace rankscope {
 
-/// Options for sampling all runs of a sweep; `notes` says what cannot be measured. Without a GPU
-/// that can be read the host alone is sampled. Errors: kMissingTool when that has no energy either,
-/// kUsage (`devices` names no GPU).
+/// Returns options for sampling all runs of a sweep; `notes` gets what cannot be measured. If no
+/// GPU can be read, only the host is sampled. Errors: kMissingTool if the host has no energy
+/// counters either, kUsage (`devices` names no GPU).
 Result<SamplerOptions> sampling_of_runs(SamplerOptions asked, std::vector<std::string>& notes);
 
-/// Fills joules, joules_per_step and host_joules of a row: by its outcome, else by the manifests of
-/// `rankscope profile` in the run's folder.
+/// Fills joules, joules_per_step and host_joules of a row. `joules` is read from the run's outcome,
+/// else from the manifests of `rankscope profile` in the run's folder.
 void add_run_energy(SummaryRow& row);
 
-/// Mean over the profiler steps of the energy of all GPUs in FOLDER/gpu_samples.csv. The steps are
-/// those of the first rank with a trace in the folder. None where samples, trace or a common clock
-/// are not there, where no step is covered by the samples of all GPUs, or where these are aliased.
+/// Returns the energy of all GPUs in FOLDER/gpu_samples.csv, as a mean over profiler steps. The
+/// steps are from the first rank with a trace in the folder. Returns nullopt if samples, trace or a
+/// common clock are missing. Also returns nullopt if no step is covered by the samples of all GPUs,
+/// or if the samples are aliased.
 [[nodiscard]] std::optional<double> joules_per_step(const std::string& folder);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The values of a sweep's runs: the table metrics.csv and their energy.
+// The values of a sweep's runs: the table metrics.csv and the energy.
 #pragma once
 
 #include "collect/sweep_summary.h"
@@ -10,16 +10,17 @@
 
 namespace rankscope {
 
-/// One row per run: setting, repeat, metric (of --metric, else the mean step time in ms), seconds,
-/// joules, exit (128 + signal where one ended it), joules_per_step, host_joules. Empty where not
-/// available.
+/// Returns one row per run: setting, repeat, metric (of --metric, else the mean step time in ms),
+/// seconds, joules, exit (128 + signal if a signal ended the run), joules_per_step, host_joules.
+/// Values that are not available are empty.
 [[nodiscard]] Table sweep_metrics(const std::vector<SummaryRow>& rows);
 
-/// The table as FOLDER/metrics.csv and metrics.json. Errors: kOutput.
+/// Writes the table of sweep_metrics() as FOLDER/metrics.csv and metrics.json. Errors: kOutput.
 Result<void> write_sweep_metrics(const std::string& folder, const std::vector<SummaryRow>& rows);
 
-/// The energy that `rankscope profile` measured in the run: the sum over the manifests of the
-/// folders in the run's folder, each GPU once. None without one.
+/// Returns the energy that `rankscope profile` measured in the run: the sum over the manifests of
+/// the folders in the run's folder, with each GPU counted once. Returns nullopt without a
+/// measurement.
 [[nodiscard]] std::optional<double> joules_of_run(const std::string& folder);
 
 } // namespace rankscope

@@ -14,7 +14,7 @@ namespace rankscope {
 
 namespace {
 
-/// The facts of analyze, from parts.
+/// Computes the facts of analyze from parts.
 Result<SweepFacts> facts_of_parts(Session& session, const std::string& sweep) {
   RS_TRY(const std::vector<RunPlan> plans, find_sweep(session, sweep, {}, session.diagnostics));
   const PartOptions& options = plans.front().parts->facts().options;

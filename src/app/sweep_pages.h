@@ -1,4 +1,4 @@
-// Use case: analysed sweeps side by side on one page.
+// Use case: one page with analysed sweeps side by side.
 #pragma once
 
 #include "base/result.h"
@@ -10,16 +10,17 @@
 namespace rankscope {
 
 struct AnalysedFolder {
-  std::string folder; ///< of a sweep or of its outputs
+  std::string folder; ///< folder of a sweep or of its outputs
   std::string label;
 };
 
-/// Reads what analyze left in each folder, or the parts of each sweep, and writes the page. Errors:
-/// kUnreadable, with the hint to run analyze, where a folder has nothing of this version; kOutput.
+/// Reads the facts that analyze saved in each folder, or the parts of each sweep, and writes the
+/// page. Errors: kUnreadable, with the hint to run analyze, if a folder has no facts of this
+/// version; kOutput.
 Result<void> write_analysed_page(Session& session, const std::vector<AnalysedFolder>& sweeps,
                                  const std::string& path);
 
-/// The last part of a path, whatever slashes end it.
+/// Returns the last part of a path; ignores slashes at the end.
 [[nodiscard]] std::string leaf_name(const std::string& path);
 
 } // namespace rankscope

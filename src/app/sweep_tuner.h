@@ -9,12 +9,12 @@
 
 namespace rankscope {
 
-/// What each setting chooses, from the variables that its runs are given. Errors: kUsage when a
-/// setting does not name one algorithm, one protocol and the channels.
+/// Returns the algorithm, protocol and channels of each setting, from the variables of its runs.
+/// Errors: kUsage if a setting does not name one algorithm, one protocol and the channels.
 Result<std::vector<TunerSetting>> tuner_settings(const SweepRequest& request,
                                                  const SweepPlan& plan);
 
-/// Errors: kUnreadable when nothing was measured with the default; kOutput.
+/// Errors: kUnreadable if nothing was measured with the default setting; kOutput.
 Result<void> write_tuner(const std::string& path, const SweepRequest& request,
                          const SweepPlan& plan,
                          const std::vector<ConfigurationCollectives>& collectives);

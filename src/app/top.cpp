@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-/// Whether the input is one trace, not the ranks of a run.
+/// Returns whether the input is one trace, not the ranks of a run.
 bool alone(const Session& session, const TopRequest& request) {
   if (session.source != nullptr)
     return session.source->one_file(request.inputs);
@@ -33,7 +33,7 @@ TopInput input_of(const TopRequest& request, const std::string& title, bool fold
   return out;
 }
 
-/// The trace of a single file, or of each rank in it.
+/// Returns the plan of a single file: its trace, or each rank in it.
 Result<RunPlan> plan_of_file(const Session& session, const TopRequest& request) {
   const std::string& path = request.inputs.front();
   RunPlan plan;
@@ -41,16 +41,17 @@ Result<RunPlan> plan_of_file(const Session& session, const TopRequest& request) 
   plan.ranks.push_back({0, path, 0, std::nullopt});
   if (path == "-")
     return plan;
-  Diagnostics beside; // not shown: the user did not ask for the other ranks
+  Diagnostics beside; // not shown: the user did not request the other ranks
   Result<RunPlan> found = find_run(session, request.inputs, request.discover, beside);
   if (found && !found->ranks.empty()) {
     plan.ranks = std::move(found->ranks);
     plan.parts = std::move(found->parts);
   }
-  return plan; // a file that is not a trace fails when it is read
+  return plan; // reading a file that is not a trace fails later
 }
 
-/// The configurations of a sweep, when it was given in place of one of its runs.
+/// Returns an error that lists the configurations, if the input is a sweep instead of one of its
+/// runs.
 std::optional<Error> several_configurations(const Session& session, const TopRequest& request) {
   if (request.inputs.size() != 1)
     return std::nullopt;
@@ -65,7 +66,8 @@ std::optional<Error> several_configurations(const Session& session, const TopReq
                            shell_text({plans->front().folder}))};
 }
 
-/// Notes how many ranks a run of one trace lacks; that does not make the session partial.
+/// Notes how many ranks of the run are missing next to a single trace. This does not make the
+/// session partial.
 void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
   const auto world = parts.identities.front().world_size;
   if (parts.ranks.size() == 1 && world && *world > 1)
@@ -143,7 +145,7 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
     if (!first_lost)
       first_lost = error;
   };
-  run.quiet = alone(session, request) && plan.ranks.size() == 1; // then its error is the result
+  run.quiet = alone(session, request) && plan.ranks.size() == 1; // the command reports its error
   RS_CHECK(run_ranks(session, {&plan}, run, std::move(steps)));
   if (parts.ranks.empty())
     return run.quiet && first_lost
@@ -166,7 +168,7 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   request.inputs = {trace.trace.path};
   request.report = options;
   if (options.gpu_arch.empty())
-    request.report.gpu_arch = "none"; // the report has chosen
+    request.report.gpu_arch = "none"; // the report has already chosen the GPU
   request.top_k = top_k;
   RunPlan plan;
   plan.folder = trace.trace.path;

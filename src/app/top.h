@@ -1,5 +1,5 @@
-// The use case behind `rankscope top`: one trace or the ranks of a run, each parsed once, to the
-// facts of one page; and the same again and again while traces arrive.
+// The use case behind `rankscope top`: reads one trace or the ranks of a run, parses each once, and
+// makes the facts of one page. Can repeat this while traces arrive.
 #pragma once
 
 #include "analyses/top/top_facts.h"
@@ -19,37 +19,37 @@ namespace rankscope {
 struct TopRequest {
   std::vector<std::string> inputs; ///< a trace ("-": standard input), or folders and files of ranks
   DiscoverOptions discover;
-  ReportOptions report;           ///< gpu_arch as report takes it; what gpu_timeline counts
+  ReportOptions report;           ///< options: gpu_arch as in report, and those of gpu_timeline
   std::size_t top_k = 8;          ///< rows of each list, 0 = all
-  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
+  std::uint64_t memory_bytes = 0; ///< for traces in memory; 0 = half of the free memory
 };
 
-/// Reads the ranks, several at a time. What is lost is in the session's diagnostics and in the
-/// facts. Errors: kUnreadable when no rank could be read, kUsage for a folder with several
+/// Reads the ranks, several at a time. The session's diagnostics and the facts contain what was
+/// lost. Errors: kUnreadable if no rank could be read, kUsage for a folder with several
 /// configurations or an unknown GPU.
 Result<TopFacts> top_of(Session& session, const TopRequest& request);
 
-/// Returns the facts of a trace in memory, the same as top_of() of its file; for reports that show
+/// Returns the facts of a trace in memory, equal to top_of() on its file, for reports that show
 /// them next to their sheets. `diagnostics`: shown as warnings.
 Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& options,
                               const Diagnostics& diagnostics, std::size_t top_k);
 
 /// The result of a poll of the folders.
 struct TopLook {
-  bool changed = false;             ///< since the previous poll, except waiting files
-  TopFacts facts;                   ///< of all ranks read so far; made when changed
-  std::vector<std::string> waiting; ///< files that still grow or cannot be read yet, with why
-  Diagnostics diagnostics;          ///< of these facts
+  bool changed = false;             ///< since the previous poll; ignores waiting files
+  TopFacts facts;                   ///< facts of all ranks read so far; made if `changed`
+  std::vector<std::string> waiting; ///< files that grow or cannot be read yet, with the reason
+  Diagnostics diagnostics;          ///< diagnostics of the facts
 };
 
-/// Polls folders. A file is read if its size and time are those of the previous poll, or if it was
-/// last written `settled_s` ago; it is read again only if these change. Stores the part of each
+/// Polls folders. Reads a file if its size and time are the same as in the previous poll, or if it
+/// was last written `settled_s` ago. Reads it again only if these change. Stores the part of each
 /// rank, not its trace. Not thread-safe.
 class TopWatch {
 public:
   explicit TopWatch(TopRequest request, double settled_s = 5);
-  /// Lists the files, reads new ones, combines. Errors: those that another poll cannot resolve
-  /// (kUsage, kInternal, kInterrupted).
+  /// Lists the files, reads new files, and combines the facts. Errors: those that another poll
+  /// cannot resolve (kUsage, kInternal, kInterrupted).
   Result<TopLook> look(Session& session);
   /// Returns the number of traces parsed by all polls so far.
   [[nodiscard]] std::size_t traces_read() const { return traces_read_; }
@@ -62,7 +62,7 @@ private:
     Stamp stamp;
     Diagnostics diagnostics;
     bool lost = false;
-    std::string why; ///< it is lost
+    std::string why; ///< why the rank is lost
   };
   using Stamps = std::map<std::string, Stamp>;
 
@@ -72,8 +72,8 @@ private:
 
   TopRequest request_;
   double settled_s_;
-  Stamps seen_;     ///< in the previous poll
-  Stamps complete_; ///< from which the parts were made
+  Stamps seen_;     ///< files in the previous poll
+  Stamps complete_; ///< files from which the parts were made
   bool looked_ = false;
   TopParts parts_;
   std::map<std::int64_t, Kept> kept_; ///< by rank

@@ -1,4 +1,5 @@
-// The facts of each rank that `top` takes while its trace is in memory, and the facts of all ranks.
+// The facts that `top` extracts from each rank while its trace is in memory, and the facts of all
+// ranks.
 #pragma once
 
 #include "analyses/top/top_facts.h"
@@ -14,10 +15,10 @@ namespace rankscope {
 /// kUsage for a folder with several configurations.
 Result<RunPlan> plan_top(Session& session, const TopRequest& request);
 
-/// What else is taken of each rank.
+/// Additional facts to extract from each rank.
 struct TopAlso {
   Needs needs;
-  /// In the order of the ranks.
+  /// Called in the order of the ranks.
   std::function<Result<void>(const RankItem&, RankFacts&)> take;
 };
 /// Reads the ranks of the plan, several at a time, from their traces or parts; the session's
@@ -28,11 +29,13 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
 /// Returns the number of ranks of the run; for parts, the number for which they were made.
 [[nodiscard]] std::size_t ranks_of_run(const RunPlan& plan);
 
-/// Returns the collectives of all ranks; nullopt if there are no collectives. Refers to the parts.
+/// Returns the collectives of all ranks; nullopt if there are no collectives. The result refers to
+/// the parts.
 [[nodiscard]] std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts);
 
-/// Names contradictions between the ranks and makes the facts of all, with the session's
-/// diagnostics. `collectives`: of these parts, or nullptr. Takes the graphs out of the parts.
+/// Adds diagnostics for contradictions between the ranks, and makes the facts of all ranks, with
+/// the session's diagnostics. `collectives`: collectives of these parts, or nullptr. Moves the
+/// graphs out of the parts.
 Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
                              const CollectiveFacts* collectives, const TopRequest& request);
 

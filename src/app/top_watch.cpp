@@ -1,4 +1,4 @@
-// The folders of `top --watch`: what is new, what still grows, what was read before.
+// The folders of `top --watch`: finds new files, files that still grow, and files read before.
 #include "app/top.h"
 #include "app/top_parts.h"
 #include "base/counters.h"
@@ -28,7 +28,7 @@ TopWatch::Stamps TopWatch::stamps(Diagnostics& diagnostics) const {
   for (const std::string& input : request_.inputs) {
     const Result<Listing> listing = list_traces(input, request_.discover.known, diagnostics);
     if (!listing)
-      continue; // the folder is not there yet
+      continue; // the folder does not exist yet
     for (const std::string& path : listing->files) {
       if (const std::optional<FileStamp> stamp = file_stamp(path))
         out[path] = *stamp;
@@ -63,7 +63,7 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
                            had->second.rank_in_file == file.rank_in_file;
     const auto stamp = complete_.find(file.path);
     if (same_file && (stamp == complete_.end() || had->second.stamp == stamp->second)) {
-      kept.emplace(file.rank, had->second); // old data are shown while the file grows again
+      kept.emplace(file.rank, had->second); // show old data while the file grows again
     } else if (stamp != complete_.end()) {
       fresh.ranks.push_back(file);
       kept.emplace(file.rank, Kept{file.path, file.rank_in_file, stamp->second, {}, false, ""});

@@ -11,7 +11,7 @@ namespace {
 
 double total_ms(const LoadedTrace& trace, ReportOptions options, bool unlinked) {
   options.include_unlinked_kernels = unlinked;
-  options.detect_recompute = false; // it has no total of both
+  options.detect_recompute = false; // with recompute detection there is no combined total
   for (const TimelineRow& row : trace.shared(TimelineKey{options}))
     if (row.kind == TimeKind::kTotal)
       return ns_to_ms(row.time_ns);

@@ -1,13 +1,14 @@
-// The note that names which of the two definitions of total_time is shown, the same in every
-// command.
+// The note that names which of the two definitions of total_time is shown; every command uses the
+// same note.
 #pragma once
 
 #include "analyses/analysis.h"
 
 namespace rankscope {
 
-/// Adds a note if the trace has GPU events without a launch: whether gpu_timeline counts them, and
-/// total_time with the other choice. Adds nothing otherwise: both are then equal.
+/// Adds a note if the trace has GPU events without a launch. The note says whether gpu_timeline
+/// counts these events, and gives total_time with the other choice. Adds nothing otherwise: both
+/// times are then equal.
 void note_unlinked(const LoadedTrace& trace, const ReportOptions& options,
                    Diagnostics& diagnostics);
 

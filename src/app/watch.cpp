@@ -1,4 +1,4 @@
-// The folders of `watch`: new files, files to read, and the saved state.
+// The folders of `watch` (new files, files to read) and its saved state.
 #include "app/watch.h"
 
 #include "analyses/collectives/run_consistency.h"
@@ -24,7 +24,7 @@ namespace rankscope {
 
 namespace {
 
-/// Traces between two states: what is read again after a kill.
+/// Traces between two saved states: after a kill, at most this many are read again.
 constexpr std::size_t kBatch = 512;
 
 std::uint64_t hash_of(std::string_view text) {
@@ -53,8 +53,9 @@ WatchedRank watched_of(const LoadedTrace& trace) {
   return out;
 }
 
-/// Sorts as ranks wrote the files: the first file of each rank, then the second of each. Times
-/// alone are not enough: a copied folder has those of one rank after the other.
+/// Sorts files in the order in which ranks wrote them: the first file of each rank, then the second
+/// of each. Times alone are not enough: in a copied folder, all files of one rank may precede those
+/// of another.
 void sort_by_turns(std::vector<WatchedFile>& files) {
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
     return std::tie(a.stamp.written_ns, a.path) < std::tie(b.stamp.written_ns, b.path);
@@ -89,7 +90,7 @@ Result<Watch> Watch::open(WatchRequest request) {
                                  static_cast<double>(out.state_.logs.window_us()) / 1e6));
   } else {
     out.state_.logs.set_window(window_us);
-    RS_CHECK(out.save()); // a place that cannot be written shows now
+    RS_CHECK(out.save()); // fail early if the path cannot be written
   }
   out.state_.judge.limit(out.request_.limits);
   out.state_.logs.limit(out.request_.limits);
@@ -112,15 +113,15 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
   growing_.clear();
   for (const std::string& input : request_.inputs) {
     if (is_log_name(input))
-      continue; // see read_logs()
+      continue; // read_logs() reads it
     Diagnostics aside;
     const Result<Listing> listing = list_traces(input, request_.discover.known, aside);
-    if (!listing) { // the folder is not there yet, or for a moment
+    if (!listing) { // the folder does not exist yet, or is temporarily unavailable
       all_listed = false;
       continue;
     }
     for (const std::string& path : listing->files) {
-      remember_input(path); // also while it is too young to be read
+      remember_input(path); // even if it is too new to be read
       const std::optional<FileStamp> there = file_stamp(path);
       if (!there)
         continue;
@@ -129,7 +130,7 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
       const std::uint64_t value = hash_of(fmt::format("{} {}", stamp.bytes, stamp.written_ns));
       const auto known = state_.read.find(key);
       if (known != state_.read.end()) {
-        still_there.insert(*known); // a rewritten file counts as another one
+        still_there.insert(*known); // a rewritten file counts as a new file
         if (known->second == value)
           continue;
       }
@@ -145,21 +146,21 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
       }
       growing.emplace(path, stamp);
       if (same && now_ns - stamp.written_ns > settled)
-        continue; // empty, and stays so: who should write it may be gone
+        continue; // the file stays empty: its writer may be gone
       if (name.rank)
         growing_.insert(*name.rank);
       out.waiting.push_back(fmt::format("{}: {}", path, stamp.bytes == 0 ? "empty" : "may grow"));
     }
   }
   seen_ = std::move(growing);
-  if (all_listed) // else what was read would be read again
+  if (all_listed) // otherwise files already read would be read again
     state_.read = std::move(still_there);
   sort_by_turns(files);
   return files;
 }
 
 Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchLook& out) {
-  QuietSession session(parent.threads); // a file that cannot be read is reported once, by its line
+  QuietSession session(parent.threads); // an unreadable file is reported only in out.lost
   RunPlan plan;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const FileInfo head = inspect_file(files[i].path, request_.discover.known);
@@ -203,7 +204,7 @@ Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchL
     out.lost.push_back(fmt::format("{}: rank {}: {}", item.file.path, item.file.rank, error.what));
   };
   RS_CHECK(run_ranks<WatchedRank>(session, {&plan}, run, std::move(steps)));
-  // several windows of a rank in one poll: in the order in which it wrote them
+  // if a poll has several windows of a rank, take them in the order in which the rank wrote them
   std::stable_sort(fresh.begin(), fresh.end(), [](const WatchedRank& a, const WatchedRank& b) {
     const auto key = [](const WatchedRank& r) {
       return std::pair(r.steps.empty() ? -1 : r.steps.front(), r.start_ns);

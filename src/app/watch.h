@@ -1,4 +1,4 @@
-// The use case behind `rankscope watch`: polls folders that fill while a job runs, judges each
+// The use case behind `rankscope watch`: polls folders to which a running job writes, judges each
 // window of the job, and raises alarms. After a restart it resumes from a state on disk.
 #pragma once
 
@@ -21,14 +21,14 @@
 namespace rankscope {
 
 struct WatchRequest {
-  std::vector<std::string> inputs; ///< folders; they may not be there yet
+  std::vector<std::string> inputs; ///< folders; may not exist yet
   DiscoverOptions discover;
   WatchLimits limits;
-  double settled_s = 5; ///< a file that was last written so long ago is complete
-  double still_s = 300; ///< a rank so long behind most others is an alarm
-  bool silent = true;   ///< a job that writes nothing for as long is an alarm
-  double window_s = 60; ///< of logs; from a second to a day
-  std::string state;    ///< file; "": a restart begins from nothing
+  double settled_s = 5; ///< a file is complete if it was last written this long ago
+  double still_s = 300; ///< raise an alarm for a rank that is this long behind most others
+  bool silent = true;   ///< raise an alarm if a job writes nothing for at least `still_s`
+  double window_s = 60; ///< window length for logs: from a second to a day
+  std::string state;    ///< state file; "": a restart begins without a state
   std::uint64_t memory_bytes = 0;
 };
 
@@ -37,23 +37,23 @@ struct WatchedFile {
   using Stamp = FileStamp;
   std::string path;
   Stamp stamp;
-  std::optional<std::int64_t> rank; ///< by its name
+  std::optional<std::int64_t> rank; ///< from the file name
   std::size_t turn = 0;             ///< 0-based index among this rank's new files
 };
 
 struct WatchLook {
-  std::vector<Alarm> alarms;          ///< not reported before
-  std::vector<WatchedWindow> windows; ///< judged by this poll
-  std::vector<std::string> waiting;   ///< files that may grow
-  std::vector<std::string> lost;      ///< files that could not be read, with why
-  std::vector<std::string> remarks;   ///< logs cut off, replaced, damaged; late traces
+  std::vector<Alarm> alarms;          ///< alarms not reported before
+  std::vector<WatchedWindow> windows; ///< windows judged by this poll
+  std::vector<std::string> waiting;   ///< files that may still grow
+  std::vector<std::string> lost;      ///< files that could not be read, with the reason
+  std::vector<std::string> remarks;   ///< truncated, replaced or damaged logs; late traces
   std::size_t read = 0;               ///< traces that this poll read
-  std::uint64_t records = 0;          ///< log records that it read
-  std::vector<std::int64_t> ranks;    ///< known, ascending
+  std::uint64_t records = 0;          ///< log records that this poll read
+  std::vector<std::int64_t> ranks;    ///< known ranks, ascending
 };
 
-/// Polls folders. Not thread-safe. Memory: the collectives of at most kMostOpen windows, some bytes
-/// per existing file and per kind of collective.
+/// Polls folders. Not thread-safe. Memory: the collectives of at most kMostOpen windows, and some
+/// bytes per existing file and per kind of collective.
 class Watch {
 public:
   static constexpr std::size_t kMostOpen = 4;
@@ -62,14 +62,14 @@ public:
   /// inputs, kOutput for one that cannot be written.
   static Result<Watch> open(WatchRequest request);
 
-  /// Lists the files, reads new complete ones, judges, and saves the state before it reports.
-  /// `now_ns`: Unix time. `last`: no poll follows, so files count as complete and incomplete
-  /// windows are judged. Errors: kInterrupted, kOutput, kInternal.
+  /// Lists the files, reads new complete files, judges windows, and saves the state before it
+  /// reports. `now_ns`: Unix time. `last`: no poll follows, so all files count as complete and
+  /// incomplete windows are judged. Errors: kInterrupted, kOutput, kInternal.
   Result<WatchLook> look(Session& session, std::int64_t now_ns, bool last = false);
 
   [[nodiscard]] const WatchState& state() const { return state_; }
   [[nodiscard]] const WatchRequest& request() const { return request_; }
-  /// Whether there was a trace or a log, ever.
+  /// Returns whether any trace or log was ever found.
   [[nodiscard]] bool has_seen_any() const {
     return !state_.ranks.empty() || !state_.read.empty() || state_.logs.processes() > 0;
   }
@@ -94,16 +94,17 @@ private:
   WatchRequest request_;
   WatchState state_;
   LogFiles log_files_;
-  std::map<std::string, WatchedFile::Stamp> seen_; ///< files not complete in the previous poll
-  std::set<std::int64_t> growing_;                 ///< ranks whose files grow
-  /// Ranks whose trace arrived in this poll after its window was judged, by its steps.
+  std::map<std::string, WatchedFile::Stamp> seen_; ///< incomplete files of the previous poll
+  std::set<std::int64_t> growing_;                 ///< ranks whose files still grow
+  /// Ranks whose trace arrived in this poll after its window was judged; the key is the window's
+  /// steps.
   std::map<std::string, std::vector<std::int64_t>> late_;
   std::int64_t now_ns_ = 0;
   bool heard_ = false; ///< this poll found new data in a log
 };
 
-/// Alarms, the newest first, and windows as a page without script, which loads itself again every
-/// `refresh_s` seconds; 0: never.
+/// Returns a page without script that shows alarms, the newest first, and windows. The page reloads
+/// itself every `refresh_s` seconds; 0: never.
 [[nodiscard]] std::string watch_page(const WatchState& state,
                                      const std::vector<std::string>& inputs, std::int64_t now_ns,
                                      double refresh_s);

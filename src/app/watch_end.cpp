@@ -25,7 +25,7 @@ bool is_running(pid_t id) {
   return ::kill(id, 0) == 0 || errno == EPERM;
 }
 
-/// Slurm has no such job, or does not list it as waiting or running.
+/// Returns whether Slurm does not know the job, or does not list it as waiting or running.
 bool job_is_gone(const std::string& id) {
   ProcessSpec spec;
   spec.argv = {"squeue", "--noheader", "--jobs", id, "--format", "%T"};

@@ -1,4 +1,4 @@
-// When a watched job has ended: by a file, a process or a job of Slurm.
+// Detects the end of a watched job: by a file, a process or a Slurm job.
 #pragma once
 
 #include "base/result.h"
@@ -10,12 +10,12 @@ namespace rankscope {
 
 class JobEnd {
 public:
-  /// "file:PATH", "pid:N" or "job:ID"; without such a beginning a number is a process when there
-  /// is one, else a job, and anything else a file. Errors: kUsage.
+  /// Parses "file:PATH", "pid:N" or "job:ID". Without such a prefix, a number is a process if the
+  /// process exists, else a job. Any other text is a file. Errors: kUsage.
   static Result<JobEnd> parse(const std::string& text);
 
-  /// Whether the file is there, the process is not, or Slurm no longer lists the job (asked at most
-  /// once a minute). A question that has no answer means no.
+  /// Returns whether the file exists, the process does not exist, or Slurm no longer lists the job.
+  /// Queries Slurm at most once a minute. A query without an answer means no.
   [[nodiscard]] bool reached(std::int64_t now_ns);
 
 private:
@@ -24,7 +24,7 @@ private:
 
   Kind kind_;
   std::string name_;
-  std::int64_t asked_ns_ = 0; ///< Slurm, last
+  std::int64_t asked_ns_ = 0; ///< time of the last Slurm query
 };
 
 } // namespace rankscope

@@ -22,12 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
-/// Bytes from which another log at the same path is recognised: they contain times in microseconds.
+/// Number of first bytes that identify a log: a different log at the same path has different times
+/// in microseconds.
 constexpr std::size_t kWatchLogFilesHead = 512;
-/// The clock of a record that was written this much later than now is not usable.
+/// A record whose clock is further ahead of the current time than this is not usable.
 constexpr std::int64_t kMostAheadUs = std::int64_t{86'400} * 1'000'000;
 
-/// So many bytes of a file, fewer at its end; "" when it cannot be read.
+/// Returns up to `most` bytes of a file, fewer at its end; "" if the file cannot be read.
 std::string bytes_at(const std::string& path, std::uint64_t offset, std::size_t most) {
   const int fd = open_input(path, O_NONBLOCK);
   if (fd < 0)
@@ -53,12 +54,13 @@ bool is_packed(std::string_view path) {
                      [path](std::string_view packing) { return path.ends_with(packing); });
 }
 
-/// The text of a log from an offset on; offsets ascend. A packed log is unpacked once per poll.
+/// Returns the text of a log from an offset on; offsets ascend. A compressed log is decompressed
+/// once per poll.
 class LogText {
 public:
   explicit LogText(std::string path) : path_(std::move(path)), packed_(is_packed(path_)) {}
 
-  /// So many bytes, fewer at the end.
+  /// Returns up to `most` bytes, fewer at the end.
   std::string at(std::uint64_t offset, std::size_t most) {
     if (!packed_)
       return bytes_at(path_, offset, most);
@@ -81,7 +83,7 @@ public:
   }
 
 private:
-  /// Text before this place is not asked for again.
+  /// Drops the text before `offset`, which is not requested again.
   void drop(std::uint64_t offset) {
     const auto gone = static_cast<std::size_t>(
         std::min<std::uint64_t>(text_.size(), offset - std::min(offset, begin_)));
@@ -93,7 +95,7 @@ private:
   bool packed_;
   std::unique_ptr<ByteSource> source_;
   std::string text_;
-  std::uint64_t begin_ = 0; ///< of text_ in the log
+  std::uint64_t begin_ = 0; ///< position of text_ in the log
 };
 
 std::uint64_t head_hash(std::string_view bytes) {
@@ -102,8 +104,8 @@ std::uint64_t head_hash(std::string_view bytes) {
   return hash.value();
 }
 
-/// Returns the log's name, with its folder or path if an earlier log has the same: containers with
-/// equal host names and process ids write equal names into separate folders.
+/// Returns the log's name; if an earlier log has the same name, adds the folder or path. Containers
+/// with equal host names and process ids write equal names into separate folders.
 std::string process_name(const fs::path& path, const LogWatch& logs) {
   const fs::path plain = is_packed(path.string()) ? path.parent_path() / path.stem() : path;
   const std::string name = plain.stem().string();
@@ -113,7 +115,7 @@ std::string process_name(const fs::path& path, const LogWatch& logs) {
   return logs.knows(placed) ? path.string() : placed;
 }
 
-/// A log with something new in it.
+/// A log with new data.
 struct Grown {
   const std::string* path;
   WatchState::LogFile* file;
@@ -121,8 +123,8 @@ struct Grown {
   std::uint64_t bad = 0;
 };
 
-/// Returns whether the file of a log changed: the log grew, or it is another one, which is read
-/// from its beginning.
+/// Returns whether the file of a log changed: the log grew, or another log replaced it. Another log
+/// is read from its beginning.
 bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::string>& remarks) {
   const std::optional<FileStamp> stamp = file_stamp(path);
   if (!stamp || *stamp == FileStamp{file.bytes, file.written_ns})
@@ -154,7 +156,7 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
   std::string text = log.text.at(file.offset, kPiece);
   InspectorHeader last = file.last;
   InspectorPiece piece = read_inspector(text, last);
-  if (piece.used == 0 && text.size() == kPiece) { // an object longer than the piece
+  if (piece.used == 0 && text.size() == kPiece) { // an object is longer than the piece
     text = log.text.at(file.offset, kLongestInspectorObject);
     piece = read_inspector(text, last = file.last);
   }
@@ -178,9 +180,10 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
   return piece.used > 0;
 }
 
-/// Reads a piece of each log that is not ahead of the slowest, and removes exhausted logs from
-/// `more`. A piece covers hours of a log with few records, and seconds of another: so collectives
-/// wait for few records of other logs, and windows for all of their existing records.
+/// Reads a piece of each log that is not ahead of the slowest log, and removes exhausted logs from
+/// `more`. A piece covers hours of a log with few records, but only seconds of another log. This
+/// order keeps the number of waiting records low, and windows wait for all of their existing
+/// records.
 void read_round(std::vector<Grown*>& more, WatchState& state, std::int64_t now_ns, LogLook& out) {
   const auto newest = [&](const Grown* log) {
     return state.logs.newest_window(log->file->process);
@@ -212,7 +215,7 @@ std::vector<std::string> LogFiles::logs_below(const std::vector<std::string>& in
       constexpr std::size_t kEnough = 8192;
       const std::string head = LogText(path).at(0, kEnough);
       if (!is_inspector_log(head)) {
-        if (head.size() == kEnough) // else it may yet become one
+        if (head.size() == kEnough) // otherwise the file may still become a log
           others_.insert(path);
         return;
       }

@@ -13,19 +13,19 @@
 namespace rankscope {
 
 struct LogLook {
-  std::uint64_t records = 0;        ///< of collectives, read by this poll
-  bool heard = false;               ///< something new shows that a process works
-  std::vector<std::string> remarks; ///< logs that were cut off, replaced or damaged
+  std::uint64_t records = 0;        ///< records of collectives read by this poll
+  bool heard = false;               ///< new data show that a process works
+  std::vector<std::string> remarks; ///< truncated, replaced or damaged logs
   std::vector<Alarm> alarms;
   std::vector<WatchedWindow> windows;
 };
 
-/// Whether a file may be a log by its name: .log or .jsonl, also with .gz or .zst.
+/// Returns whether a file may be a log, by its name: .log or .jsonl, also with .gz or .zst.
 [[nodiscard]] bool is_log_name(std::string_view path);
 
-/// Resumes where the state says and reads piece by piece from the logs that are behind, so that
-/// collectives wait for few records of other ranks. Incomplete records stay for the next poll.
-/// Memory: a piece.
+/// Resumes at the positions in the state. Reads piece by piece from the logs that are behind, so
+/// that collectives wait for few records of other ranks. Incomplete records stay for the next poll.
+/// Memory: one piece.
 class LogFiles {
 public:
   /// `inputs`: folders, or logs. `last`: no poll follows. Errors: kInterrupted.
@@ -36,7 +36,7 @@ private:
   std::vector<std::string> logs_below(const std::vector<std::string>& inputs,
                                       const WatchState& state);
 
-  std::set<std::string> others_; ///< files with such names that are not logs
+  std::set<std::string> others_; ///< files with log names that are not logs
 };
 
 } // namespace rankscope

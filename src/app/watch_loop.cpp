@@ -9,7 +9,7 @@ Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const Wa
   std::int64_t newest_ns = clock.now_ns();
   for (bool last = loop.once;;) {
     const std::int64_t now = clock.now_ns();
-    last = last || (loop.end && loop.end->reached(now)); // the job is not silent, it has ended
+    last = last || (loop.end && loop.end->reached(now)); // a job that has ended is not silent
     Result<WatchLook> look = watch.look(session, now, last);
     if (!look && look.error().code == ErrorCode::kInterrupted)
       return {};
@@ -23,7 +23,7 @@ Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const Wa
       newest_ns = now;
     if (last || (loop.until_alarm && watch.state().raised > 0))
       return {};
-    // when nothing comes any more, one poll judges what is left of the last window
+    // after the last data, one poll judges the rest of the last window
     last = loop.until_idle && now - newest_ns >= s_to_ns(loop.idle_s);
     if (!last && !clock.sleep(loop.interval_s))
       return {};

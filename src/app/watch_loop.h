@@ -15,17 +15,18 @@ struct WatchClock {
   std::function<bool(double seconds)> sleep; ///< false: interrupted
 };
 
-/// When the polls end.
+/// The conditions that end the polls.
 struct WatchLoop {
   double interval_s = 10;
   double idle_s = 300;
   bool once = false;
   bool until_alarm = false, until_idle = false;
-  std::optional<JobEnd> end; ///< of the job
+  std::optional<JobEnd> end; ///< end of the watched job
 };
 
-/// Polls until the loop's end, an interrupt or an error. `shown` gets each poll. Errors: those of
-/// `shown` and of Watch::look, but an interrupt; kUnreadable for one poll that finds nothing.
+/// Polls until an end condition is met, an interrupt or an error. Calls `shown` with each poll.
+/// Errors: those of `shown` and of Watch::look(), except an interrupt; kUnreadable if a single poll
+/// finds no data.
 Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const WatchClock& clock,
                        const std::function<Result<void>(const WatchLook&, std::int64_t)>& shown);
 

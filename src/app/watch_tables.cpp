@@ -44,7 +44,7 @@ std::string plural(std::uint64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-/// "2 traces of 2 ranks (0-1) and 144 records of 4 logs".
+/// Returns a text such as "2 traces of 2 ranks (0-1) and 144 records of 4 logs".
 std::string read_text(const WatchState& state) {
   std::vector<std::int64_t> ranks;
   for (const auto& [rank, seen] : state.ranks)
@@ -61,7 +61,8 @@ std::string read_text(const WatchState& state) {
   return fmt::format("{} read", fmt::join(parts, " and "));
 }
 
-/// A value of each window; a window whose alarm has one of these kinds is marked with its sentence.
+/// Returns a trend with a value per window. A window with an alarm of one of these kinds is marked
+/// with the alarm's sentence.
 HtmlTrend trend_of(const WatchState& state, std::string title,
                    const std::function<double(const WatchedWindow&)>& value,
                    std::initializer_list<AlarmKind> kinds) {
@@ -70,7 +71,7 @@ HtmlTrend trend_of(const WatchState& state, std::string title,
     HtmlTrend::Point point{window.label, value(window)};
     for (const Alarm& alarm : state.alarms)
       if (std::ranges::find(kinds, alarm.kind) != kinds.end() && alarm.window == window.number &&
-          alarm.label == window.label) // logs count their windows separately
+          alarm.label == window.label) // logs have a separate window count
         point.mark = alarm.sentence;
     out.points.push_back(std::move(point));
   }

@@ -1,4 +1,4 @@
-// The windows of `watch`: which one a trace belongs to, when one is judged, which ranks hang.
+// The windows of `watch`: assigns traces to windows, judges windows, and finds ranks that hang.
 #include "app/watch.h"
 
 #include "base/units.h"
@@ -28,7 +28,7 @@ WatchState::Open* Watch::window_of(const WatchedRank& rank) {
   for (WatchState::Open& window : state_.open)
     if (window.number > seen.window && first <= window.last_step && window.first_step <= last)
       return &window;
-  if (last >= 0 && last <= seen.last_step) // the job started again, at an earlier step
+  if (last >= 0 && last <= seen.last_step) // the job restarted at an earlier step
     state_.judged_step = -1;
   if (last >= 0 && last <= state_.judged_step)
     return nullptr;
@@ -87,7 +87,7 @@ void Watch::judge_ready(bool last, WatchLook& out) {
     const bool whole = window.ranks.size() >= known;
     const bool crowded = state_.open.size() > kMostOpen;
     if (!last && !whole && !crowded)
-      return; // the windows behind it wait, so that they are judged in order
+      return; // later windows wait, so that windows are judged in order
     judge(window, out);
     state_.open.erase(state_.open.begin());
   }

@@ -29,7 +29,7 @@ Result<WhatIfInput> read_whatif(Session& session, const JobInputRequest& request
   return WhatIfInput{std::move(job.title), std::move(job.run), std::nullopt};
 }
 
-/// Of another run, read as the first one is.
+/// Returns the operator times of another run, which is read with the options of the first run.
 Result<TimesByOperator> times_in(Session& session, JobInputRequest request,
                                  const std::string& path) {
   if (session.source != nullptr)

@@ -1,5 +1,6 @@
-// The use case behind `rankscope whatif`: one trace, the ranks of a run, or the timeline of a
-// pipeline-parallel job; with its stragglers, or with the changes that the user asks for.
+// The use case behind `rankscope whatif`: replays one trace, the ranks of a run, or the timeline of
+// a pipeline-parallel job. Computes the run without stragglers, or with the changes that the user
+// requests.
 #pragma once
 
 #include "analyses/job/whatif.h"
@@ -14,10 +15,10 @@ namespace rankscope {
 
 struct WhatIfRequest {
   JobInputRequest job;
-  std::vector<RunEdit> changes; ///< none: stragglers
-  /// Numbers of the first and last of the only steps that count.
+  std::vector<RunEdit> changes; ///< empty: analyse stragglers
+  /// The numbers of the first and last step to count; unset: all steps count.
   std::optional<std::pair<std::int64_t, std::int64_t>> steps;
-  std::string output; ///< of the last changed run, or of the one without stragglers; "": none
+  std::string output; ///< path for the last changed run, or the run without stragglers; "": none
 };
 
 /// Errors: those of read_job(), read_pipeline_timeline() and whatif_of(); kOutput.

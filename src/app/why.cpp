@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// The GPU model that the user names, else that of all ranks.
+/// Returns the GPU model that the user names, else the GPU model of all ranks.
 Result<std::optional<GpuArch>> peaks_of(const std::string& named,
                                         const std::vector<RankGraph>& ranks) {
   std::string board = named;
@@ -39,7 +39,7 @@ Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch, cons
 
 namespace {
 
-/// What is looked at of this run.
+/// Returns the options for finding causes in this run.
 Result<CauseLook> look_of(const WhyRequest& request, const JobRun& run) {
   CauseLook look;
   look.floor_percent = request.floor_percent;

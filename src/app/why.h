@@ -1,5 +1,5 @@
-// The use case behind `rankscope why`: one trace or the ranks of a run, each parsed once, to the
-// causes of their time.
+// The use case behind `rankscope why`: finds the causes of time in one trace or in the ranks of a
+// run; each trace is parsed once.
 #pragma once
 
 #include "analyses/job/causes.h"
@@ -11,15 +11,16 @@ namespace rankscope {
 
 struct WhyRequest {
   JobInputRequest job;
-  double floor_percent = 0.5;       ///< of a step: smaller gains are not reported
-  double step_time_ms = 0;          ///< of a step that is not recorded; 0: unknown
-  std::string rule;                 ///< id of the only rule that is looked for; empty: all
-  std::optional<std::int64_t> rank; ///< whose causes are looked for
-  /// Numbers of the first and last of the only steps that count.
+  double floor_percent = 0.5;       ///< percentage of a step; smaller gains are not reported
+  double step_time_ms = 0;          ///< for a step that is not recorded; 0: unknown
+  std::string rule;                 ///< id of the only rule to check; empty: all
+  std::optional<std::int64_t> rank; ///< look for causes of this rank only
+  /// The numbers of the first and last step to count; unset: all steps count.
   std::optional<std::pair<std::int64_t, std::int64_t>> steps;
 };
 
-/// The causes of a job. `gpu_arch`: as report takes it. Errors: kUsage for an unknown GPU.
+/// Returns the causes of a job. `gpu_arch`: same values as for report. Errors: kUsage for an
+/// unknown GPU.
 Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch,
                                  const CauseLook& look = {});
 

@@ -15,7 +15,7 @@ namespace {
 
 const char* const kEndings = "expected .xlsx, .json, .md, or .csv for one sheet";
 
-/// The writer of outputs.file; null for a single CSV.
+/// Returns the writer of outputs.file; nullptr for a single CSV.
 Result<const Writer*> writer_of(const ReportOutputs& outputs) {
   if (!outputs.format.empty())
     return find_writer(outputs.format);
@@ -61,8 +61,8 @@ Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets) {
   const std::filesystem::file_status there = std::filesystem::status(outputs.file, ec);
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
       !std::filesystem::is_directory(there))
-    return {};                                // to open a pipe is to wait for its reader
-  RS_CHECK(OutputFile::create(outputs.file)); // and given up again
+    return {};                                // opening a pipe would wait for its reader
+  RS_CHECK(OutputFile::create(outputs.file)); // then discarded
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Where a report goes: a file (workbook, JSON, Markdown, one CSV) and a folder of CSV files.
+// Writes a report to a file (workbook, JSON, Markdown, one CSV) and to a folder of CSV files.
 #pragma once
 
 #include "base/result.h"
@@ -13,21 +13,21 @@ namespace rankscope {
 
 struct ReportOutputs {
   std::string file;    ///< "" = none
-  std::string format;  ///< of the file: the name of a writer; "" = by its ending
+  std::string format;  ///< writer for the file; "" = by the file's ending
   std::string csv_dir; ///< "" = none
 };
 
-/// How many sheets the report will have.
+/// The number of sheets that the report will have.
 enum class Sheets { kUnknown, kSeveral };
 
-/// Checks, before the long part, for errors of write_outputs(): kUsage if the file's ending names
-/// no format and `format` is empty, or is .csv for several sheets; kOutput if the file cannot be
-/// created. An existing path that is not a regular file (a pipe, a device) needs no ending and gets
-/// a workbook.
+/// Checks for errors of write_outputs() before the long part. Errors: kUsage if the file's ending
+/// names no format and `format` is empty, or if it is .csv for several sheets; kOutput if the file
+/// cannot be created. An existing path that is not a regular file (a pipe, a device) needs no
+/// ending and gets a workbook.
 Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets = Sheets::kUnknown);
 
-/// Checks an output with one format: kUsage unless `path` ends in one of `endings`, is "-", or
-/// exists and is not a regular file.
+/// Checks an output that has only one format. Errors: kUsage unless `path` ends in one of
+/// `endings`, is "-", or exists and is not a regular file.
 Result<void> check_ending(const std::string& path, std::initializer_list<std::string_view> endings);
 
 /// Writes the requested outputs and returns their paths, the CSV folder first. A file that ends in

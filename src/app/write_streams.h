@@ -1,4 +1,4 @@
-// write_outputs() of a report in which rows of some tables are made while they are written.
+// write_outputs() for a report in which the rows of some tables are made while they are written.
 #pragma once
 
 #include "app/write_outputs.h"

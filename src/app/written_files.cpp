@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "folder", "xlsx", "json.gz"; "" for a name without an ending.
+/// Returns the kind of a path: "folder", "xlsx", "json.gz"; "" for a name without an ending.
 std::string kind_of(const std::string& path) {
   std::error_code ec;
   if (fs::is_directory(path, ec))

@@ -1,4 +1,4 @@
-// What a command that only writes files says with --json.
+// The --json output of a command that only writes files.
 #pragma once
 
 #include "core/report.h"
@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// A table `files` with a row for each path, in their order: file, kind (its ending, or "folder")
-/// and bytes; what cannot be said (a folder's size, standard output) is blank.
+/// Returns a table `files` with a row for each path, in the given order: file, kind (its ending, or
+/// "folder") and bytes. Unknown values (a folder's size, standard output) are blank.
 [[nodiscard]] Report written_files(const std::string& title, const std::vector<std::string>& files);
 
 } // namespace rankscope

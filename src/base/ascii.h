@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// `text` with A to Z as a to z; other bytes stay.
+/// Returns `text` with the letters A to Z in lower case; other bytes do not change.
 [[nodiscard]] inline std::string lowercase(std::string_view text) {
   std::string out(text);
   for (char& c : out)
@@ -15,7 +15,7 @@ namespace rankscope {
   return out;
 }
 
-/// `text` without these bytes at its ends.
+/// Returns `text` without the bytes of `blanks` at both ends.
 [[nodiscard]] inline std::string_view trimmed(std::string_view text,
                                               std::string_view blanks = " \t\r") {
   const std::size_t first = text.find_first_not_of(blanks);
@@ -28,7 +28,7 @@ namespace rankscope {
   return text.find(part) != std::string_view::npos;
 }
 
-/// `text` between quotes, with quotes in it doubled.
+/// Returns `text` in quotes; quotes inside the text are doubled.
 [[nodiscard]] inline std::string in_quotes(std::string_view text, char quote = '"') {
   std::string out(1, quote);
   for (const char c : text)

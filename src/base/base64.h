@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Padded, without line ends. Example: "Ma" is "TWE=".
+/// Returns padded Base64 without line ends. Example: "Ma" becomes "TWE=".
 [[nodiscard]] std::string base64(std::string_view bytes);
 
 } // namespace rankscope

@@ -14,7 +14,7 @@ constexpr int kPermutations = 9999;
 
 struct Split {
   std::size_t at = 0;
-  double size = 0; ///< of the statistic
+  double size = 0; ///< absolute value of the statistic
 };
 
 Split best_split(std::span<const double> values) {
@@ -34,11 +34,12 @@ Split best_split(std::span<const double> values) {
   return out;
 }
 
-/// The change point of a segment, counted from its start.
+/// Returns the change point of a segment, counted from the start of the segment.
 std::optional<ChangePoint> find_one(std::span<const double> segment, double alpha) {
   if (segment.size() < std::max(least_values_for(alpha), 2 * kLeastSegment))
     return std::nullopt;
-  // around the mean: the sums of large and nearly equal values keep their digits
+  // the values are taken relative to the mean: sums of large and nearly equal values keep their
+  // digits
   const double mean =
       std::accumulate(segment.begin(), segment.end(), 0.0) / static_cast<double>(segment.size());
   std::vector<double> values;
@@ -52,7 +53,7 @@ std::optional<ChangePoint> find_one(std::span<const double> segment, double alph
     return std::nullopt;
   std::mt19937_64 random(values.size()); // NOLINT(*-msc51-cpp,*-msc32-c): equal input, equal answer
   int as_large = 0;
-  const auto most = static_cast<int>(alpha * (kPermutations + 1)) - 1; // more: p is above alpha
+  const auto most = static_cast<int>(alpha * (kPermutations + 1)) - 1; // with more, p > alpha
   for (int i = 0; i < kPermutations && as_large <= most; ++i) {
     for (std::size_t k = values.size() - 1; k > 0; --k)
       std::swap(values[k], values[random() % (k + 1)]);
@@ -90,7 +91,7 @@ std::size_t least_values_for(double alpha) {
 std::vector<ChangePoint> change_points(std::span<const double> values, double alpha) {
   std::vector<ChangePoint> found;
   segment(values, 0, values.size(), alpha, found);
-  // A split was chosen in a segment that contained other levels too: test it again between its
+  // A split was chosen in a segment that contained other levels too. It is tested again between its
   // final neighbours, which may also give a better place.
   std::vector<ChangePoint> out;
   for (std::size_t i = 0; i < found.size(); ++i) {

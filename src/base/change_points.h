@@ -1,5 +1,5 @@
-// Change points of a series: where its mean steps from one level to another, beyond what the order
-// of its values would show by chance.
+// Change points of a series: places where its mean steps from one level to another. A step counts
+// only if it is larger than a random order of the values would show.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ namespace rankscope {
 
 struct ChangePoint {
   std::size_t at = 0; ///< index of the first value of the new level
-  double p = 1;       ///< of the permutation test that found it
+  double p = 1;       ///< p-value of the permutation test that found it
 };
 
 /// Binary segmentation (Scott and Knott 1974, Vostrikova 1981) with a permutation test (Antoch and
-/// Huskova 2001): the split of a segment is where |S_k - k S_n / n| / sqrt(k (n - k) / n) is
-/// largest, S_k the sum of the first k values and no part shorter than kLeastSegment; it is a
+/// Huskova 2001). A segment is split where |S_k - k S_n / n| / sqrt(k (n - k) / n) is largest. S_k
+/// is the sum of the first k values, and no part is shorter than kLeastSegment. The split is a
 /// change point when at most `alpha` of the permutations of the segment have as large a maximum.
 /// Both parts are then searched too. Each split is tested again between its final neighbours and
-/// dropped when a later one makes it needless. In a series without a change, a change point is
+/// dropped when a later split makes it needless. In a series without a change, a change point is
 /// found with probability `alpha` at most. The permutations use a fixed seed: equal values give
 /// equal results. Returns ascending places. Values must be finite. O(n) for each of at most 9999
 /// permutations of a segment. Example: 1 2 1 2 1 2 9 8 9 8 9 8 changes at 6.

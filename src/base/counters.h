@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// A function of the sentence's parameters; a parameter of the wrong type does not compile.
+/// Makes a Problem from the sentence's parameters; a parameter of the wrong type does not compile.
 template <class Parameters> struct Counter;
 
 template <class... Parameters> struct Counter<void(Parameters...)> {

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kLongestOverLines = std::size_t{64} << 10U; ///< of a field, behind its line
+constexpr std::size_t kLongestOverLines = std::size_t{64} << 10U; ///< searched bytes after a line
 
 const char* find_char(const char* from, const char* to, char c) {
   return static_cast<const char*>(std::memchr(from, c, static_cast<std::size_t>(to - from)));
@@ -18,7 +18,7 @@ std::string_view view_of(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};
 }
 
-/// The end of a line without its carriage return.
+/// Returns the end of a line without its carriage return.
 const char* text_end(const char* begin, const char* line_end) {
   return line_end > begin && line_end[-1] == '\r' ? line_end - 1 : line_end;
 }
@@ -47,7 +47,8 @@ public:
   }
 
 private:
-  /// Sets `stop_` to the end of the line at `from`; false when it is not there yet.
+  /// Sets `stop_` to the end of the line at `from`. Returns false when the line is not complete
+  /// yet.
   bool line_from(const char* from) {
     const char* const line = find_char(from, end_, '\n');
     stop_ = line == nullptr ? end_ : line;
@@ -74,16 +75,16 @@ private:
           return CsvRecord::kComplete;
         p = comma;
       }
-      ++p; // behind the comma
+      ++p; // after the comma
     }
   }
 
-  /// The quote that ends the field whose text begins at `p`.
+  /// Finds the quote that ends the field whose text begins at `p`.
   CsvRecord closing_quote(const char* p, const char*& close, bool& doubled) {
     const char* const first_line = stop_;
     for (;;) {
       close = find_char(p, stop_, '"');
-      if (close == nullptr) { // the field goes on behind the line, or the line is torn
+      if (close == nullptr) { // the field continues after the line, or the line is torn
         const char* const limit =
             stop_ + std::min(static_cast<std::size_t>(end_ - stop_), kLongestOverLines);
         close = find_char(stop_, limit, '"');
@@ -101,7 +102,7 @@ private:
       } else if (stop_ == first_line) {
         p = next; // a quote that is not doubled
       } else {
-        return CsvRecord::kTorn; // rather the begin of a field of another record
+        return CsvRecord::kTorn; // this quote probably begins a field of another record
       }
     }
   }
@@ -120,7 +121,7 @@ private:
 
   const char* begin_;
   const char* end_;
-  const char* stop_ = nullptr; ///< end of the line in which the scan is
+  const char* stop_ = nullptr; ///< end of the current line
   bool at_end_;
   std::vector<CsvField>& fields_;
 };

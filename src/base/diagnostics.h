@@ -18,24 +18,24 @@ struct Problem {
   std::uint64_t count = 0;
   std::string where;      ///< first location: file, byte offset or event
   std::string sentence;   ///< the message for the user
-  bool by_place = false;  ///< one of several problems of this name, each with its place
-  std::string label = {}; ///< of the run, where several have one place; not in parts
+  bool by_place = false;  ///< there may be several problems with this name, each with its place
+  std::string label = {}; ///< the run, if several have one place; not in parts
 };
 
-/// "loss", "warning" or "note", as every output shows it.
+/// Returns "loss", "warning" or "note", as every output shows it.
 [[nodiscard]] const char* severity_name(Severity severity);
-/// "where: sentence [3 times]".
+/// Returns "where: sentence [3 times]".
 [[nodiscard]] std::string problem_text(const Problem& problem);
 
-/// Thread-safe. kDataLoss makes the process exit with 4 (partial).
+/// Thread-safe collection of problems. kDataLoss makes the process exit with 4 (partial).
 class Diagnostics {
 public:
   Diagnostics() = default;
   Diagnostics(const Diagnostics& other);
   Diagnostics& operator=(const Diagnostics& other);
 
-  /// `told`: a counter with its parameters (base/counters.h). A counter shows its first place and
-  /// sentence; one with a line for each place shows each place, label and sentence.
+  /// Adds `told`, a counter with its parameters (base/counters.h). A counter shows its first place
+  /// and sentence. A counter with one line per place shows each place, label and sentence.
   void add(const Problem& told, std::string_view where, std::uint64_t count = 1,
            std::string_view label = {});
   /// Adds the problem with its count and place.
@@ -43,7 +43,7 @@ public:
   void merge(const Diagnostics& other);
   [[nodiscard]] bool data_lost() const;
   [[nodiscard]] bool empty() const;
-  /// Sorted by severity (worst first), then in order of first occurrence.
+  /// Returns the problems by severity (worst first), then in order of first occurrence.
   [[nodiscard]] std::vector<Problem> problems() const;
 
 private:

@@ -15,10 +15,10 @@ template <std::size_t N> bool within(std::uint32_t c, const std::array<Range, N>
   return std::ranges::any_of(ranges, [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
-/// Unseen characters that change how others are shown: soft hyphen, Arabic letter mark, Hangul
+/// Invisible characters that change how others are shown: soft hyphen, Arabic letter mark, Hangul
 /// fillers, Mongolian and other variation selectors, zero width, direction, invisible operators,
-/// byte order mark, interlinear marks, musical and shorthand formats, tags; and characters
-/// that no font has (surrogates, private use, beyond Unicode).
+/// byte order mark, interlinear marks, musical and shorthand formats, tags. Also characters that no
+/// font has (surrogates, private use, beyond Unicode).
 constexpr std::array<Range, 20> kUnseen = {
     {{0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
      {0x61c, 0x61c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
@@ -26,7 +26,7 @@ constexpr std::array<Range, 20> kUnseen = {
      {0xd800, 0xf8ff}, {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
      {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xffffffff}}};
 
-/// From U+1100 on, what takes one column.
+/// Characters from U+1100 on that take one column.
 constexpr std::array<Range, 5> kNarrow = {
     {{0x1e00, 0x1fff}, {0x2000, 0x22ff}, {0x2400, 0x245f}, {0x2500, 0x25a0}, {0x2c60, 0x2c7f}}};
 
@@ -64,12 +64,12 @@ std::size_t width_of(std::uint32_t c) {
   return c < 0x1100 || c == kBroken || within(c, kNarrow) ? 1 : 2;
 }
 
-/// Columns of the mark that replaces the middle.
+/// Returns the width in columns of the mark that replaces the middle.
 std::size_t mark_width(bool unicode) {
   return unicode ? 1 : 2;
 }
 
-/// Bytes of the longest beginning of at most `width` columns.
+/// Returns the number of bytes in the longest beginning that has at most `width` columns.
 std::size_t bytes_of_first(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   for (std::size_t used = 0, bytes = 0; at < text.size(); at += bytes) {

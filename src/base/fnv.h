@@ -1,4 +1,4 @@
-// FNV-1a, 64 bit: names of state files and marks of contents. No protection against intent.
+// FNV-1a, 64 bit: names of state files and hashes of contents. It does not protect against forgery.
 #pragma once
 
 #include <cstdint>

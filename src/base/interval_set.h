@@ -14,13 +14,13 @@ template <class T> struct BasicInterval {
   friend bool operator==(const BasicInterval&, const BasicInterval&) = default;
 };
 
-/// A sorted list of disjoint intervals; touching ones are joined, as docs/reference/report-rules.md
-/// 1 asks. Zero-length intervals carry no time and are dropped.
+/// A sorted list of disjoint intervals. Touching intervals are joined
+/// (docs/reference/report-rules.md 1). Zero-length intervals contain no time and are dropped.
 template <class T> class BasicIntervalSet {
 public:
   using Interval = BasicInterval<T>;
   BasicIntervalSet() = default;
-  /// Any order, overlaps allowed. O(n log n), O(n) when already sorted by start.
+  /// Accepts intervals in any order, also overlapping ones. O(n log n), O(n) when sorted by start.
   explicit BasicIntervalSet(std::vector<Interval> intervals);
 
   [[nodiscard]] T length() const; ///< time covered
@@ -29,7 +29,7 @@ public:
   [[nodiscard]] BasicIntervalSet minus(const BasicIntervalSet& other) const;
   [[nodiscard]] BasicIntervalSet intersect(const BasicIntervalSet& other) const;
   [[nodiscard]] BasicIntervalSet unite(const BasicIntervalSet& other) const;
-  /// Time of [start, end) that is covered. O(log n + k).
+  /// Returns the time of [start, end) that the set covers. O(log n + k).
   [[nodiscard]] T covered(T start, T end) const;
 
 private:

@@ -1,5 +1,5 @@
 // RS_ASSERT: a condition that is false only if the program has a bug. It is on in every build and
-// not used in loops over events. No input makes it false: that is an Error.
+// not used in loops over events. Invalid input is an Error and never makes the condition false.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// main() and the tasks of the pool turn it into "internal error, please report" (exit code 70).
+/// Throws; main() and the tasks of the pool report "internal error, please report" (exit code 70).
 [[noreturn]] inline void fail_invariant(const char* file, int line, const char* condition) {
   throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": " + condition);
 }

@@ -35,7 +35,8 @@ std::string json_escaped(std::string_view text) {
 
 namespace {
 
-/// The tokens of a list, from `at` on; each member takes one and says whether it was one.
+/// The tokens of a list, from `at` on. Each member reads one token and returns whether it was
+/// valid.
 struct ListText {
   std::string_view text;
   std::size_t at = 0;
@@ -85,8 +86,8 @@ struct ListText {
 bool is_plain_json_list(std::string_view text) {
   ListText list{text};
   int depth = 0;
-  bool value = true;  // a value may come here
-  bool first = false; // directly behind '[': the list may also end
+  bool value = true;  // a value may follow here
+  bool first = false; // directly after '[': the list may also end
   for (list.blanks(); !list.done(); list.blanks()) {
     if (depth == 0 && (!list.is('[') || !value))
       return false;
@@ -97,7 +98,7 @@ bool is_plain_json_list(std::string_view text) {
       first = true;
     } else if (list.take(']')) {
       if (value && !first)
-        return false; // behind a comma
+        return false; // after a comma
       --depth;
       value = first = false;
     } else if (list.take(',')) {

@@ -1,5 +1,5 @@
-// JSON text made step by step, with commas and indentation in their places. For files of a few
-// kilobytes that people read too (manifests).
+// JSON text made step by step, with commas and indentation. It is for files of a few kilobytes that
+// people read too (manifests).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ private:
   void place(std::string_view key);
 
   std::string out_;
-  std::vector<bool> filled_; ///< of each open bracket
+  std::vector<bool> filled_; ///< per open bracket: it already has a member
 };
 
 } // namespace rankscope

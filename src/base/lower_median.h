@@ -1,4 +1,4 @@
-// The lower median of whole numbers: one of them, whatever their number.
+// The lower median of integers: always one of the values, also when their number is even.
 #pragma once
 
 #include "base/invariant.h"
@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// `values` are reordered and not empty. Example: of 4 1 3 2 it is 2.
+/// Returns the lower median and reorders `values`, which are not empty. Example: 4 1 3 2 gives 2.
 [[nodiscard]] inline std::int64_t lower_median(std::vector<std::int64_t>& values) {
   RS_ASSERT(!values.empty());
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);

@@ -37,7 +37,7 @@ std::string nearest(std::string_view word, std::span<const std::string> words) {
     }
   if (best != nullptr)
     return *best;
-  if (word.size() >= 5) // a slip in the beginning of a longer word
+  if (word.size() >= 5) // a typing error in the beginning of a longer word
     for (const std::string& w : words)
       if (w.size() > word.size() && edit_distance(word, w.substr(0, word.size())) == 1)
         return w;

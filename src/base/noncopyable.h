@@ -1,9 +1,8 @@
-// Bases of classes whose objects stay where they are.
+// Base classes for objects that cannot be copied or moved.
 #pragma once
 
 namespace rankscope {
 
-/// Neither copied nor moved.
 class NonCopyable {
 public:
   NonCopyable(const NonCopyable&) = delete;
@@ -14,7 +13,7 @@ protected:
   ~NonCopyable() = default;
 };
 
-/// The same for a base that others implement.
+/// A base class with virtual functions that others implement; it cannot be copied or moved either.
 class Interface {
 public:
   Interface() = default;

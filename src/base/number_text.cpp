@@ -18,7 +18,7 @@ std::string python_float(double value) {
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
   const char* const e = std::find<const char*>(buffer, end, 'e'); // d.ddde+xx
   int exponent = 0;
-  std::from_chars(e + (e[1] == '+' ? 2 : 1), end, exponent); // it takes no plus sign
+  std::from_chars(e + (e[1] == '+' ? 2 : 1), end, exponent); // std::from_chars rejects a plus sign
   if (exponent < -4 || exponent >= 16)
     return std::string(buffer, static_cast<std::size_t>(end - buffer));
   const auto fixed =

@@ -8,15 +8,15 @@
 
 namespace rankscope {
 
-/// Shortest decimal text that reads back as the same double, in Python's layout: 100000.0, 1e-05,
-/// 1e+16; "nan", "inf", "-inf".
+/// Returns the shortest decimal text that reads back as the same double, in Python's layout:
+/// 100000.0, 1e-05, 1e+16; "nan", "inf", "-inf".
 [[nodiscard]] std::string python_float(double value);
 
-/// Rounded half to even at `digits` decimals of the decimal text, as Python's round().
+/// Rounds the decimal text half to even at `digits` decimals, like Python's round().
 [[nodiscard]] double round_decimals(double value, int digits);
 
-/// "0-3, 5": ascending numbers, runs of three and more neighbours joined; `most` pieces, then
-/// "...".
+/// Returns ascending numbers as "0-3, 5": runs of three or more neighbours are joined. After `most`
+/// pieces follows "...".
 [[nodiscard]] std::string ranges_text(std::span<const std::int64_t> numbers, std::size_t most = 16);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// "%XX": how addresses, folders of datasets and commands in logs write bytes that mean something
-// there.
+// Percent encoding ("%XX") of bytes with a special meaning in addresses, folders of datasets and
+// commands in logs.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace rankscope {
 
-/// The text with each byte for which `is_plain` is false as "%" and two capital hexadecimal digits.
+/// Returns the text; each byte for which `is_plain` is false becomes "%" and two capital
+/// hexadecimal digits.
 template <class Predicate>
 [[nodiscard]] std::string percent_encoded(std::string_view text, Predicate is_plain) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -22,7 +23,7 @@ template <class Predicate>
   return out;
 }
 
-/// A letter or digit of ASCII, '-', '.' or '_'.
+/// Returns whether `c` is an ASCII letter or digit, '-', '.' or '_'.
 [[nodiscard]] inline bool is_plain_in_names(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '.' || c == '_';

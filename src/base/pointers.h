@@ -5,7 +5,7 @@
 
 namespace rankscope {
 
-/// Valid as long as the elements stay where they are.
+/// Returns the pointers in the order of the list; valid as long as the elements do not move.
 template <class T> [[nodiscard]] std::vector<const T*> pointers_to(const std::vector<T>& list) {
   std::vector<const T*> out;
   out.reserve(list.size());

@@ -15,31 +15,30 @@ namespace rankscope {
 namespace {
 
 constexpr double kMadToDeviation = 1.4826; ///< of a normal distribution
-constexpr double kUpperDecile = 1.2816;    ///< of it, in standard deviations
-constexpr std::size_t kFewestTrimmed = 5;  ///< below that many steps the mean is plain
-constexpr double kTrimmed = 0.2;           ///< on each side
-/// The other ranks lend a rank at most this many degrees of freedom for each that it has. With
+constexpr double kUpperDecile = 1.2816;    ///< of a normal distribution, in standard deviations
+constexpr std::size_t kFewestTrimmed = 5;  ///< with fewer steps the mean is not trimmed
+constexpr double kTrimmed = 0.2;           ///< fraction trimmed on each side
+/// The other ranks lend a rank at most this many degrees of freedom per degree that it has. With
 /// more, a noisy rank would look quiet at two steps.
 constexpr double kMostLent = 3;
-/// So few ranks give a poor estimate of their spread.
+/// With fewer ranks, the estimate of their spread is poor.
 constexpr std::size_t kFewRanks = 5;
-/// Among so many ranks, some have little noise by chance (all steps but one in one mode of a
-/// clock): the scatter of the means around their median is the lower bound of their noise.
+/// Among this many ranks, some have little noise by chance (all steps but one in one mode of a
+/// clock). Then the scatter of the means around their median is the lower bound of their noise.
 constexpr std::size_t kManyRanks = 32;
-/// Below that many steps a rank's own variance is often small by chance (two modes of a clock: all
-/// steps in one of them), and the estimated dependence of steps is poor.
+/// With fewer steps, a rank's own variance is often small by chance (two modes of a clock: all
+/// steps in one of them). The estimated dependence of steps is poor too.
 constexpr std::size_t kEnoughSteps = 8;
-/// At most this many degrees of freedom for the variance pooled over all ranks: their noise may
-/// differ.
+/// The most degrees of freedom for the variance pooled over all ranks, whose noise may differ.
 constexpr double kMostPooled = 12;
-/// Below this many samples in all the correlation of steps cannot be estimated.
+/// With fewer samples in total, the correlation of steps cannot be estimated.
 constexpr std::size_t kFewestForDependence = 24;
 constexpr std::size_t kFewestInSeries = 4;
-/// One step shows no tails: those of Student's t with few degrees are assumed.
+/// Degrees of Student's t whose tails are assumed for a single step, which shows no tails itself.
 constexpr double kOneStepDegrees = 4;
 
-/// A trimmed mean with the variance of one sample by which it scatters (Winsorised; Tukey and
-/// McLaughlin 1963): the variance of the mean is `variance` / n.
+/// A trimmed mean with its variance per sample (Winsorised; Tukey and McLaughlin 1963). The
+/// variance of the mean is `variance` / n.
 struct TrimmedMean {
   double mean = 0;
   double variance = 0;
@@ -91,7 +90,7 @@ double trigamma(double x) {
   return out + 1 / x + z / 2 + z / x * (1.0 / 6 - z * (1.0 / 30 - z / 42));
 }
 
-/// x with trigamma(x) = y, by bisection on its logarithm.
+/// Returns x with trigamma(x) = y, by bisection on the logarithm of x.
 double inverse_trigamma(double y) {
   double low = -12;
   double high = 12;
@@ -102,8 +101,8 @@ double inverse_trigamma(double y) {
   return std::exp((low + high) / 2);
 }
 
-/// The distribution of the ranks' variances: `variance` with `degrees` of freedom (infinite: all
-/// ranks have the same), fitted to the logarithms of the sample variances (Smyth 2004, 3.3).
+/// The distribution of the ranks' variances: `variance` with `degrees` of freedom. Infinite degrees
+/// mean equal variances. It is fitted to the logarithms of the sample variances (Smyth 2004, 3.3).
 struct Prior {
   double variance = 0;
   double degrees = 0;
@@ -124,7 +123,7 @@ Prior prior_of(const std::vector<TrimmedMean>& ranks) {
   }
   if (pooled_degrees > 0)
     pooled /= pooled_degrees;
-  if (logs.size() < 3) // two variances have no distribution
+  if (logs.size() < 3) // two variances do not show a distribution
     return {pooled, logs.size() < ranks.size() ? 0 : pooled_degrees};
   const SampleStats s = sample_stats(logs);
   const double excess = s.variance - spread / static_cast<double>(logs.size());
@@ -134,7 +133,7 @@ Prior prior_of(const std::vector<TrimmedMean>& ranks) {
   return {std::exp(s.mean + digamma(degrees / 2) - std::log(degrees / 2)), degrees};
 }
 
-/// What the ranks of all runs show together.
+/// The noise of all ranks of all runs together.
 struct PooledNoise {
   double variance = 0, degrees = 0; ///< of the steps of a rank
   double dependence = kAssumedDependence;
@@ -161,8 +160,8 @@ PooledNoise pooled_noise(std::span<const std::vector<StepSeries>> runs) {
   return out;
 }
 
-/// The scatter of all means but one, robust: what constant differences between ranks and a
-/// dependence of steps that their own scatter does not show make of them.
+/// The robust scatter of all means except one. It includes constant differences between ranks, and
+/// a dependence of steps that the ranks' own scatter does not show.
 class PeerSpread {
 public:
   explicit PeerSpread(std::vector<double> means) : sorted_(std::move(means)) {
@@ -171,12 +170,12 @@ public:
 
   struct Spread {
     double middle = 0, deviation = 0; ///< robust
-    double upper = 0;                 ///< by the upper decile: two modes are not outliers
+    double upper = 0;                 ///< from the upper decile: two modes are not outliers
     double plain = 0;                 ///< standard deviation
   };
-  /// Of the peers of one with the mean `own`.
+  /// Returns the spread of the peers of a rank with the mean `own`.
   [[nodiscard]] Spread without(double own) {
-    if (sorted_.size() > kMany) { // one of many changes nothing
+    if (sorted_.size() > kMany) { // one of many ranks changes nothing
       if (!all_)
         all_ = of(sorted_);
       return *all_;
@@ -208,14 +207,14 @@ private:
   std::optional<Spread> all_;
 };
 
-/// What the excess of a rank is judged by.
+/// The reference values to judge the excess of a rank.
 struct Scatter {
-  double error = 0; ///< standard
+  double error = 0; ///< standard error
   double degrees = 1;
-  double usual = 0; ///< excess of a usual rank: above 0 where noise is skewed
+  double usual = 0; ///< excess of a typical rank: above 0 where noise is skewed
 };
 
-/// One step: ranks against the spread between their peers.
+/// Compares the ranks of one step with the spread between their peers.
 std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
                                          std::vector<RankExcess>& ranks, double resolution) {
   if (means.size() <= kFewestPeers)
@@ -337,7 +336,7 @@ MedianOfOthers::MedianOfOthers(std::vector<double> values) : sorted_(std::move(v
 double MedianOfOthers::without(double own) const {
   const std::size_t n = sorted_.size();
   const std::size_t half = n / 2;
-  if (n % 2 == 0) // an odd number of others
+  if (n % 2 == 0) // an odd number of other ranks
     return own >= sorted_[half] ? sorted_[half - 1] : sorted_[half];
   if (own <= sorted_[half - 1])
     return (sorted_[half] + sorted_[half + 1]) / 2;
@@ -427,7 +426,7 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
                : rank.excess > 0 ? 0
                                  : 1;
       rank.half_width = by.error * student_t(by.degrees, corrected_alpha(comparisons));
-      // one-sided: student_t takes both sides
+      // one-sided: student_t covers both sides
       visible.push_back(by.error *
                         (student_t(by.degrees, 2 * level / static_cast<double>(comparisons)) +
                          student_t(by.degrees, 0.1)));

@@ -1,5 +1,5 @@
-// Result<T>: a value or an Error. The names follow std::expected, which g++ 12 and clang 14 lack in
-// C++20, so that it can become an alias one day.
+// Result<T>: a value or an Error. The names follow std::expected, so that Result can become an
+// alias one day; g++ 12 and clang 14 have no std::expected in C++20.
 #pragma once
 
 #include <optional>
@@ -23,15 +23,15 @@ enum class ErrorCode {
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string where; ///< file plus byte offset, line or event; may be empty
-  std::string what;  ///< what was found and what was expected
+  std::string what;  ///< the found and the expected content
   std::string hint;  ///< the remedy, may be empty
 
-  /// "where: what (hint)" on one line.
+  /// Returns "where: what (hint)" on one line.
   [[nodiscard]] std::string message() const;
 };
 
-/// Documented exit codes: 0 all well, 2 usage, 3 input unreadable, 4 partial, 5 regression,
-/// 6 output failed, 7 missing tool, 70 internal, 130 interrupted.
+/// Returns the documented exit code: 0 success, 2 usage, 3 input unreadable, 4 partial, 5
+/// regression, 6 output failed, 7 missing tool, 70 internal, 130 interrupted.
 [[nodiscard]] int exit_code(ErrorCode code);
 
 template <class T> class [[nodiscard]] Result {
@@ -78,7 +78,7 @@ private:
   if (!RS_CONCAT(rs_result_, __LINE__).has_value())                                                \
     return std::move(RS_CONCAT(rs_result_, __LINE__).error());                                     \
   decl = std::move(RS_CONCAT(rs_result_, __LINE__)).value()
-/// RS_CHECK(expr): the same for Result<void>.
+/// RS_CHECK(expr): like RS_TRY for a Result<void>.
 #define RS_CHECK(expr)                                                                             \
   if (auto rs_status_ = (expr); !rs_status_.has_value())                                           \
   return std::move(rs_status_.error())

@@ -1,4 +1,4 @@
-// Sums of counts that a file names: one that does not fit stays at the largest number.
+// Sums of counts from a file: a sum that would overflow stays at the largest number.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Names of sheets and columns as SQL and JSON know them.
+// Names of sheets and columns for SQL and JSON.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// "GroupedGEMM_fwd" is "grouped_gemm_fwd", "MoE_fused" "moe_fused", "bus bw (GB/s)_mean"
-/// "bus_bw_gb_s_mean".
+/// Returns the name in snake_case: "GroupedGEMM_fwd" becomes "grouped_gemm_fwd", "MoE_fused"
+/// "moe_fused", and "bus bw (GB/s)_mean" "bus_bw_gb_s_mean".
 [[nodiscard]] std::string snake_case(std::string_view name);
 
 } // namespace rankscope

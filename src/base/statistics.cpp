@@ -95,7 +95,7 @@ std::vector<std::pair<double, double>> kernel_density(const std::vector<double>&
 
 namespace {
 
-/// std::lgamma writes a global.
+/// Replaces std::lgamma, which writes a global variable.
 double log_gamma(double x) {
   int sign = 0;
   return ::lgamma_r(x, &sign);
@@ -137,8 +137,8 @@ double incomplete_beta(double a, double b, double x) {
 
 double student_t(double degrees, double alpha) {
   const double v = std::max(degrees, 1.0);
-  // P(|T| > t) = I_{v / (v + t^2)}(v / 2, 1 / 2) is convex for t > 0: Newton's steps from 0 come
-  // closer from one side.
+  // P(|T| > t) = I_{v / (v + t^2)}(v / 2, 1 / 2) is convex for t > 0: Newton's steps from 0
+  // approach the solution from one side.
   const double peak = std::exp(log_gamma((v + 1) / 2) - log_gamma(v / 2)) / std::sqrt(v * M_PI);
   double t = 0;
   for (int i = 0; i < 200; ++i) {

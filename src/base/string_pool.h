@@ -1,4 +1,4 @@
-// StringPool: each distinct text once, named by a dense 32-bit id. Id 0 is the empty text.
+// StringPool: stores each distinct text once, under a dense 32-bit id. Id 0 is the empty text.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ public:
   StringPool(StringPool&&) noexcept = default;
   StringPool& operator=(StringPool&&) noexcept = default;
 
-  /// Returns a pool with the same texts and ids. Both share the memory of the texts so far, which
-  /// is not written any more; texts added later belong to one of them. Several threads may share a
-  /// pool while it does not change.
+  /// Returns a pool with the same texts and ids. Both pools share the memory of the existing texts,
+  /// which is not written any more. Texts added later belong to one pool only. Several threads may
+  /// share a pool while it does not change.
   [[nodiscard]] StringPool share() const;
 
   [[nodiscard]] StrId intern(std::string_view text);

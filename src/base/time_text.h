@@ -1,4 +1,4 @@
-// A time as people read it.
+// Times as text for people.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// As `format` of strftime says, at most 63 bytes.
+/// Returns the time in a `format` of strftime, at most 63 bytes.
 [[nodiscard]] inline std::string time_text(const std::tm& parts, const char* format) {
   char text[64];
   return {text, std::strftime(text, sizeof text, format, &parts)};
@@ -21,7 +21,7 @@ namespace rankscope {
   return time_text(*::localtime_r(&seconds, &parts), format);
 }
 
-/// "2026-01-31T10:04:30Z" of nanoseconds since 1970.
+/// Returns "2026-01-31T10:04:30Z" for nanoseconds since 1970.
 [[nodiscard]] inline std::string utc_text(std::int64_t unix_ns) {
   const std::time_t seconds = unix_ns / 1'000'000'000;
   std::tm parts{};

@@ -1,4 +1,4 @@
-// Numbers of texts.
+// Numbers from texts.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The number in `text`; empty where `text` is anything else.
+/// Returns the number in `text`; empty if `text` is not a number.
 template <class Number = std::int64_t>
 [[nodiscard]] std::optional<Number> to_number(std::string_view text) {
   Number value = 0;

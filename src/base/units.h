@@ -14,14 +14,14 @@ constexpr double ns_to_ms(std::int64_t ns) {
 constexpr double ns_to_s(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
-/// The same of sums of times, which are doubles of nanoseconds.
+/// Converts a sum of times, a double of nanoseconds.
 constexpr double ns_to_us(double ns) {
   return ns / 1e3;
 }
 constexpr double ns_to_ms(double ns) {
   return ns / 1e6;
 }
-/// Converts seconds from user input; at most 285 years, which fit. NaN gives 0.
+/// Converts seconds from user input. The result is at most 285 years, which fit. NaN gives 0.
 constexpr std::int64_t s_to_ns(double seconds) {
   constexpr double kMost = 9e9;
   return static_cast<std::int64_t>((seconds > kMost ? kMost : seconds > 0 ? seconds : 0) * 1e9);

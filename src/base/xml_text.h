@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// `text` as it is written between tags and in attributes.
+/// Returns `text` escaped for use between tags and in attributes.
 [[nodiscard]] inline std::string xml_escaped(std::string_view text) {
   std::string out;
   for (const char c : text)

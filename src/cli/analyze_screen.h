@@ -1,4 +1,4 @@
-// What `analyze` says at its end, and `reduce --as analyze`.
+// Final output of `analyze` and `reduce --as analyze`.
 #pragma once
 
 #include "app/analyze.h"
@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// The configurations, findings, what to try next and where the outputs are (JSON with --json).
-/// `named`: the sweep is one of several.
+/// Prints the configurations, findings, next actions and output paths (JSON with --json). `named`:
+/// the sweep is one of several.
 void show_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep& sweep,
                 bool named);
 /// Prints the path of the page that compares the sweeps; nothing with --json.

@@ -10,7 +10,7 @@ namespace rankscope {
 std::vector<std::string> shared_lines(const std::vector<BatchReport>& reports,
                                       std::vector<std::string> BatchReport::*lines) {
   std::vector<std::pair<std::string, std::vector<std::string>>> folders_by_line;
-  std::map<std::string_view, std::size_t> places; // in the list, of each line
+  std::map<std::string_view, std::size_t> places; // index of each line in the list
   for (const BatchReport& report : reports)
     for (const std::string& line : report.*lines) {
       const auto [place, fresh] = places.emplace(line, folders_by_line.size());

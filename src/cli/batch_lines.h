@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// Lines of all reports in order; one that several folders share is printed once, with their
-/// number.
+/// Returns the lines of all reports in order. A line that several folders share appears once, with
+/// the number of folders.
 [[nodiscard]] std::vector<std::string> shared_lines(const std::vector<BatchReport>& reports,
                                                     std::vector<std::string> BatchReport::*lines);
 

@@ -36,7 +36,7 @@ constexpr const char* kExitCodes =
     "            6 output failed, 7 missing tool, 70 internal error,\n"
     "            130 interrupted";
 
-/// A line for the terminal: control characters of a name must not reach it.
+/// Returns a line for the terminal, without the control characters that a name may contain.
 std::string printable(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
@@ -83,7 +83,8 @@ std::vector<std::string> take_program(std::vector<std::string>& arguments) {
   return out;
 }
 
-/// The scripts that this program replaces write --short_kernel_study: both spellings are good.
+/// Returns the arguments with hyphens in flags. The scripts that this program replaces write
+/// --short_kernel_study; both spellings are valid.
 std::vector<std::string> arguments_of(int argc, char** argv) {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
   for (std::string& argument : out) {
@@ -98,8 +99,9 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return out;
 }
 
-/// The command with its flags, which sets `action` when it was parsed; the names alone of all when
-/// none is asked for. The flags of all take a millisecond to make, a fifth of a start.
+/// Adds the requested command with its flags, which sets `action` when it was parsed. Without a
+/// request, only the names of all commands are added. All flags together take a millisecond, a
+/// fifth of a start.
 void add_commands(CLI::App& app, const Program& program, const Command* asked, Action& action) {
   for (const Command* command : program.commands) {
     if (asked != nullptr && command != asked && !asked->shows_all_commands)
@@ -162,12 +164,12 @@ void Context::table(const Table& table, std::size_t max_rows, std::size_t max_te
 
 void Context::report(Report report) const {
   report.diagnostics = diagnostics;
-  page(json_text(report)); // as it is: JSON escapes what a terminal obeys
+  page(json_text(report)); // unchanged: JSON escapes control characters
 }
 
 void Context::page(std::string_view text) const {
   put(text);
-  if (std::fflush(stdout) != 0) // at once: a page that is watched is not to wait for the next one
+  if (std::fflush(stdout) != 0) // flushed: a page that is watched must not wait for the next page
     reader_left_ = reader_left_ || errno == EPIPE;
 }
 
@@ -252,7 +254,7 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
     ctx.program = take_program(arguments);
   if (known != nullptr)
     arguments = lists_spelled_out(*app.get_subcommand(command), arguments);
-  std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
+  std::reverse(arguments.begin(), arguments.end()); // CLI11 reads the arguments from the end
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& e) {

@@ -15,8 +15,8 @@ namespace rankscope {
 namespace {
 
 struct AnalyzeFlags {
-  AnalyzeRequest request;                 ///< what both sweeps share
-  std::vector<std::string> sweep, sweep2; ///< one; of parts several folders
+  AnalyzeRequest request;                 ///< options for both sweeps
+  std::vector<std::string> sweep, sweep2; ///< one input; parts may have several folders
   std::string label1, label2;
   std::string output;
   std::string html;
@@ -51,7 +51,7 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
   std::vector<NamedSweep> named{{f.sweep.front(), f.label1}};
   if (!f.sweep2.empty())
     named.push_back({f.sweep2.front(), f.label2});
-  const bool merge = !f.no_merge && ctx.source == nullptr; // which needs the traces
+  const bool merge = !f.no_merge && ctx.source == nullptr; // a merge needs the traces
   const std::vector<AnalyzeRequest> requests = requests_for(shared, named, f.output, merge);
   std::vector<AnalyzedSweep> sweeps;
   for (const AnalyzeRequest& request : requests) {

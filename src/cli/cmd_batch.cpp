@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// What is about to be made.
+/// Prints a note about the report that is about to be made.
 void announce(Context& ctx, const BatchSearch& search, const BatchFolder& folder) {
   std::string text = fmt::format(
       "Creating performance report\n  Parent directory: {}\n  Excel file: {}\n  Filters: {}\n"
@@ -65,7 +65,7 @@ void print(Context& ctx, const std::vector<BatchReport>& reports) {
                           report.ranks == 1 ? "" : "s"));
 }
 
-/// Exit 4 when some failed; when all did, the first one's error.
+/// Sets exit code 4 when some reports failed. Returns the first error when all failed.
 Result<void> verdict(Context& ctx, const std::vector<BatchReport>& reports) {
   std::size_t failed = 0;
   for (const BatchReport& r : reports)

@@ -21,7 +21,8 @@ struct CollectivesFlags {
   std::string ignored;
 };
 
-/// A pattern with its folder in it needs no other: the folder, taken off the pattern.
+/// Returns the folder of a pattern that contains one, and removes it from the pattern. Such a
+/// pattern needs no other folder.
 std::vector<std::string> folder_of_pattern(std::string& pattern) {
   const std::size_t star = pattern.find('*');
   if (star == std::string::npos)
@@ -56,7 +57,7 @@ Result<void> collectives_of(Context& ctx, const CollectivesFlags& f) {
     return {};
   }
   RS_TRY(const CollectivesResult result, collect_collectives(ctx, plan, request));
-  if (ctx.json) // in pieces
+  if (ctx.json) // printed in pieces
     return write_json(result.report, result.streams,
                       [&ctx](std::string_view text) { ctx.out(std::string(text)); });
   show_collectives(ctx, result);
@@ -72,7 +73,8 @@ Result<std::vector<PartialRequest>> runs_of_collectives(const Context& ctx, Coll
                                   {.memory_bytes = &request.memory_bytes})};
 }
 
-/// Of the script that this command replaces, where they have other names; not in --help.
+/// Adds the flags of the script that this command replaces, where their names differ. They are not
+/// in --help.
 void add_old_flags(FlagSet& app, CollectivesFlags& f) {
   CollectivesRequest& request = f.request;
   app.add_option("--trace-dir", request.inputs).group("");

@@ -1,5 +1,5 @@
-// rankscope completion bash|zsh|fish: the script is made from the tables of commands and flags that
-// the program itself parses with, so that it cannot drift.
+// rankscope completion bash|zsh|fish: the script is made from the same tables of commands and flags
+// with which the program parses, so that they always agree.
 #include "cli/command.h"
 #include "cli/help.h"
 
@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// Those that --help shows.
+/// Returns the options that --help shows.
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
@@ -105,8 +105,8 @@ Action setup_completion(FlagSet& app) {
     if (*shell == "fish")
       ctx.out(fish_script(root));
     else if (*shell == "zsh")
-      // zsh runs bash completions through its own adapter; sourced, or found in $fpath, where the
-      // first key that completes runs the file itself
+      // zsh runs bash completions through its own adapter. The file is sourced or found in $fpath;
+      // in the latter case the first completion runs the file itself.
       ctx.out("#compdef rankscope\nautoload -U +X bashcompinit && bashcompinit\n" +
               bash_script(root) +
               "[[ -z ${compstate+set} ]] || _bash_complete -o filenames -F _rankscope_words\n");

@@ -15,10 +15,10 @@ namespace {
 
 struct GemmFlags {
   std::string step;
-  std::vector<std::string> sweep; ///< one; of parts several folders
+  std::vector<std::string> sweep; ///< one input; parts may have several folders
   std::string output;
   std::string base_path;   ///< variance: outputs of a sweep; timestamps: the sweep
-  std::string output_file; ///< variance
+  std::string output_file; ///< variance only
   std::string input_csv, output_csv, tracelens_path;
   std::string csv_path, output_dir;
   GemmRanking rank_by = GemmRanking::kRange;

@@ -33,7 +33,7 @@ Action setup_info(FlagSet& app) {
       }
       for (const Table& t : report->tables) {
         if (t.name() == "figures")
-          continue; // the first table as numbers, for programs
+          continue; // this table repeats the first one as numbers, for programs
         // programs and pagers get the complete text
         ctx.table(t, kRows, terminal_of(1).is_terminal ? kWidestFact : std::string::npos);
         ctx.out("\n");

@@ -1,4 +1,5 @@
-// rankscope library-perf [library_trace.csv]: how long each configuration of a trace takes here.
+// rankscope library-perf [library_trace.csv]: measures each configuration of a trace on this
+// machine.
 #include "app/command_reports.h"
 #include "base/counters.h"
 #include "cli/command.h"
@@ -23,7 +24,7 @@ struct LibraryPerfFlags {
   std::string runner = "auto";
   std::string implementations; ///< table of all implementations, "" = not measured
   unsigned algorithms = 4;
-  std::string measure_gemm; ///< we are the process that measures one product
+  std::string measure_gemm; ///< set in the process that measures one product
 };
 
 Result<void> compare(Context& ctx, const LibraryPerfFlags& f) {
@@ -48,7 +49,7 @@ Result<void> measure(Context& ctx, LibraryPerfFlags f) {
   const std::string in = f.inputs.empty() ? "library_trace.csv" : f.inputs[0];
   const std::string out = f.out.empty() ? "library_perf.csv" : f.out;
   RS_TRY(std::vector<PerfRow> rows, read_trace_rows(in));
-  const InterruptGrace grace(std::chrono::seconds(10)); // what was measured is written
+  const InterruptGrace grace(std::chrono::seconds(10)); // time to write the finished measurements
   f.options.cancel = interrupt_token();
   f.options.runner = f.runner == "bench"    ? PerfRunner::kBench
                      : f.runner == "native" ? PerfRunner::kNative

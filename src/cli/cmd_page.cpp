@@ -22,7 +22,7 @@ struct PageFlags {
   GivenLabels labels;
 };
 
-/// Whether it is a page of a comparison.
+/// Returns whether the page is a comparison.
 Result<bool> compares(const PageFlags& f) {
   const std::vector<std::string>& inputs = f.request.run.inputs;
   const bool comparison = !f.baseline.empty() || !f.tests.empty();

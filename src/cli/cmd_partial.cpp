@@ -24,7 +24,7 @@ struct PartialFlags {
   bool dry_run = false;
 };
 
-/// The commands that the parts are for, in the order of their list.
+/// Returns the commands that the parts are for, in the order of the list.
 std::vector<std::string> wanted_commands(const PartialFlags& f) {
   const auto has = [&](const char* name) {
     return std::ranges::find(f.wanted, name) != f.wanted.end();

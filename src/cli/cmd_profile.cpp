@@ -41,7 +41,7 @@ Result<void> show_plan(Context& ctx, const PreparedRun& run, const ProfileFlags&
   return {};
 }
 
-/// For people, on standard error: standard output is the command's.
+/// Prints the outcome for people on standard error; standard output belongs to the command.
 void show_outcome(Context& ctx, const PreparedRun& run, const ProfileOutcome& outcome) {
   ctx.note(summary_text(outcome.identity, run.run, outcome.result, outcome.findings));
   for (const ProfileOutcome::Report& report : outcome.reports) {

@@ -15,16 +15,17 @@ namespace rankscope {
 namespace {
 
 struct QueryFlags {
-  std::vector<std::string> arguments; ///< SQL and inputs; once the SQL is taken out, inputs
-  std::optional<std::vector<std::string>> statements; ///< that was taken out
+  std::vector<std::string> arguments; ///< SQL and inputs; only inputs after the SQL is removed
+  std::optional<std::vector<std::string>> statements; ///< statements that were removed
   RunTablesRequest request;
   std::string format, output;
   bool tables = false, allow_files = false;
   std::uint64_t rows = 40;
 };
 
-/// The first argument is SQL unless it names an existing file or folder. Then the last argument is,
-/// if several words and no file (sqlite3 FILE SQL).
+/// Removes and returns the SQL. It is the first argument, unless that names an existing file or
+/// folder. Then it is the last argument, if that has several words and is not a file (sqlite3 FILE
+/// SQL).
 std::vector<std::string> take_sql(std::vector<std::string>& arguments) {
   const auto there = [](const std::string& path) {
     std::error_code ec;
@@ -110,7 +111,7 @@ Action setup_query(FlagSet& app) {
   return {[f](Context& ctx) { return query_of(ctx, *f); },
           [f](const Context&) -> Result<std::vector<PartialRequest>> {
             f->statements = take_sql(f->arguments);
-            if (f->arguments.empty()) // --tables too, which needs no ranks
+            if (f->arguments.empty()) // also for --tables, which needs no ranks
               return Error{ErrorCode::kUsage, "query", "needs the ranks of a run",
                            "rankscope query --help"};
             RunTablesRequest& r = f->request;

@@ -1,5 +1,5 @@
 // rankscope reduce PARTS... -o OUT: runs a command over ranks from the parts of all ranks. The
-// frame puts that command, with its own flags, in place of this one (cli/parts_flags.h).
+// program frame replaces this command by the named one, with its own flags (cli/parts_flags.h).
 #include "app/rank_commands.h"
 #include "cli/command.h"
 

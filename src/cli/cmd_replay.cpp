@@ -19,7 +19,7 @@ struct ReplayCommandFlags {
 
 Result<void> run_replay(Context& ctx, ReplayCommandFlags f) {
   f.request.run = replay_options(f.replay);
-  const InterruptGrace grace(std::chrono::seconds(10)); // what was measured is written
+  const InterruptGrace grace(std::chrono::seconds(10)); // time to write the finished measurements
   RS_TRY(const NodeReplay result, replay_trace(ctx, f.request));
   const Table overview = replay_overview(result.rows);
   if (ctx.json) {

@@ -14,14 +14,15 @@
 namespace rankscope {
 namespace {
 
-/// No flag names outputs, a part of the trace, or another way to count.
+/// Returns true unless a flag names outputs, a part of the trace, or another way to count.
 bool shows_page(const ReportRequest& request) {
   const ReportOptions& o = request.options;
   return request.outputs.file.empty() && request.outputs.csv_dir.empty() && o.step.empty() &&
          o.sheets.empty() && !o.compat_tracelens && !o.detect_recompute && o.micro_idle_us <= 0;
 }
 
-/// `page`: also print the complete summary. A terminal shows it in place of the table at its start.
+/// Writes one report. `page`: also print the complete summary, which on a terminal replaces the
+/// table at its start.
 Result<void> one(Context& ctx, ReportRequest request, const std::string& path, bool page) {
   request.trace = path;
   request.only_asked = ctx.json;

@@ -18,7 +18,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kEvery = 2; ///< seconds between two looks
+constexpr double kEvery = 2; ///< seconds between two polls
 
 struct TopFlags {
   TopRequest request;
@@ -43,7 +43,7 @@ Result<void> once(Context& ctx, const TopFlags& f) {
 }
 
 Result<void> watch(Context& ctx, const TopFlags& f) {
-  const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C is the way out of here
+  const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C ends the program here
   TopWatch watch(f.request);
   TopScreen screen(ctx, f.page, f.every);
   TopLook shown;
@@ -67,7 +67,7 @@ Result<void> watch(Context& ctx, const TopFlags& f) {
   return {};
 }
 
-/// The word after --watch is a number, or the first input.
+/// Decides whether the word after --watch is a number or the first input.
 void take_watch(TopFlags& f) {
   double seconds = 0;
   const char* const end = f.watch.data() + f.watch.size();

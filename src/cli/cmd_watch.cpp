@@ -37,15 +37,15 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
   if (!f.ended_when.empty()) {
     RS_TRY(loop.end, JobEnd::parse(f.ended_when));
   }
-  // silence is the expected end of the job here, not an alarm
+  // with --until-idle, silence is the expected end of the job and not an alarm
   request.silent = !(loop.until_idle && loop.idle_s <= request.still_s);
   RS_TRY(Watch watch, Watch::open(std::move(request)));
   if (watch.state().raised > 0)
     ctx.note(fmt::format("{} alarms before, the last: {}", watch.state().raised,
                          shown_text(watch.state().alarms.back().sentence, true)));
   if (!f.page.empty())
-    RS_CHECK(OutputFile::create(f.page)); // and discarded: a bad path fails now
-  bool has_page = false;                  // not before the first poll, which finds the inputs
+    RS_CHECK(OutputFile::create(f.page)); // discarded: an invalid path fails now
+  bool has_page = false;                  // false before the first poll, which finds the inputs
   const auto shown = [&](const WatchLook& look, std::int64_t now) -> Result<void> {
     tell_look(ctx, f.on_alarm, look, now);
     if (f.page.empty() || (has_page && look.read == 0 && look.records == 0 && look.alarms.empty()))

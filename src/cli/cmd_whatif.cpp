@@ -1,4 +1,4 @@
-// rankscope whatif TRACE|DIR|TIMELINE: what stragglers cost, or what changes would gain, by replay.
+// rankscope whatif TRACE|DIR|TIMELINE: the cost of stragglers, or the gain of changes, by replay.
 #include "app/whatif.h"
 #include "app/write_outputs.h"
 #include "cli/command.h"

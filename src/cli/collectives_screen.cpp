@@ -20,9 +20,9 @@ void show_collectives(const Context& ctx, const CollectivesResult& result) {
   const CollectiveFacts& facts = result.facts;
   show(sync_summary_short_schema().table(
       facts.summary.size() > kRows ? over_like_groups(facts.summary) : facts.summary));
-  show(straggler_schema().table(facts.stragglers)); // those that others wait for first
+  show(straggler_schema().table(facts.stragglers)); // the ranks for which others wait are first
   std::vector<ExposedRank> exposed = facts.exposed_ranks;
-  if (exposed.size() > kRows) { // if not all are shown, the outliers
+  if (exposed.size() > kRows) { // if not all rows fit, the outliers are first
     std::ranges::stable_sort(exposed, std::ranges::greater(), &ExposedRank::exposed_ns);
     for (const std::string& line : rank_spreads(facts))
       ctx.out(line + "\n");

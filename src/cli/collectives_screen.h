@@ -1,4 +1,4 @@
-// What `collectives` says at its end, and `reduce --as collectives`.
+// Final output of `collectives` and `reduce --as collectives`.
 #pragma once
 
 #include "app/collectives.h"
@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Summary, stragglers, exposed time, findings and what was written; of many rows the first,
-/// outliers before others.
+/// Prints the summary, stragglers, exposed time, findings and output paths. Of a long table it
+/// prints the first rows, with outliers before others.
 void show_collectives(const Context& ctx, const CollectivesResult& result);
 
 } // namespace rankscope

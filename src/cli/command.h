@@ -22,47 +22,47 @@ class Progress;
 class Table;
 struct Report;
 
-/// What every command shares: the global flags and the console. Only src/cli prints.
+/// The state shared by all commands: the global flags and the console. Only src/cli prints.
 class Context : public Session {
 public:
   Context();
   ~Context() override;
 
-  bool quiet = false;                ///< no notes on stderr
-  bool json = false;                 ///< machine-readable result on stdout
-  bool strict = false;               ///< warnings count as partial
-  bool problems_shown = false;       ///< the terminal has the diagnostics: not once more
-  std::optional<int> program_status; ///< of a command that runs one: its exit status becomes ours
-  std::vector<std::string> program; ///< of a command that runs one: the words after `--`, unchanged
+  bool quiet = false;          ///< no notes on stderr
+  bool json = false;           ///< machine-readable result on stdout
+  bool strict = false;         ///< warnings count as partial
+  bool problems_shown = false; ///< the diagnostics are on the terminal: do not print them again
+  std::optional<int> program_status; ///< exit status of the command's program; becomes ours
+  std::vector<std::string> program;  ///< program to run: the words after `--`, unchanged
 
-  /// stdout; a control character of a name or path in it becomes '?'.
+  /// Prints on stdout; a control character in a name or path becomes '?'.
   void out(std::string_view text) const;
-  /// A table on stdout: as wide as the terminal and coloured there, plain in a pipe or file.
+  /// Prints a table on stdout: as wide as the terminal and coloured, or plain in a pipe or file.
   void table(const Table& table, std::size_t max_rows = 20, std::size_t max_text = 48) const;
-  /// stdout, as is and at once: a page whose maker lets no text of a trace reach the terminal.
+  /// Prints a page on stdout, unchanged and flushed. Its maker must escape all text from a trace.
   void page(std::string_view text) const;
-  /// stdout, as JSON with the problems of the run so far.
+  /// Prints a JSON report on stdout, including the problems of the run so far.
   void report(Report report) const;
   void note(std::string_view line) const override; ///< stderr unless quiet, newline added
-  void warn(std::string_view line) const override; ///< stderr, "rankscope: warning: " in front
+  void warn(std::string_view line) const override; ///< stderr, prefixed with "rankscope: warning: "
   void begin_progress(std::size_t traces, std::uint64_t bytes) override;
   void step_progress(std::uint64_t bytes) override;
 
-  /// Flushes stdout; false when it could not be written. A reader that left (`| head`) is not an
-  /// error.
+  /// Flushes stdout. Returns false when it could not be written. A reader that left (`| head`) is
+  /// not an error.
   [[nodiscard]] bool finish_output() const;
 
 private:
-  void put(std::string_view text) const; ///< stdout, as is
+  void put(std::string_view text) const; ///< stdout, unchanged
 
   std::unique_ptr<Progress> progress_;
   mutable bool reader_left_ = false;
 };
 
-/// What a command does, once its flags are parsed.
+/// The work of a command after its flags are parsed.
 struct Action {
   std::function<Result<void>(Context&)> run;
-  /// Of a command over ranks: its runs or sweeps as its flags name them, each for
+  /// Commands over ranks only: returns the runs or sweeps that the flags name, each for
   /// `options.wanted.front()`. Errors: kUsage, also for flags that `run` refuses.
   std::function<Result<std::vector<PartialRequest>>(const Context&)> runs = {};
 
@@ -80,9 +80,9 @@ struct Command {
   const char* help;
   const char* examples; ///< shown under --help, one per line
   Action (*setup)(FlagSet& app);
-  bool runs_program = false;       ///< `--` ends its own arguments and begins Context::program
-  bool shows_all_commands = false; ///< its App's parent has all commands with their flags
-  bool of_parts = false;           ///< stands for the command that --as names
+  bool runs_program = false; ///< `--` ends the command's own arguments and begins Context::program
+  bool shows_all_commands = false; ///< the parent of its App has all commands with their flags
+  bool of_parts = false;           ///< represents the command that --as names
 };
 
 [[nodiscard]] std::span<const Command* const> commands();

@@ -85,7 +85,7 @@ Result<CompareRequest> compare_request(const CompareFlags& f) {
   RS_TRY(request.labels, labels_for(request.folders, f.labels));
   const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY"); // steps append to it
   request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
-  // without a choice everything is written
+  // without a choice, everything is written
   const bool everything = f.all || !(f.gpu_timeline || f.collective || f.final_report || f.plots);
   request.individual = !f.collective_only;
   request.collective = !f.individual_only;

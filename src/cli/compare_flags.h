@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// As given on the command line.
+/// The flags as given on the command line.
 struct CompareFlags {
   CompareRequest request;
   std::string baseline;
@@ -24,14 +24,14 @@ struct CompareFlags {
 };
 
 void add_compare_flags(FlagSet& app, CompareFlags& f);
-/// The part of them that says how runs are judged and where the verdict goes.
+/// Adds the flags that define how runs are judged and where the verdict is written.
 void add_verdict_flags(FlagSet& app, CompareFlags& f);
-/// The part that says what the runs are called.
+/// Adds the flags that name the runs.
 void add_label_flags(FlagSet& app, GivenLabels& labels);
-/// The part that says which workbooks and pages are made.
+/// Adds the flags that choose workbooks and pages.
 void add_compare_choice(FlagSet& app, CompareFlags& f);
 
-/// Errors: kUsage; kUnreadable for a file of conditions.
+/// Returns the request that the flags make. Errors: kUsage; kUnreadable for a file of conditions.
 [[nodiscard]] Result<CompareRequest> compare_request(const CompareFlags& f);
 
 } // namespace rankscope

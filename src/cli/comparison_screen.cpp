@@ -36,7 +36,7 @@ Result<void> show_comparison(Context& ctx, const CompareRequest& request,
     for (const Finding& note : result.findings.notes)
       ctx.warn(note.sentence());
     ctx.out(json_text(result.final));
-  } else if (request.markdown != "-") { // that is on stdout already
+  } else if (request.markdown != "-") { // otherwise the Markdown is already on stdout
     print(ctx, result);
   }
   return show_verdict(ctx, request, result, annotate);

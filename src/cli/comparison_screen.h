@@ -1,4 +1,4 @@
-// What `compare` and `baseline check` print at their end.
+// Final output of `compare` and `baseline check`.
 #pragma once
 
 #include "app/compare.h"
@@ -6,13 +6,13 @@
 
 namespace rankscope {
 
-/// Prints the result (JSON with --json), annotations where asked for, and what could not be judged.
-/// Errors: kRegression when a condition is met; that of the page.
+/// Prints the result (JSON with --json), annotations if requested, and conditions without a
+/// verdict. Errors: kRegression when a condition is met; those of the page.
 Result<void> show_comparison(Context& ctx, const CompareRequest& request,
                              const CompareResult& result, bool annotate);
 
-/// The end of it: annotations where asked for (on stderr where a document is on stdout; workflows
-/// read both), what could not be judged. Errors: as above.
+/// Prints the end of the result: annotations if requested, and conditions without a verdict.
+/// Annotations are on stderr if a document is on stdout; workflows read both. Errors: as above.
 Result<void> show_verdict(Context& ctx, const CompareRequest& request, const CompareResult& result,
                           bool annotate);
 

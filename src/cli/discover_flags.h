@@ -1,4 +1,4 @@
-// The flags of discovery, the same for every command that looks for traces.
+// The flags of discovery, shared by all commands that search for traces.
 #pragma once
 
 #include "cli/flag_set.h"

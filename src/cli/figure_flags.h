@@ -1,5 +1,5 @@
-// The flags that decide how metrics are counted, for every command that computes them: from traces,
-// from parts, in the processes of a job.
+// Flags that decide how metrics are counted, for every command that computes metrics: from traces,
+// from parts, or in the processes of a job.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -19,12 +19,13 @@ void add_gemm_figures(FlagSet& app, std::string& gpu_arch, std::size_t& top_k, G
 /// Declares --rank-pattern, --extension and --filter.
 void add_batch_names(FlagSet& app, BatchNames& names);
 
-/// Of the collectives of a run, whatever its ranks come from.
+/// Options for the collectives of a run, for ranks from any source.
 struct CollectiveFigures {
   CollectiveOptions options;
   std::optional<AlignMode> align;
 
-  /// The options with --align applied; without it --compat uses raw times, as the reference.
+  /// Returns the options with --align applied. Without --align, --compat uses raw times, as the
+  /// reference.
   [[nodiscard]] CollectiveOptions chosen() const;
 };
 

@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// NaN passes comparisons of the wrong sense.
+/// Accepts only finite numbers. NaN would pass negated comparisons.
 CLI::Validator finite() {
   return {[](std::string& given) -> std::string {
             double value = 0;

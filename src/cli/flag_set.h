@@ -1,6 +1,5 @@
-// Flags of a command, declared where their variables are. The parser behind it (CLI11, all in
-// headers) is seen by a few files alone: it took most of the time that each command takes to
-// compile.
+// Flags of a command, declared next to their variables. Only a few files include the parser (CLI11,
+// all in headers), because it took most of the compile time of each command.
 #pragma once
 
 #include "cli/options.h"
@@ -19,29 +18,29 @@ class Option;
 
 namespace rankscope {
 
-/// A declared flag; what is said of it is checked while the arguments are parsed.
+/// A declared flag. Its checks and conditions apply while the arguments are parsed.
 class Flag {
 public:
   explicit Flag(CLI::Option& option) : option_(&option) {}
 
   Flag& required();
-  Flag& capture_default_str();                ///< help shows the variable's value
-  Flag& default_str(const std::string& text); ///< help shows this as default
+  Flag& capture_default_str();                ///< show the variable's value in help
+  Flag& default_str(const std::string& text); ///< show this default in help
   Flag& one_of(std::vector<std::string> values);
   Flag&
-  one_of_any_case(std::vector<std::string> values); ///< the variable gets the spelling given here
+  one_of_any_case(std::vector<std::string> values); ///< the variable gets the spelling in `values`
   Flag& range(int from, int to);
   Flag& range(double from, double to);
   Flag& positive();
   Flag& not_negative();
-  Flag& delimiter(char between);           ///< of the items of a list in one argument
-  Flag& group(const std::string& heading); ///< "": not in help
+  Flag& delimiter(char between);           ///< separator of the items of a list in one argument
+  Flag& group(const std::string& heading); ///< "": hidden in help
   Flag& expected(int least, int most);
   Flag& excludes(const Flag& other);
   Flag& type_name(const std::string& name);
-  Flag& envname(const std::string& name); ///< variable that gives the value where no flag does
+  Flag& envname(const std::string& name); ///< environment variable with the default value
 
-  [[nodiscard]] bool given() const; ///< once the arguments are parsed
+  [[nodiscard]] bool given() const; ///< valid after the arguments are parsed
 
 private:
   CLI::Option* option_;
@@ -51,17 +50,17 @@ class FlagSet {
 public:
   explicit FlagSet(CLI::App& app) : app_(&app) {}
 
-  /// `names`: "-o,--output", or a word for an argument without a name. `value` outlives the
-  /// parsing. Types: those that flag_set.cpp instantiates; a new one is a line there.
+  /// Adds an option. `names`: "-o,--output", or a word for an argument without a name. `value`
+  /// outlives the parsing. T is a type that flag_set.cpp instantiates; a new type is a line there.
   template <class T>
   Flag add_option(const std::string& names, T& value, const std::string& help = "");
   Flag add_option_function(const std::string& names,
                            const std::function<void(const std::string& value)>& take,
                            const std::string& help);
   Flag add_flag(const std::string& names, bool& value, const std::string& help = "");
-  Flag add_flag(const std::string& names); ///< taken and ignored
+  Flag add_flag(const std::string& names); ///< accepted and ignored
 
-  /// `help`: in place of the flag's own.
+  /// Adds a shared option. `help` replaces the option's own help.
   template <class T> Flag add(const Option& of, T& value, const char* help = nullptr) {
     const char* const text = help != nullptr ? help : of.help;
     if constexpr (std::is_same_v<T, bool>)
@@ -70,7 +69,8 @@ public:
       return add_option(of.names(), value, text);
   }
   Flag add(const MebibyteOption& of, std::uint64_t& bytes, const char* help = nullptr);
-  /// `value`: of the words' type, where help shows the word that it has, or optional.
+  /// Adds a choice. `value` has the type of the words' values, and help shows the word for its
+  /// current value. It may also be an optional.
   template <class Value, class To>
   Flag add(const Choice<Value>& of, To& value, const char* help = nullptr) {
     std::vector<std::string> words;
@@ -96,7 +96,7 @@ private:
   CLI::App* app_;
 };
 
-/// Puts the options that `add` adds under this heading in help.
+/// Shows the options that `add` adds under this heading in help.
 void in_group(FlagSet& flags, const std::string& heading, const std::function<void()>& add);
 
 } // namespace rankscope

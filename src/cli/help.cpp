@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 
-/// `text` in lines of at most kWidth columns, all but the first indented. A long list breaks behind
-/// a comma.
+/// Returns `text` in lines of at most kWidth columns. All lines except the first are indented. A
+/// long list breaks after a comma.
 std::string wrapped(const std::string& text, std::size_t first_column, std::size_t indent) {
   std::string out;
   std::size_t column = first_column;
@@ -39,7 +39,7 @@ std::string wrapped(const std::string& text, std::size_t first_column, std::size
   return out;
 }
 
-/// A command of an example on several lines, as a shell takes it.
+/// Returns a command of an example on several lines, in shell syntax.
 std::string continued(std::string line) {
   std::string out;
   while (line.size() > kWidth) {
@@ -52,7 +52,8 @@ std::string continued(std::string line) {
   return out + line;
 }
 
-/// CLI11's get_option_no_throw() ends the program if there is no memory to copy the names.
+/// Returns an option by name. CLI11's get_option_no_throw() ends the program if there is no memory
+/// to copy the names.
 const CLI::Option* option_named(const CLI::App& app, const std::string& word) {
   for (const CLI::Option* option : app.get_options())
     if (option->check_name(word))
@@ -67,7 +68,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return out;
 }
 
-/// "Could not convert: --top-k = abc" as a sentence; empty where `text` is another one.
+/// Returns "Could not convert: --top-k = abc" as a sentence; empty for any other `text`.
 std::string wrong_number(const CLI::App& app, const std::vector<const CLI::App*>& used,
                          const std::string& text) {
   constexpr std::string_view kBegin = "Could not convert: ";
@@ -147,7 +148,7 @@ std::string HelpFormatter::make_footer(const CLI::App* app) const {
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
                                      CLI::AppFormatMode mode) const {
   const std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-  std::string out; // one empty line between groups
+  std::string out; // with one empty line between groups
   for (const char c : text)
     if (c != '\n' || !out.ends_with("\n\n"))
       out += c;
@@ -175,7 +176,7 @@ std::string command_word(const CLI::App& app, const std::vector<std::string>& ar
       return word;
     if (const CLI::Option* option = option_named(app, word);
         option != nullptr && option->get_items_expected_min() > 0)
-      ++i; // its value
+      ++i; // skips its value
   }
   return "";
 }

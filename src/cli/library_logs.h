@@ -1,4 +1,4 @@
-// Saved logs of GPU libraries as tables: what `library-trace` and `profile trace-parse` do.
+// Saved logs of GPU libraries as tables, for `library-trace` and `profile trace-parse`.
 #pragma once
 
 #include "cli/command.h"
@@ -12,11 +12,11 @@ namespace rankscope {
 struct LibraryLogs {
   std::vector<std::string> logs; ///< plain, gzip or zstd; "-" is standard input
   LibraryTraceOptions options;   ///< csv: the table, "-" for standard output
-  std::string others;            ///< file for the lines of no library; "" = none
+  std::string others;            ///< file for lines that belong to no library; "" = not written
   bool no_detail = false;
 };
 
-/// Writes the tables and prints what was found. Errors: kUnreadable, kOutput.
+/// Writes the tables and prints a summary. Errors: kUnreadable, kOutput.
 Result<void> parse_library_logs(Context& ctx, const LibraryLogs& f);
 
 } // namespace rankscope

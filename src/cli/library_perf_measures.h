@@ -14,8 +14,8 @@ namespace rankscope {
 /// exit handlers of a vendor's library do not affect the measurement.
 [[noreturn]] void measure_one_gemm(const std::string& text, const LibraryPerfOptions& options);
 
-/// Measures the matrix products of `rows` with each implementation, writes the table `path`, and
-/// returns a line of summary. Errors: kOutput.
+/// Measures the matrix products of `rows` with each implementation and writes the table `path`.
+/// Returns a summary line. Errors: kOutput.
 Result<std::string> measure_with_all(Context& ctx, const LibraryPerfOptions& options,
                                      unsigned algorithms, const std::string& path,
                                      const std::vector<PerfRow>& rows);

@@ -18,7 +18,7 @@ std::string heading(const std::string& name, const std::string& about) {
                      roff_text(name), RANKSCOPE_VERSION, roff_text(name), roff_text(about));
 }
 
-/// The lines unchanged, in the font of a terminal.
+/// Returns the lines unchanged, in the font of a terminal.
 std::string as_is(const std::string& text) {
   return ".nf\n" + roff_text(text) + (text.ends_with('\n') ? "" : "\n") + ".fi\n";
 }
@@ -38,7 +38,7 @@ std::string arguments(const CLI::App& app) {
   return out;
 }
 
-/// The options of `group` in the order in which they are declared.
+/// Returns the options of `group` in the order of their declaration.
 std::string options_in(const CLI::App& app, const std::string& group) {
   std::string out;
   for (const CLI::Option* option : app.get_options())
@@ -49,7 +49,7 @@ std::string options_in(const CLI::App& app, const std::string& group) {
 
 std::string options(const CLI::App& app) {
   std::string out;
-  std::set<std::string> done = {""}; // hidden ones have no group
+  std::set<std::string> done = {""}; // hidden options have no group
   for (const CLI::Option* option : app.get_options())
     if (done.insert(option->get_group()).second)
       if (const std::string list = options_in(app, option->get_group()); !list.empty())

@@ -1,4 +1,4 @@
-// Manual pages (roff, man(7)) made from the same flags that the program parses with.
+// Manual pages (roff, man(7)), generated from the flags with which the program parses.
 #pragma once
 
 #include <string>
@@ -12,13 +12,14 @@ namespace rankscope {
 
 struct ManPage {
   std::string file; ///< "rankscope.1", "rankscope-report.1"
-  std::string text; ///< roff
+  std::string text; ///< in roff format
 };
 
-/// `text` as roff shows it as is: backslashes, hyphens, and a dot or quote at the start of a line.
+/// Returns `text` escaped so that roff shows it unchanged: backslashes, hyphens, and a dot or quote
+/// at the start of a line.
 [[nodiscard]] std::string roff_text(const std::string& text);
 
-/// The page of the program, then one for each of its commands, with the flags of inner commands.
+/// Returns the page of the program, then one page per command, with the flags of inner commands.
 [[nodiscard]] std::vector<ManPage> man_pages(const CLI::App& root);
 
 } // namespace rankscope

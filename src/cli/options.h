@@ -1,5 +1,5 @@
-// The flags that several commands have: each is declared here once, with its names, its help and
-// the words that it takes. A command gives the variable (FlagSet::add) and, where the flag means
+// The flags that several commands have. Each is declared here once, with its names, its help and
+// its accepted words. A command supplies the variable (FlagSet::add) and, where the flag means
 // something else there, another help. tests/tree finds a flag that is declared twice.
 #pragma once
 
@@ -13,11 +13,11 @@ namespace rankscope {
 enum class AlignMode;
 enum class GemmRanking;
 
-/// A value, a list or a switch, by the type of its variable.
+/// A value, a list or a switch, depending on the type of its variable.
 struct Option {
   const char* name;
   const char* help = "";
-  const char* more = ""; ///< names in front of it ("-k,") or behind (",--cus")
+  const char* more = ""; ///< further names, before ("-k,") or after (",--cus") the name
 
   [[nodiscard]] constexpr Option also(const char* names) const { return {name, help, names}; }
   [[nodiscard]] std::string names() const {
@@ -25,30 +25,30 @@ struct Option {
   }
 };
 
-/// A number of MiB whose variable has bytes.
+/// A number given in MiB; its variable is in bytes.
 struct MebibyteOption {
   const char* name;
   const char* help;
 };
 
-/// One of several words, each of which stands for a value.
+/// A choice between several words, each with a value.
 template <class Value> struct Choice {
   const char* name;
   const char* help;
   std::span<const std::pair<const char*, Value>> values;
 
-  /// `count` of the words, from the `first` on.
+  /// Returns a choice of `count` of the words, beginning with word `first`.
   [[nodiscard]] constexpr Choice only(std::size_t first, std::size_t count) const {
     return {name, help, values.subspan(first, count)};
   }
 };
 
-/// Whose quirks are reproduced.
+/// The tools whose quirks are reproduced.
 enum class Compat { kNone, kTracelens, kTracelensInference };
 
 namespace options {
 
-// what is read
+// inputs
 inline constexpr Option baseline{
     "--baseline", "the baseline: a folder of rank traces, reports or parts, or NAME.rsb"};
 inline constexpr Option test{"--test", "folder of a run to compare (repeatable)"};
@@ -68,7 +68,7 @@ inline constexpr Option local{"--local"};
 inline constexpr MebibyteOption memory{
     "--memory-mib", "memory limit for traces being read (0: half of the free memory)"};
 
-// how it is counted
+// how metrics are counted
 inline constexpr Option gpu_arch{
     "--gpu-arch",
     "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)"};
@@ -88,11 +88,11 @@ inline constexpr Choice<Compat> compat{"--compat", "reproduce another tool's qui
 inline constexpr Choice<bool> compat_tracelens{compat.name, compat.help, kTracelens};
 inline constexpr Choice<bool> compat_inference{compat.name, compat.help, kInference};
 
-// what is written, and where
+// outputs
 inline constexpr Option output{"--output", "", "-o,"};
-inline constexpr Option output_dir{"--output-dir"}; ///< gemm plot, and the older sweep
+inline constexpr Option output_dir{"--output-dir"}; ///< gemm plot and the older sweep script
 inline constexpr Option csv_dir{"--csv-dir", "folder for one CSV per sheet"};
-inline constexpr Option old_xlsx{"--output-xlsx-path"}; ///< of the scripts, as the next one
+inline constexpr Option old_xlsx{"--output-xlsx-path"}; ///< flag of the scripts, like the next one
 inline constexpr Option old_csvs{"--output-csvs-dir"};
 inline constexpr Option html{"--html", "path of the HTML page"};
 inline constexpr Option no_plots{"--no-plots", "write no plots and no HTML page"};
@@ -114,7 +114,7 @@ inline constexpr Option label2{"--label2", "name of --sweep2"};
 inline constexpr Option force{"--force"};
 inline constexpr Option dry_run{"--dry-run", "print what would be done, then exit"};
 
-// programs that are run, and samplers
+// programs to run, and samplers
 inline constexpr Option config{"--config"};
 inline constexpr Option runner{"--runner"};
 inline constexpr Option libraries{"--libraries"};

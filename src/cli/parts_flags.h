@@ -1,4 +1,4 @@
-// Commands whose ranks come from parts: `rankscope reduce` and rankscope-mpi.
+// Commands that read ranks from parts: `rankscope reduce` and rankscope-mpi.
 #pragma once
 
 #include "cli/command.h"
@@ -8,7 +8,8 @@
 
 namespace rankscope {
 
-/// Variables of flags that decide what a command takes of a trace; nullptr: no such flag.
+/// Variables of flags that decide which data a command extracts from a trace; nullptr: no such
+/// flag.
 struct RankFlags {
   std::string* gpu_arch = nullptr;
   std::size_t* top_k = nullptr;
@@ -19,8 +20,8 @@ struct RankFlags {
   BatchOptions* batch = nullptr;
 };
 
-/// A run of a command over ranks, by its flags. Where its ranks come from parts, the inputs and the
-/// flags become those that the parts were made of and with.
+/// Returns a run of a command over ranks, from its flags. If its ranks come from parts, the inputs
+/// and the flags become those with which the parts were made.
 [[nodiscard]] PartialRequest run_of_ranks(const char* command, std::vector<std::string>& inputs,
                                           const DiscoverOptions& discover,
                                           const RankFlags& flags = {});
@@ -28,15 +29,16 @@ struct RankFlags {
                                           const DiscoverOptions& discover,
                                           const RankFlags& flags = {});
 
-/// Of a command that without it writes into the folder of the traces.
+/// Checks that --output is given if a command would otherwise write into the folder of the traces.
 [[nodiscard]] Result<void> check_output(const char* command, const std::string& output);
 
-/// The command that `--as` names, whose own arguments are left: "reduce PARTS --as top -k 3" is
-/// "top PARTS -k 3". nullptr, with unchanged arguments, when they ask for help
-/// alone or --as does not name such a command.
+/// Returns the command that `--as` names and leaves the arguments of that command: "reduce PARTS
+/// --as top -k 3" becomes "top PARTS -k 3". nullptr, with unchanged arguments, when they only ask
+/// for help or --as does not name such a command.
 [[nodiscard]] const Command* command_of_parts(std::vector<std::string>& arguments);
 
-/// Makes the folders of parts that the command names its source. Errors: those of PartRuns::add().
+/// Opens the folders of parts that the command names as its source. Errors: those of
+/// PartRuns::add().
 Result<void> open_parts(Context& ctx, const Action& action);
 
 } // namespace rankscope

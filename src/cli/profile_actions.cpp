@@ -1,5 +1,5 @@
-// What `rankscope profile` does besides running a command: its tools, their pre-flight, ranks as
-// one run, saved logs as tables.
+// The actions of `rankscope profile` besides running a command: its tools, their pre-flight, ranks
+// as one run, saved logs as tables.
 #include "cli/library_logs.h"
 #include "cli/profile_flags.h"
 #include "collect/finding_json.h"
@@ -57,7 +57,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
   return {};
 }
 
-/// The finding without the place where all tools were searched, which is printed once.
+/// Returns the finding without the place where all tools were searched, which is printed once.
 std::string text_without_search(const ProfileFact& fact, const std::string& searched) {
   Finding finding = profile_finding(fact);
   const std::string text = "Searched " + searched;
@@ -67,7 +67,7 @@ std::string text_without_search(const ProfileFact& fact, const std::string& sear
   return findings_text({&finding, 1});
 }
 
-/// How many tools can run, the findings of each tool, and where the tools were searched.
+/// Returns the number of tools that can run, the findings of each tool, and the searched places.
 std::string doctor_text(const PreparedRun& run, const std::vector<ProfileFact>& facts) {
   const std::string searched = searched_path(run.target);
   std::size_t good = 0;
@@ -104,14 +104,14 @@ std::string doctor_text(const PreparedRun& run, const std::vector<ProfileFact>& 
                      tools, looked ? "searched " + searched + "\n" : "");
 }
 
-/// The pre-flight alone; without tools, of every tool that is built in.
+/// Runs only the pre-flight. Without tools, it covers every built-in tool.
 Result<void> doctor(Context& ctx, ProfileFlags f) {
   if (f.request.tools.empty() && f.request.contexts.empty() && f.request.context_files.empty()) {
     std::vector<std::string> notes;
     RS_TRY(const ToolTable table, tool_table(f.request, notes));
     f.request.tools = table.names();
   }
-  f.request.force = true; // they are checked, not run together
+  f.request.force = true; // the tools are checked, not run together
   if (ctx.program.empty())
     f.request.command = {"true"};
   RS_TRY(const auto runs, prepare_profile(ctx, f.request));
@@ -133,7 +133,7 @@ Result<void> doctor(Context& ctx, ProfileFlags f) {
   return {};
 }
 
-/// The folder of the run: the one that contains all ranks.
+/// Returns the folder of the run, which contains all ranks.
 Result<std::string> merged_folder(const ProfileFlags& f, const ProfiledRanks& run) {
   if (!f.request.out.empty())
     return f.request.out;

@@ -12,7 +12,7 @@ namespace rankscope {
 
 struct ProfileFlags {
   std::string action;
-  std::vector<std::string> inputs; ///< of an action
+  std::vector<std::string> inputs; ///< inputs of an action
   std::string table = "library_trace.csv";
   ProfileRequest request;
   bool dry_run = false, explain = false, local = false;
@@ -21,7 +21,7 @@ struct ProfileFlags {
 /// Declares the flags; `flags` must outlive parsing.
 void add_profile_flags(FlagSet& app, ProfileFlags& flags);
 
-/// flags.action, which is not empty: tools, doctor, merge, trace-parse or replicate.
+/// Runs flags.action, which is not empty: tools, doctor, merge, trace-parse or replicate.
 Result<void> run_profile_action(Context& ctx, const ProfileFlags& flags);
 
 } // namespace rankscope

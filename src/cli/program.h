@@ -7,17 +7,17 @@
 
 namespace rankscope {
 
-/// What is called on the command line, and its commands.
+/// A program on the command line, with its commands.
 struct Program {
   const char* name;
   const char* help;
   std::span<const Command* const> commands;
-  unsigned jobs = 0; ///< threads where -j does not say, 0 = all processors
-  /// In place of a command's own setup; nullptr: that.
+  unsigned jobs = 0; ///< number of threads without -j, 0 = all processors
+  /// Replaces a command's own setup, unless nullptr.
   Action (*setup)(const Command& command, FlagSet& flags) = nullptr;
 };
 
-/// Parses and runs with this context; returns the exit code.
+/// Parses the arguments and runs the command with this context; returns the exit code.
 int run_program(const Program& program, Context& ctx, int argc, char** argv);
 
 } // namespace rankscope

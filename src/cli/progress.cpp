@@ -14,7 +14,7 @@ std::string progress_bar(std::size_t done, std::size_t total, double mb_per_s,
   const std::size_t full = done * 30 / total;
   const std::string bar =
       fmt::format("[{}{}] ", std::string(full, '#'), std::string(30 - full, '.'));
-  if (mb_per_s <= 0) // ranks that come from parts: the sizes are those of traces elsewhere
+  if (mb_per_s <= 0) // for ranks from parts, the sizes are those of traces elsewhere
     return fmt::format("{}{}/{} ranks{}", bar, done, total, done == total ? ", writing" : "");
   const std::string rest =
       done == total ? "writing    " : fmt::format("{:.0f} s left ", seconds_left);
@@ -59,7 +59,7 @@ void Progress::show_reading(const std::stop_token& stop) const {
 }
 
 void Progress::step(std::uint64_t bytes) {
-  if (reading_.joinable()) { // what follows is printed below the bar's line
+  if (reading_.joinable()) { // the next output is printed below the bar's line
     reading_.request_stop();
     reading_.join();
   }

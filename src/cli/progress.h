@@ -10,12 +10,12 @@
 
 namespace rankscope {
 
-/// A bar with rate and time left on a terminal, a line per tenth otherwise; nothing with --quiet.
-/// For one trace the bar shows the bytes that were read, and only on a terminal.
+/// A bar with rate and remaining time on a terminal, otherwise a line per tenth; silent with
+/// --quiet. For one trace, the bar shows the bytes that were read, and appears only on a terminal.
 class Progress {
 public:
   Progress(const Context& ctx, std::size_t total, std::uint64_t bytes);
-  /// Thread-safe; `bytes` as in the constructor's sum.
+  /// Thread-safe. `bytes` are part of the sum passed to the constructor.
   void step(std::uint64_t bytes);
 
 private:
@@ -29,14 +29,14 @@ private:
   std::uint64_t bytes_total_;
   bool terminal_;
   std::chrono::steady_clock::time_point start_;
-  std::jthread reading_; ///< of one trace; the last member: it uses the others
+  std::jthread reading_; ///< for one trace; last member, because it uses the others
 };
 
-/// The bar of a terminal. When all are read, what is left is writing, which has no rate.
+/// Returns the bar for a terminal. After the last trace only writing remains, which has no rate.
 [[nodiscard]] std::string progress_bar(std::size_t done, std::size_t total, double mb_per_s,
                                        double seconds_left);
 
-/// The same while one file is read; empty where it is not long yet.
+/// Returns the bar while one file is read; empty during the first moments.
 [[nodiscard]] std::string reading_bar(std::uint64_t read, std::uint64_t total, double seconds);
 
 } // namespace rankscope

@@ -19,7 +19,7 @@ constexpr const char* kHelp = ".tables  list tables and views\n"
                               ".quit    exit (like the end of input)\n"
                               "All other input is SQL; end it with a semicolon.\n";
 
-/// While it lives, a Ctrl-C ends the query that runs.
+/// Makes Ctrl-C end the running query during its lifetime.
 class InterruptsQuery : NonCopyable {
 public:
   explicit InterruptsQuery(const Query& query)
@@ -41,7 +41,7 @@ private:
   std::thread watcher_;
 };
 
-/// False for what ends the prompt.
+/// Runs a command of the prompt. Returns false when the command ends the prompt.
 bool command(const Context& ctx, std::string_view line) {
   if (line == ".quit" || line == ".exit")
     return false;
@@ -53,7 +53,7 @@ bool command(const Context& ctx, std::string_view line) {
 }
 
 Result<void> run_one(Context& ctx, Query& query, QueryPrinter& printer, const std::string& sql) {
-  const InterruptGrace grace(std::chrono::seconds(5)); // the query ends first
+  const InterruptGrace grace(std::chrono::seconds(5)); // time for the query to end
   const InterruptsQuery watched(query);
   RS_TRY(Table result, query.run(sql));
   printer.print(std::move(result));
@@ -67,7 +67,7 @@ void QueryPrinter::print(Table result) {
   if (result.cols() == 0)
     return;
   if (format_ == QueryFormat::kTable && result.columns().front().name == "explain_key") {
-    for (std::size_t r = 0; r < result.rows(); ++r) // a drawing of several lines
+    for (std::size_t r = 0; r < result.rows(); ++r) // a multi-line drawing
       ctx_.out(std::string(result.at(r, result.cols() - 1).text) + "\n");
     return;
   }
@@ -77,7 +77,7 @@ void QueryPrinter::print(Table result) {
     kept_.push_back(std::move(result));
   } else if (format_ == QueryFormat::kCsv) {
     if (::isatty(1) == 1)
-      ctx_.out(csv_text(result)); // no control character of a name reaches a terminal
+      ctx_.out(csv_text(result)); // control characters of a name do not reach a terminal
     else
       ctx_.page(csv_text(result));
   } else {

@@ -1,4 +1,4 @@
-// What `query` prints, and its prompt.
+// The output of `query`, and its prompt.
 #pragma once
 
 #include "app/query.h"
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Results on standard output, one after the other; those in JSON together as one report.
+/// Prints results on standard output, one after the other; JSON results together as one report.
 class QueryPrinter {
 public:
   QueryPrinter(const Context& ctx, QueryFormat format, std::size_t rows)
@@ -23,7 +23,7 @@ private:
 };
 
 /// Runs statements from standard input until its end. At a terminal there is a prompt, and an error
-/// is printed before the next statement is read; from a pipe the first error ends it.
+/// is printed before the next statement is read. From a pipe, the first error ends the input.
 Result<void> query_prompt(Context& ctx, Query& query, QueryPrinter& printer);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// The flags that say how recorded operators are run again: of `rankscope replay`, and of the node
-// replay of a batch.
+// Flags for the replay of recorded operators, for `rankscope replay` and the node replay of a
+// batch.
 #pragma once
 
 #include "cli/flag_set.h"
@@ -15,10 +15,10 @@ struct ReplayFlags {
   ReplayRunOptions run; ///< paths and repeats
 };
 
-/// Declares them in a separate group; `flags` must outlive parsing.
+/// Declares the flags in a separate group; `flags` must outlive parsing.
 void add_replay_flags(FlagSet& app, ReplayFlags& flags);
 
-/// What the flags ask for; an interrupt cancels it.
+/// Returns the options that the flags request; an interrupt cancels the replay.
 [[nodiscard]] ReplayRunOptions replay_options(const ReplayFlags& flags);
 
 } // namespace rankscope

@@ -20,8 +20,8 @@ constexpr Choice<SteadyPart> kSteadyPart{
     options::steady_state.name,
     "report only the steady state: region (default), or its best window of a kind", kSteadyParts};
 
-/// The flags of the script that this command replaces, where they have other names; not in --help.
-/// Sheets that it made on request are always made here.
+/// Adds the flags of the script that this command replaces, where their names differ. They are not
+/// in --help. Sheets that the script made on request are always made here.
 void add_old_flags(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
   const auto option = [&app](const char* name, auto& value) {
@@ -74,7 +74,8 @@ void add_counting(FlagSet& app, ReportFlags& f) {
                  "traces of graph captures: use their operators for graph launches");
 }
 
-/// Which steps of a server; each flag also has the name that the reference's splitter uses.
+/// Adds the flags that choose steps of a server, each also under its name in the reference's
+/// splitter.
 void add_serving_steps(FlagSet& app, ReportFlags& f) {
   StepChoice& c = f.request.serving_steps;
   app.add(kPhase, c.phase);
@@ -157,7 +158,7 @@ ReportRequest report_request(const ReportFlags& f) {
   options.short_kernels = !f.no_short_kernels;
   options.coll_analysis = !f.no_coll_analysis;
   options.compat_tracelens = f.compat != Compat::kNone;
-  options.include_unlinked_kernels |= f.compat == Compat::kNone; // like every command
+  options.include_unlinked_kernels |= f.compat == Compat::kNone; // as in every other command
   options.compat_inference = f.compat == Compat::kTracelensInference;
   options.sheets.insert(f.sheets.begin(), f.sheets.end());
   out.serving_steps.window.compat = options.compat_tracelens;

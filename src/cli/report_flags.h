@@ -19,11 +19,11 @@ struct ReportFlags {
   ReportRequest request;
 };
 
-/// Declares them, with those of the script that this command replaces; `flags` must outlive
-/// parsing.
+/// Declares the flags, including those of the script that this command replaces; `flags` must
+/// outlive parsing.
 void add_report_flags(FlagSet& app, ReportFlags& flags);
 
-/// What the flags ask of one trace, its path left open.
+/// Returns the request for one trace, without its path.
 [[nodiscard]] ReportRequest report_request(const ReportFlags& flags);
 
 } // namespace rankscope

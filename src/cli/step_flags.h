@@ -1,4 +1,4 @@
-// Flags of the steady state of a server, shared by the commands that look for it.
+// Flags of the steady state of a server, shared by the commands that search for it.
 #pragma once
 
 #include "analyses/inference/step_windows.h"
@@ -6,7 +6,8 @@
 
 namespace rankscope {
 
-/// Each flag also has the name that the reference's splitter uses. `window` outlives the parsing.
+/// Adds the flags, each also under its name in the reference's splitter. `window` outlives the
+/// parsing.
 void add_window_flags(FlagSet& app, WindowOptions& window);
 
 } // namespace rankscope

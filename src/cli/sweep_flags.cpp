@@ -20,8 +20,8 @@ bool is_number_list(const std::string& text) {
   return text.find_first_not_of("0123456789, ") == std::string::npos;
 }
 
-/// -c names channels, or in the way of the warp-speed script the training's configuration; -p names
-/// pairs, or in the way of the sweep script the number of processes.
+/// Resolves two short flags. -c names channels or, as in the warp-speed script, the training's
+/// configuration. -p names pairs or, as in the sweep script, the number of processes.
 Result<void> sort_out_short_flags(SweepFlags& f) {
   if (!f.channels.empty() && !is_number_list(f.channels)) {
     if (!f.config.empty())
@@ -89,7 +89,7 @@ Result<void> choose_environment(SweepFlags& f) {
   return {};
 }
 
-/// The command after `--`, or the training of the scripts.
+/// Chooses the command after `--`, or the training of the scripts.
 Result<void> choose_command(SweepFlags& f) {
   SweepRequest& r = f.request;
   if (!r.command.empty()) {
@@ -114,7 +114,7 @@ Result<void> choose_command(SweepFlags& f) {
   return {};
 }
 
-/// Whether "docker compose" is a command; compose 1 is a program by itself.
+/// Returns whether "docker compose" is a command; compose 1 is a separate program.
 bool has_compose_plugin(const std::string& tool) {
   ProcessSpec spec;
   spec.argv = {tool, "compose", "version"};
@@ -139,7 +139,8 @@ Result<void> choose_container(SweepRequest& r) {
   return {};
 }
 
-/// The best setting has the largest value if the metric is a throughput, unless a flag differs.
+/// Chooses the metric. The best setting has the largest value if the metric is a throughput, unless
+/// a flag says otherwise.
 Result<void> choose_metric(SweepFlags& f) {
   SweepRequest& r = f.request;
   if (r.metric.empty()) {
@@ -155,7 +156,7 @@ Result<void> choose_metric(SweepFlags& f) {
   return {};
 }
 
-/// Rounds and the default of a search.
+/// Sets the rounds and the default setting of a search.
 Result<void> choose_search(SweepFlags& f) {
   constexpr std::int64_t kRounds = 8;
   SweepRequest& r = f.request;
@@ -242,7 +243,7 @@ void add_sampling(FlagSet& app, SweepFlags& f) {
   app.add(options::nvml, f.sampling.backend.nvml);
 }
 
-/// Whether the energy of the runs can be measured is known before the first one.
+/// Checks before the first run whether the energy of the runs can be measured.
 Result<void> choose_sampling(SweepFlags& f) {
   if (!f.sample || f.dry_run)
     return {};

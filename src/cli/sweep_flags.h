@@ -23,7 +23,7 @@ struct SweepFlags {
   std::string default_label;
   bool sample = false;
   std::string sample_period = "0.1";
-  SamplerOptions sampling; ///< with --sample
+  SamplerOptions sampling; ///< used with --sample
   double budget_min = 0;
   double timeout_s = 0, grace_s = 10, pause_s = 0;
 };
@@ -31,8 +31,8 @@ struct SweepFlags {
 /// Declares the flags; `flags` must outlive parsing.
 void add_sweep_flags(FlagSet& app, SweepFlags& flags);
 
-/// Fills flags.request from what was given and from `program`, the words after `--`. What shows
-/// and ends the runs is left to the caller. Errors: kUsage.
+/// Fills flags.request from the given flags and from `program`, the words after `--`. The caller
+/// sets how runs are shown and ended. Errors: kUsage.
 Result<void> read_sweep_flags(const std::vector<std::string>& program, SweepFlags& flags);
 
 } // namespace rankscope

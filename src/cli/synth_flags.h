@@ -10,16 +10,16 @@
 namespace rankscope {
 
 struct SynthServer {
-  std::string program = "training"; ///< or "inference", which the options are for
+  std::string program = "training"; ///< "training" or "inference"; the options apply to the latter
   synth::InferenceOptions options;
 };
 
-/// Declare flags; the second argument must outlive parsing.
+/// Declare the flags; the second argument must outlive parsing.
 void add_synth_size(FlagSet& app, synth::Options& options);
 void add_synth_server(FlagSet& app, SynthServer& server);
 
-/// The trace of a server with the layers, seed and vendor of `size`, into the folder `out`. Errors:
-/// kOutput.
+/// Writes the trace of a server with the layers, seed and vendor of `size` into the folder `out`.
+/// Errors: kOutput.
 Result<void> write_synth_server(Context& ctx, const SynthServer& server, const synth::Options& size,
                                 const std::string& out);
 

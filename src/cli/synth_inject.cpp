@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// The keys of one cause, each taken once.
+/// The keys of one cause; each key can be read once.
 class InjectKeys {
 public:
   static Result<InjectKeys> read(const std::string& text) {
@@ -57,7 +57,7 @@ public:
       return bad(fmt::format("{}= is not a rank", key));
     return static_cast<std::int64_t>(value);
   }
-  /// "A-B".
+  /// Parses "A-B".
   Result<std::pair<std::int64_t, std::int64_t>> pair(const char* key) {
     const auto at = values_.find(key);
     const std::string text = at == values_.end() ? "" : at->second;
@@ -70,7 +70,7 @@ public:
     RS_TRY(const std::int64_t b, rank(key));
     return std::pair(a, b);
   }
-  /// Error for a key that this cause does not have.
+  /// Returns an Error if there is a key that this cause does not have.
   [[nodiscard]] Result<void> done() const {
     if (values_.empty())
       return {};

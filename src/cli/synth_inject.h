@@ -1,4 +1,4 @@
-// --inject and --step-noise of `rankscope synth`: causes that are put into a run.
+// --inject and --step-noise of `rankscope synth`: causes that are added to a run.
 #pragma once
 
 #include "base/result.h"
@@ -9,13 +9,13 @@
 
 namespace rankscope {
 
-/// The causes of --inject, as its help names them.
+/// Returns the causes of --inject, as its help names them.
 [[nodiscard]] std::string injected_causes();
 
-/// "CAUSE:KEY=VALUE,..." for each cause, into the options. Errors: kUsage.
+/// Parses "CAUSE:KEY=VALUE,..." for each cause into the options. Errors: kUsage.
 Result<void> read_injected(const std::vector<std::string>& causes, synth::Options& options);
 
-/// "KIND" or "KIND:SD" (a share of a step). Errors: kUsage.
+/// Parses "KIND" or "KIND:SD" (a fraction of a step). Errors: kUsage.
 Result<void> read_step_noise(const std::string& text, synth::Options& options);
 
 } // namespace rankscope

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// "WHAT:FACTOR"; the factor follows the last colon.
+/// Parses "WHAT:FACTOR"; the factor follows the last colon.
 Result<std::pair<std::string, double>> with_factor(const char* flag, const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -27,7 +27,7 @@ Result<std::int64_t> rank_of(const char* flag, const std::string& text) {
   return std::stoll(text);
 }
 
-/// "A-B" or "A".
+/// Parses "A-B" or "A".
 Result<std::pair<std::int64_t, std::int64_t>> range_of(const char* flag, const std::string& text) {
   const std::size_t dash = text.find('-');
   RS_TRY(const std::int64_t first, rank_of(flag, text.substr(0, dash)));

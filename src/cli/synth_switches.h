@@ -1,4 +1,4 @@
-// The switches of `rankscope synth` that are written as WHAT:FACTOR.
+// The switches of `rankscope synth` in the form WHAT:FACTOR.
 #pragma once
 
 #include "base/result.h"
@@ -12,7 +12,7 @@ namespace rankscope {
 
 struct SynthSwitches {
   std::vector<std::string> only_ranks; ///< "0-63", "7"
-  std::string straggler;               ///< a rank or "none"; "" = chosen by the seed
+  std::string straggler;               ///< a rank or "none"; "" = chosen from the seed
   std::string throttle;                ///< "3:1.1", "24-31:1.1"
   std::vector<std::string> slow_configs, slow_links;
   std::string step_noise;            ///< KIND or KIND:SD

@@ -11,15 +11,16 @@
 
 namespace rankscope {
 
-/// Draws pages over each other on a terminal, below each other elsewhere. Nothing of the terminal
-/// is changed but what is shown, so that there is nothing to restore however the program ends.
+/// Draws each page over the previous page on a terminal, and below it elsewhere. Only the shown
+/// text of the terminal changes, so there is nothing to restore at any exit.
 class TopScreen {
 public:
-  /// `every`: seconds between two looks, which the page names. Both are used while this is.
+  /// `every`: seconds between two polls, shown on the page. `ctx` and `flags` must outlive this
+  /// object.
   TopScreen(const Context& ctx, const PageFlags& flags, double every)
       : ctx_(ctx), flags_(flags), every_(every) {}
 
-  /// `last`: no further look follows.
+  /// Shows a page. `last`: this is the last poll.
   void show(const TopLook& look, bool last);
 
 private:
@@ -30,8 +31,8 @@ private:
   const Context& ctx_;
   const PageFlags& flags_;
   double every_;
-  std::size_t drawn_ = 0; ///< lines on the terminal
-  std::string page_;      ///< on the terminal
+  std::size_t drawn_ = 0; ///< number of lines on the terminal
+  std::string page_;      ///< page on the terminal
   std::vector<std::string> waiting_;
   bool shown_ = false;
 };

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// The command with its extra arguments: kind, subject, sentence.
+/// Runs the command with extra arguments: kind, subject, sentence.
 void run_command(const Context& ctx, const std::vector<std::string>& command, const Alarm& alarm) {
   if (command.empty())
     return;
@@ -61,9 +61,9 @@ void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, con
                           json_escaped(alarm.subject), json_escaped(alarm.sentence)));
     else
       ctx.out(fmt::format("{} ALARM {}: {}\n", when, alarm_name(alarm.kind),
-                          shown_text(alarm.sentence, true))); // one line, whatever a name contains
+                          shown_text(alarm.sentence, true))); // always one line
   }
-  ctx.page(""); // at once
+  ctx.page(""); // flushes stdout
   for (const Alarm& alarm : look.alarms)
     run_command(ctx, on_alarm, alarm);
 }

@@ -1,4 +1,4 @@
-// What `rankscope watch` prints after a poll, and the command that it runs for an alarm.
+// The output of `rankscope watch` after a poll, and the command that it runs for an alarm.
 #pragma once
 
 #include "app/watch.h"
@@ -10,7 +10,8 @@
 
 namespace rankscope {
 
-/// A line for each window and alarm, then `on_alarm` (argument list, empty: none) for each alarm.
+/// Prints one line per window and alarm, then runs `on_alarm` (argument list; empty: no command)
+/// for each alarm.
 void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchLook& look,
                std::int64_t now_ns);
 

@@ -4,7 +4,7 @@
 namespace rankscope {
 namespace {
 
-constexpr int kReadings = 5; ///< enough that one of them is not interrupted
+constexpr int kReadings = 5; ///< enough that at least one reading is not interrupted
 
 } // namespace
 

@@ -1,5 +1,5 @@
-// One moment on the three clocks of a host: what ties files of tools that count on different clocks
-// (rocprofiler on CLOCK_BOOTTIME, RPD on CLOCK_MONOTONIC, Kineto on Unix time) to each other.
+// One moment on the three clocks of a host. It relates files of tools that use different clocks:
+// rocprofiler CLOCK_BOOTTIME, RPD CLOCK_MONOTONIC, Kineto Unix time.
 #pragma once
 
 #include <array>
@@ -9,15 +9,15 @@
 
 namespace rankscope {
 
-/// The same moment on each clock, in ns.
+/// The readings of the three clocks at one moment, in ns.
 struct ClockAnchor {
   std::int64_t unix_ns = 0;
   std::int64_t monotonic_ns = 0;
   std::int64_t boottime_ns = 0;
-  std::int64_t uncertainty_ns = 0; ///< the three were read within this time
+  std::int64_t uncertainty_ns = 0; ///< time within which all three clocks were read
 };
 
-/// The members of its JSON object in every manifest, in order.
+/// Returns the members of the anchor's JSON object in every manifest, in order.
 [[nodiscard]] inline std::array<std::pair<std::string_view, std::int64_t>, 4>
 clock_members(const ClockAnchor& a) {
   return {{{"unix_ns", a.unix_ns},

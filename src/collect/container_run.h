@@ -1,4 +1,4 @@
-// The argument list that starts a container, for sweep and profile alike: docker or podman, GPUs,
+// Builds the argument list that starts a container, for sweep and profile: docker or podman, GPUs,
 // folders, shared memory.
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace rankscope {
 
-/// Which GPUs a container gets.
+/// The GPUs that a container gets.
 struct ContainerGpus {
   bool amd = false, nvidia = false;
   std::string indices; ///< "" and "all" = all of them
 };
 
-/// Those that the machine has device files for.
+/// Returns all GPUs of each vendor that has device files below `device_root`.
 [[nodiscard]] ContainerGpus machine_gpus(const std::string& device_root = "/dev");
 
 struct ContainerRun {
@@ -21,17 +21,18 @@ struct ContainerRun {
   std::string name;
   std::string folder;                    ///< working folder
   std::vector<std::string> mounts;       ///< HOST:CONTAINER
-  std::vector<std::string> capabilities; ///< SYS_PTRACE
+  std::vector<std::string> capabilities; ///< for example SYS_PTRACE
   ContainerGpus gpus;
 };
 
-/// The one that was asked for, else docker, or podman where docker is not in PATH.
+/// Returns `asked` unless it is empty. Otherwise returns podman if only podman is in PATH, else
+/// docker.
 [[nodiscard]] std::string container_tool(const std::string& asked);
 
-/// "docker run ..." up to the options of the caller and the image: removed at its end, an init
-/// process, the host's network and IPC (RCCL and data loaders need more shared memory than the
-/// default of 64 MB). AMD's GPUs come with the group video and without a seccomp profile, as
-/// ROCm's tools need it.
+/// Returns "docker run ..." up to the caller's options and the image. The container is removed at
+/// its end. It has an init process and the host's network and IPC, because RCCL and data loaders
+/// need more shared memory than the default of 64 MB. With AMD GPUs it joins the group video and
+/// has no seccomp profile, as ROCm's tools need.
 [[nodiscard]] std::vector<std::string> container_run_words(const ContainerRun& run);
 
 } // namespace rankscope

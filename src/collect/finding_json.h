@@ -9,10 +9,10 @@
 
 namespace rankscope {
 
-/// A list of objects with the fields of finding_schema() that have a value.
+/// Returns a list of objects with the fields of finding_schema() that have a value.
 [[nodiscard]] Json findings_json(std::span<const Finding> findings);
 
-/// "rule: headline\n    evidence\n    next: action\n" of each.
+/// Returns "rule: headline\n    evidence\n    next: action\n" for each finding.
 [[nodiscard]] std::string findings_text(std::span<const Finding> findings);
 
 } // namespace rankscope

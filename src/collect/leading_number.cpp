@@ -18,7 +18,7 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
   return end - at;
 }
 
-/// Bytes of "1,234,567" at `begin`; 0 when there are no groups of thousands.
+/// Returns the length in bytes of "1,234,567" at `begin`; 0 when there are no groups of thousands.
 std::size_t grouped_digits(std::string_view text, std::size_t begin) {
   constexpr std::size_t kGroup = 3;
   const std::size_t first = digits_at(text, begin);

@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kLongestLine = 4096; ///< std::regex recurses with the length of a match
+constexpr std::size_t kLongestLine = 4096; ///< a longer match makes std::regex recurse deeper
 constexpr std::array<std::pair<std::string_view, MetricKind>, 5> kMetricKinds = {
     {{"mean", MetricKind::kAverage},
      {"max", MetricKind::kLargest},
@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, MetricKind>, 5> kMetricKinds = 
      {"median", MetricKind::kMiddle},
      {"last", MetricKind::kLast}}};
 
-/// Applies the prefix `word` to the metric; false when it is not a prefix.
+/// Applies the prefix `word` to the metric. Returns false when `word` is not a prefix.
 bool apply_prefix(std::string_view word, LogMetric& metric) {
   for (const auto& [name, kind] : kMetricKinds)
     if (word == name) {
@@ -102,7 +102,7 @@ std::optional<double> metric_of_log(const std::string& path, const LogMetric& me
   std::string buffer(std::size_t{1} << 18, '\0');
   while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0) {
     const auto end = buffer.begin() + in.gcount();
-    std::replace(buffer.begin(), end, '\r', '\n'); // progress bars write over their line
+    std::replace(buffer.begin(), end, '\r', '\n'); // progress bars overwrite their line
     lines.feed(std::string_view(buffer).substr(0, static_cast<std::size_t>(in.gcount())),
                take_line);
   }

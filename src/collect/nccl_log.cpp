@@ -11,7 +11,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kNcclLogLongestLine =
-    4096; ///< of the library; longer ones are the workload's
+    4096; ///< limit of the library; longer lines are the workload's
 constexpr std::size_t kMostWarnings = 8;
 
 std::optional<std::int64_t> number_at(std::string_view text) {
@@ -21,7 +21,7 @@ std::optional<std::int64_t> number_at(std::string_view text) {
   return value;
 }
 
-/// The number whose digits end before `end`.
+/// Returns the number whose digits end before `end`.
 std::optional<std::int64_t> number_before(std::string_view text, std::size_t end) {
   std::size_t from = end;
   while (from > 0 && text[from - 1] >= '0' && text[from - 1] <= '9')
@@ -29,7 +29,7 @@ std::optional<std::int64_t> number_before(std::string_view text, std::size_t end
   return number_at(text.substr(from, end - from));
 }
 
-/// The first word.
+/// Returns the first word.
 std::string_view word_of(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t\r"));
 }
@@ -85,7 +85,7 @@ void NcclFacts::read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string line;
   std::array<char, kNcclLogLongestLine> buffer;
-  bool within = false; // a line that is too long
+  bool within = false; // inside a line that is too long
   while (in.getline(buffer.data(), buffer.size()) || in.gcount() > 0) {
     const bool cut = in.fail() && !in.eof();
     if (cut)

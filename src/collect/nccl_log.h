@@ -1,5 +1,5 @@
 // Facts that NCCL or RCCL logs at NCCL_DEBUG=INFO: version, variables that it read, channels,
-// ranks, warnings; and whether they match what a setting asked for.
+// ranks, warnings. Also checks whether they match a setting.
 #pragma once
 
 #include "collect/sweep_settings.h"
@@ -18,9 +18,9 @@ namespace rankscope {
 struct NcclFacts {
   std::string library, version;                        ///< "RCCL", "2.22.3"; empty when not logged
   std::map<std::string, std::string> environment;      ///< variables "set by environment"
-  std::optional<std::int64_t> channels, most_channels; ///< for collectives: least and most
-  std::int64_t ranks = 0;                              ///< of the largest communicator
-  std::vector<std::string> warnings;                   ///< the first eight different ones
+  std::optional<std::int64_t> channels, most_channels; ///< least and most for collectives
+  std::int64_t ranks = 0;                              ///< size of the largest communicator
+  std::vector<std::string> warnings;                   ///< the first eight different warnings
   bool found = false;                                  ///< the log has a line of the library
 
   /// Reads one line of a log; lines without a fact are skipped.
@@ -29,7 +29,7 @@ struct NcclFacts {
   void read_file(const std::string& path);
 };
 
-/// Whether a setting is what the library used.
+/// Checks whether the library used the values of the setting.
 [[nodiscard]] SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting);
 
 } // namespace rankscope

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 10> kTraceEndings = {
     ".json",   ".json.gz", ".json.zst", ".db",      ".rpd",
     ".rpd.gz", ".csv",     ".sqlite",   ".pftrace", ".nsys-rep"};
 
-/// Size and hash of a file, or size and time of a large one; "" = it is not a file.
+/// Returns size and hash of a file, or size and time of a large file; "" = not a file.
 std::string file_state(const std::string& path) {
   std::error_code ec;
   if (!fs::is_regular_file(path, ec))
@@ -43,7 +43,7 @@ std::string was_and_is(const std::string& what, const std::string& was, const st
   return fmt::format("{} was {}, is {}", what, value(was), value(is));
 }
 
-/// The first name of either whose values differ, with was and is; `describe` makes the sentence.
+/// Returns the sentence of `describe` for the first name whose values differ; "" = no difference.
 template <class Describe>
 std::string first_difference(const std::map<std::string, std::string>& saved,
                              const std::map<std::string, std::string>& now, Describe describe) {

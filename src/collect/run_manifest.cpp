@@ -14,7 +14,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// Output of git, without the line end; "" when it fails.
+/// Returns the output of git without the line end; "" when git fails.
 std::string git(const std::vector<std::string>& arguments) {
   ProcessSpec spec;
   spec.argv = {"git"};
@@ -133,7 +133,7 @@ SavedRun read_run_manifest(const std::string& path) {
     return out;
   std::string_view word;
   if (root["rankscope_run"].get(word) != simdjson::SUCCESS)
-    return out; // somebody else's
+    return out; // not a manifest of this program
   out.mark = word;
   if (root["status"].get(word) == simdjson::SUCCESS)
     out.status = word;

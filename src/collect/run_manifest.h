@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// The machine and the working tree, found once per sweep.
+/// Facts about the machine and the working tree, read once per sweep.
 struct HostFacts : MachineFacts {
   std::string git_commit, git_branch; ///< of the working folder; "" = no repository
   std::int64_t git_changed = 0;       ///< files that differ from the commit
@@ -26,18 +26,18 @@ struct HostFacts : MachineFacts {
 [[nodiscard]] HostFacts read_host_facts();
 void write_host(JsonWriter& json, const HostFacts& host);
 
-/// NAME=VALUE as an object, secrets as "***".
+/// Writes NAME=VALUE entries as an object, secrets as "***".
 void write_environment(JsonWriter& json, std::string_view key,
                        const std::vector<std::string>& environment);
 void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clocks);
 
-/// Sampled energy of a run; empty where not known.
+/// Sampled energy of a run; unknown values are empty.
 struct SampledEnergy {
-  std::optional<double> joules;      ///< of all GPUs that were sampled
-  std::optional<double> host_joules; ///< of processors and memory, by RAPL
+  std::optional<double> joules;      ///< energy of all sampled GPUs
+  std::optional<double> host_joules; ///< energy of processors and memory, from RAPL
 };
 
-/// State of a run that is on disk.
+/// A run as its manifest on disk describes it.
 struct SavedRun {
   std::string status; ///< "" = there is no manifest
   std::string mark;

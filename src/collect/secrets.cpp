@@ -16,7 +16,7 @@ std::string upper(std::string_view text) {
   return out;
 }
 
-/// "--hf-token" as hf_token.
+/// Returns "--hf-token" as hf_token.
 std::string option_name(std::string name) {
   const std::size_t begin = name.find_first_not_of('-');
   name.erase(0, begin == std::string::npos ? 0 : begin);
@@ -69,7 +69,7 @@ std::string masked_argument(const std::string& argument) {
 std::vector<std::string> masked_arguments(const std::vector<std::string>& argv) {
   std::vector<std::string> out;
   out.reserve(argv.size());
-  bool names_secret = false; // the word before: "--password", whose value is this one
+  bool names_secret = false; // the previous word is an option such as "--password"
   for (const std::string& argument : argv) {
     const bool option = argument.starts_with('-');
     out.push_back(names_secret && !option ? std::string(kMask) : masked_argument(argument));

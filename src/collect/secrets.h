@@ -15,7 +15,8 @@ namespace rankscope {
 
 /// Returns the argument; a secret value of NAME=VALUE is masked.
 [[nodiscard]] std::string masked_argument(const std::string& argument);
-/// Does the same for each, and masks the word after an option that names a secret: --password ***.
+/// Masks each argument like masked_argument(), and the word after an option that names a secret:
+/// --password ***.
 [[nodiscard]] std::vector<std::string> masked_arguments(const std::vector<std::string>& argv);
 
 } // namespace rankscope

@@ -20,7 +20,7 @@ std::string assignment(const std::pair<std::string, std::string>& change) {
   return change.first + "=" + change.second;
 }
 
-/// The launcher before the command.
+/// Returns the command with the launcher in front.
 Words launched(const Words& command, const LaunchOptions& launch,
                const EnvironmentChanges& environment) {
   if (launch.launcher.empty())
@@ -34,7 +34,7 @@ Words launched(const Words& command, const LaunchOptions& launch,
       out.emplace_back("--no-python");
   } else if (launch.launcher == "mpirun") {
     append(out, {"-np", n});
-    for (const auto& change : environment) // other hosts have the environment of a login
+    for (const auto& change : environment) // other hosts start with a login environment
       append(out, {"-x", change.first});
     append(out, launch.launcher_arguments);
   } else {
@@ -61,8 +61,9 @@ Words profiled(const Words& command, const LaunchOptions& launch, const std::str
   return out;
 }
 
-/// The command in a container that has our folder and the run's at the same places. What the run
-/// sets is given by name and value: the container does not inherit it.
+/// Returns the command in a container that mounts the current folder and the run's folder at the
+/// same paths. Variables that the run sets are passed by name and value, because the container does
+/// not inherit them.
 Words contained(const Words& command, const LaunchOptions& launch, PlannedRun& run) {
   constexpr std::string_view kCompose = "compose:";
   std::error_code ec;
@@ -146,7 +147,7 @@ PlannedRun plan_run(const std::vector<std::string>& command, const SweepSetting&
   run.environment = shared.before;
   for (const auto& [parameter, changes] : setting.environment)
     run.environment.insert(run.environment.end(), changes.begin(), changes.end());
-  // what the setting leaves unset, nothing before it sets
+  // variables that the setting unsets must not be set by earlier changes
   std::erase_if(run.environment, [&setting](const auto& change) {
     return std::ranges::find(setting.unset, change.first) != setting.unset.end();
   });
@@ -158,7 +159,7 @@ PlannedRun plan_run(const std::vector<std::string>& command, const SweepSetting&
   run.environment.emplace_back("RANKSCOPE_RUN_DIR", folder);
   for (const auto& [name, value] : shared.over)
     run.environment.emplace_back(name, with_values(value, setting, folder, repeat));
-  // a name once, with its last value: what is shown is what is set
+  // each name once, with its last value, so that the shown environment is the one that is set
   EnvironmentChanges once;
   for (auto at = run.environment.rbegin(); at != run.environment.rend(); ++at)
     if (std::ranges::none_of(once, [&](const auto& change) { return change.first == at->first; }) &&
@@ -170,7 +171,7 @@ PlannedRun plan_run(const std::vector<std::string>& command, const SweepSetting&
   Words words;
   for (const std::string& word : command)
     words.push_back(with_values(word, setting, folder, repeat));
-  // srun and mpirun start each task by itself, on other hosts too: the profiler is in the task
+  // srun and mpirun start separate tasks, on other hosts too, so the profiler runs in each task
   const bool by_task = launch.launcher == "srun" || launch.launcher == "mpirun";
   words = by_task ? launched(profiled(words, launch, folder), launch, run.environment)
                   : profiled(launched(words, launch, run.environment), launch, folder);

@@ -1,5 +1,5 @@
-// From a command and a setting to the argument list and the environment of a run: placeholders,
-// launcher, profiler, container. Never a shell string.
+// Turns a command and a setting into the argument list and environment of a run: placeholders,
+// launcher, profiler, container. Never builds a shell string.
 #pragma once
 
 #include "base/result.h"
@@ -17,33 +17,34 @@ namespace rankscope {
 inline constexpr const char* kComposeProgram = "docker-compose";
 
 struct LaunchOptions {
-  std::string launcher; ///< torchrun, mpirun, srun, or "" = the command as it is
+  std::string launcher; ///< torchrun, mpirun, srun, or "" = no launcher
   std::int64_t processes = 8;
   std::vector<std::string> launcher_arguments;
   bool rocprof = false;
   bool rocprof_stats = false;
   std::string rocprof_input;  ///< rocprofv3 -i FILE
-  std::string container;      ///< IMAGE or compose:SERVICE; "" = here
+  std::string container;      ///< IMAGE or compose:SERVICE; "" = on this host
   std::string container_tool; ///< docker, podman or docker-compose
   std::string compose_file;
   std::vector<std::string> container_arguments;
-  ContainerGpus gpus; ///< of a container
+  ContainerGpus gpus; ///< for the container
 };
 
-/// Variables of every run: those that a setting may override, and the user's, which override it.
+/// Variables of every run. A setting overrides `before`; `over` comes from the user and overrides
+/// the setting.
 struct SharedEnvironment {
   EnvironmentChanges before, over;
   std::vector<std::string> unset;
-  bool library_log = true; ///< NCCL_DEBUG=INFO into a file of each run
+  bool library_log = true; ///< log NCCL_DEBUG=INFO to a file per run
 };
 
 struct PlannedRun {
   std::size_t setting = 0; ///< index
   std::int64_t repeat = 0; ///< from 1; 0 = the sweep has no repeats
-  std::string label;       ///< of the setting, with the repeat
+  std::string label;       ///< label of the setting, with the repeat
   std::string folder;      ///< absolute
   std::vector<std::string> argv;
-  EnvironmentChanges environment; ///< over ours
+  EnvironmentChanges environment; ///< changes to our environment
   std::vector<std::string> unset;
   std::string container_name; ///< "" = no container
 
@@ -52,7 +53,8 @@ struct PlannedRun {
   [[nodiscard]] std::string mark() const;
 };
 
-/// {out} (the folder of the run), {repeat} and {NAME} of each parameter; other braces stay.
+/// Replaces {out} (the folder of the run), {repeat} and {NAME} of each parameter by their values.
+/// Other braces are unchanged.
 [[nodiscard]] std::string with_values(std::string_view text, const SweepSetting& setting,
                                       const std::string& folder, std::int64_t repeat);
 

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using WallClock = std::chrono::system_clock;
 
-/// What is known of a run at its begin.
+/// Facts about a run that are known at its start.
 struct Begun {
   const PlannedRun& run;
   const SweepSetting& setting;
@@ -122,7 +122,7 @@ NcclFacts read_library_logs(const std::string& folder) {
   return out;
 }
 
-/// A container that outlived its client: asked to go, whether it is there or not.
+/// Removes the run's container in case it outlived its client. A missing container is not an error.
 void remove_container(const PlannedRun& run) {
   ProcessSpec spec;
   spec.argv = {run.argv.front() == kComposeProgram ? "docker" : run.argv.front(), "rm", "-f",
@@ -157,8 +157,8 @@ void judge_end(const ProcessEnd& end, const RunOptions& options, RunOutcome& out
   out.check.lost_output = end.lost_text;
 }
 
-/// Starts sampling into the run's folder. A machine whose power cannot be read now is a finding:
-/// the run itself does not depend on it.
+/// Starts sampling into the run's folder. If the power of this machine cannot be read, that is a
+/// finding, because the run itself does not depend on it.
 std::unique_ptr<Sampler> start_sampling(const RunOptions& options, const std::string& folder,
                                         RunOutcome& out) {
   if (!options.sampler)
@@ -182,7 +182,7 @@ void end_sampling(Sampler& sampler, RunOutcome& out) {
   bool all = !summary->gpus.empty();
   double joules = 0;
   for (const GpuSummary& gpu : summary->gpus)
-    if (!gpu.gpu.secondary()) { // another GPU's sensor measures it too
+    if (!gpu.gpu.secondary()) { // the sensor of another GPU measures secondary dies
       all = all && gpu.joules;
       joules += gpu.joules.value_or(0);
     }

@@ -32,7 +32,7 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return out;
 }
 
-/// A value as part of a folder's name: what readers of folders take for a value.
+/// Returns a value for a folder's name: '/', '=', blanks and control characters become '_'.
 std::string folder_value(std::string value) {
   for (char& c : value)
     if (c == '/' || c == '=' || static_cast<unsigned char>(c) < 0x21 || c == 0x7f)
@@ -42,7 +42,7 @@ std::string folder_value(std::string value) {
 
 // ---- the file of parameters
 
-constexpr const char* kDefaultValue = "default"; ///< of null: the library's own
+constexpr const char* kDefaultValue = "default"; ///< text for null, the library's default
 
 struct MatrixParameter {
   std::string name;
@@ -54,7 +54,7 @@ Error wrong_sweep_settings(const std::string& path, const std::string& what) {
   return {ErrorCode::kUsage, path, what, "docs/sweep.md has an example"};
 }
 
-/// A text, a number or true/false as a program takes it; null = none.
+/// Returns a text, a number or true/false as a program takes it; empty for null.
 Result<std::optional<std::string>> value_text(dom::element e, const std::string& path,
                                               const std::string& name) {
   std::string_view text;
@@ -106,7 +106,7 @@ Result<MatrixParameter> parameter_of(const std::string& name, dom::element e,
                           "not rank, out or repeat",
                           name));
   dom::object object;
-  if (e.get(object) != simdjson::SUCCESS) { // a list alone: for {name} in the command
+  if (e.get(object) != simdjson::SUCCESS) { // only a list: values of {name} in the command
     RS_TRY(out.values, value_list(e, path, name));
     return out;
   }
@@ -146,7 +146,7 @@ void apply(SweepSetting& setting, const MatrixParameter& parameter,
       setting.unset.push_back(variable);
 }
 
-/// Settings that the file lists one by one.
+/// Returns the settings that the file lists one by one.
 Result<std::vector<SweepSetting>>
 listed(dom::element e, const std::vector<MatrixParameter>& parameters, const std::string& path) {
   dom::array list;

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// The documented words; a time-out is a failure there.
+/// Returns the documented word for the status; a time-out counts as a failure.
 const char* status_word(const SummaryRow& row) {
   if (!row.outcome)
     return "UNKNOWN";

@@ -1,4 +1,4 @@
-// The texts that a sweep leaves for people: the log with its documented lines, the summary with its
+// Texts that a sweep writes for people: the log with its documented lines, and the summary with its
 // documented columns.
 #pragma once
 
@@ -15,17 +15,18 @@
 
 namespace rankscope {
 
-/// Which documented names fit.
+/// The kind of a sweep, which determines the documented names of its files.
 enum class SweepKind { kThreadsChannels, kCuPairs, kOther };
 
 [[nodiscard]] std::string log_name(SweepKind kind, const std::string& timestamp);
 [[nodiscard]] std::string summary_name(SweepKind kind, const std::string& timestamp);
-/// experiments/sweep_<timestamp>, experiments/rccl_warp_speed_<timestamp>.
+/// Returns experiments/sweep_<timestamp> or experiments/rccl_warp_speed_<timestamp>.
 [[nodiscard]] std::string default_folder(SweepKind kind, const std::string& timestamp);
-/// "20251124_222204", local time.
+/// Returns local time as "20251124_222204".
 [[nodiscard]] std::string sweep_timestamp(std::chrono::system_clock::time_point time);
 
-/// Lines "[2026-02-03 04:05:06] text", appended; without colours. What cannot be written is lost.
+/// A log file of lines "[2026-02-03 04:05:06] text" without colours. Lines are appended; lines that
+/// cannot be written are lost.
 class SweepLog : NonCopyable {
 public:
   explicit SweepLog(const std::string& path);
@@ -36,18 +37,18 @@ private:
   std::FILE* file_;
 };
 
-/// A row of the summary; no outcome: the run was not reached.
+/// A row of the summary. Without an outcome, the run was not reached.
 struct SummaryRow {
   const PlannedRun* run = nullptr;
   const SweepSetting* setting = nullptr;
   std::optional<RunOutcome> outcome;
-  std::optional<double> metric;               ///< of --metric, else the mean step time in ms
-  std::optional<double> joules;               ///< of all GPUs that were sampled, over the run
-  std::optional<double> joules_per_step = {}; ///< of those, mean over the profiler steps
-  std::optional<double> host_joules = {};     ///< of processors and memory, by RAPL
+  std::optional<double> metric;               ///< value of --metric, else the mean step time in ms
+  std::optional<double> joules;               ///< energy of all sampled GPUs over the run
+  std::optional<double> joules_per_step = {}; ///< that energy per profiler step, mean over steps
+  std::optional<double> host_joules = {};     ///< energy of processors and memory, from RAPL
 };
 
-/// The documented text, then findings and what is best.
+/// Returns the documented text, then problems of the runs and the findings.
 [[nodiscard]] std::string summary_text(SweepKind kind, const std::string& folder,
                                        const std::vector<SummaryRow>& rows,
                                        const std::vector<std::string>& findings,

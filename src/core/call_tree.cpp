@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-/// The CPU events of each thread in time order, ties in file order: those of track t are
+/// The CPU events of each thread in time order, ties in file order. The events of track t are
 /// order[begin[t]] to order[begin[t + 1]].
 struct Threads {
   std::vector<std::uint32_t> begin;
@@ -44,7 +44,8 @@ Threads cpu_events_by_thread(const Trace& trace, bool include_python) {
   return out;
 }
 
-/// (wrapper, forward) pairs by sequence number (section 5), in the order of the numbers.
+/// Returns (wrapper, forward) pairs by sequence number (section 5), in ascending order of the
+/// numbers.
 std::vector<std::pair<EventId, EventId>> forward_links(const Trace& trace) {
   const Events& e = trace.events;
   std::vector<std::pair<std::int64_t, EventId>> sequence; // (number, event), file order
@@ -80,7 +81,7 @@ std::vector<std::pair<EventId, EventId>> forward_links(const Trace& trace) {
 
 } // namespace
 
-/// Fills a tree part by part; the order of the calls in build() is that of their needs.
+/// Fills a tree step by step. The order of the calls in build() follows their dependencies.
 class CallTree::Builder {
 public:
   Builder(const Trace& trace, TreeRules rules)
@@ -94,7 +95,7 @@ public:
 
   void link_gpu() {
     for (const auto& [runtime, gpu] : launches_.pairs) {
-      tree_.parent_[gpu] = runtime; // two launches of one kernel: the later one is its parent
+      tree_.parent_[gpu] = runtime; // the later of two launches of one kernel becomes its parent
       tree_.linked_[gpu] = true;
     }
     for (EventId i = 0; i < e_.size(); ++i)
@@ -115,14 +116,15 @@ public:
       while (!stack_.empty())
         pop();
     }
-    for (const EventId ev : dropped_) { // still the parent of its GPU work
+    for (const EventId ev : dropped_) { // a dropped event is still the parent of its GPU work
       open_range(ev);
       tree_.gpu_last_[ev] = gpu_so_far();
     }
     tree_.sort_roots(trace_);
   }
 
-  /// CPU events in stack order, then what a runtime call launched.
+  /// Lists the children of each event: CPU events in stack order, then GPU work that a runtime call
+  /// launched.
   void list_children() {
     std::vector<std::uint32_t>& begin = tree_.child_begin_;
     begin.assign(e_.size() + 1, 0);
@@ -156,8 +158,9 @@ public:
   [[nodiscard]] CallTree finish() && { return std::move(tree_); }
 
 private:
-  /// Closes what ended before ev begins. False when ev outlives its parent by more than a bleed of
-  /// under 1 us, which goes to the next frame: it is dropped from the tree (section 4).
+  /// Closes the frames that ended before ev begins. An ev that outlives its parent goes to the next
+  /// frame if it overlaps the parent by less than 1 us. Otherwise the result is false: ev is
+  /// dropped (section 4).
   bool make_room(EventId ev) {
     if (rules_ != TreeRules::kOwn)
       return make_room_in_doubles(ev);
@@ -172,7 +175,8 @@ private:
     return true;
   }
 
-  /// The sums of the reference round, so that a child may seem to outlive its parent.
+  /// Does the work of make_room() with the reference's rounded sums, with which a child may seem to
+  /// outlive its parent.
   bool make_room_in_doubles(EventId ev) {
     const UsInterval at = reference_interval(trace_, ev);
     while (!stack_.empty() && at.start >= reference_interval(trace_, stack_.back()).end)
@@ -205,7 +209,7 @@ private:
     cpu_ops_open_ -= e_.category[top] == Category::kCpuOp ? 1 : 0;
   }
 
-  /// Begins the GPU events of ev's subtree with those that it launched itself.
+  /// Begins the GPU events of ev's subtree with those that ev launched itself.
   void open_range(EventId ev) {
     tree_.gpu_first_[ev] = gpu_so_far();
     if (!is_runtime(e_.category[ev]))
@@ -274,13 +278,13 @@ void CallTree::order_below(const Trace& trace, EventId root) {
   const std::vector<Category>& category = trace.events.category;
   struct Open {
     EventId event;
-    std::uint32_t next; ///< of children_
+    std::uint32_t next; ///< index into children_
   };
   std::vector<Open> stack;
   std::size_t cpu_ops_open = 0;
   const auto enter = [&](EventId e) {
     gpu_first_[e] = static_cast<std::uint32_t>(gpu_order_.size());
-    for (const EventId child : children(e)) // what a call launched itself comes first
+    for (const EventId child : children(e)) // a call's own launches are first
       if (is_gpu(category[child]))
         gpu_order_.push_back(child);
     if (category[e] == Category::kCpuOp && cpu_ops_open++ == 0)
@@ -308,7 +312,7 @@ void CallTree::change(const Trace& trace, const TreeChanges& changes) {
   linked_.resize(n, false);
   for (const auto& [event, of] : changes.parents())
     parent_[event] = of;
-  std::vector<bool> was_root(n, false); // those without children are still roots
+  std::vector<bool> was_root(n, false); // roots without children stay roots
   for (const EventId root : cpu_roots_)
     was_root[root] = true;
   std::vector<bool> is_child(n, false);

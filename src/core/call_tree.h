@@ -11,39 +11,40 @@
 namespace rankscope {
 
 struct CallTreeOptions {
-  bool include_python = false; ///< python_function events take part in the stacks
-  /// By those of the batch report's reference an event that outlives its parent is dropped however
-  /// little it does (docs/reference/batch-rules.md 1).
+  bool include_python = false; ///< python_function events are part of the stacks
+  /// With the rules of the batch report's reference, every event that outlives its parent is
+  /// dropped, even if only slightly (docs/reference/batch-rules.md 1).
   TreeRules rules = TreeRules::kOwn;
 };
 
 class CallTree {
 public:
-  /// Iterative, O(n log n). GPU events without a launch stay unlinked and are counted.
+  /// Builds the tree without recursion, O(n log n). GPU events without a launch stay unlinked and
+  /// are counted.
   static CallTree build(const Trace& trace, const CallTreeOptions& options = {});
 
-  /// Changed by hand; events that the trace got since the tree was built may take part. The GPU
-  /// events below each event, and which operators are outermost, follow from the children. O(n).
+  /// Applies explicit changes. They may include events added to the trace since the tree was built.
+  /// The GPU events below each event and the outermost operators are computed again. O(n).
   void change(const Trace& trace, const TreeChanges& changes);
 
-  /// kNoEvent at roots, for unlinked GPU events and for events dropped from the tree.
+  /// Returns kNoEvent for roots, unlinked GPU events and events dropped from the tree.
   [[nodiscard]] EventId parent(EventId e) const { return parent_[e]; }
-  /// True for a GPU event that a runtime call launched.
+  /// Returns true for a GPU event that a runtime call launched.
   [[nodiscard]] bool linked(EventId e) const { return linked_[e]; }
-  /// Children (CPU and linked GPU events) in the order they were attached.
+  /// Returns the children (CPU and linked GPU events) in the order in which they were attached.
   [[nodiscard]] std::span<const EventId> children(EventId e) const;
-  /// All linked GPU events in the subtree of e, runtime file order.
+  /// Returns all linked GPU events in the subtree of e, in file order of their runtime calls.
   [[nodiscard]] std::span<const EventId> gpu_events(EventId e) const;
-  /// Outermost cpu_ops ("cpu root nodes"), in tree order.
+  /// Returns the outermost cpu_ops ("cpu root nodes"), in tree order.
   [[nodiscard]] std::span<const EventId> cpu_roots() const { return cpu_roots_; }
-  /// Forward op of an autograd wrapper (section 5), or kNoEvent.
+  /// Returns the forward op of an autograd wrapper (section 5), or kNoEvent.
   [[nodiscard]] EventId forward_of(EventId wrapper) const;
-  /// Autograd wrappers linked to a forward op, in link order.
+  /// Returns the autograd wrappers linked to a forward op, in link order.
   [[nodiscard]] std::span<const EventId> backward_of(EventId forward) const;
-  /// Nearest cpu_op at or above e's parent, or kNoEvent.
+  /// Returns the nearest cpu_op at or above e's parent, or kNoEvent.
   [[nodiscard]] EventId cpu_op_above(const Trace& trace, EventId e) const;
 
-  /// The options of build().
+  /// Returns the options passed to build().
   [[nodiscard]] const CallTreeOptions& options() const { return options_; }
   [[nodiscard]] std::size_t gpu_event_count() const { return gpu_total_; }
   [[nodiscard]] std::size_t linked_count() const { return gpu_linked_; }

@@ -5,7 +5,8 @@
 
 namespace rankscope {
 
-/// By documented header; "" for a column of a single sheet (its schema has the meaning).
+/// Returns the meaning for a documented header. "" for a column of a single sheet: its schema has
+/// the meaning.
 [[nodiscard]] std::string_view shared_column_help(std::string_view label);
 
 } // namespace rankscope

@@ -7,13 +7,13 @@
 
 namespace rankscope {
 
-/// Returns the column's meaning, and its unit where neither the header nor the meaning names it;
-/// documented headers do not change. "" when both are unknown. Example: "latest end - earliest end;
+/// Returns the column's meaning, with the unit if neither the header nor the meaning names it.
+/// Documented headers do not change. "" when both are unknown. Example: "latest end - earliest end;
 /// in us".
 [[nodiscard]] std::string column_meaning(const Column& column);
 
-/// Returns whether the header or the meaning names the unit of the column's values: Column::unit,
-/// or any known unit when the column has no unit.
+/// Returns whether the header or the meaning names the unit of the column's values. The unit is
+/// Column::unit, or any known unit if the column has no unit.
 [[nodiscard]] bool names_unit(const Column& column);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// The fields of Diagnostics as a part (core/part.h): its problems, worst first, as merge() takes
-// them.
+// The fields of Diagnostics as a part (core/part.h): its problems, worst first, in the form that
+// merge() accepts.
 #pragma once
 
 #include "base/diagnostics.h"

@@ -1,4 +1,4 @@
-// Why the energy that was measured during a run is incomplete or uncertain, for one GPU.
+// The reason why a measured energy of one GPU during a run is incomplete or uncertain.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ struct EnergyDoubt {
   enum class Kind : std::uint8_t {
     kLostGpu,       ///< no readings at the end of the run
     kCounterReset,  ///< the energy counter decreased
-    kSamplesDiffer, ///< the samples' integral is not the counter's energy
+    kSamplesDiffer, ///< the integral of the samples differs from the counter's energy
     kAliased,       ///< no counter, and the power changes as fast as it is sampled
   };
   Kind kind = Kind::kLostGpu;
   int gpu = 0;
-  double lost_s = 0, covered = 1;      ///< of kLostGpu; covered: part of the run, 0 to 1
-  std::size_t resets = 0;              ///< of kCounterReset
-  double counter_j = 0, sampled_j = 0; ///< of kSamplesDiffer
-  double lowest_j = 0, highest_j = 0;  ///< of kAliased
+  double lost_s = 0, covered = 1;      ///< kLostGpu only; covered: fraction of the run, 0 to 1
+  std::size_t resets = 0;              ///< kCounterReset only
+  double counter_j = 0, sampled_j = 0; ///< kSamplesDiffer only
+  double lowest_j = 0, highest_j = 0;  ///< kAliased only
 };
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// One record for what a command concludes. JSON, SQL, workbooks and pages show its fields; the
-// console prints its three lines. The texts are composed in src/findings and nowhere else.
+// Finding: one conclusion of a command. JSON, SQL, workbooks and pages show its fields; the console
+// prints its three lines. The texts are composed in src/findings and nowhere else.
 #pragma once
 
 #include "core/schema.h"
@@ -15,17 +15,17 @@
 namespace rankscope {
 
 enum class FindingKind : std::uint8_t {
-  kClaim,  ///< what the data show
-  kCause,  ///< why
-  kAdvice, ///< what to try
-  kNote,   ///< what the other findings leave out, or could not have shown
+  kClaim,  ///< a result that the data show
+  kCause,  ///< the reason for a result
+  kAdvice, ///< something to try
+  kNote,   ///< something that the other findings leave out or could not have shown
 };
 [[nodiscard]] std::string_view finding_kind_name(FindingKind kind);
 
-/// Where a finding is valid.
+/// The range in which a finding is valid.
 enum class FindingScope : std::uint8_t {
   kTheseSteps,   ///< describes the recorded steps
-  kThisRun,      ///< a test over the steps was passed
+  kThisRun,      ///< passed a test over the steps
   kThisHardware, ///< seen in two runs on the same GPU, node or link
 };
 [[nodiscard]] std::string_view finding_scope_name(FindingScope scope);
@@ -40,18 +40,18 @@ struct FindingRule {
   std::string_view meaning; ///< one line for the docs
 };
 
-/// Where to look in a trace, on the clock of its file.
+/// A place in a trace to look at, on the clock of its file.
 struct FindingPlace {
   std::int64_t rank = 0, start_ns = 0, end_ns = 0;
   bool operator==(const FindingPlace&) const = default;
 };
 
-/// No two findings of one command have the same rule and subject.
+/// One conclusion. Two findings of one command never have the same rule and subject.
 struct Finding {
   std::string_view rule; ///< FindingRule::id
   FindingKind kind = FindingKind::kClaim;
   std::string subject_kind; ///< "run", "rank", "configuration", ...
-  std::string subject;      ///< its name; empty for a run
+  std::string subject;      ///< name of the subject; empty for a run
   std::optional<double> value;
   Unit unit = Unit::kNone; ///< of value, low, high and detectable
   std::optional<double> low, high;
@@ -61,17 +61,17 @@ struct Finding {
   std::optional<double> detectable; ///< the smallest effect that the data could have shown
   std::optional<FindingPlace> place;
   std::string headline; ///< the effect, at most kHeadlineWidth columns, without a full stop
-  std::string evidence; ///< the numbers behind it
-  std::string action;   ///< what to do about it; may be empty
+  std::string evidence; ///< the numbers behind the headline
+  std::string action;   ///< the suggested action; may be empty
 
   bool operator==(const Finding&) const = default;
-  /// The three in one line: "Headline. Evidence. Action."
+  /// Returns the three texts in one line: "Headline. Evidence. Action."
   [[nodiscard]] std::string sentence() const;
 };
 
 [[nodiscard]] std::vector<std::string> sentences_of(std::span<const Finding> findings);
 
-/// The columns of findings, the same in every output.
+/// Returns the columns of findings, which are the same in every output.
 [[nodiscard]] const Schema<Finding>& finding_schema();
 
 } // namespace rankscope

@@ -30,7 +30,7 @@ void sort_index(KeyIndex& index) {
 std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index,
                                                            std::int64_t key) {
   const auto first = std::lower_bound(index.begin(), index.end(), std::make_pair(key, EventId{0}));
-  constexpr std::ptrdiff_t kUsual = 4; // ids repeat rarely, and without bound in damaged traces
+  constexpr std::ptrdiff_t kUsual = 4; // ids repeat rarely, but without limit in damaged traces
   auto last = first;
   while (last != index.end() && last->first == key)
     if (++last - first == kUsual) {
@@ -66,8 +66,8 @@ bool links_by_correlation(const Trace& trace) {
   return false;
 }
 
-/// Decides by the source of a call whether it has all GPU work of its id, one event or nothing
-/// (docs/reference/report-rules.md 3).
+/// Decides whether a call owns all GPU work with its id, one event or nothing. The decision depends
+/// on the source of the call (docs/reference/report-rules.md 3).
 class CallRule {
 public:
   CallRule(const Trace& trace, const std::vector<std::int64_t>& keys) : trace_(trace), keys_(keys) {
@@ -85,13 +85,13 @@ public:
     return all_of_id(call) || graph_launches_[trace_.events.name[call]];
   }
 
-  /// Another call of the same id is inside this one and has its work.
+  /// Returns true if another call with the same id is inside this call and owns its work.
   [[nodiscard]] bool takes_none(EventId call) const {
     return all_of_id(call) && range_of(calls_, keys_[call]).front().second != call;
   }
 
 private:
-  /// One call an id: the shortest, of equal ones the last.
+  /// Reduces the calls to one per id: the shortest, and the last of equally short calls.
   void keep_innermost() {
     const std::vector<std::int64_t>& dur_ns = trace_.events.dur_ns;
     std::size_t kept = 0;
@@ -109,8 +109,8 @@ private:
 
   const Trace& trace_;
   const std::vector<std::int64_t>& keys_;
-  std::vector<bool> graph_launches_; ///< by name
-  KeyIndex calls_; ///< the one that takes the work of its id, of sources whose calls take all
+  std::vector<bool> graph_launches_; ///< per name: launches a graph
+  KeyIndex calls_; ///< the call that owns the work of its id, for sources with kAll
 };
 
 } // namespace
@@ -125,7 +125,7 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
       gpu.emplace_back(keys[i], i);
   sort_index(gpu);
 
-  // flows by id: a start must exist; of several ends the last counts (step 2)
+  // flows by id: a start must exist; the last of several ends counts (step 2)
   KeyIndex starts;
   KeyIndex ends;
   for (std::uint32_t f = 0; f < trace.flows.size(); ++f) {
@@ -136,11 +136,11 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
   }
   sort_index(starts);
   sort_index(ends);
-  // the reference: a trace without any ac2g flow was written without them, its ids must do
+  // in the reference, a trace without any ac2g flow was written without flows, so ids must suffice
   const bool need_flows = rules == TreeRules::kBatchReference ||
                           (rules == TreeRules::kReference && (!starts.empty() || !ends.empty()));
 
-  // the event on a track, of those with one id: calls that share an id share the answer
+  // the event on a track, among events with one id: calls with the same id have the same result
   std::unordered_map<std::int64_t, std::optional<EventId>> of_shared_id;
   const auto last_on = [&e](std::span<const std::pair<std::int64_t, EventId>> candidates,
                             std::uint32_t track) -> std::optional<EventId> {
@@ -165,7 +165,7 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
     }
     const auto flow_ends = range_of(ends, keys[i]);
     if (flow_ends.empty() || range_of(starts, keys[i]).empty()) {
-      if (!need_flows) // its flow was not written, or lost
+      if (!need_flows) // its flow was lost or never written
         out.pairs.emplace_back(i, candidates.back().second);
       continue;
     }

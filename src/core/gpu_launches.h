@@ -1,4 +1,4 @@
-// Which runtime call launched which GPU work: the links of docs/reference/report-rules.md 3.
+// Links from runtime calls to the GPU work that they launched (docs/reference/report-rules.md 3).
 #pragma once
 
 #include "core/trace.h"
@@ -8,19 +8,21 @@
 
 namespace rankscope {
 
-/// The GPU events that each runtime event launched.
+/// The links between runtime events and the GPU events that they launched.
 struct Launches {
   std::vector<std::pair<EventId, EventId>> pairs; ///< (runtime, gpu), sorted by runtime
 };
 
-/// Whose rules links and call stacks follow.
+/// The rules for links and call stacks.
 enum class TreeRules : std::uint8_t {
-  kOwn,            ///< ids link; flows decide where several share an id; ends are exact
-  kReference,      ///< of the report: a trace with flows links by them alone; ends are doubles
-  kBatchReference, ///< of the batch report, which is older: only flows link; ends are doubles
+  kOwn, ///< rules of rankscope: ids link; flows decide where several share an id; ends are exact
+  kReference, ///< rules of the report's reference: in a trace with flows, only flows link; ends are
+              ///< doubles
+  kBatchReference, ///< rules of the batch report's older reference: only flows link; ends are
+                   ///< doubles
 };
 
-/// By correlation, or by external ids where launches have no correlation; O(n log n).
+/// Returns the links by correlation, or by external id if launches have no correlation; O(n log n).
 [[nodiscard]] Launches find_launches(const Trace& trace, TreeRules rules);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Whether a trace contains events of a kind.
+// Checks for events of a kind in a trace.
 #pragma once
 
 #include "core/trace.h"

@@ -1,5 +1,5 @@
-// Launches of captured graphs: which calls they are, and what is known of those of a trace: which
-// of them got operators, from where, how.
+// Launches of captured graphs: which calls launch graphs, and which launches of a trace got
+// operators from a capture.
 #pragma once
 
 #include "core/trace.h"
@@ -9,31 +9,31 @@
 
 namespace rankscope {
 
-/// A runtime call that replays a captured graph: it launches many kernels. Suffixes of versions
-/// ("cudaGraphLaunch_v10000") are let pass.
+/// Returns whether a runtime call replays a captured graph, which launches many kernels. The name
+/// may have a version suffix ("cudaGraphLaunch_v10000").
 [[nodiscard]] inline bool launches_graph(std::string_view name) {
   return name.starts_with("cudaGraphLaunch") || name.starts_with("hipGraphLaunch") ||
          name.starts_with("cuGraphLaunch");
 }
 
-/// How the kernels of a graph launch were given to the calls of its capture.
+/// The method that matched the kernels of a graph launch to the calls of its capture.
 enum class GraphMatch : std::uint8_t {
-  kNone,     ///< not at all
-  kPosition, ///< as many of both, each name in its place
-  kStreams,  ///< a queue for each stream
-  kGroups,   ///< the k-th call of a name has the k-th kernel of it
-  kGreedy,   ///< in order, calls without a kernel passed over
-  kPartial,  ///< in order, calls and kernels without a partner passed over
+  kNone,     ///< not matched
+  kPosition, ///< equal numbers of kernels and calls, with equal names at each position
+  kStreams,  ///< one queue per stream
+  kGroups,   ///< the k-th call of a kernel name gets the k-th kernel with this name
+  kGreedy,   ///< in order; calls without a kernel are skipped
+  kPartial,  ///< in order; calls and kernels without a partner are skipped
 };
 
 struct GraphLaunch {
   EventId launch = kNoEvent;
-  std::size_t kernels = 0;    ///< that it ran
-  std::size_t attributed = 0; ///< of those: that have an operator or call of the capture
+  std::size_t kernels = 0;    ///< number of kernels that the launch ran
+  std::size_t attributed = 0; ///< kernels with an operator or call of the capture
   GraphMatch match = GraphMatch::kNone;
-  bool unchecked = false; ///< calls of the capture that name no kernel were taken by their place
+  bool unchecked = false; ///< some calls of the capture name no kernel and were matched by position
   std::string capture;    ///< name of the file
-  std::string why;        ///< one that is not matched, or not wholly: the reason
+  std::string why;        ///< the reason if the launch is not matched, or only in part
 };
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// One way to hand text of unknown origin to simdjson.
+// Passes untrusted text to simdjson safely.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 namespace rankscope {
 
 /// Parses `text` with `parser`; the element refers to the parser until its next use. `text` needs
-/// no padding: it is copied. Empty text, with or without an address, is simdjson::EMPTY. Throws
-/// std::bad_alloc when memory is short, and leaves `parser` fit for use then.
+/// no padding: it is copied. An empty or null `text` gives simdjson::EMPTY. Throws std::bad_alloc
+/// when memory is short; `parser` can still be used then.
 [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element>
 parse_json(simdjson::dom::parser& parser, std::string_view text);
 

@@ -1,4 +1,4 @@
-// LoadedTrace: a trace with its call tree, the unit that analyses take. Parsed and linked once.
+// LoadedTrace: a trace with its call tree, the input of analyses. Parsed and linked once.
 #pragma once
 
 #include "core/call_tree.h"
@@ -15,9 +15,9 @@ namespace rankscope {
 
 struct LoadedTrace;
 
-/// What analyses of one trace share: launchers, overlaps, rows. A shared computation is a key type
-/// that names its result, `Key::Value`, and a function `compute(const LoadedTrace&, const Key&)`
-/// declared with it, which reads the trace and the key and nothing else. A copy starts empty.
+/// Results that the analyses of one trace share: launchers, overlaps, rows. A shared computation is
+/// a key type. It names its result, `Key::Value`, and is declared with a function `compute(const
+/// LoadedTrace&, const Key&)`, which reads only the trace and the key. A copy starts empty.
 class SharedFacts {
 public:
   SharedFacts() = default;
@@ -27,7 +27,7 @@ public:
   SharedFacts& operator=(SharedFacts&&) = default;
   ~SharedFacts() = default;
 
-  /// The result for `key`, computed at the first call.
+  /// Returns the result for `key`; computes it at the first call.
   template <class Key> const typename Key::Value& of(const LoadedTrace& trace, const Key& key) {
     std::unique_ptr<Memo>& memo = memos_[typeid(Key)];
     if (memo == nullptr)
@@ -49,31 +49,32 @@ private:
 
 /// User input about a model's attention that its operators do not record.
 struct AttentionHints {
-  /// The most keys that a token attends to, per layer, repeated from the first; 0 = all keys.
+  /// The most keys that a token attends to, per layer; 0 = all keys. A shorter list is repeated.
   /// Empty: unknown.
   std::vector<std::int64_t> layer_windows;
-  std::int64_t sparse_topk = 0; ///< keys that sparse attention picks; 0 = by the number of heads
+  std::int64_t sparse_topk = 0; ///< keys that sparse attention picks; 0 = from the number of heads
 };
 
 struct LoadedTrace {
   Trace trace;
   CallTree tree;
-  std::int64_t rank = 0; ///< the rank the run assigned (discovery), header rank, or 0
+  std::int64_t rank = 0; ///< rank assigned by the run (discovery), rank in the header, or 0
   std::string label;     ///< short name for messages and columns
-  /// Graph launches that a merge with captures looked at, by start; empty without one.
+  /// The graph launches that a merge with captures examined, by start. Empty without a merge.
   std::vector<GraphLaunch> graph_launches;
-  std::optional<std::size_t> pseudo_ops; ///< how many were put in; nullopt = none were looked for
+  std::optional<std::size_t> pseudo_ops; ///< number of inserted pseudo ops; nullopt = not searched
   AttentionHints attention;
-  /// Not synchronised: one thread analyses a trace. To be emptied when the trace is changed.
+  /// Not synchronised, because one thread analyses a trace. Clear it when the trace changes.
   mutable SharedFacts facts;
 
-  /// The shared computation of this key's type; the reference stays valid with the trace.
+  /// Returns the result of a shared computation. The reference is valid as long as the trace.
   template <class Key> [[nodiscard]] const typename Key::Value& shared(const Key& key) const {
     return facts.of(*this, key);
   }
 };
 
-/// Events below `root` other than GPU work, parents before their children, siblings in order.
+/// Visits the events below `root` except GPU work: parents before their children, siblings in
+/// order.
 template <class Visit> void visit_below(const LoadedTrace& t, EventId root, Visit&& visit) {
   std::vector<EventId> stack{root};
   while (!stack.empty()) {

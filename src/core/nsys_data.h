@@ -18,7 +18,7 @@ struct NsysSum {
 struct NsysRange {
   std::string name; ///< "domain:text", ":text" in the default domain
   double duration_ns = 0;
-  std::int64_t start_ns = 0; ///< known only with has_intervals
+  std::int64_t start_ns = 0; ///< valid only with has_intervals
 };
 
 struct NsysInterval {
@@ -33,7 +33,7 @@ struct NsysData {
   std::vector<NsysSum> memory;
   std::vector<NsysRange> ranges;
   std::vector<NsysInterval> intervals; ///< every kernel, sqlite only
-  std::int64_t rows_without_times = 0; ///< left out: no integer times, or an end before the start
+  std::int64_t rows_without_times = 0; ///< no integer times, or an end before the start: left out
   bool has_memory = false;
   bool has_ranges = false;
   bool has_intervals = false;

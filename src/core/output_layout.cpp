@@ -24,7 +24,7 @@ std::string with_underscores(std::string_view text) {
   return out;
 }
 
-/// Takes a literal from the front.
+/// Removes a literal from the front of the text.
 bool take(std::string_view& text, std::string_view literal) {
   if (text.substr(0, literal.size()) != literal)
     return false;
@@ -32,7 +32,7 @@ bool take(std::string_view& text, std::string_view literal) {
   return true;
 }
 
-/// Takes one to nine digits from the front.
+/// Removes one to nine digits from the front of the text.
 std::optional<std::int64_t> take_number(std::string_view& text) {
   std::int64_t v = 0;
   std::size_t n = 0;
@@ -47,13 +47,14 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return v;
 }
 
-/// T of "<T>thread".
+/// Returns T of "<T>thread".
 std::optional<std::int64_t> threads_of_folder(std::string_view name) {
   const auto threads = take_number(name);
   return threads && name == "thread" ? threads : std::nullopt;
 }
 
-/// C and r of perf_<C>ch_rank<r>, perf_<C>ch_rank_<r>, with .xlsx, _csv or nothing behind.
+/// Returns C and r of perf_<C>ch_rank<r> or perf_<C>ch_rank_<r>, followed by .xlsx, _csv or
+/// nothing.
 std::optional<std::pair<std::int64_t, std::int64_t>> channels_and_rank_of(std::string_view name) {
   if (!take(name, "perf_"))
     return std::nullopt;
@@ -67,7 +68,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> channels_and_rank_of(std::s
   return std::pair(*channels, *rank);
 }
 
-/// Workbooks and folders in `folder`, by path.
+/// Returns the workbooks and folders in `folder`, by path.
 std::vector<std::string> workbooks_in(const fs::path& folder) {
   std::vector<std::string> out;
   std::error_code ec;
@@ -210,7 +211,7 @@ std::string OutputLayout::saved_folder(std::string_view name) const {
   for (const fs::path& base : {fs::path(folder_), fs::path(folder_) / kAnalysisFolder})
     if (fs::is_directory(base / name, ec))
       return (base / name).string();
-  // the folder of a configuration's label, when there is no other
+  // the folder named after a configuration's label, if it is the only one
   for (const fs::path& base : {fs::path(folder_), fs::path(folder_) / kAnalysisFolder}) {
     std::vector<std::string> found;
     for (fs::directory_iterator it(base, ec), end; !ec && it != end; it.increment(ec))

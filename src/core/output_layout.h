@@ -1,11 +1,11 @@
 // OutputLayout: makes and reads back every output name of analyze and compare. A sweep of threads
-// and channels has the documented folders
+// and channels has the documented folders:
 //   <T>thread/individual_reports/perf_<C>ch_rank<r>.xlsx
 //   <T>thread/collective_reports/collective_<C>ch.xlsx
-// any other configuration has a separate folder,
+// Any other configuration has a separate folder:
 //   <label>/individual_reports/perf_rank<r>.xlsx
 //   <label>/collective_reports/collective_all_ranks.xlsx
-// and a single run has the same names without <label>.
+// A single run has these names without <label>.
 #pragma once
 
 #include "core/run.h"
@@ -18,14 +18,14 @@
 
 namespace rankscope {
 
-/// A report of one rank found among earlier outputs. Its configuration has the parameters in the
-/// names.
+/// A report of one rank found among earlier outputs. Its configuration has the parameters from the
+/// file and folder names.
 struct SavedReport {
   RunKey key;
   std::string path; ///< a workbook or a folder of CSV files
 };
 
-/// The three tables of GEMM variance; each continues the name of the first.
+/// The three tables of GEMM variance. The names of the other two extend the name of the first.
 enum class GemmTable { kVariance, kTimestamps, kOverlap };
 
 class OutputLayout {
@@ -33,12 +33,13 @@ public:
   /// `folder` contains all outputs except the merged traces.
   explicit OutputLayout(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Paths of a configuration; one with an empty label (a single run) has no separate folder.
+  /// Paths of a configuration. A configuration with an empty label (a single run) has no separate
+  /// folder.
   [[nodiscard]] std::string individual_report(const RunKey& key) const;
   [[nodiscard]] std::string collective_report(const Configuration& configuration) const;
   [[nodiscard]] std::string individual_folder(const Configuration& configuration) const;
   [[nodiscard]] std::string collective_folder(const Configuration& configuration) const;
-  /// The state of a configuration that analyze reuses the next time.
+  /// Returns the path of a configuration's state, which analyze reuses the next time.
   [[nodiscard]] std::string state(const Configuration& configuration) const;
 
   // Paths of the sweep.
@@ -58,18 +59,19 @@ public:
   [[nodiscard]] std::string page() const { return folder_ + "/sweep_report.html"; }
   [[nodiscard]] std::string manifest() const { return folder_ + "/manifest.json"; }
 
-  /// Reports in the documented folders of a sweep of threads and channels, by threads, channels,
-  /// rank and path; folders of CSV files (..._csv) too.
+  /// Returns the reports in the documented folders of a sweep of threads and channels, also folders
+  /// of CSV files (..._csv). Sorted by threads, channels, rank and path.
   [[nodiscard]] std::vector<SavedReport> saved_sweep_reports() const;
   /// Returns the folder with the reports of a single run: here or in tracelens_analysis below,
-  /// directly or in the only folder there that has reports; empty without reports.
+  /// either directly or in the only subfolder with reports. Empty without reports.
   [[nodiscard]] std::string saved_individual_folder() const;
   [[nodiscard]] std::string saved_collective_folder() const;
-  /// Returns those reports, workbooks and folders, by name; names without a rank are left out.
+  /// Returns the single run's reports, workbooks and folders, by name. Names without a rank are
+  /// left out.
   [[nodiscard]] std::vector<SavedReport> saved_run_reports() const;
-  /// Its collective reports, by name.
+  /// Returns the single run's collective reports, by name.
   [[nodiscard]] std::vector<std::string> saved_collective_reports() const;
-  /// Returns the first table of that kind by name, for any top k; empty without such a table.
+  /// Returns the first table of that kind by name, for any top k. Empty without such a table.
   [[nodiscard]] std::string saved_gemm_csv(GemmTable table) const;
 
 private:
@@ -79,24 +81,26 @@ private:
   std::string folder_;
 };
 
-/// The documented threads-and-channels names fit: these two parameters, no others, and the label
-/// that goes with them (two such configurations would else write over each other).
+/// Returns whether the documented threads-and-channels names fit: only these two parameters, and
+/// the label that belongs to them. Otherwise two configurations could overwrite each other.
 [[nodiscard]] bool has_sweep_names(const Configuration& configuration);
 
-/// "256thread_28ch", "56cu_256threads", or `folder` with / as _.
+/// Returns "256thread_28ch", "56cu_256threads", or `folder` with / replaced by _.
 [[nodiscard]] std::string configuration_label(const Configuration& configuration,
                                               std::string_view folder);
 
-/// <label>_merged.json, / as _; "run" without a label.
+/// Returns <label>_merged.json with / replaced by _. The label of an unnamed configuration is
+/// "run".
 [[nodiscard]] std::string merged_trace_name(const Configuration& configuration);
 inline constexpr std::string_view kMergedFolder = "merged_traces";
 inline constexpr std::string_view kAnalysisFolder = "tracelens_analysis";
 
-/// "top<k>_gemm_kernels_time_variance[...]": name of a table and, with .csv, of its file.
+/// Returns "top<k>_gemm_kernels_time_variance[...]", the name of a table and, with .csv, of its
+/// file.
 [[nodiscard]] std::string gemm_table_name(std::size_t top_k, GemmTable table);
 
-/// Returns the number behind the last "rank" in a name (perf_rank3.xlsx, perf_28ch_rank_3.xlsx),
-/// nullopt without one.
+/// Returns the number after the last "rank" in a name (perf_rank3.xlsx, perf_28ch_rank_3.xlsx), or
+/// nullopt if there is no such number.
 [[nodiscard]] std::optional<std::int64_t> rank_in_name(std::string_view name);
 
 } // namespace rankscope

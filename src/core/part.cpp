@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::string_view kMagic = "RSKPART1"; // the last sign is the version of the format
+constexpr std::string_view kMagic = "RSKPART1"; // the last character is the version of the format
 constexpr std::size_t kFixed = 8;
 
 void append_fixed(std::string& to, std::uint64_t value) {

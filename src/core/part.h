@@ -33,7 +33,7 @@
 
 namespace rankscope {
 
-/// The row of a part_fields() for T, to be written or to be read.
+/// Matches the row of a part_fields() for T, either const (to write) or not (to read).
 template <class Row, class T>
 concept PartOf = std::same_as<std::remove_const_t<Row>, T>;
 
@@ -46,16 +46,16 @@ public:
   PartWriter(std::string_view kind, std::uint32_t version);
 
   template <class... Fields> void operator()(const Fields&... fields) { (put(fields), ...); }
-  /// An enumerator of an enum with `count` values from 0 up.
+  /// Writes an enumerator of an enum with `count` values, numbered from 0.
   template <class Enum> void choice(const Enum& value, [[maybe_unused]] std::uint64_t count) {
     varint(static_cast<std::uint64_t>(value));
   }
-  /// An index into something of `size` elements, as texts of a pool.
+  /// Writes an index into a list of `size` elements, for example the texts of a pool.
   template <std::unsigned_integral Index>
   void below(const Index& index, [[maybe_unused]] std::size_t size) {
     varint(index);
   }
-  /// A list whose items need more than themselves: `item(element)` writes one.
+  /// Writes a list with `item(element)` for each element, for items that need other data too.
   template <class T, class Item> void list(const std::vector<T>& items, Item&& item) {
     varint(items.size());
     for (const T& element : items)
@@ -67,7 +67,7 @@ public:
     content();
     end_section(at);
   }
-  /// The finished part, with its checksum.
+  /// Returns the finished part, with its checksum.
   [[nodiscard]] std::string finish() &&;
 
 private:
@@ -77,7 +77,7 @@ private:
   void end_section(std::size_t at);
 
   void put(bool value) { bytes_ += value ? '\1' : '\0'; }
-  void put(const char*) = delete; // it would be a bool
+  void put(const char*) = delete; // a pointer would convert to bool
   template <std::unsigned_integral Int> void put(Int value) { varint(value); }
   template <std::signed_integral Int> void put(Int value) {
     const auto wide = static_cast<std::int64_t>(value);
@@ -114,15 +114,15 @@ private:
   std::string bytes_;
 };
 
-/// Reads the output of a PartWriter from untrusted bytes. After the first mistake everything reads
-/// as zeros and empty lists, so that a decoder only has to check finish(), which returns the
-/// mistake. Memory stays in proportion to the size of the input.
+/// Reads the output of a PartWriter from untrusted bytes. After the first mistake, all values read
+/// as zeros and empty lists. So a decoder only has to check finish(), which returns the mistake.
+/// Memory is proportional to the size of the input.
 class PartReader {
 public:
   static constexpr bool kReads = true;
 
   /// Checks frame, checksum, kind and version. `bytes` must outlive the reader. Errors:
-  /// kUnreadable, with the byte of the mistake.
+  /// kUnreadable, with the byte position of the mistake.
   static Result<PartReader> open(std::string_view bytes, std::string_view kind,
                                  std::uint32_t version);
 
@@ -153,10 +153,10 @@ public:
       content();
     end_section(outer);
   }
-  /// What a type finds wrong with its fields (a rank twice, ...).
+  /// Reports a mistake that a type finds in its fields (a rank twice, ...).
   void fail(std::string_view why);
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
-  /// The first mistake, or that bytes are left over.
+  /// Returns the first mistake, or an error if bytes are left over.
   Result<void> finish();
 
 private:
@@ -166,7 +166,7 @@ private:
   std::uint64_t varint();
   std::uint64_t fixed();
   std::string_view text();
-  /// A number of items, at most one for each byte that is left.
+  /// Reads a number of items, at most one per remaining byte.
   std::size_t count();
   std::size_t begin_section(std::string_view name);
   void end_section(std::size_t outer);
@@ -216,7 +216,7 @@ private:
   requires std::is_class_v<T>
   void get(T& row) {
     if (++depth_ > kMaxDepth)
-      return fail("too many values in values"); // a tree of hostile depth
+      return fail("too many values in values"); // a tree of malicious depth
     part_fields(*this, row);
     --depth_;
   }
@@ -227,7 +227,7 @@ private:
   std::optional<Error> error_;
 };
 
-/// A part of one value, all its fields by part_fields.
+/// Writes a part that consists of one value, with all its part_fields().
 template <class T>
 [[nodiscard]] std::string encode_part(std::string_view kind, std::uint32_t version,
                                       const T& value) {
@@ -245,7 +245,7 @@ template <class T>
   return value;
 }
 
-/// The checksum that a part ends with, over all bytes before it.
+/// Returns the checksum at the end of a part, over all bytes before it.
 [[nodiscard]] std::uint64_t part_checksum(std::string_view bytes);
 
 } // namespace rankscope

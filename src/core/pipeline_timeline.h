@@ -46,16 +46,16 @@ inline constexpr std::array<std::string_view, kPipelineOps> kPipelineOpNames = {
 
 struct PipelineWorker {
   std::int64_t rank = 0;
-  std::int64_t data_parallel = 0; ///< its data-parallel rank
-  std::int64_t stage = 0;         ///< of the pipeline
+  std::int64_t data_parallel = 0; ///< data-parallel rank of the worker
+  std::int64_t stage = 0;         ///< pipeline stage of the worker
 };
 
 struct PipelineRow {
   PipelineOp op = PipelineOp::kForwardCompute;
-  std::uint32_t worker = 0;              ///< row of workers
-  std::uint32_t step = 0;                ///< row of steps
-  std::int64_t seq = 0;                  ///< which of its kind in the step of the worker, by start
-  std::int64_t chunk = -1;               ///< model chunk of the stage; -1: unknown
+  std::uint32_t worker = 0; ///< row of workers
+  std::uint32_t step = 0;   ///< row of steps
+  std::int64_t seq = 0;     ///< index among operations of this kind in the worker's step, by start
+  std::int64_t chunk = -1;  ///< model chunk of the stage; -1: unknown
   std::int64_t start_ns = 0, dur_ns = 0; ///< negative by up to 10 ms where clocks differ
 };
 

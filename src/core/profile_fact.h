@@ -1,5 +1,5 @@
-// Facts about a profiling run: what is missing before it, what happened in it, what its tools did
-// not write. findings/profile_findings.h composes a finding of each.
+// Facts about a profiling run: missing things before the run, events during it, and outputs that
+// its tools did not write. findings/profile_findings.h composes a finding from each.
 #pragma once
 
 #include "core/energy_doubt.h"
@@ -19,12 +19,12 @@ namespace profile {
 
 using Texts = std::vector<std::string>;
 
-// Before the run.
+// Facts before the run.
 struct MissingTool {
-  std::string name;     ///< the program, or an absolute path
-  std::string searched; ///< "PATH=..."; "" of a path
-  std::string image;    ///< of the container that was searched; "" = this host
-  std::string place;    ///< folder that contains it and is not on PATH; "" = none
+  std::string name;     ///< the program's name or absolute path
+  std::string searched; ///< "PATH=..."; "" for an absolute path
+  std::string image;    ///< image of the searched container; "" = this host
+  std::string place;    ///< folder that contains the tool but is not on PATH; "" = not found
   Texts alternatives;   ///< installed tools of the same family
 };
 struct MissingLibrary {
@@ -38,10 +38,10 @@ struct MissingCommand {
 };
 struct ConflictingTool {
   std::string other;
-  std::string family; ///< of both; "" = a tool lists the other one
+  std::string family; ///< family of both tools; "" = a tool lists the other one as conflicting
 };
 struct MissingGpu {
-  bool amd = false; ///< else NVIDIA
+  bool amd = false; ///< false: NVIDIA
   std::string device;
 };
 struct ClosedGpu {
@@ -57,12 +57,12 @@ struct ClosedCpuSamples {
   int level = 0; ///< kernel.perf_event_paranoid
 };
 
-// Of the run.
+// Facts about the run.
 struct ToolNotStarted {
   std::string problem;
 };
 struct FailedScript {
-  bool set_up = true; ///< else tear-down
+  bool set_up = true; ///< false: tear-down
   std::string status, last_lines, log;
 };
 struct FailedBaseline {
@@ -76,7 +76,7 @@ struct KilledProcesses {
   double grace_s = 0;
 };
 struct LeftProcesses {
-  std::size_t count = 0; ///< 0: a script left some
+  std::size_t count = 0; ///< 0: left by a script, number unknown
 };
 struct UnfinishedTool {
   std::string problem;
@@ -104,16 +104,16 @@ struct OtherRocm {
   Texts searched;
 };
 
-// Of its outputs.
+// Facts about the outputs of the run.
 struct MissingOutput {
   Texts patterns;
 };
 struct EmptyOutput {
   Texts patterns;
-  std::string file;                 ///< without records; "" = none was written
-  Texts old_files;                  ///< that existed before the run and match
-  std::optional<std::string> ended; ///< of a command that failed
-  std::string last_lines;           ///< of its log
+  std::string file;                 ///< file without records; "" = no file was written
+  Texts old_files;                  ///< matching files that existed before the run
+  std::optional<std::string> ended; ///< how the command ended, if it failed
+  std::string last_lines;           ///< last lines of the command's log
 };
 struct ShortRun {
   double run_s = 0, period_s = 0;
@@ -123,7 +123,8 @@ struct UnusedLibrary {
 };
 struct SilentLibrary {
   std::string library;
-  /// Variables of the tool that the process had with another value; none = it did not have it.
+  /// Variables of the tool that had another value in the process; nullopt = the process did not
+  /// have it.
   std::vector<std::pair<std::string, std::optional<std::string>>> changed;
 };
 struct Overhead {
@@ -141,7 +142,7 @@ struct MissingMetric {
   std::string table;
 };
 
-// Of several ranks.
+// Facts about several ranks.
 struct UnreadableRank {
   std::string folder, problem;
 };
@@ -150,14 +151,14 @@ struct MissingRanks {
 };
 struct PartialEnergy {
   std::string folder, gpu;
-  std::optional<double> covered; ///< part of the run; none = only the range is known
+  std::optional<double> covered; ///< fraction of the run; nullopt = only the range is known
   double lowest_j = 0, highest_j = 0;
 };
 
 } // namespace profile
 
 struct ProfileFact {
-  std::string tool; ///< "" = of the run
+  std::string tool; ///< "" = the fact belongs to the run
   std::variant<
       profile::MissingTool, profile::MissingLibrary, profile::MissingScript,
       profile::MissingCommand, profile::ToolNotStarted, profile::ConflictingTool,
@@ -172,7 +173,7 @@ struct ProfileFact {
       what;
 
   template <class T> [[nodiscard]] bool is() const { return std::holds_alternative<T>(what); }
-  /// Whether the run cannot begin.
+  /// Returns whether the fact prevents the run.
   [[nodiscard]] bool stops() const {
     return is<profile::MissingTool>() || is<profile::MissingLibrary>() ||
            is<profile::MissingScript>() || is<profile::MissingCommand>() ||

@@ -8,8 +8,8 @@ namespace rankscope {
 double reference_us(std::int64_t ns) {
   constexpr std::int64_t kWhole = std::int64_t{1} << std::numeric_limits<double>::digits;
   if (ns >= -kWhole && ns <= kWhole)
-    return static_cast<double>(ns) / 1e3; // both exact, one rounding
-  // a product of 53 and 10 bits fits 64, so the remainder of ns is exact and shows whether the
+    return static_cast<double>(ns) / 1e3; // both operands are exact, so there is one rounding
+  // a product of 53 and 10 bits fits in 64, so the remainder of ns is exact and shows whether the
   // adjacent double is nearer
   static_assert(std::numeric_limits<long double>::digits >= 64);
   const auto whole = static_cast<long double>(ns);

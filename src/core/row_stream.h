@@ -20,12 +20,12 @@ public:
   using Take = std::function<Result<void>(const Table& some)>;
 
   [[nodiscard]] virtual std::size_t rows() const = 0;
-  /// Hands over the rows in their order, some thousand at a time, in tables with the columns of the
-  /// one they belong to. May be called again. Errors: those of `take`, and of reading them.
+  /// Passes the rows to `take` in their order, some thousand at a time, in tables with the columns
+  /// of the streamed table. May be called again. Errors: those of `take` and of reading the rows.
   [[nodiscard]] virtual Result<void> each(const Take& take) const = 0;
 };
 
-/// By the name of a table of a Report, which has the columns and the notes, and no rows.
+/// Row streams by table name. The table in the Report has the columns and the notes, but no rows.
 using RowStreams = std::map<std::string, std::shared_ptr<const RowStream>, std::less<>>;
 
 [[nodiscard]] inline std::size_t rows_of(const Table& table, const RowStreams& streams) {
@@ -33,7 +33,7 @@ using RowStreams = std::map<std::string, std::shared_ptr<const RowStream>, std::
   return at == streams.end() ? table.rows() : at->second->rows();
 }
 
-/// Hands over the rows of a table from its stream; a table without a stream is handed over once,
+/// Passes the rows of a table from its stream to `take`. A table without a stream is passed once,
 /// complete.
 [[nodiscard]] inline Result<void> each_rows(const Table& table, const RowStreams& streams,
                                             const RowStream::Take& take) {
@@ -41,7 +41,7 @@ using RowStreams = std::map<std::string, std::shared_ptr<const RowStream>, std::
   return at == streams.end() ? take(table) : at->second->each(take);
 }
 
-/// Puts all rows into the tables.
+/// Reads all rows from the streams into the tables.
 [[nodiscard]] inline Result<void> hold_rows(Report& report, const RowStreams& streams) {
   for (Table& table : report.tables) {
     const auto at = streams.find(table.name());

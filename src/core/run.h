@@ -1,5 +1,5 @@
-// Runs: which configuration of a sweep, which rank. Every parameter of a sweep is a named value, so
-// that threads and channels are parameters like any other.
+// Runs: a configuration of a sweep and a rank. Every parameter of a sweep is a named value, so that
+// threads and channels are parameters like any other.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// One setting of a sweep as its folder spells it: {"threads", "256"}, {"protocol", "LL"}.
+/// One setting of a sweep, spelled like its folder: {"threads", "256"}, {"protocol", "LL"}.
 struct Parameter {
   std::string name;
   std::string value;
@@ -26,28 +26,29 @@ inline constexpr std::string_view kCus = "cus"; ///< compute units
 /// One point of a sweep.
 struct Configuration {
   std::string label;                 ///< "256thread_28ch", folder name, ... unique within a sweep
-  std::vector<Parameter> parameters; ///< in the order of the folders; no name twice
+  std::vector<Parameter> parameters; ///< in the order of the folders; names are unique
 
   /// Sets or replaces a parameter.
   void set(std::string_view name, std::string value);
   void set(std::string_view name, std::int64_t value) { set(name, std::to_string(value)); }
-  /// None when the configuration has no such parameter. The view lives with the configuration.
+  /// Empty when the configuration has no such parameter. The view lives with the configuration.
   [[nodiscard]] std::optional<std::string_view> text(std::string_view name) const;
-  /// None when the parameter is absent or not an integer.
+  /// Empty when the parameter is absent or not an integer.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> threads() const { return integer(kThreads); }
   [[nodiscard]] std::optional<std::int64_t> channels() const { return integer(kChannels); }
   [[nodiscard]] std::optional<std::int64_t> cus() const { return integer(kCus); }
-  /// The value of the documented column `channel`: channels, or compute units in a sweep of those.
+  /// Returns the value of the documented column `channel`: channels, or compute units in a sweep of
+  /// compute units.
   [[nodiscard]] std::optional<std::int64_t> channels_or_cus() const;
-  /// It has these parameters and no others.
+  /// Returns whether the configuration has exactly these parameters.
   [[nodiscard]] bool only(std::initializer_list<std::string_view> names) const;
 
   bool operator==(const Configuration&) const = default;
 };
 
-/// By threads, channels (or compute units), the other parameters by name, the label; numbers by
-/// value and before texts, a configuration without the parameter last.
+/// Compares by threads, channels (or compute units), the other parameters by name, then the label.
+/// Numbers compare by value and before texts; a configuration without the parameter is last.
 [[nodiscard]] bool ordered_before(const Configuration& a, const Configuration& b);
 
 /// One rank of one configuration: the key of every part, record and report of a rank.
@@ -57,7 +58,7 @@ struct RunKey {
   bool operator==(const RunKey&) const = default;
 };
 
-/// "256thread_28ch rank 3", for messages.
+/// Returns "256thread_28ch rank 3", for messages.
 [[nodiscard]] std::string to_text(const RunKey& key);
 
 } // namespace rankscope

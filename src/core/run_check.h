@@ -1,5 +1,5 @@
 // Facts about a run of a sweep in addition to its exit code: processes that outlived it, its log,
-// and what the library of collectives used of its setting.
+// and the settings that the collective library used.
 #pragma once
 
 #include "core/energy_doubt.h"
@@ -9,33 +9,33 @@
 
 namespace rankscope {
 
-/// What a setting asked for against the library's log.
+/// The requested setting compared with the library's log.
 struct SettingCheck {
   enum class Kind {
-    kValue,    ///< the library read another value of a variable
-    kUnread,   ///< it read none of the variables of a parameter
-    kChannels, ///< it used another number of channels
+    kValue,    ///< the library read a different value of a variable
+    kUnread,   ///< the library read no variable of a parameter
+    kChannels, ///< the library used a different number of channels
   };
   struct Difference {
     Kind kind = Kind::kValue;
-    std::string name;  ///< the variable, or those of the parameter
+    std::string name;  ///< the variable, or the variables of the parameter
     std::string asked; ///< kUnread: the parameter and its value
-    std::string used;  ///< "" of kUnread
+    std::string used;  ///< "" for kUnread
   };
-  bool silent = false; ///< something was asked of the library, and its log has no line
+  bool silent = false; ///< a setting was requested, but the log has no line of the library
   std::vector<Difference> differences;
-  std::vector<std::string> warnings; ///< of the library
-  /// The log does not show another value than the one asked for.
+  std::vector<std::string> warnings; ///< warnings in the library's log
+  /// Returns true if the log shows no difference from the requested setting.
   [[nodiscard]] bool took_effect() const { return differences.empty(); }
 };
 
 struct RunCheck {
-  int left_behind = 0;             ///< processes that still ran after the end of the command
-  int killed = 0;                  ///< of those: they did not end when they were asked to
-  double grace_s = 0;              ///< how long they had
-  std::string lost_output;         ///< why run_output.log is incomplete; "" = it is complete
-  std::string no_energy;           ///< why power was not sampled; "" = it was, or it was not wanted
-  std::string lost_samples;        ///< why the samples are incomplete; "" = they are complete
+  int left_behind = 0;      ///< processes that still ran after the end of the command
+  int killed = 0;           ///< those of left_behind that did not end when they were asked to
+  double grace_s = 0;       ///< time that those processes had to end
+  std::string lost_output;  ///< why run_output.log is incomplete; "" = it is complete
+  std::string no_energy;    ///< why power was not sampled; "" = it was sampled or not requested
+  std::string lost_samples; ///< why the samples are incomplete; "" = they are complete
   std::vector<EnergyDoubt> energy; ///< why the joules are uncertain
   SettingCheck library;
 };

@@ -1,6 +1,6 @@
-// Schema: the one list of columns by which facts of one kind (plain structs) become a Table.
-// Sheets, CSV, JSON, SQL, pages, the column dictionary and comments in workbook headers come from
-// it; code reads `row.field`, never a cell by its printed header.
+// Schema: the list of columns that turns facts of one kind (plain structs) into a Table. Sheets,
+// CSV, JSON, SQL, pages, the column dictionary and comments in workbook headers come from it. Code
+// reads `row.field`, never a cell by its printed header.
 #pragma once
 
 #include "base/units.h"
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// The type of the cells that show a T.
+/// Returns the type of the cells that show a T.
 template <class T> [[nodiscard]] consteval CellKind cell_kind_of() {
   using Plain = std::remove_cvref_t<T>;
   if constexpr (requires {
@@ -37,8 +37,9 @@ template <class T> [[nodiscard]] consteval CellKind cell_kind_of() {
     return CellKind::kNull;
 }
 
-/// What a column shows of a row: a member (&Row::ms), or what takes a row and gives a number, a
-/// bool or a text that lives in the row or is static; each also as std::optional.
+/// The source of a column's value: a member (&Row::ms), or a function of the row that returns a
+/// number, a bool or a text. Such a text lives in the row or is static. Each may also be a
+/// std::optional.
 template <class Row> struct Getter {
   std::function<Value(const Row&)> get;
   CellKind type;
@@ -50,7 +51,7 @@ template <class Row> struct Getter {
         type(cell_kind_of<std::invoke_result_t<const Of&, const Row&>>()) {}
 };
 
-/// Getters of members: an empty text as a blank cell, nanoseconds in other units.
+/// Getters of members: empty texts as blank cells, nanoseconds in other units.
 template <class Row, class Text> [[nodiscard]] auto or_blank(Text Row::*text) {
   return [text](const Row& row) { return text_or_blank(row.*text); };
 }
@@ -61,15 +62,15 @@ template <class Row, class Ns> [[nodiscard]] auto in_ms(Ns Row::*ns) {
   return [ns](const Row& row) { return ns_to_ms(row.*ns); };
 }
 
-/// One column. `id` is stable snake_case for JSON, SQL, Parquet and pages ("bus_bw_gbps_mean");
-/// `label` is the documented header ("bus bw (GB/s)_mean"), the id where none is given.
+/// One column. `id` is stable snake_case for JSON, SQL, Parquet and pages ("bus_bw_gbps_mean").
+/// `label` is the documented header ("bus bw (GB/s)_mean"), by default the id.
 template <class Row> struct Field {
   std::string id;
   std::string label;
   Unit unit = Unit::kNone;
   CellKind type = CellKind::kDouble;
-  std::function<Value(const Row&)> get; ///< a text it shows lives in the row (or is static)
-  std::string help = {};                ///< its meaning; empty = the one of core/column_help.h
+  std::function<Value(const Row&)> get; ///< returned texts live in the row (or are static)
+  std::string help = {};                ///< meaning of the column; empty = see core/column_help.h
   ColumnStyle style = {};
 
   Field(std::string stable_id, std::string header, Unit u, CellKind kind,
@@ -93,7 +94,7 @@ template <class Row> struct Field {
   }
 };
 
-/// A sheet as people and other programs see it: what the column dictionary is made of.
+/// A sheet as people and other programs see it: the source of the column dictionary.
 struct SheetInfo {
   std::string name;
   std::string help;
@@ -106,7 +107,7 @@ public:
       : name_(std::move(name)), help_(std::move(help)), fields_(std::move(fields)) {}
 
   void add(Field<Row> field) { fields_.push_back(std::move(field)); }
-  /// The fields of a part of the row, which `part` (const Row& to const Part&) reaches.
+  /// Adds the fields of a part of the row. `part` (const Row& to const Part&) returns that part.
   template <class Part, class Reach> void add_fields_of(const Schema<Part>& of, Reach part) {
     for (const Field<Part>& f : of.fields())
       fields_.push_back({f.id, f.label, f.unit, f.type,
@@ -127,7 +128,7 @@ public:
 
   [[nodiscard]] SheetInfo info() const { return {name_, help_, columns()}; }
 
-  /// One row per fact, in their order.
+  /// Returns a table with one row per fact, in their order.
   [[nodiscard]] Table table(std::span<const Row> rows) const {
     Table out(name_, columns());
     std::vector<Value> values(fields_.size());

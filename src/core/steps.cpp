@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "ProfilerStep#";
 
-/// CPU events that are `inside`, the GPU work that they launched, GPU work without a launch that is
-/// `unlinked_inside`.
+/// Returns the CPU events that are `inside`, the GPU work that they launched, and the GPU work
+/// without a launch that is `unlinked_inside`.
 template <class Inside, class UnlinkedInside>
 Trace launched_inside(const Trace& trace, const CallTree& tree, Inside&& inside,
                       UnlinkedInside&& unlinked_inside) {
@@ -33,7 +33,7 @@ Trace launched_inside(const Trace& trace, const CallTree& tree, Inside&& inside,
   return select_events(trace, rows);
 }
 
-/// Events of `whole` as a trace with links between them.
+/// Returns a trace of the events with links between them. The other data are from `whole`.
 LoadedTrace linked_part(const LoadedTrace& whole, Trace events, const CallTreeOptions& options) {
   LoadedTrace out;
   out.trace = std::move(events);
@@ -120,7 +120,7 @@ LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> wi
   std::sort(windows.begin(), windows.end(), [](const TimeWindow& a, const TimeWindow& b) {
     return std::tie(a.pid, a.start_ns) < std::tie(b.pid, b.start_ns);
   });
-  std::vector<TimeWindow> joined; // so that the one before an event is the only one to look at
+  std::vector<TimeWindow> joined; // so that only the window before an event is checked
   for (const TimeWindow& w : windows) {
     if (!joined.empty() && joined.back().pid == w.pid && w.start_ns <= joined.back().end_ns)
       joined.back().end_ns = std::max(joined.back().end_ns, w.end_ns);

@@ -1,4 +1,5 @@
-// Table: what analyses return and writers write. Typed cells, units as hints for the writers.
+// Table: the output of analyses and the input of writers. Cells are typed; units are hints for the
+// writers.
 #pragma once
 
 #include "base/string_pool.h"
@@ -11,7 +12,7 @@
 
 namespace rankscope {
 
-/// Formatting hint; writers format by it, never by a column's name.
+/// Formatting hint. Writers format by the unit, never by a column's name.
 enum class Unit {
   kNone,
   kNs,
@@ -30,7 +31,7 @@ enum class Unit {
   kWatt
 };
 
-/// "ms", "GB/s", ...; "" for kNone.
+/// Returns "ms", "GB/s", ...; "" for kNone.
 [[nodiscard]] const char* unit_name(Unit unit);
 
 enum class CellKind : std::uint8_t { kNull, kInt, kDouble, kBool, kText };
@@ -47,7 +48,7 @@ public:
   Value(bool v) : kind(CellKind::kBool), i(v ? 1 : 0) {}
   Value(std::string_view v) : kind(CellKind::kText), text(v) {}
   Value(const std::string& v) : kind(CellKind::kText), text(v) {}
-  Value(std::string&&) = delete; ///< it would be gone before the row is added
+  Value(std::string&&) = delete; ///< the text would be destroyed before the row is added
   Value(const std::string&&) = delete;
   Value(std::optional<std::string>&&) = delete;
   Value(const char* v) : kind(CellKind::kText), text(v) {}
@@ -64,25 +65,26 @@ public:
   [[nodiscard]] bool is_null() const {
     return kind == CellKind::kNull || (kind == CellKind::kDouble && d != d);
   }
-  /// Int, bool and double as double; NaN otherwise.
+  /// Returns an int, bool or double as double; NaN otherwise.
   [[nodiscard]] double number() const;
 };
 
-/// "integer", "number", ...; "any" for kNull.
+/// Returns "integer", "number", ...; "any" for kNull.
 [[nodiscard]] const char* cell_kind_name(CellKind kind);
 
-/// A blank cell for an empty text; the view as that of Value.
+/// Returns a blank cell for an empty text. The lifetime of the view is as for Value.
 [[nodiscard]] inline std::optional<std::string_view> text_or_blank(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-/// How a workbook shows a column.
+/// The format of a column in a workbook.
 struct ColumnStyle {
   bool hidden = false;
   bool delta = false;  ///< coloured by sign (positive = better)
-  int decimals = -1;   ///< -1: by unit
-  bool status = false; ///< Better, Worse, New, ...: coloured by its text
-  bool nested = false; ///< texts are lists, as JSON or as Python prints them: values in JSON
+  int decimals = -1;   ///< -1: default of the unit
+  bool status = false; ///< Better, Worse, New, ...: coloured by text
+  bool nested = false; ///< texts are lists as JSON or as Python prints them; JSON output contains
+                       ///< them as values
 };
 
 struct Column {
@@ -109,7 +111,7 @@ struct Column {
         id(std::move(stable_id)), type(kind), help(std::move(meaning)) {}
 };
 
-/// A value for people: numbers with the column's decimals, or three; a text as it is.
+/// Returns a value for people: numbers with the column's decimals, or three; a text unchanged.
 [[nodiscard]] std::string shown_value(const Value& value, const Column& column);
 
 /// A chart of some rows and columns of its table, drawn under the table in workbooks.
@@ -117,36 +119,36 @@ struct Chart {
   /// kPoints: the value over the label, which is a number, both on logarithmic axes.
   enum class Kind { kColumns, kBars, kPoints } kind = Kind::kColumns;
   std::string title;
-  std::string value_title; ///< of the value axis, with its unit
+  std::string value_title; ///< title of the value axis, with its unit
   std::size_t label_column = 0;
   std::vector<std::size_t> value_columns;
-  std::size_t first_row = 0, last_row = 0; ///< of the table; last_row is not drawn
-  /// Rows from first_row on that belong together, one part after the other.
+  std::size_t first_row = 0, last_row = 0; ///< rows of the table; last_row is not drawn
+  /// Consecutive rows that belong together. The first part starts at first_row.
   struct Part {
     std::string name;
     std::size_t rows = 0;
-    bool line = false; ///< joined, without marks
+    bool line = false; ///< points are joined, without marks
   };
-  std::string label_title = {}; ///< kPoints: of the other axis, with its unit
+  std::string label_title = {}; ///< kPoints: title of the label axis, with its unit
   std::vector<Part> parts = {}; ///< kPoints
 };
 
-/// How a workbook shows a table of the same metrics for several members (for ranks: count_0,
-/// count_1, min_dur_0, ...): three header rows, with the metrics on top, each over its members.
+/// The format in a workbook of a table with equal metrics for several members (for ranks: count_0,
+/// count_1, min_dur_0, ...). It has three header rows: the metrics on top, each over its members.
 struct Pivot {
   struct Place {
     std::string figure;
     std::int64_t member = 0;
   };
-  std::string axis;          ///< what the members are: "rank"
-  std::size_t keys = 0;      ///< columns in front; in all but the last of them equal cells merge
-  std::vector<Place> places; ///< one for each column behind; those of a metric are adjacent
+  std::string axis;     ///< kind of the members, for example "rank"
+  std::size_t keys = 0; ///< key columns in front; equal cells merge in all of them except the last
+  std::vector<Place> places; ///< one for each later column; places of one metric are adjacent
 };
 
-/// Row-major, because tables are filled, sorted and cut by rows (measured in docs/decisions); texts
-/// are interned. A text in a Value from at() lives with the Table. A copy owns its rows and shares
-/// the memory of the texts so far, which is not written any more: different threads may change
-/// copies, and several threads may copy one table.
+/// A table, row-major because tables are filled, sorted and cut by rows (measured in
+/// docs/decisions). Texts are interned. A text in a Value from at() lives with the Table. A copy
+/// owns its rows and shares the memory of the existing texts, which is not written any more. So
+/// different threads may change copies, and several threads may copy one table.
 class Table {
 public:
   Table() : Table("", {}) {}
@@ -162,17 +164,17 @@ public:
   }
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
 
-  /// Missing values at the end become blank; surplus ones are a bug.
+  /// Adds a row. Missing values at the end become blank; surplus values are a bug.
   void add_row(const std::vector<Value>& values);
   [[nodiscard]] Value at(std::size_t row, std::size_t col) const;
-  /// By column name; null Value when there is no such column.
+  /// Returns the cell in the column with this name; a null Value when there is no such column.
   [[nodiscard]] Value at(std::size_t row, std::string_view column_name) const;
   void set(std::size_t row, std::size_t col, const Value& value);
   /// Appends a column; `values` has one entry per row (or is empty: all blank).
   void add_column(Column column, const std::vector<Value>& values);
   /// Reorders rows: new row i is old row order[i]; `order` may be shorter (drops rows).
   void reorder(const std::vector<std::size_t>& order);
-  /// Keeps the named columns that exist, in the given order.
+  /// Returns the named columns that exist, in the given order.
   [[nodiscard]] Table select(const std::vector<std::string>& names) const;
 
   /// Shown under the table in workbooks and on the console.
@@ -192,7 +194,7 @@ private:
       StrId text;
     };
   };
-  /// Copying shares what is there; see StringPool::share().
+  /// Copies share the existing texts; see StringPool::share().
   struct Texts {
     StringPool pool;
     Texts() = default;

@@ -1,6 +1,6 @@
 // Trace: the columnar form of one rank's trace. Every reader fills it, every analysis reads it.
-// Times are integer nanoseconds on the clock of the event's source; core/trace_builder.h is the way
-// to fill it.
+// Times are integer nanoseconds on the clock of the event's source. Fill it with
+// core/trace_builder.h.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -16,11 +16,11 @@
 
 namespace rankscope {
 
-/// Row of the event columns. Outside of the program an event is named by its source and uid.
+/// Row of the event columns. Outputs name an event by its source and uid instead.
 using EventId = std::uint32_t;
 inline constexpr EventId kNoEvent = 0xffffffffU;
 inline constexpr std::uint32_t kNoRow = 0xffffffffU;
-inline constexpr std::int64_t kNoId = INT64_MIN; ///< an id that the event does not carry
+inline constexpr std::int64_t kNoId = INT64_MIN; ///< an absent id
 [[nodiscard]] inline std::optional<std::int64_t> known(std::int64_t id) {
   return id == kNoId ? std::nullopt : std::optional(id);
 }
@@ -55,31 +55,31 @@ struct Track {
   std::int64_t tid = 0;
   StrId pid_text = kEmptyStr;
   StrId tid_text = kEmptyStr;
-  StrId process_name = kEmptyStr; ///< from metadata[pid]; empty = none ("Unknown" in reports)
+  StrId process_name = kEmptyStr; ///< from metadata[pid]; empty = unknown ("Unknown" in reports)
   StrId process_label = kEmptyStr;
   StrId thread_name = kEmptyStr;
 };
 
-/// Which clock times were read from.
+/// The clock of a source's times.
 enum class ClockDomain : std::uint8_t {
-  kUnknown,   ///< comparable within the source, with nothing else
+  kUnknown,   ///< times are comparable only within the source
   kUnix,      ///< offset_ns + ts_ns is the time since 1970
-  kMonotonic, ///< of the machine since it was started; offset_ns + ts_ns is on that clock
-  kDevice,    ///< of a GPU
+  kMonotonic, ///< machine clock since boot; offset_ns + ts_ns is on that clock
+  kDevice,    ///< clock of a GPU
 };
 struct Clock {
   ClockDomain domain = ClockDomain::kUnknown;
   std::int64_t offset_ns = 0; ///< clock time = offset_ns + ts_ns
-  double drift_ppm = 0;       ///< how much faster it runs than true time, where that is known
+  double drift_ppm = 0;       ///< how much faster the clock runs than true time, where known
 };
 
-/// Which GPU work with the correlation id of a runtime call belongs to the call, by producer.
+/// The GPU work of a runtime call among events with its correlation id, by producer.
 enum class CallWork : std::uint8_t {
   kOne, ///< Kineto: one event per call (the last, as in the reference), many per graph launch
   kAll, ///< databases and tables of AMD's tools: all kernels, copies and fills of the call
 };
 
-/// A file, or another producer, that events came from.
+/// A file or another producer of events.
 struct TraceSource {
   std::string path;
   std::string reader; ///< name of the reader; "" = made by rankscope
@@ -87,15 +87,17 @@ struct TraceSource {
   CallWork call_work = CallWork::kOne;
 };
 
-/// Times beyond this are rejected (73 years either way of the origin). So the end of an event, the
-/// distance of two events and an event's time on another clock all fit 64 bits.
+/// The limit of times (73 years before or after the origin); times beyond it are rejected. So the
+/// end of an event, the distance of two events and an event's time on another clock all fit in 64
+/// bits.
 inline constexpr std::int64_t kMaxTimeNs = INT64_MAX / 4;
 [[nodiscard]] constexpr bool usable_time(std::int64_t ts_ns, std::int64_t dur_ns) {
   return ts_ns >= -kMaxTimeNs && ts_ns <= kMaxTimeNs && dur_ns >= 0 && dur_ns <= kMaxTimeNs - ts_ns;
 }
 
 /// Arguments that record_shapes adds to a cpu_op: JSON texts in their normal form, interned, so
-/// that equal arguments have equal ids; kEmptyStr = the key is absent. Trace::arg() has the values.
+/// that equal arguments have equal ids. kEmptyStr = the key is absent. Trace::arg() returns the
+/// values.
 struct OpArgs {
   StrId input_dims = kEmptyStr;  ///< e.g. [[8944, 1024], [1024, 2816]]
   StrId input_types = kEmptyStr; ///< e.g. ["c10::BFloat16", "Scalar"]
@@ -105,7 +107,8 @@ struct OpArgs {
   StrId kernel_file = kEmptyStr; ///< source of a compiled kernel, a path
 };
 
-/// Arguments of record_param_comms (CPU) and of the collective kernel it launched. kNoId = absent.
+/// Arguments of record_param_comms (CPU) and of the collective kernel that it launched. kNoId =
+/// absent.
 struct CollectiveArgs {
   StrId collective_name = kEmptyStr;
   StrId dtype = kEmptyStr;
@@ -130,18 +133,18 @@ struct GpuArgs {
   std::int64_t bytes = kNoId; ///< memcpy and memset size
 };
 
-/// The kernel that a runtime call launches, as the call names it (ROCm); only when the reader's
-/// options request it.
+/// The kernel that a runtime call launches, as named in the call (ROCm). Read only when the
+/// reader's options request it.
 struct LaunchArgs {
-  StrId kernel = kEmptyStr; ///< its name
+  StrId kernel = kEmptyStr; ///< name of the kernel
   StrId grid = kEmptyStr;   ///< as in GpuArgs
   StrId block = kEmptyStr;
 };
 
 /// The node of a captured graph that a GPU event comes from, as CUPTI records it.
 struct GraphNode {
-  std::int64_t graph = kNoId; ///< equal in every replay of one instantiated graph
-  std::int64_t node = kNoId;  ///< of the node; unique in its graph
+  std::int64_t graph = kNoId; ///< equal in all replays of one instantiated graph
+  std::int64_t node = kNoId;  ///< node id, unique in its graph
 };
 
 /// python_function ids (only when Python events are read).
@@ -162,7 +165,8 @@ struct Flows {
   [[nodiscard]] std::size_t size() const { return id.size(); }
 };
 
-/// Samples of counters (power, memory in use, utilisation), columns of equal length, file order.
+/// Samples of counters (power, memory in use, utilisation) in columns of equal length, in file
+/// order.
 struct Counters {
   std::vector<std::uint32_t> track;
   std::vector<StrId> name;
@@ -208,7 +212,7 @@ struct Events {
   std::vector<std::int32_t> stream; ///< args.stream of GPU and sync events; -1 = absent
   std::vector<std::int16_t> device; ///< args.device; -1 = absent
   std::vector<Category> category;
-  std::vector<std::uint16_t> source; ///< row of Trace::sources; empty = all have the first
+  std::vector<std::uint16_t> source; ///< row of Trace::sources; empty = the first for all events
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
   [[nodiscard]] EventRow row(EventId e) const;
   /// Calls body(&Events::x, &EventRow::x) for each column except `source`.
@@ -259,7 +263,7 @@ struct TraceHeader {
 };
 
 struct Trace {
-  std::string path; ///< as given; "-" for standard input
+  std::string path; ///< path as the user gave it; "-" for standard input
   TraceHeader header;
   StringPool strings;
   std::vector<TraceSource> sources; ///< at least one: the file
@@ -273,34 +277,35 @@ struct Trace {
   std::vector<LaunchArgs> launch_args;
   /// Collective arguments: sorted by event; look up with collective_of().
   std::vector<std::pair<EventId, CollectiveArgs>> collectives;
-  std::vector<KernelCounter> kernel_counters; ///< sorted by event; of one, each name once
-  /// Ids of graph nodes, where the producer writes them: sorted by event; graph_node_of().
+  std::vector<KernelCounter> kernel_counters; ///< sorted by event; an event has each name once
+  /// Ids of graph nodes, where the producer writes them, sorted by event; see graph_node_of().
   std::vector<std::pair<EventId, GraphNode>> graph_nodes;
   std::uint64_t input_bytes = 0;    ///< uncompressed JSON bytes read
-  std::uint64_t events_in_file = 0; ///< all of traceEvents
+  std::uint64_t events_in_file = 0; ///< number of entries in traceEvents
   std::uint64_t python_events_skipped = 0;
   Diagnostics diagnostics;
-  ArgValues arg_values; ///< by arg()
+  ArgValues arg_values; ///< used by arg()
 
   [[nodiscard]] std::string_view name(EventId e) const { return strings.view(events.name[e]); }
   [[nodiscard]] std::int64_t end_ns(EventId e) const { return events.ts_ns[e] + events.dur_ns[e]; }
   [[nodiscard]] bool gpu(EventId e) const { return is_gpu(events.category[e]); }
-  /// The clock of the file.
+  /// Returns the clock of the file.
   [[nodiscard]] const Clock& clock() const;
-  /// The value of an argument text of op_args or gpu_args; parsed at the first call.
+  /// Returns the value of an argument text of op_args or gpu_args; parses it at the first call.
   [[nodiscard]] std::shared_ptr<const ArgValue> arg(StrId text) const {
     return arg_values.of(text, strings);
   }
-  /// Operator arguments of a cpu_op, or nullptr.
+  /// Return the arguments of an event, or nullptr.
   [[nodiscard]] const OpArgs* op(EventId e) const;
   [[nodiscard]] const GpuArgs* gpu_arg(EventId e) const;
-  /// Of a runtime or driver call, or nullptr.
+  /// Returns the arguments of a runtime or driver call, or nullptr.
   [[nodiscard]] const LaunchArgs* launch_arg(EventId e) const;
   [[nodiscard]] const CollectiveArgs* collective_of(EventId e) const;
   [[nodiscard]] const GraphNode* graph_node_of(EventId e) const;
-  /// Returns the memory of the columns, strings included.
+  /// Returns the memory of the columns in bytes, strings included.
   [[nodiscard]] std::uint64_t memory_bytes() const;
-  /// AMD when devices have warp size 64 or HIP keys are in the header; else NVIDIA; "" = unknown.
+  /// Returns AMD when devices have warp size 64 or the header has HIP keys; else NVIDIA; "" =
+  /// unknown.
   [[nodiscard]] std::string vendor() const;
 };
 

@@ -39,7 +39,8 @@ template <class T> bool beyond(const std::vector<T>& ids, std::size_t limit) {
   return std::any_of(ids.begin(), ids.end(), [limit](T id) { return id >= limit; });
 }
 
-/// Rows of op_args, gpu_args, python_args and launch_args, by the event's category.
+/// Returns whether an event refers to a missing row of op_args, gpu_args, python_args or
+/// launch_args.
 bool args_beyond(const Trace& t) {
   const Events& e = t.events;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -70,7 +71,7 @@ bool kernel_counters_broken(const Trace& t) {
   });
 }
 
-/// Lists of what some events have, by event.
+/// Returns whether a list of event data is not sorted by event.
 template <class T>
 bool out_of_order(const std::vector<std::pair<EventId, T>>& list, std::size_t events) {
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -141,7 +142,7 @@ TraceBuilder TraceBuilder::like(const Trace& trace) {
   to.header = trace.header;
   to.sources = trace.sources;
   for (StrId id = 0; id < trace.strings.size(); ++id)
-    (void)to.strings.intern(trace.strings.view(id)); // the same ids in the same order
+    (void)to.strings.intern(trace.strings.view(id)); // gives equal ids, because the order is equal
   to.tracks = trace.tracks;
   out.index_tracks();
   to.flows = trace.flows;
@@ -281,7 +282,7 @@ std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32
   append_mapped(to.track, c.events.track, tracks);
   for (const std::uint32_t uid : c.events.uid)
     to.uid.push_back(first_uid + uid);
-  if (!to.source.empty()) // else the file alone, as the chunk
+  if (!to.source.empty()) // otherwise the file is the only source, as in the chunk
     to.source.resize(to.ts_ns.size(), 0);
   const std::uint32_t ops = row_of(trace_.op_args.size());
   const std::uint32_t gpus = row_of(trace_.gpu_args.size());

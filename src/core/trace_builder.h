@@ -14,8 +14,8 @@
 
 namespace rankscope {
 
-/// Columns of some events with their texts, tracks and argument rows, as parsed by one thread from
-/// a part of a file. Ids and uids count within the chunk.
+/// Columns of some events with their texts, tracks and argument rows. One thread parses a chunk
+/// from a part of a file. Ids and uids count within the chunk.
 struct TraceChunk {
   StringPool strings;
   std::vector<Track> tracks;
@@ -32,37 +32,39 @@ struct TraceChunk {
 
 class TraceBuilder {
 public:
-  /// A trace whose first source is the file `path`, read by `reader`.
+  /// Begins a trace whose first source is the file `path`, read by `reader`.
   explicit TraceBuilder(std::string path, std::string reader = {});
   /// Begins as a copy of `trace` without its events and their data: the same texts, tracks,
   /// argument rows, flows, counters, sources, header and diagnostics, each under the same id.
   static TraceBuilder like(const Trace& trace);
-  /// Continues a complete trace, events included. Nothing is copied, and ids do not change.
+  /// Continues a complete trace, including its events. Nothing is copied, and ids do not change.
   static TraceBuilder extend(Trace&& trace);
 
   [[nodiscard]] TraceHeader& header() { return trace_.header; }
   [[nodiscard]] Diagnostics& diagnostics() { return trace_.diagnostics; }
   [[nodiscard]] TraceSource& source(std::uint16_t id = 0) { return trace_.sources[id]; }
   std::uint16_t add_source(TraceSource source);
-  /// What was read: bytes after unpacking, and entries of the source, those left out included.
+  /// Sets the input size: bytes after unpacking, and entries of the source including those left
+  /// out.
   void set_input(std::uint64_t bytes, std::uint64_t events);
   void count_skipped_python(std::uint64_t events) { trace_.python_events_skipped += events; }
 
-  /// Interned text; the view lives as long as the trace.
+  /// Interns a text; the view lives as long as the trace.
   StrId text(std::string_view text) { return trace_.strings.intern(text); }
   [[nodiscard]] std::string_view view(StrId id) const { return trace_.strings.view(id); }
   [[nodiscard]] std::size_t text_count() const { return trace_.strings.size(); }
-  /// Interned JSON text of an argument in its normal form (core/arg_text.h).
+  /// Interns the JSON text of an argument in its normal form (core/arg_text.h).
   StrId arg_text(std::string_view json);
 
-  /// The track of that pid and tid; made at the first call. Names come by the calls below.
+  /// Returns the track with that pid and tid; makes it at the first call. The calls below set its
+  /// names.
   std::uint32_t track(const Track& track);
   void set_thread_name(std::uint32_t track, StrId name);
-  /// For all tracks of the process, also those that are yet to come.
+  /// Set a name for all tracks of the process, including tracks that are added later.
   void set_process_name(std::int64_t pid, StrId name) { processes_[pid].name = name; }
   void set_process_label(std::int64_t pid, StrId label) { processes_[pid].label = label; }
 
-  /// Rows to put into EventRow::args of a cpu_op, a GPU event, a python_function, a runtime call.
+  /// Add rows for EventRow::args of a cpu_op, a GPU event, a python_function or a runtime call.
   std::uint32_t op_args(const OpArgs& args) { return added(args, trace_.op_args); }
   std::uint32_t gpu_args(const GpuArgs& args) { return added(args, trace_.gpu_args); }
   std::uint32_t python_args(const PythonArgs& args) { return added(args, trace_.python_args); }
@@ -70,32 +72,32 @@ public:
 
   EventId add(const EventRow& event);
   void rename(EventId event, StrId name) { trace_.events.name[event] = name; }
-  /// `event` has been added already.
+  /// Adds the arguments of `event`, which has been added already.
   void collective(EventId event, const CollectiveArgs& args);
-  /// A counter of a kernel that has been added already; values of one name are summed.
+  /// Adds a counter of a kernel that has been added already; values with the same name are summed.
   void kernel_counter(EventId event, StrId name, double value);
   void flow(std::int64_t id, std::int64_t ts_ns, std::uint32_t track, FlowKind kind);
   void sample(std::uint32_t track, StrId name, std::int64_t ts_ns, double value,
               StrId unit = kEmptyStr);
-  /// Adds these rows of `other`, from which like() made this builder; ascending. When a row is
+  /// Adds these rows of `other`, the trace passed to like(), in ascending order. When a row is
   /// repeated, the last copy has the collective.
   void take(const Trace& other, const std::vector<EventId>& rows);
-  /// Appends a chunk; its uids count from `first_uid`. Returns the tracks that the chunk's tracks
-  /// became.
+  /// Appends a chunk; its uids count from `first_uid`. Returns the new track of each of the chunk's
+  /// tracks.
   std::vector<std::uint32_t> append(const TraceChunk& chunk, std::uint32_t first_uid);
-  /// The same for one of the chunk's texts, after append().
+  /// Returns the new id of one of the chunk's texts, after append().
   [[nodiscard]] StrId appended_text(const TraceChunk& chunk, StrId id) {
     return text(chunk.strings.view(id));
   }
-  /// Makes room for `events` in all.
+  /// Reserves memory for a total of `events`.
   void reserve(std::size_t events);
   [[nodiscard]] std::size_t events() const { return trace_.events.size(); }
   [[nodiscard]] std::size_t event_capacity() const { return trace_.events.ts_ns.capacity(); }
 
-  /// The trace. Errors: kInternal when columns differ in length or an id points nowhere; that is a
-  /// bug of the reader, not of the file.
+  /// Returns the trace. Errors: kInternal when columns differ in length or an id is invalid. This
+  /// is a bug of the reader, not of the file.
   Result<Trace> finish() &&;
-  /// What has been added so far; processes have no names yet.
+  /// Returns the unfinished trace; its processes have no names yet.
   [[nodiscard]] const Trace& so_far() const { return trace_; }
 
 private:
@@ -124,7 +126,7 @@ private:
   std::unordered_map<std::int64_t, ProcessNames> processes_;
 };
 
-/// What is wrong with the trace's columns and ids, or "". Linear in the number of events.
+/// Returns the first problem of the trace's columns and ids, or "". Linear in the number of events.
 [[nodiscard]] std::string broken_invariant(const Trace& trace);
 
 } // namespace rankscope

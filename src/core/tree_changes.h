@@ -1,5 +1,5 @@
-// TreeChanges: explicit places in a call tree, for events whose times do not show their place, such
-// as those of a captured graph under its launch.
+// TreeChanges: explicit places in a call tree, for events whose times do not show their place.
+// Examples are the events of a captured graph under its launch.
 #pragma once
 
 #include "core/trace.h"
@@ -14,7 +14,7 @@ namespace rankscope {
 class TreeChanges {
 public:
   /// Sets all children of the event, in order; the last list of an event counts. No other list may
-  /// still contain them. Set their parents with parent().
+  /// still contain these children. Set their parents with parent().
   void children(EventId e, std::span<const EventId> list) {
     nodes_.push_back({e, static_cast<std::uint32_t>(list_.size()),
                       static_cast<std::uint32_t>(list_.size() + list.size())});
@@ -24,7 +24,7 @@ public:
 
   struct Node {
     EventId event;
-    std::uint32_t begin, end; ///< of its children in list()
+    std::uint32_t begin, end; ///< range of its children in list()
   };
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
   [[nodiscard]] std::span<const EventId> list() const { return list_; }

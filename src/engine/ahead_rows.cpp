@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// Tables that the producer has made and the consumer has not yet taken.
+/// Tables that the producer has made and the consumer has not yet received.
 class Waiting {
 public:
   /// Claims the work of making the rows. Returns true to the first caller only.
@@ -27,7 +27,7 @@ public:
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kWait, [this] { return begun_; });
   }
-  /// Waits for room. Returns false when the consumer has left.
+  /// Waits for space. Returns false when the consumer has left.
   bool put(Table table) {
     std::unique_lock lock(mutex_);
     wait_on(changed_, lock, [this] { return left_ || rows_ < kMostRows; });
@@ -49,8 +49,8 @@ public:
     left_ = true;
     changed_.notify_all();
   }
-  /// Waits for the next tables. Returns an empty list when all are taken. Tables may be short: the
-  /// consumer is not woken for each.
+  /// Waits for the next tables. Returns an empty list when there are no more tables. Tables may be
+  /// short: the consumer is not woken for each.
   std::vector<Table> take() {
     std::unique_lock lock(mutex_);
     wait_on(changed_, lock, [this] { return how_ || rows_ >= kEnoughRows; });
@@ -58,7 +58,7 @@ public:
     changed_.notify_all();
     return std::exchange(tables_, {});
   }
-  /// Call it after take() returned an empty list.
+  /// Returns the result of the producer. Call it after take() returned an empty list.
   Result<void> how() { return *how_; }
 
 private:
@@ -66,8 +66,8 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Table> tables_;
-  std::size_t rows_ = 0;            ///< of tables_
-  std::optional<Result<void>> how_; ///< how the making ended
+  std::size_t rows_ = 0;            ///< rows in tables_
+  std::optional<Result<void>> how_; ///< result of the producer
   bool begun_ = false, left_ = false;
 };
 

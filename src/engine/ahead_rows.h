@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// Returns the rows of `of`, made by another thread of the pool some thousand rows ahead of the
-/// consumer, in the same order and with the same errors. If no thread is free, the consumer makes
+/// Returns the rows of `of` in the same order and with the same errors. Another thread of the pool
+/// makes them, some thousand rows ahead of the consumer. If no thread is free, the consumer makes
 /// them. The pool must outlive the result.
 [[nodiscard]] std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool,
                                                           std::shared_ptr<const RowStream> of);

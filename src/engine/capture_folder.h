@@ -1,4 +1,4 @@
-// A folder of capture traces: its files, the batch of each, and how they are merged into a trace.
+// A folder of capture traces: its files, their batches, and how the files are merged into a trace.
 #pragma once
 
 #include "analyses/inference/graph_merge.h"
@@ -10,25 +10,26 @@
 namespace rankscope {
 
 struct CaptureOptions {
-  bool keep_python = false; ///< frames of the captures are put in too
-  bool compat = false;      ///< the reference's rules
+  bool keep_python = false; ///< insert the Python frames of the captures too
+  bool compat = false;      ///< apply the reference's rules
   unsigned threads = 1;
   TaskPool* pool = nullptr;
 };
 
 /// Returns the capture traces of a folder, for a trace of this rank (kNoId = unknown). The index
-/// (readers/captures/capture_index.h) lists them; without it every trace directly in the folder is
-/// read, in the order of names. Batch and mode come from annotations capture_N_MODE if there are as
-/// many as frames "_dummy_run". Else the batch is the most frequent first extent of all tensors,
-/// and the mode is FULL if at most one stream capture began. Of several files for one batch and
-/// mode, the file of the trace's rank counts (distributedInfo, else rankN in its name). If that is
-/// not one file, `problem` says so (compat: the last file counts). Errors: kUnreadable.
+/// (readers/captures/capture_index.h) lists them. Without an index, every trace directly in the
+/// folder is read, ordered by name. Batch and mode come from annotations capture_N_MODE if their
+/// number equals that of the frames "_dummy_run". Otherwise the batch is the most frequent first
+/// extent of all tensors, and the mode is FULL if at most one stream capture began. If several
+/// files have the same batch and mode, the file of the trace's rank counts (distributedInfo, else
+/// rankN in its name). If there is not exactly one such file, `problem` says so (compat: the last
+/// file counts). Errors: kUnreadable.
 Result<std::vector<CaptureFile>> list_captures(const std::string& folder, std::int64_t rank,
                                                const CaptureOptions& options, Diagnostics& diag);
 
-/// Calls list_captures() and merge_captures(). The trace's diagnostics and graph_launches name what
-/// was not merged. Errors: those of list_captures(), kUnreadable when the folder has no trace; then
-/// the trace is unchanged.
+/// Calls list_captures() and merge_captures(). The trace's diagnostics and graph_launches name the
+/// parts that were not merged. Errors: those of list_captures(), kUnreadable when the folder has no
+/// trace. After an error the trace is unchanged.
 Result<void> merge_capture_folder(LoadedTrace& trace, const std::string& folder,
                                   const CaptureOptions& options);
 

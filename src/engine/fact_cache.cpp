@@ -23,7 +23,7 @@
 
 namespace rankscope {
 
-/// A file of the folder.
+/// A file of the cache folder.
 struct CachedFact {
   std::string program, trace, identity, key;
   std::string bytes;
@@ -43,7 +43,7 @@ constexpr std::string_view kFactEnding = ".fact";
 constexpr std::size_t kHashed = std::size_t{64} << 10;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Adds one file; false when a later version could have the same identity.
+/// Adds one file. Returns false when a later version could have the same identity.
 bool add_identity(const std::string& path, std::string& out) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
@@ -65,7 +65,7 @@ bool add_identity(const std::string& path, std::string& out) {
   return known;
 }
 
-/// Of the file that runs: a later one may compute something else.
+/// Identifies the running program file: a later version may compute different facts.
 std::string program_identity() {
   struct stat info = {};
   if (::stat(own_file().c_str(), &info) != 0)
@@ -73,12 +73,13 @@ std::string program_identity() {
   return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, info.st_size, ns_of(info.st_mtim));
 }
 
-/// The path is as given, because facts contain it.
+/// Returns the trace's name. It has the path as the user gave it, because facts contain this path.
 std::string trace_name(const RankFile& file) {
   return fmt::format("{}\n{}\n{}", file.path, file.rank, file.rank_in_file.value_or(-1));
 }
 
-/// Completely or not at all, for this user alone. Errors are not reported: then it is not cached.
+/// Writes a file that only this user can read, completely or not at all. Errors are not reported;
+/// the fact is then not cached.
 void write_quietly(const std::string& path, std::string_view bytes) {
   std::string temporary;
   const int fd = create_temporary(path, temporary);
@@ -93,8 +94,8 @@ void write_quietly(const std::string& path, std::string_view bytes) {
   cleanup::remove_path(temporary);
 }
 
-/// The folder, for this user alone. False when it is not there and cannot be made, or is somebody
-/// else's.
+/// Makes the folder, for this user alone. Returns false when it cannot be made or belongs to
+/// another user.
 bool own_folder(const std::string& folder) {
   std::error_code ec;
   fs::create_directories(fs::path(folder).parent_path(), ec);
@@ -110,7 +111,7 @@ struct Listed {
   std::int64_t used_ns = 0;
 };
 
-/// The facts of the folder.
+/// Lists the facts in the folder.
 std::vector<Listed> list(const std::string& folder) {
   std::vector<Listed> out;
   std::error_code ec;
@@ -160,7 +161,7 @@ std::optional<std::string> FactCache::find(const RankFile& file, const std::stri
   if (!fact || fact->program != program_ || fact->trace != trace_name(file) ||
       fact->identity != identity || fact->key != key)
     return std::nullopt;
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // used now: trim() takes it last
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // used now: trim() removes it last
   return std::move(fact->bytes);
 }
 
@@ -209,7 +210,7 @@ FactCache::Size FactCache::trim(std::uint64_t most_bytes) {
 
 std::string default_cache_folder() {
   const char* const given = std::getenv("XDG_CACHE_HOME");
-  if (given != nullptr && *given == '/') // as its specification has it: else it is ignored
+  if (given != nullptr && *given == '/') // the XDG specification ignores relative paths
     return std::string(given) + "/rankscope";
   const char* const home = std::getenv("HOME");
   return home != nullptr && *home == '/' ? std::string(home) + "/.cache/rankscope" : "";

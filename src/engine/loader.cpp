@@ -22,17 +22,17 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// In a catch block: what became of this file.
+/// Returns the Error of this file; call it in a catch block.
 Error error_at(const std::string& path) {
   Error error = error_of_current_exception();
   try {
     error.where = path;
-  } catch (const std::bad_alloc&) { // without its name: the caller knows which file it is
+  } catch (const std::bad_alloc&) { // no memory for the name: the caller knows the file
   }
   return error;
 }
 
-/// Runs when a scope ends, however it ends.
+/// Runs when a scope ends, also after an exception.
 template <class Body> struct AtEnd {
   Body body;
   ~AtEnd() { body(); }
@@ -48,7 +48,8 @@ std::uint64_t default_memory_limit() {
 }
 
 std::uint64_t estimated_memory(const RankFile& file) {
-  // Kineto JSON packs about 16 to 1; columns take about a third of the text, the tree as much again
+  // Kineto JSON compresses about 16 to 1. Columns need about a third of the text, the tree the same
+  // again.
   const bool packed = ends_with(file.path, ".gz") || ends_with(file.path, ".zst");
   return file.bytes * (packed ? 16 : 1) / 2 + (std::uint64_t{16} << 20);
 }
@@ -79,12 +80,13 @@ LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& opti
   return out;
 }
 
-/// Files [begin, end) of a list: one file, or several ranks of one.
+/// Files [begin, end) of a list: a single file, or several ranks of one file.
 struct FileGroup {
   std::size_t begin = 0, end = 0;
 };
 
-/// Ranks of one file are read together: else it would be read as often as it has ranks.
+/// Groups the ranks of one file, which are read together. Otherwise the file would be read once per
+/// rank.
 std::vector<FileGroup> groups_of(const std::vector<RankFile>& files) {
   std::vector<FileGroup> out;
   for (std::size_t i = 0; i < files.size(); ++i)
@@ -122,7 +124,7 @@ void load_group(const std::vector<RankFile>& files, const FileGroup& group,
   const auto one = [&](std::size_t n) {
     const std::size_t i = group.begin + n;
     std::optional<Trace>& trace = traces.at(*files[i].rank_in_file);
-    try { // once begun each one is consumed, as a later one may wait for it
+    try { // once begun, each file is consumed, because a later file may wait for it
       if (!trace)
         return consume(i, error);
       LoadedTrace loaded = linked(std::move(*trace), path, options);
@@ -133,7 +135,7 @@ void load_group(const std::vector<RankFile>& files, const FileGroup& group,
       consume(i, error_at(path));
     }
   };
-  // each of its errors goes to `consume`
+  // its errors have already gone to `consume`
   (void)parallel_for(options.pool, group.end - group.begin, one, in_parallel);
 }
 
@@ -167,16 +169,16 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     const RankFile& file = files[group.begin];
     bool known = static_cast<bool>(options.left_out);
     for (std::size_t i = group.begin; options.left_out && i < group.end; ++i)
-      known = options.left_out(i) && known; // each is asked once
+      known = options.left_out(i) && known; // left_out is called for each file once
     const std::uint64_t need = known ? 0 : estimated_memory(file);
     bool cancelled = false;
     {
       std::unique_lock lock(mutex);
-      // in the order of the files: a consumer may wait for those before it, never for later ones
+      // in the order of the files: a consumer may wait for earlier files, never for later ones
       wait_on(room, lock, [&] { return admitted == g && (in_use == 0 || in_use + need <= limit); });
       in_use += need;
       ++admitted;
-      // under the lock, so that no file is left out that a later, admitted one waits for
+      // under the lock, so that a file for which a later, admitted file waits is never left out
       cancelled = options.cancelled && options.cancelled();
     }
     room.notify_all();

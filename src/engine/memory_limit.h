@@ -1,4 +1,4 @@
-// The default limit for the memory of traces.
+// The default memory limit for traces.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// A session for work within a command. Its notes, warnings and diagnostics are not those of the
-// command, which reports them differently or once at its end. They do not change its exit code.
+// A session for work within a command. Its notes, warnings and diagnostics do not appear in the
+// command's session and do not change its exit code. The command reports them differently, or once
+// at its end.
 #pragma once
 
 #include "engine/session.h"

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// The facts of the ranks on their way through run_ranks, with what is cached of them.
+/// The facts of the ranks while run_ranks processes them, and their state in the cache.
 class FactLoop {
 public:
   FactLoop(FactCache* cache, const std::vector<const RunPlan*>& plans, const FactSteps& steps)
@@ -20,7 +20,7 @@ public:
     ranks_.resize(ranks);
   }
 
-  /// Whether the rank needs no trace.
+  /// Returns whether the rank needs no trace.
   bool known(const RankItem& item) {
     if (cache_ == nullptr)
       return false;
@@ -43,7 +43,7 @@ public:
     RS_TRY(RankFacts facts, steps_.needs.extract(item, trace, std::move(rank.facts)));
     if (!rank.made && steps_.also)
       RS_CHECK(steps_.also(item, trace));
-    // only what is still the file that was read
+    // only if the file is still the one that was read
     if (rank.identity && rank.identity == trace_identity(item.file)) {
       steps_.needs.store(*cache_, item.file, *rank.identity, facts);
       if (!rank.made && steps_.file)
@@ -56,7 +56,7 @@ private:
   [[nodiscard]] std::string key_of_file(const RankItem& item) const {
     return "file " + steps_.file(item) + "\n" + steps_.file_options;
   }
-  /// Of its content; "" when it cannot be read.
+  /// Returns a hash of the file's content; "" when the file cannot be read.
   [[nodiscard]] std::string mark_of_file(const RankItem& item) const {
     const Result<std::string> bytes = read_own(steps_.file(item));
     return bytes ? fnv64_hex(*bytes) : "";
@@ -69,9 +69,9 @@ private:
   }
 
   struct Rank {
-    std::optional<std::string> identity; ///< of its trace, before it was read
+    std::optional<std::string> identity; ///< identity of its trace before the trace was read
     RankFacts facts;
-    bool made = false;  ///< nothing is left to `also`
+    bool made = false;  ///< `also` has nothing left to do
     bool known = false; ///< no trace is needed
   };
   FactCache* cache_;

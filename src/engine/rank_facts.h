@@ -1,5 +1,5 @@
-// Facts of a rank: what a command over ranks takes of one trace. A command declares its needs once;
-// run_ranks gets them from the cache, from a folder of parts, or from the trace.
+// Facts of a rank: the data that a command over ranks extracts from one trace. A command declares
+// its needs once; run_ranks gets them from the cache, from a folder of parts, or from the trace.
 #pragma once
 
 #include "core/any_part.h"
@@ -16,10 +16,10 @@
 
 namespace rankscope {
 
-/// The place of a fact in a Needs.
+/// The index of a fact in a Needs.
 template <class T> struct FactOf { std::size_t at = 0; };
 
-/// The facts of one rank that a Needs asks for.
+/// The facts of one rank, as listed in a Needs.
 class RankFacts {
 public:
   template <class T> [[nodiscard]] T& operator[](FactOf<T> fact) {
@@ -29,18 +29,19 @@ public:
 private:
   friend class Needs;
   std::vector<AnyPart> values_; ///< in the order of the needs
-  std::vector<bool> cached_;    ///< those that the cache has
+  std::vector<bool> cached_;    ///< facts that are in the cache
 };
 
 class Needs {
 public:
-  /// Traces are read with their Python frames; call trees are built without them, so that other
-  /// facts are the same.
+  /// Reads traces with their Python frames. Call trees are built without frames, so that other
+  /// facts do not change.
   void want_frames() { frames_ = true; }
   [[nodiscard]] bool frames() const { return frames_; }
 
-  /// A fact with its encoding; `options`: a text of all options that it depends on.
-  /// `extract` is a pure function of the rank's trace. What was added before is the same fact.
+  /// Adds a fact with its encoding. `options` is a text of all options that the fact depends on.
+  /// `extract` is a pure function of the rank's trace. A second call with equal arguments returns
+  /// the first fact.
   template <class T>
   FactOf<T> add(const PartName& name, const std::string& options,
                 std::function<Result<T>(const RankItem&, const LoadedTrace&)> extract) {
@@ -67,27 +68,27 @@ public:
     return {needs_.size() - 1};
   }
 
-  /// Whether all facts of `others` are among these.
+  /// Returns whether all facts of `others` are among these.
   [[nodiscard]] bool cover(const Needs& others) const;
-  /// Those that `had` lacks are taken from the trace.
+  /// Extracts the facts that `had` lacks from the trace.
   [[nodiscard]] Result<RankFacts> extract(const RankItem& item, const LoadedTrace& trace,
                                           RankFacts had = {}) const;
-  /// Errors: kUnreadable when a fact is not there, of another version or damaged.
+  /// Errors: kUnreadable when a fact is missing, damaged or has another version.
   [[nodiscard]] Result<RankFacts> decode(const RankParts& parts) const;
   /// Adds the encoded facts to `parts`.
   void hold(const RankFacts& facts, RankParts& parts) const;
 
-  /// Those that the cache has of a trace; the others are empty.
+  /// Returns the facts of a trace that are in the cache; the others are empty.
   [[nodiscard]] RankFacts find(const FactCache& cache, const RankFile& file,
                                const std::string& identity) const;
   [[nodiscard]] bool all_in(const RankFacts& facts) const;
-  /// Stores the facts of a trace that the cache does not have yet.
+  /// Stores the facts of a trace that are not in the cache yet.
   void store(FactCache& cache, const RankFile& file, const std::string& identity,
              const RankFacts& facts) const;
 
 private:
   struct Need {
-    std::string key; ///< in `RankParts::held`
+    std::string key; ///< key in `RankParts::held`
     std::function<Result<AnyPart>(const RankItem&, const LoadedTrace&)> extract;
     std::function<std::string(const AnyPart&)> encode;
     std::function<Result<AnyPart>(std::string_view)> decode;
@@ -96,18 +97,18 @@ private:
   bool frames_ = false;
 };
 
-/// What happens to each rank whose facts are asked for: the steps of RankSteps.
+/// Callbacks for each rank with requested facts, like RankSteps.
 struct FactSteps {
   const Needs& needs;
   std::function<Result<void>(const RankItem&, const LoadedTrace&, RankFacts)> take;
-  /// Called while the trace is in memory, for files that are not facts; not for a rank that comes
+  /// Called while the trace is in memory, for files that are not facts. Not called for a rank read
   /// from parts.
   std::function<Result<void>(const RankItem&, const LoadedTrace&)> also = {};
-  /// The file that `also` writes of a rank, and a text of all options that it depends on. A file
-  /// that is as `also` has written it from this trace, by the cache, is not written again.
+  /// The file that `also` writes for a rank, and a text of all options that the file depends on. A
+  /// file is not written again if the cache shows that `also` wrote it from this trace.
   std::function<std::string(const RankItem&)> file = {};
   std::string file_options = {};
-  /// `take` looks at the trace too: cached facts are not enough.
+  /// `take` reads the trace too, so cached facts are not enough.
   bool with_trace = false;
   std::function<void(const RankItem&, const Error&)> lost = {};
   std::function<Result<void>(std::size_t plan_index)> finished = {};

@@ -1,5 +1,5 @@
-// Where commands over ranks find their runs: folders of traces, or the parts of them that
-// `partial` or the processes of a job have made (Session::source).
+// The source of runs for commands over ranks: folders of traces, or parts of them made by `partial`
+// or by the processes of a job (Session::source).
 #pragma once
 
 #include "base/noncopyable.h"
@@ -12,19 +12,20 @@
 
 namespace rankscope {
 
-/// Runs of parts, by the inputs that they were made of.
+/// The runs of parts, by the inputs from which the parts were made.
 class RankSource : public Interface {
 public:
-  /// As discover_run() and discover_sweep() of these inputs said it where the traces are.
+  /// Return the result of discover_run() and discover_sweep() for these inputs, recorded where the
+  /// traces are.
   virtual Result<RunPlan> run(const std::vector<std::string>& inputs, bool require_all_ranks,
                               Diagnostics& diag) = 0;
   virtual Result<std::vector<RunPlan>> sweep(const std::vector<std::string>& inputs,
                                              bool require_all_ranks, Diagnostics& diag) = 0;
-  /// Whether they were one trace, not a folder.
+  /// Returns whether the inputs were a single trace, not a folder.
   virtual bool one_file(const std::vector<std::string>& inputs) = 0;
 };
 
-/// discover_run() and discover_sweep(), or what the session's source knows.
+/// Call discover_run() and discover_sweep(), or the session's source if it has one.
 Result<RunPlan> find_run(const Session& session, const std::vector<std::string>& inputs,
                          const DiscoverOptions& options, Diagnostics& diag);
 Result<std::vector<RunPlan>> find_sweep(const Session& session, const std::string& root,

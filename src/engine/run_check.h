@@ -1,4 +1,4 @@
-// Ranks of a run that do not fit together, reported the same way by every command.
+// Reports on ranks of a run that do not fit together, shared by all commands.
 #pragma once
 
 #include "analyses/collectives/run_consistency.h"

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// Lets workers take turns in the order of the items.
+/// Makes workers proceed one by one in the order of the items.
 class Turnstile {
 public:
   void wait_for(std::size_t turn) {
@@ -131,7 +131,7 @@ private:
 
   static Error ended() { return {ErrorCode::kInterrupted, "", "the run has ended", ""}; }
 
-  /// Throws nothing: otherwise the turn would not be passed and the later ranks would wait forever.
+  /// Throws nothing. An exception would keep the turn, and the later ranks would wait forever.
   void settle(const RankItem& item, const LoadedTrace& trace, Result<AnyPart> part) {
     bool last = false;
     {
@@ -184,8 +184,8 @@ private:
   const RankSteps<AnyPart>& steps_;
   std::vector<RankItem> items_;
   std::vector<RankFile> files_;
-  std::vector<char> known_;       ///< by item: its trace was not read
-  std::vector<std::size_t> left_; ///< ranks to come, by plan
+  std::vector<char> known_;       ///< per item: its trace was not read
+  std::vector<std::size_t> left_; ///< per plan: number of remaining ranks
   const LoadedTrace nothing_;     ///< for a rank without a trace
   std::uint64_t bytes_ = 0;
   bool of_parts_ = false; ///< the ranks come from parts, not from traces

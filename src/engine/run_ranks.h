@@ -1,5 +1,6 @@
-// run_ranks: the one loop over the ranks of configurations. Loads several at once within a memory
-// bound, extracts the needed data while a trace is in memory, and hands it on in order.
+// run_ranks: the only loop over the ranks of configurations. It loads several ranks at once within
+// a memory limit, extracts the needed data while a trace is in memory, and passes the data on in
+// order.
 #pragma once
 
 #include "base/invariant.h"
@@ -17,33 +18,33 @@
 
 namespace rankscope {
 
-/// A rank on its way through run_ranks.
+/// A rank while run_ranks processes it.
 struct RankItem {
   const RunPlan& plan;
   const RankFile& file;
-  std::size_t plan_index; ///< of its configuration among the plans
-  std::size_t index;      ///< over all ranks of all plans
+  std::size_t plan_index; ///< index of its configuration among the plans
+  std::size_t index;      ///< index over all ranks of all plans
 };
 
 /// Options of run_ranks.
 struct RankRun {
-  unsigned threads = 0;              ///< 0 = the session's
-  std::uint64_t memory_bytes = 0;    ///< for traces in flight, 0 = half of the free
-  std::size_t most_in_flight = 0;    ///< traces, 0 = as many as threads
-  bool keep_python = false;          ///< Python frames, which are not in the call trees
+  unsigned threads = 0;              ///< 0 = the session's threads
+  std::uint64_t memory_bytes = 0;    ///< for traces in flight, 0 = half of the free memory
+  std::size_t most_in_flight = 0;    ///< number of traces, 0 = as many as threads
+  bool keep_python = false;          ///< read Python frames, which are not in the call trees
   bool link = true;                  ///< build call trees
-  TreeRules rules = TreeRules::kOwn; ///< of the call trees
-  bool progress = false;             ///< show it
-  bool quiet = false; ///< a second pass over the same files: lost ranks were named before
+  TreeRules rules = TreeRules::kOwn; ///< rules of the call trees
+  bool progress = false;             ///< show progress
+  bool quiet = false;                ///< a second pass over the files: lost ranks are already named
 };
 
-/// What happens to each rank. `extract` runs on any thread, several at once; the others run one at
-/// a time and in the order of the ranks (so they need no locks against each other).
+/// Callbacks for each rank. `extract` runs on any thread, several at once. The others run one at a
+/// time and in the order of the ranks (so they need no locks against each other).
 template <class Part> struct RankSteps {
-  /// Extracts the part of one rank. An Error with kOutput or kInterrupted ends the run; with any
-  /// other, the rank is lost.
+  /// Extracts the part of one rank. An Error with kOutput or kInterrupted ends the run. After any
+  /// other Error, only the rank is lost.
   std::function<Result<Part>(const RankItem&, const LoadedTrace&)> extract;
-  /// Takes the extracted part while the trace is in memory. An Error ends the run. The trace is
+  /// Receives the extracted part while the trace is in memory. An Error ends the run. The trace is
   /// empty for a rank that was decoded from parts, so then only the part may be used.
   std::function<Result<void>(const RankItem&, const LoadedTrace&, Part)> take;
   /// Called before the trace of a rank is loaded, from any thread. Returns true if `extract` and
@@ -58,11 +59,11 @@ template <class Part> struct RankSteps {
   std::function<Result<void>(std::size_t plan_index)> finished = {};
 };
 
-/// Reports a lost rank, the same way for every command: counter rank_failed, one line each.
+/// Reports a lost rank in the same way for every command: counter rank_failed, one line per rank.
 void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& file,
                       const Error& error);
 
-/// As run_ranks below, for parts of any type.
+/// Does the work of run_ranks() below for parts of any type.
 Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,
                                const RankRun& run, const RankSteps<AnyPart>& steps);
 

@@ -1,5 +1,5 @@
-// Bytes stored for later: in memory while they are few, then in a file of the temporary folder
-// (TMPDIR), which is removed with the object.
+// Bytes stored for later: a small number in memory, more in a file of the temporary folder
+// (TMPDIR). The file is removed with the object.
 #pragma once
 
 #include "analyses/collectives/collective_rows.h"
@@ -32,11 +32,11 @@ private:
   Result<void> flush();
 
   const std::size_t in_memory_;
-  std::vector<std::string> blocks_; ///< all full except the last; no piece spans two blocks
+  std::vector<std::string> blocks_; ///< all except the last are full; no piece spans two blocks
   std::optional<ScratchFolder> folder_;
   int file_ = -1;
-  std::uint64_t file_bytes_ = 0; ///< written
-  std::string pending_;          ///< to be written after those
+  std::uint64_t file_bytes_ = 0; ///< number of written bytes
+  std::string pending_;          ///< bytes to write after the file's end
 };
 
 } // namespace rankscope

@@ -112,7 +112,7 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
      "GEMMs of a rank at the same place of the step, with more and with less overlap"},
 }};
 
-/// "<built-in method embedding of type object>" is "built-in embedding".
+/// Returns a short name: "<built-in method embedding of type object>" becomes "built-in embedding".
 std::string short_place(const std::string& name) {
   constexpr std::string_view kMethod = "<built-in method ", kOf = " of ";
   const std::size_t of = name.find(kOf);
@@ -129,7 +129,7 @@ std::string between(const StepCause& c) {
   return c.after.empty() ? std::string("between two launches") : "before " + short_place(c.after);
 }
 
-/// "ranks 4 and 5", "the 16 ranks of a group"
+/// Returns "ranks 4 and 5" or "the 16 ranks of a group".
 std::string members_text(const StepCause& c) {
   constexpr std::size_t kNamed = 4;
   if (c.ranks.size() > kNamed)
@@ -141,19 +141,19 @@ std::string members_text(const StepCause& c) {
   return "ranks " + joined(names, "and");
 }
 
-/// "12", "3.25": occurrences of a step on each rank that has them.
+/// Returns the mean occurrences per step on each rank that has them: "12", "3.25".
 std::string occurrences(const StepCause& c) {
   const double mean = static_cast<double>(c.count) /
                       static_cast<double>(c.steps * std::max<std::size_t>(1, c.ranks.size()));
   return mean == std::round(mean) ? fmt::format("{:.0f}", mean) : number3(mean);
 }
-/// "12 times per step", "once"
+/// Returns "12 times per step" or "once".
 std::string times_per_step(const CauseFacts& facts, const StepCause& c) {
   const std::string count = occurrences(c);
   return (count == "1" ? "once" : count + " times") + (facts.steps > 0 ? " per step" : "");
 }
 
-/// "3.2 ms of a step", "488 ms in 1 of 5 steps"
+/// Returns "3.2 ms of a step" or "488 ms in 1 of 5 steps".
 std::string cost_text(const CauseFacts& facts, const StepCause& c) {
   if (in_single_steps(c))
     return fmt::format("{} ms in {} of {} steps", number3(c.cost_ms * static_cast<double>(c.steps)),
@@ -262,7 +262,7 @@ std::string of_one_rank(const CauseFacts& facts, const StepCause& c) {
   return out;
 }
 
-/// What a rule adds about its check and the rivals that it excludes.
+/// Returns a rule's text about its check and the alternatives that it excludes.
 std::string check_of(const CauseFacts& facts, const StepCause& c) {
   switch (c.rule) {
   case CauseRule::kLoader:
@@ -400,7 +400,7 @@ std::vector<Finding> cause_findings(const CauseFacts& facts) {
 
 std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   constexpr double kLeastPercent = 5;    // as in `top`
-  constexpr double kMostlyWaiting = 0.7; // then the transfers are not the reason
+  constexpr double kMostlyWaiting = 0.7; // above this, the transfers are not the reason
   constexpr std::size_t kWaitedFor = 3;
   const ExposedTime& x = facts.exposed;
   if (!(x.total_ms() * 100 >= kLeastPercent * facts.step_ms) || x.total_ms() <= 0)

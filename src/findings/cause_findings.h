@@ -1,5 +1,5 @@
-// The causes of a run (analyses/job/causes.h) as findings: what happens, the numbers behind it and
-// what was excluded, what to do.
+// The causes of a run (analyses/job/causes.h) as findings: the effect, its numbers and the excluded
+// alternatives, and what to do.
 #pragma once
 
 #include "analyses/job/causes.h"
@@ -11,17 +11,18 @@
 
 namespace rankscope {
 
-/// Most gain first. Value and interval are the gain of a step.
+/// Returns the causes as findings, largest gain first. Value and interval are the gain per step.
 [[nodiscard]] std::vector<Finding> cause_findings(const CauseFacts& facts);
-/// Communication that nothing overlaps, at least 5 % of a step: waiting for late ranks and
-/// transfer.
+/// Returns a finding on communication without overlap of at least 5 % of a step: waiting for late
+/// ranks and transfer.
 [[nodiscard]] std::optional<Finding> exposed_time_finding(const CauseFacts& facts);
-/// "gains 30.0 ms (29.0 to 31.0)", "gains at most 17.4 ms"; "" where the graph explains too little.
+/// Returns "gains 30.0 ms (29.0 to 31.0)", "gains at most 17.4 ms", or "" where the graph explains
+/// too little.
 [[nodiscard]] std::string gain_text(const CauseFacts& facts, const StepCause& cause);
-/// "step 12 is left out: ...".
+/// Returns "step 12 is left out: ...".
 [[nodiscard]] std::string boundary_step_text(const BoundaryStep& step);
-/// Why signs of causes are not reported, one line for each rule and reason, and what the trace
-/// does not contain.
+/// Returns why some signs of causes are not reported, one line for each rule and reason, and what
+/// the trace does not contain.
 [[nodiscard]] std::vector<std::string> unsaid_lines(const CauseFacts& facts);
 
 /// A row of remedies.def.
@@ -30,7 +31,7 @@ struct Remedy {
   std::string_view applies_to, text, source, checked;
 };
 [[nodiscard]] const Remedy& remedy_of(CauseRule rule);
-/// The catalogue: a row for each rule, in the order of CauseRule.
+/// The help of one rule. The catalogue has one row per rule, in the order of CauseRule.
 struct CauseRuleHelp {
   std::string_view id, question, detection;
 };

@@ -13,10 +13,10 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostSlowGroups = 4; ///< that have a finding each
-constexpr std::size_t kMostClocks = 8;     ///< the sheet has them all
+constexpr std::size_t kMostSlowGroups = 4; ///< the most slow groups with a separate finding
+constexpr std::size_t kMostClocks = 8;     ///< the most clocks in the text; the sheet has all
 
-/// Profiler steps of the traces; 0: they have fewer than two.
+/// Returns the number of profiler steps in the traces; 0: fewer than two.
 std::size_t steps_of(const CollectiveFacts& facts) {
   std::size_t out = 0;
   for (const Straggler& s : facts.stragglers)
@@ -53,7 +53,7 @@ void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
                               number3(ns_to_ms(x.dur_ns)), percent_text(x.exposed_percent())));
   f.evidence = fmt::format("{}; exposed: neither compute nor copies run meanwhile",
                            counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
-  const bool one_clock = std::ranges::all_of( // else starts of ranks cannot be compared
+  const bool one_clock = std::ranges::all_of( // otherwise starts of ranks cannot be compared
       facts.clocks, [](const RankClock& c) { return c.offset.aligned(); });
   if (x.told_ns > 0 && one_clock)
     f.evidence += fmt::format("; {} ms of its time waits for the last member to start",

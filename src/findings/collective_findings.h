@@ -1,4 +1,4 @@
-// What the collectives of a run show.
+// Findings about the collectives of a run.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -13,21 +13,24 @@
 
 namespace rankscope {
 
-/// Late ranks, slow links and collectives, the most exposed kind, and what the values leave out.
+/// Returns findings on late ranks, on slow links and collectives, on the most exposed kind, and on
+/// data that the values leave out.
 [[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts);
 
-/// A slow link between the members of a group. `steps` of the traces; 0: fewer than two.
+/// Returns the finding of a slow link between the members of a group. `steps`: number of steps in
+/// the traces; 0: fewer than two.
 [[nodiscard]] Finding slow_link_finding(const SlowGroup& group, std::size_t steps);
 
-/// collective_tables() with their findings in front.
+/// Returns collective_tables() preceded by their findings.
 [[nodiscard]] Report collective_report(const CollectiveFacts& facts,
                                        const CollectiveOptions& options);
 
-/// Puts the findings in front of the other tables.
+/// Inserts the findings before the other tables.
 void put_findings_first(Report& report, std::span<const Finding> findings);
 
-/// The part of a run's communication time that waits for the last member, 0 to 1. The transfer is
-/// what the last member's kernel takes. None where collectives lack members.
+/// Returns the fraction of a run's communication time spent waiting for the last member, 0 to 1.
+/// The transfer time is the duration of the last member's kernel. Empty where collectives lack
+/// members.
 [[nodiscard]] std::optional<double> waiting_share(const ConfigurationRanks& run,
                                                   std::span<const SyncSummary> collectives);
 

@@ -14,16 +14,16 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostChanges = 5; ///< of each list that have a finding each
+constexpr std::size_t kMostChanges = 5; ///< the most changes of each list with a separate finding
 constexpr std::size_t kLabelWidth = 28;
-constexpr double kDependentRuns = 0.3; ///< lag-1 correlation of steps that is worth a note
+constexpr double kDependentRuns = 0.3; ///< the least lag-1 correlation of steps for a note
 
-/// The runs of one comparison, as sentences name them.
+/// The names of the two runs of one comparison in sentences.
 struct Sides {
-  std::string base, test;                     ///< labels, short enough for a headline
-  std::string label;                          ///< of the test, in full
-  std::string before;                         ///< of subjects: "" with one test
-  std::string note;                           ///< ends evidence where the noise is assumed
+  std::string base, test; ///< labels, short enough for a headline
+  std::string label;      ///< full label of the test
+  std::string before;     ///< prefix of subjects; "" with one test
+  std::string note;       ///< last text of the evidence where the noise is assumed
   std::map<std::string, std::string> kernels; ///< short names by full name
 };
 
@@ -40,7 +40,7 @@ FindingScope compared_scope(std::size_t steps) {
   return steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;
 }
 
-/// The interval in the direction of the word: -3 to -1 of something shorter is "1 to 3".
+/// Returns the interval in the direction of the word: -3 to -1 of something shorter is "1 to 3".
 std::string interval_amounts(double difference, double low, double high) {
   return difference < 0 ? range3(-high, -low) : range3(low, high);
 }
@@ -142,7 +142,7 @@ Finding changed_metric(const DashboardRow& row, const DashboardCell& cell, const
   return out;
 }
 
-/// The metrics without a verdict, by the reason: one note each.
+/// Collects the metrics without a verdict by reason: one note per reason.
 class OtherMetrics {
 public:
   void add(const DashboardRow& row, const DashboardCell& cell) {
@@ -209,7 +209,7 @@ void add_metric_findings(const Comparison& c, std::size_t i, const Sides& sides,
   others.findings(sides, c.rule.threshold_percent, out);
 }
 
-// ---- what the difference of the step time consists of
+// ---- parts of the step time difference
 
 void set_change(Finding& out, const Change& row, const WhatChanged& changed) {
   out.value = row.difference_ms;
@@ -226,7 +226,7 @@ std::string over_comparisons(std::size_t comparisons) {
   return comparisons > 1 ? fmt::format(" over {} comparisons", comparisons) : std::string();
 }
 
-/// "95 % CI 0.087 to 0.146 ms over 68 comparisons", in the direction of the word.
+/// Returns "95 % CI 0.087 to 0.146 ms over 68 comparisons", in the direction of the word.
 std::string change_interval(const Change& row, std::size_t comparisons) {
   return fmt::format("95 % CI {} ms{}",
                      interval_amounts(row.difference_ms, *row.low_ms, *row.high_ms),
@@ -274,7 +274,7 @@ Finding step_time_finding(const WhatChanged& changed, const Sides& sides) {
   return out;
 }
 
-/// Short names of the kernels that have a finding: distinct where the full names are.
+/// Returns short names for the kernels with a finding. They differ wherever the full names differ.
 std::map<std::string, std::string> kernel_names_of(const WhatChanged& changed) {
   std::set<std::string> full;
   std::size_t replaced = 0;
@@ -296,13 +296,13 @@ std::map<std::string, std::string> kernel_names_of(const WhatChanged& changed) {
   return out;
 }
 
-/// The short name of a kernel, any other name as it is.
+/// Returns the short name of a kernel; any other name is unchanged.
 const std::string& name_of(const std::string& name, const Sides& sides) {
   const auto found = sides.kernels.find(name);
   return found == sides.kernels.end() ? name : found->second;
 }
 
-/// "Kernel K" or "Idle time", then `rest`, with the name as short as the headline needs.
+/// Sets the headline to "Kernel K" or "Idle time", then `rest`. The name is shortened to fit.
 void set_change_headline(Finding& out, const Change& row, const Sides& sides,
                          const std::string& rest) {
   constexpr std::size_t kShortest = 16;
@@ -316,7 +316,7 @@ void set_change_headline(Finding& out, const Change& row, const Sides& sides,
                         rest);
 }
 
-/// The names of a row that no other row of its list has.
+/// Returns the names of a row, which are unique in its list.
 std::string change_subject(const Change& row) {
   std::string out = row.name;
   if (!row.op.empty() && row.what != "operator")
@@ -327,7 +327,7 @@ std::string change_subject(const Change& row) {
 }
 
 std::string part_of_difference(const Change& row) {
-  constexpr double kShown = 0.5; // else it rounds to 0 or -0
+  constexpr double kShown = 0.5; // a smaller value rounds to 0 or -0
   return row.share_percent && std::abs(*row.share_percent) >= kShown
              ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
              : std::string();
@@ -369,14 +369,15 @@ Finding work_finding(const Change& row, const WhatChanged& changed, const Sides&
   return out;
 }
 
-/// A step against the baseline's mean step: its own difference, not its part of the mean's.
+/// Compares a step with the baseline's mean step. The value is the step's own difference, not its
+/// part of the mean difference.
 Finding step_finding(const Change& row, const WhatChanged& changed, const Sides& sides) {
   Finding out = finding_of(rules::changed_steps, "step", sides.before + row.name);
   const double difference = row.test_ms - row.base_ms;
   const auto steps = static_cast<double>(changed.steps.rows.size());
   set_change(out, row, changed);
   set_interval(out, difference, steps * (*row.high_ms - *row.low_ms) / 2, Unit::kMs);
-  out.cost_ms.reset(); // of this step, not per step
+  out.cost_ms.reset(); // the cost is that of one step, not a mean per step
   set_headline(out,
                fmt::format("Step {} of {} takes {} ms, {} ms {} than the mean step of {}", row.name,
                            sides.test, number3(row.test_ms), number3(std::fabs(difference)),
@@ -439,7 +440,7 @@ Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
   return out;
 }
 
-/// Kernels in the place of others whose times do not differ.
+/// Adds kernels that replace others and whose times do not differ.
 void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Finding>& out) {
   std::size_t replaced = 0;
   for (std::size_t i = changed.work.told; i < changed.work.rows.size(); ++i) {
@@ -474,7 +475,7 @@ void add_changes(const WhatChanged& changed, const Sides& sides, std::vector<Fin
   const auto add_list = [&](const ChangeList& list, const char* one, const char* many,
                             Finding (*finding)(const Change&, const WhatChanged&, const Sides&)) {
     std::vector<const Change*> rows;
-    for (std::size_t i = 0; i < list.told; ++i) // of operators: idle time is in the first list
+    for (std::size_t i = 0; i < list.told; ++i) // operators only: idle time is in the first list
       if (&list != &changed.operators || list.rows[i].what == "operator")
         rows.push_back(&list.rows[i]);
     for (std::size_t i = 0; i < std::min(kMostChanges, rows.size()); ++i)

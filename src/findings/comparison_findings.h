@@ -1,4 +1,4 @@
-// What a comparison of runs shows.
+// Findings of a comparison of runs.
 #pragma once
 
 #include "analyses/compare/compare_runs.h"
@@ -10,19 +10,20 @@
 namespace rankscope {
 
 struct ComparisonFindings {
-  std::vector<Finding> notes; ///< what makes the runs hard to compare: read them before any value
-  std::vector<std::vector<Finding>> metrics; ///< by test: key metrics
-  std::vector<std::vector<Finding>> changes; ///< by test: the step time and what its difference is
+  std::vector<Finding> notes;                ///< facts that make a comparison hard: read them first
+  std::vector<std::vector<Finding>> metrics; ///< per test: key metrics
+  std::vector<std::vector<Finding>> changes; ///< per test: step time and parts of its change
 
-  [[nodiscard]] std::vector<Finding> all() const; ///< notes, then test by test
+  [[nodiscard]] std::vector<Finding> all() const; ///< notes, then the findings of each test
 };
-/// Differences are test - baseline. With several tests each subject begins with the test's label.
+/// Returns the findings of a comparison. Differences are test - baseline. With several tests each
+/// subject begins with the test's label.
 [[nodiscard]] ComparisonFindings comparison_findings(const Comparison& comparison);
 
-/// That two runs (or reports) look like different programs.
+/// Reports that two runs (or reports) look like different programs.
 [[nodiscard]] Finding different_workload(const WorkloadOverlap& overlap, const std::string& base,
                                          const std::string& test);
-/// That means are over different numbers of ranks.
+/// Reports that means are over different numbers of ranks.
 [[nodiscard]] Finding different_ranks(const ComparedRun& base, const ComparedRun& test);
 
 } // namespace rankscope

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// Decimals for three significant digits.
+/// Returns the number of decimals for three significant digits.
 int decimals3(double value) {
   const double size = std::fabs(value);
   if (!(size > 0) || !std::isfinite(size))

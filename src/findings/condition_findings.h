@@ -14,11 +14,12 @@ enum class ConditionState : std::uint8_t { kPassed, kRegression, kUnjudged };
 
 struct JudgedCondition {
   ConditionState state = ConditionState::kPassed;
-  Finding finding; ///< its evidence has the values, or why they cannot be judged
+  Finding finding; ///< the evidence has the values, or the reason why there is no verdict
 };
 
-/// A regression is significantly worse, by more than `percent`. `row`: of the metric, null where
-/// the dashboard lacks it. `condition`: as the user wrote it, `label`: of the test run.
+/// Judges a condition. A regression is significantly worse, by more than `percent`. `row`: row of
+/// the metric, null where the dashboard lacks it. `condition`: as the user wrote it. `label`: label
+/// of the test run.
 [[nodiscard]] JudgedCondition judge_condition(const std::string& condition, double percent,
                                               const DashboardRow* row, std::size_t test,
                                               const std::string& label);

@@ -20,7 +20,7 @@ ConfigurationNames::ConfigurationNames(const std::vector<ConfigurationRanks>& gr
   for (const auto& [name, of] : values) {
     if (of.size() == 1 && known[name] == groups.size())
       continue;
-    if (of.size() != groups.size() || !parameter_.empty()) { // not one value for each
+    if (of.size() != groups.size() || !parameter_.empty()) { // not one value per group
       parameter_.clear();
       return;
     }

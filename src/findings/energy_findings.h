@@ -1,4 +1,4 @@
-// Why the measured energy of a run is incomplete or uncertain.
+// Findings on incomplete or uncertain energy of a run.
 #pragma once
 
 #include "core/energy_doubt.h"

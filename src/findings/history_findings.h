@@ -1,4 +1,4 @@
-// Where the metrics of many runs change.
+// Findings on changes of metrics over many runs.
 #pragma once
 
 #include "analyses/compare/compared_run.h"
@@ -9,10 +9,11 @@
 
 namespace rankscope {
 
-/// One for each change of a level, or that there is no change, or that the runs are too few.
+/// Returns one finding per change of a level. Without a change, one finding says that there is no
+/// change or that there are too few runs.
 [[nodiscard]] std::vector<Finding> history_findings(const History& history);
 
-/// What to know before any value: runs that do other work than the first, or lack metrics.
+/// Returns notes to read before any value: runs with other work than the first, or without metrics.
 [[nodiscard]] std::vector<Finding> history_notes(const std::vector<ComparedRun>& runs,
                                                  const History& history);
 

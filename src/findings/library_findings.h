@@ -1,4 +1,4 @@
-// What logs of GPU libraries lack.
+// Findings on missing or damaged lines in logs of GPU libraries.
 #pragma once
 
 #include "core/finding.h"
@@ -8,11 +8,11 @@
 
 namespace rankscope {
 
-/// Lines of a library that could not be read; `first` is the first of them.
+/// Reports lines of a library that could not be read; `first` is the first damaged line.
 [[nodiscard]] Finding damaged_log_lines(const std::string& library, std::uint64_t damaged,
                                         std::uint64_t lines, const std::string& first);
 
-/// A traced library without any line.
+/// Reports a traced library whose log has no line.
 [[nodiscard]] Finding silent_library(const std::string& library);
 
 } // namespace rankscope

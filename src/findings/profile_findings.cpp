@@ -25,7 +25,7 @@ std::string listed(const Texts& texts) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Composes the finding of one fact: an overload for each type.
+/// Composes the finding of one fact, with an overload for each type.
 class Composer {
 public:
   explicit Composer(std::string tool) : tool_(std::move(tool)) {}
@@ -275,7 +275,7 @@ public:
   }
 
 private:
-  /// `name`: for subjects that differ, in findings of one rule and tool.
+  /// Makes a finding. `name` makes subjects differ in findings of one rule and tool.
   [[nodiscard]] Finding make(const FindingRule& rule, const std::string& name,
                              const std::string& headline, std::string evidence = "",
                              std::string action = "") const {

@@ -11,7 +11,7 @@ namespace rankscope {
 
 [[nodiscard]] Finding profile_finding(const ProfileFact& fact);
 
-/// One of each, in their order.
+/// Returns one finding per fact, in the order of the facts.
 [[nodiscard]] std::vector<Finding> profile_findings(std::span<const ProfileFact> facts);
 
 } // namespace rankscope

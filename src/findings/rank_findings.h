@@ -1,4 +1,4 @@
-// Slow and late ranks.
+// Findings on slow and late ranks.
 #pragma once
 
 #include "analyses/collectives/late_ranks.h"
@@ -12,13 +12,13 @@
 
 namespace rankscope {
 
-/// One for each range of slow ranks, the largest excess first; without any, one that says what
-/// could have been seen. With several configurations each rank is described by the one in which it
-/// is slowest. Empty where nothing could be tested.
+/// Returns one finding per range of slow ranks, the largest excess first. Without slow ranks, one
+/// finding gives the smallest excess that the tests could detect. With several configurations, each
+/// rank is described by the one in which it is slowest. Empty if no rank could be tested.
 [[nodiscard]] std::vector<Finding> slow_rank_findings(const SlowRanks& slow);
 
-/// The same of ranks that start collectives late. `per_node`: GPUs of a node; 0 = unknown. `links`:
-/// groups behind a slow link, which makes their members late elsewhere.
+/// Returns such findings for ranks that start collectives late. `per_node`: GPUs of a node; 0 =
+/// unknown. `links`: groups behind a slow link, which makes their members late elsewhere.
 [[nodiscard]] std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_node,
                                                       std::span<const SlowGroup> links);
 

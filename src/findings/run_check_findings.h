@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// `run`: its label. Differences from the setting first.
+/// Returns the findings, with differences from the setting first. `run`: label of the run.
 [[nodiscard]] std::vector<Finding> run_check_findings(const std::string& run,
                                                       const RunCheck& check);
 

@@ -28,7 +28,7 @@ std::string over_ranks(const ShownRun& run) {
                                      : std::string("One rank");
 }
 
-/// Value, cost and headline: "... 12.4 ms, 18.2 % of the time".
+/// Sets value, cost and headline: "... 12.4 ms, 18.2 % of the time".
 Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, double percent,
                      const char* what) {
   Finding out = finding_about(rule, run);
@@ -41,7 +41,7 @@ Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, do
   return out;
 }
 
-/// The longest stretch of idle time with this cause.
+/// Returns the longest interval of idle time with this cause.
 std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCause cause) {
   std::optional<FindingPlace> out;
   for (const RankRecord* r : ranks.ranks) {
@@ -52,8 +52,8 @@ std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCa
   return out;
 }
 
-/// Whether the calls of a row take longer where collectives overlap them, at a level for one of
-/// `rows` rows.
+/// Adds whether the calls of a row take longer when collectives overlap them. The level is for one
+/// of `rows` rows.
 void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   if (std::isnan(row.slowdown_us)) {
     out.evidence += row.longest_overlap_percent() > 0

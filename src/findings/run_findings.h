@@ -1,4 +1,4 @@
-// The time of one configuration: the findings that top and analyze share.
+// Findings on the time of one configuration, shared by top and analyze.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"
@@ -16,28 +16,29 @@ namespace rankscope {
 /// A run, or one configuration of several.
 struct ShownRun {
   const ConfigurationRanks* ranks = nullptr;
-  std::string label; ///< of the configuration; empty: the only one
-  std::string name;  ///< in sentences
+  std::string label; ///< label of the configuration; empty: there is only one
+  std::string name;  ///< name in sentences
 };
 
-/// Share of the time from which it is worth a finding, percent.
+/// The least fraction of the time for a finding, percent.
 inline constexpr double kWorthAFinding = 5;
 
-/// `waiting`: waiting_share(). None below kWorthAFinding.
+/// Empty below kWorthAFinding. `waiting`: waiting_share().
 [[nodiscard]] std::optional<Finding> exposed_finding(const ShownRun& run,
                                                      std::optional<double> waiting);
-/// None below kWorthAFinding, or where no cause is known.
+/// Empty below kWorthAFinding, or where the cause is unknown.
 [[nodiscard]] std::optional<Finding> idle_finding(const ShownRun& run);
 
-/// `contention`: contention_of(run); `comparisons`: for the level of its interval. `where`: follows
-/// the evidence. None where it is not significant.
+/// Empty where the effect is not significant. `contention`: contention_of(run). `comparisons`: for
+/// the level of its interval. `where`: text after the evidence.
 [[nodiscard]] std::optional<Finding> contention_finding(const ShownRun& run,
                                                         const std::optional<Estimate>& contention,
                                                         std::size_t comparisons,
                                                         const std::string& where);
 
-/// The GEMMs with the largest spread, at most `most`, an operator with its shape once. The level of
-/// their intervals is for all rows of the facts, from which they were chosen.
+/// Returns findings on the GEMMs with the largest spread, at most `most`, each operator with its
+/// shape once. The level of their intervals is for all rows of the facts, from which they were
+/// chosen.
 [[nodiscard]] std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most);
 
 } // namespace rankscope

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kSettingWidth = 40;
 
-/// "12.3 ms per step", "12.3".
+/// Returns "12.3 ms per step" or "12.3".
 std::string setting_value(double value, const SettingMetric& metric) {
   return number3(value) + (metric.unit.empty() ? "" : " " + metric.unit);
 }
 
-/// Times have a unit; a metric of the user's may be anything.
+/// Returns ms for times; energy and user-defined metrics have no Unit.
 Unit setting_unit(const SettingMetric& metric) {
   return metric.unit.empty() || metric.is_energy ? Unit::kNone : Unit::kMs;
 }
@@ -94,7 +94,7 @@ Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
   return out;
 }
 
-/// Settings with a single run, or with two equal runs each: no interval.
+/// Reports settings without an interval: those with a single run, or with two equal runs each.
 Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& metric) {
   std::vector<std::string> values;
   std::vector<std::string> labels;
@@ -103,7 +103,7 @@ Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& me
     values.push_back(fmt::format("{}: {}", one.label, setting_value(one.mean, metric)));
   }
   const bool compared = !verdict.others.empty();
-  if (!compared && !verdict.equal_runs && verdict.best.runs > 1) // the only one with several runs
+  if (!compared && !verdict.equal_runs && verdict.best.runs > 1) // only one has several runs
     values.push_back(fmt::format("{}: {} over {} runs", verdict.best.label,
                                  setting_value(verdict.best.mean, metric), verdict.best.runs));
   Finding out = finding_of(rules::untested_settings, "settings", joined(labels, "and"));

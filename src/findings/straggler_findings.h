@@ -1,4 +1,4 @@
-// What stragglers cost a pipeline-parallel job (analyses/job/stragglers.h), as findings.
+// Findings on the cost of stragglers in a pipeline-parallel job (analyses/job/stragglers.h).
 #pragma once
 
 #include "analyses/job/whatif.h"
@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// Of a pipeline-parallel job whose slowdown is at least 1.03. Ranks of other runs are named by
-/// `top` and `why`, which test them.
+/// Returns findings for a pipeline-parallel job whose slowdown is at least 1.03. `top` and `why`
+/// test and name the ranks of other runs.
 [[nodiscard]] std::vector<Finding> straggler_findings(const WhatIfFacts& facts);
 
 } // namespace rankscope

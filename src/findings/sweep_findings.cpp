@@ -30,12 +30,13 @@ std::string percent_estimate(const Estimate& e, double alpha) {
   return fmt::format("{} ({})", percent_text(e.value * 100), percent_range(e, alpha));
 }
 
-/// Those that do not differ significantly from the best, the best first, with the largest mean.
+/// The configurations that do not differ significantly from the best, best first, with the largest
+/// mean.
 struct Fastest {
   std::vector<const ConfigurationRanks*> groups;
   double high_ms = 0;
-  double not_excluded_ms = 0; ///< upper end of the interval of a difference among them
-  double half_width = 0;      ///< largest of those intervals
+  double not_excluded_ms = 0; ///< upper end of the interval of a difference between them
+  double half_width = 0;      ///< half width of the widest such interval
 };
 
 Fastest fastest_of(const StepRanking& r) {
@@ -51,7 +52,7 @@ Fastest fastest_of(const StepRanking& r) {
   return out;
 }
 
-/// "; step 7 of 512 threads is left out (rank 1: 12.3 ms longer than its median)", or nothing.
+/// Returns "; step 7 of 512 threads is left out (rank 1: 12.3 ms longer than its median)", or "".
 std::string left_out_note(const StepRanking& r, const ConfigurationNames& names) {
   constexpr std::size_t kMostNamed = 2;
   std::string out;
@@ -67,8 +68,8 @@ std::string left_out_note(const StepRanking& r, const ConfigurationNames& names)
   return out;
 }
 
-/// The configurations with the shortest time of one kind. `verb_one`, `verb_many`: "is fastest",
-/// "are fastest"; `same`: what does not differ when none does.
+/// Returns the configurations with the shortest time of one kind. `verb_one`, `verb_many`: "is
+/// fastest", "are fastest". `same`: the text when no configuration differs.
 Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
                         const ConfigurationNames& names, const char* verb_one,
                         const char* verb_many, const char* same) {
@@ -132,7 +133,7 @@ void add_slower(const StepRanking& r, const ConfigurationNames& names, std::vect
   }
 }
 
-/// Without steps the means are all there is.
+/// Returns the configuration with the lowest mean. Without steps, only means are known.
 Finding lowest_mean(const std::vector<ConfigurationRanks>& groups,
                     const ConfigurationNames& names) {
   const auto lowest = std::min_element(
@@ -166,7 +167,7 @@ Finding different_work(const SweepJudgement& sweep, const ConfigurationNames& na
   return out;
 }
 
-/// The checks that are significant, or the result of all of them.
+/// Returns the significant checks, or the result of all checks.
 std::string cause_text(const Cause& c, const std::string& base) {
   std::vector<std::string> causes;
   const auto more = c.more_contention();
@@ -221,7 +222,8 @@ void add_causes(const SweepJudgement& sweep, const ConfigurationNames& names,
   }
 }
 
-/// A configuration that hides more communication and computes longer, when both are significant.
+/// Adds a configuration that hides more communication but computes longer, when both are
+/// significant.
 void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
                std::vector<Finding>& out) {
   if (!sweep.total || !sweep.comm || sweep.comm->best == sweep.total->best)
@@ -250,7 +252,8 @@ void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
   out.push_back(std::move(f));
 }
 
-/// Links that are slow in most configurations, each once: where it is slowest.
+/// Adds each link that is slow in most configurations once, for the configuration where it is
+/// slowest.
 void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
                      std::vector<Finding>& out) {
   struct SweepLink {
@@ -258,7 +261,7 @@ void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
     const ConfigurationCollectives* of = nullptr;
     std::size_t configurations = 0;
   };
-  std::map<std::string, SweepLink> links; // by ranks
+  std::map<std::string, SweepLink> links; // key: ranks
   for (const ConfigurationCollectives& c : facts.collectives)
     for (const SlowGroup& g : slow_groups(c.summary)) {
       SweepLink& link = links[g.row->group_ranks];
@@ -284,7 +287,7 @@ void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
   }
 }
 
-/// Contention in most configurations, whatever the differences between them are.
+/// Adds contention that is present in most configurations, even if they differ in it.
 void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names,
                     std::vector<Finding>& out) {
   const bool alone = sweep.groups.size() == 1;
@@ -311,7 +314,7 @@ void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names
             : fmt::format("; significant in {} of {} configurations, most here", found, checked)));
 }
 
-/// Work whose operators and shapes are unknown.
+/// Adds work whose operators and shapes are unknown.
 void add_graphs(const std::vector<RankRecord>& records, bool several, std::vector<Finding>& out) {
   const RankRecord* most = nullptr;
   std::size_t ranks = 0;
@@ -347,7 +350,7 @@ void add_graphs(const std::vector<RankRecord>& records, bool several, std::vecto
   out.push_back(std::move(f));
 }
 
-/// The fastest is at the end of the values that were tried, and all others are slower.
+/// Adds a note if the fastest value is at an end of the tried values and all others are slower.
 template <class Value>
 void add_edge(const std::vector<ConfigurationRanks>& groups, const StepRanking& total,
               const char* what, const Value& value, std::vector<Finding>& out) {
@@ -375,8 +378,8 @@ void add_edge(const std::vector<ConfigurationRanks>& groups, const StepRanking& 
 }
 
 void add_edges(const SweepJudgement& sweep, std::vector<Finding>& out) {
-  // where the correlation is assumed the intervals allow for it; where it was measured, runs have
-  // to be repeated
+  // If the correlation is assumed, the intervals allow for it. If it was measured, runs have to be
+  // repeated.
   if (!sweep.total || (sweep.total->dependence >= kNotedDependence &&
                        sweep.total->dependence != kAssumedDependence))
     return;
@@ -388,7 +391,7 @@ void add_edges(const SweepJudgement& sweep, std::vector<Finding>& out) {
       out);
 }
 
-/// What takes time in the fastest configuration.
+/// Adds the work that takes time in the fastest configuration.
 void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
                const ConfigurationNames& names, std::vector<Finding>& out) {
   const auto least = [](const ConfigurationRanks& a, const ConfigurationRanks& b) {

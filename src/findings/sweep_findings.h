@@ -1,4 +1,4 @@
-// What a sweep shows: the answer, the reasons, what to do next.
+// Findings of a sweep: the answer, the reasons, what to do next.
 #pragma once
 
 #include "analyses/sweep/sweep.h"
@@ -11,15 +11,15 @@
 
 namespace rankscope {
 
-/// In the order of their importance: which configurations are fastest and what the others cost,
-/// why, what takes time, which GEMMs vary. The facts' own findings are not read.
+/// Returns the findings by importance: the fastest configurations and the cost of the others, the
+/// reasons, the work that takes time, and the GEMMs that vary. The facts' own findings are not
+/// read.
 [[nodiscard]] std::vector<Finding> sweep_findings(const SweepFacts& facts);
-/// The same where the tests were made before.
+/// Returns these findings when the tests were made before.
 [[nodiscard]] std::vector<Finding> sweep_findings(const SweepFacts& facts,
                                                   const SweepJudgement& judgement);
 
-/// Findings as text: the answer in one paragraph, a line for each reason, a line for
-/// each thing to do.
+/// Findings as text: the answer in one paragraph, one line per reason and one line per action.
 struct AnswerText {
   std::string answer;
   std::vector<std::string> reasons, actions;

@@ -9,8 +9,9 @@
 
 namespace rankscope {
 
-/// `facts`: top_facts() of the parts. Findings over ranks are those of `analyze` and `collectives`;
-/// `collectives` may be null, as may `causes`, of which the first three come first.
+/// Returns the findings of a run. `facts`: top_facts() of the parts. Findings over ranks are the
+/// same as in `analyze` and `collectives`. `collectives` and `causes` may be null. The first three
+/// causes are the first findings.
 [[nodiscard]] std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
                                                 const CollectiveFacts* collectives,
                                                 const CauseFacts* causes);

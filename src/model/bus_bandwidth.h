@@ -6,7 +6,8 @@
 
 namespace rankscope {
 
-/// Collective kinds after normalising names (docs/reference/collective-formulas.md 4).
+/// Kinds of collectives, after their names are normalised (docs/reference/collective-formulas.md
+/// 4).
 enum class CollectiveKind {
   kAllReduce,
   kReduceScatter,
@@ -23,9 +24,11 @@ enum class CollectiveKind {
 
 [[nodiscard]] CollectiveKind collective_kind(std::string_view collective_name);
 [[nodiscard]] std::string_view collective_kind_name(CollectiveKind kind);
-/// bus bandwidth / algorithm bandwidth for a group of n; e.g. allreduce, n = 8: 2*7/8 = 1.75.
+/// Returns bus bandwidth / algorithm bandwidth for a group of n; e.g. allreduce, n = 8: 2*7/8 =
+/// 1.75.
 [[nodiscard]] double bus_bandwidth_factor(CollectiveKind kind, std::int64_t n);
-/// Bytes per element of a c10d dtype name ("Float", "BFloat16", "Float8_e4m3fn"); 0 = unknown.
+/// Returns bytes per element of a c10d dtype name ("Float", "BFloat16", "Float8_e4m3fn"); 0 =
+/// unknown.
 [[nodiscard]] int dtype_bytes(std::string_view dtype);
 
 } // namespace rankscope

@@ -23,8 +23,8 @@ struct Board {
   std::vector<Peak> peaks;
 };
 
-// Sources: "CU x GHz x flops" are the units, the boost clock and the flops per unit and clock that
-// the vendor documents (CDNA 3 and CDNA 4 white papers, H100 architecture white paper); their
+// Sources: "CU x GHz x flops" are the units, the boost clock and the flops per unit and clock. They
+// are from vendor documents (CDNA 3 and CDNA 4 white papers, H100 architecture white paper). Their
 // product is the dense peak of the data sheet.
 const std::vector<Board>& boards() {
   constexpr const char* kMeasured = "rate that GEMMs reach, GPU file of the reference report";

@@ -14,8 +14,8 @@ namespace rankscope {
 struct GpuArch {
   std::string name;
   double mem_bw_gbps = 0;                                  ///< 1e9 bytes per second
-  std::map<std::string, double, std::less<>> tflops;       ///< by compute spec, e.g. "matrix_bf16"
-  std::map<std::string, std::string, std::less<>> sources; ///< where each built-in peak comes from
+  std::map<std::string, double, std::less<>> tflops;       ///< per compute spec, e.g. "matrix_bf16"
+  std::map<std::string, std::string, std::less<>> sources; ///< source of each built-in peak
   std::string source;                                      ///< kind of the peaks; memory's source
 };
 
@@ -23,11 +23,12 @@ struct GpuArch {
 [[nodiscard]] std::vector<std::string> builtin_gpu_archs();
 
 /// Returns the built-in GPU for a driver's device name ("AMD Instinct MI300X", "NVIDIA H100 80GB
-/// HBM3"); "" for any other, also for GPUs with the same chip but other memory or clocks (PCIe,
-/// NVL).
+/// HBM3"). "" for any other name, also for GPUs that have the same chip but other memory or clocks
+/// (PCIe, NVL).
 [[nodiscard]] std::string recognised_gpu(std::string_view device_name);
 
-/// A built-in name (any case) or a JSON file {name, mem_bw_gbps, max_achievable_tflops{spec: n}}.
+/// Loads a built-in name (any case) or a JSON file {name, mem_bw_gbps, max_achievable_tflops{spec:
+/// n}}.
 Result<GpuArch> load_gpu_arch(const std::string& name_or_path);
 
 /// Returns the spec whose peak bounds work of `spec`: `spec`, or vector_fp32 for 16-bit vector work
@@ -39,10 +40,10 @@ struct Roofline {
   bool compute_bound = false;
 };
 
-/// Tc = flops/peak, Tm = bytes/bandwidth, the larger is the bound. nullopt when the peak of `spec`
-/// is unknown, bytes are unknown or flops are not positive. Where peak_spec() is another's, work is
-/// rated only when memory is the bound even at that peak. Example: 1e12 flops at 100 TFLOPS and 1e9
-/// bytes at 1000 GB/s: Tc = 10 ms, Tm = 1 ms, compute bound, 10000 us.
+/// Tc = flops/peak, Tm = bytes/bandwidth; the larger one is the bound. nullopt when the peak of
+/// `spec` or the bytes are unknown, or flops are not positive. If peak_spec() returns another spec,
+/// work is rated only when memory is the bound even at that peak. Example: 1e12 flops at 100 TFLOPS
+/// and 1e9 bytes at 1000 GB/s: Tc = 10 ms, Tm = 1 ms, compute bound, 10000 us.
 [[nodiscard]] std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec,
                                                double flops, double bytes);
 

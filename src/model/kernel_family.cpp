@@ -41,7 +41,8 @@ bool is_attention(std::string_view lower) {
                         "mla_decode", "mla_prefill", "paged_decode", "reduce_segments"});
 }
 
-/// Products that parse_gemm_kernel() leaves out because their shape says nothing of tiles.
+/// Returns whether a name is a product that parse_gemm_kernel() leaves out, because its shape does
+/// not show a tile.
 bool is_other_product(std::string_view lower) {
   return any_of(lower, {"gemv", "matmul", "fused_moe_kernel", "fmoe", "moe_gemm", "splitk", "nvjet",
                         "cijk_", "custom_cijk"});
@@ -85,7 +86,7 @@ std::string kernel_stem(std::string_view name) {
     }
     if (out.empty() || out.back() != '#')
       out += '#';
-    // "16x128x256": one number, however many factors
+    // "16x128x256" counts as one number, with any number of factors
     if (out.size() >= 3 && out[out.size() - 2] == 'x' && out[out.size() - 3] == '#')
       out.resize(out.size() - 2);
   }

@@ -19,9 +19,9 @@
 namespace rankscope {
 namespace {
 
-/// What of a name is read; the rest of a longer one only goes into its hash.
+/// The part of a name that is read. The rest of a longer name is only used for its hash.
 constexpr std::size_t kReadBytes = 16384;
-constexpr std::size_t kAddedWidth = 22; ///< of the parts added to equal names
+constexpr std::size_t kAddedWidth = 22; ///< most characters of the parts added to equal names
 constexpr std::size_t kAddedParts = 2;
 
 bool decimal(char c) {
@@ -56,7 +56,7 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> set) 
   return std::find(set.begin(), set.end(), text) != set.end();
 }
 
-/// "256x128", "128x64x32"
+/// Returns whether a text is a tile: "256x128", "128x64x32".
 bool is_tile(std::string_view text) {
   return text.find('x') != std::string_view::npos && !text.empty() && decimal(text.front()) &&
          decimal(text.back()) &&
@@ -78,7 +78,7 @@ std::string tile(const GemmKernel& gemm) {
   return out;
 }
 
-/// "BBS", "F8BS", "S": the type of the inputs, the first letters.
+/// Returns the type of the inputs, from the first letters: "BBS", "F8BS", "S".
 std::string tensile_type(std::string_view letters) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes = {
       {{"F8", "f8"},
@@ -121,7 +121,7 @@ std::string tensile(std::string_view name, const GemmKernel& gemm) {
                  tile(gemm), extras});
 }
 
-/// nvjet_TYPES_TILE_KxSTAGES_CLUSTER_..._LAYOUT
+/// Name form: nvjet_TYPES_TILE_KxSTAGES_CLUSTER_..._LAYOUT
 std::string nvjet(std::string_view name, const GemmKernel& gemm) {
   const std::vector<std::string_view> parts = parts_of(name, '_');
   std::string extras;
@@ -139,7 +139,7 @@ std::string nvjet(std::string_view name, const GemmKernel& gemm) {
                  gemm.types == "tst" ? "" : gemm.types, tile(gemm), stages, extras});
 }
 
-/// "bf16bf16", "tf32f32": the first of the types.
+/// Returns the first of several types: "bf16bf16", "tf32f32".
 std::string first_type(std::string_view text) {
   for (const std::string_view type :
        {"bf16", "tf32", "f16", "f32", "f64", "e4m3", "e5m2", "i8", "s8"})
@@ -148,7 +148,7 @@ std::string first_type(std::string_view text) {
   return "";
 }
 
-/// smNN_xmma_KIND_..._TYPES_..._tilesizeMxNxK_...
+/// Name form: smNN_xmma_KIND_..._TYPES_..._tilesizeMxNxK_...
 std::string xmma(std::string_view name) {
   std::string kind;
   std::string type;
@@ -172,7 +172,7 @@ std::string xmma(std::string_view name) {
   return joined({"xmma", kind, letters, type, size, extras, arch.starts_with("sm") ? arch : ""});
 }
 
-/// "s16816gemm", "h884fprop", "sgemm", "scudnn": what is before the kind, and the kind.
+/// Splits "s16816gemm", "h884fprop", "sgemm", "scudnn" into the text before the kind, and the kind.
 std::pair<std::string_view, std::string_view> split_kind(std::string_view part) {
   for (const std::string_view kind : {"gemm", "fprop", "dgrad", "wgrad", "cudnn"})
     if (part.size() > kind.size() && part.ends_with(kind))
@@ -189,8 +189,8 @@ std::string accumulated_type(std::string_view letter) {
                          : std::string(letter);
 }
 
-/// cutlass_ARCH_..._TYPE_sMMAgemm_..._TILE_KxSTAGES_LAYOUT_alignN, ARCH_TYPE_sMMAgemm_... of cuBLAS
-/// and cudnn_MODE_ARCH_scudnn_TILE_...
+/// Name forms: cutlass_ARCH_..._TYPE_sMMAgemm_..._TILE_KxSTAGES_LAYOUT_alignN,
+/// ARCH_TYPE_sMMAgemm_... (cuBLAS) and cudnn_MODE_ARCH_scudnn_TILE_...
 std::string underscored(std::string_view library, std::string_view name) {
   std::string type;
   std::string instruction;
@@ -232,7 +232,8 @@ std::string underscored(std::string_view library, std::string_view name) {
   return joined({library, kind, letters, type, size, depth, instruction, extras, arch});
 }
 
-/// ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...), ncclKernel_AllReduce_RING_LL_Sum_float(...)
+/// Name forms: ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...),
+/// ncclKernel_AllReduce_RING_LL_Sum_float(...)
 std::string nccl(std::string_view name) {
   name = name.substr(0, name.find('('));
   std::vector<std::string_view> parts = parts_of(name, '_');
@@ -258,11 +259,12 @@ std::string nccl(std::string_view name) {
     else
       rest = joined({rest, parts[i]});
   }
-  // the others move bytes: their operation and type are placeholders
+  // other kernels move bytes: their operation and type are placeholders
   return joined({parts.front(), reduces ? type : "", reduces ? operation : "", rest});
 }
 
-/// triton_KIND_fused_OPERATORS_NUMBER: the number first, because it identifies the kernel.
+/// Name form: triton_KIND_fused_OPERATORS_NUMBER. The number is printed first, because it
+/// identifies the kernel.
 std::string triton(std::string_view name) {
   const std::size_t fused = name.find("_fused_");
   if (!name.starts_with("triton_") || fused == std::string_view::npos)
@@ -276,7 +278,7 @@ std::string triton(std::string_view name) {
     number = tail;
     operators = last == std::string_view::npos ? std::string_view() : operators.substr(0, last);
   }
-  // operators of ATen whose names have several words
+  // ATen operators whose names have several words
   static constexpr std::array<std::string_view, 26> kWords = {
       "unsafe_view",        "to_copy",       "constant_pad_nd", "moe_forward",
       "index_put",          "index_select",  "index_add",       "masked_fill",
@@ -305,7 +307,7 @@ std::string triton(std::string_view name) {
   return out;
 }
 
-/// igemm_DIRECTION_ARCH_LAYOUT_TYPE_..._btMxNxK_...: MIOpen's convolutions.
+/// Name form: igemm_DIRECTION_ARCH_LAYOUT_TYPE_..._btMxNxK_... (MIOpen's convolutions)
 std::string igemm(std::string_view name) {
   const std::vector<std::string_view> parts = parts_of(name, '_');
   std::string size;
@@ -318,7 +320,7 @@ std::string igemm(std::string_view name) {
   return size.empty() ? "" : joined({"igemm", head, size});
 }
 
-/// "direct_copy_kernel_cuda" is "copy", "MulFunctor" is "Mul".
+/// Returns the operation's name: "direct_copy_kernel_cuda" is "copy", "MulFunctor" is "Mul".
 std::string operation_name(std::string_view word) {
   static constexpr std::array<std::string_view, 6> kFront = {
       "CUDAFunctor_", "CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "launch_", "direct_", "_"};
@@ -353,7 +355,7 @@ std::string first_type_in(std::string_view list) {
   return types.empty() ? std::string() : types.front();
 }
 
-/// The function that one of PyTorch's kernels has as template argument.
+/// Returns the function in the template arguments of a PyTorch kernel.
 Operation operation_of(std::string_view arguments) {
   Operation out;
   for (std::size_t at = 0; at < arguments.size();) {
@@ -398,7 +400,7 @@ std::string base_name(std::string_view base) {
   return std::string(base);
 }
 
-/// The library's name space; PyTorch's own is left out.
+/// Returns the library's name space; PyTorch's own is left out.
 std::string library_scope(const KernelSymbol& symbol) {
   for (const std::string& scope : symbol.scopes) {
     const bool version = scope.size() > 1 && scope.front() == 'v' &&
@@ -457,7 +459,7 @@ std::string symbol_name(const KernelSymbol& symbol) {
   return out;
 }
 
-/// Names with a grammar of their library; empty for others.
+/// Returns the display name for names with a library's grammar; empty for others.
 std::string library_kernel(std::string_view name) {
   if (name.starts_with("nccl"))
     return nccl(name);
@@ -488,7 +490,7 @@ std::string library_kernel(std::string_view name) {
   }
 }
 
-/// The words in which full names can differ.
+/// Returns the words in which full names can differ.
 std::vector<std::string_view> words_of(std::string_view full) {
   std::vector<std::string_view> out;
   full = full.substr(0, kReadBytes);
@@ -503,11 +505,11 @@ std::vector<std::string_view> words_of(std::string_view full) {
   return out;
 }
 
-/// For names that share a display name: the words of each that not all of them contain, at most
-/// two; names without such words get an empty text.
+/// For names that share a display name, returns at most two words of each that not all of them
+/// contain. Names without such words get an empty text.
 std::vector<std::string> differences(const std::vector<std::string_view>& names) {
   std::vector<std::vector<std::string_view>> words;
-  std::unordered_map<std::string_view, std::size_t> having; // names with the word
+  std::unordered_map<std::string_view, std::size_t> having; // number of names with the word
   for (const std::string_view name : names) {
     words.push_back(words_of(name));
     const std::set<std::string_view> own(words.back().begin(), words.back().end());
@@ -579,7 +581,7 @@ std::vector<std::string> distinct_names(const std::vector<std::string_view>& ful
         do
           made = display + " ~" + hash.substr(0, digits);
         while (!taken.insert(made).second && (digits += 4) <= hash.size());
-        if (digits > hash.size()) // two names of one hash
+        if (digits > hash.size()) // two names have the same hash
           made += "#" + std::to_string(i);
       }
       chosen.emplace(same[i], std::move(made));

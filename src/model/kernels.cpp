@@ -19,7 +19,7 @@ bool triple(std::string_view text, std::size_t at, char head) {
   return true;
 }
 
-/// Position of "C???_A???_B???" (lower-case index triples) or npos.
+/// Returns the position of "C???_A???_B???" (lower-case index triples) or npos.
 std::size_t tensile_head(std::string_view name) {
   for (std::size_t at = name.find('C'); at != std::string_view::npos; at = name.find('C', at + 1))
     if (triple(name, at, 'C') && at + 14 <= name.size() && name[at + 4] == '_' &&
@@ -28,7 +28,7 @@ std::size_t tensile_head(std::string_view name) {
   return std::string_view::npos;
 }
 
-/// Reads "<m>x<n>[x<k>]" at `at`; false when it is not there. "128x64_64x6" gives k = 64 too.
+/// Reads "<m>x<n>[x<k>]" at `at`; returns false for other text. "128x64_64x6" gives k = 64 too.
 bool read_tile(std::string_view text, std::size_t at, GemmKernel& out) {
   const char* p = text.data() + at;
   const char* const end = text.data() + text.size();
@@ -58,7 +58,8 @@ void tile_after(std::string_view name, std::string_view key, GemmKernel& out) {
       return;
 }
 
-/// Layout letters "_tn_", "_nn_" of xmma, cutlass and cublas names: first letter A, second B.
+/// Reads the layout letters "_tn_", "_nn_" of xmma, cutlass and cublas names: first letter A,
+/// second B.
 void layout_letters(std::string_view name, GemmKernel& out) {
   for (std::size_t at = 0; at + 4 <= name.size(); ++at) {
     const auto letter = [](char c) { return c == 't' || c == 'n'; };
@@ -71,7 +72,8 @@ void layout_letters(std::string_view name, GemmKernel& out) {
   }
 }
 
-/// "ampere_sgemm_128x64_tn": the letters at the end, for names without letters in the middle.
+/// Reads the letters at the end of "ampere_sgemm_128x64_tn", for names without letters in the
+/// middle.
 void last_layout_letters(std::string_view name, GemmKernel& out) {
   if (out.transpose_a || name.size() <= 3 || name[name.size() - 3] != '_' ||
       (name.back() != 'n' && name.back() != 't'))
@@ -90,17 +92,18 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
   return std::ranges::any_of(parts, [text](std::string_view part) { return contains(text, part); });
 }
 
-/// Parts of lower-case names that say GEMM, or look like it, and are something else.
+/// Parts of lower-case names that contain GEMM, or look like it, but mean something else.
 constexpr std::array<std::string_view, 21> kNoGemm = {
     // convolution: cuDNN, CUTLASS, MIOpen, CK
     "implicit_gemm", "implicitgemm", "igemm_fwd", "igemm_bwd", "igemm_wrw", "grouped_conv",
     "conv_fwd", "conv_bwd", "convolution", "conv2d", "conv3d", "bwd_weight", "bwd_data",
-    // attention that is built from GEMM blocks
+    // attention built from GEMM blocks
     "attention", "attn", "flash", "fmha",
-    // before or after the product
+    // steps before or after the product
     "splitkreduce", "reducesplitk", "splitk_reduce", "rocblas_gemm_scale"};
 
-/// "gemm" that is not part of "fbgemm"; "wvsplitk" are skinny products of vLLM for ROCm.
+/// Returns whether a name contains "gemm" outside "fbgemm", or "wvsplitk", the skinny products of
+/// vLLM for ROCm.
 bool says_gemm(std::string_view lower) {
   for (std::size_t at = lower.find("gemm"); at != std::string_view::npos;
        at = lower.find("gemm", at + 1))
@@ -121,8 +124,9 @@ GemmLibrary library_of(std::string_view lower) {
   return contains_any(lower, kCublasWords) ? GemmLibrary::kCublas : GemmLibrary::kOther;
 }
 
-/// Inductor names a kernel after all fused operators, so "triton_poi_fused_addmm_relu_0" only adds
-/// the bias: products are in its templates (triton_tem_) and in kernels named after the product.
+/// Returns whether a Triton kernel is a product. Inductor names a kernel after all fused operators,
+/// so "triton_poi_fused_addmm_relu_0" only adds the bias. Products are in its templates
+/// (triton_tem_) and in kernels named after the product.
 bool triton_product(std::string_view lower) {
   constexpr std::string_view kTriton = "triton_";
   std::string_view rest = lower.substr(std::min(kTriton.size(), lower.size()));
@@ -139,21 +143,21 @@ bool triton_product(std::string_view lower) {
   return false;
 }
 
-/// Parts of lower-case names of kernels that talk to other GPUs. Only what a library calls its own
-/// kernels: "allreduce" alone is also a step within a block (WarpAllReduce, BlockAllReduce), and
-/// "combine" and "dispatch" occur in attention and sorting.
+/// Parts of lower-case names of kernels that communicate with other GPUs. Only names that libraries
+/// give their own kernels: "allreduce" alone is also a step within a block (WarpAllReduce,
+/// BlockAllReduce), and "combine" and "dispatch" occur in attention and sorting.
 constexpr std::array<std::string_view, 24> kCommunication = {
     // NCCL, RCCL; MSCCL and MSCCL++
     "nccl", "rccl", "msccl",
     // custom all-reduce of vLLM, SGLang and AITER; quick reduce
     "cross_device_reduce", "cross_device_store", "custom_all_reduce", "customallreduce",
     "quickreduce", "quick_reduce",
-    // one and two shots: PyTorch's symmetric memory, TensorRT-LLM, FlashInfer
+    // one-shot and two-shot: PyTorch's symmetric memory, TensorRT-LLM, FlashInfer
     "one_shot_all_reduce", "two_shot_all_reduce", "oneshotallreduce", "twoshotallreduce",
     "hybridcubemeshallreduce", "allreduce_fusion", "allreducefusion", "multimem_",
     // experts: DeepEP (but not its layout, which only counts tokens), MoRI
     "deep_ep::", "epdispatchint", "epdispatchlowlatency", "epcombineint", "epcombinelowlatency",
-    // one-sided
+    // one-sided communication
     "nvshmem", "rocshmem"};
 
 constexpr std::array<std::string_view, 3> kReferenceCommunication = {"rccl", "nccl",
@@ -177,7 +181,7 @@ GemmKernel tensile_kernel(std::string_view name, std::size_t at) {
   return out;
 }
 
-/// nvjet_tst_128x64_64x8_..._TNT: token 1 = types, token 2 = tile, last token = transposes.
+/// Reads nvjet_tst_128x64_64x8_..._TNT: token 1 = types, token 2 = tile, last token = transposes.
 GemmKernel nvjet_kernel(std::string_view name) {
   GemmKernel out = kernel_of(GemmLibrary::kNvjet);
   const std::string_view last = name.substr(name.rfind('_') + 1);

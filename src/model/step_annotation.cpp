@@ -33,13 +33,13 @@ private:
   std::string_view text_;
 };
 
-/// "sq5sk8sqsq25sqsk40" in parentheses.
+/// Reads "sq5sk8sqsq25sqsk40" in parentheses.
 bool sums(Cursor& c, double& sq, double& sk, double& sqsq, double& sqsk) {
   return c.word("(sq") && c.number(sq) && c.word("sk") && c.number(sk) && c.word("sqsq") &&
          c.number(sqsq) && c.word("sqsk") && c.number(sqsk) && c.word(")");
 }
 
-/// Value of " key=" in a bracketed list, or fallback.
+/// Returns the value of " key=" in a bracketed list, or `fallback`.
 double field(std::string_view body, std::string_view key, double fallback, bool* found = nullptr) {
   for (std::size_t at = body.find(key); at != std::string_view::npos; at = body.find(key, at + 1)) {
     const bool starts = at == 0 || body[at - 1] == ' ' || body[at - 1] == '[';
@@ -83,7 +83,7 @@ std::optional<StepSums> atom(std::string_view name) {
 }
 
 std::int64_t whole(double v) {
-  constexpr double kMost = 4e18; // two of them still fit
+  constexpr double kMost = 4e18; // the sum of two such values still fits
   return static_cast<std::int64_t>(std::min(v, kMost));
 }
 
@@ -112,7 +112,7 @@ std::optional<StepCounts> vllm_counts(std::string_view name) {
   return s;
 }
 
-/// "bs=4" or "bs=4 toks=4096" and nothing else.
+/// Reads "bs=4" or "bs=4 toks=4096" and no other text.
 bool brief_body(std::string_view rest, double& bs, double& toks) {
   Cursor c(rest);
   if (!c.word(" bs=") || !c.number(bs))

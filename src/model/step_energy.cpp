@@ -46,7 +46,7 @@ SpanEnergy EnergyCurve::part_of(const Interval& i, std::int64_t from, std::int64
   return out;
 }
 
-/// The intervals [first, last) come to `joules` by the counter.
+/// Scales the intervals [first, last) to a total of `joules`, the counter's value.
 void EnergyCurve::scale(std::size_t first, std::size_t last, double joules) {
   double sampled = 0;
   for (std::size_t i = first; i < last; ++i)
@@ -58,7 +58,7 @@ void EnergyCurve::scale(std::size_t first, std::size_t last, double joules) {
     if (sampled > joules / 100) {
       one.begin_w *= joules / sampled;
       one.end_w *= joules / sampled;
-    } else if (ns > 0) { // the samples missed all of it: they give no shape
+    } else if (ns > 0) { // the samples have no energy here, so they give no shape
       one.begin_w = one.end_w = joules / (ns / 1e9);
     }
   }
@@ -72,12 +72,12 @@ EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t long
         {a.unix_ns, b.unix_ns, a.watts, b.watts, false, b.unix_ns - a.unix_ns > longest_gap_ns});
   }
   // a segment is from one change of the counter to the next, without gaps
-  std::optional<std::size_t> change; ///< sample at which the counter took its present value
+  std::optional<std::size_t> change; ///< sample at which the counter first had its present value
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (i > 0 && intervals_[i - 1].is_gap)
       change.reset();
     const bool first = i == 0 || intervals_[i - 1].is_gap;
-    const double now = counter_at(samples, i); // not a number compares as false
+    const double now = counter_at(samples, i); // NaN compares as false
     const double before = first ? kNoCounter : counter_at(samples, i - 1);
     if (std::isnan(now) || now < before) {
       change.reset();
@@ -86,7 +86,8 @@ EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t long
         scale(*change, i, now - before);
       change = i;
     }
-    // at the begin, equal values do not show when the counter changed; two different values do
+    // at the beginning, equal values do not show when the counter changed, but two different values
+    // do
     if (!std::isnan(now) && !change && (std::isnan(before) || now < before) &&
         i + 1 < samples.size() && counter_at(samples, i + 1) > now)
       change = i;
@@ -98,7 +99,7 @@ EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t long
   }
 }
 
-/// The interval that has t, the last one that begins at it where several do.
+/// Returns the interval that contains t. If several begin at t, returns the last of them.
 std::size_t EnergyCurve::interval_at(std::int64_t t) const {
   const auto above =
       std::upper_bound(intervals_.begin(), intervals_.end(), t,
@@ -117,7 +118,8 @@ SpanEnergy EnergyCurve::until(std::int64_t t) const {
 }
 
 SpanEnergy EnergyCurve::of(const TimeSpan& span) const {
-  // between two samples, as for kernels: not as the difference of two sums over the run
+  // computed between two samples, as for kernels, and not as the difference of two sums over the
+  // run
   if (!intervals_.empty() && span.begin_ns >= intervals_.front().begin_ns) {
     const Interval& i = intervals_[interval_at(span.begin_ns)];
     if (span.end_ns <= i.end_ns)

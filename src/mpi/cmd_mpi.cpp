@@ -16,7 +16,7 @@ struct JobFlags {
   bool local = false;
 };
 
-/// Returns the runs of the command, each with the settings of the job.
+/// Returns the request with the runs of the command; each run has the settings of the job.
 Result<JobRequest> request_of(const JobContext& here, const JobFlags& f) {
   JobRequest out;
   out.keep_parts = f.keep_parts;
@@ -30,7 +30,7 @@ Result<JobRequest> request_of(const JobContext& here, const JobFlags& f) {
 }
 
 Result<void> run_job(Context& ctx, const JobFlags& f) {
-  JobContext& here = static_cast<JobContext&>(ctx); // main() passes this type
+  JobContext& here = static_cast<JobContext&>(ctx); // main() always passes this type
   if (here.job.size() == 1)
     RS_CHECK(check_single(process_environment()));
   RS_TRY(const JobRequest request, request_of(here, f));

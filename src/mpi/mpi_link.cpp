@@ -1,6 +1,6 @@
 #include "mpi/mpi_link.h"
 
-#define OMPI_SKIP_MPICXX 1 // the C++ bindings that MPI has dropped
+#define OMPI_SKIP_MPICXX 1 // do not include the C++ bindings, which MPI has dropped
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kTag = 1;
 
-/// Replaces MPI_Wait, which spins: a waiting process would take a processor from the others.
+/// Replaces MPI_Wait, which spins: a waiting process would use a processor that others need.
 void wait_for(MPI_Request request) {
   using namespace std::chrono_literals;
   auto nap = 20us;
@@ -34,7 +34,7 @@ class Job final : public MpiJob {
 public:
   Job(int& argc, char**& argv) {
     int level = 0;
-    // other threads read traces; only this one calls MPI
+    // other threads read traces, but only this thread calls MPI
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -54,7 +54,7 @@ public:
   }
   [[nodiscard]] bool first_on_this_machine() const override { return rank_here_ == 0; }
   [[nodiscard]] std::string said_by_first_here(std::string text) override {
-    text.resize(4096); // ends at a zero
+    text.resize(4096); // the text ends at a zero
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, machine_, &request);
     wait_for(request);
@@ -80,7 +80,7 @@ public:
 
   void send(std::string_view bytes, std::size_t to) override {
     MPI_Request request = MPI_REQUEST_NULL;
-    // synchronous: an early send would be buffered in the receiver's memory, or the library's
+    // synchronous: an early message would be buffered in the memory of the receiver or the library
     MPI_Issend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to), kTag,
                MPI_COMM_WORLD, &request);
     wait_for(request);
@@ -98,7 +98,7 @@ public:
   }
 
 private:
-  MPI_Comm machine_ = MPI_COMM_NULL; ///< its processes
+  MPI_Comm machine_ = MPI_COMM_NULL; ///< the processes of this machine
   int rank_ = 0, size_ = 1, on_this_machine_ = 1, rank_here_ = 0;
 };
 

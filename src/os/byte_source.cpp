@@ -23,7 +23,7 @@ std::atomic<std::uint64_t> all_bytes_read{0};
 
 constexpr std::size_t kInputBuffer = std::size_t{256} << 10;
 
-/// The raw file with one buffer, so that compressed streams can look at the bytes that remain.
+/// The raw file with one buffer. Compressed streams can see the bytes that remain in it.
 class RawFile : NonCopyable {
 public:
   explicit RawFile(int fd) : fd_(fd), buffer_(kInputBuffer) {}
@@ -32,7 +32,7 @@ public:
       ::close(fd_);
   }
 
-  /// Makes at least one byte available unless at the end.
+  /// Makes at least one byte available; returns false at the end.
   bool fill() {
     if (begin_ < end_)
       return true;
@@ -141,8 +141,8 @@ private:
     member_ended_ = false;
   }
 
-  /// Another member follows only when the next bytes have the gzip magic; anything else (padding,
-  /// a signature) is ignored, as gzip itself does.
+  /// Starts the next gzip member if the next bytes have the gzip magic. Other bytes (padding, a
+  /// signature) are ignored, as gzip itself does.
   bool next_member() {
     if (!file_->fill() || static_cast<unsigned char>(file_->data()[0]) != 0x1f ||
         (file_->size() > 1 && static_cast<unsigned char>(file_->data()[1]) != 0x8b)) {
@@ -181,7 +181,7 @@ public:
         done_ = true;
       } else if (more || o.pos > before) {
         frame_open_ = hint != 0;
-      } else { // the hint is for a frame that would begin here: ignore it
+      } else { // the hint is for a possible next frame: ignore it
         done_ = true;
         if (frame_open_)
           problem_ = "zstd stream ends early (file truncated?)";
@@ -248,7 +248,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
     return std::unique_ptr<ByteSource>(std::make_unique<GzipSource>(std::move(file), bytes));
   if (file->size() >= 4 && head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd)
     return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(file), bytes));
-  // no tool is known to write it; without this error the bytes would be reported as broken JSON
+  // no known tool writes such traces; without this error the bytes would be reported as broken JSON
   if (file->size() >= 4 && head[0] == 0x04 && head[1] == 0x22 && head[2] == 0x4d && head[3] == 0x18)
     return Error{ErrorCode::kUnreadable, path,
                  "is compressed with LZ4, which rankscope does not read",

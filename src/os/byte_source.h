@@ -1,5 +1,6 @@
-// ByteSource: the bytes of a file after decompression, in order, through one call. Content decides:
-// gzip (one or many members), zstd (one or many frames) or plain; path "-" is standard input.
+// ByteSource: reads the bytes of a file in order, after decompression. The content shows the
+// format: gzip (one or many members), zstd (one or many frames) or plain. Path "-" is standard
+// input.
 #pragma once
 
 #include "base/result.h"
@@ -15,18 +16,18 @@ namespace rankscope {
 class ByteSource {
 public:
   virtual ~ByteSource() = default;
-  /// Opens and sniffs. Errors: no such file, no permission, a directory.
+  /// Opens a file and detects its compression. Errors: no such file, no permission, a directory.
   static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
 
-  /// Fills up to `size` bytes; fewer only at the end, 0 when there is no more. Damage in compressed
-  /// data ends the stream early and is reported by problem().
+  /// Reads up to `size` bytes; fewer only at the end, 0 when no bytes are left. Damaged compressed
+  /// data ends the stream early; problem() reports it.
   [[nodiscard]] std::size_t read(char* out, std::size_t size);
-  /// Returns up to `size` next bytes, which read() returns again: for detecting the format of an
-  /// input that can be read only once (a pipe). Valid until the next call.
+  /// Returns up to `size` next bytes without consuming them, to detect the format of an input that
+  /// can be read only once (a pipe). The view is valid until the next call.
   [[nodiscard]] std::string_view peek(std::size_t size);
-  /// Empty, or why the stream ended early (truncated or corrupt gzip, read error).
+  /// Returns why the stream ended early (truncated or corrupt gzip, read error); "" if it did not.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// Size on disk, 0 when unknown (standard input).
+  /// Returns the size of the file on disk; 0 when unknown (standard input).
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
   [[nodiscard]] bool compressed() const { return compressed_; }
 
@@ -40,7 +41,7 @@ protected:
 
 private:
   std::string seen_;          ///< bytes read by peek()
-  std::size_t seen_used_ = 0; ///< how many of them read() has returned
+  std::size_t seen_used_ = 0; ///< number of these bytes that read() has returned
 };
 
 } // namespace rankscope

@@ -21,7 +21,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::set<std::string> paths;
-  std::string shared; ///< with other processes
+  std::string shared; ///< folder shared with other processes
   std::vector<pid_t> children, guards;
 };
 
@@ -31,7 +31,7 @@ Registry& registry() {
   return *only;
 }
 
-/// Reaps those that have ended.
+/// Reaps the children that have ended.
 void reap(std::vector<pid_t>& children) {
   std::erase_if(children, [](pid_t child) {
     const pid_t ended = ::waitpid(child, nullptr, WNOHANG);
@@ -60,7 +60,7 @@ void end_children(std::vector<pid_t> children, std::vector<pid_t> guards) {
   for (const pid_t guard : guards)
     ::kill(guard, SIGTERM);
   reap_within(children, guards, kGrace);
-  for (const pid_t group : all) // and the processes that they started
+  for (const pid_t group : all) // also ends the processes that the children started
     ::kill(-group, SIGKILL);
   for (const pid_t guard : guards) // the second SIGTERM kills at once
     ::kill(guard, SIGTERM);
@@ -71,8 +71,8 @@ void end_children(std::vector<pid_t> children, std::vector<pid_t> guards) {
   reap_within(children, guards, kGuardsKill); // guards continue without us if necessary
 }
 
-/// Removes files and the content of folders. The folders stay: a library that misses its folder for
-/// temporary files writes these to another folder, where they would remain.
+/// Removes files and the content of folders, but not the folders themselves. A library that misses
+/// its folder for temporary files would write them to another folder, where they would remain.
 void empty_all(const std::set<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ec;
@@ -98,14 +98,15 @@ void remove_all(const std::set<std::string>& paths) {
   }
 }
 
-/// The last process that shares the folder removes it; the others see that it is gone.
+/// The last process that shares the folder removes it. The other processes wait until it no longer
+/// exists.
 void leave_shared(const std::string& folder) {
   constexpr auto kOthersTime = std::chrono::milliseconds(2000);
   constexpr auto kLook = std::chrono::milliseconds(5);
   const auto until = std::chrono::steady_clock::now() + kOthersTime;
   while (::rmdir(folder.c_str()) != 0 && errno != ENOENT) {
     if (std::chrono::steady_clock::now() >= until)
-      return remove_all({folder}); // the others were not asked to end
+      return remove_all({folder}); // the other processes were not asked to end
     std::this_thread::sleep_for(kLook);
   }
 }
@@ -177,7 +178,7 @@ void end_everything() {
   end_children(all.children, all.guards);
   if (!all.paths.empty()) {
     empty_all(all.paths);
-    // a library that writes a reserved name by itself may have been about to open it
+    // wait, because a library may be about to open a reserved name
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
     remove_all(all.paths);
   }

@@ -9,12 +9,12 @@
 
 namespace rankscope {
 
-/// Waits for a notification, which may be a spurious one.
+/// Waits for a notification; spurious wake-ups are possible.
 inline void wait_on(std::condition_variable& condition, std::unique_lock<std::mutex>& lock) {
   pthread_cond_wait(condition.native_handle(), lock.mutex()->native_handle());
 }
 
-/// Waits until `ready()`, which runs with the lock.
+/// Waits until `ready()` returns true. `ready` runs with the lock.
 template <typename Ready>
 void wait_on(std::condition_variable& condition, std::unique_lock<std::mutex>& lock, Ready ready) {
   while (!ready())

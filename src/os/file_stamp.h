@@ -12,7 +12,7 @@ struct FileStamp {
   std::int64_t written_ns = 0; ///< unix time
   bool operator==(const FileStamp&) const = default;
 };
-/// Returns nothing when the path does not exist or is not accessible.
+/// Returns the stamp of a file; empty when the path does not exist or is not accessible.
 [[nodiscard]] std::optional<FileStamp> file_stamp(const std::string& path);
 
 } // namespace rankscope

@@ -1,6 +1,6 @@
 // Opens SQLite databases of unknown origin as SQLite's page "Defense Against The Dark Arts"
-// advises: read only, no code of the file runs, and work and texts are bounded. In a header, since
-// this layer does not link SQLite.
+// advises: read only, no code from the file runs, and work and text sizes are limited. All code is
+// in this header because this layer does not link SQLite.
 #pragma once
 
 #include "base/percent_encoding.h"
@@ -15,15 +15,17 @@
 
 namespace rankscope {
 
-/// Limits the cost of queries on one database. A scan takes some ten steps per row and at most the
-/// table's bytes of text; rows that share pages of the file can give far more text than the file.
+/// Limits the cost of queries on one database. A scan takes some ten steps per row and at most as
+/// many bytes of text as the table has. Rows that share pages can give far more text than the file
+/// has.
 struct SqliteBudget {
   explicit SqliteBudget(std::uint64_t file_bytes)
       : steps_left(20'000'000 + 50 * file_bytes),
         text_bytes_left((std::uint64_t{64} << 20U) + 16 * file_bytes) {}
   std::uint64_t steps_left, text_bytes_left;
 
-  /// Returns false, and sets the rest to 0, when `bytes` is more than the rest.
+  /// Subtracts `bytes` from the remaining text budget. Returns false, and sets the remainder to 0,
+  /// when it is not enough.
   bool spend_text(std::uint64_t bytes) {
     const bool enough = bytes <= text_bytes_left;
     text_bytes_left = enough ? text_bytes_left - bytes : 0;
@@ -36,16 +38,17 @@ using SqliteHandle = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 namespace foreign_sqlite {
 
 inline constexpr int kStepsPerCheck = 1000;
-inline constexpr int kLongestText = 1 << 24; // bytes of one name or of an environment
+inline constexpr int kLongestText = 1 << 24; // bytes of a name or of an environment
 
-/// For sqlite3_progress_handler: a result other than 0 ends the query.
+/// Callback for sqlite3_progress_handler: a nonzero result ends the query.
 inline int count_steps(void* steps_left) {
   std::uint64_t& left = *static_cast<std::uint64_t*>(steps_left);
   left -= std::min<std::uint64_t>(left, kStepsPerCheck);
   return left == 0 ? 1 : 0;
 }
 
-/// For sqlite3_set_authorizer: allows columns of tables and the functions that our queries call.
+/// Callback for sqlite3_set_authorizer: allows table columns and the functions that our queries
+/// call.
 inline int authorize(void*, int action, const char* name, const char* function, const char*,
                      const char* view) {
   const auto is_one_of = [](const char* text, std::initializer_list<std::string_view> known) {
@@ -59,8 +62,8 @@ inline int authorize(void*, int action, const char* name, const char* function, 
 
 } // namespace foreign_sqlite
 
-/// Opens `file`. `immutable`: no process writes it, so SQLite locks nothing and creates no file
-/// next to it. Returns null when it cannot be opened. `budget` must outlive the handle.
+/// Opens `file`; returns null when that fails. `immutable`: no process writes the file, so SQLite
+/// uses no locks and creates no file next to it. `budget` must outlive the handle.
 inline SqliteHandle open_foreign_sqlite(const std::string& file, bool immutable,
                                         SqliteBudget& budget) {
   const std::string uri =
@@ -87,7 +90,7 @@ inline SqliteHandle open_foreign_sqlite(const std::string& file, bool immutable,
   return db;
 }
 
-/// Lets `db` load a schema that refers to pages beyond the end of the file, as in a truncated file.
+/// Lets `db` load a schema of a truncated file, which refers to pages beyond the end of the file.
 inline void allow_missing_pages(sqlite3* db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
   sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);

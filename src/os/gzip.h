@@ -6,7 +6,8 @@
 
 namespace rankscope {
 
-/// Uses ISA-L level 3; the same bytes give the same member (no name, no time).
+/// Returns `bytes` as a gzip member (ISA-L level 3). Equal bytes give equal members, because the
+/// header has no name and no time.
 [[nodiscard]] std::string gzip_of(std::string_view bytes);
 
 } // namespace rankscope

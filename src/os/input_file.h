@@ -1,4 +1,4 @@
-// The one way to open an input. Every input is remembered, so that no output replaces it
+// The only way to open an input. Every input is remembered, so that no output replaces it
 // (os/output_file.h).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace rankscope {
 /// regular file is ignored. Thread-safe.
 void remember_input(const std::string& path);
 
-/// Whether `path` leads to a file that this process has read or will read. Thread-safe.
+/// Returns whether `path` leads to a file that this process has read or will read. Thread-safe.
 [[nodiscard]] bool is_input(const std::string& path);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The functions of a library that is opened at its first use, by a list of their names:
+// The functions of a library that is opened at its first use. They are declared by a list of names:
 //
 //   #define CALLS(RS_CALL) RS_CALL(zip_open) RS_CALL(zip_fclose)
 //   struct ZipLibrary { CALLS(RS_LIBRARY_MEMBER) };
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// The library stays open to the end of the program. `find_all` sets each function by `find(name,
+/// Opens a library until the program ends. `find_all` sets each function with `find(name,
 /// function)`. Errors: kMissingTool with `hint` when the library does not open or lacks a function.
 template <class Calls, class FindAll>
 Result<Calls> open_calls(const char* soname, const char* hint, const FindAll& find_all) {
@@ -36,7 +36,7 @@ Result<Calls> open_calls(const char* soname, const char* hint, const FindAll& fi
   return calls;
 }
 
-/// A library that was opened once, for all callers.
+/// Returns a pointer to the opened library, or the error of opening it.
 template <class Library> Result<const Library*> shared(const Result<Library>& library) {
   if (!library)
     return library.error();

@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<std::size_t> claimed_bytes = 0;
 
-/// Returns whether that much address space is left.
+/// Returns whether `bytes` of address space are left.
 bool can_be_allocated(std::size_t bytes) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,5 +1,5 @@
-// Memory for libraries that crash where an allocation fails (libxlsxwriter, fontconfig, DuckDB):
-// they are not called when a limit (ulimit -v) leaves less than they need.
+// Memory for libraries that crash when an allocation fails (libxlsxwriter, fontconfig, DuckDB).
+// Such a library is not called when a limit (ulimit -v) leaves less memory than it needs.
 #pragma once
 
 #include "base/result.h"
@@ -10,10 +10,12 @@
 
 namespace rankscope {
 
-/// A claim on memory, which counts for other claims until it is destroyed. It allocates nothing.
+/// A claim on memory. Other claims cannot use this memory until the object is destroyed. A claim
+/// allocates nothing.
 class LibraryMemory {
 public:
-  /// `path`: the output. Errors: kOutput when `bytes` and all other claims cannot be allocated.
+  /// Claims `bytes` for writing the output `path`. Errors: kOutput when `bytes` and all other
+  /// claims cannot be allocated together.
   static Result<LibraryMemory> claim(std::size_t bytes, const std::string& path);
   LibraryMemory(LibraryMemory&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
   LibraryMemory& operator=(LibraryMemory&&) = delete;
@@ -24,9 +26,9 @@ private:
   std::size_t bytes_;
 };
 
-/// Call before threads start. Under an address space limit all threads then allocate from one
-/// arena. A separate arena takes 64 MiB at once and, where that fails, a page for every small
-/// allocation; a claim would then not show how much memory a library gets.
+/// Makes all threads allocate from one arena if the address space is limited. Call it before
+/// threads start. A separate arena takes 64 MiB at once or, if that fails, a page per small
+/// allocation; then a claim would not show how much memory a library can get.
 void allocate_from_one_arena_under_a_limit();
 
 } // namespace rankscope

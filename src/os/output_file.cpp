@@ -24,7 +24,7 @@ Error output_error(const std::string& path, int err) {
                          : ""};
 }
 
-/// The destination of an output.
+/// The file that an output replaces or writes into.
 struct Target {
   std::string path;     ///< the file to replace
   bool through = false; ///< not a regular file: write into it
@@ -33,7 +33,7 @@ struct Target {
 Result<Target> target_of(const std::string& path) {
   struct stat info = {};
   if (::lstat(path.c_str(), &info) != 0)
-    return Target{path, false}; // does not exist; other errors show when it is opened
+    return Target{path, false}; // the file does not exist; other errors appear when it is opened
   const bool link = S_ISLNK(info.st_mode);
   if (link && ::stat(path.c_str(), &info) != 0) {
     std::filesystem::path at = path; // a dangling link: its target is created
@@ -50,7 +50,7 @@ Result<Target> target_of(const std::string& path) {
     return Target{path, true};
   if (!link)
     return Target{path, false};
-  // a link to an open descriptor (/dev/fd/3) has no place where another file could be put
+  // a link to an open descriptor (/dev/fd/3) cannot be replaced by a renamed file
   if (path.rfind("/dev/", 0) == 0 || path.rfind("/proc/", 0) == 0)
     return Target{path, true};
   std::error_code ec;
@@ -58,13 +58,14 @@ Result<Target> target_of(const std::string& path) {
   return ec ? Target{path, true} : Target{real.string(), false};
 }
 
-/// Opens without creating or truncating; a pipe waits for its reader. Returns null with errno.
+/// Opens an existing file without truncating it; a pipe waits for its reader. Returns null with
+/// errno.
 std::FILE* open_as_it_is(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   return fd < 0 ? nullptr : ::fdopen(fd, "wb");
 }
 
-/// Copies the bytes of `from` into `to`, which exists. Returns 0 or errno.
+/// Copies the bytes of `from` into the existing `to`. Returns 0 or errno.
 int copy_into(const std::string& from, const std::string& to) {
   std::FILE* in = std::fopen(from.c_str(), "rbe");
   std::FILE* out = in == nullptr ? nullptr : open_as_it_is(to);
@@ -171,7 +172,7 @@ Result<void> OutputFile::commit() {
     if (std::fflush(stdout) != 0 && error_ == 0)
       error_ = errno;
     file_ = nullptr;
-    if (error_ != 0 && error_ != EPIPE) // a reader that left needs no more
+    if (error_ != 0 && error_ != EPIPE) // EPIPE is not an error: the reader needed no more
       return output_error("standard output", error_);
     return {};
   }
@@ -180,7 +181,7 @@ Result<void> OutputFile::commit() {
   if (std::fclose(file_) != 0 && error_ == 0)
     error_ = errno;
   file_ = nullptr;
-  if (temp_path_.empty()) { // written directly: the same rule for readers
+  if (temp_path_.empty()) { // written directly: EPIPE is not an error here either
     if (error_ != 0 && error_ != EPIPE)
       return output_error(path_, error_);
     return {};

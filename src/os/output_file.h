@@ -1,6 +1,7 @@
-// Outputs get a temporary name in the folder of the final one and are renamed when complete. An
-// output that is not a regular file (a pipe, a character device) is written directly. A link stays
-// and its target is replaced. An input of the run (os/input_file.h) is never replaced.
+// Output files. An output gets a temporary name in the destination folder and is renamed when
+// complete. An output that is not a regular file (a pipe, a character device) is written directly.
+// If the path is a link, its target is replaced. An input of the run (os/input_file.h) is never
+// replaced.
 #pragma once
 
 #include "base/result.h"
@@ -11,10 +12,11 @@
 
 namespace rankscope {
 
-/// A buffered output file. Opened as "<path>.<host>-<pid>-<letters>.tmp" at once, so that a bad
-/// path fails before the long part; commit() flushes and renames. Without commit the temporary is
-/// removed, also when the process is interrupted (os/signals.h). The next run that writes into a
-/// folder removes the temporaries that killed processes left there. Path "-" writes to stdout.
+/// A buffered output file. It is opened at once as "<path>.<host>-<pid>-<letters>.tmp", so that a
+/// bad path fails before the long work; commit() flushes and renames it. Without commit() the
+/// temporary file is removed, also after an interrupt (os/signals.h). The next run that writes into
+/// a folder removes the temporary files that killed processes left there. Path "-" writes to
+/// stdout.
 class OutputFile {
 public:
   static Result<OutputFile> create(const std::string& path);
@@ -30,15 +32,16 @@ private:
   OutputFile() = default;
   void discard();
 
-  std::string path_;      ///< as given
-  std::string target_;    ///< the file that is replaced: `path_`, or what a link leads to
+  std::string path_;      ///< as the caller gave it
+  std::string target_;    ///< the file to replace: `path_`, or the target of a link
   std::string temp_path_; ///< empty when the bytes are written directly
   std::FILE* file_ = nullptr;
   int error_ = 0;
 };
 
-/// For libraries that write a path by themselves (libxlsxwriter, DuckDB): reserve a temporary
-/// name, let them write it, then commit() renames. The temporary is removed otherwise.
+/// A temporary name for libraries that open their output by path (libxlsxwriter, DuckDB). Reserve
+/// the name, let the library write the file, then call commit(), which renames it. Without commit()
+/// the file is removed.
 class TempName {
 public:
   static Result<TempName> reserve(const std::string& final_path);
@@ -56,14 +59,14 @@ private:
   bool through_ = false; ///< the target is not a regular file: commit() copies into it
 };
 
-/// Returns an Error when `path` leads to a file that this process reads: for outputs that are not
-/// written through the classes above.
+/// Returns an Error when `path` leads to a file that this process reads. Call it for outputs that
+/// the classes above do not write.
 [[nodiscard]] Result<void> refuse_input(const std::string& path);
 
 /// Writes a file completely or not at all. Errors: kOutput.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
-/// mkdir -p.
+/// Creates a folder and its parents, like mkdir -p.
 Result<void> make_folder(const std::string& path);
 
 } // namespace rankscope

@@ -1,11 +1,11 @@
-// The file that contains this code: the program, or librankscope.so in another program.
+// The file that contains this code: the program, or librankscope.so when another program loads it.
 #pragma once
 
 #include <string>
 
 namespace rankscope {
 
-/// Returns a path that opens it; /proc/self/exe for the program.
+/// Returns a path that opens this file; /proc/self/exe for the program.
 [[nodiscard]] std::string own_file();
 
 } // namespace rankscope

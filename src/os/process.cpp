@@ -30,14 +30,14 @@
 namespace rankscope {
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(20); ///< how often a token is checked
+constexpr auto kLook = std::chrono::milliseconds(20); ///< interval between checks of a token
 constexpr int kWriteAnew = O_WRONLY | O_CREAT | O_TRUNC;
 
 Error system_error(const std::string& where, int err) {
   return {ErrorCode::kOutput, where, std::strerror(err), ""};
 }
 
-/// Makes a file in memory with these bytes, to be read from its start: a pipe would make us wait.
+/// Creates a memory file with these bytes, at its start. A pipe would make us wait for the reader.
 Result<int> file_in_memory(const std::string& bytes, const std::string& name) {
   const int fd = ::memfd_create("rankscope", MFD_CLOEXEC);
   if (fd < 0)
@@ -82,7 +82,7 @@ Result<int> open_file(const std::string& path, int flags) {
   return fd;
 }
 
-/// Pointers as exec takes them; they point into `texts`.
+/// Returns pointers into `texts` in the form that exec needs.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (const std::string& text : texts)
@@ -91,7 +91,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// The actions and attributes of a spawn, released at the end of a scope.
+/// The actions and attributes of a spawn. The destructor releases them.
 struct SpawnPlan : NonCopyable {
   posix_spawn_file_actions_t actions = {};
   posix_spawnattr_t attributes = {};
@@ -104,7 +104,8 @@ struct SpawnPlan : NonCopyable {
     posix_spawnattr_destroy(&attributes);
   }
 
-  /// The child blocks no signal, ignores none that we ignore, and leads a new group if `own_group`.
+  /// Makes the child block no signal and ignore no signal that we ignore. With `own_group`, the
+  /// child leads a new group.
   void plain_signals(bool own_group) {
     sigset_t none;
     sigemptyset(&none);
@@ -137,11 +138,12 @@ std::string ProcessEnd::describe() const {
   return signal != 0 ? fmt::format("signal {}", signal) : fmt::format("exit code {}", exit_code);
 }
 
-/// The descriptors that become 0, 1 and 2 of the child. `closed` are needed until it has started.
+/// The descriptors that become 0, 1 and 2 of the child. Those in `closed` are needed until the
+/// child has started.
 struct Process::Ends {
   std::array<int, 3> of_child = {-1, -1, -1};
   std::vector<int> closed;
-  std::array<PumpLane, 2> lanes; ///< until the pump has them
+  std::array<PumpLane, 2> lanes; ///< moved to the pump later
 
   ~Ends() {
     for (int& fd : closed)
@@ -159,7 +161,7 @@ struct Process::Ends {
 
 Result<int> Process::open_input(Ends& ends) {
   if (spec_.our_input) {
-    own_group_ = ::isatty(STDIN_FILENO) == 0; // in another group it may not read the terminal
+    own_group_ = ::isatty(STDIN_FILENO) == 0; // a child in another group may not read the terminal
     return STDIN_FILENO;
   }
   if (spec_.input) {
@@ -233,11 +235,11 @@ Result<void> Process::begin(const Ends& ends) {
     return start_error(name, ENOENT);
   const std::vector<char*> argv = pointers(spec_.argv);
   const std::vector<char*> variables = pointers(environment);
-  begin_ = std::chrono::steady_clock::now(); // a short program may end before the call returns
+  begin_ = std::chrono::steady_clock::now(); // before a short program can end
   if (spec_.guarded)
     return begin_guarded(ends, program, argv.data(), variables.data());
   SpawnPlan plan;
-  // move them above 2 first: one of ours may have the number that another needs
+  // first move them above 2: one descriptor may have the number that another one needs
   std::array<int, 3> moved = ends.of_child;
   Ends copies;
   for (int& fd : moved) {
@@ -351,7 +353,7 @@ bool Process::nap(int fd, std::optional<Time> until, bool watch_token) const {
   if (fd >= 0) {
     pollfd poller{fd, POLLIN, 0};
     (void)::poll(&poller, 1, static_cast<int>(std::min<std::int64_t>(time.count(), 60'000)));
-  } else { // a kernel older than 5.3
+  } else { // kernels older than 5.3
     std::this_thread::sleep_for(time.count() < 0 ? kLook : std::min(time, kLook));
   }
   return true;
@@ -435,11 +437,11 @@ void Process::terminate() {
     kill_group(SIGKILL);
 }
 
-/// After this the system may reuse the process id.
+/// Reaps the child; the system may then reuse its process id.
 int Process::reap() {
   int status = 0;
   const auto lock = cleanup::lock_children();
-  if (guard_ < 0 || guard_lost_) // the processes that it left running
+  if (guard_ < 0 || guard_lost_) // ends processes that the child left running
     kill_group(SIGKILL);
   while (::waitpid(ours_, &status, 0) < 0 && errno == EINTR)
     ;

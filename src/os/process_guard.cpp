@@ -1,4 +1,5 @@
-// After the fork nothing here allocates, locks or throws, because the forked process had threads.
+// After the fork, code here must not allocate, lock or throw, because the forked process had
+// threads.
 #include "os/process_guard.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kPoliteMs = 100;    ///< for left-behind processes to end by themselves
+constexpr std::int64_t kPoliteMs = 100;    ///< time for left-behind processes to end by themselves
 constexpr std::int64_t kKillAgainMs = 10;  ///< between checks while SIGKILL takes effect
 constexpr std::int64_t kGiveUpMs = 10'000; ///< a process that survives SIGKILL hangs in the kernel
 
@@ -69,7 +70,7 @@ bool read_stat(const char* pid_text, ProcessLine& line) {
   ::close(fd);
   if (n <= 0)
     return false;
-  // PID (NAME) STATE PPID PGRP ...; the name may contain anything, even brackets
+  // PID (NAME) STATE PPID PGRP ...; the name may contain any character, even brackets
   const char* after = std::strrchr(text.data(), ')');
   if (after == nullptr || after[1] != ' ')
     return false;
@@ -82,7 +83,7 @@ bool read_stat(const char* pid_text, ProcessLine& line) {
   return true;
 }
 
-struct DirectoryEntry { ///< of getdents64
+struct DirectoryEntry { ///< layout of getdents64
   std::uint64_t inode;
   std::int64_t offset;
   std::uint16_t length;
@@ -113,7 +114,7 @@ std::size_t read_processes() {
   return count;
 }
 
-/// Marks the descendants of this process.
+/// Marks the descendants of this process in the table.
 void mark_ours(std::size_t count) {
   const pid_t self = ::getpid();
   const auto end = table.begin() + static_cast<std::ptrdiff_t>(count);
@@ -140,7 +141,7 @@ int count_living() {
                     [](const auto& line) { return line.ours && !line.zombie; }));
 }
 
-/// Sends `signal` to all descendants: to the group in one call, then to those outside it.
+/// Sends `signal` to all descendants: one call for the group, then one for each process outside it.
 void signal_all(pid_t group, int signal) {
   if (group > 0)
     ::kill(-group, signal);
@@ -156,12 +157,12 @@ void signal_all(pid_t group, int signal) {
 [[noreturn]] void become_child(const GuardedLaunch& launch, pid_t guard, int failure) {
   if (launch.own_group)
     ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL); // in case the guard is killed
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL); // if the guard is killed, the child ends too
   if (::getppid() != guard)
     ::_exit(127);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
     ::signal(signal, SIG_DFL);
-  // move them above 2 first: one of the three may have the number that another needs
+  // first move them above 2: one descriptor may have the number that another one needs
   std::array<int, 3> streams = {launch.in, launch.out, launch.err};
   for (int& fd : streams)
     fd = ::fcntl(fd, F_DUPFD, 3);
@@ -219,7 +220,7 @@ private:
     int err = errno;
     if (child_ == 0)
       become_child(launch_, self, failure[1]);
-    ::setpgid(0, 0); // only now: a child that leads no group stays in ours
+    ::setpgid(0, 0); // after the fork: a child without its own group stays in the caller's
     if (child_ > 0) {
       ::close(failure[1]);
       const ssize_t n = ::read(failure[0], &err, sizeof err);
@@ -234,7 +235,7 @@ private:
     ::_exit(1);
   }
 
-  /// Reaps the children that have ended; false when no child is left.
+  /// Reaps the children that have ended. Returns false when no child is left.
   bool reap() {
     for (;;) {
       int status = 0;
@@ -266,7 +267,7 @@ private:
       return;
     count_left();
     signal_all(group(), signal);
-    signal_all(group(), SIGCONT); // a stopped process does not handle it
+    signal_all(group(), SIGCONT); // a stopped process does not handle the signal
     enter(State::kEnding, grace_ms);
   }
 
@@ -277,7 +278,7 @@ private:
 
   [[nodiscard]] pid_t group() const { return launch_.own_group ? child_ : -1; }
 
-  /// Does what is due at this time.
+  /// Does the work that is due at this time.
   void step() {
     if (state_ == State::kPolite && now_ms() >= until_)
       begin_end(SIGTERM, launch_.grace.count());

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder to make scratch folders in; "" = the system's.
+/// Returns the parent of new scratch folders; "" = the system's temporary folder.
 std::string& root() {
   static std::string only;
   return only;
@@ -35,7 +35,8 @@ std::string own_prefix(std::string_view kind) {
 constexpr std::string_view kOne, kOfJob = "job-";
 constexpr std::string_view kLetters = "XXXXXX";
 
-/// Locks a folder; LOCK_SH: for a process that uses it. Returns -1 when it cannot be locked.
+/// Locks a folder with `operation`; LOCK_SH is for a process that uses it. Returns -1 when the lock
+/// fails.
 int lock_folder(const std::string& path, int operation) {
   int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0 && ::flock(fd, operation | LOCK_NB) != 0)
@@ -48,8 +49,8 @@ bool is_ours(const std::string& name, std::string_view kind) {
   return name.size() == prefix.size() + kLetters.size() && name.starts_with(prefix);
 }
 
-/// Removes folders that no process has locked any more. A folder is made before it is locked, so
-/// one that was changed within the last minute stays.
+/// Removes folders that no process locks any more. A folder exists before it is locked, so folders
+/// that changed within the last minute stay.
 void remove_abandoned(const fs::path& in) {
   std::error_code ec;
   const auto now = fs::file_time_type::clock::now();
@@ -69,7 +70,7 @@ void remove_abandoned(const fs::path& in) {
   }
 }
 
-/// Returns `folder`; the first time, removes the folders that killed runs left there.
+/// Returns `folder`. The first call for a folder removes what killed runs left there.
 fs::path cleaned(const fs::path& folder) {
   static std::mutex mutex;
   static std::set<fs::path> seen;
@@ -78,14 +79,14 @@ fs::path cleaned(const fs::path& folder) {
   return folder;
 }
 
-/// Returns the system's temporary folder, cleaned.
+/// Returns the system's temporary folder, without folders of killed runs.
 fs::path temporaries() {
   std::error_code ec;
   const fs::path out = fs::temp_directory_path(ec);
   return ec ? fs::path() : cleaned(out);
 }
 
-/// Returns "" when the folder could not be made.
+/// Creates a scratch folder in `in`, and sets `tried` to its path. Returns "" on failure.
 std::string make_in(const fs::path& in, std::string_view kind, std::string& tried) {
   tried = (in / (own_prefix(kind) + std::string(kLetters))).string();
   return !in.empty() && cleanup::make_folder(tried) ? tried : "";
@@ -115,7 +116,7 @@ ScratchFolder::~ScratchFolder() {
     std::error_code ec;
     fs::remove_all(path_, ec);
     cleanup::remove_path(path_);
-  } catch (const std::bad_alloc&) { // an interrupt, or the next run, removes it
+  } catch (const std::bad_alloc&) { // an interrupt or the next run removes it
   }
   close_file(lock_);
 }
@@ -140,7 +141,7 @@ SharedScratch::~SharedScratch() {
   if (path_.empty())
     return;
   root().clear();
-  ::rmdir(path_.c_str()); // succeeds for the last one
+  ::rmdir(path_.c_str()); // succeeds for the last process
   cleanup::share_folder("");
   close_file(lock_);
 }

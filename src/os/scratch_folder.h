@@ -1,6 +1,6 @@
-// A folder for files that live as long as the object (plots before they are put into a page). An
-// interrupt removes it too. Each process locks its folder (flock) until it ends: the next process
-// removes unlocked ones, which killed processes left.
+// A folder for files that are needed as long as the object (plots before they are put into a page).
+// An interrupt removes it too. Each process locks its folder (flock) until it ends. The next
+// process removes unlocked folders, which killed processes left.
 #pragma once
 
 #include "base/result.h"
@@ -12,7 +12,8 @@ namespace rankscope {
 
 class ScratchFolder {
 public:
-  /// Creates a folder in `in`; "" = in the system's temporary folder, or in that of the job.
+  /// Creates a folder in `in`. If `in` is "", it uses the job's folder or the system's temporary
+  /// folder.
   static Result<ScratchFolder> create(const std::string& in = "");
   ScratchFolder(ScratchFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
@@ -26,13 +27,15 @@ private:
   int lock_ = -1;
 };
 
-/// The folder in which the processes of a job on one machine create theirs: the last one to end, or
-/// to be ended, removes it (cleanup::share_folder).
+/// The parent of the scratch folders of all processes of a job on one machine. The last process to
+/// end removes it, even if it is interrupted (cleanup::share_folder).
 class SharedScratch {
 public:
-  /// Returns "" when no folder could be made. Each process must call enter(), not only the maker.
+  /// Creates the folder; returns "" on failure. Every process must then call enter(), also the
+  /// caller.
   static std::string make();
-  /// Call before threads start. "", or a folder that this process cannot use, counts as no folder.
+  /// Uses the folder `path` for this process; call it before threads start. No folder is used if
+  /// `path` is "" or not usable.
   static SharedScratch enter(std::string path);
   SharedScratch(SharedScratch&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}

@@ -8,7 +8,8 @@
 namespace rankscope {
 namespace {
 
-/// No launcher has more tasks; beyond this a product of two counts could overflow.
+/// The maximum number of tasks; no launcher has more. Without a limit, a product of two counts
+/// could overflow.
 constexpr std::size_t kMost = 1'000'000'000;
 
 constexpr const char* kHint = "say which with --shard I/N, I from 0";
@@ -17,7 +18,7 @@ Error refuse(std::string_view where, std::string what) {
   return Error{ErrorCode::kUsage, std::string(where), std::move(what), kHint};
 }
 
-/// Parses all of the text, without a sign.
+/// Parses the complete text as a number without a sign.
 std::optional<std::size_t> number(std::string_view text) {
   const auto value = to_number<std::size_t>(text);
   return value && *value <= kMost ? value : std::nullopt;
@@ -60,7 +61,8 @@ Result<Shard> checked(Shard shard, std::string_view count_name) {
   return shard;
 }
 
-/// Reads a shard from two variables; empty when neither is set. One without the other is an error.
+/// Reads a shard from two variables; empty when neither is set. If only one is set, that is an
+/// error.
 Result<std::optional<Shard>> pair_of(const Variables& env, std::string_view index_name,
                                      std::string_view count_name) {
   if (!env.has(index_name) && !env.has(count_name))
@@ -77,7 +79,8 @@ Result<std::optional<Shard>> pair_of(const Variables& env, std::string_view inde
   return std::optional(std::move(shard));
 }
 
-/// PMIx gives a task its rank in a variable, but the size only through its library.
+/// Reads a shard from the variables of PMI. PMIx sets a variable for the rank of a task, but gives
+/// the size only through its library.
 Result<std::optional<Shard>> process_manager(const Variables& env) {
   if (env.has("PMI_RANK") || !env.has("PMIX_RANK"))
     return pair_of(env, "PMI_RANK", "PMI_SIZE");
@@ -88,8 +91,8 @@ Result<std::optional<Shard>> process_manager(const Variables& env) {
   return refuse("PMI_SIZE", "not set, but PMIX_RANK is");
 }
 
-/// Slurm makes a batch script task 0 and sets the number of tasks only if the script requested one.
-/// srun starts those tasks and gives them a step.
+/// Reads a shard from Slurm's variables. Slurm makes a batch script task 0, and sets the number of
+/// tasks only if the script requested one. srun starts these tasks and gives them a step.
 Result<std::optional<Shard>> slurm_task(const Variables& env) {
   if (env.has("SLURM_JOB_ID") && env.has("SLURM_PROCID") && !env.has("SLURM_STEP_ID")) {
     if (!env.has("SLURM_NTASKS"))
@@ -103,7 +106,7 @@ Result<std::optional<Shard>> slurm_task(const Variables& env) {
   return pair_of(env, "SLURM_PROCID", "SLURM_NTASKS");
 }
 
-/// Returns the shard that the innermost launcher gives to its task.
+/// Returns the shard that the innermost launcher gave this task.
 Result<std::optional<Shard>> task_of(const Variables& env) {
   RS_TRY(auto shard, pair_of(env, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"));
   if (shard)
@@ -125,7 +128,7 @@ Result<std::optional<Shard>> task_of(const Variables& env) {
   return pair_of(env, "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS");
 }
 
-/// Returns the shard of an element of a job array, whose ids start at MIN and increase by STEP.
+/// Returns the shard of this element of a job array. Element ids start at MIN and increase by STEP.
 Result<std::optional<Shard>> array_element(const Variables& env) {
   constexpr std::string_view kId = "SLURM_ARRAY_TASK_ID", kCount = "SLURM_ARRAY_TASK_COUNT";
   if (!env.has(kId) && !env.has(kCount))

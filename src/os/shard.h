@@ -1,5 +1,6 @@
-// The shard of a job's work that this process does: from --shard, or from the environment variables
-// that a launcher (Slurm, Open MPI, MPICH, torchrun, Kubernetes) sets for its tasks.
+// The shard of a job's work that this process handles. It is read from --shard, or from the
+// environment variables that a launcher (Slurm, Open MPI, MPICH, torchrun, Kubernetes) sets for its
+// tasks.
 #pragma once
 
 #include "base/result.h"
@@ -15,14 +16,14 @@ namespace rankscope {
 /// Shard `index` of `count`, 0 <= index < count.
 struct Shard {
   std::size_t index = 0, count = 1;
-  std::string source; ///< where it comes from: "--shard", "SLURM_PROCID", ...
+  std::string source; ///< source of the shard: "--shard", "SLURM_PROCID", ...
   bool operator==(const Shard&) const = default;
 };
 
-/// Returns the value of a variable; empty = not set.
+/// Returns the value of an environment variable; empty = not set.
 using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// Looks up the environment of this process.
+/// Returns a lookup in the environment of this process.
 [[nodiscard]] EnvironmentLookup process_environment();
 
 /// Returns the shard that `flag` ("I/N", I from 0; empty = not given) or the environment names;

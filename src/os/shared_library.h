@@ -1,5 +1,5 @@
-// A library opened at run time: vendor libraries, which rankscope needs neither for its build nor
-// to start, and libraries that few commands use.
+// A library that is opened at run time: a vendor library, which rankscope needs neither to build
+// nor to start, or a library that few commands use.
 #pragma once
 
 #include "base/result.h"
@@ -14,8 +14,8 @@ namespace rankscope {
 class SharedLibrary {
 public:
   static constexpr const char* kNotInstalled = "not installed";
-  /// Opens the first of `names` that can be opened, or `path` if that is not empty. Errors:
-  /// kMissingTool with kNotInstalled or the loader's message on the last one.
+  /// Opens `path` or, if that is empty, the first of `names` that can be opened. Errors:
+  /// kMissingTool with kNotInstalled or the loader's message for the last name.
   static Result<SharedLibrary> open(const std::string& path,
                                     std::initializer_list<const char*> names) {
     std::string last, why;
@@ -40,7 +40,7 @@ public:
     if (handle_ != nullptr)
       ::dlclose(handle_);
   }
-  /// Sets `function` to the symbol; false (and null) if the library does not have it.
+  /// Sets `function` to the symbol. Returns false and sets null if the library does not have it.
   template <class Function> bool find(const char* symbol, Function*& function) const {
     function = reinterpret_cast<Function*>(::dlsym(handle_, symbol));
     return function != nullptr;

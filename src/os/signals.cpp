@@ -14,7 +14,7 @@ namespace rankscope {
 namespace {
 
 constexpr int kInterruptedExit = 130;
-/// One event may send a signal twice: timeout(1) to its child and then to the group.
+/// One event may send a signal twice: timeout(1) sends it to its child and then to the group.
 constexpr auto kSameSignal = std::chrono::milliseconds(300);
 
 std::atomic<std::int64_t> grace_ms{0};
@@ -58,7 +58,7 @@ void wait_for_signals(const sigset_t& set) {
       cleanup::kill_ending_children();
       continue;
     }
-    // the end of a child wakes us while another thread starts one, with all signals blocked
+    // EINTR: the end of a child wakes us while another thread, with all signals blocked, starts one
     if (next >= 0 || errno != EINTR)
       break;
   }
@@ -73,7 +73,7 @@ void install_interrupt_handler() {
     return;
   (void)token();
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f then fails, and that is reported
+  std::signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f then fails with an error
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
@@ -81,13 +81,14 @@ void install_interrupt_handler() {
   struct sigaction hangup = {};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
     sigaddset(&set, SIGHUP);
-  // waiting does not see an ignored signal, and shells start background jobs with SIGINT ignored
+  // a waiting thread does not see an ignored signal, and shells start background jobs with SIGINT
+  // ignored
   std::signal(SIGINT, SIG_DFL);
   sigset_t before;
-  ::pthread_sigmask(SIG_BLOCK, &set, &before); // threads made from here on inherit it
+  ::pthread_sigmask(SIG_BLOCK, &set, &before); // threads that start later inherit the mask
   try {
     std::thread([set] { wait_for_signals(set); }).detach();
-  } catch (const std::system_error&) { // no thread: the signals end us as by default
+  } catch (const std::system_error&) { // without the thread, signals end us as by default
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 }

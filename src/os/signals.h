@@ -1,5 +1,5 @@
-// SIGINT, SIGTERM and SIGHUP: a thread waits for them, so that the code that handles them may lock,
-// allocate and wait like any other code.
+// Handles SIGINT, SIGTERM and SIGHUP on a thread that waits for them. So the handling code may
+// lock, allocate and wait like any other code.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -9,30 +9,30 @@
 
 namespace rankscope {
 
-/// From now on these signals cancel interrupt_token(), end the children, remove temporaries and
-/// scratch folders, and exit with 130. A SIGHUP that was ignored at the start (nohup) stays
-/// ignored. SIGPIPE is ignored: a closed pipe shows as a write error. Call it in main before any
-/// other thread starts; further calls do nothing.
+/// Starts to handle the signals. A signal cancels interrupt_token(), ends the children, removes
+/// temporary files and scratch folders, and exits with 130. A SIGHUP that was ignored at the start
+/// (nohup) stays ignored. SIGPIPE is ignored: a closed pipe gives a write error. Call it in main
+/// before other threads start; further calls do nothing.
 void install_interrupt_handler();
 
-/// Cancelled by the first signal.
+/// Returns the token that the first signal cancels.
 [[nodiscard]] CancelToken interrupt_token();
 
-/// Returns the first signal; 0 before it arrives.
+/// Returns the number of the first signal; 0 before a signal arrives.
 [[nodiscard]] int interrupt_signal();
 
-/// Returns false when a signal came before the time was over.
+/// Sleeps for `seconds`. Returns false if a signal ended the sleep early.
 [[nodiscard]] bool sleep_unless_interrupted(double seconds);
 
-/// What the second signal does within the grace of an InterruptGrace.
+/// The effect of a second signal during the grace of an InterruptGrace.
 enum class SecondSignal {
   kExits,
-  kKillsChildren, ///< kills those that were asked to end; work continues, a third one exits
+  kKillsChildren, ///< kills the children that were asked to end; we continue, a third signal exits
 };
 
-/// While an object exists, the first signal only cancels the token: the work has `grace` to end by
-/// itself (so that a recording can save its data). A second signal, or the end of the grace, exits;
-/// the same signal within 300 ms still counts as the first one.
+/// Gives work time to end by itself (a recording saves its data): while the object exists, the
+/// first signal only cancels the token. A second signal, or the end of the grace, exits. The same
+/// signal within 300 ms counts as part of the first one.
 class InterruptGrace : NonCopyable {
 public:
   explicit InterruptGrace(std::chrono::milliseconds grace,

@@ -19,7 +19,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kRead = std::size_t{64} << 10;
-constexpr std::size_t kEcho = 4096; ///< a pipe that polls writable takes this without waiting
+constexpr std::size_t kEcho = 4096; ///< a pipe that polls writable accepts this without waiting
 
 } // namespace
 
@@ -32,7 +32,7 @@ Result<std::unique_ptr<StreamPump>> StreamPump::start(std::array<PumpLane, 2> la
   for (const PumpLane& lane : pump->lanes_)
     if (lane.from >= 0)
       ::fcntl(lane.from, F_SETFL, O_NONBLOCK);
-  // signals are for the thread that waits for them; a pipe that broke shows as EPIPE
+  // another thread waits for signals; a broken pipe gives EPIPE here
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -89,7 +89,7 @@ void StreamPump::run() {
     if (watched[2].revents != 0)
       break;
   }
-  for (PumpLane& lane : lanes_) // the writers have ended: the rest is in the pipes
+  for (PumpLane& lane : lanes_) // the writers have ended: read the rest from the pipes
     while (move_bytes(lane)) {
     }
   close_lanes();
@@ -135,7 +135,7 @@ void StreamPump::hand_on(PumpLane& lane, std::string_view bytes) {
 
 void StreamPump::echo(PumpLane& lane, std::string_view bytes) const {
   while (lane.echo >= 0 && !bytes.empty()) {
-    // a reader of ours that stops reading blocks the child, as in any pipeline, but not us
+    // if a reader of our stream stops reading, the child blocks, as in any pipeline, but we do not
     const bool ending = told_to_end();
     std::array<pollfd, 2> watched = {pollfd{lane.echo, POLLOUT, 0}, pollfd{end_, POLLIN, 0}};
     const int ready =

@@ -1,5 +1,6 @@
-// A thread that reads the pipes of a child as the bytes come, passes them to a function, writes
-// them to a file and echoes them to our streams. The child never waits for the caller to read.
+// A thread that reads the pipes of a child as bytes arrive. It passes the bytes to a function,
+// writes them to a file and echoes them to our streams. The child never waits for the caller to
+// read.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -15,29 +16,31 @@
 
 namespace rankscope {
 
-/// A stream of a child and its destinations; each destination gets every byte as it comes.
+/// A stream of a child and its destinations. Each destination gets every byte as it arrives.
 struct PumpLane {
   int from = -1; ///< read end of a pipe; the pump closes it
   std::function<void(std::string_view)> on_bytes;
-  int file = -1; ///< a copy; the pump closes it
+  int file = -1; ///< file that gets a copy; the pump closes it
   std::string file_name;
-  int echo = -1; ///< our stream, left open; a reader that left is not an error
+  int echo = -1; ///< our stream, which stays open; a reader that closed it is not an error
 };
 
 class StreamPump : NonCopyable {
 public:
-  /// Errors: kOutput when the system gives no thread; the lanes are closed then.
+  /// Starts the thread. Errors: kOutput when the system cannot create a thread; then the lanes are
+  /// closed.
   static Result<std::unique_ptr<StreamPump>> start(std::array<PumpLane, 2> lanes);
   ~StreamPump();
 
-  /// Call when all writers have ended: delivers what is still in the pipes and ends. Unless
-  /// `patient`, does not wait for a reader of our streams that does not read. Returns the error of
-  /// a copy ("FILE: No space left on device"), or "".
+  /// Passes on the bytes that are still in the pipes, and ends the thread; call it when all writers
+  /// have ended. Unless `patient`, it does not wait for a slow reader of our streams. Returns the
+  /// error of a copy ("FILE: No space left on device"), or "".
   std::string finish(bool patient);
 
 private:
   void run();
-  /// Reads once; false when no bytes are available now. Closes the lane at its end.
+  /// Reads once; returns false when no bytes are available now. At the end of the stream, closes
+  /// the lane.
   bool move_bytes(PumpLane& lane);
   void hand_on(PumpLane& lane, std::string_view bytes);
   void echo(PumpLane& lane, std::string_view bytes) const;
@@ -45,8 +48,8 @@ private:
   [[nodiscard]] bool told_to_end() const;
 
   std::array<PumpLane, 2> lanes_;
-  int end_ = -1;                      ///< an eventfd, readable from finish() on
-  std::atomic<bool> patient_ = false; ///< set before end_ is
+  int end_ = -1;                      ///< an eventfd, readable after finish() has begun
+  std::atomic<bool> patient_ = false; ///< set before `end_` is signalled
   std::string problem_;
   std::thread thread_;
 };

@@ -31,7 +31,7 @@ Error described_exception() {
 Error error_of_current_exception() noexcept {
   try {
     return described_exception();
-  } catch (...) { // no memory for the sentences either: texts this short need no allocation
+  } catch (...) { // no memory for the message either: short texts need no allocation
     return {ErrorCode::kUnreadable, "", "out of memory", "lower -j"};
   }
 }
@@ -73,9 +73,9 @@ TaskPool::TaskPool(unsigned threads) {
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      break; // a limit on processes or memory: fewer threads do the same work
+      break; // a limit on processes or memory: fewer threads can do the work
     } catch (const std::bad_alloc&) {
-      break; // rethrown, it would leave the running threads unjoined
+      break; // if rethrown, the running threads would stay unjoined
     }
   }
 }
@@ -114,7 +114,7 @@ void TaskPool::work() {
 // ---- groups ------------------------------------------------------------------------------------
 
 namespace {
-thread_local TaskGroup* running = nullptr; ///< the group whose task this thread runs
+thread_local TaskGroup* running = nullptr; ///< the group of the task that this thread runs
 }
 
 TaskGroup::TaskGroup(TaskPool* pool, const CancelToken& token)
@@ -144,7 +144,7 @@ void TaskGroup::run_body(const std::function<void()>& body) {
 
 void TaskGroup::ended() {
   if (--open_ == 0)
-    done_.notify_all(); // under the mutex: the group may be gone once that is unlocked
+    done_.notify_all(); // under the mutex: after unlocking it, the group may no longer exist
 }
 
 bool TaskGroup::within(const TaskGroup& other) const {

@@ -21,7 +21,7 @@
 namespace rankscope {
 namespace {
 
-/// Returns whether a file of this name is the temporary of a rankscope process that is gone:
+/// Returns whether `name` is a temporary file of an ended rankscope process on this machine:
 /// <name>.<host>-<pid>-<letters>.tmp.
 bool is_leftover(const std::string& name) {
   const std::string& host = machine_tag();
@@ -45,10 +45,10 @@ bool first_in(const std::string& folder) {
   return seen.insert(folder).second;
 }
 
-/// Returns letters that cannot be guessed, so that no attacker can create a link of that name.
+/// Returns random letters, so that an attacker cannot create a link with that name in advance.
 std::string random_letters() {
   constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyz012345"; // 32: all equally likely
+      "abcdefghijklmnopqrstuvwxyz012345"; // 32 letters: equally likely
   std::array<unsigned char, 10> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     std::random_device device;
@@ -89,7 +89,7 @@ void remove_leftovers(const std::string& folder) {
 }
 
 int create_temporary(const std::string& path, std::string& name) {
-  constexpr std::size_t kNameMax = 255; // bytes of a name on every usual file system
+  constexpr std::size_t kNameMax = 255; // maximum name length in bytes on usual file systems
   constexpr int kAttempts = 100;
   const std::size_t slash = path.rfind('/');
   const std::size_t leaf = slash == std::string::npos ? 0 : slash + 1;

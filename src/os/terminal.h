@@ -1,4 +1,5 @@
-// Whether standard output is a terminal, how wide it is, and whether it takes colours and UTF-8.
+// Properties of standard output: whether it is a terminal, its width, and its support for colours
+// and UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +8,17 @@
 namespace rankscope {
 
 struct Terminal {
-  bool is_terminal = false; ///< and no Open MPI launcher is in between
-  std::size_t columns = 80; ///< $COLUMNS, else from the terminal, else 80
-  std::size_t rows = 0;     ///< from the terminal; 0 = unknown or no terminal
-  bool colour = false;      ///< a terminal, $NO_COLOR empty, $TERM not "dumb"
-  bool unicode = false;     ///< $LC_ALL, else $LC_CTYPE, else $LANG names UTF-8
+  bool is_terminal = false; ///< not below an Open MPI launcher
+  std::size_t columns = 80; ///< $COLUMNS, else the terminal's width, else 80
+  std::size_t rows = 0;     ///< the terminal's height; 0 = unknown or not a terminal
+  bool colour = false;      ///< a terminal with $NO_COLOR empty and $TERM not "dumb"
+  bool unicode = false;     ///< UTF-8 is in $LC_ALL, else in $LC_CTYPE, else in $LANG
 };
 
-/// Describes a file descriptor; asks the system at each call, since windows change.
+/// Returns the properties of a file descriptor. Each call asks the system, because windows change.
 [[nodiscard]] Terminal terminal_of(int descriptor);
 
-/// Returns whether a locale's name has the encoding UTF-8. Examples: "en_US.UTF-8", "C.utf8".
+/// Returns whether a locale's name contains the encoding UTF-8. Examples: "en_US.UTF-8", "C.utf8".
 [[nodiscard]] bool names_utf8(std::string_view locale);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// TextSink: appends text to an output file through one large buffer, gzip-compressed on request.
-// Made for writers that format by themselves at hundreds of MB/s.
+// TextSink: appends text to an output file through one large buffer, gzip-compressed on request. It
+// is for writers that format hundreds of MB/s with their own code.
 #pragma once
 
 #include "base/result.h"
@@ -12,10 +12,10 @@
 
 namespace rankscope {
 
-/// Appends to "<path>" under a temporary name; commit() finishes the stream and renames.
+/// Writes "<path>" under a temporary name. commit() finishes the stream and renames the file.
 class TextSink {
 public:
-  /// `gzip`: one gzip member, ISA-L level 1. Errors: kOutput.
+  /// Creates the file. `gzip`: compress it as one gzip member, ISA-L level 1. Errors: kOutput.
   static Result<TextSink> create(const std::string& path, bool gzip);
   TextSink(TextSink&&) noexcept;
   TextSink& operator=(TextSink&&) = delete;
@@ -33,7 +33,7 @@ public:
   }
   void character(char c) { text(std::string_view(&c, 1)); }
   void number(std::int64_t v);
-  /// Nanoseconds as microseconds with exactly three decimals, as Kineto prints ts and dur.
+  /// Appends nanoseconds as microseconds with exactly three decimals, as Kineto prints ts and dur.
   void microseconds(std::int64_t ns);
   [[nodiscard]] std::uint64_t bytes() const { return flushed_ + used_; } ///< before compression
   Result<void> commit();

@@ -20,7 +20,7 @@ const std::vector<std::string>& run_colours() {
   return colours;
 }
 
-/// Returns a kind of time of one rank, NaN when it is not available.
+/// Returns the time of one kind on one rank; NaN when it is not available.
 double time_ms(const RankTimeline& side, TimeKind kind) {
   const auto found = side.kinds.find(kind);
   return found == side.kinds.end() ? NAN : ns_to_ms(found->second.time_ns);
@@ -40,8 +40,8 @@ bool differs(const Judgement& j) {
   return j.verdict == Verdict::kBetter || j.verdict == Verdict::kWorse;
 }
 
-/// Adds a change with its interval, both from the sample means where there are samples, so that
-/// they belong together; grey unless the verdict is better or worse.
+/// Adds a change with its interval. If there are samples, both come from the sample means, so that
+/// they agree. The bar is grey unless the verdict is better or worse.
 void add_change(PlotSeries& series, const Judgement* judgement, std::optional<double> improvement) {
   const bool sampled = judgement != nullptr && judgement->change;
   series.values.push_back(sampled ? *judgement->change : improvement.value_or(NAN));
@@ -217,12 +217,12 @@ void add_rank_plots(const Comparison& comparison, Plots& out) {
   add_changes_by_rank(comparison, rows, out);
 }
 
-/// The bars of the collective plots: one per collective, type, size and group, in the order of the
-/// first comparison.
+/// The bars of the collective plots: one bar per collective, data type, size and group, in the
+/// order of the first comparison.
 struct CollectiveBars {
   std::vector<std::string> names;
   std::vector<std::map<std::string, const CollectiveChange*>> rows; ///< one per test
-  std::string rest;                                                 ///< how many do not fit
+  std::string rest;                                                 ///< number of others
 
   [[nodiscard]] const CollectiveChange* at(std::size_t test, const std::string& name) const {
     const auto found = rows[test].find(name);
@@ -231,7 +231,7 @@ struct CollectiveBars {
 };
 
 CollectiveBars collective_bars(const Comparison& comparison) {
-  constexpr std::size_t kMost = 24; // more do not fit a page; the table contains all
+  constexpr std::size_t kMost = 24; // limit per page; the table contains all collectives
   CollectiveBars out;
   for (const CollectiveComparison& c : comparison.collectives) {
     auto& rows = out.rows.emplace_back();
@@ -262,7 +262,7 @@ struct CollectiveFigure {
   const char* file;
   const char* label;
   FigureChange CollectiveChange::*figure;
-  Judgement CollectiveChange::*judgement; ///< null: a sum, which is not judged
+  Judgement CollectiveChange::*judgement; ///< nullptr: a sum, which is not judged
   SampleSet CollectiveSamples::*samples;  ///< `figure` is their mean times a factor
 };
 

@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// Returns the documented plots by file name without extension; leaves out those without data.
+/// Returns the documented plots by file name without extension. Plots without data are left out.
 [[nodiscard]] std::vector<std::pair<std::string, PlotSpec>>
 compare_plots(const Comparison& comparison);
 

@@ -1,4 +1,4 @@
-// One self-contained HTML page; plots are SVG, in base64.
+// One self-contained HTML page. Plots are SVG in base64.
 #include "pages/html_report.h"
 
 #include "base/base64.h"
@@ -170,8 +170,8 @@ std::string bars(const HtmlReport& report, const HtmlSection& section) {
                      y, marks);
 }
 
-/// Returns the points, joined where both neighbours have a value, with marked ones on top. Returns
-/// "" when no point has a value.
+/// Returns a chart of the points. Lines join neighbours that both have a value; marked points are
+/// on top. Returns "" when no point has a value.
 std::string trend_chart(const HtmlTrend& trend) {
   constexpr double kLeft = 70;
   constexpr double kWidth = 790;

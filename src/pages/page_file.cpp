@@ -32,7 +32,7 @@ Result<std::string> page_text(const std::string& title, const std::string& blob)
   }};
   std::string out;
   std::string_view rest = page_template();
-  for (const auto& [name, text] : parts) { // in the order of the template
+  for (const auto& [name, text] : parts) { // in the order of the template's placeholders
     const std::size_t at = rest.find(name);
     if (at == std::string_view::npos)
       return Error{ErrorCode::kInternal, "page.html", "lacks " + std::string(name), ""};

@@ -42,7 +42,7 @@ Result<Side> side_of(const SweepSide& sweep) {
               variance_data(sweep.facts->gemms, sweep.facts->top_k)};
 }
 
-/// Rows joined over the sides by a label; order of first appearance.
+/// Joins rows of the sides by their label, in order of first appearance.
 class Join {
 public:
   explicit Join(std::size_t sides) : sides_(sides) {}
@@ -60,7 +60,7 @@ private:
   std::vector<HtmlRow> order_;
 };
 
-/// The kinds of time that have tables on the page.
+/// The kinds of time with tables on the page.
 constexpr std::array kShownTimes{TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm,
                                  TimeKind::kIdle};
 
@@ -71,8 +71,9 @@ const ConfigurationRanks* group_of(const Side& side, const std::string& label) {
   return nullptr;
 }
 
-/// Marks configurations whose steps differ significantly from the first side: Welch at a level for
-/// all cells of these tables. A difference does not count if the shown means have the other sign.
+/// Marks configurations whose steps differ significantly from the first side. The test is Welch's,
+/// with a corrected level for all cells of these tables. A difference does not count if the shown
+/// means have the opposite sign.
 void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlRow>& rows) {
   const double alpha = corrected_alpha(kShownTimes.size() * rows.size() * (sides.size() - 1));
   std::vector<double> correlations; // by side
@@ -110,7 +111,7 @@ HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
   return section;
 }
 
-/// Returns n, mean, median and max of the ranges by one dimension of the sweep.
+/// Returns a section with n, mean, median and max of the ranges by one dimension of the sweep.
 HtmlSection spread_section(const std::vector<Side>& sides,
                            std::optional<std::int64_t> VariancePoint::*by, const char* title,
                            const char* label) {
@@ -148,8 +149,8 @@ HtmlSection spread_section(const std::vector<Side>& sides,
   return section;
 }
 
-/// Averages the means of one metric over the configurations, by collective, data type, size and
-/// group.
+/// Returns a section with the means of one metric, averaged over the configurations, by collective,
+/// data type, size and group.
 HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary::*of,
                                const std::string& title, const std::string& unit, bool higher) {
   HtmlSection section;
@@ -179,7 +180,8 @@ HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary
   return section;
 }
 
-/// Returns the five plots of every sweep on shared axes; a section has one plot of each sweep.
+/// Returns sections with the five plots of every sweep on shared axes. Each section has one kind of
+/// plot, for all sweeps.
 std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides) {
   std::vector<HtmlSection> out;
   std::vector<VarianceData> all;
@@ -201,7 +203,7 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides) {
       continue;
     for (auto& [name, spec] : variance_plots(sides[s].variance, range)) {
       spec.title = sides[s].label + ": " + spec.title;
-      if (sides.size() > 1) { // half a page wide each
+      if (sides.size() > 1) { // each plot is half a page wide
         spec.width_in = std::min(spec.width_in, 11.0);
         spec.height_in = spec.panels.size() > 1 ? 13 : 6;
         spec.columns = 1;
@@ -221,10 +223,10 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides) {
   return out;
 }
 
-/// Sentences with an interval per pair of sweeps: four kinds of time.
+/// The number of sentences with an interval per pair of sweeps: one for each of four kinds of time.
 constexpr std::size_t kComparedWords = 4;
 
-/// Returns a sweep paired with the first one.
+/// Returns the sweep `s` paired with the first one.
 SweepPair pair_of(const std::vector<Side>& sides, std::size_t s) {
   return {sides[0].label, sides[s].label, kComparedWords * (sides.size() - 1)};
 }
@@ -252,13 +254,13 @@ void compare_rows(const std::vector<Side>& sides, const std::vector<HtmlRow>& ro
   }
 }
 
-/// A GEMM as the page shows it.
+/// A GEMM in the form that the page shows.
 struct TopGemm {
   const GemmRow* row;
-  std::string kernel; ///< its name, cut
+  std::string kernel; ///< shortened name
 };
 
-/// Returns the rows of a side with the largest range.
+/// Returns a table of the GEMMs of a side with the largest range.
 Table top_gemms(const Side& side) {
   constexpr std::size_t kRows = 10;
   std::vector<TopGemm> rows;

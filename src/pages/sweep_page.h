@@ -1,4 +1,4 @@
-// The HTML page of analysed sweeps, side by side, made from their facts.
+// The HTML page that compares analysed sweeps, made from their facts.
 #pragma once
 
 #include "analyses/sweep/sweep.h"
@@ -16,8 +16,8 @@ struct SweepSide {
 };
 
 /// Writes one self-contained page: a summary in words, timelines, the five variance plots on shared
-/// axes, GEMMs and collectives with differences to the first sweep. The page names missing data of
-/// a sweep. Errors: kUnreadable when no rank of a sweep was analysed, kOutput.
+/// axes, GEMMs and collectives with differences to the first sweep. The page lists the missing data
+/// of each sweep. Errors: kUnreadable when no rank of a sweep was analysed, kOutput.
 Result<void> write_sweep_page(const std::vector<SweepSide>& sweeps, const std::string& path);
 
 } // namespace rankscope

@@ -32,7 +32,7 @@ std::string counted(std::int64_t n, const char* one, const char* many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
-/// Returns "sum over 4 ranks" where there are several.
+/// Returns "sum over 4 ranks" if there are several ranks, else "".
 std::string over_ranks(const TopFacts& facts, const char* what) {
   return facts.overview.ranks > 1 ? fmt::format("{} over {} ranks", what, facts.overview.ranks)
                                   : std::string();
@@ -46,7 +46,7 @@ std::string remark(std::initializer_list<std::string> parts) {
   return out;
 }
 
-/// Returns "8 of 120", or "" where all are shown.
+/// Returns "8 of 120"; "" if all are shown.
 std::string cut_remark(std::size_t shown, std::int64_t all) {
   return static_cast<std::int64_t>(shown) < all ? fmt::format("{} of {}", shown, all)
                                                 : std::string();
@@ -154,7 +154,7 @@ void kernels(const TopFacts& facts, ConsolePage& page) {
              rows);
 }
 
-/// "GEMM 71.2 %, SDPA_bwd 12.0 %, ...".
+/// Returns the time by category: "GEMM 71.2 %, SDPA_bwd 12.0 %, ...".
 std::string categories(const TopFacts& facts) {
   std::string out;
   std::size_t shown = 0;
@@ -168,7 +168,7 @@ std::string categories(const TopFacts& facts) {
 
 constexpr std::size_t kShapesWidth = 22;
 
-/// Returns the first shapes that fit, each complete: no digit is cut.
+/// Returns the first shapes that fit. Each shape is complete: no digit is cut.
 std::string leading_shapes(const std::string& dims) {
   const std::string all = short_shapes(dims);
   if (all.size() <= kShapesWidth)
@@ -177,7 +177,7 @@ std::string leading_shapes(const std::string& dims) {
   return end == std::string::npos ? ".." : all.substr(0, end + 1) + "..";
 }
 
-/// Returns the names of operators. Rows of single kernels get the kernels' short names.
+/// Returns the names of operators. A row with a single kernel gets the kernel's short name.
 std::vector<std::string> operator_texts(const std::vector<TopOperator>& operators) {
   std::vector<std::string> out;
   std::vector<std::string_view> kernels;
@@ -197,7 +197,7 @@ std::vector<std::string> operator_texts(const std::vector<TopOperator>& operator
   return out;
 }
 
-/// More than the GPU can do: above 100 % when rounded.
+/// Returns whether an operator is faster than the GPU allows: above 100 % after rounding.
 bool above_roofline(const TopOperator& op) {
   return op.percent_of_roofline >= 100.5;
 }
@@ -288,8 +288,8 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
   }
 }
 
-/// Returns all ranks, or of many the marked ones, those with the highest and the lowest times, and
-/// the first of the others.
+/// Returns all ranks. If there are many, returns the marked ones, those with the highest and the
+/// lowest times, and the first of the others.
 std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
   std::vector<const TopRankRow*> out;
   for (const TopRankRow& row : facts.ranks)
@@ -299,7 +299,7 @@ std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
     if (out.size() < kMostRanks && std::find(out.begin(), out.end(), &row) == out.end())
       out.push_back(&row);
   };
-  if (facts.ranks.size() > kMostRanks) // some with the highest and the lowest of each time
+  if (facts.ranks.size() > kMostRanks) // some ranks with the highest and lowest values of each time
     for (const auto of : {&TopRankRow::late_us, &TopRankRow::compute_ms, &TopRankRow::total_ms}) {
       std::vector<const TopRankRow*> order;
       for (const TopRankRow& row : facts.ranks)
@@ -318,7 +318,7 @@ std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
   return out;
 }
 
-/// "total ms of 512 ranks: 68.1 to 68.3, quartiles 68.1 68.2 68.2".
+/// Returns the spread of a time: "total ms of 512 ranks: 68.1 to 68.3, quartiles 68.1 68.2 68.2".
 std::string spread_of(const TopFacts& facts, const char* what, double TopRankRow::*of,
                       int decimals) {
   std::vector<double> values;

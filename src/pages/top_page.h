@@ -1,4 +1,4 @@
-// The facts of `top` as a page for a terminal.
+// Formats the facts of `top` as a page for a terminal.
 #pragma once
 
 #include "analyses/top/top_facts.h"
@@ -8,8 +8,9 @@
 
 namespace rankscope {
 
-/// Returns the complete page. From 40 columns on, no line is wider than the style says; it uses at
-/// most 200. Escape sequences appear only with colour, and never come from a text of the trace.
+/// Returns the complete page. From 40 columns on, no line is wider than the style's width; at most
+/// 200 columns are used. Escape sequences are only written with colour, and never come from a text
+/// of the trace.
 [[nodiscard]] std::string top_page(const TopFacts& facts, const PageStyle& style);
 
 } // namespace rankscope

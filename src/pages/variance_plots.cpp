@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kBlues[] = {"#e6f2ff", "#99ccff", "#4da6ff", "#0073e6"};
 constexpr const char* kLights[] = {"#add8e6", "#f08080", "#90ee90", "#ffd580"};
 
-/// Returns colour i of n of viridis, linear between nine of its colours.
+/// Returns colour i of n from viridis, interpolated linearly between nine of its colours.
 std::string viridis(std::size_t i, std::size_t n) {
   static constexpr int kStops[][3] = {{68, 1, 84},    {71, 44, 122},  {59, 81, 139},
                                       {44, 113, 142}, {33, 144, 141}, {39, 173, 129},
@@ -52,7 +52,7 @@ PlotSpec box(const VarianceData& data, Dimension by, const char* label, const ch
   p.y_label = "Time Difference (us)";
   p.groups = grouped(data, by, label);
   p.colours = std::move(colours);
-  // with many ranks a wider sheet keeps their boxes apart
+  // with many ranks, a wider sheet separates their boxes
   width = std::clamp(0.35 * static_cast<double>(p.groups.size()), width, 40.0);
   return {title, width, 6, {std::move(p)}};
 }
@@ -138,13 +138,13 @@ variance_plots(const VarianceData& data, const std::optional<std::pair<double, d
     line.label = fmt::format("{} threads (n={})", threads, samples);
     lines.lines.push_back(std::move(line));
   }
-  if (top_mean > 0) // from 0, so that heights can be compared
+  if (top_mean > 0) // start at 0, so that heights are comparable
     lines.y_range = {0, top_mean * 1.08};
   plots.emplace_back(
       "variance_thread_channel_interaction",
       PlotSpec{"GEMM Kernel Time Variance: Threads and Channels" + top, 12, 7, {std::move(lines)}});
   plots.erase(std::remove_if(plots.begin(), plots.end(),
-                             [](const auto& plot) { // a sweep without that dimension
+                             [](const auto& plot) { // the sweep does not have this dimension
                                const auto& all = plot.second.panels;
                                return all.empty() ||
                                       (all[0].groups.empty() && all[0].lines.empty());

@@ -20,7 +20,7 @@ void whatif_head(const WhatIfFacts& facts, ConsolePage& page) {
       fmt::format("{} ms {})", number3(facts.step_ms), per_step_text(facts.steps, facts.ranks)));
   for (const BoundaryStep& step : facts.boundary)
     page.sentence(boundary_step_text(step), "  ", Ink::kWarn);
-  // in a pipeline a late operation is seldom the only one: an unexplained delay alone says little
+  // in a pipeline, late operations are seldom alone: one unexplained delay has little meaning
   const double unexplained =
       facts.pipeline ? facts.without_delays_percent : facts.unexplained_percent;
   const std::string quality =

@@ -1,4 +1,4 @@
-// The stragglers of a run, or the predicted gain of changes, on a terminal.
+// Formats the stragglers of a run, or the predicted gain of changes, for a terminal.
 #pragma once
 
 #include "analyses/job/whatif.h"
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Returns a page with at most `most` rows of each list, 0: all.
+/// Returns a page with at most `most` rows per list; 0: all rows.
 [[nodiscard]] std::string whatif_page(const WhatIfFacts& facts, const PageStyle& style,
                                       std::size_t most);
 

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kWidestWhy = 200;
 constexpr std::size_t kPathRows = 6;
-constexpr double kWorthAPart = 0.05; ///< fraction of a rank's lateness
+constexpr double kWorthAPart = 0.05; ///< minimum share of a rank's lateness
 constexpr std::int64_t kClockErrorNs = 20'000;
-constexpr double kProfilerPercent = 3; ///< a recorded step may be longer by this
+constexpr double kProfilerPercent = 3; ///< profilers may lengthen a step by so much
 
 void why_overview(const CauseFacts& facts, ConsolePage& page) {
   page.heading("WHY", facts.title);
@@ -108,7 +108,7 @@ void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
     page.sentence(fmt::format("Without all of them: {} ms.", number3(facts.after_ms)));
 }
 
-/// "kernels +6.10, host +0.210; remainder 0.0400"
+/// Returns the parts of a delay: "kernels +6.10, host +0.210; remainder 0.0400".
 std::string parts_text(const LateRankParts& of) {
   std::vector<std::size_t> order(kStretchParts);
   std::iota(order.begin(), order.end(), 0);

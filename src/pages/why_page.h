@@ -1,4 +1,4 @@
-// The causes of a run on a terminal.
+// Formats the causes of a run for a terminal.
 #pragma once
 
 #include "analyses/job/causes.h"
@@ -9,10 +9,10 @@
 
 namespace rankscope {
 
-/// Returns a page with at most `most` causes, 0: all.
+/// Returns a page with at most `most` causes; 0: all causes.
 [[nodiscard]] std::string why_page(const CauseFacts& facts, const PageStyle& style,
                                    std::size_t most);
-/// Returns the catalogue of rules.
+/// Returns a page with all rules.
 [[nodiscard]] std::string why_rules_page(const PageStyle& style);
 
 } // namespace rankscope

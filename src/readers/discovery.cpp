@@ -23,7 +23,7 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
-/// Where one rank has several traces: the named file, if it is there.
+/// Returns the paths whose file name is `wanted`; all paths if no path has this name.
 std::vector<std::string> of_name(std::vector<std::string> paths, const std::string& wanted) {
   std::vector<std::string> some;
   std::copy_if(paths.begin(), paths.end(), std::back_inserter(some), [&](const std::string& p) {
@@ -35,13 +35,13 @@ std::vector<std::string> of_name(std::vector<std::string> paths, const std::stri
 
 using TracesByProcess = std::map<std::string, std::vector<std::string>>; ///< by WindowName::rest
 
-/// The ranks of one run by its files, until they are a plan.
+/// Collects the ranks of one run from its files, and then fills the plan.
 class Ranks {
 public:
   Ranks(RunPlan& plan, const DiscoverOptions& options, Diagnostics& diag)
       : plan_(plan), options_(options), diag_(diag) {}
 
-  /// Sorts the files by rank, from their names or else their heads.
+  /// Groups the files by rank, from their names or else their heads.
   Result<void> sort(std::vector<Candidate> files) {
     std::erase_if(files, [this](const Candidate& c) { return too_large(c); });
     for (const Candidate& c : files)
@@ -59,7 +59,7 @@ public:
     return place(nameless);
   }
 
-  /// The one trace of each rank, into the plan.
+  /// Chooses one trace per rank and adds it to the plan.
   Result<void> choose() {
     for (auto& [rank, paths] : by_rank_)
       if (!options_.trace_name.empty())
@@ -73,7 +73,8 @@ public:
     return {};
   }
 
-  /// Ranks that are not there, below the largest of a name or the number that most heads give.
+  /// Reports missing ranks: those below the largest rank found or below the most frequent world
+  /// size.
   Result<void> find_missing() {
     if (plan_.ranks.size() < 2 && !options_.require_all_ranks)
       return {};
@@ -88,7 +89,7 @@ public:
   }
 
 private:
-  /// Up to three of the paths, from the folder on; the others are counted.
+  /// Returns up to three of the paths, relative to the folder, and the number of the others.
   [[nodiscard]] std::string few_of(const std::vector<std::string>& paths) const {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> named;
@@ -121,11 +122,11 @@ private:
     return true;
   }
 
-  /// Files the ranks that the head of a file names. False: a trace that names none.
+  /// Adds a file to the ranks that its head names. Returns false for a trace that names no rank.
   bool ask(const std::string& path) {
     const FileInfo& head = heads_[path] = inspect_file(path, options_.known);
     if (!head.trace)
-      return true; // some other JSON
+      return true; // other JSON, not a trace
     for (const std::int64_t rank : head.ranks)
       by_rank_[rank].push_back(path);
     return !head.ranks.empty();
@@ -145,7 +146,7 @@ private:
     return {};
   }
 
-  /// Numbers files in the order of their names, windows of one process together.
+  /// Assigns ranks in the order of the file names. Windows of one process get the same rank.
   void by_order(const std::vector<std::string>& nameless) {
     TracesByProcess processes;
     for (const std::string& path : nameless)
@@ -183,10 +184,10 @@ private:
   Diagnostics& diag_;
   TracesByRank by_rank_;
   std::map<std::string, FileInfo> heads_;
-  std::map<std::int64_t, std::uint64_t> worlds_; ///< how many heads say so
+  std::map<std::int64_t, std::uint64_t> worlds_; ///< number of heads with this world size
 };
 
-/// Fills ranks and missing ranks of a plan from its files.
+/// Fills in the ranks and missing ranks of a plan from its files.
 Result<void> fill(RunPlan& plan, std::vector<Candidate> files, const DiscoverOptions& options,
                   Diagnostics& diag) {
   Ranks ranks(plan, options, diag);
@@ -207,7 +208,7 @@ std::string last_part(const std::string& path) {
                                      : name;
 }
 
-/// The shortest name of a pattern group: "dir/sampled_rank-*.json.gz" is "sampled_rank".
+/// Returns a short name for a pattern group: "sampled_rank" for "dir/sampled_rank-*.json.gz".
 std::string group_label(const std::string& group) {
   std::string label = group;
   for (const char* end : {".gz", ".zst", ".json", ".trace", ".pt"})
@@ -224,20 +225,20 @@ std::string group_label(const std::string& group) {
   return out.empty() ? "run" : out;
 }
 
-/// True for ".../rank*/name": the folder, not the file, names the rank.
+/// Returns whether the folder, not the file, names the rank: ".../rank*/name".
 bool rank_in_folder(const Candidate& c) {
   const std::size_t star = c.group.find('*');
   return star != std::string::npos && c.group.find('/', star) != std::string::npos;
 }
 
-/// The files of a sweep by configuration, each group a run to be.
+/// The files of one configuration of a sweep, which become a run.
 struct Group {
   RunPlan plan;
   std::vector<Candidate> files;
 };
 using Groups = std::map<std::string, Group>;
 
-/// Plan of a group's first file.
+/// Returns the plan for the first file of a group.
 RunPlan plan_of(const std::string& root, const std::string& file, const Candidate& c,
                 const std::optional<ConfigName>& config) {
   RunPlan plan;
@@ -258,10 +259,10 @@ RunPlan plan_of(const std::string& root, const std::string& file, const Candidat
   return plan;
 }
 
-/// "c" and the folder of a configuration, "f" and the folder above rank folders, "n" and the
-/// pattern of the files' names, whatever their window.
+/// Returns the key of a file's group: "c" and the configuration's folder, "f" and the folder above
+/// rank folders, or "n" and the name pattern of the files without their window.
 std::string group_key(const Candidate& c, const std::optional<ConfigName>& config) {
-  // appended to: g++ 12 warns of "c" + text as if the two could overlap
+  // text is appended: g++ 12 warns of "c" + text as if the two could overlap
   std::string key = config ? "c" : rank_in_folder(c) ? "f" : "n";
   if (config)
     key += config->folder;
@@ -289,7 +290,7 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
     if (group.files.empty())
       group.plan = plan_of(root, file, c, config);
     else if (key.front() == 'n' && c.group != group.files.front().group)
-      group.plan.configuration.label = group_label(key.substr(1)); // of no single window
+      group.plan.configuration.label = group_label(key.substr(1)); // a label without the window
     c.path = file;
     group.files.push_back(std::move(c));
   }
@@ -298,7 +299,8 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
 
 enum class HeadRanks : std::uint8_t { kOne, kNone, kOther };
 
-/// Fills in the rank where each file's head names one; kNone: these are traces without a rank.
+/// Fills in the rank from each file's head. kOne: each head has one rank; kNone: a trace without a
+/// rank; kOther: other files.
 HeadRanks rank_by_header(std::vector<Candidate>& files, const DiscoverOptions& options) {
   for (Candidate& c : files) {
     const FileInfo head = inspect_file(c.path, options.known);
@@ -311,7 +313,7 @@ HeadRanks rank_by_header(std::vector<Candidate>& files, const DiscoverOptions& o
   return HeadRanks::kOne;
 }
 
-/// Traces of one folder that may be ranks of a run as well as runs.
+/// Returns the error for traces of one folder that may be either ranks of a run or separate runs.
 Error ranks_or_runs(const std::string& folder, const std::vector<std::string>& files) {
   return {ErrorCode::kUsage, folder,
           fmt::format("{} and {} other trace{} name neither a rank nor a configuration",
@@ -320,9 +322,10 @@ Error ranks_or_runs(const std::string& folder, const std::vector<std::string>& f
           "one run, give --rank-regex or --trace-pattern"};
 }
 
-/// Joins files of one folder with no rank in their names into one run if their heads name different
-/// ranks: "worker3_step_12.1688.pt.trace.json", and torch's default "HOST_PID.TIME.pt.trace.json".
-/// If all heads name the same rank, the groups stay as they are. Errors: ranks_or_runs().
+/// Joins the files of one folder into one run if their names have no rank and their heads have
+/// different ranks: "worker3_step_12.1688.pt.trace.json", and torch's default
+/// "HOST_PID.TIME.pt.trace.json". If all heads have the same rank, the groups do not change.
+/// Errors: ranks_or_runs().
 Result<void> join_by_header(const std::string& root, const DiscoverOptions& options,
                             Groups& groups) {
   std::map<std::string, std::vector<std::string>> by_folder; // keys of groups
@@ -370,7 +373,7 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
 /// Reports folders that are named like a configuration but contain no trace.
 void name_empty(const std::string& root, const std::vector<std::string>& folders,
                 const ConfigNames& configs, const Groups& groups, Diagnostics& diag) {
-  constexpr std::ptrdiff_t kDeepest = 3; // the deepest configuration folder
+  constexpr std::ptrdiff_t kDeepest = 3; // the depth of the deepest configuration folder
   const std::size_t prefix = without_slash(root).size() + 1;
   for (const std::string& folder : folders) {
     const std::string relative = folder.substr(prefix);
@@ -384,7 +387,8 @@ void name_empty(const std::string& root, const std::vector<std::string>& folders
   }
 }
 
-/// There is no trace: which known format is there instead, or what a trace is called.
+/// Returns the error for a lack of traces. It names the known format that was found instead, or the
+/// usual file endings of traces.
 Error no_trace(const std::vector<std::string>& paths, const char* what,
                const DiscoverOptions& options) {
   if (std::optional<Error> refusal = refusal_below(paths))
@@ -436,7 +440,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
     for (const std::string& file : found.files) {
       Candidate c;
       c.path = file;
-      // ignore ranks in folders above the given one: /data/rank0_tests/run
+      // ignore ranks in the folders above the given folder: /data/rank0_tests/run
       const bool below = file.size() > path.size() && file != path;
       const std::size_t prefix = below ? without_slash(path).size() + 1 : 0;
       Candidate relative;

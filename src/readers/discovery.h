@@ -31,27 +31,28 @@ struct RunPlan {
   Configuration configuration; ///< its label is unique within a sweep
   std::string folder;
   std::vector<RankFile> ranks;
-  /// Missing below the largest rank found or the most frequent world size; already reported.
+  /// Ranks that are missing below the largest rank found or the most frequent world size. They are
+  /// already reported.
   std::vector<std::int64_t> missing_ranks;
-  /// Source of the rank facts when they replace the traces (engine/rank_parts.h).
+  /// The source of rank facts that replace the traces (engine/rank_parts.h).
   std::shared_ptr<const PartSource> parts = {};
 };
 
 struct DiscoverOptions {
   std::string trace_pattern; ///< one '*' stands for the rank number
-  std::string rank_regex;    ///< named or first group = rank
+  std::string rank_regex;    ///< named group "rank", or the first group, = rank
   std::string config_regex;  ///< matched against folders; each named group is a parameter
-  std::string trace_name;    ///< file name that wins when one rank has several traces
-  std::string step;          ///< step or time in names, where ranks have several traces
+  std::string trace_name;    ///< preferred file name when a rank has several traces
+  std::string step;          ///< step or time in the file name, for ranks with several traces
   bool require_all_ranks = false;
-  bool files_as_runs = false; ///< in a sweep, files of one folder without any rank are runs
-  bool check_header_rank =
-      true;                  ///< compare with distributedInfo.rank where it is early in the file
-  Readers known = readers(); ///< readers that may recognize a file
+  bool files_as_runs = false; ///< in a sweep, files without ranks in one folder are separate runs
+  bool check_header_rank = true; ///< compare with distributedInfo.rank if that is early in the file
+  Readers known = readers();     ///< readers that may recognize a file
 };
 
-/// Returns the missing ranks: those not in `ranks` (ascending) but below its largest rank or the
-/// most frequent world size of file heads (`worlds`: size to count). Omits ranks from 2^20 on.
+/// Returns the missing ranks in ascending order. `ranks` must be ascending. A rank is missing if it
+/// is not in `ranks` but below the largest rank or below the most frequent world size of file heads
+/// (`worlds`: size to count). Omits ranks from 2^20 on.
 [[nodiscard]] std::vector<std::int64_t>
 missing_ranks(const std::vector<RankFile>& ranks,
               const std::map<std::int64_t, std::uint64_t>& worlds);
@@ -59,18 +60,19 @@ missing_ranks(const std::vector<RankFile>& ranks,
 /// Returns "ranks 2, 3, 8-15 have no trace"; lists up to 16 ranges and counts the rest.
 [[nodiscard]] std::string missing_ranks_text(const std::vector<std::int64_t>& missing);
 
-/// Finds the ranks of one run in folders and files; a file may contain several ranks. Among several
-/// traces of a rank in one folder, with steps or times in their names, it uses the newest
-/// (choose_windows()); other candidates for one rank are an error that lists them. If neither heads
-/// nor names contain ranks, it numbers the files by name, with a note. Missing ranks are reported
-/// in `diag` (data loss), or are an error when required.
+/// Finds the ranks of one run in folders and files; a file may contain several ranks. If a rank has
+/// several traces in one folder, with steps or times in their names, it uses the newest
+/// (choose_windows()). Other rank conflicts are an error that lists the candidates. If neither
+/// heads nor names contain ranks, it numbers the files by name, with a note. Missing ranks are
+/// reported in `diag` (data loss), or are an error if all ranks are required.
 Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,
                              Diagnostics& diag);
 
 /// Finds every configuration below `root`, in ordered_before order: <T>thread/nccl_<C>channels,
-/// <CU>cu_<T>threads and name=value folders, in any nesting; a plain folder of rank traces is a
-/// sweep of one run. Configurations without traces are reported in `diag`. Several traces of one
-/// folder with no rank in head or name may be ranks or runs: kUsage, unless files_as_runs is set.
+/// <CU>cu_<T>threads and name=value folders, in any nesting. A plain folder of rank traces is a
+/// sweep of one run. Configurations without traces are reported in `diag`. Errors: kUsage when
+/// traces of one folder without ranks in heads and names may be ranks or runs, unless files_as_runs
+/// is set.
 Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const DiscoverOptions& options,
                                             Diagnostics& diag);
 

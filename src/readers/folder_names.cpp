@@ -21,7 +21,8 @@ Result<std::regex> compiled(const std::string& text, const char* flag,
   }
 }
 
-/// Number (1-based) of each named group of an expression, in order of its brackets.
+/// Returns the number (1-based) of each named group of an expression, in the order of their
+/// brackets.
 std::map<std::string, std::size_t> group_names(const std::string& text) {
   std::map<std::string, std::size_t> out;
   std::size_t number = 0;
@@ -124,7 +125,7 @@ bool RankNames::match(Candidate& c) const {
     set(c, m, 1, 0);
     return true;
   }
-  // the base name first, then the folders from the innermost outwards
+  // first the base name, then the folders from the innermost outwards
   std::string rest = c.path;
   while (!rest.empty()) {
     const std::size_t slash = rest.rfind('/');

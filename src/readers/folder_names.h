@@ -16,15 +16,15 @@ namespace rankscope {
 
 struct Candidate {
   std::string path;
-  std::optional<std::int64_t> rank; ///< from the name
+  std::optional<std::int64_t> rank; ///< rank in the file name
   std::string group;                ///< path with the rank's digits replaced by '*'
-  std::string too_large;            ///< the digits, when they are more than a rank can have
+  std::string too_large;            ///< the digits, if the number is too large for a rank
 };
 
-/// Finds the rank in names: by the pattern, the given expression, or the usual spellings.
+/// Finds the rank in a file name: with the pattern, the given expression, or the usual spellings.
 class RankNames {
 public:
-  /// Errors: kUsage for an invalid expression or one without a place for the rank.
+  /// Errors: kUsage for an invalid expression, or for one without a group for the rank.
   static Result<RankNames> make(const DiscoverOptions& options);
 
   /// Fills in rank and group from the path. Returns false if the pattern does not match the file.
@@ -39,13 +39,13 @@ private:
   bool pattern_ = false;
 };
 
-/// The configuration that a path below the root belongs to.
+/// The configuration of a path below the root.
 struct ConfigName {
-  std::string folder; ///< relative, ends where the match ends
+  std::string folder; ///< relative to the root; ends with the matched part
   Configuration configuration;
 };
 
-/// Finds configurations in the folders of a path: by the given expression, or folders
+/// Finds configurations in the folders of a path: with the given expression, or as folders
 /// <T>thread/nccl_<C>channels, <CU>cu_<T>threads and name=value.
 class ConfigNames {
 public:

@@ -20,7 +20,7 @@ constexpr std::size_t kTimelineHead = std::size_t{64} << 10U;
 constexpr std::size_t kMostTimelineBytes = std::size_t{1} << 30U; ///< after decompression
 constexpr std::int64_t kTracksOfWorker = 5;
 constexpr std::int64_t kMostWorkers = 1 << 20;
-constexpr double kClockErrorUs = 10'000; ///< a duration may be negative by less than that
+constexpr double kClockErrorUs = 10'000; ///< durations may be negative by less than this
 
 Error broken(const std::string& path, std::string what) {
   return {ErrorCode::kUnreadable, path, std::move(what),
@@ -53,7 +53,7 @@ Result<std::string> all_bytes(const std::string& path) {
   return out;
 }
 
-/// "PP rank 1, TP rank 0, compute"
+/// Returns the stage in a track name: 1 for "PP rank 1, TP rank 0, compute".
 std::optional<std::int64_t> stage_of(std::string_view track) {
   constexpr std::string_view kBegin = "PP rank ";
   if (!track.starts_with(kBegin))
@@ -126,7 +126,7 @@ private:
         event["args"]["seq_id"].get(row.seq) != simdjson::SUCCESS)
       return fail("needs pid, tid, ts, dur, args.step and args.seq_id");
     if (event["args"]["model_chunk"].get(row.chunk) != simdjson::SUCCESS)
-      row.chunk = -1; // sends and receives lack it
+      row.chunk = -1; // send and receive events have no chunk
     row.rank /= kTracksOfWorker;
     if (row.rank < 0 || row.rank >= kMostWorkers || row.data_parallel < 0 ||
         row.data_parallel >= kMostWorkers || row.seq < 0 || row.seq >= kMostWorkers ||

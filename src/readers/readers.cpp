@@ -19,7 +19,7 @@ Result<std::string> head_of(const std::string& path) {
   return std::string(source->peek(kHeadBytes));
 }
 
-/// "dir/rank0.json.gz" is "rank0.json".
+/// Returns the file name without folder and compression: "rank0.json" for "dir/rank0.json.gz".
 std::string_view plain_name(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1); // npos + 1 is 0
   for (const std::string_view packed : {".gz", ".zst"})

@@ -22,7 +22,7 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 namespace {
 
-/// Hidden files, and what rankscope and the older scripts write themselves.
+/// Returns whether a file is omitted: hidden files, and output of rankscope and the older scripts.
 bool left_out(const fs::path& path) {
   const std::string name = path.filename().string();
   std::string_view stem = name;
@@ -39,23 +39,24 @@ bool output_folder(const fs::path& path) {
          (name.size() > 1 && name.front() == '.');
 }
 
-/// Folders within folders; deeper is not a sweep.
+/// The maximum depth of folders; sweeps are not deeper.
 constexpr std::size_t kDeepest = 64;
 
-/// The kernel's view of processes, whose links lead to every file of the machine.
+/// Returns whether a folder is in the kernel's file system of processes, whose links lead to every
+/// file of the machine.
 bool is_process_filesystem(const fs::path& folder) {
   constexpr auto kProcMagic = 0x9fa0;
   struct statfs info = {};
   return ::statfs(folder.c_str(), &info) == 0 && info.f_type == kProcMagic;
 }
 
-/// Enters each real folder once, whatever links to it: folders first, then what links lead to, by
-/// name, so that the result does not depend on the order in which a folder lists its entries.
+/// Enters each real folder once, whatever links to it. It visits folders first, then the targets of
+/// links, sorted by name. So the result does not depend on the order of directory entries.
 class Walk {
 public:
   Walk(Readers known, Diagnostics& diag) : known_(known), diag_(diag) {}
 
-  /// Errors: kUnreadable when `root` itself cannot be entered.
+  /// Enters `root` and the folders below. Errors: kUnreadable when `root` itself cannot be entered.
   Result<void> enter_all(const fs::path& root) {
     (void)is_new(root);
     RS_CHECK(enter(root, 1));
@@ -76,7 +77,7 @@ public:
   }
 
 private:
-  using Link = std::pair<fs::path, std::size_t>; ///< and its depth
+  using Link = std::pair<fs::path, std::size_t>; ///< path and depth
 
   Result<void> enter(const fs::path& folder, std::size_t depth) {
     std::error_code ec;
@@ -128,7 +129,7 @@ private:
   Diagnostics& diag_;
   Listing out_;
   std::set<std::pair<dev_t, ino_t>> seen_;
-  std::vector<Link> links_; ///< not followed yet
+  std::vector<Link> links_; ///< links not followed yet
 };
 
 } // namespace

@@ -1,4 +1,5 @@
-// Size and time of the last change of a trace: they show whether data derived from it is valid.
+// The size and modification time of a trace. They show whether data derived from the trace is still
+// valid.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace rankscope {
 
-/// For a trace in several files (the tables of rocprofv3): the sum of their sizes and the newest
-/// time.
+/// The stamp of a trace. If a trace has several files (the tables of rocprofv3), it has the sum of
+/// their sizes and the newest time.
 struct TraceStamp {
   std::uint64_t bytes = 0;
   std::int64_t changed_ns = 0; ///< unix time; 0: no such file
@@ -17,7 +18,7 @@ struct TraceStamp {
 };
 [[nodiscard]] TraceStamp trace_stamp(const std::string& path);
 
-/// Returns the files of a trace: `path`, or the tables of rocprofv3 that exist.
+/// Returns the files of a trace: `path` itself, or the existing tables of its rocprofv3 set.
 [[nodiscard]] std::vector<std::string> files_of_trace(const std::string& path);
 
 } // namespace rankscope

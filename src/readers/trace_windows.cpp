@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// Takes the first match out of `name`; its first group is the number.
+/// Removes the first match from `name` and returns the number in its first group.
 std::optional<std::int64_t> take_number(std::string& name, const std::regex& pattern) {
   std::smatch m;
   if (!std::regex_search(name, m, pattern))
@@ -29,7 +29,7 @@ std::optional<std::int64_t> take_number(std::string& name, const std::regex& pat
 /// A rank's windows by step or time, oldest first.
 using Windows = std::map<std::int64_t, std::string>;
 
-/// The windows of one rank; nullopt when `number` is missing in a name or comes twice.
+/// Returns the windows of one rank; nullopt when a name lacks the number or a number occurs twice.
 std::optional<Windows> windows_by(const std::vector<std::string>& paths,
                                   std::optional<std::int64_t> WindowName::*number) {
   Windows out;
@@ -49,7 +49,8 @@ bool in_one_folder(const std::vector<std::string>& paths) {
       paths, [&](const std::string& path) { return folder(path) == folder(paths.front()); });
 }
 
-/// The windows of each rank that has several; nullopt when those of some rank are not known so.
+/// Returns the windows of each rank that has several; nullopt when the windows of any rank cannot
+/// be identified by `number`.
 using RankWindows = std::map<std::int64_t, Windows>;
 std::optional<RankWindows> windows_of(const TracesByRank& ranks,
                                       std::optional<std::int64_t> WindowName::*number) {
@@ -67,7 +68,7 @@ std::optional<RankWindows> windows_of(const TracesByRank& ranks,
   return out;
 }
 
-/// The steps that every rank has, ranks with one trace by its name too.
+/// Returns the steps that every rank has. A rank with one trace counts too, by the trace's name.
 std::set<std::int64_t> common_steps(const TracesByRank& ranks, const RankWindows& windows) {
   std::optional<std::set<std::int64_t>> common;
   for (const auto& [rank, paths] : ranks) {
@@ -78,7 +79,7 @@ std::set<std::int64_t> common_steps(const TracesByRank& ranks, const RankWindows
     else if (const auto step = window_name(paths.front()).step)
       own.insert(*step);
     else
-      continue; // not known by its name
+      continue; // the name has no step
     std::set<std::int64_t> both;
     if (common)
       std::set_intersection(common->begin(), common->end(), own.begin(), own.end(),
@@ -88,7 +89,7 @@ std::set<std::int64_t> common_steps(const TracesByRank& ranks, const RankWindows
   return common.value_or(std::set<std::int64_t>{});
 }
 
-/// "steps 12, 24, 36": up to eight are named.
+/// Returns "steps 12, 24, 36", with at most eight numbers.
 std::string listed(const std::set<std::int64_t>& numbers) {
   constexpr std::size_t kNamed = 8;
   std::string out;
@@ -113,7 +114,7 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
     return Error{ErrorCode::kUsage, folder, fmt::format("no rank has a trace of step {}", *asked),
                  fmt::format("there are traces of steps {}", listed(all))};
   if (!asked && common.empty())
-    return {}; // no window is the same on all ranks
+    return {}; // ranks have no common window
   const std::int64_t chosen = asked ? *asked : *common.rbegin();
   for (const auto& [rank, of] : windows)
     if (const auto at = of.find(chosen); at != of.end())
@@ -128,7 +129,7 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
 Result<void> choose_time(TracesByRank& ranks, const RankWindows& windows,
                          std::optional<std::int64_t> asked, const std::string& folder,
                          Diagnostics& diag) {
-  // clocks of ranks differ: a window is known by its place from the newest one
+  // the clocks of ranks differ: a window is identified by its position from the newest one
   std::ptrdiff_t from_newest = asked ? -1 : 0;
   std::size_t most = 0;
   for (const auto& [rank, of] : windows) {

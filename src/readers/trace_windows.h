@@ -1,5 +1,5 @@
-// Several traces of one rank in one folder: windows of the same run, known by the step or the time
-// in their names.
+// Several traces of one rank in one folder: they are windows of the same run, identified by the
+// step or the time in their names.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -13,21 +13,21 @@
 
 namespace rankscope {
 
-/// The window by a file's name: "worker0_step_12.1694128201545.pt.trace.json" has step 12
-/// and a time (torch's handler writes milliseconds or nanoseconds since 1970).
+/// The window in a file's name: "worker0_step_12.1694128201545.pt.trace.json" has step 12 and a
+/// time (torch's handler writes milliseconds or nanoseconds since 1970).
 struct WindowName {
   std::optional<std::int64_t> step, time;
-  std::string rest; ///< the path with '#' in place of both numbers: equal for windows of one rank
+  std::string rest; ///< path with '#' for both numbers; equal for all windows of one rank
 };
 [[nodiscard]] WindowName window_name(const std::string& path);
 
 /// The traces of each rank.
 using TracesByRank = std::map<std::int64_t, std::vector<std::string>>;
 
-/// Leaves one trace of each rank that has several in one folder: those of the asked step or time
-/// ("" = the newest window that all ranks have), with a note in `diag` (info). A rank without them
-/// in its names, or whose traces are in several folders, keeps all. Errors: kUsage when no rank has
-/// the asked window. `folder`: of the run, for messages.
+/// Chooses one trace for each rank with several traces in one folder: the trace of the step or time
+/// `asked` ("" = the newest window that all ranks have). Adds a note to `diag` (info). A rank
+/// without windows in its file names, or with traces in several folders, keeps all. `folder`: the
+/// run's folder, for messages. Errors: kUsage when no rank has the asked window.
 Result<void> choose_windows(TracesByRank& ranks, const std::string& asked,
                             const std::string& folder, Diagnostics& diag);
 

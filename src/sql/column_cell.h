@@ -1,5 +1,5 @@
-// Cells by the type of their column: a column has one type, its cells may have others. Every
-// reader of a SqlTable converts them here, so that SQL and Arrow show the same values.
+// Converts cells to the type of their column: a column has one type, but its cells may have others.
+// Every reader of a SqlTable converts cells here, so that SQL and Arrow show the same values.
 #pragma once
 
 #include "core/table.h"
@@ -11,15 +11,16 @@
 
 namespace rankscope {
 
-/// Empty (NULL) for blank cells, texts, and numbers beyond 64 bits.
+/// Returns the cell as an integer; empty (NULL) for blank cells, texts, and numbers beyond 64 bits.
 [[nodiscard]] std::optional<std::int64_t> integer_cell(const Value& value);
-/// Empty for blank cells and texts.
+/// Returns the cell as a double; empty for blank cells and texts.
 [[nodiscard]] std::optional<double> number_cell(const Value& value);
-/// Empty for blank cells.
+/// Returns the cell as a bool; empty for blank cells.
 [[nodiscard]] std::optional<bool> bool_cell(const Value& value);
-/// UTF-8; empty for blank cells. The text is that of the cell, or `storage`.
+/// Returns the cell as UTF-8 text; empty for blank cells. The view is into the cell or into
+/// `storage`.
 [[nodiscard]] std::optional<std::string_view> text_cell(const Value& value, std::string& storage);
-/// The one of these that the type of a column asks for.
+/// Returns the cell converted by the function above that matches `type`.
 [[nodiscard]] Value typed_cell(const Value& value, CellKind type, std::string& storage);
 
 } // namespace rankscope

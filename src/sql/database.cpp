@@ -15,7 +15,7 @@ namespace {
 
 using namespace duckdb;
 
-/// A result that is released.
+/// Owns a result and releases it.
 class HeldResult : NonCopyable {
 public:
   explicit HeldResult(const DuckDbLibrary& calls) : calls_(calls) {}
@@ -77,7 +77,7 @@ std::string one_line(std::string_view message) {
       continue;
     }
     if (line.find_first_not_of("^ ") == std::string_view::npos)
-      continue; // it points at a place in the line above
+      continue; // this line marks a place in the line above
     if (blank_line && !line.starts_with("LINE ") && !line.starts_with("Candidate") &&
         !line.starts_with("Did you mean"))
       break;
@@ -89,7 +89,7 @@ std::string one_line(std::string_view message) {
 
 Result<std::unique_ptr<SqlDatabase>> SqlDatabase::open(SqlSource& source,
                                                        const SqlOptions& options) {
-  constexpr std::size_t kSmallest = std::size_t{96} << 20U; // of a database with a small result
+  constexpr std::size_t kSmallest = std::size_t{96} << 20U; // for a database with a small result
   RS_TRY(const DuckDbLibrary* const calls, DuckDbLibrary::get());
   RS_CHECK(LibraryMemory::claim(kSmallest, "DuckDB"));
   std::unique_ptr<SqlDatabase> out(new SqlDatabase(*calls, source, options.threads));
@@ -122,7 +122,7 @@ Result<void> SqlDatabase::open_in_memory() {
   return error;
 }
 
-/// Locks the settings: statements cannot change them from here on.
+/// Locks the settings, so that statements cannot change them.
 Result<void> SqlDatabase::lock(const SqlOptions& options) {
   allow_files_ = options.allow_files;
   std::vector<std::string> statements;
@@ -140,9 +140,9 @@ Result<void> SqlDatabase::lock(const SqlOptions& options) {
   return {};
 }
 
-/// A function turns on DuckDB's log, and no setting disables it. The log writes files and our
-/// standard output, and DuckDB refuses it where nothing can catch the error. Its name is refused
-/// within texts too, because a text may be a statement for DuckDB's query().
+/// Rejects statements that turn on DuckDB's log, because no setting disables that function. The log
+/// writes files and our standard output, and when DuckDB refuses it, nothing can catch the error.
+/// Its name is also rejected within texts, because a text may be a statement for DuckDB's query().
 Result<void> SqlDatabase::check_words(const std::string& statement) const {
   constexpr const char* kLog = "enable_logging";
   if (!allow_files_ && lowercase(statement).find(kLog) != std::string::npos)
@@ -165,12 +165,12 @@ Error SqlDatabase::error_of(const char* text) {
   const bool no_table = message.find("Table with name") != std::string_view::npos;
   std::string line = one_line(message);
   if (const std::size_t guess = line.find("; Did you mean"); no_table && guess != std::string::npos)
-    line.erase(guess, line.find(';', guess + 1) - guess); // the library knows its own tables alone
+    line.erase(guess, line.find(';', guess + 1) - guess); // the library knows only its own tables
   return {code_of(message), "SQL", std::move(line),
           no_table ? "rankscope query --tables lists them" : ""};
 }
 
-/// Returns the statement, or a query around it with columns that query_table() can read.
+/// Returns the statement, or a query around it whose columns query_table() can read.
 Result<std::string> SqlDatabase::readable(const std::string& statement) {
   HeldStatement of(calls_);
   if (calls_.prepare(connection_, statement.c_str(), &of.prepared) != kSuccess)
@@ -199,7 +199,7 @@ Result<Table> SqlDatabase::query(const std::string& statement, const std::string
     return Error{ErrorCode::kUsage, "SQL", "a NUL byte in the statement", ""};
   RS_CHECK(check_words(statement));
   scan_.error.reset();
-  const std::size_t first = statement.find_first_not_of(" \t\r\n"); // so that lines count from it
+  const std::size_t first = statement.find_first_not_of(" \t\r\n"); // lines are counted from it
   RS_TRY(const std::string text,
          readable(statement.substr(first == std::string::npos ? 0 : first)));
   HeldResult result(calls_);

@@ -1,5 +1,5 @@
-// SqlDatabase: DuckDB in memory over the tables of a SqlSource. Statements of users run in it; by
-// default it reaches no file, no network and no extension.
+// SqlDatabase: an in-memory DuckDB over the tables of a SqlSource. It runs the statements of users.
+// By default it cannot access files, the network or extensions.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -16,22 +16,24 @@ namespace rankscope {
 struct SqlOptions {
   unsigned threads = 1;
   bool allow_files = false;          ///< statements may read and write files
-  std::vector<std::string> writable; ///< files that they may read and write all the same
+  std::vector<std::string> writable; ///< always allowed to read and write
 };
 
 class SqlDatabase : NonCopyable {
 public:
-  /// `source` outlives the database. Errors: kMissingTool without DuckDB's library, kInternal.
+  /// Opens a database. `source` must outlive it. Errors: kMissingTool without DuckDB's library,
+  /// kInternal.
   static Result<std::unique_ptr<SqlDatabase>> open(SqlSource& source, const SqlOptions& options);
   ~SqlDatabase();
 
-  /// Runs one statement. Returns its rows as a table called `name`, without columns if it has no
-  /// result. Nested values are JSON in text columns marked so. Decimals and integers beyond 64 bits
-  /// become doubles, other types text. Errors: kUsage with DuckDB's message in one line; the error
-  /// of the source; kOutput if a file could not be written; kInterrupted.
+  /// Runs one statement. Returns its rows as a table called `name`, without columns if the
+  /// statement has no result. Nested values become JSON in text columns that are marked as JSON.
+  /// Decimals and integers beyond 64 bits become doubles; values of other types become text.
+  /// Errors: kUsage with DuckDB's message in one line; the error of the source; kOutput if a file
+  /// could not be written; kInterrupted.
   Result<Table> query(const std::string& statement, const std::string& name = "result");
 
-  /// Ends a running query() of another thread, which then returns kInterrupted.
+  /// Ends a query() that runs on another thread; it then returns kInterrupted.
   void interrupt() const;
 
 private:
@@ -50,8 +52,8 @@ private:
   duckdb::Connection connection_ = nullptr;
 };
 
-/// Returns DuckDB's message in one line: its first paragraph, and from the second the line of SQL
-/// that it points at.
+/// Returns DuckDB's message in one line: its first paragraph and, from the second one, the line of
+/// SQL with the error.
 [[nodiscard]] std::string one_line(std::string_view message);
 
 } // namespace rankscope

@@ -1,6 +1,6 @@
-// The part of DuckDB's stable C interface that rankscope calls, declared here: types, functions and
-// the values of its enumerations, as https://duckdb.org/docs/stable/clients/c/api documents them.
-// The first query opens the library (duckdb_library.h); the build does not need it.
+// The part of DuckDB's stable C interface that rankscope calls. Types, functions and enumeration
+// values are declared here as https://duckdb.org/docs/stable/clients/c/api documents them. The
+// first query opens the library (duckdb_library.h); the build does not need it.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace rankscope::duckdb {
 
-// Handles: pointers to what only the library knows.
+// Handles: pointers to types that only the library defines.
 using Database = struct DatabaseHandle*;
 using Connection = struct ConnectionHandle*;
 using Config = struct ConfigHandle*;
@@ -23,30 +23,31 @@ using InitInfo = struct InitInfoHandle*;
 using FunctionInfo = struct FunctionInfoHandle*;
 using ReplacementInfo = struct ReplacementInfoHandle*;
 
-/// duckdb_result, which goes by value: five deprecated fields, then the library's own.
+/// duckdb_result, which is passed by value: five deprecated fields, then the library's internal
+/// data.
 struct ResultBlock {
   std::array<std::uint64_t, 3> counts{};
   std::array<void*, 2> deprecated{};
   void* internal = nullptr;
 };
 
-/// duckdb_string_t: stores up to 12 bytes; for longer texts, their first four and a pointer.
+/// duckdb_string_t: stores up to 12 bytes; for longer texts, the first four bytes and a pointer.
 struct alignas(8) Text {
   std::uint32_t length;
   std::array<char, 12> bytes;
 };
 static_assert(sizeof(Text) == 16);
 
-/// duckdb_hugeint.
+/// The layout of duckdb_hugeint.
 struct HugeInt {
   std::uint64_t lower;
   std::int64_t upper;
 };
 
-/// duckdb_state, an int.
+/// The success value of duckdb_state, an int.
 inline constexpr int kSuccess = 0;
 
-/// duckdb_type, those that are read and written; the others are shown as text.
+/// The values of duckdb_type that are read and written. Columns of other types are shown as text.
 enum Type : int {
   kBoolean = 1,
   kTinyInt = 2,
@@ -69,14 +70,14 @@ enum Type : int {
   kArray = 33,
 };
 
-/// duckdb_result_type.
+/// A value of duckdb_result_type.
 inline constexpr int kQueryResult = 3;
 
 using Destroy = void (*)(void*);
 
 } // namespace rankscope::duckdb
 
-// RS_DUCK(name, result, arguments): every function of it that rankscope calls.
+// Every function of DuckDB that rankscope calls, as RS_DUCK(name, result, arguments).
 #define RANKSCOPE_DUCKDB_CALLS(RS_DUCK)                                                            \
   RS_DUCK(library_version, const char*, ())                                                        \
   RS_DUCK(free, void, (void*))                                                                     \

@@ -1,4 +1,4 @@
-// DuckDB's shared library. The first query opens it: nothing else needs it.
+// DuckDB's shared library. The first query opens it, because other commands do not need it.
 #pragma once
 
 #include "base/result.h"
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The library's functions, without the "duckdb_" in front.
+/// The library's functions, named without the prefix "duckdb_".
 struct DuckDbLibrary {
 #define RS_DUCK(name, result, arguments) result(*name) arguments = nullptr;
   using Database = duckdb::Database;
@@ -29,19 +29,20 @@ struct DuckDbLibrary {
   using Destroy = duckdb::Destroy;
   RANKSCOPE_DUCKDB_CALLS(RS_DUCK)
 #undef RS_DUCK
-  std::string path; ///< that was opened
+  std::string path; ///< path of the opened library
 
-  /// Opens the library at the first call, for the rest of the program; any thread. Errors:
-  /// kMissingTool, which says where it was searched and how to get it.
+  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
+  /// kMissingTool; the message says where it was searched and how to install it.
   [[nodiscard]] static Result<const DuckDbLibrary*> get();
 };
 
-/// Returns the paths to search, in this order: $RANKSCOPE_DUCKDB alone if it is set; else next to
-/// own_file(), ../lib/rankscope of it, the build tree's npm package, the system's library.
+/// Returns the paths to search, in order. If $RANKSCOPE_DUCKDB is set, it is the only one.
+/// Otherwise: the folder of own_file(), ../lib/rankscope next to that folder, the build tree's npm
+/// package, the system's library.
 [[nodiscard]] std::vector<std::string> duckdb_places();
 
-/// Opens the library at this path and looks up all functions. Errors: kMissingTool, which says what
-/// is wrong with it.
+/// Opens the library at this path and finds all functions. Errors: kMissingTool; the message says
+/// what is wrong with the library.
 Result<DuckDbLibrary> open_duckdb(const std::string& path);
 
 } // namespace rankscope

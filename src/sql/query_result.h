@@ -1,4 +1,4 @@
-// Rows of a query of DuckDB as a Table.
+// Converts the rows of a DuckDB query to a Table.
 #pragma once
 
 #include "core/table.h"
@@ -8,16 +8,16 @@
 
 namespace rankscope {
 
-/// How a column of a result is asked for, so that query_table() can take it.
+/// The form in which a query must request a column, so that query_table() can read it.
 enum class Readable {
   kAsIs,     ///< integers, doubles, booleans, texts
   kAsDouble, ///< decimals
   kAsJson,   ///< lists, structs, maps
-  kAsText,   ///< all else
+  kAsText,   ///< all other types
 };
 [[nodiscard]] Readable readable_as(int type);
 
-/// All rows of a result; blocks of it are taken one by one and released.
+/// Returns all rows of a result. It reads and releases the result block by block.
 [[nodiscard]] Table query_table(const DuckDbLibrary& calls, duckdb::ResultBlock& result,
                                 std::string name);
 

@@ -15,7 +15,7 @@ std::string id_of(const Column& column) {
   return column.id.empty() ? snake_case(column.name) : snake_case(column.id);
 }
 
-/// The type that all of these have; text for what is mixed.
+/// Returns the common type: double for an integer and a double, text for other mixtures.
 CellKind joined(CellKind a, CellKind b) {
   if (a == CellKind::kNull || a == b)
     return b;
@@ -35,7 +35,7 @@ CellKind kind_of_cells(const Table& table, std::size_t column) {
 
 using Sheets = std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>>;
 
-/// The columns of all sheets; of each sheet where its columns are among them.
+/// The columns of all sheets, without duplicates, and their places by id.
 class Columns {
 public:
   void add(const Column& column, CellKind kind) {

@@ -47,7 +47,7 @@ void StatementSplitter::plain(char c) {
     depth_ = 1;
     return;
   } else if (c == '$') {
-    // $tag$, where the tag is letters, digits and _, or empty: this may be its second dollar
+    // $tag$, where the tag is letters, digits and _, or empty: this may be the second dollar sign
     std::size_t first = begun_;
     while (first > 0 && word_character(statement_[first - 1]))
       --first;
@@ -59,7 +59,7 @@ void StatementSplitter::plain(char c) {
       state_ = State::kDollar;
     }
   }
-  // a dash or a slash may begin a comment: what follows decides
+  // a dash or a slash may begin a comment: the next character decides
   if (!blank(c) && c != '-' && c != '/')
     has_words_ = true;
 }
@@ -69,7 +69,7 @@ void StatementSplitter::inside(char c) {
   const std::size_t size = statement_.size();
   switch (state_) {
   case State::kText:
-  case State::kName: // a doubled quote ends one text and begins the next: no difference here
+  case State::kName: // a doubled quote ends one text and begins another: no special case is needed
     if (c == (state_ == State::kText ? '\'' : '"'))
       state_ = State::kPlain;
     return;
@@ -83,7 +83,7 @@ void StatementSplitter::inside(char c) {
       state_ = State::kPlain;
     return;
   case State::kBlock:
-    if (size < begun_ + 3) // the star that began it ends nothing
+    if (size < begun_ + 3) // not the end: this star began the comment
       return;
     if (c == '/' && statement_[size - 2] == '*') {
       begun_ = size - 1;

@@ -22,21 +22,21 @@ struct BoundTable {
   std::shared_ptr<const SqlTable> table;
 };
 
-/// One reading of a table.
+/// The state of one scan of a table.
 struct Reading {
   const DuckDbLibrary& calls;
   std::shared_ptr<const SqlTable> table;
-  std::vector<std::size_t> columns;     ///< of the table, in the order of the chunk's vectors
-  std::vector<std::size_t> first_block; ///< of each part, and the number of blocks behind it
+  std::vector<std::size_t> columns;     ///< in the table, in the order of the chunk's vectors
+  std::vector<std::size_t> first_block; ///< first block of each part, then the number of blocks
   std::size_t block_rows = 0;
-  std::atomic<std::size_t> next{0}; ///< block
+  std::atomic<std::size_t> next{0}; ///< next block to read
 };
 
 template <class T> void destroy(void* object) {
   delete static_cast<T*>(object);
 }
 
-/// Runs `body`. Passes its exception to `tell`, because no exception may reach the library.
+/// Runs `body`. Passes an exception to `tell`, because exceptions must not reach the library.
 template <class Body, class Tell> void guarded(const Body& body, const Tell& tell) {
   try {
     body();
@@ -45,7 +45,7 @@ template <class Body, class Tell> void guarded(const Body& body, const Tell& tel
   }
 }
 
-/// Writes the cells of one column of one block.
+/// Writes the cells of one column in one block.
 class VectorWriter {
 public:
   VectorWriter(const DuckDbLibrary& calls, Vector vector, CellKind type)
@@ -96,7 +96,7 @@ private:
   void* data_;
   std::uint64_t* validity_ = nullptr;
   CellKind type_;
-  std::string storage_; ///< of a text that is converted
+  std::string storage_; ///< storage for a converted text
 };
 
 Type type_of(CellKind kind) {
@@ -191,7 +191,7 @@ void fill(Reading& reading, DataChunk chunk) {
   const std::size_t count = std::min(reading.block_rows, part.rows - row);
   for (std::size_t c = 0; c < reading.columns.size(); ++c) {
     const std::size_t column = reading.columns[c];
-    const bool known = column < reading.table->columns.size(); // else a count of rows alone
+    const bool known = column < reading.table->columns.size(); // else the query only counts rows
     VectorWriter out(reading.calls, reading.calls.data_chunk_get_vector(chunk, c),
                      known ? reading.table->columns[column].type : CellKind::kNull);
     if (known)
@@ -209,7 +209,7 @@ void next_block(FunctionInfo info, DataChunk chunk) {
           [&](const Error& error) { calls.function_set_error(info, error.message().c_str()); });
 }
 
-/// A name that the database does not know.
+/// Replaces a name that the database does not know with a scan of the source's table.
 void replace(ReplacementInfo info, const char* name, void* data) {
   const TableScan& scan = *static_cast<TableScan*>(data);
   guarded(

@@ -1,5 +1,5 @@
-// The table function by which DuckDB reads SqlTables in place: rows are handed over in blocks, from
-// several threads, and of each only the columns that the query asks for.
+// The table function through which DuckDB reads SqlTables without a copy. Several threads read the
+// rows in blocks, and only the columns that the query uses.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -13,25 +13,25 @@
 
 namespace rankscope {
 
-/// Where the tables of a database come from. Called by one thread at a time.
+/// The source of the tables of a database. Only one thread at a time calls it.
 class SqlSource : public Interface {
 public:
-  /// Whether there is a table of this lower-case name.
+  /// Returns whether a table with this lower-case name exists.
   [[nodiscard]] virtual bool has(const std::string& name) const = 0;
-  /// That table; made at the first call.
+  /// Returns the table with this name. The first call makes it.
   virtual Result<std::shared_ptr<const SqlTable>> table(const std::string& name) = 0;
 };
 
-/// What the callbacks of a database know; it outlives the database.
+/// The data that the callbacks of a database use. It must outlive the database.
 struct TableScan {
   const DuckDbLibrary& calls;
   SqlSource& source;
   unsigned threads = 1;
-  std::optional<Error> error = {}; ///< of the source, while a statement was bound
+  std::optional<Error> error = {}; ///< error of the source while a statement was bound
 };
 
-/// Names that the database does not know become tables of the source from here on. Errors:
-/// kInternal.
+/// Registers the table function. From then on, a name that the database does not know is a table of
+/// the source. Errors: kInternal.
 Result<void> register_scan(TableScan& scan, duckdb::Database database,
                            duckdb::Connection connection);
 

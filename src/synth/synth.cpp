@@ -42,7 +42,7 @@ bool has_config(const Options& o, const std::string& label) {
   return false;
 }
 
-/// Checks the options that make parts of a run slower.
+/// Checks the options that slow down parts of a run.
 Result<void> check_switches(const Options& o) {
   if (!(o.contention >= 0 && o.contention <= 100))
     return bad("--contention: must be 0 to 100");
@@ -199,7 +199,7 @@ auto emitter_of(TraceFormat format) {
   return emit_rank;
 }
 
-/// Steps that give at least `events` events per rank.
+/// Returns the number of steps that give at least `events` events per rank.
 std::int64_t steps_for(const Options& o, const Program& p) {
   std::int64_t per_step = 1; // the GPU annotation
   for (const Op& op : p.ops)

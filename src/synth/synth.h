@@ -1,5 +1,5 @@
-// The generator of synthetic multi-rank training sweeps with known answers (docs/synth.md).
-// Everything is a pure function of SynthOptions: equal options give equal bytes.
+// Generates synthetic multi-rank training sweeps with known answers (docs/synth.md). Everything is
+// a pure function of SynthOptions: equal options give equal bytes.
 #pragma once
 
 #include "base/result.h"
@@ -13,32 +13,32 @@
 
 namespace rankscope::synth {
 
-/// A configuration whose GPU is slower by a factor in all work.
+/// A configuration in which the GPU is slower by a factor in all work.
 struct SlowConfig {
   std::string label; ///< "256thread_28ch", or the folder with cu_layout
   double factor = 1;
 };
 
-/// A link between two ranks: collectives of groups with both of them take this much longer.
+/// A link between two ranks. Collectives of groups that contain both ranks take longer by a factor.
 struct SlowLink {
   std::int64_t a = -1, b = -1;
   double factor = 1;
 };
 
-/// Causes of different compute times of steps (docs/synth.md).
+/// Causes of variation in the compute times of steps (docs/synth.md).
 enum class StepNoise : std::uint8_t {
   kNone,
   kIid,         ///< normal, independent for each step of each rank
-  kCommon,      ///< the same on all ranks
-  kAr1,         ///< successive steps are correlated by 0.7
-  kAr1Common,   ///< ... the same on all ranks
-  kHeavy,       ///< Student's t with 3 degrees
-  kHeavyCommon, ///< ... the same on all ranks
-  kOutlier,     ///< one step of one rank is longer by ten standard deviations
+  kCommon,      ///< normal, the same factor on all ranks
+  kAr1,         ///< successive steps have a correlation of 0.7
+  kAr1Common,   ///< correlated like kAr1, the same on all ranks
+  kHeavy,       ///< Student's t with 3 degrees of freedom
+  kHeavyCommon, ///< heavy-tailed like kHeavy, the same on all ranks
+  kOutlier,     ///< one step of one rank is longer, by ten standard deviations
   kBimodal,     ///< three of ten steps are slow
-  kHetero,      ///< ranks whose standard deviations differ, the last ten times the first
+  kHetero,      ///< the ranks' standard deviations differ, the last is ten times the first
   kThrottle,    ///< every rank slows down from step to step, by a different amount
-  kRuns,        ///< each configuration has an offset, of half the standard deviation
+  kRuns,        ///< each configuration has an offset with half the standard deviation
 };
 
 /// Additional host work in each step.
@@ -51,44 +51,44 @@ enum class HostCause : std::uint8_t {
   kPageable,  ///< copies more input from pageable memory
 };
 inline constexpr std::size_t kHostCauses = 6;
-/// "loader", "python", ...: as --inject names them.
+/// Returns the name that --inject uses for a cause: "loader", "python", ...
 [[nodiscard]] std::string_view host_cause_name(HostCause cause);
 struct InjectedHost {
   HostCause cause = HostCause::kLoader;
-  double ms = 0; ///< of each, for causes that take host time; kPageable: MB
+  double ms = 0; ///< per occurrence, for causes that take host time; kPageable: MB
   std::int64_t count = 1;
   std::int64_t rank = -1; ///< -1: all ranks
 };
 
-/// Causes injected into a run, in addition to those of Options (a straggler, a slower GPU, a slow
-/// link).
+/// Causes that are injected into a run, in addition to the causes in Options (a straggler, a slower
+/// GPU, a slow link).
 struct Injected {
   std::int64_t beside_rank = -1; ///< one more kernel overlapping the exposed all-reduce
-  std::int64_t more_rank = -1;   ///< one more GEMM in each step
-  std::int64_t data_rank = -1;   ///< the tokens of each step of this rank are multiplied by
-  double data_factor = 1;        ///< this
+  std::int64_t more_rank = -1;   ///< one more GEMM per step on this rank
+  std::int64_t data_rank = -1;   ///< rank with another number of tokens per step
+  double data_factor = 1;        ///< factor on these tokens
   double first_layer = 1;        ///< factor on the first layer's GEMMs in the last configuration
   bool batch = false;            ///< the last configuration has twice the tokens
-  bool tile = false;             ///< one GEMM of the last configuration is another kernel
+  bool tile = false;             ///< one GEMM of the last configuration uses another kernel
   std::vector<InjectedHost> host;
-  std::int64_t host_rank = -1;  ///< the host of this rank takes
-  double host_factor = 1;       ///< this times as long
-  std::int64_t op_rank = -1;    ///< aten::addmm of this rank takes
-  double op_factor = 1;         ///< this times as long
+  std::int64_t host_rank = -1;  ///< rank with a slower host
+  double host_factor = 1;       ///< factor on its host times
+  std::int64_t op_rank = -1;    ///< rank with a slower aten::addmm
+  double op_factor = 1;         ///< factor on the time of this operator
   bool launch_blocking = false; ///< each launch waits for its kernel
-  double profiler_start_ms = 0; ///< the recordings of the ranks begin this far apart at most
-  double glitch_ms = 0;         ///< one collective of the middle step takes this much longer
-  std::int64_t small_count = 0; ///< all-reduces after the backward pass
-  std::int64_t small_bytes = 0; ///< of each
+  double profiler_start_ms = 0; ///< maximum difference between the starts of the ranks' recordings
+  double glitch_ms = 0;         ///< one collective of the middle step takes longer by this time
+  std::int64_t small_count = 0; ///< number of additional all-reduces after the backward pass
+  std::int64_t small_bytes = 0; ///< bytes of each
 };
 
-/// Format of the traces: that of the PyTorch profiler, or of AMD's tools, which record the same
-/// kernels, copies and calls, but no operators.
+/// The format of the traces: that of the PyTorch profiler, or formats of AMD's tools, which record
+/// the same kernels, copies and calls but no operators.
 enum class TraceFormat { kKineto, kRocpd, kRpd, kRocprofCsv, kRocprofJson };
 
 struct Options {
   std::vector<std::int64_t> threads = {256, 512};
-  std::vector<std::int64_t> channels = {28, 42, 56, 70}; ///< CUs with cu_layout
+  std::vector<std::int64_t> channels = {28, 42, 56, 70}; ///< number of CUs if cu_layout is set
   std::int64_t ranks = 8;
   std::int64_t layers = 12;
   std::int64_t steps = 3;
@@ -98,35 +98,35 @@ struct Options {
   bool nvidia = false;
   bool cu_layout = false;         ///< <CU>cu_<T>threads/torch_profiler/rank<r>/trace.json
   std::int64_t python_events = 0; ///< python_function events per rank
-  std::int64_t events = 0;        ///< at least this many events per rank: raises steps
-  std::int64_t straggler = -2;    ///< rank, -1 none, -2 chosen by the seed
-  double straggler_us = 2000;     ///< extra compute per step on the straggler
-  double clock_offset_us = 0;     ///< offsets drawn from +- this
-  bool clock_per_node = false;    ///< one offset per node, else per rank
-  bool distinct_base = false;     ///< another baseTimeNanoseconds on each rank
+  std::int64_t events = 0;        ///< minimum number of events per rank; raises the number of steps
+  std::int64_t straggler = -2;    ///< rank; -1: no straggler, -2: chosen by the seed
+  double straggler_us = 2000;     ///< additional compute time per step on the straggler
+  double clock_offset_us = 0;     ///< offsets are drawn from +- this value
+  bool clock_per_node = false;    ///< one offset per node instead of per rank
+  bool distinct_base = false;     ///< different baseTimeNanoseconds on each rank
   std::vector<std::int64_t> missing_ranks;
-  /// First and last of the ranges of ranks whose traces are written; empty: all. The run does not
-  /// depend on them, so that a large one can be made, read and deleted in pieces.
+  /// Ranges of ranks (first, last) whose traces are written; empty: all. The run does not depend on
+  /// them, so a large run can be made, read and deleted in pieces.
   std::vector<std::pair<std::int64_t, std::int64_t>> only_ranks;
-  std::int64_t shift_window = -1; ///< this rank's window lacks the first step
-  std::int64_t fewer_steps = -1;  ///< this rank's window lacks the last step
+  std::int64_t shift_window = -1; ///< the recording of this rank lacks the first step
+  std::int64_t fewer_steps = -1;  ///< the recording of this rank lacks the last step
   std::int64_t gpus_per_node = 8;
   int process_groups = 1;      ///< 2: data parallel x tensor parallel (size 2)
-  double gemm_scale = 1;       ///< multiplies the duration of every GEMM
+  double gemm_scale = 1;       ///< factor on the duration of every GEMM
   double noise = 0.01;         ///< relative standard deviation of kernel durations
-  bool seq = true;             ///< write "Seq" (older producers do not)
+  bool seq = true;             ///< write "Seq" (older versions do not)
   double contention = 1;       ///< factor on the slowdown of GEMMs under collectives; 0: no effect
   bool equal_configs = false;  ///< every configuration is as fast as the first one
   bool equal_devices = false;  ///< no differences between the ranks' devices
-  std::int64_t throttled = -1; ///< rank whose compute takes throttle_factor as long
-  std::int64_t throttled_last = -1; ///< that of all ranks from `throttled` to this one; -1: of one
+  std::int64_t throttled = -1; ///< rank whose compute times are multiplied by throttle_factor
+  std::int64_t throttled_last = -1; ///< last of a range from `throttled`; -1: only one
   double throttle_factor = 1;
   std::vector<SlowConfig> slow_configs;
   std::vector<SlowLink> slow_links;
   StepNoise step_noise = StepNoise::kNone;
-  double step_sd = 0.02; ///< standard deviation of the steps, of their compute
+  double step_sd = 0.02; ///< standard deviation of step times, relative to their compute time
   Injected inject;
-  bool force = false; ///< also write into a folder that contains another sweep
+  bool force = false; ///< write also into a folder that contains another sweep
 };
 
 struct Summary {
@@ -136,8 +136,8 @@ struct Summary {
   std::string truth_path;
 };
 
-/// Writes the sweep and `out`/ground_truth.json. `progress` is called per finished configuration
-/// with its folder. Errors: kUsage for impossible options and, without `force`, for a folder that
+/// Writes the sweep and `out`/ground_truth.json. Calls `progress` with the folder of each finished
+/// configuration. Errors: kUsage for impossible options and, without `force`, for a folder that
 /// contains a sweep; kOutput.
 Result<Summary> generate(const Options& options, const std::string& out, unsigned threads,
                          const std::function<void(const std::string&)>& progress);

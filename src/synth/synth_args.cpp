@@ -17,7 +17,7 @@ std::string list_of(const Dims& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
 
-/// Joined as a JSON list, each entry made by `entry`.
+/// Returns the items as a JSON list. `entry` makes the text of each item.
 template <class T, class F> std::string list_of(const std::vector<T>& items, const F& entry) {
   std::string out = "[";
   for (const T& item : items) {

@@ -1,5 +1,5 @@
-// The arguments of an operator as the profiler records them: four lists of equal length, with one
-// entry for each argument of the operator's schema, whether it was given or not.
+// The arguments of an operator as the profiler records them. They are four lists of equal length,
+// with one entry per argument of the operator's schema, whether it was given or not.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ using Dims = std::vector<std::int64_t>;
 
 struct Tensor {
   Dims dims;
-  Dims strides; ///< empty: contiguous
+  Dims strides; ///< empty: contiguous tensor
   const char* type = "c10::BFloat16";
 };
 
@@ -20,12 +20,13 @@ class Arg {
 public:
   Arg(Tensor tensor) : kind_(Kind::kTensor), tensors_{std::move(tensor)} {} // NOLINT: by intent
 
-  /// A number or a bool by its text, as "0.", "True".
+  /// Makes a number or a bool from its text: "0.", "True".
   [[nodiscard]] static Arg scalar(std::string text);
-  /// A list of numbers or bools by its text, as "[0, 1]".
+  /// Makes a list of numbers or bools from its text: "[0, 1]".
   [[nodiscard]] static Arg list(std::string text);
   [[nodiscard]] static Arg tensors(std::vector<Tensor> tensors);
-  /// Not given, or of a type that the profiler does not print (texts, generators, groups).
+  /// Makes an argument that was not given, or whose type the profiler does not print (texts,
+  /// generators, groups).
   [[nodiscard]] static Arg none();
 
   [[nodiscard]] std::string dims() const;
@@ -45,11 +46,11 @@ private:
 
 using Args = std::vector<Arg>;
 
-/// "[[4096, 4096], [], ...]": the value of "Input Dims".
+/// Returns the value of "Input Dims": "[[4096, 4096], [], ...]".
 [[nodiscard]] std::string input_dims(const Args& args);
 
-/// The members that record_shapes adds to "args", in the order of the profiler, without commas at
-/// the ends. No arguments: no members, as for operators that record none.
+/// Returns the members that record_shapes adds to "args", in the order of the profiler, without
+/// commas at the ends. Returns "" without arguments, for operators that record no arguments.
 [[nodiscard]] std::string argument_members(const Args& args);
 
 } // namespace rankscope::synth

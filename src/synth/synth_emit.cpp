@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kFirstCorrelation = 5001;
 constexpr std::int64_t kFirstSeq = 101;
-constexpr std::int64_t kPythonStepNs = 30; ///< each frame of a chain begins this much later
+constexpr std::int64_t kPythonStepNs = 30; ///< delay of each frame in a chain after the one before
 
 class RankEmitter {
 public:
@@ -94,7 +94,7 @@ private:
     ++counts_[kind];
   }
 
-  /// Everything that is the same in each step, once.
+  /// Prepares all texts that are equal in each step.
   void prepare() {
     for (const Op& op : p_.ops)
       prepare_op(op);
@@ -129,7 +129,7 @@ private:
                                      call.name, pid_, tid(call.thread)));
     const Kernel* const kernel =
         call.kernel < 0 ? nullptr : &p_.kernels[static_cast<std::size_t>(call.kernel)];
-    // roctracer records the launched kernel or the copy of a call; CUPTI does not
+    // roctracer records the kernel or copy that a call launches; CUPTI does not
     const bool copies = !o_.nvidia && kernel != nullptr && kernel->kind == KernelKind::kMemcpy;
     const bool launches =
         !o_.nvidia && kernel != nullptr && !copies && kernel->kind != KernelKind::kMemset;
@@ -201,7 +201,7 @@ private:
     return group.ranks.size() > 1 ? group.ranks[1] - group.ranks[0] : 1;
   }
 
-  /// The profiler names 30 members and leaves the others open.
+  /// Returns a list of group members. Like the profiler, it names 30 members and omits the others.
   static std::string members_text(const Group& group) {
     constexpr std::size_t kNamed = 30;
     if (group.ranks.size() <= kNamed)
@@ -210,8 +210,8 @@ private:
                        fmt::join(group.ranks.begin(), group.ranks.begin() + kNamed, ", "));
   }
 
-  /// Of record_param_comms: input, sequence, group, rank, name, splits in and out, first rank,
-  /// stride of ranks, size.
+  /// Returns the arguments of record_param_comms: input, sequence, group, rank, name, splits in and
+  /// out, first rank, stride of ranks, size.
   Args comms_args(const Collective& c) const {
     const Group& group = group_of(c);
     return {c.list_input ? Arg::tensors({c.input}) : Arg(c.input),
@@ -226,7 +226,8 @@ private:
             Arg::scalar(std::to_string(group.ranks.size()))};
   }
 
-  /// Without "Seq", which differs from step to step and is added by collective_seq().
+  /// Returns the members of a collective except "Seq", which differs between steps;
+  /// collective_seq() adds it.
   std::string collective_members(const Collective& c, bool on_cpu) const {
     const Group& group = group_of(c);
     std::string out = fmt::format(
@@ -327,12 +328,13 @@ private:
     out_.microseconds(ts);
   }
 
-  /// A chain of frames around the op, then leaf calls in front of it, all inside the host's gap.
+  /// Writes a chain of frames around the operator, then leaf calls before it, all within the host's
+  /// free time.
   void python_frames(std::size_t s, std::size_t op, std::int64_t start, std::int64_t end) {
     std::int64_t count = python_per_op_ + (python_extra_ > 0 ? 1 : 0);
     if (python_extra_ > 0)
       --python_extra_;
-    // The free host time on both sides of the op bounds how far frames may reach.
+    // frames may use the free host time on both sides of the operator
     const std::int32_t before = p_.ops[op].begin - 1;
     const std::int32_t after = p_.ops[op].end + 1;
     const std::int64_t lower = before >= 0 ? action(s, before) : start;
@@ -349,7 +351,7 @@ private:
              start - step * (chain - i), end - start + 2 * step * (chain - i), parent);
       parent = python_id_ - 1;
     }
-    // leaves share the nanoseconds left before the op; several may have no length
+    // leaf calls share the remaining nanoseconds before the operator; some may have no length
     for (std::int64_t i = chain; i < count; ++i)
       python(kPythonNames[static_cast<std::size_t>(i) % kPythonNames.size()], start, 0, parent);
   }
@@ -399,7 +401,7 @@ private:
       out_.number(correlation(s, i));
       out_.text(call_tail_[i]);
       out_.text("\n    }\n  }");
-      // a call that launches nothing gets a lone flow end, as Kineto writes it
+      // a call without a launch gets a single flow end, as Kineto writes it
       const bool starts = call.kernel >= 0;
       event(starts ? kAc2gStart : kAc2gEnd);
       out_.text(starts ? "  {\n    \"ph\": \"s\", \"id\": " : "  {\n    \"ph\": \"f\", \"id\": ");
@@ -449,7 +451,7 @@ private:
         last = std::max(last, end);
       }
     }
-    event(kGpuAnnotation); // starts 1 ns early and is 2 ns longer, as Kineto writes it
+    event(kGpuAnnotation); // as Kineto writes it: starts 1 ns early and is 2 ns longer
     out_.text(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"gpu_user_annotation\", \"name\": "
                           "\"ProfilerStep#{}\", \"pid\": {}, \"tid\": {},\n    \"ts\": ",
                           first_step_number(o_) + static_cast<std::int64_t>(s), device_,
@@ -483,7 +485,7 @@ private:
     std::string groups;
     std::size_t count = 0;
     const auto all_of_many = [this](const Group& g) {
-      constexpr std::size_t kMany = 64; // small runs list them all, as older producers do
+      constexpr std::size_t kMany = 64; // small runs list all members, as older versions do
       return g.ranks.size() > kMany && std::cmp_equal(g.ranks.size(), o_.ranks);
     };
     for (const Group& g : g_.groups) {
@@ -492,7 +494,7 @@ private:
       groups += fmt::format("{}{{\"pg_name\": \"{}\", \"pg_desc\": \"{}\", \"backend_config\": "
                             "\"cuda:nccl\", \"pg_size\": {}, \"ranks\": [{}]}}",
                             count++ == 0 ? "" : ", ", g.name, g.description, g.ranks.size(),
-                            // of everybody, the header lists none
+                            // for a group of all ranks, the header lists no members
                             all_of_many(g) ? "" : fmt::format("{}", fmt::join(g.ranks, ", ")));
     }
     out_.text(fmt::format("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, "
@@ -579,7 +581,7 @@ private:
   const std::int64_t pid_;
   const std::int64_t autograd_tid_;
   const std::int64_t device_;
-  const std::int64_t shift_; ///< true time to file time
+  const std::int64_t shift_; ///< offset from true time to file time
   std::vector<std::string> op_head_, op_place_, op_args_, call_head_, call_mid_, call_tail_,
       kernel_head_, kernel_mid_, kernel_tail_;
   std::int64_t python_per_op_ = 0;

@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kHidden = 4096;
 constexpr std::int64_t kIntermediate = 11008;
 
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// A random number generator: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators, 2014).
 class Dice {
 public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}
@@ -33,16 +34,16 @@ private:
 };
 
 struct KernelCall {
-  std::string op, dims; ///< operator and its Input Dims
+  std::string op, dims; ///< operator, and its Input Dims
   std::string name;
   std::int64_t dur_ns = 0;
   std::int64_t blocks = 1;
   int stream = 0;
-  bool fork = false; ///< the second stream begins here, with this kernel's start
-  bool join = false; ///< waits for the second stream
+  bool fork = false; ///< the second stream begins at the start of this kernel
+  bool join = false; ///< the kernel waits for the second stream
 };
 
-/// The kernels of one pass through the model, in the order of their launches.
+/// Makes the kernels of one pass through the model, in launch order.
 class Model {
 public:
   Model(const InferenceOptions& o, const InferenceStep& step, Dice& dice)
@@ -88,7 +89,8 @@ private:
     add("_C::fused_add_rms_norm", "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>", 4000);
   }
 
-  /// Tiles and the split of the sum follow from the number of rows, as libraries choose them.
+  /// Adds a matrix product. The tile and the split of the sum depend on the number of rows, as in
+  /// real libraries.
   void product(const char* op, std::int64_t n) {
     const std::int64_t tile = tokens_ <= 16 ? 16 : tokens_ <= 64 ? 32 : tokens_ <= 512 ? 128 : 256;
     const bool split = tokens_ <= 16 && n <= kHidden;
@@ -126,7 +128,7 @@ private:
   }
   void dense() { feed_forward(); }
 
-  /// The shared part of the layer on the second stream.
+  /// Adds the shared part of the layer on the second stream.
   void beside() {
     fork_ = true;
     stream_ = 1;
@@ -146,7 +148,7 @@ private:
     add("_moe_C::moe_align_block_size", align, 4000);
     add("_moe_C::moe_align_block_size", "void vllm::moe::count_and_sort_expert_tokens_kernel<int>",
         3000);
-    // a graph is captured for the most that may come; eager steps have what the tokens chose
+    // a graph is captured for the maximum; in eager steps, the tokens choose the number of experts
     const auto products = std::int64_t(2 + dice_.next() % 3);
     for (std::int64_t p = 0; p < products; ++p)
       add("vllm::fused_experts", fmt::format("fused_moe_kernel_{}", tokens_ <= 64 ? 16 : 64),
@@ -202,7 +204,7 @@ private:
     const std::int64_t requests = step.context_tokens > 0 ? (step.context_tokens + 1023) / 1024 : 0;
     const std::int64_t c = step.context_tokens;
     const std::int64_t g = step.generation_requests;
-    now_ += 40000; // inputs are made ready
+    now_ += 40000; // time to prepare the inputs
     if (step.graph)
       replay(step);
     else
@@ -210,18 +212,18 @@ private:
     const std::int64_t wait = std::max(now_, std::max(free_[0], free_[1]) + 2000);
     event("cuda_runtime", o_.nvidia ? "cudaStreamSynchronize" : "hipStreamSynchronize", 100, 100,
           now_, wait - now_, fmt::format("\"correlation\": {}", ++correlation_));
-    now_ = wait + 20000; // outputs are handled
+    now_ = wait + 20000; // time to process the outputs
     event("user_annotation",
           fmt::format("execute_{}_context_{}(sq{}sk{}sqsq{}sqsk{})_generation_{}(sq{}sk{}sqsq{}sqsk"
                       "{})",
                       c + g, requests, c, c, c * 1024, c * 1024, g, g, g * 1000, g, g * 1000),
           100, 100, start, now_ - start, "");
-    now_ += 60000; // the next batch is chosen
+    now_ += 60000; // time to choose the next batch
   }
 
   void eager(const std::vector<KernelCall>& kernels) {
     for (std::size_t k = 0; k < kernels.size();) {
-      std::size_t end = k + 1; // an operator's kernels follow each other
+      std::size_t end = k + 1; // the kernels of an operator are contiguous
       while (end < kernels.size() && kernels[end].op == kernels[k].op &&
              kernels[end].dims == kernels[k].dims && kernels[end].op != "aten::mm" &&
              kernels[end].op != "_C::fused_add_rms_norm")

@@ -1,5 +1,5 @@
-// A trace of an inference server with known answers: eager steps and steps that replay captured
-// graphs. The operators of graph kernels are written to a separate file (docs/synth.md).
+// Generates a trace of an inference server with known answers: eager steps, and steps that replay
+// captured graphs. The operators of graph kernels are written to a separate file (docs/synth.md).
 #pragma once
 
 #include "base/result.h"
@@ -11,25 +11,25 @@
 namespace rankscope::synth {
 
 struct InferenceStep {
-  std::int64_t context_tokens = 0;      ///< of prompts, one request per 1024 begun
-  std::int64_t generation_requests = 0; ///< one token each
-  bool graph = false;                   ///< replayed; else every kernel is launched by its operator
+  std::int64_t context_tokens = 0;      ///< prompt tokens, one request per 1024 begun
+  std::int64_t generation_requests = 0; ///< requests with one token each
+  bool graph = false;                   ///< replay a graph; otherwise operators launch every kernel
 };
 
 struct InferenceOptions {
   std::int64_t layers = 12;
   std::vector<InferenceStep> steps = {{4096, 0, false}, {0, 32, false}, {0, 32, true}};
   std::uint64_t seed = 1;
-  bool nvidia = true;       ///< with grids and blocks, which AMD's replays lack
-  bool node_ids = false;    ///< kernels of graphs carry CUPTI's graph id and graph node id
-  bool moe = false;         ///< experts: one product per expert that got tokens
-  bool two_streams = false; ///< the two halves of each layer's feed-forward overlap
+  bool nvidia = true;       ///< write grids and blocks, which replays on AMD GPUs lack
+  bool node_ids = false;    ///< kernels of graphs have CUPTI's graph id and graph node id
+  bool moe = false;         ///< experts: one product per expert that has tokens
+  bool two_streams = false; ///< overlap the two halves of each layer's feed-forward
   double lost = 0; ///< share of replayed kernels that the profiler drops, after the first replay
 };
 
-/// The operator of a graph's kernel, which the trace does not contain.
+/// The operator of a graph's kernel. The trace does not contain it.
 struct GraphKernelTruth {
-  std::int64_t uid = 0; ///< place in traceEvents
+  std::int64_t uid = 0; ///< index in traceEvents
   std::string op;
   std::int64_t dur_ns = 0;
 };
@@ -39,7 +39,7 @@ struct InferenceTrace {
   std::vector<GraphKernelTruth> truth;
 };
 
-/// A pure function of the options.
+/// Returns the trace as a pure function of the options.
 [[nodiscard]] InferenceTrace inference_trace(const InferenceOptions& options);
 
 /// Writes `folder`/trace.json and `folder`/ground_truth.json ({"graph_kernels": [{uid, op,

@@ -25,18 +25,19 @@ constexpr std::array<std::pair<StepNoise, std::string_view>, 12> kStepNoiseNames
     {StepNoise::kRuns, "runs"},
 }};
 
-constexpr double kCorrelation = 0.7;   ///< of successive steps
-constexpr double kOutlierSd = 10;      ///< of the one long step
-constexpr double kRunsSd = 0.5;        ///< between runs
-constexpr double kSlowModeShare = 0.3; ///< of the steps
-constexpr double kLeastFactor = 0.2;   ///< no step takes less than this share of its time
+constexpr double kCorrelation = 0.7;   ///< correlation of successive steps
+constexpr double kOutlierSd = 10;      ///< excess of the single long step, in standard deviations
+constexpr double kRunsSd = 0.5;        ///< standard deviation between runs
+constexpr double kSlowModeShare = 0.3; ///< share of slow steps
+constexpr double kLeastFactor = 0.2;   ///< minimum factor on the time of a step
 
-/// Unbounded, unlike Random::normal(): tails are what some kinds are about (Box and Muller 1958).
+/// Returns a normal random number. Unlike Random::normal() it is unbounded, because some kinds are
+/// about tails (Box and Muller 1958).
 double gaussian(Random& random) {
   return std::sqrt(-2 * std::log(1 - random.uniform())) * std::cos(2 * M_PI * random.uniform());
 }
 
-/// Student's t with 3 degrees, scaled to standard deviation 1.
+/// Returns a Student's t random number with 3 degrees of freedom, scaled to standard deviation 1.
 double heavy_tailed(Random& random) {
   const double z = gaussian(random);
   double squares = 0;
@@ -47,13 +48,13 @@ double heavy_tailed(Random& random) {
   return z / std::sqrt(squares);
 }
 
-/// Two modes, mean 0 and standard deviation 1.
+/// Returns a random number with two modes, mean 0 and standard deviation 1.
 double two_modes(Random& random) {
   const double low = std::sqrt(kSlowModeShare / (1 - kSlowModeShare));
   return random.uniform() < kSlowModeShare ? 1 / low : -low;
 }
 
-/// An AR(1) series with standard deviation 1.
+/// Returns the next value of an AR(1) series with standard deviation 1.
 double successor(double last, Random& random) {
   return kCorrelation * last + std::sqrt(1 - kCorrelation * kCorrelation) * gaussian(random);
 }
@@ -63,7 +64,7 @@ bool is_common(StepNoise kind) {
          kind == StepNoise::kHeavyCommon;
 }
 
-/// Series of one rank, or of all of them: in standard deviations.
+/// Returns a series for one rank or for all ranks, in standard deviations.
 std::vector<double> series(StepNoise kind, std::size_t steps, Random& random) {
   std::vector<double> out;
   double last = gaussian(random);
@@ -119,7 +120,7 @@ std::vector<std::vector<double>> step_factors(const Options& o, const Config& co
       static_cast<std::size_t>(random.uniform() * static_cast<double>(ranks));
   for (std::size_t r = 0; r < ranks; ++r) {
     std::vector<double> own = series(o.step_noise, steps, random);
-    const double end = 2 + 2 * random.uniform(); // of warming up, in standard deviations
+    const double end = 2 + 2 * random.uniform(); // after warming up, in standard deviations
     const double rank_sd =
         o.step_noise == StepNoise::kHetero && ranks > 1
             ? std::pow(10.0, static_cast<double>(r) / static_cast<double>(ranks - 1) - 0.5)

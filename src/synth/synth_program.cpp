@@ -8,11 +8,11 @@
 namespace rankscope::synth {
 namespace {
 
-// The model: a decoder with bf16 weights, sharded data parallel (all-gather of the next layer's
-// weights in the forward pass, reduce-scatter of each layer's gradients in the backward pass).
+// The model: a decoder with bf16 weights and sharded data parallelism. The forward pass all-gathers
+// the weights of the next layer; the backward pass reduce-scatters the gradients of each layer.
 constexpr std::int64_t kSynthProgramHidden = 4096;
 constexpr std::int64_t kFfn = 14336;
-constexpr std::int64_t kTokens = 4096; ///< of a step, unless a cause changes them
+constexpr std::int64_t kTokens = 4096; ///< tokens per step, unless a cause changes them
 constexpr std::int64_t kHeads = 32;
 constexpr std::int64_t kHeadDim = kSynthProgramHidden / kHeads;
 constexpr std::int64_t kVocab = 32000;
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  /// Hidden states.
+  /// Returns a tensor of hidden states.
   [[nodiscard]] Tensor states(std::int64_t width = kSynthProgramHidden) const {
     return {{1, tokens_, width}, {}};
   }
@@ -74,7 +74,7 @@ private:
     r_.end();
     r_.end_cause();
   }
-  /// Overlaps the all-reduce of the gradients' norm, which is otherwise exposed.
+  /// Adds a kernel that overlaps the all-reduce of the gradient norm, which is otherwise exposed.
   void kernel_beside_all_reduce() {
     r_.begin_cause(o_.inject.beside_rank);
     r_.begin("aten::add", {states(), states(), Arg::scalar("1")});
@@ -136,7 +136,8 @@ private:
                bytes);
   }
 
-  /// aten::linear with its transpose and addmm or mm; pushes what backward needs.
+  /// Records aten::linear with its transpose and addmm or mm. Stores the data that the backward
+  /// pass needs.
   void linear(std::int64_t n, std::int64_t k, bool bias) {
     const Tensor b{{n}, {}};
     r_.begin("aten::linear", {states(k), Tensor{{n, k}, {}}, bias ? Arg(b) : Arg::none()},
@@ -169,7 +170,7 @@ private:
     r_.end();
   }
 
-  /// The autograd node and what calls it; its argument is the gradient that comes in.
+  /// Begins the autograd node and its caller. The argument is the incoming gradient.
   void wrapper(const std::string& node, std::int64_t seq, Tensor grad) {
     r_.begin("autograd::engine::evaluate_function: " + node, {}, {seq, true, OpFlow::kNone});
     r_.begin(node, {std::move(grad)}, {seq, true, OpFlow::kBackward});
@@ -201,14 +202,14 @@ private:
     r_.begin("aten::mm", grad_weight);
     r_.gemm(s.n, s.k, tokens_, input_dims(grad_weight), false, "NTN");
     r_.end();
-    r_.end(); // AddmmBackward0
+    r_.end(); // ends AddmmBackward0
     if (s.bias) {
       r_.begin("aten::sum",
                {Tensor{{tokens_, s.n}, {}}, Arg::list("[0]"), Arg::scalar("True"), Arg::none()});
       r_.compute(kReduce, tokens_ * s.n * 2);
       r_.end();
     }
-    r_.end(); // evaluate_function
+    r_.end(); // ends evaluate_function
     wrapper("TBackward0", s.seq - 1, {{s.k, s.n}, {1, s.k}});
     transpose(s.k, s.n, -1, true);
     wrapper_end();
@@ -264,7 +265,7 @@ private:
     add("aten::add_", {-1, true, OpFlow::kNone});
   }
 
-  // heads before tokens, as scaled_dot_product_attention takes them, and after, as the kernels do
+  // scaled_dot_product_attention takes heads before tokens, its kernels take tokens before heads
   [[nodiscard]] Tensor head_states() const {
     return {{1, kHeads, tokens_, kHeadDim},
             {tokens_ * kSynthProgramHidden * 3, kHeadDim, kSynthProgramHidden * 3, 1}};
@@ -312,7 +313,7 @@ private:
     const Tensor t = token_states();
     const Tensor out{{1, tokens_, kHeads, kHeadDim}, {}};
     const Tensor log_sum{{1, kHeads, tokens_}, {}, "float"};
-    const Tensor random{{}, {}, "long int"}; // seed, offset
+    const Tensor random{{}, {}, "long int"}; // seed or offset
     const Arg none = Arg::none();
     const Arg zero = Arg::scalar("0.");
     const Arg yes = Arg::scalar("True");
@@ -405,7 +406,7 @@ private:
   }
 
   void forward_layer(std::int64_t layer) {
-    r_.wait_for_comm(1); // weights of this layer
+    r_.wait_for_comm(1); // wait for the weights of this layer
     if (layer + 1 < o_.layers)
       all_gather();
     layer_norm();
@@ -474,7 +475,7 @@ private:
                    false});
   }
   void all_reduce(const char* dtype, const char* kernel, std::int64_t elements, int kind) {
-    // process group, operation, sparse indices, timeout
+    // arguments: process group, operation, sparse indices, timeout
     r_.collective({"c10d::allreduce_",
                    "allreduce",
                    "nccl:all_reduce",
@@ -503,7 +504,7 @@ private:
     r_.wait_for_comm(1);
     r_.end_cause();
   }
-  // the profiler leaves out the shapes of a list of more than 30 tensors, and a model has more
+  // the profiler omits the shapes of a list of more than 30 tensors; a model has more parameters
   static Arg all_params() { return Arg::tensors({}); }
   void grad_norm() {
     r_.begin("aten::_foreach_norm", {all_params(), Arg::scalar("2"), Arg::none()});
@@ -519,8 +520,8 @@ private:
   void optimizer() {
     r_.begin("Optimizer.step#AdamW.step", {}, {}, true);
     for (int i = 0; i < 2; ++i) {
-      // parameters, gradients, two averages, largest averages, steps; rate, betas, decay, epsilon,
-      // amsgrad, maximize, gradient scale, found infinity
+      // lists: parameters, gradients, two averages, largest averages, steps; then rate, betas,
+      // decay, epsilon, amsgrad, maximize, gradient scale, found infinity
       Args args(6, all_params());
       for (const char* value : {"0.0001", "0.90000000000000002", "0.94999999999999996",
                                 "0.10000000000000001", "1e-08", "False", "False"})

@@ -135,7 +135,7 @@ void Recorder::gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string 
   out.name = gemm_name(tile_m, tile_n, bias, layout, o_.nvidia);
   const double flop =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  // narrow outputs fill the device less well
+  // GEMMs with narrow outputs use the device less efficiently
   const double efficiency = n >= 12288 ? 1.0 : n >= 4096 ? 0.92 : 0.8;
   out.base_ns = static_cast<std::int64_t>((5000.0 + flop / (kFlopPerNs * efficiency)) *
                                           o_.gemm_scale * gemm_factor_);
@@ -147,7 +147,7 @@ void Recorder::gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string 
 }
 
 void Recorder::collective(const CollectiveCall& call) {
-  const int kind = o_.process_groups < 2 ? 0 : call.kind; // one group, so one sequence of numbers
+  const int kind = o_.process_groups < 2 ? 0 : call.kind; // one group: one sequence of numbers
   const bool wide = std::string_view(call.dtype) == "Float";
   const char* type = wide ? "float" : "c10::BFloat16";
   Collective c;

@@ -1,6 +1,6 @@
 // Records one step of a program: operators, runtime calls, kernels and collectives in the order in
-// which the CPU reaches them. It knows durations, and names on the GPUs of both vendors, but not
-// the model (synth_program.cpp).
+// which the CPU reaches them. It contains durations, and kernel names for the GPUs of both vendors,
+// but not the model (synth_program.cpp).
 #pragma once
 
 #include "synth/synth_program.h"
@@ -16,18 +16,18 @@ struct OpOptions {
   OpFlow flow = OpFlow::kNone;
 };
 
-/// A collective call as c10d sees it.
+/// A collective call in the form of c10d.
 struct CollectiveCall {
   const char* op;     ///< "c10d::allreduce_"
   const char* name;   ///< "allreduce"
-  const char* note;   ///< annotation inside: "nccl:all_reduce"
+  const char* note;   ///< annotation inside the operator: "nccl:all_reduce"
   const char* dtype;  ///< "BFloat16"
-  const char* kernel; ///< on NVIDIA GPUs
+  const char* kernel; ///< kernel name on NVIDIA GPUs
   std::int64_t in = 0;
   std::int64_t out = 0;
-  int kind = 0;  ///< of process group: 0 world, 1 data parallel, 2 tensor parallel
+  int kind = 0;  ///< kind of process group: 0 world, 1 data parallel, 2 tensor parallel
   Args after;    ///< arguments after the tensors
-  bool in_place; ///< one list of tensors instead of output and input
+  bool in_place; ///< one list of tensors instead of separate output and input
 };
 
 class Recorder {
@@ -40,22 +40,24 @@ public:
   void thread(std::int32_t t);
   void action(ActionKind kind, std::int32_t index, std::int32_t cost_ns);
 
-  /// A runtime call; `kernel` -1: it launches nothing.
+  /// Records a runtime call. `kernel` -1: it launches no kernel.
   void runtime(const char* name, int cbid, std::int32_t kernel, std::int32_t cost_ns);
-  /// The runtime call that this kind of kernel takes, and the kernel.
+  /// Records a kernel and the runtime call that launches this kind of kernel.
   void launch(Kernel kernel);
   void compute(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t extra_ns = 0);
   void compute(const char* both, std::int64_t bytes) { compute(both, both, bytes); }
-  /// `layout`: transposes as the kernel's name spells them; `dims`: Input Dims of its operator.
+  /// Records a GEMM. `layout`: transposes as in the kernel's name; `dims`: Input Dims of its
+  /// operator.
   void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string dims, bool bias,
             const char* layout);
   void collective(const CollectiveCall& call);
-  /// Makes the compute stream wait for the work on comm stream `stream` so far.
+  /// Makes the compute stream wait for the earlier work on comm stream `stream`.
   void wait_for_comm(std::int32_t stream);
-  /// The CPU waits until every stream is empty.
+  /// Makes the CPU wait until every stream is empty.
   void synchronize();
 
-  /// Everything after this belongs to an injected cause, only on this rank; -1: on all ranks.
+  /// Begins an injected cause: everything recorded from now on is part of it, only on `rank` (-1:
+  /// on all ranks).
   void begin_cause(std::int64_t rank) {
     only_rank_ = static_cast<std::int32_t>(rank);
     injected_ = true;
@@ -64,23 +66,24 @@ public:
     only_rank_ = -1;
     injected_ = false;
   }
-  /// The host is busy for so long.
+  /// Makes the host busy for `ms` milliseconds.
   void pause(double ms) {
     action(ActionKind::kThread, thread_, static_cast<std::int32_t>(ms * 1e6));
   }
-  /// The call that is recorded next returns after its kernel.
+  /// Makes the next recorded call return only after its kernel.
   void block_next() { blocks_ = true; }
-  /// Factor on the time of the GEMMs that are recorded from here on.
+  /// Sets the factor on the time of GEMMs that are recorded from now on.
   void gemm_factor(double factor) { gemm_factor_ = factor; }
-  /// The next GEMM runs as another kernel of the library.
+  /// Makes the next GEMM use another kernel of the library.
   void other_tile() { other_tile_ = true; }
 
-  /// Ends recording.
+  /// Ends recording and returns the program.
   [[nodiscard]] Program take();
 
 private:
   [[nodiscard]] std::int32_t here() const { return static_cast<std::int32_t>(p_.actions.size()); }
-  /// Innermost cpu_op: annotations do not give kernels their External id.
+  /// Returns the innermost cpu_op. Annotations are skipped: kernels do not get their External id
+  /// from them.
   [[nodiscard]] std::int32_t innermost_op() const;
 
   const Options& o_;

@@ -9,9 +9,9 @@ namespace rankscope::synth {
 namespace {
 
 constexpr const char* kGuid = "0000ddb5_8903_7903_b269_cd8d3745bb8a";
-constexpr std::int64_t kBootNs = 3'719'662'000'000'000; ///< the host's clock when the run began
+constexpr std::int64_t kBootNs = 3'719'662'000'000'000; ///< host clock at the start of the run
 
-/// The columns of schema 3.0 that readers use.
+/// The tables and columns of schema 3.0 that readers use.
 constexpr const char* kSchema = R"(
 CREATE TABLE rocpd_metadata_@ (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
 CREATE TABLE rocpd_string_@ (id INTEGER PRIMARY KEY, string TEXT NOT NULL UNIQUE);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kFirstId = 5001;
 
-/// "[304, 1, 1]"
+/// Returns the numbers in a text like "[304, 1, 1]".
 std::array<std::int64_t, 3> dims_of(const std::string& text) {
   std::array<std::int64_t, 3> out{1, 1, 1};
   const char* p = text.data();
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// Adds the call that makes the communicator; its argument is the number of ranks.
+  /// Adds the call that creates the communicator. Its argument is the number of ranks.
   void communicator() {
     HostCall call;
     call.kind = CallKind::kRccl;
@@ -75,7 +75,7 @@ private:
   }
 
   void step(std::size_t s) {
-    std::unordered_map<std::int32_t, std::int64_t> id_of; // of the call, by collective
+    std::unordered_map<std::int32_t, std::int64_t> id_of; // id of the call, by collective
     for (std::size_t i = 0; i < p_.ops.size(); ++i) {
       const Op& op = p_.ops[i];
       if (op.annotation)
@@ -105,7 +105,7 @@ private:
     sink_.call(call);
   }
 
-  /// The call of RCCL that c10d makes, in the place of its record_param_comms.
+  /// Adds the RCCL call that c10d makes, at the position of its record_param_comms.
   std::int64_t rccl(const Op& op, std::size_t s) {
     const Collective& c = p_.collectives[static_cast<std::size_t>(op.collective)];
     HostCall call = begin(CallKind::kRccl, op.thread, action(s, op.begin), action(s, op.end));
@@ -158,7 +158,7 @@ private:
   const RankTimes& times_;
   const Window window_;
   const RocprofRank place_;
-  const std::int64_t shift_; ///< true time to the machine's clock
+  const std::int64_t shift_; ///< offset from true time to the machine's clock
   RocprofSink& sink_;
   std::int64_t next_id_ = kFirstId;
 };

@@ -9,8 +9,8 @@ namespace rankscope::synth {
 namespace {
 
 constexpr std::int64_t kSynthRocprofTextBootNs =
-    3'719'662'000'000'000;                    ///< the host's clock when the run began
-constexpr std::int64_t kFirstHandle = 37'944; ///< of the agents in JSON
+    3'719'662'000'000'000;                    ///< host clock at the start of the run
+constexpr std::int64_t kFirstHandle = 37'944; ///< first handle of an agent in JSON
 
 const char* domain_of(CallKind kind) {
   return kind == CallKind::kHip    ? "HIP_RUNTIME_API_EXT"
@@ -18,7 +18,7 @@ const char* domain_of(CallKind kind) {
                                    : "MARKER_CORE_RANGE_API";
 }
 
-/// A file of records: its bytes and their number.
+/// An output file of records. It counts bytes and records.
 class RecordFile {
 public:
   static Result<RecordFile> create(const std::string& path, std::string_view head) {
@@ -45,7 +45,7 @@ private:
   std::uint64_t bytes_ = 0, records_ = 0;
 };
 
-// ---- CSV: a table for each kind
+// ---- CSV: one table per kind
 
 constexpr std::array<std::pair<const char*, const char*>, 6> kTables = {{
     {"kernel_trace",
@@ -103,16 +103,16 @@ private:
   std::vector<RecordFile>& tables_;
 };
 
-// ---- JSON: one document, the lists of records one after the other
+// ---- JSON: one document with the lists of records, one after the other
 
 enum class RecordKind : std::uint8_t { kNone, kHip, kRccl, kMarker, kKernel, kCopy };
 constexpr std::size_t kRecordKinds = 6;
 
-/// Writes the records of one kind from a walk; marker texts have a separate list.
+/// Writes the records of one kind during a walk. Marker texts have a separate list.
 class JsonList final : public RocprofSink {
 public:
   struct Names {
-    std::array<std::vector<std::string>, kRecordKinds> operations; ///< by kind
+    std::array<std::vector<std::string>, kRecordKinds> operations; ///< operation names by kind
   };
 
   JsonList(const RocprofRun& run, const Names& names, RecordKind kind, bool texts, RecordFile& out)
@@ -160,7 +160,7 @@ private:
            : kind == CallKind::kRccl ? RecordKind::kRccl
                                      : RecordKind::kMarker;
   }
-  /// The fields that all records have, up to their own.
+  /// Returns the fields that all records have; the special fields of a kind follow.
   [[nodiscard]] std::string common(const std::string& operation, std::int64_t tid, std::int64_t id,
                                    std::int64_t above, std::int64_t start_ns,
                                    std::int64_t end_ns) const {
@@ -213,7 +213,7 @@ JsonList::Names names_of(const Program& program) {
   return out;
 }
 
-/// Writes the document up to the lists of records.
+/// Writes the document up to the first list of records.
 void json_head(const RocprofRun& run, const JsonList::Names& names, RecordFile& out) {
   const RocprofRank place = rocprof_rank(run.options, run.rank);
   out.text(fmt::format(
@@ -285,7 +285,7 @@ Result<EmitResult> emit_rank_rocprof_json(const Options& options, const Program&
        {"marker_api", RecordKind::kMarker},
        {"rccl_api", RecordKind::kRccl},
        {"memory_copy", RecordKind::kCopy}}};
-  for (const auto& [name, kind] : kLists) { // one walk per list, to store no records in memory
+  for (const auto& [name, kind] : kLists) { // one walk per list: no records are stored
     file.text(fmt::format("{}\"{}\":[", kind == RecordKind::kKernel ? "" : ",", name));
     const std::uint64_t before = file.records();
     JsonList list(what, names, kind, false, file);

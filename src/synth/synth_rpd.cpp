@@ -6,9 +6,9 @@
 namespace rankscope::synth {
 namespace {
 
-constexpr std::int64_t kMonotonicNs = 8'306'017'000'000'000; ///< the host's clock at the beginning
+constexpr std::int64_t kMonotonicNs = 8'306'017'000'000'000; ///< host clock at the start of the run
 
-/// The tables of schema 2 that readers use, with its columns.
+/// The tables and columns of schema 2 that readers use.
 constexpr const char* kSynthRpdSchema = R"(
 CREATE TABLE "rocpd_metadata" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "tag" varchar(4096) NOT NULL, "value" varchar(4096) NOT NULL);
 CREATE TABLE "rocpd_string" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "string" varchar(4096) NOT NULL);
@@ -45,7 +45,7 @@ public:
     return out;
   }
 
-  /// Skips RCCL calls: RPD does not record them.
+  /// Adds a call. Skips RCCL calls, which RPD does not record.
   void call(const HostCall& c) override {
     if (c.kind == CallKind::kRccl)
       return;
@@ -75,7 +75,7 @@ public:
 private:
   static std::string stream(const DeviceWork& w) { return fmt::format("{:#x}", w.stream); }
 
-  /// What the call before it, the last one, put onto the GPU.
+  /// Adds an operation that the last call put onto the GPU.
   void operation(const DeviceWork& w, const std::string& name, const char* type) {
     const std::int64_t id = operations_.add(
         {place_.device, w.stream, 0, w.start_ns, w.end_ns, strings_.id(name), strings_.id(type)},

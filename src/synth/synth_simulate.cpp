@@ -47,7 +47,7 @@ public:
                  mix(static_cast<std::uint64_t>(config_.threads * 100003 + config_.channels)) ^
                  mix(7919 * (r + 1)));
       states_[r].extra = Random(mix(o_.seed) ^ mix(104729 * (r + 1)));
-      // Devices of one model differ a little.
+      // GPUs of the same model differ slightly.
       const double spread = setup.normal();
       states_[r].speed = 1.0 + (o_.equal_devices ? 0.0 : o_.noise * 0.08 * spread);
       states_[r].cpu_ns = kOriginNs;
@@ -68,15 +68,15 @@ public:
 private:
   struct State {
     Random random{0};
-    Random extra{0}; ///< for work of this rank only: leaves `random` unchanged
+    Random extra{0}; ///< for work of this rank only, so that `random` does not change
     double speed = 1;
     double slow_share = 0;
     double throttle = 1;
     std::int64_t cpu_ns = 0;
     std::int64_t stream_free[3] = {0, 0, 0};
-    std::int64_t compute_after = 0; ///< the compute stream waits until here
-    std::vector<Interval> comm;     ///< of this step, by start
-    std::size_t comm_low = 0;       ///< intervals before it ended long ago
+    std::int64_t compute_after = 0; ///< the compute stream waits until this time
+    std::vector<Interval> comm;     ///< collectives of this step, by start
+    std::size_t comm_low = 0;       ///< intervals before this index ended long ago
   };
 
   void draw_clocks(Run& out, Random& setup) const {
@@ -85,7 +85,8 @@ private:
       if (!o_.clock_per_node || r % o_.gpus_per_node == 0)
         node_offset = (setup.uniform() * 2.0 - 1.0) * o_.clock_offset_us * 1000.0;
       out.clock_offset_ns.push_back(o_.clock_offset_us > 0 ? ns(node_offset) : 0);
-      // Kineto floors the time to buckets of 7 889 238 s; ranks started apart may differ.
+      // Kineto floors the time to buckets of 7 889 238 s; ranks that started at different times may
+      // differ.
       out.base_time_ns.push_back(kBaseTimeNs - (o_.distinct_base ? r * 1000000 : 0));
     }
   }
@@ -121,7 +122,7 @@ private:
     }
   }
 
-  /// Host costs scatter much more than kernels.
+  /// Returns the time of a host action. Host times vary much more than kernel times.
   [[nodiscard]] double host_ns(const Action& action, State& state, std::size_t rank) const {
     Random& random = action.injected ? state.extra : state.random;
     double scatter = 0.85 + 0.3 * random.uniform();
@@ -132,7 +133,7 @@ private:
     return static_cast<double>(action.cost_ns) * scatter;
   }
 
-  /// The call that action `a` ends returns after its kernel.
+  /// Makes the call that ends with action `a` return after its kernel.
   void block(Run& out, std::size_t s, std::size_t a, std::size_t kernel) {
     constexpr std::int64_t kReturnNs = 1500;
     for (std::size_t r = 0; r < states_.size(); ++r)
@@ -166,7 +167,7 @@ private:
           std::max(state.cpu_ns + kLaunchLatencyNs, state.stream_free[stream] + kStreamGapNs);
       if (stream == 0)
         start = std::max(start, state.compute_after + kLaunchLatencyNs);
-      else // a collective waits for the work on the compute stream at its launch
+      else // the collective waits for the work that is on the compute stream at its launch
         start = std::max({start, state.stream_free[0] + kLaunchLatencyNs,
                           state.compute_after + kLaunchLatencyNs});
       out.ranks[r].kernel_start_ns[at] = start;
@@ -189,7 +190,8 @@ private:
       join(out, s, k);
   }
 
-  /// End of a GEMM of `work` ns that advances at 1 / (1 + slowdown) while a collective runs.
+  /// Returns the end of a GEMM of `work` ns. It advances at a rate of 1 / (1 + slowdown) while a
+  /// collective runs.
   std::int64_t finish_beside_comm(State& state, std::int64_t start, double work) const {
     const double slowdown = speed_.gemm_slowdown;
     double now = static_cast<double>(start);
@@ -214,7 +216,7 @@ private:
     return std::max(start + 1, ns(now + std::max(0.0, work)));
   }
 
-  /// The slowest link of a group decides: a ring passes all of them.
+  /// Returns the factor of the slowest link of a group, because a ring passes all of its links.
   [[nodiscard]] double link_factor(const Group& group) const {
     double out = 1;
     const auto has = [&](std::int64_t r) {
@@ -226,14 +228,16 @@ private:
     return out;
   }
 
-  /// The one long transfer of the run, in the forward pass of its middle step.
+  /// Returns the delay of the single long transfer of the run, in the forward pass of its middle
+  /// step.
   [[nodiscard]] double glitch_ns(std::size_t s, const Kernel& kernel) const {
     const bool here = s == static_cast<std::size_t>(o_.steps / 2) &&
                       static_cast<std::size_t>(kernel.collective) == p_.collectives.size() / 4;
     return here ? o_.inject.glitch_ms * 1e6 : 0;
   }
 
-  /// All ranks of a group end together, one transfer time after the last of them has started.
+  /// Ends a collective on all ranks of its group at the same time: one transfer time after the last
+  /// rank has started.
   void join(Run& out, std::size_t s, std::size_t k) {
     const Kernel& kernel = p_.kernels[k];
     const Collective& c = p_.collectives[static_cast<std::size_t>(kernel.collective)];
@@ -252,7 +256,7 @@ private:
       }
       const double factor = bus_bandwidth_factor(collective_kind(c.name), n);
       const double bw = speed_.bus_bandwidth * (crosses ? 0.35 : 1.0);
-      // latency of a ring: 2 us per hop and a fixed part
+      // latency of a ring: a fixed part and 2 us per hop
       Random& random = kernel.injected ? states_[r].extra : states_[r].random;
       const double transfer = (9000.0 + 2000.0 * static_cast<double>(n) +
                                static_cast<double>(c.full_bytes) * factor / bw) *
@@ -277,25 +281,26 @@ private:
 
   const Options& o_;
   const Program& p_;
-  const Program& data_; ///< of the rank with other data
+  const Program& data_; ///< program of the rank with other data
   const Groups& g_;
   const Config config_;
   const Speed speed_;
-  const std::vector<std::vector<double>> step_factors_; ///< [step][rank]
+  const std::vector<std::vector<double>> step_factors_; ///< indexed by [step][rank]
   std::vector<State> states_;
 };
 
 } // namespace
 
 double model_bus_bandwidth(const Config& config, bool nvidia) {
-  // Saturating in the number of channels; wider blocks move a little more per channel.
+  // The bandwidth saturates with the number of channels. Wider blocks move a little more per
+  // channel.
   const double c = static_cast<double>(config.channels);
   const double peak = nvidia ? 420.0 : 360.0;
   return peak * c / (c + 22.0) * (1.0 + 0.06 * (static_cast<double>(config.threads) / 256.0 - 1.0));
 }
 
 double model_slowdown(const Config& config, bool nvidia) {
-  // A channel occupies one compute unit, and takes memory bandwidth from the others.
+  // A channel occupies one compute unit and uses memory bandwidth that other units need.
   const double units = nvidia ? 132.0 : 304.0;
   const double taken = std::min(0.8, static_cast<double>(config.channels) / units);
   return 1.4 * taken / (1.0 - taken) *

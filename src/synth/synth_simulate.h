@@ -1,5 +1,5 @@
-// The times of one configuration: every rank's CPU actions and kernels, with collectives that
-// couple the ranks and slow the GEMMs that they overlap.
+// Simulates the times of one configuration: every rank's CPU actions and kernels. Collectives
+// couple the ranks and slow down the GEMMs that they overlap.
 #pragma once
 
 #include "base/interval_set.h"
@@ -16,7 +16,7 @@ struct Config {
   std::int64_t channels = 28;
 };
 
-/// True times in ns on a common clock; index [step * count + i].
+/// True times in ns on a common clock. The index is [step * count + i].
 struct RankTimes {
   std::vector<std::int64_t> action_ns;
   std::vector<std::int64_t> kernel_start_ns;
@@ -28,22 +28,22 @@ struct Run {
   std::vector<RankTimes> ranks;
   std::vector<double> transfer_ns; ///< per step and collective of rank 0's group: end - last start
   std::int64_t straggler = -1;
-  std::vector<std::int64_t> clock_offset_ns; ///< per rank, added to every time in its file
-  std::vector<std::int64_t> base_time_ns;    ///< per rank
+  std::vector<std::int64_t> clock_offset_ns; ///< per rank; added to every time in its file
+  std::vector<std::int64_t> base_time_ns;    ///< baseTimeNanoseconds per rank
 };
 
-/// Common origin of all times, relative to the default time base.
+/// The common origin of all times, relative to the default time base.
 inline constexpr std::int64_t kOriginNs = 3743411223000000;
 inline constexpr std::int64_t kBaseTimeNs = 1767189312000000000;
 
-/// Returns the bus bandwidth of the model in bytes/ns (= GB/s) for this configuration in a node.
+/// Returns the model's bus bandwidth within a node for this configuration, in bytes/ns (= GB/s).
 [[nodiscard]] double model_bus_bandwidth(const Config& config, bool nvidia);
-/// How much longer a GEMM takes while a collective runs: 0.2 = 20 %.
+/// Returns the slowdown of a GEMM while a collective runs: 0.2 = 20 %.
 [[nodiscard]] double model_slowdown(const Config& config, bool nvidia);
 
-/// The label that a configuration has in ground_truth.json and in the analyses.
+/// Returns the label that a configuration has in ground_truth.json and in the analyses.
 [[nodiscard]] std::string label_of(const Options& options, const Config& config);
-/// Bandwidth, GEMM slowdown and factor on all GPU work, with the options applied.
+/// The bandwidth, the GEMM slowdown and the factor on all GPU work, after the options are applied.
 struct Speed {
   double bus_bandwidth = 0;
   double gemm_slowdown = 0;
@@ -51,8 +51,8 @@ struct Speed {
 };
 [[nodiscard]] Speed speed_of(const Options& options, const Config& config);
 
-/// `data`: the program of Injected::data_rank, which differs in shapes and durations alone;
-/// nullptr: that of all ranks.
+/// Returns the times of a run. `data`: the program of Injected::data_rank, which differs only in
+/// shapes and durations; nullptr: the rank has the same program as all others.
 [[nodiscard]] Run simulate(const Options& options, const Program& program, const Groups& groups,
                            const Config& config, const Program* data = nullptr);
 

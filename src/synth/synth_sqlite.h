@@ -1,4 +1,4 @@
-// Databases that are written once, in the formats of the simulated tools.
+// Writes databases in the formats of the simulated tools. Each is written once.
 #pragma once
 
 #include "os/output_file.h"
@@ -14,7 +14,8 @@
 
 namespace rankscope::synth {
 
-/// Stays failed after the first failure. Replaces each '@' of an SQL text by `at`.
+/// A new database. After the first failure it remains failed. It replaces each '@' in an SQL text
+/// by `at`.
 class Database {
 public:
   Database(const std::string& path, std::string at)
@@ -43,7 +44,7 @@ private:
   bool good_ = false;
 };
 
-/// Inserts rows one after the other; `into` is "table" or "table(columns)"; ids count from 1.
+/// Inserts rows one by one. `into` is "table" or "table(columns)". Ids count from 1.
 class Table {
 public:
   Table(Database& db, const std::string& into, int columns)
@@ -57,12 +58,13 @@ public:
       db.fail();
     statement_.reset(raw);
   }
-  /// Takes numbers for the columns after the id, then texts for those after them; returns the id.
+  /// Adds a row: `numbers` for the columns after the id, then `texts` for the next columns. Returns
+  /// the id.
   std::int64_t add(std::initializer_list<std::int64_t> numbers,
                    std::initializer_list<std::string> texts = {}) {
     return put(rows_ + 1, numbers, texts);
   }
-  /// The same for a row with the id of a row of another table.
+  /// Adds a row whose id is the id of a row in another table.
   std::int64_t put(std::int64_t id, std::initializer_list<std::int64_t> numbers,
                    std::initializer_list<std::string> texts = {}) {
     if (!db_.good())
@@ -87,7 +89,7 @@ private:
   std::int64_t rows_ = 0;
 };
 
-/// Texts by their ids in a table of (id, text).
+/// Assigns ids to texts, in a table of (id, text).
 class StringTable {
 public:
   StringTable(Database& db, const std::string& into) : table_(db, into, 2) {}
@@ -103,7 +105,7 @@ private:
   std::unordered_map<std::string, std::int64_t> ids_;
 };
 
-/// Writes a database with `fill(db)`; it gets its name when it is complete. Errors: kOutput.
+/// Writes a database with `fill(db)`. The file gets its name when it is complete. Errors: kOutput.
 template <class Fill>
 Result<EmitResult> write_database(const std::string& path, const std::string& at, Fill&& fill) {
   RS_TRY(TempName name, TempName::reserve(path));

@@ -12,7 +12,7 @@
 namespace rankscope::synth {
 namespace {
 
-/// Length of the union of intervals, by sorting and walking.
+/// Returns the length of the union of intervals.
 std::int64_t union_ns(std::vector<Interval> v) {
   std::ranges::sort(v, [](const Interval& a, const Interval& b) { return a.start < b.start; });
   std::int64_t total = 0;
@@ -35,7 +35,7 @@ std::vector<Interval> joined(std::vector<Interval> a, const std::vector<Interval
 struct Instance {
   std::size_t step = 0;
   std::size_t kernel = 0;
-  std::int64_t start = 0; ///< true time
+  std::int64_t start = 0; ///< start in true time
   std::int64_t dur = -1;
 };
 
@@ -52,7 +52,8 @@ public:
     return run_.ranks[static_cast<std::size_t>(r)].kernel_end_ns[s * p_.kernels.size() + k];
   }
 
-  /// Returns the instance with the collectives that overlap it on the same rank and step.
+  /// Returns the JSON of an instance with the collectives that overlap it on the same rank and
+  /// step.
   std::string instance(std::int64_t r, const Instance& i) const {
     std::string beside;
     std::vector<Interval> cut;
@@ -97,7 +98,7 @@ std::string named(const Program& p, std::size_t kernel) {
                      p.ops[static_cast<std::size_t>(k.op)].name, k.gemm_dims);
 }
 
-/// Sums over the written ranks of a configuration.
+/// The sums over the written ranks of a configuration.
 struct Totals {
   double total_ns = 0, exposed_ns = 0;
   int ranks = 0;
@@ -111,7 +112,7 @@ public:
       : o_(o), p_(p), run_(run), outputs_(outputs), truth_(o, p, g, run), sink_(sink),
         late_(static_cast<std::size_t>(o.ranks)) {}
 
-  /// The list "ranks": the timeline of each.
+  /// Writes the list "ranks" with the timeline of each rank.
   Totals ranks() {
     Totals out;
     for (std::int64_t r = 0; r < o_.ranks; ++r)
@@ -120,8 +121,8 @@ public:
     return out;
   }
 
-  /// The list "gemms", a row per rank, operator, shape and kernel with its fastest and its slowest
-  /// call, and the slowest of all.
+  /// Writes the list "gemms" and the slowest call of all. The list has one row per rank, operator,
+  /// shape and kernel, with the fastest and the slowest call.
   void gemms() {
     sink_.text(" \"gemms\": [");
     Slowest slowest;
@@ -144,11 +145,11 @@ public:
       for (std::size_t k = 0; k < p_.kernels.size(); ++k)
         if (p_.kernels[k].kind == KernelKind::kComm)
           for (std::int64_t r = 0; r < o_.ranks; ++r)
-            if (truth_.group(collective_of(k), r).ranks[0] == r) // each group once
+            if (truth_.group(collective_of(k), r).ranks[0] == r) // write each group only once
               collective(s, k, r, listed);
   }
 
-  /// The list "lateness", after collectives().
+  /// Returns the list "lateness"; call it after collectives().
   [[nodiscard]] std::string lateness() const {
     std::string out;
     for (std::size_t r = 0; r < late_.size(); ++r)
@@ -319,7 +320,7 @@ private:
   std::vector<Late> late_;
 };
 
-/// The member "injected" of "options"; empty without causes.
+/// Returns the member "injected" of "options"; empty without causes.
 std::string injected(const Injected& inject) {
   std::vector<std::string> causes;
   if (inject.beside_rank >= 0)
@@ -362,7 +363,7 @@ std::string injected(const Injected& inject) {
                         : fmt::format(", \"injected\": [{}]", fmt::join(causes, ", "));
 }
 
-/// Members of "options" for what differs from the plain model.
+/// Returns the members of "options" that describe differences from the plain model.
 std::string switches(const Options& o) {
   std::string out;
   if (o.contention != 1)

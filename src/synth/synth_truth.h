@@ -1,5 +1,5 @@
-// ground_truth.json: the answers of a generated sweep, computed from the simulated intervals by
-// plain loops that share nothing with the analyses. Schema: docs/synth.md.
+// ground_truth.json: the answers of a generated sweep, computed from the simulated intervals. The
+// code is simple loops and shares no code with the analyses. Schema: docs/synth.md.
 #pragma once
 
 #include "os/text_sink.h"
@@ -12,7 +12,7 @@ namespace rankscope::synth {
 
 struct RankOutput {
   bool written = false;
-  std::string file; ///< relative to the sweep
+  std::string file; ///< path relative to the sweep
   EmitResult emitted;
 };
 

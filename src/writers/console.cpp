@@ -9,13 +9,13 @@
 namespace rankscope {
 namespace {
 
-/// Columns a text takes on a terminal, one per UTF-8 character.
+/// Returns the terminal columns of a text: one per UTF-8 character.
 std::size_t shown_width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-/// At most `widest` columns of a text, the cut shown.
+/// Cuts a text to at most `widest` columns and marks the cut.
 std::string cut(std::string text, std::size_t widest) {
   if (shown_width(text) <= widest)
     return text;
@@ -33,15 +33,15 @@ std::string cell(const Value& v, const Column& column, std::size_t widest) {
   if (v.kind != CellKind::kText)
     return shown_value(v, column);
   std::string text;
-  for (const char c : v.text) // a name must not move the cursor
+  for (const char c : v.text) // control characters in a name must not move the cursor
     text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   return cut(std::move(text), widest);
 }
 
-/// A column as it is shown: header first, then the rows.
+/// The shown texts of a column: first the header, then the rows.
 struct Shown {
   std::vector<std::string> texts;
-  std::vector<int> sign; ///< of each row: 1 better, -1 worse, 0 neither
+  std::vector<int> sign; ///< per row: 1 better, -1 worse, 0 neither
   std::size_t width = 0;
   bool numeric = true;
 
@@ -60,7 +60,8 @@ int sign_of(const Value& v, const Column& column) {
   return 0;
 }
 
-/// Returns the column with the verdict of the values in column `c`: the first behind it.
+/// Returns the column with the verdict for the values in column `c`: the first status column after
+/// it.
 std::optional<std::size_t> verdict_of(const Table& table, std::size_t c) {
   for (std::size_t at = c + 1; table.columns()[c].delta && at < table.cols(); ++at)
     if (table.columns()[at].status)
@@ -95,7 +96,7 @@ std::size_t line_width(const std::vector<Shown>& columns) {
   return width;
 }
 
-/// Cuts the widest texts until the line fits or no text is over 12 columns.
+/// Cuts the widest texts until the line fits or all texts have at most 12 columns.
 void narrow_texts(std::vector<Shown>& columns, std::size_t width) {
   constexpr std::size_t kLeast = 12;
   while (line_width(columns) > width) {
@@ -114,7 +115,7 @@ void narrow_texts(std::vector<Shown>& columns, std::size_t width) {
   }
 }
 
-/// Splits the columns into parts that fit the width; each part after the first repeats column 0.
+/// Splits the columns into parts that fit the width. Each part after the first repeats column 0.
 std::vector<std::vector<std::size_t>> parts_of(const std::vector<Shown>& columns,
                                                std::size_t width) {
   std::vector<std::vector<std::size_t>> parts(1);
@@ -135,7 +136,7 @@ std::vector<std::vector<std::size_t>> parts_of(const std::vector<Shown>& columns
 std::string line_of(const std::vector<Shown>& columns, const std::vector<std::size_t>& part,
                     std::size_t line) {
   std::string out;
-  std::string blanks; // put in only before something else: no line ends with them
+  std::string blanks; // written only before other text, so that no line ends with blanks
   for (const std::size_t c : part) {
     const Shown& column = columns[c];
     const std::string& text = column.texts[line];

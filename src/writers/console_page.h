@@ -1,5 +1,5 @@
-// A page of text for a terminal: headings, sentences, tables that shorten names, bars. No line is
-// wider than the page, for any text.
+// A page of text for a terminal: headings, sentences, bars, and tables that shorten names. No line
+// is wider than the page, whatever the text.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 namespace rankscope {
 
 struct PageStyle {
-  std::size_t width = 80; ///< columns, at least 40
+  std::size_t width = 80; ///< width in columns, at least 40
   bool colour = false;
-  bool unicode = false; ///< bars and marks beyond ASCII
+  bool unicode = false; ///< use bars and marks beyond ASCII
 };
 
-/// The meaning of a text; without colour all look alike.
+/// The meaning of a text. Without colour, all meanings look the same.
 enum class Ink { kPlain, kStrong, kFaint, kGood, kWarn, kBad };
 
 /// One column of a table on a page.
 struct PageColumn {
   std::string header;
-  bool right = true;     ///< aligned
-  std::size_t least = 0; ///< its texts lose their middle, down to so many columns; 0: they never do
-  int keep = 0;          ///< where room is short those with the lowest number go first; 0: never
+  bool right = true;     ///< align to the right
+  std::size_t least = 0; ///< minimum columns when texts lose their middle; 0: texts stay complete
+  int keep = 0;          ///< lowest numbers are omitted first if space is short; 0: never
 };
 
 struct PageCell {
@@ -35,24 +35,27 @@ class ConsolePage {
 public:
   explicit ConsolePage(const PageStyle& style);
 
-  /// A heading, followed by `remark` in fainter ink; a blank line in front, except for the first.
+  /// Adds a heading, followed by `remark` in fainter ink. A blank line precedes each heading except
+  /// the first.
   void heading(std::string_view text, std::string_view remark = {});
-  /// Words, broken between blanks. The first line begins with `mark`; the others are indented by
-  /// two more.
+  /// Adds words, with line breaks between words. The first line begins with `mark`; later lines are
+  /// indented by two more columns.
   void sentence(std::string_view text, std::string_view mark = "  ", Ink ink = Ink::kPlain);
-  /// One cell per column; missing cells are blank. Make bars with bar() and bar_width().
+  /// Adds a table with one cell per column; missing cells are blank. Make bars with bar() and
+  /// bar_width().
   void table(const std::vector<PageColumn>& columns,
              const std::vector<std::vector<PageCell>>& rows);
-  /// Pieces that may be cut apart by `cut` and a line end (the next line begins at once); words are
-  /// parted by blanks, where a cut is indented.
+  /// Adds a command. Words are separated by blanks; a line break there is indented. Pieces of a
+  /// word may be separated by a backslash and a line break, without indent.
   void command(const std::vector<std::vector<std::string>>& words);
 
-  /// `percent` of `width` columns, eighths of a column where the page has Unicode; blanks behind.
+  /// Returns a bar for `percent` of `width` columns, filled up with blanks. On a Unicode page it
+  /// has a resolution of an eighth of a column.
   [[nodiscard]] std::string bar(double percent, std::size_t width) const;
-  /// For a page as wide as this one: a fifth, from 6 to 32.
+  /// Returns the width of bars on this page: a fifth of the page width, from 6 to 32.
   [[nodiscard]] std::size_t bar_width() const;
   [[nodiscard]] const PageStyle& style() const { return style_; }
-  /// Returns untrusted text as the page shows it.
+  /// Returns untrusted text in the form that the page shows.
   [[nodiscard]] std::string shown(std::string_view text) const;
 
   [[nodiscard]] const std::string& text() const { return out_; }
@@ -64,7 +67,8 @@ private:
   std::string out_;
 };
 
-/// Returns the first `rows` lines of a page, with a last line that counts the others; 0: all lines.
+/// Returns the first `rows` lines of a page and a last line with the number of the others; 0: all
+/// lines.
 [[nodiscard]] std::string first_lines(const std::string& page, std::size_t rows);
 
 } // namespace rankscope

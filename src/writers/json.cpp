@@ -1,7 +1,7 @@
-// Reports as JSON by the schema "rankscope/1" (docs/json.md):
+// Writes reports as JSON with the schema "rankscope/1" (docs/json.md):
 // {"schema":...,"version":...,"title":...,"tables":{NAME:{"columns":[...],"ids":[...],"units":[...],
-// "types":[...],"rows":[[...]],"notes":[...]}},"problems":[...]}. Blank cells are null, lists in
-// cells are lists.
+// "types":[...],"rows":[[...]],"notes":[...]}},"problems":[...]}. Blank cells become null, lists in
+// cells become lists.
 #include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/snake_case.h"
@@ -22,7 +22,7 @@ std::string quoted_text(std::string_view text) {
   return '"' + json_escaped(text) + '"';
 }
 
-/// A list of one text per column.
+/// Appends a list with one text per column.
 template <class Of> void append_columns(std::string& out, const Table& t, const Of& of) {
   out += '[';
   for (std::size_t c = 0; c < t.cols(); ++c)
@@ -34,13 +34,13 @@ std::string type_name(const Column& column) {
   return column.nested ? "list" : cell_kind_name(column.type);
 }
 
-/// The texts of a table as JSON: its cells share them, and a list is read once.
+/// The JSON texts of a table. Cells share texts, so each distinct text is converted once.
 class Texts {
 public:
   explicit Texts(std::size_t cols) : columns_(cols) {}
 
   const std::string& of(std::size_t col, std::string_view text, bool nested) {
-    constexpr std::size_t kMost = 1024; // of a column; names and groups are few
+    constexpr std::size_t kMost = 1024; // texts per column; names and groups are few
     auto& known = columns_[col];
     if (const auto at = known.find(text.data());
         at != known.end() && at->second.bytes == text.size())
@@ -59,7 +59,7 @@ private:
     std::size_t bytes = 0;
     std::string json;
   };
-  std::vector<std::unordered_map<const char*, Text>> columns_; ///< by where the table has them
+  std::vector<std::unordered_map<const char*, Text>> columns_; ///< by text address
 };
 
 void append(std::string& out, const Value& v) {
@@ -73,7 +73,7 @@ void append(std::string& out, const Value& v) {
   case CellKind::kDouble:
     out += std::isfinite(v.d) ? python_float(v.d) : "null";
     return;
-  case CellKind::kText: // of Texts
+  case CellKind::kText: // Texts writes these
   case CellKind::kNull:
     out += "null";
   }
@@ -83,7 +83,7 @@ Result<void> write(const Report& report, const std::string& path) {
   return write_json_streams(report, {}, path);
 }
 
-/// Rows `from` to `to` of what is printed in one piece; `first`: none was printed before.
+/// Appends rows `from` to `to` of `t`. `first`: no row was printed before.
 void append_rows(std::string& out, Texts& texts, const Table& t, std::size_t from, std::size_t to,
                  bool first) {
   for (std::size_t r = from; r < to; ++r) {
@@ -111,7 +111,7 @@ Result<void> write_json_streams(const Report& report, const RowStreams& streams,
 
 std::string json_text(const Report& report) {
   std::string out;
-  (void)write_json(report, {}, [&out](std::string_view text) { out += text; }); // no stream fails
+  (void)write_json(report, {}, [&out](std::string_view text) { out += text; }); // cannot fail
   return out;
 }
 

@@ -1,4 +1,4 @@
-// How every JSON that rankscope prints begins.
+// The head that every JSON document of rankscope has.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace rankscope {
 
-/// The first members of a document, without the brace in front and without a comma behind.
+/// Returns the first members of a document, without the opening brace and the last comma.
 [[nodiscard]] std::string json_head(std::string_view title);
 
-/// Returns a document with the head in front of the members of `object`, which is the text of a
-/// JSON object that is not empty.
+/// Returns a document: the head, then the members of `object`, which is the text of a JSON object
+/// with at least one member.
 [[nodiscard]] std::string headed_json(std::string_view title, std::string_view object);
-/// The same around a list, which becomes the member `name`.
+/// Returns a document: the head, then `list` as the member `name`.
 [[nodiscard]] std::string headed_json_list(std::string_view title, std::string_view name,
                                            std::string_view list);
 

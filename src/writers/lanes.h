@@ -1,4 +1,4 @@
-// Lanes of a track: slices that do not nest go to different ones.
+// Places the slices of a track in lanes: slices that do not nest go to different lanes.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,12 @@
 
 namespace rankscope {
 
-/// Sorts one slice after another into the first lane in which it nests. n slices cost O(n log n),
-/// however many of them overlap.
+/// Places each slice in the first lane in which it nests. n slices cost O(n log n), however many of
+/// them overlap.
 class Lanes {
 public:
-  /// Lane (0-based) for a slice; call in order of start, longer first. `from` skips lanes.
+  /// Returns the lane (0-based) for a slice. Call it in ascending order of start, longer slices
+  /// first. Lanes below `from` are skipped.
   std::size_t place(std::int64_t start, std::int64_t end, std::size_t from) {
     close_until(start);
     std::size_t lane = first_with_room(end, from);
@@ -31,7 +32,7 @@ public:
 private:
   static constexpr std::int64_t kAnyEnd = std::numeric_limits<std::int64_t>::max();
 
-  /// Forgets slices that have ended.
+  /// Closes the slices that have ended.
   void close_until(std::int64_t start) {
     for (; !ends_.empty() && ends_.top().first <= start; ends_.pop()) {
       const std::size_t lane = ends_.top().second;
@@ -42,12 +43,13 @@ private:
     }
   }
 
-  /// The first lane at or behind `from` whose innermost slice ends at `end` or later, or a new one.
+  /// Returns the first lane from `from` on whose innermost slice ends at `end` or later; otherwise
+  /// a new lane.
   [[nodiscard]] std::size_t first_with_room(std::int64_t end, std::size_t from) const {
     if (from >= open_.size())
       return from;
     std::size_t node = from + leaves_;
-    while (room_[node] < end) { // on to the next subtree on the right, and up
+    while (room_[node] < end) { // go to the next subtree on the right, and up
       while (node % 2 == 1)
         node /= 2;
       if (node == 0)
@@ -84,12 +86,12 @@ private:
   static constexpr std::int64_t kNoLane = std::numeric_limits<std::int64_t>::min();
 
   std::vector<std::vector<std::int64_t>>
-      open_; ///< ends of the slices that are open, innermost last
-  /// Tree of maxima over the lanes (node n has the children 2n and 2n + 1, lane l is the leaf
-  /// leaves_ + l): the end of the innermost open slice.
+      open_; ///< per lane: ends of the open slices, innermost last
+  /// A tree of maxima over the lanes: the end of the innermost open slice. Node n has the children
+  /// 2n and 2n + 1; lane l is the leaf leaves_ + l.
   std::vector<std::int64_t> room_{kNoLane, kNoLane};
   std::size_t leaves_ = 1;
-  using End = std::pair<std::int64_t, std::size_t>; ///< of an open slice, and its lane
+  using End = std::pair<std::int64_t, std::size_t>; ///< end of an open slice, and its lane
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
 

@@ -7,7 +7,8 @@ namespace rankscope {
 
 namespace {
 
-/// Zero width space: a mention of people is found in the text that is shown, after all escapes.
+/// Zero width space. It breaks mentions of people, which GitHub finds in the shown text, after all
+/// escapes.
 constexpr std::string_view kApart = "\xE2\x80\x8B";
 
 } // namespace

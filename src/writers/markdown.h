@@ -1,4 +1,4 @@
-// Tables as GitHub-flavoured Markdown, for pull requests.
+// Formats tables as GitHub-flavoured Markdown, for pull requests.
 #pragma once
 
 #include "core/table.h"
@@ -7,13 +7,13 @@
 
 namespace rankscope {
 
-/// Header, rule and rows; bars and line ends in texts are escaped, numbers have the column's
-/// decimals (3 without).
+/// Returns header, rule and rows. Bars and line ends in texts are escaped. Numbers have the
+/// decimals of their column (3 if it has no setting).
 [[nodiscard]] std::string markdown_table(const Table& table);
 
-/// One cell's text, escaped.
+/// Returns the text of one cell, escaped.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
-/// The text that markdown_escaped() was given, control characters aside.
+/// Returns the original of a text from markdown_escaped(), except for control characters.
 [[nodiscard]] std::string markdown_unescaped(std::string_view text);
 
 } // namespace rankscope

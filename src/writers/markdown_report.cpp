@@ -1,4 +1,4 @@
-// A report as one Markdown file: a heading and a table for each sheet.
+// Writes a report as one Markdown file, with a heading and a table per sheet.
 #include "os/output_file.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"
@@ -8,9 +8,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostRows = 100; ///< of a table: a page that a person opens
+constexpr std::size_t kMostRows = 100; ///< rows per table, because people read this page
 
-/// The table with its first rows, and how many it has not.
+/// Returns the table with its first rows and the number of omitted rows.
 std::string capped_table(const Table& table) {
   if (table.rows() <= kMostRows)
     return markdown_table(table);

@@ -60,8 +60,9 @@ public:
       diag_.add(counters::merge_empty_rank(rank_), t_.path);
       return;
     }
-    // Viewers bind an arrow's end to the slice that began last on its track: slices are written in
-    // order of start, the longer one first, and each is followed by its own ends of arrows.
+    // Viewers bind the end of an arrow to the slice that began last on its track. So slices are
+    // written in order of start, longer slices first, and each slice is followed by its own arrow
+    // ends.
     std::sort(kept_.begin(), kept_.end(), [this](EventId a, EventId b) { return before(a, b); });
     assign_tracks(summary);
     metadata();
@@ -85,7 +86,7 @@ private:
     return end_a != end_b ? end_a > end_b : a < b;
   }
 
-  /// File time to the common clock, unix.
+  /// Converts a time in the file to unix time on the common clock.
   std::int64_t common_ns(std::int64_t ts) const {
     return ts + (to_unix_ - clock_.at(ts + to_unix_));
   }
@@ -127,8 +128,8 @@ private:
     w_.begun_ = true;
     w_.has_base_ = (t_.clock().domain == ClockDomain::kUnix);
     w_.zero_ns_ = first;
-    // Perfetto keeps ts as a double of microseconds, so a base near the data keeps every
-    // nanosecond; the room below it is for ranks that began earlier.
+    // Perfetto stores ts as a double of microseconds, so a base near the data keeps every
+    // nanosecond. Ranks that began earlier use the room below the base.
     const std::int64_t base = std::max<std::int64_t>(0, first - kHeadroomNs);
     w_.summary_.base_time_ns = base / 1'000'000'000 * 1'000'000'000;
     w_.sink_.text(fmt::format("{{\"schemaVersion\": 1, \"displayTimeUnit\": \"ms\", "
@@ -136,7 +137,7 @@ private:
                               w_.summary_.base_time_ns));
   }
 
-  /// Keeps what starts inside the time window and the chosen steps.
+  /// Selects the events that start inside the time window and the chosen steps.
   void cut(MergedRank& summary) {
     const MergeOptions& o = w_.options_;
     std::int64_t from = std::numeric_limits<std::int64_t>::min();
@@ -152,11 +153,11 @@ private:
     if (o.steps) {
       step_span(Category::kUserAnnotation, cpu_from, cpu_to);
       step_span(Category::kGpuUserAnnotation, gpu_from, gpu_to);
-      if (gpu_from == from && gpu_to == to) { // no GPU annotations: what the host span covers
+      if (gpu_from == from && gpu_to == to) { // no GPU annotations: use the host span
         gpu_from = cpu_from;
         gpu_to = cpu_to;
       } else if (cpu_from != from) {
-        // kernels on other streams may begin before the first one under the annotation
+        // kernels on other streams may begin before the first kernel of the annotation
         gpu_from = std::min(gpu_from, std::max(from, cpu_from));
       }
     }
@@ -188,7 +189,7 @@ private:
     }
     if (!any)
       return;
-    if (first > last) { // annotations, but not of these steps: nothing is inside
+    if (first > last) { // annotations exist, but not for these steps
       to = from = std::numeric_limits<std::int64_t>::max();
       return;
     }
@@ -204,7 +205,8 @@ private:
   }
 
   void assign_tracks(MergedRank& summary) {
-    // Source lanes: (GPU?, device or pid, stream or tid). Text ids keep apart by their track.
+    // Source lanes: (GPU?, device or pid, stream or tid). The track distinguishes lanes with text
+    // ids.
     using Key = std::tuple<bool, std::int64_t, std::int64_t, StrId>;
     std::map<Key, std::vector<EventId>> lanes;
     for (const EventId e : kept_) {
@@ -223,12 +225,12 @@ private:
         std::int64_t index = 0;
         for (const auto& [other, pid] : pids)
           index += other.first == cpu && pid != 0 ? 1 : 0;
-        // Beyond 500 processes of one kind the ranges of two ranks would meet.
+        // With more than 500 processes of one kind, the pid ranges of two ranks would overlap.
         it->second =
             rank_ * kPidsPerRank + (cpu ? kCpuPid : 0) + std::min<std::int64_t>(index, 499);
         processes_.push_back({it->second, cpu, process, events.front()});
         if (it->second == 0)
-          it->second = -1; // rank 0's GPU is pid 0; 0 marks "new" above
+          it->second = -1; // the pid of rank 0's GPU is 0, but 0 means "new" above
       }
       place(std::max<std::int64_t>(0, it->second), cpu, thread, events, summary);
     }
@@ -249,7 +251,8 @@ private:
     }
   }
 
-  /// An annotation that cuts through a kernel gives way to it, never the other way round.
+  /// Finds annotations that cut through a kernel. Such an annotation moves to another lane; a
+  /// kernel never moves for an annotation.
   std::vector<bool> crossing_annotations(const std::vector<EventId>& events) const {
     const Events& ev = t_.events;
     std::vector<bool> out(events.size(), false);
@@ -260,7 +263,7 @@ private:
     if (kernels.empty())
       return out;
     const auto cuts = [&](std::int64_t at) {
-      // the last kernels that begin before `at`; overlaps on a stream are few and short
+      // check the last kernels that begin before `at`: overlaps on a stream are few and short
       auto it = std::lower_bound(kernels.begin(), kernels.end(), std::pair{at, std::int64_t{0}});
       for (int back = 0; it != kernels.begin() && back < 4; ++back) {
         --it;
@@ -280,13 +283,13 @@ private:
     const Track& source = t_.tracks[t_.events.track[sample]];
     OutTrack out;
     out.pid = pid;
-    // Never 0: Perfetto takes tid 0 of process p for thread p.
+    // Never use 0: Perfetto treats tid 0 of process p as thread p.
     std::int64_t wanted = cpu ? thread : thread + 1;
     if (wanted < 1 || wanted > kMaxTid)
       wanted = 900000;
     if (lane > 0)
       wanted = 1000000 + static_cast<std::int64_t>(lane) * 1000000 + wanted % 1000000;
-    if (wanted > kMaxTid) // thousands of lanes
+    if (wanted > kMaxTid) // only with thousands of lanes
       wanted = ++last_free_tid_;
     while (!used_tids_.insert({pid, wanted}).second)
       ++wanted;
@@ -309,7 +312,7 @@ private:
       const std::int64_t pid = p.pid;
       const char* kind = p.cpu ? "CPU/CUDA Runtime" : "GPU Stream";
       const bool more = pid % 500 != 0;
-      // a thread that is there: viewers make one for the id of a process's metadata
+      // use an existing thread: for the id in a process's metadata, viewers create a thread
       const std::int64_t tid = std::ranges::find(tracks_, pid, &OutTrack::pid)->tid;
       meta("process_name", pid, tid,
            fmt::format("\"name\": \"Rank {} - {}{}\"", rank_, kind,
@@ -327,7 +330,7 @@ private:
   struct Process {
     std::int64_t pid;
     bool cpu;
-    std::int64_t id; ///< device or source pid
+    std::int64_t id; ///< device, or pid in the source
     EventId sample;
   };
 
@@ -375,7 +378,7 @@ private:
   void raw_arg(std::string_view key, StrId value) {
     if (value == kEmptyStr)
       return;
-    if (!is_plain_json_list(t_.strings.view(value))) { // a damaged file must not damage ours
+    if (!is_plain_json_list(t_.strings.view(value))) { // a damaged input must not damage the output
       text_arg(key, value);
       return;
     }
@@ -467,16 +470,16 @@ private:
     place_of(track_of_[slice], out_ns(start_ns(slice)));
     w_.sink_.character('}');
   }
-  /// One end of an arrow, written right behind its slice.
+  /// One end of an arrow, which is written directly after its slice.
   struct End {
-    std::uint32_t slice; ///< place in kept_
+    std::uint32_t slice; ///< index in kept_
     std::int64_t id;
     const char* category; ///< "ac2g" or "fwdbwd"
     bool start;
   };
 
-  /// Sorts ends by slice; those of one slice keep their order, by id. A counting sort, because
-  /// slices are numbered and most have one end.
+  /// Sorts the ends by slice. The ends of one slice remain sorted by id. It is a counting sort,
+  /// because slices are numbered and most have one end.
   void order_ends() {
     std::vector<std::size_t> at(kept_.size() + 1);
     for (const End& end : ends_)
@@ -489,8 +492,8 @@ private:
     ends_ = std::move(ordered);
   }
 
-  /// Viewers drop an arrow whose end comes before its start (clocks of host and device that do not
-  /// agree): it is counted apart and not written.
+  /// Adds an arrow. If its end is earlier than its start (the clocks of host and device do not
+  /// agree), viewers drop it; it is counted separately and not written.
   void arrow(const char* category, EventId from, EventId to, MergedRank& summary) {
     if (start_ns(to) < start_ns(from)) {
       ++back_in_time_;
@@ -502,8 +505,8 @@ private:
     ++summary.flows;
   }
 
-  /// One arrow per launched GPU event, from the correlation ids: the file's own ac2g events have
-  /// lone ends, and a graph launch shares one id among hundreds of kernels.
+  /// Adds one arrow per launched GPU event, from the correlation ids. The ac2g events of the file
+  /// are not used: some are lone ends, and a graph launch shares one id among hundreds of kernels.
   void launch_arrows(MergedRank& summary) {
     const Events& ev = t_.events;
     place_.assign(ev.size(), 0);
@@ -522,9 +525,10 @@ private:
     }
   }
 
-  /// Forward to backward, where both slices are written: matched to slices by track and start.
+  /// Adds arrows from forward to backward if both slices are written. Arrow ends are matched to
+  /// slices by track and start.
   void backward_arrows(MergedRank& summary) {
-    std::map<std::pair<std::uint32_t, std::int64_t>, EventId> starts; // innermost wins
+    std::map<std::pair<std::uint32_t, std::int64_t>, EventId> starts; // the innermost slice wins
     for (const EventId e : kept_)
       if (t_.events.category[e] == Category::kCpuOp)
         starts[{t_.events.track[e], t_.events.ts_ns[e]}] = e;
@@ -551,17 +555,17 @@ private:
   const std::int64_t rank_;
   const std::string prefix_;
   Diagnostics& diag_;
-  const std::int64_t to_unix_; ///< file time to the rank's own clock
-  const ClockLine clock_;      ///< and from there to the common one
+  const std::int64_t to_unix_; ///< offset from file time to the rank's own clock
+  const ClockLine clock_;      ///< from the rank's clock to the common clock
   std::vector<EventId> kept_;
-  std::vector<std::uint32_t> place_;    ///< by event: place in kept_
-  std::vector<End> ends_;               ///< by slice, then id
-  std::uint64_t back_in_time_ = 0;      ///< arrows that are not written
-  std::vector<std::uint32_t> track_of_; ///< by event: row of tracks_
+  std::vector<std::uint32_t> place_;    ///< by event: index in kept_
+  std::vector<End> ends_;               ///< sorted by slice, then by id
+  std::uint64_t back_in_time_ = 0;      ///< number of arrows that are not written
+  std::vector<std::uint32_t> track_of_; ///< by event: index in tracks_
   std::vector<OutTrack> tracks_;
   std::vector<Process> processes_;
   std::set<std::pair<std::int64_t, std::int64_t>> used_tids_;
-  std::int64_t last_free_tid_ = 950000; ///< of lanes that the rule has no id for
+  std::int64_t last_free_tid_ = 950000; ///< last id for lanes that the rule gives no id
   std::vector<std::string> escaped_;
   std::vector<bool> has_escaped_;
 };
@@ -579,7 +583,7 @@ void MergedTraceWriter::add(const Trace& trace, std::int64_t rank, const ClockLi
 }
 
 std::int64_t MergedTraceWriter::run_process() const {
-  constexpr std::int64_t kFirstPid = 900'000'000; // far above those of ranks
+  constexpr std::int64_t kFirstPid = 900'000'000; // far above the pids of ranks
   return kFirstPid + run_processes_;
 }
 
@@ -636,7 +640,7 @@ std::size_t MergedTraceWriter::add_counters(std::string_view process,
     auto last = std::partition_point(first, track.samples.end(),
                                      [&](const auto& s) { return at(s) <= last_ns_; });
     if (first == track.samples.end() || last == track.samples.begin())
-      continue; // of another time
+      continue; // outside the time of the slices
     first -= first == track.samples.begin() ? 0 : 1;
     last += last == track.samples.end() ? 0 : 1;
     for (; first != last; ++first, ++written) {

@@ -17,11 +17,11 @@ bool is_svg(const std::string& path) {
   return path.ends_with(".svg");
 }
 
-/// The bytes of a plot.
+/// Returns the bytes of the file of a plot.
 Result<std::string> drawn(const PlotSpec& spec, bool svg) {
   if (svg)
     return plot_svg(spec);
-  constexpr double kFonts = 64 << 20; // bytes of fontconfig's and Cairo's tables
+  constexpr double kFonts = 64 << 20; // bytes for the tables of fontconfig and Cairo
   constexpr double kPixel = 4 * kDotsPerInch * kDotsPerInch;
   RS_TRY(const LibraryMemory claimed,
          LibraryMemory::claim(
@@ -33,13 +33,13 @@ Result<std::string> drawn(const PlotSpec& spec, bool svg) {
 
 } // namespace
 
-/// The files stay with the tasks that write them.
+/// Owns the files together with the tasks that write them.
 struct Drawing::Own {
   explicit Own(TaskPool* pool) : tasks(pool) {}
   std::deque<OutputFile> files;
   std::mutex mutex;
-  std::optional<Error> failed; ///< of a task, under the mutex
-  TaskGroup tasks;             ///< last: its end waits for those who use the files
+  std::optional<Error> failed; ///< first error of a task, protected by the mutex
+  TaskGroup tasks;             ///< last: its destructor waits for the users of the files
 };
 
 Drawing::Drawing() = default;

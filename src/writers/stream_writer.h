@@ -1,4 +1,4 @@
-// Writers of reports in which rows of some tables are made while they are written.
+// Writes reports in which the rows of some tables are made while they are written.
 #pragma once
 
 #include "core/row_stream.h"
@@ -10,11 +10,12 @@
 
 namespace rankscope {
 
-/// Like writer.write(); for a writer that needs all rows at once (Markdown), rows stay in memory.
+/// Writes a report like writer.write(). If the writer needs all rows at once (Markdown), they stay
+/// in memory.
 Result<void> write_streams(const Writer& writer, const Report& report, const RowStreams& streams,
                            const std::string& path);
 
-/// json_text() in pieces.
+/// Writes the text of json_text() in pieces.
 Result<void> write_json(const Report& report, const RowStreams& streams,
                         const std::function<void(std::string_view)>& write);
 

@@ -46,7 +46,7 @@ lxw_format* WorkbookFormats::of(const Column& column) {
 }
 
 void explain_headers(const SheetInMaking& s, lxw_row_t header_row) {
-  constexpr std::size_t kMaxMessage = 255; // characters that Excel takes
+  constexpr std::size_t kMaxMessage = 255; // Excel's limit in characters
   std::vector<std::string> meanings;
   for (const Column& column : s.table.columns())
     meanings.push_back(column_meaning(column));
@@ -114,7 +114,7 @@ void colour_by_status(const SheetInMaking& s, CellPlace last) {
     lxw_conditional_format rule = {};
     rule.type = LXW_CONDITIONAL_TYPE_TEXT;
     rule.criteria = LXW_CONDITIONAL_CRITERIA_TEXT_BEGINS_WITH;
-    rule.value_string = const_cast<char*>(text); // char* in older versions
+    rule.value_string = const_cast<char*>(text); // char* in older versions of the library
     rule.format = format;
     s.lib.worksheet_conditional_format_range(s.sheet, 1, last.col, last.row, last.col, &rule);
   }
@@ -163,7 +163,7 @@ std::uint8_t chart_type(Chart::Kind kind) {
   return LXW_CHART_COLUMN;
 }
 
-/// Rows of the table from `first` on, by the columns of the chart's label and of a value.
+/// Adds a series with the rows `rows` of the table: the chart's label column and one value column.
 lxw_chart_series* add_series(const SheetInMaking& s, const std::string& name, lxw_chart* chart,
                              const Chart& hint, std::size_t value_column, RowRange rows) {
   lxw_chart_series* const series = s.lib.chart_add_series(chart, nullptr, nullptr);
@@ -176,7 +176,7 @@ lxw_chart_series* add_series(const SheetInMaking& s, const std::string& name, lx
   return series;
 }
 
-/// Points and lines on logarithmic axes; a part without rows is left out.
+/// Adds points and lines on logarithmic axes. A part without rows is left out.
 void add_points(const SheetInMaking& s, const std::string& name, lxw_chart* chart,
                 const Chart& hint) {
   std::size_t first = hint.first_row;
@@ -186,7 +186,7 @@ void add_points(const SheetInMaking& s, const std::string& name, lxw_chart* char
       if (last == first)
         continue;
       lxw_chart_series* const series = add_series(s, name, chart, hint, c, {first, last});
-      const bool formula = part.name.starts_with('='); // it would be taken for one
+      const bool formula = part.name.starts_with('='); // Excel would read this name as a formula
       s.lib.chart_series_set_name(series, cell_text((formula ? " " : "") + part.name).c_str());
       if (!part.line)
         continue;
@@ -227,7 +227,7 @@ void add_charts(const SheetInMaking& s, const std::string& name, std::size_t las
     s.lib.chart_legend_set_position(chart, points || hint.value_columns.size() > 1
                                                ? LXW_CHART_LEGEND_BOTTOM
                                                : LXW_CHART_LEGEND_NONE);
-    if (bars) { // the first row on top, its labels clear of negative bars
+    if (bars) { // the first row at the top, with labels away from negative bars
       s.lib.chart_axis_set_reverse(chart->y_axis);
       s.lib.chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
     }

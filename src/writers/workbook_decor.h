@@ -1,5 +1,5 @@
-// Parts of a sheet other than its cells: formats, colours by value, the style of a table, charts,
-// and the meaning of headers.
+// Parts of a sheet other than its cells: formats, colours by value, table styles, charts, and the
+// meaning of headers.
 #pragma once
 
 #include "core/table.h"
@@ -11,20 +11,20 @@
 
 namespace rankscope {
 
-/// The formats of a workbook, which must outlive it.
+/// The formats of a workbook. The workbook must not outlive them.
 class WorkbookFormats {
 public:
   WorkbookFormats(const XlsxWriterLibrary& library, lxw_workbook* book);
-  /// Of the column's numbers; nullptr = none.
+  /// Returns the format for the column's numbers; nullptr = no format.
   lxw_format* of(const Column& column);
 
   lxw_format* header;
   lxw_format* note;
-  lxw_format* sentence; ///< of a finding: in lines
+  lxw_format* sentence; ///< for findings: wraps lines
   lxw_format* better;
   lxw_format* worse;
-  lxw_format* other; ///< neither better nor worse, but visible
-  int tables = 0;    ///< styled ones so far: each needs a different name
+  lxw_format* other; ///< a status that is neither better nor worse, but visible
+  int tables = 0;    ///< number of styled tables; each needs a different name
 
 private:
   const XlsxWriterLibrary& lib_;
@@ -43,30 +43,31 @@ struct CellPlace {
   lxw_row_t row;
   lxw_col_t col;
 };
-/// Of a table, from `first` to before `last`.
+/// A range of table rows, from `first` to before `last`.
 struct RowRange {
   std::size_t first, last;
 };
 
-/// Shows the meaning of a column as an input message when its header is selected. Comments make a
-/// report larger by two thirds, messages by an eighth; neighbours with one meaning share a message.
+/// Shows the meaning of a column as an input message when its header is selected. Comments would
+/// make a report larger by two thirds, messages by an eighth. Neighbours with the same meaning
+/// share a message.
 void explain_headers(const SheetInMaking& s, lxw_row_t header_row);
 
-/// Red to white to green, anchored at 0 and equally far on both sides, so that a column of gains
-/// has no red in it.
+/// Colours cells from red over white to green, with 0 as white and equally far on both sides. So a
+/// column of gains has no red.
 void colour_by_sign(const SheetInMaking& s, std::size_t c, RowRange rows);
 
-/// Changes that are significant, by the status in another column of the row; no colour for the
-/// others.
+/// Colours significant changes, as the status in another column of the row says. Other changes get
+/// no colour.
 void colour_by_other(const SheetInMaking& s, std::size_t c, std::size_t status, lxw_row_t last_row);
 
-/// Cells that say Better, Worse, New or where they are, down to `last`.
+/// Colours the cells that begin with Better, Worse, New or "only in", down to `last`.
 void colour_by_status(const SheetInMaking& s, CellPlace last);
 
-/// An Excel table over the cells that are there. Headers must differ without regard to case.
+/// Makes an Excel table of the existing cells. Headers must differ without regard to case.
 void style_as_table(const SheetInMaking& s, lxw_row_t last);
 
-/// Adds the charts of the first `last` rows, side by side from `at`. `name`: the sheet.
+/// Adds the charts of the first `last` rows, side by side from `at`. `name`: name of the sheet.
 void add_charts(const SheetInMaking& s, const std::string& name, std::size_t last, CellPlace at);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// Valid content of a workbook: texts, names of sheets, formats of numbers, and the limits of the
-// format: 31 characters of sheet name, 1,048,576 rows, 32,767 characters per cell.
+// Makes valid content for a workbook: texts, sheet names, number formats, and the limits of the
+// format (31 characters per sheet name, 1,048,576 rows, 32,767 characters per cell).
 #pragma once
 
 #include "core/table.h"
@@ -14,14 +14,15 @@ namespace rankscope {
 inline constexpr std::size_t kMaxSheetRows = 1'048'576;
 inline constexpr std::size_t kMaxCellText = 32'767;
 
-/// Excel's format by the column's decimals, else by its unit; nullptr = as it comes. Static text.
+/// Returns Excel's number format by the column's decimals, else by its unit; nullptr = Excel's
+/// default. Static text.
 [[nodiscard]] const char* number_format(const Column& column);
 
-/// A legal sheet name, distinct from those used before without regard to case.
+/// Returns a valid sheet name that differs from the names in `used` without regard to case.
 [[nodiscard]] std::string sheet_name(const std::string& wanted, std::set<std::string>& used);
 
-/// Returns the text cut to the limit of a cell. Most control characters become '?': XML 1.0 does
-/// not allow them, and libxlsxwriter would write them raw.
+/// Returns the text, cut to the maximum length of a cell. Most control characters become '?':
+/// XML 1.0 does not allow them, and libxlsxwriter would write them raw.
 [[nodiscard]] std::string cell_text(std::string_view text);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Writers turn a Report into files. Everything goes through OutputFile or TempName.
+// Writers turn a Report into files. All files are written through OutputFile or TempName.
 #pragma once
 
 #include "base/result.h"
@@ -11,19 +11,19 @@ namespace rankscope {
 
 struct Writer {
   const char* name;
-  const char* ending; ///< of the files it makes, with the dot
+  const char* ending; ///< ending of its files, with the dot
   const char* help;
-  /// `path` is a file (xlsx, json, markdown) or a folder (csv). Replaces what is there only when
-  /// complete.
+  /// Writes the report. `path` is a file (xlsx, json, markdown) or a folder (csv). An existing file
+  /// or folder is replaced only when the new one is complete.
   Result<void> (*write)(const Report& report, const std::string& path);
 };
 
 [[nodiscard]] std::span<const Writer* const> writers();
 [[nodiscard]] const Writer* find_writer(std::string_view name);
 
-/// Shortest decimal text that reads back as the same double; "" for NaN, inf as "inf".
+/// Returns the shortest decimal text that reads back as the same double; "" for NaN, "inf" for inf.
 [[nodiscard]] std::string shortest_double(double value);
-/// RFC 4180 text of a table: header row, LF line ends.
+/// Returns the RFC 4180 text of a table: header row, LF line ends.
 [[nodiscard]] std::string csv_text(const Table& table);
 /// Returns the complete report as one JSON object.
 [[nodiscard]] std::string json_text(const Report& report);

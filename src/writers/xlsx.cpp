@@ -1,6 +1,6 @@
-// Excel workbooks through libxlsxwriter: one sheet a table, header style, frozen header, filters,
-// number formats by unit. Text never becomes a formula. More rows than a sheet takes go on in a
-// second one.
+// Writes Excel workbooks with libxlsxwriter: one sheet per table, header style, frozen header,
+// filters, number formats by unit. Text never becomes a formula. Rows beyond the limit of a sheet
+// continue in a second sheet.
 #include "base/noncopyable.h"
 #include "os/library_memory.h"
 #include "os/output_file.h"
@@ -28,9 +28,9 @@
 namespace rankscope {
 namespace {
 
-/// Where the parts of a workbook are made before they are packed, in a folder that goes also when
-/// we are killed. A small workbook's is in memory where there is room, which saves a fifth of the
-/// time.
+/// Creates a folder for the parts of a workbook, which the library packs later; it is removed even
+/// if we are killed. The folder of a small workbook is in memory if there is room, which saves a
+/// fifth of the time.
 Result<ScratchFolder> parts_folder(bool big) {
   constexpr const char* kMemory = "/dev/shm";
   constexpr std::uint64_t kRoom = 256U << 20U;
@@ -41,22 +41,22 @@ Result<ScratchFolder> parts_folder(bool big) {
   return ScratchFolder::create(kMemory);
 }
 
-/// What a workbook gives as the time of its creation: $SOURCE_DATE_EPOCH, else a constant, so that
-/// equal analyses write equal bytes. Never 0, for which the library takes the current time.
+/// Returns the creation time of a workbook: $SOURCE_DATE_EPOCH, else a constant, so that equal
+/// analyses write equal bytes. It is never 0, which makes the library use the current time.
 std::time_t created_time() {
   constexpr std::time_t kConstant = 315'532'800; // 1980-01-01, the first day of a ZIP archive
   const char* const text = std::getenv("SOURCE_DATE_EPOCH");
   const std::string_view epoch = text == nullptr ? "" : text;
   std::int64_t seconds = 0;
   const auto [end, error] = std::from_chars(epoch.data(), epoch.data() + epoch.size(), seconds);
-  constexpr std::int64_t kLatest = 253'402'300'799; // the end of the year 9999
+  constexpr std::int64_t kLatest = 253'402'300'799; // end of the year 9999
   return error == std::errc() && end == epoch.data() + epoch.size() && seconds > 0 &&
                  seconds <= kLatest
              ? seconds
              : kConstant;
 }
 
-constexpr std::size_t kWidestText = 60; // characters of a column
+constexpr std::size_t kWidestText = 60; // maximum width of a column in characters
 
 class Workbook : NonCopyable {
 public:
@@ -64,13 +64,13 @@ public:
       : lib_(library), constant_memory_(big), explained_(explained) {
     lxw_workbook_options options = {};
     options.constant_memory = big ? LXW_TRUE : LXW_FALSE;
-    if (auto parts = parts_folder(big); parts) // else the library's choice
+    if (auto parts = parts_folder(big); parts) // otherwise the library chooses
       parts_.emplace(std::move(*parts));
     options.tmpdir = parts_ ? const_cast<char*>(parts_->path().c_str()) : nullptr;
     book_ = lib_.workbook_new_opt(path.c_str(), &options);
     if (book_ == nullptr)
       return;
-    // one time for all workbooks: the library formats it in a buffer that threads share
+    // The same time for all workbooks: the library formats it in a buffer that threads share.
     static const std::time_t made = created_time();
     lxw_doc_properties about = {};
     about.created = made;
@@ -78,26 +78,26 @@ public:
     formats_.emplace(lib_, book_);
   }
 
-  ~Workbook() { // left by an exception: not closed
+  ~Workbook() { // only after an exception: not closed
     if (book_ != nullptr)
       lib_.lxw_workbook_free(book_);
   }
 
   [[nodiscard]] bool ok() const { return book_ != nullptr; }
-  /// Frees the workbook too, whether it could be written or not.
+  /// Closes and frees the workbook, whether it could be written or not.
   lxw_error close() { return lib_.workbook_close(std::exchange(book_, nullptr)); }
 
-  /// Takes the names of the tables; a column of only such names links to their sheets.
+  /// Registers the names of the tables. A column with only such names links to their sheets.
   void expect(const std::vector<Table>& tables, const RowStreams& streams) {
-    std::set<std::string> used; // the names that add() will give
+    std::set<std::string> used; // names that add() will use
     for (const Table& table : tables) {
       sheets_.emplace(table.name(), sheet_name(table.name(), used));
       if (rows_of(table, streams) >= kMaxSheetRows)
-        return; // its second sheet takes a name too
+        return; // the second sheet of this table uses a name too
     }
   }
 
-  /// As many sheets as its rows take. Errors: those of reading the rows.
+  /// Adds a table in as many sheets as its rows need. Errors: those of reading the rows.
   Result<void> add(const Table& table, const RowStreams& streams) {
     const std::size_t all = rows_of(table, streams);
     const std::size_t per_sheet = kMaxSheetRows - header_rows(table);
@@ -105,7 +105,7 @@ public:
     std::size_t done = 0;
     return each_rows(table, streams, [&](const Table& some) -> Result<void> {
       if (done > 0 && some.rows() == 0)
-        return {}; // else it would begin a sheet behind the last
+        return {}; // otherwise an empty sheet would follow the last
       std::size_t at = 0;
       do {
         if (!sheet)
@@ -126,17 +126,17 @@ public:
 private:
   /// A sheet whose rows are being written.
   struct OpenSheet {
-    lxw_worksheet* sheet = nullptr; ///< nullptr: the library has no memory for it
+    lxw_worksheet* sheet = nullptr; ///< nullptr: the library has no memory for the sheet
     std::string name;
     std::vector<lxw_format*> formats;
     bool styled = false;
-    RowRange range = {};              ///< of the table's rows
-    std::size_t written = 0, cut = 0; ///< rows; texts too long for a cell
+    RowRange range = {};              ///< rows of the table in this sheet
+    std::size_t written = 0, cut = 0; ///< number of rows, and of texts too long for a cell
     std::vector<bool> links;
     [[nodiscard]] std::size_t rows() const { return range.last - range.first; }
   };
 
-  /// For those rows of `table`; the first of them is some[at].
+  /// Begins a sheet for the rows `range` of `table`. Row `at` of `some` is the first of these rows.
   OpenSheet begin_sheet(const Table& table, RowRange range, const Table& some, std::size_t at) {
     OpenSheet out;
     out.range = range;
@@ -172,7 +172,7 @@ private:
     return out;
   }
 
-  /// Writes everything around the rows of a sheet; `last`: the last sheet of its table.
+  /// Writes everything except the rows of a sheet. `last`: this is the last sheet of its table.
   void end_sheet(const OpenSheet& of, const Table& table, bool last) {
     lxw_worksheet* const sheet = of.sheet;
     if (sheet == nullptr)
@@ -181,7 +181,7 @@ private:
     const SheetInMaking making{lib_, book_, sheet, table, *formats_};
     const auto header = static_cast<lxw_row_t>(header_rows(table));
     auto row = header + static_cast<lxw_row_t>(of.rows());
-    lib_.worksheet_set_landscape(sheet); // printed: all columns on one page's width
+    lib_.worksheet_set_landscape(sheet); // print all columns on the width of one page
     lib_.worksheet_fit_to_pages(sheet, 1, 0);
     lib_.worksheet_repeat_rows(sheet, 0, header - 1);
     lib_.worksheet_freeze_panes(sheet, header, table.cols() > 4 ? 1 : 0);
@@ -214,7 +214,7 @@ private:
         lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), formats_->note);
     }
     if (of.range.first == 0) {
-      constexpr std::size_t kScreen = 30; // rows: charts below more would not be seen
+      constexpr std::size_t kScreen = 30; // rows: with more rows, charts below would not be visible
       const bool beside = of.rows() > kScreen;
       add_charts(making, of.name, of.rows(),
                  {beside ? 1 : row + 2, static_cast<lxw_col_t>(beside ? cols + 1 : 0)});
@@ -227,7 +227,7 @@ private:
     shown_ = shown_ || !table.hidden;
   }
 
-  /// Those of `some` go on where the sheet's rows end so far.
+  /// Writes the rows `range` of `some` after the rows already in the sheet.
   void write_rows(OpenSheet& to, const Table& some, RowRange range) {
     auto row = static_cast<lxw_row_t>(header_rows(some) + to.written);
     to.written += range.last - range.first;
@@ -249,7 +249,8 @@ private:
 
   static std::size_t header_rows(const Table& table) { return table.pivot ? 3 : 1; }
 
-  /// Three rows: metrics, each merged over its members; members; names of the keys.
+  /// Writes three header rows: the metrics, each merged over its members; the members; the names of
+  /// the keys.
   void write_pivot_header(lxw_worksheet* sheet, const Table& table, const Pivot& pivot) {
     for (std::size_t c = 0; c < pivot.keys; ++c)
       lib_.worksheet_write_string(sheet, 2, static_cast<lxw_col_t>(c),
@@ -274,9 +275,9 @@ private:
                                   static_cast<double>(pivot.places[p].member), formats_->header);
   }
 
-  /// Writes a key text that is equal in the rows below once, in a merged cell; returns true when it
-  /// is written here or above. Merging without a format keeps the order of rows that a book in
-  /// constant memory needs.
+  /// Writes a key text that is equal in the rows below once, in a merged cell. Returns true when it
+  /// is written here or above. Merging without a format keeps the ascending order of rows, which a
+  /// workbook with constant memory needs.
   bool merged(lxw_worksheet* sheet, const Table& table, std::size_t r, std::size_t last,
               std::size_t c, lxw_row_t row) {
     const auto same = [&](std::size_t a, std::size_t b) {
@@ -284,7 +285,7 @@ private:
       const Value y = table.at(b, c);
       return x.kind == CellKind::kText && y.kind == CellKind::kText && x.text == y.text;
     };
-    const bool top = row == static_cast<lxw_row_t>(header_rows(table)); // of this sheet
+    const bool top = row == static_cast<lxw_row_t>(header_rows(table)); // first row of this sheet
     if (!top && same(r - 1, r))
       return true;
     std::size_t end = r + 1;
@@ -298,7 +299,8 @@ private:
     return true;
   }
 
-  /// Of short tables; a column of links has one at least.
+  /// Returns the columns to write as links: in a short table, those with at least one table name
+  /// and no other text.
   [[nodiscard]] std::vector<bool> linking_columns(const Table& table) const {
     constexpr std::size_t kShort = 1000;
     std::vector<bool> out(table.cols(), false);
@@ -354,13 +356,13 @@ private:
   lxw_workbook* book_ = nullptr;
   std::optional<WorkbookFormats> formats_;
   std::set<std::string> used_;
-  std::map<std::string, std::string, std::less<>> sheets_; ///< of a table's name
+  std::map<std::string, std::string, std::less<>> sheets_; ///< sheet by table name
   bool shown_ = false;
   bool constant_memory_ = false;
   bool explained_ = false;
 };
 
-/// A file in memory that the library opens by its path.
+/// A memory file that the library opens by its path.
 class MemoryFile : NonCopyable {
 public:
   MemoryFile() : fd_(::memfd_create("workbook", MFD_CLOEXEC)) {
@@ -388,9 +390,10 @@ private:
   std::string path_;
 };
 
-/// What the library takes at most for so many cells: each is an object, or a row of them is.
+/// Returns the maximum memory that the library needs for so many cells. It stores an object per
+/// cell, or only one row if `big`.
 std::size_t library_bytes(std::size_t cells, std::size_t sheets, bool big) {
-  constexpr std::size_t kBook = std::size_t{24} << 20U; // with the buffers that pack it
+  constexpr std::size_t kBook = std::size_t{24} << 20U; // includes the buffers for packing
   constexpr std::size_t kSheet = std::size_t{256} << 10U;
   constexpr std::size_t kCell = 512;
   return kBook + kSheet * sheets + (big ? 0 : kCell * cells);
@@ -419,12 +422,13 @@ Result<void> write_book(const Report& report, const RowStreams& streams, const s
   std::size_t cells = 0;
   for (const Table& t : report.tables)
     cells += rows_of(t, streams) * t.cols();
-  // the library keeps every cell in memory unless it uses constant memory; with few cells, shared
-  // texts make smaller files
+  // The library stores every cell in memory unless it uses constant memory. With few cells, shared
+  // texts make smaller files.
   const bool big = cells > 200'000;
   RS_TRY(const LibraryMemory claimed,
          LibraryMemory::claim(library_bytes(cells, report.tables.size(), big), path));
-  // a small one is made in memory: the library's own messages about a full disk stay away
+  // A small workbook is written to memory, so that the library prints no messages about a full
+  // disk.
   if (const MemoryFile memory; !big && memory.usable()) {
     RS_TRY(auto out, OutputFile::create(path));
     RS_CHECK(fill(report, streams, memory.path(), big, explained, path));
@@ -454,7 +458,7 @@ Result<void> write_xlsx_streams(const Report& report, const RowStreams& streams,
 const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per table",
                          write_workbook};
 
-// The meanings of columns are a tenth of the work of `analyze`, which writes a workbook for each
+// Writing the meanings of columns is a tenth of the work of `analyze`, which writes a workbook per
 // rank.
 const Writer xlsx_plain_writer{"xlsx_plain", ".xlsx",
                                "the same without the meanings of its columns", write_plain};

@@ -1,12 +1,13 @@
-// libxlsxwriter, opened when the first workbook is written: with the cryptography that it pulls in
-// it takes as long to start as all of rankscope's own code, and most commands write none.
+// libxlsxwriter, which is opened when the first workbook is written. With its cryptography
+// libraries, it takes as long to start as all of rankscope's own code, and most commands write no
+// workbook.
 #pragma once
 
 #include "os/library_calls.h"
 
 #include <xlsxwriter.h>
 
-// every function of it that rankscope calls
+// every libxlsxwriter function that rankscope calls
 #define RANKSCOPE_XLSXWRITER_CALLS(RS_CALL)                                                        \
   RS_CALL(chart_add_series)                                                                        \
   RS_CALL(chart_axis_set_label_position)                                                           \
@@ -55,11 +56,12 @@
 
 namespace rankscope {
 
-/// The library's functions under its own names.
+/// The library's functions, under their original names.
 struct XlsxWriterLibrary {
   RANKSCOPE_XLSXWRITER_CALLS(RS_LIBRARY_MEMBER)
 
-  /// Opened at the first call, for the rest of the program; any thread. Errors: kMissingTool.
+  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
+  /// kMissingTool.
   [[nodiscard]] static Result<const XlsxWriterLibrary*> get();
 };
 

@@ -10,7 +10,7 @@ namespace {
 using enum CellKind;
 using C = BatchCollective;
 
-/// "Unknown_Group" where the trace does not name the group.
+/// Returns the name of the group; "Unknown_Group" if the trace does not name the group.
 std::string_view group_of(const RankCollectives& ranks, const Collective& c) {
   const std::string_view name = ranks.text(c.pg_name);
   return name.empty() ? std::string_view("Unknown_Group") : name;
@@ -25,7 +25,7 @@ Field<C> whole(const char* id, const char* label, std::int64_t Collective::*of) 
   return {id, label, Unit::kNone, [of](const C& c) { return known(c.first->*of); },
           "of the first rank"};
 }
-/// collective_id to dtype.
+/// Returns the columns from collective_id to dtype.
 std::vector<Field<C>> identity() {
   return {{"collective_id", &C::id, "GROUP_INDEX, the same on all ranks"},
           {"group", "Process Group Name", Unit::kNone,
@@ -183,7 +183,7 @@ Schema<BatchLongRow> long_schema() {
        {"dur_us", "dur", Unit::kNone, &R::dur_us, "us"}});
 }
 
-/// Returns last start - first start, which all-to-all-v has even where its waits are unknown.
+/// Returns last start - first start. It is known for all-to-all-v even if the waits are unknown.
 double start_skew(const C& c) {
   if (c.members.empty())
     return std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,5 @@
-// Collectives of the batch report. Ours are matched as everywhere (collective_match.h) and on one
-// clock; the reference's by their order in groups of a name, on raw clocks
+// Collectives of the batch report. By default, collective_match.h matches them, on one clock. In
+// compat mode, they are matched by order in groups of one name, on raw clocks
 // (docs/reference/batch-rules.md 7).
 #include "analyses/batch/batch_facts.h"
 #include "analyses/collectives/collective_facts.h"
@@ -18,7 +18,7 @@
 namespace rankscope {
 namespace {
 
-/// The names that the reference knows; kOther = not analysed.
+/// Returns the kind of a name that the reference knows; kOther = not analysed.
 CollectiveKind old_kind(std::string_view name) {
   static const std::unordered_map<std::string_view, CollectiveKind> kKinds = {
       {"allreduce", CollectiveKind::kAllReduce},
@@ -37,7 +37,7 @@ CollectiveKind old_kind(std::string_view name) {
   return it == kKinds.end() ? CollectiveKind::kOther : it->second;
 }
 
-/// Size in MiB by the reference's list of types, which has no 8-bit floats.
+/// Returns the size in MiB by the reference's list of types, which has no 8-bit floats.
 double old_mib(const RankCollectives& r, const Collective& c, std::int64_t nelems) {
   for (const char* type :
        {"Float", "Int", "Long", "BFloat16", "Bool", "Byte", "Double", "Half", "Short"})
@@ -46,7 +46,7 @@ double old_mib(const RankCollectives& r, const Collective& c, std::int64_t nelem
   return kNaN;
 }
 
-/// Kernels of all ranks, with their place in their group by start time on their rank.
+/// Returns the kernels of all ranks, with their index in their group by start time on their rank.
 std::vector<BatchLongRow> old_kernels(const std::vector<RankCollectives>& ranks) {
   std::vector<BatchLongRow> out;
   for (std::size_t position = 0; position < ranks.size(); ++position) {
@@ -55,7 +55,7 @@ std::vector<BatchLongRow> old_kernels(const std::vector<RankCollectives>& ranks)
     for (const Collective& c : rank.rows) {
       groups[rank.text(c.pg_name)].push_back(out.size());
       BatchLongRow row;
-      row.rank = static_cast<std::int64_t>(position); // not the number of the rank
+      row.rank = static_cast<std::int64_t>(position); // the position, not the number of the rank
       row.of = &rank;
       row.collective = &c;
       row.ts_us = reference_us(c.ts_ns);
@@ -77,7 +77,8 @@ std::vector<BatchLongRow> old_kernels(const std::vector<RankCollectives>& ranks)
   return out;
 }
 
-/// Times and rates of a collective, by the reference's formulas in doubles of microseconds.
+/// Sets the times and rates of a collective by the reference's formulas, in microseconds as
+/// doubles.
 void old_times(const std::vector<const BatchLongRow*>& rows, CollectiveKind kind,
                BatchCollective& out) {
   double latest = -std::numeric_limits<double>::infinity();
@@ -111,7 +112,7 @@ void old_times(const std::vector<const BatchLongRow*>& rows, CollectiveKind kind
                      : out.algo_gbps * bus_bandwidth_factor(kind, out.first->group_size);
 }
 
-/// What ranks disagree on in one collective.
+/// Returns a text on the first disagreement between ranks in one collective; "" if they agree.
 std::string disagreement(const std::vector<const BatchLongRow*>& rows, bool sizes) {
   const auto said = [sizes](const BatchLongRow& row) {
     const Collective& c = *row.collective;
@@ -139,7 +140,7 @@ void add_sent(const BatchLongRow& row, BatchCollective& to) {
 BatchCollectives old_collectives(const std::vector<RankCollectives>& ranks) {
   BatchCollectives out;
   out.kernels = old_kernels(ranks);
-  std::vector<std::vector<const BatchLongRow*>> groups; // by first appearance
+  std::vector<std::vector<const BatchLongRow*>> groups; // groups in order of first appearance
   std::unordered_map<std::string_view, std::size_t> at;
   for (const BatchLongRow& row : out.kernels) {
     const auto [known, fresh] = at.try_emplace(row.id, groups.size());
@@ -220,7 +221,8 @@ BatchLongRow kernel_row(const RankCollectives& rank, const Collective& c,
   return row;
 }
 
-/// By the shared analysis. The order of collectives is that of the kernels, as in the reference.
+/// Returns the results of collective_facts(). Collectives are in the order of the kernels, as in
+/// the reference.
 BatchCollectives our_collectives(const std::vector<RankCollectives>& ranks) {
   BatchCollectives out;
   const Result<CollectiveFacts> facts = collective_facts(ranks, CollectiveOptions{});
@@ -258,7 +260,7 @@ BatchCollectives our_collectives(const std::vector<RankCollectives>& ranks) {
 }
 
 std::vector<BatchCollectiveSum> sums_of(const std::vector<BatchCollective>& list, bool compat) {
-  // the reference adds groups of equal sizes up
+  // the reference adds up collectives of equal size across groups
   using Key = std::tuple<std::string_view, std::string_view, std::int64_t, std::string_view,
                          std::string_view>;
   std::map<Key, std::vector<const BatchCollective*>> groups;

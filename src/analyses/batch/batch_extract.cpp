@@ -1,4 +1,4 @@
-// Extracts the batch report data of one rank's trace; one pass counts everything that is per event.
+// Extracts the batch report data of one rank's trace. One pass computes all counts over events.
 #include "analyses/batch/batch_part.h"
 
 #include "analyses/operators/launchers.h"
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t kShortNs = 10'000;
 
-/// By StrId: communication. The reference looks for "nccl" and nothing else, in this case.
+/// Returns, by StrId, whether a name is communication. In compat mode, only names that
+/// contain "nccl" in lower case are, as in the reference.
 std::vector<bool> communication_by(const StringPool& strings, bool compat) {
   if (!compat)
     return communication_names(strings);
@@ -36,7 +37,7 @@ public:
         std::uint64_t{e.name[i]} << 8U | static_cast<std::uint64_t>(e.category[i]);
     rows_[key].add(e.dur_ns[i]);
   }
-  /// By name, then category.
+  /// Returns the durations, sorted by name, then category.
   [[nodiscard]] std::vector<BatchDurations> take() && {
     std::vector<BatchDurations> out;
     for (auto& [key, row] : rows_) {
@@ -55,7 +56,7 @@ private:
   std::unordered_map<std::uint64_t, BatchDurations> rows_;
 };
 
-/// Names with their numbers, by first appearance.
+/// Counts of short operators by name, in order of first appearance.
 class ShortOps {
 public:
   explicit ShortOps(const Trace& trace) : trace_(trace), row_of_(trace.strings.size(), kNoRow) {}
@@ -115,7 +116,7 @@ std::vector<EventId> count_events(const LoadedTrace& t, BatchPart& out) {
   return in_tree;
 }
 
-/// The root parent of an event.
+/// Returns the topmost event above an event, or the event itself.
 EventId root_of(const LoadedTrace& t, EventId at) {
   while (t.tree.parent(at) != kNoEvent)
     at = t.tree.parent(at);
@@ -180,7 +181,7 @@ void batch_kernels(const LoadedTrace& t, const BatchOptions& options, BatchPart&
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   const auto text = [&](StrId id) { return out.texts.intern(trace.strings.view(id)); };
-  std::unordered_map<EventId, double> busy; // of the events below an operator
+  std::unordered_map<EventId, double> busy; // GPU time of the events below an operator
   for (EventId i = 0; i < e.size(); ++i) {
     if (e.category[i] != Category::kKernel)
       continue;

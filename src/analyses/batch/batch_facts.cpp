@@ -1,4 +1,4 @@
-// The parts of the ranks put together (docs/reference/batch-rules.md 3 to 7).
+// Combines the parts of the ranks (docs/reference/batch-rules.md 3 to 7).
 #include "analyses/batch/batch_facts.h"
 
 #include "base/invariant.h"
@@ -21,8 +21,8 @@ struct Rows {
   std::vector<const BatchCalls*> of; ///< ascending by rank
 };
 
-/// "[{'name': ..., 'count': ...}, ...]": the kernels of the first call that has any, with the
-/// durations over all calls with as many.
+/// Returns "[{'name': ..., 'count': ...}, ...]": the kernels of the first call that has kernels.
+/// Durations are over all calls with the same number of kernels.
 std::string kernel_details(const Rows& rows) {
   const BatchCalls* model = nullptr;
   for (const BatchCalls* calls : rows.of)
@@ -60,7 +60,7 @@ std::string param(const BatchCalls& calls, const std::string& name) {
   return "";
 }
 
-/// Times and rates over the calls.
+/// Sets the times and rates over the calls.
 void add_rates(const Rows& rows, BatchOpRow& out) {
   std::vector<double> times;
   std::vector<double> tbps;
@@ -116,12 +116,12 @@ BatchOpRow op_row(const Rows& rows, const std::vector<std::string>& params) {
 std::string key_of(const BatchCalls& calls) {
   std::string key = calls.name;
   for (const auto& [name, text] : calls.params)
-    if (text != "None") // blank, as where the parameter is not there
+    if (text != "None") // blank, as if the parameter were missing
       key += '\x1f' + name + '\x1f' + text;
   return key;
 }
 
-/// Rows by first appearance over the ranks.
+/// Returns the rows in order of first appearance over the ranks.
 std::vector<Rows> rows_of(const std::vector<BatchPart>& parts, std::size_t group) {
   std::vector<Rows> out;
   std::unordered_map<std::string, std::size_t> at;
@@ -200,7 +200,7 @@ std::vector<BatchTimelineRow> timeline_of(const std::vector<BatchPart>& parts) {
   return out;
 }
 
-/// Most events first, then by name and category.
+/// Returns the unlinked events, most events first, then by name and category.
 std::vector<BatchDurations> unlinked_of(const std::vector<BatchPart>& parts) {
   std::map<std::pair<std::string_view, std::string_view>, BatchDurations> rows;
   for (const BatchPart& part : parts)
@@ -287,9 +287,9 @@ bool in(std::span<const std::string_view> list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-/// The row of kBreakdown that a launcher belongs to.
+/// Returns the row of kBreakdown that a launcher belongs to.
 std::size_t breakdown_of(std::string_view name, bool compat) {
-  // what torch's flash attention launches through, which the reference forgot
+  // the launching operator of torch's flash attention, which the reference omits
   if (in(kAttentionLaunchers, name) || (!compat && name == "aten::_flash_attention_forward"))
     return 0;
   if (in(batch_operators(BatchGroup::kGemm), name))
@@ -312,8 +312,8 @@ std::size_t breakdown_of(std::string_view name, bool compat) {
   return name.starts_with("triton_") ? 9 : kOther;
 }
 
-/// Seconds on an average rank. The reference counts copies in Memcpy and in the group of the
-/// operator that launched them; here they are in Memcpy alone.
+/// Adds the breakdown in seconds, averaged over the ranks. The reference counts copies in Memcpy
+/// and in the group of the operator that launched them. Here, copies are in Memcpy alone.
 void breakdown(BatchFacts& facts, bool compat) {
   std::array<double, std::size(kBreakdown)> ns{};
   for (const BatchLauncherRow& l : facts.launchers) {

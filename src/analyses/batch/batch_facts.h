@@ -20,13 +20,15 @@ namespace rankscope {
 /// The calls of an operator with the same parameters on all ranks.
 struct BatchOpRow {
   std::string name;
-  std::vector<std::string> params; ///< Python reprs, one for each of BatchFamily::params; "" = none
-  double flops = 0, bytes = 0;     ///< of the first call that has them; NaN = unknown
-  Stats tbps, tflops;              ///< over the calls
-  Stats compute_tflops;            ///< over the time of kernels that do not merely move data
-  double compute_us = 0;           ///< sum of that time
+  std::vector<std::string> params; ///< Python reprs, one per entry of BatchFamily::params; "" = not
+                                   ///< set
+  double flops = 0, bytes = 0;     ///< from the first call with a known value; NaN = unknown
+  Stats tbps, tflops;              ///< statistics over the calls
+  Stats compute_tflops;            ///< rate over the time of kernels that do not merely move data
+  double compute_us = 0;           ///< sum of the time of these kernels
   std::string kernel_details;      ///< Python list of the kernels of a call
-  std::string input_dims, input_types, input_strides, concrete_inputs; ///< normal JSON; "" = none
+  std::string input_dims, input_types, input_strides, concrete_inputs; ///< normal JSON; "" = not
+                                                                       ///< recorded
   Stats kernel_us;
   std::size_t count = 0;
   std::uint32_t first_uid = 0;
@@ -43,7 +45,7 @@ struct BatchFamily {
 
 struct BatchLauncherRow {
   std::string name;
-  std::size_t count = 0; ///< over the ranks
+  std::size_t count = 0; ///< sum over the ranks
   double time_ns = 0;
   double without_copy_ns = 0;
   double percent = 0, cumulative_percent = 0;
@@ -52,7 +54,7 @@ struct BatchLauncherRow {
 struct BatchTimelineRow {
   std::string_view type;
   std::vector<double> time_ms, percent; ///< one for each rank
-  double mean_ms = 0, std_ms = 0;       ///< std of the ranks as a population
+  double mean_ms = 0, std_ms = 0;       ///< over the ranks; std_ms: population standard deviation
 };
 
 struct BatchLinksRow {
@@ -63,7 +65,7 @@ struct BatchLinksRow {
 struct BatchRuntimeRow {
   std::string name;
   std::string_view category;
-  std::vector<const BatchDurations*> ranks; ///< one for each rank, nullptr = no such call
+  std::vector<const BatchDurations*> ranks; ///< one for each rank; nullptr = no such call
 };
 
 struct BatchBreakdownRow {
@@ -74,33 +76,34 @@ struct BatchBreakdownRow {
 /// One communication kernel on one rank.
 struct BatchLongRow {
   std::string id;         ///< "GROUP_INDEX"
-  std::int64_t index = 0; ///< in its group
+  std::int64_t index = 0; ///< index in its group
   std::int64_t rank = 0;
   const RankCollectives* of = nullptr;
   const Collective* collective = nullptr;
-  double ts_us = 0, dur_us = 0;   ///< as in the file
+  double ts_us = 0, dur_us = 0;   ///< times as in the file
   double in_mib = 0, out_mib = 0; ///< NaN = unknown type or number
 };
 
-/// One collective over the ranks that have it.
+/// One collective and its values on all ranks that took part.
 struct BatchCollective {
   struct Member {
     std::int64_t rank = 0;
     double ts_us = 0, dur_us = 0;
-    double wait_us = std::numeric_limits<double>::quiet_NaN(); ///< until the last one starts
+    double wait_us = std::numeric_limits<double>::quiet_NaN(); ///< time until the last member
+                                                               ///< starts
   };
   std::string id;
-  const RankCollectives* of = nullptr; ///< of the first rank, as `first`
+  const RankCollectives* of = nullptr; ///< data of the first rank
   const Collective* first = nullptr;
   double in_mib = 0, out_mib = 0, full_mib = 0;
   double latency_us = 0, start_skew_us = 0, mean_wait_us = 0, end_skew_us = 0;
   std::optional<std::int64_t> earliest_rank;
   double algo_gbps = 0, bus_gbps = 0;
   std::vector<Member> members;          ///< ascending by rank
-  double sent_mib = 0, sent_nelems = 0; ///< all-to-all-v: over the ranks
+  double sent_mib = 0, sent_nelems = 0; ///< all-to-all-v: sum over the ranks
 };
 
-/// Collectives of a name, type and size (and group, but not in compat mode).
+/// The collectives of one name, type and size (and, except in compat mode, of one group).
 struct BatchCollectiveSum {
   const BatchCollective* first = nullptr;
   Stats latency_us, start_skew_us, end_skew_us, algo_gbps, bus_gbps;
@@ -109,13 +112,13 @@ struct BatchCollectiveSum {
 
 struct BatchCollectives {
   std::vector<BatchLongRow> kernels;         ///< rank by rank, file order
-  std::vector<BatchCollective> synchronous;  ///< by first appearance in `kernels`
+  std::vector<BatchCollective> synchronous;  ///< in order of first appearance in `kernels`
   std::vector<BatchCollectiveSum> sums;      ///< most latency first
   std::vector<BatchCollective> all_to_all_v; ///< most data first
   std::vector<std::string> problems;         ///< disagreements between ranks
 };
 
-/// Rows refer to parts and ranks, so that facts do not move.
+/// All facts of the report. They are not movable, since rows refer to parts and ranks.
 struct BatchFacts : NonCopyable {
 
   std::vector<BatchPart> parts;       ///< ascending by rank, without their collectives
@@ -126,25 +129,26 @@ struct BatchFacts : NonCopyable {
   std::vector<BatchLinksRow> links;
   std::vector<BatchDurations> unlinked;                       ///< most events first
   std::vector<std::pair<std::string, std::size_t>> short_ops; ///< most first
-  std::vector<BatchRuntimeRow> runtime;                       ///< by name, category
+  std::vector<BatchRuntimeRow> runtime;                       ///< sorted by name, then category
   std::vector<BatchBreakdownRow> breakdown;
-  std::vector<std::string> other; ///< launchers that no group of the breakdown has
-  BatchCollectives collectives;   ///< of two ranks and more
+  std::vector<std::string> other; ///< launchers that belong to no group of the breakdown
+  BatchCollectives collectives;   ///< only with two or more ranks
 };
 
-/// `parts` ascending by rank, at least one.
+/// Combines the parts, which must be ascending by rank and not empty.
 [[nodiscard]] std::unique_ptr<const BatchFacts> batch_facts(std::vector<BatchPart> parts,
                                                             const BatchOptions& options);
-/// The collectives of the ranks, which must outlive them; a part of batch_facts().
+/// Returns the collectives of the ranks, which must outlive the result.
 [[nodiscard]] BatchCollectives combine_collectives(const std::vector<RankCollectives>& ranks,
                                                    bool compat);
 
-/// Returns the sheets in their order. `behind`: more sheets, each placed after its group's sheet.
+/// Returns the sheets in their order. `behind`: more sheets, each with the group whose sheet
+/// precedes it.
 [[nodiscard]] std::vector<Table>
 batch_tables(const BatchFacts& facts, const BatchOptions& options,
              const std::vector<std::pair<BatchGroup, Table>>& behind = {});
 
-/// A sheet of kernels for each rank.
+/// Returns the columns of a kernel sheet; there is one such sheet per rank.
 [[nodiscard]] Schema<BatchKernel> batch_kernel_schema(const BatchPart& part);
 [[nodiscard]] Schema<BatchOpRow> batch_family_schema(const BatchFamily& family);
 /// Returns all sheets with their columns; per-rank columns are listed for one rank.
@@ -152,7 +156,7 @@ batch_tables(const BatchFacts& facts, const BatchOptions& options,
 /// Returns the sheets about collectives.
 [[nodiscard]] std::vector<SheetInfo> batch_collective_sheets();
 
-/// The NCCL sheets, in their order.
+/// Returns the NCCL sheets in their order.
 [[nodiscard]] std::vector<Table> batch_collective_tables(const BatchCollectives& facts);
 
 } // namespace rankscope

@@ -22,7 +22,7 @@ void add_compute(Schema<R>& schema) {
               "kernels that do not merely copy or transpose"});
 }
 
-/// Lists of the first call; made of the JSON once for each row.
+/// Returns a column of lists from the first call. Each JSON text is converted once.
 Field<R> list(const char* id, const char* label, std::string R::*of) {
   const auto made = std::make_shared<std::unordered_map<std::string, std::string>>();
   return {id,

@@ -1,4 +1,4 @@
-// Which operators, and which runtime calls outside of operators, launched GPU work
+// Launchers of GPU work: operators, and runtime calls outside of operators
 // (docs/reference/batch-rules.md 4).
 #include "analyses/batch/batch_part.h"
 
@@ -12,8 +12,8 @@ namespace {
 
 using Launch = std::pair<EventId, EventId>; ///< (launcher, kernel)
 
-/// Returns each kernel with its nearest operator above, or outside of operators with the outermost
-/// call, so that each kernel counts once.
+/// Returns each kernel with the nearest operator above it. Outside of operators, the launcher is
+/// the outermost call. So each kernel counts once.
 std::vector<Launch> launches(const LoadedTrace& t, const std::vector<bool>& communication) {
   const Events& e = t.trace.events;
   const StrId execute = t.trace.strings.find("execute"); // a frame of replayed graphs
@@ -37,13 +37,14 @@ std::vector<Launch> launches(const LoadedTrace& t, const std::vector<bool>& comm
 
 /// Returns the reference's launchers. An operator gets the kernels that its direct calls launch,
 /// two levels below it. A kernel launched through nested calls counts for both calls and no
-/// operator. A call without an operator keeps its collectives, unless its only kernel is one.
+/// operator. A call without an operator includes its collectives, unless its only kernel is a
+/// collective.
 std::vector<Launch> old_launches(const LoadedTrace& t, const std::vector<bool>& communication) {
   const Events& e = t.trace.events;
   const StrId execute = t.trace.strings.find("execute");
   std::vector<Launch> out;
   std::vector<bool> taken(e.size());
-  std::vector<bool> whole(e.size()); // launchers of every GPU event below them
+  std::vector<bool> whole(e.size()); // launchers that count every GPU event below them
   for (EventId k = 0; k < e.size(); ++k) {
     if (!is_gpu(e.category[k]) || !t.tree.linked(k) || communication[e.name[k]])
       continue;

@@ -1,6 +1,6 @@
 // Calls of modelled operators on one rank, grouped by name and parameters
-// (docs/reference/batch-rules.md 3). Costs are those of the report; the older reference's own ones
-// are made of them in old_cost().
+// (docs/reference/batch-rules.md 3). Costs come from the report; old_cost() converts them to the
+// costs of the older reference.
 #include "analyses/batch/batch_part.h"
 
 #include "analyses/operators/launchers.h"
@@ -51,7 +51,7 @@ constexpr std::string_view kBinaryOps[] = {"aten::div",
 
 constexpr int kNoGroup = -1;
 
-/// By StrId: the group of an operator of that name.
+/// Returns, by StrId, the group of the operators with that name.
 std::vector<int> groups_by_name(const StringPool& strings) {
   std::vector<int> out(strings.size(), kNoGroup);
   for (const BatchGroup group : kBatchGroups)
@@ -61,7 +61,7 @@ std::vector<int> groups_by_name(const StringPool& strings) {
   return out;
 }
 
-/// Types that the older reference has no size of, though the later one has.
+/// Returns whether the older reference does not know the size of a type, though the later one does.
 bool unknown_then(const std::string& type) {
   return type == "int" || type == "Int" || type == "c10::Float8_e8m0fnu" ||
          type == "c10::Float4_e2m1fn_x2";
@@ -75,8 +75,8 @@ void set_param(PerfResult& r, std::string_view name, std::string value) {
     }
 }
 
-/// Of one item: the older reference loses the batch. Example: aten::bmm 8 x 128 x 64 x 256 is
-/// 2*128*64*256 = 4194304 flops there.
+/// Reduces the costs to one batch item, since the older reference loses the batch. Example:
+/// aten::bmm 8 x 128 x 64 x 256 is 2*128*64*256 = 4194304 flops there.
 void lose_batch(PerfResult& r, std::int64_t batch) {
   if (batch > 0) {
     r.flops /= static_cast<double>(batch);
@@ -85,7 +85,8 @@ void lose_batch(PerfResult& r, std::int64_t batch) {
   set_param(r, "B", "1");
 }
 
-/// vllm::gemm_with_dynamic_quant: N is taken from the second extent of the weights, which is K.
+/// Takes N from the second extent of the weights, which is K, as the older reference does for
+/// vllm::gemm_with_dynamic_quant.
 void take_n_from_k(PerfResult& r, const ParsedArgs& args) {
   std::vector<std::size_t> two;
   for (std::size_t i = 0; i < args.count() && two.size() < 2; ++i)
@@ -104,7 +105,8 @@ void take_n_from_k(PerfResult& r, const ParsedArgs& args) {
   set_param(r, "N", std::to_string(n));
 }
 
-/// flash_attn:: operators need readable values of dropout and causal in the older reference.
+/// Returns whether the older reference can model the flags: flash_attn:: operators need readable
+/// values of dropout and causal.
 bool readable_flags(std::string_view name, const ParsedArgs& args) {
   if (!name.starts_with("flash_attn::"))
     return true;
@@ -113,8 +115,8 @@ bool readable_flags(std::string_view name, const ParsedArgs& args) {
   return args.number(varlen ? 7 : 3).has_value() && (causal == "True" || causal == "False");
 }
 
-/// What the reference of the batch report (TraceLens of early 2025) makes of a call, from what the
-/// later one does; nullopt where its model fails.
+/// Converts the later reference's result of a call to that of the batch report's reference
+/// (TraceLens of early 2025). Returns nullopt if the model of the older reference fails.
 std::optional<PerfResult> old_cost(PerfResult r, const OpInfo& op, const ParsedArgs& args) {
   if (!readable_flags(op.name, args))
     return std::nullopt;
@@ -124,15 +126,15 @@ std::optional<PerfResult> old_cost(PerfResult r, const OpInfo& op, const ParsedA
     lose_batch(r, args.dims(1).empty() ? 1 : args.dims(1)[0]);
   else if (op.name == "vllm::gemm_with_dynamic_quant")
     take_n_from_k(r, args);
-  if (op.family != "SDPA") // two bytes an element there, whatever the type
+  if (op.family != "SDPA") // there, two bytes per element for every type
     for (std::size_t i = 0; i < std::min<std::size_t>(args.count(), 3); ++i)
       if (unknown_then(args.type(i)))
         r.bytes = kUnknown;
   return r;
 }
 
-/// The documented columns of an attention: strides of the flash_attn:: operators. The reference
-/// leaves the type of the others out and so adds up calls of different ones.
+/// Adds the documented columns of an attention: strides for flash_attn:: operators. The reference
+/// omits the type of other operators, and so adds up calls of different types.
 void attention_params(PerfResult& r, std::string_view name, const ParsedArgs& args, bool compat) {
   const auto type = std::find_if(r.params.begin(), r.params.end(),
                                  [](const auto& p) { return p.first == "dtype_A_B"; });
@@ -203,7 +205,7 @@ public:
   }
 
 private:
-  /// nullptr where the arguments do not fit the model.
+  /// Returns the cost of a call; nullptr if the arguments do not fit the model.
   const PerfResult* cost(EventId e, const OpInfo& op) {
     in_time_ = kernels_;
     sort_by_start(t_.trace, in_time_);
@@ -227,7 +229,7 @@ private:
     return it->second.get();
   }
 
-  /// The row of a call; made where it is the first of its parameters.
+  /// Returns the row of a call. Adds the row if the call is the first with its parameters.
   BatchCalls& calls_of(EventId e, const PerfResult& perf, BatchGroupCalls& to) {
     const auto [known, fresh] = rows_.try_emplace({&perf, t_.trace.events.name[e]});
     if (fresh) {
@@ -278,11 +280,11 @@ private:
   const LoadedTrace& t_;
   const bool compat_;
   OpCosts costs_;
-  std::vector<bool> moves_; ///< by StrId: a kernel that moves data
+  std::vector<bool> moves_; ///< by StrId: whether the kernel moves data
   std::unordered_map<const PerfResult*, std::unique_ptr<PerfResult>> own_;
   std::map<std::pair<const PerfResult*, StrId>, std::size_t> rows_;
   std::unordered_map<std::string, std::size_t> by_params_;
-  std::vector<EventId> kernels_, in_time_; ///< of the current call
+  std::vector<EventId> kernels_, in_time_; ///< kernels of the current call
   std::array<BatchGroupCalls, kBatchGroups.size()> out_;
 };
 

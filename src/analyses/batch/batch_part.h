@@ -1,5 +1,5 @@
-// The data of one rank for the batch report (docs/reference/batch-rules.md), so that its trace can
-// be released.
+// The data of one rank for the batch report (docs/reference/batch-rules.md). The rank's trace can
+// then be released.
 #pragma once
 
 #include "analyses/collectives/collective_data.h"
@@ -18,47 +18,48 @@
 namespace rankscope {
 
 struct BatchOptions {
-  bool compat = false;      ///< the cells of the reference, its quirks included
-  bool all_kernels = false; ///< a sheet of every kernel for each rank
+  bool compat = false;      ///< reproduce the cells of the reference, including its quirks
+  bool all_kernels = false; ///< add a sheet with all kernels for each rank
 };
 
-/// Groups of modelled operators, each a sheet, in their order.
+/// Groups of modelled operators, in the order of their sheets.
 enum class BatchGroup : std::uint8_t { kGemm, kConv, kAttention, kUnary, kBinary };
 inline constexpr std::array kBatchGroups{BatchGroup::kGemm, BatchGroup::kConv,
                                          BatchGroup::kAttention, BatchGroup::kUnary,
                                          BatchGroup::kBinary};
-/// "gemm", "conv", "attn", "un_elemwise", "bin_elemwise".
+/// Returns "gemm", "conv", "attn", "un_elemwise" or "bin_elemwise".
 [[nodiscard]] std::string_view batch_group_name(BatchGroup group);
-/// The operators of a group, in the documented order.
+/// Returns the operators of a group, in the documented order.
 [[nodiscard]] std::span<const std::string_view> batch_operators(BatchGroup group);
 
 /// One call of an operator.
 struct BatchCall {
-  double time_ns = 0;        ///< union of its kernels
-  double compute_ns = 0;     ///< of those that do not merely move data
+  double time_ns = 0;        ///< union of the call's kernels
+  double compute_ns = 0;     ///< union of the kernels that do not merely move data
   double flops = 0;          ///< NaN = unknown
   double bytes = 0;          ///< NaN = unknown
-  std::uint32_t kernels = 0; ///< how many of BatchCalls::kernel_ns are its own
+  std::uint32_t kernels = 0; ///< number of this call's entries in BatchCalls::kernel_ns
 };
 
 /// The calls of an operator with the same parameters on one rank, in file order.
 struct BatchCalls {
   std::string name;
   std::vector<std::pair<std::string, std::string>> params; ///< name, Python repr ("None" = blank)
-  /// Recorded arguments as normal JSON text, of the first call that has them; "" = none.
+  /// Recorded arguments as normal JSON text, from the first call that has them; "" = not recorded.
   std::string input_dims, input_types, input_strides, concrete_inputs;
   std::uint32_t first_uid = 0;
-  std::vector<std::pair<std::string, std::int32_t>> kernels; ///< name, stream: first call with any
+  std::vector<std::pair<std::string, std::int32_t>> kernels; ///< (name, stream), from the first
+                                                             ///< call with kernels
   std::vector<BatchCall> calls;
-  std::vector<std::int64_t> kernel_ns; ///< call after call, depth first below each
+  std::vector<std::int64_t> kernel_ns; ///< durations, call after call; depth first below each call
 };
 
 /// Events of a group on one rank.
 struct BatchGroupCalls {
-  std::vector<BatchCalls> rows;   ///< by first appearance
-  std::size_t events = 0;         ///< that the group has on this rank
+  std::vector<BatchCalls> rows;   ///< in order of first appearance
+  std::size_t events = 0;         ///< number of the group's events on this rank
   std::size_t without_kernel = 0; ///< GEMM calls that launched nothing: left out
-  std::size_t unfit = 0;          ///< calls whose arguments the model does not take: left out
+  std::size_t unfit = 0;          ///< calls with arguments that the model does not accept: left out
 };
 
 /// Launchers of one name: operators, or runtime calls outside of operators.
@@ -66,7 +67,7 @@ struct BatchLaunchers {
   std::string name;
   std::size_t count = 0;
   double time_ns = 0;         ///< sum of the unions of each launcher's kernels
-  double without_copy_ns = 0; ///< the same without copies
+  double without_copy_ns = 0; ///< time_ns without copies
 };
 
 /// Durations of events of one name and category.
@@ -78,12 +79,12 @@ struct BatchDurations {
   void add(std::int64_t ns);
 };
 
-/// GPU events by whether they carry an External id, and whether they are short.
+/// Numbers of GPU events with and without an External id; short events are counted separately.
 struct BatchLinks {
   std::size_t linked = 0, unlinked = 0, short_linked = 0, short_unlinked = 0;
 };
 
-/// A kernel of the sheets kernels_RANK. Ids of BatchPart::texts.
+/// A kernel in the sheets kernels_RANK. Texts are ids of BatchPart::texts.
 struct BatchKernel {
   std::uint32_t uid = 0;
   StrId name = kEmptyStr;
@@ -98,37 +99,37 @@ struct BatchKernel {
   std::size_t parent_kernels = 0;
 };
 
-/// Operators with recorded shapes below one root: they explain why a group has no sheet.
+/// Operators with recorded shapes below one root. They show why a group has no sheet.
 struct BatchShapedRoot {
   std::string name;
   std::uint32_t uid = 0;
   double dur_ms = 0;
   double children_ms = 0;
-  std::vector<std::string> children; ///< names, each once, sorted
+  std::vector<std::string> children; ///< distinct names, sorted
 };
 
 struct BatchPart {
   std::int64_t rank = 0;
   std::string path;
   std::array<BatchGroupCalls, kBatchGroups.size()> groups;
-  std::vector<BatchLaunchers> launchers; ///< by name
+  std::vector<BatchLaunchers> launchers; ///< sorted by name
   std::vector<TimelineRow> timeline;
   BatchLinks links;
   std::vector<BatchDurations> unlinked; ///< GPU events without External id, by name and category
-  std::vector<std::pair<std::string, std::size_t>> short_ops; ///< by first appearance
+  std::vector<std::pair<std::string, std::size_t>> short_ops; ///< in order of first appearance
   std::vector<BatchDurations> runtime;                        ///< calls, by name and category
   RankCollectives collectives;
-  std::vector<BatchKernel> kernels;    ///< only where asked for, file order
-  std::vector<BatchShapedRoot> shaped; ///< only where a group has no events; by name
+  std::vector<BatchKernel> kernels;    ///< only if requested; file order
+  std::vector<BatchShapedRoot> shaped; ///< only if a group has no events; sorted by name
   StringPool texts;
   std::size_t gpu_events = 0;
-  std::size_t gpu_linked = 0; ///< launched by a call that the trace has
+  std::size_t gpu_linked = 0; ///< number of GPU events with a launching call in the trace
 };
 
-/// Errors: none that a trace can cause.
+/// Extracts the data of a trace. A trace cannot cause an error.
 Result<BatchPart> extract_batch(const LoadedTrace& trace, const BatchOptions& options);
 
-// The parts of extract_batch.
+// The steps of extract_batch().
 [[nodiscard]] std::array<BatchGroupCalls, kBatchGroups.size()>
 batch_calls(const LoadedTrace& trace, const BatchOptions& options);
 [[nodiscard]] std::vector<BatchLaunchers> batch_launchers(const LoadedTrace& trace,
@@ -136,7 +137,7 @@ batch_calls(const LoadedTrace& trace, const BatchOptions& options);
                                                           const BatchOptions& options);
 void batch_kernels(const LoadedTrace& trace, const BatchOptions& options, BatchPart& out);
 [[nodiscard]] std::vector<BatchShapedRoot> batch_shaped_roots(const LoadedTrace& trace);
-/// The kernels of the NCCL sheets, in file order.
+/// Returns the kernels of the NCCL sheets, in file order.
 [[nodiscard]] RankCollectives batch_collectives(const LoadedTrace& trace, bool compat);
 
 } // namespace rankscope

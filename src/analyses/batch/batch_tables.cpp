@@ -157,7 +157,8 @@ Schema<BatchBreakdownRow> breakdown_schema() {
                      "time"}});
 }
 
-/// Sheets of kernels may have a million rows: texts are made once for each argument.
+/// The Python texts of arguments. Each argument is converted once, since sheets of kernels may have
+/// a million rows.
 class Reprs {
 public:
   explicit Reprs(const StringPool& texts) : texts_(texts) {}
@@ -256,7 +257,7 @@ std::vector<Table> batch_tables(const BatchFacts& facts, const BatchOptions& opt
 }
 
 std::vector<SheetInfo> batch_sheets() {
-  BatchFacts facts; // of one rank
+  BatchFacts facts; // with one rank
   facts.parts.emplace_back();
   facts.ranks.emplace_back();
   BatchFamily family;

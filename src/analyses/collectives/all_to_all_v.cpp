@@ -1,4 +1,4 @@
-// All-to-all-v: calls, their summary by group, and who sends how much to whom.
+// All-to-all-v: calls, their summary by group, and the amounts sent between ranks.
 #include "analyses/collectives/collective_sums.h"
 #include "base/units.h"
 

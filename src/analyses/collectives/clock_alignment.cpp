@@ -13,10 +13,10 @@
 namespace rankscope {
 namespace {
 
-/// Ranks leave a collective within some microseconds; above this a residual needs a reason.
+/// Ranks leave a collective within some microseconds; larger residuals are checked further.
 constexpr std::int64_t kLeaveTogetherNs = 20'000;
 
-/// A collective that both ranks have: how much later a's times are than b's.
+/// The differences of one shared collective: times of rank a minus times of rank b.
 struct Difference {
   std::int64_t at_ns = 0; ///< a's end
   std::int64_t start_ns = 0, end_ns = 0;
@@ -38,7 +38,7 @@ std::vector<Difference> differences(const CollectiveEnds& a, const CollectiveEnd
   return out;
 }
 
-/// A line for differences of ends by time, and how far they are from it.
+/// A line through the differences of ends over time, and their median distance from the line.
 struct Fit {
   ClockLine line;
   std::int64_t residual_ns = 0;
@@ -70,7 +70,7 @@ Fit constant(const std::vector<Difference>& d) {
   return out;
 }
 
-/// The medians of a third of the differences: when and how much.
+/// Returns the median time and the median end of the differences from `from` to before `to`.
 Difference middle_of(const std::vector<Difference>& d, std::size_t from, std::size_t to) {
   std::vector<std::int64_t> at;
   std::vector<std::int64_t> end;
@@ -81,8 +81,9 @@ Difference middle_of(const std::vector<Difference>& d, std::size_t from, std::si
   return {lower_median(at), 0, lower_median(end)};
 }
 
-/// A line where the data determine one: 24 collectives, and the outer thirds differ by more than
-/// four standard errors of their medians (1.2533 * 1.4826 * residual / sqrt(n)).
+/// Returns a line with a drift if the data determine one, else a constant. A drift needs 24
+/// collectives whose outer thirds differ by more than four standard errors of their medians. The
+/// standard error is 1.2533 * 1.4826 * residual / sqrt(n).
 Fit fitted(const std::vector<Difference>& d) {
   constexpr std::size_t kFewest = 24;
   const Fit flat = constant(d);
@@ -116,7 +117,7 @@ bool poor(const ClockOffset& o, std::int64_t offset_ns) {
          3 * o.residual_ns > std::abs(offset_ns);
 }
 
-/// `rank` against `base`, which is aligned by `by`.
+/// Measures the clock of `rank` against the clock of `base`, which `by` aligns to the reference.
 ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
                      const ClockOffset& by) {
   ClockOffset out;
@@ -130,15 +131,15 @@ ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
   out.line = fit.line;
   out.line.offset_ns += by.line.at(fit.line.from_ns);
   out.line.drift_ppt = std::clamp(fit.line.drift_ppt + by.line.drift_ppt, -kMaxDriftPpt,
-                                  kMaxDriftPpt); // of several hops
+                                  kMaxDriftPpt); // drifts of several hops add up
   out.residual_ns = fit.residual_ns;
   out.effect_ns = median_distance(d, fit.line, start_of);
   out.fit = poor(out, fit.line.offset_ns) ? ClockFit::kPoor : ClockFit::kAligned;
   return out;
 }
 
-/// Maps each collective to its ranks. Each collective is used once, since the first rank that
-/// requests it measures all its ranks: all requests together read each list once.
+/// Maps each collective to its ranks. Each collective is used once, since the first rank that uses
+/// it measures all its ranks. So all calls together read each list once.
 class Members {
 public:
   explicit Members(std::span<const CollectiveEnds> ranks) {
@@ -146,7 +147,7 @@ public:
       for (const SharedEnd& end : ranks[r].ends)
         of_[end.id].push_back(r);
   }
-  /// Returns the ranks, ascending, that share with `rank` a collective not used before.
+  /// Returns the ranks, ascending, that share an unused collective with `rank`.
   std::vector<std::size_t> take_with(const CollectiveEnds& rank) {
     std::vector<std::size_t> out;
     for (const SharedEnd& end : rank.ends) {
@@ -163,7 +164,7 @@ private:
   std::unordered_map<std::size_t, std::vector<std::size_t>> of_;
 };
 
-/// Ranks whose ends are in memory.
+/// The ends of ranks that are all in memory.
 class HeldEnds final : public EndsSource {
 public:
   explicit HeldEnds(std::span<const CollectiveEnds> ranks) : ranks_(ranks), members_(ranks) {}
@@ -180,8 +181,9 @@ private:
   Members members_;
 };
 
-/// If a rank stays on the time base because its ends scatter, other ranks with scattered ends stay
-/// there too, unless their offset far exceeds the scatter: a report must not mix both clocks.
+/// Moves aligned ranks with scattered ends to the time base if the ends of another rank keep it
+/// there, since a report must not mix both clocks. Ranks with an offset far above the scatter stay
+/// aligned.
 void keep_one_clock(std::vector<ClockOffset>& ranks) {
   constexpr std::int64_t kFarBeyond = 30;
   const auto is_poor = [](const ClockOffset& o) { return o.fit == ClockFit::kPoor; };

@@ -17,7 +17,7 @@ Result<std::vector<Table>> run_coll_analysis(const LoadedTrace& t, const ReportO
     return out;
   RankCollectives mine = extract_collectives(t);
   if (options.compat_tracelens)
-    mine.rank = 0; // of a single trace the reference does not look for it
+    mine.rank = 0; // the reference does not determine the rank of a single trace
   if (const std::vector<RankSummary> rows = rank_summary({&mine}, 0); !rows.empty())
     out.push_back(rank_summary_schema("coll_analysis", false).table(rows));
   return out;

@@ -34,8 +34,7 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
   Schema<R> schema(
       "nccl_long", "one row per collective kernel and rank",
       {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); },
-        "the same on all ranks that took part"} // namespace rankscope
-       ,
+        "the same on all ranks that took part"},
        {"index_in_group", [](const R& r) { return r.timed->match.index; }},
        {"rank", [](const R& r) { return r.rank->rank; }},
        {"group", "Process Group Name", Unit::kNone, text(&Collective::pg_name)},
@@ -93,7 +92,7 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
 }
 
 bool has_rank_columns(std::span<const RankCollectives> ranks) {
-  constexpr std::size_t kMost = 256; // 768 columns; a cell for each rank and collective is a square
+  constexpr std::size_t kMost = 256; // 768 columns; cells grow with the square of the ranks
   return ranks.size() <= kMost;
 }
 

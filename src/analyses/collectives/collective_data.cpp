@@ -10,14 +10,14 @@
 namespace rankscope {
 namespace {
 
-/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "allreduce"; RCCL's Generic kernels do not
-/// say.
+/// Returns the collective that a kernel name contains: "allreduce" for
+/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)". RCCL's Generic kernels do not name it.
 std::string_view name_from_kernel(std::string_view kernel) {
   const std::string lower = lowercase(kernel.substr(0, kernel.find('(')));
   const auto has = [&lower](const char* part) { return contains(lower, part); };
   if (has("cross_device_reduce"))
     return "allreduce";
-  if (has("deep_ep::") || has("epdispatch") || has("epcombine")) // experts' all-to-all, by half
+  if (has("deep_ep::") || has("epdispatch") || has("epcombine")) // halves of an all-to-all
     return has("notify") || has("barrier") || has("clean") ? "barrier"
            : has("dispatch")                               ? "dispatch"
            : has("combine")                                ? "combine"
@@ -28,8 +28,9 @@ std::string_view name_from_kernel(std::string_view kernel) {
   return kind == CollectiveKind::kOther ? "" : collective_kind_name(kind);
 }
 
-/// "alltoall" of a kernel below c10d::alltoall_base_: the kernels of an all-to-all are called
-/// SendRecv. Empty when no operator above it is a collective.
+/// Returns the collective of the nearest c10d operator above a kernel, since the kernels of an
+/// all-to-all are called SendRecv. Example: "alltoall" below c10d::alltoall_base_. Empty if no
+/// operator above the kernel is a collective.
 std::string_view name_from_operator(const LoadedTrace& t, EventId kernel) {
   constexpr std::string_view kPrefix = "c10d::";
   for (EventId at = t.tree.parent(kernel); at != kNoEvent; at = t.tree.parent(at))
@@ -40,8 +41,8 @@ std::string_view name_from_operator(const LoadedTrace& t, EventId kernel) {
   return {};
 }
 
-/// Uses the last step begun, although kernels run after the step that launched them: a step's
-/// collectives must only stay together.
+/// Returns the number of the last step that began by `ts_ns`; -1 = no such step. Kernels may run
+/// after the step that launched them, but a step's collectives must only stay together.
 std::int64_t last_step(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns) {
   const auto after =
       std::upper_bound(steps.begin(), steps.end(), ts_ns,
@@ -65,7 +66,7 @@ void take_arguments(Collective& c, const CollectiveArgs& args, const Trace& trac
   c.seq = args.seq;
 }
 
-/// Returns the collective with the fields that the event itself has.
+/// Returns the collective with the fields of the event alone.
 Collective collective_at(const Trace& trace, EventId event, const CollectiveArgs* args,
                          RankCollectives& out) {
   Collective c;
@@ -187,7 +188,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
     const CollectiveArgs* args = trace.collective_of(i);
     c.name_from = Collective::NameFrom::kKernelArgs;
     if (args == nullptr || args->collective_name == kEmptyStr) {
-      // the operator that launched it may know
+      // the operator that launched the kernel may have the arguments
       for (EventId at = t.tree.parent(i); at != kNoEvent; at = t.tree.parent(at))
         if (e.name[at] == record && trace.collective_of(at) != nullptr) {
           args = trace.collective_of(at);

@@ -1,4 +1,4 @@
-// RankCollectives: the data of one rank's trace for multi-rank analyses, so that the trace can be
+// RankCollectives: the data of one rank's trace for multi-rank analyses. The trace can then be
 // released.
 #pragma once
 
@@ -23,11 +23,12 @@ struct Collective {
   NameFrom name_from = NameFrom::kNone;
   std::int64_t in_nelems = kNoId, out_nelems = kNoId, group_size = kNoId, seq = kNoId;
   std::int32_t stream = -1;
-  std::int64_t step = -1; ///< ProfilerStep number of the last step begun before it; -1 = none
-  std::int64_t ts_ns = 0; ///< as in the file
+  /// Number of the last ProfilerStep that began before the kernel; -1 = no such step.
+  std::int64_t step = -1;
+  std::int64_t ts_ns = 0; ///< start time as in the file
   std::int64_t dur_ns = 0;
-  std::int64_t hidden_compute_ns = 0; ///< of it while compute kernels ran on this rank
-  std::int64_t hidden_memcpy_ns = 0;  ///< of the rest, while copies ran
+  std::int64_t hidden_compute_ns = 0; ///< part of dur_ns while compute kernels ran on this rank
+  std::int64_t hidden_memcpy_ns = 0;  ///< part of the remaining time while copies ran
   bool has_ids = false;               ///< the kernel carries a correlation or External id
 
   [[nodiscard]] std::int64_t end_ns() const { return ts_ns + dur_ns; }
@@ -41,37 +42,37 @@ struct RankCollectives {
   std::vector<Collective> rows; ///< file order
   StringPool texts;
   std::int64_t comm_ns = 0;    ///< union of all collectives
-  std::int64_t exposed_ns = 0; ///< of it, neither compute nor copy ran
+  std::int64_t exposed_ns = 0; ///< part of comm_ns while neither compute nor copies ran
   std::int64_t hidden_compute_ns = 0;
   std::int64_t hidden_memcpy_ns = 0;
 
   [[nodiscard]] std::string_view text(StrId id) const { return texts.view(id); }
-  /// 0 = unknown dtype.
+  /// Returns the size of an element; 0 = unknown dtype.
   [[nodiscard]] int element_bytes(const Collective& c) const { return dtype_bytes(text(c.dtype)); }
 };
 
 /// Returns whether no rank leaves a collective of this kind before all have entered it.
 [[nodiscard]] bool synchronises(CollectiveKind kind);
 
-/// The type of a collective comes from the kernel's arguments, else from the linked
-/// record_param_comms operator, else from the kernel's name.
+/// Returns the collectives of a trace. The type of a collective comes from the kernel's arguments,
+/// else from the linked record_param_comms operator, else from the kernel's name.
 [[nodiscard]] RankCollectives extract_collectives(const LoadedTrace& trace);
 
-/// The reference's name for the only group of a rank whose kernels name no group.
+/// The reference's name for the only group of a rank with kernels that name no group.
 inline constexpr std::string_view kEveryCollective = "all";
 
 /// Reduces the rank to the data that the reference uses: kernel arguments, and names found in
-/// kernel names. When no kernel of the rank names a group and all are on one stream, their group is
-/// kEveryCollective, and those without a name count as a kind that synchronises.
+/// kernel names. If no kernel of the rank names a group and all are on one stream, their group is
+/// kEveryCollective. Kernels of unknown kind then count as a kind that synchronises.
 void as_reference(RankCollectives& rank);
 
-/// Returns the kernels of these names (by StrId) that have an External id, with only their own
-/// arguments and without hidden and exposed times.
+/// Returns the kernels with these names (flags by StrId) and an External id. They have only their
+/// own arguments, and no hidden or exposed times.
 [[nodiscard]] RankCollectives named_collectives(const Trace& trace, std::int64_t rank,
                                                 const std::vector<bool>& names);
 
-/// Returns only the kernels that have arguments, without hidden and exposed times: enough to match
-/// and to align. The trace need not be linked.
+/// Returns only the kernels with arguments, without hidden and exposed times. This is enough to
+/// match collectives and to align clocks. The trace need not be linked.
 [[nodiscard]] RankCollectives described_collectives(const Trace& trace, std::int64_t rank);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The parts are put together.
+// Combines the results of collective_sums.h and collective_times.h.
 #include "analyses/collectives/collective_facts.h"
 
 #include "analyses/collectives/collective_sums.h"

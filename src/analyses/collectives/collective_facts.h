@@ -19,14 +19,15 @@
 
 namespace rankscope {
 
-/// Raw times, unix times by the files' time bases, or those corrected by the ends of collectives.
+/// The clock of the times: raw; unix time by the files' time bases; unix time corrected by the ends
+/// of collectives.
 enum class AlignMode { kNone, kBase, kCollectives };
 
 struct CollectiveOptions {
   AlignMode align = AlignMode::kCollectives;
   std::int64_t gpus_per_node = 0; ///< 0: the number of devices in the first trace
   std::vector<std::string> agg_metrics = {"mean", "median", "min", "max"};
-  bool compat_tracelens = false; ///< bandwidths in 1024^3 bytes per second, groups of a size merged
+  bool compat_tracelens = false; ///< bandwidths in 1024^3 bytes per second; equal sizes merged
   bool all_to_all_v_heatmap = false;
 };
 
@@ -34,24 +35,25 @@ struct CollectiveOptions {
 /// member of the match.
 struct TimedCollective {
   MatchedCollective match;
-  std::string id; ///< "GROUP_INDEX", "GROUP~2_INDEX" of a name's 2nd group
-  const RankCollectives* first_rank = nullptr; ///< of the first member
+  std::string id; ///< "GROUP_INDEX"; "GROUP~2_INDEX" for the second group of a name
+  const RankCollectives* first_rank = nullptr; ///< data of the first member's rank
   const Collective* first = nullptr;
   std::vector<std::int64_t> start_ns, end_ns;
   /// Time until the last member starts. Valid only with told_waits.
   std::vector<std::int64_t> wait_ns;
-  /// No member is missing and the kind makes them wait for each other (compat: always, as in the
-  /// reference).
+  /// True if no member is missing and the kind makes members wait for each other (compat: always,
+  /// as in the reference).
   bool told_waits = true;
   std::int64_t latest_start_ns = 0;
-  std::int64_t latency_ns = 0;  ///< the shortest duration of the members present
+  std::int64_t latency_ns = 0;  ///< shortest duration of the members that are present
   std::int64_t end_skew_ns = 0; ///< latest end - earliest end
-  double full_mib = 0;          ///< the larger buffer; NaN without a known type
-  /// 10^9 bytes/s (compat: 1024^3); NaN where unknown or a member is missing.
+  double full_mib = 0;          ///< size of the larger buffer; NaN if the type is unknown
+  /// Bandwidths in 10^9 bytes/s (compat: 1024^3 bytes/s); NaN if unknown or if a member is missing.
   double algo_gbps = 0, bus_gbps = 0;
 };
 
-/// One synchronizing collective (no rank leaves before all have entered), over its members.
+/// One synchronizing collective (no rank leaves before all have entered), with sums over its
+/// members.
 struct SyncCollective {
   const TimedCollective* timed = nullptr;
   std::int64_t start_skew_ns = 0; ///< the largest wait
@@ -60,10 +62,10 @@ struct SyncCollective {
   [[nodiscard]] double mean_wait_us() const;
 };
 
-/// All such collectives of a name, type, size and group.
+/// All synchronizing collectives of one name, type, size and group.
 struct SyncSummary {
   std::string name, dtype, group;
-  std::string group_ranks, node_span;                 ///< of the first group
+  std::string group_ranks, node_span;                 ///< data of the first group
   std::int64_t in_nelems = kNoId, group_size = kNoId; ///< kNoId: unknown
   double full_mib = 0;
   Stats latency_us, start_skew_us, end_skew_us, algo_gbps, bus_gbps;
@@ -71,7 +73,7 @@ struct SyncSummary {
   double total_latency_ms = 0;
 };
 
-/// Durations of all kernels of a rank, group, name, type, size, split and stream.
+/// Durations of a rank's kernels with the same group, name, type, size, split and stream.
 struct RankSummary {
   std::int64_t rank = 0;
   std::string group, group_ranks, name, dtype, in_split, out_split;
@@ -80,8 +82,8 @@ struct RankSummary {
   double in_mib = 0, out_mib = 0;
   Stats dur_us;
   std::size_t count = 0;
-  std::optional<std::int64_t> node; ///< of the rank, where the GPUs per node are known
-  std::string node_span;            ///< of the group: intra_node, inter_node, unknown
+  std::optional<std::int64_t> node; ///< node of the rank; empty if the GPUs per node are unknown
+  std::string node_span;            ///< node span of the group: intra_node, inter_node, unknown
 };
 
 /// One collective kernel on one rank.
@@ -89,7 +91,7 @@ struct CollectiveKernel {
   const RankCollectives* rank = nullptr;
   const Collective* collective = nullptr;
   const TimedCollective* timed = nullptr;
-  std::int64_t wait_ns = 0; ///< not more than its duration; see TimedCollective::told_waits
+  std::int64_t wait_ns = 0; ///< at most the kernel's duration; see TimedCollective::told_waits
 };
 
 struct AllToAllV {
@@ -117,17 +119,18 @@ struct SentTo {
   std::int64_t count = 0;
 };
 
-/// How one rank arrives at the collectives that synchronise.
+/// The arrival of one rank at the collectives that synchronise.
 struct Straggler {
   std::int64_t rank = 0;
   std::int64_t wait_ns = 0, dur_ns = 0;
-  double mean_lateness_us = 0; ///< start after the median start of the ranks
-  /// By how much its collectives are shorter than the median of the other members', us, a mean per
-  /// step. All leave together, so it starts later by this time, independent of clocks.
+  double mean_lateness_us = 0; ///< mean delay of this rank's start after the median start
+  /// Median duration of the other members minus the duration of this rank, us, as a mean per step.
+  /// All members leave together, so this rank starts later by this time, independent of clocks.
   std::vector<double> late_us;
-  std::int64_t last = 0, first = 0, shortest = 0; ///< how often
+  std::int64_t last = 0, first = 0, shortest = 0; ///< number of collectives in which this rank
+                                                  ///< starts last, starts first, is shortest
   std::int64_t collectives = 0;
-  FindingPlace latest; ///< the collective that it starts latest, by duration
+  FindingPlace latest; ///< the collective with the latest start of this rank, judged by durations
   [[nodiscard]] double percent_of(std::int64_t times) const {
     return 100.0 * static_cast<double>(times) / static_cast<double>(collectives);
   }
@@ -142,11 +145,11 @@ struct ExposedType {
   std::string name;
   std::int64_t kernels = 0;
   std::int64_t dur_ns = 0, wait_ns = 0, hidden_compute_ns = 0, hidden_memcpy_ns = 0;
-  std::int64_t told_ns = 0; ///< of the duration, in collectives whose waits are known
+  std::int64_t told_ns = 0; ///< part of dur_ns in collectives with known waits
   [[nodiscard]] std::int64_t exposed_ns() const {
     return dur_ns - hidden_compute_ns - hidden_memcpy_ns;
   }
-  /// Of the duration; NaN when that is 0.
+  /// Returns exposed_ns() as a percentage of dur_ns; NaN if dur_ns is 0.
   [[nodiscard]] double exposed_percent() const { return percent_of(exposed_ns(), dur_ns, kNaN); }
 };
 
@@ -154,7 +157,7 @@ struct GroupSummary {
   std::string name, ranks, description, node_span;
   std::int64_t size = kNoId, collectives = 0, kernels = 0;
   double mib = 0;
-  std::int64_t dur_ns = 0; ///< over kernels and ranks
+  std::int64_t dur_ns = 0; ///< sum over kernels and ranks
   double median_bus_gbps = 0;
 };
 
@@ -163,27 +166,27 @@ struct RankClock {
   ClockOffset offset;
 };
 
-/// Of the single collectives.
+/// Counts of collectives, and the collective that is far slower than its kind.
 struct CollectiveTotals {
   std::size_t matched = 0, incomplete = 0;
   std::optional<SlowCollective> slow;
 };
 
-/// All results, in the order of the sheets. Refers to its ranks, which must outlive it.
+/// All results, in the order of the sheets. They refer to the ranks, which must outlive them.
 struct CollectiveFacts {
   CollectiveFacts() = default;
   CollectiveFacts(CollectiveFacts&&) = default;
   CollectiveFacts& operator=(CollectiveFacts&&) = default;
 
   std::span<const RankCollectives> ranks;
-  std::int64_t per_node = 0;                ///< GPUs of a node; 0 = unknown
-  bool compat_tracelens = false;            ///< as CollectiveOptions's: the unit of the bandwidths
+  std::int64_t per_node = 0;     ///< GPUs per node; 0 = unknown
+  bool compat_tracelens = false; ///< as in CollectiveOptions: sets the unit of the bandwidths
   std::vector<TimedCollective> collectives; ///< by group, then index
   CollectiveTotals totals;
   std::vector<SyncSummary> summary;           ///< most latency first
   std::vector<RankSummary> rank_summary;      ///< most time first
   std::vector<AllToAllVSummary> a2av_summary; ///< most time first
-  std::vector<SentTo> a2av_sent;              ///< when asked for
+  std::vector<SentTo> a2av_sent;              ///< empty unless requested
   std::vector<CollectiveKernel> kernels;      ///< rank order, then file order
   std::vector<SyncCollective> synchronising;
   std::vector<AllToAllV> a2av;       ///< most data first
@@ -191,12 +194,13 @@ struct CollectiveFacts {
   std::vector<ExposedRank> exposed_ranks;
   std::vector<ExposedType> exposed_types; ///< most exposed first
   std::vector<GroupSummary> groups;       ///< most time first
-  std::vector<RankClock> clocks;          ///< when clocks were aligned
-  std::vector<ClockOffset> offsets;       ///< as by align_clocks(), aligned or not
+  std::vector<RankClock> clocks;          ///< empty unless clocks were aligned
+  std::vector<ClockOffset> offsets;       ///< results of align_clocks(), aligned or not
   std::vector<CollectiveProblem> problems;
 };
 
-/// `ranks` ascending by rank. No rank or no collective: an Error.
+/// Computes the results. `ranks` must be ascending by rank. Errors: kUnreadable if no rank has a
+/// collective.
 Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ranks,
                                          const CollectiveOptions& options);
 

@@ -9,12 +9,12 @@
 namespace rankscope {
 namespace {
 
-/// All rows of a group in memory.
+/// A group with all its rows in memory.
 class HeldMembers final : public GroupMembers {
 public:
   struct Member {
     RankRows rows;
-    std::vector<std::size_t> in_file; ///< which row of the rank
+    std::vector<std::size_t> in_file; ///< numbers of the rows on the rank
     bool all_seq = true;
   };
   std::vector<Member> members;

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// Adds a chart of mean bus bandwidth over message size. Adds none if a value is not positive,
+/// Adds a chart of mean bus bandwidth over message size. Does nothing if a value is not positive,
 /// since the axes are logarithmic, or if no mean was requested.
 void add_bandwidth_chart(const std::vector<SyncSummary>& rows, Table& table) {
   const auto column = [&table](std::string_view id) {
@@ -37,7 +37,7 @@ void add_bandwidth_chart(const std::vector<SyncSummary>& rows, Table& table) {
   table.charts.push_back(std::move(chart));
 }
 
-/// Rows of a list that CollectiveStream hands over, as a table's.
+/// The rows of a CollectiveStream list as rows of a table.
 template <class Row> class StreamedRows final : public RowStream {
 public:
   using Each =
@@ -55,7 +55,7 @@ private:
   Each each_;
 };
 
-/// Empty tables in the place of those whose rows are not among the facts.
+/// Row counts of long tables without rows in the facts. Such tables are added without rows.
 struct LongTables {
   std::size_t kernels = 0, synchronising = 0;
 };

@@ -9,11 +9,11 @@
 
 namespace rankscope {
 
-/// Returns the facts' tables in sheet order; those without rows are left out.
+/// Returns the facts' tables in sheet order; tables without rows are left out.
 [[nodiscard]] Report collective_tables(const CollectiveFacts& facts,
                                        const CollectiveOptions& options);
 
-/// collective_facts() and its tables.
+/// Returns the tables of collective_facts(). Errors: those of collective_facts().
 Result<Report> build_collective_report(const std::vector<RankCollectives>& ranks,
                                        const CollectiveOptions& options);
 

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-/// Rows of a rank by the key of their group, in the order of time.
+/// Returns the rows of a rank by group key, in the order of time.
 std::map<std::string, std::vector<std::size_t>> by_group(const RankCollectives& rank) {
   std::map<std::string, std::vector<std::size_t>> out;
   for (std::vector<std::size_t>& rows : rows_of_groups(rank)) {
@@ -16,7 +16,7 @@ std::map<std::string, std::vector<std::size_t>> by_group(const RankCollectives& 
       to = std::move(rows);
       continue;
     }
-    to.insert(to.end(), rows.begin(), rows.end()); // two names that make one key
+    to.insert(to.end(), rows.begin(), rows.end()); // different names can have the same key
     std::sort(to.begin(), to.end(), [&](std::size_t a, std::size_t b) {
       return std::pair(rank.rows[a].ts_ns, a) < std::pair(rank.rows[b].ts_ns, b);
     });
@@ -124,7 +124,7 @@ PackedRows CollectiveRows::load_seq(const GroupMember& member, std::int64_t from
   const auto before = [](const Chunk& chunk, std::int64_t seq) { return chunk.first_seq < seq; };
   const auto stop = std::lower_bound(first, end, to, before);
   auto at = std::lower_bound(first, stop, from, before);
-  at -= at != first ? 1 : 0; // the one before may end with them
+  at -= at != first ? 1 : 0; // the piece before may end with matching rows
   PackedRows all;
   for (; at < stop; ++at)
     append(member, static_cast<std::size_t>(at - first), all);
@@ -179,7 +179,7 @@ const GroupMember& longest(const StoredGroup& group) {
   return *std::ranges::max_element(group.members, {}, &GroupMember::rows);
 }
 
-/// Where windows begin: Seqs, or places by order. The last one ends at kBehind.
+/// Returns the starts of the windows: Seqs, or places by order. The last window ends at kBehind.
 std::vector<std::int64_t> window_starts(const CollectiveRows& rows, const StoredGroup& group,
                                         const GroupOrder& order, std::size_t most_rows) {
   std::vector<std::int64_t> out = {kBefore};
@@ -200,7 +200,7 @@ std::vector<std::int64_t> window_starts(const CollectiveRows& rows, const Stored
   return out;
 }
 
-/// What of a member is in the window, and the place of the first by order.
+/// Returns the rows of a member in the window and, if matched by order, the index of the first row.
 std::pair<PackedRows, std::size_t> in_window(const CollectiveRows& rows, const GroupMember& member,
                                              const GroupOrder& order, std::size_t number,
                                              std::int64_t from, std::int64_t to) {

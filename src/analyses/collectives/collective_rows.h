@@ -1,5 +1,5 @@
-// The collectives of all ranks, packed and out of memory: the data of each rank stays in memory,
-// and rows are read again per group, per rank, or in pieces of a group.
+// The collectives of all ranks, with packed rows in a ByteStore. Other data of each rank stays in
+// memory. Rows are read again by group, by rank, or in pieces of a group.
 #pragma once
 
 #include "analyses/collectives/group_match.h"
@@ -23,7 +23,7 @@ class ByteStore : public Interface {
 public:
   /// Returns the position of the stored bytes. Errors: kOutput.
   virtual Result<std::uint64_t> put(std::string_view bytes) = 0;
-  /// Errors: kUnreadable.
+  /// Returns `size` bytes at position `at`. Errors: kUnreadable.
   [[nodiscard]] virtual Result<std::string> get(std::uint64_t at, std::size_t size) const = 0;
 };
 
@@ -32,11 +32,11 @@ struct GroupMember {
   std::size_t rank = 0; ///< position in the list of ranks
   std::size_t rows = 0, first_chunk = 0;
   bool all_seq = true;
-  bool rising_seq = true; ///< no row's Seq is below that of a row before it
+  bool rising_seq = true; ///< no row's Seq is below the Seq of an earlier row
 };
 
 struct StoredGroup {
-  std::string pg; ///< its name
+  std::string pg; ///< name of the group
   std::size_t twin = 0;
   [[nodiscard]] GroupName name() const { return {pg, twin}; }
   std::vector<GroupMember> members;
@@ -46,18 +46,18 @@ class CollectiveRows {
 public:
   explicit CollectiveRows(ByteStore& store) : store_(store) {}
 
-  /// Ranks come ascending. Errors: those of the store.
+  /// Adds a rank. Ranks must be added in ascending order. Errors: those of the store.
   Result<void> add(RankCollectives rank);
-  /// After the last.
+  /// Completes the groups. Must be called after the last rank.
   void finish();
 
-  /// Returns the ranks, without rows except those that the caller puts there.
+  /// Returns the ranks. They contain only the rows that the caller puts there.
   [[nodiscard]] std::vector<RankCollectives>& ranks() { return ranks_; }
   [[nodiscard]] const std::vector<RankCollectives>& ranks() const { return ranks_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
-  /// By name and list of ranks, the order of MatchResult.
+  /// Returns the groups, ordered by name and list of ranks as in MatchResult.
   [[nodiscard]] const std::vector<StoredGroup>& groups() const { return groups_; }
-  /// Of a rank, ascending by group: (group, number among its members).
+  /// The groups of a rank, ascending: (group, index among the group's members).
   using Places = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   [[nodiscard]] const Places& groups_of(std::size_t rank) const { return groups_of_[rank]; }
 
@@ -67,12 +67,12 @@ public:
   [[nodiscard]] PackedRows load(const GroupMember& member) const {
     return load(member, 0, member.rows);
   }
-  /// Of a member whose Seq rises: rows with a Seq from `from` to before `to`.
+  /// Returns the rows of a member with a Seq from `from` to before `to`. Requires rising_seq.
   [[nodiscard]] PackedRows load_seq(const GroupMember& member, std::int64_t from,
                                     std::int64_t to) const;
-  /// The Seq with which each piece of a member's rows begins.
+  /// Returns the first Seq of each piece of a member's rows.
   [[nodiscard]] std::vector<std::int64_t> first_seqs(const GroupMember& member) const;
-  /// The first error of loading.
+  /// Returns the first error that occurred while rows were loaded.
   [[nodiscard]] Result<void> status() const;
 
   static constexpr std::size_t kChunkRows = 64;
@@ -89,7 +89,7 @@ private:
   ByteStore& store_;
   std::vector<RankCollectives> ranks_;
   std::vector<Chunk> chunks_;
-  std::map<std::string, StoredGroup> by_key_; ///< until finish()
+  std::map<std::string, StoredGroup> by_key_; ///< empty after finish()
   std::vector<StoredGroup> groups_;
   std::vector<Places> groups_of_;
   std::size_t rows_ = 0;
@@ -116,11 +116,13 @@ private:
 /// A collective before it is a MatchedCollective.
 struct PlacedCollective {
   CollectivePlace place;
-  std::vector<std::pair<std::size_t, std::size_t>> rows; ///< (position of the rank, its row there)
+  std::vector<std::pair<std::size_t, std::size_t>> rows; ///< (position of the rank, row of the
+                                                         ///< rank)
 };
 
-/// Passes the collectives of a group to `take` by their place, about `most_rows` rows at a time
-/// (all of them where Seq jumps back). While `take` runs, these rows are in rows.ranks().
+/// Passes the collectives of a group to `take` in the order of their places, about `most_rows` rows
+/// at a time (all rows at once if Seq jumps back). While `take` runs, these rows are in
+/// rows.ranks().
 void each_window(CollectiveRows& rows, const StoredGroup& group, const GroupOrder& order,
                  std::size_t most_rows,
                  const std::function<void(std::vector<PlacedCollective>)>& take);

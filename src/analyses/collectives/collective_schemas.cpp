@@ -172,7 +172,7 @@ Schema<Straggler> straggler_schema(const ReferenceForm& reference) {
        {"wait_us_mean", "mean_wait_time_us", Unit::kUs, kDouble,
         [](const R& r) {
           const double us = ns_to_us(r.wait_ns) / static_cast<double>(r.collectives);
-          return Value(std::nearbyint(us * 10) / 10); // halves to even, as Python rounds
+          return Value(std::nearbyint(us * 10) / 10); // rounds halves to even, as Python does
         }},
        {"last", "times_arrived_last", Unit::kCount, &R::last},
        {"first", "times_arrived_first", Unit::kCount, &R::first},

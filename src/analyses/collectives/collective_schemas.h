@@ -10,30 +10,30 @@
 
 namespace rankscope {
 
-/// As the reference shows a sheet: without the columns that it lacks, and with the nodes of ranks
-/// and groups where the GPUs of a node are known.
+/// The reference's form of a sheet, without the columns that the reference lacks. It includes the
+/// nodes of ranks and groups if the number of GPUs per node is known.
 struct ReferenceForm {
   bool on = false;
-  std::int64_t per_node = 0; ///< GPUs; 0 = not known
+  std::int64_t per_node = 0; ///< GPUs per node; 0 = unknown
 };
 
-/// `agg_metrics` of mean, median, min, max, std.
+/// Returns the columns. `agg_metrics` may contain mean, median, min, max and std.
 [[nodiscard]] Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics);
 /// Returns these columns as the reference shows them: "Unknown" for data that the trace lacks, and
 /// no bandwidth columns if all are unknown.
 [[nodiscard]] Schema<SyncSummary>
 reference_summary_schema(const std::vector<std::string>& agg_metrics,
                          std::span<const SyncSummary> rows);
-/// The columns that fit a terminal.
+/// Returns the columns that fit a terminal.
 [[nodiscard]] Schema<SyncSummary> sync_summary_short_schema();
-/// `name` is the sheet's: nccl_summary_long, or coll_analysis of one rank.
+/// `name`: the name of the sheet, nccl_summary_long or (for a single rank) coll_analysis.
 [[nodiscard]] Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes);
 [[nodiscard]] Schema<AllToAllVSummary> all_to_all_v_summary_schema();
 [[nodiscard]] Schema<SentTo> all_to_all_v_sent_schema();
 [[nodiscard]] Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference);
-/// Returns whether sheets have columns for each rank: not with hundreds of ranks.
+/// Returns whether sheets have columns for each rank; false for hundreds of ranks.
 [[nodiscard]] bool has_rank_columns(std::span<const RankCollectives> ranks);
-/// With three columns for each rank, where has_rank_columns().
+/// Returns the columns, with three for each rank if has_rank_columns().
 [[nodiscard]] Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks,
                                                             const ReferenceForm& reference);
 [[nodiscard]] Schema<AllToAllV> all_to_all_v_schema();
@@ -44,7 +44,7 @@ reference_summary_schema(const std::vector<std::string>& agg_metrics,
 [[nodiscard]] Schema<RankClock> clock_schema();
 [[nodiscard]] Schema<CollectiveProblem> problem_schema();
 
-/// The statistic called mean, median, min, max or std.
+/// Returns the statistic called mean, median, min, max or std.
 [[nodiscard]] double Stats::*stat_named(std::string_view name);
 
 } // namespace rankscope

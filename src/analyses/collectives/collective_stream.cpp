@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-/// Rows handed on at once.
+/// The number of rows that are passed on at once.
 constexpr std::size_t kRowsAtOnce = 4096;
 
 std::vector<CollectivePlace> places_of(const GroupOrder& order, std::size_t member,
@@ -49,7 +49,7 @@ std::size_t GroupIndex::find(const CollectivePlace& place) const {
           ? static_cast<std::size_t>(place.at - first_)
           : static_cast<std::size_t>(std::lower_bound(places_.begin(), places_.end(), place) -
                                      places_.begin());
-  return std::min(at, synchronises_.size() - 1); // beyond: rows that could not be read again
+  return std::min(at, synchronises_.size() - 1); // beyond the end: from unreadable rows
 }
 
 /// Ends of collectives for clock alignment, read again rank by rank.
@@ -106,10 +106,10 @@ public:
 private:
   const CollectiveStream& of_;
   std::vector<std::size_t> first_id_; ///< by group
-  std::set<std::size_t> shared_;      ///< the groups of the rank that sharing() was asked of
+  std::set<std::size_t> shared_;      ///< groups of the rank in the last call of sharing()
 };
 
-/// What is summed up over the groups.
+/// The sums over all groups.
 struct CollectiveStream::Sums {
   Sums(const CollectiveStream& of)
       : summary(of.per_node_, of.options_.compat_tracelens),
@@ -220,8 +220,8 @@ void CollectiveStream::sum_up(std::size_t group, const std::vector<TimedCollecti
   }
 }
 
-/// Returns whether a name occurs again after groups of other names ("Unknown_Group" is also the
-/// name of groups without a name).
+/// Returns whether a group name occurs again after groups with other names. ("Unknown_Group" is
+/// also the name of groups without a name.)
 bool CollectiveStream::names_return() const {
   std::set<std::string> seen;
   const std::string* last = nullptr;
@@ -267,7 +267,7 @@ Result<CollectiveFacts> CollectiveStream::facts() {
   out.a2av_summary = all_to_all_v_summary(out.a2av);
   largest_first(out.a2av, [](const AllToAllV& c) { return c.sent_mib; });
   out.a2av_sent = sums.sent.take();
-  RS_CHECK(rows_.status()); // else the next pass may see other collectives
+  RS_CHECK(rows_.status()); // otherwise the next pass may see other collectives
   out.stragglers = sums.stragglers.take(ranks, sums.steps.outside());
   for (const RankCollectives& r : ranks)
     out.exposed_ranks.push_back(

@@ -53,7 +53,7 @@ void SyncSummarySums::Sum::settle() {
 void SyncSummarySums::add(const TimedCollective& t) {
   if (!synchronises(t.match.kind))
     return;
-  // the reference merges process groups of equal sizes; ours stay apart
+  // the reference merges collectives of equal size across groups; our groups are separate
   const auto [at, fresh] =
       sums_.try_emplace(Key{std::string(t.first_rank->text(t.first->name)),
                             std::string(t.first_rank->text(t.first->dtype)), t.first->in_nelems,
@@ -80,7 +80,7 @@ void SyncSummarySums::add(const TimedCollective& t) {
 }
 
 void SyncSummarySums::settle() {
-  if (compat_) // groups of all names share their rows
+  if (compat_) // in compat mode, groups of all names share their rows
     return;
   for (Sum* sum : open_)
     sum->settle();
@@ -116,7 +116,7 @@ std::vector<RankSummary> rank_summary(const std::vector<const RankCollectives*>&
                            std::string_view, std::int32_t>;
     std::map<Key, std::vector<const Collective*>> groups;
     for (const Collective& c : r->rows) {
-      // rows with a blank key are left out, as the reference does (2.2)
+      // rows with a blank key are left out, as in the reference (2.2)
       if (!c.has_ids || c.pg_name == kEmptyStr || c.pg_ranks == kEmptyStr || c.name == kEmptyStr ||
           c.group_size == kNoId || c.dtype == kEmptyStr || c.in_nelems == kNoId ||
           c.out_nelems == kNoId || c.in_split == kEmptyStr || c.out_split == kEmptyStr)
@@ -182,7 +182,7 @@ SyncCollective sync_collective_of(const std::vector<RankCollectives>& ranks,
   std::size_t earliest = 0;
   for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
     wait_sum_ns += t.wait_ns[k];
-    if (t.wait_ns[k] >= t.wait_ns[earliest]) // ties: the higher rank, as the reference
+    if (t.wait_ns[k] >= t.wait_ns[earliest]) // ties: the higher rank, as in the reference
       earliest = k;
   }
   return {&t, t.wait_ns[earliest], ranks[t.match.members[earliest].first].rank, wait_sum_ns};

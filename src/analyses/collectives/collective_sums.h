@@ -17,7 +17,7 @@ namespace rankscope {
 
 inline constexpr double kGib = 1.073741824; ///< 1024^3 / 10^9
 
-/// Stable, largest first, NaN last.
+/// Sorts the rows stably, largest value first, NaN last.
 template <class Row, class Of> void largest_first(std::vector<Row>& rows, Of of) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     const double x = of(a);
@@ -26,21 +26,22 @@ template <class Row, class Of> void largest_first(std::vector<Row>& rows, Of of)
   });
 }
 
-/// The integers of "[0, 1, ...]".
+/// Returns the integers in "[0, 1, ...]".
 [[nodiscard]] std::vector<std::int64_t> numbers_in(std::string_view list);
-/// intra_node when all members of "[0, 1, ...]" share a node; unknown without per_node.
+/// Returns intra_node if all members of "[0, 1, ...]" share a node, else inter_node. Returns
+/// unknown without per_node or members.
 [[nodiscard]] std::string_view node_span(std::string_view group_ranks, std::int64_t per_node);
-/// Size of a buffer; NaN without a known type or number of elements.
+/// Returns the size of a buffer in MiB; NaN if the type or the number of elements is unknown.
 [[nodiscard]] double mib_of(const RankCollectives& r, const Collective& c, std::int64_t nelems);
 
-/// Sums over collectives that are added one by one, in the order of MatchResult. settle(): the
-/// process groups so far are complete, so their medians are computed and their samples released.
-/// Calling it is optional: the results are the same without.
+/// Sums over collectives that are added one by one, in the order of MatchResult. settle() computes
+/// the medians of the process groups so far, which must be complete, and releases their samples.
+/// Calling settle() is optional: the results are the same without it.
 class SyncSummarySums {
 public:
   SyncSummarySums(std::int64_t per_node, bool compat_tracelens)
       : per_node_(per_node), compat_(compat_tracelens) {}
-  void add(const TimedCollective& t); ///< ignores one that does not synchronise
+  void add(const TimedCollective& t); ///< ignores collectives that do not synchronise
   void settle();
   [[nodiscard]] std::vector<SyncSummary> take();
 
@@ -97,17 +98,19 @@ private:
   std::map<std::pair<std::int64_t, std::int64_t>, SentTo> sums_;
 };
 
-/// Returns whether ranks can be compared by it: no member is missing and all wait for each other.
+/// Returns whether the collective can compare ranks: no member is missing and all members wait for
+/// each other.
 [[nodiscard]] bool compares_ranks(const TimedCollective& t);
 
-/// The step of each collective that compares_ranks(), by its first member's profiler steps. A trace
-/// without those is one step: parts of it are not independent samples, since lateness carries over
-/// from one collective to the next.
+/// Numbers the profiler steps of the collectives that compares_ranks() accepts, by the steps of
+/// their first members. A trace without profiler steps is one step. Its parts are not independent
+/// samples, since lateness carries over from one collective to the next.
 class StepNumbers {
 public:
-  /// Returns the number of its step.
+  /// Returns the number of the collective's step.
   std::size_t add(const TimedCollective& t);
-  /// Returns the number given to collectives before the first profiler step: not a sample.
+  /// Returns the number of the collectives before the first profiler step, which are not a sample.
+  /// Empty if there are no such collectives, or no others.
   [[nodiscard]] std::optional<std::size_t> outside() const;
 
 private:
@@ -119,9 +122,9 @@ private:
 class StragglerSums {
 public:
   explicit StragglerSums(std::size_t ranks) : sums_(ranks) {}
-  /// `t` compares_ranks().
+  /// Adds a collective; requires compares_ranks(t).
   void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t, std::size_t step);
-  /// `outside`: the number given to collectives outside of steps.
+  /// `outside`: result of StepNumbers::outside(), the number that is not a sample.
   [[nodiscard]] std::vector<Straggler> take(const std::vector<RankCollectives>& ranks,
                                             std::optional<std::size_t> outside);
 
@@ -129,22 +132,22 @@ private:
   struct Sum {
     Straggler rank;
     std::int64_t lateness_ns = 0;
-    double latest_us = 0;                                           ///< of Straggler::latest
-    std::map<std::size_t, std::pair<double, std::int64_t>> late_us; ///< by step: sum and number
+    double latest_us = 0; ///< lateness at Straggler::latest
+    std::map<std::size_t, std::pair<double, std::int64_t>> late_us; ///< by step: sum and count
   };
   std::vector<Sum> sums_;
 };
 
-/// The all-to-all-v `t` is; refers to it.
+/// Returns the row of `t`, an all-to-all-v. The row refers to `t`.
 [[nodiscard]] AllToAllV all_to_all_v_of(const std::vector<RankCollectives>& ranks,
                                         const TimedCollective& t, bool compat_tracelens);
-/// A collective that synchronises.
+/// Returns the row of a synchronizing collective. The row refers to `t`.
 [[nodiscard]] SyncCollective sync_collective_of(const std::vector<RankCollectives>& ranks,
                                                 const TimedCollective& t);
 
 [[nodiscard]] std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
                                                     std::int64_t per_node, bool compat_tracelens);
-/// Nodes are filled in when per_node > 0.
+/// Returns the summaries, with nodes if per_node > 0.
 [[nodiscard]] std::vector<RankSummary>
 rank_summary(const std::vector<const RankCollectives*>& ranks, std::int64_t per_node);
 [[nodiscard]] std::vector<CollectiveKernel>
@@ -155,11 +158,11 @@ collective_kernels(const std::vector<RankCollectives>& ranks,
 [[nodiscard]] std::vector<AllToAllV> all_to_all_v(const std::vector<RankCollectives>& ranks,
                                                   const std::vector<TimedCollective>& timed,
                                                   bool compat_tracelens);
-/// `calls` in the order of the collectives.
+/// `calls` must be in the order of the collectives.
 [[nodiscard]] std::vector<AllToAllVSummary>
 all_to_all_v_summary(const std::vector<AllToAllV>& calls);
-/// Who sends how much to whom in all-to-all-v: the i-th split goes to the i-th member of the group
-/// (the reference takes i as the rank itself, which is wrong in sub-groups).
+/// Returns the amounts that ranks send to each other in all-to-all-v. The i-th split goes to the
+/// i-th member of the group. (The reference uses i as the rank, which is wrong in sub-groups.)
 [[nodiscard]] std::vector<SentTo> all_to_all_v_sent(const std::vector<RankCollectives>& ranks,
                                                     const std::vector<TimedCollective>& timed,
                                                     bool compat_tracelens);

@@ -10,8 +10,8 @@
 namespace rankscope {
 namespace {
 
-/// Returns whether members of this kind wait for each other. In a send, a receive or a broadcast
-/// only some may wait, and for kernels of unknown kind it is not known.
+/// Returns whether members of this kind wait for each other. In a send, a receive or a broadcast,
+/// only some members may wait. For kernels of unknown kind, it is unknown.
 bool makes_wait(CollectiveKind kind) {
   return synchronises(kind) || kind == CollectiveKind::kAllToAllV ||
          kind == CollectiveKind::kBarrier;
@@ -39,7 +39,7 @@ Clocks clocks_of(std::span<const RankCollectives> ranks, const std::vector<Clock
 
 std::string collective_id(const MatchedCollective& match, const Collective& member,
                           bool compat_tracelens) {
-  // the group of as_reference(), which no trace names
+  // kEveryCollective of as_reference(), a group that no trace names
   if (compat_tracelens && match.pg == kEveryCollective && member.group_size == kNoId &&
       member.pg_ranks == kEmptyStr)
     return std::to_string(match.index);

@@ -11,10 +11,10 @@
 
 namespace rankscope {
 
-/// From a rank's file times to the common clock.
+/// Conversion of file times to the common clock, by position in the list of ranks.
 struct Clocks {
   std::vector<std::int64_t> base_ns;  ///< by position: added to file times
-  std::vector<ClockOffset> alignment; ///< by position; empty when nothing was aligned
+  std::vector<ClockOffset> alignment; ///< by position; empty if no clock was aligned
   std::vector<std::int64_t> unix_ns;  ///< by position: added to file times for the alignment
 
   [[nodiscard]] std::int64_t common(std::size_t rank, std::int64_t ts_ns) const {
@@ -26,11 +26,11 @@ struct Clocks {
 [[nodiscard]] Clocks clocks_of(std::span<const RankCollectives> ranks,
                                const std::vector<ClockOffset>& offsets, AlignMode align);
 
-/// "GROUP_INDEX"
+/// Returns the id "GROUP_INDEX" or "GROUP~2_INDEX"; in compat mode without groups, the index.
 [[nodiscard]] std::string collective_id(const MatchedCollective& match, const Collective& member,
                                         bool compat_tracelens);
 
-/// Refers to the ranks. Cost: its members.
+/// Returns the collective with its times; refers to the ranks. O(number of members).
 [[nodiscard]] TimedCollective timed_collective(const std::vector<RankCollectives>& ranks,
                                                MatchedCollective match, const Clocks& clocks,
                                                bool compat_tracelens);

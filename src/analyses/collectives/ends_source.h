@@ -1,4 +1,4 @@
-// align_clocks() of ranks whose collectives are not all in memory.
+// align_clocks() for ranks whose collectives are not all in memory.
 #pragma once
 
 #include "analyses/collectives/clock_alignment.h"
@@ -13,11 +13,11 @@ namespace rankscope {
 
 class EndsSource : public Interface {
 public:
-  /// Returns the ranks (positions, ascending) that share a collective with `rank` and are kAlone in
-  /// `so_far`; may include ranks that share no collective.
+  /// Returns the positions, ascending, of ranks that are kAlone in `so_far` and share a collective
+  /// with `rank`. The result may include ranks that share no collective.
   [[nodiscard]] virtual std::vector<std::size_t>
   sharing(std::size_t rank, const std::vector<ClockOffset>& so_far) = 0;
-  /// Returns the ends; loads them into `room` if they are not in memory.
+  /// Returns the ends of a rank; loads them into `room` if they are not in memory.
   [[nodiscard]] virtual const CollectiveEnds& ends(std::size_t rank, CollectiveEnds& room) = 0;
 };
 [[nodiscard]] std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks,

@@ -16,12 +16,12 @@ const Signature kPointToPoint = {"send or recv", "", 0, 0};
 /// Places of one collective in the lists of two ranks.
 using Pair = std::pair<std::size_t, std::size_t>;
 
-/// How well pairs fit, by signature and by end time.
+/// The fit of pairs by signature and by end time.
 struct GroupMatchFit {
   std::size_t pairs = 0;
   double agree = 0;             ///< fraction of pairs that agree in name, type and size
   std::int64_t offset_ns = 0;   ///< median of b's end - a's end, caused by clocks and shift
-  std::int64_t residual_ns = 0; ///< median distance from it: small when the pairs are right
+  std::int64_t residual_ns = 0; ///< median distance from offset_ns: small if the pairs are right
 };
 
 GroupMatchFit fit_of(const RankRows& a, const RankRows& b, const std::vector<Pair>& pairs) {
@@ -43,7 +43,7 @@ GroupMatchFit fit_of(const RankRows& a, const RankRows& b, const std::vector<Pai
   return out;
 }
 
-/// a[i + shift] with b[i], at most `most` of them, evenly.
+/// Returns pairs of a[i + shift] and b[i]: about `most` pairs, evenly spaced.
 std::vector<Pair> shifted(const RankRows& a, const RankRows& b, std::int64_t shift,
                           std::int64_t most) {
   const auto na = static_cast<std::int64_t>(a.size());
@@ -57,17 +57,17 @@ std::vector<Pair> shifted(const RankRows& a, const RankRows& b, std::int64_t shi
   return out;
 }
 
-/// Ranks leave a collective within some microseconds; ends of right pairs scatter by less.
+/// Ranks leave a collective within some microseconds; the ends of right pairs scatter by less.
 constexpr std::int64_t kEndTogetherNs = 50'000;
 
 struct Shift {
-  std::int64_t by = 0; ///< b[i] is a[i + by]
+  std::int64_t by = 0; ///< b[i] and a[i + by] are one collective
   GroupMatchFit fit;
-  bool decided = true;    ///< by the scatter of ends, whatever the clocks say
+  bool decided = true;    ///< the scatter of ends decides, regardless of the clocks
   bool ambiguous = false; ///< another shift fits as well
 };
 
-/// Shifts with the most agreement, the nearest first.
+/// Returns the shifts with the most agreement, smallest shift first.
 std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
   constexpr std::int64_t kFarthest = 2000;
   constexpr std::int64_t kLooked = 512;
@@ -89,13 +89,14 @@ std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
   return out;
 }
 
-/// Among the shifts that agree best: iterations last differently from time to time, so at a wrong
-/// shift the distances of ends scatter by that, at the right one only by how the ranks leave. Where
-/// that does not decide, the one that is nearest in time after `clock_ns` (b's clock - a's).
+/// Chooses among the shifts that agree best. Iterations differ in duration. At a wrong shift, the
+/// distances of ends scatter by these differences; at the right shift, only by how the ranks leave.
+/// If the scatter does not decide, returns the shift nearest in time, given `clock_ns` (b's clock -
+/// a's).
 Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0) {
   constexpr std::size_t kFinalists = 8;
   constexpr std::int64_t kWhole = INT64_MAX;
-  constexpr std::size_t kFewestPairs = 4; // fewer, or one iteration of many, scatter little
+  constexpr std::size_t kFewestPairs = 4; // fewer pairs, or one iteration of many, scatter little
   constexpr std::int64_t kClear = 3;
   constexpr std::int64_t kResolutionNs = 1000;
   std::vector<Shift> found = agreeing_shifts(a, b);
@@ -103,7 +104,7 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
     return found.empty() ? Shift{} : found.front();
   std::ranges::stable_sort(
       found, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
-  // those of few pairs come first by chance: the nearest in time is always among the finalists
+  // shifts with few pairs may be first by chance, so the nearest in time is always a finalist
   const auto distance = [clock_ns](const Shift& s) { return std::abs(s.fit.offset_ns - clock_ns); };
   const auto nearer = [&distance](const Shift& x, const Shift& y) {
     return distance(x) < distance(y);
@@ -144,8 +145,8 @@ std::vector<Pair> pairs_by_seq(const RankRows& a, const RankRows& b) {
   return out;
 }
 
-/// Whether Seq counts the collectives of this group on both ranks. Newer producers may count per
-/// process, or twice: then its pairs fit worse than the order does.
+/// Returns whether Seq counts the collectives of this group on both ranks. Newer producers may
+/// count per process, or twice. Pairs by Seq then fit worse than pairs by order.
 bool seq_fits(const RankRows& a, const RankRows& b) {
   constexpr double kAgree = 0.95;
   constexpr std::size_t kFewestPairs = 4;
@@ -156,15 +157,15 @@ bool seq_fits(const RankRows& a, const RankRows& b) {
   const Shift order = find_shift(a, b);
   if (order.ambiguous || order.fit.agree < kAgree || order.fit.pairs < kFewestPairs ||
       2 * order.fit.pairs < fewer || order.fit.residual_ns > kEndTogetherNs)
-    return true; // no better
+    return true; // the order fits no better
   const std::int64_t window = b.end_ns.back() - b.end_ns.front();
-  if (by_seq.pairs < kFewestPairs) // disjoint by Seq: windows at the same time are not
+  if (by_seq.pairs < kFewestPairs) // disjoint Seqs are wrong for windows at the same time
     return std::abs(order.fit.offset_ns) > window / 2;
   return by_seq.agree >= order.fit.agree - 0.05 &&
          by_seq.residual_ns <= 4 * order.fit.residual_ns + kEndTogetherNs;
 }
 
-/// The member with the most rows, the first of them.
+/// Returns the first member with the most rows.
 std::size_t reference_of(const GroupMembers& group) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < group.size(); ++i)
@@ -180,7 +181,7 @@ bool all_have_seq(const GroupMembers& group) {
   return true;
 }
 
-/// A group while its order is looked for.
+/// The search for the order of a group.
 class OrderSearch {
 public:
   OrderSearch(const GroupMembers& group, const std::string& pg,
@@ -193,7 +194,7 @@ public:
     out.by_seq = all_have_seq(group_) && seq_counts();
     if (out.by_seq)
       return out;
-    std::map<std::size_t, std::int64_t> offsets; // by rank: its clock - the reference's
+    std::map<std::size_t, std::int64_t> offsets; // by rank: rank's clock - reference's clock
     if (!clocks.empty()) {
       std::set<std::size_t> members;
       for (std::size_t i = 0; i < group_.size(); ++i)
@@ -247,17 +248,18 @@ private:
   const std::string& pg_;
   const std::vector<RankCollectives>& ranks_;
   std::vector<CollectiveProblem>& problems_;
-  const std::size_t reference_; ///< the one with the most rows
+  const std::size_t reference_; ///< member with the most rows
   RankRows first_room_;
-  const RankRows& first_; ///< its rows
+  const RankRows& first_; ///< rows of the reference
 };
 
-/// One side sends what the other receives, and a call may do both with several ranks.
+/// Returns whether the collective is a send or a receive. One side sends the data that the other
+/// receives, and a call may do both with several ranks.
 bool is_point_to_point(const Collective& c) {
   return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kRecv;
 }
 
-/// signature(r, c) == of, without making texts.
+/// Returns signature(r, c) == of without copying texts.
 bool has_signature(const RankCollectives& r, const Collective& c, const Signature& of) {
   if (is_point_to_point(c))
     return of == kPointToPoint;

@@ -1,6 +1,6 @@
-// How the ranks of one process group fit together: whether Seq counts its collectives, or by how
-// many each rank's window is shifted. Compares two ranks at a time, so that thousands of ranks need
-// not be in memory.
+// Order of the collectives in one process group: whether Seq counts them, or by how many
+// collectives the window of each rank is shifted. Compares two ranks at a time, so that thousands
+// of ranks need not be in memory.
 #pragma once
 
 #include "analyses/collectives/collective_match.h"
@@ -26,9 +26,10 @@ struct Signature {
 };
 [[nodiscard]] Signature signature(const RankCollectives& r, const Collective& c);
 
-/// Identity of a process group across ranks: two groups may share a name but not the members.
+/// Returns the identity of a process group across ranks. Two groups may share a name but not the
+/// members.
 [[nodiscard]] std::string group_key(const RankCollectives& r, const Collective& c);
-/// The name of a group, with a number since two groups may share a name but not the members.
+/// The name of a group, and a number, since groups may share a name but not the members.
 struct GroupName {
   std::string pg;       ///< "Unknown_Group" when the key has no name
   std::size_t twin = 0; ///< as `MatchedCollective::twin`
@@ -36,7 +37,8 @@ struct GroupName {
 /// Numbers the groups of each name.
 class GroupNames {
 public:
-  /// Keys come in their order, each once.
+  /// Returns the name of the group with this key. Keys must be passed in ascending order, each
+  /// once.
   [[nodiscard]] GroupName of(const std::string& key);
 
 private:
@@ -52,7 +54,8 @@ struct RankRows {
   [[nodiscard]] std::size_t size() const { return what.size(); }
 };
 
-/// The place of a collective in its group: (Seq, index among those with this Seq), or (order, 0).
+/// The place of a collective in its group: (Seq, index among the collectives with this Seq), or
+/// (order, 0).
 struct CollectivePlace {
   std::int64_t at = 0, nth = 0;
   auto operator<=>(const CollectivePlace&) const = default; // NOLINT(modernize-use-nullptr)
@@ -64,15 +67,17 @@ struct CollectivePlace {
 class GroupMembers : public Interface {
 public:
   [[nodiscard]] virtual std::size_t size() const = 0;
-  /// Of the i-th: its position in the list of ranks, how many rows it has, whether all have a Seq.
+  /// Data of the i-th member: position in the list of ranks, number of rows, and whether all rows
+  /// have a Seq.
   [[nodiscard]] virtual std::size_t rank(std::size_t i) const = 0;
   [[nodiscard]] virtual std::size_t rows(std::size_t i) const = 0;
   [[nodiscard]] virtual bool all_seq(std::size_t i) const = 0;
-  /// Returns the rows of the i-th; loads them into `room` if they are not in memory.
+  /// Returns the rows of the i-th member; loads them into `room` if they are not in memory.
   [[nodiscard]] virtual const RankRows& load(std::size_t i, RankRows& room) const = 0;
 };
 
-/// Known clock offsets between two ranks, from groups with a shift decided by the scatter of ends.
+/// Known clock offsets between pairs of ranks. They come from groups in which the scatter of ends
+/// decides the shift.
 class KnownClocks {
 public:
   [[nodiscard]] bool empty() const { return edges_.empty(); }
@@ -81,8 +86,8 @@ public:
     edges_[b].emplace_back(a, -offset_ns);
   }
 
-  /// Returns (clock of rank - clock of a) for the ranks `of`, on the shortest path through compared
-  /// ranks. Ranks without a path are left out; ranks on the paths may be included.
+  /// Returns, for the ranks `of`, the clock of the rank minus the clock of a, on the shortest path
+  /// through compared ranks. Ranks without a path are left out; ranks on the paths may be included.
   [[nodiscard]] std::map<std::size_t, std::int64_t> offsets(std::size_t a,
                                                             std::set<std::size_t> of) const {
     std::map<std::size_t, std::int64_t> seen = {{a, 0}};
@@ -105,27 +110,28 @@ private:
   std::map<std::size_t, std::vector<std::pair<std::size_t, std::int64_t>>> edges_;
 };
 
-/// Adds the clock offsets that the scatter of this group's ends shows.
+/// Adds the clock offsets that the scatter of this group's ends determines.
 void learn_clocks(const GroupMembers& group, KnownClocks& clocks);
 
-/// How the collectives of a group are identified.
+/// The rule that identifies the collectives of a group.
 struct GroupOrder {
   bool by_seq = false;
-  std::vector<std::int64_t> shift; ///< else of each member: its i-th is the (i + shift)-th
+  std::vector<std::int64_t> shift; ///< without by_seq, per member: row i has place i + shift
 
   [[nodiscard]] CollectivePlace place(std::size_t member, std::size_t row) const {
     return {static_cast<std::int64_t>(row) + shift[member], 0};
   }
 };
-/// `clocks` from all groups. Shifts and other irregularities go to `problems`; `ranks`: their
-/// numbers.
+/// Returns the order of a group. `clocks` must be learned from all groups. Adds shifts and other
+/// irregularities to `problems`, with the rank numbers of `ranks`.
 [[nodiscard]] GroupOrder group_order(const GroupMembers& group, const std::string& pg,
                                      const std::vector<RankCollectives>& ranks,
                                      const KnownClocks& clocks,
                                      std::vector<CollectiveProblem>& problems);
 
-/// Returns the collective of those rows (position, row), ascending; disagreements go to `problems`.
-/// `listed`: number of members in the group's list, determined on first use.
+/// Returns the collective with these rows (position, row), which must be ascending. Adds
+/// disagreements to `problems`. `listed`: number of members in the group's list, determined on
+/// first use.
 [[nodiscard]] MatchedCollective
 matched_collective(const std::vector<RankCollectives>& ranks, const GroupName& group,
                    std::int64_t index, std::vector<std::pair<std::size_t, std::size_t>> rows,

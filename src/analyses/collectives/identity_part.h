@@ -1,4 +1,4 @@
-// The fields of RankIdentity as a part (core/part.h): raise kRankIdentityVersion with them.
+// The fields of RankIdentity as a part (core/part.h). Raise kRankIdentityVersion when they change.
 #pragma once
 
 #include "analyses/collectives/run_consistency.h"

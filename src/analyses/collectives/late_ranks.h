@@ -1,4 +1,4 @@
-// Ranks that start collectives later than the other members, by the steps of a run.
+// Ranks that start collectives later than the other members, tested over the steps of a run.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -15,8 +15,8 @@ struct LateRank {
 };
 
 struct LateRanks {
-  std::vector<LateRank> ranks; ///< as in the facts; empty where no test is possible
-  RankTest test;               ///< without its ranks
+  std::vector<LateRank> ranks; ///< in the order of the facts; empty if no test is possible
+  RankTest test;               ///< the test; its list of ranks is empty
 };
 [[nodiscard]] LateRanks late_ranks(const CollectiveFacts& facts);
 

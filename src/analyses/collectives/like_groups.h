@@ -1,4 +1,4 @@
-// Collectives of many ranks and groups in few rows.
+// Short summaries of collectives over many ranks and groups.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -9,13 +9,13 @@
 
 namespace rankscope {
 
-/// A line for each time that ranks differ in: smallest, quartiles and largest over the ranks, and
-/// whose the largest is. Empty for a rank alone.
+/// Returns a line for each kind of time that ranks differ in. A line shows the minimum, quartiles
+/// and maximum over the ranks, and the rank with the maximum. Empty for a single rank.
 [[nodiscard]] std::vector<std::string> rank_spreads(const CollectiveFacts& facts);
 
-/// Rows of the same name, type, size and group size, whatever their group: thousands of groups of
-/// two become a row ("5000 groups"). Means by the number of collectives; medians, deviations and
-/// extremes of the mean alone. Most latency first.
+/// Merges rows with the same name, type, size and group size: thousands of groups of two become one
+/// row ("5000 groups"). Means are weighted by the number of collectives; medians, deviations and
+/// extremes are unknown. Returns the rows with the most latency first.
 [[nodiscard]] std::vector<SyncSummary> over_like_groups(std::span<const SyncSummary> rows);
 
 } // namespace rankscope

@@ -1,6 +1,6 @@
 // Rows of RankCollectives in few bytes: repeated data (names, sizes, the group) is stored once,
-// times as differences. Parts of ranks contain them in this form, by process group. Runs with too
-// many rows for memory store them in the same form.
+// times are stored as differences. Parts of ranks contain rows in this form, by process group. Runs
+// with too many rows for memory use the same form.
 #pragma once
 
 #include "analyses/collectives/collective_data.h"
@@ -17,9 +17,9 @@ namespace rankscope {
 
 /// Some rows of one rank.
 struct PackedRows {
-  std::size_t texts = 0; ///< size of the rank's pool: ids must be below it
+  std::size_t texts = 0; ///< size of the rank's pool: ids must be below this size
   std::vector<Collective> rows;
-  std::vector<std::uint64_t> in_file; ///< place of each among the rank's rows
+  std::vector<std::uint64_t> in_file; ///< index of each row among the rank's rows
 };
 
 /// Returns the row numbers of each process group in the order of time (equal times in file order).
@@ -29,14 +29,14 @@ struct PackedRows {
 [[nodiscard]] PackedRows rows_to_pack(const RankCollectives& rank,
                                       std::span<const std::size_t> which);
 
-/// Packs a piece of a rank's rows by itself. unpack_rows() accepts untrusted bytes; `texts` of the
-/// rank. Errors: kUnreadable.
+/// Packs a piece of a rank's rows, independent of other pieces. unpack_rows() accepts untrusted
+/// bytes; `texts`: size of the rank's pool. Errors: kUnreadable.
 [[nodiscard]] std::string pack_rows(const PackedRows& rows);
 [[nodiscard]] Result<PackedRows> unpack_rows(std::string_view bytes, std::size_t texts);
 
 namespace packed_rows {
 
-/// Stores a number as its distance from the one before; distances wrap around beyond 2^63.
+/// Stores a number as its distance from the previous number; distances wrap around beyond 2^63.
 template <class Archive, class Number>
 void distance(Archive& archive, Number& value, std::int64_t& before) {
   std::int64_t far = 0;
@@ -50,7 +50,7 @@ void distance(Archive& archive, Number& value, std::int64_t& before) {
   before = static_cast<std::int64_t>(value);
 }
 
-/// The fields that rows of a kind have in common. Texts are ids of the rank's pool.
+/// Archives the fields that rows of one shape share. Texts are ids of the rank's pool.
 template <class Archive, class Row> void shape_fields(Archive& archive, Row& c, std::size_t texts) {
   for (auto* id : {&c.pg_name, &c.pg_ranks, &c.pg_description, &c.name, &c.dtype, &c.in_split,
                    &c.out_split, &c.kernel})
@@ -60,7 +60,7 @@ template <class Archive, class Row> void shape_fields(Archive& archive, Row& c, 
   archive(c.in_nelems, c.out_nelems, c.group_size, c.stream, c.has_ids);
 }
 
-/// The distinct shapes of rows, and which row has which.
+/// The distinct shapes of rows, and the number of each row's shape.
 struct Shapes {
   std::vector<Collective> shapes;
   std::vector<std::uint32_t> of;
@@ -88,7 +88,7 @@ template <class Archive, PartOf<PackedRows> Rows> void part_fields(Archive& arch
     if constexpr (Archive::kReads)
       if (shape < shapes.shapes.size()) // else the archive has failed
         row = shapes.shapes[shape];
-    ++place; // most often the next
+    ++place; // usually the next place
     packed_rows::distance(archive, in_file, place);
     packed_rows::distance(archive, row.seq, seq);
     packed_rows::distance(archive, row.step, step);

@@ -26,7 +26,7 @@ void look_at_events(const Trace& trace, RankIdentity& out) {
   const Events& e = trace.events;
   const bool unix_clock = trace.clock().domain == ClockDomain::kUnix;
   Fnv64 hash;
-  std::vector<std::int64_t> names(trace.strings.size(), 0); // hashes, 0 = not yet
+  std::vector<std::int64_t> names(trace.strings.size(), 0); // hashes; 0 = not computed yet
   const auto name_hash = [&](StrId id) {
     if (names[id] == 0) {
       Fnv64 of_name;
@@ -60,7 +60,7 @@ void look_at_collectives(const Trace& trace, std::set<KnownGroup>& groups, RankI
     if (seen.insert({args.pg_name, args.pg_ranks}).second) {
       const std::string_view list = trace.strings.view(args.pg_ranks);
       RankSet ranks(numbers_in(list));
-      // the profiler names 30 members and "..." for the others, which are not known
+      // the profiler lists 30 members and writes "..." for the others, which are unknown
       if (!ranks.empty() && list.find("...") == std::string_view::npos)
         groups.insert({std::string(trace.strings.view(args.pg_name)), std::move(ranks)});
     }
@@ -132,7 +132,7 @@ private:
     out_.push_back({kind, std::move(ranks), std::move(text)});
   }
 
-  /// Returns whether a problem of this rank, with a plainer reason, was already added.
+  /// Returns whether a problem of this rank was already added, with a plainer reason.
   bool explained(std::int64_t rank) const { return explained_.count(rank) > 0; }
 
   void copies() {
@@ -168,7 +168,7 @@ private:
     }
   }
 
-  /// Finds missing ranks by the world size in headers, or without headers by the groups.
+  /// Finds missing ranks from the world size in headers or, without headers, from the groups.
   void missing() {
     std::string source = fmt::format("the world has {} ranks", world_);
     std::set<std::int64_t> wanted;
@@ -221,7 +221,8 @@ private:
             fmt::format("rank {} does not belong to a world of {} ranks", r.rank, world_));
   }
 
-  /// Groups of one name that share members must be the same on all of them.
+  /// Reports contradictions: groups of one name that share members must be equal on all of the
+  /// members.
   void groups() {
     std::map<std::int64_t, OwnGroups> by_rank;
     for (const RankIdentity& r : ranks_)
@@ -234,7 +235,7 @@ private:
       const RankIdentity* other = nullptr;
       for (const KnownGroup& g : r.groups) {
         if (!g.ranks.contains(r.rank))
-          continue; // headers also list groups of others
+          continue; // headers also list groups of other ranks
         const auto [at, fresh] = votes.try_emplace(g);
         if (fresh)
           at->second = votes_on(g, by_rank);
@@ -252,7 +253,7 @@ private:
     strangers();
   }
 
-  /// The groups of a rank that have it as a member, by name.
+  /// The groups of a rank that contain this rank, sorted by name.
   class OwnGroups {
   public:
     explicit OwnGroups(const RankIdentity& rank) : rank_(&rank) {
@@ -278,10 +279,11 @@ private:
     std::vector<const KnownGroup*> groups_;
   };
 
-  /// How many members of a group have it too, or another one of its name; the same for all members.
+  /// The number of members with the same group (`agree`) and with another group of its name
+  /// (`against`). The votes do not depend on the member that asks.
   struct Votes {
     std::size_t agree = 0, against = 0;
-    const RankIdentity* first = nullptr; ///< that is against
+    const RankIdentity* first = nullptr; ///< first rank against
   };
   static Votes votes_on(const KnownGroup& g, const std::map<std::int64_t, OwnGroups>& by_rank) {
     Votes out;
@@ -300,16 +302,18 @@ private:
     return out;
   }
 
-  /// A member that has a group of this name without `r` in it, where most others agree with it.
+  /// Returns the first rank against the group if most members except `r` are against it, else
+  /// nullptr. On a tie, the lower rank is right.
   static const RankIdentity* contradicts(const RankIdentity& r, const Votes& votes) {
-    const std::size_t agree = votes.agree - 1; // r, which has the group, agrees with itself
+    const std::size_t agree = votes.agree - 1; // `r` has the group and is not counted
     return votes.against > agree ||
                    (votes.against > 0 && votes.against == agree && votes.first->rank < r.rank)
                ? votes.first
                : nullptr;
   }
 
-  /// Reports ranks that are not in any group of their collectives: the traces of other ranks.
+  /// Reports ranks that are not in any group of their collectives. Their traces belong to other
+  /// ranks.
   void strangers() {
     for (const RankIdentity& r : ranks_) {
       const bool in_one = std::ranges::any_of(
@@ -370,7 +374,8 @@ private:
     }
   }
 
-  /// All members of a collective launch it alike; no launch in common is another configuration.
+  /// Reports ranks that have no launch in common with the usual launches. All members of a
+  /// collective launch it with the same geometry, so such ranks have another configuration.
   void other_launch() {
     using Launch = std::vector<std::string>;
     const auto said = by_saying<Launch>(ranks_, [](const RankIdentity& r) {
@@ -405,7 +410,7 @@ private:
         ->end_ns;
   }
 
-  /// Finds ranks further apart in time than either window lasts and than clocks can differ.
+  /// Reports ranks further apart in time than the durations of both windows and clock differences.
   void other_time() {
     constexpr std::int64_t kClocksNs = 60'000'000'000;
     std::vector<const RankIdentity*> timed;
@@ -417,7 +422,7 @@ private:
       return gap > std::max({a.end_ns - a.start_ns, b.end_ns - b.start_ns, kClocksNs});
     };
     if (timed.empty() || last_start(timed) - first_end(timed) <= kClocksNs)
-      return; // no two are
+      return; // no two ranks are far apart
     for (const RankIdentity* r : timed) {
       std::size_t far = 0;
       const RankIdentity* other = nullptr;
@@ -439,7 +444,7 @@ private:
   static constexpr std::int64_t kMostRanks = 1 << 20;
   std::span<const RankIdentity> ranks_;
   const RunExpectation& expected_;
-  std::int64_t world_ = 0; ///< 0: no header says
+  std::int64_t world_ = 0; ///< 0: not in any header
   std::vector<RunProblem> out_;
   std::set<std::int64_t> explained_;
 };

@@ -1,4 +1,4 @@
-// A collective far below what its own kind and size reach otherwise.
+// Search for a collective with a bandwidth far below others of its kind and size.
 #pragma once
 
 #include "base/statistics.h"
@@ -18,34 +18,34 @@ struct TimedCollective;
 
 struct SlowCollective {
   std::string name, id;
-  double bus_gbps = 0, usual_gbps = 0; ///< its own; mean of the others
-  std::size_t others = 0;              ///< of its kind and size
-  std::size_t comparisons = 0;         ///< collectives that it was chosen from
-  FindingPlace place;                  ///< its kernel on its first rank
+  double bus_gbps = 0, usual_gbps = 0; ///< bandwidth of this collective; mean of the others
+  std::size_t others = 0;              ///< number of other collectives of its kind and size
+  std::size_t comparisons = 0;         ///< number of collectives that it was chosen from
+  FindingPlace place;                  ///< kernel on the first rank
 };
 
-/// Looks for a collective far below what its own kind and size reach otherwise.
+/// Finds a collective with a bandwidth far below others of its kind and size.
 class SlowCollectives {
 public:
-  /// One that synchronises. They come in the order of MatchResult.
+  /// Adds a synchronizing collective. Collectives must be added in the order of MatchResult.
   void add(const TimedCollective& t);
-  /// No other one of the process groups so far will come: their samples are given up.
+  /// Releases the samples of the process groups so far, which must be complete.
   void settle();
-  /// The slowest, when there is one below the interval in which one more of the others would be
-  /// expected (Student's t), of as many as were added.
+  /// Returns the slowest collective below the prediction interval of the others of its kind
+  /// (Student's t, corrected for the number of added collectives). Empty if no collective is below.
   [[nodiscard]] std::optional<SlowCollective> take();
 
 private:
   struct Kind {
     std::vector<double> bus_gbps;
-    std::size_t least_at = 0; ///< of them the first that is smallest
+    std::size_t least_at = 0; ///< index of the first smallest value
     double least = 0;
-    std::string id; ///< of that one
+    std::string id; ///< id of the collective with this value
     FindingPlace place;
     SampleStats others;
     void settle();
   };
-  /// Of a group, a name, a type and a number of elements.
+  /// The kinds by group, name, type and number of elements.
   std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, Kind> kinds_;
   std::vector<Kind*> open_;
   std::size_t added_ = 0;

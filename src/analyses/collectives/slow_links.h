@@ -1,5 +1,5 @@
-// Process groups whose collectives are slower than those of the other groups of their kind and
-// size: a slow link between their members.
+// Process groups with slower collectives than the other groups of their kind and size, which
+// indicates a slow link between their members.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -9,19 +9,19 @@
 
 namespace rankscope {
 
-/// A group against the others whose collectives have the same name, type and size, over as many
-/// members within a node or across nodes.
+/// A group compared with the other groups that have the same kind of collective: the same name,
+/// type, size, number of members and node span.
 struct SlowGroup {
   const SyncSummary* row = nullptr;
   double bus_gbps = 0;    ///< mean of the group's collectives
   double usual_gbps = 0;  ///< median of the other groups
-  std::size_t others = 0; ///< groups
+  std::size_t others = 0; ///< number of other groups
 
   [[nodiscard]] double percent_below() const { return (1 - bus_gbps / usual_gbps) * 100; }
 };
-/// Largest difference first; each group once, by its worst kind of collective. At least ten percent
-/// below the median of at least eight other groups, and beyond their scatter (test_ranks() of one
-/// sample for each group).
+/// Returns slow groups, largest difference first; each group once, with its worst kind of
+/// collective. A slow group is at least ten percent below the median of at least eight other
+/// groups, and beyond their scatter (test_ranks() with one sample per group).
 [[nodiscard]] std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows);
 
 } // namespace rankscope

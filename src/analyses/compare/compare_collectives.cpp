@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// A key's rows of both runs; none where a run has no such row.
+/// The rows of a key in both runs; nullptr if a run has no such row.
 template <class Key, class Row> struct CompareCollectivesPair {
   Key key;
   const Row* base = nullptr;
@@ -44,7 +44,8 @@ FigureChange figure(const P& pair, Of of, Better better = Better::kLower) {
   return {value(pair.base), value(pair.test), better};
 }
 
-/// Returns the samples if they belong to the row, that is if their number is the row's count.
+/// Returns the samples if they belong to the row: their number must be `count`. Else returns no
+/// samples.
 SampleStats samples_of(const SampleSet& samples, std::size_t count) {
   return samples.size() == count ? samples.stats() : SampleStats{};
 }
@@ -55,7 +56,8 @@ struct Synced {
   SampleStats latency, bus;
 };
 
-/// A bandwidth is a size over a latency.
+/// Returns the resolution of a bandwidth (a size divided by a latency), given the clock's
+/// resolution.
 double bandwidth_clock(const Synced& row, double clock_us) {
   const double latency_us = row.row->latency_us.mean;
   const double bus = row.row->bus_gbps.mean;
@@ -72,7 +74,7 @@ std::map<CollectiveKey, Synced> synced_of(const RunCollectives& run, double cloc
       row.latency = with_rounding(found->second.latency_us.stats(), clock_us);
       row.bus = with_rounding(found->second.bus_gbps.stats(), bandwidth_clock(row, clock_us));
     }
-    out.emplace(key, row); // the first row of a key
+    out.emplace(key, row); // keeps only the first row of a key
   }
   return out;
 }
@@ -119,7 +121,7 @@ struct Durations {
   double sum_us = 0;
   std::size_t count = 0;
   std::size_t rows = 0;
-  double only_mean_us = NAN; ///< as the one row says
+  double only_mean_us = NAN; ///< mean of the row, if there is only one
   SampleStats samples;
   [[nodiscard]] double mean_us() const {
     return rows == 1 ? only_mean_us : sum_us / static_cast<double>(count);
@@ -220,7 +222,7 @@ std::map<CollectiveKey, CollectiveSamples> collective_samples(const CollectiveFa
              t.first->in_nelems, t.match.pg}];
     const std::int64_t step = t.first->step;
     samples.latency_us.add(step, ns_to_us(t.latency_ns));
-    if (t.told_waits) // as its row of the summary
+    if (t.told_waits) // as in its summary row
       samples.start_skew_us.add(step, ns_to_us(s.start_skew_ns));
     samples.bus_gbps.add(step, t.bus_gbps);
   }

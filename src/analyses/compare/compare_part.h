@@ -23,7 +23,8 @@ struct ComparePart {
 
 inline constexpr std::uint32_t kComparePartVersion = 5;
 
-/// Returns a run of these parts, without its collectives: moves these to `collectives`.
+/// Returns a run of these parts. The collectives of the parts are moved to `collectives`, not to
+/// the run.
 [[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
                                        std::vector<RankCollectives>& collectives);
 

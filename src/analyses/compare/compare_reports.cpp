@@ -14,20 +14,20 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Which columns are keys, which get differences, which are left out.
+/// The roles of columns: keys, columns with differences, columns that are left out.
 struct Recipe {
   Names keys;
   Names diffs;
-  Names drop;         ///< in every report
-  Names drop_variant; ///< in all but the baseline
-  std::string sort;   ///< baseline column, largest first; empty: by key
+  Names drop;         ///< left out in every report
+  Names drop_variant; ///< left out in all reports except the baseline
+  std::string sort;   ///< baseline column to sort by, largest first; empty: sort by key
 };
 
 bool has(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Numbers by value, then texts by bytes, blanks last: pandas' order of an outer merge.
+/// Orders numbers by value, then texts by bytes, then blanks, as an outer merge of pandas does.
 int compare(const Value& a, const Value& b) {
   const auto rank = [](const Value& v) {
     return v.is_null() ? 2 : v.kind == CellKind::kText ? 1 : 0;
@@ -53,7 +53,8 @@ struct KeyLess {
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 using Match = std::vector<std::size_t>; ///< row in each report, or kAbsent
 
-/// Rows that belong together, keys ascending. `multiply`: every combination, as pandas merges.
+/// Returns the rows that belong together, with ascending keys. `multiply`: every combination of
+/// rows, as in a pandas merge.
 std::vector<Match> match_rows(const std::vector<const Table*>& tables, const Names& keys,
                               bool multiply) {
   std::map<std::vector<Value>, std::vector<std::vector<std::size_t>>, KeyLess> groups;
@@ -115,7 +116,7 @@ public:
       });
   }
 
-  /// All reports side by side.
+  /// Returns a table with all reports side by side.
   [[nodiscard]] Table full(const std::string& name) const {
     std::vector<std::size_t> all;
     for (std::size_t t = 0; t < tables_.size(); ++t)
@@ -123,7 +124,8 @@ public:
     return build(name, all, matches_, false);
   }
 
-  /// Rows in the baseline and in variant t, in the baseline only, in the variant only.
+  /// Adds three tables: rows in both the baseline and variant t, rows in the baseline only, rows in
+  /// the variant only.
   void split(const std::string& sheet, std::size_t t, std::vector<Table>& out) const {
     std::vector<Match> both;
     std::vector<Match> base;
@@ -154,7 +156,7 @@ public:
   }
 
 private:
-  /// A column of a report that is neither key nor left out.
+  /// A column of a report that is neither a key nor left out.
   struct Other {
     std::size_t report;
     const Column* column;
@@ -171,9 +173,9 @@ private:
     return out;
   }
 
-  /// Returns whether report `t` omits a column: a cumulative sum, which does not fit the baseline's
-  /// row order, or with `split` (all reports of `which` have all rows) a `_first` column that an
-  /// earlier report of `which` has.
+  /// Returns whether report `t` omits a column. It omits cumulative sums, which do not fit the
+  /// baseline's row order. With `split` (all reports of `which` have all rows), it also omits a
+  /// `_first` column that an earlier report of `which` has.
   [[nodiscard]] bool told_before(const std::vector<std::size_t>& which, std::size_t t,
                                  std::string_view name, bool split) const {
     if (name.starts_with("Cumulative ") || name.ends_with("_cum_pct"))
@@ -184,7 +186,7 @@ private:
                [&](std::size_t before) { return tables_[before]->column(name).has_value(); });
   }
 
-  /// The reports that differences are shown for.
+  /// Returns the reports that differences are shown for.
   [[nodiscard]] static std::vector<std::size_t> variants(const std::vector<std::size_t>& which) {
     return which[0] == 0 ? std::vector<std::size_t>(which.begin() + 1, which.end())
                          : std::vector<std::size_t>{};
@@ -210,7 +212,7 @@ private:
     return out;
   }
 
-  /// Shown on demand only.
+  /// Returns whether a column is shown on demand only.
   static bool is_detail(std::string_view name) {
     static constexpr std::string_view kEnds[] = {"median",
                                                  "std",
@@ -276,7 +278,7 @@ private:
   std::vector<Match> matches_;
 };
 
-/// Columns that every table has, out of `names`.
+/// Returns the columns in `names` that every table has.
 Names common(const std::vector<const Table*>& tables, const Names& names) {
   Names out;
   for (const std::string& name : names)
@@ -296,7 +298,7 @@ Recipe kernel_summary_recipe(const std::vector<const Table*>& tables, bool compa
              {d + "_min", d + "_max", "Parent op category"},
              {},
              d + "_sum"};
-    if (!compat) // one kernel runs under several operators: those rows are not alike
+    if (!compat) // a kernel may run under several operators, with one row for each
       for (const std::string& k : common(tables, {"Parent cpu_op"}))
         r.keys.push_back(k);
     return r;
@@ -347,7 +349,7 @@ Recipe ops_summary_recipe(const std::vector<const Table*>& tables, bool compat) 
            {"total_direct_kernel_time_sum"},
            {kCumulative},
            "total_direct_kernel_time_ms"};
-  if (!compat) // one operator has a row for each of them
+  if (!compat) // an operator has a row for each value of these columns
     for (const std::string& k : common(tables, {"is_recompute", "parent_module"}))
       r.keys.push_back(k);
   return r;
@@ -365,7 +367,7 @@ Recipe ops_all_recipe(const std::vector<const Table*>& tables) {
   return r;
 }
 
-/// Compares sheet by sheet, into one report.
+/// Compares the reports sheet by sheet, into one report.
 class Comparer {
 public:
   Comparer(const std::vector<Report>& reports, const std::vector<std::string>& tags,
@@ -375,8 +377,8 @@ public:
     out_.title = "comparison";
   }
 
-  /// The sheets of a group, as far as every report has them. Errors: kUsage when the group was
-  /// asked for and no sheet of it is in all reports.
+  /// Compares the sheets of a group that every report has. Errors: kUsage if the group was
+  /// requested and no sheet of the group is in all reports.
   template <class RecipeOf>
   Result<void> group(const char* name,
                      const std::vector<std::pair<const char*, const char*>>& sheets,
@@ -406,7 +408,8 @@ public:
   }
 
 private:
-  /// The sheet of each report; none, with a warning, unless all have it.
+  /// Returns the sheet of each report. If a report lacks the sheet, the result is empty, with a
+  /// warning if the baseline has the sheet.
   std::vector<const Table*> tables_of(const std::string& sheet) {
     std::vector<const Table*> tables;
     for (const Report& r : reports_)

@@ -11,18 +11,19 @@
 namespace rankscope {
 
 struct CompareReportsOptions {
-  /// gpu_timeline, ops_summary, kernel_summary, ops_all, roofline; "all" or empty = all of them.
+  /// The sheets to compare: gpu_timeline, ops_summary, kernel_summary, ops_all, roofline; "all" or
+  /// empty = all of them.
   std::set<std::string> sheets;
-  /// The reference's behaviour: rows of one key multiply (every baseline row with every variant
-  /// row), and with "all" a missing ops_summary or kernel_summary is an error.
+  /// Reproduces the reference: every baseline row of a key is combined with every variant row of
+  /// this key. With "all", a missing ops_summary or kernel_summary is an error.
   bool compat_tracelens = false;
 };
 
-/// reports[0] is the baseline; `tags` are their distinct names. Columns: keys, then
-/// `<column>__<tag>_diff` = variant - baseline and `_pct` = 100 * diff / baseline (blank when the
-/// baseline is 0 or absent), then `<tag>::<column>`. Without compat the k-th row of a key meets the
-/// k-th row of that key, and `present_in` names the reports that have the row.
-/// Errors: kUsage for tags that clash or a sheet that no report has.
+/// Compares reports[0], the baseline, with the other reports; `tags` are their distinct names.
+/// Columns: keys, then `<column>__<tag>_diff` = variant - baseline and `_pct` = 100 * diff /
+/// baseline (blank when the baseline is 0 or absent), then `<tag>::<column>`. Without compat, the
+/// k-th rows of a key in all reports are matched, and `present_in` names the reports that have the
+/// row. Errors: kUsage for tags that clash or a sheet that no report has.
 Result<Report> compare_reports(const std::vector<Report>& reports,
                                const std::vector<std::string>& tags,
                                const CompareReportsOptions& options);

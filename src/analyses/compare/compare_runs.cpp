@@ -37,7 +37,7 @@ double average(const std::vector<double>& values, bool geomean) {
   return n == 0 ? 0.0 : geomean ? std::exp(sum / n) : sum / n;
 }
 
-/// Over the ranks that have the row.
+/// Returns the mean over the ranks that have the row.
 Entry mean(const ComparedRun& run, TimeKind kind, bool geomean = false) {
   std::vector<double> ms;
   std::vector<double> percent;
@@ -59,7 +59,7 @@ std::vector<double> samples(const RankTimeline& side, TimeKind kind) {
   return out;
 }
 
-/// One value per step that all ranks of the run have: the mean over ranks.
+/// Returns the mean over ranks for each step that all ranks of the run have.
 std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   std::map<std::int64_t, std::pair<double, std::size_t>> steps;
   for (const auto& [rank, side] : run.ranks)
@@ -75,8 +75,8 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   return out;
 }
 
-/// The correlation of successive steps, pooled over the ranks of both runs, with the standard error
-/// of two runs whose ranks share their noise.
+/// Returns the correlation of successive steps, pooled over the ranks of both runs. The standard
+/// error is that of two runs whose ranks share their noise.
 double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKind kind) {
   std::vector<StepSeries> series;
   double steps = 0;
@@ -106,7 +106,7 @@ std::int64_t clock_of(const ComparedRun& run) {
   return known ? kMicrosecond : 1;
 }
 
-/// The rows of one sheet: they are judged together.
+/// The rows of one sheet, which are judged together.
 class CompareRunsRows {
 public:
   void add(std::optional<std::int64_t> rank, TimeKind kind, const Entry& base, const Entry& test,
@@ -129,7 +129,7 @@ public:
     }
     std::map<TimeKind, std::vector<SampleStats*>> of_kind;
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (rows_[i].rank) // two sides of one row would lend degrees that they do not have
+      if (rows_[i].rank) // rows of means would gain degrees of freedom that they do not have
         for (SampleStats* s : {&measured_[i].base_samples, &measured_[i].test_samples})
           of_kind[rows_[i].kind].push_back(s);
     for (const auto& [kind, samples] : of_kind)
@@ -172,7 +172,7 @@ std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs) {
 }
 
 JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
-  // the larger of two: of more kinds the largest would be far above 0 by chance
+  // the larger of two kinds: with more kinds, the largest would be far above 0 by chance
   for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation})
     rule.step_correlation = std::max(rule.step_correlation, step_dependence(base, test, kind));
   rule.clock_ns = std::min(clock_of(base), clock_of(test));

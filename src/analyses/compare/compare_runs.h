@@ -26,15 +26,16 @@ struct TimelineChange {
   std::optional<std::int64_t> rank; ///< empty: means over the ranks of each run
   TimeKind kind = TimeKind::kTotal;
   FigureChange ms;
-  FigureChange percent; ///< of total_time
+  FigureChange percent; ///< percentage of total_time
   Judgement judgement;  ///< samples: profiler steps
 };
 
-/// By name of the kind; by_rank by rank before that. Includes rows of one run only.
+/// Changes sorted by name of the kind; `by_rank` is sorted by rank first. Includes rows that only
+/// one run has.
 struct TimelineComparison {
   std::vector<TimelineChange> mean, by_rank;
 };
-/// `rule` with the correlation of both runs' steps and the resolution of their clocks.
+/// Returns `rule` with the correlation of both runs' steps and the resolution of their clocks.
 [[nodiscard]] JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test,
                                      JudgeRule rule);
 [[nodiscard]] TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun& test,
@@ -43,19 +44,20 @@ struct TimelineComparison {
 struct CollectiveChange {
   CollectiveKey key;
   FigureChange latency_us, algo_gbps, bus_gbps, total_ms, count;
-  Judgement judgement; ///< of the latency; samples: profiler steps
-  Judgement bandwidth; ///< of both bandwidths, which differ by a constant factor
+  Judgement judgement; ///< judges the latency; samples: profiler steps
+  Judgement bandwidth; ///< judges both bandwidths, which differ by a constant factor
 };
 
-/// Durations on one rank and stream, for all splits; they include the wait for later ranks.
+/// Durations of collectives on one rank and stream, over all splits. They include the wait for
+/// later ranks.
 struct RankCollectiveChange {
   std::int64_t rank = 0, stream = 0;
   CollectiveKey key;
   FigureChange mean_us, sum_us, count;
-  Judgement judgement; ///< of the mean; samples: profiler steps
+  Judgement judgement; ///< judges the mean; samples: profiler steps
 };
 
-/// By key; both empty when neither run has collectives.
+/// Changes sorted by key; both lists are empty if neither run has collectives.
 struct CollectiveComparison {
   std::vector<CollectiveChange> all_ranks;
   std::vector<RankCollectiveChange> by_rank;
@@ -65,10 +67,11 @@ compare_collectives(const ComparedRun& base, const ComparedRun& test, const Judg
 
 /// A metric of the dashboard for one test.
 struct DashboardCell {
-  std::optional<double> base;               ///< over the data that the baseline and this test share
-  std::optional<double> value, improvement; ///< of the complete runs
+  std::optional<double> base; ///< value over the data that the baseline and this test share
+  std::optional<double> value, improvement; ///< values of the complete runs
   Judgement judgement;
-  /// Returns the change that is shown with the interval: that of the samples, else of the runs.
+  /// Returns the change that is shown with the interval: the change of the samples, else of the
+  /// runs.
   [[nodiscard]] std::optional<double> estimate() const {
     return judgement.change ? judgement.change : improvement;
   }
@@ -77,34 +80,34 @@ struct DashboardCell {
 struct DashboardRow {
   std::string metric; ///< "GPU_total_time", "NCCL_comm_latency", ...
   const char* unit = "";
-  std::optional<TimeKind> kind;                    ///< of the GPU's rows
-  std::optional<double> base;                      ///< empty where it differs between tests
+  std::optional<TimeKind> kind;                    ///< only in rows of GPU times
+  std::optional<double> base;                      ///< empty if it differs between tests
   std::vector<std::optional<DashboardCell>> tests; ///< empty: that comparison lacks the metric
 };
 
-/// Key metrics: the GPU's by name, then those of the collectives that both runs have (name, type,
-/// elements, group), weighted by the baseline's counts (bandwidths: by its time).
+/// Key metrics: GPU times by name, then metrics of the collectives that both runs have (name, type,
+/// elements, group). The latter are weighted by the baseline's counts (bandwidths: by its time).
 struct Dashboard {
   std::vector<DashboardRow> rows;
   std::size_t gpu_rows = 0;
 };
 
-/// The names of all rows that a dashboard can have.
+/// Returns the names of all rows that a dashboard can have.
 [[nodiscard]] std::vector<std::string> dashboard_metrics();
 
-/// Whether two runs do the same work.
+/// Evidence on whether two runs do the same work.
 struct Comparability {
   std::optional<WorkloadOverlap> operators; ///< empty: a run has no operators with time
   WorkDifference work;
 };
 
-/// A baseline against its tests.
+/// A baseline compared with its tests.
 struct Comparison {
   ComparedRun base;
   std::vector<ComparedRun> tests;
-  JudgeRule rule;                                ///< as requested
-  std::vector<JudgeRule> rules;                  ///< adapted to the steps of both runs; per test
-  std::vector<TimelineComparison> timelines;     ///< one per test
+  JudgeRule rule;                            ///< as requested
+  std::vector<JudgeRule> rules;              ///< one per test, adapted to the steps of both runs
+  std::vector<TimelineComparison> timelines; ///< one per test
   std::vector<CollectiveComparison> collectives; ///< one per test
   std::vector<WhatChanged> changes;              ///< one per test
   std::vector<Comparability> comparability;      ///< one per test
@@ -120,13 +123,13 @@ struct TimelineSummaryRow {
   double mean_ms = 0, mean_percent = 0;
   std::size_t ranks = 0;
   double min_ms = 0, max_ms = 0;
-  std::int64_t slowest_rank = 0; ///< the first of equals
+  std::int64_t slowest_rank = 0; ///< the first rank with the maximum
 };
-/// Returns the rows by name of the kind. Geometric means leave zeros out: replacing them by a tiny
-/// number would pull the mean to nearly 0.
+/// Returns the rows by name of the kind. Geometric means leave zeros out, since a tiny number
+/// instead would pull the mean to nearly 0.
 [[nodiscard]] std::vector<TimelineSummaryRow> timeline_summary(const ComparedRun& run,
                                                                bool geomean);
-/// The kinds of time that one of the runs has, by name.
+/// Returns the kinds of time that any of the runs has, sorted by name.
 [[nodiscard]] std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs);
 
 } // namespace rankscope

@@ -12,11 +12,11 @@ namespace {
 using enum CellKind;
 constexpr ColumnStyle kDelta{.delta = true};
 constexpr ColumnStyle kStatus{.status = true};
-/// How the intervals of rows that are judged together are made.
+/// The method for the intervals of rows that are judged together.
 constexpr const char* kJointInterval = "Welch, 95 % with Bonferroni's correction";
 constexpr const char* kBetterHelp = "percent of the baseline; positive is better";
 
-/// Texts of the verdicts, by enumerator.
+/// Returns the texts of the verdicts, by enumerator.
 std::array<std::string, kVerdicts> verdict_texts(const std::string& base, const std::string& test) {
   std::array<std::string, kVerdicts> out;
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -31,12 +31,13 @@ std::function<Value(const Row&)> status_of(const std::string& base, const std::s
   };
 }
 
-/// Adds LABEL_x, LABEL_x, diff_x, percent_change_x (if one sign is better) and ratio_x of a metric.
+/// Adds the columns LABEL_x (one per run), diff_x, percent_change_x (if one sign is better) and
+/// ratio_x of a metric.
 template <class Row>
 void add_figure(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
                 FigureChange Row::*figure, const ComparedRun& base, const ComparedRun& test,
                 bool judged = true) {
-  // a percentage has no time unit: remove ours; documented labels keep theirs
+  // a percentage has no time unit, so our unit is removed; documented labels are unchanged
   const std::string bare = label.ends_with(" (us)") ? label.substr(0, label.size() - 5) : label;
   schema.add({"base_" + id, base.label + "_" + label, unit,
               [figure](const Row& r) { return (r.*figure).base; }});
@@ -119,7 +120,7 @@ std::string rule_note(const char* rows, const char* samples, const JudgeRule& ru
   return out;
 }
 
-/// "6 / 6"; with "assumed" when the noise is; empty without samples.
+/// Returns "6 / 6", with "assumed" if the noise is assumed; empty without samples.
 std::string samples_text(const Judgement& j) {
   if (j.samples_base + j.samples_test == 0)
     return j.assumed ? "assumed" : "";
@@ -263,7 +264,7 @@ Table dashboard_table(const Comparison& comparison) {
                 &R::base,
                 "means over ranks; collectives weighted by the baseline's counts",
                 {.decimals = 2}}});
-  // texts that a cell shows live here until the table is made
+  // owns the texts of the cells until the table is made
   std::vector<std::vector<std::string>> samples(comparison.tests.size());
   constexpr std::size_t kPerTest = 7;
   for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
@@ -323,7 +324,7 @@ Table dashboard_table(const Comparison& comparison) {
     change.value_columns.push_back(4 + kPerTest * i);
   }
   out.charts = {times, std::move(change)};
-  // of the collectives one chart for each unit
+  // the collectives have one chart for each unit
   const std::vector<DashboardRow>& rows = comparison.dashboard.rows;
   for (std::size_t first = gpu, last = gpu; first < rows.size(); first = last) {
     while (last < rows.size() && rows[last].unit == rows[first].unit)

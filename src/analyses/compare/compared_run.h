@@ -20,10 +20,10 @@ namespace rankscope {
 
 struct KindTime {
   std::int64_t time_ns = 0;
-  double percent = 0; ///< of total_time; NaN if a report lacks it
+  double percent = 0; ///< percentage of total_time; NaN if a report lacks it
 };
 
-/// One rank.
+/// The GPU times of one rank.
 struct RankTimeline {
   std::map<TimeKind, KindTime> kinds;
   /// Nanoseconds by kind and number of the profiler step; empty without steps.
@@ -42,8 +42,8 @@ struct CollectiveKey {
   return {s.name, s.dtype, s.in_nelems, s.group};
 }
 
-/// Samples of one metric of collectives. A sample is the mean of the values of one profiler step:
-/// values of one step share its link, clocks and late rank and are not independent.
+/// Samples of one metric of collectives. A sample is the mean of the values of one profiler step.
+/// Values of one step are not independent: they share a link, clocks and the late rank.
 class SampleSet {
 public:
   struct StepSum {
@@ -53,14 +53,15 @@ public:
   };
 
   SampleSet() = default;
-  /// One value for each of the steps 0, 1, 2, ...
+  /// Adds one value for each of the steps 0, 1, 2, ...
   SampleSet(std::initializer_list<double> values) {
     for (const double value : values)
       add(static_cast<std::int64_t>(steps_.size()), value);
   }
   explicit SampleSet(std::map<std::int64_t, StepSum> steps) : steps_(std::move(steps)) {}
 
-  /// `step` < 0: before the first step, or the trace has no steps. NaN (unknown) is skipped.
+  /// Adds a value. `step` < 0: before the first step, or the trace has no steps. NaN (unknown) is
+  /// skipped.
   void add(std::int64_t step, double value);
   void add(const SampleSet& more);
   /// Returns the number of single values.
@@ -68,19 +69,20 @@ public:
   /// Returns statistics of the steps' means; without steps all values are one sample. Values before
   /// the first step are not a sample.
   [[nodiscard]] SampleStats stats() const;
-  /// The samples of stats(), in the order of the steps.
+  /// Returns the samples of stats(), in the order of the steps.
   [[nodiscard]] std::vector<double> means() const;
-  /// By step, those before the first one under -1.
+  /// Returns the sums by step; values before the first step have the key -1.
   [[nodiscard]] const std::map<std::int64_t, StepSum>& steps() const { return steps_; }
 
 private:
   std::map<std::int64_t, StepSum> steps_;
 };
 
-/// Samples per collective; skew and bandwidth of an incomplete one are unknown.
+/// Samples per collective. Skew and bandwidth of an incomplete collective are unknown.
 struct CollectiveSamples {
   SampleSet latency_us, start_skew_us, bus_gbps;
-  /// Returns whether the samples belong to a row of the summary: their number is its count.
+  /// Returns whether the samples belong to a row of the summary: the number of samples is the row's
+  /// count.
   [[nodiscard]] bool belong_to(const SyncSummary& row) const {
     return latency_us.size() == row.count;
   }
@@ -100,15 +102,15 @@ struct RankCollectiveKey {
   }
 };
 
-/// Whether the skews are measured on one clock.
+/// The state of the clocks that the skews were measured on.
 enum class ClockState : std::uint8_t { kUnknown, kRaw, kAligned };
 
 struct RunCollectives {
   std::vector<SyncSummary> summary;
   std::vector<RankSummary> rank_summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
-  std::map<RankCollectiveKey, SampleSet> rank_dur_us;                     ///< of single kernels
-  std::vector<std::string> agg_metrics = CollectiveOptions{}.agg_metrics; ///< that `summary` has
+  std::map<RankCollectiveKey, SampleSet> rank_dur_us; ///< durations of single kernels
+  std::vector<std::string> agg_metrics = CollectiveOptions{}.agg_metrics; ///< metrics in `summary`
   std::vector<std::string> notes;           ///< shown under the summary (units of the bandwidths)
   ClockState clocks = ClockState::kUnknown; ///< kUnknown: no collectives
 };
@@ -119,12 +121,12 @@ struct ComparedRun {
   std::map<std::int64_t, RankTimeline> ranks;
   RunCollectives collectives;
   OperatorTimes operators; ///< all ranks together; empty when unknown
-  StepWork work;           ///< of all ranks; ranks = 0 when unknown (reports do not have it)
+  StepWork work; ///< work of all ranks; ranks = 0 when unknown (reports do not contain it)
 };
 
-/// Of one rank's facts; without step_ns when the trace has no steps.
+/// Returns the GPU times of one rank; step_ns is empty if the trace has no steps.
 [[nodiscard]] RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options);
-/// Nanoseconds of operators that ran on the GPU.
+/// Returns the nanoseconds that operators ran on the GPU.
 [[nodiscard]] OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options);
 [[nodiscard]] std::map<CollectiveKey, CollectiveSamples>
 collective_samples(const CollectiveFacts& facts);

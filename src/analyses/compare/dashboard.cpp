@@ -48,7 +48,7 @@ public:
   MixSum(Stats SyncSummary::*stats, SampleSet CollectiveSamples::*samples)
       : stats_(stats), samples_(samples) {}
 
-  /// Leaves a collective out of both sides if one side does not know its value.
+  /// Adds a collective; ignores collectives with an unknown value on one side.
   void add(const CommonRow& row, double weight) {
     Term term{weight, (row.base->*stats_).mean, (row.test->*stats_).mean, {}, {}, row.base->group};
     if (std::isnan(term.base) || std::isnan(term.test))
@@ -60,7 +60,7 @@ public:
     terms_.push_back(std::move(term));
   }
 
-  /// Divides by the weights, which makes the sum a mean.
+  /// Divides the weights by their sum, which makes the weighted sum a mean.
   void divide() {
     double weights = 0;
     for (const Term& t : terms_)
@@ -83,8 +83,8 @@ public:
   }
 
   /// Returns the variance of the sum between runs, from the scatter of the groups' relative
-  /// changes; 0 for one group. Which rank is late, and by how much, varies from run to run and
-  /// affects all collectives of a group; the samples of one run do not show this.
+  /// changes; 0 for one group. The late rank and its delay vary from run to run and affect all
+  /// collectives of a group. The samples of one run do not show this.
   [[nodiscard]] double between_groups() const {
     struct Group {
       double base = 0, difference = 0;
@@ -116,7 +116,7 @@ private:
   /// Returns the sum in each step, since collectives of one step are not independent samples. A
   /// collective missing in a step counts with its mean. Empty if a collective has no steps.
   [[nodiscard]] SampleStats step_sums(SampleSet Term::*set) const {
-    std::map<std::int64_t, double> sums; // by step, deviations from the mean
+    std::map<std::int64_t, double> sums; // by step: deviation from the mean
     double all = 0;
     for (const Term& t : terms_) {
       const std::map<std::int64_t, SampleSet::StepSum>& steps = (t.*set).steps();
@@ -140,14 +140,15 @@ private:
   std::vector<Term> terms_;
 };
 
-/// The metrics of the mix, of the same order as kFigures.
+/// Returns the metrics of the mix, in the order of kDashboardFigures.
 std::vector<Measured> mix_of(const RunCollectives& base, const RunCollectives& test,
                              std::int64_t clock_ns) {
   using S = SyncSummary;
   using C = CollectiveSamples;
   MixSum latency_ms(&S::latency_us, &C::latency_us);    // with the baseline's counts as weights
   MixSum bus_gbps(&S::bus_gbps, &C::bus_gbps);          // with the baseline's time as weights
-  MixSum skew_us(&S::start_skew_us, &C::start_skew_us); // with counts; none of unlike clocks
+  MixSum skew_us(&S::start_skew_us, &C::start_skew_us); // with counts as weights; empty if clocks
+                                                        // differ
   for (const CommonRow& row : common_rows(base, test)) {
     latency_ms.add(row, row.count() / 1e3);
     if (const double us = row.base->latency_us.mean; !std::isnan(us))
@@ -212,7 +213,7 @@ DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
   return row;
 }
 
-/// `mixes` and `rules`: one for each test.
+/// Returns the row of a metric. `mixes` and `rules`: one for each test.
 std::optional<DashboardRow> row_of(std::size_t figure,
                                    const std::vector<std::vector<Measured>>& mixes,
                                    const std::vector<JudgeRule>& rules) {

@@ -24,7 +24,7 @@ bool has_steps(const ComparedRun& run) {
                      [](const auto& rank) { return !rank.second.step_ns.empty(); });
 }
 
-/// Milliseconds, mean over the ranks that have the kind.
+/// Returns the time in milliseconds, as a mean over the ranks that have the kind.
 std::optional<double> gpu_time(const ComparedRun& run, TimeKind kind, bool per_step) {
   double sum = 0;
   double ranks = 0;
@@ -50,7 +50,7 @@ std::optional<double> gpu_time(const ComparedRun& run, TimeKind kind, bool per_s
 
 using Summaries = std::map<CollectiveKey, const SyncSummary*>;
 
-/// The collectives of each run that more than half of the runs have.
+/// Returns, for each run, its collectives that more than half of the runs have.
 std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) {
   std::vector<Summaries> out;
   std::map<CollectiveKey, std::size_t> known;
@@ -66,7 +66,7 @@ std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) 
 }
 
 /// Returns the weighted mean of a metric over the collectives; with `mean` = false the weighted
-/// sum. Empty for a run that lacks one of them.
+/// sum. Empty if the run lacks one of the collectives.
 std::optional<double> weighted(const Summaries& run, const Summaries& weighers,
                                Stats SyncSummary::*figure, bool by_time, bool mean) {
   double sum = 0;
@@ -88,7 +88,7 @@ std::optional<double> weighted(const Summaries& run, const Summaries& weighers,
   return mean ? sum / weights : sum / 1e3; // us to ms
 }
 
-/// How the clocks of most runs are; with equal numbers, of the first one.
+/// Returns the clock state of most runs; on a tie, the state of the first run.
 ClockState most_clocks(const std::vector<ComparedRun>& runs) {
   std::size_t as_first = 0;
   const ClockState first = runs.front().collectives.clocks;
@@ -101,7 +101,7 @@ ClockState most_clocks(const std::vector<ComparedRun>& runs) {
       ->collectives.clocks;
 }
 
-/// The runs that lack metrics.
+/// Returns the runs that lack metrics.
 std::vector<MissingMetrics> missing_metrics(const std::vector<ComparedRun>& runs,
                                             const History& history,
                                             const std::vector<Summaries>& common,
@@ -129,7 +129,7 @@ void add_metric(History& out, MetricHistory metric) {
 /// Finds the changes of a metric; `alpha` is its share of the error rate.
 void judge(MetricHistory& metric, double alpha) {
   std::vector<double> values;
-  std::vector<std::size_t> runs; // of the values
+  std::vector<std::size_t> runs; // the run of each value
   for (std::size_t r = 0; r < metric.values.size(); ++r)
     if (metric.values[r] && std::isfinite(*metric.values[r])) {
       values.push_back(*metric.values[r]);
@@ -303,7 +303,7 @@ History history_of(const std::vector<ComparedRun>& runs) {
   }
   const std::vector<Summaries> common = common_collectives(runs);
   const Summaries& all =
-      *std::max_element(common.begin(), common.end(), // the first of those with the most
+      *std::max_element(common.begin(), common.end(), // the first run with the most collectives
                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
   const ClockState clocks = most_clocks(runs);
   const auto add = [&](const char* name, const char* unit, Stats SyncSummary::*figure,

@@ -34,7 +34,7 @@ double variance_of(const SampleStats& base, const SampleStats& test) {
   return base.variance / static_cast<double>(base.n) + test.variance / static_cast<double>(test.n);
 }
 
-/// The interval with a known variance: the normal distribution's.
+/// Returns the interval for a known variance, from the normal distribution.
 MeanDifference known_variance(const SampleStats& base, const SampleStats& test, double alpha) {
   constexpr double kManyDegrees = 1e6;
   return {test.mean - base.mean,
@@ -143,13 +143,12 @@ Judgement judge_row(const Measured& row, const JudgeRule& rule, std::size_t rows
   MeanDifference interval = *difference_of(base, test, rule, rows, out.assumed);
   if (const double within = variance_of(base, test); within > 0 && !out.assumed)
     interval.half_width *= std::sqrt(1 + row.between_runs / within);
-  if (base.mean == 0) // no steps of the baseline have it, though the run does
+  if (base.mean == 0) // the steps of the baseline are 0, though the run is not
     return out;
   const double sign = row.better == Better::kHigher ? 1 : -1;
   const double half = interval.half_width / std::fabs(base.mean) * 100;
   const double change = sign * interval.difference / std::fabs(base.mean) * 100;
-  if (!std::isfinite(change) ||
-      !std::isfinite(half)) // of a damaged saved baseline, or beyond doubles
+  if (!std::isfinite(change) || !std::isfinite(half)) // from a damaged saved baseline, or too large
     return out;
   out.change = change;
   out.low = *out.change - half;

@@ -1,5 +1,6 @@
-// Whether a difference is significant: the interval of the samples' difference, corrected for the
-// rows that are judged together, and a threshold (docs/reference/compare-rules.md 2).
+// Rules that decide whether a difference is significant: the interval of the samples' difference,
+// corrected for the rows that are judged together, and a threshold (docs/reference/compare-rules.md
+// 2).
 #pragma once
 
 #include "base/statistics.h"
@@ -24,12 +25,13 @@ enum class Verdict : std::uint8_t {
   kUnknown
 };
 inline constexpr std::size_t kVerdicts = 7;
-/// "Better", "Worse", "Similar", "New", "only in" (both), "Not judged".
+/// Returns "Better", "Worse", "Similar", "New", "only in" (both) or "Not judged".
 [[nodiscard]] std::string_view verdict_name(Verdict verdict);
 
 struct JudgeRule {
   double threshold_percent = 1; ///< smaller changes are Similar
-  /// Standard deviation of one sample, percent of its value, used if there is only one sample.
+  /// Standard deviation of a sample in percent of the sample's value; used if there is only one
+  /// sample.
   std::optional<double> assumed_noise_percent;
   /// Lag-1 correlation of the runs' steps, 0 or more: widens every interval.
   double step_correlation = 0;
@@ -42,44 +44,48 @@ struct JudgeRule {
 struct Judgement {
   Verdict verdict = Verdict::kUnknown;
   std::size_t samples_base = 0, samples_test = 0;
-  std::optional<double> change;    ///< of the means of the samples
-  std::optional<double> low, high; ///< interval of `change`; together with the other rows' 95 %
+  std::optional<double> change;    ///< change of the samples' means
+  std::optional<double> low, high; ///< interval of `change`; 95 % confidence together with the
+                                   ///< other rows
   bool assumed = false;            ///< the interval comes from the assumed noise, not from data
 };
 
 /// Returns whether the samples (equally many per side) and the complete trace (`improvement`, in
-/// percent) change in opposite directions: then there is no clear answer.
+/// percent) change in opposite directions. There is then no clear answer.
 [[nodiscard]] bool goes_both_ways(const Judgement& j, double improvement);
 
 /// Returns whether the interval excludes 0, but the change is not beyond the threshold.
 [[nodiscard]] bool below_threshold(const Judgement& j, double improvement);
-/// "2.88 % worse (95 % CI 2.78 to 2.99 %)": the signs are those of the word. Only with a change.
+/// Returns "2.88 % worse (95 % CI 2.78 to 2.99 %)": the signs agree with the word. Requires a
+/// change.
 [[nodiscard]] std::string change_text(const Judgement& j);
 
-/// A metric of both sides as tables show it (empty where a side lacks it), and its samples.
+/// A metric of both sides as shown in tables (empty if a side lacks the metric), and the samples.
 struct Measured {
   std::optional<double> base, test;
   SampleStats base_samples, test_samples;
   Better better = Better::kLower;
-  /// Variance of the difference beyond what the samples of one run show; the unit's square.
+  /// Variance of the difference beyond the variance of one run's samples, in the square of the
+  /// unit.
   double between_runs = 0;
 };
 
-/// Returns the variance of the changes of one metric on several ranks around their median: median
-/// absolute deviation, with the factors for few values of Croux and Rousseeuw (1992). So one rank
-/// that changes differently counts as an effect, not as noise. It includes the samples' noise: with
-/// few ranks the rest is not known well enough to subtract that. 0 for fewer than two changes.
+/// Returns the variance of the changes of one metric on several ranks around their median. It is
+/// computed from the median absolute deviation, with the factors for few values of Croux and
+/// Rousseeuw (1992). So one rank that changes differently counts as an effect, not as noise. The
+/// result includes the samples' noise, because a few ranks are not enough to separate that noise. 0
+/// for fewer than two changes.
 [[nodiscard]] double scatter_of(std::vector<double> changes);
 /// Sets `between_runs` of these rows, one metric on several ranks, to their scatter_of(). Times
-/// that include the wait for other ranks need it: which rank waits for which varies from run to run
-/// (placement, GPU speeds), which the samples of one run do not show.
+/// that include the wait for other ranks need this. Which rank waits for which varies from run to
+/// run (placement, GPU speeds); the samples of one run do not show this.
 void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& of_one_thing);
 
 /// Returns the verdicts of the metrics of one table. Better and Worse require an interval (Welch)
-/// of the difference of the samples' means that excludes 0, with the error rate of 5 % shared among
-/// the rows that can be judged (Bonferroni). The change of the means must also exceed the threshold
-/// and have the sign of the metric's change. With one sample (or zero: then the metric is the
-/// sample) on a side: kUnknown, or the same rule with the assumed noise and the normal
+/// of the difference of the samples' means that excludes 0. The rows that can be judged share the
+/// error rate of 5 % (Bonferroni). The change of the means must also exceed the threshold and have
+/// the sign of the metric's change. With one sample on a side (or zero; the metric is then the
+/// sample), the verdict is kUnknown, or follows the same rule with the assumed noise and the normal
 /// distribution. kNew: only the base is 0. Both 0: Similar.
 [[nodiscard]] std::vector<Judgement> judge_all(std::span<const Measured> rows,
                                                const JudgeRule& rule);
@@ -89,10 +95,10 @@ void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& o
 /// Returns the result of judge_all() for one of `rows` rows that are judged together.
 [[nodiscard]] Judgement judge_row(const Measured& row, const JudgeRule& rule, std::size_t rows);
 
-/// Returns the interval of the difference of two means at the level of `rows` that are judged
-/// together: Welch's of the samples, with fewer degrees and more variance where steps depend on
-/// each other; else with the rule's assumed noise (`assumed` is set then). Empty if there are too
-/// few samples and no assumed noise.
+/// Returns the interval of the difference of two means, at the level for `rows` rows that are
+/// judged together. It is Welch's interval, with fewer degrees of freedom and more variance if the
+/// steps depend on each other. With too few samples, it comes from the rule's assumed noise and
+/// `assumed` is set. Empty if there is no assumed noise either.
 [[nodiscard]] std::optional<MeanDifference> difference_of(const SampleStats& base,
                                                           const SampleStats& test,
                                                           const JudgeRule& rule, std::size_t rows,

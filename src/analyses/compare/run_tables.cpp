@@ -12,7 +12,7 @@ namespace {
 
 using enum CellKind;
 
-/// A run's rows and its label.
+/// A row of a run, and the label of the run.
 template <class Row> struct Sourced {
   const Row* row = nullptr;
   const std::string* source = nullptr;
@@ -29,7 +29,7 @@ template <class Row> Schema<Sourced<Row>> sourced(const Schema<Row>& schema, boo
   return out;
 }
 
-/// A kind of time of one rank of one run.
+/// A kind of time on one rank of a run.
 struct RankKind {
   std::int64_t rank = 0;
   TimeKind kind = TimeKind::kTotal;
@@ -86,12 +86,12 @@ Schema<KindRow> per_rank_schema(const char* name, const std::vector<std::int64_t
   return out;
 }
 
-/// The tables of several runs as one.
+/// Returns the tables of several runs as one table.
 template <class Row, class RowsOf>
 Table combined(const Schema<Row>& schema, const std::vector<const ComparedRun*>& runs,
                const RowsOf& rows_of, bool source) {
   std::vector<std::vector<Row>> rows;
-  rows.reserve(runs.size()); // what follows points into it
+  rows.reserve(runs.size()); // `all` points into it
   std::vector<Sourced<Row>> all;
   for (const ComparedRun* run : runs) {
     rows.push_back(rows_of(*run));

@@ -17,7 +17,7 @@
 namespace rankscope {
 namespace {
 
-/// "allreduce Float 1048576 elements, group 0".
+/// Returns "allreduce Float 1048576 elements, group 0".
 std::string collective_text(std::string_view name, std::string_view dtype, std::int64_t in_nelems,
                             std::string_view group) {
   std::string out(name);
@@ -30,7 +30,7 @@ std::string collective_text(std::string_view name, std::string_view dtype, std::
   return out;
 }
 
-/// The arguments of a collective kernel: its own, else those of the operator that launched it.
+/// Returns the arguments of a collective kernel, else those of the operator that launched it.
 const CollectiveArgs* collective_args(const LoadedTrace& t, EventId kernel) {
   for (EventId at = kernel; at != kNoEvent; at = t.tree.parent(at))
     if (const CollectiveArgs* args = t.trace.collective_of(at);
@@ -39,12 +39,12 @@ const CollectiveArgs* collective_args(const LoadedTrace& t, EventId kernel) {
   return nullptr;
 }
 
-/// The keys of a trace's GPU events; texts are made once for each argument.
+/// The keys of a trace's GPU events. Each argument is converted to text once.
 class Keys {
 public:
   Keys(const LoadedTrace& t, const LauncherIndex& index) : t_(t), index_(index) {}
 
-  /// The key's number: equal keys have equal ones.
+  /// Returns the key's number; equal keys have equal numbers.
   std::size_t number_of(const OwnTime& own) {
     const Trace& trace = t_.trace;
     const EventId op = index_.parent_op[own.index];
@@ -67,14 +67,14 @@ public:
       key.op = trace.strings.view(op_name);
       key.shapes = shapes(dims);
       key.name = collective.empty() ? std::string(trace.name(own.event)) : collective;
-      // different arguments may read the same
+      // different arguments may have the same text
       at->second = keys_.try_emplace(std::move(key), keys_.size()).first->second;
     }
     return at->second;
   }
   [[nodiscard]] const std::map<WorkKey, std::size_t>& keys() const { return keys_; }
 
-  /// Of the operators above the one that launched it.
+  /// Returns a hash of the names of the operators above the launching operator.
   [[nodiscard]] std::uint64_t path_of(const OwnTime& own) const {
     const EventId op = index_.parent_op[own.index];
     Fnv64 hash;
@@ -179,7 +179,7 @@ StepWork join_step_work(const std::vector<StepWork>& ranks) {
   out.total_ns.assign(out.steps.size(), 0);
   for (const StepWork& rank : ranks) {
     out.ranks += rank.ranks;
-    std::vector<std::size_t> places; // of the common steps in the rank's
+    std::vector<std::size_t> places; // positions of the common steps in the rank's steps
     for (const std::int64_t step : out.steps)
       places.push_back(static_cast<std::size_t>(
           std::lower_bound(rank.steps.begin(), rank.steps.end(), step) - rank.steps.begin()));
@@ -229,7 +229,8 @@ void add_waits(StepWork& run, const CollectiveFacts& facts) {
     by_step[static_cast<std::size_t>(step - run.steps.begin())] +=
         exposed * wait / static_cast<double>(c.dur_ns);
   }
-  std::map<std::string, std::vector<double>> own; // of all rows of a name: operators, shapes
+  std::map<std::string, std::vector<double>> own; // by name of the row: sum over operators and
+                                                  // shapes
   const auto waits_of = [&waits](const WorkKey& key) {
     return key.kind == StepWorkKind::kCollective ? waits.find(key.name) : waits.end();
   };

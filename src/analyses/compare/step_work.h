@@ -1,5 +1,5 @@
-// How the steps of a rank or a run divide into own times (timeline/own_times.h) by kernel,
-// collective and copy, per step. what_changed.h takes its samples from here.
+// Own times (timeline/own_times.h) of a rank or a run by kernel, collective and copy, per step.
+// what_changed.h takes its samples from here.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -17,7 +17,7 @@ namespace rankscope {
 
 enum class StepWorkKind : std::uint8_t { kKernel, kCollective, kCopy, kIdle, kWait };
 inline constexpr std::size_t kStepWorkKinds = 5;
-/// "kernel", "collective", "copy", "idle time", "wait at collectives".
+/// Returns "kernel", "collective", "copy", "idle time" or "wait at collectives".
 [[nodiscard]] std::string_view step_work_kind_name(StepWorkKind kind);
 /// Returns whether the kind is work: neither idle time nor waiting.
 [[nodiscard]] bool has_launches(StepWorkKind kind);
@@ -25,26 +25,26 @@ inline constexpr std::size_t kStepWorkKinds = 5;
 struct WorkKey {
   StepWorkKind kind = StepWorkKind::kKernel;
   std::string op;     ///< nearest operator above the launch, else the launching call
-  std::string shapes; ///< recorded shapes of its inputs, "4096x4096 4096x14336"
-  std::string name;   ///< of the kernel; of a collective its name, type, elements and group
+  std::string shapes; ///< recorded input shapes of `op`, "4096x4096 4096x14336"
+  std::string name;   ///< kernel name; for a collective its name, type, elements and group
   // clang-tidy 14 takes the 0 of the comparison for a pointer
   auto operator<=>(const WorkKey&) const = default; // NOLINT(modernize-use-nullptr)
 };
 
-/// One key's launches.
+/// The launches of one key.
 struct Work {
   std::vector<std::int64_t> own_ns;  ///< by step
-  std::vector<std::int64_t> wait_ns; ///< waits of a collective in own_ns; empty = unknown
+  std::vector<std::int64_t> wait_ns; ///< part of own_ns that a collective waits; empty = unknown
   double launches = 0;               ///< per step
-  double place = 0; ///< mean place of a launch among those of its step: 0 the first, 1 the last
-  /// Of the first launch: a hash of the names of the operators above `op`, and its geometry.
+  double place = 0; ///< mean place of the launches in their steps: 0 the first, 1 the last
+  /// Data of the first launch: hash of the names of the operators above `op`, and geometry.
   std::uint64_t path = 0;
   std::string grid, block; ///< JSON, "" = not recorded
 };
 
 /// Own times of all GPU work and idle time: they add up to the steps' total_time.
 struct StepWork {
-  bool whole = false;                 ///< no steps: all of the trace as one
+  bool whole = false;                 ///< no steps: the complete trace counts as one step
   bool waits_known = false;           ///< the collectives of all ranks were matched
   std::size_t ranks = 0;              ///< number of ranks in the sums; 0: nothing is known
   std::vector<std::int64_t> steps;    ///< numbers, ascending
@@ -58,11 +58,11 @@ struct StepWork {
 /// joined with ranks that have steps: the result is then empty.
 [[nodiscard]] StepWork join_step_work(const std::vector<StepWork>& ranks);
 
-/// Sets Work::wait_ns: how long the run's collectives wait for late ranks. The wait of a kernel is
-/// its duration minus the shortest one of its collective, independent of clocks. Its exposed time
-/// has the same fraction of wait.
+/// Sets Work::wait_ns: the time that the run's collectives wait for late ranks. A kernel waits for
+/// its duration minus the shortest duration in its collective, independent of clocks. The
+/// kernel's exposed time contains the same fraction of wait.
 void add_waits(StepWork& run, const CollectiveFacts& facts);
-/// Returns the work with all waits in one row instead of in the collectives' rows. Only with
+/// Returns the work with all waits in one row instead of in the collectives' rows. Requires
 /// waits_known.
 [[nodiscard]] StepWork with_separate_waits(StepWork run);
 

@@ -12,9 +12,9 @@
 namespace rankscope {
 namespace {
 
-constexpr double kPlaceNear = 0.05;     ///< of the launches of a step
-constexpr double kPlaceEqual = 0.02;    ///< where the operator is another
-constexpr double kLaunchesEqual = 0.02; ///< of the number of launches: ranks may lose some
+constexpr double kPlaceNear = 0.05;     ///< fraction of the launches of a step
+constexpr double kPlaceEqual = 0.02;    ///< smaller fraction, used if the operator differs
+constexpr double kLaunchesEqual = 0.02; ///< fraction of the number of launches: ranks may lose some
 
 /// Own times of both runs in milliseconds, one value per step.
 struct Samples {
@@ -47,7 +47,7 @@ std::vector<double> total_samples(const StepWork& run) {
 
 /// Returns rows for kernels, collectives, copies and idle time; a replaced kernel is one row.
 WhatChangedRows work_rows(const StepWork& base, const StepWork& test) {
-  std::map<WorkKey, const WorkKey*> now_named; // by the test's key
+  std::map<WorkKey, const WorkKey*> now_named; // baseline key by the test's key
   std::map<WorkKey, const WorkKey*> then_named;
   const std::vector<std::pair<WorkKey, WorkKey>> replaced = replaced_kernels(base, test);
   for (const auto& [old_key, new_key] : replaced) {
@@ -92,7 +92,7 @@ WhatChangedRows work_rows(const StepWork& base, const StepWork& test) {
   return out;
 }
 
-/// The same by operator.
+/// Returns rows for operators, and one row for each kind without operators.
 WhatChangedRows operator_rows(const StepWork& base, const StepWork& test) {
   WhatChangedRows out;
   std::map<std::pair<std::string_view, std::string>, std::size_t> places; // kinds without operators
@@ -143,7 +143,7 @@ void set_told(Change& row, const JudgeRule& rule) {
   row.below_threshold = significant && !large;
 }
 
-/// By step, with at least the scatter of the clock.
+/// Returns the statistics over steps, with at least the scatter of the clock.
 SampleStats stats_of(const std::vector<double>& ms, const JudgeRule& rule) {
   return with_rounding(sample_stats(ms), ns_to_ms(rule.clock_ns));
 }
@@ -162,7 +162,7 @@ void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged
 }
 
 /// Compares each step of the test with the baseline's mean. Step times have heavy tails, so a
-/// normal interval is too narrow: a step outside must also be kGap times as far from the mean as
+/// normal interval is too narrow. A step outside must also be kGap times as far from the mean as
 /// each step of the baseline. Fewer than kFewestBefore steps may agree by chance.
 std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const JudgeRule& rule,
                               std::size_t judged) {
@@ -194,7 +194,7 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
   return out;
 }
 
-/// Returns the list with the `told` rows first, each part by size.
+/// Returns the list with the `told` rows first; both parts are sorted by size.
 ChangeList ranked(std::vector<Change> rows, const Change& whole) {
   std::stable_sort(rows.begin(), rows.end(), [](const Change& a, const Change& b) {
     if (a.told != b.told)
@@ -215,9 +215,10 @@ ChangeList ranked(std::vector<Change> rows, const Change& whole) {
   return out;
 }
 
-/// How sure it is that `now` is in the place of `then`: less is surer. Not set if it is not there.
+/// The doubt that kernel `now` is in the place of kernel `then`: smaller is surer. likeness()
+/// returns nullopt if the kernel is not in that place.
 struct Likeness {
-  int doubts = 0; ///< evidence that is missing
+  int doubts = 0; ///< number of missing pieces of evidence
   double apart = 0;
 };
 
@@ -252,7 +253,8 @@ std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
                                                           const StepWork& test) {
   using Entry = std::pair<const WorkKey, Work>;
   const auto only_in = [](const StepWork& run, const StepWork& other) {
-    std::map<std::string, std::vector<const Entry*>> out; // by shapes: the rest is never alike
+    std::map<std::string, std::vector<const Entry*>> out; // by shapes: kernels with different
+                                                          // shapes are never alike
     for (const Entry& entry : run.work)
       if (entry.first.kind == StepWorkKind::kKernel && !other.work.contains(entry.first))
         out[entry.first.shapes].push_back(&entry);
@@ -266,7 +268,7 @@ std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
   const auto added = only_in(test, base);
   for (const auto& [shapes, gone] : only_in(base, test)) {
     const auto found = added.find(shapes);
-    // runs with generated names have thousands of pairs; with millions, more than names differs
+    // generated names give thousands of pairs; with millions of pairs, more than the names differs
     if (found == added.end() || gone.size() * found->second.size() > 4'000'000)
       continue;
     for (const Entry* then : gone)

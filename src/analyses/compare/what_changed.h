@@ -1,6 +1,6 @@
 // Changes between two runs: the step time difference divided among kernels, collectives, copies and
-// idle time, among operators, and among steps; the parts beyond the noise, largest first
-// (docs/reference/compare-rules.md 4).
+// idle time, among operators, and among steps. Parts beyond the noise are listed first, largest
+// first (docs/reference/compare-rules.md 4).
 #pragma once
 
 #include "analyses/compare/judgement.h"
@@ -13,9 +13,9 @@
 
 namespace rankscope {
 
-/// Whether both runs have it. kReplaced: the baseline has another kernel at the same place.
+/// The presence of a row in the runs. kReplaced: the baseline has another kernel at the same place.
 enum class ChangeState : std::uint8_t { kBoth, kNew, kVanished, kReplaced };
-/// "in both", "new", "vanished", "replaced".
+/// Returns "in both", "new", "vanished" or "replaced".
 [[nodiscard]] std::string_view change_state_name(ChangeState state);
 
 /// A row of a list. Times are own times per step, milliseconds, mean over steps and ranks.
@@ -23,25 +23,27 @@ struct Change {
   /// "kernel", "collective", "copy", "idle time", "wait at collectives", "operator", "step"
   std::string what;
   std::string name, old_name; ///< old_name: the replaced kernel
-  std::string op, shapes;     ///< of kernels, collectives and copies
+  std::string op, shapes;     ///< only for kernels, collectives and copies
   ChangeState state = ChangeState::kBoth;
   double base_ms = 0, test_ms = 0;
-  double difference_ms = 0; ///< test - base; for a step divided by the number of steps
+  double difference_ms = 0; ///< test - base; for a step, divided by the number of steps
   std::optional<double> base_launches, test_launches; ///< per step, mean over ranks
-  std::optional<double> low_ms, high_ms;              ///< of difference_ms; all rows together 95 %
-  std::optional<double> share_percent; ///< of the step time difference, if that is significant
-  bool told = false;                   ///< a change: beyond the noise and the threshold
-  bool below_threshold = false;        ///< beyond the noise, not beyond the threshold
+  std::optional<double> low_ms, high_ms; ///< interval of difference_ms; 95 % for all rows together
+  std::optional<double> share_percent;   ///< percentage of the step time difference, if that is
+                                         ///< significant
+  bool told = false;                     ///< a change: beyond the noise and the threshold
+  bool below_threshold = false;          ///< beyond the noise, not beyond the threshold
 };
 
-/// One way to divide the difference; the rows' differences add up to it.
+/// One way to divide the difference. The differences of the rows add up to the total difference.
 struct ChangeList {
-  std::vector<Change> rows;  ///< those with `told` first, each part by size of the difference
-  std::size_t told = 0;      ///< number of rows with `told`
-  std::size_t below = 0;     ///< number of rows below the threshold
-  double explained_ms = 0;   ///< sum of the differences of the rows with `told`
-  double below_ms = 0;       ///< of those below the threshold
-  double unexplained_ms = 0; ///< of the others, which are not significant
+  std::vector<Change> rows; ///< rows with `told` first; both parts sorted by size of the difference
+  std::size_t told = 0;     ///< number of rows with `told`
+  std::size_t below = 0;    ///< number of rows below the threshold
+  double explained_ms = 0;  ///< sum of the differences of the rows with `told`
+  double below_ms = 0;      ///< sum of the differences of the rows below the threshold
+  double unexplained_ms = 0; ///< sum of the differences of the other rows, which are not
+                             ///< significant
 };
 
 struct WhatChanged {
@@ -49,32 +51,34 @@ struct WhatChanged {
   bool whole = false;   ///< without steps: complete traces are compared
   bool assumed = false; ///< the intervals come from the assumed noise
   double threshold_percent = 0;
-  Change step_time;     ///< the lists divide its difference; its interval is for this row alone
+  Change step_time;     ///< the lists divide this difference; the interval is for this row alone
   ChangeList work;      ///< kernels, collectives, copies, idle time
-  ChangeList operators; ///< the same by operator; idle time and work without one are rows
+  ChangeList operators; ///< the difference by operator; idle time and work without an operator are
+                        ///< rows
   ChangeList steps;     ///< each step of the test against the baseline's mean step
   std::size_t rows = 0; ///< number of rows that were judged together
-  std::size_t base_steps = 0, test_steps = 0; ///< the samples
+  std::size_t base_steps = 0, test_steps = 0; ///< numbers of samples
 };
 
 /// Computes Welch's interval of each difference of per-step means, all rows of all lists together
-/// at 0.05 (Bonferroni). A step has a prediction interval from at least four baseline steps, at
-/// least four times as far from their mean as any of them (heavy tails). A row has `told` if its
-/// interval excludes 0 and the difference exceeds the rule's threshold in percent of the baseline's
-/// row. Rows of only one run need no threshold. With fewer than two steps on a side, rows have
-/// `told` only under an assumed noise.
+/// at 0.05 (Bonferroni). A step has a prediction interval if there are at least four baseline
+/// steps. It extends at least four times as far from their mean as any of these steps (heavy
+/// tails). A row has `told` if its interval excludes 0 and the difference exceeds the rule's
+/// threshold in percent of the baseline's row. Rows of only one run need no threshold. With fewer
+/// than two steps on a side, rows have `told` only under an assumed noise.
 [[nodiscard]] WhatChanged what_changed(const StepWork& base, const StepWork& test,
                                        const JudgeRule& rule);
 
 /// Returns pairs of a kernel that only the baseline has and the test's kernel in its place. Both
-/// have the same operator, shapes and launches per step, and the same values for two of call path,
-/// geometry and place in the step. Generated kernels (with operators named like them) have the same
-/// shapes, launches, path, geometry and place. Each kernel occurs once; the surest pair is first.
+/// have the same operator, shapes and launches per step, and at least two of call path, geometry
+/// and place in the step are the same. Generated kernels (with operators named like them) have the
+/// same shapes, launches, path, geometry and place. Each kernel occurs once; the surest pair is
+/// first.
 [[nodiscard]] std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
                                                                         const StepWork& test);
 
-/// Returns the sheet What_Changed: of each list the `told` rows, then replaced kernels, then one
-/// row for all others; with `all` every row. No rows if nothing is known.
+/// Returns the sheet What_Changed: for each list the `told` rows, then replaced kernels, then one
+/// row for all other rows. With `all`, the sheet has every row. No rows if nothing is known.
 [[nodiscard]] Table what_changed_table(const WhatChanged& changed, const std::string& base,
                                        const std::string& test, bool all);
 

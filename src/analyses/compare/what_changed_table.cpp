@@ -9,10 +9,11 @@ namespace rankscope {
 namespace {
 
 using enum CellKind;
-/// A row of the sheet with its place in its list.
+/// A row of the sheet and the place of the row in its list.
 struct Row {
   const Change* change = nullptr;
-  std::optional<std::int64_t> rank; ///< from 1; empty without a change beyond noise and threshold
+  std::optional<std::int64_t> rank; ///< place in the list, from 1; empty without a change beyond
+                                    ///< noise and threshold
 };
 
 Schema<Row> what_changed_schema(const std::string& base, const std::string& test) {
@@ -70,7 +71,7 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
                "per step, mean over ranks")}};
 }
 
-/// "2 rows below the threshold of 1 %".
+/// Returns "2 rows below the threshold of 1 %".
 std::string below_text(std::size_t rows, const char* what, double threshold_percent) {
   return fmt::format("{} {} below the threshold of {} %", rows, what, threshold_percent);
 }
@@ -88,7 +89,7 @@ std::optional<Change> all_else(const std::vector<const Change*>& rows, double th
   std::size_t below = 0;
   for (const Change* row : rows) {
     below += row->below_threshold ? 1 : 0;
-    // each step is compared with the same mean: their times do not add up to one
+    // all steps are compared with the same mean: show the mean of their times, not the sum
     out.base_ms += row->base_ms / (steps ? static_cast<double>(rows.size()) : 1);
     out.test_ms += row->test_ms / (steps ? static_cast<double>(rows.size()) : 1);
     out.difference_ms += row->difference_ms;
@@ -109,7 +110,7 @@ Table what_changed_table(const WhatChanged& changed, const std::string& base,
   const Schema<Row> schema = what_changed_schema(base, test);
   if (!changed.known)
     return schema.table({});
-  std::vector<std::optional<Change>> rest; // what rows point to
+  std::vector<std::optional<Change>> rest; // the targets of pointers in `rows`
   rest.reserve(3);
   std::vector<Row> rows = {{&changed.step_time, std::nullopt}};
   for (const ChangeList* list : {&changed.work, &changed.operators, &changed.steps}) {

@@ -41,7 +41,7 @@ namespace {
 
 /// Kernels of one operator with one list of shapes.
 struct ShapeWork {
-  double launches = 0; ///< in a step
+  double launches = 0; ///< per step
   double ns = 0;       ///< own time
 };
 using OperatorWork = std::map<std::string, std::map<std::string, ShapeWork>>; ///< by shapes
@@ -61,7 +61,7 @@ OperatorWork operator_work(const StepWork& run, double& all_ns) {
   return out;
 }
 
-/// The work of `mine` that `others` do not do.
+/// Returns the time of the work in `mine` that `others` do not do.
 double other_work_ns(const std::map<std::string, ShapeWork>& mine,
                      const std::map<std::string, ShapeWork>& others, std::string& largest) {
   constexpr double kEqual = 0.05;

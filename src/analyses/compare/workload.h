@@ -1,4 +1,5 @@
-// Whether two runs do the same work: the operators that both have, and their shapes and launches.
+// Checks whether two runs do the same work: compares the operators that both have, and their shapes
+// and launches.
 #pragma once
 
 #include "analyses/compare/step_work.h"
@@ -14,26 +15,27 @@ namespace rankscope {
 using OperatorTimes = std::map<std::string, double>;
 
 struct WorkloadOverlap {
-  std::size_t common = 0, all = 0; ///< names of operators
-  double base_percent = 0;         ///< of its time: the common operators
+  std::size_t common = 0, all = 0; ///< numbers of operator names
+  double base_percent = 0;         ///< percentage of the run's time in common operators
   double test_percent = 0;
 
-  /// On a side less than half of the time, or of all names less than three of ten.
+  /// Returns whether the common operators take less than half of the time of a run, or are less
+  /// than three of ten names.
   [[nodiscard]] bool differs() const;
 };
 
-/// None when a side has no operators with time (nothing is known then).
+/// Returns the overlap; empty if a run has no operators with time (nothing is known then).
 [[nodiscard]] std::optional<WorkloadOverlap> workload_overlap(const OperatorTimes& base,
                                                               const OperatorTimes& test);
 
-/// Operators of both runs whose kernels do other work: other shapes, or another number of launches
-/// in a step (by more than 5 %).
+/// Operators of both runs whose kernels do other work: their shapes differ, or their numbers of
+/// launches per step differ by more than 5 %.
 struct WorkDifference {
-  double base_percent = 0, test_percent = 0; ///< of the kernels' own time of each run
-  std::string op;                            ///< with the most time
+  double base_percent = 0, test_percent = 0; ///< percentage of the own time of the run's kernels
+  std::string op;                            ///< operator with the most time
   std::string base_work, test_work;          ///< "4096x4096 4096x14336, 12 launches"; of `op`
 
-  /// More than a tenth of the time on a side.
+  /// Returns whether the operators take more than a tenth of the time of a run.
   [[nodiscard]] bool differs() const;
 };
 [[nodiscard]] WorkDifference work_difference(const StepWork& base, const StepWork& test);

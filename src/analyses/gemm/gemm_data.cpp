@@ -17,8 +17,9 @@ namespace rankscope {
 namespace {
 
 struct Overlaps {
-  std::vector<EventId> collectives; ///< by start
-  std::int64_t longest_ns = 0;      ///< of one collective, bounds the search back in time
+  std::vector<EventId> collectives; ///< ordered by start
+  /// Duration of the longest collective; bounds the search back in time.
+  std::int64_t longest_ns = 0;
   IntervalSet comm, copies;
 };
 
@@ -88,7 +89,7 @@ struct GroupKeyHash {
   }
 };
 
-/// Tuples as lists: the two kinds of sheets print shapes in either form.
+/// Converts tuples to lists, because the two kinds of sheets print shapes in either form.
 std::string as_list(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -99,7 +100,7 @@ std::string as_list(std::string_view text) {
   return out;
 }
 
-/// Calls of a rank by operator, arguments and stream.
+/// Collects the calls of a rank by operator, arguments and stream.
 class Collector {
 public:
   Collector(const LoadedTrace& t, const LauncherIndex& index)
@@ -122,7 +123,7 @@ public:
     }
   }
 
-  /// Compiled or GPU-only traces: the kernels' names must do.
+  /// Finds GEMMs by kernel name, for compiled or GPU-only traces.
   void add_kernels() {
     std::vector<signed char> gemm(trace_.strings.size(), -1);
     for (const EventId i : index_.gpu) {
@@ -148,7 +149,7 @@ public:
   }
 
 private:
-  /// A call that `of` made: an operator, or the kernel itself.
+  /// Adds a call made by `of`, which is an operator or the kernel itself.
   void add(const GroupKey& key, EventId of, std::vector<EventId> kernels) {
     const auto [it, fresh] = rows_.emplace(key, out_.groups.size());
     if (fresh) {
@@ -208,7 +209,7 @@ private:
     group.longest_neighbours = neighbours(trace_, beside_, calls[group.longest].kernels);
   }
 
-  /// The kernel that was the first to reach the most time.
+  /// Returns the kernel with the most time; among equal kernels, the first one that reached it.
   [[nodiscard]] StrId dominant_of(const std::vector<Call>& calls) const {
     std::unordered_map<StrId, std::int64_t> time;
     StrId dominant = kEmptyStr;
@@ -229,7 +230,7 @@ private:
   std::vector<ProfilerStep> steps_;
   RankGemms out_;
   std::unordered_map<GroupKey, std::size_t, GroupKeyHash> rows_;
-  std::vector<std::vector<Call>> calls_; ///< of each group
+  std::vector<std::vector<Call>> calls_; ///< calls of each group
 };
 
 } // namespace
@@ -269,7 +270,7 @@ Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace,
   const Schema<FamilyRow> schema = family_schema(*sheet, options);
   for (const Field<FamilyRow>& f : schema.fields())
     gemms.sheet_columns.push_back({f.id, f.label});
-  std::map<std::size_t, std::size_t> kept; // rows that a group asks for
+  std::map<std::size_t, std::size_t> kept; // sheet rows that a group uses
   for (GemmGroup& g : gemms.groups) {
     const auto found = rows.find({g.op, as_list(g.dims), as_list(g.types), as_list(g.strides)});
     if (found == rows.end())

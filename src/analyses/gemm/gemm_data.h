@@ -1,5 +1,5 @@
 // GEMM variance (docs/reference/sweep-files.md 1, 3 and 4): every GEMM operator call of a rank with
-// its time, its kernels and its overlap, collected while the trace is loaded.
+// its time, kernels and overlap, collected while the trace is loaded.
 #pragma once
 
 #include "analyses/operators/launchers.h"
@@ -14,14 +14,14 @@ namespace rankscope {
 
 /// One call of a GEMM operator.
 struct GemmInstance {
-  std::int64_t start_ns = 0;          ///< start of its first kernel, as in the file
-  std::int64_t dur_ns = 0;            ///< union of its kernels
-  std::int64_t step = -1;             ///< ProfilerStep number, -1 = none
-  std::int64_t overlap_ns = 0;        ///< of the span, union of collectives on this rank
-  std::int64_t memcpy_overlap_ns = 0; ///< of the span, union of copies
+  std::int64_t start_ns = 0;          ///< start of the first kernel, as in the file
+  std::int64_t dur_ns = 0;            ///< union of the kernels
+  std::int64_t step = -1;             ///< ProfilerStep number; -1: no step
+  std::int64_t overlap_ns = 0;        ///< kernel time overlapped by collectives on this rank
+  std::int64_t memcpy_overlap_ns = 0; ///< kernel time overlapped by copies
 };
 
-/// A collective that ran during an instance.
+/// A collective that overlaps an instance.
 struct GemmNeighbour {
   std::string name;
   std::int64_t overlap_ns = 0;
@@ -30,16 +30,16 @@ struct GemmNeighbour {
 /// All calls of one operator with one set of arguments on one rank.
 struct GemmGroup {
   std::string op;     ///< operator, or "(kernel)" where no operator was recorded
-  std::string kernel; ///< the kernel with most time in these calls
+  std::string kernel; ///< the kernel with the most time in these calls
   std::string dims, types, strides;
   std::int32_t stream = -1;
   std::int64_t first_uid = 0;
-  std::vector<GemmInstance> instances;           ///< by start
+  std::vector<GemmInstance> instances;           ///< ordered by start
   std::vector<std::int64_t> kernel_ns;           ///< durations of each launch of `kernel`
-  std::size_t shortest = 0, longest = 0;         ///< first of equals
-  std::vector<GemmNeighbour> longest_neighbours; ///< by start of the collective
+  std::size_t shortest = 0, longest = 0;         ///< the first one if several are equal
+  std::vector<GemmNeighbour> longest_neighbours; ///< ordered by the collective's start
 
-  std::optional<std::size_t> sheet_row; ///< its row in RankGemms::sheet
+  std::optional<std::size_t> sheet_row; ///< row of the group in RankGemms::sheet
   std::optional<std::int64_t> shortest_measured_ns, longest_measured_ns;
 
   [[nodiscard]] std::int64_t range_ns() const {
@@ -52,7 +52,7 @@ struct SheetColumn {
   std::string id, label;
 };
 
-/// A cell of it, by itself.
+/// A cell of the GEMM sheet that owns its text.
 struct SheetCell {
   CellKind kind = CellKind::kNull;
   std::int64_t i = 0;
@@ -62,7 +62,7 @@ struct SheetCell {
   [[nodiscard]] static SheetCell of(const Value& v) {
     return {v.kind, v.i, v.d, v.kind == CellKind::kText ? std::string(v.text) : std::string()};
   }
-  /// Its text lives with the cell.
+  /// Returns the value of the cell. Its text is valid as long as the cell.
   [[nodiscard]] Value value() const;
 };
 
@@ -70,7 +70,7 @@ struct RankGemms {
   RunKey key;
   std::int64_t trace_start_ns = 0; ///< start of the first GPU event
   std::int64_t gemm_ns = 0;        ///< sum over all calls
-  std::vector<GemmGroup> groups;   ///< by range, largest first
+  std::vector<GemmGroup> groups;   ///< ordered by range, largest first
   std::vector<SheetColumn> sheet_columns;
   std::vector<std::vector<SheetCell>> sheet; ///< the report's GEMM sheet, row by row
 };
@@ -78,17 +78,17 @@ struct RankGemms {
 /// The operator name of groups without a recorded operator.
 inline constexpr std::string_view kGemmKernelOnly = "(kernel)";
 
-/// Returns the GEMM calls: operators of the GEMM family, else kernels with a GEMM's name.
-/// The extremes are measured again, see measure_extremes().
+/// Returns the GEMM calls: operators of the GEMM family, or kernels with a GEMM name if no
+/// operators were recorded. measure_extremes() measures the extremes again.
 [[nodiscard]] RankGemms extract_gemms(const LoadedTrace& trace, const LaunchersKey& key);
 
-/// Finds the extremes of each group in the trace by start, stream and operator (or kernel), and
-/// measures the union of the operator's own GPU work there. Fills shortest_measured_ns and
-/// longest_measured_ns; empty if the trace has no such call.
+/// Finds the extreme calls of each group in the trace by start, stream and operator (or kernel).
+/// Measures the union of the operator's own GPU work in these calls. Fills shortest_measured_ns and
+/// longest_measured_ns; they are empty if the trace has no such call.
 void measure_extremes(const LoadedTrace& trace, RankGemms& gemms);
 
-/// Gives each group the row of the report's GEMM sheet with its operator, shapes, types and
-/// strides; groups without one keep blank col_... columns. Errors: those of FamiliesKey.
+/// Assigns to each group the row of the report's GEMM sheet with the same operator, shapes, types
+/// and strides. Groups without such a row have blank col_... columns. Errors: those of FamiliesKey.
 Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace, const ReportOptions& options);
 
 } // namespace rankscope

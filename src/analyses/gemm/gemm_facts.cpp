@@ -17,7 +17,7 @@ double cv(const Stats& s) {
   return s.mean > 0 ? s.std_sample / s.mean : kNaN;
 }
 
-/// What rows are ordered by; a spread that one call cannot have counts as none.
+/// Returns the value that orders the rows. A spread that is NaN, as for a single call, counts as 0.
 double score(const GemmRow& row, GemmRanking ranking) {
   const auto or_zero = [](double v) { return std::isnan(v) ? 0.0 : v; };
   switch (ranking) {
@@ -43,8 +43,8 @@ double us_quantile(const std::vector<std::int64_t>& ns, double q) {
   return quantile_of(std::move(us), q);
 }
 
-/// Returns a row with the values that the ranking needs. Sums use nanoseconds, so that the last
-/// digit of a cell depends neither on the order of the calls nor on their number.
+/// Returns a row with the values that the ranking needs. Sums are in nanoseconds, so the order and
+/// number of the calls do not affect the last digit of a cell.
 GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
   GemmRow row;
   std::vector<std::int64_t> ns;
@@ -61,10 +61,10 @@ GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
   return row;
 }
 
-/// Least squares of duration on the overlapped share with a level for each place in the step: the
-/// first call of this shape in each step, the second, ... Overlap depends on the place, and so do
-/// durations for other reasons (caches, layers): places are not compared with each other. Without
-/// steps there is one level.
+/// Fits duration on overlapped share by least squares, with a level for each place in the step: the
+/// first call of this shape in each step, the second, ... Overlap depends on the place, and other
+/// effects on durations (caches, layers) do too. So places are not compared with each other.
+/// Without steps there is one level.
 void add_slowdown(GemmRow& row, const GemmGroup& g, const std::vector<double>& overlap,
                   const std::vector<double>& us) {
   std::map<std::int64_t, std::size_t> calls_of_step;
@@ -92,7 +92,7 @@ void add_slowdown(GemmRow& row, const GemmGroup& g, const std::vector<double>& o
     }
   }
   const LinearFit fit = linear_fit95(x, y);
-  const double fitted = static_cast<double>(x.size()) - 2; // degrees of linear_fit95()
+  const double fitted = static_cast<double>(x.size()) - 2; // degrees of freedom of linear_fit95()
   row.slowdown_degrees = static_cast<double>(x.size()) - static_cast<double>(levels) - 1;
   if (std::isnan(fit.slope) || row.slowdown_degrees < 1)
     return;
@@ -146,7 +146,7 @@ void complete(GemmRow& row, const RankGemms& rank, const GemmGroup& g) {
     row.sheet = rank.sheet[*g.sheet_row];
 }
 
-/// The rows of one rank, in the order of its groups, the top k of them.
+/// Returns the rows of the top k groups of one rank, in the order of its groups.
 GemmFacts facts_of_rank(const RankGemms& rank, std::size_t top_k, GemmRanking ranking) {
   struct Begun {
     GemmRow row;

@@ -1,4 +1,4 @@
-// The fields of GEMM facts as a part (core/part.h): raise kGemmFactsVersion with them.
+// The fields of GEMM facts as a part (core/part.h). Raise kGemmFactsVersion when they change.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"

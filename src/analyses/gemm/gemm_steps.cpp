@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// The texts of all 'name' entries of a Python list of dicts, in order.
+/// Returns the texts of all 'name' entries of a Python list of dicts, in order.
 std::vector<std::string> names_in(std::string_view details) {
   std::vector<std::string> out;
   constexpr std::string_view kKey = "'name':";
@@ -42,7 +42,8 @@ std::string text_of(const Table& t, std::size_t row, std::initializer_list<const
   return {};
 }
 
-/// Brackets of both kinds are the same, and so are "(1,)" and "[1]".
+/// Returns the list in a normal form: both kinds of brackets become equal, and so do "(1,)" and
+/// "[1]".
 std::string plain_list(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -55,7 +56,7 @@ std::string plain_list(std::string_view text) {
   return out;
 }
 
-/// snake_case of a header.
+/// Returns the header in snake_case.
 std::string id_of(std::string_view header) {
   std::string out;
   for (const char c : header)

@@ -1,6 +1,6 @@
-// The GEMM steps on earlier outputs: variance from a report's GEMM sheet, timestamps from a trace
-// for the rows of a variance table, overlap from a collective report (docs/reference/sweep-files.md
-// 1, 3 and 4).
+// The GEMM steps on earlier outputs (docs/reference/sweep-files.md 1, 3 and 4): variance from a
+// report's GEMM sheet, timestamps from a trace for the rows of a variance table, and overlap from a
+// collective report.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"
@@ -12,36 +12,38 @@
 
 namespace rankscope {
 
-/// Returns the k rows of a report's GEMM sheet with the largest range and the columns of
-/// reported_gemm_schema(), found by name. kernel_name is the kernel with most time. Empty if the
+/// Returns the k rows of a report's GEMM sheet with the largest range, with the columns of
+/// reported_gemm_schema() found by name. kernel_name is the kernel with the most time. Empty if the
 /// report has no usable GEMM sheet.
 [[nodiscard]] std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& key,
                                                           std::size_t top_k);
 
-/// Returns the kernel with most time in the text of a kernel_details list: the last name, as the
-/// lists ascend by time. Accepts both kinds of Python quotes. Returns "" without a name.
+/// Returns the kernel with the most time in the text of a kernel_details list. That is the last
+/// name, because the lists ascend by time. Accepts both kinds of Python quotes. Returns "" if no
+/// name is found.
 [[nodiscard]] std::string dominant_kernel(std::string_view details);
 
-/// What the timestamps step adds to one row.
+/// The values that the timestamps step adds to one row.
 struct FoundInstances {
   bool found = false;
   std::int64_t min_start_ns = 0, max_start_ns = 0, trace_start_ns = 0;
   double min_us = 0, max_us = 0;
 };
 
-/// The instances behind row `row` of a variance table: of the calls with its operator, shapes and
-/// strides (where the table has them), else of those with its kernel, the group whose extremes are
-/// nearest to the row's.
+/// Returns the instances behind row `row` of a variance table. Searches the groups with the row's
+/// operator, shapes and strides (if the table has them), else the groups with the row's kernel. The
+/// group with the extremes nearest to the row's extremes is used.
 [[nodiscard]] FoundInstances find_instances(const Table& variance, std::size_t row,
                                             const RankGemms& gemms);
 
-/// `variance` with the documented columns of the timestamps step, and verified columns: pass when
-/// the duration found is within `tolerance` (a share) of the expected one.
+/// Returns `variance` with the documented columns of the timestamps step and two verification
+/// columns. A duration passes if it is within `tolerance` (a fraction) of the expected one.
 [[nodiscard]] Table with_timestamps(const Table& variance, const std::vector<FoundInstances>& found,
                                     double tolerance);
 
-/// `timestamps` with the documented columns of the overlap step. `collectives` is nccl_long per row
-/// (null: overlap_evaluated is false and the rest blank).
+/// Returns `timestamps` with the documented columns of the overlap step. `collectives`: the
+/// nccl_long table for each row. If it is null, overlap_evaluated is false and the other columns
+/// are blank.
 [[nodiscard]] Table with_overlap(const Table& timestamps,
                                  const std::vector<const Table*>& collectives);
 

@@ -1,5 +1,5 @@
-// The extremes of GEMM groups looked up in the trace by their time alone, and measured by another
-// way than extract_gemms() took: from the kernel up to its operator, and from the operator down to
+// Finds the extremes of GEMM groups in the trace by time alone and measures them. The method
+// differs from extract_gemms(): from the kernel up to its operator, and from the operator down to
 // its kernels, without the index of launchers.
 #include "analyses/gemm/gemm_data.h"
 #include "base/interval_set.h"
@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// The operator that a GPU event belongs to, or kNoEvent.
+/// Returns the operator that a GPU event belongs to, or kNoEvent.
 EventId operator_above(const LoadedTrace& t, EventId gpu, StrId execute) {
   const Events& e = t.trace.events;
   EventId at = t.tree.linked(gpu) ? t.tree.parent(gpu) : kNoEvent;
@@ -21,7 +21,7 @@ EventId operator_above(const LoadedTrace& t, EventId gpu, StrId execute) {
   return at;
 }
 
-/// Names of communication kernels; each name is classified on its first use.
+/// Classifies kernel names as communication or not. Each name is classified on its first use.
 class CommunicationNames {
 public:
   explicit CommunicationNames(const StringPool& strings)
@@ -37,8 +37,8 @@ private:
   std::vector<signed char> known_;
 };
 
-/// GPU work that an operator launched itself: not through an operator or annotation within it;
-/// communication left out.
+/// Returns the time of the GPU work that an operator launched directly, not through an operator or
+/// annotation inside it. Communication is left out.
 std::int64_t own_gpu_ns(const LoadedTrace& t, EventId op, StrId execute,
                         CommunicationNames& communication) {
   const Events& e = t.trace.events;
@@ -60,7 +60,7 @@ std::int64_t own_gpu_ns(const LoadedTrace& t, EventId op, StrId execute,
   return IntervalSet(std::move(spans)).length();
 }
 
-/// A call that a group states, and where the answer goes.
+/// An extreme call of a group, and the place for its measured duration.
 struct Stated {
   const GemmGroup* group;
   std::int64_t dur_ns;
@@ -71,7 +71,7 @@ struct Stated {
 
 void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
   const Events& e = t.trace.events;
-  std::multimap<std::pair<std::int64_t, std::int32_t>, Stated> wanted; // start and stream
+  std::multimap<std::pair<std::int64_t, std::int32_t>, Stated> wanted; // key: start and stream
   for (GemmGroup& g : gemms.groups) {
     g.shortest_measured_ns.reset();
     g.longest_measured_ns.reset();
@@ -88,7 +88,7 @@ void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
     const auto [first, last] = wanted.equal_range({e.ts_ns[i], e.stream[i]});
     for (auto it = first; it != last; ++it) {
       const Stated& stated = it->second;
-      if (*stated.measured == stated.dur_ns) // another event at the same time was it
+      if (*stated.measured == stated.dur_ns) // another event at the same time already matched
         continue;
       if (stated.group->op == kGemmKernelOnly) {
         if (t.trace.name(i) == stated.group->kernel)

@@ -12,8 +12,9 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostKernels = 20000;
-constexpr std::size_t kMostSteps = 256;  ///< that are used
-constexpr std::size_t kLeastKernels = 4; ///< fewer do not identify a model
+constexpr std::size_t kMostSteps = 256; ///< most steps that are used
+/// A sequence with fewer kernels does not identify a model.
+constexpr std::size_t kLeastKernels = 4;
 
 struct Span {
   std::string name;
@@ -39,7 +40,7 @@ bool launched_by_graph(const LoadedTrace& t, EventId gpu) {
   return false;
 }
 
-/// Eager GPU events with their launches, by start of the launch.
+/// Returns eager GPU events with their launches, ordered by start of the launch.
 std::vector<std::pair<EventId, EventId>> eager_launches(const LoadedTrace& t) {
   const Events& e = t.trace.events;
   std::vector<std::pair<EventId, EventId>> out;

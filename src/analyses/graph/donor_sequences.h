@@ -1,5 +1,5 @@
-// Sequences of kernels with known operators, to find the kernels of graphs in them: the eager steps
-// of a trace, and graphs that got their operators from a capture.
+// Kernel sequences with known operators, in which the kernels of graphs are searched: the eager
+// steps of a trace, and graphs with operators from a capture.
 #pragma once
 
 #include "analyses/graph/graph_replays.h"
@@ -13,21 +13,21 @@ namespace rankscope {
 /// The operator that was found for a kernel of a graph.
 struct KnownOperator {
   std::string name;
-  std::string frames; ///< modules, or the nearest frame, outermost first; "" = not recorded
+  std::string frames; ///< modules, or the nearest frame, outermost first; "": not recorded
   std::string dims;   ///< Input Dims of the call
   bool operator<(const KnownOperator& o) const {
     return std::tie(name, frames, dims) < std::tie(o.name, o.frames, o.dims);
   }
 };
 
-/// Operators by number.
+/// A numbered list of operators.
 class OperatorList {
 public:
   std::uint32_t add(KnownOperator op);
-  /// The operator above the call that launched `gpu`; kNoRow without one.
+  /// Returns the operator above the call that launched `gpu`, or kNoRow if there is no operator.
   std::uint32_t above(const LoadedTrace& t, EventId gpu);
   [[nodiscard]] const std::vector<KnownOperator>& all() const { return all_; }
-  /// Equal for operators of one name.
+  /// Returns a number that is equal for operators with the same name.
   [[nodiscard]] std::uint32_t name_of(std::uint32_t op) const { return name_[op]; }
 
 private:
@@ -39,20 +39,21 @@ private:
 
 struct DonorSequence {
   std::string label;                ///< "step execute_context_...", "graph 2"
-  std::vector<KernelToken> kernels; ///< in one order: of the launches, or of start
-  std::vector<std::uint32_t> ops;   ///< of OperatorList; kNoRow = no operator
+  std::vector<KernelToken> kernels; ///< in the order of launches or of starts
+  std::vector<std::uint32_t> ops;   ///< numbers in OperatorList; kNoRow: no operator
 };
 
-/// Returns the eager steps of the trace (serving steps, else profiler steps, else all of it), each
-/// in the order of its launches and, if that differs, of start. Steps with the same kernels occur
-/// once; of more than 256 steps every n-th is used. A sequence is cut after 20,000 kernels. `label`
-/// is the prefix of each name.
+/// Returns the eager steps of the trace: serving steps, else profiler steps, else the entire trace.
+/// Each step is in the order of its launches and, if that differs, also in the order of starts.
+/// Steps with equal kernels are returned once. If there are more than 256 steps, every n-th step is
+/// used. A sequence is cut after 20,000 kernels. `label`: the prefix of each name.
 [[nodiscard]] std::vector<DonorSequence> eager_sequences(const LoadedTrace& t,
                                                          const std::string& label,
                                                          KernelSymbols& symbols, OperatorList& ops);
 
-/// Returns the kernels named by the calls within each stream capture (kineto's "kernel" of a
-/// runtime call, read with keep_launches), in the order of the calls: captured kernels do not run.
+/// Returns the kernels named by the calls within each stream capture, in the order of the calls,
+/// because captured kernels do not run. The names are kineto's "kernel" of runtime calls, read with
+/// keep_launches.
 [[nodiscard]] std::vector<DonorSequence> captured_sequences(const LoadedTrace& t,
                                                             const std::string& label,
                                                             KernelSymbols& symbols,

@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostDonors = 3; ///< that are aligned with one graph
+constexpr std::size_t kMostDonors = 3; ///< most donors that are aligned with one graph
 
 std::size_t at(Attribution a) {
   return static_cast<std::size_t>(a);
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  /// A merge with captures has hung operators between the launch and its kernels.
+  /// Uses the operators that a merge with captures inserted between the launch and its kernels.
   void take_captures() {
     for (const ReplayedGraph& graph : out_.graphs.graphs) {
       GraphGuess& guess = guesses_.emplace_back();
@@ -73,7 +73,8 @@ private:
     }
   }
 
-  /// Less where the order had to be repaired, half where the capture names no kernels.
+  /// Returns a lower confidence if the order had to be repaired, and 0.5 if a call of the capture
+  /// names no kernel.
   [[nodiscard]] double capture_confidence(EventId launch) const {
     const auto known = matches_.find(launch);
     if (known == matches_.end())
@@ -140,7 +141,7 @@ private:
     }
   }
 
-  /// Takes the donor's operators if the donor fits better than all before it.
+  /// Uses the donor's operators if this donor fits better than all earlier ones.
   static void try_order(const ReplayedGraph& graph, const std::vector<std::uint32_t>& order,
                         const std::vector<KernelToken>& tokens, const DonorSequence& donor,
                         const std::vector<std::uint32_t>& names, GraphGuess& guess) {
@@ -252,8 +253,7 @@ private:
   KernelSymbols symbols_;
   OperatorList ops_;
   std::vector<DonorSequence> donors_;
-  std::unordered_map<EventId, const GraphLaunch*>
-      matches_; ///< by launch, where captures were merged
+  std::unordered_map<EventId, const GraphLaunch*> matches_; ///< by launch, if captures were merged
   std::vector<GraphGuess> guesses_;
   GraphAttribution out_;
 };

@@ -1,5 +1,5 @@
-// The operators that the kernels of graph launches belong to, how they were found, how sure that
-// is, and which kernels have no operator: docs/graph-attribution.md.
+// The operators that the kernels of graph launches belong to, how they were found, and with which
+// confidence. Includes the kernels without an operator: docs/graph-attribution.md.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -13,75 +13,79 @@
 
 namespace rankscope {
 
-/// How a kernel was attributed to its operator.
+/// The method that attributed a kernel to its operator.
 enum class Attribution : std::uint8_t {
-  kLaunch,    ///< the operator launched it: no graph
+  kLaunch,    ///< launched by the operator without a graph
   kCapture,   ///< from the trace of the graph's capture
-  kGraphNode, ///< by node ids: in their order all names are equal to a donor's
-  kAligned,   ///< by the sequence of kernels of a donor
+  kGraphNode, ///< by node ids: in their order, all names are equal to a donor's names
+  kAligned,   ///< by alignment with the kernel sequence of a donor
   kNone,
 };
 inline constexpr std::size_t kAttributions = static_cast<std::size_t>(Attribution::kNone) + 1;
-/// "launch", "capture", "graph_node", "aligned", "none".
+/// Returns "launch", "capture", "graph_node", "aligned" or "none".
 [[nodiscard]] std::string_view attribution_name(Attribution attribution);
 
 /// One kernel, copy or memset of a graph launch.
 struct ReplayedKernel {
   EventId event = kNoEvent;
   std::uint32_t replay = 0;  ///< row of GraphReplays::replays
-  std::uint32_t op = kNoRow; ///< of GraphAttribution::operators
+  std::uint32_t op = kNoRow; ///< row of GraphAttribution::operators
   double confidence = 0;
   Attribution attribution = Attribution::kNone;
-  KernelFamily family = KernelFamily::kOther; ///< by its own name
-  bool same_shape =
-      false; ///< the operator's shapes contain: the donor's kernel has its grid and block
+  KernelFamily family = KernelFamily::kOther; ///< family by the kernel's own name
+  /// The donor's kernel has the same grid and block, so the operator's shapes are valid.
+  bool same_shape = false;
 };
 
-/// One graph, all its launches together; times are sums of durations.
+/// One graph with all its launches. Times are sums of durations.
 struct GraphFacts {
   std::int64_t id = kNoId;
   std::size_t replays = 0;
-  std::size_t kernels = 0;    ///< of a complete launch
-  std::size_t missing = 0;    ///< kernels that its launches lack in all
-  std::size_t incomplete = 0; ///< launches that lack some
+  std::size_t kernels = 0;    ///< kernels of a complete launch
+  std::size_t missing = 0;    ///< missing kernels, summed over the launches
+  std::size_t incomplete = 0; ///< launches with missing kernels
   std::int64_t total_ns = 0;
-  std::array<std::int64_t, kAttributions> ns{}; ///< by attribution
-  double confidence = 0; ///< mean over the time that is attributed; 0 without any
+  std::array<std::int64_t, kAttributions> ns{}; ///< time by attribution
+  double confidence = 0; ///< mean over the attributed time; 0 if there is no attributed time
   KernelPeriod period;
-  std::string donor; ///< of alignment; "" = none was found
+  std::string donor; ///< donor of the alignment; "" if no donor was found
 };
 
-/// GPU events that the profiler lost, which is not idle time.
+/// GPU events that the profiler lost. Their time is not idle time.
 struct TracingLoss {
-  std::string where;       ///< the step, else the launch
-  std::size_t missing = 0; ///< kernels; 0 = all of the launch, however many those are
+  std::string where; ///< the step, or the launch if it is outside all steps
+  /// Number of missing kernels; 0: all kernels of the launch, number unknown.
+  std::size_t missing = 0;
 };
 
 struct GraphAttribution {
   GraphReplays graphs;
-  std::vector<GraphFacts> facts;       ///< as GraphReplays::graphs
-  std::vector<ReplayedKernel> kernels; ///< by event
+  std::vector<GraphFacts> facts;       ///< in the order of GraphReplays::graphs
+  std::vector<ReplayedKernel> kernels; ///< ordered by event
   std::vector<KnownOperator> operators;
   std::vector<TracingLoss> losses; ///< in order of the launches
-  std::size_t empty_launches = 0;  ///< without any GPU event in the trace
-  std::int64_t gpu_ns = 0;         ///< of all GPU events of the trace, sums of durations
+  std::size_t empty_launches = 0;  ///< launches without any GPU event in the trace
+  std::int64_t gpu_ns = 0;         ///< sum of the durations of all GPU events of the trace
   std::int64_t graph_ns = 0;
-  std::array<std::int64_t, kAttributions> ns{};        ///< of graph_ns, by attribution
-  std::array<std::int64_t, kKernelFamilies> none_ns{}; ///< of kernels without an operator
-  double aligned_confidence = 0;                       ///< mean over the aligned time
+  std::array<std::int64_t, kAttributions> ns{}; ///< graph_ns by attribution
+  /// Time of kernels without an operator, by family.
+  std::array<std::int64_t, kKernelFamilies> none_ns{};
+  double aligned_confidence = 0; ///< mean over the aligned time
 
-  /// nullptr for what no graph launched.
+  /// Returns the attribution of a GPU event, or nullptr if no graph launched it.
   [[nodiscard]] const ReplayedKernel* find(EventId gpu) const;
-  /// Returns the share of the graphs' time without an operator, percent; 0 without graph launches.
+  /// Returns the share of graph time without an operator, in percent; 0 without graph launches.
   [[nodiscard]] double unattributed_percent() const;
 };
 
-/// `donor`: another trace to align with, besides the eager steps of this one; may be null. Kernels
-/// that a merge with captures put below operators keep them. Linear, except for one alignment per
-/// graph and donor that could fit (at most three).
+/// Returns the attribution of all graph kernels. `donor`: another trace to align with, in addition
+/// to the eager steps of this one; may be null. Kernels that a merge with captures attached to
+/// operators keep these operators. Linear, except for one alignment per graph and suitable donor
+/// (at most three).
 [[nodiscard]] GraphAttribution attribute_graphs(const LoadedTrace& t, const LoadedTrace* donor);
 
-/// That of the trace with a donor. Nothing in compat mode, nor for a trace without graph launches.
+/// The key of the attribution with a donor. The result is empty in compat mode and without graph
+/// launches.
 struct GraphsKey {
   using Value = GraphAttribution;
   bool compat = false;
@@ -96,18 +100,21 @@ struct GraphsKey {
   return o.graph_columns ? std::optional<GraphsKey>(o) : std::nullopt;
 }
 
-/// The attribution of the kernels of a row of operators.
+/// The attribution of the kernels in a row of operators.
 struct GraphCell {
-  Attribution attribution = Attribution::kLaunch; ///< of most of the row's time
-  double confidence = 1;                          ///< mean over the time, 0 without an operator
-  std::string_view family; ///< most of the time of its kernels of graphs, by their names; "" = none
-  std::string operators;   ///< found for its kernels of graphs, most time first; "" = none
+  Attribution attribution = Attribution::kLaunch; ///< attribution of most of the row's time
+  double confidence = 1; ///< mean over the time; time without an operator counts as 0
+  /// Family with the most time among the row's graph kernels, by name; "" if there are no such
+  /// kernels.
+  std::string_view family;
+  /// Operators found for the row's graph kernels, most time first; "" if no operator was found.
+  std::string operators;
 };
 [[nodiscard]] GraphCell graph_cell(const LoadedTrace& t, const GraphAttribution& a,
                                    std::span<const std::span<const EventId>> calls);
 
-/// The columns attribution, attribution_confidence, kernel_family and graph_operators of a row's
-/// cell.
+/// Adds the columns attribution, attribution_confidence, kernel_family and graph_operators for a
+/// row's cell.
 template <class Row> void add_graph_columns(Schema<Row>& schema, GraphCell Row::*cell) {
   schema.add({"attribution",
               [cell](const Row& r) { return attribution_name((r.*cell).attribution); },
@@ -129,14 +136,15 @@ template <class Row> void add_graph_columns(Schema<Row>& schema, GraphCell Row::
               "operators found for kernels of graphs, most time first"});
 }
 
-/// "graph launches: N (c graphs), X ms = Y % of GPU time; attributed: by capture a %, by ids b %,
-/// by alignment c % (mean confidence k), NOT attributed d %", and why where that is most of the
-/// time; "" without graph launches.
+/// Returns "graph launches: N (c graphs), X ms = Y % of GPU time; attributed: by capture a %, by
+/// ids b %, by alignment c % (mean confidence k), NOT attributed d %". Adds the reason if most of
+/// the time is not attributed. Returns "" without graph launches.
 [[nodiscard]] std::string graph_headline(const GraphAttribution& a);
-/// "GEMM 61.2 %, attention 20.1 %, ...": the unattributed time by the kernels' own names.
+/// Returns "GEMM 61.2 %, attention 20.1 %, ...": the unattributed time by kernel name.
 [[nodiscard]] std::string unattributed_families(const GraphAttribution& a);
 
-/// Above it every table that graph launches take part in repeats the share.
+/// Percentage of unattributed graph time above which a note with that share is added to every table
+/// that includes graph launches.
 inline constexpr double kNotedPercent = 5;
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// graph_launches and graph_kernels: how the kernels of graphs were attributed to operators, and
-// which were not (docs/graph-attribution.md).
+// The tables graph_launches and graph_kernels: how graph kernels were attributed to operators, and
+// which kernels were not attributed (docs/graph-attribution.md).
 #include "analyses/graph/graph_attribution.h"
 #include "base/units.h"
 
@@ -11,9 +11,9 @@ namespace rankscope {
 namespace {
 
 struct GraphRow {
-  std::size_t number = 0; ///< from 1, by first launch
+  std::size_t number = 0; ///< from 1, in the order of the first launch
   const GraphFacts* facts = nullptr;
-  std::int64_t gpu_ns = 0; ///< of the trace
+  std::int64_t gpu_ns = 0; ///< GPU time of the trace
 };
 
 Schema<GraphRow> graph_schema() {
@@ -62,17 +62,17 @@ Schema<GraphRow> graph_schema() {
         "step or graph whose kernels were aligned with these"}}};
 }
 
-/// Kernels of one name that one operator of one graph has.
+/// Kernels with the same name, graph and operator.
 struct GraphKernelRow {
   std::size_t graph = 0;
   Attribution attribution = Attribution::kNone;
-  std::string_view op, frames, dims; ///< "" = none
+  std::string_view op, frames, dims; ///< "": not available
   KernelFamily family = KernelFamily::kOther;
   std::string_view kernel;
   std::size_t count = 0;
   std::int64_t ns = 0;
   double sure_ns = 0;
-  double percent = 0; ///< of the time of all graphs
+  double percent = 0; ///< share of the time of all graphs
 };
 
 std::vector<GraphKernelRow> kernel_rows(const LoadedTrace& t, const GraphAttribution& a) {

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kLeastShare = 0.8; ///< of a graph's kernels that an incomplete launch has
+constexpr double kLeastShare = 0.8; ///< least share of a graph's kernels in an incomplete launch
 
 std::vector<EventId> by_start(const Trace& trace, std::vector<EventId> events) {
   std::stable_sort(events.begin(), events.end(), [&trace](EventId a, EventId b) {
@@ -20,7 +20,8 @@ std::vector<EventId> by_start(const Trace& trace, std::vector<EventId> events) {
   return events;
 }
 
-/// Positions of `kernels` (by start) stream by stream, streams in order of their first kernel.
+/// Returns the positions of `kernels` (ordered by start) stream by stream. Streams are in the order
+/// of their first kernel.
 std::vector<std::uint32_t> stream_order(const Trace& trace, const std::vector<EventId>& kernels) {
   std::map<std::int32_t, std::uint32_t> first;
   for (std::uint32_t i = 0; i < kernels.size(); ++i)
@@ -54,9 +55,9 @@ public:
 private:
   struct NamedGraph {
     std::vector<std::uint32_t> key;    ///< names and shapes in stream order
-    std::vector<KernelToken> tokens;   ///< the same
-    std::vector<std::uint32_t> rows;   ///< replays that have all of it
-    std::vector<std::uint32_t> partly; ///< replays that lack some
+    std::vector<KernelToken> tokens;   ///< the kernels in the order of `key`
+    std::vector<std::uint32_t> rows;   ///< replays with all kernels
+    std::vector<std::uint32_t> partly; ///< replays with missing kernels
   };
 
   void list() {
@@ -82,7 +83,8 @@ private:
     });
   }
 
-  /// The driver's call below the runtime's is not another launch.
+  /// Returns whether the launch is inside another one: the driver's call below the runtime's call
+  /// is not a separate launch.
   [[nodiscard]] bool in_another(EventId launch) const {
     for (EventId at = t_.tree.parent(launch); at != kNoEvent; at = t_.tree.parent(at))
       if (is_runtime(t_.trace.events.category[at]) && launches_graph(t_.trace.name(at)))
@@ -122,7 +124,7 @@ private:
     return static_cast<std::uint32_t>(out_.graphs.size() - 1);
   }
 
-  /// `nodes` in the order of the replay that shows most of them, by start.
+  /// Fills `by_start` with the nodes in the order of the replay that has most of them.
   void order_by_start(ReplayedGraph& graph, const GraphReplay& fullest) const {
     std::vector<bool> seen(graph.nodes.size());
     for (const std::uint32_t node : fullest.nodes)
@@ -132,11 +134,12 @@ private:
       }
     for (std::uint32_t node = 0; node < graph.nodes.size(); ++node)
       if (!seen[node])
-        graph.by_start.push_back(node); // no launch has all: those come last
+        graph.by_start.push_back(node); // these nodes are not in the fullest launch
   }
 
   void take_ids(std::int64_t id, const std::vector<std::uint32_t>& rows) {
-    std::map<std::pair<std::int64_t, StrId>, std::uint32_t> places; // a node may be updated
+    // key has the name too, because a node may be updated
+    std::map<std::pair<std::int64_t, StrId>, std::uint32_t> places;
     ReplayedGraph graph;
     graph.id = id;
     graph.by_node_id = true;
@@ -176,7 +179,7 @@ private:
       out_.replays[r].graph = row;
   }
 
-  /// Longest first, so that a launch with missing kernels finds its graph.
+  /// Processes the longest graphs first, so that a launch with missing kernels finds its graph.
   void take_names() {
     std::vector<std::size_t> order(named_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// The graph launches of a trace with their kernels, sorted into graphs: launches that run the same
+// The graph launches of a trace with their kernels, sorted into graphs. Launches of the same
 // kernels are one graph, so that its kernels are processed once.
 #pragma once
 
@@ -11,34 +11,36 @@ namespace rankscope {
 /// One graph launch.
 struct GraphReplay {
   EventId launch = kNoEvent;
-  std::uint32_t graph = kNoRow;     ///< row of GraphReplays::graphs; kNoRow = no known kernel ran
-  std::vector<EventId> kernels;     ///< kernels, copies and memsets, by start
-  std::vector<std::uint32_t> nodes; ///< of each: its place in ReplayedGraph::nodes
-  std::size_t missing = 0;          ///< nodes that have no kernel here
+  std::uint32_t graph = kNoRow;     ///< row of GraphReplays::graphs; kNoRow: no known kernel ran
+  std::vector<EventId> kernels;     ///< kernels, copies and memsets, ordered by start
+  std::vector<std::uint32_t> nodes; ///< for each kernel, its position in ReplayedGraph::nodes
+  std::size_t missing = 0;          ///< number of nodes without a kernel in this launch
 };
 
 /// All launches of one graph.
 struct ReplayedGraph {
-  std::int64_t id = kNoId;    ///< CUPTI's, where the trace has it
-  bool by_node_id = false;    ///< the order of `nodes`: ids of nodes, else start of the fullest
-  std::vector<EventId> nodes; ///< an event for each kernel of a complete launch
-  std::vector<std::uint32_t> by_start; ///< places of `nodes` in the order of start
+  std::int64_t id = kNoId; ///< id from CUPTI, if the trace has it
+  /// `nodes` are ordered by node id; else by start in the most complete launch.
+  bool by_node_id = false;
+  std::vector<EventId> nodes;          ///< one event for each kernel of a complete launch
+  std::vector<std::uint32_t> by_start; ///< positions in `nodes`, ordered by start
   std::size_t replays = 0;
-  std::size_t incomplete = 0; ///< replays with kernels missing
+  std::size_t incomplete = 0; ///< replays with missing kernels
 };
 
 struct GraphReplays {
-  std::vector<GraphReplay> replays;  ///< by start of the launch
+  std::vector<GraphReplay> replays;  ///< ordered by start of the launch
   std::vector<ReplayedGraph> graphs; ///< in order of their first launch
 };
 
 /// Returns whether the trace has a call that launches a graph. Fast: reads names only.
 [[nodiscard]] bool has_graph_launches(const Trace& trace);
 
-/// Sorts launches into graphs. With node ids, launches of one graph id are one graph, even with
-/// kernels missing. Without ids, a graph consists of the launches with the same names, grids and
-/// blocks, stream by stream (streams in the order of their first kernel), and of those that lack up
-/// to a fifth of these with the rest in order. A launch with ids on all kernels never uses names.
+/// Sorts launches into graphs. Launches with node ids and the same graph id are one graph, even if
+/// kernels are missing. Without ids, launches with the same names, grids and blocks in each stream
+/// are one graph; streams are in the order of their first kernel. A launch that lacks up to a fifth
+/// of these kernels also belongs to the graph if the rest is in order. Names are not used for a
+/// launch in which all kernels have ids.
 [[nodiscard]] GraphReplays find_graph_replays(const LoadedTrace& trace, KernelSymbols& symbols);
 
 } // namespace rankscope

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t kLongestPeriod = 4096;
 
-/// The columns of each row of the table: all of them, or a band around the diagonal.
+/// The columns that are searched in each row of the table: all columns, or a band around the
+/// diagonal.
 class Band {
 public:
   Band(std::size_t rows, std::size_t columns, std::size_t max_cells)
@@ -29,18 +30,20 @@ private:
   std::size_t rows_, columns_, half_;
 };
 
-/// How the best weight of a cell came about.
+/// The step that led to the best weight of a cell.
 enum Step : std::uint8_t { kPair, kSkipA, kSkipB };
-constexpr std::uint8_t kAfterPair = 4; ///< the pair of this cell follows that of both neighbours
+constexpr std::uint8_t kAfterPair = 4; ///< the two kernels before this pair are a pair too
 constexpr std::int64_t kImpossible = INT64_MIN / 4;
 constexpr std::int64_t kNeighbours = 2;
 
-/// One row: the best weight up to each column, and the best that ends in a pair of the cell.
+/// One row: the best weight up to each column, and the best weight that ends in a pair at that
+/// column.
 struct KernelSequenceRow {
   std::vector<std::int64_t> best, paired;
   std::size_t begin = 0;
   KernelSequenceRow(std::size_t width) : best(width, 0), paired(width, kImpossible) {}
-  /// Returns the best of columns [0, column): 0 left of the band, its last value right of it.
+  /// Returns the best weight of columns [0, column): 0 left of the band, the band's last value
+  /// right of it.
   [[nodiscard]] std::int64_t best_before(std::size_t column) const {
     if (column <= begin)
       return 0;
@@ -61,7 +64,7 @@ std::vector<std::uint32_t> trace_back(const std::vector<std::uint8_t>& steps, co
   while (i > 0 && j > 0) {
     const std::size_t begin = band.begin(i - 1);
     if (j <= begin) {
-      --i; // left of the band: nothing was paired there
+      --i; // left of the band: no pairs there
       continue;
     }
     j = std::min(j, begin + band.width());
@@ -183,7 +186,7 @@ KernelPeriod find_period(std::span<const KernelToken> kernels) {
   std::size_t most = 0;
   for (std::size_t p = 1; p <= std::min(n / 2, kLongestPeriod); ++p) {
     if (n - p <= most)
-      break; // no longer distance can have more
+      break; // no longer distance can have more matches
     std::size_t equal = 0;
     for (std::size_t i = 0; i + p < n; ++i)
       equal += kernels[i].name == kernels[i + p].name ? 1 : 0;

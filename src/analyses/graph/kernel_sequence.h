@@ -1,4 +1,4 @@
-// Sequences of kernels as symbols, so that two traces can be compared: names, names without their
+// Kernel sequences as symbols, so that two traces can be compared: names, names without their
 // shape-dependent parts, kinds, and launch shapes.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace rankscope {
 
-/// The symbols of one kernel; equal numbers mean equal texts in all sequences of one KernelSymbols.
+/// The symbols of one kernel. Within one KernelSymbols, equal numbers mean equal texts.
 struct KernelToken {
   std::uint32_t name = 0;  ///< the full name
   std::uint32_t stem = 0;  ///< kernel_stem()
   std::uint32_t kind = 0;  ///< kernel_kind()
-  std::uint32_t shape = 0; ///< grid and block; 0 = not recorded
+  std::uint32_t shape = 0; ///< grid and block; 0: not recorded
   bool finishes = false;   ///< finishes_another()
-  bool attention = false;  ///< its family
+  bool attention = false;  ///< the kernel belongs to the attention family
   friend bool operator==(const KernelToken&, const KernelToken&) = default;
 };
 
@@ -28,7 +28,7 @@ public:
   [[nodiscard]] std::vector<KernelToken> tokens(const Trace& trace, std::span<const EventId> gpu);
   [[nodiscard]] KernelToken token(const Trace& trace, EventId gpu);
   [[nodiscard]] KernelToken token(const Trace& trace, const LaunchArgs& launch);
-  /// By name alone.
+  /// Returns the token of a kernel with this name and unknown shape.
   [[nodiscard]] KernelToken token(std::string_view name);
 
 private:
@@ -36,16 +36,16 @@ private:
   std::uint32_t shape(const Trace& trace, StrId grid, StrId block);
 
   std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::unordered_map<std::string, KernelToken> names_; ///< shape 0
+  std::unordered_map<std::string, KernelToken> names_; ///< tokens by name, with shape 0
 };
 
-/// How closely two kernels match.
+/// The degree to which two kernels match.
 enum class KernelMatch : std::uint8_t {
   kNone,
-  kKind, ///< the same kind: another shape may take another kernel
+  kKind, ///< same kind: another shape may use another kernel
   kStem, ///< names that differ in numbers only
   kName,
-  kShape, ///< name, grid and block
+  kShape, ///< same name, grid and block
 };
 [[nodiscard]] inline KernelMatch kernel_match(const KernelToken& a, const KernelToken& b) {
   if (a.name == b.name)
@@ -57,11 +57,12 @@ enum class KernelMatch : std::uint8_t {
 
 inline constexpr std::uint32_t kNoPartner = 0xffffffffU;
 
-/// The partner in `b` of each token of `a`, or kNoPartner: the pairing with the most weight that
-/// keeps the order. A pair weighs 8 (kind), 10 (stem), 12 (name) or 16 (with grid and block), 2
-/// more if the tokens before both are a pair. Tokens that do not match are not paired; gaps cost
-/// nothing. Above `max_cells` cells only a band around the diagonal is searched, which limits the
-/// cost for thousands of kernels. Example: A B C against B X C pairs B and C.
+/// An alignment of two sequences. `partner` has the partner in `b` of each token of `a`, or
+/// kNoPartner. It is the pairing with the most weight that keeps the order. A pair weighs 8 (kind),
+/// 10 (stem), 12 (name) or 16 (with grid and block), and 2 more if the tokens before both are a
+/// pair. Only matching tokens are paired; gaps cost nothing. Above `max_cells` cells only a band
+/// around the diagonal is searched, which limits the cost for thousands of kernels. Example: A B C
+/// against B X C pairs B and C.
 struct KernelAlignment {
   std::vector<std::uint32_t> partner;
   std::int64_t weight = 0;
@@ -71,11 +72,12 @@ struct KernelAlignment {
                                             std::size_t max_cells = std::size_t{1} << 24U);
 [[nodiscard]] std::int64_t pair_weight(const KernelToken& a, const KernelToken& b);
 
-/// The distance at which most kernels have the same name again (a layer, or the layers until their
-/// kinds repeat), the smallest one of equals.
+/// The distance at which most kernel names repeat: a layer, or the layers until their kinds repeat.
+/// The smallest distance counts if several are equal.
 struct KernelPeriod {
-  std::size_t length = 0; ///< 0 = none: fewer than half of the kernels repeat
-  double agreement = 0;   ///< of those with a kernel `length` later: share with the same name
+  std::size_t length = 0; ///< 0: no period, because fewer than half of the kernels repeat
+  /// Share of kernels with the same name `length` later, among kernels that have one there.
+  double agreement = 0;
 };
 [[nodiscard]] KernelPeriod find_period(std::span<const KernelToken> kernels);
 

@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kWindow = 16; ///< of neighbours where no period is found
+constexpr std::size_t kWindow = 16; ///< neighbours to compare with if there is no period
 constexpr double kLeastAgreement = 0.5;
 
 double base_confidence(KernelMatch match) {
@@ -64,8 +64,9 @@ private:
     return true;
   }
 
-  /// Kernels of two streams change places from run to run, so the unpaired kernels of both sides
-  /// are aligned by themselves. A pair is accepted if the kernels before it have partners nearby.
+  /// Kernels of two streams change their order from run to run. So the unpaired kernels of both
+  /// sides are aligned separately. A pair is accepted if the kernels before it have partners
+  /// nearby.
   void pair_across_streams() {
     std::vector<bool> taken(b_.size());
     for (const std::uint32_t p : partner_)
@@ -86,7 +87,8 @@ private:
         tokens_b.push_back(b_[j]);
       }
     const KernelAlignment left = align_kernels(tokens_a, tokens_b);
-    std::vector<std::uint32_t> near(a_.size(), 0); // place in the donor of the last pair up to each
+    // for each position: the partner in the donor of the last pair up to there
+    std::vector<std::uint32_t> near(a_.size(), 0);
     std::uint32_t last = 0;
     for (std::size_t i = 0; i < a_.size(); ++i)
       near[i] = last = partner_[i] == kNoPartner ? last : partner_[i];
@@ -115,9 +117,10 @@ private:
     }
   }
 
-  /// A model's layers call one attention operator, whichever kernels it runs: if all attention
-  /// kernels with a partner have the same operator, the others get it too. The donor may lack the
-  /// attention of some layers. A third must have a partner, else it may be another operator.
+  /// Applies one attention operator to all attention kernels. The layers of a model call one
+  /// attention operator, but may run different kernels, and the donor may lack the attention of
+  /// some layers. If all attention kernels with a partner have the same operator, the others get it
+  /// too. A third must have a partner, else it may be another operator.
   void take_attention() {
     std::size_t all = 0;
     std::size_t known = 0;
@@ -143,8 +146,8 @@ private:
       }
   }
 
-  /// A kernel that only finishes the work of the one before it gets the same operator. So does an
-  /// extra kernel in a row of equal ones (experts: as many as got tokens).
+  /// A kernel that only finishes the work of the preceding kernel gets the same operator. So does
+  /// an extra kernel in a row of equal kernels (experts: one kernel for each expert with tokens).
   void take_neighbours() {
     const auto join = [this](std::size_t i, std::size_t with) {
       if (partner_[i] != kNoPartner || base_[i] > 0 || base_[with] <= 0)
@@ -171,8 +174,8 @@ private:
       node.confidence = node.op == kNoRow ? 0 : contradicted ? 0.95 : 1.0;
   }
 
-  /// Kernels a period apart with one name are at the same place of several layers: the majority
-  /// decides the operator of the others.
+  /// Kernels with the same name a period apart are at the same place of several layers. The
+  /// operator of the majority is used for the others.
   void vote() {
     const std::size_t p = out_.period.length;
     std::vector<bool> seen(a_.size());
@@ -190,7 +193,8 @@ private:
   }
 
   void count_votes(const std::vector<std::size_t>& layers) {
-    std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> votes; // name -> count, a layer
+    // operator name -> count, layer as example
+    std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> votes;
     std::size_t cast = 0;
     for (const std::size_t k : layers)
       if (out_.nodes[k].op != kNoRow) {
@@ -221,7 +225,8 @@ private:
   /// Multiplies the confidences and drops guesses below kLeastConfidence.
   void weigh() {
     const std::size_t half = std::max<std::size_t>(window() / 2, 2);
-    std::vector<std::size_t> before(a_.size() + 1, 0); // kernels with an operator, up to each place
+    // number of kernels with an operator before each position
+    std::vector<std::size_t> before(a_.size() + 1, 0);
     for (std::size_t i = 0; i < a_.size(); ++i)
       before[i + 1] = before[i] + (base_[i] > 0 ? 1 : 0);
     for (std::size_t i = 0; i < a_.size(); ++i) {
@@ -239,7 +244,7 @@ private:
   std::span<const KernelToken> a_, b_;
   std::span<const std::uint32_t> ops_, op_name_;
   std::vector<std::uint32_t> partner_;
-  std::vector<double> base_;  ///< by how closely the names match; 0 = no partner
+  std::vector<double> base_;  ///< confidence by how closely the names match; 0: no partner
   std::vector<double> agree_; ///< share of the layers that agree
   SequenceGuess out_;
 };
@@ -254,7 +259,7 @@ SequenceGuess guess_operators(std::span<const KernelToken> kernels,
 }
 
 std::int64_t most_weight(std::span<const KernelToken> a, std::span<const KernelToken> b) {
-  // kinds at most; the weight that a pair of the kind could have at best
+  // upper bound from names and kinds; the weight that a pair of the kind could have at best
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> names;
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> kinds;
   for (const KernelToken& t : a) {

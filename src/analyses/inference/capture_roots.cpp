@@ -34,7 +34,7 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
       out.push_back(between(trace, begins[i], ends[i]));
     return out;
   }
-  std::vector<std::pair<EventId, bool>> calls; // (call, it ends a capture)
+  std::vector<std::pair<EventId, bool>> calls; // (call, whether the call ends a capture)
   for (const EventId i : begins)
     calls.emplace_back(i, false);
   for (const EventId i : ends)
@@ -57,7 +57,7 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
   return out;
 }
 
-/// Finds the regions around an event: few are open at a time.
+/// Finds the regions around an event. Few regions are open at a time.
 class RegionIndex {
 public:
   explicit RegionIndex(const std::vector<CaptureRoot>& roots) : roots_(roots) {
@@ -84,7 +84,7 @@ public:
 private:
   const std::vector<CaptureRoot>& roots_;
   std::vector<std::uint32_t> by_start_;
-  std::vector<std::int64_t> latest_end_; ///< of the regions up to here
+  std::vector<std::int64_t> latest_end_; ///< latest end of the regions up to this position
 };
 
 void find_children(const LoadedTrace& t, bool compat, std::vector<CaptureRoot>& roots) {
@@ -109,7 +109,7 @@ void find_children(const LoadedTrace& t, bool compat, std::vector<CaptureRoot>& 
   }
 }
 
-/// Fills below and dispatches.
+/// Fills `below` and `dispatches`.
 void walk_down(const LoadedTrace& t, CaptureRoot& root) {
   const Events& e = t.trace.events;
   root.below = root.children; // breadth first

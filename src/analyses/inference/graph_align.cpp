@@ -9,7 +9,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostCells = std::size_t{1} << 25; ///< of the table of a subsequence
+/// Most cells in the table of a subsequence.
+constexpr std::size_t kMostCells = std::size_t{1} << 25;
 
 bool pair(const GraphItem& call, const GraphItem& kernel) {
   return (call.copy && kernel.copy) || (call.set && kernel.set) || call.name == kernel.name;
@@ -64,7 +65,8 @@ private:
     return out.match == GraphMatch::kNone ? groups(std::move(out.why)) : out;
   }
 
-  /// A call that does not say its kernel may have launched any, but no copy.
+  /// Returns whether a call without a kernel name may have launched this kernel. It fits any kernel
+  /// but no copy.
   [[nodiscard]] bool fits_unnamed(const GraphItem& call, const GraphItem& kernel) const {
     return !call.named && (compat_ || (call.copy == kernel.copy && !call.set && !kernel.copy));
   }
@@ -100,7 +102,8 @@ private:
       const auto at = by_name.find(kernel.name);
       std::size_t& k = next[kernel.name];
       if (at == by_name.end() || k == at->second.size())
-        return none(std::move(why)); // equally many in all: none is left over where none is missing
+        // equal counts in total: no call is left over unless a kernel is missing
+        return none(std::move(why));
       call_of.push_back(at->second[k++]);
     }
     return whole(GraphMatch::kGroups, std::move(call_of));
@@ -125,7 +128,7 @@ private:
     std::vector<std::uint32_t> kernels{};
   };
 
-  /// How many calls from `c` on the queue fits.
+  /// Returns the number of consecutive calls from `c` on that match the queue from its head on.
   [[nodiscard]] std::size_t run_of(const Queue& queue, std::size_t c) const {
     std::size_t length = 0;
     while (queue.head + length < queue.kernels.size() && c + length < calls_.size() &&
@@ -141,7 +144,7 @@ private:
       out.hopeless = true;
       return out;
     }
-    std::vector<Queue> queues; // by first kernel
+    std::vector<Queue> queues; // ordered by first kernel
     for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
       auto at = std::ranges::find(queues, kernels_[k].stream, &Queue::stream);
       if (at == queues.end())
@@ -181,7 +184,7 @@ private:
     return only;
   }
 
-  /// Longest common subsequence between what both have alike at their ends.
+  /// Returns the longest common subsequence. The equal parts at both ends are matched first.
   [[nodiscard]] GraphAlignment subsequence() const {
     std::size_t first = 0;
     std::size_t c_end = calls_.size();
@@ -200,7 +203,8 @@ private:
     const std::size_t rows = c_end - first;
     const std::size_t cols = k_end - first;
     if (rows > 0 && cols > 0 && rows < 0xffff && (rows + 1) * (cols + 1) <= kMostCells) {
-      std::vector<std::uint16_t> best((rows + 1) * (cols + 1), 0); // of what follows
+      // best length for the rest of both lists
+      std::vector<std::uint16_t> best((rows + 1) * (cols + 1), 0);
       const auto at = [&best, cols](std::size_t r, std::size_t c) -> std::uint16_t& {
         return best[r * (cols + 1) + c];
       };

@@ -1,5 +1,5 @@
-// Matches the kernels of a graph launch to the calls of its capture, by names and order: traces
-// have no ids for this.
+// Matches the kernels of a graph launch to the calls of its capture by names and order, because
+// traces have no ids for this.
 #pragma once
 
 #include "core/graph_launch.h"
@@ -14,34 +14,37 @@ namespace rankscope {
 /// A call that was captured, or a kernel that was replayed. Names are ids of one pool.
 struct GraphItem {
   StrId name = kEmptyStr;
-  bool named = true;       ///< of a call: it says its kernel
-  bool copy = false;       ///< the name has "Memcpy"
-  bool set = false;        ///< the name has "Memset"; of a kernel also "fillBuffer"
-  std::int32_t stream = 0; ///< of a kernel
+  bool named = true;       ///< of a call: its kernel's name is known
+  bool copy = false;       ///< the name contains "Memcpy"
+  bool set = false;        ///< the name contains "Memset"; of a kernel also "fillBuffer"
+  std::int32_t stream = 0; ///< stream of a kernel
 
   bool operator==(const GraphItem&) const = default;
 };
 
-/// `text`: what the name is; `kernel`: it ran on the GPU.
+/// Returns the item with this name. `text`: the text of the name; `kernel`: the item ran on the
+/// GPU.
 [[nodiscard]] GraphItem graph_item(StrId name, std::string_view text, bool kernel);
 
 struct GraphAlignment {
   GraphMatch match = GraphMatch::kNone;
-  std::vector<std::uint32_t> call_of; ///< by kernel: the call, kNoRow = none; empty without a match
+  /// For each kernel its call, or kNoRow; empty without a match.
+  std::vector<std::uint32_t> call_of;
   std::size_t matched = 0;
-  bool unchecked = false; ///< some call has no kernel name: only its position decided
-  /// Several streams, and calls without kernel names: the reference then merges no launch at all.
+  bool unchecked = false; ///< some call has no kernel name, so only its position was compared
+  /// There are several streams and calls without kernel names. The reference then merges no launch.
   bool hopeless = false;
-  std::string why; ///< not all matched: the reason
+  std::string why; ///< the reason if not all kernels are matched
 };
 
-/// Matches kernels, by start, to calls, in order. One stream, equal counts: by position, else the
-/// k-th call of a name to its k-th kernel. One stream, other counts: in order, with calls skipped.
-/// Several streams: one queue each; a call matches the head of a queue. If several heads fit, it
-/// takes the queue that fits the most following calls. `compat`: the reference's rules, which match
-/// all kernels or nothing. Otherwise, if that fails, the longest common subsequence counts when it
-/// has at least half of the kernels, and a call without a kernel name never matches a copy. Costs
-/// O(kernels + calls), the subsequence O(kernels x calls).
+/// Matches kernels (ordered by start) to calls (in their order). One stream, equal counts: by
+/// position, else the k-th call of a name matches the k-th kernel of that name. One stream, other
+/// counts: in order, skipping calls. Several streams: one queue for each stream, and a call matches
+/// the head of a queue. If several heads fit, the call takes the queue that fits the most following
+/// calls. `compat`: the reference's rules, which match all kernels or nothing. Otherwise, if these
+/// rules fail, the longest common subsequence is used if it has at least half of the kernels. A
+/// call without a kernel name then never matches a copy. Costs O(kernels + calls); the subsequence
+/// costs O(kernels x calls).
 [[nodiscard]] GraphAlignment align_graph(std::span<const GraphItem> calls,
                                          std::span<const GraphItem> kernels, bool compat);
 

@@ -12,8 +12,8 @@ bool is_graph_launch(std::string_view name) {
   return lowercase(name).find("graphlaunch") != std::string::npos;
 }
 
-/// Each launch belongs to the innermost step around it; of steps that were annotated twice, to the
-/// later one.
+/// Assigns each launch to the innermost step around it. If a step was annotated twice, the launch
+/// belongs to the later annotation.
 void fill_steps(const Trace& trace, const std::vector<FoundLaunch>& launches,
                 std::vector<StepLaunches>& steps) {
   std::vector<std::size_t> open; // outermost first
@@ -88,7 +88,7 @@ std::optional<std::size_t> choose_capture(const std::vector<CaptureFile>& files,
   std::optional<std::size_t> pieces;
   for (std::size_t i = 0; i < files.size(); ++i)
     if (files[i].batch_size == *padded)
-      (files[i].full ? full : pieces) = i; // of equal ones the last
+      (files[i].full ? full : pieces) = i; // among equal files, the last one
   return full && pieces ? (launches == 1 ? full : pieces) : (full ? full : pieces);
 }
 

@@ -1,4 +1,4 @@
-// The graph launches of a trace, the annotated steps they belong to, and the captures of those.
+// The graph launches of a trace, the annotated steps around them, and the captures for these steps.
 #pragma once
 
 #include "analyses/timeline/inference_steps.h"
@@ -14,31 +14,34 @@ namespace rankscope {
 struct CaptureFile {
   std::string path;
   std::int64_t batch_size = 0;
-  bool full = true;    ///< one graph for the complete model; else one for each of its parts
-  std::string problem; ///< why it cannot be used; "" = it can
+  /// One graph for the complete model; false: one graph for each part of the model.
+  bool full = true;
+  std::string problem; ///< reason why the file cannot be used; "": the file is usable
 };
 
 struct FoundLaunch {
   EventId event = kNoEvent;
-  std::vector<EventId> kernels{}; ///< all GPU work that it ran, by start
+  std::vector<EventId> kernels{}; ///< all GPU work of the launch, ordered by start
 };
 
-/// Returns runtime and driver calls named *GraphLaunch*, by start. Leaves out a call that ran
-/// nothing and is a direct child of another one (its driver call).
+/// Returns runtime and driver calls named *GraphLaunch*, ordered by start. Leaves out a call
+/// without GPU work that is a direct child of another graph launch (the driver call below the
+/// runtime call).
 [[nodiscard]] std::vector<FoundLaunch> find_graph_launches(const LoadedTrace& trace);
 
 struct StepLaunches {
   AnnotatedStep step;
-  std::vector<std::size_t> launches{}; ///< places in the list of launches
+  std::vector<std::size_t> launches{}; ///< positions in the list of launches
 };
 
 /// Returns the annotated steps. A launch that begins and ends in a step belongs to the innermost
-/// such step; if a step was annotated twice, to the later annotation.
+/// such step. If a step was annotated twice, the launch belongs to the later annotation.
 [[nodiscard]] std::vector<StepLaunches>
 steps_with_launches(const Trace& trace, const std::vector<FoundLaunch>& launches);
 
-/// Returns the file with the smallest batch that is at least `batch`. If that batch has both kinds:
-/// the full graph for one launch, else the parts. Of equal files the last. nullopt: see `why`.
+/// Returns the file with the smallest batch that is at least `batch`. If that batch has both kinds
+/// of files, returns the full graph for one launch, else the parts. Among equal files, the last one
+/// is returned. Returns nullopt if no file fits, with the reason in `why`.
 [[nodiscard]] std::optional<std::size_t> choose_capture(const std::vector<CaptureFile>& files,
                                                         std::int64_t batch, std::size_t launches,
                                                         std::string& why);

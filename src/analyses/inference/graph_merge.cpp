@@ -14,13 +14,13 @@ namespace {
 
 struct GraphMergeLaunch {
   EventId event = kNoEvent;
-  std::vector<EventId> kernels;      ///< by start
-  std::uint32_t sequence = 0;        ///< equal: equal kernels in equal order on equal streams
-  std::optional<std::size_t> file{}; ///< that its step says
-  std::size_t in_step = 0;           ///< launches of its step
-  std::size_t place = 0;             ///< of this one among them
+  std::vector<EventId> kernels; ///< ordered by start
+  std::uint32_t sequence = 0;   ///< equal numbers: equal kernels in equal order on equal streams
+  std::optional<std::size_t> file{}; ///< file that the launch's step selects
+  std::size_t in_step = 0;           ///< number of launches in the same step
+  std::size_t place = 0;             ///< position of this launch in its step
   std::shared_ptr<const GraphTemplate> graft{};
-  std::int64_t batch = 0; ///< of the file that the graft is from
+  std::int64_t batch = 0; ///< batch size of the graft's file
   GraphLaunch fact{};
 };
 
@@ -28,14 +28,14 @@ std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-/// A loaded capture and what has been found in it.
+/// A loaded capture with its graphs and calls.
 struct Capture {
   const CaptureFile* file = nullptr;
   std::uint16_t source = 0;
-  std::unique_ptr<LoadedTrace> trace; ///< stays where it is: the texts look at it
+  std::unique_ptr<LoadedTrace> trace; ///< must not move, because `texts` refers to it
   std::unique_ptr<CaptureTexts> texts;
   std::vector<CaptureRoot> roots;
-  std::vector<std::vector<GraphItem>> calls; ///< of each root
+  std::vector<std::vector<GraphItem>> calls; ///< calls of each root
 };
 
 class GraphMergeMerger {
@@ -132,7 +132,7 @@ private:
     }
   }
 
-  /// Finds captures for the launches that still have no graft: by the kernels that they ran.
+  /// Finds captures by kernels for the launches that still have no graft.
   void by_kernels() {
     const auto open_still = [](const GraphMergeLaunch& l) {
       return l.graft == nullptr && !l.kernels.empty();
@@ -186,7 +186,7 @@ private:
     const Trace& trace = out.trace->trace;
     out.texts = std::make_unique<CaptureTexts>(builder_, trace);
     out.roots = capture_roots(*out.trace, options_.compat);
-    std::vector<GraphItem> by_name(trace.strings.size()); // of those that are asked for
+    std::vector<GraphItem> by_name(trace.strings.size()); // items by name, for the names in use
     std::vector<bool> known(trace.strings.size());
     for (const CaptureRoot& root : out.roots) {
       std::vector<GraphItem>& calls = out.calls.emplace_back();
@@ -211,7 +211,7 @@ private:
 
   struct Aligned {
     GraphAlignment alignment;
-    std::shared_ptr<const GraphTemplate> graft; ///< made when it is taken
+    std::shared_ptr<const GraphTemplate> graft; ///< created when it is first used
   };
   using Grafts = std::map<std::pair<std::uint32_t, std::uint32_t>, Aligned>; ///< (root, sequence)
 
@@ -268,7 +268,8 @@ private:
       if (!l.kernels.empty())
         t_.graph_launches.push_back(l.fact);
     }
-    builder_.set_input(builder_.so_far().input_bytes, uid); // rows that reports make up count on
+    // rows that reports create use the following uids
+    builder_.set_input(builder_.so_far().input_bytes, uid);
   }
 
   std::uint64_t graft(const GraphMergeLaunch& l, std::uint64_t uid) {
@@ -307,7 +308,7 @@ private:
   TraceBuilder builder_;
   std::map<std::string, std::uint16_t> sources_;
   TreeChanges changes_;
-  bool hopeless_ = false; ///< compat: one GraphAlignment::hopeless launch cancels the merge
+  bool hopeless_ = false; ///< compat: a launch with GraphAlignment::hopeless cancels the merge
 };
 
 } // namespace

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::uint64_t kHighestUid = 0xfffffffeU;
 
-/// Of each event of the capture its place in `root.below`, and whether a call below has a kernel.
+/// For each event of the capture: its position in `root.below`, and whether a call below it has a
+/// kernel.
 struct Needed {
   Needed(const LoadedTrace& t, const CaptureRoot& root, const GraphAlignment& alignment)
       : place(t.trace.events.size(), kNoRow), kernel(t.trace.events.size(), kNoRow),
@@ -72,7 +73,8 @@ std::uint32_t CaptureTexts::track_of(EventId e) {
   Track track = capture_.tracks[capture_.events.track[e]];
   track.pid_text = text(track.pid_text);
   track.tid_text = text(track.tid_text);
-  track.process_name = track.process_label = track.thread_name = kEmptyStr; // of the other file
+  // names of the other file
+  track.process_name = track.process_label = track.thread_name = kEmptyStr;
   return to_.track(track);
 }
 

@@ -11,22 +11,22 @@
 namespace rankscope {
 namespace {
 
-/// Pairs of blocks at the smallest distance that are looked at for the longest run of them.
+/// Most pairs of blocks at the smallest distance that are searched for their longest run.
 constexpr std::size_t kMostTies = 10'000'000;
 
-/// Compared by the first, then by the second; sums and differences keep that order, so that a block
-/// is never nearer than the nearest of the parts it can be cut into.
+/// A distance that is compared by `first`, then by `second`. Sums and differences keep that order.
+/// So a block is never nearer than the nearest of the parts that it can be cut into.
 struct Distance {
   double first = 0, second = 0;
 };
 
-/// A distance over so many steps.
+/// A distance summed over a number of steps.
 struct Block {
   Distance sum;
   std::size_t steps = 0;
 };
 
-/// Of means; -1, 0, 1.
+/// Compares the mean distances. Returns -1, 0 or 1.
 int compare(const Block& a, const Block& b) {
   const auto of = [](double x, double y) { return x < y ? -1 : x > y ? 1 : 0; };
   const auto na = static_cast<double>(a.steps);
@@ -36,11 +36,12 @@ int compare(const Block& a, const Block& b) {
   return of(a.sum.second * nb, b.sum.second * na);
 }
 
-constexpr std::size_t kMostSteps = 3; ///< of a block; longer ones can be cut into such
+/// Steps of a block; longer blocks can be cut into blocks of this size.
+constexpr std::size_t kMostSteps = 3;
 constexpr std::size_t kDims = 2 * kMostSteps;
 
-/// What distances are sums of: decode: g_sq and g_sk of each step, last step first; others: the
-/// requests, then c_sq and g_sq, of one step. The rest is 0.
+/// The values that distances are summed over. Decode: g_sq and g_sk of each step, last step first.
+/// Other phases: the requests, then c_sq and g_sq, of one step. The other coordinates are 0.
 using Coordinates = std::array<double, kDims>;
 
 /// The steps of a block that ends before `end`.
@@ -56,7 +57,7 @@ Coordinates coordinates_of(StepPhase phase, const StepCounts& step) {
           step.sums.c_sq, step.sums.g_sq};
 }
 
-/// The windows of `steps` steps of the phase in a row.
+/// Returns the windows of `steps` consecutive steps of the phase.
 std::vector<Window> windows_of(StepPhase phase, const std::vector<AnnotatedStep>& list,
                                std::size_t steps) {
   std::vector<Window> out;
@@ -66,7 +67,7 @@ std::vector<Window> windows_of(StepPhase phase, const std::vector<AnnotatedStep>
     if (run < steps)
       continue;
     Window window{coordinates_of(phase, list[end - 1].counts), end};
-    for (std::size_t i = 1; i < steps; ++i) { // decode alone
+    for (std::size_t i = 1; i < steps; ++i) { // only in the decode phase
       const Coordinates earlier = coordinates_of(phase, list[end - 1 - i].counts);
       window.at[2 * i] = earlier[0];
       window.at[2 * i + 1] = earlier[1];
@@ -76,8 +77,8 @@ std::vector<Window> windows_of(StepPhase phase, const std::vector<AnnotatedStep>
   return out;
 }
 
-/// Windows of one size in boxes in boxes (a k-d tree), so that the nearest are found without
-/// looking at all of them.
+/// Windows of one size in nested boxes (a k-d tree). The nearest windows are found without a search
+/// of all of them.
 class WindowTree {
 public:
   WindowTree(StepPhase phase, std::size_t steps, std::vector<Window> windows)
@@ -93,7 +94,7 @@ public:
           0, from, [&](const Block& block) { return !best || compare(block, *best) < 0; },
           [&](const Block& block, const Window&) { best = block; });
   }
-  /// take(window) for each window at exactly this distance.
+  /// Calls take(window) for each window at exactly this distance.
   template <class Take>
   void each_at(const Coordinates& from, const Block& distance, Take&& take) const {
     if (!windows_.empty())
@@ -106,7 +107,7 @@ private:
   struct Node {
     Coordinates low{}, high{};
     std::size_t begin = 0, end = 0;
-    std::size_t right = 0; ///< the left child is the next node; 0: a leaf
+    std::size_t right = 0; ///< the left child is the next node; 0: the node is a leaf
   };
   static constexpr std::size_t kLeaf = 8;
 
@@ -138,7 +139,7 @@ private:
     return number;
   }
 
-  /// The sum of far(d) over the dimensions.
+  /// Returns the sum of far(d) over the dimensions.
   template <class Far> [[nodiscard]] Block sum(Far&& far) const {
     Block out{{}, steps_};
     if (decode_) {
@@ -155,7 +156,8 @@ private:
     });
   }
 
-  /// take(block, window) for the windows whose distance is wanted; boxes without any are left out.
+  /// Calls take(block, window) for the windows with a wanted distance. Skips boxes without such
+  /// windows.
   template <class Wanted, class Take>
   void visit(std::size_t number, const Coordinates& from, const Wanted& wanted,
              const Take& take) const {
@@ -185,25 +187,26 @@ private:
   std::vector<Node> nodes_;
 };
 
-/// Two blocks: their ends in the lists, and their length.
+/// Two blocks, given by their ends in the lists and by their length.
 struct BlockPair {
   std::size_t first_end = 0, second_end = 0, steps = 0;
 };
-/// Whether `a` is longer than `b`, or as long and earlier.
+/// Returns whether `a` is longer than `b`, or equally long and earlier.
 bool before(const BlockPair& a, const BlockPair& b) {
   if (a.steps != b.steps)
     return a.steps > b.steps;
   return a.first_end != b.first_end ? a.first_end < b.first_end : a.second_end < b.second_end;
 }
 
-/// The longest blocks that are equal, where each step is a number.
+/// Finds the longest equal blocks in two lists of steps, in which each step is a number.
 class EqualBlocks {
 public:
   EqualBlocks(std::vector<std::uint64_t> first, std::vector<std::uint64_t> second)
       : first_(std::move(first)), second_(std::move(second)) {}
 
   [[nodiscard]] BlockPair longest() const {
-    std::size_t found = 0; // every part of equal blocks is equal: halve the range of lengths
+    // all parts of equal blocks are equal, so the search halves the range of lengths
+    std::size_t found = 0;
     std::size_t beyond = std::min(first_.size(), second_.size()) + 1;
     while (found + 1 < beyond) {
       const std::size_t middle = found + (beyond - found) / 2;
@@ -213,11 +216,11 @@ public:
   }
 
 private:
-  /// take(begin, hash) of each block of this length, until it returns true.
+  /// Calls take(begin, hash) for each block of this length until it returns true.
   template <class Take>
   static void each_hash(const std::vector<std::uint64_t>& list, std::size_t length, Take&& take) {
     constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15;
-    std::uint64_t power = 1; // of the base, for the number that leaves the block
+    std::uint64_t power = 1; // power of the base for the number that leaves the block
     for (std::size_t i = 1; i < length; ++i)
       power *= kBase;
     std::uint64_t hash = 0;
@@ -233,7 +236,7 @@ private:
     number = (number ^ (number >> 31U)) * 0xbf58476d1ce4e5b9;
     return number ^ (number >> 29U);
   }
-  /// The first equal blocks of this length.
+  /// Returns the first equal blocks of this length.
   [[nodiscard]] std::optional<BlockPair> of_length(std::size_t length) const {
     std::unordered_map<std::uint64_t, std::size_t> begins;
     each_hash(second_, length, [&](std::size_t begin, std::uint64_t hash) {
@@ -255,7 +258,8 @@ private:
   std::vector<std::uint64_t> first_, second_;
 };
 
-/// Blocks of `least` to 2 `least` - 1 steps: every longer one can be cut into such.
+/// Compares blocks of `least` to 2 `least` - 1 steps, because every longer block can be cut into
+/// such blocks.
 class Pairing {
 public:
   Pairing(StepPhase phase, const std::vector<AnnotatedStep>& first,
@@ -284,7 +288,7 @@ public:
 private:
   [[nodiscard]] BlockPair longest_equal() const {
     std::map<Coordinates, std::uint64_t> numbers;
-    std::uint64_t others = std::uint64_t{1} << 62U; // equal to nothing
+    std::uint64_t others = std::uint64_t{1} << 62U; // numbers that are equal to no other number
     const auto numbered = [&](const std::vector<AnnotatedStep>& list) {
       std::vector<std::uint64_t> out;
       for (const AnnotatedStep& step : list)
@@ -298,7 +302,7 @@ private:
     return EqualBlocks(std::move(first), numbered(second_)).longest();
   }
 
-  /// The longest run of blocks that are as near as the nearest.
+  /// Returns the longest run of blocks with the smallest distance.
   [[nodiscard]] BlockPair longest_chain() const {
     BlockPair out;
     std::array<std::map<std::size_t, std::size_t>, kMostSteps + 1> rows; // second_end -> steps
@@ -331,8 +335,8 @@ private:
   std::size_t least_;
   const std::vector<AnnotatedStep>& first_;
   const std::vector<AnnotatedStep>& second_;
-  std::vector<std::vector<Window>> blocks_; ///< of the first list, by size
-  std::vector<WindowTree> trees_;           ///< of the second, likewise
+  std::vector<std::vector<Window>> blocks_; ///< windows of the first list, by size
+  std::vector<WindowTree> trees_;           ///< windows of the second list, by size
   std::optional<Block> best_;
 };
 

@@ -7,10 +7,10 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kMostWork = 300'000'000; ///< comparisons: about a second
+constexpr std::int64_t kMostWork = 300'000'000; ///< number of comparisons; takes about a second
 constexpr std::size_t kLeastTimes = 3;
 
-/// out[p]: how many of the names from p on are those from the first on.
+/// Returns for each position p the length of the common prefix of names[p...] and names.
 std::vector<std::size_t> common_prefixes(std::span<const StrId> names) {
   const std::size_t n = names.size();
   std::vector<std::size_t> out(n);
@@ -68,7 +68,7 @@ public:
 private:
   [[nodiscard]] bool has_gpu_work(EventId e) const { return !t_.tree.gpu_events(e).empty(); }
 
-  /// Returns the outermost calls of each thread with GPU work, by start.
+  /// Returns the outermost calls of each thread with GPU work, ordered by start.
   [[nodiscard]] std::vector<std::vector<EventId>> outermost() const {
     const Events& e = t_.trace.events;
     std::map<std::uint32_t, std::vector<EventId>> of_track;
@@ -86,7 +86,7 @@ private:
     return out;
   }
 
-  /// True when these siblings are the steps.
+  /// Returns whether these siblings are the steps.
   bool look(const std::vector<EventId>& siblings) {
     std::vector<StrId> names;
     bool works = false;

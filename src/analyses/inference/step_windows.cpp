@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kToOpen = 6; ///< near steps that open a region
+constexpr std::int64_t kToOpen = 6; ///< number of near steps that open a region
 
 bool with_prefill(const StepCounts& s) {
   return s.context_requests > 0;
@@ -31,7 +31,8 @@ double mean_requests(const std::vector<StepCounts>& steps, StepRange range) {
   return sum / static_cast<double>(range.size());
 }
 
-/// The longest run of steps that `wanted` takes, the first of equals, cut to `most`.
+/// Returns the longest run of steps that satisfy `wanted`, cut to `most` steps. Among equal runs,
+/// returns the first.
 template <class Wanted>
 std::optional<StepRange> longest_run(const std::vector<StepCounts>& steps, StepRange in,
                                      std::size_t most, Wanted&& wanted) {
@@ -78,7 +79,8 @@ std::optional<StepRange> mixed_window(const std::vector<StepCounts>& steps, Step
   return best;
 }
 
-/// "3" or "3:9" of `size` steps; B beyond the end is the end.
+/// Parses "3" or "3:9" for a list of `size` steps. An end beyond the list means the end of the
+/// list.
 std::optional<StepRange> parse_range(const std::string& text, std::size_t size) {
   const std::string_view view = text;
   const std::size_t colon = view.find(':');

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostOfAName = 120; ///< bytes of an annotation in a file's name
+constexpr std::size_t kMostOfAName = 120; ///< bytes of an annotation that are used in a file's name
 
 bool idle(const AnnotatedStep& s) {
   return phase_of(s.counts) == StepPhase::kIdle;
@@ -25,12 +25,12 @@ std::vector<std::size_t> places_of(StepRange range) {
   return out;
 }
 
-/// "prefill_1_prefilldecode_2_decode_29".
+/// Returns "prefill_1_prefilldecode_2_decode_29".
 std::string phase_text(const PiecePhases& p) {
   return fmt::format("prefill_{}_prefilldecode_{}_decode_{}", p.prefill, p.mixed, p.decode);
 }
 
-/// An annotation as a part of a file's name.
+/// Returns an annotation in a form that is allowed in a file name.
 std::string file_part(std::string_view name) {
   std::string out;
   for (const char c : name.substr(0, kMostOfAName)) {
@@ -85,7 +85,7 @@ private:
     return out;
   }
 
-  /// Steps of `part`, a range of counts(), as places in the list.
+  /// Returns the positions of the steps in the list. `part`: a range of counts().
   [[nodiscard]] StepRange in_trace(StepRange part) const {
     return {range_.begin + part.begin, range_.begin + part.end};
   }
@@ -211,7 +211,7 @@ StepEvents::StepEvents(const LoadedTrace& trace, const std::vector<AnnotatedStep
     add_gpu_annotations();
 }
 
-/// visit(step) for each that is open at `ts`.
+/// Calls visit(step) for each step that is open at `ts`.
 template <class Visit>
 void StepEvents::open_steps(std::uint32_t track, std::int64_t ts, Visit&& visit) const {
   const std::vector<Open>& group = groups_[group_of_track_[track]];
@@ -285,7 +285,8 @@ void StepEvents::measure() {
   }
 }
 
-/// GPU annotations have no launch: a step gets those that are within the time of its GPU work.
+/// Adds GPU annotations. They have no launch, so a step gets the annotations within the time of its
+/// GPU work.
 void StepEvents::add_gpu_annotations() {
   const Events& e = t_.trace.events;
   std::vector<std::size_t> order;
@@ -295,7 +296,7 @@ void StepEvents::add_gpu_annotations() {
   std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
     return std::tie(members_[a].gpu_start_ns, a) < std::tie(members_[b].gpu_start_ns, b);
   });
-  std::vector<std::int64_t> latest; // end of the work of these and all before
+  std::vector<std::int64_t> latest; // latest end of the GPU work up to here
   for (const std::size_t i : order)
     latest.push_back(std::max(latest.empty() ? INT64_MIN : latest.back(), members_[i].gpu_end_ns));
   for (EventId i = 0; i < e.size(); ++i) {

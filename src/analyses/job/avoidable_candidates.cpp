@@ -1,4 +1,4 @@
-// GPU work that need not run: a forward pass that runs again, changes of layout, chains of
+// GPU work that need not run: a forward pass that runs again, layout changes, and chains of
 // pointwise kernels.
 #include "analyses/job/cause_candidates.h"
 #include "base/ascii.h"
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kShortestChain = 3;
 constexpr std::size_t kFewestAgain =
-    2; ///< operators of the forward pass in a stretch that runs again
+    2; ///< least number of forward-only operators in a stretch that runs again
 
-/// Operators whose backward pass is another operator.
+/// Returns whether the backward pass of the operator is another operator.
 bool only_in_forward_pass(std::string_view op) {
   constexpr std::array<std::string_view, 16> kNames = {"aten::addmm",
                                                        "aten::native_layer_norm",
@@ -41,7 +41,8 @@ bool in_backward_pass(std::string_view context) {
   return context.starts_with("autograd::engine::evaluate_function");
 }
 
-/// "aten::mul" and "aten::mul_": each element of the result depends on one of each input.
+/// Returns whether each element of the result depends on one element of each input. Accepts
+/// "aten::mul" and "aten::mul_".
 bool is_pointwise(std::string_view op) {
   constexpr std::array<std::string_view, 36> kNames = {
       "abs",         "add",           "addcdiv",       "addcmul",
@@ -67,11 +68,11 @@ bool changes_layout(std::string_view kernel) {
          contains(kernel, "batched_transpose");
 }
 
-/// What a pointwise kernel reads and writes.
+/// The amount of data that a pointwise kernel reads and writes.
 struct Pointwise {
-  double elements = 0;          ///< 0: not pointwise, or unknown
-  double bytes = 0;             ///< of all tensors with so many elements, and of the result
-  double read = 0, written = 0; ///< bytes of one input, and of the result
+  double elements = 0; ///< 0: not pointwise, or unknown
+  double bytes = 0;    ///< bytes of all tensors with this number of elements, and of the result
+  double read = 0, written = 0; ///< bytes of one input and of the result
 };
 
 class AvoidableCandidates {
@@ -103,7 +104,7 @@ private:
           call_behind_[wait.from] = n;
     }
   }
-  /// The call that launches this kernel alone, and the host before it.
+  /// Returns the call that launches only this kernel, and the host activity before it.
   [[nodiscard]] std::vector<NodeId> launch_of(NodeId n) const {
     for (const JobGraph::Wait& wait : run_.graph.waits(n)) {
       if (wait.kind != WaitKind::kLaunch || launched_.at(wait.from).size() > 1)
@@ -116,11 +117,11 @@ private:
   }
 
   // -- a forward pass that runs again
-  /// Launches of the backward pass, one after the other on their thread, of operators and shapes
-  /// that the forward pass has.
+  /// Consecutive launches of the backward pass on one thread whose operators and shapes also occur
+  /// in the forward pass.
   struct Stretch {
     std::vector<NodeId> gpu, host;
-    std::vector<NodeId> rest; ///< of the host, since the last launch
+    std::vector<NodeId> rest; ///< host activities since the last launch
     std::size_t of_forward = 0;
   };
 
@@ -180,7 +181,7 @@ private:
         again_[n - nodes_.front()] = true;
       }
       if (!stretch.rest.empty() && run_.activity(stretch.rest.front()).kind == ActivityKind::kCall)
-        stretch.host.push_back(stretch.rest.front()); // of the last launch
+        stretch.host.push_back(stretch.rest.front()); // call of the last launch
       for (const NodeId n : stretch.host)
         c.add(n, 0);
     }
@@ -213,7 +214,8 @@ private:
       return out;
     for (std::size_t i = 0; i < args.count(); ++i)
       out.elements = std::max(out.elements, args.dims(i).empty() ? 0 : elements(args.dims(i)));
-    const bool copies = op.starts_with("aten::copy"); // to its first argument from its second
+    // copies from the second argument to the first
+    const bool copies = op.starts_with("aten::copy");
     for (std::size_t i = 0; i < args.count(); ++i) {
       if (args.dims(i).empty() || elements(args.dims(i)) != out.elements)
         continue;
@@ -226,12 +228,12 @@ private:
       out.bytes += bytes;
     }
     out.bytes += out.written;
-    if (!(out.read > 0 && out.bytes > 0)) // an unknown type
+    if (!(out.read > 0 && out.bytes > 0)) // the type is unknown
       out.elements = 0;
     return out;
   }
 
-  /// Kernels that follow each other on a stream, each on as many elements.
+  /// Consecutive kernels on a stream with the same number of elements.
   struct Chain {
     std::vector<NodeId> nodes;
     double elements = 0, bytes = 0, read = 0, written = 0;
@@ -276,7 +278,7 @@ private:
         const auto dur = static_cast<double>(run_.graph.dur_ns(n));
         c.add(n, static_cast<std::int64_t>(dur * part));
         c.counted.push_back(n);
-        if (n != chain.nodes.front()) // one launch is left
+        if (n != chain.nodes.front()) // one launch remains
           for (const NodeId host : launch_of(n))
             if (run_.graph.dur_ns(host) < kStallNs)
               c.add(host, 0);
@@ -288,7 +290,7 @@ private:
     }
     chain = {};
   }
-  /// "aten::mul, aten::add, aten::tanh, ..."
+  /// Returns "aten::mul, aten::add, aten::tanh, ..."
   [[nodiscard]] std::string names_of(const Chain& chain) const {
     constexpr std::size_t kNamed = 3;
     std::string out;
@@ -300,10 +302,11 @@ private:
   const JobRun& run_;
   const RankGraph& rank_;
   std::span<const NodeId> nodes_;
-  std::map<NodeId, std::vector<NodeId>> launched_; ///< GPU work, by the host activity before it
-  std::map<NodeId, NodeId> call_behind_;           ///< by the host activity before it
-  std::vector<bool> again_; ///< by node, from the first one: part of a forward pass that runs again
-  std::size_t longest_ = 0; ///< chain that gave the cause its name
+  std::map<NodeId, std::vector<NodeId>> launched_; ///< GPU work, by the preceding host activity
+  std::map<NodeId, NodeId> call_behind_;           ///< calls, by the preceding host activity
+  /// By node, from the first node on: part of a forward pass that runs again.
+  std::vector<bool> again_;
+  std::size_t longest_ = 0; ///< length of the chain that named the cause
   std::vector<CauseCandidate> out_;
 };
 

@@ -1,5 +1,5 @@
-// What the rules propose: the nodes of a cause, and their durations without it. Whether
-// it costs anything is for the replay to say (causes.cpp).
+// The candidates that the rules propose: the nodes of a cause, and their durations without it. The
+// replay decides whether the cause costs time (causes.cpp).
 #pragma once
 
 #include "analyses/job/causes.h"
@@ -19,47 +19,48 @@ inline constexpr std::int64_t kStallNs = 200'000; ///< a shorter host activity i
 
 struct CauseCandidate {
   StepCause cause;             ///< without cost and gain
-  std::vector<NodeId> nodes;   ///< whose time on the path is its cost
-  std::vector<NodeId> counted; ///< its occurrences; empty: all of `nodes`
-  std::vector<std::pair<NodeId, std::int64_t>> durations; ///< without it
-  std::vector<NodeId> unblocked;                          ///< calls that would not wait
+  std::vector<NodeId> nodes;   ///< nodes whose time on the path is the cost of the cause
+  std::vector<NodeId> counted; ///< occurrences of the cause; empty: all of `nodes`
+  std::vector<std::pair<NodeId, std::int64_t>> durations; ///< durations without the cause
+  std::vector<NodeId> unblocked; ///< calls that would not wait without the cause
 
-  /// A node that is part of the cause, and its duration without it.
+  /// Adds a node of the cause, and the node's duration without the cause.
   void add(NodeId n, std::int64_t without_ns) {
     nodes.push_back(n);
     durations.emplace_back(n, without_ns);
   }
 };
 
-/// What all rules look at.
+/// The input of all rules.
 struct CauseInput {
   const JobRun& run;
   const std::optional<GpuArch>& arch;
 };
 
-/// Of one rank, without `ranks`; `nodes`: its nodes in the graph, ascending. A node belongs to one
-/// candidate.
+/// Returns the host causes of one rank, without `ranks`. `nodes`: the rank's nodes in the graph,
+/// ascending. A node belongs to one candidate.
 [[nodiscard]] std::vector<CauseCandidate> host_candidates(const CauseInput& in, std::uint32_t rank,
                                                           std::span<const NodeId> nodes);
-/// Products, attention and copies.
+/// Returns causes in products, attention and copies.
 [[nodiscard]] std::vector<CauseCandidate> gpu_candidates(const CauseInput& in, std::uint32_t rank,
                                                          std::span<const NodeId> nodes);
-/// GPU work that need not run.
+/// Returns causes with GPU work that need not run.
 [[nodiscard]] std::vector<CauseCandidate>
 avoidable_candidates(const CauseInput& in, std::uint32_t rank, std::span<const NodeId> nodes);
 
-/// What makes outstanding ranks differ from their peers: of each the kernels that are longer,
-/// the kernels that peers lack, the host.
+/// Returns the differences of outstanding ranks from their peers: longer kernels, kernels that the
+/// peers lack, and the host.
 [[nodiscard]] std::vector<CauseCandidate> rank_candidates(const CauseInput& in,
                                                           std::span<const OutstandingRank> ranks,
                                                           const PeerPlaces& peers);
-/// The transfers of slow groups, and a single slow collective, as fast as the others.
+/// Returns the transfers of slow groups and a single slow collective, with the bandwidth of the
+/// others.
 [[nodiscard]] std::vector<CauseCandidate> link_candidates(const CauseInput& in,
                                                           std::span<const SlowTransfers> transfers);
-/// Small collectives of a name, without the latency of all but the first of each row.
+/// Returns small collectives by name, with latency only for the first collective of each row.
 [[nodiscard]] std::vector<CauseCandidate>
 small_collective_candidates(const CauseInput& in, std::span<const SmallTransfers> rows);
-/// GEMMs of all ranks as fast as the same ones that no collective overlaps.
+/// Returns the GEMMs of all ranks, with the speed of the same GEMMs that no collective overlaps.
 [[nodiscard]] std::vector<CauseCandidate> contention_candidates(const CauseInput& in,
                                                                 const CountedSteps& clock);
 

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// A cause with its place in the list, and its ranks as text.
+/// A cause with its position in the list, and its ranks as text.
 struct CauseRow {
   std::int64_t place = 0;
   std::string ranks;
@@ -133,7 +133,7 @@ Schema<CauseRow> cause_schema() {
         "its longest occurrence"}});
 }
 
-/// A part of why a rank is later.
+/// A part of the excess time of a late rank.
 struct RankPartRow {
   std::int64_t rank = 0;
   std::string_view part;

@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// why_run, causes, causes_not_reported, critical_path.
+/// Returns the tables why_run, causes, causes_not_reported and critical_path.
 [[nodiscard]] std::vector<Table> cause_tables(const CauseFacts& facts);
 [[nodiscard]] std::vector<SheetInfo> cause_sheets();
 

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", 
 
 constexpr double kFloorMs = 0.05;
 constexpr std::size_t kMostCauses = 12;
-/// Of what a rank is later: what its parts do not add up to.
+/// Thresholds for the remainder of LateRankParts, as fractions of the rank's excess.
 constexpr double kDoubtfulRemainder = 0.2, kMostRemainder = 0.5;
 
 class Causes {
@@ -61,7 +61,7 @@ public:
     });
     for (CauseCandidate& c : candidates_)
       c.cause.gain_ms = c.cause.alone_ms = out_.step_ms - step_ms(ends_with(c));
-    // what gained nothing may gain when the causes that hid it are removed
+    // A candidate without a gain may gain time after the causes that hid it are removed.
     while (take_all())
       for (CauseCandidate& c : candidates_)
         c.cause.gain_ms = step_ms(now_) - step_ms(ends_with(c));
@@ -80,7 +80,8 @@ private:
     return clock_.mean_ms(ends);
   }
 
-  /// Back from the last GPU work of the step; that of the run may lead past it.
+  /// Returns the critical path back from the last GPU work of the step. The path of the run may not
+  /// include that work.
   [[nodiscard]] std::vector<PathPiece> path_to_end_of(std::size_t step) const {
     const JobGraph& graph = run_.graph;
     for (NodeId n = 0; n < graph.size(); ++n)
@@ -109,7 +110,7 @@ private:
           std::max(out_.unlinked_percent, percent_of(late_unlinked(rank), rank.gpu_ns, 0.0));
     }
   }
-  /// GPU time without a launch, except what was launched before the window and runs at its begin.
+  /// Returns the GPU time without a launch. Work launched before the window is left out.
   [[nodiscard]] static std::int64_t late_unlinked(const RankGraph& rank) {
     return rank.unlinked_ns - rank.early_ns;
   }
@@ -160,14 +161,14 @@ private:
       const double excess = std::abs(parts->all.excess_ms);
       const double remainder = std::abs(parts->remainder_ms());
       if (excess > 0 && remainder > kMostRemainder * excess)
-        continue; // who, but not why
+        continue; // the rank is known, but not the reason
       if (remainder > kDoubtfulRemainder * excess)
         c.cause.confidence = std::max(c.cause.confidence, Confidence::kLikely);
       candidates_.push_back(std::move(c));
     }
   }
 
-  /// Equal causes of several ranks are one.
+  /// Adds a candidate. Equal causes of several ranks become one cause.
   void join(CauseCandidate c) {
     const auto same = std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& other) {
       const StepCause& a = other.cause;
@@ -190,7 +191,7 @@ private:
     append(same->unblocked, c.unblocked);
   }
 
-  /// From its nodes: how often, where, at which cost.
+  /// Sets the count, place and cost of the cause from its nodes.
   void describe(CauseCandidate& c) const {
     StepCause& cause = c.cause;
     std::set<std::size_t> seen;
@@ -223,7 +224,7 @@ private:
     cause.cost_ms = clock_.per_step_ms(cost);
   }
 
-  /// Whether the time of the cause is host time, which the recording of frames lengthens.
+  /// Returns whether the cause consists of host time, which the recording of frames lengthens.
   [[nodiscard]] static bool on_host(CauseRule rule) {
     return rule == CauseRule::kHostCode || rule == CauseRule::kLaunchBound ||
            rule == CauseRule::kOptimizerLoop || rule == CauseRule::kSlowHost;
@@ -241,12 +242,13 @@ private:
     return step_ends(run_, edit);
   }
 
-  /// A bound that gains hardly more than an estimate comes after it.
+  /// Returns the gain used for ordering. A bound with hardly more gain than an estimate comes after
+  /// it.
   [[nodiscard]] static double weight(const StepCause& cause) {
     constexpr double kOfABound = 0.95;
     return cause.kind == GainKind::kAtMost ? kOfABound * cause.gain_ms : cause.gain_ms;
   }
-  /// What a step gains at most: the time that is taken away from the activities of a rank.
+  /// Returns the largest possible gain per step: the time subtracted from the activities, per rank.
   [[nodiscard]] double shortened_ms(const CauseCandidate& c) const {
     std::int64_t ns = 0;
     for (const auto& [node, dur] : c.durations)
@@ -254,7 +256,7 @@ private:
     return ns_to_ms(ns) / static_cast<double>(run_.steps() * c.cause.ranks.size());
   }
 
-  /// False: none was taken.
+  /// Takes causes until none passes or the list is full. Returns whether any cause was taken.
   bool take_all() {
     const std::size_t before = out_.causes.size();
     while (out_.causes.size() < kMostCauses && take_best()) {
@@ -266,10 +268,10 @@ private:
     std::size_t candidate = 0;
     std::vector<std::int64_t> ends;
   };
-  /// The candidate of such a rule with the largest gain on top of those taken before. Empty: none
-  /// reaches the floor and clears the noise of the steps. Gains seldom grow when others are taken,
-  /// so the one that was largest before is looked at first, and the others only until none can pass
-  /// it.
+  /// Returns the candidate of such a rule with the largest gain in addition to the causes taken
+  /// before. Empty if no candidate reaches the floor and exceeds the noise of the steps. Gains
+  /// seldom grow when other causes are taken. So candidates are tested in the order of their
+  /// earlier gains, until no further candidate can have a larger gain.
   template <class Among> std::optional<Best> best_of(const Among& among) {
     std::sort(candidates_.begin(), candidates_.end(),
               [](const auto& a, const auto& b) { return weight(a.cause) > weight(b.cause); });
@@ -292,9 +294,10 @@ private:
 
   [[nodiscard]] static bool is_stretch(CauseRule rule) { return rule < CauseRule::kReadBack; }
 
-  /// Takes the best candidate; false: no one passes. Without a call that waits for the GPU, the
-  /// host would run ahead, and a stretch behind the call would overlap GPU work: both gain the same
-  /// time. Where stretches take most of it, they are the causes.
+  /// Takes the best candidate. Returns false if no candidate passes. Without a call that waits for
+  /// the GPU, the host would run ahead, and a stretch after the call would overlap GPU work. So
+  /// both candidates gain the same time. If stretches explain most of this time, they are the
+  /// causes.
   bool take_best() {
     constexpr double kMostOfIt = 0.7;
     std::optional<Best> best = best_of([](CauseRule) { return true; });
@@ -318,7 +321,8 @@ private:
     return true;
   }
 
-  /// An activity of single steps does not count, except where rules expect it in single steps.
+  /// Returns whether the gain is noise. An activity in single steps is noise, unless the rule
+  /// expects that.
   [[nodiscard]] static bool below_noise(const StepCause& cause) {
     if (cause.rule == CauseRule::kCheckpoint || cause.rule == CauseRule::kLoading ||
         cause.rule == CauseRule::kSlowCollective)
@@ -326,7 +330,7 @@ private:
     return in_single_steps(cause) || (cause.low_ms && *cause.low_ms <= 0);
   }
 
-  /// By the gains of the steps that count.
+  /// Sets the interval of the gain from the gains in the counted steps.
   void set_interval(StepCause& cause, const std::vector<std::int64_t>& ends) const {
     if (in_single_steps(cause))
       return;
@@ -336,7 +340,7 @@ private:
     }
   }
 
-  /// Whether some cause belongs to this rank alone, or to the link that it is behind.
+  /// Returns whether some cause belongs to this rank alone, or to its slow link.
   [[nodiscard]] bool explained(std::int64_t rank) const {
     return std::any_of(out_.causes.begin(), out_.causes.end(), [rank](const StepCause& c) {
       return (c.ranks.size() == 1 || c.rule == CauseRule::kSlowLink) &&
@@ -364,13 +368,13 @@ private:
 
   const JobRun& run_;
   RunSuspects suspects_;
-  std::vector<std::int64_t> now_; ///< ends of the steps, without the causes taken so far
+  std::vector<std::int64_t> now_; ///< step ends without the causes taken so far
   CountedSteps clock_;
   CauseFacts out_;
-  std::vector<std::int64_t> on_path_; ///< by node, in the counted steps
+  std::vector<std::int64_t> on_path_; ///< time on the critical path in the counted steps, by node
   std::vector<CauseCandidate> candidates_;
   CauseLook look_;
-  JobEdit edit_; ///< with the causes taken so far removed
+  JobEdit edit_; ///< edit that removes the causes taken so far
 };
 
 } // namespace

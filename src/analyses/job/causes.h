@@ -1,5 +1,5 @@
-// Why a run takes as long as it does: for each cause that a rule finds, its cost on the
-// critical path and the gain of its removal by replay (docs/reference/job-graph.md).
+// The causes of a run's duration. Each cause that a rule finds has its cost on the critical path
+// and, by replay, the gain of its removal (docs/reference/job-graph.md).
 #pragma once
 
 #include "analyses/job/exposed.h"
@@ -19,21 +19,21 @@
 
 namespace rankscope {
 
-/// In the order of the documentation.
+/// Rules in the order of the documentation.
 enum class CauseRule : std::uint8_t {
   kLoader,           ///< the GPU waits for the data loader
   kCollection,       ///< Python's garbage collector
   kHostCode,         ///< one stretch of host code between launches
-  kAllocator,        ///< memory is taken from and given back to the driver
-  kPinning,          ///< host memory is made ready in the step
-  kCheckpoint,       ///< the model is written in some steps
+  kAllocator,        ///< memory is requested from and returned to the driver
+  kPinning,          ///< host memory is pinned in the step
+  kCheckpoint,       ///< a checkpoint is written in some steps
   kReadBack,         ///< the host waits for the GPU and launches nothing meanwhile
   kBlockingLaunch,   ///< each launch waits for its kernel
   kLoading,          ///< kernels are compiled or loaded in the step
   kLaunchBound,      ///< launches take longer than the kernels
   kOptimizerLoop,    ///< the optimizer has a kernel for each parameter and operation
   kSlowFormat,       ///< products in fp32 without matrix units
-  kMisaligned,       ///< products whose extents do not fit the matrix units
+  kMisaligned,       ///< products with extents that do not fit the matrix units
   kPageableCopy,     ///< copies from or to pageable host memory
   kExposedCopy,      ///< copies from or to pinned host memory that kernels wait for
   kUnfusedAttention, ///< attention that writes its scores to memory
@@ -41,171 +41,177 @@ enum class CauseRule : std::uint8_t {
   kLayoutConversion, ///< kernels that change the layout of tensors
   kRecomputation,    ///< the forward pass runs again in the backward pass
   kSlowGpu,          ///< the kernels of one rank take longer than those of its peers
-  kSlowOperator,     ///< those of one operator do
+  kSlowOperator,     ///< the kernels of one operator take longer on one rank than on its peers
   kMoreWork,         ///< one rank runs kernels that its peers do not run
   kSlowHost,         ///< the host of one rank takes longer than those of its peers
   kMoreData,         ///< the operators of one rank have larger inputs than those of its peers
   kSlowLink,         ///< the transfers of one process group are slower than those of others
   kSlowCollective,   ///< one transfer is slower than the others of its kind and size
-  kSmallCollectives, ///< successive collectives whose latency is most of their transfer
+  kSmallCollectives, ///< successive collectives with more latency than other transfer time
   kContention,       ///< GEMMs take longer while collectives run
 };
 inline constexpr std::size_t kCauseRules = 28;
-/// "data-loader", ...: stable.
+/// Returns "data-loader", ... These ids are stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
-/// Of one of these ids.
+/// Returns the rule with this id; empty if no rule has it.
 [[nodiscard]] std::optional<CauseRule> cause_rule_of(std::string_view id);
 
 enum class GainKind : std::uint8_t {
-  kEstimate, ///< the edited values were measured in this run
-  kAtMost,   ///< a bound: from peaks, or as if the cause cost nothing
+  kEstimate, ///< the gain uses values that were measured in this run
+  kAtMost,   ///< the gain is a bound: from peaks, or as if the cause took no time
 };
 enum class Confidence : std::uint8_t { kSure, kLikely, kHint };
 [[nodiscard]] std::string_view confidence_name(Confidence confidence);
 
 struct StepCause {
   CauseRule rule = CauseRule::kHostCode;
-  std::vector<std::int64_t> ranks; ///< that have it, ascending
-  std::string what;      ///< the frame, operator, call or shapes that it is about; may be empty
-  std::string before;    ///< the operator that ends before it; "" = unknown
-  std::string after;     ///< the operator that follows it; "" = unknown
-  std::size_t count = 0; ///< occurrences in all steps that count, and ranks
-  std::size_t steps_seen = 0;            ///< of these steps those that have one
-  std::size_t steps = 0;                 ///< that count (CountedSteps)
-  double cost_ms = 0;                    ///< of a step, on the critical path
-  double gain_ms = 0;                    ///< of a step, with all causes listed before it removed
+  std::vector<std::int64_t> ranks; ///< ranks with this cause, ascending
+  std::string what;                ///< frame, operator, call or shapes of the cause; may be empty
+  std::string before;              ///< the operator that ends before the cause; "": unknown
+  std::string after;               ///< the operator that follows the cause; "": unknown
+  std::size_t count = 0;           ///< occurrences in all counted steps and all ranks
+  std::size_t steps_seen = 0;      ///< number of counted steps with an occurrence
+  std::size_t steps = 0;           ///< number of counted steps (CountedSteps)
+  double cost_ms = 0;              ///< time per step on the critical path
+  double gain_ms = 0;              ///< gain per step after the removal of all causes listed before
   std::optional<double> low_ms, high_ms; ///< 95 % interval of the gain over the steps
-  double alone_ms = 0;                   ///< gain when it alone is removed
+  double alone_ms = 0;                   ///< gain per step if only this cause is removed
   GainKind kind = GainKind::kEstimate;
   Confidence confidence = Confidence::kSure;
   std::optional<FindingPlace> place; ///< its longest occurrence
-  double occurrence_ms = 0;          ///< and how long that is
+  double occurrence_ms = 0;          ///< duration of its longest occurrence
   // fields of single rules
   bool call = false;  ///< kHostCode: `what` is a call of the runtime
-  bool shapes = true; ///< kSlowGpu, kSlowOperator: shapes of inputs were recorded
-  /// kPageableCopy, kExposedCopy: of a step, of the rank with most. kSmallCollectives: the largest.
+  bool shapes = true; ///< kSlowGpu, kSlowOperator: input shapes were recorded
+  /// kPageableCopy, kExposedCopy: bytes per step on the rank with the most bytes.
+  /// kSmallCollectives: bytes of the largest collective.
   std::int64_t bytes = 0;
-  double rate = 0,
-         rate_to = 0;     ///< kPageableCopy and kSlowLink GB/s, kMisaligned and kSlowFormat TFLOPS,
-                          ///< now and then
-  std::size_t others = 0; ///< kSlowLink, kSlowCollective: groups or collectives to compare with
+  /// kPageableCopy, kSlowLink, kSlowCollective: rates now and without the cause in GB/s.
+  /// kMisaligned, kSlowFormat: in TFLOPS.
+  double rate = 0, rate_to = 0;
+  /// kSlowLink, kSlowCollective: number of groups or collectives in the comparison.
+  std::size_t others = 0;
   double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
-  double percent = 0; ///< kSlowGpu, kSlowOperator, kContention: by which the kernels are longer
+  /// kSlowGpu, kSlowOperator, kContention: percentage by which the kernels are longer.
+  double percent = 0;
   double percent_low = 0, percent_high = 0; ///< kContention: 99 % interval
-  double latency_us = 0;                    ///< kSmallCollectives: median of one
-  double excess_ms = 0; ///< rules of one rank: how much later it is than its peers, per step
-  std::size_t latest_steps = 0; ///< and steps in which no other rank is as late
+  double latency_us = 0;                    ///< kSmallCollectives: median latency of a collective
+  double excess_ms = 0;         ///< rules of one rank: its excess over its peers per step
+  std::size_t latest_steps = 0; ///< number of steps in which no other rank is as late
 };
 
-/// Fewer than half of the steps have it: its gain differs from step to step.
+/// Returns whether fewer than half of the steps have the cause. Its gain then differs from step to
+/// step.
 [[nodiscard]] bool in_single_steps(const StepCause& cause);
 
-/// A rank that computes longer or comes later than its peers, by a test over the steps.
+/// A rank that computes longer or arrives later than its peers, by a test over the steps.
 struct OutstandingRank {
   std::uint32_t rank = 0; ///< position in the run
-  double excess_ms = 0;   ///< of a step; 0: unknown
-  std::size_t steps = 0;  ///< in which no other rank exceeds its peers as much
+  double excess_ms = 0;   ///< excess per step; 0: unknown
+  std::size_t steps = 0;  ///< number of steps in which no other rank has as much excess
 };
 
-/// Collectives of a process group that has less bandwidth than the others of its kind and size
-/// (slow_groups()), or a single collective that has (SlowCollectives).
+/// The collectives of a process group with less bandwidth than other groups of its kind and size
+/// (slow_groups()), or a single collective with less bandwidth (SlowCollectives).
 struct SlowTransfers {
   bool single = false;
   std::string what; ///< the collective
   std::vector<std::int64_t> ranks;
   double gbps = 0, usual_gbps = 0; ///< bus bandwidth
-  std::size_t others = 0;          ///< groups, or collectives
+  std::size_t others = 0;          ///< number of groups or collectives in the comparison
   std::vector<NodeId> nodes;
 };
-/// `facts`: that the run was joined with.
+/// Returns the slow transfers of the run. `facts`: the facts that the run was joined with.
 [[nodiscard]] std::vector<SlowTransfers> slow_transfers(const JobRun& run,
                                                         const CollectiveFacts& facts);
 
-/// Successive collectives of a process group with hardly any other GPU work between them, each of
-/// them mostly latency.
+/// Successive collectives of a process group with hardly any other GPU work between them. Each
+/// collective is mostly latency.
 struct SmallTransfers {
-  std::string what;                           ///< their name
-  std::int64_t bytes = 0;                     ///< of the largest
-  std::vector<std::vector<NodeId>> transfers; ///< of each: its members
-  std::vector<std::int64_t> latency_ns;       ///< of each
+  std::string what;                           ///< name of the collectives
+  std::int64_t bytes = 0;                     ///< bytes of the largest collective
+  std::vector<std::vector<NodeId>> transfers; ///< members of each collective
+  std::vector<std::int64_t> latency_ns;       ///< latency of each collective
 };
-/// `facts`: that the run was joined with. At least eight in a row; only groups that have larger
-/// collectives too.
+/// Returns rows of at least eight small collectives, only for groups that have larger collectives
+/// too. `facts`: the facts that the run was joined with.
 [[nodiscard]] std::vector<SmallTransfers> small_transfers(const JobRun& run,
                                                           const CollectiveFacts& facts);
 
-/// What tests on ranks and groups found.
+/// The results of the tests on ranks and groups.
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
   std::vector<SlowTransfers> transfers;
   std::vector<SmallTransfers> small;
 };
 
-/// Why a cause is not reported although its sign was there.
+/// The reason why a cause with evidence is not reported.
 enum class UnsaidReason : std::uint8_t {
-  kNoGain,     ///< on the critical path, but overlapping work takes as long
-  kExplained,  ///< the causes that are reported take its gain along
-  kBelowNoise, ///< its gain is not significant over the steps, or few steps have it
+  kNoGain,     ///< the cause is on the critical path, but overlapping work takes as long
+  kExplained,  ///< the gain is already included in the reported causes
+  kBelowNoise, ///< the gain is not significant over the steps, or few steps have the cause
 };
 [[nodiscard]] std::string_view unsaid_reason_name(UnsaidReason reason);
 struct Unsaid {
   CauseRule rule = CauseRule::kHostCode;
   UnsaidReason reason = UnsaidReason::kNoGain;
-  double cost_ms = 0; ///< of a step, on the critical path; of all such causes of the rule
-  double gain_ms = 0; ///< of a step, without the causes that are listed; the largest of them
+  double cost_ms = 0; ///< time per step on the critical path, summed over such causes of the rule
+  double gain_ms = 0; ///< gain per step without the listed causes; the largest gain of these causes
 };
 
 struct CauseFacts {
-  std::string title;       ///< the run, as the user named it
-  std::string board;       ///< whose peaks are used; "" = none
-  double step_time_ms = 0; ///< of a step that was not recorded, as the user gave it; 0: unknown
-  std::optional<RecordingCost> recording; ///< taken off the run before
+  std::string title;       ///< name of the run, as given by the user
+  std::string board;       ///< GPU whose peaks are used; "": no peaks
+  double step_time_ms = 0; ///< time of a step without recording, as given by the user; 0: unknown
+  std::optional<RecordingCost> recording; ///< recording cost that was subtracted from the run
   JobGraphQuality quality;
-  std::optional<double> prediction_error; ///< prediction_error_percent(), where it is asked for
+  std::optional<double> prediction_error; ///< prediction_error_percent(), if it was requested
   std::size_t ranks = 0;
-  std::size_t steps = 0;              ///< profiler steps that count; 0: the trace has no steps
-  std::size_t recorded_steps = 0;     ///< all of them
+  std::size_t steps = 0;              ///< counted profiler steps; 0: the trace has no steps
+  std::size_t recorded_steps = 0;     ///< all profiler steps
   double step_ms = 0;                 ///< mean time of a step
-  double after_ms = 0;                ///< without all causes that are listed
+  double after_ms = 0;                ///< mean time of a step without all listed causes
   double floor_ms = 0;                ///< smaller gains are not reported
-  double gpu_busy_percent = 0;        ///< of the critical path, GPU work
-  double host_percent = 0;            ///< of the critical path, host activities and calls
-  ExposedTime exposed;                ///< communication
+  double gpu_busy_percent = 0;        ///< share of GPU work in the critical path
+  double host_percent = 0;            ///< share of host activities and calls in the critical path
+  ExposedTime exposed;                ///< exposed communication
   std::vector<BoundaryStep> boundary; ///< steps that are left out
-  std::int64_t job_ranks = 0;         ///< of the job as its traces say; 0: unknown
-  std::int64_t clock_error_ns = 0; ///< by which the ranks' clocks may differ after their alignment
-  double unlinked_percent = 0;     ///< of the GPU time, without a launch: of the rank with most
-  bool stacks = false;             ///< some rank has Python frames
-  double frame_cost_percent = 0;   ///< what recording them may have cost: of the rank with most
-  std::vector<StepCause> causes;   ///< by gain
-  std::vector<PathRow> path;       ///< most time first; the rows add up to the time of a step
-  std::vector<LateRankParts> late_rank_parts; ///< of the outstanding ranks
-  /// Outstanding ranks without a cause that is theirs alone: rank, excess in ms.
+  std::int64_t job_ranks = 0;         ///< size of the job according to its traces; 0: unknown
+  std::int64_t clock_error_ns = 0;    ///< possible clock error between ranks after their alignment
+  /// Share of GPU time without a launch, on the rank with the largest share.
+  double unlinked_percent = 0;
+  bool stacks = false; ///< some rank has Python frames
+  /// Possible cost of recording frames, on the rank with the largest cost.
+  double frame_cost_percent = 0;
+  std::vector<StepCause> causes; ///< ordered by gain
+  std::vector<PathRow> path;     ///< most time first; the rows add up to the time of a step
+  std::vector<LateRankParts> late_rank_parts; ///< parts of the outstanding ranks
+  /// Outstanding ranks for which no cause is found that applies only to them: rank, excess in ms.
   std::vector<std::pair<std::int64_t, double>> unexplained_ranks;
   std::vector<Unsaid> unsaid;
 };
 
-/// How causes are looked for.
+/// Options of the search for causes.
 struct CauseLook {
-  double floor_percent = 0.5; ///< of a step: smaller gains are not reported, nor any below 0.05 ms
-  bool prediction = false;    ///< CauseFacts::prediction_error too
-  std::optional<CauseRule> rule;      ///< no others are looked for
-  std::optional<std::int64_t> rank;   ///< causes of this rank, and their gain there
-  std::optional<StepPositions> steps; ///< the only ones that count
-  bool shortened = false; ///< the host's time is less than what was recorded (RecordingCost)
+  /// Percentage of a step; smaller gains and gains below 0.05 ms are not reported.
+  double floor_percent = 0.5;
+  bool prediction = false;            ///< also computes CauseFacts::prediction_error
+  std::optional<CauseRule> rule;      ///< only causes of this rule
+  std::optional<std::int64_t> rank;   ///< only causes of this rank, with their gain on this rank
+  std::optional<StepPositions> steps; ///< only these steps count
+  bool shortened = false; ///< recording cost was subtracted from the host's time (RecordingCost)
 };
 
-/// `arch`: of the GPUs, for the rules that need peaks. `suspects`: ranks whose difference to their
-/// peers is looked for, with four ranks and more, and slow links.
+/// Returns the causes of a run. `arch`: the GPU model, for rules that need peaks. `suspects`: slow
+/// links, and ranks that are compared with their peers if the run has at least four ranks.
 [[nodiscard]] CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
                                    RunSuspects suspects = {}, const CauseLook& look = {});
 
-/// Above this share of the host's time the recording of frames makes causes on the host likely at
-/// most.
+/// If the share of host time for recording frames is larger, host causes are at most likely.
 inline constexpr double kFrameCostPercent = 5;
-/// Above this share of unexplained time no gain is printed.
+/// If the share of unexplained time is larger, no gains are printed.
 inline constexpr double kNoGainPercent = 30;
-/// Above this one gains are marked as uncertain.
+/// If the share of unexplained time is larger, gains are marked as uncertain.
 inline constexpr double kDoubtfulPercent = 10;
 
 } // namespace rankscope

@@ -13,24 +13,25 @@ namespace rankscope {
 namespace {
 
 constexpr double kContentionAlpha = 0.01;
-constexpr double kLeastContention = 0.01; ///< of the overlap
+constexpr double kLeastContention = 0.01; ///< least contention, as a fraction of the overlap
 constexpr std::size_t kFewestClusters = 4;
-constexpr double kLeastVariation = 0.01; ///< of overlap: sum of the squares over all GEMMs
+/// Least variation of overlap: sum of squares over all GEMMs.
+constexpr double kLeastVariation = 0.01;
 
-/// Times in units of the mean time of the place.
+/// A GEMM with times in units of the mean time at its place.
 struct OverlappedGemm {
   NodeId node = kNoNode;
-  std::uint32_t place = 0;   ///< of its rank: the same one in each step
+  std::uint32_t place = 0;   ///< place on its rank, the same in each step
   std::uint32_t cluster = 0; ///< rank and step
   double time = 0;
   double overlap = 0;  ///< time in which collectives run
-  double expected = 0; ///< the same if it took the mean time
+  double expected = 0; ///< time in which collectives would run if the GEMM took the mean time
 };
 
-/// A GEMM that takes w alone takes t = w + slope * overlap: while a collective runs, it is slower
-/// by slope / (1 - slope). Places and steps have fixed effects. The overlap grows with t, so
-/// `expected` is its instrument (two-stage least squares), with errors that are clustered by rank
-/// and step.
+/// Estimates contention. A GEMM that takes w without overlap takes t = w + slope * overlap. While a
+/// collective runs, it is slower by slope / (1 - slope). Places and steps have fixed effects. The
+/// overlap grows with t, so `expected` is its instrument (two-stage least squares). Errors are
+/// clustered by rank and step.
 class Contention {
 public:
   Contention(const CauseInput& in, const CountedSteps& clock) : run_(in.run), clock_(clock) {
@@ -86,7 +87,7 @@ private:
                 is_gemm_kernel(rank.text(rank.activities[a].name));
     const std::size_t begin = gemms_.size();
     std::unordered_map<std::uint64_t, std::uint32_t> seen;   // by step and activity
-    std::unordered_map<std::uint64_t, std::uint32_t> places; // by activity and which of its step
+    std::unordered_map<std::uint64_t, std::uint32_t> places; // by activity and index in its step
     for (const NodeId n : nodes) {
       const RankNode& node = run_.node(n);
       if (!gemm[node.activity] || node.dur_ns <= 0 || !clock_.counts(run_.step_of(n)))
@@ -132,7 +133,7 @@ private:
     }
   }
 
-  /// By what GEMMs without overlap are longer in the step of their rank.
+  /// Subtracts the mean excess of the GEMMs without overlap in the same step and rank.
   void remove_steps() {
     constexpr std::size_t kFewestAlone = 5;
     std::map<std::uint32_t, std::pair<double, std::size_t>> alone;
@@ -172,7 +173,7 @@ private:
   const CountedSteps& clock_;
   std::vector<OverlappedGemm> gemms_;
   std::vector<double> overlapped_; ///< by GEMM: ns in which collectives run
-  std::vector<double> mean_ns_;    ///< by place: sum of its times
+  std::vector<double> mean_ns_;    ///< sum of the times, by place
   std::vector<std::size_t> count_;
 };
 

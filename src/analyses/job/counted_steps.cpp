@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t kFewestForBoundary = 8, kBoundary = 4;
 constexpr double kBoundaryShare = 0.5, kBoundaryDeviations = 5, kOfTheExcess = 0.9;
 
-/// The longest waiting of one rank in one collective.
+/// The longest wait of one rank in one collective.
 struct LongestWait {
   std::int64_t wait_ns = 0, until_ns = 0;
-  std::uint32_t rank = 0; ///< that arrives last
+  std::uint32_t rank = 0; ///< the rank that arrives last
 };
 
 std::vector<LongestWait> longest_waits(const JobRun& run) {
@@ -37,7 +37,7 @@ std::vector<LongestWait> longest_waits(const JobRun& run) {
   return out;
 }
 
-/// Between two times: how long the rank has no activity.
+/// Returns the time between `from` and `to` in which the rank has no activity.
 std::int64_t without_activity(const JobRun& run, std::uint32_t rank, std::int64_t from,
                               std::int64_t to) {
   std::vector<Interval> activities;
@@ -47,7 +47,7 @@ std::int64_t without_activity(const JobRun& run, std::uint32_t rank, std::int64_
   return to - from - IntervalSet(std::move(activities)).covered(from, to);
 }
 
-/// Of all values but one.
+/// Returns the spread of all values except one.
 RobustSpread spread_of_others(std::vector<double> values, std::size_t but) {
   values.erase(values.begin() + static_cast<std::ptrdiff_t>(but));
   return robust_spread(std::move(values));
@@ -82,8 +82,8 @@ std::vector<BoundaryStep> boundary_steps(const JobRun& run, const std::vector<st
   return out;
 }
 
-/// The first of several steps begins without what the step before leaves behind, unless steps were
-/// recorded one by one.
+/// Returns the first counted step. The first of several steps begins without the work that a
+/// previous step leaves, unless steps were recorded one by one.
 std::size_t first_counted_step(const JobRun& run) {
   return run.steps() > 1 && run.step_begin_ns.empty() ? 1 : 0;
 }

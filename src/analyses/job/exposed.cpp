@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-/// A collective of one rank, from its arrival on.
+/// A collective of one rank, from the rank's arrival on.
 struct ExposedPiece {
   std::int64_t arrival_ns = 0, transfer_ns = 0, end_ns = 0;
   std::uint32_t last = 0; ///< the rank that arrives last

@@ -1,4 +1,4 @@
-// Causes on the GPU: products in a slow format or of awkward extents, attention that is not fused,
+// Causes on the GPU: products in a slow format or with awkward extents, unfused attention, and
 // copies from and to the host.
 #include "analyses/job/cause_candidates.h"
 #include "base/ascii.h"
@@ -16,16 +16,16 @@ namespace rankscope {
 namespace {
 
 constexpr std::int64_t kAlignBytes = 16;
-constexpr double kSlower = 0.95;  ///< of the rate of an aligned product
-constexpr double kLikeSize = 2;   ///< products within this factor are alike
-constexpr double kSomeSize = 256; ///< and within this one comparable at all
+constexpr double kSlower = 0.95;  ///< fraction of the rate of an aligned product
+constexpr double kLikeSize = 2;   ///< products within this factor are similar
+constexpr double kSomeSize = 256; ///< products within this factor are comparable
 
-/// A product as its operator's arguments describe it.
+/// A product according to its operator's arguments.
 struct Product {
   double flops = 0;
-  bool aligned = true; ///< every extent a multiple of 16 bytes
-  std::string spec;    ///< of its inputs, "matrix_bf16"
-  std::string extents; ///< "8192x1024x50257"
+  bool aligned = true; ///< every extent is a multiple of 16 bytes
+  std::string spec;    ///< type of the inputs, for example "matrix_bf16"
+  std::string extents; ///< for example "8192x1024x50257"
 };
 
 std::int64_t whole_number(const std::string& text) {
@@ -34,7 +34,7 @@ std::int64_t whole_number(const std::string& text) {
   return value;
 }
 
-/// nullopt: no product with known extents.
+/// Returns the product; nullopt if it is not a product with known extents.
 std::optional<Product> product_of(const RankGraph& rank, const Activity& a) {
   if (a.kind != ActivityKind::kKernel || !is_gemm_kernel(rank.text(a.name)))
     return std::nullopt;
@@ -69,7 +69,7 @@ struct Scores {
   double elements = 0;
   auto operator<=>(const Scores&) const = default;
 };
-constexpr std::int64_t kFewestTokens = 512; ///< of queries and keys
+constexpr std::int64_t kFewestTokens = 512; ///< least number of queries and of keys
 
 std::optional<Scores> scores_of(const Shape& shape) {
   if (shape.size() < 3)
@@ -77,7 +77,7 @@ std::optional<Scores> scores_of(const Shape& shape) {
   return Scores{shape[shape.size() - 2], shape.back(), elements(shape)};
 }
 
-/// A kernel that computes fp32 products without matrix units, by its name.
+/// Returns whether the kernel computes fp32 products without matrix units, by its name.
 bool without_matrix_units(std::string_view name) {
   for (const std::string_view part :
        {"simt", "sgemm", "ffma", "f32f32_f32f32_f32", "_SB_", "_S_B_"})
@@ -122,7 +122,7 @@ private:
     return t.product->flops / static_cast<double>(run_.graph.dur_ns(t.node)) / 1e3;
   }
 
-  /// TFLOPS; 0: unknown.
+  /// Returns the peak in TFLOPS; 0: unknown.
   [[nodiscard]] double peak(std::string_view spec) const {
     const auto found = in_.arch->tflops.find(spec);
     return found == in_.arch->tflops.end() ? 0.0 : found->second;
@@ -132,7 +132,7 @@ private:
     if (!in_.arch)
       return;
     const double fp32 = peak("vector_fp32");
-    const double tf32 = peak("matrix_bf16") / 2; // at half the rate of bf16
+    const double tf32 = peak("matrix_bf16") / 2; // half the rate of bf16
     if (fp32 <= 0 || tf32 <= fp32)
       return;
     CauseCandidate c;
@@ -159,8 +159,9 @@ private:
     out_.push_back(std::move(c));
   }
 
-  /// The rate of the aligned products of the same format: the nearest within kLikeSize, else the
-  /// median of those within kSomeSize. 0: there are no such products.
+  /// Returns the rate of aligned products of the same format: the rate nearest in size within
+  /// kLikeSize, else the median of the rates within kSomeSize. 0: there are no such products. The
+  /// bool is true for the nearest rate.
   [[nodiscard]] std::pair<double, bool> aligned_rate(const Product& p) const {
     std::vector<double> rates;
     double nearest = 0, distance = std::log(kLikeSize);
@@ -210,8 +211,8 @@ private:
     }
   }
 
-  /// Attention as a product, a softmax and a product: all work on its scores, against the time of
-  /// the products at the peak.
+  /// Adds attention that runs as a product, a softmax and a product. The cost is all work on the
+  /// scores; without the cause, the products run at the peak.
   void add_attention() {
     if (!in_.arch)
       return;
@@ -276,7 +277,7 @@ private:
         out.push_back(scores_of(args.dims(i)));
     return out;
   }
-  /// The result of a product of batches; nullopt: not one.
+  /// Returns the result of a batched product; nullopt if the activity is not one.
   [[nodiscard]] std::optional<Scores> product_of_batch(const Activity& a) const {
     const std::string_view op = rank_.text(a.op);
     if (op != "aten::bmm" && op != "aten::baddbmm")
@@ -315,7 +316,7 @@ private:
     if (c.nodes.empty())
       return;
     c.cause.rate = quantile_of(std::move(own), 0.5);
-    // without a pinned copy to compare with: as if other work hid them
+    // without a pinned copy to compare with: assume that other work hides them
     c.cause.kind = pinned.empty() ? GainKind::kAtMost : GainKind::kEstimate;
     c.cause.rate_to = pinned.empty() ? 0 : quantile_of(std::move(pinned), 0.5);
     for (const NodeId n : c.nodes) {
@@ -327,7 +328,8 @@ private:
     out_.push_back(std::move(c));
   }
 
-  /// Copies of pinned memory, as if kernels overlapped them. One candidate for each direction.
+  /// Adds copies of pinned memory, as if kernels overlapped them. There is one candidate for each
+  /// direction.
   void add_exposed_copies() {
     std::map<std::string_view, CauseCandidate> by_name;
     for (const NodeId n : copies_) {
@@ -346,7 +348,7 @@ private:
     }
   }
 
-  /// The calls that return when such a copy has ended.
+  /// Adds the calls that return when such a copy has ended.
   void add_blocked_calls(CauseCandidate& c) const {
     const std::vector<NodeId> copies = c.nodes; // ascending
     for (const NodeId n : nodes_)

@@ -1,4 +1,4 @@
-// Causes on the host: what a launching thread did while the GPU had nothing to do.
+// Causes on the host: the activities of a launching thread while the GPU had no work.
 #include "analyses/job/cause_candidates.h"
 #include "base/ascii.h"
 #include "base/units.h"
@@ -11,9 +11,10 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kTimesUsual = 10; ///< and one below so many times the usual one
+/// An activity below this factor times the median is part of launching too.
+constexpr std::int64_t kTimesUsual = 10;
 constexpr std::int64_t kPlainLaunchNs = 5'000;
-constexpr std::size_t kLoopKernels = 50; ///< of an optimizer and step
+constexpr std::size_t kLoopKernels = 50; ///< kernels per optimizer and step
 
 bool has(std::string_view text, std::string_view part) {
   return contains(text, part);
@@ -33,7 +34,7 @@ CauseRule rule_of_host(std::string_view name) {
   return CauseRule::kHostCode;
 }
 
-/// The rule for a call of the runtime that is slow by itself.
+/// Returns the rule for a runtime call that is slow by itself.
 std::optional<CauseRule> rule_of_slow_call(std::string_view name) {
   if (has(name, "HostAlloc") || has(name, "HostRegister") || has(name, "HostMalloc") ||
       has(name, "FreeHost") || has(name, "MallocHost"))
@@ -47,7 +48,7 @@ std::optional<CauseRule> rule_of_slow_call(std::string_view name) {
   return std::nullopt;
 }
 
-/// What several nodes share to be one cause.
+/// The key of a cause: nodes with equal keys form one cause.
 using Group = std::tuple<CauseRule, std::string, std::string, std::string>;
 
 class HostCandidates {
@@ -83,7 +84,7 @@ private:
           kStallNs, kTimesUsual * static_cast<std::int64_t>(quantile_of(std::move(usual), 0.5)));
   }
 
-  /// A GPU activity that the call waited for; kNoNode: none.
+  /// Returns the GPU activity that the call waited for, or kNoNode.
   [[nodiscard]] NodeId waited_for(NodeId n) const {
     for (const JobGraph::Wait& wait : run_.graph.waits(n))
       if (wait.kind == WaitKind::kBlocking)
@@ -134,7 +135,7 @@ private:
     }
   }
 
-  /// The copy of a blocking call is that of its data, and has a separate rule.
+  /// Returns whether the blocking call waits for a large copy, which has a separate rule.
   [[nodiscard]] bool large_copy(NodeId gpu) const {
     const Activity& a = run_.activity(gpu);
     return a.kind == ActivityKind::kCopy && a.bytes >= kSmallCopyBytes;
@@ -143,7 +144,8 @@ private:
   void add_stall(NodeId n, const Activity& a) {
     const std::string name = text(n, a.name);
     const CauseRule rule = rule_of_host(name);
-    // with a name that says it all; else by the operators around it
+    // grouped by rule for loading, by name if it is known, else by the operators around the
+    // activity
     CauseCandidate& c = rule == CauseRule::kLoading ? group({rule, "", "", ""}, n)
                         : name.empty() ? group({rule, "", text(n, a.context), text(n, a.op)}, n)
                                        : group({rule, name, "", ""}, n);
@@ -165,7 +167,7 @@ private:
         read_by_.emplace(text(n, id), key);
   }
 
-  /// What the host does inside the operators that wait for the GPU goes with them.
+  /// Adds the host activities inside operators that wait for the GPU to the cause of that wait.
   void add_hosts_of_reads() {
     std::vector<NodeId> rest;
     for (const NodeId n : short_) {
@@ -207,7 +209,7 @@ private:
     out_.push_back(std::move(c));
   }
 
-  /// Short host activities and launches of the optimizer, where it runs kernel by kernel.
+  /// Adds the short host activities and launches of an optimizer that runs kernel by kernel.
   void add_optimizer_loop() {
     CauseCandidate c;
     bool fused = false;
@@ -240,7 +242,7 @@ private:
     return run_.text(n, context).starts_with("Optimizer.step");
   }
 
-  /// What is left of the host: launches and what is between them.
+  /// Adds the remaining host activities: launches and the time between them.
   void add_launch_bound() {
     CauseCandidate c;
     c.cause.rule = CauseRule::kLaunchBound;
@@ -276,7 +278,7 @@ private:
   std::int64_t stall_ns_ = kStallNs;
   std::map<Group, std::size_t> groups_;
   std::map<std::string, Group> read_by_; ///< operators around calls that wait for the GPU
-  std::unordered_map<StrId, std::optional<CauseRule>> rule_of_call_; ///< by the call's name
+  std::unordered_map<StrId, std::optional<CauseRule>> rule_of_call_; ///< by the name of the call
   std::vector<NodeId> short_; ///< activities and calls that are part of launching
   std::vector<CauseCandidate> out_;
 };

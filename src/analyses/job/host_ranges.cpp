@@ -32,7 +32,7 @@ double HostRanges::frame_cost_percent() const {
     if (thread.ranges.empty())
       continue;
     std::int64_t end = INT64_MIN;
-    EventId last = kNoEvent; // the frame before
+    EventId last = kNoEvent; // the preceding frame
     for (const EventId range : thread.ranges) {
       end = std::max(end, trace_.end_ns(range));
       if (e.category[range] != Category::kPythonFunction) {
@@ -53,7 +53,7 @@ double HostRanges::frame_cost_percent() const {
   return 100 * static_cast<double>(frames) * static_cast<double>(*low) / static_cast<double>(span);
 }
 
-/// Opens what begins until `to` and closes what ends until then.
+/// Opens the ranges that begin until `to` and closes the ranges that end until then.
 void HostRanges::advance(Thread& thread, std::int64_t to) {
   const auto close = [&](std::int64_t until) {
     while (!thread.open.empty() && trace_.end_ns(thread.open.back()) <= until) {
@@ -89,7 +89,7 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
   for (const EventId range : thread.open)
     if (std::min(to, trace_.end_ns(range)) - from >= half)
       innermost = range;
-  // the longest time without an operator or annotation, and those around it
+  // the longest time without an operator or annotation, with the ranges before and after it
   const bool covered = !thread.operators.empty();
   std::int64_t until = covered ? std::min(to, trace_.end_ns(thread.operators.front())) : from;
   EventId last = covered ? thread.operators.front() : thread.last_outer;
@@ -108,7 +108,7 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
     if (start >= to)
       break;
     if (std::min(to, trace_.end_ns(range)) - start >= half)
-      innermost = range; // nested ones come later
+      innermost = range; // nested ranges come later
     if (trace_.events.category[range] == Category::kPythonFunction || start < until)
       continue;
     hole(start, range);

@@ -7,13 +7,14 @@
 namespace rankscope {
 namespace {
 
-/// The wait that decides when a node begins, and that time.
+/// The wait that decides when a node begins, and the resulting time.
 struct Binding {
-  const JobGraph::Wait* wait = nullptr; ///< nullptr: it waits for nothing
+  const JobGraph::Wait* wait = nullptr; ///< nullptr: the node waits for nothing
   std::int64_t ready_ns = 0;
 };
 
-/// `end(node)`: of the replay. Of equal ones the first counts.
+/// Returns the deciding wait of a node; among equal waits, the first one. `end(node)`: the end in
+/// the replay.
 template <class End>
 Binding binding_of(const JobGraph& graph, const JobEdit& edit, NodeId n, const End& end) {
   Binding out;
@@ -59,8 +60,9 @@ std::vector<NodeId> JobGraphBuilder::by_start() const {
   return order;
 }
 
-/// Those without waits by start, each other one when everything that it waits for has its place;
-/// what waits in a circle last.
+/// Returns the nodes in an order in which waits are met. Nodes without waits are first, ordered by
+/// start. Each other node follows when all nodes that it waits for have a position. Nodes in a
+/// circle are last.
 std::vector<NodeId> JobGraphBuilder::by_waits() const {
   const std::size_t n = start_ns_.size();
   std::vector<std::uint32_t> missing(n, 0), first(n + 1, 0);
@@ -107,7 +109,7 @@ JobGraph JobGraphBuilder::built(Trust trust) {
     graph.start_ns_.push_back(start_ns_[order[k]] - origin);
     graph.dur_ns_.push_back(dur_ns_[order[k]]);
   }
-  // waits by node: counted, then placed
+  // counts the waits of each node, then places them
   graph.first_wait_.assign(n + 1, 0);
   const auto holds = [this](const Added& w) { return numbers_[w.from] < numbers_[w.node]; };
   for (const Added& w : waits_) {
@@ -180,8 +182,8 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
   std::vector<PathPiece> out;
   const auto end = [&](NodeId n) { return start[n] + edit.duration(graph, n); };
   NodeId at = last;
-  // `until`: later time is done. Where a delay is negative the activity begins before its wait
-  // ends: the path continues there from the activity's start.
+  // Time after `until` is done. If a delay is negative, the activity begins before its wait ends.
+  // The path then continues in the activity that it waits for, up to its own start.
   std::int64_t until = end(at);
   const auto piece = [&](std::int64_t begin, PathPiece::Of of, WaitKind by, bool first) {
     if (begin >= until)

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-/// The kernels of a rank that are collectives, by what the collective report knows them by.
+/// Returns the collective kernels of a rank by the key of the collective report: start and stream.
 std::map<std::pair<std::int64_t, std::int32_t>, NodeId> collective_nodes(const RankGraph& rank) {
   std::map<std::pair<std::int64_t, std::int32_t>, NodeId> out;
   for (NodeId n = 0; n < rank.nodes.size(); ++n)
@@ -57,7 +57,7 @@ private:
     drop_idle_steps();
   }
 
-  /// A window may end with a step that has just begun.
+  /// Removes steps without GPU work. A window may end with a step that has just begun.
   void drop_idle_steps() {
     std::set<std::int64_t> with_work;
     for (const RankGraph& rank : out_.ranks) {
@@ -74,7 +74,7 @@ private:
                     [&](std::int64_t number) { return with_work.count(number) == 0; });
   }
 
-  /// Time on the common clock.
+  /// Returns the time on the common clock.
   [[nodiscard]] std::int64_t common(std::uint32_t r, std::int64_t ts_ns) const {
     if (out_.ranks.size() == 1)
       return ts_ns;
@@ -151,12 +151,12 @@ private:
   const CollectiveFacts* facts_;
   JobRun out_;
   JobRunBuilder builder_;
-  std::vector<std::vector<NodeId>> first_; ///< by rank and node there: its node in the builder
-  std::vector<std::map<NodeId, NodeId>> transfer_of_; ///< by rank: of its matched collectives
+  std::vector<std::vector<NodeId>> first_; ///< node in the builder, by rank and node of the rank
+  std::vector<std::map<NodeId, NodeId>> transfer_of_; ///< transfers of matched collectives, by rank
   std::vector<std::vector<std::pair<std::uint32_t, NodeId>>> groups_;
 };
 
-/// step_of() of each node.
+/// Returns step_of() of each node.
 std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
   std::vector<std::vector<std::uint32_t>> place; // by rank and row of its steps
   for (const RankGraph& rank : run.ranks) {

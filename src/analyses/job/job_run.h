@@ -1,4 +1,4 @@
-// The job graph of the ranks of a run, and whose activity each node is.
+// The job graph of the ranks of a run, with the rank and activity of each node.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -10,16 +10,16 @@
 
 namespace rankscope {
 
-/// Which part of its activity a node is.
+/// The part of an activity that a node represents.
 enum class NodeRole : std::uint8_t {
-  kActivity, ///< all of it; of the kernel of a matched collective the transfer
-  kArrival,  ///< the kernel of a matched collective begins; without duration
+  kActivity, ///< the complete activity, or the transfer of a matched collective's kernel
+  kArrival,  ///< begin of a matched collective's kernel; without duration
   kMeeting,  ///< all members of a collective have arrived, or a step begins; without duration
 };
 
-/// A matched collective of more than one member.
+/// A matched collective with several members.
 struct JobCollective {
-  std::size_t row = 0; ///< of CollectiveFacts::collectives
+  std::size_t row = 0; ///< row of CollectiveFacts::collectives
   double bus_gbps = 0; ///< 10^9 bytes/s; 0: unknown
   std::vector<NodeId> transfers;
 };
@@ -27,15 +27,18 @@ struct JobCollective {
 struct JobRun {
   std::vector<RankGraph> ranks;
   JobGraph graph;
-  /// By node: its rank (position in `ranks`) and its node there. The kernel of a matched collective
-  /// is two nodes: its arrival, and the transfer, which waits for both its own arrival (kStream)
-  /// and a third node, where all have arrived (kMember); that one belongs to the last member.
+  /// The rank (position in `ranks`) of each node. The kernel of a matched collective has two nodes:
+  /// the arrival and the transfer. The transfer waits for its own arrival (kStream) and for a third
+  /// node, the time when all members have arrived (kMember). The third node belongs to the last
+  /// member.
   std::vector<std::uint32_t> rank_of;
+  /// The node in the rank's graph, by node.
   std::vector<NodeId> local_of;
   std::vector<NodeRole> role; ///< by node
-  /// Of the steps with GPU work that all ranks have; empty: one window.
+  /// The numbers of the steps with GPU work that all ranks have. Empty: the run is one window.
   std::vector<std::int64_t> step_numbers;
-  /// Of steps that were recorded one by one: when each begins. Empty: where the one before ends.
+  /// The begin of each step that was recorded separately. Empty: each step begins at the end of the
+  /// step before.
   std::vector<std::int64_t> step_begin_ns;
   std::vector<JobCollective> collectives;
   std::vector<std::uint32_t> step_at; ///< by node: step_of()
@@ -48,8 +51,8 @@ struct JobRun {
   [[nodiscard]] const Activity& activity(NodeId n) const {
     return ranks[rank_of[n]].activity(local_of[n]);
   }
-  /// The node of this role that `n` waits for; kNoNode: none. Of a transfer its arrival, or where
-  /// all have arrived.
+  /// Returns the node of this role that `n` waits for, or kNoNode. For a transfer, that is its
+  /// arrival or its meeting.
   [[nodiscard]] NodeId waited(NodeId n, NodeRole of) const {
     for (const JobGraph::Wait& wait : graph.waits(n))
       if (role[wait.from] == of)
@@ -59,7 +62,7 @@ struct JobRun {
   [[nodiscard]] std::string_view text(NodeId n, StrId id) const {
     return ranks[rank_of[n]].text(id);
   }
-  /// Number of the step as a position in step_numbers; the first of all for what comes before.
+  /// Returns the step as a position in step_numbers. Nodes before the first step belong to it.
   [[nodiscard]] std::size_t step_of(NodeId n) const { return step_at[n]; }
   [[nodiscard]] std::size_t steps() const { return std::max<std::size_t>(1, step_numbers.size()); }
 };
@@ -67,7 +70,8 @@ struct JobRun {
 /// Collects the nodes of a run with their activities.
 class JobRunBuilder {
 public:
-  /// `local`: the node of the rank. Returns the number for wait() and numbers().
+  /// Adds a node. `local`: the node in the rank's graph. Returns the number for wait() and
+  /// numbers().
   NodeId add(std::uint32_t rank, NodeId local, std::int64_t start_ns, std::int64_t dur_ns,
              NodeRole role);
   void wait(NodeId node, NodeId from, WaitKind kind, std::int32_t lag_ns = 0) {
@@ -77,13 +81,13 @@ public:
     NodeId arrival = kNoNode;
     std::int64_t start_ns = 0, end_ns = 0; ///< of the complete activity
   };
-  /// The transfers of a collective, one for each member: from the arrival of the last one to the
-  /// member's end, which counts as 0 when it is shorter than that by `clock_error_ns` or more.
+  /// Adds the transfers of a collective, one for each member, from the last arrival to the member's
+  /// end. A duration of -`clock_error_ns` or less counts as 0.
   [[nodiscard]] std::vector<NodeId> transfer(std::span<const Member> members,
                                              std::int64_t clock_error_ns);
-  /// Sets the graph and all columns of nodes; everything else is set.
+  /// Sets the graph and the columns of all nodes. The other members of `run` must be set before.
   void finish(JobRun& run, Trust trust);
-  /// After finish(): the node of each add().
+  /// Returns the node of each add(). Call it after finish().
   [[nodiscard]] const std::vector<NodeId>& numbers() const { return graph_.numbers(); }
 
 private:
@@ -96,14 +100,14 @@ private:
   std::vector<Added> added_;
 };
 
-/// `collectives`: of the same ranks in the same order, nullptr: the ranks do not wait for each
-/// other. Clocks are those that it aligned. O(n log n).
+/// Returns the job graph of the ranks on the clocks aligned by `collectives`. `collectives`: facts
+/// of the same ranks in the same order; nullptr: the ranks do not wait for each other. O(n log n).
 [[nodiscard]] JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectives);
 
-/// By step: when its last GPU work ends, of a replay with this edit; the last one is the end of the
-/// run.
+/// Returns the end of each step's last GPU work in a replay with this edit. The last value is the
+/// end of the run.
 [[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit);
-/// The same; `start`: replay_starts().
+/// Returns the same ends from given starts. `start`: replay_starts().
 [[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,
                                                   std::span<const std::int64_t> start);
 

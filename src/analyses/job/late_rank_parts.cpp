@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, kStretchParts> kStretchPartNames = {
     "kernels", "differing inputs", "extra kernels", "copies",
     "host",    "launch and gap",   "other groups",  "unexplained"};
 
-/// The stretch of a member before its collective, as a whole and by part.
+/// The stretch of a member before its collective: total time and time by part.
 struct MemberStretch {
   std::uint32_t rank = 0;
   double all_ms = 0;
@@ -25,7 +25,7 @@ public:
   Stretches(const JobRun& run, const PeerPlaces& peers) : run_(run), peers_(peers) {
     for (NodeId n = 0; n < run.graph.size(); ++n)
       start_.push_back(run.graph.start_ns(n));
-    // by rank: arrivals and ends of its collectives
+    // ends of the matched collectives, by rank
     ends_.resize(run.ranks.size());
     for (const JobCollective& collective : run.collectives)
       for (const NodeId n : collective.transfers)
@@ -34,7 +34,7 @@ public:
       std::ranges::sort(ends);
   }
 
-  /// Empty for the first collective of the rank.
+  /// Returns the stretch before this transfer; empty for the first collective of the rank.
   [[nodiscard]] std::optional<MemberStretch> of(NodeId transfer) const {
     const NodeId arrival = run_.waited(transfer, NodeRole::kArrival);
     const std::uint32_t rank = run_.rank_of[transfer];
@@ -85,7 +85,7 @@ private:
   std::vector<std::vector<std::int64_t>> ends_;
 };
 
-/// Sums of one quantity over the collectives of each step.
+/// Sums of one part over the collectives of each step.
 struct ExcessSums {
   std::vector<double> own, peers;
 

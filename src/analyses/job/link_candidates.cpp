@@ -1,4 +1,5 @@
-// Transfers that are slower than others of their kind and size: all of a process group, or one.
+// Transfers that are slower than others of their kind and size: all transfers of a process group,
+// or a single one.
 #include "analyses/collectives/slow_links.h"
 #include "analyses/job/cause_candidates.h"
 

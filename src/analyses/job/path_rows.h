@@ -1,4 +1,4 @@
-// What the critical path of a run consists of.
+// The activities on the critical path of a run, as rows.
 #pragma once
 
 #include "analyses/job/counted_steps.h"
@@ -10,15 +10,15 @@
 
 namespace rankscope {
 
-/// Time on the critical path by operator, of all ranks.
+/// Time on the critical path by operator, summed over all ranks.
 struct PathRow {
   std::string kind; ///< "kernel", "host", ..., "launch or gap", "unexplained"
   std::string what; ///< operator, range or call; "" = unknown
-  double ms = 0;    ///< of a step
+  double ms = 0;    ///< time per step
   double percent = 0;
 };
 
-/// What a piece of a path is.
+/// The kind and name of a piece of a path.
 struct PathLabel {
   std::string_view kind, what; ///< as in PathRow
 };
@@ -27,10 +27,12 @@ struct PathLabel {
 [[nodiscard]] std::vector<PathPiece> path_between(std::span<const PathPiece> path,
                                                   std::int64_t begin_ns,
                                                   std::int64_t end_ns = INT64_MAX);
-/// Of CountedSteps::part_of() a path, most time first; the rows add up to the time of a step.
+/// Returns the rows of a path, most time first. `path`: the result of CountedSteps::part_of(). The
+/// rows add up to the time of a step.
 [[nodiscard]] std::vector<PathRow> path_rows(const JobRun& run, const std::vector<PathPiece>& path,
                                              const CountedSteps& clock);
-/// Of the counted steps of an edited run. Steps that were recorded one by one have a path each.
+/// Returns the rows for the counted steps of an edited run. Steps that were recorded one by one
+/// have a separate path each.
 [[nodiscard]] std::vector<PathRow> path_rows(const JobRun& run, const JobEdit& edit,
                                              const CountedSteps& clock);
 

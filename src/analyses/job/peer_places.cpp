@@ -35,8 +35,8 @@ BesidePeers PeerPlaces::of(NodeId n) const {
     return {Kind::kSame, median()};
   if (!on_gpu(own.kind))
     return {};
-  // most peers lack this kernel with these shapes: their operator at this place has other inputs,
-  // or another kernel was chosen for it
+  // Most peers do not have this kernel with these shapes. Their operator at this place has other
+  // inputs, or uses another kernel.
   peers.clear();
   std::size_t other_shapes = 0;
   if (own.op != kEmptyStr)

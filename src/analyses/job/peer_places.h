@@ -1,4 +1,4 @@
-// An activity of a rank compared with those of the other ranks at the same place of the step.
+// Comparison of an activity with the activities of the other ranks at the same place of the step.
 #pragma once
 
 #include "analyses/job/places.h"
@@ -10,20 +10,20 @@ namespace rankscope {
 
 struct BesidePeers {
   enum class Kind : std::uint8_t {
-    kSame,         ///< most peers have it; a kernel may have another name there
-    kLargerInputs, ///< most peers run the operator there with other shapes
+    kSame,         ///< most peers have the activity; a kernel may have another name there
+    kLargerInputs, ///< most peers run the operator at this place with other shapes
     kExtra,        ///< a kernel that most peers do not run
     kUnknown,      ///< host activity without a counterpart
   } kind = Kind::kUnknown;
-  std::int64_t peers_ns = 0; ///< their median duration
+  std::int64_t peers_ns = 0; ///< median duration of the peers
 };
 
 class PeerPlaces {
 public:
   explicit PeerPlaces(const JobRun& run);
-  /// `n`: an activity, no collective.
+  /// Returns the comparison. `n`: an activity that is not a collective.
   [[nodiscard]] BesidePeers of(NodeId n) const;
-  /// Whether the operator at the place of this kernel has other shapes on some ranks.
+  /// Returns whether the operator at the place of this kernel has other shapes on some ranks.
   [[nodiscard]] bool inputs_differ(NodeId n) const { return inputs_differ_[operators_.of[n]]; }
 
 private:

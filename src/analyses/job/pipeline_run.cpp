@@ -12,7 +12,8 @@ namespace rankscope {
 namespace {
 
 constexpr std::int64_t kClockErrorNs = 10'000'000;
-constexpr std::int64_t kOrderErrorNs = 50'000; ///< which sends and receives have no computation
+/// Tolerance in the search for sends and receives without a computation.
+constexpr std::int64_t kOrderErrorNs = 50'000;
 
 using Op = PipelineOp;
 
@@ -40,7 +41,7 @@ using Op = PipelineOp;
     return Op::kBackwardSend;
   }
 }
-/// Of stages, from the worker to its peer.
+/// Returns the stage offset from the worker to its peer.
 [[nodiscard]] constexpr std::int64_t direction_of(Op op) {
   return op == Op::kForwardSend || op == Op::kBackwardRecv ? 1 : -1;
 }
@@ -48,18 +49,18 @@ using Op = PipelineOp;
   return op == Op::kParamsAllGather || op == Op::kGradsReduceScatter ||
          op == Op::kSeparateAllReduce || op == Op::kClipMainGrad;
 }
-/// What counts as communication, with a group or without.
+/// Returns whether the operation counts as communication, with or without a group.
 [[nodiscard]] constexpr bool is_communication(Op op) {
   return op >= Op::kForwardSend && op <= Op::kClipMainGrad;
 }
 
-/// An operation of the schedule: on every data-parallel rank and in every step the same.
+/// An operation of the schedule. It is the same on every data-parallel rank and in every step.
 using ShapeKey = std::tuple<std::int64_t, Op, std::int64_t>; // stage, operation, number
 struct ShapeOp {
   Op op = Op::kForwardCompute;
   std::int64_t stage = 0, seq = 0, chunk = -1, start_ns = 0, end_ns = 0;
-  std::vector<std::size_t> after;   ///< rows of the schedule
-  std::optional<std::size_t> group; ///< a transfer with the others of this group
+  std::vector<std::size_t> after;   ///< rows of the schedule that this operation waits for
+  std::optional<std::size_t> group; ///< group whose operations form one transfer
 };
 
 /// The schedule of data-parallel rank 0 in the first step.
@@ -122,7 +123,7 @@ private:
             "expected a schedule as docs/whatif.md describes it"};
   }
 
-  /// Of a stage in order of start.
+  /// Returns the wanted operations of a stage, ordered by start.
   template <class Wanted>
   [[nodiscard]] std::vector<std::size_t> in_order(std::int64_t stage, const Wanted& wanted) const {
     std::vector<std::size_t> out;
@@ -164,7 +165,7 @@ private:
     return {};
   }
 
-  /// Which computation each send or receive belongs to.
+  /// Matches each send or receive to its computation.
   Result<void> match_computations(std::int64_t stage, Op op) {
     const std::vector<std::size_t> rows = in_order(stage, op);
     const std::vector<std::size_t> compute =
@@ -213,7 +214,7 @@ private:
     return {};
   }
 
-  /// The k-th send of a stage and the k-th receive of its neighbour.
+  /// Pairs the k-th send of a stage with the k-th receive of its neighbour.
   Result<void> set_transfers() {
     for (const auto& [key, rows] : transfers_) {
       const auto& [stage, op] = key;
@@ -263,7 +264,7 @@ private:
     }
   }
 
-  /// After the last computation.
+  /// Chains the operations after the last computation.
   void set_end(std::int64_t stage, const std::vector<std::size_t>& compute) {
     std::vector<std::size_t> rows{
         *std::ranges::max_element(compute, {}, [this](std::size_t k) { return ops[k].end_ns; })};
@@ -341,7 +342,7 @@ private:
     return (step * replicas_.size() + replica) * schedule_.ops.size() + shape;
   }
 
-  /// Every step and replica must have each operation of the schedule once.
+  /// Checks that every step and replica has each operation of the schedule once.
   Result<void> set_rows() {
     const double slots = static_cast<double>(timeline_.steps.size()) *
                          static_cast<double>(replicas_.size()) *
@@ -381,7 +382,7 @@ private:
 
   void add_step(std::uint32_t step) {
     const std::size_t replicas = replicas_.size(), shapes = schedule_.ops.size();
-    // by replica and operation: its begin, and what the next ones wait for
+    // by replica and operation: its first node, and the node that the next operations wait for
     std::vector<NodeId> first(replicas * shapes), last(replicas * shapes);
     const std::uint32_t worker = rows_[slot(step, 0, 0)]->worker;
     const NodeId begin =
@@ -398,7 +399,7 @@ private:
             {row.start_ns, row.dur_ns, static_cast<std::uint32_t>(row.op), line_of(row.op),
              static_cast<std::int32_t>(step)});
       }
-    // one group on each replica, or one for all of them
+    // one group for each replica, or one group for all replicas
     std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::size_t>> groups;
     for (std::uint32_t dp = 0; dp < replicas; ++dp)
       for (std::size_t k = 0; k < shapes; ++k)
@@ -429,7 +430,7 @@ private:
       last[members[k]] = transfers[k];
   }
 
-  /// The node of the rank that is added next.
+  /// Returns the index of the rank's next node.
   [[nodiscard]] NodeId local_of_next(std::uint32_t worker) const {
     return static_cast<NodeId>(out_.run.ranks[worker].nodes.size());
   }

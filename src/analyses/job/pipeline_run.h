@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// By rank (position in the run): its place in the grid of a job.
+/// Positions in the grid of a job, by rank (position in the run).
 struct WorkerGrid {
   std::vector<std::int64_t> data_parallel, stage;
 };
@@ -20,23 +20,25 @@ struct PipelineRun {
   WorkerGrid grid;
 };
 
-/// Waits follow from the schedule: all steps and data-parallel ranks have that of data-parallel
-/// rank 0 in the first step.
-/// - computations, each kind of send and receive, and gathers with reduce-scatters: in order of
-///   start on the worker;
-/// - a receive comes before the computation of its direction with the same number and after the one
-///   before; a send after its computation. Send k of a stage and receive k of the next one are one
-///   transfer; what has no peer is alone;
-/// - the first backward send and receive after the second computation before the first backward;
-/// - a gather before the first forward computation of its chunk; then garbage collection,
-/// reductions
-///   of layer norms and embeddings, reduce-scatters (or the separate reduction after them, when
-///   gradients are reduced during the computation), clipping and optimizer, one after the other;
-/// - gathers, reduce-scatters and separate reductions are collectives of all data-parallel ranks of
-///   a stage, clipping of all workers, the reduction of embeddings of first and last stage.
-/// A transfer takes from the latest start of its members to the end, and counts as 0 when that is
-/// -10 ms or less (clock error). Errors: kUnreadable when the timeline has another shape, with the
-/// operation.
+/// Returns the job graph. The waits follow from the schedule of data-parallel rank 0 in the first
+/// step. All steps and data-parallel ranks have the same schedule.
+/// - Computations are in order of start on the worker. So are each kind of send and receive, and
+///   gathers together with reduce-scatters.
+/// - A receive is before the computation of its direction with the same number and after the
+///   computation before that. A send is after its computation. Send k of a stage and receive k of
+///   the next stage are one transfer. An operation without a peer is a separate transfer.
+/// - The first backward send and receive are after the computation two places before the first
+///   backward computation.
+/// - A gather is before the first forward computation of its chunk. After the last computation,
+///   these operations follow one after the other: garbage collection, reductions of layer norms and
+///   embeddings, reduce-scatters, clipping and optimizer. If gradients are reduced during the
+///   computation, the separate reduction after the reduce-scatters takes their place.
+/// - Gathers, reduce-scatters and separate reductions are collectives of all data-parallel ranks of
+///   a stage. Clipping is a collective of all workers, and the reduction of embeddings of the first
+///   and last stage.
+/// A transfer takes the time from the latest start of its members to the end. If that is -10 ms or
+/// less (clock error), it counts as 0. Errors: kUnreadable with the operation if the timeline has
+/// another shape.
 [[nodiscard]] Result<PipelineRun> pipeline_run(const PipelineTimeline& timeline,
                                                const std::string& path);
 

@@ -20,7 +20,7 @@ struct PlaceHash {
   }
 };
 
-/// By rank and activity there: a hash of its kind and of some of its texts.
+/// Returns by rank and activity a hash of the activity's kind and of the texts `texts`.
 using PlaceTexts = std::initializer_list<StrId Activity::*>;
 std::vector<std::vector<std::size_t>> tokens_of(const JobRun& run, PlaceTexts texts) {
   std::vector<std::vector<std::size_t>> out;
@@ -36,7 +36,7 @@ std::vector<std::vector<std::size_t>> tokens_of(const JobRun& run, PlaceTexts te
   return out;
 }
 
-/// `key(node)` of every node but arrivals, numbered.
+/// Returns places from the distinct values of `key(node)`, for all activities.
 template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
   RunPlaces out;
   out.of.assign(run.graph.size(), kNoPlace);
@@ -48,10 +48,10 @@ template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
   return out;
 }
 
-/// Numbered by these texts, and by which of them an activity is on its rank in its step.
+/// Returns places from these texts and from the index among equal activities of the rank and step.
 RunPlaces in_order(const JobRun& run, PlaceIn in, PlaceTexts texts) {
   const std::vector<std::vector<std::size_t>> tokens = tokens_of(run, texts);
-  // by rank, step and token: how many there were
+  // number of activities so far, by rank, step and token
   std::vector<std::unordered_map<PlaceKey, std::size_t, PlaceHash>> seen(run.ranks.size());
   return numbered(run, [&](NodeId n) {
     const std::uint32_t rank = run.rank_of[n];
@@ -99,14 +99,14 @@ std::optional<double> prediction_error_percent(const JobRun& run, const CountedS
   const PlaceNodes places(places_of(run, PlaceIn::kAnyStep));
   bool predicts = false;
   JobEdit edit = JobEdit::of(run.graph);
-  std::map<std::pair<std::uint32_t, std::size_t>, NodeId> at; // of a place, by rank and step
+  std::map<std::pair<std::uint32_t, std::size_t>, NodeId> at; // nodes of a place, by rank and step
   for (std::uint32_t place = 0; place < places.count(); ++place) {
     at.clear();
     for (const NodeId n : places.at(place))
       at[{run.rank_of[n], run.step_of(n)}] = n;
     for (const auto& [key, n] : at) {
       const auto& [rank, step] = key;
-      // what the first step has before it is not known
+      // the step before the first one is unknown
       const auto before =
           step == 0 || !clock.counts(step - 1) ? at.end() : at.find({rank, step - 1});
       if (before == at.end())
@@ -121,7 +121,7 @@ std::optional<double> prediction_error_percent(const JobRun& run, const CountedS
   const std::vector<double> measured = clock.each_ms(step_ends(run, {})),
                             predicted = clock.each_ms(step_ends(run, edit));
   double sum = 0;
-  for (std::size_t k = 1; k < measured.size(); ++k) // the first counted one is not predicted
+  for (std::size_t k = 1; k < measured.size(); ++k) // the first counted step is not predicted
     if (measured[k] > 0)
       sum += std::abs(predicted[k] / measured[k] - 1);
   return 100 * sum / static_cast<double>(measured.size() - 1);

@@ -1,4 +1,4 @@
-// Which activities of a run are the same one on other ranks and in other steps.
+// Places: they identify the same activity on other ranks and in other steps.
 #pragma once
 
 #include "analyses/job/counted_steps.h"
@@ -13,24 +13,25 @@ namespace rankscope {
 
 inline constexpr std::uint32_t kNoPlace = 0xffffffffU;
 
-/// A place is an activity by its names and shapes, and which of its kind it is in its step: "the
-/// third aten::mm of these shapes inside layer 2".
+/// The place of each activity: its names and shapes, and its index among equal activities of its
+/// step. Example: "the third aten::mm of these shapes inside layer 2".
 struct RunPlaces {
-  std::vector<std::uint32_t> of; ///< by node; kNoPlace: not an activity
+  std::vector<std::uint32_t> of; ///< place by node; kNoPlace: the node is not an activity
   std::size_t count = 0;
 };
 
 enum class PlaceIn : std::uint8_t {
   kEachStep, ///< each step has separate places
-  kAnyStep,  ///< the same one in every step
+  kAnyStep,  ///< all steps have the same places
 };
 [[nodiscard]] RunPlaces places_of(const JobRun& run, PlaceIn in);
-/// The same by operator alone: kernels of other names and shapes may be at one place. In each step.
+/// Returns places by operator only, in each step: kernels with other names and shapes may have the
+/// same place.
 [[nodiscard]] RunPlaces places_by_operator(const JobRun& run);
-/// All activities of a kind and name, whichever of a step.
+/// Returns places by kind and name. All such activities have one place, in any step.
 [[nodiscard]] RunPlaces places_by_name(const JobRun& run);
 
-/// The nodes of each place, ascending; at least one each.
+/// The nodes of each place, ascending. Each place has at least one node.
 class PlaceNodes {
 public:
   explicit PlaceNodes(const RunPlaces& places);
@@ -46,9 +47,9 @@ private:
   std::vector<NodeId> nodes_;
 };
 
-/// How well the graph predicts: each counted step is replayed with the durations and delays of the
-/// same places in the step before; mean difference to the measured times, in percent. Empty with
-/// fewer than two counted steps.
+/// Returns how well the graph predicts. Each counted step is replayed with the durations and delays
+/// of the same places in the step before. The result is the mean relative difference to the
+/// measured times, in percent. Empty with fewer than two counted steps.
 [[nodiscard]] std::optional<double> prediction_error_percent(const JobRun& run,
                                                              const CountedSteps& clock);
 

@@ -1,4 +1,5 @@
-// Why a rank is later than its peers: its activities against those at the same place on the others.
+// Reasons why a rank is later than its peers. Compares its activities with those of its peers at
+// the same place.
 #include "analyses/job/cause_candidates.h"
 #include "base/units.h"
 
@@ -9,10 +10,11 @@
 namespace rankscope {
 namespace {
 
-constexpr double kLeastPart = 0.5; ///< of the excess of a rank, for its kernels to be the cause
-constexpr double kFit = 0.8;       ///< of the excess that one factor, or one operator, explains
+/// Least share of a rank's excess in its kernels, for the kernels to be the cause.
+constexpr double kLeastPart = 0.5;
+constexpr double kFit = 0.8; ///< share of the excess that one factor or one operator must explain
 
-/// One node of a rank with what its peers take at the same place.
+/// A node of a rank and the median duration of its peers at the same place.
 struct Compared {
   NodeId node = kNoNode;
   std::int64_t peers_ns = 0;
@@ -20,7 +22,7 @@ struct Compared {
 
 class RankCandidates {
 public:
-  /// Collectives are left out: their time is that of all members.
+  /// Leaves out collectives, because their time depends on all members.
   RankCandidates(const CauseInput& in, const OutstandingRank& of, const PeerPlaces& peers)
       : run_(in.run), of_(of) {
     for (NodeId n = 0; n < run_.graph.size(); ++n)
@@ -61,7 +63,7 @@ private:
   void add_kernels() {
     double more = 0, off = 0;
     std::map<std::string, double> by_operator;
-    std::vector<std::pair<double, double>> ratios; // with the peers' time as weight
+    std::vector<std::pair<double, double>> ratios; // weighted by the peers' time
     double weight = 0;
     for (const Compared& k : kernels_) {
       const auto own = static_cast<double>(dur(k.node)), peers = static_cast<double>(k.peers_ns);
@@ -104,7 +106,7 @@ private:
       if (c != nullptr)
         c->cause.what = most->first;
     }
-    if (c != nullptr && !shapes_) { // then larger inputs look the same
+    if (c != nullptr && !shapes_) { // larger inputs would look the same
       c->cause.shapes = false;
       c->cause.confidence = Confidence::kLikely;
     }
@@ -130,8 +132,8 @@ private:
   const JobRun& run_;
   const OutstandingRank& of_;
   std::vector<Compared> kernels_, host_, extra_;
-  std::vector<Compared> larger_; ///< the operator has other shapes than on the peers
-  bool shapes_ = false;          ///< of some operator
+  std::vector<Compared> larger_; ///< nodes whose operator has other shapes on the peers
+  bool shapes_ = false;          ///< shapes of some operator are known
   std::vector<CauseCandidate> out_;
 };
 

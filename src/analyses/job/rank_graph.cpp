@@ -18,28 +18,31 @@ namespace {
 constexpr std::array<std::string_view, kActivityKinds> kActivityKindNames = {
     "host", "call", "kernel", "collective", "copy", "set"};
 
-constexpr std::int64_t kOwnNodeNs = 10'000; ///< a call that takes longer is a separate activity
+constexpr std::int64_t kOwnNodeNs = 10'000; ///< longer calls are separate activities
 constexpr std::int64_t kLateEndNs =
     2'000; ///< a call may return this much before the end of its work
-constexpr std::int64_t kLateEndPart = 20; ///< and before that of its copy by this part of the copy
-constexpr std::int64_t kSameTimeNs = 10'000;   ///< an inferred wait ended this long before
-constexpr std::int64_t kLongQueuedNs = 20'000; ///< launched this much before the stream was free
+/// For a copy: by its duration divided by this, if longer.
+constexpr std::int64_t kLateEndPart = 20;
+/// An inferred wait ended at most this long before the start.
+constexpr std::int64_t kSameTimeNs = 10'000;
+/// Launches at least this long before the stream was free are queued.
+constexpr std::int64_t kLongQueuedNs = 20'000;
 constexpr std::int64_t kNotLaunched = INT64_MIN / 2;
-constexpr std::int64_t kQueueCallNs = 50'000; ///< a launch that takes longer may wait for a place
-constexpr std::size_t kQueueDepth = 256;      ///< with so much work queued
+constexpr std::int64_t kQueueCallNs = 50'000; ///< a longer launch may wait for a place in the queue
+constexpr std::size_t kQueueDepth = 256;      ///< least number of queued works for that
 
-/// A call that waits for the GPU, or that makes the driver wait for it.
+/// Returns whether a call waits for the GPU or makes the driver wait for it.
 bool may_block(std::string_view name) {
   return waits_for_gpu(name) || contains(name, "Free");
 }
 
-/// A call of the runtime on a launching thread, outermost.
+/// An outermost runtime call on a launching thread.
 struct HostCall {
   EventId event = kNoEvent;
   std::int64_t start_ns = 0, end_ns = 0;
   std::uint32_t track = 0;
-  std::uint32_t first = 0, last = 0; ///< its GPU work: range of Extraction::of_calls_
-  bool blocks = false;               ///< by its name
+  std::uint32_t first = 0, last = 0; ///< range of its GPU work in Extraction::of_calls_
+  bool blocks = false;               ///< by the call's name
 };
 
 struct Latest {
@@ -69,7 +72,7 @@ public:
   }
 
 private:
-  // -- what is in the window
+  // -- window
   void set_window() {
     const std::vector<ProfilerStep> steps = profiler_steps(t_.trace);
     for (const ProfilerStep& step : steps) {
@@ -100,7 +103,7 @@ private:
     return static_cast<std::int32_t>(after - begins.begin()) - 1;
   }
 
-  /// The outermost call of the runtime around one.
+  /// Returns the outermost runtime call around `call`.
   [[nodiscard]] EventId outermost(EventId call) const {
     for (EventId up = t_.tree.parent(call); up != kNoEvent && is_runtime(e_.category[up]);
          up = t_.tree.parent(up))
@@ -108,7 +111,7 @@ private:
     return call;
   }
 
-  /// Calls of the threads that launch GPU work, by start.
+  /// Collects the calls of the threads that launch GPU work, ordered by start.
   void collect_calls() {
     std::vector<std::pair<EventId, EventId>> launched; // call, GPU event
     std::vector<bool> launches(t_.trace.tracks.size());
@@ -145,7 +148,8 @@ private:
     }
   }
 
-  /// The GPU work of the window by start: that of its calls, and what no call launched.
+  /// Collects the GPU work of the window, ordered by start: the work of its calls and work without
+  /// a launch.
   void collect_gpu() {
     gpu_ = of_calls_;
     for (const EventId g : work_.events)
@@ -166,7 +170,8 @@ private:
     }
   }
 
-  /// Launched before the window: it runs before the launched work of its stream.
+  /// Returns whether the work was launched before the window. Such work runs before the launched
+  /// work of its stream.
   [[nodiscard]] bool is_early(EventId g) const {
     if (t_.tree.linked(g))
       return false;
@@ -174,8 +179,9 @@ private:
     return launched != first_launched_.end() && e_.ts_ns[g] < launched->second;
   }
 
-  /// The 5th percentile of the times from a launch to its work where the stream was idle, and the
-  /// median of those between two works that were both launched before; at most 4 kUnexplainedNs.
+  /// Sets the usual lags, at most 4 kUnexplainedNs. Launch lag: the 5th percentile of the times
+  /// from a launch to its work on an idle stream. Stream lag: the median time between two works
+  /// that were both queued.
   void set_lags() {
     std::map<std::pair<int, int>, std::int64_t> busy_until;
     std::vector<std::int64_t> launch, next;
@@ -224,7 +230,8 @@ private:
     out_.waits.push_back({of, from, static_cast<std::int32_t>(lag), kind});
   }
   StrId text(std::string_view s) { return s.empty() ? kEmptyStr : texts_.intern(s); }
-  /// "<built-in method f of type object at 0x7f12>" without the address, which differs by process.
+  /// Returns "<built-in method f of type object at 0x7f12>" without the address, which differs by
+  /// process.
   StrId host_text(std::string_view s) {
     const std::size_t at = s.rfind(" at 0x");
     return text(at == std::string_view::npos ? s : s.substr(0, at));
@@ -238,8 +245,8 @@ private:
     return at->second;
   }
 
-  /// The host's nodes: for each call what its thread did before it, and the call. Threads of one
-  /// process that take turns are one sequence.
+  /// Adds the host's nodes: each call, and the activity of its thread before the call. Threads of
+  /// one process that take turns form one sequence.
   void add_host() {
     HostRanges ranges(t_.trace, tracks_of_calls());
     out_.stacks = ranges.has_python();
@@ -249,7 +256,7 @@ private:
       std::int64_t end_ns = 0;
     };
     std::map<std::uint32_t, Thread> threads;
-    std::map<std::int64_t, std::uint32_t> last_track; // of each process
+    std::map<std::int64_t, std::uint32_t> last_track; // last track of each process
     for (HostCall& call : calls_) {
       const std::int64_t pid = t_.trace.tracks[call.track].pid;
       Thread& own = threads.try_emplace(call.track).first->second;
@@ -268,7 +275,7 @@ private:
       if (before == last_track.end())
         from_end = begin_ns_;
       else if (from == kNoNode)
-        from_end = call.start_ns; // a thread that appears while the others are in calls
+        from_end = call.start_ns; // a thread that first appears while the others are in calls
       from_end = std::min(from_end, call.start_ns);
       const std::uint32_t line = thread_line(call.track);
       const HostRanges::Stretch host = ranges.stretch(call.track, from_end, call.start_ns);
@@ -287,7 +294,8 @@ private:
     add_last_host(ranges);
   }
 
-  /// From the last call to the end of a single step; of several, the next one's begin shows it.
+  /// Adds the host's time from the last call to the end of a single step. With several steps, the
+  /// begin of the next step shows it.
   void add_last_host(HostRanges& ranges) {
     if (calls_.empty() || out_.steps.size() != 1)
       return;
@@ -362,8 +370,8 @@ private:
     for (std::size_t c = 0; c < calls_.size(); ++c)
       for (std::uint32_t k = calls_[c].first; k < calls_[c].last; ++k) {
         const NodeId n = node_of_[of_calls_[k]];
-        // work may begin within its call, but where a long call has ended before, it was submitted
-        // at the end
+        // Work may begin within its call. If it begins after the end of a long call, it was
+        // submitted at the end.
         const bool behind = calls_[c].end_ns - calls_[c].start_ns >= kQueueCallNs &&
                             out_.nodes[n].start_ns >= calls_[c].end_ns;
         const std::int64_t from = behind ? calls_[c].end_ns : calls_[c].start_ns;
@@ -395,11 +403,11 @@ private:
   [[nodiscard]] std::int64_t end_of(NodeId n) const {
     return out_.nodes[n].start_ns + out_.nodes[n].dur_ns;
   }
-  /// When its call began; kNotLaunched: none in the window.
+  /// Returns the begin of the work's call; kNotLaunched if there is no such call in the window.
   [[nodiscard]] std::int64_t launch_ns(EventId g) const {
     return call_of_[g] == kNoRow ? kNotLaunched : calls_[call_of_[g]].start_ns;
   }
-  /// The last one that has ended; kernels of a graph may overlap on one stream.
+  /// Returns the last work that has ended by `at`. Kernels of a graph may overlap on one stream.
   [[nodiscard]] NodeId last_ended(const std::vector<NodeId>& works, std::int64_t at) const {
     constexpr std::size_t kBack = 32;
     for (std::size_t k = 0; k < std::min(kBack, works.size()); ++k)
@@ -407,7 +415,7 @@ private:
         return n;
     return kNoNode;
   }
-  /// What ended on another stream just before it began.
+  /// Adds a wait for work that ended on another stream just before this node began.
   void add_other_stream(NodeId n, std::int64_t ready, const std::vector<NodeId>& by_end) {
     const std::int64_t at = out_.nodes[n].start_ns;
     auto after = std::partition_point(by_end.begin(), by_end.end(),
@@ -423,15 +431,15 @@ private:
     }
   }
 
-  // -- what streams wait for by events, which traces seldom show
-  /// A collective waits for the kernels that were launched on the main stream before it (as c10d
-  /// has it), and work of the main stream behind a ...StreamWaitEvent for the collective before:
-  /// where no work of the trace contradicts that, and at least kBinding show it.
+  // -- stream order through events, which traces seldom show
+  /// Adds two kinds of waits, if no work of the trace contradicts them and at least kBinding works
+  /// show them. A collective waits for the kernels launched on the main stream before it (as in
+  /// c10d). Work of the main stream after a ...StreamWaitEvent waits for the collective before it.
   void add_stream_order() {
     const std::uint32_t main = main_line();
     if (main == kNoRow)
       return;
-    std::map<std::pair<std::uint32_t, bool>, StreamOrder> orders; // by line of collectives
+    std::map<std::pair<std::uint32_t, bool>, StreamOrder> orders; // by line of the collectives
     std::map<std::uint32_t, NodeId> last_collective;
     NodeId last_main = kNoNode;
     std::size_t next_wait = 0;
@@ -447,7 +455,7 @@ private:
           if (last_main != kNoNode)
             consider(orders[{line, true}], n, last_main, call.start_ns);
           last_collective[line] = n;
-          waits = false; // the event was the collective's
+          waits = false; // the event was for the collective
         } else if (line == main) {
           if (std::exchange(waits, false))
             for (const auto& [of, collective] : last_collective)
@@ -459,10 +467,10 @@ private:
     for (auto& [key, order] : orders)
       add_order(order);
   }
-  /// Pairs of work and the work that it may wait for, of one kind.
+  /// Pairs of a work and the work that it may wait for, of one kind.
   struct StreamOrder {
     std::vector<std::pair<NodeId, NodeId>> pairs;
-    std::vector<std::int64_t> gaps; ///< where the wait shows
+    std::vector<std::int64_t> gaps; ///< gaps of the pairs in which the wait is visible
     std::size_t contradicted = 0;
   };
   void consider(StreamOrder& order, NodeId n, NodeId from, std::int64_t launched) const {
@@ -484,7 +492,8 @@ private:
       wait(n, from, WaitKind::kOtherStream,
            std::clamp<std::int64_t>(out_.nodes[n].start_ns - end_of(from), 0, usual));
   }
-  /// The stream with most time in kernels other than collectives; kNoRow: none.
+  /// Returns the stream with the most time in kernels other than collectives; kNoRow if there is no
+  /// such stream.
   [[nodiscard]] std::uint32_t main_line() const {
     std::vector<std::int64_t> busy(out_.lines.size(), 0);
     for (NodeId n = first_gpu_; n < out_.nodes.size(); ++n)
@@ -498,7 +507,7 @@ private:
   // -- calls that wait for the GPU
   void add_blocking() {
     out_.blocking_launches = launches_block();
-    std::map<std::uint32_t, Latest> launched; // by stream: what ends last of what was launched
+    std::map<std::uint32_t, Latest> launched; // by stream: the launched work that ends last
     for (std::size_t c = 0; c < calls_.size(); ++c) {
       const HostCall& call = calls_[c];
       Latest until;
@@ -535,7 +544,8 @@ private:
     n.start_ns = from;
     wait(call, until.node, kind, from - until.end_ns);
   }
-  /// A launch that lasts while much is queued: until some work of its stream has ended.
+  /// Adds a wait for a launch that lasts while the queue is full: until some work of its stream has
+  /// ended.
   void wait_for_place(std::size_t c) {
     const HostCall& call = calls_[c];
     const std::uint32_t line = out_.nodes[node_of_[of_calls_[call.first]]].line;
@@ -554,7 +564,7 @@ private:
         return;
       }
   }
-  /// At least 90 % of the launches of kernels last until their kernel has ended.
+  /// Returns whether at least 90 % of the kernel launches last until their kernel has ended.
   [[nodiscard]] bool launches_block() const {
     std::size_t launches = 0, blocked = 0;
     for (const HostCall& call : calls_) {
@@ -571,11 +581,11 @@ private:
   const TraceGpuWork& work_;
   RankGraph out_;
   StringPool texts_;
-  std::vector<HostCall> calls_;            ///< by start
+  std::vector<HostCall> calls_;            ///< ordered by start
   std::vector<std::int64_t> stream_waits_; ///< begins of ...StreamWaitEvent calls
   std::vector<EventId> of_calls_;          ///< GPU events, by call
-  std::vector<EventId> gpu_;               ///< by start
-  /// By stream: begin of its launched work.
+  std::vector<EventId> gpu_;               ///< ordered by start
+  /// The begin of the first launched work, by stream.
   std::map<std::pair<int, int>, std::int64_t> first_launched_;
   std::vector<std::uint32_t> call_of_; ///< by event: row of calls_, kNoRow = none in the window
   std::vector<NodeId> node_of_;        ///< by event
@@ -583,10 +593,10 @@ private:
   std::vector<StrId> context_of_call_;
   std::map<std::uint32_t, std::uint32_t> thread_lines_;
   std::map<Activity, std::uint32_t> activity_rows_;
-  std::vector<std::vector<NodeId>> on_stream_; ///< by line: its GPU work, by start
-  std::int64_t begin_ns_ = 0, end_ns_ = 0;     ///< the window: complete steps, or all of the trace
-  /// Usual times from a call to its work on an idle stream, and from work to the next that is
-  /// queued.
+  std::vector<std::vector<NodeId>> on_stream_; ///< GPU work by line, ordered by start
+  std::int64_t begin_ns_ = 0, end_ns_ = 0;     ///< the window: complete steps, or the entire trace
+  /// The usual times from a call to its work on an idle stream, and from work to the next queued
+  /// work.
   std::int64_t launch_lag_ns_ = 0, stream_lag_ns_ = 0;
   NodeId first_gpu_ = 0;
 };

@@ -1,5 +1,5 @@
-// The fields of a RankGraph as a part (core/part.h): raise kRankGraphVersion with them and with
-// what rank_graph_of() finds.
+// The fields of a RankGraph as a part (core/part.h). Raise kRankGraphVersion if the fields or the
+// results of rank_graph_of() change.
 #pragma once
 
 #include "analyses/job/rank_graph.h"
@@ -13,7 +13,7 @@ template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive
   archive(r.stream, r.id, r.device);
 }
 
-/// An activity of a graph with so many texts.
+/// Reads or writes an activity. `texts`: the number of texts in the graph.
 template <class Archive, PartOf<Activity> Row>
 void activity_fields(Archive& archive, Row& a, std::size_t texts) {
   archive.choice(a.kind, kActivityKinds);

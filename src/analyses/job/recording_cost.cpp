@@ -10,8 +10,8 @@ namespace rankscope {
 namespace {
 
 constexpr double kLeastPercent = 3;
-constexpr double kKept = 0.1;      ///< of a duration, at least
-constexpr double kNearPercent = 1; ///< of the time that is asked for
+constexpr double kKept = 0.1;      ///< least fraction of a duration that remains
+constexpr double kNearPercent = 1; ///< tolerance relative to the requested time
 constexpr int kMostReplays = 20;
 
 JobEdit with_less_host(const JobRun& run, std::int64_t each_ns) {
@@ -37,7 +37,7 @@ std::optional<RecordingCost> without_recording(JobRun& run, double step_ms) {
   out.recorded_ms = clock.mean_ms(ends);
   if (out.recorded_ms <= step_ms * (1 + kLeastPercent / 100))
     return std::nullopt;
-  std::int64_t least = 0, most = 0; // ns that are taken off
+  std::int64_t least = 0, most = 0; // subtracted time in ns
   for (NodeId n = 0; n < run.graph.size(); ++n)
     if (run.is_activity(n) && run.node(n).recorded > 0)
       most = std::max(most, run.graph.dur_ns(n) / run.node(n).recorded);
@@ -46,7 +46,7 @@ std::optional<RecordingCost> without_recording(JobRun& run, double step_ms) {
   };
   if (mean_with(most) > step_ms * (1 + kNearPercent / 100))
     return std::nullopt;
-  // a step gets shorter with it
+  // the more time is subtracted, the shorter a step gets
   for (int k = 0; k < kMostReplays && most - least > 1; ++k) {
     const std::int64_t middle = least + (most - least) / 2;
     const double ms = mean_with(middle);

@@ -1,4 +1,4 @@
-// What the profiler adds to the host's time, from the time of a step without it.
+// The host time that the profiler adds, derived from the time of a step without the profiler.
 #pragma once
 
 #include "analyses/job/job_run.h"
@@ -7,17 +7,17 @@
 
 namespace rankscope {
 
-/// Recording lengthens what the host does for each launch, and the GPU's work hardly at all.
+/// The cost of recording. It lengthens the host's work for each launch, but hardly the GPU's work.
 struct RecordingCost {
-  double recorded_ms = 0; ///< time of a step as recorded
-  double step_ms = 0;     ///< and after it was taken off: close to what was asked for
-  double each_us = 0;     ///< taken off for each range and call that was recorded
+  double recorded_ms = 0; ///< recorded time of a step
+  double step_ms = 0;     ///< time of a step after the subtraction, close to the requested time
+  double each_us = 0;     ///< time subtracted for each recorded range and call
 };
 
-/// Takes the same time off the host for every range and call that was recorded
-/// (RankNode::recorded), at most nine tenths of an activity, so that a step takes `step_ms`.
-/// Nothing is changed, and nullopt returned, where steps are recorded one by one, a step takes no 3
-/// % longer than that, or one without the host's time still takes longer. Some twenty replays.
+/// Subtracts the same host time for every recorded range and call (RankNode::recorded), so that a
+/// step takes `step_ms`. At most nine tenths of an activity are subtracted. Changes nothing and
+/// returns nullopt in three cases: steps are recorded one by one; a step is at most 3 % longer than
+/// `step_ms`; or a step still takes longer after the largest subtraction. About twenty replays.
 [[nodiscard]] std::optional<RecordingCost> without_recording(JobRun& run, double step_ms);
 
 } // namespace rankscope

@@ -48,7 +48,7 @@ constexpr std::array kEditForms = {EditForm{"kernels", RunEdit::Of::kKernels, tr
                                    EditForm{"host", RunEdit::Of::kHost, false},
                                    EditForm{"delays", RunEdit::Of::kDelays, false}};
 
-/// "ranks=3,5: as median"
+/// Parses "ranks=3,5: as median".
 Result<RunEdit> parse_ranks(std::string_view text, RunEdit out) {
   std::string_view list = text.substr(std::string_view("ranks=").size());
   if (!list.ends_with(" as median"))
@@ -66,7 +66,8 @@ Result<RunEdit> parse_ranks(std::string_view text, RunEdit out) {
   return out;
 }
 
-/// The name of a node's activity and that of its operator.
+/// Returns whether the name of a node's activity or operator matches. `by_operator`: only the
+/// operator's name is compared. Otherwise the operator's name counts only for collectives.
 bool name_matches(const JobRun& run, NodeId n, const std::regex& pattern, bool by_operator) {
   const Activity& a = run.activity(n);
   const auto has = [&](StrId id) {
@@ -77,7 +78,7 @@ bool name_matches(const JobRun& run, NodeId n, const std::regex& pattern, bool b
                      : has(a.name) || (a.kind == ActivityKind::kCollective && has(a.op));
 }
 
-/// Of each rank's activities, those that a change is about.
+/// The activities of each rank that a change applies to.
 class ChosenActivities {
 public:
   ChosenActivities(const JobRun& run, const RunEdit& change) : run_(run), change_(change) {}
@@ -107,7 +108,7 @@ public:
   }
 
 private:
-  /// Equal activities of a rank are asked once.
+  /// Returns whether the node's name matches. Equal activities of a rank are matched once.
   bool by_name(NodeId n, bool by_operator) {
     if (!change_.pattern)
       return true;
@@ -129,8 +130,9 @@ std::pair<std::string, std::string> operator_key(const JobRun& run, NodeId n) {
   return {std::string(run.text(n, a.op)), std::string(run.text(n, a.shapes))};
 }
 
-/// Kernels of an operator and its shapes take the time that they have in the other run, whichever
-/// kernels these are there. Operators and shapes that only one run has stay as they are.
+/// Sets kernels of an operator and its shapes to their time in the other run, whichever kernels run
+/// there. Operators and shapes that only one run has do not change. Returns the number of changed
+/// activities.
 std::size_t as_in_run(const JobRun& run, const RunEdit& change, JobEdit& edit) {
   std::size_t out = 0;
   const TimesByOperator own = operator_times(run);
@@ -148,7 +150,8 @@ std::size_t as_in_run(const JobRun& run, const RunEdit& change, JobEdit& edit) {
   return out;
 }
 
-/// The transfers of matched collectives whose bandwidth is known.
+/// Scales the transfers of matched collectives with known bandwidth. Returns the number of
+/// transfers.
 std::size_t at_bandwidth(const JobRun& run, const RunEdit& change, double gbps, JobEdit& edit) {
   std::size_t out = 0;
   ChosenActivities chosen(run, change);
@@ -162,7 +165,8 @@ std::size_t at_bandwidth(const JobRun& run, const RunEdit& change, double gbps, 
   return out;
 }
 
-/// Collectives take no time, wait for no other rank, and nothing waits for them.
+/// Sets the time of collectives to 0 and removes their waits for other ranks, so nothing waits for
+/// them. Returns the number of collectives.
 std::size_t hide_collectives(const JobRun& run, JobEdit& edit) {
   std::size_t out = 0;
   for (NodeId n = 0; n < run.graph.size(); ++n) {
@@ -175,8 +179,8 @@ std::size_t hide_collectives(const JobRun& run, JobEdit& edit) {
   return out;
 }
 
-/// The activities of the ranks as long as the median of the other ranks at the same place of the
-/// step.
+/// Sets the activities of the ranks to the median duration of the other ranks at the same place of
+/// the step.
 Result<std::size_t> as_median(const JobRun& run, const RunEdit& change, JobEdit& edit) {
   for (const std::int64_t rank : change.ranks)
     if (std::ranges::none_of(run.ranks, [rank](const RankGraph& r) { return r.rank == rank; }))
@@ -211,7 +215,7 @@ std::string answer_text(const RunEdit& change, double factor) {
                      factor);
 }
 
-/// `rest`: nothing, or "=REGEX".
+/// Parses the optional pattern. `rest`: "" or "=REGEX".
 Result<RunEdit> with_pattern(std::string_view text, std::string_view rest, const EditForm& form,
                              RunEdit out) {
   rest = trimmed(rest);
@@ -266,7 +270,7 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
       return no_edit(text, "the path of the other run is missing");
     return with_pattern(text, rest.substr(0, at), *form, std::move(out));
   }
-  // "= 0" at the end says the same as "x 0"
+  // "= 0" at the end means the same as "x 0"
   std::string_view factors = "0";
   if (const std::size_t at = rest.rfind(kAtBandwidth);
       at != std::string_view::npos && out.of == RunEdit::Of::kCollectives) {
@@ -322,7 +326,7 @@ Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, dou
           edit.dur_ns[n] = std::llround(static_cast<double>(edit.dur_ns[n]) * factor);
           ++changed;
         }
-    } catch (const std::regex_error&) { // too much work for this expression
+    } catch (const std::regex_error&) { // this expression needs too much work
       return no_edit(change.text, "the regular expression takes too long");
     }
   }

@@ -1,4 +1,4 @@
-// Small collectives, one after the other: each pays a latency that one larger collective pays once.
+// Successive small collectives. Each pays a latency that one larger collective would pay only once.
 #include "analyses/job/cause_candidates.h"
 #include "base/interval_set.h"
 #include "base/statistics.h"
@@ -12,7 +12,8 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kFewestInRow = 8;
-constexpr double kLatencyPart = 0.5; ///< of the transfer, for a collective to be small
+/// Least share of latency in a transfer for a collective to be small.
+constexpr double kLatencyPart = 0.5;
 
 /// A matched collective of a process group.
 struct GroupCollective {
@@ -21,17 +22,17 @@ struct GroupCollective {
   double bytes = 0;
   std::int64_t start_ns = 0, transfer_ns = 0;
   std::size_t step = 0;
-  double latency_ns = 0; ///< of its kind; 0: it is not small
+  double latency_ns = 0; ///< latency of its kind; 0: the collective is not small
 };
 
-/// The latency of each kind: what its transfer takes beyond twice its bytes at the best bandwidth
-/// of the group (an all-reduce sends its data twice).
+/// Sets the latency of each kind. It is the transfer time minus the time for twice its bytes at the
+/// best bandwidth of the group, because an all-reduce sends its data twice.
 void set_latencies(std::vector<GroupCollective>& group) {
   std::map<std::pair<std::string, double>, std::vector<double>> transfers; // by name and bytes
   for (const GroupCollective& c : group)
     transfers[{c.name, c.bytes}].push_back(static_cast<double>(c.transfer_ns));
   std::map<std::pair<std::string, double>, double> median;
-  double best = 0; // bytes per ns
+  double best = 0; // in bytes per ns
   for (auto& [kind, ns] : transfers) {
     const double usual = median[kind] = quantile_of(std::move(ns), 0.5);
     if (usual > 0)
@@ -80,7 +81,8 @@ public:
   }
 
 private:
-  /// Whether less other GPU work than a transfer is between them.
+  /// Returns whether `c` continues the row: same name and step, and less other GPU work in between
+  /// than a transfer.
   bool follows(const GroupCollective& before, const GroupCollective& c) {
     if (c.latency_ns <= 0 || c.name != before.name || c.step != before.step)
       return false;
@@ -120,7 +122,7 @@ private:
   std::vector<SmallTransfers> out_;
 };
 
-/// The node that this GPU work waits for as its launch; kNoNode: none.
+/// Returns the node that this GPU work waits for with a wait of this kind, or kNoNode.
 NodeId waited_by(const JobGraph& graph, NodeId n, WaitKind kind) {
   for (const JobGraph::Wait& wait : graph.waits(n))
     if (wait.kind == kind)
@@ -128,8 +130,8 @@ NodeId waited_by(const JobGraph& graph, NodeId n, WaitKind kind) {
   return kNoNode;
 }
 
-/// The host's nodes between the launches of two successive collectives; empty: unknown, or not only
-/// launching.
+/// Returns the host nodes between the launches of two successive collectives. Empty if they are
+/// unknown or include other work than launching.
 std::vector<NodeId> host_between(const JobRun& run, NodeId before, NodeId transfer) {
   constexpr std::size_t kMost = 64;
   const auto launch_of = [&run](NodeId n) {

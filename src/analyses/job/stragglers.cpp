@@ -61,7 +61,7 @@ private:
     }
   }
 
-  /// `to` with the chosen nodes as they are in `from`.
+  /// Returns the step ends of `to` with the durations of the chosen nodes from `from`.
   [[nodiscard]] std::vector<std::int64_t> ends_with(const JobEdit& to, const JobEdit& from,
                                                     const Chosen& chosen) const {
     JobEdit edit = to;
@@ -91,7 +91,8 @@ private:
         [](const StragglerShare& a, const StragglerShare& b) { return a.slowdown > b.slowdown; });
   }
 
-  /// Of `group` by node, as many as are computed: those with the most time above the usual one.
+  /// Returns the keys of `group` to compute. If there are too many, returns those with the most
+  /// time above the usual time.
   template <class Key, class GroupOf>
   [[nodiscard]] std::vector<Key> most_excess(const GroupOf& group, std::size_t& left_out) const {
     std::map<Key, double> excess;
@@ -146,7 +147,8 @@ private:
     }
   }
 
-  /// A share for each value of `by`, which has one for each rank. Returns how many were left out.
+  /// Adds a share for each value in `by`, which has one value for each rank. Returns the number of
+  /// omitted values.
   std::size_t add_shares(StragglerGroup of, const std::vector<std::int64_t>& by) {
     std::size_t left_out = 0;
     const auto group = [&](NodeId n) { return by[run_.rank_of[n]]; };
@@ -159,7 +161,8 @@ private:
     return left_out;
   }
 
-  /// Of a rank of a grid the smaller one of those of its column and its row.
+  /// Returns the slowdown of a rank. In a grid, this is the smaller one of its column's and its
+  /// row's slowdown.
   [[nodiscard]] double score(std::uint32_t r) const {
     const auto of = [&](StragglerGroup group, std::int64_t value) {
       const auto at = slow_.find({group, value});
@@ -191,7 +194,7 @@ private:
     if (members.size() < ranks)
       out_.last_stage = effect_of(members, static_cast<std::size_t>(last + 1));
   }
-  /// `choices`: how many such sets there are.
+  /// Returns the effect of these ranks. `choices`: the number of such sets.
   [[nodiscard]] StragglerEffect effect_of(const std::vector<std::uint32_t>& ranks,
                                           std::size_t choices) const {
     StragglerEffect out;
@@ -219,14 +222,15 @@ private:
   const CountedSteps& clock_;
   const WorkerGrid* grid_;
   const JobEdit& ideal_;
-  JobEdit plain_; ///< as measured, without delays
+  JobEdit plain_; ///< measured durations, without delays
   std::vector<std::int64_t> plain_ends_;
   StragglerFacts out_;
   std::vector<double> ideal_steps_;
   std::map<std::pair<StragglerGroup, std::int64_t>, double> slow_;
 };
 
-/// The usual duration of each node in ns: of its place the mean, of communication the median.
+/// Returns the usual duration of each node in ns: the mean at its place, or the median for
+/// communication.
 std::vector<std::int64_t> usual_durations(const JobRun& run, const RunPlaces& places) {
   std::vector<std::int64_t> out(run.graph.size());
   for (NodeId n = 0; n < run.graph.size(); ++n)

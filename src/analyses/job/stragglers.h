@@ -1,6 +1,7 @@
-// How much of a step's time stragglers cost, and which (docs/whatif.md): the step with every
-// activity at its usual duration against the measured step. Definitions of "Understanding
-// Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025, arXiv 2505.05713).
+// The part of a step's time that stragglers cost, and the stragglers (docs/whatif.md). Compares the
+// measured step with a step in which every activity has its usual duration. Definitions of
+// "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025, arXiv
+// 2505.05713).
 #pragma once
 
 #include "analyses/job/path_rows.h"
@@ -15,25 +16,28 @@
 namespace rankscope {
 
 enum class StragglerGroup : std::uint8_t { kOperator, kRank, kDataParallel, kStage };
-/// "operator", "rank", "dp-rank", "stage": stable.
+/// Returns "operator", "rank", "dp-rank" or "stage". These names are stable.
 [[nodiscard]] std::string_view straggler_group_name(StragglerGroup group);
 
-/// The ideal run, but with the measured durations of a group.
+/// The ideal run, except that a group has its measured durations.
 struct StragglerShare {
   StragglerGroup of = StragglerGroup::kOperator;
   std::string name;
-  double slowdown = 1;           ///< its mean step over that of the ideal run
-  double cost_ms = 0;            ///< of a step
-  std::vector<double> step_slow; ///< by counted step
+  double slowdown = 1;           ///< mean step divided by that of the ideal run
+  double cost_ms = 0;            ///< cost per step
+  std::vector<double> step_slow; ///< slowdown of each counted step
 };
 
-/// What of the slowdown some activities explain.
+/// The part of the slowdown that the activities of some ranks explain.
 struct StragglerEffect {
-  std::vector<std::int64_t> ranks; ///< whose activities they are
-  double removed = 0;              ///< 1: without stragglers once these have their usual durations
-  double added = 0;                ///< the same, seen from the ideal run
-  double gain_ms = 0;              ///< of a step, when these have their usual durations
-  /// Interval of the gain over the steps, 95 % for all ranks or stages that were to be chosen from.
+  std::vector<std::int64_t> ranks; ///< the ranks of these activities
+  /// Share of the slowdown removed if these activities have their usual durations; 1: all.
+  double removed = 0;
+  /// Share of the slowdown added if only these activities have their measured durations.
+  double added = 0;
+  double gain_ms = 0; ///< gain per step if these activities have their usual durations
+  /// The 95 % interval of the gain over the steps, corrected for the choice among all ranks or
+  /// stages.
   std::optional<double> low_ms, high_ms;
 };
 
@@ -46,12 +50,13 @@ struct StragglerFacts {
   std::size_t ranks = 0;
   double measured_ms = 0;       ///< mean time of a step
   double without_delays_ms = 0; ///< replay without delays: T
-  double ideal_ms = 0;          ///< and every activity with its usual duration
+  double ideal_ms = 0; ///< replay without delays, and every activity with its usual duration
   std::vector<StragglerStep> steps;
-  std::vector<StragglerShare> shares;                     ///< most first within each group
-  std::size_t ranks_left_out = 0, operators_left_out = 0; ///< shares that were not computed
-  std::optional<StragglerEffect> worst_ranks; ///< the 3 % with the largest slowdown: M_W
-  std::optional<StragglerEffect> last_stage;  ///< M_S
+  std::vector<StragglerShare> shares; ///< largest slowdown first within each group
+  /// Number of shares that were not computed.
+  std::size_t ranks_left_out = 0, operators_left_out = 0;
+  std::optional<StragglerEffect> worst_ranks; ///< the 3 % of ranks with the largest slowdown: M_W
+  std::optional<StragglerEffect> last_stage;  ///< the last stage: M_S
 
   [[nodiscard]] double slowdown() const { return ideal_ms > 0 ? without_delays_ms / ideal_ms : 1; }
   [[nodiscard]] double delay_slowdown() const {
@@ -59,13 +64,14 @@ struct StragglerFacts {
   }
 };
 
-/// Every activity with its usual duration, without delays: the mean of its place, of communication
-/// the median.
+/// Returns an edit without delays in which every activity has its usual duration. That is the mean
+/// duration at its place; for communication, it is the median.
 [[nodiscard]] JobEdit ideal_edit(const JobRun& run, const RunPlaces& places);
 
-/// `ideal`: ideal_edit(). `grid`: of a pipeline-parallel job; nullptr: ranks are compared by
-/// themselves. Of more than 64 ranks or operators, those with the most time above the usual one.
-/// One replay for each share: O(nodes * shares).
+/// Returns the cost of stragglers. `ideal`: ideal_edit(). `grid`: the grid of a pipeline-parallel
+/// job, or nullptr to compare the ranks directly. If there are more than 64 ranks or operators,
+/// only those with the most time above the usual time are included. One replay for each share:
+/// O(nodes * shares).
 [[nodiscard]] StragglerFacts stragglers_of(const JobRun& run, const CountedSteps& clock,
                                            const JobEdit& ideal, const WorkerGrid* grid);
 

@@ -160,8 +160,8 @@ void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) 
   out.push_back(effect_schema().table(effects));
 }
 
-/// Steps that were recorded one by one have a path each.
-/// `path`, `ends`: as measured.
+/// Returns the unexplained share of the critical path in percent. `path`, `ends`: as measured.
+/// Steps that were recorded one by one have a separate path each.
 double unexplained_percent(const JobRun& run, const std::vector<PathPiece>& path,
                            const std::vector<std::int64_t>& ends, const CountedSteps& clock) {
   if (run.step_begin_ns.empty())

@@ -1,5 +1,5 @@
-// What a run would take if some of its activities took another time: stragglers, or the changes
-// that a user asks for.
+// The predicted time of a run with changed durations: stragglers at their usual durations, or the
+// changes that a user requests.
 #pragma once
 
 #include "analyses/job/run_edit.h"
@@ -14,31 +14,33 @@
 namespace rankscope {
 
 struct WhatIfFacts {
-  std::string title; ///< the run, as the user named it
+  std::string title; ///< name of the run, as given by the user
   std::size_t ranks = 0;
-  std::size_t steps = 0;                    ///< counted ones; 0: the trace has no steps
-  std::vector<BoundaryStep> boundary;       ///< steps that are left out
-  double step_ms = 0;                       ///< mean time of a step
-  double unexplained_percent = 0;           ///< of the critical path: delays and inferred waits
-  double without_delays_percent = 0;        ///< by which the replay without delays is shorter
-  bool pipeline = false;                    ///< a timeline of operations, without kernels
-  std::optional<StragglerFacts> stragglers; ///< where no changes were asked for
+  std::size_t steps = 0;              ///< number of counted steps; 0: the trace has no steps
+  std::vector<BoundaryStep> boundary; ///< steps that are left out
+  double step_ms = 0;                 ///< mean time of a step
+  double unexplained_percent = 0;     ///< share of delays and inferred waits in the critical path
+  /// Percentage by which a step is shorter in the replay without delays.
+  double without_delays_percent = 0;
+  bool pipeline = false;                    ///< the run is a timeline of operations without kernels
+  std::optional<StragglerFacts> stragglers; ///< empty if the user requested changes
   std::vector<EditAnswer> answers;
 };
 
 struct WhatIf {
   WhatIfFacts facts;
-  JobEdit edit; ///< of the last answer, or of the ideal run
+  JobEdit edit; ///< edit of the last answer, or of the ideal run
 };
 
-/// `grid`: of a pipeline-parallel job, or nullptr. `steps`: the only ones that count. Errors: those
-/// of edit_answers().
+/// Returns the answers to `changes`, or the straggler analysis without changes. `grid`: the grid of
+/// a pipeline-parallel job, or nullptr. `steps`: only these steps count. Errors: those of
+/// edit_answers().
 [[nodiscard]] Result<WhatIf> whatif_of(const JobRun& run, const WorkerGrid* grid,
                                        const std::vector<RunEdit>& changes,
                                        std::optional<StepPositions> steps = std::nullopt);
 
-/// whatif_run; straggler_steps, stragglers, stragglers_by_step and straggler_effects; changes and
-/// changed_paths.
+/// Returns the tables whatif_run; straggler_steps, stragglers, stragglers_by_step and
+/// straggler_effects; changes and changed_paths.
 [[nodiscard]] std::vector<Table> whatif_tables(const WhatIfFacts& facts);
 [[nodiscard]] std::vector<SheetInfo> whatif_sheets();
 

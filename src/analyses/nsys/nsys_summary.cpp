@@ -22,7 +22,8 @@ std::string class_of(const std::string& kernel, const KernelClasses& classes) {
   return "others";
 }
 
-/// Second "_" token; RCCL names its one kernel ncclDevKernel_Generic, so that is what is shown.
+/// Returns the second token between "_". The only RCCL kernel is ncclDevKernel_Generic, which
+/// gives "Generic".
 std::string nccl_operation(const std::string& kernel) {
   const std::string head = kernel.substr(0, kernel.find('('));
   const std::size_t first = head.find('_');
@@ -70,7 +71,7 @@ std::string frequent_names(const NsysData& data) {
   return text.empty() ? "the table has no ranges" : "the most frequent names are " + text;
 }
 
-/// Uses a union per device, so that concurrent work counts once; returns the mean over the devices.
+/// Returns the mean over the devices. Uses a union per device, so that concurrent work counts once.
 double mean_uncovered_ms(const NsysData& data, const KernelClasses& classes,
                          const std::vector<const NsysRange*>& tagged) {
   std::vector<bool> compute;
@@ -160,7 +161,7 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   for (const NsysRange& r : data.ranges)
     if (r.name == args.nvtx_tag)
       tagged.push_back(&r);
-  if (tagged.empty()) // the default domain's ":" may be left out
+  if (tagged.empty()) // the ":" of the default domain may be omitted
     for (const NsysRange& r : data.ranges)
       if (r.name == ":" + args.nvtx_tag)
         tagged.push_back(&r);
@@ -289,8 +290,7 @@ Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help) {
       help,
       {{"input", &R::input, "title of the input"},
        {"class", [](const R& r) { return std::string_view(r.row.name); },
-        "class of the kernels, NCCL operation or kind of memory operation"} // namespace rankscope
-       ,
+        "class of the kernels, NCCL operation or kind of memory operation"},
        {"time_per_iteration_ms", "time per iteration (ms)", Unit::kMs,
         [](const R& r) { return r.row.ms_per_iteration; }, "total time over iterations and GPUs"},
        {"instances_per_iteration", "instances per iteration", Unit::kCount,

@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// Key to class, in file order.
+/// Pairs of a kernel-name key and its class, in file order.
 using KernelClasses = std::vector<std::pair<std::string, std::string>>;
 
 struct NsysArgs {
@@ -23,21 +23,22 @@ struct NsysArgs {
   std::string nvtx_tag;
 };
 
-/// Most iterations and most GPUs: their product fits 64 bits.
+/// Upper limit for iterations and for GPUs; the product of both fits 64 bits.
 inline constexpr std::int64_t kMaxNsysDivisor = 1'000'000'000;
 
 struct NsysClassRow {
   std::string name;
   double ms_per_iteration = 0;
-  std::int64_t count_per_iteration = 0; ///< sum of the floors of each table row
+  /// The sum over the table rows of the rounded-down counts per iteration.
+  std::int64_t count_per_iteration = 0;
   double total_ms = 0;
   std::int64_t total_count = 0;
-  double total_ns = 0; ///< source of the times in ms
+  double total_ns = 0; ///< unrounded value of total_ms
 };
 
 struct NsysSummary {
   std::string title;
-  std::vector<NsysClassRow> kernels; ///< others first, then the map's classes
+  std::vector<NsysClassRow> kernels; ///< "others" first, then the classes of the map
   std::vector<NsysClassRow> nccl;    ///< by operation, in order of first appearance
   std::optional<std::vector<NsysClassRow>> memory;
   NsysClassRow kernel_sum; ///< all classes but nccl
@@ -45,23 +46,27 @@ struct NsysSummary {
   std::int64_t range_count = 0;
   double range_average_ms = 0;
   double range_total_ms = 0;
-  /// Range time that no kernel but nccl covers, mean over ranges; known with kernel intervals.
+  /// Time of a range that only NCCL kernels or no kernel covers, as a mean over the ranges. Set
+  /// only if kernel intervals are known.
   std::optional<double> uncovered_ms_per_range;
-  std::string tag_problem; ///< not empty: the tag was not found; names the frequent ranges
+  std::string tag_problem; ///< not empty if the tag was not found; names the frequent ranges
   std::vector<std::string> warnings;
 };
 
-/// Lower-cases the map and refuses a class "others", empty keys, and keys inside one another.
+/// Returns the map with lower-case keys. Errors: a class "others", an empty key or class, a key
+/// that contains another key.
 Result<KernelClasses> check_kernel_classes(const KernelClasses& classes);
 
-/// Formulas: docs/nsys.md, Output. `classes` is checked. Error: iterations or gpus below 1.
+/// Summarises the data by the formulas in docs/nsys.md, Output. `classes` must come from
+/// check_kernel_classes(). Error: iterations or gpus below 1.
 Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
                                    const KernelClasses& classes);
 
-/// The text of the source document, byte for byte, two blank lines at the end.
+/// Returns the text in the format of the source document, byte for byte, with two blank lines at
+/// the end.
 [[nodiscard]] std::string nsys_text(const NsysSummary& summary);
 
-/// One metric of an input.
+/// A metric of an input.
 struct NsysFigure {
   std::string input;
   std::string figure;
@@ -70,7 +75,7 @@ struct NsysFigure {
 };
 [[nodiscard]] std::vector<NsysFigure> nsys_figures(std::span<const NsysSummary> summaries);
 
-/// A class of an input with its percentage of the input's time.
+/// A kernel class of an input, with its percentage of the input's time.
 struct NsysClassShare {
   std::string input;
   NsysClassRow row;
@@ -82,7 +87,7 @@ struct NsysClassShare {
 [[nodiscard]] Schema<NsysFigure> nsys_figure_schema();
 [[nodiscard]] Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help);
 
-/// Tables summary, kernels, nccl, memory over all inputs.
+/// Returns the tables summary, kernels, nccl and memory over all inputs.
 [[nodiscard]] Report nsys_report(std::span<const NsysSummary> summaries);
 
 } // namespace rankscope

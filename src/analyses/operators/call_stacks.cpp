@@ -17,7 +17,8 @@ bool kept(const Trace& trace, EventId e) {
          contains(name, "::") || contains(name, "/");
 }
 
-/// Names from `last` (outermost) to what is below `stop`, which is left out.
+/// Returns the names from the event `from` upwards, outermost first. Excludes `stop` and all events
+/// above it.
 std::vector<std::string> names_above(const LoadedTrace& t, EventId from, EventId stop) {
   std::vector<std::string> out;
   for (EventId at = from; at != kNoEvent && at != stop; at = t.tree.parent(at))
@@ -27,7 +28,8 @@ std::vector<std::string> names_above(const LoadedTrace& t, EventId from, EventId
   return out;
 }
 
-/// "file.py(12): function" -> "function"; all without that.
+/// Returns the function: "file.py(12): function" -> "function"; other frames are returned
+/// unchanged.
 std::string_view function_of(std::string_view frame) {
   const std::size_t at = frame.rfind("): ");
   return at == std::string_view::npos ? frame : frame.substr(at + 3);
@@ -53,7 +55,7 @@ bool wrapper(std::string_view frame) {
   return false;
 }
 
-/// Without one "_<digits>" at its end.
+/// Returns the name without a single "_<digits>" at its end.
 std::string_view without_last_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   return last == std::string_view::npos || last + 1 == name.size() || name[last] != '_'
@@ -73,7 +75,7 @@ bool is_frame(const Trace& trace, EventId e) {
   return trace.events.category[e] == Category::kPythonFunction;
 }
 
-/// Innermost first.
+/// Returns the Python frames above the operator, innermost first.
 std::vector<std::string_view> frames_above_call_stacks(const LoadedTrace& t, EventId op) {
   std::vector<std::string_view> frames;
   for (EventId at = t.tree.parent(op); at != kNoEvent; at = t.tree.parent(at))
@@ -82,7 +84,7 @@ std::vector<std::string_view> frames_above_call_stacks(const LoadedTrace& t, Eve
   return frames;
 }
 
-/// "ns::Name" -> "name".
+/// Returns the name in lower case without namespaces: "ns::Name" -> "name".
 std::string local_name(std::string_view op) {
   const std::size_t colons = op.rfind("::");
   return lowercase(colons == std::string_view::npos ? op : op.substr(colons + 2));
@@ -92,7 +94,8 @@ bool called_like(std::string_view frame, const std::string& local) {
   return contains(frame, ".py") && contains(lowercase(function_of(frame)), local);
 }
 
-/// The outermost frame between the operator and its kernels that is called like it, or "".
+/// Returns the outermost frame between the operator and a kernel whose function contains the
+/// operator's name, or "".
 std::string_view frame_below(const LoadedTrace& t, EventId op, std::span<const EventId> kernels) {
   const std::string local = local_name(t.trace.name(op));
   for (const EventId k : kernels) {

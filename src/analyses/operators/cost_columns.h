@@ -1,4 +1,4 @@
-// Columns of cost and rates that several sheets share: parameters of the model, FLOPs, bytes, TB/s.
+// Columns of cost and rates that several sheets share: model parameters, FLOPs, bytes, TB/s.
 #pragma once
 
 #include "analyses/group_stats.h"
@@ -14,7 +14,8 @@
 
 namespace rankscope {
 
-/// "param: NAME" for each of `names`, of Row::params, which are Python reprs; `cell` shows one.
+/// Adds a column "param: NAME" for each of `names`. The values are Row::params (Python reprs);
+/// `cell` converts a repr to a cell.
 template <class Row>
 void add_param_columns(Schema<Row>& schema, const std::vector<std::string>& names,
                        Value (*cell)(const std::string&) = python_cell) {
@@ -24,8 +25,8 @@ void add_param_columns(Schema<Row>& schema, const std::vector<std::string>& name
                 "parameter of the cost model, from the recorded arguments"});
 }
 
-/// Row::flops and Row::bytes, and the ratio of both. `suffix` ends ids and labels ("_first");
-/// `whose`: "a call".
+/// Adds columns for Row::flops, Row::bytes and their ratio. `suffix` ends ids and labels
+/// ("_first"); `whose` is a phrase for the help, such as "a call".
 template <class Row>
 void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std::string& whose) {
   schema.add({"gflops" + suffix, "GFLOPS" + suffix, Unit::kGflops,
@@ -41,7 +42,7 @@ void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std:
               "arithmetic intensity"});
 }
 
-/// Row::tbps and Row::tflops.
+/// Adds columns with the statistics of Row::tbps and Row::tflops.
 template <class Row> void add_rate_columns(Schema<Row>& schema, std::span<const StatField> which) {
   add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &Row::tbps, which,
             "bytes of a call over its kernel time, 10^12 bytes per second");

@@ -1,4 +1,4 @@
-// kernel_counters and instruction_mix, where the trace has hardware counters.
+// kernel_counters and instruction_mix, for traces with hardware counters.
 #include "analyses/operators/kernel_counters.h"
 
 #include "base/ascii.h"
@@ -48,7 +48,7 @@ Result<std::vector<Table>> run_kernel_counters(const LoadedTrace& t,
 
 std::vector<KernelCounterRow> kernel_counters_of(const Trace& trace) {
   std::map<std::pair<StrId, StrId>, KernelCounterRow> rows;
-  std::unordered_map<StrId, std::int64_t> kernel_ns; ///< each launch once
+  std::unordered_map<StrId, std::int64_t> kernel_ns; ///< kernel time; each launch counts once
   EventId last = kNoEvent;
   for (const KernelCounter& c : trace.kernel_counters) {
     const StrId name = trace.events.name[c.event];

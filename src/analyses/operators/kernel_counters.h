@@ -8,26 +8,28 @@
 
 namespace rankscope {
 
-/// One counter over all launches of a kernel that have it. Views live as long as the trace.
+/// Statistics of one counter over the launches of a kernel that recorded it. Views live as long as
+/// the trace.
 struct KernelCounterRow {
   std::string_view kernel;
   std::string_view counter;
   std::int64_t launches = 0;
   double sum = 0, min = 0, max = 0;
-  std::int64_t time_ns = 0; ///< of those launches
+  std::int64_t time_ns = 0; ///< total time of those launches
 };
 
-/// By time of the kernel (longest first), then by name of kernel and counter. A launch's value is
-/// the sum over the instances of the counter, as the tool recorded them.
+/// Returns rows by total kernel time (longest first), then by kernel name and counter name. The
+/// value of a launch is the sum over the counter's instances, as the tool recorded them.
 [[nodiscard]] std::vector<KernelCounterRow> kernel_counters_of(const Trace& trace);
 
-/// Vector, scalar and memory instructions, waits and branches that a kernel issued: counters whose
-/// names contain SQ_INSTS_VALU, _SALU, _VMEM, _SMEM, SQ_WAIT_INST and SQ_INSTS_BRANCH.
+/// Counts of the vector, scalar and memory instructions, waits and branches that a kernel issued.
+/// Their counters have names that contain SQ_INSTS_VALU, _SALU, _VMEM, _SMEM, SQ_WAIT_INST and
+/// SQ_INSTS_BRANCH.
 struct InstructionRow {
   std::string_view kernel;
   double valu = 0, salu = 0, vmem = 0, smem = 0, wait = 0, branch = 0;
 };
-/// In the order of kernel_counters_of(); kernels without such a counter have no row.
+/// Returns rows in the order of kernel_counters_of(); kernels without such a counter have no row.
 [[nodiscard]] std::vector<InstructionRow>
 instruction_mix_of(const std::vector<KernelCounterRow>& counters);
 

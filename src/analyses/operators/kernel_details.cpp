@@ -67,7 +67,7 @@ std::string short_kernel_entry(std::string_view name, std::int32_t stream, const
   constexpr std::size_t kMost = 64;
   const std::string cut =
       name.size() > kMost ? std::string(name.substr(0, kMost)) + "..." : std::string(name);
-  const double hundredths = std::nearbyint(us.mean * 100) / 100; // numpy's way: ties to even
+  const double hundredths = std::nearbyint(us.mean * 100) / 100; // rounds ties to even, like numpy
   return fmt::format("{{'name': {}, 'stream': {}, 'mean_duration_us': {}{}}}", python_quote(cut),
                      stream, python_float(hundredths), more);
 }

@@ -11,31 +11,30 @@
 
 namespace rankscope {
 
-/// The two texts kernel_details_summary and trunc_kernel_details for a group of calls; each call is
-/// its list of kernels in start order. The first non-empty list is the template; lists of another
-/// length are left out.
+/// The texts of kernel_details_summary and trunc_kernel_details for a group of calls. Each call is
+/// a list of kernels in start order. The first non-empty list is the template; lists with a
+/// different length are left out.
 struct KernelDetails {
   std::string summary;
   std::string truncated;
-  std::vector<EventId> kernels; ///< of the template, in the order of the texts
+  std::vector<EventId> kernels; ///< kernels of the template, in the order of the texts
 };
 [[nodiscard]] KernelDetails kernel_details(const Trace& trace,
                                            const std::vector<std::span<const EventId>>& calls);
-/// Their columns.
+/// Adds the columns of both texts.
 template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*of) {
   schema.add({"kernel_details", "kernel_details_summary", Unit::kNone,
               [of](const Row& r) { return std::string_view((r.*of).summary); },
               "list of the kernels of a call with their times, as Python prints it",
-              ColumnStyle{.nested = true}} // namespace rankscope
-  );
+              ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone,
               [of](const Row& r) { return std::string_view((r.*of).truncated); },
               "the same with names cut to 64 characters and the mean alone",
               ColumnStyle{.nested = true}});
 }
-/// One kernel in those texts, as a Python dict, from the durations in us; `more` is put in at its
-/// end
-/// (", 'key': value"). The short form has 64 characters of the name and the mean.
+/// Returns the Python dict of one kernel in those texts, from its durations in us. `more` is a text
+/// such as ", 'key': value", which is added at the end. The short form has only 64 characters of
+/// the name and the mean.
 [[nodiscard]] std::string kernel_entry(std::string_view name, std::int32_t stream, const Stats& us,
                                        const std::string& more = "");
 [[nodiscard]] std::string short_kernel_entry(std::string_view name, std::int32_t stream,

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kLeastNs = 1000; // shorter overlaps are noise of the clocks
+constexpr std::int64_t kLeastNs = 1000; // shorter overlaps are clock noise
 
 } // namespace
 
@@ -47,10 +47,11 @@ std::size_t KernelOverlaps::Lane::next_ending_after(std::size_t i, std::int64_t 
   if (i >= events.size())
     return events.size();
   std::size_t node = width + i;
-  while (latest_ns[node] <= ns) { // the next node to the right, as high as it can be
+  // continue with the next node to the right, as high in the tree as possible
+  while (latest_ns[node] <= ns) {
     while ((node & (node + 1)) != 0 && node % 2 == 1)
       node /= 2;
-    if ((node & (node + 1)) == 0) // the last node of its level
+    if ((node & (node + 1)) == 0) // last node of its level
       return events.size();
     ++node;
   }
@@ -64,7 +65,7 @@ KernelOverlaps::Call KernelOverlaps::of(const Trace& trace,
   const Events& e = trace.events;
   std::vector<EventId> own(kernels.begin(), kernels.end());
   std::sort(own.begin(), own.end());
-  std::map<EventId, std::vector<Interval>> found; // other -> where it covers this call
+  std::map<EventId, std::vector<Interval>> found; // overlapping event -> times of the overlaps
   std::vector<Interval> covered;
   for (const EventId k : kernels) {
     const std::int64_t start = e.ts_ns[k];
@@ -119,7 +120,7 @@ OverlapCells overlap_cells(const Trace& trace, std::span<const KernelOverlaps::C
     std::vector<std::int64_t> durations_ns;
     Stats stats;
   };
-  using Key = std::pair<std::string_view, std::int32_t>; // name, stream
+  using Key = std::pair<std::string_view, std::int32_t>; // kernel name, stream
   std::map<Key, Entry> entries;
   std::int64_t covered = 0;
   std::int64_t total = 0;

@@ -11,21 +11,22 @@
 
 namespace rankscope {
 
-/// Finds what overlaps a kernel. Built once per trace: O(n log n); a query costs log n for each
-/// stream and for each overlap that it finds, however long single events are.
+/// Finds the GPU work that overlaps a kernel. Built once per trace in O(n log n). A query costs
+/// O(log n) per stream and per overlap found, even if single events are long.
 class KernelOverlaps {
 public:
   KernelOverlaps(const Trace& trace, const LauncherIndex& index);
 
-  /// What overlaps the kernels of one call.
+  /// The GPU work that overlaps the kernels of one call.
   struct Call {
-    std::vector<EventId> others;        ///< each once, in start order
-    std::vector<std::int64_t> other_ns; ///< of the call's merged kernel time under each
-    std::int64_t covered_ns = 0;        ///< union of those times
-    std::int64_t kernel_ns = 0;         ///< merged kernel time of the call
+    std::vector<EventId> others; ///< overlapping events without duplicates, in start order
+    /// For each of `others`: its overlap with the merged kernel time of the call.
+    std::vector<std::int64_t> other_ns;
+    std::int64_t covered_ns = 0; ///< length of the union of these overlaps
+    std::int64_t kernel_ns = 0;  ///< merged kernel time of the call
   };
-  /// Left out: overlaps shorter than 1 us, events of the same stream, of the same operator, and
-  /// `kernels` themselves. An event without a stream counts as on a separate stream.
+  /// Returns the overlaps, except overlaps shorter than 1 us, events of the same stream or
+  /// operator, and `kernels` themselves. An event without a stream counts as on a separate stream.
   [[nodiscard]] Call of(const Trace& trace, std::span<const EventId> kernels) const;
 
 private:
@@ -33,13 +34,16 @@ private:
     std::int16_t device = -1;
     std::int32_t stream = -1;
     std::vector<EventId> events; ///< in start order
-    /// Tree of maxima over the events' ends: leaf i at width + i, node i above 2i and 2i + 1.
+    /// Tree of maxima over the events' ends. Leaf i is at width + i; node i is the parent of nodes
+    /// 2i and 2i + 1.
     std::vector<std::int64_t> latest_ns;
-    /// First event from index i on that ends after `ns`, or events.size(). O(log n).
+    /// Returns the index of the first event from index i on that ends after `ns`, or events.size().
+    /// O(log n).
     [[nodiscard]] std::size_t next_ending_after(std::size_t i, std::int64_t ns) const;
   };
   std::vector<Lane> lanes_;
-  std::vector<EventId> operator_; ///< by event: operator of a GPU event, else kNoEvent
+  /// Operator of each GPU event, by event; kNoEvent for other events.
+  std::vector<EventId> operator_;
 };
 
 struct OverlapsKey {
@@ -49,27 +53,28 @@ struct OverlapsKey {
 };
 [[nodiscard]] KernelOverlaps compute(const LoadedTrace& trace, const OverlapsKey& key);
 
-/// Numbers the sets of names of overlapping kernels, by which calls are grouped.
+/// Numbers the distinct sets of overlapping kernel names, so that calls can be grouped by them.
 class OverlapGroups {
 public:
-  /// 0 when nothing overlapped.
+  /// Returns the number of the call's set; 0 if nothing overlapped.
   [[nodiscard]] std::uint32_t id_of(const Trace& trace, const KernelOverlaps::Call& call);
 
 private:
   std::map<std::vector<StrId>, std::uint32_t> ids_;
 };
 
-/// What a group of calls has in overlap_pct, overlapping_kernels_details_summary and
-/// trunc_overlapping_kernels_details; NaN and empty texts when nothing overlapped.
+/// Values of overlap_pct, overlapping_kernels_details_summary and trunc_overlapping_kernels_details
+/// for a group of calls; NaN and empty texts if nothing overlapped.
 struct OverlapCells {
-  double pct = 0;        ///< share (0 to 1) of the merged kernel time of all calls, hundredths
-  std::string summary;   ///< Python list, an entry per kernel name and stream, longest cover first
-  std::string truncated; ///< the same, names cut
+  double pct = 0; ///< share (0 to 1) of the merged kernel time of all calls, rounded to 0.01
+  /// Python list with an entry per kernel name and stream, longest overlap first.
+  std::string summary;
+  std::string truncated; ///< `summary` with shortened names
 };
 [[nodiscard]] OverlapCells overlap_cells(const Trace& trace,
                                          std::span<const KernelOverlaps::Call> calls);
 
-/// Their columns.
+/// Adds the columns of these values.
 template <class Row> void add_overlap_columns(Schema<Row>& schema, OverlapCells Row::*of) {
   schema.add({"overlap_share", "overlap_pct", Unit::kRatio,
               [of](const Row& r) { return (r.*of).pct; },

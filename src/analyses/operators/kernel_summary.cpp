@@ -1,5 +1,5 @@
-// kernel_summary and the short-kernel study (docs/reference/report-rules.md 14): every kernel
-// event, linked or not, by operator, kernel name and stream.
+// kernel_summary and the short-kernel study (docs/reference/report-rules.md 14): all kernel events,
+// linked or not, by operator, kernel name and stream.
 #include "analyses/operators/kernel_summary.h"
 
 #include "analyses/group_stats.h"
@@ -71,7 +71,8 @@ bool is_short(const Trace& trace, EventId i, double threshold_us) {
          ns_to_us(trace.events.dur_ns[i]) < threshold_us;
 }
 
-/// Bins of equal width from the shortest to the longest of the short kernels; empty without any.
+/// Returns bins of equal width from the shortest to the longest of the short kernels; empty without
+/// short kernels.
 std::vector<HistogramBin> short_kernel_histogram(const LoadedTrace& t,
                                                  const ReportOptions& options) {
   std::vector<double> durations;
@@ -85,7 +86,7 @@ std::vector<HistogramBin> short_kernel_histogram(const LoadedTrace& t,
   const auto [lo, hi] = std::minmax_element(durations.begin(), durations.end());
   double first = *lo;
   double last = *hi;
-  if (first == last) { // as numpy does for a single value
+  if (first == last) { // numpy does this for a single value
     first -= 0.5;
     last += 0.5;
   }
@@ -95,7 +96,7 @@ std::vector<HistogramBin> short_kernel_histogram(const LoadedTrace& t,
     out.push_back({edge(i), edge(i + 1), 0});
   for (const double d : durations) {
     int bin = std::min(static_cast<int>((d - first) / width), bins - 1);
-    if (bin > 0 && d < edge(bin)) // the quotient rounds; the edges decide
+    if (bin > 0 && d < edge(bin)) // the quotient is rounded, so compare with the bin edges
       --bin;
     else if (bin < bins - 1 && d >= edge(bin + 1))
       ++bin;
@@ -104,8 +105,9 @@ std::vector<HistogramBin> short_kernel_histogram(const LoadedTrace& t,
   return out;
 }
 
-/// Longest sum first, then by count. Launches without recorded arguments are left out, unless the
-/// trace has no operators at all: then op, dims, strides and concrete are empty.
+/// Returns rows ordered by sum (longest first), then by count. Launches without recorded arguments
+/// are left out, except in a trace without operators: there op, dims, strides and concrete are
+/// empty.
 std::vector<ShortKernelRow> short_kernels(const LoadedTrace& t, const LauncherIndex& index,
                                           double threshold_us) {
   const Trace& trace = t.trace;
@@ -116,7 +118,8 @@ std::vector<ShortKernelRow> short_kernels(const LoadedTrace& t, const LauncherIn
     std::int64_t count = 0;
   };
   std::map<Key, std::size_t> rows;
-  std::vector<std::pair<Key, Group>> groups; // by first kernel: so equal ones stay
+  // in order of the first kernel, so that ties keep this order
+  std::vector<std::pair<Key, Group>> groups;
   for (std::size_t g = 0; g < index.gpu.size(); ++g) {
     const EventId i = index.gpu[g];
     if (!is_short(trace, i, threshold_us))

@@ -1,4 +1,4 @@
-// Kernels by operator, name and stream, and the study of short ones: the facts behind
+// Kernels by operator, name and stream, and the study of short kernels: the facts behind
 // kernel_summary, short_kernel_histogram and short_kernels_summary.
 #pragma once
 
@@ -12,14 +12,15 @@ namespace rankscope {
 
 /// All launches of a kernel from one operator on one stream. Views live as long as the trace.
 struct KernelRow {
-  std::string_view category; ///< of the operator; static text
+  std::string_view category; ///< category of the operator; static text
   std::string_view op;       ///< nearest operator above the launch, else the launching call
   std::string_view kernel;
   std::int32_t stream = -1; ///< -1 = not recorded
-  bool linked = true;       ///< false: no launch in the trace, so no operator
+  bool linked = true;       ///< false: no launch in the trace, so the operator is unknown
   std::int64_t sum_ns = 0, count = 0, min_ns = 0, max_ns = 0;
-  double percent_of_kernels = 0; ///< of the time of all kernels; NaN when that is 0
-  double percent_of_total = 0;   ///< of gpu_timeline's total_time; NaN when that is 0
+  /// Percentage of the total time of all kernels; NaN if that time is 0.
+  double percent_of_kernels = 0;
+  double percent_of_total = 0; ///< percentage of total_time in gpu_timeline; NaN if that time is 0
 };
 
 /// Launches of a kernel that are shorter than the threshold, by operator and arguments.
@@ -28,16 +29,16 @@ struct ShortKernelRow {
   std::string dims, strides, concrete; ///< Python tuples
   std::string_view kernel;
   std::int64_t sum_ns = 0, count = 0;
-  double percent_of_total = 0; ///< of gpu_timeline's total_time; NaN when that is 0
+  double percent_of_total = 0; ///< percentage of total_time in gpu_timeline; NaN if that time is 0
 };
 
-/// Launches of short kernels with start <= duration < end; the last bin has its end too.
+/// Number of short-kernel launches with start <= duration < end; the last bin includes its end.
 struct HistogramBin {
   double start_us = 0, end_us = 0;
   std::int64_t count = 0;
 };
 
-/// Longest sum first. All rows, whatever top_k says.
+/// Key of the kernel rows, longest sum first. Contains all rows, without the limit of top_k.
 struct KernelRowsKey {
   using Value = std::vector<KernelRow>;
   LaunchersKey launchers;
@@ -45,7 +46,8 @@ struct KernelRowsKey {
 };
 [[nodiscard]] std::vector<KernelRow> compute(const LoadedTrace& trace, const KernelRowsKey& key);
 
-/// `operators` false (a trace without operators): the schemas have no operator columns.
+/// Returns the columns; if `operators` is false (a trace without operators), there are no operator
+/// columns.
 [[nodiscard]] Schema<KernelRow> kernel_summary_schema(bool operators);
 [[nodiscard]] Schema<ShortKernelRow> short_kernels_schema(bool operators);
 [[nodiscard]] Schema<HistogramBin> short_kernel_histogram_schema();

@@ -30,7 +30,7 @@ EventId launcher_of(const LoadedTrace& t, EventId gpu, StrId execute) {
 
 using LaunchersLaunch = std::pair<EventId, EventId>; ///< (launcher, kernel)
 
-/// Fills parent_op and total_ns. Returns what was launched, communication left out.
+/// Fills parent_op and total_ns. Returns the launched events without communication.
 std::vector<LaunchersLaunch> walk_gpu(const LoadedTrace& t, bool unlinked, LauncherIndex& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
@@ -59,7 +59,8 @@ std::vector<LaunchersLaunch> walk_gpu(const LoadedTrace& t, bool unlinked, Launc
   return pairs;
 }
 
-/// Fills kernels and launchers, by start; returns the row of each event that is one.
+/// Fills kernels and launchers, ordered by start. Returns the launcher index of each event that is
+/// a launcher.
 std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<LaunchersLaunch> pairs,
                                           bool compat, LauncherIndex& out) {
   const Trace& trace = t.trace;
@@ -89,7 +90,7 @@ std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<Laun
   return row_of;
 }
 
-/// What `op`, the parent_op of a kernel, makes of it; empty without one.
+/// Returns the category of a kernel whose parent_op is `op`; empty without a parent_op.
 std::string_view category_below(const Trace& trace, EventId op, EventId kernel,
                                 const Launcher* as_launcher) {
   if (op == kNoEvent)
@@ -97,7 +98,8 @@ std::string_view category_below(const Trace& trace, EventId op, EventId kernel,
   if (trace.events.category[op] == Category::kCpuOp)
     return as_launcher != nullptr ? as_launcher->category
                                   : op_category(trace.name(op), trace.name(kernel));
-  const std::string call = lowercase(trace.name(op)); // of the runtime, without an operator
+  // a runtime call, because there is no operator
+  const std::string call = lowercase(trace.name(op));
   return contains(call, "cudagraph") || contains(call, "graphlaunch") ? "graph" : "runtime";
 }
 

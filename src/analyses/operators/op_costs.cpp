@@ -10,8 +10,8 @@
 namespace rankscope {
 namespace {
 
-/// Experts per token: the k of the TopK call below the operator's parent operators; 4 when there is
-/// none, as the reference has it.
+/// Returns the number of experts per token: the k of the TopK call below the operator's parent
+/// operators. 4 without such a call, as in the reference.
 std::int64_t topk_of(const LoadedTrace& t, EventId e) {
   constexpr std::int64_t kDefault = 4;
   constexpr int kLevels = 3; // the operator itself is below vllm::moe_forward
@@ -37,7 +37,7 @@ std::int64_t topk_of(const LoadedTrace& t, EventId e) {
   return found.value_or(kDefault);
 }
 
-/// The arguments of fused forward convolutions by sequence number.
+/// Key of the arguments of fused forward convolutions, by sequence number.
 struct FusedConvolutionsKey {
   using Value = std::map<std::int64_t, const OpArgs*>;
   auto operator<=>(const FusedConvolutionsKey&) const = default;
@@ -57,14 +57,16 @@ FusedConvolutionsKey::Value compute(const LoadedTrace& t, const FusedConvolution
   return out;
 }
 
-/// Arguments of the fused forward convolution with the same sequence number; `own` without one.
+/// Returns the arguments of the fused forward convolution with the same sequence number; `own`
+/// without such a convolution.
 const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& own) {
   const auto& index = t.shared(FusedConvolutionsKey{});
   const auto it = own.sequence_number == kNoId ? index.end() : index.find(own.sequence_number);
   return it == index.end() ? &own : it->second;
 }
 
-/// The kernel of the V4 attention layer around the call that names its heads; "" = none.
+/// Returns the kernel that names the heads of the V4 attention layer around the call; "" without
+/// such a kernel.
 std::string_view layer_kernel(const LoadedTrace& t, EventId e) {
   EventId layer = e;
   while (layer != kNoEvent && t.trace.name(layer) != "aiter::v4_attention_with_output")
@@ -77,7 +79,8 @@ std::string_view layer_kernel(const LoadedTrace& t, EventId e) {
   return {};
 }
 
-/// The windows of attention calls, by event: the k-th call of a name in its step has the k-th.
+/// Key of the attention window of each call, by event. In a step, the k-th call with the same name
+/// has the k-th window.
 struct LayerWindowsKey {
   using Value = std::unordered_map<EventId, std::int64_t>;
   auto operator<=>(const LayerWindowsKey&) const = default;
@@ -159,7 +162,7 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
   if (fresh) {
     if (auto result = evaluate(op, parsed_args(trace, *args), hints, compat_))
       it->second = std::make_unique<PerfResult>(std::move(*result));
-    else if (!compat_) // the row keeps its times, flops and bytes stay blank
+    else if (!compat_) // the row keeps its times, but flops and bytes are blank
       it->second = std::make_unique<PerfResult>();
   }
   return it->second.get();

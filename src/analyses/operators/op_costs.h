@@ -1,4 +1,4 @@
-// What the family sheets and unified_perf_summary share: costs per distinct call, backward work.
+// Costs per distinct call, and backward work: shared by the family sheets and unified_perf_summary.
 #pragma once
 
 #include "analyses/operators/launchers.h"
@@ -19,46 +19,47 @@ namespace rankscope {
 /// Costs of the operators of a trace, computed once per distinct (operator, arguments, hints).
 class OpCosts {
 public:
-  /// `compat`: as the reference has them; `inference`: as its inference report, which alone looks
-  /// at the steps around calls.
+  /// `compat` follows the reference, and `inference` follows the reference's inference report. Only
+  /// the inference report uses the steps around calls.
   explicit OpCosts(bool compat, bool inference = false)
       : compat_(compat), no_steps_(compat && !inference) {}
 
-  /// nullptr when the arguments do not fit the model and compat is on. `kernels`: in start order.
+  /// Returns the cost of a call; nullptr if the arguments do not fit the model and compat is on.
+  /// `kernels` are in start order.
   const PerfResult* of(const LoadedTrace& t, EventId e, const OpInfo& op,
                        std::span<const EventId> kernels);
 
 private:
-  /// arguments, annotation, top-k, window, transpose or kernel
+  /// operator, arguments, annotation, top-k, window, transpose or kernel
   using Key = std::tuple<const OpInfo*, StrId, StrId, StrId, StrId, StrId, std::int64_t,
                          std::int64_t, std::string>;
-  /// gemm_transpose_repr() of a kernel's name, each name read once.
+  /// Returns gemm_transpose_repr() of a kernel's name. Each name is parsed once.
   const std::string& transpose_of(const Trace& trace, StrId kernel);
 
   bool compat_;
-  bool no_steps_; ///< what needs the annotation of a step has no costs
+  bool no_steps_; ///< calls that need the annotation of a step have no cost
   std::unordered_map<StrId, std::string> transposes_;
   std::map<Key, std::unique_ptr<PerfResult>> costs_;
 };
 
-/// An operator's recorded arguments, parsed.
+/// Parses the recorded arguments of an operator.
 [[nodiscard]] ParsedArgs parsed_args(const Trace& trace, const OpArgs& args);
 
-/// A copy between host and device is among these GPU events: the link bounds it, not the GPU's
-/// memory.
+/// Returns whether the GPU events contain a copy between host and device. The link limits such a
+/// copy, not the GPU's memory.
 [[nodiscard]] bool copies_over_link(const Trace& trace, std::span<const EventId> kernels);
 
-/// What bounds a call, as its cell: COMPUTE_BOUND, MEMORY_BOUND or blank.
+/// Returns the limit of a call as a cell: COMPUTE_BOUND, MEMORY_BOUND or blank.
 [[nodiscard]] inline Value roofline_bound(const std::optional<Roofline>& limit) {
   if (!limit)
     return {};
   return limit->compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND";
 }
 
-/// By StrId: the modelled operator of that name, or nullptr.
+/// Key of a list by StrId: the modelled operator with that name, or nullptr.
 struct ModelledNamesKey {
   using Value = std::vector<const OpInfo*>;
-  bool compat = false; ///< only those that the reference has a model for
+  bool compat = false; ///< only operators that the reference has a model for
   auto operator<=>(const ModelledNamesKey&) const = default;
 };
 [[nodiscard]] std::vector<const OpInfo*> compute(const LoadedTrace& trace,

@@ -16,8 +16,8 @@ struct OpKey {
   StrId process_name = 0, process_label = 0, thread_name = 0;
   StrId dims = 0, types = 0, strides = 0, concrete = 0;
   std::uint32_t num_kernels = 0;
-  std::uint32_t overlap_set = 0; ///< of OverlapGroups; 0 = nothing overlapped
-  std::uint32_t module = 0;      ///< of ParentModules, where it is a key
+  std::uint32_t overlap_set = 0; ///< number from OverlapGroups; 0: nothing overlapped
+  std::uint32_t module = 0;      ///< index into ParentModules, if modules are a key
   bool recompute = false;
   bool operator==(const OpKey&) const = default;
 };
@@ -28,7 +28,7 @@ struct OpKeyHash {
 
 [[nodiscard]] OpKey op_key(const Trace& trace, EventId e, std::string_view category);
 
-/// Returns a process or thread name; "Unknown" if it is missing in the trace.
+/// Returns a process or thread name; "Unknown" if the trace does not contain it.
 [[nodiscard]] inline std::string_view name_or_unknown(const Trace& trace, StrId id) {
   return id == kEmptyStr ? std::string_view("Unknown") : trace.strings.view(id);
 }
@@ -37,16 +37,17 @@ struct OpKeyHash {
 struct OpLabels {
   std::string name;
   std::string_view category;
-  std::string_view process_name, process_label, thread_name; ///< "Unknown" without one
+  std::string_view process_name, process_label, thread_name; ///< "Unknown" if not recorded
   std::string dims, types, strides, concrete;                ///< Python tuples
 };
 
-/// Texts are made once per distinct argument. The trace must outlive the object.
+/// Makes the texts of keys, once per distinct argument. The trace must outlive the object.
 class OpKeyTexts {
 public:
   explicit OpKeyTexts(const Trace& trace) : trace_(trace) {}
   [[nodiscard]] OpLabels labels(const OpKey& key);
-  /// "" for an absent argument; the view lives as long as this object.
+  /// Returns the Python repr of an argument; "" for an absent argument. The view lives as long as
+  /// this object.
   [[nodiscard]] std::string_view repr(StrId json);
 
 private:
@@ -54,8 +55,8 @@ private:
   std::unordered_map<StrId, std::string> reprs_;
 };
 
-/// The columns of the labels `of`: name, op category, process_name, ..., Concrete Inputs. `module`:
-/// a member with the parent module, which comes behind the category; nullptr = no such column.
+/// Adds the columns of the labels `of`: name, op category, process_name, ..., Concrete Inputs.
+/// `module` is a member with the parent module, shown after the category; nullptr: no such column.
 template <class Row>
 void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*module = nullptr) {
   const auto name = [&](const char* id, const char* label, std::string_view OpLabels::*text,
@@ -86,7 +87,7 @@ void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*mo
            "recorded values of the inputs that are not tensors");
 }
 
-/// The columns num_kernels and is_recompute, where the options make them keys.
+/// Adds the columns num_kernels and is_recompute, if the options make them keys.
 template <class Row> void add_key_options(Schema<Row>& schema, bool num_kernels, bool recompute) {
   if (num_kernels)
     schema.add({"num_kernels", Unit::kCount,

@@ -28,12 +28,12 @@ const char* const kDirectHelp =
 const char* const kSubtreeHelp =
     "sum over the calls of the union of all GPU work below them, communication included";
 
-/// Parent modules of launchers, where they are a key.
+/// Parent modules of launchers, if modules are a key.
 class ModuleKeys {
 public:
   ModuleKeys(const LoadedTrace& t, const std::optional<ParentModulesKey>& key)
       : t_(t), modules_(key ? &t.shared(*key) : nullptr), compat_(key && key->launchers.compat) {}
-  /// `place` of the launcher in its index; "" where modules are not a key.
+  /// Returns the module of the launcher at index `place`; "" if modules are not a key.
   [[nodiscard]] std::string_view of(std::size_t place) const {
     return modules_ == nullptr ? std::string_view() : modules_->names[modules_->of[place]];
   }
@@ -71,7 +71,7 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index, const Mo
   return rows;
 }
 
-/// `modules`: of these launchers; nullptr = modules are not a key.
+/// `modules` are the modules of these launchers; nullptr: modules are not a key.
 std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<Launcher>& launchers,
                                         const ModuleKeys* modules) {
   struct Group {
@@ -106,8 +106,8 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<La
   return rows;
 }
 
-/// The launchers of one that reaches over the boundary of steps, one for each step: kernels whose
-/// runtime call begins in another step than the operator are that call's.
+/// Splits a launcher that extends over several steps into one launcher per step. Kernels whose
+/// runtime call begins in another step than the operator belong to that call.
 class SplitLaunchers {
 public:
   SplitLaunchers(const LoadedTrace& t, const LauncherIndex& index,
@@ -118,7 +118,7 @@ public:
     return step_at(steps_, t_.trace.events.ts_ns[cpu]);
   }
 
-  /// All GPU work below it was launched in its own step.
+  /// Returns whether all GPU work below the launcher was launched in its own step.
   [[nodiscard]] bool whole(const Launcher& l, std::int64_t step) const {
     const auto below = t_.tree.gpu_events(l.event);
     return std::all_of(below.begin(), below.end(),
@@ -126,7 +126,7 @@ public:
   }
 
   void add(const Launcher& l, std::map<std::int64_t, std::vector<Launcher>>& to) const {
-    std::map<EventId, std::vector<EventId>> by_launcher; // the operator, or the runtime call
+    std::map<EventId, std::vector<EventId>> by_launcher; // by operator or runtime call
     const std::int64_t own = step_of(l.event);
     for (const EventId k : index_.kernels_of(l)) {
       const EventId call = t_.tree.parent(k);
@@ -217,7 +217,7 @@ std::vector<StepOps> compute(const LoadedTrace& t, const StepOpsKey& key) {
   std::set<std::int64_t> done;
   for (const ProfilerStep& step : steps) {
     if (!done.insert(step.number).second)
-      continue; // a number that comes twice is one step
+      continue; // a repeated step number is one step
     out.push_back({step.number, {}});
     const auto at = by_step.find(step.number);
     if (at != by_step.end() && with_ops.count(step.number) > 0)

@@ -10,33 +10,35 @@
 
 namespace rankscope {
 
-/// All launchers of one category; one row each for ordinary and recomputed work when recompute is
-/// detected.
+/// All launchers of one category. If recompute is detected, ordinary and recomputed work have
+/// separate rows.
 struct OpsCategoryRow {
-  std::string_view category;             ///< static text
-  std::string parent_module, call_stack; ///< of the first launcher; where the module is a key
+  std::string_view category; ///< static text
+  /// Values of the first launcher; set if the module is a key.
+  std::string parent_module, call_stack;
   bool recompute = false;
   std::int64_t count = 0;
   double direct_ns = 0; ///< sum of the launchers' Launcher::direct_ns
-  double percent = 0;   ///< of the direct time of all rows
+  double percent = 0;   ///< percentage of the direct time of all rows
   double cumulative_percent = 0;
 };
 
 /// All launchers of one name.
 struct OpsSummaryRow {
   std::string name;
-  std::string parent_module, call_stack; ///< of the first launcher; where the module is a key
+  /// Values of the first launcher; set if the module is a key.
+  std::string parent_module, call_stack;
   bool recompute = false;
   std::int64_t count = 0;
   double direct_ns = 0;   ///< sum of the launchers' Launcher::direct_ns
   double subtree_ns = 0;  ///< sum of the launchers' Launcher::subtree_ns
-  std::string categories; ///< Python list of their categories, sorted
-  double percent = 0;     ///< of the direct time of all rows
+  std::string categories; ///< Python list of the launchers' categories, sorted
+  double percent = 0;     ///< percentage of the direct time of all rows
   double cumulative_percent = 0;
 };
 
-/// Most direct kernel time first, ties by category and by name; empty for a trace without
-/// operators. All rows, whatever top_k says.
+/// Key of the rows, most direct kernel time first, ties by category and by name. Contains all rows,
+/// without the limit of top_k. Empty for a trace without operators.
 template <class Row> struct OpsKey {
   using Value = std::vector<Row>;
   LaunchersKey launchers;
@@ -54,11 +56,12 @@ using OpsSummaryKey = OpsKey<OpsSummaryRow>;
 
 struct StepOps {
   std::int64_t step = 0;           ///< N of ProfilerStep#N
-  std::vector<OpsSummaryRow> rows; ///< as those of OpsSummaryKey of the step alone
+  std::vector<OpsSummaryRow> rows; ///< the rows that OpsSummaryKey gives for the step alone
 };
-/// By start of the step, each number once, also those without operators (no rows). A step has the
-/// kernels that its runtime calls launched; an operator that began before it is not seen there, as
-/// in the trace of the step alone. One pass over the launchers.
+/// Key of the operators per step, ordered by step start. A step number occurs once; steps without
+/// operators have no rows. A step contains the kernels that its runtime calls launched. An operator
+/// that began before the step is ignored, as in a trace of the step alone. One pass over the
+/// launchers.
 struct StepOpsKey {
   using Value = std::vector<StepOps>;
   LaunchersKey launchers;
@@ -69,7 +72,7 @@ struct StepOpsKey {
 [[nodiscard]] Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options);
 [[nodiscard]] Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options);
 
-/// The sheet ops_summary of these facts, cut to top_k (or top_k_ops) rows.
+/// Returns these facts as the sheet ops_summary, cut to top_k (or top_k_ops) rows.
 [[nodiscard]] Table ops_summary_table(const std::vector<OpsSummaryRow>& rows,
                                       const ReportOptions& options);
 

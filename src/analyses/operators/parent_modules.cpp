@@ -11,7 +11,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Module frames above the event, innermost first.
+/// Returns the module frames above the event, innermost first.
 std::vector<EventId> above(const LoadedTrace& t, EventId e) {
   std::vector<EventId> out;
   for (EventId at = t.tree.parent(e); at != kNoEvent; at = t.tree.parent(at))

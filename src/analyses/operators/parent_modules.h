@@ -14,13 +14,15 @@ namespace rankscope {
 [[nodiscard]] std::string without_numbers(std::string_view text);
 
 struct ParentModules {
-  std::vector<std::string> names; ///< distinct; the first is "NA": no module around it
-  std::vector<std::uint32_t> of;  ///< by launcher: place in names
+  /// Distinct names; the first is "NA", for launchers outside of modules.
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> of; ///< by launcher: index into names
 };
 
-/// The class of the innermost module frame above each launcher ("nn.Module: Linear"); with `path`
-/// the classes of all frames, outermost first ("nn.Module: Attention / Linear"). Backward work runs
-/// on a separate thread and gets the module of its forward operator (compat: no module).
+/// Key of the parent modules: the class of the innermost module frame above each launcher
+/// ("nn.Module: Linear"). With `path`: the classes of all frames, outermost first ("nn.Module:
+/// Attention / Linear"). Backward work runs on a separate thread and gets the module of its forward
+/// operator (compat: no module).
 struct ParentModulesKey {
   using Value = ParentModules;
   LaunchersKey launchers;
@@ -36,8 +38,8 @@ struct ParentModulesKey {
   return ParentModulesKey{o, o.module_path};
 }
 
-/// The launcher's name and the module frames above it, innermost first, as a Python list; names
-/// beyond 256 letters are cut.
+/// Returns the launcher's name and the module frames above it, innermost first, as a Python list.
+/// Names longer than 256 letters are cut.
 [[nodiscard]] std::string module_stack(const LoadedTrace& trace, EventId launcher, bool compat);
 
 } // namespace rankscope

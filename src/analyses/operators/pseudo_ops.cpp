@@ -17,22 +17,22 @@
 namespace rankscope {
 namespace {
 
-/// Where a pseudo operator goes.
+/// Position of a pseudo operator in the call tree.
 enum class Place {
   kLaunch, ///< between a runtime call and its parent
-  kEvent,  ///< the same for an operator or a frame
-  kInside, ///< around everything that a frame called
+  kEvent,  ///< between an operator or a frame and its parent
+  kInside, ///< around all calls of a frame
 };
 
 struct Wrap {
   EventId event;
   Place place;
   std::string name;
-  EventId donor;                     ///< operator whose arguments are taken
-  std::string dims = {}, types = {}; ///< JSON, instead of the donor's; "" = the donor's
+  EventId donor;                     ///< operator that provides the arguments
+  std::string dims = {}, types = {}; ///< JSON that replaces the donor's; "" = use the donor's
 };
 
-/// In the order in which they are found; each event has one at most.
+/// List of wraps in the order in which they are found, with at most one wrap per event.
 class Wraps {
 public:
   void add(const Wrap& wrap) {
@@ -46,8 +46,8 @@ private:
   std::set<EventId> taken_;
 };
 
-/// Launches of the GPU events of `root` that `wanted` accepts by kernel name, in kernel order. A
-/// launch of several kernels (a graph) is left alone.
+/// Returns the launches of the GPU events of `root` that `wanted` accepts by kernel name, in kernel
+/// order. Leaves out launches of several kernels (graphs).
 template <class Wanted>
 std::vector<EventId> launches(const LoadedTrace& t, EventId root, Wanted&& wanted) {
   std::vector<EventId> kernels;
@@ -95,7 +95,8 @@ void moe_forward(const LoadedTrace& t, EventId op, Wraps& wraps) {
         {scatter[0], Place::kLaunch, "pseudo_op::moe_triton_unfused_finalize_matmul_scatter", op});
 }
 
-/// "flydsl_moe_stage1" in an operator's name, else the frame of that function.
+/// Wraps operators whose names end in "flydsl_moe_stage1" or "_stage2", else the frames of these
+/// functions.
 void flydsl(const LoadedTrace& t, EventId op, Wraps& wraps) {
   constexpr std::pair<std::string_view, const char*> kStages[] = {
       {"flydsl_moe_stage1", "pseudo_op::moe_flydsl_stage1"},
@@ -119,7 +120,7 @@ void flydsl(const LoadedTrace& t, EventId op, Wraps& wraps) {
   }
 }
 
-/// A frame of aiter's latent attention that calls the operator `inner`.
+/// Wraps a frame of aiter's latent attention that calls the operator `inner`.
 void latent_attention(const LoadedTrace& t, EventId frame, std::string_view inner,
                       const char* pseudo, Wraps& wraps) {
   if (t.tree.gpu_events(frame).empty())
@@ -134,8 +135,8 @@ void latent_attention(const LoadedTrace& t, EventId frame, std::string_view inne
     wraps.add({frame, Place::kInside, pseudo, donor});
 }
 
-/// Wraps a frame of a V4 model's paged decode, below the operator of the attention layer. The
-/// layer's other kernels decide which of three kinds it is.
+/// Wraps a frame of a V4 model's paged decode below the operator of the attention layer. The other
+/// kernels of the layer decide which of three kinds the frame is.
 void v4_decode(const LoadedTrace& t, EventId frame, Wraps& wraps) {
   EventId layer = t.tree.parent(frame);
   while (layer != kNoEvent && t.trace.name(layer) != "aiter::v4_attention_with_output")
@@ -196,7 +197,7 @@ std::string_view without_number(std::string_view name) {
   return name.substr(0, last);
 }
 
-/// Edits of the tree that build on each other.
+/// Edits of the call tree. Later edits see the results of earlier edits.
 class Edits {
 public:
   explicit Edits(const CallTree& tree) : tree_(tree) {}
@@ -229,7 +230,7 @@ private:
   std::map<EventId, EventId> parents_;
 };
 
-/// `pseudo` is an event already.
+/// Inserts the pseudo operator into the tree. `pseudo` must already be an event.
 void hang(const Wrap& wrap, EventId pseudo, bool compat, Edits& edits) {
   if (wrap.place == Place::kInside) {
     std::vector<EventId> below;
@@ -246,11 +247,12 @@ void hang(const Wrap& wrap, EventId pseudo, bool compat, Edits& edits) {
     std::ranges::replace(edits.children(above, false), wrap.event, pseudo);
   edits.children(pseudo, true) = {wrap.event};
   edits.set_parent(pseudo, above);
-  if (!compat || wrap.place != Place::kLaunch) // the reference's launches still know their operator
+  // in the reference, a launch still has its operator as parent
+  if (!compat || wrap.place != Place::kLaunch)
     edits.set_parent(wrap.event, pseudo);
 }
 
-/// The operator for `wrap`.
+/// Returns the operator event for `wrap`.
 EventRow row_of(const Trace& trace, const Wrap& wrap, bool compat, TraceBuilder& out) {
   const Events& e = trace.events;
   EventRow row;
@@ -272,7 +274,7 @@ EventRow row_of(const Trace& trace, const Wrap& wrap, bool compat, TraceBuilder&
   return row;
 }
 
-/// Takes the numbers of SGLang's profiler off.
+/// Removes the numbers that SGLang's profiler appended to operator names.
 void rename_operators(TraceBuilder& builder) {
   const Events& e = builder.so_far().events;
   std::vector<StrId> renamed(builder.text_count(), kNoRow);
@@ -291,8 +293,8 @@ std::vector<EventId> gemm_launches(const LoadedTrace& t, EventId root) {
   return launches(t, root, [](std::string_view name) { return is_gemm_kernel(name); });
 }
 
-/// The three products of a layer of TransformerEngine 2, where it ran as one GEMM kernel and its
-/// backward as two. Example: _Linear of W (N, K) and X (..., K), M rows in all:
+/// Wraps the three products of a TransformerEngine 2 layer that ran as one GEMM kernel, with a
+/// backward of two GEMM kernels. Example: _Linear of W (N, K) and X (..., K), M rows in all:
 /// _Linear_yfwd_mm (M, K) x (K, N).
 void transformer_engine_layer(const LoadedTrace& t, EventId op, std::size_t x_at, std::size_t w_at,
                               std::size_t fp8_at, Wraps& wraps) {
@@ -330,7 +332,7 @@ void transformer_engine_layer(const LoadedTrace& t, EventId op, std::size_t x_at
   add(backward[1], "Backward_wgrad_mm", {n, m}, {m, k});
 }
 
-/// Puts `wraps` into the trace, in place.
+/// Adds `wraps` to the trace, in place.
 void put_in(LoadedTrace& t, const Wraps& wraps, bool compat, bool rename) {
   const std::string path = t.trace.path;
   const Clock clock = t.trace.clock();
@@ -346,8 +348,9 @@ void put_in(LoadedTrace& t, const Wraps& wraps, bool compat, bool rename) {
   }
   if (rename)
     rename_operators(builder);
-  builder.set_input(builder.so_far().input_bytes, uid); // rows that reports make up count on
-  t.trace = std::move(builder).finish().value();        // complete input: nothing can be missing
+  // rows that reports create use the uids after these
+  builder.set_input(builder.so_far().input_bytes, uid);
+  t.trace = std::move(builder).finish().value(); // cannot fail, because the input is complete
   t.tree.change(t.trace, edits.changes());
   t.facts = {};
   t.pseudo_ops = wraps.list().size();

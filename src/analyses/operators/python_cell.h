@@ -1,4 +1,4 @@
-// Texts of Python values as cells.
+// Conversion of Python reprs to cells.
 #pragma once
 
 #include "core/table.h"
@@ -7,27 +7,28 @@
 
 namespace rankscope {
 
-/// A Python repr as a typed cell: numbers as numbers, None blank, texts without quotes. The text
-/// must outlive the cell.
+/// Converts a Python repr to a typed cell: numbers stay numbers, None is blank, texts lose their
+/// quotes. The text must outlive the cell.
 [[nodiscard]] Value python_cell(const std::string& repr);
 
-/// The same as the reference's tables have it: "None" and "nan" are texts.
+/// Converts a repr like python_cell(), but "None" and "nan" stay texts, as in the reference's
+/// tables.
 [[nodiscard]] Value reference_cell(const std::string& repr);
 
 /// The texts of a parameter over the calls of a sheet, as the reference writes them. Its table
-/// library gives each column one type before it makes texts of it: in a column of numbers, None and
-/// absent values are "nan", and integers are floats where the column has these or floats. Elsewhere
-/// None stays "None", and only absent values are "nan". Worked example: 4, None
-/// -> "4.0", "nan"; "(1,)", None, absent -> "(1,)", "None", "nan".
+/// library gives each column one type before it converts values to texts. In a column of numbers,
+/// None and absent values are "nan", and integers are floats if the column contains None, absent
+/// values or floats. Elsewhere None stays "None", and only absent values are "nan". Example: 4,
+/// None -> "4.0", "nan"; "(1,)", None, absent -> "(1,)", "None", "nan".
 class ReferenceTexts {
 public:
-  /// A call's repr; nullptr: it has no such parameter.
+  /// Adds the repr of one call; nullptr if the call has no such parameter.
   void add(const std::string* repr);
-  /// Of one of the values added; "" when no call has the parameter.
+  /// Returns the text of an added value; "" if no call has the parameter.
   [[nodiscard]] std::string text(const std::string* repr) const;
 
 private:
-  bool known_ = false; ///< some call has it
+  bool known_ = false; ///< some call has the parameter
   bool integers_ = false, floats_ = false, others_ = false, gaps_ = false;
 };
 

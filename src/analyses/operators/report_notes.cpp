@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kMost = 50; ///< percent of the kernel time from which one row is a headline
+constexpr double kMost = 50; ///< percentage of the kernel time from which one row causes a note
 
 /// Returns the highest peak of the built-in GPUs for each compute spec, and the highest bandwidth.
 GpuArch highest_built_in() {
@@ -32,7 +32,7 @@ GpuArch highest_built_in() {
 
 struct TooFast {
   std::size_t rows = 0;
-  double worst = 0; ///< times the limit
+  double worst = 0; ///< largest value, as a multiple of the limit
   std::string example;
 
   void add(double rate, double limit, std::string_view name, const char* unit) {
@@ -46,7 +46,7 @@ struct TooFast {
   }
 };
 
-/// All `sheets` have the same GPU, or no GPU.
+/// Adds notes for rates above the peak. All `sheets` have the same GPU, or no GPU.
 void note_impossible_rates(const std::vector<FamilySheet>& sheets, const std::string& where,
                            Diagnostics& diagnostics) {
   if (sheets.empty())
@@ -138,7 +138,7 @@ Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOpt
   ModelCoverage coverage;
   const std::string& where = trace.trace.path;
   if (trace.tree.gpu_event_count() == 0)
-    return coverage; // the loader has warned
+    return coverage; // the loader has printed a warning
   if (!has_events(trace.trace, Category::kCpuOp))
     diagnostics.add(counters::no_cpu_operators(), where);
   if (report.find("short_kernels_summary") != nullptr) {

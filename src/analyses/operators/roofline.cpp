@@ -26,17 +26,17 @@ namespace {
 struct RooflineCall {
   EventId event = kNoEvent;
   const PerfResult* perf = nullptr;
-  bool backward = false; ///< flops_bwd and bytes_bwd of perf
+  bool backward = false; ///< use flops_bwd and bytes_bwd of perf
   std::vector<EventId> kernels;
 };
 
 struct Family {
   std::string name;
-  std::vector<RooflineCall> calls; ///< file order
+  std::vector<RooflineCall> calls; ///< in file order
 };
 
-/// Families whose forward and backward operators share a sheet. `inference`: of the reference's
-/// inference report.
+/// Returns whether the forward and backward operators of a family share a sheet. `inference`: in
+/// the reference's inference report.
 bool one_sheet(std::string_view family, bool inference) {
   if (inference)
     return family == "GEMM" || family == "UnaryElementwise" || family == "BinaryElementwise";
@@ -51,8 +51,8 @@ bool ends_with(std::string_view text, std::string_view tail) {
   return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
 }
 
-/// Operators of a forward sheet that belong to the backward one. The reference moves four names;
-/// otherwise every operator that the registry calls backward moves.
+/// Returns whether an operator of a forward sheet moves to the backward sheet. The reference moves
+/// four names; otherwise every operator that the registry calls backward moves.
 bool moves_to_backward(const OpInfo& op, bool compat) {
   if (!compat)
     return ends_with(op.category, "_bwd");
@@ -63,8 +63,8 @@ bool moves_to_backward(const OpInfo& op, bool compat) {
   return false;
 }
 
-/// Forward operators whose backward rows the reference leaves out: their backward operator has
-/// separate rows.
+/// Returns whether the reference leaves out the backward rows of this forward operator, because its
+/// backward operator has separate rows.
 bool no_backward_row(std::string_view name) {
   for (const char* n : {"aten::convolution", "aten::miopen_convolution", "aten::cudnn_convolution",
                         "ConvBias_", "ConvBiasReLU_", "vllm::unified_attention_with_output"})
@@ -73,8 +73,8 @@ bool no_backward_row(std::string_view name) {
   return false;
 }
 
-/// Families without calls, in the order in which the registry names them; `at`: the first sheet of
-/// a family.
+/// Returns the families without calls, in the order of the registry. Fills `at` with the index of a
+/// family's first sheet.
 std::vector<Family> empty_families(std::unordered_map<std::string_view, std::size_t>& at,
                                    bool inference = false) {
   std::vector<Family> out;
@@ -129,13 +129,13 @@ const std::string* find_param(const PerfResult& perf, const std::string& name) {
   return nullptr;
 }
 
-/// The parameters of a sheet and their texts of a call.
+/// The parameters of a sheet, and their texts for a call.
 class SheetParams {
 public:
   SheetParams(std::vector<std::string> names, bool as_reference)
       : names_(std::move(names)), texts_(as_reference ? names_.size() : 0) {}
 
-  /// A call of the sheet, before any text is asked for.
+  /// Adds a call of the sheet. All calls must be added before a text is requested.
   void add(const PerfResult& perf) {
     for (std::size_t i = 0; i < texts_.size(); ++i)
       texts_[i].add(find_param(perf, names_[i]));
@@ -152,7 +152,7 @@ public:
 
 private:
   std::vector<std::string> names_;
-  std::vector<ReferenceTexts> texts_; ///< of each name; empty unless as the reference has them
+  std::vector<ReferenceTexts> texts_; ///< texts of each parameter; filled only in compat mode
 };
 
 class FamilyRows {
@@ -165,13 +165,13 @@ public:
     out.name = family.name;
     out.arch = arch_;
     out.legacy = key_.legacy && family.name == "GEMM";
-    std::unordered_set<const PerfResult*> seen; // calls of the same arguments share theirs
+    std::unordered_set<const PerfResult*> seen; // calls with the same arguments share a PerfResult
     for (const RooflineCall& call : family.calls)
       if (seen.insert(call.perf).second)
         for (const auto& [name, text] : call.perf->params)
           if (std::find(out.params.begin(), out.params.end(), name) == out.params.end())
             out.params.push_back(name);
-    if (out.legacy) // the letters X, AG, AH of that layout need these nine
+    if (out.legacy) // the letters X, AG, AH of that layout need these nine columns
       out.params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
 
     SheetParams params(out.params, key_.launchers.compat && !key_.inference);
@@ -191,7 +191,7 @@ private:
     return e < index_.recompute.size() && index_.recompute[e];
   }
 
-  /// Returns shapes, types and values; all empty if the operator's arguments were not recorded.
+  /// Returns shapes, types and values; all are empty if the operator's arguments were not recorded.
   [[nodiscard]] std::array<StrId, 3> arguments_of(const RooflineCall& call) const {
     const OpArgs* args = t_.trace.op(call.event);
     if (args == nullptr)
@@ -199,12 +199,12 @@ private:
     return {args->input_dims, args->input_types, args->concrete_inputs};
   }
 
-  /// The calls of each row, rows by their first call.
+  /// Returns the calls of each row, with rows ordered by their first call.
   [[nodiscard]] std::vector<std::vector<const RooflineCall*>>
   groups_of(const Family& family, const SheetParams& params) const {
     std::vector<std::vector<const RooflineCall*>> groups;
     std::map<std::vector<std::string>, std::size_t> rows;
-    // The inputs of key_of(), by identity, so that it makes its texts once per distinct call.
+    // The inputs of key_of() as ids, so that key_of() makes its texts once per distinct call.
     using Same = std::tuple<StrId, const PerfResult*, std::array<StrId, 3>, std::size_t, bool>;
     std::map<Same, std::size_t> known;
     for (const RooflineCall& call : family.calls) {
@@ -224,7 +224,7 @@ private:
                                                 const SheetParams& params) const {
     std::vector<std::string> key = params.of(*call.perf);
     key.emplace_back(t_.trace.name(call.event));
-    // without parameters only the arguments distinguish calls of different shapes
+    // without parameters, only the arguments distinguish calls with different shapes
     if (call.perf->params.empty() && !key_.launchers.compat)
       for (const StrId id : arguments_of(call))
         key.emplace_back(t_.trace.strings.view(id));
@@ -269,13 +269,13 @@ private:
     return out;
   }
 
-  /// Times, rates and roofline.
+  /// Adds times, rates and roofline.
   void add_costs(const std::vector<const RooflineCall*>& calls, FamilyRow& out) const {
     std::vector<double> times;
     std::vector<double> tbps;
     std::vector<double> tflops;
     std::vector<double> percent;
-    // the same parameters may stand for different cost only where bytes are unknown
+    // calls with the same parameters can differ in cost only if their bytes are unknown
     out.flops = kUnknown;
     out.bytes = kUnknown;
     for (const RooflineCall* call : calls) {
@@ -359,7 +359,7 @@ Result<FamilyFacts> compute(const LoadedTrace& t, const FamiliesKey& key) {
   }
   OpCosts costs(key.launchers.compat, key.inference);
   std::vector<Family> families = collect(t, costs, key);
-  if (key.inference) // the reference never writes one
+  if (key.inference) // the reference never writes backward sheets
     std::erase_if(families, [](const Family& f) { return ends_with(f.name, "_bwd"); });
   const FamilyRows rows(t, key, arch);
   FamilyFacts out;

@@ -1,5 +1,5 @@
-// Cost and rates of the operators of a family (GEMM, CONV_fwd, ...), call by call of the same
-// parameters: the facts behind the family sheets and GEMM_kernels.
+// Cost and rates of the operators of a family (GEMM, CONV_fwd, ...), grouped by parameters: the
+// facts behind the family sheets and GEMM_kernels.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -18,32 +18,35 @@ namespace rankscope {
 /// The calls of one operator with the same parameters. Views live as long as the trace.
 struct FamilyRow {
   std::string_view name;           ///< operator
-  std::vector<std::string> params; ///< Python reprs, one for each of FamilySheet::params; "" = none
-  std::size_t num_kernels = 0;     ///< of the first call
+  std::vector<std::string> params; ///< one Python repr per name in FamilySheet::params; "" if the
+                                   ///< call has no such parameter
+  std::size_t num_kernels = 0;     ///< number of kernels of the first call
   bool recompute = false;
-  double flops = 0, bytes = 0;                               ///< of a call; NaN = unknown
-  Stats tbps, tflops;                                        ///< over the calls
-  std::string_view process_name, process_label, thread_name; ///< of the first call
+  double flops = 0, bytes = 0;                               ///< cost of one call; NaN: unknown
+  Stats tbps, tflops;                                        ///< statistics over the calls
+  std::string_view process_name, process_label, thread_name; ///< names of the first call
   std::string compute_spec;                                  ///< "matrix_bf16"; "" = unknown
-  std::optional<Roofline> roofline;                          ///< of the first call that has one
-  Stats percent_of_roofline;                                 ///< over the calls
+  std::optional<Roofline> roofline; ///< roofline of the first call that has one
+  Stats percent_of_roofline;        ///< statistics over the calls
   KernelDetails details;
-  std::string input_dims, input_types, input_strides, concrete_inputs; ///< of the first call
-  Stats kernel_us; ///< over the calls: union of the call's kernels
+  /// Arguments of the first call.
+  std::string input_dims, input_types, input_strides, concrete_inputs;
+  Stats kernel_us; ///< statistics over the calls: time of the union of a call's kernels
   std::size_t count = 0;
   std::uint32_t first_uid = 0;
-  EventId first = kNoEvent; ///< the first call
+  EventId first = kNoEvent;
 };
 
 struct FamilySheet {
   std::string name;                ///< "GEMM", "CONV_fwd", ...
   std::vector<std::string> params; ///< names of the parameters, in order of first appearance
-  bool legacy = false;             ///< in the column order of --layout 2025-11
-  std::optional<GpuArch> arch;     ///< of the rooflines
+  bool legacy = false;             ///< use the column order of --layout 2025-11
+  std::optional<GpuArch> arch;     ///< GPU of the rooflines
   std::vector<FamilyRow> rows;     ///< most kernel time first, then by first_uid
 };
 
-/// A GEMM kernel that no recorded matrix product launched: compiled code and GPU-only traces.
+/// A GEMM kernel without a recorded matrix product that launched it, as in compiled code and
+/// GPU-only traces.
 struct GemmKernelRow {
   std::string_view kernel;
   std::string_view library; ///< static text
@@ -56,16 +59,18 @@ struct GemmKernelRow {
 };
 
 struct FamilyFacts {
-  std::vector<FamilySheet> sheets; ///< that the trace has calls of, in the order of the registry
-  std::vector<GemmKernelRow> gemm_kernels; ///< empty in the reference's way
+  /// Families with calls in the trace, in the order of the registry.
+  std::vector<FamilySheet> sheets;
+  std::vector<GemmKernelRow> gemm_kernels; ///< empty in compat mode
 };
 
-/// All rows, whatever top_k_roofline_ops says. Errors: those of load_gpu_arch.
+/// Key of the family sheets with all rows, without the limit of top_k_roofline_ops. Errors: those
+/// of load_gpu_arch.
 struct FamiliesKey {
   using Value = Result<FamilyFacts>;
   LaunchersKey launchers;
-  bool inference = false;   ///< with compat: the reference's inference report
-  bool num_kernels = false; ///< number of kernels of a call as a key
+  bool inference = false;   ///< follow the reference's inference report (with compat)
+  bool num_kernels = false; ///< use the number of kernels of a call as a key
   bool legacy = false;      ///< --layout 2025-11
   std::string gpu_arch;     ///< file or built-in name; "" = no rooflines
   FamiliesKey() = default;
@@ -76,17 +81,17 @@ struct FamiliesKey {
 };
 [[nodiscard]] Result<FamilyFacts> compute(const LoadedTrace& trace, const FamiliesKey& key);
 
-/// The family of that name among them, or nullptr ("GEMM": the matrix products).
+/// Returns the family with this name, or nullptr ("GEMM": the matrix products).
 [[nodiscard]] const FamilySheet* find_family(const std::vector<FamilySheet>& sheets,
                                              std::string_view name);
 
-/// Whether the registry has a family with a sheet of this name.
+/// Returns whether the registry has a family with a sheet of this name.
 [[nodiscard]] bool is_family_sheet(std::string_view name);
 
 [[nodiscard]] Schema<FamilyRow> family_schema(const FamilySheet& sheet,
                                               const ReportOptions& options);
 
-/// The sheet of these facts, cut to top_k_roofline_ops rows.
+/// Returns the family as a sheet, cut to top_k_roofline_ops rows.
 [[nodiscard]] Table family_table(const FamilySheet& sheet, const ReportOptions& options);
 
 [[nodiscard]] Schema<GemmKernelRow> gemm_kernel_schema();

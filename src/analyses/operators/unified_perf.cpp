@@ -1,5 +1,5 @@
-// unified_perf_summary: every operator that accounts for GPU work, once, with its cost where a
-// model knows it (docs/reference/report-rules.md 12).
+// unified_perf_summary: every operator that accounts for GPU work, once, with its cost if a model
+// knows it (docs/reference/report-rules.md 12).
 #include "analyses/operators/unified_perf.h"
 
 #include "analyses/operators/call_stacks.h"
@@ -19,17 +19,18 @@ namespace {
 
 struct Collected {
   EventId event = kNoEvent;
-  EventId forward = kNoEvent;   ///< modelled forward operator of a sole backward operator
+  /// Modelled forward operator, if the event is its sole backward operator.
+  EventId forward = kNoEvent;
   EventId synthetic = kNoEvent; ///< kernel that no collected operator covers
-  const OpInfo* op = nullptr;   ///< what models the event; of synthetic ones none
+  const OpInfo* op = nullptr;   ///< model of the event; nullptr for synthetic rows
   bool triton = false;
-  std::string_view category{};    ///< static text; of synthetic ones none
-  std::vector<EventId> kernels{}; ///< its GPU work, by start
+  std::string_view category{};    ///< static text; empty for synthetic rows
+  std::vector<EventId> kernels{}; ///< GPU work of the row, by start
 };
 
 class Walk {
 public:
-  /// `from_frames`: from the outermost Python frames down, then what is under none.
+  /// `from_frames`: visits the outermost Python frames first, then the events outside of frames.
   Walk(const LoadedTrace& t, bool compat, bool from_frames)
       : t_(t), gpu_(t.shared(TraceGpuWorkKey{compat})), ops_(t.shared(ModelledNamesKey{compat})),
         from_frames_(from_frames) {
@@ -56,8 +57,8 @@ public:
            a->input_types != kEmptyStr && a->concrete_inputs != kEmptyStr;
   }
   [[nodiscard]] bool has_model(EventId e) const { return op(e) != nullptr || triton(e); }
-  /// True if its row replaces the row of the operator around it. A fill or copy that an operator
-  /// calls in addition to its own kernels must not replace it.
+  /// Returns true if the row of the event replaces the row of the operator around it. A fill or
+  /// copy that an operator calls in addition to its own kernels must not replace that row.
   [[nodiscard]] bool opens_operators_above(EventId e) const {
     return triton(e) || (op(e) != nullptr && !op(e)->beyond);
   }
@@ -107,7 +108,7 @@ public:
   }
 
 private:
-  /// A row for each kernel that none of `out` has.
+  /// Adds a row for each kernel that no row of `out` contains.
   void add_uncovered(std::vector<Collected>& out) const {
     std::vector<bool> covered(t_.trace.events.size());
     for (const Collected& c : out)
@@ -128,13 +129,15 @@ private:
           t_.tree.parent(e) == kNoEvent && !t_.tree.gpu_events(e).empty())
         stack.push_back(e);
   }
-  /// A graph launch has those of its capture.
+  /// Returns whether CPU calls are below the runtime call. A graph launch has the calls of its
+  /// capture.
   [[nodiscard]] bool has_calls(EventId runtime) const {
     const auto children = t_.tree.children(runtime);
     return std::ranges::any_of(children, [this](EventId c) { return !t_.trace.gpu(c); });
   }
 
-  /// A runtime call (driver calls do not count) below v, python frames between allowed.
+  /// Returns whether a runtime call with GPU work is below v, with at most Python frames between.
+  /// Driver calls do not count.
   [[nodiscard]] bool launches(EventId v) const {
     for (const EventId c : t_.tree.children(v)) {
       const Category category = t_.trace.events.category[c];
@@ -151,7 +154,7 @@ private:
         return true;
     return false;
   }
-  /// The modelled forward operator when v is the one operator that does its backward work.
+  /// Returns the modelled forward operator if v is the only operator that does its backward work.
   [[nodiscard]] EventId sole_backward_of(EventId v) const {
     EventId wrapper = t_.tree.parent(v);
     for (int depth = 0; depth < 5 && wrapper != kNoEvent; ++depth) {
@@ -195,17 +198,18 @@ private:
 
 struct UnifiedPerfRow {
   EventId event = kNoEvent;
-  std::int64_t cpu_ns = 0; ///< kNoId = not available
+  std::int64_t cpu_ns = 0; ///< kNoId: not available
   double kernel_ns = 0;
   double flops = kUnknown;
   double bytes = kUnknown;
   const PerfResult* perf = nullptr;
   bool has_model = false;
   std::uint32_t uid = 0;
-  std::span<const EventId> kernels; ///< of its Collected
+  std::span<const EventId> kernels; ///< kernels of the Collected
 };
 
-/// Name of the first kernel that the operator launched itself, else of the first below it.
+/// Returns the name of the first kernel that the operator launched itself, else of the first kernel
+/// below it.
 std::string_view first_kernel(const LoadedTrace& t, EventId op,
                               const std::vector<EventId>& kernels) {
   EventId first = kNoEvent;
@@ -219,7 +223,7 @@ std::string_view first_kernel(const LoadedTrace& t, EventId op,
   return first == kNoEvent ? std::string_view() : t.trace.name(first);
 }
 
-/// Returns the GPU work of an operator that is not synthetic, by start.
+/// Returns the GPU work of an operator that is not synthetic, ordered by start.
 std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
   const auto gpu = t.tree.gpu_events(c.event);
   std::vector<EventId> out = c.forward != kNoEvent ? backward_kernels(t, c.forward)
@@ -228,11 +232,11 @@ std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
   return out;
 }
 
-/// The rows' operators; launchers look at them too.
+/// Key of the operators of all rows; the categories of launchers use them too.
 struct CollectedKey {
   using Value = std::vector<Collected>;
   bool compat = false;
-  bool from_frames = false; ///< from the outermost Python frames down
+  bool from_frames = false; ///< visit the outermost Python frames first
   auto operator<=>(const CollectedKey&) const = default;
 };
 
@@ -261,17 +265,18 @@ std::string params_dict(const PerfResult& perf) {
   return out + "}";
 }
 
-/// Costs that calls refer to, in addition to OpCosts.
+/// Costs that calls point to, in addition to those in OpCosts.
 using TritonCosts = std::map<EventId, PerfResult>;
 
 /// One call, with the key of its row.
 struct UnifiedPerfCall {
   OpKey key;
-  std::string name; ///< of synthetic rows
+  std::string name; ///< for synthetic rows
   UnifiedPerfRow row;
 };
 
-/// The reference's pseudo operators around a launch have neither start nor end.
+/// Returns the CPU time of a call; kNoId for the reference's pseudo operators around a launch,
+/// which have no start and end.
 std::int64_t cpu_time(const Trace& trace, EventId e, bool compat) {
   const bool none =
       compat && trace.events.dur_ns[e] == 0 && trace.name(e).starts_with("pseudo_op::");
@@ -296,7 +301,7 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const UnifiedPerfKey&
       row.uid = next_uid++;
       name = kernel_row_name({trace.name(c.event), trace.name(c.synthetic)});
       category = op_category(compat ? name : trace.name(c.event), trace.name(c.synthetic));
-      row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it
+      row.cpu_ns = trace.events.dur_ns[c.event]; // time of the operator above the kernel
     } else {
       row.cpu_ns = cpu_time(trace, c.event, compat);
       if (c.forward != kNoEvent) {
@@ -333,12 +338,13 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const UnifiedPerfKey&
 
 struct Group {
   OpKey key;
-  std::string_view name; ///< of synthetic rows
+  std::string_view name; ///< for synthetic rows
   std::vector<const UnifiedPerfRow*> rows;
   std::vector<KernelOverlaps::Call> beside;
 };
 
-/// In order of first appearance; with `overlaps` also by what ran at the same time.
+/// Returns groups in order of first appearance. With `overlaps`, calls are also grouped by
+/// overlapping work.
 std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<UnifiedPerfCall>& calls,
                                const KernelOverlaps* overlaps) {
   std::vector<Group> groups;
@@ -366,7 +372,7 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<UnifiedPe
   return groups;
 }
 
-/// Times, rates and kernels over the calls of a group.
+/// Adds times, rates and kernels of all calls of a group.
 void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& calls,
                UnifiedRow& out) {
   std::vector<std::int64_t> cpu;
@@ -390,7 +396,8 @@ void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& cal
   out.details = kernel_details(trace, lists);
 }
 
-/// Compat: the reference's call chain. A kernel that no operator covers gets only its name.
+/// Adds the reference's call chain (compat). A kernel without an operator that covers it gets only
+/// its name.
 void add_call_chain(const LoadedTrace& t, const Group& group, UnifiedRow& out) {
   const auto first = std::find_if(group.rows.begin(), group.rows.end(),
                                   [](const UnifiedPerfRow* r) { return !r->kernels.empty(); });
@@ -485,7 +492,7 @@ Result<std::vector<Table>> run_unified_perf(const LoadedTrace& t, const ReportOp
     return facts.error();
   std::vector<Table> out;
   if (options.compat_tracelens && !has_events(t.trace, Category::kCpuOp))
-    return out; // the reference makes none of a trace without operators
+    return out; // the reference writes no table for a trace without operators
   if (!facts->rows.empty())
     out.push_back(unified_perf_schema(options, false).table(facts->rows));
   if (!facts->by_overlap.empty())

@@ -1,4 +1,4 @@
-// Every operator that accounts for GPU work, once, with its cost where a model knows it: the facts
+// Every operator that accounts for GPU work, once, with its cost if a model knows it: the facts
 // behind unified_perf_summary and unified_perf_summary_kl_overlap.
 #pragma once
 
@@ -19,42 +19,42 @@ namespace rankscope {
 
 /// All calls with one key. Views live as long as the trace.
 struct UnifiedRow {
-  OpLabels op; ///< the name is a kernel_row_name() for kernels that no operator covers
-  std::uint32_t num_kernels = 0; ///< of a call; 0 unless the options make it a key
+  OpLabels op; ///< for kernels that no operator covers, the name is a kernel_row_name()
+  std::uint32_t num_kernels = 0; ///< kernels of a call; 0 unless the options make it a key
   bool recompute = false;
-  std::uint32_t example_uid = 0; ///< of the first call
+  std::uint32_t example_uid = 0; ///< uid of the first call
   std::size_t count = 0;
-  Stats cpu_us;         ///< over the calls: time on the CPU
+  Stats cpu_us;         ///< CPU time of the calls
   double kernel_ns = 0; ///< sum of the kernel times of the calls
-  Stats kernel_us;      ///< union of the call's kernels
+  Stats kernel_us;      ///< time of the union of a call's kernels
   Stats tbps, tflops;
-  double flops = 0, bytes = 0;             ///< of the first call; NaN = unknown
-  std::optional<std::string> compute_spec; ///< none without a cost
+  double flops = 0, bytes = 0;             ///< cost of the first call; NaN = unknown
+  std::optional<std::string> compute_spec; ///< empty without a cost
   std::optional<Roofline> roofline;
   KernelDetails details;
   OverlapCells overlap; ///< in UnifiedPerf::by_overlap
   std::string params;   ///< Python dict of the model's parameters; "" = no cost
   bool has_model = false;
-  std::string entry_point, call_stack; ///< with include_call_stack; "" = no frames
-  GraphCell graph;                     ///< with graph_columns
-  double percent = 0;                  ///< of the kernel time of all rows
+  std::string entry_point, call_stack; ///< set with include_call_stack; "" without frames
+  GraphCell graph;                     ///< set with graph_columns
+  double percent = 0;                  ///< percentage of the kernel time of all rows
   double cumulative_percent = 0;
 };
 
-/// Most kernel time first, then by example_uid.
+/// The rows of both sheets, most kernel time first, then by example_uid.
 struct UnifiedPerf {
   std::vector<UnifiedRow> rows;
-  std::vector<UnifiedRow> by_overlap; ///< with include_overlap_info: grouped also by the kernels
-                                      ///< that ran at the same time
+  /// Rows that are also grouped by overlapping kernels; filled with include_overlap_info.
+  std::vector<UnifiedRow> by_overlap;
 };
 
-/// Errors: those of load_gpu_arch.
+/// Key of both sheets. Errors: those of load_gpu_arch.
 struct UnifiedPerfKey {
   using Value = Result<UnifiedPerf>;
   LaunchersKey launchers;
   std::optional<GraphsKey> graphs; ///< fill UnifiedRow::graph
-  bool inference = false;          ///< with compat: the reference's inference report
-  bool num_kernels = false;        ///< number of kernels of a call as a key
+  bool inference = false;          ///< follow the reference's inference report (with compat)
+  bool num_kernels = false;        ///< use the number of kernels of a call as a key
   bool overlap = false;            ///< fill by_overlap
   bool call_stack = false;
   std::string gpu_arch; ///< file or built-in name; "" = no rooflines
@@ -69,9 +69,9 @@ struct UnifiedPerfKey {
 
 [[nodiscard]] Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap);
 
-/// Gives each launcher below the operator of a row that row's category, so that the tables agree on
-/// a kernel: only the operator above the launcher may show that it is attention. The reference does
-/// not do this.
+/// Copies a row's category to each launcher below the row's operator, so that the tables agree on a
+/// kernel. Sometimes only the operator above the launcher shows that a kernel is attention. The
+/// reference does not do this.
 void take_row_categories(const LoadedTrace& trace, LauncherIndex& index);
 
 } // namespace rankscope

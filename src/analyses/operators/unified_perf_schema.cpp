@@ -72,7 +72,7 @@ Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_ove
               "Python dict of the parameters of the cost model"});
   schema.add({"has_perf_model", &UnifiedOut::has_model, "a cost model knows the operator"});
   if (options.include_call_stack) {
-    // a stack of frames has an entry point, be its name empty
+    // a stack of frames has an entry point, even if its name is empty
     schema.add(
         {"entry_point", "entry_point", Unit::kNone, CellKind::kText,
          [](const UnifiedOut& r) { return r.call_stack.empty() ? Value() : Value(r.entry_point); },

@@ -15,7 +15,7 @@ struct UniqueArgsGroup {
   std::vector<KernelOverlaps::Call> beside;
 };
 
-/// In order of first appearance.
+/// Returns groups in order of first appearance.
 std::vector<UniqueArgsGroup> group_calls(const LoadedTrace& t, const UniqueArgsKey& wanted,
                                          const LauncherIndex& index) {
   const KernelOverlaps* const overlaps =

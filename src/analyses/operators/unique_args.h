@@ -17,30 +17,31 @@ namespace rankscope {
 /// All launchers with one key. Views live as long as the trace.
 struct UniqueArgsRow {
   OpLabels op;
-  std::uint32_t num_kernels = 0; ///< of a call; 0 unless the options make it a key
+  std::uint32_t num_kernels = 0; ///< kernels of a call; 0 unless the options make it a key
   bool recompute = false;
   std::size_t count = 0;
-  std::int64_t first_ns = 0; ///< start of the first call, since the first of all launchers
+  std::int64_t first_ns = 0; ///< start of the first call, relative to the earliest launcher
   double direct_ns = 0;      ///< sum of the direct times of the calls
-  Stats direct_us;           ///< over the calls: union of the kernels that a call launched itself
-  Stats subtree_us;          ///< of all GPU work below it, communication included
-  std::uint32_t example_uid = 0;         ///< of the first call
-  std::string parent_module, call_stack; ///< of the first call; where the module is a key
+  Stats direct_us; ///< over the calls: time of the union of the kernels that a call launched itself
+  Stats subtree_us; ///< over the calls: time of all GPU work below the call, with communication
+  std::uint32_t example_uid = 0;         ///< uid of the first call
+  std::string parent_module, call_stack; ///< values of the first call; set if the module is a key
   KernelDetails details;
-  OverlapCells overlap; ///< with `by_overlap`
-  GraphCell graph;      ///< with graph_columns
-  double percent = 0;   ///< of the direct time of all rows
+  OverlapCells overlap; ///< set with `by_overlap`
+  GraphCell graph;      ///< set with graph_columns
+  double percent = 0;   ///< percentage of the direct time of all rows
   double cumulative_percent = 0;
 };
 
-/// Most direct kernel time first, then by example_uid. All rows, whatever top_k_ops says.
+/// Key of the rows, most direct kernel time first, then by example_uid. Contains all rows, without
+/// the limit of top_k_ops.
 struct UniqueArgsKey {
   using Value = std::vector<UniqueArgsRow>;
   LaunchersKey launchers;
   std::optional<ParentModulesKey> modules; ///< absent: modules are not a key
   std::optional<GraphsKey> graphs;         ///< fill UniqueArgsRow::graph
-  bool num_kernels = false;                ///< number of kernels of a call as a key
-  bool by_overlap = false; ///< grouped also by the kernels that ran at the same time
+  bool num_kernels = false;                ///< use the number of kernels of a call as a key
+  bool by_overlap = false;                 ///< group also by the kernels that ran at the same time
   UniqueArgsKey() = default;
   UniqueArgsKey(const ReportOptions& o, bool overlap)
       : launchers(o), modules(modules_key(o)), graphs(graph_columns_key(o)),

@@ -1,4 +1,4 @@
-// Ranks that share a finding, as ranges: "ranks 24-31 (node 3)".
+// Ranges of ranks that share a finding: "ranks 24-31 (node 3)".
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// A rank with how far it exceeds its peers.
+/// A rank and the amount by which it exceeds its peers.
 struct FoundRank {
   std::int64_t rank = 0;
   double excess = 0;
@@ -21,10 +21,11 @@ struct FoundRanks {
 
   [[nodiscard]] std::size_t size() const { return members.size(); }
 };
-/// Largest excess first.
+/// Groups the ranks into ranges, largest excess first.
 [[nodiscard]] std::vector<FoundRanks> in_ranges(const std::vector<FoundRank>& ranks);
 
-/// "rank 5", "ranks 24-31"; with `per_node` > 0 and all ranks of a node "ranks 24-31 (node 3)".
+/// Returns a name such as "rank 5" or "ranks 24-31". With `per_node` > 0 and all ranks of a node:
+/// "ranks 24-31 (node 3)".
 [[nodiscard]] std::string range_name(const FoundRanks& range, std::int64_t per_node = 0);
 
 } // namespace rankscope

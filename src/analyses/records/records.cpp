@@ -29,7 +29,8 @@ std::int64_t ts_of(const EventRecord& r) {
   return trace_of(r).events.ts_ns[r.event];
 }
 
-/// `get` of a trace and an event, of the event that `find` finds for a record, where there is one.
+/// Returns a function that applies `get` to a trace and the event that `find` returns for a record;
+/// nullopt if `find` returns no event.
 template <class Find, class Get> auto of_event(Find find, Get get) {
   return [find, get](const EventRecord& r) {
     const EventId e = find(r);
@@ -49,7 +50,7 @@ const Track& track_of(const EventRecord& r) {
   return trace_of(r).tracks[trace_of(r).events.track[r.event]];
 }
 
-/// The call that launched a GPU event, or kNoEvent.
+/// Returns the call that launched a GPU event, or kNoEvent.
 EventId launch_of(const EventRecord& r) {
   const CallTree& tree = r.of->trace->tree;
   return tree.linked(r.event) ? tree.parent(r.event) : kNoEvent;
@@ -63,7 +64,8 @@ EventId operator_of(const EventRecord& r) {
   return launch_of(r) == kNoEvent ? kNoEvent : parent_of(r);
 }
 
-/// As gpu_timeline assigns GPU work to steps: by its launch, without one by its own start.
+/// Returns the step of a GPU event by the rule of gpu_timeline: the step of its launch or, without
+/// a launch, the step in which it starts.
 std::optional<std::int64_t> step_of_kernel(const EventRecord& r) {
   const EventId launch = launch_of(r);
   return not_negative(

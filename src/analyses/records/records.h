@@ -1,5 +1,5 @@
 // Records: the content of a trace as rows, for SQL and Parquet. Times are integer nanoseconds on
-// the clock of the trace's file. Rows are views: they are made when they are read.
+// the clock of the trace file. Rows are views that are created when they are read.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -18,26 +18,28 @@
 
 namespace rankscope {
 
-/// Where the records of a rank belong.
+/// The run, rank and node that records belong to.
 struct RecordPlace {
   std::string run; ///< configuration, or the run's folder
   std::int64_t rank = 0;
   std::int64_t node = 0; ///< rank / GPUs per node
 };
 
-/// A rank's trace with what its records share.
+/// A rank's trace with the data that its records share.
 struct RecordTrace {
   RecordPlace place;
   std::shared_ptr<const LoadedTrace> trace;
   std::vector<ProfilerStep> steps;
-  /// All except Python frames; empty in traces without frames.
+  /// All events except Python frames; empty if the trace has no frames.
   std::vector<EventId> without_frames;
-  std::vector<EventId> gpu;        ///< kernels, copies and fills, file order; need the call tree
+  std::vector<EventId> gpu; ///< kernels, copies and fills in file order; requires the call tree
   std::vector<EventId> operators;  ///< cpu_op events, file order
-  std::vector<bool> communication; ///< by StrId: name of a collective kernel
-  std::vector<bool> copies;        ///< by StrId: name of a kernel that copies (is_legacy_copy())
+  std::vector<bool> communication; ///< by StrId: true for the name of a collective kernel
+  /// True for the name of a kernel that copies (is_legacy_copy()), by StrId.
+  std::vector<bool> copies;
 };
-/// `linked`: the trace has its call tree, so that kernels and operators may be asked for.
+/// Returns the shared data of a trace. `linked`: the trace has its call tree, so that kernels and
+/// operators can be requested.
 [[nodiscard]] RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> trace,
                                        bool linked);
 
@@ -46,24 +48,25 @@ struct EventRecord {
   const RecordTrace* of = nullptr;
   EventId event = kNoEvent;
 };
-/// events: every event of the trace except Python frames. Needs no call tree.
+/// Returns the schema of events: every event of the trace except Python frames. Requires no call
+/// tree.
 [[nodiscard]] const Schema<EventRecord>& event_record_schema();
-/// kernels: GPU work, with what launched it.
+/// Returns the schema of kernels: GPU work with its launching call.
 [[nodiscard]] const Schema<EventRecord>& kernel_record_schema();
-/// operators: cpu_op events with their arguments and the GPU work below them.
+/// Returns the schema of operators: cpu_op events with their arguments and the GPU work below them.
 [[nodiscard]] const Schema<EventRecord>& operator_record_schema();
 
-/// A profiler step of a rank, its GPU work by kind as gpu_timeline of the step has it.
+/// A profiler step of a rank, with its GPU work by kind as in the gpu_timeline of the step.
 struct StepRecord {
   RecordPlace place;
   std::int64_t step = 0, start_ns = 0, dur_ns = 0;
-  std::optional<KindTimes> ns; ///< none: no GPU work in it
+  std::optional<KindTimes> ns; ///< empty if the step has no GPU work
 };
 [[nodiscard]] std::vector<StepRecord> step_records(const LoadedTrace& trace,
                                                    const RecordPlace& place);
 [[nodiscard]] const Schema<StepRecord>& step_record_schema();
 
-/// A rank: its trace metadata, and its GPU's time by kind as in gpu_timeline.
+/// A rank with its trace metadata and its GPU time by kind as in gpu_timeline.
 struct RankRecordRow {
   RecordPlace place;
   std::string path, vendor, device, backend;
@@ -74,17 +77,17 @@ struct RankRecordRow {
 [[nodiscard]] RankRecordRow rank_record(const LoadedTrace& trace, const RecordPlace& place);
 [[nodiscard]] const Schema<RankRecordRow>& rank_record_schema();
 
-/// Idle time of a rank's GPU by cause.
+/// Idle time of a rank's GPU with one cause.
 struct IdleRecord {
   RecordPlace place;
   IdleCause cause = IdleCause::kUnknown;
-  std::int64_t idle_ns = 0, gaps = 0, total_ns = 0; ///< total: gpu_timeline's total_time
+  std::int64_t idle_ns = 0, gaps = 0, total_ns = 0; ///< total_ns: total_time of gpu_timeline
 };
 [[nodiscard]] std::vector<IdleRecord> idle_records(const LoadedTrace& trace,
                                                    const RecordPlace& place);
 [[nodiscard]] const Schema<IdleRecord>& idle_record_schema();
 
-/// A collective kernel on one rank, with the results of its match over the ranks.
+/// A collective kernel on one rank, with the results of matching it over the ranks.
 struct CollectiveRecord {
   const std::string* run = nullptr;
   std::int64_t node = 0;
@@ -92,7 +95,7 @@ struct CollectiveRecord {
 };
 [[nodiscard]] const Schema<CollectiveRecord>& collective_record_schema();
 
-/// A statement about a run.
+/// A finding of a run.
 struct FindingRecord {
   std::string run;
   std::int64_t number = 0;
@@ -100,10 +103,10 @@ struct FindingRecord {
 };
 [[nodiscard]] const Schema<FindingRecord>& finding_record_schema();
 
-/// Returns the options for counting records: the same as for `top`, so that the values agree.
+/// Returns the options for records: the options of `top`, so that the values agree.
 [[nodiscard]] ReportOptions record_options();
 
-/// All tables of records, for the dictionary of columns.
+/// Returns all tables of records, for the dictionary of columns.
 [[nodiscard]] std::vector<SheetInfo> record_sheets();
 
 } // namespace rankscope

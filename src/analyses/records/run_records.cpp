@@ -1,4 +1,5 @@
-// Records of steps, ranks, idle time, collectives and findings: small, so that traces are released.
+// Records of steps, ranks, idle time, collectives and findings. They are small, so that traces can
+// be released.
 #include "analyses/records/records.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 using enum CellKind;
 
-/// The kinds of gpu_timeline without the halves of idle time, which need a threshold.
+/// The kinds of gpu_timeline without micro and macro idle time, which need a threshold.
 constexpr std::array kKinds = {TimeKind::kComputation,   TimeKind::kExposedComm,
                                TimeKind::kExposedMemcpy, TimeKind::kBusy,
                                TimeKind::kIdle,          TimeKind::kTotal,
@@ -42,7 +43,7 @@ template <class R, class Get> void add_kinds(Schema<R>& schema, Get get) {
 
 ReportOptions record_options() {
   ReportOptions options;
-  options.include_unlinked_kernels = true; // as every command
+  options.include_unlinked_kernels = true; // as in every other command
   return options;
 }
 
@@ -55,7 +56,7 @@ std::vector<StepRecord> step_records(const LoadedTrace& trace, const RecordPlace
   std::vector<StepRecord> out;
   for (const ProfilerStep& step : profiler_steps(trace.trace)) {
     if (!seen.insert(step.number).second)
-      continue; // a number that comes twice is one step
+      continue; // a repeated step number is one step
     StepRecord row{place, step.number, step.start_ns, step.end_ns - step.start_ns, std::nullopt};
     if (const auto at = by_number.find(step.number); at != by_number.end())
       row.ns = at->second->ns;

@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// The kernel that names what sums are made in: the product among those of the call.
+/// Returns the call's GEMM kernel, else its first kernel. The name shows the data type of the sums.
 std::string_view kernel_of(const LoadedTrace& t, EventId e) {
   const auto gpu = t.tree.gpu_events(e);
   std::vector<EventId> kernels(gpu.begin(), gpu.end());
@@ -60,7 +60,7 @@ std::optional<double> percent_replay_items(const std::optional<double>& measured
                                  : std::nullopt;
 }
 
-/// The eight columns of the document.
+/// Adds the eight documented columns.
 void add_times(Schema<ReplayRow>& s, const std::string& g) {
   using Row = ReplayRow;
   s.add({"number", g + " no.", Unit::kNone,

@@ -91,7 +91,7 @@ Schema<StepRow> step_schema() {
 /// A request of a step whose annotation lists them.
 struct RequestRow {
   const ServingStepFacts* facts = nullptr;
-  std::size_t place = 0; ///< in the list, from 1
+  std::size_t place = 0; ///< 1-based place in the list
   std::int64_t tokens = 0;
 };
 

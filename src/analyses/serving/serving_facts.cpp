@@ -16,7 +16,7 @@ bool synchronises(std::string_view call) {
   return call.find("Synchronize") != std::string_view::npos;
 }
 
-/// Of sorted, disjoint intervals those that touch [start, end).
+/// Returns the parts of sorted, disjoint intervals that are within [start, end).
 std::vector<Interval> slice(const IntervalSet& set, std::int64_t start, std::int64_t end) {
   const auto all = set.intervals();
   auto at = std::partition_point(all.begin(), all.end(),
@@ -53,7 +53,7 @@ private:
     std::int64_t start_ns, end_ns;
   };
 
-  /// The step of the process that was open at `ts`, the last one begun; kNoRow without one.
+  /// Returns the newest step of the process that is open at `ts`; kNoRow without such a step.
   [[nodiscard]] std::uint32_t step_of(std::uint32_t track, std::int64_t ts) const {
     const auto of = by_process_.find(process(track));
     if (of == by_process_.end())
@@ -86,7 +86,8 @@ private:
     waits_ = IntervalSet(std::move(waits));
   }
 
-  /// The call of the server: of what a merge with captures put below a graph launch, that launch.
+  /// Returns the server's call that launched the GPU work. For work that a merge with captures put
+  /// below a graph launch, returns the graph launch.
   [[nodiscard]] EventId launch_of(EventId gpu) const {
     const EventId call = t_.tree.parent(gpu);
     if (graphs_)
@@ -148,7 +149,7 @@ private:
   }
 
   void gaps() {
-    std::int64_t last_end = INT64_MIN; // of GPU work of the steps so far
+    std::int64_t last_end = INT64_MIN; // end of the GPU work of all steps so far
     for (std::size_t s = 0; s < out_.steps.size(); ++s) {
       ServingStepFacts& step = out_.steps[s];
       if (step.gpu_events == 0)
@@ -245,8 +246,9 @@ void add_phase(ServingFacts& out, std::string_view phase,
              [](const S& s) { return per_second_serving_facts(s.output_tokens(), s.period_ns); });
 }
 
-/// Requests that decode in a step waited since the last step that decoded; as many as that one had,
-/// the others since the last step that worked on prompts.
+/// Returns the times between tokens. A decoding request waited since the previous step that
+/// decoded, for at most as many requests as that step had. Other requests waited since the previous
+/// step that worked on prompts.
 Weighted inter_token_times(const std::vector<ServingStepFacts>& steps) {
   Weighted out;
   const ServingStepFacts* decoded = nullptr;

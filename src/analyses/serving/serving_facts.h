@@ -1,5 +1,5 @@
-// What a server's steps took: times, batches and rates of each step, the idle time of the GPU
-// between steps by what the CPU did, and the times that requests see (docs/serving.md).
+// Server step times: time, batch and rates of each step, idle time of the GPU between steps by CPU
+// activity, and the times that requests see (docs/serving.md).
 #pragma once
 
 #include "analyses/timeline/inference_steps.h"
@@ -11,54 +11,58 @@
 
 namespace rankscope {
 
-/// Why the GPU was idle between two steps.
+/// The reason why the GPU was idle between two steps.
 enum class GapCause : std::uint8_t {
-  kNone,      ///< it was not
-  kScheduler, ///< the CPU was in no step: it chose the next batch, or waited for requests
-  kHost,      ///< the CPU was in a step: it made inputs ready, or handled outputs
-  kSync,      ///< the CPU waited in a synchronising call with the GPU idle
-  kLaunch,    ///< the first launch was done and its work had not begun
+  kNone,      ///< no idle time
+  kScheduler, ///< the CPU was outside of steps: it chose the next batch or waited for requests
+  kHost,      ///< the CPU was in a step: it prepared inputs or processed outputs
+  kSync,      ///< the CPU waited in a synchronising call while the GPU was idle
+  kLaunch,    ///< the first launching call had returned and its work had not begun
 };
 inline constexpr std::size_t kGapCauses = static_cast<std::size_t>(GapCause::kLaunch) + 1;
-/// "none", "scheduler", "host", "sync", "launch".
+/// Returns "none", "scheduler", "host", "sync" or "launch".
 [[nodiscard]] std::string_view gap_cause_name(GapCause cause);
 
 struct ServingStepFacts {
   AnnotatedStep step;
-  std::size_t number = 0;     ///< from 1
+  std::size_t number = 0;     ///< 1-based index
   std::size_t launches = 0;   ///< calls that launched GPU work
-  std::size_t graphs = 0;     ///< of these: launches of graphs
-  std::size_t gpu_events = 0; ///< that they launched
+  std::size_t graphs = 0;     ///< launches that launched a graph
+  std::size_t gpu_events = 0; ///< GPU events of these launches
   std::int64_t gpu_start_ns = 0;
-  std::int64_t end_ns = 0;  ///< of its GPU work; without any, of the annotation
+  std::int64_t end_ns = 0;  ///< end of the step's GPU work; without GPU work: end of the annotation
   std::int64_t busy_ns = 0; ///< union of its GPU work
-  std::int64_t idle_ns = 0; ///< between the first and the last of it, with no GPU work of any step
-  std::int64_t time_ns = 0; ///< to end_ns from its start or the end of the step before, the later
-  std::int64_t period_ns = 0; ///< to end_ns from the end of the step before; of the first: time_ns
-  std::int64_t gap_ns = 0;    ///< idle GPU between the step before and this one's first work
-  std::array<std::int64_t, kGapCauses> gap_by_cause{}; ///< adds up to gap_ns
-  GapCause cause = GapCause::kNone;                    ///< with most of it
+  /// Time without any GPU work, between begin and end of the step's GPU work.
+  std::int64_t idle_ns = 0;
+  /// Time from the step's start or the previous step's end, whichever is later, to end_ns.
+  std::int64_t time_ns = 0;
+  /// Time from the previous step's end to end_ns; for the first step: time_ns.
+  std::int64_t period_ns = 0;
+  /// Idle time between the previous steps' GPU work and this step's first GPU work.
+  std::int64_t gap_ns = 0;
+  std::array<std::int64_t, kGapCauses> gap_by_cause{}; ///< gap_ns by cause
+  GapCause cause = GapCause::kNone;                    ///< cause with the most time of gap_ns
 
-  /// Counts one for each request. A chunk of a prompt gives no token and speculation several, but
-  /// neither is recorded.
+  /// Returns the number of requests, as one token per request. A chunk of a prompt generates no
+  /// token and speculation several, but neither is recorded.
   [[nodiscard]] std::int64_t output_tokens() const { return step.counts.requests(); }
 };
 
-/// A quantity over steps or over requests.
+/// Statistics of a quantity over steps or requests.
 struct ServingMetric {
   std::string phase;  ///< "prefill", "mixed", "decode" or "all"
-  std::string metric; ///< with its unit
-  std::string of;     ///< "steps" or "requests": what is counted
+  std::string metric; ///< name with its unit
+  std::string of;     ///< unit of `count`: "steps", "requests" or "span"
   std::int64_t count = 0;
   double mean = 0, p50 = 0, p90 = 0, p99 = 0, max = 0;
 };
 
 struct ServingFacts {
-  std::vector<ServingStepFacts> steps; ///< by start
+  std::vector<ServingStepFacts> steps; ///< ordered by start
   std::vector<ServingMetric> metrics;
-  std::array<std::int64_t, kGapCauses> gap_ns{}; ///< over all gaps, by what the CPU did
-  std::array<std::size_t, kGapCauses> gaps{};    ///< by the cause of each
-  std::int64_t span_ns = 0; ///< from the start of the first step to the end of the last
+  std::array<std::int64_t, kGapCauses> gap_ns{}; ///< idle time over all gaps, by cause
+  std::array<std::size_t, kGapCauses> gaps{};    ///< number of gaps by their main cause
+  std::int64_t span_ns = 0; ///< time from the start of the first step to the end of the last step
 };
 
 struct ServingKey {
@@ -67,8 +71,9 @@ struct ServingKey {
 };
 [[nodiscard]] ServingFacts compute(const LoadedTrace& trace, const ServingKey& key);
 
-/// Smallest value at which the weights up to it reach `q` of all. `values`: (value, weight), any
-/// order, not empty. Example: (1, 1) (5, 3): 0.25 gives 1, 0.5 gives 5.
+/// Returns the smallest value for which the weights of all values up to it reach the share `q` of
+/// the total weight. `values`: (value, weight), in any order, not empty. Example: (1, 1) (5, 3):
+/// 0.25 gives 1, 0.5 gives 5.
 [[nodiscard]] double weighted_quantile(std::vector<std::pair<double, std::int64_t>> values,
                                        double q);
 

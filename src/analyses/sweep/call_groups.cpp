@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// What makes calls comparable, as ids of the trace's texts.
+/// Ids of a call's name and arguments; calls with equal ids are comparable.
 using CallIds = std::array<StrId, 5>;
 
 struct CallIdsHash {
@@ -44,7 +44,7 @@ IntervalSet collectives_of(const Trace& trace, const LauncherIndex& index) {
   return IntervalSet(std::move(out));
 }
 
-/// Sums of one group as they are gathered.
+/// Sums of one group while calls are added.
 struct Gathered {
   CallGroup group;
   double us = 0;
@@ -62,7 +62,7 @@ void add_call(CallBlock& block, double us, double share) {
   block.alone_us += us;
 }
 
-/// The part of a call's kernels that collectives overlap, ns.
+/// Returns the time in ns during which collectives overlap a call's kernels.
 std::int64_t overlap_of(const Trace& trace, const IntervalSet& comm,
                         std::span<const EventId> kernels) {
   if (kernels.size() == 1)
@@ -73,7 +73,7 @@ std::int64_t overlap_of(const Trace& trace, const IntervalSet& comm,
   return IntervalSet(std::move(spans)).intersect(comm).length();
 }
 
-/// Step numbers to blocks of steps that follow each other.
+/// Maps step numbers to blocks of consecutive steps.
 std::unordered_map<std::int64_t, std::size_t> blocks_of(const std::vector<ProfilerStep>& steps) {
   std::unordered_map<std::int64_t, std::size_t> out;
   const std::size_t blocks = std::min(steps.size(), kCallBlocks);
@@ -82,7 +82,8 @@ std::unordered_map<std::int64_t, std::size_t> blocks_of(const std::vector<Profil
   return out;
 }
 
-/// Those with most time, ties by their key, so that no order of events shows.
+/// Returns the groups with the most time. Ties are ordered by key, so that the order of events does
+/// not matter.
 std::vector<CallGroup> largest(std::vector<Gathered> all, bool gemm) {
   std::erase_if(all, [gemm](const Gathered& g) { return g.group.gemm != gemm; });
   std::sort(all.begin(), all.end(), [](const Gathered& a, const Gathered& b) {

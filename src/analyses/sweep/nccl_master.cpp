@@ -11,12 +11,12 @@ namespace {
 
 using MasterRow = NcclMasterRow;
 
-/// Unknown sizes come first.
+/// Returns the size in MiB; -1 if unknown, so that unknown sizes sort first.
 double size_of(const SyncSummary& s) {
   return std::isnan(s.full_mib) ? -1 : s.full_mib;
 }
 
-/// Collective and data type.
+/// Returns the collective and data type.
 std::string what(const SyncSummary& s) {
   return fmt::format("{} {}", s.name, s.dtype);
 }
@@ -28,7 +28,7 @@ std::string operation_name(double mib) {
                       : fmt::format("large_{:.2f}MB", mib);
 }
 
-/// Adds mean, median, min and max of a metric.
+/// Adds columns with mean, median, min and max of a metric.
 void add_metric(Schema<MasterRow>& schema, const std::string& id, const std::string& label,
                 Unit unit, Stats SyncSummary::*of, const char* help) {
   static constexpr std::array kShown = {kMean, kMedian, kMin, kMax};
@@ -86,9 +86,7 @@ Schema<NcclMasterRow> nccl_master_schema() {
   schema.add({"channels_num", [](const MasterRow& r) { return r.of->configuration.channels(); }});
   schema.add({"channel_config", &MasterRow::channel_config});
   schema.add({"full_config",
-              [](const MasterRow& r) { return std::string_view(r.of->configuration.label); }}
-             // namespace rankscope
-  );
+              [](const MasterRow& r) { return std::string_view(r.of->configuration.label); }});
   schema.add({"collective", "Collective name", Unit::kNone,
               [](const MasterRow& r) { return std::string_view(r.summary->name); }});
   schema.add({"dtype", [](const MasterRow& r) { return std::string_view(r.summary->dtype); }});

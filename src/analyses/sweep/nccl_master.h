@@ -15,24 +15,24 @@ namespace rankscope {
 /// The synchronising collectives of a configuration.
 struct ConfigurationCollectives {
   Configuration configuration;
-  std::string source_file; ///< name of its collective report
+  std::string source_file; ///< name of the configuration's collective report
   std::vector<SyncSummary> summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
 };
 
-/// One row of the table. Refers to the list it was made of.
+/// One row of the table. Refers to the configuration list that it was made from.
 struct NcclMasterRow {
   const ConfigurationCollectives* of = nullptr;
   const SyncSummary* summary = nullptr;
-  std::string operation_id;   ///< "OP_03": by size, then collective and data type
-  std::string operation_name; ///< "medium_1.50MB", by size
+  std::string operation_id;   ///< "OP_03": ordered by size, then collective and data type
+  std::string operation_name; ///< "medium_1.50MB": the size class and size
   std::string thread_config, channel_config;
 };
 
-/// By size, collective and type, threads and channels.
+/// Returns rows ordered by size, by collective and data type, and by threads and channels.
 [[nodiscard]] std::vector<NcclMasterRow>
 nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations);
-/// The documented columns, then the process group and ours.
+/// Returns the documented columns, followed by the process group and our additional columns.
 [[nodiscard]] Schema<NcclMasterRow> nccl_master_schema();
 [[nodiscard]] Table nccl_master(const std::vector<ConfigurationCollectives>& configurations);
 

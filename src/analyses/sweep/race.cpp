@@ -13,7 +13,7 @@ Race::Race(std::size_t settings, std::size_t default_setting, std::size_t most_r
   std::iota(left_.begin(), left_.end(), std::size_t{0});
 }
 
-/// a - b of each round that both have.
+/// Returns a - b for each round that both have.
 std::vector<double> Race::differences(std::size_t a, std::size_t b) const {
   std::vector<double> out;
   const std::size_t n = std::min(figures_[a].size(), figures_[b].size());
@@ -23,7 +23,8 @@ std::vector<double> Race::differences(std::size_t a, std::size_t b) const {
   return out;
 }
 
-/// Of a - b; none with fewer than two rounds, or with two whose differences are equal.
+/// Returns the interval of a - b; nullopt with fewer than two rounds, or with two rounds whose
+/// differences are equal.
 std::optional<MeanDifference> Race::interval(std::size_t a, std::size_t b, double alpha) const {
   std::vector<double> values;
   for (const std::vector<std::optional<double>>& figures : figures_)
@@ -32,14 +33,15 @@ std::optional<MeanDifference> Race::interval(std::size_t a, std::size_t b, doubl
         values.push_back(*figure);
   const double step = decimal_step(values);
   const SampleStats exact = sample_stats(differences(a, b));
-  // a difference of two rounded values has the scatter of both
+  // the difference of two rounded values has the rounding error of both
   const SampleStats rounded = with_rounding(exact, std::numbers::sqrt2 * step);
   if (exact.n < 3 && exact.variance < rounded.variance)
     return std::nullopt;
   return mean_interval(rounded, alpha);
 }
 
-/// By the mean difference to the default: rounds differ, and not all settings have all of them.
+/// Compares the mean differences to the default, because rounds differ and not all settings have
+/// all rounds.
 std::size_t Race::leader() const {
   std::size_t best = default_;
   double best_mean = 0;

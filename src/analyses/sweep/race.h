@@ -1,4 +1,4 @@
-// Successive elimination: each round runs every setting that is left once and drops those that are
+// Successive elimination: each round runs every remaining setting once and drops settings that are
 // significantly worse than the leader. So the search spends its time on settings that may be best.
 #pragma once
 
@@ -12,30 +12,32 @@ namespace rankscope {
 
 /// The result of a race. Values are times: lower is better.
 struct RaceOutcome {
-  std::size_t leader = 0; ///< lowest mean over the rounds that it shares with the default
-  /// How much shorter than the default it is, from the pairs of runs in one round; nullopt with
-  /// fewer than two such rounds, or when the default leads.
+  /// The setting with the lowest mean over the rounds that it shares with the default.
+  std::size_t leader = 0;
+  /// Time saved compared with the default, from the pairs of runs in one round. nullopt with fewer
+  /// than two such rounds, or if the default leads.
   std::optional<MeanDifference> gain;
   bool recommended = false; ///< the interval of the gain is above 0
 };
 
 /// Intervals are Student's t over the differences of two settings in one round, so that changes
-/// from round to round that affect both are not noise. Equal differences are not certain: their
-/// scatter is at least that of rounding to decimal_step() of the values, and two of them show
-/// nothing. Settings are dropped at 95 % over the settings: to drop one too early may miss the best
-/// one, but never makes the result wrong. The recommendation is checked after each round, so its
-/// level is corrected for all settings and rounds (Bonferroni): of twenty races without any
-/// difference, at most one recommends a setting.
+/// between rounds that affect both settings are not noise. Equal differences are not certain: their
+/// variance is at least that of rounding to decimal_step() of the values, and two equal differences
+/// show nothing. Settings are dropped at 95 %, corrected for the number of settings: dropping a
+/// setting too early may miss the best one, but never makes the result wrong. The recommendation is
+/// checked after each round, so its level is corrected for all settings and rounds (Bonferroni): in
+/// twenty races without any difference, at most one recommends a setting.
 class Race {
 public:
-  /// `default_setting` takes part in every round.
+  /// `default_setting` is run in every round.
   Race(std::size_t settings, std::size_t default_setting, std::size_t most_rounds);
 
   [[nodiscard]] const std::vector<std::size_t>& left() const { return left_; }
-  /// One value for each of left(), in its order; nullopt = the run failed, which drops it.
+  /// Adds one value for each setting of left(), in its order. nullopt: the run failed, so the
+  /// setting is dropped.
   void add_round(const std::vector<std::optional<double>>& figures);
-  /// True if more rounds cannot help: all rounds are done, only the default is left, or only the
-  /// default and a recommended leader are left.
+  /// Returns true if more rounds cannot help: all rounds are done, only the default is left, or
+  /// only the default and a recommended leader are left.
   [[nodiscard]] bool over() const;
   [[nodiscard]] RaceOutcome outcome() const;
   [[nodiscard]] std::size_t rounds() const { return rounds_; }
@@ -49,7 +51,7 @@ private:
   std::size_t default_, most_rounds_;
   std::size_t rounds_ = 0;
   std::vector<std::size_t> left_;
-  std::vector<std::vector<std::optional<double>>> figures_; ///< by setting, by round
+  std::vector<std::vector<std::optional<double>>> figures_; ///< by setting, then by round
 };
 
 } // namespace rankscope

@@ -20,10 +20,10 @@ std::vector<double> values_of(const RepeatedSetting& setting) {
   return out;
 }
 
-constexpr std::size_t kFewRuns = 4; ///< fewer may be equal by chance
+constexpr std::size_t kFewRuns = 4; ///< fewer runs may be equal by chance
 
-/// Gives each setting the least scatter that its runs can have. False where nothing shows how much
-/// runs scatter: no setting has more than two of them, and those are equal.
+/// Raises each setting's variance to the minimum that its runs can have. Returns false if the
+/// variance is unknown: no setting has more than two runs, and the runs of each setting are equal.
 bool add_scatter(std::vector<SampledSetting>& settings, double step) {
   double pooled = 0;
   double degrees = 0;

@@ -8,16 +8,17 @@
 namespace rankscope {
 namespace {
 
-constexpr double kClockMs = 1e-6; ///< resolution of a step's times
-constexpr double kSameTime = 0.5; ///< allowed relative difference of peers' wait and excess
-constexpr double kSameNumber =
-    0.05; ///< allowed relative difference of calls per step for equal work
+constexpr double kClockMs = 1e-6; ///< resolution of step times
+/// Allowed relative difference between the peers' wait and the excess.
+constexpr double kSameTime = 0.5;
+/// Allowed relative difference in calls per step for equal work.
+constexpr double kSameNumber = 0.05;
 
 double mean_of(const StepSeries& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Returns how much less time of `kind` rank `r` has than its peers, in ms per step.
+/// Returns the time of `kind` of the peers minus that of rank `r`, in ms per step.
 std::optional<MeanDifference> less_than_peers(const ConfigurationRanks& group, std::size_t r,
                                               TimeKind kind) {
   StepSeries less = against_peers(common_steps(group, kind))[r];
@@ -45,8 +46,8 @@ double gemms_of(const RankRecord& rank) {
   return out;
 }
 
-/// GEMM kernels of the rank against its peers': how many more, and how much longer those of one
-/// name take.
+/// Compares the rank's GEMM kernels with its peers': the additional number, and the additional
+/// duration of kernels with the same name.
 void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out) {
   std::vector<double> numbers;
   for (const RankRecord* rank : group.ranks)
@@ -71,7 +72,7 @@ void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out
   out.gemm_percent = usual_ns > 0 ? (own_ns / usual_ns - 1) * 100 : 0;
 }
 
-/// Returns GEMM calls per step by operator and arguments, mean over the ranks.
+/// Returns GEMM calls per step, by operator and arguments, as a mean over the ranks.
 std::map<std::uint64_t, double> gemm_calls(const ConfigurationRanks& group) {
   std::map<std::uint64_t, double> out;
   for (const RankRecord* rank : group.ranks)
@@ -108,7 +109,7 @@ bool work_differs(const ConfigurationRanks& a, const ConfigurationRanks& b) {
 SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
   std::vector<std::vector<StepSeries>> runs;
   std::vector<const ConfigurationRanks*> of_run;
-  std::vector<StepSeries> means; // of the ranks of each run
+  std::vector<StepSeries> means; // mean over the steps, by run and rank
   for (const ConfigurationRanks& group : groups) {
     if (group.ranks.size() < 2)
       continue;

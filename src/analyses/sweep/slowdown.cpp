@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// Sums of squares and products about the means of a group, in one block of steps.
+/// Sums of squares and products about the means of a group, for one block of steps.
 struct Cluster {
   double xx = 0, xy = 0;
 };
@@ -27,7 +27,8 @@ CallBlock total_of(const CallGroup& group) {
   return out;
 }
 
-/// Adds one shape of one rank. Durations are in units of those of its calls without overlap.
+/// Adds one shape of one rank. The unit of duration is the mean duration of its calls without
+/// overlap.
 std::size_t add_group(const CallGroup& group, std::vector<Cluster>& clusters) {
   const CallBlock all = total_of(group);
   if (all.alone == 0 || all.alone == all.calls || !(all.alone_us > 0))
@@ -46,7 +47,7 @@ std::size_t add_group(const CallGroup& group, std::vector<Cluster>& clusters) {
   return static_cast<std::size_t>(all.calls);
 }
 
-/// Mean durations of a rank's calls that no collective touches, by key.
+/// Returns the mean durations of a rank's calls without overlapping collectives, by key.
 std::unordered_map<std::uint64_t, double> alone_means(const RankRecord& rank, bool gemm) {
   std::unordered_map<std::uint64_t, double> out;
   for (const CallGroup& group : rank.calls) {
@@ -57,12 +58,13 @@ std::unordered_map<std::uint64_t, double> alone_means(const RankRecord& rank, bo
   return out;
 }
 
-/// Time without overlap in a block: measured, and expected from the given means.
+/// Time of the calls without overlap in a block: measured, and expected from the given means.
 struct Against {
   double us = 0, expected_us = 0;
 };
 
-/// The ratios of a rank's blocks to the durations in `means`; only keys that `both` has too.
+/// Returns, for each block, the ratio of the rank's measured time to the time expected from
+/// `means`. Uses only keys that are also in `both`.
 std::map<std::size_t, double> ratios_of(const RankRecord& rank,
                                         const std::unordered_map<std::uint64_t, double>& means,
                                         const std::unordered_map<std::uint64_t, double>& both,
@@ -96,7 +98,7 @@ double share_of(const SampleStats& s) {
   return s.variance / static_cast<double>(s.n);
 }
 
-/// Degrees of the sum of two independent variances (Satterthwaite 1946).
+/// Returns the degrees of freedom of the sum of two independent variances (Satterthwaite 1946).
 double joint_degrees(double a, double a_degrees, double b, double b_degrees) {
   const double spread = a * a / a_degrees + b * b / b_degrees;
   return spread > 0 ? (a + b) * (a + b) / spread : a_degrees + b_degrees;

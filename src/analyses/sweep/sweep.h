@@ -1,4 +1,4 @@
-// A sweep as facts: what its tables, its findings and its page are made of.
+// The facts of a sweep, from which its tables, findings and page are made.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"
@@ -11,13 +11,13 @@
 namespace rankscope {
 
 struct SweepFacts {
-  std::vector<RankRecord> records; ///< by configuration, then rank
-  std::size_t top_k = 0;           ///< GEMMs of each rank
+  std::vector<RankRecord> records; ///< ordered by configuration, then by rank
+  std::size_t top_k = 0;           ///< number of GEMMs per rank
   GemmFacts gemms;
   std::vector<ConfigurationCollectives> collectives;
-  std::vector<Finding> findings; ///< by sweep_findings(): the answer first
+  std::vector<Finding> findings; ///< findings of sweep_findings(): the main answer first
 
-  /// No rank could be analysed.
+  /// Returns true if no rank could be analysed.
   [[nodiscard]] bool empty() const;
 };
 

@@ -12,16 +12,17 @@
 namespace rankscope {
 namespace {
 
-/// A sweep is ranked by total time and by exposed communication, and compared by computation.
+/// Number of rankings: by total time, by exposed communication, and the comparison by computation.
 constexpr std::size_t kRankings = 3;
 
-/// Two steps that are equal by chance (both in the slow mode of a GPU) look like certainty.
+/// Minimum number of steps. Two steps that are equal by chance (both in the slow mode of a GPU)
+/// look like certainty.
 constexpr std::size_t kFewestRankedSteps = 3;
-/// Of fewer steps their correlation is assumed.
+/// Minimum number of steps to estimate their correlation. With fewer steps, a value is assumed.
 constexpr std::size_t kFewestForCorrelation = 4;
 
-/// The correlation of steps and its standard error: of few steps it is known badly, and an interval
-/// that is too narrow names a configuration where nothing differs.
+/// Returns the correlation of steps plus its standard error. A few steps give a poor estimate, and
+/// an interval that is too narrow names a configuration without a real difference.
 double upper_dependence(const std::vector<StepSeries>& series, double dependence) {
   double samples = 0;
   for (const StepSeries& s : series)
@@ -37,7 +38,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The steps that all ranks have, in the order of the first rank's.
+/// The steps that all ranks have, in the order of the first rank's steps.
 struct CommonSteps {
   std::vector<std::int64_t> numbers;
   std::vector<std::vector<double>> ms; ///< [step][rank]
@@ -47,7 +48,7 @@ CommonSteps common_of(const ConfigurationRanks& group, TimeKind kind) {
   std::vector<std::unordered_map<std::int64_t, const StepTimes*>> steps_of(group.ranks.size());
   for (std::size_t r = 0; r < group.ranks.size(); ++r)
     for (const StepTimes& step : group.ranks[r]->steps)
-      steps_of[r].try_emplace(step.step, &step); // of a number that comes twice the first
+      steps_of[r].try_emplace(step.step, &step); // uses the first step of a repeated number
   CommonSteps out;
   for (const StepTimes& step : group.ranks.front()->steps) {
     std::vector<double> by_rank;
@@ -65,7 +66,8 @@ CommonSteps common_of(const ConfigurationRanks& group, TimeKind kind) {
   return out;
 }
 
-/// Steps that are six robust standard deviations and 1 % from the median of a rank.
+/// Returns steps that differ from the median of a rank by more than six robust standard deviations
+/// and 1 %.
 std::vector<OutlyingStep> far_steps(const ConfigurationRanks& group, const CommonSteps& steps) {
   constexpr double kDeviations = 6;
   constexpr double kPart = 0.01;
@@ -98,10 +100,10 @@ std::vector<OutlyingStep> far_steps(const ConfigurationRanks& group, const Commo
   return out;
 }
 
-/// step_means_ms() without steps that are left out.
+/// The values of step_means_ms() without the steps that are left out.
 struct RankedSteps {
   std::vector<double> ms;
-  StepSeries filled; ///< with the mean of the others in their place: for the correlation of steps
+  StepSeries filled; ///< left-out steps are replaced by the mean; used for the correlation
 };
 
 RankedSteps ranked_steps(const ConfigurationRanks& group, TimeKind kind,
@@ -121,8 +123,8 @@ RankedSteps ranked_steps(const ConfigurationRanks& group, TimeKind kind,
   return out;
 }
 
-/// 1 us where the times of all steps are full microseconds, else 1 ns; in milliseconds. Equal steps
-/// are not certainty.
+/// Returns the resolution of the step times in milliseconds: 1 us if all times are full
+/// microseconds, else 1 ns. Equal steps may differ by less than that.
 double clock_ms(const std::vector<ConfigurationRanks>& groups) {
   constexpr std::int64_t kMicrosecond = 1000;
   for (const ConfigurationRanks& group : groups)
@@ -149,7 +151,7 @@ std::vector<double> step_means_ms(const ConfigurationRanks& group, TimeKind kind
 
 std::vector<OutlyingStep> outlying_steps(const std::vector<ConfigurationRanks>& groups) {
   constexpr std::size_t kFewest = 5;
-  constexpr std::size_t kEachOf = 20; // one of so many is an exception, and one of fewer
+  constexpr std::size_t kEachOf = 20; // one exception per twenty steps; one is always allowed
   std::vector<OutlyingStep> out;
   for (const ConfigurationRanks& group : groups) {
     if (!(group.mean_ms(TimeKind::kTotal) > 0))
@@ -233,7 +235,7 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
                                const std::vector<ConfigurationRanks>& test, TimeKind kind,
                                double correlation, double alpha) {
   SweepDifference out;
-  std::vector<SampleStats> sides; // of each shared configuration, base and test
+  std::vector<SampleStats> sides; // base and test of each shared configuration
   const double clock = std::min(clock_ms(base), clock_ms(test));
   for (const ConfigurationRanks& b : base) {
     const auto t = std::find_if(test.begin(), test.end(), [&](const ConfigurationRanks& other) {

@@ -18,7 +18,8 @@ std::string name_of(TimeKind kind) {
   return std::string(time_kind_name(kind));
 }
 
-/// "256thread", "28ch", "56cu": parameters as the tables over all configurations spell them.
+/// Returns "256thread"; the tables over all configurations write parameters like this ("28ch",
+/// "56cu").
 std::string thread_config(const Configuration& c) {
   return c.threads() ? fmt::format("{}thread", *c.threads()) : std::string();
 }
@@ -77,22 +78,19 @@ Schema<ConfigurationRow> begun_configuration_schema() {
           {{"configuration", &R::label}, {"ranks", Unit::kCount, &R::ranks, "that were analysed"}}};
 }
 
-/// Rows are pointers: records are large and stay where they are.
+/// Rows are pointers, because records are large and must not be copied.
 using RecordRow = const RankRecord*;
 
 Schema<RecordRow> rank_schema() {
   using R = RecordRow;
   Schema<R> schema(
       "ranks", "the ranks of all configurations",
-      {{"configuration", [](const R& r) { return std::string_view(r->key.configuration.label); }}
-       // namespace
-       ,
+      {{"configuration", [](const R& r) { return std::string_view(r->key.configuration.label); }},
        {"threads", [](const R& r) { return r->key.configuration.threads(); }},
        {"channels", [](const R& r) { return r->key.configuration.channels(); }},
        {"cus", "CUs", Unit::kNone, [](const R& r) { return r->key.configuration.cus(); },
         "compute units"},
-       {"rank", [](const R& r) { return r->key.rank; }}} // namespace rankscope
-  );
+       {"rank", [](const R& r) { return r->key.rank; }}});
   for (const TimeKind kind : kSummaryKinds)
     schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs,
                 [kind](const R& r) { return r->ms(kind); }});
@@ -148,12 +146,12 @@ Schema<SweepKernelRow> kernel_schema_sweep_facts() {
             }}}};
 }
 
-/// kSummaryKinds by name: the order of the tables over all configurations.
+/// The kinds of kSummaryKinds sorted by name, as in the tables over all configurations.
 constexpr std::array kKindsByName = {
     TimeKind::kBusy, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kExposedMemcpy,
     TimeKind::kIdle, TimeKind::kTotalComm,   TimeKind::kTotalMemcpy, TimeKind::kTotal};
 
-/// A spread with the texts that its columns show.
+/// A spread with the texts of its columns.
 struct SpreadRow {
   const TimelineSpread* spread;
   std::string threads, channels;

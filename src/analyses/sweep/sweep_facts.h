@@ -1,4 +1,4 @@
-// Sweeps as facts: the timelines of all ranks and configurations side by side, the slowest ranks,
+// Facts of a sweep: the timelines of all ranks and configurations side by side, the slowest ranks,
 // the busiest GEMM kernels. Made from small per-rank records, so that traces can be released.
 #pragma once
 
@@ -20,26 +20,26 @@ namespace rankscope {
 /// The data of one rank that a sweep stores.
 struct RankRecord {
   RunKey key;
-  std::array<std::optional<std::int64_t>, kTimeKinds> time_ns; ///< of gpu_timeline
+  std::array<std::optional<std::int64_t>, kTimeKinds> time_ns; ///< times of gpu_timeline
   std::array<std::int64_t, kIdleCauses> idle_ns{};             ///< idle time by cause
-  std::array<Interval, kIdleCauses> longest_idle{};            ///< as IdleTime::longest
+  std::array<Interval, kIdleCauses> longest_idle{};            ///< intervals of IdleTime::longest
   struct Kernel {
     std::int64_t sum_ns = 0, min_ns = 0, max_ns = 0, count = 0;
     void add(const Kernel& other);
   };
   std::map<std::string, Kernel> gemm_kernels; ///< by kernel name
-  std::vector<StepTimes> steps;               ///< to separate differences between runs from noise
-  std::vector<CallGroup> calls;               ///< to find causes
-  std::string error; ///< why the rank could not be analysed; empty = it was
-  /// Work that graph launches put on the GPU, sums of durations; all 0 without them.
+  std::vector<StepTimes> steps; ///< used to separate differences between runs from noise
+  std::vector<CallGroup> calls; ///< used to find causes of differences
+  std::string error; ///< reason why the rank could not be analysed; empty if it was analysed
+  /// GPU work of graph launches, as sums of durations; all 0 without graph launches.
   struct GraphTime {
-    std::int64_t gpu_ns = 0;          ///< of all GPU work of the trace
-    std::int64_t graph_ns = 0;        ///< of graphs
-    std::int64_t unattributed_ns = 0; ///< of those, without an operator
+    std::int64_t gpu_ns = 0;          ///< all GPU work of the trace
+    std::int64_t graph_ns = 0;        ///< GPU work of graph launches
+    std::int64_t unattributed_ns = 0; ///< GPU work of graph launches without an operator
   };
   GraphTime graphs;
 
-  /// NaN when the timeline has no such row.
+  /// Returns a time of the timeline in milliseconds; NaN if the timeline has no such row.
   [[nodiscard]] double ms(TimeKind kind) const;
 };
 
@@ -50,12 +50,13 @@ struct ConfigurationRanks {
   Configuration configuration;
   std::vector<const RankRecord*> ranks;
 
-  /// Mean over the ranks, milliseconds.
+  /// Returns the mean over the ranks in milliseconds.
   [[nodiscard]] double mean_ms(TimeKind kind) const;
-  /// Profiler steps of the rank with the fewest.
+  /// Returns the number of profiler steps of the rank with the fewest steps.
   [[nodiscard]] std::size_t steps() const;
 };
-/// In order of first appearance; failed ranks left out. The records must outlive it.
+/// Returns the configurations in order of first appearance, without failed ranks. The records must
+/// outlive the result.
 [[nodiscard]] std::vector<ConfigurationRanks>
 by_configuration(const std::vector<RankRecord>& records);
 
@@ -68,25 +69,25 @@ inline constexpr std::array kSummaryKinds = {TimeKind::kComputation,   TimeKind:
 struct ConfigurationRow {
   std::string label;
   std::size_t ranks = 0;
-  std::array<double, kTimeKinds> mean_ms{}; ///< over ranks; NaN = not known
-  double exposed_percent = 0;               ///< exposed communication of total
+  std::array<double, kTimeKinds> mean_ms{}; ///< mean over the ranks; NaN: unknown
+  double exposed_percent = 0;               ///< exposed communication as a percentage of total time
 
   [[nodiscard]] double mean(TimeKind kind) const { return mean_ms[static_cast<std::size_t>(kind)]; }
 };
-/// Shortest mean total time first.
+/// Returns rows ordered by mean total time, shortest first.
 [[nodiscard]] std::vector<ConfigurationRow>
 configuration_rows(const std::vector<RankRecord>& records);
 [[nodiscard]] Schema<ConfigurationRow> configuration_schema();
-/// The columns that the console and summary.md show.
+/// Returns the columns that the console and summary.md show.
 [[nodiscard]] Schema<ConfigurationRow> short_configuration_schema();
 
-/// A GEMM kernel over the ranks of a configuration.
+/// The time of a GEMM kernel over the ranks of a configuration.
 struct SweepKernelRow {
   std::string label, kernel;
   std::int64_t ranks = 0;
   RankRecord::Kernel time;
 };
-/// By configuration; most time first, the top k of each (0 = all).
+/// Returns rows by configuration, the top k of each (0 = all) with the most time first.
 [[nodiscard]] std::vector<SweepKernelRow> sweep_kernel_rows(const std::vector<RankRecord>& records,
                                                             std::size_t top_k);
 
@@ -97,21 +98,22 @@ struct TimelineSpread {
   TimeKind kind = TimeKind::kTotal;
   double ms = 0, percent = 0; ///< aggregated over ranks; percent of total_time
   double min_ms = 0, max_ms = 0, std_ms = 0;
-  std::int64_t slowest_rank = 0; ///< with the most time of this kind
+  std::int64_t slowest_rank = 0; ///< rank with the most time of this kind
 };
-enum class Aggregation { kArithmetic, kGeometric }; ///< the latter leaves zeros out
+enum class Aggregation { kArithmetic, kGeometric }; ///< the geometric mean leaves zeros out
 [[nodiscard]] const char* aggregation_name(Aggregation aggregation);
-/// By threads and channels, then the kinds of kSummaryKinds by name.
+/// Returns rows ordered by threads and channels, then by the name of the kind; only kinds of
+/// kSummaryKinds.
 [[nodiscard]] std::vector<TimelineSpread> timeline_spreads(const std::vector<RankRecord>& records,
                                                            Aggregation aggregation);
 
-/// Tables: configurations (best first), ranks (in the given order), gemm_kernels (most time first),
-/// failed_ranks (only if there are any).
+/// Returns the tables configurations (best first), ranks (in the given order), gemm_kernels (most
+/// time first), and failed_ranks if ranks failed.
 [[nodiscard]] std::vector<Table> summary_tables(const std::vector<RankRecord>& records,
                                                 std::size_t top_k);
 
-/// gpu_timeline_all_configs (docs/reference/sweep-files.md 5): All_Data, Pivot_Time_ms,
-/// Pivot_Percent, Summary_By_Config.
+/// Returns the tables of gpu_timeline_all_configs (docs/reference/sweep-files.md 5): All_Data,
+/// Pivot_Time_ms, Pivot_Percent, Summary_By_Config.
 [[nodiscard]] std::vector<Table> timeline_all_configs(const std::vector<RankRecord>& records,
                                                       Aggregation aggregation);
 

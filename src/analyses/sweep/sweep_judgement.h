@@ -1,4 +1,4 @@
-// How the configurations and ranks of a sweep differ: the tests behind its findings.
+// Tests for differences between the configurations and ranks of a sweep: the basis of its findings.
 #pragma once
 
 #include "analyses/sweep/slowdown.h"
@@ -15,16 +15,17 @@ namespace rankscope {
 /// The test results behind the findings. The records must outlive it.
 struct SweepJudgement {
   std::vector<ConfigurationRanks> groups;
-  /// Two configurations whose steps do different work: nothing is ranked then.
+  /// Two configurations whose steps do different work, if any. In that case nothing is ranked.
   std::optional<std::pair<const ConfigurationRanks*, const ConfigurationRanks*>> unequal;
-  std::optional<StepRanking> total, comm; ///< by total time, by exposed communication
+  std::optional<StepRanking> total, comm; ///< rankings by total time and by exposed communication
   SlowRanks slow;
-  /// Of configurations that compute longer than the one with the shortest steps, most first.
+  /// Causes for configurations that compute longer than the configuration with the shortest steps,
+  /// largest difference first.
   std::vector<Cause> causes;
-  /// contention_of() by configuration; intervals at the level cause_alpha.
+  /// contention_of() for each configuration. Their intervals have the level cause_alpha.
   std::vector<std::optional<Estimate>> contention;
   double cause_alpha = 0.05;
-  std::size_t cause_comparisons = 0; ///< that cause_alpha is corrected for
+  std::size_t cause_comparisons = 0; ///< number of comparisons that cause_alpha is corrected for
 };
 [[nodiscard]] SweepJudgement judge(const std::vector<RankRecord>& records);
 

@@ -1,5 +1,5 @@
-// The fields of what a sweep keeps of a rank as a part (core/part.h): raise kRankRecordVersion with
-// them.
+// The fields of a rank's sweep record as a part (core/part.h). Raise kRankRecordVersion when fields
+// change.
 #pragma once
 
 #include "analyses/stats_part.h"

@@ -27,7 +27,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Whether the library has the algorithm for the collective.
+/// Returns whether the library supports the algorithm for the collective.
 bool possible(std::string_view collective, const std::string& algorithm) {
   if (algorithm == "ring")
     return true;
@@ -37,7 +37,7 @@ bool possible(std::string_view collective, const std::string& algorithm) {
          (algorithm == "pat" || algorithm == "nvls" || algorithm == "collnet_direct");
 }
 
-/// What was measured of a collective, ranks and size under each setting.
+/// Measurements of a collective, number of ranks and size, by index of the setting.
 using TunerSamples = std::map<std::size_t, SampleStats>;
 struct TunerGroup {
   std::string_view collective;
@@ -48,7 +48,7 @@ struct TunerGroup {
 };
 using Measured = std::map<TunerGroup, std::map<std::int64_t, TunerSamples>>;
 
-/// Both samples as one.
+/// Returns both samples as one.
 SampleStats pooled(const SampleStats& a, const SampleStats& b) {
   if (a.n == 0 || b.n == 0)
     return a.n == 0 ? b : a;
@@ -73,7 +73,7 @@ MeasuredSources measured(const std::vector<TunerSource>& sources) {
   std::vector<StepSeries> series;
   std::vector<double> means;
   for (const TunerSource& source : sources) {
-    // collectives of one step are one sample, also those of several process groups
+    // collectives of one step are one sample, even from several process groups
     std::map<TunerGroup, std::map<std::int64_t, SampleSet>> of_source;
     for (const SyncSummary& row : source.collectives->summary) {
       const std::string_view collective = tuner_collective(row.name);
@@ -103,7 +103,7 @@ MeasuredSources measured(const std::vector<TunerSource>& sources) {
 
 struct Decision {
   std::size_t setting = 0;
-  std::string evidence; ///< "" = the default, because no setting is shown to be better
+  std::string evidence; ///< "": the default, because no setting is significantly better
 };
 
 Decision decide(const TunerSamples& samples, std::string_view collective,
@@ -131,7 +131,7 @@ Decision decide(const TunerSamples& samples, std::string_view collective,
   return out;
 }
 
-/// Returns the choice for the file: an algorithm that the collective supports.
+/// Returns the choice for the file, with an algorithm that the collective supports.
 TunerChoice written(TunerChoice choice, std::string_view collective) {
   if (!possible(collective, choice.algorithm))
     choice.algorithm = "ring";
@@ -144,7 +144,7 @@ std::string row(std::string_view collective, std::int64_t least, std::int64_t mo
                      c.protocol, c.channels, ranks);
 }
 
-/// A comment within the 255 characters that the plugins read of a line.
+/// Returns a comment within the 255 characters that the plugins read per line.
 std::string comment(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
@@ -210,8 +210,8 @@ Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
               "regBuff");
   const double alpha = corrected_alpha(comparisons);
   for (const auto& [group, sizes] : all) {
-    std::int64_t least = sizes.begin()->first / 2; // nothing is said beyond what was measured
-    std::optional<TunerChoice> open;               // rows with the same choice are one
+    std::int64_t least = sizes.begin()->first / 2; // no statement beyond the measured sizes
+    std::optional<TunerChoice> open;               // rows with the same choice are combined
     for (auto at = sizes.begin(); at != sizes.end(); ++at) {
       const Decision d =
           decide(at->second, group.collective, settings, default_setting, alpha, dependence);

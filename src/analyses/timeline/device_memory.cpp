@@ -1,4 +1,4 @@
-// device_memory: peaks of allocated memory by GPU.
+// device_memory: peaks of allocated memory per GPU.
 #include "analyses/timeline/device_memory.h"
 
 #include <algorithm>
@@ -41,8 +41,9 @@ std::vector<DeviceMemoryRow> device_memory_of(const Trace& trace) {
     begin_ns = std::min(begin_ns, trace.events.ts_ns[e]);
     end_ns = std::max(end_ns, trace.end_ns(e));
   }
-  std::map<std::pair<std::int64_t, bool>, Use> devices; ///< and whether it is scratch memory
-  for (std::size_t i = 0; i < c.size(); ++i) { // samples of a device are in the order of time
+  /// Memory use per device, separately for scratch memory.
+  std::map<std::pair<std::int64_t, bool>, Use> devices;
+  for (std::size_t i = 0; i < c.size(); ++i) { // samples of a device are ordered by time
     if (c.name[i] != name && c.name[i] != scratch)
       continue;
     begin_ns = std::min(begin_ns, c.ts_ns[i]);

@@ -1,5 +1,5 @@
-// gpu_timeline: how the GPU's time divides (docs/reference/report-rules.md 8). One row per kind of
-// time; one block for ordinary and one for recomputed work when recompute is detected.
+// gpu_timeline: GPU time by kind (docs/reference/report-rules.md 8). One row per kind of time. If
+// recompute is detected, ordinary and recomputed work have separate blocks.
 #include "analyses/timeline/gpu_timeline.h"
 
 #include "analyses/operators/launchers.h"
@@ -25,7 +25,7 @@ bool is_legacy_copy(std::string_view name) {
 
 namespace {
 
-/// The GPU events of a part of a trace by bucket; T: as in BasicIntervalSet.
+/// The intervals of some GPU events by bucket. T is the time type of BasicIntervalSet.
 template <class T> struct BasicBuckets {
   std::vector<BasicInterval<T>> by[3];
   T first = std::numeric_limits<T>::max();
@@ -38,7 +38,7 @@ template <class T> struct BasicBuckets {
   }
 };
 
-using Buckets = BasicBuckets<std::int64_t>; ///< ns
+using Buckets = BasicBuckets<std::int64_t>; ///< times in ns
 
 class GpuTimelineSorter {
 public:
@@ -53,7 +53,7 @@ public:
   void add(EventId i, Buckets& to) const {
     to.add(bucket_of(i), {t_.trace.events.ts_ns[i], t_.trace.end_ns(i)});
   }
-  /// As the reference adds times up.
+  /// Adds an event with the rounding of the reference.
   void add(EventId i, BasicBuckets<double>& to) const {
     to.add(bucket_of(i), reference_interval(t_.trace, i));
   }
@@ -83,7 +83,8 @@ double gap_us(double us) {
   return us;
 }
 
-/// By kind, in the unit of the buckets; both ways to show idle time are filled in.
+/// Returns the time of each kind, in the unit of the buckets. Sets both the idle time and its micro
+/// and macro parts.
 template <class T>
 std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& key) {
   using Set = BasicIntervalSet<T>;
@@ -119,7 +120,7 @@ void add_rows(BasicBuckets<T> buckets, const TimelineKey& key, std::optional<boo
               std::vector<TimelineRow>& rows) {
   const std::array<T, kTimeKinds> times = times_of(std::move(buckets), key);
   const auto total = static_cast<double>(times[static_cast<std::size_t>(TimeKind::kTotal)]);
-  constexpr double kNs = std::is_same_v<T, double> ? 1e3 : 1; // in one of T's units
+  constexpr double kNs = std::is_same_v<T, double> ? 1e3 : 1; // ns per unit of T
   for (std::size_t k = 0; k < kTimeKinds; ++k) {
     const auto kind = static_cast<TimeKind>(k);
     const bool split = kind == TimeKind::kMicroIdle || kind == TimeKind::kMacroIdle;
@@ -250,7 +251,7 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& ke
     if (const auto at = by_step.find(step.number); at != by_step.end()) {
       out.push_back({step.number, times_of(std::move(at->second.buckets), key),
                      at->second.window.start, at->second.window.end});
-      by_step.erase(at); // a number that comes twice is one step
+      by_step.erase(at); // a repeated step number is one step
     }
   return out;
 }
@@ -272,7 +273,7 @@ std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& 
   for (const ProfilerStep& step : steps) {
     const auto at = by_step.find(step.number);
     if (at == by_step.end())
-      continue; // a number that comes twice is one step
+      continue; // a repeated step number is one step
     StepTimeline timeline{step.number, {}};
     auto& [ordinary, recomputed] = at->second;
     add_rows(std::move(ordinary), key,

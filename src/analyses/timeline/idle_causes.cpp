@@ -12,9 +12,10 @@
 namespace rankscope {
 namespace {
 
-/// By thread (row of Trace::tracks): when a call of waits_for_gpu() ran on it.
+/// Returns, for each thread (row of Trace::tracks), the times at which calls of waits_for_gpu() ran
+/// on it.
 std::map<std::uint32_t, IntervalSet> blocking_calls(const Trace& trace) {
-  std::vector<std::int8_t> known(trace.strings.size(), -1); // names come often
+  std::vector<std::int8_t> known(trace.strings.size(), -1); // cache, because names repeat
   std::map<std::uint32_t, std::vector<Interval>> calls;
   const Events& e = trace.events;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -37,7 +38,8 @@ public:
   Gaps(const LoadedTrace& t, IdleTime& out, std::vector<IdlePart>* parts)
       : t_(t), calls_(blocking_calls(t.trace)), out_(out), parts_(parts) {}
 
-  /// The GPU has nothing from `from` until `next` begins. Gaps come in the order of time.
+  /// Adds a gap: the GPU has no work from `from` until `next` begins. Gaps must be added in the
+  /// order of time.
   void add(std::int64_t from, EventId next) {
     const std::int64_t end = t_.trace.events.ts_ns[next];
     gap_ = {};
@@ -45,7 +47,7 @@ public:
       add_part(IdleCause::kUnknown, {from, end});
     } else {
       const EventId call = t_.tree.parent(next);
-      // clocks may put the launch behind the start
+      // clocks may put the launch after the start
       const std::int64_t until = std::min(t_.trace.events.ts_ns[call], end);
       if (until <= from) {
         add_part(IdleCause::kQueued, {from, end});
@@ -54,12 +56,13 @@ public:
         add_part(IdleCause::kLaunch, {until, end});
       }
     }
-    const auto most = std::max_element(gap_.begin(), gap_.end()); // the first of equal ones
+    const auto most = std::max_element(gap_.begin(), gap_.end()); // the first of equal values
     ++out_.gaps[static_cast<std::size_t>(most - gap_.begin())];
   }
 
 private:
-  /// Before the launch: synchronisation while a blocking call of that thread runs, else host.
+  /// Adds time before the launch: synchronisation while a blocking call of that thread runs, else
+  /// host.
   void add_unlaunched(Interval at, std::uint32_t thread) {
     if (const auto found = calls_.find(thread); found != calls_.end()) {
       const std::span<const Interval> calls = found->second.intervals();
@@ -87,9 +90,9 @@ private:
 
   const LoadedTrace& t_;
   std::map<std::uint32_t, IntervalSet> calls_;
-  std::array<std::int64_t, kIdleCauses> gap_{}; ///< this gap's time by cause
+  std::array<std::int64_t, kIdleCauses> gap_{}; ///< time of the current gap by cause
   IdleTime& out_;
-  std::vector<IdlePart>* parts_; ///< nullptr: not asked for
+  std::vector<IdlePart>* parts_; ///< nullptr: not requested
 };
 
 IdleTime make_idle(const LoadedTrace& t, const IdleKey& key, std::vector<IdlePart>* parts) {

@@ -1,5 +1,5 @@
-// Why the GPU had nothing to do: each gap of gpu_timeline's idle time by what came before the work
-// that ends it.
+// Causes of idle GPU time. Each gap of gpu_timeline's idle time gets its cause from the CPU calls
+// before the work that ends the gap.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -14,37 +14,39 @@ namespace rankscope {
 
 enum class IdleCause : std::uint8_t {
   kHost,            ///< the work that ends the gap was not launched yet
-  kSynchronisation, ///< the same, while its thread was in a call that waits for the GPU
-  kLaunch,          ///< from the launching call to the start
-  kQueued,          ///< the next work was launched before: it waited for other work, or its turn
-  kUnknown,         ///< no launch in the trace
+  kSynchronisation, ///< not launched yet, and its thread was in a call that waits for the GPU
+  kLaunch,          ///< launched: time from the launching call to the start
+  kQueued,          ///< launched before the gap: the work waited for other work or for its turn
+  kUnknown,         ///< work without a launch in the trace
 };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::kUnknown) + 1;
-/// "host", "synchronisation", ...: stable.
+/// Returns a stable name: "host", "synchronisation", ...
 [[nodiscard]] std::string_view idle_cause_name(IdleCause cause);
-/// In half a line.
+/// Returns a description of half a line.
 [[nodiscard]] std::string_view idle_cause_help(IdleCause cause);
-/// What to do about it: an imperative.
+/// Returns advice as an imperative sentence.
 [[nodiscard]] std::string_view idle_cause_advice(IdleCause cause);
 
-/// By its name, a runtime call that comes back when the GPU has done something. Copies that block
-/// are not called ...Async.
+/// Returns whether a runtime call with this name returns only after the GPU has finished some work.
+/// Names of blocking copies do not end in ...Async.
 [[nodiscard]] bool waits_for_gpu(std::string_view call);
 
 struct IdleTime {
   std::array<std::int64_t, kIdleCauses> ns{};
-  std::array<std::int64_t, kIdleCauses> gaps{}; ///< by the cause of most of the gap
-  std::array<Interval, kIdleCauses> longest{};  ///< stretch of each cause; empty where none
+  std::array<std::int64_t, kIdleCauses> gaps{}; ///< number of gaps by their main cause
+  /// Longest stretch of each cause; empty if the cause does not occur.
+  std::array<Interval, kIdleCauses> longest{};
 
-  /// gpu_timeline's idle_time of the same options.
+  /// Returns gpu_timeline's idle_time for the same options.
   [[nodiscard]] std::int64_t total_ns() const;
 };
 
-/// Of the GPU work that gpu_timeline counts; a gap from a to b that is ended by work launched at l:
-/// l <= a: queued, b - a. Else until l: synchronisation while a blocking call of the launching
-/// thread runs, host for the rest; from l on: launch. Example: work until 10 us, a call of
-/// hipStreamSynchronize from 5 to 12, the next launched at 20 and begun at 24: synchronisation 2,
-/// host 8, launch 4. O(n log n) in the GPU events. Recomputed work is included.
+/// Key of the idle times of the GPU work that gpu_timeline counts. A gap lasts from a to b, and the
+/// work that ends it was launched at l. If l <= a, all of it (b - a) is queued. Else the time until
+/// l is synchronisation while a blocking call of the launching thread runs, and host otherwise; the
+/// time after l is launch. Example: work until 10 us, a call of hipStreamSynchronize from 5 to 12,
+/// next work launched at 20 and begun at 24: synchronisation 2, host 8, launch 4. O(n log n) in the
+/// GPU events. Recomputed work is included.
 struct IdleKey {
   using Value = IdleTime;
   bool unlinked = false; ///< GPU work without a launch in the trace counts too
@@ -59,7 +61,7 @@ struct IdlePart {
   std::int64_t start_ns = 0, end_ns = 0;
   IdleCause cause = IdleCause::kHost;
 };
-/// What IdleTime sums up, in the order of time; no part is empty.
+/// Returns the parts of the idle time that IdleTime sums up, ordered by time; no part is empty.
 [[nodiscard]] std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace, const IdleKey& key);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// The annotated steps of an inference server (vLLM, SGLang, ATOM, xDiT): what requests each works
-// for, where it begins and ends on the CPU, and which of them a call belongs to.
+// The annotated steps of an inference server (vLLM, SGLang, ATOM, xDiT): their requests, their
+// begin and end on the CPU, and the step that a call belongs to.
 #pragma once
 
 #include "core/loaded_trace.h"
@@ -17,16 +17,17 @@ struct AnnotatedStep {
   StepCounts counts{};
 };
 
-/// By start. Where a trace has annotations with all sums (has_all_sums()), only those: patched
-/// servers write the short form around the same step. Empty for a trace without any.
+/// Returns the steps ordered by start. If a trace has annotations with all sums (has_all_sums()),
+/// only those are returned: patched servers write the short form around the same step. Empty for a
+/// trace without annotations.
 [[nodiscard]] std::vector<AnnotatedStep> annotated_steps(const Trace& trace);
 
 class InferenceSteps {
 public:
   explicit InferenceSteps(const Trace& trace);
 
-  /// Name of the innermost step annotation of the same process that is open when the event starts,
-  /// or kEmptyStr; of annotated_steps(). O(log n).
+  /// Returns the name of the innermost step of annotated_steps() in the same process that is open
+  /// when the event starts, or kEmptyStr. O(log n).
   [[nodiscard]] StrId at(const Trace& trace, EventId e) const;
 
 private:
@@ -36,13 +37,13 @@ private:
     std::int64_t start_ns;
     std::int64_t end_ns;
     StrId name;
-    std::size_t outer = kNone; ///< the step that was open when it began
+    std::size_t outer = kNone; ///< index of the step that was open when this step began
   };
   static constexpr std::size_t kNone = SIZE_MAX;
-  std::vector<Step> steps_; ///< by process, then start
+  std::vector<Step> steps_; ///< ordered by process, then by start
 };
 
-/// Those of a trace; made at the first call.
+/// Key of the steps of a trace; computed at the first call.
 struct InferenceStepsKey {
   using Value = InferenceSteps;
   auto operator<=>(const InferenceStepsKey&) const = default;

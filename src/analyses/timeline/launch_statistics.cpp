@@ -1,4 +1,4 @@
-// launch_statistics: calls that launch GPU work, by name; queue_length: launched work that waits,
+// launch_statistics: calls that launch GPU work, by name. queue_length: launched work that waits,
 // by stream.
 #include "analyses/timeline/launch_statistics.h"
 
@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kLongCallNs = 50'000;
 constexpr std::int64_t kLongDelayNs = 100'000;
 
-/// (launching call, GPU event) for every GPU event with a launch, in file order of the events.
+/// Returns (launching call, GPU event) for every GPU event with a launch, in file order of the
+/// events.
 std::vector<std::pair<EventId, EventId>> launch_pairs(const LoadedTrace& t) {
   std::vector<std::pair<EventId, EventId>> out;
   for (EventId e = 0; e < t.trace.events.size(); ++e)
@@ -24,17 +25,17 @@ std::vector<std::pair<EventId, EventId>> launch_pairs(const LoadedTrace& t) {
   return out;
 }
 
-/// The durations of one row.
+/// A row with the durations of its calls.
 struct LaunchDurations {
   LaunchStatisticsRow row;
   std::vector<std::int64_t> call_ns, gpu_ns, delay_ns;
 };
 
 using StreamKey = std::pair<std::int64_t, std::int64_t>; ///< device, stream
-using QueueChange = std::pair<std::int64_t, int>; ///< time, - 1 for a launch, + 1 for a start
+using QueueChange = std::pair<std::int64_t, int>; ///< time, and - 1 for a launch or + 1 for a start
 
 QueueLengthRow queue_row(const StreamKey& of, std::vector<QueueChange> changes) {
-  std::sort(changes.begin(), changes.end()); // launches before starts of the same time
+  std::sort(changes.begin(), changes.end()); // launches sort before starts at the same time
   QueueLengthRow out;
   out.device = of.first;
   out.stream = of.second;
@@ -147,7 +148,7 @@ std::vector<QueueLengthRow> queue_lengths_of(const LoadedTrace& trace) {
   std::map<StreamKey, std::vector<QueueChange>> streams;
   for (const auto& [call, gpu] : launch_pairs(trace)) {
     if (launches_graph(trace.trace.name(call)))
-      continue; // one entry of the queue, whatever it runs
+      continue; // one queue entry, however many kernels it runs
     std::vector<QueueChange>& changes = streams[{e.device[gpu], e.stream[gpu]}];
     changes.emplace_back(e.ts_ns[call], -1);
     changes.emplace_back(e.ts_ns[gpu], 1);

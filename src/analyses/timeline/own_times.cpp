@@ -15,11 +15,11 @@ void divide(const Trace& trace, StepOwnTimes& step) {
   std::stable_sort(step.events.begin(), step.events.end(), [&](const OwnTime& a, const OwnTime& b) {
     return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
   });
-  IntervalSet taken; // by what counts before
+  IntervalSet taken; // time of kinds that take precedence
   for (const TimelineBucket bucket :
        {TimelineBucket::kCompute, TimelineBucket::kCommunication, TimelineBucket::kMemcpy}) {
     std::vector<Interval> mine;
-    std::int64_t reached = INT64_MIN; // until then an earlier event of this kind runs
+    std::int64_t reached = INT64_MIN; // end of the earlier events of this kind
     for (OwnTime& own : step.events) {
       if (own.bucket != bucket)
         continue;

@@ -7,7 +7,7 @@ namespace {
 constexpr std::size_t kTopOps = 20;
 const char* const kPerStepStepHelp = "N of ProfilerStep#N";
 
-/// A row with the step in front.
+/// A row with its step.
 template <class Row> struct InStep {
   std::int64_t step = 0;
   const Row* row = nullptr;
@@ -21,7 +21,7 @@ Schema<InStep<Row>> in_step(const char* name, const char* help, const Schema<Row
   return schema;
 }
 
-/// At most `most` rows of each step.
+/// Returns at most `most` rows of each step.
 template <class Row, class Steps>
 std::vector<InStep<Row>> flat(const Steps& steps, std::size_t most) {
   std::vector<InStep<Row>> out;

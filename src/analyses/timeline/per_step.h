@@ -1,5 +1,5 @@
 // The timeline and the operators of each profiler step: the facts behind gpu_timeline_per_step and
-// ops_per_step. A step's GPU work is what its CPU calls launched.
+// ops_per_step. A step's GPU work is the work that its CPU calls launched.
 #pragma once
 
 #include "analyses/operators/ops_summary.h"
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The sheet gpu_timeline_per_step of these facts.
+/// Returns these facts as the sheet gpu_timeline_per_step.
 [[nodiscard]] Table timeline_per_step_table(const std::vector<StepTimeline>& steps,
                                             const TimelineKey& key);
 

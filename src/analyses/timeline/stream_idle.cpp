@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
 
 using StreamGaps = std::array<std::vector<std::int64_t>, kStreamIdleCauses>;
 
-/// The gaps of one stream by cause; sorts the events by start, end and launch, so that their order
-/// in the trace does not matter.
+/// Returns the gaps of one stream by cause. Sorts the events by start, end and launch, so that
+/// their order in the trace does not matter.
 StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
   const Events& e = t.trace.events;
   const auto launched = [&](EventId i) {

@@ -30,7 +30,8 @@ public:
            f.evidence + (f.action.empty() ? "" : ". " + f.action), ""});
   }
 
-  /// The four that add up to the total come first, one after the other: a chart shows them.
+  /// Adds the rows of time. The four kinds that add up to the total come first and are adjacent,
+  /// because a chart shows them.
   void times() {
     for (const TimeKind kind :
          {TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kExposedMemcpy, TimeKind::kIdle,

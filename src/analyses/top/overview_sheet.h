@@ -1,5 +1,5 @@
-// The first sheet of a report's workbook: findings, totals, the longest of each kind, and which
-// sheet has more.
+// The first sheet of a report's workbook: findings, totals, the longest items of each kind, and the
+// sheets with more details.
 #pragma once
 
 #include "analyses/top/top_facts.h"
@@ -15,15 +15,15 @@ struct OverviewRow {
   std::string part; ///< "time", "idle", "kernel", "operator", "category", "collective", ...
   std::string what;
   std::optional<double> value;
-  std::string_view unit;         ///< of the value
-  std::optional<double> percent; ///< of its part
+  std::string_view unit;         ///< unit of `value`
+  std::optional<double> percent; ///< `value` as a percentage of its part
   std::string note;
-  std::string sheet; ///< "" = none
+  std::string sheet; ///< sheet with more details; "" if there is no such sheet
 };
 [[nodiscard]] Schema<OverviewRow> overview_sheet_schema();
 
-/// `facts`: of the report's trace; sheets that the report lacks are not named. With charts of the
-/// time line's shares and of the longest kernels.
+/// Returns the sheet for the facts of the report's trace, with charts of the timeline's shares and
+/// of the longest kernels. Names only sheets that the report contains.
 [[nodiscard]] Table overview_sheet(const TopFacts& facts, const Report& report);
 
 } // namespace rankscope

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostOperators = 50;
 constexpr std::size_t kIntensity = 2, kRate = 3; ///< columns of the schema
 
-/// A point of logarithmic axes.
+/// Returns whether the row can be a point on logarithmic axes.
 bool drawable(const UnifiedRow& row) {
   return row.flops > 0 && row.bytes > 0 && row.tflops.mean > 0 && row.compute_spec.has_value();
 }
@@ -31,7 +31,8 @@ std::vector<RooflinePoint> operators_of(const UnifiedPerf& perf, const GpuArch& 
   return out;
 }
 
-/// 10^9 bytes per second times FLOPs per byte is 10^9 FLOPs per second.
+/// Returns the rate that the memory bandwidth allows: 10^9 bytes per second times FLOPs per byte is
+/// 10^9 FLOPs per second.
 double bandwidth_tflops(const GpuArch& arch, double flops_per_byte) {
   return arch.mem_bw_gbps * flops_per_byte / 1e3;
 }

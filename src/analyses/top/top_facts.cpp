@@ -51,7 +51,7 @@ std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
   return out;
 }
 
-/// Stable, largest first, cut to top_k rows (0: all).
+/// Sorts by value, largest first and stable, and cuts the rows to top_k (0: all).
 template <class Row, class Of> void keep_largest(std::vector<Row>& rows, std::size_t top_k, Of of) {
   std::ranges::stable_sort(rows, [&of](const Row& a, const Row& b) { return of(a) > of(b); });
   if (top_k > 0 && rows.size() > top_k)
@@ -83,7 +83,8 @@ void add_kernels(const TopParts& parts, std::size_t top_k, TopFacts& out) {
     out.kernels[i].short_name = std::move(names[i]);
 }
 
-/// Where no operator is recorded the rows would be the kernels once more.
+/// Returns whether the row is a recorded operator. Without recorded operators, all rows would
+/// repeat the kernels.
 bool recorded(const OperatorTotal& row) {
   return !kernel_row_of(row.name);
 }
@@ -135,7 +136,8 @@ std::vector<TopCollective> matched_collectives(const CollectiveFacts& facts) {
   return out;
 }
 
-/// Of one rank alone: durations with the wait for the others in them, so no bandwidth.
+/// Returns the collectives of a single rank. Their durations include the wait for the others, so
+/// there is no bandwidth.
 std::vector<TopCollective> collectives_of_one(const CollectiveFacts& facts) {
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::int64_t>;
   std::map<Key, std::size_t> places;

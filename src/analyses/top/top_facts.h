@@ -1,7 +1,6 @@
-// Facts for a one-page summary of a run: what is missing, what the GPUs did, what took longest, why
-// they were idle, which rank differs, what to do next. The values are those of the other reports:
-// gpu_timeline, kernel_summary, unified_perf_summary, ops_summary_by_category and the collective
-// report.
+// Facts for a one-page summary of a run: missing data, GPU time, the longest work, causes of idle
+// time, ranks that differ, next steps. The values equal those of the other reports: gpu_timeline,
+// kernel_summary, unified_perf_summary, ops_summary_by_category and the collective report.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -20,49 +19,50 @@
 
 namespace rankscope {
 
-/// The input of the facts, and how many rows to list.
+/// The input of the facts, and the number of rows to list.
 struct TopInput {
   std::string title;
-  std::vector<std::string> paths; ///< as the user gave them, for the suggested commands
-  bool folder = false;            ///< a folder of ranks, for commands over ranks
+  std::vector<std::string> paths; ///< paths as the user gave them, for the suggested commands
+  bool folder = false;            ///< the input is a folder of ranks, for commands over ranks
   std::size_t top_k = 10;         ///< rows of kernels, operators, collectives; 0 = all
 };
 
 struct TopOverview {
-  std::string title, device, gpu; ///< gpu: of the rooflines; "" = no rooflines
+  std::string title, device, gpu; ///< gpu: GPU of the rooflines, "" without rooflines
   std::int64_t ranks = 0;
-  std::int64_t steps = 0; ///< profiler steps with GPU work, least of all ranks
-  double total_ms = 0;    ///< gpu_timeline's total_time, mean over the ranks
+  std::int64_t steps = 0; ///< profiler steps with GPU work, minimum over the ranks
+  double total_ms = 0;    ///< total_time of gpu_timeline, mean over the ranks
   std::int64_t kernel_launches = 0;
   double kernel_ms = 0;   ///< sum over ranks of the kernels' durations
-  double operator_ms = 0; ///< sum over ranks of unified_perf_summary's kernel time
-  std::int64_t kernels = 0, operators = 0, collectives = 0; ///< rows before top_k cut them
+  double operator_ms = 0; ///< kernel time of unified_perf_summary, sum over the ranks
+  /// Number of rows before the limit of top_k.
+  std::int64_t kernels = 0, operators = 0, collectives = 0;
 };
 
-/// A row of gpu_timeline, mean over the ranks.
+/// A row of gpu_timeline, as a mean over the ranks.
 struct TopTime {
   TimeKind kind = TimeKind::kTotal;
   double ms = 0;
-  double percent = 0; ///< of the mean total_time
+  double percent = 0; ///< percentage of the mean total_time
 };
 
 struct TopIdle {
   IdleCause cause = IdleCause::kHost;
-  double ms = 0;              ///< mean over the ranks; they add up to idle_time
+  double ms = 0;              ///< mean over the ranks; the sum over all causes is idle_time
   double percent_of_idle = 0; ///< 0 without idle time
-  double percent = 0;         ///< of the mean total_time
-  double gaps = 0;            ///< mean over the ranks, each by the cause of most of it
+  double percent = 0;         ///< percentage of the mean total_time
+  double gaps = 0;            ///< number of gaps with this main cause, mean over the ranks
 };
 
 struct TopKernel {
   KernelTotal sum;
-  double percent = 0;     ///< of the kernels' durations
-  std::string short_name; ///< distinct among the kernels listed (model/kernel_names.h)
+  double percent = 0;     ///< percentage of the durations of all kernels
+  std::string short_name; ///< distinct among the listed kernels (model/kernel_names.h)
 };
 
 struct TopOperator {
   OperatorTotal sum;
-  double percent = 0; ///< of the kernel time of all rows
+  double percent = 0; ///< percentage of the kernel time of all rows
   double tflops = 0;  ///< mean over the calls; NaN = no model
   double tbps = 0;
   double percent_of_roofline = 0; ///< minimum time over kernel time; NaN = no roofline
@@ -71,29 +71,30 @@ struct TopOperator {
 
 struct TopCategory {
   CategoryTotal sum;
-  double percent = 0; ///< of the direct time of all rows
+  double percent = 0; ///< percentage of the direct time of all rows
 };
 
-/// Collectives of one name, type, size and group.
+/// The collectives with the same name, type, size and group.
 struct TopCollective {
   std::string name, dtype, group;
   double mib = 0;              ///< NaN = unknown
   std::int64_t group_size = 0; ///< 0 = unknown
-  std::int64_t count = 0;      ///< collectives; of one rank alone: its kernels
-  double mean_us = 0;          ///< of the rank that waited least; of one rank alone: as it ran
+  std::int64_t count = 0;      ///< number of collectives; with only one rank: number of kernels
+  /// Mean for the rank that waited least; with only one rank: mean kernel duration.
+  double mean_us = 0;
   double total_ms = 0;
-  double percent = 0;  ///< of total_ms of all rows
-  double skew_us = 0;  ///< mean of the starts' spread; NaN = unknown
+  double percent = 0;  ///< percentage of total_ms of all rows
+  double skew_us = 0;  ///< mean difference between first and last start; NaN = unknown
   double bus_gbps = 0; ///< mean; NaN = unknown
 };
 
-/// Communication by the name of the collective, over all ranks.
+/// Communication time per collective name, over all ranks.
 struct TopCommunication {
   std::string name;
   std::int64_t kernels = 0;
-  double ms = 0, percent = 0;                 ///< of the time of all of them
-  double exposed_ms = 0, exposed_percent = 0; ///< of ms
-  double wait_ms = 0;                         ///< for late ranks, where that is known
+  double ms = 0, percent = 0;                 ///< percentage of the time of all collectives
+  double exposed_ms = 0, exposed_percent = 0; ///< percentage of `ms`
+  double wait_ms = 0; ///< time that was spent waiting for late ranks, if known
 };
 
 struct TopRankRow {
@@ -107,7 +108,7 @@ struct TopRankRow {
 };
 
 struct TopNext {
-  std::vector<std::string> command; ///< words
+  std::vector<std::string> command; ///< words of the command
   std::string why;
 };
 
@@ -115,41 +116,42 @@ struct TopFacts {
   TopOverview overview;
   std::vector<Problem> problems; ///< worst first
   std::vector<TopTime> times;
-  std::vector<TopIdle> idle; ///< most first; causes without time are left out
+  std::vector<TopIdle> idle; ///< most time first; causes without time are left out
   std::vector<TopKernel> kernels;
-  std::vector<TopOperator> operators; ///< none when no operator is recorded
+  std::vector<TopOperator> operators; ///< empty if no operator is recorded
   std::vector<TopCategory> categories;
   std::vector<TopCollective> collectives;
   std::vector<TopCommunication> communication;
   std::vector<TopRankRow> ranks; ///< ascending
-  std::vector<Finding> findings; ///< by top_findings()
+  std::vector<Finding> findings; ///< findings of top_findings()
   std::vector<TopNext> next;
 
-  [[nodiscard]] double ms(TimeKind kind) const; ///< 0 when there is no such row
+  [[nodiscard]] double ms(TimeKind kind) const; ///< 0 if there is no such row
   [[nodiscard]] double percent(TimeKind kind) const;
 };
 
-/// All ranks as one configuration, whatever their folder says of parameters. The parts must outlive
-/// it.
+/// Returns all ranks as one configuration, even if the folder name contains parameters. The parts
+/// must outlive the result.
 [[nodiscard]] std::vector<ConfigurationRanks> one_run(const TopParts& parts);
 
-/// Returns everything but the findings. `collectives`: of parts.collectives, nullptr if these are
-/// empty. The result owns its data: the parts may change afterwards.
+/// Returns all facts except the findings. `collectives` are the facts of parts.collectives, or
+/// nullptr if that is empty. The result owns its data: the parts may change afterwards.
 [[nodiscard]] TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
                                  const Diagnostics& diagnostics, const TopInput& input);
 
-/// The facts as tables, for JSON and for the dictionary of columns.
+/// Returns the facts as tables, for JSON and for the dictionary of columns.
 [[nodiscard]] Report top_report(const TopFacts& facts);
 [[nodiscard]] std::vector<SheetInfo> top_sheets();
 
-/// The shapes of a call as people write them. Example: "((4096, 4096), (4096, 14336), ())" is
-/// "4096x4096 4096x14336".
+/// Returns the shapes of a call in the usual notation. Example: "((4096, 4096), (4096, 14336), ())"
+/// is "4096x4096 4096x14336".
 [[nodiscard]] std::string short_shapes(const std::string& dims);
 
-/// Returns a command for a shell that reads $'...' (bash, zsh, busybox): blanks and quotes are
-/// quoted, control characters and bytes that are not text become \xNN.
+/// Returns a command for a shell that reads $'...' (bash, zsh, busybox). Blanks and quotes are
+/// quoted; control characters and bytes that are not text become \xNN.
 [[nodiscard]] std::string shell_text(const std::vector<std::string>& command);
-/// One word of it as pieces that may be cut apart (a backslash and a line end between them).
+/// Returns one word of a command as pieces between which the line may be broken (with a backslash
+/// and a line end).
 [[nodiscard]] std::vector<std::string> shell_pieces(std::string_view word);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The fields of TopRank as a part (core/part.h): raise kTopRankVersion with them.
+// The fields of TopRank as a part (core/part.h). Raise kTopRankVersion when fields change.
 #pragma once
 
 #include "analyses/top/top_rank.h"

@@ -11,10 +11,11 @@
 namespace rankscope {
 namespace {
 
-/// Adds `more` to `to`, rows of one key together.
+/// Adds `more` to `to`; rows with the same key are combined.
 template <class Row, class Key, class Add>
 void add_by(std::vector<Row>& to, const std::vector<Row>& more, Key key, Add add) {
-  std::map<decltype(key(more.front())), std::size_t> places; // of rows that do not move any more
+  // index of each row's key; rows do not move any more
+  std::map<decltype(key(more.front())), std::size_t> places;
   to.reserve(to.size() + more.size());
   for (std::size_t i = 0; i < to.size(); ++i)
     places.emplace(key(to[i]), i);

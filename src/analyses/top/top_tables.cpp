@@ -1,4 +1,4 @@
-// The facts of `top` as tables. Columns named like a column of another sheet have the same values.
+// The facts of `top` as tables. A column named like a column of another sheet has the same values.
 #include "analyses/top/top_facts.h"
 #include "base/units.h"
 
@@ -72,9 +72,7 @@ Schema<TopKernel> kernel_schema_top_tables() {
   return {
       "top_kernels",
       "kernels by name over all ranks, longest sum first",
-      {{"kernel", [](const R& r) { return std::string_view(r.sum.name); }, "name of the kernel"}
-       // namespace
-       ,
+      {{"kernel", [](const R& r) { return std::string_view(r.sum.name); }, "name of the kernel"},
        {"short_name", "short name", Unit::kNone, &R::short_name,
         "name without return type and arguments, distinct in this table"},
        {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.sum_ns); },
@@ -85,8 +83,7 @@ Schema<TopKernel> kernel_schema_top_tables() {
         [](const R& r) { return ns_to_us(r.sum.sum_ns) / static_cast<double>(r.sum.count); },
         "of a launch"},
        {"max_us", "max (us)", Unit::kUs, [](const R& r) { return ns_to_us(r.sum.max_ns); },
-        "longest launch"}} // namespace rankscope
-  };
+        "longest launch"}}};
 }
 
 Schema<TopOperator> operator_schema() {

@@ -23,7 +23,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     words.insert(words.begin(), "rankscope");
     out.push_back({std::move(words), std::move(why)});
   };
-  // commands over ranks take the folder, or what was named one by one
+  // commands over ranks get the folder, or the paths that the user named
   const auto add_over_ranks = [&](std::vector<std::string> words, std::vector<std::string> more,
                                   std::string why) {
     words.insert(words.end(), input.paths.begin(), input.paths.end());
@@ -33,7 +33,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
   const auto marked = std::find_if(facts.ranks.begin(), facts.ranks.end(),
                                    [](const TopRankRow& r) { return r.slow || r.late; });
   if (facts.ranks.size() < 2 || !input.folder) {
-    // a folder of one rank is not a trace
+    // a folder with one rank is not a trace
     const std::string& path =
         input.folder && !facts.ranks.empty() ? facts.ranks.front().path : input.paths.front();
     add({"why", path}, kWhyHelp);
@@ -59,7 +59,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     add_over_ranks({"merge"}, {"-o", "merged.json.gz"},
                    "all ranks in one trace for Perfetto, clocks aligned");
   }
-  if (input.paths.size() == 1) { // these take one
+  if (input.paths.size() == 1) { // these commands accept one path
     const std::string& path = input.paths.front();
     if (has_gemms(facts))
       add({"gemm", "variance", path}, "which matrix products vary, and when");
@@ -98,7 +98,7 @@ std::vector<std::string> shell_pieces(std::string_view word) {
     if (kPlain.find(c) != std::string_view::npos)
       out.emplace_back(1, c);
     else if (c == ' ')
-      out.emplace_back("' '"); // who copies a line loses blanks at its end
+      out.emplace_back("' '"); // copied lines lose blanks at their end
     else if (byte < 0x20 || byte >= 0x7f)
       out.push_back(fmt::format("$'\\x{:02x}'", byte));
     else

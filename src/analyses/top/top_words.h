@@ -1,4 +1,4 @@
-// The commands that look closer at a run.
+// Suggested commands that analyse a run further.
 #pragma once
 
 #include "analyses/top/top_facts.h"
@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-/// Returns commands for this input, with the user's paths; empty for standard input.
+/// Returns suggested commands for this input, with the user's paths; empty for standard input.
 [[nodiscard]] std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input);
 
 } // namespace rankscope

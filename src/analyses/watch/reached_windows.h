@@ -1,5 +1,5 @@
-// When most ranks of a running job reached each window. Shows that a rank makes no progress while
-// the others continue.
+// Times at which most ranks of a running job reached each window. They show that a rank makes no
+// progress while the others continue.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,13 @@
 
 namespace rankscope {
 
-/// The newest windows, ascending.
+/// The newest windows with these times, ascending.
 class ReachedWindows {
 public:
   static constexpr std::size_t kMost = 64;
 
-  /// Notes that most ranks reached this window; ignores one that is not newer than those before.
+  /// Notes that most ranks reached this window. Ignores a window that is not newer than the
+  /// previous ones.
   void note(std::int64_t number, std::int64_t now_ns) {
     if (!numbers_.empty() && number <= numbers_.back())
       return;
@@ -27,7 +28,8 @@ public:
     }
   }
 
-  /// Returns how long ago most ranks passed `newest`, a rank's newest window; nullopt if not yet.
+  /// Returns the time since most ranks passed `newest`, a rank's newest window; nullopt if they
+  /// have not passed it.
   [[nodiscard]] std::optional<std::int64_t> behind_ns(std::int64_t newest,
                                                       std::int64_t now_ns) const {
     const auto after = std::upper_bound(numbers_.begin(), numbers_.end(), newest);
@@ -36,7 +38,7 @@ public:
     return now_ns - at_ns_[static_cast<std::size_t>(after - numbers_.begin())];
   }
 
-  /// Returns whether data that was read back is consistent.
+  /// Returns whether data read from a file is consistent.
   [[nodiscard]] bool sound() const {
     return numbers_.size() == at_ns_.size() && std::is_sorted(numbers_.begin(), numbers_.end()) &&
            std::all_of(at_ns_.begin(), at_ns_.end(), [](std::int64_t at) { return at >= 0; });
@@ -47,7 +49,8 @@ private:
   requires std::same_as<std::remove_const_t<Row>, ReachedWindows>
   friend void part_fields(Archive& archive, Row& r) { archive(r.numbers_, r.at_ns_); }
 
-  std::vector<std::int64_t> numbers_, at_ns_; ///< the windows, and when they were noted (unix ns)
+  /// The windows, and the times at which they were noted (unix ns).
+  std::vector<std::int64_t> numbers_, at_ns_;
 };
 
 } // namespace rankscope

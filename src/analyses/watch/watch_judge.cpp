@@ -12,19 +12,20 @@
 namespace rankscope {
 namespace {
 
-constexpr double kErr = 0.025;      ///< of each kind of statement, over all windows
-constexpr double kConfirmed = 0.01; ///< two windows in a row, each at this level
+constexpr double kErr = 0.025;      ///< allowed error of each kind of statement, over all windows
+constexpr double kConfirmed = 0.01; ///< level of each of two consecutive windows
 constexpr std::size_t kQuietWindows = 3;
-constexpr std::size_t kMostCollectives = 4096; ///< whose bandwidth is remembered
-/// Windows that show how windows scatter, and that a slow change is compared with.
+constexpr std::size_t kMostCollectives = 4096; ///< collectives whose bandwidth is stored
+/// Number of windows that is enough to estimate the variation between windows. A slow change is
+/// compared with as many windows.
 constexpr std::uint64_t kFewestWindows = 5;
 
 std::string reason_of(AlarmKind kind, std::string_view subject) {
   return fmt::format("{} {}", alarm_name(kind), subject);
 }
 
-/// Whether the mean of `test` is below the bandwidth before, at this level: by the scatter of
-/// steps, and where there were enough windows by theirs too.
+/// Returns whether the mean of `test` is below the previous bandwidth at this level. Uses the
+/// variance of steps and, with enough windows, also the variance of windows.
 bool below(const BandwidthSample& before, const SampleStats& test, double alpha) {
   const SampleStats base{static_cast<std::size_t>(before.steps.n), before.steps.mean,
                          before.steps.variance()};
@@ -39,7 +40,8 @@ bool below(const BandwidthSample& before, const SampleStats& test, double alpha)
          windows.mean - student_t(n - 1, alpha) * std::sqrt(windows.variance() * (1 + 1 / n));
 }
 
-/// "0.94 ms per step (0.23 %)"; "" where the number of collectives is unknown.
+/// Returns a text such as "; this costs 0.94 ms per step (0.23 %)"; "" if the number of collectives
+/// is unknown.
 std::string cost_text(const WatchWindow& window, const WatchedLateness& row, double late_us) {
   if (row.per_step <= 0)
     return {};
@@ -50,7 +52,8 @@ std::string cost_text(const WatchWindow& window, const WatchedLateness& row, dou
              : fmt::format("; this costs {:.3g} ms per second ({:.2g} %)", ms, ms / 10);
 }
 
-/// Ranks with at least half as many samples as is usual: the test takes the smallest number of all.
+/// Returns ranks with at least half of the median number of samples, because the test uses the
+/// smallest number of all ranks.
 std::vector<const WatchedLateness*> comparable_rows(const WatchWindow& window) {
   std::vector<double> sizes;
   for (const WatchedLateness& row : window.lateness)
@@ -70,7 +73,7 @@ struct StragglerRow {
   double late_us, half_width;
 };
 
-/// The latest first; at most four ranks are named with their lateness.
+/// Names at most four ranks with their lateness, the latest first.
 std::string straggler_text(const WatchWindow& window, const std::vector<StragglerRow>& late,
                            const std::vector<std::int64_t>& ranks) {
   constexpr std::size_t kNamed = 4;
@@ -92,7 +95,7 @@ std::string straggler_text(const WatchWindow& window, const std::vector<Straggle
                      cost, evidence);
 }
 
-/// Fills the sample of the first windows until there are kFewestWindows.
+/// Adds a window. The sample of the first windows is complete after kFewestWindows windows.
 void add_window(BandwidthBefore& before, const std::vector<double>& gbps) {
   const double mean = sample_stats(gbps).mean;
   const bool first = before.first.windows.n < kFewestWindows;
@@ -109,8 +112,8 @@ void add_window(BandwidthBefore& before, const std::vector<double>& gbps) {
 struct BandwidthFall {
   const WatchedBandwidth* row;
   double before, now;
-  bool slow;   ///< below the first windows, not below all
-  bool surely; ///< by this window alone
+  bool slow;   ///< below the first windows, but not below all windows
+  bool surely; ///< significant from this window alone
 };
 
 std::string fall_text(const WatchWindow& window, const BandwidthFall& worst, std::size_t fell,
@@ -192,7 +195,7 @@ double WatchJudge::least_late_us(const WatchWindow& window, const WatchedLatenes
 void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) {
   constexpr double kClockUs = 0.001; // resolution of durations
   const std::vector<const WatchedLateness*> rows = comparable_rows(window);
-  // tests the excess over the smallest lateness that counts
+  // test the excess over the smallest lateness that counts
   std::vector<double> least;
   std::vector<StepSeries> over;
   for (const WatchedLateness* const row : rows) {
@@ -212,7 +215,7 @@ void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) 
   }
   if (late.empty())
     return;
-  std::vector<std::int64_t> ranks; // ascending, as the rows are
+  std::vector<std::int64_t> ranks; // ascending, like the rows
   for (const StragglerRow& rank : late)
     ranks.push_back(rank.row->rank);
   std::ranges::stable_sort(late, std::ranges::greater(), &StragglerRow::late_us);
@@ -224,7 +227,7 @@ void WatchJudge::bandwidth(const WatchWindow& window, std::vector<Alarm>& out) {
   std::size_t family = 0;
   for (const WatchedBandwidth& row : window.bandwidths)
     family += before_.count(row.what);
-  // each kind is compared twice: with all windows and with the first
+  // each kind is compared twice: with all windows and with the first windows
   const double confirm = kConfirmed / static_cast<double>(std::max<std::size_t>(1, 2 * family));
   const double alone = spent_alpha(2 * family);
   std::vector<BandwidthFall> falls;
@@ -244,7 +247,7 @@ void WatchJudge::bandwidth(const WatchWindow& window, std::vector<Alarm>& out) {
     if (known != before_.end() &&
         (fell(known->second.all, false) ||
          (known->second.first.windows.n >= kFewestWindows && fell(known->second.first, true))))
-      continue; // what has fallen is not a measure of the next
+      continue; // reduced bandwidth is not a reference for later windows
     add_window(before_[row.what], row.gbps);
   }
   const BandwidthFall* worst = nullptr;

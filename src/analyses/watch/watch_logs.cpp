@@ -9,11 +9,11 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostGroupCells = std::size_t{1} << 24;   ///< ranks of all communicators
-constexpr std::size_t kMostWaitingCells = std::size_t{1} << 22; ///< of collectives that wait
-constexpr std::size_t kMostCalls = 32;   ///< of a communicator: kinds of calls
-constexpr std::size_t kMostKinds = 4096; ///< of a window: groups, calls and sizes
+constexpr std::size_t kMostWaitingCells = std::size_t{1} << 22; ///< cells of waiting collectives
+constexpr std::size_t kMostCalls = 32;   ///< kinds of calls of a communicator
+constexpr std::size_t kMostKinds = 4096; ///< kinds (group, call and size) of a window
 
-/// True for synchronizing collectives: no rank leaves before all have entered.
+/// Returns true for synchronizing collectives: no rank leaves before all ranks have entered.
 bool synchronises_watch_logs(std::string_view what) {
   std::string lower;
   for (const char c : what)
@@ -67,7 +67,8 @@ void LogWatch::give_up_group(const std::string& comm) {
   waiting_.erase(first, last);
 }
 
-/// Returns the communicator, a new one if unknown or with other ranks; nullptr beyond the limits.
+/// Returns the communicator, or a new one if it is unknown or has a different number of ranks;
+/// nullptr beyond the limits.
 LogGroup* LogWatch::group_of(const InspectorRecord& record) {
   const InspectorHeader& header = record.header;
   const auto n = static_cast<std::size_t>(header.n_ranks);
@@ -83,7 +84,7 @@ LogGroup* LogWatch::group_of(const InspectorRecord& record) {
   }
   if (group_cells_ + 2 * n > kMostGroupCells)
     return nullptr;
-  LogGroup fresh; // a communicator of the same hash and other ranks is another one
+  LogGroup fresh; // the same hash with a different number of ranks means another communicator
   fresh.name = header.name;
   fresh.processes.resize(n);
   fresh.newest[record.what].resize(n);
@@ -101,8 +102,9 @@ bool LogWatch::is_new(LogGroup& group, const InspectorRecord& record, bool await
     return true;
   }
   if (awaited)
-    return true; // out of order
-  // small numbers come from another communicator with the same hash; others were seen before
+    return true; // a record out of order
+  // small numbers are from another communicator with the same hash; other numbers are repeated
+  // records
   if (record.number > 1 && record.number >= newest / 2)
     return false;
   newest = record.number + 1;
@@ -122,7 +124,7 @@ LogCollective& LogWatch::waiting(const Key& key, const InspectorRecord& record) 
   return out;
 }
 
-/// Gives up the older half of the waiting collectives at once, so that this is rarely needed.
+/// Gives up the older half of the waiting collectives at once, so that evictions are rare.
 void LogWatch::evict() {
   std::vector<std::int64_t> times;
   for (const auto& [key, collective] : waiting_)
@@ -188,7 +190,7 @@ LogWindow& LogWatch::window_at(std::int64_t us, std::size_t& slot) {
   const std::int64_t number = us / window_us_;
   slot = static_cast<std::size_t>(us % window_us_) * kSlots / static_cast<std::size_t>(window_us_);
   if (number < next_window_)
-    slot = 0; // later than it should be: it counts in the next one
+    slot = 0; // a late record: it counts in the next window
   return windows_[std::max(number, next_window_)];
 }
 
@@ -205,7 +207,7 @@ void LogWatch::fold(const Key& key, const LogCollective& collective, const LogGr
   const std::size_t n = collective.exec_us.size();
   if (n < 2 || !collective.timed || !synchronises_watch_logs(call))
     return;
-  // all ranks leave together, so a rank that enters later than the others has a shorter duration
+  // all ranks leave together, so a rank that enters later has a shorter duration
   const double all = std::accumulate(collective.exec_us.begin(), collective.exec_us.end(), 0.0);
   for (std::size_t r = 0; r < n; ++r) {
     const double own = collective.exec_us[r];

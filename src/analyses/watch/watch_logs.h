@@ -1,6 +1,6 @@
 // Watches a running job by its Inspector logs, window by window. Combines the records of the ranks
-// into collectives, and these into the lateness of each process and the bandwidth of each kind. A
-// window is a range of the time at which the logs were written.
+// into collectives, and the collectives into the lateness of each process and the bandwidth of each
+// kind. A window is a range of the log time.
 #pragma once
 
 #include "analyses/watch/reached_windows.h"
@@ -17,34 +17,34 @@
 
 namespace rankscope {
 
-/// A process that writes a log.
+/// A process that writes a log file.
 struct LogProcess {
-  std::string name;                    ///< of its log, without ending: "node01-pid1002"
-  std::string comm;                    ///< its largest communicator
-  std::int64_t rank = -1, n_ranks = 0; ///< there
-  std::int64_t newest_window = -1;     ///< of its objects; -1: none yet
-  std::int64_t heard_ns = 0;           ///< when something new of it was read, unix time
+  std::string name; ///< name of its log without the file extension: "node01-pid1002"
+  std::string comm; ///< its largest communicator
+  std::int64_t rank = -1, n_ranks = 0; ///< rank and size in that communicator
+  std::int64_t newest_window = -1;     ///< window of its newest log object; -1: no object yet
+  std::int64_t heard_ns = 0;           ///< unix time at which its newest data was read
 };
 
 struct LogGroup {
   std::string name;
-  std::vector<std::uint32_t> processes; ///< by rank, from 1; 0: nothing is known of that rank
-  /// By what was called: of each rank the newest number, plus 1; 0: none.
+  std::vector<std::uint32_t> processes; ///< by rank: number of the process, from 1; 0: unknown
+  /// Newest collective number plus 1 of each rank, by call; 0: no record.
   std::map<std::string, std::vector<std::uint64_t>> newest;
   std::int64_t newest_window = 0;
 };
 
-/// A collective without records of some ranks.
+/// A collective that still lacks the records of some ranks.
 struct LogCollective {
   std::uint64_t bytes = 0;
-  double bus_gbps = 0; ///< of the rank that waited least
+  double bus_gbps = 0; ///< bus bandwidth of the rank that waited least
   std::int64_t last_us = 0;
-  std::uint32_t present = 0; ///< ranks with a record
+  std::uint32_t present = 0; ///< number of ranks with a record
   bool timed = true;
-  std::vector<std::uint32_t> exec_us; ///< by rank; kNoExec
+  std::vector<std::uint32_t> exec_us; ///< by rank; kNoExec without a record
 };
 
-/// Sum and number of what fell into a part of a window.
+/// Sum and number of the values in one slot of a window.
 struct LogSlot {
   double sum = 0;
   std::uint64_t n = 0;
@@ -56,58 +56,61 @@ struct LogWindow {
   std::map<std::string, std::vector<LogSlot>> bus_gbps;  ///< by group, call and size
 };
 
-/// "default_pg 0x7f": of a communicator and its name, which may be "".
+/// Returns a text such as "default_pg 0x7f" for a communicator and its name, which may be "".
 [[nodiscard]] std::string group_text(const std::string& comm, const std::string& name);
 
-/// Takes records in the order of each log. Its memory is bounded: some bytes for each rank of each
-/// communicator, four million cells (a rank of a collective) that wait for other ranks, and windows
-/// (kMostOpen + 1 of logs that were read to their ends, kMostUnread of others).
+/// Processes records in the order of each log. Its memory is bounded. It stores some bytes for each
+/// rank of each communicator and four million cells (a rank of a collective) that wait for other
+/// ranks. It stores kMostOpen + 1 windows if logs were read to their ends, else kMostUnread.
 class LogWatch {
 public:
   static constexpr std::uint32_t kNoExec = 0xffffffffU;
-  static constexpr std::size_t kSlots = 6; ///< of a window: a sample each
+  static constexpr std::size_t kSlots = 6; ///< slots of a window; each gives one sample
   static constexpr std::size_t kMostOpen = 4, kMostUnread = 1024;
-  /// How far the logs were read: some have more data, no log has more, no log will have more.
+  /// State of the logs: some have more data, no log has more yet, or no log will ever have more.
   enum class Read : std::uint8_t { kSome, kAll, kLast };
   static constexpr std::int64_t kLeastWindowUs = 1'000'000, kMostWindowUs = 86'400'000'000;
 
   explicit LogWatch(WatchLimits limits = {}) : judge_(limits) {}
 
-  /// Before the first record. From a second to a day.
+  /// Sets the length of a window, from a second to a day. Must be called before the first record.
   void set_window(std::int64_t window_us) { window_us_ = window_us; }
   [[nodiscard]] std::int64_t window_us() const { return window_us_; }
   void limit(WatchLimits limits) { judge_.limit(limits); }
 
-  /// Returns the number of the process that writes this log, a new one if unknown.
+  /// Returns the number of the process that writes this log, or a new number if the log is unknown.
   std::uint32_t process(std::string_view name);
-  /// Whether there is a process of this name.
+  /// Returns whether there is a process with this name.
   [[nodiscard]] bool knows(std::string_view name) const;
   void take(std::uint32_t process, const InspectorRecord& record);
-  /// Something that it wrote at `works_us` (unix) was read now.
+  /// Notes that data which the process wrote at `works_us` (unix time) was read now.
   void hear(std::uint32_t process, std::int64_t works_us, std::int64_t now_ns);
-  /// The newest window of a process; -1: none yet.
+  /// Returns the newest window of a process; -1: no window yet.
   [[nodiscard]] std::int64_t newest_window(std::uint32_t process) const {
     return processes_[process].newest_window;
   }
-  /// Collectives that the plugin dropped.
+  /// Counts collectives that the plugin dropped.
   void note_dropped(std::uint64_t collectives) { dropped_ += collectives; }
 
-  /// Judges windows that all processes have gone past; those before the newest kMostOpen, as they
-  /// are, when all logs were read; all of them when nothing will follow. `now_ns`: unix time.
+  /// Judges windows that all processes have passed. If more than kMostOpen windows are open
+  /// (kMostUnread while logs have unread data), judges the oldest without waiting. kLast: judges
+  /// all. `now_ns` is unix time.
   void advance(std::int64_t now_ns, Read read, std::vector<Alarm>& alarms,
                std::vector<WatchedWindow>& windows);
-  /// Raises an alarm for processes behind most others and silent, both for at least `still_ns`.
+  /// Raises an alarm for processes that for at least `still_ns` were both behind most others and
+  /// silent.
   void judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms);
 
   [[nodiscard]] std::size_t processes() const { return processes_.size(); }
   [[nodiscard]] std::size_t judged() const { return judge_.windows(); }
-  /// Windows that records fell into, judged or not.
+  /// Returns the number of windows with records, judged or not.
   [[nodiscard]] std::size_t windows() const { return judge_.windows() + windows_.size(); }
   [[nodiscard]] std::uint64_t records() const { return records_; }
-  /// Collectives that could not be compared: records of a rank are missing.
+  /// Returns the number of collectives that could not be compared because records of a rank are
+  /// missing.
   [[nodiscard]] std::uint64_t incomplete() const { return incomplete_; }
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
-  /// Checks data that was read back: "" or the inconsistency.
+  /// Checks data read from a file. Returns "" or a description of the inconsistency.
   [[nodiscard]] std::string problem() const;
 
 private:
@@ -125,7 +128,7 @@ private:
   }
 
   LogGroup* group_of(const InspectorRecord& record);
-  /// Whether the record is new, by its number; notes it.
+  /// Returns whether the record is new, judged by its number, and notes the number.
   bool is_new(LogGroup& group, const InspectorRecord& record, bool awaited);
   LogCollective& waiting(const Key& key, const InspectorRecord& record);
   void fold(const Key& key, const LogCollective& collective, const LogGroup& group);
@@ -136,9 +139,9 @@ private:
              std::vector<WatchedWindow>& windows);
   void forget(std::int64_t window);
   void evict();
-  /// Removes waiting collectives that `which` selects; they count as incomplete.
+  /// Removes the waiting collectives that `which` selects and counts them as incomplete.
   template <class Which> void give_up(const Which& which);
-  /// Removes the waiting collectives of a communicator; they count as incomplete.
+  /// Removes the waiting collectives of a communicator and counts them as incomplete.
   void give_up_group(const std::string& comm);
   void count_waiting();
   void count_groups();
@@ -148,13 +151,13 @@ private:
   std::vector<LogProcess> processes_;
   std::map<std::string, LogGroup> groups_; ///< by communicator
   std::map<Key, LogCollective> waiting_;
-  std::map<std::int64_t, LogWindow> windows_; ///< not yet judged
+  std::map<std::int64_t, LogWindow> windows_; ///< windows that are not yet judged
   ReachedWindows reached_;
-  std::int64_t next_window_ = 0; ///< those before it are judged
+  std::int64_t next_window_ = 0; ///< all earlier windows are judged
   WatchJudge judge_;
   std::uint64_t records_ = 0, incomplete_ = 0, dropped_ = 0;
-  std::size_t waiting_cells_ = 0; ///< of waiting_
-  std::size_t group_cells_ = 0;   ///< of groups_
+  std::size_t waiting_cells_ = 0; ///< number of cells in waiting_
+  std::size_t group_cells_ = 0;   ///< number of cells in groups_
 };
 
 template <class Which> void LogWatch::give_up(const Which& which) {

@@ -1,4 +1,4 @@
-// LogWatch: judges windows.
+// LogWatch: the functions that judge windows.
 #include "analyses/watch/watch_logs.h"
 
 #include <algorithm>
@@ -12,10 +12,11 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kForgetWindows = 60; ///< until a communicator without records is removed
-constexpr std::int64_t kWaitWindows = 3;    ///< until a collective without all ranks is given up
+/// Windows without records until a communicator is removed.
+constexpr std::int64_t kForgetWindows = 60;
+constexpr std::int64_t kWaitWindows = 3; ///< windows until an incomplete collective is given up
 
-/// "10:04:00Z" of a unix time.
+/// Returns the time of day of a unix time: "10:04:00Z".
 std::string clock_text(std::int64_t us) {
   const std::int64_t s = us / 1'000'000 % 86'400;
   return fmt::format("{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60);
@@ -83,8 +84,8 @@ void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<A
   windows.push_back(summary_of(out, judge_.windows(), processes_.size()));
 }
 
-/// Finds, for each communicator, collectives that some ranks finished at least a window ago and
-/// other ranks did not, although their logs have continued since.
+/// Returns, for each communicator, the collectives that some ranks finished at least a window ago
+/// and other ranks did not, although the logs of these continued.
 std::vector<WatchedGap> LogWatch::gaps(std::int64_t window) const {
   std::map<std::string, std::pair<std::int64_t, WatchedGap>> found;
   for (const auto& [key, collective] : waiting_) {
@@ -158,7 +159,7 @@ void LogWatch::judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vect
 }
 
 /// Returns the ranks in the largest communicator if all processes share it and have distinct ranks;
-/// else the numbers of the processes in order of appearance.
+/// else the process numbers in order of appearance.
 std::vector<std::int64_t> LogWatch::ranks_of_processes() const {
   std::vector<std::int64_t> out;
   std::set<std::int64_t> ranks;

@@ -1,5 +1,5 @@
-// The fields of what `watch` keeps between two runs of it (core/part.h): raise
-// kWatchStateVersion (watch_state.h) with them.
+// The fields that `watch` stores between two runs as a part (core/part.h). Raise kWatchStateVersion
+// (watch_state.h) when fields change.
 #pragma once
 
 #include "analyses/collectives/collective_part.h"

@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kLeastGapNs = 1'000'000'000; ///< shorter ones are within one window
+constexpr std::int64_t kLeastGapNs = 1'000'000'000; ///< shorter gaps are within one window
 
 } // namespace
 

@@ -1,4 +1,4 @@
-// How often a running job writes something. Shows that the complete job makes no progress.
+// Intervals at which a running job writes data. They show that the complete job makes no progress.
 #pragma once
 
 #include "analyses/watch/watch_judge.h"
@@ -14,19 +14,21 @@ namespace rankscope {
 class WatchRhythm {
 public:
   static constexpr std::size_t kMostGaps = 16;
-  static constexpr std::size_t kFewestWindows = 3; ///< that a job has shown before it can be silent
+  /// Windows that a job must have had before it can be silent.
+  static constexpr std::size_t kFewestWindows = 3;
 
-  /// Notes when something was written, by the clock of the writer (unix ns).
+  /// Notes that data was written at this time, by the clock of the writer (unix ns).
   void note_written(std::int64_t written_ns);
-  /// Notes that something new was read now.
+  /// Notes that new data was read now.
   void hear(std::int64_t now_ns);
 
-  /// Raises an alarm when nothing was heard for at least `still_ns` and twice the longest stored
-  /// gap, once until something is heard again. `windows`: number so far; `writers`: "64 logs".
+  /// Raises an alarm if no new data was read for at least `still_ns` and for twice the longest
+  /// stored gap. Raises it only once until new data is read. `windows`: number of windows so far;
+  /// `writers`: "64 logs".
   [[nodiscard]] std::optional<Alarm> judge(std::int64_t now_ns, std::int64_t still_ns,
                                            std::size_t windows, std::string_view writers);
 
-  /// Returns whether data that was read back is consistent.
+  /// Returns whether data read from a file is consistent.
   [[nodiscard]] bool sound() const;
 
 private:
@@ -38,7 +40,7 @@ private:
 
   void add_gap(std::int64_t from_ns, std::int64_t to_ns);
 
-  std::vector<std::int64_t> gaps_ns_; ///< the newest, of a second and more
+  std::vector<std::int64_t> gaps_ns_; ///< newest gaps of at least a second
   std::int64_t written_ns_ = 0, heard_ns_ = 0;
   bool silent_ = false; ///< the alarm was raised
 };

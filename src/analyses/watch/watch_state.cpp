@@ -45,7 +45,7 @@ template <class Archive, PartOf<WatchState> Row> void part_fields(Archive& archi
 
 namespace {
 
-/// Numbers that later sums, distances and lists of ranks rely on.
+/// Checks the numbers that later sums, distances and lists of ranks rely on.
 void check(PartReader& reader, const WatchState& state) {
   if (state.world < 0 || state.world > kMostWatchedRanks)
     reader.fail("a world that no job has");

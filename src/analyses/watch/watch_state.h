@@ -1,4 +1,5 @@
-// The state of a job that `watch` keeps between polls, and the file that saves it over a restart.
+// The state of a job that `watch` keeps between polls, and the file that preserves it over a
+// restart.
 #pragma once
 
 #include "analyses/watch/reached_windows.h"
@@ -16,68 +17,70 @@
 
 namespace rankscope {
 
-/// Its kind and version (core/part.h): raise the version with the fields.
+/// Kind and version of the state file (core/part.h). Raise the version when fields change.
 inline constexpr std::string_view kWatchStateKind = "watch";
 inline constexpr std::uint32_t kWatchStateVersion = 6;
 
 /// A larger world size in a header is not valid.
 inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;
 
-/// The complete state: two states are equal after the same polls, with or without a restart between
-/// them.
+/// The complete state. After the same polls, two states are equal, with or without a restart
+/// between the polls.
 struct WatchState {
   static constexpr std::size_t kMostShown = 64;
 
-  /// Ranks of a window as they come, until it is judged.
+  /// A window that is not yet judged, with the ranks that have arrived.
   struct Open {
     std::size_t number = 0;
     std::int64_t first_step = -1, last_step = -1; ///< -1: no steps
     std::map<std::int64_t, WatchedRank> ranks;
   };
-  /// What is known of a rank.
+  /// Progress of a rank.
   struct Seen {
-    std::size_t window = 0;      ///< its newest; 0: none yet
-    std::int64_t last_step = -1; ///< of its newest trace; -1: no steps
-    std::int64_t heard_ns = 0;   ///< when that was read, unix time
+    std::size_t window = 0;      ///< newest window of the rank; 0: no window yet
+    std::int64_t last_step = -1; ///< last step of its newest trace; -1: no steps
+    std::int64_t heard_ns = 0;   ///< unix time at which that trace was read
   };
-  std::map<std::uint64_t, std::uint64_t> read; ///< files by the hashes of path and of size and time
-  std::map<std::int64_t, Seen> ranks;          ///< that have traces, also ones not yet read
-  std::int64_t world = 0;                      ///< by headers
+  /// Files that were read. The key is the hash of the path; the value is the hash of size and time.
+  std::map<std::uint64_t, std::uint64_t> read;
+  std::map<std::int64_t, Seen> ranks; ///< ranks that have traces, even if these are not yet read
+  std::int64_t world = 0;             ///< world size from trace headers
   std::vector<Open> open;
   ReachedWindows reached;
   std::size_t windows_begun = 0;
-  std::int64_t judged_step = -1; ///< the newest step of the windows that were judged
+  std::int64_t judged_step = -1; ///< the newest step in judged windows
   WatchJudge judge;
-  std::vector<WatchedWindow> shown; ///< the newest that were judged
-  std::vector<Alarm> alarms;        ///< the newest that were raised
-  std::uint64_t raised = 0;         ///< alarms in all
-  /// How far an Inspector log was read.
+  std::vector<WatchedWindow> shown; ///< the newest judged windows
+  std::vector<Alarm> alarms;        ///< the newest raised alarms
+  std::uint64_t raised = 0;         ///< number of all raised alarms
+  /// Read position in an Inspector log.
   struct LogFile {
-    std::uint64_t offset = 0; ///< after the last complete object
-    std::uint64_t head = 0;   ///< hash of its first head_bytes: another one is another file
+    std::uint64_t offset = 0; ///< position after the last complete object
+    /// Hash of the first head_bytes bytes; a different hash means a different file.
+    std::uint64_t head = 0;
     std::uint32_t head_bytes = 0;
     std::uint32_t process = 0;
-    std::uint64_t bytes = 0; ///< of the file, and when it was written, at the last poll
+    std::uint64_t bytes = 0; ///< size of the file, and time of its last change, at the last poll
     std::int64_t written_ns = 0;
-    InspectorHeader last; ///< of the object before the offset
+    InspectorHeader last; ///< header of the object before the offset
   };
   std::map<std::string, LogFile> log_files; ///< by path
   LogWatch logs;
   WatchRhythm rhythm;
 
-  /// Stores a window that was judged.
+  /// Stores a judged window.
   void show(WatchedWindow window);
   /// Stores an alarm with its time.
   void raise(Alarm alarm, std::int64_t now_ns);
 };
 
-/// A state and its input folders, one per line.
+/// A state with its input folders, one folder per line.
 struct WatchStateFile {
   std::string inputs;
   WatchState state;
 };
 
-/// The bytes of the file.
+/// Returns the content of the state file.
 [[nodiscard]] std::string encode_watch_state(const std::string& inputs, const WatchState& state);
 /// Returns a state to resume from. Errors: kUnreadable, also for impossible numbers.
 [[nodiscard]] Result<WatchStateFile> decode_watch_state(std::string_view bytes);

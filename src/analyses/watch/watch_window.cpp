@@ -11,8 +11,8 @@
 namespace rankscope {
 namespace {
 
-/// A trace may begin and end within a step; there a collective counts as not entered only when
-/// those who entered waited so long.
+/// Minimum wait of the ranks that entered a collective, for steps that a trace may contain only
+/// partly. Below this, the collective does not count as missed by the others.
 constexpr std::int64_t kStuckNs = 1'000'000'000;
 
 std::string what_of(const TimedCollective& t) {
@@ -41,7 +41,7 @@ std::vector<WatchedBandwidth> bandwidths_of(const CollectiveFacts& facts) {
 /// The steps that each rank recorded, ascending.
 using Recorded = std::map<std::int64_t, std::vector<std::int64_t>>;
 
-/// The members that a collective should have, where that is known.
+/// Returns the members that a collective should have; empty if unknown.
 std::vector<std::int64_t> members_of(const TimedCollective& t, const Recorded& ranks) {
   const std::string_view list = t.first_rank->text(t.first->pg_ranks);
   if (list.find("...") == std::string_view::npos)
@@ -82,7 +82,7 @@ private:
         continue;
       const std::vector<std::int64_t>& steps = found->second;
       if (!std::binary_search(steps.begin(), steps.end(), step))
-        continue; // it recorded another window
+        continue; // the rank recorded another window
       const bool inner = step != steps.front() && step != steps.back();
       if (inner || t.latency_ns >= kStuckNs)
         absent.push_back(rank);
@@ -103,7 +103,8 @@ private:
 
   const Recorded& ranks_;
   const CollectiveFacts& facts_;
-  std::map<std::string, std::pair<std::int64_t, WatchedGap>> gaps_; ///< by group: the first's start
+  /// The first gap of each group, with its start.
+  std::map<std::string, std::pair<std::int64_t, WatchedGap>> gaps_;
 };
 
 } // namespace
@@ -129,7 +130,7 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
   out.exposed_percent = comm_ns > 0 ? percent_of(exposed_ns, comm_ns, kNaN) : 0;
   const Result<CollectiveFacts> facts = collective_facts(collectives, {});
   if (!facts)
-    return out; // no collective in any of them
+    return out; // no rank has collectives
   for (const Straggler& s : facts->stragglers)
     if (!s.late_us.empty())
       out.lateness.push_back({s.rank, s.late_us,

@@ -1,5 +1,5 @@
-// Results of a window (the traces that the ranks of a running job wrote of the same steps), small
-// enough to store for as long as the job runs.
+// Results of a window (the traces that the ranks of a running job wrote for the same steps). They
+// are small enough to store for the duration of the job.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -11,23 +11,23 @@
 
 namespace rankscope {
 
-/// One rank's part of a window.
+/// The data of one rank in a window.
 struct WatchedRank {
   RankCollectives collectives;
   std::vector<std::int64_t> steps; ///< ProfilerStep numbers, ascending
-  std::int64_t start_ns = 0;       ///< of the GPU's events, unix; 0 without them
-  double step_ms = 0; ///< the mean between the first and the last step's begin; 0: unknown
+  std::int64_t start_ns = 0;       ///< start of the GPU events, unix time; 0 without GPU events
+  double step_ms = 0; ///< mean time between the starts of the first and the last step; 0: unknown
 };
 
-/// How much later than the others a rank starts its collectives, us: a mean for each step.
+/// Lateness of a rank at its collectives, us: a mean for each step.
 struct WatchedLateness {
   std::int64_t rank = 0;
   std::vector<double> late_us;
-  double per_step = 0; ///< compared collectives per step; of logs per second; 0: unknown
+  double per_step = 0; ///< compared collectives per step; from logs: per second; 0: unknown
 };
 
-/// The bus bandwidths of the collectives of a group, name, type and size, GB/s: a mean for each
-/// step; without steps each.
+/// Bus bandwidths of the collectives with the same group, name, type and size, GB/s: a mean for
+/// each step; without steps one value for each collective.
 struct WatchedBandwidth {
   std::string what; ///< "all_reduce BFloat16 x 1024, group 0"
   std::vector<double> gbps;
@@ -36,38 +36,39 @@ struct WatchedBandwidth {
 /// Collectives of a group that some of its ranks entered and others did not.
 struct WatchedGap {
   std::string group;
-  std::string name;  ///< of the first
+  std::string name;  ///< name of the first such collective
   std::string where; ///< "in step 17"
   std::int64_t collectives = 0;
-  std::vector<std::int64_t> entered, absent; ///< of the first, ascending
+  std::vector<std::int64_t> entered, absent; ///< ranks for the first such collective, ascending
 };
 
 struct WatchWindow {
   std::string label; ///< "steps 40-42"
   std::size_t ranks = 0;
-  double step_ms = 0;                       ///< mean over the ranks; 0: unknown
-  double exposed_percent = 0;               ///< of the time of collectives, over the ranks
+  double step_ms = 0;         ///< mean over the ranks; 0: unknown
+  double exposed_percent = 0; ///< exposed percentage of the collectives' time, over the ranks
   std::vector<WatchedLateness> lateness;    ///< ascending by rank
   std::vector<WatchedBandwidth> bandwidths; ///< ascending by `what`
   std::vector<WatchedGap> gaps;
 };
 
-/// One line of the summary: a window that was judged.
+/// One line of the summary: a judged window.
 struct WatchedWindow {
   std::string label;
-  std::size_t number = 0, ranks = 0, of = 0; ///< `of`: ranks that are known
+  std::size_t number = 0, ranks = 0, of = 0; ///< `of`: number of known ranks
   double step_ms = 0;
-  std::optional<double> exposed_percent; ///< not available from logs
-  double bus_gbps = 0;                   ///< mean over the kinds of collectives; 0 without any
+  std::optional<double> exposed_percent; ///< empty for windows from logs
+  double bus_gbps = 0; ///< mean over the kinds of collectives; 0 without collectives
   std::optional<std::int64_t> latest_rank;
-  double late_us = 0; ///< of the latest rank, mean
+  double late_us = 0; ///< mean lateness of latest_rank
 };
 
-/// `ranks` ascending by rank. Without collectives only the values of steps are set.
+/// Returns the results of a window. `ranks` must be ascending by rank. Without collectives, only
+/// the step values are set.
 [[nodiscard]] WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label);
 
-/// Its line. `number`: windows judged by then; `known`: number of ranks. Exposed time is left
-/// blank.
+/// Returns the summary line of a window. `number`: windows judged at that time; `known`: number of
+/// known ranks. Exposed time is left blank.
 [[nodiscard]] WatchedWindow summary_of(const WatchWindow& window, std::size_t number,
                                        std::size_t known);
 

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// Both take sizes as int.
+/// Sizes as int, the type that both libraries use.
 struct Sizes {
   int m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0, ldd = 0, batch = 1;
 };
@@ -158,7 +158,7 @@ public:
 
 private:
   static int type(GemmType t) {
-    // rocblas_datatype_f64_r, f32_r, f16_r, bf16_r, none of 8-bit floats, i8_r, i32_r
+    // rocblas_datatype_f64_r, f32_r, f16_r, bf16_r, no 8-bit floats, i8_r, i32_r
     static constexpr std::array<int, kGemmTypes> kTypes = {152, 151, 150, 168, 0, 0, 160, 162};
     return kTypes[static_cast<std::size_t>(t)];
   }

@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// On the device.
+/// Addresses on the device.
 struct GemmMemory {
   const void *a = nullptr, *b = nullptr, *c = nullptr;
   void* d = nullptr;
@@ -21,17 +21,17 @@ struct GemmMemory {
   std::size_t workspace_bytes = 0;
 };
 
-/// alpha and beta as the library takes them: of the type of its scalars.
+/// alpha or beta in the type of the library's scalars.
 struct GemmScalar {
   alignas(8) std::array<char, 8> bytes = {};
 };
-/// The type of alpha and beta.
+/// Returns the type of alpha and beta.
 [[nodiscard]] GemmType gemm_scale_type(GemmCompute compute);
-/// 0, one half (1 of integers) or 1.
+/// Returns 0, one half (1 for integers) or 1.
 [[nodiscard]] GemmScalar gemm_scalar(GemmCompute compute, double value);
 
-/// Errors of both functions: kUsage where the library says that it cannot do this, kOutput where
-/// memory is short, kInternal for other words of it.
+/// A library of matrix products. Errors of both functions: kUsage if the library reports that it
+/// cannot do this, kOutput if memory is short, kInternal for its other errors.
 class GemmBackend : public Interface {
 public:
   virtual Result<void> prepare(const GemmProblem& problem, const GemmMemory& memory) = 0;
@@ -40,7 +40,7 @@ public:
   [[nodiscard]] virtual const char* name() const = 0; ///< cublasLt
 };
 
-/// Errors: kMissingTool.
+/// Opens a library. Errors: kMissingTool.
 Result<std::unique_ptr<GemmBackend>> open_light_library(const GpuRuntime& runtime,
                                                         const std::string& folder);
 Result<std::unique_ptr<GemmBackend>> open_cublas(const std::string& folder);

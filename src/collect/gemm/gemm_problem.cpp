@@ -24,13 +24,13 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Elements from the first to behind the last of a matrix in all batches.
+/// Returns the number of elements that a matrix spans in all batches.
 double elements(std::int64_t ld, std::int64_t cols, std::int64_t stride, std::int64_t batch) {
   return static_cast<double>(ld) * static_cast<double>(cols) +
          static_cast<double>(stride) * static_cast<double>(batch - 1);
 }
 
-/// The fields of `key=value` words by name; the sizes among them.
+/// The size fields of `key=value` words, by name.
 struct NumberField {
   const char* name;
   std::int64_t GemmProblem::*value;
@@ -59,8 +59,8 @@ std::string_view field(std::string_view text, std::string_view key) {
   return {};
 }
 
-/// Stores the values of named fields and the reason of the first failure. An empty number leaves
-/// the old value.
+/// Stores the values of named fields and the reason of the first failure. An empty number does not
+/// change the field.
 class Reader {
 public:
   void number(std::string_view text, std::int64_t& to) {
@@ -84,7 +84,7 @@ public:
       fail(fmt::format("no runner for the computation \"{}\"", text));
   }
   void transpose(std::string_view text, bool& to) {
-    if (text == "N" || text == "T" || text == "C") // of real numbers C is T
+    if (text == "N" || text == "T" || text == "C") // for real numbers, C equals T
       to = text != "N";
     else
       fail(fmt::format("no operation \"{}\"", text));
@@ -113,7 +113,7 @@ GemmCompute usual_compute(GemmType a) {
                                                      : GemmCompute::kF32;
 }
 
-/// The lines of rocblas-bench and hipblaslt-bench.
+/// Parses a line of rocblas-bench or hipblaslt-bench.
 TracedGemm of_bench_line(std::string_view library, std::string_view config) {
   (void)next_word(config);
   const auto options = parse_options(config, true);
@@ -178,7 +178,7 @@ TracedGemm of_bench_line(std::string_view library, std::string_view config) {
                                            : "");
 }
 
-/// The words that the reader of cuBLASLt's trace lines makes.
+/// Parses a configuration of cuBLASLt, as parse_cublaslt() writes it.
 TracedGemm of_cublaslt(std::string_view config) {
   Reader read;
   GemmProblem p;
@@ -199,7 +199,7 @@ TracedGemm of_cublaslt(std::string_view config) {
   return read.result(p, has ? fmt::format("without its epilogue {}", epilogue) : "");
 }
 
-/// The type in the name of a cuBLAS function: cublasSgemm_v2, cublasGemmEx.
+/// Returns the type in the name of a cuBLAS function: cublasSgemm_v2; empty for cublasGemmEx.
 std::optional<GemmType> type_of_function(std::string_view function) {
   for (const auto& [name, type] : std::initializer_list<std::pair<std::string_view, GemmType>>{
            {"cublasSgemm", GemmType::kF32},
@@ -332,7 +332,7 @@ void GemmProblem::fill_gaps() {
   fill(ldb, rows_b());
   fill(ldc, m);
   fill(ldd, m);
-  if (batch <= 1 || !problem().empty()) // then the products below cannot run over
+  if (batch <= 1 || !problem().empty()) // else the products below cannot overflow
     return;
   fill(stride_a, lda * cols_a());
   fill(stride_b, ldb * cols_b());

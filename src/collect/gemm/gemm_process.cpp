@@ -16,8 +16,8 @@ const char* status_of(const Error& error) {
   switch (error.code) {
   case ErrorCode::kMissingTool:
     return "missing";
-  case ErrorCode::kUsage:  // the library cannot
-  case ErrorCode::kOutput: // memory is short
+  case ErrorCode::kUsage:  // not supported by the library
+  case ErrorCode::kOutput: // not enough memory
     return "unsupported";
   default:
     return "failed";
@@ -50,7 +50,7 @@ Result<void> measure_and_tell(const GemmProblem& problem, const GemmRunOptions& 
   return {};
 }
 
-/// SIGSEGV of 11.
+/// Returns "signal 11 (SIGSEGV)" for 11.
 std::string signal_name(int signal) {
   const char* const name = ::sigabbrev_np(signal);
   return name == nullptr ? fmt::format("signal {}", signal)
@@ -75,7 +75,7 @@ GemmOutcome parse_gemm_outcome(std::string_view output) {
     const std::size_t end = output.find('\n');
     std::string_view text = output.substr(0, end);
     output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
-    const std::size_t at = text.find(kFront); // a library may have left a line without its end
+    const std::size_t at = text.find(kFront); // a library may have left a line without an end
     if (at == std::string_view::npos)
       continue;
     text.remove_prefix(at + kFront.size());
@@ -126,7 +126,7 @@ GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& optio
     spec.argv.emplace_back("--libraries");
     spec.argv.push_back(options.libraries);
   }
-  // a log of the measured library would be measured too
+  // logging would be part of the measured time
   spec.unset_env = logging_variables();
   spec.out = spec.err = Stream::kCapture;
   spec.deadline = options.timeout;

@@ -18,15 +18,15 @@ struct GemmRunOptions {
   std::uint64_t iters = 50, warm_up = 10;
   unsigned repeats = 3;
   std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
-  std::chrono::milliseconds timeout{120'000}; ///< of the complete process
+  std::chrono::milliseconds timeout{120'000}; ///< limit for the complete process
   CancelToken cancel;
   std::string program = "/proc/self/exe"; ///< rankscope
 };
 
 struct GemmOutcome {
   std::string status;           ///< ok, missing, unsupported, failed, skipped
-  std::string detail;           ///< why, where it is not ok
-  std::vector<double> times_us; ///< of one call, for each repeat
+  std::string detail;           ///< reason if the status is not ok
+  std::vector<double> times_us; ///< time of one call, per repeat
   std::string vendor, device, architecture, backend;
 };
 
@@ -36,11 +36,11 @@ struct GemmOutcome {
 /// Starts `program library-perf --measure-gemm ...` and reads the outcome that it prints.
 [[nodiscard]] GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& options);
 
-/// Runs in that process. Passes each line of the outcome to `tell` at once, so that a crash leaves
-/// the earlier lines; `tell` writes to the standard output.
+/// Measures in the current process, the child of measure_gemm(). Passes each line of the outcome to
+/// `tell` at once, so that a crash leaves the earlier lines. `tell` writes to standard output.
 void measure_gemm_here(const GemmProblem& problem, const GemmRunOptions& options,
                        const std::function<void(std::string_view)>& tell);
-/// Finds these lines among others (libraries print too).
+/// Finds the outcome's lines among others, because libraries print too.
 [[nodiscard]] GemmOutcome parse_gemm_outcome(std::string_view output);
 
 } // namespace rankscope

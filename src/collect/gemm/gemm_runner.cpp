@@ -7,10 +7,10 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kWorkspace = std::size_t{32} << 20; // what PyTorch gives on Hopper
+constexpr std::size_t kWorkspace = std::size_t{32} << 20; // PyTorch's workspace on Hopper
 
-/// Elements of a type with random signs and fractions from 1/2 to 1: zeros and constants take less
-/// power and run faster than what a training multiplies.
+/// Returns elements of a type with random signs and fractions from 1/2 to 1. Zeros and constants
+/// take less power and run faster than the values in training.
 std::string random_elements(GemmType type) {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   std::string out(kBytes, '\0');
@@ -21,7 +21,7 @@ std::string random_elements(GemmType type) {
     state ^= state << 17;
     return state;
   };
-  /// Exponent of 1/2, bits of the fraction, place of the sign.
+  /// Bits of 1/2, number of fraction bits, position of the sign bit.
   struct Layout {
     std::uint64_t half;
     int fraction, sign;
@@ -87,7 +87,7 @@ GemmScalar gemm_scalar(GemmCompute compute, double value) {
   case GemmType::kF64:
     put(value);
     break;
-  case GemmType::kF16: // of 0, 1/2 and 1
+  case GemmType::kF16: // bits of 0, 1/2 and 1
     put(static_cast<std::uint16_t>(value == 0 ? 0 : value < 1 ? 0x3800 : 0x3C00));
     break;
   case GemmType::kI32:

@@ -16,15 +16,16 @@ namespace rankscope {
 
 class GemmRunner {
 public:
-  /// Opens NVIDIA's libraries, else AMD's. `folder`: where they are, "" = where the loader looks.
-  /// Errors: kMissingTool with the missing parts of both.
+  /// Opens NVIDIA's libraries, else AMD's. `folder` contains them; "" = the loader's search path.
+  /// Errors: kMissingTool with the missing parts of both vendors.
   static Result<std::unique_ptr<GemmRunner>> open(GemmFamily family, const std::string& folder);
 
-  /// Allocates and fills the matrices (values of both signs from 1/2 to 1), frees those before, and
-  /// lets the library choose its algorithm. Errors: kOutput: not enough memory on the device;
-  /// kUsage: the library cannot do it; kInternal: any other error of the library.
+  /// Allocates and fills the matrices (values of both signs from 1/2 to 1), frees the previous
+  /// matrices, and lets the library choose its algorithm. Errors: kOutput: not enough memory on the
+  /// device; kUsage: the library cannot do it; kInternal: any other error of the library.
   Result<void> prepare(const GemmProblem& problem);
-  /// Returns the microseconds of one call, by device events around `iters` calls. Errors as before.
+  /// Returns the microseconds per call, from device events around `iters` calls. Errors: as in
+  /// prepare().
   Result<double> run(std::uint64_t iters);
 
   [[nodiscard]] const char* vendor() const; ///< NVIDIA, AMD
@@ -36,7 +37,7 @@ private:
   GemmRunner() = default;
   Result<void> allocate(const GemmProblem& problem);
 
-  // destroyed from the last to the first
+  // members are destroyed from the last to the first
   std::unique_ptr<GpuRuntime> runtime_;
   std::array<GpuBuffer, 5> buffers_; ///< A, B, C, D, workspace
   std::unique_ptr<GemmBackend> library_;

@@ -16,8 +16,8 @@
 
 namespace rankscope {
 
-/// The first of `names` that opens, in `folder` or, "", where the loader looks. Errors:
-/// kMissingTool.
+/// Opens the first of `names` that exists in `folder`, or in the loader's search path if `folder`
+/// is "". Errors: kMissingTool.
 Result<SharedLibrary> open_library(const std::string& folder,
                                    std::initializer_list<const char*> names);
 
@@ -25,19 +25,19 @@ enum class GpuVendor : std::uint8_t { kNvidia, kAmd };
 
 class GpuRuntime : NonCopyable {
 public:
-  /// `folder`: where the library is, "" = where the loader looks. Errors: kMissingTool: no library,
-  /// a function that it lacks, no device.
+  /// Opens the library in `folder`; "" = the loader's search path. Errors: kMissingTool: no
+  /// library, a function that the library lacks, no device.
   static Result<std::unique_ptr<GpuRuntime>> open(GpuVendor vendor, const std::string& folder);
   ~GpuRuntime();
 
   [[nodiscard]] GpuVendor vendor() const { return vendor_; }
   [[nodiscard]] const std::string& device() const { return device_; } ///< "NVIDIA H200"
-  /// gfx942, sm_90; "" where the library does not report it.
+  /// Returns gfx942, sm_90; "" if the library does not report it.
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] std::uint64_t free_bytes() const;
 
-  /// Microseconds of the device between two events around `work`, which starts work on the default
-  /// stream. Errors: those of `work`, kInternal with the runtime's words.
+  /// Returns the microseconds of the device between two events around `work`, which starts work on
+  /// the default stream. Errors: those of `work`; kInternal with the runtime's error text.
   template <class Work> Result<double> time_us(Work&& work) {
     RS_CHECK(check(api_.record(begin_, nullptr), "recording an event"));
     RS_CHECK(work());
@@ -52,7 +52,7 @@ private:
     int (*memory_info)(std::size_t*, std::size_t*);
     int (*allocate)(void**, std::size_t);
     int (*release)(void*);
-    int (*copy)(void*, const void*, std::size_t, int); ///< kind 1: host to device, 3: on it
+    int (*copy)(void*, const void*, std::size_t, int); ///< kind 1: from the host, 3: on the device
     int (*create_event)(void**);
     int (*destroy_event)(void*);
     int (*record)(void*, void*);
@@ -77,7 +77,7 @@ private:
   std::string device_, architecture_;
 };
 
-/// Memory of the device, freed with the object.
+/// Device memory that is freed with the object.
 class GpuBuffer {
 public:
   /// Allocates memory filled with repeats of `pattern`. Errors: kOutput: out of memory; kInternal.

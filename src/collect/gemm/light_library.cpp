@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// What differs between the two.
+/// The differences between the two libraries.
 struct Dialect {
   const char *name, *front;
   std::array<int, kGemmTypes> types; ///< by GemmType
@@ -21,7 +21,7 @@ struct Dialect {
   int trans_a, trans_b;            ///< attributes of the product
   int batch_count, batch_stride;   ///< attributes of a matrix
   std::size_t workspace_at, state; ///< offsets in a heuristic's result, whose algorithm is first
-  std::size_t result_bytes;        ///< of a heuristic's result
+  std::size_t result_bytes;        ///< size of a heuristic's result
   int not_supported, wrong_device, no_memory;
 };
 constexpr Dialect kCublasLt = {"cublasLt",
@@ -57,7 +57,7 @@ constexpr Dialect kHipblasLt = {"hipblasLt",
                                 8,
                                 2}; // HIPBLAS_STATUS_NOT_SUPPORTED, ARCH_MISMATCH, ALLOC_FAILED
 constexpr int kWorkspaceBytes = 1;  // ..._MATMUL_PREF_MAX_WORKSPACE_BYTES of both
-constexpr int kFnuzE4M3 = 1000, kFnuzE5M2 = 1001; // HIP_R_8F_E4M3_FNUZ, the 8 bits of gfx94
+constexpr int kFnuzE4M3 = 1000, kFnuzE5M2 = 1001; // HIP_R_8F_E4M3_FNUZ, the 8-bit types of gfx94
 
 struct Api {
   int (*create)(void**);
@@ -111,7 +111,7 @@ public:
     return check(api_.create(&handle_), "Create");
   }
 
-  /// The 8-bit types of gfx94 have no negative zero and separate type constants.
+  /// Selects the 8-bit types of gfx94, which have no negative zero and separate constants.
   void use_fnuz() {
     dialect_.types[static_cast<std::size_t>(GemmType::kF8E4M3)] = kFnuzE4M3;
     dialect_.types[static_cast<std::size_t>(GemmType::kF8E5M2)] = kFnuzE5M2;
@@ -164,7 +164,8 @@ private:
                  "stride of the batch");
   }
 
-  /// The algorithm number `solution` of the list for this product, best first as the library says.
+  /// Chooses the algorithm with index `solution` in the library's list for this product, best
+  /// first.
   Result<void> choose_algorithm(std::int64_t solution) {
     constexpr std::int64_t kMost = 1024;
     if (solution < 0 || solution >= kMost)
@@ -228,7 +229,8 @@ private:
   std::array<void*, 4> layouts_ = {};
   GemmMemory memory_;
   GemmScalar alpha_, beta_;
-  /// Of one algorithm; longer than either library's, which begins with the algorithm.
+  /// The heuristic's result for one algorithm, which begins with the algorithm. The array is longer
+  /// than the result of either library.
   alignas(16) std::array<char, 256> result_ = {};
   std::size_t workspace_ = 0;
 };

@@ -21,7 +21,7 @@ Words words_of(std::string_view text) {
   return out;
 }
 
-/// Without these options and their one value.
+/// Returns the words without these options and the value of each.
 Words without(const Words& words, std::initializer_list<std::string_view> options) {
   Words out;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -33,14 +33,14 @@ Words without(const Words& words, std::initializer_list<std::string_view> option
   return out;
 }
 
-/// The first word that makes a bench program read or write a file; "" without one. The table may
-/// come from a stranger.
+/// Returns the first word that makes a bench program read or write a file; "" if there is no such
+/// word. The table may come from a stranger.
 std::string file_option(std::string_view library, const Words& words) {
   using namespace std::string_view_literals;
   static constexpr std::array kBlas = {"--data"sv, "--yaml"sv, "-o"sv, "--output"sv,
                                        "--log_file"sv};
   static constexpr std::array kMiopen = {"-o"sv, "--dump_output"sv};
-  // of conv alone: the same letters are numbers elsewhere
+  // only for conv; in other operations, numbers use the same letters
   static constexpr std::array kConv = {"-a"sv, "--in_bias"sv,   "-d"sv, "--in_data"sv,
                                        "-D"sv, "--dout_data"sv, "-e"sv, "--weights"sv};
   const auto is_one_of = [](std::string_view name, std::span<const std::string_view> options) {
@@ -110,7 +110,7 @@ BenchCommand rccl_command(std::string_view config, const BenchOptions& options) 
     return not_measured("skipped", "measured with its Send");
   if (program.empty() || type_name.empty() || !count || !ranks)
     return not_measured("unsupported", "rccl-tests have no such collective or type");
-  // rccl-tests count the message of all ranks; these calls count that of one rank
+  // rccl-tests take the message size of all ranks; these calls count the part of one rank
   const bool per_rank = name == "AllGather" || name == "ReduceScatter" || name == "AllToAll" ||
                         name == "AlltoAll" || name == "Gather" || name == "Scatter";
   const double bytes = static_cast<double>(*count) * element_bytes(type) *
@@ -162,7 +162,7 @@ std::optional<double> positive(std::string_view text) {
   return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
-/// The last pair of a header that has the column `time` and a row as long as it.
+/// Returns the last row with as many cells as the header above it, which has the column `time`.
 std::optional<BenchResult> from_table(std::string_view output, std::string_view time, double to_us,
                                       std::string_view front) {
   std::optional<BenchResult> found;
@@ -211,7 +211,8 @@ std::optional<BenchResult> from_miopen(std::string_view output) {
   return found;
 }
 
-/// size count type redop root | time algbw busbw #wrong (out of place) | the same in place
+/// Parses rows `size count type redop root | time algbw busbw #wrong (out of place) | the same in
+/// place`.
 std::optional<BenchResult> from_rccl_tests(std::string_view output) {
   std::optional<BenchResult> found;
   for (std::string_view line : lines_of(output)) {

@@ -1,4 +1,5 @@
-// The libraries' own bench programs: which one repeats a configuration, and how its output is read.
+// The libraries' own bench programs: commands that repeat a configuration, and readers of their
+// output.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +12,27 @@ namespace rankscope {
 
 struct BenchOptions {
   std::uint64_t iters = 50, warm_up = 10;
-  bool pin = false;        ///< hipBLASLt: the solution of the trace, instead of what is chosen now
-  bool as_written = false; ///< the lines' own counts and choice of algorithm: they are the command
+  bool pin = false;        ///< hipBLASLt: use the trace's solution, not the one chosen now
+  bool as_written = false; ///< unchanged lines, with their own counts and algorithm
 };
 
-/// How a row of library_trace.csv is measured, or why not.
+/// A command that measures a row of library_trace.csv, or the reason why the row is not measured.
 struct BenchCommand {
   std::vector<std::string> argv; ///< empty: not measured
-  std::string status;            ///< then: unsupported or skipped
+  std::string status;            ///< if not measured: unsupported or skipped
   std::string why;
 };
 [[nodiscard]] BenchCommand bench_command(std::string_view library, std::string_view config,
                                          const BenchOptions& options);
 
 struct BenchResult {
-  double time_us = 0; ///< of one call
+  double time_us = 0; ///< time of one call
   std::optional<double> gflops, gbps;
-  std::string architecture; ///< gfx942, where the program names it
+  std::string architecture; ///< gfx942, if the program prints it
 };
-/// Reads the output: rocblas-bench and hipblaslt-bench print a header with `us` and a row,
-/// MIOpenDriver `stats:` rows or `Elapsed: <ms> ms`, rccl-tests a table. Empty without a time > 0.
+/// Reads the output. rocblas-bench and hipblaslt-bench print a header with `us` and a row,
+/// MIOpenDriver prints `stats:` rows or `Elapsed: <ms> ms`, rccl-tests print a table. Empty without
+/// a time > 0.
 [[nodiscard]] std::optional<BenchResult> parse_bench_output(std::string_view library,
                                                             std::string_view output);
 

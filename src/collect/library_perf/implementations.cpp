@@ -12,14 +12,14 @@
 namespace rankscope {
 namespace {
 
-/// One product with any implementation.
+/// Measures one product with any implementation.
 class ProductMeasurement {
 public:
   ProductMeasurement(const PerfRow& row, const GemmProblem& problem,
                      const LibraryPerfOptions& options)
       : row_(row), problem_(problem), options_(options) {}
 
-  /// A measurement, or no row where the list of algorithms ends before it.
+  /// Returns a measurement; empty if the list of algorithms ends before `algorithm`.
   std::optional<ImplementationRow> measure(GemmFamily family, std::int64_t algorithm) const {
     GemmProblem problem = problem_;
     problem.family = family;
@@ -107,7 +107,7 @@ Result<ImplementationSummary> write_implementations(const std::string& path,
              "faster,status,detail\n");
   ImplementationSummary sum;
   for (std::size_t begin = 0; begin < rows.size();) {
-    const ImplementationRow& called = rows[begin]; // the first of its product
+    const ImplementationRow& called = rows[begin]; // the first row of its product
     std::size_t end = begin + 1;
     while (end < rows.size() && !rows[end].called)
       ++end;

@@ -1,5 +1,6 @@
-// The same matrix products with every implementation of this machine: the BLAS library (rocBLAS,
-// cuBLAS), the light one (hipBLASLt, cuBLASLt), and the algorithms that the light one lists.
+// Measures the same matrix products with every implementation of this machine: the BLAS library
+// (rocBLAS, cuBLAS), the light library (hipBLASLt, cuBLASLt), and the algorithms that the light
+// library lists.
 #pragma once
 
 #include "collect/library_perf/library_perf.h"
@@ -14,33 +15,33 @@ struct ImplementationRow {
   std::string library, config; ///< of the trace
   std::uint64_t calls = 0;
   std::string implementation; ///< rocblas, hipblasLt, hipblasLt algorithm 2
-  bool called = false;        ///< the one that the trace called
+  bool called = false;        ///< the trace called this implementation
   std::optional<double> time_us, time_us_stddev;
   std::optional<double> gflops;
   std::string status, detail; ///< as in PerfRow
 
-  /// Whether it takes less time than `other`, by more than 2 % and by more than twice the standard
-  /// error of the difference.
+  /// Returns whether this row takes less time than `other`, by more than 2 % and by more than twice
+  /// the standard error of the difference.
   [[nodiscard]] bool is_faster_than(const ImplementationRow& other, unsigned repeats) const;
 };
 
 /// Measures each matrix product of `rows` natively: the two libraries, then algorithms 2 to
-/// `algorithms` of the light one (those that exist). Products in order; for each the called
-/// implementation first. `progress` gets each row that is done. Stops when cancelled.
+/// `algorithms` of the light library, if they exist. Products are in the order of `rows`, each with
+/// the called implementation first. `progress` gets each finished row. Stops when cancelled.
 [[nodiscard]] std::vector<ImplementationRow>
 measure_implementations(const std::vector<PerfRow>& rows, const LibraryPerfOptions& options,
                         unsigned algorithms,
                         const std::function<void(const ImplementationRow&)>& progress);
 
 struct ImplementationSummary {
-  std::size_t products = 0; ///< with a time of the called implementation
-  std::size_t faster = 0;   ///< of these, with another one that is faster
-  double called_us = 0;     ///< of all their calls
-  double best_us = 0;       ///< of all their calls, with the fastest implementation of each
+  std::size_t products = 0; ///< products with a time of the called implementation
+  std::size_t faster = 0;   ///< those of them with a faster implementation
+  double called_us = 0;     ///< time of all their calls
+  double best_us = 0;       ///< time of all their calls with the fastest implementation of each
 };
 /// Columns: library,config,calls,implementation,called,time_us,time_us_stddev,gflops,ratio,faster,
-/// status,detail; ratio = time / time of the called one, faster = yes where it is_faster_than()
-/// that one. Errors: kOutput.
+/// status,detail. ratio = time / time of the called implementation; faster = yes if the row
+/// is_faster_than() the called one. Errors: kOutput.
 Result<ImplementationSummary> write_implementations(const std::string& path,
                                                     const std::vector<ImplementationRow>& rows,
                                                     unsigned repeats);

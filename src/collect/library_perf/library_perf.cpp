@@ -19,16 +19,16 @@ void set_failed(PerfRow& row, const char* status, std::string detail) {
   row.detail = std::move(detail);
 }
 
-/// One run; false (and the row's status) when it gave no time.
+/// Runs the command once. Returns false and sets the row's status when it gave no time.
 bool run_once(PerfRow& row, const std::vector<std::string>& argv, const LibraryPerfOptions& options,
               std::vector<double>& times) {
   ProcessSpec spec;
   spec.argv = argv;
   if (const auto own = options.programs.find(argv[0]); own != options.programs.end())
     spec.argv[0] = own->second;
-  // a log of the measured library would be measured too
+  // logging would be part of the measured time
   spec.unset_env = logging_variables();
-  spec.guarded = true; // processes that it leaves running are ended
+  spec.guarded = true; // ends processes that the program leaves running
   spec.out = spec.err = Stream::kCapture;
   spec.deadline = options.timeout;
   spec.cancel = options.cancel;
@@ -62,7 +62,7 @@ void set_times(PerfRow& row, const std::vector<double>& times, const LibraryPerf
     row.time_us_stddev = std::sqrt(stats.variance);
 }
 
-/// What a run has found out for the rows behind it.
+/// Programs and libraries that earlier rows found to be missing.
 struct Missing {
   std::set<std::string> programs;
   std::array<std::string, 2> libraries; ///< by GemmFamily: why they cannot be used, "" = unknown
@@ -74,7 +74,7 @@ std::string not_found(const std::string& program, const LibraryPerfOptions& opti
                                        : fmt::format("{} is not there", own->second);
 }
 
-/// By the bench program; the row's status is "missing" without one.
+/// Measures with the bench program; without it, the row's status is "missing".
 void measure_bench(PerfRow& row, const std::vector<std::string>& argv,
                    const LibraryPerfOptions& options, Missing& missing) {
   row.backend = argv[0];
@@ -90,7 +90,7 @@ void measure_bench(PerfRow& row, const std::vector<std::string>& argv,
   }
 }
 
-/// By the libraries themselves, in a process of ours.
+/// Measures with the libraries themselves, in a child process.
 void measure_native(PerfRow& row, const TracedGemm& gemm, const LibraryPerfOptions& options,
                     Missing& missing) {
   std::string& known = missing.libraries[static_cast<std::size_t>(gemm.problem->family)];
@@ -118,7 +118,7 @@ void measure_row(PerfRow& row, const LibraryPerfOptions& options, Missing& missi
                               : gemm_of_trace(row.library, row.config);
   const bool bench = options.runner != PerfRunner::kNative && !command.argv.empty();
   if (!bench && !gemm.problem) {
-    // the bench program's reason counts where it has one: a search is not a product
+    // the bench program's reason is used if it has one: a search is not a product
     const bool theirs = !command.status.empty() && (options.runner == PerfRunner::kBench ||
                                                     gemm.why == "no runner for this library");
     return set_failed(row, theirs ? command.status.c_str() : "unsupported",

@@ -1,5 +1,5 @@
-// Replays the configurations of a library trace: with the libraries' bench programs, matrix
-// products also by calls of the libraries themselves (collect/gemm).
+// Replays the configurations of a library trace with the libraries' bench programs. Matrix products
+// can also call the libraries directly (collect/gemm).
 #pragma once
 
 #include "base/result.h"
@@ -17,7 +17,7 @@
 namespace rankscope {
 
 enum class PerfRunner : std::uint8_t {
-  kAuto,   ///< the bench program; matrix products without one by the libraries
+  kAuto,   ///< the bench program; without one, matrix products call the libraries
   kBench,  ///< bench programs alone
   kNative, ///< the libraries alone
 };
@@ -25,12 +25,12 @@ enum class PerfRunner : std::uint8_t {
 struct LibraryPerfOptions {
   PerfRunner runner = PerfRunner::kAuto;
   std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
-  std::string program = "/proc/self/exe"; ///< rankscope, which measures products in its child
-  /// Where a bench program is, by its name; others are looked up in PATH.
+  std::string program = "/proc/self/exe"; ///< rankscope, started as a child that measures
+  /// Paths of bench programs by name; other programs are searched for in PATH.
   std::map<std::string, std::string, std::less<>> programs;
   BenchOptions bench;
   unsigned repeats = 3;                       ///< runs of each configuration
-  std::chrono::milliseconds timeout{120'000}; ///< of one run; natively of all repeats
+  std::chrono::milliseconds timeout{120'000}; ///< limit for one run; for all repeats if native
   CancelToken cancel;                         ///< rows not measured yet are "skipped"
 };
 
@@ -38,7 +38,7 @@ struct LibraryPerfOptions {
 [[nodiscard]] GemmRunOptions native_options(const LibraryPerfOptions& options);
 
 /// Measures each row in place: mean and standard deviation of the repeats. A program that is not in
-/// PATH is looked for once. `progress` gets each row that is done.
+/// PATH is searched for once. `progress` gets each finished row.
 void measure_rows(std::vector<PerfRow>& rows, const LibraryPerfOptions& options,
                   const std::function<void(std::size_t done, const PerfRow&)>& progress);
 

@@ -13,7 +13,7 @@ struct ConfigCount {
   LibraryCall call;
   std::uint64_t calls = 0;
   std::optional<double> first_s, last_s;
-  std::optional<double> kernel_us;             ///< in its kernels, of all calls with a known end
+  std::optional<double> kernel_us;             ///< time in kernels, of all calls with a known end
   std::vector<std::uint32_t> processes, ranks; ///< ids of texts, ascending
 };
 

@@ -24,7 +24,7 @@ Error failed(const char* what) {
           fmt::format("{}: {}", what, std::strerror(errno)), ""}; // NOLINT(concurrency-mt-unsafe)
 }
 
-/// The texts of a call, in one order.
+/// The texts of a call, in a fixed order.
 constexpr std::array<std::string LibraryCall::*, 7> kTexts = {
     &LibraryCall::config, &LibraryCall::operation, &LibraryCall::dtype, &LibraryCall::problem,
     &LibraryCall::layout, &LibraryCall::solution,  &LibraryCall::kernel};
@@ -63,7 +63,7 @@ std::string bytes_of(const ConfigCount& c) {
   return out;
 }
 
-/// Takes apart what bytes_of() made.
+/// Parses the bytes that bytes_of() made.
 class Bytes {
 public:
   explicit Bytes(std::string_view rest) : rest_(rest) {}
@@ -152,11 +152,11 @@ void add_config(ConfigCount& first, ConfigCount&& later) {
   join(first.ranks, later.ranks);
 }
 
-/// The entries of a run in their order.
+/// Reads the entries of a run in their order.
 class ConfigSpill::Reader {
 public:
   Reader(int file, Run run) : file_(file), at_(run.begin), end_(run.end) {}
-  /// False behind the last.
+  /// Reads the next entry. Returns false after the last entry.
   Result<bool> next() {
     std::size_t size = 0;
     if (left() == 0)
@@ -174,7 +174,7 @@ public:
 
 private:
   [[nodiscard]] std::uint64_t left() const { return end_ - at_ + (buffer_.size() - used_); }
-  /// Reads until the buffer has that many bytes after `used_`.
+  /// Reads until the buffer has `bytes` bytes after `used_`.
   Result<void> need(std::size_t bytes) {
     if (bytes > left())
       return Error{ErrorCode::kOutput, "the temporary file of configurations", "is cut off", ""};
@@ -295,7 +295,7 @@ Result<void> ConfigSpill::merge_runs(std::size_t first, std::size_t last, Config
 
 Result<void> ConfigSpill::merge(ConfigOrder before, const std::string& folder,
                                 const std::function<Result<void>(ConfigCount&&)>& each) {
-  while (runs_.size() > kFanIn) { // neighbours become one run, so that earlier stays first
+  while (runs_.size() > kFanIn) { // merges neighbours, so that earlier runs stay first
     ConfigSpill next;
     RS_CHECK(next.open(folder));
     for (std::size_t i = 0; i < runs_.size(); i += kFanIn) {

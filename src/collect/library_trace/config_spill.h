@@ -1,5 +1,5 @@
 // Configurations on disk, if they are too many for memory: sorted runs in one temporary file. The
-// file has no name any more, so that nothing of it outlives the process.
+// file is unlinked after it is opened, so it does not outlive the process.
 #pragma once
 
 #include "base/result.h"
@@ -14,9 +14,9 @@
 namespace rankscope {
 
 using ConfigOrder = bool (*)(const ConfigCount&, const ConfigCount&);
-/// By kind and text: equal ones are one configuration.
+/// Returns whether `a` sorts before `b` by kind and text. Equal entries are one configuration.
 [[nodiscard]] bool config_text_before(const ConfigCount& a, const ConfigCount& b);
-/// As the tables have them: kind, most calls first, text.
+/// Returns whether `a` sorts before `b` in the tables: by kind, most calls first, then by text.
 [[nodiscard]] bool config_row_before(const ConfigCount& a, const ConfigCount& b);
 /// Adds `later`, which was seen after `first`, to `first`.
 void add_config(ConfigCount& first, ConfigCount&& later);
@@ -29,12 +29,13 @@ public:
   ConfigSpill& operator=(ConfigSpill&& other) noexcept;
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }
-  /// Sorts `entries`, writes them as one run and empties the list. `folder`: of the file, "" = that
-  /// of temporary files. Errors: kOutput.
+  /// Sorts `entries`, writes them as one run and empties the list. The file is created in `folder`;
+  /// "" = the folder for temporary files. Errors: kOutput.
   Result<void> add_run(std::vector<ConfigCount>& entries, ConfigOrder before,
                        const std::string& folder);
-  /// All runs as one in that order. Of equal ones those of earlier runs come first. Errors: kOutput
-  /// when the file cannot be read or written, and those of `each`.
+  /// Passes the entries of all runs to `each` in sorted order. Among equal entries, those of
+  /// earlier runs are first. Errors: kOutput when the file cannot be read or written, and those of
+  /// `each`.
   Result<void> merge(ConfigOrder before, const std::string& folder,
                      const std::function<Result<void>(ConfigCount&&)>& each);
 
@@ -51,7 +52,7 @@ private:
                           const std::function<Result<void>(ConfigCount&&)>& each) const;
 
   int file_ = -1;
-  std::uint64_t size_ = 0; ///< bytes, of those in the buffer too
+  std::uint64_t size_ = 0; ///< bytes, including those in the buffer
   std::string buffer_;
   std::vector<Run> runs_;
 };

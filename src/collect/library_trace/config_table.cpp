@@ -20,13 +20,13 @@ std::string_view digits(std::string_view text) {
   return text.substr(0, text.find_first_not_of("0123456789"));
 }
 
-/// Digits behind the first `front`; "" without.
+/// Returns the digits after the first `front`; "" if there is no `front`.
 std::string_view number_behind(std::string_view text, std::string_view front) {
   const std::size_t at = text.find(front);
   return at == std::string_view::npos ? std::string_view() : digits(text.substr(at + front.size()));
 }
 
-/// Open MPI's --tag-output: [job,rank]<stderr>
+/// Reads the rank of Open MPI's --tag-output: [job,rank]<stderr>
 std::string_view mpi_rank(std::string_view before) {
   const std::size_t end = before.find("]<std");
   if (end == std::string_view::npos)
@@ -35,7 +35,7 @@ std::string_view mpi_rank(std::string_view before) {
   return comma == std::string_view::npos ? std::string_view() : digits(before.substr(comma + 1));
 }
 
-/// srun --label: "12: "
+/// Reads the rank of srun --label: "12: "
 std::string_view label_rank(std::string_view before) {
   while (!before.empty() && before.front() == ' ')
     before.remove_prefix(1);
@@ -45,7 +45,7 @@ std::string_view label_rank(std::string_view before) {
              : std::string_view();
 }
 
-/// MIOpen's multi-process mark: "594_594 " before its name.
+/// Reads the process of MIOpen's multi-process mark: "594_594 " before its name.
 std::string_view miopen_process(std::string_view before) {
   const std::size_t end = before.find(" MIOpen");
   if (end == std::string_view::npos)

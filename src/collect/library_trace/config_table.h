@@ -18,7 +18,7 @@
 
 namespace rankscope {
 
-/// Hash of texts that are looked up by views.
+/// Hash of text keys, which allows lookup by view.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -27,7 +27,7 @@ struct TextHash {
 };
 using TextIndex = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
 
-/// Texts as numbers, so that sets of them are small.
+/// Maps texts to numbers, so that sets of texts are small.
 class TextIds {
 public:
   std::uint32_t id(std::string_view text);
@@ -36,14 +36,16 @@ private:
   TextIndex ids_;
 };
 
-/// Keeps at most `max_configs` of a kind in memory. Before one more, all entries go to a temporary
-/// file in `folder` ("" = that of temporary files); finish() adds up the file's entries.
+/// Counts configurations, at most `max_configs` of a kind in memory. When there are more, all
+/// entries move to a temporary file in `folder` ("" = the folder for temporary files). finish()
+/// adds up the file's entries.
 class ConfigTable {
 public:
   explicit ConfigTable(std::size_t max_configs, std::string folder = {})
       : max_configs_(max_configs), folder_(std::move(folder)) {}
 
-  /// Returns the entry of a call, which is added if it is new; valid until generation() changes.
+  /// Returns the index of a call's entry and adds the entry if it is new. Valid until generation()
+  /// changes.
   std::uint32_t entry(const LibraryCall& call);
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   void count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,
@@ -52,10 +54,10 @@ public:
 
   /// Ends the input. Errors: kOutput: entries that did not fit in memory could not be stored.
   Result<void> finish();
-  /// After finish(): each configuration once, in the order of the tables. Errors: kOutput, and
-  /// those of `each`.
+  /// Calls `each` once for each configuration, in the order of the tables. Call after finish().
+  /// Errors: kOutput, and those of `each`.
   Result<void> for_each(const std::function<Result<void>(const ConfigCount&)>& each);
-  /// After finish(): how many different configurations of a kind there are.
+  /// Returns the number of different configurations of a kind. Call after finish().
   [[nodiscard]] std::size_t configs(LogKind kind) const {
     return configs_[static_cast<std::size_t>(kind)];
   }
@@ -67,10 +69,10 @@ private:
   std::size_t max_configs_;
   std::string folder_;
   std::vector<ConfigCount> entries_;
-  std::array<TextIndex, kLogKinds> by_config_; ///< of each kind
+  std::array<TextIndex, kLogKinds> by_config_; ///< one index per kind
   std::array<std::size_t, kLogKinds> configs_ = {};
   std::uint64_t generation_ = 0;
-  ConfigSpill spilled_; ///< runs by text; after finish() by row
+  ConfigSpill spilled_; ///< runs in text order; after finish(), in row order
   std::optional<Error> error_;
 };
 

@@ -10,7 +10,7 @@ struct Needle {
   LogMarker marker;
 };
 
-/// No text is the beginning of another one, so at most one matches at a position.
+/// No text is the beginning of another text, so at most one matches at a position.
 constexpr std::array<Needle, 12> kNeedles = {{
     {"rocblas-bench ", LogMarker::kRocblasBench},
     {"rocblas_function: ", LogMarker::kRocblasFunction},
@@ -38,7 +38,8 @@ bool word_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// rocblas_NAME, with a comma behind the name and no blank: a line of layer 1.
+/// Returns whether `rest` is a line of layer 1: rocblas_NAME, then a comma without a blank after
+/// it.
 bool is_rocblas_trace(std::string_view rest) {
   if (!rest.starts_with("rocblas_"))
     return false;

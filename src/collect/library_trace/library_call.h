@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Rows of library_trace.csv have one of these names in `library`.
+/// The kinds of logs. Their names are the values of column `library` in library_trace.csv.
 enum class LogKind : std::uint8_t {
   kRocblas,           ///< rocblas: bench lines
   kRocblasFunction,   ///< rocblas_function: profile records, with their call_count
@@ -25,7 +25,7 @@ enum class LogKind : std::uint8_t {
 inline constexpr int kLogKinds = 13;
 [[nodiscard]] const char* log_kind_name(LogKind kind);
 
-/// What distinguishes one configuration from another, and what a call of it costs.
+/// A call: the fields that identify its configuration, and the cost of the call.
 struct LibraryCall {
   LogKind kind = LogKind::kRocblas;
   std::string config;    ///< as printed in library_trace.csv: one text per configuration

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace rankscope {
 namespace {
 
-/// Returns the folder for configurations that are too many for memory: that of the output.
+/// Returns the folder for configurations that are too many for memory: the folder of the output.
 std::string folder_of(const LibraryTraceOptions& options) {
   if (options.csv.empty() || options.csv == "-")
     return {};
@@ -42,7 +42,7 @@ Result<void> LibraryTrace::State::read_file(const fs::path& file) {
     return opened.error();
   std::string buffer(std::size_t{1} << 20, '\0');
   LogStream s;
-  // nccl.HOST.PID.log, hipblaslt.PID.log
+  // file names: nccl.HOST.PID.log, hipblaslt.PID.log
   const std::string name = file.stem().string();
   s.process = name.substr(name.find('.') + 1);
   std::replace(s.process.begin(), s.process.end(), '.', ':');

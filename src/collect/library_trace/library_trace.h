@@ -1,6 +1,7 @@
-// The logs that GPU libraries print about their calls (rocBLAS, hipBLASLt, MIOpen, Tensile,
-// RCCL/NCCL, cuBLAS, cuBLASLt, cuDNN): which variables turn them on, and the tables made of them:
-// library_trace.csv, one row per configuration and library with its calls, and the same in detail.
+// Logs that GPU libraries print about their calls (rocBLAS, hipBLASLt, MIOpen, Tensile, RCCL/NCCL,
+// cuBLAS, cuBLASLt, cuDNN): the variables that turn them on, and two tables. library_trace.csv has
+// one row per configuration and library with its calls; library_trace_detail.csv has details of the
+// same rows.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -18,7 +19,7 @@
 
 namespace rankscope {
 
-/// A library whose log is turned on. Lines of all libraries are read in any case.
+/// A library whose log can be turned on. Lines of all libraries are read in any case.
 enum class TracedLibrary : std::uint8_t {
   kRocblas,
   kHipblaslt,
@@ -29,42 +30,42 @@ enum class TracedLibrary : std::uint8_t {
   kCublaslt,
   kCudnn,
 };
-/// rocblas, hipblaslt, miopen, tensile, rccl or nccl, cublas, cublaslt, cudnn.
+/// Parses rocblas, hipblaslt, miopen, tensile, rccl or nccl, cublas, cublaslt, cudnn.
 [[nodiscard]] std::optional<TracedLibrary> traced_library(std::string_view name);
 
 struct LibraryTraceOptions {
-  std::vector<TracedLibrary> libraries; ///< to be turned on by environment()
+  std::vector<TracedLibrary> libraries; ///< libraries whose logs environment() turns on
   bool rccl_kernels = false;            ///< RCCL's kernel trace as well: it is expensive
-  std::string log_folder;   ///< libraries that can write a file per process do it here; "" = none
-  std::string csv;          ///< library_trace.csv
-  std::string detail_csv;   ///< library_trace_detail.csv, "" = none
-  std::string model;        ///< column model
-  std::string job_id = "0"; ///< column jobid
-  std::string created;      ///< column created_date, "" = now, local time
-  bool crlf = false;        ///< line ends of the CSV as of the script that had this name before
-  std::size_t max_configs = 1'000'000; ///< of one library in memory; more go through a file
+  std::string log_folder;               ///< folder for log files per process; "" = none
+  std::string csv;                      ///< library_trace.csv
+  std::string detail_csv;               ///< library_trace_detail.csv, "" = none
+  std::string model;                    ///< column model
+  std::string job_id = "0";             ///< column jobid
+  std::string created;                  ///< column created_date, "" = now, local time
+  bool crlf = false;                    ///< CRLF line ends, as in the script with this name before
+  std::size_t max_configs = 1'000'000;  ///< of one library in memory; more are stored in a file
 };
 
-/// What to do to the environment of the child.
+/// Changes to the environment of the child.
 struct EnvironmentChange {
   std::map<std::string, std::string> set;
   std::vector<std::string> unset;
   std::vector<std::string> notes; ///< values of the user that were merged or replaced
 };
 
-/// What was found of one kind of lines.
+/// Counts of one kind of lines.
 struct LibraryCount {
   LogKind kind = LogKind::kRocblas;
   std::uint64_t lines = 0;
   std::uint64_t calls = 0;   ///< call_count of profile records, else lines
-  std::uint64_t configs = 0; ///< different ones
+  std::uint64_t configs = 0; ///< different configurations
   std::uint64_t damaged = 0; ///< lines of this kind that do not parse: torn, interleaved, unknown
-  std::string first_damaged; ///< at most 200 bytes of the first
+  std::string first_damaged; ///< at most 200 bytes of the first damaged line
 };
 
 struct LibraryTraceSummary {
   std::uint64_t bytes = 0, lines = 0;
-  std::uint64_t long_lines = 0;     ///< longer than 1 MiB: cut there
+  std::uint64_t long_lines = 0;     ///< lines longer than 1 MiB, which are cut there
   std::vector<LibraryCount> counts; ///< kinds with lines, in the order of LogKind
   std::vector<std::string> silent;  ///< traced libraries without a line
 };
@@ -75,23 +76,23 @@ public:
   ~LibraryTrace();
 
   /// Returns the changes to the child's environment that turn the logs on. Masks of the user are
-  /// combined (OR), NCCL_DEBUG_SUBSYS is extended, our files replace those of the user with a note.
+  /// combined (OR), NCCL_DEBUG_SUBSYS is extended, our files replace the user's files with a note.
   [[nodiscard]] EnvironmentChange
   environment(const std::map<std::string, std::string>& child) const;
 
-  /// The next bytes of a stream (0, 1, 2...: stdout, stderr, a file), in any pieces. `t_s` is the
-  /// time since the start of the run, where there is one. Bytes of lines that belong to no library
-  /// are appended to `others` if given, with their line ends. A stream belongs to one thread at a
-  /// time; different streams may not be fed at the same time.
+  /// Adds the next bytes of a stream (0, 1, 2...: stdout, stderr, a file), in any pieces. `t_s` is
+  /// the time since the start of the run, if there is one. Lines that belong to no library are
+  /// appended to `others` if given, with their line ends. A stream belongs to one thread at a time;
+  /// different streams may not be fed at the same time.
   void feed(std::size_t stream, std::string_view bytes, std::optional<double> t_s = {},
             std::string* others = nullptr);
-  /// Ends a stream: a last line without its end counts.
+  /// Ends a stream. A last line without an end counts.
   void end(std::size_t stream, std::string* others = nullptr);
-  /// Names the process of a stream (the pid in its file's name); to be called before its bytes.
+  /// Sets the process of a stream (the pid in the name of its file). Call before its bytes are fed.
   void name_process(std::size_t stream, const std::string& process);
 
-  /// Reads what the libraries wrote into log_folder, ends all streams and writes the tables
-  /// (always, also without a row). Errors: kOutput, kUnreadable.
+  /// Reads the libraries' files in log_folder, ends all streams and writes the tables, even if they
+  /// have no rows. Errors: kOutput, kUnreadable.
   Result<LibraryTraceSummary> finish();
 
 private:

@@ -10,9 +10,9 @@ namespace {
 constexpr std::size_t kMostKnownTexts = 200'000; ///< raw texts whose entry is remembered
 constexpr std::size_t kMostPrefixes = 4096;
 constexpr std::size_t kMostShown = 200;
-constexpr std::size_t kMostLaunches = 16'384; ///< of kernels whose end may come
+constexpr std::size_t kMostLaunches = 16'384; ///< launches whose end may still follow
 
-/// Without colours: ESC [ ... letter.
+/// Returns the text without colours: ESC [ ... letter.
 std::string without_colours(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -59,7 +59,7 @@ LogKind kind_of(LogMarker marker) {
   return LogKind::kRocblas;
 }
 
-/// Formats whose complete text is the configuration: a known text is not parsed again.
+/// Returns whether the complete text is the configuration. Such a text is parsed only once.
 bool text_is_config(LogMarker marker) {
   return marker == LogMarker::kRocblasBench || marker == LogMarker::kHipblasltBench ||
          marker == LogMarker::kMiopenDriver || marker == LogMarker::kTensileKernel;
@@ -79,7 +79,7 @@ LogIds LibraryTrace::State::ids_of(const LogStream& s, std::string_view before,
         ids.process = processes.id(p.process);
       if (!p.rank.empty())
         ids.rank = ranks.id(p.rank);
-      if (prefixes.size() >= kMostPrefixes) // times in them: each is another one
+      if (prefixes.size() >= kMostPrefixes) // prefixes with times all differ
         prefixes.clear();
       prefixes.emplace(std::string(before), ids);
     }
@@ -93,7 +93,7 @@ LogIds LibraryTrace::State::ids_of(const LogStream& s, std::string_view before,
   return ids;
 }
 
-/// When all entries went to disk, the entries of known texts are no longer valid.
+/// Returns the entry of a call. Clears the entries of known texts when all entries went to disk.
 std::uint32_t LibraryTrace::State::entry(const LibraryCall& call) {
   const std::uint64_t before = table.generation();
   const std::uint32_t found = table.entry(call);
@@ -134,7 +134,7 @@ void LibraryTrace::State::end_record(LogStream& s, std::optional<double> t_s) {
 
 void LibraryTrace::State::take_text(LogStream& s, LogMarker marker, std::string_view before,
                                     std::string_view text, std::optional<double> t_s) {
-  // MIOpen's function is before the text and decides the kind
+  // MIOpen's function precedes the text and decides the kind
   const LogKind kind = marker == LogMarker::kMiopenDriver && is_miopen_find(before)
                            ? LogKind::kMiopenFind
                            : kind_of(marker);
@@ -187,13 +187,13 @@ void LibraryTrace::State::take_text(LogStream& s, LogMarker marker, std::string_
     seen.emplace(std::string(text), entry(parsed->call));
 }
 
-/// Remembers the launch that was just parsed, or adds the time up to its end.
+/// Remembers the launch that was just parsed, or adds the time from a launch to its end.
 void LibraryTrace::State::time_kernel(std::string_view before, std::string_view text) {
   const auto event = parse_kernel_event(before, text);
   if (!event)
     return;
   if (!event->end) {
-    if (launches.size() >= kMostLaunches) // the ends of these are lost
+    if (launches.size() >= kMostLaunches) // the ends of these launches are ignored
       launches.clear();
     launches[event->key] = {event->t_s, nccl.call};
     return;
@@ -206,8 +206,8 @@ void LibraryTrace::State::time_kernel(std::string_view before, std::string_view 
   launches.erase(it);
 }
 
-/// A message that was torn off by another process's line: the last one in the line is read by
-/// itself. Where its prefix begins is unknown, so it has no process.
+/// Reads the last message of a line in which another process's line cut off the first message. The
+/// begin of its prefix is unknown, so it has no process.
 NcclLine LibraryTrace::State::take_last_nccl(LogStream& s, std::string_view text,
                                              std::optional<double> t_s) {
   const std::size_t last = text.rfind("NCCL INFO ");
@@ -258,11 +258,11 @@ bool LibraryTrace::State::take_found(LogStream& s, std::string_view line, const 
     return true;
   case LogMarker::kCublasBegin:
   case LogMarker::kCudnnBegin:
-    end_record(s, t_s); // the one before had no last line
+    end_record(s, t_s); // the previous record had no last line
     s.record = begin_cuda_record(kind_of(found.marker), text);
     return true;
   case LogMarker::kMiopenDriver: {
-    // a driver that somebody runs prints its own command, without a function in front
+    // a driver that a user runs prints its own command, without a function in front
     const std::string_view front = trimmed(before.substr(0, before.rfind(' ') + 1));
     if (!is_miopen_log(front))
       return false;
@@ -275,7 +275,7 @@ bool LibraryTrace::State::take_found(LogStream& s, std::string_view line, const 
       return false;
     break;
   case LogMarker::kTensileKernel:
-    // others may say so too: its kernels are named by their indices
+    // other programs may print this text; Tensile's kernels are named by their indices
     if (text.find("Cijk", 16) == std::string_view::npos &&
         text.find("Custom", 16) == std::string_view::npos)
       return false;
@@ -287,7 +287,7 @@ bool LibraryTrace::State::take_found(LogStream& s, std::string_view line, const 
   return true;
 }
 
-/// Whether the line belongs to a library.
+/// Returns whether the line belongs to a library.
 bool LibraryTrace::State::take(LogStream& s, std::string_view line, std::optional<double> t_s) {
   ++lines;
   const auto found = find_marker(line);

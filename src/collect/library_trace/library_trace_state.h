@@ -19,12 +19,12 @@
 
 namespace rankscope {
 
-/// State of a stream from line to line.
+/// State of a stream between lines.
 struct LogStream {
   LineSplitter lines;
-  std::string process;              ///< of all its lines, if its file names it
-  std::string solution;             ///< Tensile's, for the next kernel
-  std::optional<CudaRecord> record; ///< begun
+  std::string process;              ///< process of all lines, if the file's name has it
+  std::string solution;             ///< Tensile's solution index for the next kernel
+  std::optional<CudaRecord> record; ///< unfinished record
 };
 
 struct LogIds {
@@ -63,11 +63,11 @@ struct LibraryTrace::State {
   ConfigTable table;
   std::vector<std::unique_ptr<LogStream>> streams;
   std::array<LibraryCount, kLogKinds> counts = {};
-  std::array<TextIndex, kLogKinds> known; ///< raw text -> entry, of formats that are their text
+  std::array<TextIndex, kLogKinds> known; ///< raw text -> entry, if the text is the configuration
   std::unordered_map<std::string, LogIds, TextHash, std::equal_to<>> prefixes;
   TextIds processes, ranks;
-  ParsedCall nccl; ///< its texts are used again: there are millions of these lines
-  /// Launches of RCCL's kernels without their end yet.
+  ParsedCall nccl; ///< reused, because there are millions of these lines
+  /// Launches of RCCL kernels whose end was not read yet.
   struct Launch {
     double t_s = 0;
     LibraryCall call;

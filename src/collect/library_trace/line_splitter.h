@@ -1,4 +1,4 @@
-// Splits bytes in any pieces into lines, in bounded memory.
+// Splits a stream of bytes into lines, in bounded memory. The bytes arrive in any pieces.
 #pragma once
 
 #include "os/byte_source.h"
@@ -11,13 +11,14 @@
 
 namespace rankscope {
 
-/// Lines end at LF; a CR before it belongs to the end. A line longer than kLongest is cut there.
+/// Lines end at LF; a CR before it belongs to the end. A line longer than kLongest is cut at that
+/// length.
 class LineSplitter {
 public:
   static constexpr std::size_t kLongest = std::size_t{1} << 20;
 
-  /// Calls line(text, end): `text` without its end and at most kLongest, `end` "\n" or "\r\n".
-  /// Both are views into `bytes` if a line is in one piece.
+  /// Calls line(text, end) for each complete line. `text` has no line end and at most kLongest
+  /// bytes; `end` is "\n" or "\r\n". `text` is a view into `bytes` if the line is in one piece.
   template <class Line> void feed(std::string_view bytes, Line&& line) {
     while (!bytes.empty()) {
       const void* found = std::memchr(bytes.data(), '\n', bytes.size());
@@ -38,7 +39,7 @@ public:
       bytes.remove_prefix(length + 1);
     }
   }
-  /// Ends the stream: a last line without its end gets the end "".
+  /// Ends the stream. A last line without an end gets the end "".
   template <class Line> void finish(Line&& line) {
     if (open_)
       line(std::string_view(begun_), std::string_view());
@@ -51,7 +52,7 @@ private:
   void keep(std::string_view bytes) {
     open_ = true;
     if (begun_.size() <= kLongest && begun_.size() + bytes.size() > kLongest)
-      ++long_lines_; // counted once per line: from here on it is over the limit
+      ++long_lines_; // counted once per line, when it exceeds the limit
     if (begun_.size() < kLongest + 1)
       begun_.append(bytes.substr(0, kLongest + 1 - begun_.size()));
   }
@@ -64,12 +65,12 @@ private:
     line(text.substr(0, kLongest), end);
   }
 
-  std::string begun_; ///< a line whose end is still to come
+  std::string begun_; ///< a line whose end was not read yet
   bool open_ = false;
   std::uint64_t long_lines_ = 0;
 };
 
-/// The lines of a source, as LineSplitter gives them.
+/// Calls `line` for each line of a source, like LineSplitter::feed().
 template <class Line> void each_line(ByteSource& source, Line&& line) {
   LineSplitter lines;
   std::string buffer(LineSplitter::kLongest, '\0');

@@ -1,5 +1,5 @@
-// Reads one line of a log as the library call that it records. Lines may have anything in front
-// (ranks, hosts, colours): the call may begin anywhere, but it must parse completely.
+// Parses one log line into the library call that it records. Any text may precede the call (ranks,
+// hosts, colours), but the call itself must parse completely.
 #pragma once
 
 #include "collect/library_trace/library_call.h"
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// Kind of a line, by a text that only such lines have.
+/// Kind of a line, recognized by a text that only such lines contain.
 enum class LogMarker : std::uint8_t {
   kRocblasBench,
   kRocblasFunction,
@@ -36,7 +36,7 @@ struct FoundMarker {
 /// Returns the first marker of a line; empty for lines of no library. Linear, one pass.
 [[nodiscard]] std::optional<FoundMarker> find_marker(std::string_view line);
 
-/// A parsed line. `calls` is its call_count where it has one.
+/// A parsed line. `calls` is the line's call_count if it has one.
 struct ParsedCall {
   LibraryCall call;
   std::uint64_t calls = 1;
@@ -44,46 +44,48 @@ struct ParsedCall {
   std::string_view rank;
 };
 
-/// `text`: the line from its marker on, without trailing blanks. None = damaged.
+/// Parses `text`, the line from its marker on, without trailing blanks. Empty = the line is
+/// damaged.
 [[nodiscard]] std::optional<ParsedCall> parse_rocblas_bench(std::string_view text);
 [[nodiscard]] std::optional<ParsedCall> parse_rocblas_function(std::string_view text);
 [[nodiscard]] std::optional<ParsedCall> parse_rocblas_trace(std::string_view text);
 [[nodiscard]] std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text);
 [[nodiscard]] std::optional<ParsedCall> parse_hipblaslt_function(std::string_view text);
-/// `before`: the line up to the driver's path, which ends with the function that logs it:
-/// "MIOpen(HIP): Command [LogCmdConvolution]", in very old builds "LogCmdConvolution:".
+/// Returns whether MIOpen logged the line. `before` is the line up to the driver's path and
+/// ends with the logging function: "MIOpen(HIP): Command [LogCmdConvolution]", in very old builds
+/// "LogCmdConvolution:".
 [[nodiscard]] bool is_miopen_log(std::string_view before);
-/// Returns whether it is a search for a solution, not an execution.
+/// Returns whether the line is a search for a solution, not an execution.
 [[nodiscard]] bool is_miopen_find(std::string_view before);
 [[nodiscard]] std::optional<ParsedCall> parse_miopen(std::string_view before,
                                                      std::string_view text);
 [[nodiscard]] std::optional<ParsedCall> parse_tensile(std::string_view text);
 [[nodiscard]] std::optional<ParsedCall> parse_cublaslt(std::string_view text);
 
-/// Lines of NCCL INFO: a call, the launch of a kernel, damage, or another message.
+/// Kind of an NCCL INFO line: a call or the launch of a kernel, a damaged line, or another message.
 enum class NcclLine : std::uint8_t { kOther, kCall, kDamaged };
 [[nodiscard]] NcclLine parse_nccl(std::string_view before, std::string_view text, ParsedCall& out);
 
 /// The launch (KL) or the end (KE) of a kernel in RCCL's kernel trace.
 struct KernelEvent {
   bool end = false;
-  double t_s = 0;  ///< of the device's clock
-  std::string key; ///< process, rank and block, operation, device, communicator: both have it
+  double t_s = 0;  ///< time of the device's clock
+  std::string key; ///< process, rank and block, operation, device, communicator; same for both
 };
-/// None for other lines.
+/// Parses a launch or an end; empty for other lines.
 [[nodiscard]] std::optional<KernelEvent> parse_kernel_event(std::string_view before,
                                                             std::string_view text);
 
-/// A record of cuBLAS or cuDNN from its first line on.
+/// A record of cuBLAS or cuDNN, which has several lines.
 struct CudaRecord {
   LogKind kind = LogKind::kCublas;
   std::string function;
-  std::string fields;    ///< "name=value " of those that make a configuration
+  std::string fields;    ///< "name=value " of the fields that identify a configuration
   bool returned = false; ///< the second record of a call, with its status
 };
-/// None for functions that start no work (create, set, get).
+/// Begins a record with its first line; empty for functions that start no work (create, set, get).
 [[nodiscard]] std::optional<CudaRecord> begin_cuda_record(LogKind kind, std::string_view text);
-/// A line of it; false at its last ("Process=").
+/// Adds a line to the record. Returns false at its last line ("Process=").
 bool add_cuda_field(CudaRecord& record, std::string_view text);
 [[nodiscard]] std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record);
 

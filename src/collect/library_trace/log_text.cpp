@@ -13,8 +13,8 @@ bool letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// -m, --transposeA, --in_layout: dashes, a letter, then letters, digits, '_' and '-'. Not -1, not
-/// a torn "--" or "-m.5".
+/// Returns whether the word is an option (-m, --transposeA, --in_layout): dashes, a letter, then
+/// letters, digits, '_' and '-'. Words such as -1, a torn "--" or "-m.5" are not.
 bool is_option(std::string_view word) {
   const std::size_t dashes = word.find_first_not_of('-');
   if (dashes == std::string_view::npos || dashes == 0 || dashes > 2 || !letter(word[dashes]))
@@ -24,7 +24,7 @@ bool is_option(std::string_view word) {
   });
 }
 
-/// Numbers, types, modes; no quotes, brackets or bytes that no option has.
+/// Returns whether the word is a number, type or mode, without quotes, brackets or other bytes.
 bool is_value(std::string_view word) {
   return std::all_of(word.begin(), word.end(), [](char c) {
     return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+' || c == '.' ||

@@ -11,12 +11,13 @@
 
 namespace rankscope {
 
-/// Returns the text after the first `size` bytes; "" without any (a line that is cut off there).
+/// Returns the text after the first `size` bytes; "" if the line is cut off there.
 [[nodiscard]] inline std::string_view behind(std::string_view text, std::size_t size) {
   return size < text.size() ? text.substr(size) : std::string_view();
 }
 
-/// Cuts the first word (separated by blanks) off `text`; "" at its end.
+/// Removes the first word (separated by blanks) from `text` and returns it; "" at the end of the
+/// text.
 [[nodiscard]] inline std::string_view next_word(std::string_view& text) {
   while (!text.empty() && text.front() == ' ')
     text.remove_prefix(1);
@@ -26,7 +27,7 @@ namespace rankscope {
   return word;
 }
 
-/// Returns the text between the first `before` and the next `after`; empty without both.
+/// Returns the text between the first `before` and the next `after`; empty if one is missing.
 [[nodiscard]] inline std::optional<std::string_view>
 between(std::string_view text, std::string_view before, std::string_view after) {
   const std::size_t at = text.find(before);
@@ -48,12 +49,12 @@ struct CommandOption {
 };
 [[nodiscard]] std::optional<std::vector<CommandOption>> parse_options(std::string_view text,
                                                                       bool several_values);
-/// The first value of an option; "" when it is not there.
+/// Returns the first value of an option; "" when the option is missing.
 [[nodiscard]] std::string_view option_value(const std::vector<CommandOption>& options,
                                             std::string_view name);
 
-/// Bytes of an element of a type as the libraries write it: f32_r, bf16, s, R_16BF, f8_fnuz_r,
-/// f64_c; 0 = unknown.
+/// Returns the bytes per element of a type in the libraries' spelling: f32_r, bf16, s, R_16BF,
+/// f8_fnuz_r, f64_c; 0 = unknown.
 [[nodiscard]] double element_bytes(std::string_view type);
 
 } // namespace rankscope

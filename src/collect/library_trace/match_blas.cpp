@@ -22,8 +22,8 @@ bool is_complex(std::string_view type) {
   return type.ends_with("_c") || type == "c" || type == "z";
 }
 
-/// 2 m n k of each product, 8 m n k of complex ones; each matrix read once, D written once, C read
-/// where beta is not 0. Example: m = n = k = 1024 in f16: 2^31 flops.
+/// Adds the cost: 2 m n k flops per product, 8 m n k for complex types. Each matrix is read once, D
+/// is written once, and C is read if beta is not 0. Example: m = n = k = 1024 in f16: 2^31 flops.
 void add_gemm_cost(const Gemm& g, LibraryCall& call) {
   call.flops += (is_complex(g.a) ? 8 : 2) * g.m * g.n * g.k * g.batch;
   const double c = g.beta ? g.m * g.n * element_bytes(g.c) : 0;
@@ -35,7 +35,7 @@ std::optional<double> number_of(const Options& options, std::string_view name) {
   return to_number<double>(option_value(options, name));
 }
 
-/// Sizes are integers; as doubles because their products are.
+/// Returns an integer size as a double, because products of sizes are doubles.
 std::optional<double> size_of(std::string_view text) {
   const auto v = to_number(text);
   return v && *v >= 0 ? std::optional(static_cast<double>(*v)) : std::nullopt;
@@ -51,7 +51,7 @@ std::string_view first_of(const Options& options, std::initializer_list<std::str
   return {};
 }
 
-/// As documented: ./rocblas-bench with what followed, its blanks made one.
+/// Returns the documented form: ./rocblas-bench and its options, separated by single blanks.
 std::string joined(std::string_view front, const Options& options,
                    std::initializer_list<std::string_view> without) {
   std::string out(front);
@@ -69,7 +69,7 @@ bool holds_marker_again(std::string_view text) {
   return text.find("-bench ", 20) != std::string_view::npos;
 }
 
-/// False where the numbers that a GEMM must have are not there.
+/// Describes a GEMM. Returns false if a required option is missing.
 bool describe_gemm(const Options& options, LibraryCall& call) {
   Gemm g;
   const auto m = size_of(options, "-m"), n = size_of(options, "-n"), k = size_of(options, "-k");
@@ -123,11 +123,12 @@ void describe_vector(const Options& options, LibraryCall& call) {
   }
 }
 
-/// `- { rocblas_function: "rocblas_gemm_ex", M: 12288, ..., call_count: 136 }` by keys.
+/// A record `- { rocblas_function: "rocblas_gemm_ex", M: 12288, ..., call_count: 136 }`, read by
+/// keys.
 class Record {
 public:
   explicit Record(std::string_view text) : text_(text) {}
-  /// The value of a key without its quotes; "" when it is not there.
+  /// Returns the value of a key without its quotes; "" when the key is missing.
   [[nodiscard]] std::string_view value(std::string_view key) const {
     std::size_t at = 0;
     while ((at = text_.find(key, at)) != std::string_view::npos) {
@@ -153,7 +154,7 @@ private:
 };
 
 std::optional<ParsedCall> parse_record(std::string_view text, std::string_view key, LogKind kind) {
-  // complete: one record from the key to a closing brace, nothing after it
+  // a complete record: from the key to a closing brace, nothing after it
   const Record record(text);
   const auto count = to_number<std::uint64_t>(record.value("call_count"));
   const std::string_view function = record.value(key);
@@ -197,7 +198,8 @@ std::optional<ParsedCall> parse_record(std::string_view text, std::string_view k
   return out;
 }
 
-/// MT128x96x64 of a kernel's name by its first letters and a digit: "_MT".
+/// Returns a part such as MT128x96x64 of a kernel's name, found by its first letters ("_MT") and a
+/// digit.
 std::string_view part_beginning(std::string_view name, std::string_view front) {
   std::size_t at = 0;
   while ((at = name.find(front, at)) != std::string_view::npos) {
@@ -242,7 +244,7 @@ std::optional<ParsedCall> parse_rocblas_function(std::string_view text) {
 }
 
 std::optional<ParsedCall> parse_hipblaslt_function(std::string_view text) {
-  return parse_record(text.substr(2), "function", LogKind::kHipblasltFunction); // behind "{ "
+  return parse_record(text.substr(2), "function", LogKind::kHipblasltFunction); // after "{ "
 }
 
 std::optional<ParsedCall> parse_rocblas_trace(std::string_view text) {
@@ -253,7 +255,7 @@ std::optional<ParsedCall> parse_rocblas_trace(std::string_view text) {
     if (field.empty() || field.find(' ') != std::string_view::npos)
       return std::nullopt;
     if (field.starts_with("0x") || field == "(nil)" || field == "nullptr")
-      field = "ptr"; // an address makes every call another one
+      field = "ptr"; // addresses would make every call a different configuration
     fields.emplace_back(field);
     begin = comma + 1;
   }
@@ -295,7 +297,7 @@ std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text) {
   if (!describe_gemm(*options, c) || option_value(*options, "--compute_type").empty())
     return std::nullopt;
   c.solution = option_value(*options, "--solution_index");
-  // grouped: -m 64 128 -n ... : the first is done, the others follow
+  // grouped products (-m 64 128 -n ...): the first is described above, the others follow
   const auto values = [&](std::string_view name) {
     for (const CommandOption& o : *options)
       if (o.name == name)
@@ -323,7 +325,7 @@ std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text) {
     c.operation = "grouped matmul";
   }
   c.config = joined("hipblaslt-bench", *options,
-                    {"--rotating", "--cold_iters", "--iters", "--flush"}); // how, not what
+                    {"--rotating", "--cold_iters", "--iters", "--flush"}); // how to measure
   return out;
 }
 

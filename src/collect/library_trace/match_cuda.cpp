@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// `key=value` among the words of a description.
+/// Returns the value of `key=value` among the words of a description.
 std::string_view field_match_cuda(std::string_view description, std::string_view key) {
   while (!description.empty()) {
     const std::string_view word = next_word(description);
@@ -37,12 +37,12 @@ std::optional<Matrix> matrix(std::string_view text, std::string_view name) {
                 static_cast<double>(batch)};
 }
 
-/// CUDA_R_16F(2) without the number behind.
+/// Returns CUDA_R_16F(2) without the number in parentheses.
 std::string_view bare(std::string_view value) {
   return value.substr(0, value.find('('));
 }
 
-/// The name of a function in `function cublasStatus_t NAME(`, `function NAME(`.
+/// Returns NAME of `function cublasStatus_t NAME(` or `function NAME(`.
 std::string_view function_of(std::string_view text) {
   const std::size_t paren = text.find('(', text.find("function "));
   if (paren == std::string_view::npos)
@@ -51,9 +51,9 @@ std::string_view function_of(std::string_view text) {
   return text.substr(blank + 1, paren - blank - 1);
 }
 
-/// Functions that make, set or ask, and start nothing.
+/// Returns whether the function starts work; functions that create, set or query do not.
 bool starts_work(std::string_view function) {
-  if (function.ends_with("Internal")) // what a public function calls, which has a record too
+  if (function.ends_with("Internal")) // called by a public function, which has a record too
     return false;
   for (const std::string_view part : {"Create", "Destroy", "Set", "Get", "Query", "Finalize",
                                       "Init", "Logger", "BackendExecute_v", "Restore", "Build"})
@@ -113,7 +113,7 @@ std::optional<CudaRecord> begin_cuda_record(LogKind kind, std::string_view text)
 }
 
 bool add_cuda_field(CudaRecord& record, std::string_view text) {
-  constexpr std::size_t kMostFields = 4096; ///< bytes: descriptors of cuDNN nest
+  constexpr std::size_t kMostFields = 4096; ///< bytes; descriptors of cuDNN are nested
   text = trimmed(text.substr(std::min<std::size_t>(text.size(), 2))); // "i!"
   if (text.starts_with("Process=") || text.starts_with("COMPILED"))
     return false;
@@ -128,7 +128,7 @@ bool add_cuda_field(CudaRecord& record, std::string_view text) {
     return true;
   }
   const std::string_view v = bare(trimmed(value ? *value : text.substr(at + 4)));
-  // addresses, streams and scalars make every call another one
+  // addresses, streams and scalars would make every call a different configuration
   if (v.starts_with("POINTER") || v.find("0x") != std::string_view::npos || v.empty() ||
       name.find("alpha") != std::string_view::npos || name == "handle" || name == "streamId" ||
       record.fields.size() > kMostFields)
@@ -139,8 +139,8 @@ bool add_cuda_field(CudaRecord& record, std::string_view text) {
 
 namespace {
 
-/// The tensors of an execution plan of cuDNN's backend, in the order of the log:
-/// "8x64x56x56 64x64x3x3", their type and the engine.
+/// Adds the tensors of an execution plan of cuDNN's backend in the order of the log ("8x64x56x56
+/// 64x64x3x3"), their type and the engine.
 void add_backend_tensors(std::string_view fields, LibraryCall& c) {
   if (const std::string_view engine = field_match_cuda(fields, "engine_id"); !engine.empty())
     c.solution = fmt::format("engine {}", engine);

@@ -1,4 +1,4 @@
-// MIOpen: the driver command that repeats a call.
+// Parses MIOpen's log: driver commands that repeat a call.
 #include "collect/library_trace/log_matchers.h"
 #include "collect/library_trace/log_text.h"
 
@@ -11,7 +11,8 @@ namespace {
 
 using MatchMiopenOptions = std::vector<CommandOption>;
 
-/// [LogCmdConvolution], or "FUNC:" of very old builds; "" for a command that somebody typed.
+/// Returns LogCmdConvolution of "[LogCmdConvolution]", or FUNC of "FUNC:" in very old builds; ""
+/// for a command that a user typed.
 std::string_view logging_function(std::string_view before) {
   const std::size_t command = before.rfind("Command [");
   if (command != std::string_view::npos) {
@@ -47,9 +48,9 @@ double output_size(double in, double filter, double pad, double stride, double d
   return out > 0 ? std::floor(out) : 0;
 }
 
-/// 2 N K C/g Z Y X times the size of the output, for each direction asked for. A transposed one
-/// has as many products per element of its input. Example: n 1, c 1, 8x8, k 1, 3x3, pad 1: 2 * 9 *
-/// 64 = 1152 flops, as MIOpenDriver's own flopCnt.
+/// Describes a convolution. Its flops are 2 N K C/g Z Y X times the size of the output, for each
+/// requested direction. A transposed convolution has as many products per element of its input.
+/// Example: n 1, c 1, 8x8, k 1, 3x3, pad 1: 2 * 9 * 64 = 1152 flops, as MIOpenDriver's own flopCnt.
 bool describe_conv(const MatchMiopenOptions& o, LibraryCall& call) {
   for (const std::string_view name : {"-n", "-c", "-H", "-W", "-k", "-y", "-x"})
     if (to_number(option_value(o, name)).value_or(0) <= 0)

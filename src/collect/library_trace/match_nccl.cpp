@@ -29,9 +29,9 @@ constexpr std::array<const char*, 5> kOperations = {"sum", "prod", "max", "min",
 
 struct Collective {
   std::string_view name;
-  bool reduces;  ///< op= belongs to it
-  bool has_root; ///< root= is one, not a peer
-  bool per_rank; ///< count is that of one rank: the message is nranks times as long
+  bool reduces;  ///< op= is part of the configuration
+  bool has_root; ///< root= is a root, not a peer
+  bool per_rank; ///< count is per rank: the message is nranks times as long
 };
 constexpr std::array<Collective, 14> kCollectives = {{{"AllReduce", true, false, false},
                                                       {"AllGather", false, false, true},
@@ -62,7 +62,7 @@ const Collective* collective_named(std::string_view name) {
 class Fields {
 public:
   explicit Fields(std::string_view text) : text_(text) {}
-  /// The value behind the next word, which must be `key`.
+  /// Returns the value after the next word, which must be `key`.
   std::optional<std::string_view> value(std::string_view key) {
     std::string_view rest = text_;
     if (next_word(rest) != key)
@@ -93,8 +93,8 @@ struct Call {
   std::optional<std::int64_t> global_rank;
 };
 
-/// opCount <hex> sendbuff P recvbuff P count N datatype D op O root R comm P [nranks=K] stream P
-/// and in newer releases task T globalrank G.
+/// Reads `opCount <hex> sendbuff P recvbuff P count N datatype D op O root R comm P [nranks=K]
+/// stream P` and in newer releases `task T globalrank G`.
 bool read_call(std::string_view text, Call& c) {
   Fields f(text);
   const auto op_count = f.value("opCount");
@@ -146,7 +146,7 @@ void describe(const Collective& kind, std::string_view name, const Call& c, Libr
               (kind.per_rank ? static_cast<double>(c.ranks) : 1.0);
 }
 
-/// HOST:PID of HOST:PID:TID [DEV] in front of NCCL INFO.
+/// Returns HOST:PID of `HOST:PID:TID [DEV]` in front of NCCL INFO.
 std::string_view process_of(std::string_view before) {
   before = trimmed(before);
   while (!before.empty()) {
@@ -163,9 +163,9 @@ std::string_view process_of(std::string_view before) {
   return {};
 }
 
-/// ## [SECONDS] [RANK:BLOCK] OPCOUNT KL HWID h ncclDevFunc_NAME nw 4 bi 0 nc 1 ... nRanks 8: the
-/// brackets changed with every release, so that only words are looked for. KE, CL and CE are ends
-/// and collectives inside of a launched kernel: no launches.
+/// Parses `## [SECONDS] [RANK:BLOCK] OPCOUNT KL HWID h ncclDevFunc_NAME nw 4 bi 0 nc 1 ... nRanks
+/// 8`. The brackets changed with every release, so only words are searched for. KE, CL and CE are
+/// ends and collectives inside a launched kernel, not launches.
 NcclLine parse_kernel(std::string_view text, ParsedCall& out) {
   if (text.find(" KL ") == std::string_view::npos)
     return NcclLine::kOther;
@@ -222,7 +222,7 @@ NcclLine parse_nccl(std::string_view before, std::string_view text, ParsedCall& 
     const std::string_view name = text.substr(0, at);
     const Collective* const kind = collective_named(name);
     Call call;
-    out.call.kind = LogKind::kRccl; // of a damaged one too
+    out.call.kind = LogKind::kRccl; // set for a damaged call too
     if (kind == nullptr || !read_call(text.substr(at + 2), call))
       return NcclLine::kDamaged;
     describe(*kind, name, call, out.call);
@@ -244,7 +244,8 @@ std::optional<KernelEvent> parse_kernel_event(std::string_view before, std::stri
       where_end == std::string_view::npos)
     return std::nullopt;
   const auto t = to_number<double>(trimmed(text.substr(4, time_end - 4)));
-  // [RANK:BLOCK], in newer releases [RANK:BLOCK-..:..], where the rest differs from launch to end
+  // [RANK:BLOCK], in newer releases [RANK:BLOCK-..:..]; the part after '-' differs between launch
+  // and end
   std::string_view place = text.substr(where + 1, where_end - where - 1);
   place = place.substr(0, place.find('-'));
   std::string_view rest = text.substr(where_end + 1);

@@ -13,7 +13,7 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-/// 6, 0x8000
+/// Parses a mask: 6, 0x8000.
 std::optional<std::uint64_t> mask_of(const std::string& text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const char* const begin = text.data() + (hex ? 2 : 0);
@@ -33,7 +33,7 @@ public:
       out_.notes.push_back(fmt::format("{} was \"{}\", is \"{}\"", name, it->second, value));
     out_.set[name] = value;
   }
-  /// Bits of the user stay.
+  /// Sets bits; bits that the user set remain.
   void set_bits(const std::string& name, std::uint64_t bits, bool hex) {
     const auto it = child_.find(name);
     const std::uint64_t had = it == child_.end() ? 0 : mask_of(it->second).value_or(0);
@@ -61,7 +61,7 @@ private:
   EnvironmentChange out_;
 };
 
-/// Returns the user's subsystems with INIT and COLL, each once. ALL already includes both.
+/// Returns the user's subsystems plus INIT and COLL, each once. ALL already includes both.
 std::string subsystems(const std::string& had) {
   std::string out = had;
   const std::string low = "," + lowercase(had) + ",";
@@ -75,7 +75,7 @@ std::string subsystems(const std::string& had) {
 
 void set_nccl(Change& change, const std::string& folder, bool kernels) {
   const std::string level = lowercase(change.had("NCCL_DEBUG"));
-  if (level != "info" && level != "trace") // TRACE says all of INFO
+  if (level != "info" && level != "trace") // TRACE includes INFO
     change.set("NCCL_DEBUG", "INFO");
   const std::string had = change.had("NCCL_DEBUG_SUBSYS");
   // ^X means everything but X: unless X is COLL, it includes COLL

@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// See LibraryTrace::environment().
+/// Implements LibraryTrace::environment().
 [[nodiscard]] EnvironmentChange trace_environment(const LibraryTraceOptions& options,
                                                   const std::map<std::string, std::string>& child);
 

@@ -9,12 +9,13 @@
 
 namespace rankscope {
 
-/// `jobid,created_date,model,library,config,calls`: one row per configuration, in the order of
-/// LogKind, most calls first. Cells are quoted where they have to be.
+/// Writes `jobid,created_date,model,library,config,calls`: one row per configuration, in the order
+/// of LogKind, most calls first. Cells are quoted if necessary.
 Result<void> write_trace_table(const LibraryTraceOptions& options, ConfigTable& table);
-/// `library,operation,dtype,problem,layout,solution,kernel,calls,bytes,flops,first_s,last_s,
-/// processes,ranks,damaged,kernel_us`: the same rows; bytes, flops and kernel_us of all calls;
-/// damaged lines of a library in a separate row, operation "(damaged)".
+/// Writes `library,operation,dtype,problem,layout,solution,kernel,calls,bytes,flops,first_s,last_s,
+/// processes,ranks,damaged,kernel_us` for the rows of write_trace_table(). bytes, flops and
+/// kernel_us are totals of all calls. Damaged lines of a library have a separate row, operation
+/// "(damaged)".
 Result<void> write_trace_detail(const LibraryTraceOptions& options, ConfigTable& table,
                                 std::span<const LibraryCount> counts);
 

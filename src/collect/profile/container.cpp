@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those of the vendors of the tools, else of the context, else of the machine.
+/// Returns the GPUs of the context's vendor, else of the tools' vendors, else of the machine.
 ContainerGpus gpus_of(const ContainerOptions& options) {
   std::set<std::string> vendors;
   for (const ToolEntry& tool : options.tools)
@@ -52,7 +52,8 @@ void place_in_container(const ContainerOptions& options, std::vector<std::string
   run.gpus = gpus_of(options);
   keeper = container_run_words(run);
   keeper.insert(keeper.end(), options.arguments.begin(), options.arguments.end());
-  // cat waits for input that never comes: it ends with us, and the container ends with it
+  // cat waits for input that never comes. It ends with this process, and the container ends with
+  // it.
   keeper.insert(keeper.end(), {"-i", "--entrypoint", "cat", options.image});
   prefix = {run.tool, "exec", "-w", run.folder};
   target.image = {run.tool, "run", "--rm", "--entrypoint", "sh", options.image};
@@ -82,7 +83,7 @@ Result<Container> Container::start(const std::vector<std::string>& keeper, const
   spec.guarded = true;
   RS_TRY(Process process, Process::start(std::move(spec)));
   c.process_.emplace(std::move(process));
-  // until a program can be run in it
+  // wait until the container can run a program
   for (int i = 0; i < 600; ++i) {
     ProcessSpec probe;
     probe.argv = {c.docker_, "exec", name, "true"};
@@ -107,7 +108,7 @@ Container::Container(Container&& other) noexcept
 
 Container::~Container() {
   if (process_) {
-    ProcessSpec spec; // what runs in it ends at once, also what a client left behind
+    ProcessSpec spec; // ends all programs in the container, also those that a client left
     spec.argv = {docker_, "rm", "-f", name_};
     spec.deadline = std::chrono::seconds(30);
     (void)run_process(std::move(spec));

@@ -1,4 +1,5 @@
-// A run inside a container: one for the command and all scripts; it ends with this process.
+// A run inside a container. The command and all scripts share one container, which ends with this
+// process.
 #pragma once
 
 #include "collect/profile/plan.h"
@@ -16,16 +17,17 @@ struct ContainerOptions {
   std::string image;
   std::vector<std::string> arguments; ///< more options of docker run
   ProfileContext context;
-  std::vector<ToolEntry> tools; ///< their capabilities and vendors
+  std::vector<ToolEntry> tools; ///< source of capabilities and vendors
   std::string out;              ///< the run's folder, mounted
   std::string folder;           ///< where the command runs, mounted; "" = the current one
   std::string run_id;
 };
 
-/// `keeper`: argv that starts the container: container_run_words() with the GPUs of the tools'
-/// vendors, the capabilities that they need and the folders at the same paths. `prefix`: argv that
-/// runs a program in it (the plan's environment and the name go between). `target`: how the
-/// pre-flight asks the image. The image's entrypoint, which may print a banner, is not run.
+/// Fills in the command lines of a run in a container. `keeper` starts the container:
+/// container_run_words() with the GPUs of the tools' vendors, the capabilities that the tools need
+/// and the folders at the same paths. `prefix` runs a program in the container; the plan's
+/// environment and the container's name follow it. `target` is how the pre-flight queries the
+/// image. The image's entrypoint, which may print a banner, is not run.
 void place_in_container(const ContainerOptions& options, std::vector<std::string>& keeper,
                         std::vector<std::string>& prefix, std::string& name,
                         PreflightTarget& target);

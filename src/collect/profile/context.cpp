@@ -20,7 +20,7 @@ Error wrong(const std::string& pointer, const char* wanted, const Json& got) {
 struct Key {
   const char* name;
   Kind kind;
-  bool used; ///< false: belongs to schedulers, and is passed over with a word
+  bool used; ///< false: a key for schedulers, ignored with a note
 };
 
 constexpr Key kKeys[] = {

@@ -11,7 +11,7 @@ namespace {
 using Group = std::vector<std::string_view>;
 using Groups = std::vector<Group>;
 
-/// Eight counters of SQ, four of TCC and two of GRBM can be counted at once on CDNA.
+/// On CDNA, eight counters of SQ, four of TCC and two of GRBM can be counted at once.
 const Group kCompute = {"SQ_WAVES",          "SQ_INSTS_VALU",  "SQ_INSTS_SALU",   "SQ_INSTS_MFMA",
                         "SQ_BUSY_CU_CYCLES", "SQ_WAVE_CYCLES", "GRBM_GUI_ACTIVE", "GRBM_COUNT"};
 const Group kMix = {"SQ_INSTS_VALU",    "SQ_INSTS_SALU",    "SQ_INSTS_SMEM",    "SQ_INSTS_LDS",
@@ -31,7 +31,7 @@ Group cdna_memory(std::string_view gfx) {
              : Group{"TCC_HIT_sum", "TCC_MISS_sum", "TCC_EA0_RDREQ_sum", "TCC_EA0_WRREQ_sum"};
 }
 
-/// 90402 = gfx942, 90010 = gfx90a, 110003 = gfx1103.
+/// Returns the architecture of a version: 90402 = gfx942, 90010 = gfx90a, 110003 = gfx1103.
 std::string name_of(long version) {
   return fmt::format("gfx{}{}{:x}", version / 10000, version / 100 % 100, version % 100);
 }

@@ -15,7 +15,7 @@ namespace rankscope {
 namespace {
 
 namespace dom = simdjson::dom;
-constexpr std::size_t kDeepest = 200; ///< levels; a configuration has a handful
+constexpr std::size_t kDeepest = 200; ///< nesting levels; a configuration has few
 
 Json value_of(const dom::element& e) {
   Json out;
@@ -46,7 +46,7 @@ Json value_of(const dom::element& e) {
   return out;
 }
 
-/// Copies of the source what JSON has, and puts its form of the rest.
+/// Rewrites relaxed JSON as strict JSON.
 class Relaxed {
 public:
   explicit Relaxed(const std::string& text) : in_(text) {}
@@ -93,7 +93,7 @@ private:
         out_ += c == '"' ? "\\\"" : std::string(1, c);
       }
     }
-    if (at_ < in_.size()) // else it stays open, which is an error
+    if (at_ < in_.size()) // without a closing quote, parsing fails later
       out_ += '"';
     ++at_;
   }
@@ -129,7 +129,7 @@ private:
   const std::string& in_;
   std::string out_;
   std::size_t at_ = 0;
-  std::size_t comma_ = std::string::npos; ///< in out_, with only blanks behind it
+  std::size_t comma_ = std::string::npos; ///< a comma in out_ followed only by blanks
   bool python_ = false, comments_ = false, commas_ = false;
 };
 

@@ -19,7 +19,7 @@ struct Json {
   enum class Kind { kNull, kBool, kNumber, kText, kList, kObject };
   Kind kind = Kind::kNull;
   bool flag = false;
-  std::string text; ///< of kText; of kNumber as JSON writes it
+  std::string text; ///< value of kText; digits of kNumber as in JSON
   std::vector<Json> items;
   std::vector<JsonMember> members;
 
@@ -35,7 +35,7 @@ struct Json {
   template <std::integral Int>
   requires(!std::same_as<Int, bool>) Json(Int value)
       : kind(Kind::kNumber), text(std::to_string(value)) {}
-  Json(double value); ///< what is not finite becomes null
+  Json(double value); ///< infinity and NaN become null
   Json(std::string_view value);
   Json(const char* value) : Json(std::string_view(value)) {}
   Json(const std::string& value) : Json(std::string_view(value)) {}
@@ -45,7 +45,7 @@ struct Json {
       *this = Json(*value);
   }
   static Json list();
-  /// What `of` makes of each item.
+  /// Returns a list with the result of `of` for each item.
   template <class Items, class Of> static Json list(const Items& items, const Of& of) {
     Json out = list();
     for (const auto& item : items)
@@ -58,13 +58,13 @@ struct Json {
   [[nodiscard]] bool is(Kind k) const { return kind == k; }
   /// Returns the member of this name; nullptr when it is missing or this is not an object.
   [[nodiscard]] const Json* find(std::string_view key) const;
-  /// Returns the member, which is added when it is missing; this becomes an object.
+  /// Returns the member and adds it when it is missing. This value becomes an object.
   Json& at(std::string_view key);
   /// Returns the text of kText, or the digits of kNumber and true/false, as an environment variable
   /// contains them.
   [[nodiscard]] std::optional<std::string> scalar() const;
   [[nodiscard]] std::optional<double> number() const;
-  /// JSON text, indented by two blanks a level.
+  /// Returns JSON text, indented by two blanks per level.
   [[nodiscard]] std::string dump() const;
 };
 
@@ -80,7 +80,7 @@ inline Json::Json(Json&& other) noexcept = default;
 inline Json& Json::operator=(const Json& other) = default;
 inline Json& Json::operator=(Json&& other) noexcept = default;
 
-/// "an object", "a text", for messages.
+/// Returns a name for messages, such as "an object" or "a text".
 [[nodiscard]] const char* kind_name(Json::Kind kind);
 
 /// Parses `text`. Also accepts Python literals (single quotes, True, None, tuples), comments and
@@ -88,11 +88,11 @@ inline Json& Json::operator=(Json&& other) noexcept = default;
 /// Errors: kUsage.
 Result<Json> parse_json(const std::string& text, const std::string& where,
                         std::vector<std::string>* notes);
-/// The file's content, as parse_json(). Errors: kUnreadable, kUsage.
+/// Parses the file's content like parse_json(). Errors: kUnreadable, kUsage.
 Result<Json> parse_json_file(const std::string& path, std::vector<std::string>* notes);
 
-/// Deep merge of objects: `over` wins. Lists and scalars replace; a member "NAME+" of `over` is
-/// appended to the list NAME.
+/// Merges `over` into `base`: objects are merged deeply, lists and scalars of `over` replace. A
+/// member "NAME+" of `over` is appended to the list NAME.
 void merge_json(Json& base, const Json& over);
 
 } // namespace rankscope

@@ -12,7 +12,8 @@
 namespace rankscope {
 namespace {
 
-/// rocblas_trace -> rocblas, as rows of its table begin.
+/// Returns the library in a tool's name: rocblas_trace -> rocblas. Its log kinds begin with this
+/// name.
 std::string library_of(const std::string& tool) {
   const std::size_t end = tool.rfind("_trace");
   return tool.substr(0, end);
@@ -21,7 +22,7 @@ std::string library_of(const std::string& tool) {
 bool belongs(const LibraryCount& count, const std::string& tool) {
   std::string library = library_of(tool);
   if (library == "nccl")
-    library = "rccl"; // the same lines
+    library = "rccl"; // lines of NCCL count as lines of RCCL
   const std::string kind = log_kind_name(count.kind);
   return kind == library || kind.rfind(library + "_", 0) == 0;
 }
@@ -78,7 +79,7 @@ private:
   std::vector<std::string> names_;
   std::string folder_;
   bool hide_;
-  std::array<std::string, 2> others_; ///< lines of no library, still to be shown
+  std::array<std::string, 2> others_; ///< lines of no library that are not shown yet
   LibraryTrace trace_;
   LibraryTraceSummary summary_;
 };

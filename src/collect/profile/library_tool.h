@@ -1,4 +1,4 @@
-// The traces of library logs as a tool of a profiling run: one capture for all of them.
+// A tool of a profiling run that traces library logs; one capture serves all libraries.
 #pragma once
 
 #include "collect/profile/native_tool.h"
@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// Makes one tool for all library traces of the plan; nullptr without any. `out` is the run's
-/// folder. `hide`: lines of libraries are not shown (run.log has them).
+/// Makes one tool for all library traces of the plan; nullptr if there are no such traces. `out` is
+/// the run's folder. `hide`: the libraries' lines are not shown, only written to run.log.
 [[nodiscard]] std::unique_ptr<NativeTool>
 make_library_tool(const Plan& plan, const std::string& out, const std::string& model, bool hide);
 

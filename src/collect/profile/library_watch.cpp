@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `pid` and its descendants.
+/// Adds `pid` and its descendants to `out`.
 void add_processes(pid_t pid, std::vector<pid_t>& out) {
   out.push_back(pid);
   std::error_code ec;
@@ -47,7 +47,7 @@ LibraryWatch::LibraryWatch(pid_t root, std::set<std::string> names) : names_(std
   thread_ = std::thread([this, root] {
     for (int i = 0; !done_; ++i) {
       look(root);
-      // in short naps, so that stop() does not wait
+      // sleeps in short steps, so that stop() does not wait
       for (int nap = i < 50 ? 2 : 25; nap > 0 && !done_; --nap)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

@@ -13,16 +13,16 @@
 
 namespace rankscope {
 
-/// By library: the environment of the first process that had it.
+/// Library name to the environment of the first process that loaded the library.
 using SeenLibraries = std::map<std::string, EnvPairs>;
 
-/// Libraries of the tools that read their logs.
+/// Returns the libraries whose logs the plan's tools read.
 [[nodiscard]] std::set<std::string> watched_libraries(const Plan& plan);
 
 class LibraryWatch : NonCopyable {
 public:
-  /// Polls `root` and its descendants, often in the first second, then four times per second; does
-  /// nothing without names.
+  /// Polls `root` and its descendants, often in the first second, then four times per second. Does
+  /// nothing if `names` is empty.
   LibraryWatch(pid_t root, std::set<std::string> names);
   ~LibraryWatch();
   SeenLibraries stop();

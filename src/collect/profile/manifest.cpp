@@ -25,7 +25,7 @@ Json anchor_json(const ClockAnchor& a) {
   return out;
 }
 
-/// By the kernel's files alone: no library is opened for it.
+/// Lists the GPUs from kernel files only, without a library.
 Json gpus_json() {
   Json out = Json::list();
   std::error_code ec;
@@ -198,7 +198,7 @@ Result<void> place_legacy_names(const RunResult& result, const std::string& fold
     for (const OutputFound& file : tool.outputs.files) {
       if (file.legacy.empty())
         continue;
-      // a name with an ending is the file's, one without a folder's
+      // a name with an ending is the name of a file, any other name is a folder
       fs::path target = fs::path(folder) / file.legacy;
       std::error_code ec;
       if (target.extension().empty())

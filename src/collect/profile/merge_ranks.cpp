@@ -19,9 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kFormat = "rankscope-profile-ranks-1";
 constexpr const char* kRunFormat = "rankscope-profile-1";
-constexpr double kWholeRun = 0.99; ///< covered part: begin and end of a run take a sample each
+constexpr double kWholeRun = 0.99; ///< covered part of a run: its begin and end take a sample each
 
-/// Members below each other; nullptr where one is missing.
+/// Returns the nested member at `keys`; nullptr if a member is missing.
 const Json* below(const Json& root, std::initializer_list<const char*> keys) {
   const Json* at = &root;
   for (const char* key : keys)
@@ -35,7 +35,8 @@ std::optional<double> number_at(const Json& root, std::initializer_list<const ch
   return value == nullptr ? std::nullopt : value->number();
 }
 
-/// Returns an integer: times since 1970 in ns need more digits than a double has.
+/// Returns the number at `keys` as an integer: times since 1970 in ns have more digits than a
+/// double.
 std::optional<std::int64_t> whole_at(const Json& root, std::initializer_list<const char*> keys) {
   const Json* value = below(root, keys);
   return value == nullptr || !value->is(Json::Kind::kNumber) ? std::nullopt
@@ -47,13 +48,13 @@ std::string text_at(const Json& root, std::initializer_list<const char*> keys) {
   return value == nullptr || !value->is(Json::Kind::kText) ? std::string() : value->text;
 }
 
-/// A time since 1970; none from before, so that any two have a difference.
+/// Returns a time since 1970; empty for an earlier time, so that any two times have a difference.
 std::optional<std::int64_t> time_at(const Json& root, std::initializer_list<const char*> keys) {
   const std::optional<std::int64_t> ns = whole_at(root, keys);
   return ns && *ns >= 0 ? ns : std::nullopt;
 }
 
-/// N of a folder rank_N.
+/// Returns N of a folder rank_N.
 std::optional<std::int64_t> rank_of_name(const fs::path& folder) {
   const std::string name = folder.filename().string();
   return name.rfind("rank_", 0) == 0 ? to_number(std::string_view(name).substr(5)) : std::nullopt;
@@ -120,7 +121,7 @@ private:
     const fs::path file = folder / "manifest.json";
     r.samples = fs::is_regular_file(folder / "gpu_samples.csv", ec);
     if (!fs::exists(file, ec)) {
-      r.status = r.problem = "no manifest"; // it was killed, or still runs
+      r.status = r.problem = "no manifest"; // the rank was killed or still runs
     } else if (const Result<Json> json = parse_json_file(file.string(), nullptr); !json) {
       r.status = "unreadable";
       r.problem = json.error().message();
@@ -209,8 +210,8 @@ std::string memory(const std::optional<std::int64_t>& bytes) {
   return bytes ? fmt::format("{:.3f} GB", static_cast<double>(*bytes) / 1e9) : "-";
 }
 
-/// The rows of a rank's samples, each with its number in front; a row that a kill cut off is not
-/// taken.
+/// Appends the rows of a rank's samples, each with the rank number in front. A row that a kill cut
+/// off is left out.
 Result<void> append_samples(const ProfiledRank& r, std::string& header, OutputFile& file) {
   const std::string path = r.folder + "/gpu_samples.csv";
   RS_TRY(const auto source, ByteSource::open(path));

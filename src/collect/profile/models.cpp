@@ -41,7 +41,7 @@ Result<std::string> member_text(const Json& model, const char* key, const std::s
   return *text;
 }
 
-/// A folder stands for the run.sh in it.
+/// Returns the path of the script; a folder means its file run.sh.
 std::string script_of(const std::string& text, const fs::path& folder) {
   std::error_code ec;
   fs::path path = folder / text;
@@ -120,7 +120,8 @@ Result<void> add_models(const Json& root, const std::string& file, const fs::pat
   return {};
 }
 
-/// What list_models() of the file gives: dictionaries, or objects whose members are those of one.
+/// Prints the models of list_models() as JSON. They are dictionaries, or objects with the same
+/// members.
 constexpr const char* kListModels = R"(import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location("get_models_json", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
@@ -173,10 +174,10 @@ Result<void> add_nested(const ModelSearch& search, const fs::path& top, std::vec
 
 struct Tag {
   std::string scope, name;
-  std::vector<std::string> extra; ///< words behind the model's arguments
+  std::vector<std::string> extra; ///< words after the model's arguments
 };
 
-/// scope/tag:key=value:flag
+/// Parses scope/tag:key=value:flag.
 Tag tag_of(const std::string& text) {
   Tag out;
   std::vector<std::string> parts = parts_of(text, ':');

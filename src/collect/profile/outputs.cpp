@@ -15,13 +15,13 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t kMostJson = std::uint64_t{256} << 20; ///< larger ones are not counted
+constexpr std::uint64_t kMostJson = std::uint64_t{256} << 20; ///< larger files are not counted
 
 bool ends(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Lines with anything in them, but the first.
+/// Returns the number of lines that are not empty, without the first such line.
 std::uint64_t csv_rows(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::array<char, 65536> buffer;
@@ -41,7 +41,8 @@ std::uint64_t csv_rows(const std::string& path) {
   return lines > 0 ? lines - 1 : 0;
 }
 
-/// Elements of a list, or of the longest list in an object; 1 for an object with members alone.
+/// Returns the number of elements of a list, or of an object's traceEvents, else of its longest
+/// list. An object with other members counts as 1.
 std::uint64_t json_records(const std::string& path) {
   std::error_code ec;
   const std::uint64_t bytes = fs::file_size(path, ec);
@@ -53,7 +54,7 @@ std::uint64_t json_records(const std::string& path) {
   dom::parser parser;
   dom::element root;
   if (parser.load(path).get(root) != simdjson::SUCCESS)
-    return 1; // another format (lines of JSON): not empty
+    return 1; // another format (lines of JSON), not empty
   dom::array list;
   if (root.get(list) == simdjson::SUCCESS)
     return list.size();
@@ -69,7 +70,7 @@ std::uint64_t json_records(const std::string& path) {
   return longest;
 }
 
-/// Calls `take` for the first column of each row.
+/// Calls `take` with the statement for each row.
 template <class Take> void for_each_row(sqlite3* db, const std::string& sql, const Take& take) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK)
@@ -78,7 +79,8 @@ template <class Take> void for_each_row(sqlite3* db, const std::string& sql, con
   sqlite3_finalize(statement);
 }
 
-/// Rows of the tables whose name begins with `table` (rocpd adds a suffix); of all for "".
+/// Returns the number of rows in tables whose name begins with `table` (rocpd adds a suffix), or in
+/// all tables for "".
 std::uint64_t database_rows(const std::string& path, const std::string& table) {
   std::error_code ec;
   SqliteBudget budget(fs::file_size(path, ec));
@@ -117,12 +119,12 @@ std::string hash_of(const std::string& path) {
   return hash.hex();
 }
 
-/// Copies under a name that is free there. "" = it could not.
+/// Copies `file` into `folder` under a free name. Returns the new path; "" = the copy failed.
 std::string copied_into(const std::string& file, const std::string& folder) {
   std::error_code ec;
   fs::create_directories(folder, ec);
   fs::path target = fs::path(folder) / fs::path(file).filename();
-  for (int n = 1; fs::exists(target, ec) && n < 1000; ++n) // two of one name from two folders
+  for (int n = 1; fs::exists(target, ec) && n < 1000; ++n) // files of two folders may share a name
     target = fs::path(folder) / fmt::format("{}_{}", n, fs::path(file).filename().string());
   return fs::copy_file(file, target, ec) ? target.string() : "";
 }
@@ -131,7 +133,7 @@ bool is_absolute(const ToolOutput& output) {
   return output.path.starts_with('/');
 }
 
-/// The pattern without its backslashes.
+/// Returns the pattern without its backslashes.
 std::string unescaped(std::string_view pattern) {
   std::string out;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -178,7 +180,7 @@ std::vector<std::string> matching_files(const std::string& pattern) {
   const bool deep = pattern.find("**") != std::string::npos;
   std::string match = slash == std::string::npos ? "./" + pattern : pattern;
   if (const std::size_t at = match.find("**/"); at != std::string::npos)
-    match.erase(at, 3); // "*" alone takes '/' too then
+    match.erase(at, 3); // without FNM_PATHNAME, "*" matches '/' too
   const int flags = deep ? 0 : FNM_PATHNAME;
   using Walk = fs::recursive_directory_iterator;
   for (Walk it(root, fs::directory_options::skip_permission_denied, ec), end; !ec && it != end;

@@ -22,28 +22,30 @@ struct OutputFound {
 struct ToolOutputs {
   std::vector<OutputFound> files;
   std::vector<std::string> missing;      ///< required patterns without a file
-  std::vector<std::string> there_before; ///< of the files that match where the command ran: left
+  std::vector<std::string> there_before; ///< matching files from before the run; not copied
 };
 
-/// Files that match the tool's relative patterns in `folder`, where the command will run.
+/// Returns the files that match the tool's relative patterns in `folder`, where the command will
+/// run.
 [[nodiscard]] std::vector<std::string> files_before(const ToolEntry& tool,
                                                     const std::string& folder);
 
-/// Files that match the tool's patterns and were written since `since`. Those in `folder`, where
-/// the command ran, are copied into `tool_folder` and stay; never one that is in `before`
-/// (files_before(), sorted).
+/// Finds files that match the tool's patterns and were written since `since`. Files in `folder`,
+/// where the command ran, are copied into `tool_folder`; the originals remain. Files in `before`
+/// (from files_before(), sorted) are never copied.
 ToolOutputs collect_outputs(const ToolEntry& tool, const std::string& tool_folder,
                             const std::string& folder, std::filesystem::file_time_type since,
                             const std::vector<std::string>& before);
 
-/// How many records the file has by `check` (see ToolOutput); 0 = it is empty or no such file.
+/// Returns the number of records in the file, counted by `check` (see ToolOutput); 0 = empty or
+/// missing file.
 [[nodiscard]] std::uint64_t count_records(const std::string& path, const std::string& check);
 
-/// A path as a pattern that matches it alone.
+/// Returns a pattern that matches only `path`.
 [[nodiscard]] std::string escaped_pattern(std::string_view path);
 
-/// Files that match a pattern with *, ?, [] and ** (any folders), sorted; a backslash takes the
-/// meaning from the character behind it. "" and folders never match.
+/// Returns the files that match a pattern with *, ?, [] and ** (any folders), sorted. A backslash
+/// makes the next character literal. "" and folders never match.
 [[nodiscard]] std::vector<std::string> matching_files(const std::string& pattern);
 
 } // namespace rankscope

@@ -52,7 +52,7 @@ constexpr std::array<const char*, 29> kColumns = {"model",
                                                   "build_number",
                                                   "additional_docker_run_options"};
 
-/// Takes the number that `text` begins with off it; without its separators of thousands.
+/// Removes the number at the beginning of `text` and returns it without ',' and '+'.
 std::optional<std::string> take_number(std::string_view& text) {
   const auto number = leading_number(text);
   if (!number)
@@ -63,7 +63,7 @@ std::optional<std::string> take_number(std::string_view& text) {
   return out;
 }
 
-/// Without the time and stream that run.log puts in front.
+/// Returns the line without the time and stream that run.log puts in front.
 std::string_view without_stamp(std::string_view line) {
   if (line.empty() || line.front() != '[')
     return line;
@@ -73,7 +73,7 @@ std::string_view without_stamp(std::string_view line) {
   return line;
 }
 
-/// Cells of a line of CSV; a quoted cell ends within the line.
+/// Returns the cells of a CSV line; a quoted cell must end within the line.
 std::vector<std::string> cells_of_perf_csv(std::string_view line) {
   std::vector<std::string> out(1);
   bool quoted = false;
@@ -93,7 +93,7 @@ std::vector<std::string> cells_of_perf_csv(std::string_view line) {
   return out;
 }
 
-/// Who started the ranks.
+/// Returns the program that started the ranks; "" = unknown.
 std::string launcher_of(const std::vector<std::string>& command, const EnvPairs& environment) {
   constexpr std::array<const char*, 6> known = {"torchrun", "mpirun",     "mpiexec",
                                                 "srun",     "accelerate", "deepspeed"};
@@ -335,15 +335,15 @@ Result<void> append_perf_csv(const std::string& path, const std::string& rows) {
   std::string text = about.st_size == 0 ? perf_csv_header() + "\n" : "";
   char last = '\n';
   if (about.st_size > 0 && ::pread(file.fd, &last, 1, about.st_size - 1) == 1 && last != '\n')
-    text = "\n"; // a last line without its end
+    text = "\n"; // the last line has no end
   text += rows;
-  // one write, so that runs that end at the same time do not mix
+  // a single write, so that rows of runs that end at the same time do not mix
   const ssize_t written = ::write(file.fd, text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size()))
     return {};
   if (written <= 0)
     return failed(path);
-  // the part of a row that still fits is taken back, unless another run has appended since
+  // a partly written row is removed, unless another run has appended since
   struct stat now = {};
   if (::fstat(file.fd, &now) == 0 && now.st_size == about.st_size + written &&
       ::ftruncate(file.fd, about.st_size) == 0)

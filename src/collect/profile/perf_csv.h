@@ -13,21 +13,24 @@
 namespace rankscope {
 
 struct PerfFigure {
-  std::string part;        ///< of a model with several results; "" = the only one
+  std::string part;        ///< name of one of several results; "" = the only result
   std::string performance; ///< number as printed
   std::string metric;      ///< name of the value: throughput
 };
 
-/// A line `performance: NUMBER[/UNIT][,] METRIC` or `performance: NUMBER UNIT, METRIC`.
-/// Example: "performance: 14164 samples/s, throughput" is 14164 of throughput.
+/// Parses a line `performance: NUMBER[/UNIT][,] METRIC` or `performance: NUMBER UNIT, METRIC`.
+/// Example: "performance: 14164 samples/s, throughput" has the value 14164 and the metric
+/// throughput.
 [[nodiscard]] std::optional<PerfFigure> performance_of_line(std::string_view line);
-/// `train_samples_per_second` of HuggingFace's trainer, as it logs it or as a dictionary.
+/// Parses `train_samples_per_second` of HuggingFace's trainer, as the trainer logs it or as a
+/// dictionary.
 [[nodiscard]] std::optional<PerfFigure> trainer_figure_of_line(std::string_view line);
 
 /// Returns the first `performance:` of run.log, else the first trainer_figure_of_line(), else
 /// empty.
 [[nodiscard]] std::optional<PerfFigure> figure_of_run_log(const std::string& path);
-/// The rows of a table with columns model, performance, metric and any others. Errors: kUnreadable.
+/// Returns the rows of a table with the columns model, performance, metric and any others. Errors:
+/// kUnreadable.
 Result<std::vector<PerfFigure>> read_results_csv(const std::string& path);
 
 /// Returns the values of the run: from the table if the model names one and it exists, else from
@@ -35,19 +38,20 @@ Result<std::vector<PerfFigure>> read_results_csv(const std::string& path);
 [[nodiscard]] std::vector<PerfFigure> perf_figures(const RunRequest& request, const Model* model,
                                                    std::vector<std::string>& notes);
 
-/// Names of the columns, with commas between.
+/// Returns the names of the columns, separated by commas.
 [[nodiscard]] std::string perf_csv_header();
-/// Returns one line with its end per value, or one without a value. The status depends on the exit
-/// status alone; a run under tools has the tag `profiled=true`. `model` nullptr: a command.
+/// Returns one line per value, or one line if there is no value, each with its line end. The status
+/// depends on the exit status alone; a run under tools has the tag `profiled=true`. `model`
+/// nullptr: a command.
 [[nodiscard]] std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request,
                                         const RunResult& result, const Model* model,
                                         const std::vector<PerfFigure>& figures,
                                         const EnvPairs& environment);
 
-/// Whether rows may be appended to the file; it is made when it is not there. Errors: kOutput;
-/// kUsage when it has another header.
+/// Checks whether rows may be appended to the file, which is created when it is missing. Errors:
+/// kOutput; kUsage when the file has another header.
 Result<void> check_perf_csv(const std::string& path);
-/// Appends, with the header in front when the file is empty. Errors: kOutput.
+/// Appends the rows, with the header in front when the file is empty. Errors: kOutput.
 Result<void> append_perf_csv(const std::string& path, const std::string& rows);
 
 } // namespace rankscope

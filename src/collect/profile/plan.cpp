@@ -25,7 +25,7 @@ void replace_all(std::string& text, std::string_view what, const std::string& wi
     text.replace(at, what.size(), with), at += with.size();
 }
 
-/// Where {out} and {run} lead.
+/// The folders that replace {out} and {run}.
 struct Places {
   std::string run, out;
   void put(std::string& text) const {
@@ -34,7 +34,8 @@ struct Places {
   }
 };
 
-/// Replaces placeholders outside the command, which is split into words before paths go into it.
+/// Replaces placeholders everywhere except in the command. wrap() splits the command into words
+/// before it inserts paths.
 void place_outputs(ToolEntry& tool, const Places& places) {
   const auto put = [&](std::string& text) { places.put(text); };
   for (EnvPairs* pairs : {&tool.env_vars, &tool.env_prepend, &tool.env_list})
@@ -55,7 +56,7 @@ void place_outputs(ToolEntry& tool, const Places& places) {
         put(argument);
 }
 
-/// The variables on their way to the command.
+/// Merges the changes to the command's environment.
 class EnvMerge {
 public:
   EnvMerge(const EnvPairs& start, Plan& plan) : start_(start), plan_(plan) {}
@@ -92,7 +93,7 @@ public:
       }
   }
 
-  /// The last word; it wins over what tools set.
+  /// Sets variables that override those of the tools.
   void context(const EnvPairs& pairs, const char* from) {
     for (const auto& [name, value] : pairs)
       set(name, value, from);
@@ -117,7 +118,8 @@ private:
     return it == start_.end() ? nullptr : &it->second;
   }
 
-  /// `from` is empty if the new value includes the old one: then nothing conflicts.
+  /// Sets a variable. `from` is empty if the new value includes the old value, which is not a
+  /// conflict.
   void set(const std::string& name, const std::string& value, const std::string& from) {
     const EnvChange* before = changed(name);
     if (before != nullptr && !from.empty() && !before->unset && before->value != value)
@@ -173,13 +175,13 @@ private:
   Plan& plan_;
 };
 
-/// The script by itself where it may be executed, else by the shell that the documented tables
-/// mean.
+/// Returns the script itself if it is executable, else bash with the script, as the documented
+/// tables expect.
 std::vector<std::string> script_argv(const ToolScript& script) {
   std::vector<std::string> out;
   if (::access(script.path.c_str(), X_OK) != 0)
     out.emplace_back("bash");
-  // a name without a folder would be looked for in PATH
+  // a name without a folder would be searched for in PATH
   out.push_back(out.empty() && script.path.find('/') == std::string::npos ? "./" + script.path
                                                                           : script.path);
   out.insert(out.end(), script.arguments.begin(), script.arguments.end());
@@ -197,7 +199,7 @@ Result<void> wrap(const ToolEntry& tool, const Places& places, std::vector<std::
   if (tool.shell) {
     std::string text = tool.cmd;
     Places{quoted_command({places.run}), quoted_command({places.out})}.put(text);
-    // the text ends where the command begins, as in "cd x && "
+    // the command follows the text, as in "cd x && "
     words = {"sh", "-c", text + " \"$@\"", "sh"};
   } else {
     RS_TRY(words, split_words(tool.cmd, fmt::format("tool {}: cmd", tool.name)));
@@ -208,7 +210,7 @@ Result<void> wrap(const ToolEntry& tool, const Places& places, std::vector<std::
   return {};
 }
 
-/// Tools that cannot run together: an error, and a fact of the plan with `force`.
+/// Reports tools that cannot run together: an error, or a fact of the plan with `force`.
 Result<void> find_conflicts(Plan& plan, bool force) {
   for (std::size_t i = 0; i < plan.tools.size(); ++i)
     for (std::size_t k = i + 1; k < plan.tools.size(); ++k) {
@@ -257,7 +259,7 @@ Result<Plan> make_plan(const PlanRequest& request) {
     if (!tool.cmd.empty() && commands.insert(tool.cmd).second) {
       RS_CHECK(wrap(tool, places, plan.argv));
     }
-    if (tool.native != "sampler") // its variables are for it, not for the command
+    if (tool.native != "sampler") // the variables are for the sampler, not for the command
       env.tool(tool, request.out_folder + "/library_trace");
     add_steps(tool.name, tool.post, tool.timeout_s, i, plan.post);
   }

@@ -1,5 +1,5 @@
-// What a profiling run will do: its steps in order, its command, its environment. Made before
-// anything starts; the same plan is printed by --dry-run and run.
+// The plan of a profiling run: its steps in order, its command, its environment. It is made before
+// anything starts; --dry-run prints the same plan that is run.
 #pragma once
 
 #include "collect/profile/context.h"
@@ -11,12 +11,12 @@
 
 namespace rankscope {
 
-/// A script, in the order in which it runs.
+/// A script that a plan runs.
 struct PlanStep {
-  std::string tool; ///< empty: of the context
+  std::string tool; ///< "" = the script belongs to the context
   std::vector<std::string> argv;
   double timeout_s = 600;
-  std::size_t layer = 0; ///< of the tool in Plan::tools; its number for the context's
+  std::size_t layer = 0; ///< index of the tool in Plan::tools; their number for the context
 };
 
 /// A change of the environment.
@@ -28,39 +28,40 @@ struct EnvChange {
 
 struct Plan {
   std::vector<ToolEntry> tools;       ///< the first is the innermost; {out} is resolved
-  std::vector<std::string> folders;   ///< of each tool, below the run's folder
-  std::vector<PlanStep> pre, post;    ///< in the order of running
+  std::vector<std::string> folders;   ///< folder of each tool, below the run's folder
+  std::vector<PlanStep> pre, post;    ///< in the order in which they run
   std::vector<std::string> command;   ///< as given
-  std::vector<std::string> argv;      ///< with the tools around it
+  std::vector<std::string> argv;      ///< the command with the tools around it
   std::vector<EnvChange> env;         ///< one per variable, in order of first mention
-  std::vector<std::string> conflicts; ///< of the environment: who wins
+  std::vector<std::string> conflicts; ///< conflicting variables, and which value wins
   std::vector<ProfileFact> facts;     ///< to be reported with those of the run
 };
 
 struct PlanRequest {
   std::vector<ToolEntry> tools; ///< the first is the innermost
   ProfileContext context;
-  EnvPairs more_env; ///< of a model: below the context's
+  EnvPairs more_env; ///< variables of a model; the context overrides them
   std::vector<std::string> command;
   std::string out_folder; ///< absolute
   bool force = false;     ///< conflicting tools are a warning
-  /// The environment that is changed: name to value.
+  /// The environment before the changes, name to value.
   EnvPairs environment;
 };
 
-/// Stacks the tools: commands around the command from the first to the last, scripts before it from
-/// the last to the first and behind it from the first to the last, the same command once. Errors:
-/// kUsage, for a command that cannot be split and for tools that do not go together.
+/// Wraps the command in the tools' commands, from the first tool to the last; equal commands are
+/// used once. Scripts before the command run from the last tool to the first, scripts after it from
+/// the first to the last. Errors: kUsage for a command that cannot be split and for conflicting
+/// tools.
 Result<Plan> make_plan(const PlanRequest& request);
 
-/// Every step for people: order, argv with quotes, environment.
+/// Returns every step as text for people: order, argv with quotes, environment.
 [[nodiscard]] std::string plan_text(const Plan& plan, bool explain);
 [[nodiscard]] Json plan_json(const Plan& plan);
 
 /// Returns argv as text for a shell: words with special characters are in quotes.
 [[nodiscard]] std::string quoted_command(const std::vector<std::string>& argv);
 
-/// This process's environment.
+/// Returns the environment of this process.
 [[nodiscard]] EnvPairs current_environment();
 
 } // namespace rankscope

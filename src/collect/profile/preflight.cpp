@@ -17,16 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Prints the path of each name, or an empty line.
-/// An answer per program, marked, because an image may print other lines.
+/// Prints a line per name with its path or nothing. The lines are marked, because an image may
+/// print other lines.
 constexpr const char* kLookUp = "for name in \"$@\"; do "
                                 "echo \"rankscope:$name=$(command -v \"$name\")\"; done";
 
-/// Like find_program(), in the folder where the command runs.
+/// Finds a program like find_program(), relative to the folder where the command runs.
 std::string found_here(const PreflightTarget& target, const std::string& name) {
   if (name.find('/') == std::string::npos)
     return find_program(name, target.path);
-  const fs::path path = fs::path(target.folder) / name; // an absolute name stays itself
+  const fs::path path = fs::path(target.folder) / name; // an absolute name is unchanged
   return ::access(path.c_str(), X_OK) == 0 ? path.string() : "";
 }
 
@@ -64,7 +64,7 @@ bool library_there(const PreflightTarget& target, const std::string& name,
                });
 }
 
-/// Each program that the run needs, once.
+/// Returns the programs that the run needs, each once.
 std::vector<std::string> programs_of(const Plan& plan) {
   std::set<std::string> names;
   for (const ToolEntry& tool : plan.tools) {
@@ -83,7 +83,7 @@ bool is_for_amd(const ToolEntry& tool) {
   return std::find(tool.vendors.begin(), tool.vendors.end(), "amd") != tool.vendors.end();
 }
 
-/// The device file of the driver that the tool needs.
+/// Returns the device file of the driver that the tool needs.
 std::string device_of(const ToolEntry& tool, const PreflightTarget& target) {
   return target.root + (is_for_amd(tool) ? "/dev/kfd" : "/dev/nvidiactl");
 }
@@ -140,7 +140,7 @@ private:
     }
   }
 
-  /// Tools of the same family whose program is there.
+  /// Returns the tools of the same family whose program exists.
   std::vector<std::string> standing_in(const ToolEntry& missing) {
     std::vector<std::string> tools;
     std::vector<std::string> programs;

@@ -1,5 +1,5 @@
-// Checks before a run: whether programs, scripts, libraries and devices exist where it will run (on
-// this host, or in a container's image).
+// Checks before a run whether programs, scripts, libraries and devices exist where the command will
+// run (on this host or in a container's image).
 #pragma once
 
 #include "collect/profile/plan.h"
@@ -11,36 +11,37 @@
 namespace rankscope {
 
 struct PreflightTarget {
-  std::string root;               ///< "" = this system; tests imitate one below a folder
+  std::string root;               ///< "" = this system; tests use a folder that imitates one
   std::string path;               ///< PATH of the command
   std::string folder;             ///< where the command runs; "" = here
-  std::vector<std::string> image; ///< argv that runs its shell in the image; empty = this host
+  std::vector<std::string> image; ///< argv that runs a shell in the image; empty = this host
   std::string image_name;
-  /// Where tools are installed without being on PATH.
+  /// Folders where tools are installed without being in PATH.
   std::vector<std::string> places = {"/opt/rocm/bin", "/opt/rocm-*/bin", "/usr/local/cuda/bin",
                                      "/opt/nvidia/nsight-systems/*/bin",
                                      "/opt/nvidia/nsight-compute/*"};
 };
 
-/// Returns name to path; "" = not found. One start of the container for all. Errors: kMissingTool
-/// when the container cannot be started.
+/// Returns the path of each name; "" = not found. The container is started once for all names.
+/// Errors: kMissingTool when the container cannot be started.
 Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& target,
                                                          const std::vector<std::string>& names);
 
-/// Where a tool's own program is absent and that of a fallback is there, the fallback becomes its
-/// command; `notes` says so. To be called before make_plan().
+/// Replaces a tool's command by its first fallback whose program exists, if the tool's own program
+/// is missing. `notes` names the replacement. Call before make_plan().
 Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEntry>& tools,
                               std::vector<std::string>& notes);
 
-/// What is missing, and what may make the run fail. `table` names possible replacements.
+/// Returns facts about missing parts and about conditions that may make the run fail. `table` names
+/// possible replacements.
 Result<std::vector<ProfileFact>> preflight(const Plan& plan, const PreflightTarget& target,
                                            const ToolTable& table, const EnvPairs& environment);
 
-/// Whether the tool records work of a vendor's GPUs and this host has no driver of that vendor.
-/// False for a container's image, whose devices are not known.
+/// Returns whether the tool records work of a vendor's GPUs while this host has no driver of that
+/// vendor. Returns false for a container's image, whose devices are unknown.
 [[nodiscard]] bool lacks_gpu(const ToolEntry& tool, const PreflightTarget& target);
 
-/// Where programs are looked for: "PATH=...", or "the image's PATH".
+/// Returns the place where programs are searched for: "PATH=..." or "the image's PATH".
 [[nodiscard]] std::string searched_path(const PreflightTarget& target);
 
 /// Returns the files and folders that match a shell's pattern, sorted.

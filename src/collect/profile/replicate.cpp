@@ -15,7 +15,7 @@ Error bad(const std::string& what) {
           "--devices 0,1 names the GPUs that get a copy"};
 }
 
-/// Returns "0,2" as texts; empty if it is not such a list.
+/// Returns the numbers of "0,2" as texts; empty if `text` is not such a list.
 std::vector<std::string> numbers_of(const std::string& text) {
   std::vector<std::string> out(1);
   for (const char c : text)
@@ -99,7 +99,7 @@ Result<int> run_replicas(const std::vector<std::string>& command,
     spec.guarded = true;
     spec.forward_signal = true;
     spec.cancel = cancel;
-    RS_TRY(Process copy, Process::start(std::move(spec))); // those that run end with `copies`
+    RS_TRY(Process copy, Process::start(std::move(spec))); // on an error, `copies` ends the others
     copies.push_back(std::move(copy));
   }
   int status = 0;
@@ -107,7 +107,7 @@ Result<int> run_replicas(const std::vector<std::string>& command,
     RS_TRY(const ProcessEnd end, copy.wait());
     const int own = end.signal != 0 ? 128 + end.signal : end.exit_code;
     status = status == 0 ? own : status;
-    if (end.cancelled) // all at once, not one grace after the other
+    if (end.cancelled) // end all copies at once, not one grace period after another
       for (Process& other : copies)
         other.terminate();
   }

@@ -18,10 +18,10 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int kTimeoutStatus = 124; ///< as coreutils' timeout has it
+constexpr int kTimeoutStatus = 124; ///< the exit status of coreutils' timeout
 
 std::chrono::milliseconds ms(double seconds) {
-  // 0 would be no limit
+  // 0 would mean no limit
   return std::chrono::milliseconds(std::max<std::int64_t>(std::llround(seconds * 1000), 1));
 }
 
@@ -52,7 +52,7 @@ public:
     RS_TRY(log_, RunLog::create(r_.out + "/run.log"));
     out_.begin = read_clock_anchor();
     since_ = fs::file_time_type::clock::now();
-    // file systems count in coarser steps than the clock
+    // time stamps of file systems are coarser than the clock
     since_ -= std::chrono::milliseconds(20);
     RS_CHECK(run_baseline());
     for (const ToolEntry& tool : plan_.tools)
@@ -141,7 +141,8 @@ private:
     return true;
   }
 
-  /// From the outermost tool inwards; false when the command is not to run.
+  /// Runs the set-up scripts from the outermost tool inwards. Returns false when the command must
+  /// not run.
   bool set_up() {
     for (const PlanStep& step : plan_.pre) {
       reached_ = std::min(reached_, step.layer);
@@ -171,7 +172,7 @@ private:
     spec.out = Stream::kFile;
     spec.out_file = s.log;
     spec.err = Stream::kLikeOut;
-    spec.lingers = true; // a sampler that it starts is stopped by a later script
+    spec.lingers = true; // a later script stops a sampler that this one starts
     spec.deadline = ms(step.timeout_s);
     if (watch)
       spec.cancel = r_.cancel;
@@ -207,7 +208,7 @@ private:
     show(stream, false);
   }
 
-  /// What the tool that hides lines leaves of a stream.
+  /// Writes the text that the hiding tool leaves of a stream.
   void show(std::size_t stream, bool last) const {
     if (hider_ != nullptr)
       write_to(stream == 1 && !r_.to_error ? STDOUT_FILENO : STDERR_FILENO,
@@ -250,7 +251,7 @@ private:
     out_.seconds = end.seconds;
     out_.ended = end.describe();
     out_.exit_status = end.signal != 0 ? 128 + end.signal : end.exit_code;
-    const bool killed = out_.exit_status == 128 + SIGKILL; // also by a shell between us and it
+    const bool killed = out_.exit_status == 128 + SIGKILL; // a shell in between reports this too
     if (end.timed_out) {
       out_.exit_status = kTimeoutStatus;
       add("", profile::Timeout{r_.timeout_s});
@@ -263,7 +264,7 @@ private:
       add("", profile::LeftProcesses{static_cast<std::size_t>(end.left_behind)});
   }
 
-  /// From the innermost tool outwards: of those that were set up, also in part.
+  /// Runs the tear-down scripts from the innermost tool outwards, for tools whose set-up began.
   void tear_down() {
     for (const PlanStep& step : plan_.post) {
       const bool of_context = step.layer == plan_.tools.size();
@@ -332,7 +333,7 @@ private:
     return r_.folder.empty() ? fs::current_path(ec).string() : r_.folder;
   }
 
-  /// A table that several tools share: each has its own rows.
+  /// Sets the tool's own number of records for a table that several tools share.
   static void count_by(const NativeTool& native, ToolResult& t) {
     const auto names = native.names();
     if (std::find(names.begin(), names.end(), t.name) == names.end())

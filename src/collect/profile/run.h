@@ -1,4 +1,4 @@
-// Runs a plan: set-up, the command with its tools around it, tear-down whatever happened, outputs.
+// Runs a plan: set-up, the command with its tools, tear-down in any case, outputs.
 #pragma once
 
 #include "collect/clock_anchor.h"
@@ -16,7 +16,7 @@ namespace rankscope {
 
 struct StepResult {
   std::string phase; ///< pre, post
-  std::string tool;  ///< "" = of the context
+  std::string tool;  ///< "" = the context
   std::vector<std::string> argv;
   std::string status; ///< "ok", "exit code 3", ...
   bool ok = false;
@@ -32,36 +32,37 @@ struct ToolResult {
 
 struct RunRequest {
   Plan plan;
-  std::string out;    ///< the run's folder, absolute; made if it is not there
-  std::string folder; ///< where the command runs; "" = here
+  std::string out;    ///< the run's folder, absolute; created if it is missing
+  std::string folder; ///< where the command runs; "" = the current folder
   std::vector<std::unique_ptr<NativeTool>> natives;
-  /// docker exec ...: goes in front of every program, with the environment and the name behind it
+  /// Words in front of every program (docker exec ...); the environment and the container's name
+  /// follow them.
   std::vector<std::string> container;
   std::string container_name;
-  double timeout_s = 0;    ///< of the command, 0 = none
-  double grace_s = 10;     ///< between the request to end and the kill
-  int baseline = 0;        ///< times that the command runs without tools before
-  bool keep_going = false; ///< run the command though a tool could not be set up
+  double timeout_s = 0;    ///< limit for the command, 0 = no limit
+  double grace_s = 10;     ///< time between the request to end and the kill
+  int baseline = 0;        ///< number of runs without tools before the profiled run
+  bool keep_going = false; ///< run the command even if a tool could not be set up
   bool to_error = false;   ///< the command's output goes to our standard error
   std::optional<CancelToken> cancel;
 };
 
 struct RunResult {
   bool launched = false; ///< the command was started
-  int exit_status = 0;   ///< of the command; 128 + signal; 124 at a time-out
+  int exit_status = 0;   ///< exit code of the command; 128 + signal; 124 at a time-out
   std::string ended;     ///< "exit code 0", "signal 9", "it did not end in time"
-  double seconds = 0;    ///< of the command with its tools
+  double seconds = 0;    ///< duration of the command with its tools
   std::vector<double> baseline_s;
   bool tool_failed = false; ///< a tool could not be set up or ended, or wrote nothing
   std::vector<StepResult> steps;
-  std::vector<ToolResult> tools;  ///< as in the plan
+  std::vector<ToolResult> tools;  ///< in the plan's order
   std::vector<ProfileFact> facts; ///< to be reported
-  Json figures = Json::object();  ///< of native tools
+  Json figures = Json::object();  ///< values of native tools
   ClockAnchor begin, end;
 };
 
-/// Errors: kOutput when the folder cannot be made or written, kMissingTool when the command cannot
-/// be started. The result reports all other failures, and the tear-down has been done.
+/// Runs the plan, including the tear-down. Errors: kOutput when the folder cannot be made or
+/// written, kMissingTool when the command cannot be started. The result reports all other failures.
 Result<RunResult> run_plan(RunRequest& request);
 
 } // namespace rankscope

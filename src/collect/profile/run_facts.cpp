@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kLeastOverhead = 1.2; ///< that is reported
+constexpr double kLeastOverhead = 1.2; ///< smallest factor that is reported
 constexpr std::uintmax_t kMostLog = std::uintmax_t{1} << 30;
 
 /// Returns the requested period of a sampler, in s; 0 = not a sampler.
@@ -114,7 +114,7 @@ ProfileFact empty_fact(const RunRequest& request, const ToolEntry& tool, const T
     empty.last_lines = last_lines(request.out + "/run.log", 20);
     return {tool.name, std::move(empty)};
   }
-  if (!tool.libraries.empty() && request.container.empty()) // whose processes are not ours to see
+  if (!tool.libraries.empty() && request.container.empty()) // a container hides its processes
     return library_fact(request.plan, tool, seen);
   if (const double period = period_of(tool); period > 0 && run.seconds < 2 * period)
     return {tool.name, profile::ShortRun{run.seconds, period}};

@@ -6,13 +6,13 @@
 
 namespace rankscope {
 
-/// Why a tool that should have written something has not: a failed command, a library that was
-/// never in memory or wrote no line, a run shorter than two samples, or no work to see.
+/// Returns why a tool wrote nothing: a failed command, a library that was never loaded or wrote no
+/// line, a run shorter than two samples, or no work to record.
 ProfileFact empty_fact(const RunRequest& request, const ToolEntry& tool, const ToolResult& result,
                        const RunResult& run, const SeenLibraries& seen);
 
-/// Overhead against the baseline, and lines of the log that look like failures of a run that
-/// succeeded: its exit status is the truth, they are only shown.
+/// Adds the overhead against the baseline, and a log line that looks like a failure although the
+/// run succeeded. Such a line is only shown; the exit status decides.
 void add_run_facts(const RunRequest& request, RunResult& run);
 
 } // namespace rankscope

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 constexpr std::size_t kLongest = 65536;
-constexpr std::size_t kShortest = 21; ///< a shorter line is less than its stamp
+constexpr std::size_t kShortest = 21; ///< bytes; a shorter line may have no stamp
 constexpr double kSameTime = 0.001;   ///< s
 } // namespace
 
@@ -24,8 +24,8 @@ Result<RunLog> RunLog::create(const std::string& path) {
   return out;
 }
 
-/// A short line that belongs to the stamp above it is written without one, so that the log of short
-/// lines is not many times as long as they are. A line that begins like a stamp always has one.
+/// Writes a line. A short line that belongs to the stamp above it has no stamp, so that a log of
+/// short lines does not grow many times. A line that begins like a stamp always has one.
 void RunLog::line(std::size_t stream, std::string_view text, double t_s) {
   const bool stamped = text.size() >= kShortest || text.starts_with('[') ||
                        stream != stamp_stream_ || t_s - stamp_s_ > kSameTime;
@@ -56,7 +56,7 @@ void RunLog::add(std::size_t stream, std::string_view bytes, double t_s) {
       open.clear();
     }
   }
-  if (std::fflush(file_.get()) != 0) // so that a kill loses nothing
+  if (std::fflush(file_.get()) != 0) // so that a kill loses no output
     failed_ = true;
 }
 

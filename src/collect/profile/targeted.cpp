@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kNoEnd_s = 1e7; ///< rocprofv3 needs a length: four months
+constexpr double kNoEnd_s = 1e7; ///< rocprofv3 needs a length; this is four months
 
 Error cannot(const ToolEntry& tool, const std::string& what, const std::string& hint) {
   return {ErrorCode::kUsage, tool.name, what, hint};
@@ -21,7 +21,8 @@ bool has_word(const std::string& cmd, const std::string& word) {
   return (" " + cmd + " ").find(" " + word + " ") != std::string::npos;
 }
 
-/// rocprofv3 filters kernels where it collects counters; a trace has all kernels.
+/// Returns options of rocprofv3. It filters kernels only where it collects counters; a trace has
+/// all kernels.
 Result<std::string> rocprofv3_options(const TargetedCollection& t, const ToolEntry& tool) {
   std::string out;
   if (t.delay_s > 0 || t.duration_s > 0) {
@@ -46,7 +47,7 @@ Result<std::string> nsys_options(const TargetedCollection& t, const ToolEntry& t
   std::string out;
   if (t.delay_s > 0)
     out += fmt::format(" --delay={:g}", t.delay_s);
-  if (t.duration_s > 0) // it would end the command too
+  if (t.duration_s > 0) // without --kill=none, nsys would end the command too
     out += fmt::format(" --duration={:g} --kill=none", t.duration_s);
   return out;
 }
@@ -58,7 +59,7 @@ Result<std::string> ncu_options(const TargetedCollection& t, const ToolEntry& to
   return " --kernel-name " + quoted_command({"regex:" + t.kernels});
 }
 
-/// rocprof-sys-run reads its window from the environment.
+/// Sets the window of rocprof-sys-run, which reads it from the environment.
 Result<std::string> rocprof_sys_options(const TargetedCollection& t, ToolEntry& tool) {
   if (!t.kernels.empty())
     return cannot(tool, "rocprof-sys-run has no filter for kernels", "filter the report");
@@ -69,7 +70,7 @@ Result<std::string> rocprof_sys_options(const TargetedCollection& t, ToolEntry& 
   return std::string();
 }
 
-/// The profiler of PyTorch counts optimizer steps in the program.
+/// Sets the steps of PyTorch's profiler, which counts optimizer steps in the program.
 Result<std::string> torch_options(const TargetedCollection& t, ToolEntry& tool) {
   if (t.delay_s > 0 || t.duration_s > 0 || !t.kernels.empty())
     return cannot(tool, "PyTorch's profiler records steps, not a time window or some kernels",
@@ -80,8 +81,8 @@ Result<std::string> torch_options(const TargetedCollection& t, ToolEntry& tool) 
   return std::string();
 }
 
-/// What to insert behind the program; none for a tool that is not a tracer. "" where it is placed
-/// by other means.
+/// Returns the text to insert after the program; empty for a tool that is not a tracer. "" if the
+/// options are set by other means.
 Result<std::optional<std::string>> options_of(const TargetedCollection& targets, ToolEntry& tool,
                                               const std::string& program) {
   const bool torch = tool.native == "torch_profiler";
@@ -125,7 +126,7 @@ Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEn
     placed = true;
     if (options->empty())
       continue;
-    // nsys takes options behind its command word
+    // nsys takes options after its command word
     const std::string word = program == "nsys" ? "profile" : path;
     const std::size_t at = tool.cmd.find(word);
     if (at == std::string::npos)

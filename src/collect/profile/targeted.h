@@ -1,4 +1,4 @@
-// Recording a part of a run: a time window, or some kernels, in the options of each tool.
+// Recording of a part of a run, a time window or some kernels, through the options of each tool.
 #pragma once
 
 #include "base/result.h"
@@ -10,8 +10,8 @@
 namespace rankscope {
 
 struct TargetedCollection {
-  double delay_s = 0;    ///< from the start of the command to that of recording
-  double duration_s = 0; ///< of recording; 0 = to the end of the command
+  double delay_s = 0;    ///< from the start of the command to the start of recording
+  double duration_s = 0; ///< length of the recording; 0 = to the end of the command
   std::string kernels;   ///< regular expression of kernel names; "" = all
   std::string steps;     ///< A:B, optimizer steps from 0; "" = all
 
@@ -21,8 +21,8 @@ struct TargetedCollection {
 };
 
 /// Inserts the options into the commands of tools that trace GPUs: rocprofv3, rocprof-sys-run,
-/// nsys, ncu. Other tools record the complete run, which `notes` says. After place_counters().
-/// Errors: kUsage for a tracer that cannot do what is asked for, and where no tool traces GPUs.
+/// nsys, ncu. Other tools record the complete run; `notes` names them. Call after place_counters().
+/// Errors: kUsage for a tracer without the requested option, and if no tool traces GPUs.
 Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEntry>& tools,
                            std::vector<std::string>& notes);
 

@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-extern const char kBuiltinTools[]; // builtin_tools.cpp, which the build makes of tools.json
+extern const char kBuiltinTools[]; // in builtin_tools.cpp, which the build makes from tools.json
 
 namespace {
 
@@ -171,7 +171,7 @@ private:
   std::optional<Error> error_;
 };
 
-/// Unknown keys of an entry, each with the nearest known one.
+/// Notes unknown keys of an entry, each with the nearest known key.
 void note_unknown(const Json& entry, const std::string& place, std::vector<std::string>& notes) {
   const std::vector<std::string> known(kToolTableKeys.begin(), kToolTableKeys.end());
   for (const JsonMember& m : entry.members) {
@@ -186,8 +186,9 @@ void note_unknown(const Json& entry, const std::string& place, std::vector<std::
   }
 }
 
-/// Words of a command that name files below the table's folder become those; the documented tables
-/// write them from the run's folder ("../scripts/common/...") or from the work folder.
+/// Returns the absolute path of a word that names a file below the table's folder. The documented
+/// tables write such words relative to the run's folder ("../scripts/common/...") or to the work
+/// folder.
 std::string located(const std::string& path, const std::string& folder) {
   std::error_code ec;
   if (folder.empty() || path.empty() || path[0] == '/' || path[0] == '-' ||
@@ -201,7 +202,7 @@ std::string located(const std::string& path, const std::string& folder) {
     if (below.rfind("../", 0) == 0)
       below.erase(0, 3);
   }
-  // a table in scripts/common names scripts/common/...
+  // files of a table in scripts/common may be written as scripts/common/...
   const std::string common = "scripts/common/";
   if (below.rfind(common, 0) == 0) {
     const fs::path here = fs::path(folder) / below.substr(common.size());
@@ -211,7 +212,8 @@ std::string located(const std::string& path, const std::string& folder) {
   return path;
 }
 
-/// Does the same for a script; a name without a folder may be a file in the table's folder.
+/// Returns the path of a script like located(). A name without a folder may be a file in the
+/// table's folder.
 std::string located_script(const std::string& path, const std::string& folder) {
   std::error_code ec;
   const fs::path here = fs::path(folder) / path;
@@ -232,7 +234,7 @@ void locate_scripts(Json& entry, const std::string& folder) {
     }
   }
   if (const Json* cmd = entry.find("cmd"); cmd != nullptr && cmd->is(Kind::kText)) {
-    // words without quotes only: others are unchanged
+    // only words without quotes are changed
     std::string out;
     std::string word;
     for (const char c : cmd->text + " ") {
@@ -248,7 +250,7 @@ void locate_scripts(Json& entry, const std::string& folder) {
   }
 }
 
-/// Another command is another program: the old one's requirements no longer apply.
+/// Removes requirements of the old command from `base` if `over` has another command.
 void drop_command_keys(Json& base, const Json& over) {
   if (over.find("cmd") == nullptr)
     return;
@@ -309,7 +311,7 @@ Result<void> ToolTable::merge(const Json& root, const std::string& where, const 
     Json& base = tools_.at(member.key);
     const Json* native = base.find("native");
     if (native != nullptr && native->is(Kind::kText) && !forces_scripts(entry)) {
-      // its scripts would do what is done here
+      // the tool is built in, so its command and scripts are not needed
       for (const char* key : {"cmd", "pre_scripts", "post_scripts"})
         std::erase_if(entry.members, [&](const JsonMember& m) { return m.key == key; });
     } else if (forces_scripts(entry)) {
@@ -345,7 +347,7 @@ Result<ToolEntry> ToolTable::entry(const Json& use, const std::string& where,
   if (found != nullptr) {
     base = *found;
   } else if (use.find("cmd") != nullptr) {
-    base = Json::object(); // a tool of the user's own
+    base = Json::object(); // a user-defined tool
   } else {
     const auto all = names();
     const std::string meant = nearest(name->text, all);

@@ -1,4 +1,4 @@
-// Words of commands and of --tool.
+// Splits commands and --tool into words.
 #include "base/nearest.h"
 #include "collect/profile/tool_table.h"
 

@@ -8,10 +8,10 @@
 namespace rankscope {
 namespace {
 
-/// Whatever goes wrong in it is said on standard error and leaves the program alone. Another
-/// sitecustomize, which this one hides, is run as it would have been. PyTorch has one profiler a
-/// thread: where the program starts one itself, this one stops first and leaves no trace.
-/// RANKSCOPE_TORCH_STEPS=A:B records the steps A to B of the first optimizer, counted from 0.
+/// The sitecustomize module. It reports errors on standard error and does not disturb the program.
+/// It hides another sitecustomize and runs it too. PyTorch has one profiler per thread: if the
+/// program starts one itself, this one stops first and leaves no trace. RANKSCOPE_TORCH_STEPS=A:B
+/// records the steps A to B of the first optimizer, counted from 0.
 constexpr const char* kSite =
     R"py(import atexit, importlib, importlib.machinery, importlib.util, os, sys
 
@@ -172,7 +172,7 @@ public:
   Result<void> begin() override {
     RS_CHECK(make_folder(folder_));
     std::error_code ec;
-    std::filesystem::remove(folder_ + "/stepped_aside", ec); // of an earlier run
+    std::filesystem::remove(folder_ + "/stepped_aside", ec); // left by an earlier run
     return write_file(folder_ + "/sitecustomize.py", kSite);
   }
 

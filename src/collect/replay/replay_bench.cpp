@@ -15,7 +15,7 @@ LibraryPerfOptions perf_options(const ReplayRunOptions& options) {
     out.programs["hipblaslt-bench"] = options.hipblaslt_bench;
   if (!options.miopen_driver.empty())
     out.programs["MIOpenDriver"] = options.miopen_driver;
-  out.bench.as_written = true; // the command files say what is run
+  out.bench.as_written = true; // run the commands of the command files unchanged
   out.bench.iters = out.bench.warm_up = 100;
   out.repeats = options.repeats;
   out.timeout = options.timeout;
@@ -59,7 +59,7 @@ std::vector<ReplayTime> replay_benches(std::span<const ReplayCall> calls,
     return out;
   }
   std::vector<PerfRow> rows;
-  std::vector<std::size_t> ends; // of each call in the rows
+  std::vector<std::size_t> ends; // end of each call's rows
   for (const ReplayCall& call : calls) {
     for (const std::string& command : replay_commands(*call.request)) {
       PerfRow row;

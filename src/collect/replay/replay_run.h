@@ -1,5 +1,5 @@
-// Runs recorded operators again: by the libraries' bench programs, by the libraries themselves
-// (collect/gemm), or by PyTorch. Each runs in a separate process, by argument list.
+// Runs recorded operators again with the libraries' bench programs, with the libraries themselves
+// (collect/gemm), or with PyTorch. Each runs in a separate process, started by argument list.
 #pragma once
 
 #include "model/replay/replay_request.h"
@@ -17,47 +17,47 @@
 namespace rankscope {
 
 enum class ReplayRunner : std::uint8_t {
-  kAuto,   ///< the bench program; products without one by the libraries; PyTorch where `python` is
+  kAuto,   ///< bench program, else (products) the libraries; PyTorch if `python` is set
   kBench,  ///< hipblaslt-bench and MIOpenDriver alone
-  kNative, ///< cuBLASLt or hipBLASLt alone: products
+  kNative, ///< cuBLASLt or hipBLASLt alone, for products
   kTorch,  ///< PyTorch alone
   kNone,   ///< nothing is run
 };
 
 struct ReplayRunOptions {
   ReplayRunner runner = ReplayRunner::kAuto;
-  std::string hipblaslt_bench, miopen_driver; ///< "" = by their names in PATH
-  std::string python;    ///< interpreter with PyTorch; "" = not asked for (kTorch: python3)
+  std::string hipblaslt_bench, miopen_driver; ///< "" = searched for in PATH
+  std::string python;    ///< interpreter with PyTorch; "" = not used (kTorch: python3)
   std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
-  std::string program = "/proc/self/exe"; ///< rankscope, which measures products in its child
-  unsigned repeats = 1;                   ///< runs of each command, whose mean counts
+  std::string program = "/proc/self/exe"; ///< rankscope, started as a child that measures
+  unsigned repeats = 1;                   ///< runs of each command; their mean counts
   std::uint64_t torch_calls = 1000, torch_warm_up = 1000;
-  std::chrono::milliseconds timeout{300'000}; ///< of one run
+  std::chrono::milliseconds timeout{300'000}; ///< limit for one run
   CancelToken cancel;                         ///< calls not measured yet are "skipped"
 };
 
-/// An operator to be run. Views must outlive the call.
+/// An operator to be run. Its views must outlive the call.
 struct ReplayCall {
   const ReplayRequest* request = nullptr;
   std::string_view name, dims, types, strides, concrete; ///< as recorded: JSON texts
 };
 
-/// Gets each call that is done.
+/// Called for each finished call.
 using ReplayProgress = std::function<void(std::size_t done, const ReplayTime&)>;
 
-/// Measures by bench program or library: one result for each call, in their order. A call that
-/// needs several commands (a gradient) gets their sum. Status "unsupported" without a command,
-/// "skipped" where the runner is kTorch or kNone. A missing program is looked for once.
+/// Measures by bench program or library. Returns one result per call, in the order of `calls`. The
+/// time of a call with several commands (a gradient) is their sum. Status "unsupported" without a
+/// command, "skipped" if the runner is kTorch or kNone. A missing program is searched for once.
 [[nodiscard]] std::vector<ReplayTime> replay_benches(std::span<const ReplayCall> calls,
                                                      const ReplayRunOptions& options,
                                                      const ReplayProgress& progress);
 
-/// Measures by PyTorch; everything is empty if PyTorch was not requested.
+/// Measures by PyTorch; all results are empty if PyTorch was not requested.
 [[nodiscard]] std::vector<ReplayTime> replay_torch(std::span<const ReplayCall> calls,
                                                    const ReplayRunOptions& options,
                                                    const ReplayProgress& progress);
-/// Finds the script's result for one call in PyTorch's output: the time only if it is valid, the
-/// status ok, missing, unsupported, failed, or "" if no line has one of these.
+/// Finds the script's result for one call in PyTorch's output. The time is set only if it is valid.
+/// The status is ok, missing, unsupported, failed, or "" if no line has one of these.
 [[nodiscard]] ReplayTime parse_torch_outcome(std::string_view output);
 
 } // namespace rankscope

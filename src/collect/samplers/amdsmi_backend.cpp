@@ -1,5 +1,5 @@
-// ROCm's management library libamd_smi. Own declarations of the few functions used; the struct of
-// power is decoded by amdsmi_power.h.
+// ROCm's management library libamd_smi. The few functions that are used are declared here;
+// amdsmi_power.h decodes the power struct.
 #include "collect/samplers/amdsmi_power.h"
 #include "collect/samplers/gpu_backend.h"
 #include "collect/samplers/pci_address.h"
@@ -13,7 +13,7 @@ namespace {
 using Handle = void*;
 using Status = int; // 0 = success
 constexpr std::uint64_t kInitGpus = 2;
-constexpr std::int64_t kMegabyte = 1 << 20; ///< what the library calls MB
+constexpr std::int64_t kMegabyte = 1 << 20; ///< a megabyte as the library counts it
 constexpr int kTemperatureEdge = 0, kTemperatureHotspot = 1, kTemperatureCurrent = 0;
 constexpr int kClockGfx = 0, kClockMemory = 4;
 
@@ -54,7 +54,7 @@ bool find_api(const SharedLibrary& lib, AmdsmiBackendApi& api) {
          lib.find("amdsmi_get_processor_handles", api.processors);
 }
 
-/// A percentage or clock: UINT32_MAX and 0xffff say "not supported".
+/// Returns a percentage or clock; empty for UINT32_MAX and 0xffff, which mean "not supported".
 std::optional<double> supported(std::uint32_t value) {
   if (value == 0xffffffffU || value == 0xffffU)
     return std::nullopt;
@@ -108,13 +108,14 @@ public:
     if (api_.temperature != nullptr &&
         (api_.temperature(gpu, kTemperatureHotspot, kTemperatureCurrent, &degrees) == 0 ||
          api_.temperature(gpu, kTemperatureEdge, kTemperatureCurrent, &degrees) == 0))
-      // degrees, of some older releases thousandths: no GPU works at 1000 degrees
+      // some older releases report thousandths of a degree; no GPU works at 1000 degrees
       r.temp_c = static_cast<double>(degrees) * (degrees > 1000 ? 1e-3 : 1.0);
     return r;
   }
 
 private:
-  /// The library gives the number first, then the handles.
+  /// Returns the handles. The library returns their number in a first call, the handles in a second
+  /// call.
   template <class Get> static std::vector<Handle> list(const Get& get) {
     std::uint32_t count = 0;
     if (get(&count, nullptr) != 0)

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kOldBytes = 68; ///< of the layouts of u32
+constexpr std::size_t kOldBytes = 68; ///< size of the u32 layouts
 constexpr std::size_t kSocket64Limit = 40;
 
 bool touched(const AmdSmiPowerBuffer& answer, std::size_t from, std::size_t to) {
@@ -38,13 +38,13 @@ AmdSmiPowerLayout amdsmi_power_layout(const AmdSmiVersion& version,
   if (version.major >= 26)
     return AmdSmiPowerLayout::kSocket64;
   if (version.major == 25) {
-    // written beyond the older structs, or a limit where those have only reserved words
+    // this layout has data beyond the older structs, or a limit in their reserved words
     const auto limit = at<std::uint32_t>(answer, kSocket64Limit);
     const bool beyond = touched(answer, kOldBytes, 192);
     const bool field = touched(answer, kSocket64Limit, kSocket64Limit + 4) && limit != 0;
     return beyond || field ? AmdSmiPowerLayout::kSocket64 : AmdSmiPowerLayout::kCurrentAndAverage;
   }
-  // 5 and below: libraries that counted otherwise before 2023
+  // versions 5 and below are libraries from before 2023 with another numbering
   return version.major <= 23 ? AmdSmiPowerLayout::kAverageOnly
                              : AmdSmiPowerLayout::kCurrentAndAverage;
 }

@@ -1,4 +1,4 @@
-// libamd_smi's answer about power: the struct grew from release to release under one name.
+// Power readings of libamd_smi. Their struct grew from release to release under one name.
 #pragma once
 
 #include <array>
@@ -8,14 +8,15 @@
 
 namespace rankscope {
 
-/// Version of libamd_smi. Up to 24.x (ROCm 6.3) it counts by year: year, major, minor, release;
-/// from 25 (ROCm 6.4) on major, minor, release.
+/// Version of libamd_smi. Versions up to 24.x (ROCm 6.3) are year, major, minor, release; versions
+/// from 25 on (ROCm 6.4) are major, minor, release.
 struct AmdSmiVersion {
-  std::uint32_t major = 0; ///< the year of the older ones
+  std::uint32_t major = 0; ///< the year in versions up to 24.x
   std::uint32_t minor = 0;
 };
 
-/// The buffer for amdsmi_get_power_info: larger than any layout, filled with kAmdSmiFill before.
+/// The buffer for amdsmi_get_power_info, larger than any layout. It is filled with kAmdSmiFill
+/// before the call.
 using AmdSmiPowerBuffer = std::array<std::byte, 512>;
 inline constexpr std::byte kAmdSmiFill{0xa5};
 
@@ -25,13 +26,13 @@ enum class AmdSmiPowerLayout : std::uint8_t {
   kSocket64,          ///< 26 and newer (ROCm 7): u64 socket, u32 current, u32 average, u64 voltages
 };
 
-/// Which layout was written: by the version, and for 25, whose releases differ, by the bytes that
-/// were touched.
+/// Returns the layout that the library wrote. It follows from the version; releases of 25 differ,
+/// so there it follows from the bytes that were written.
 [[nodiscard]] AmdSmiPowerLayout amdsmi_power_layout(const AmdSmiVersion& version,
                                                     const AmdSmiPowerBuffer& answer);
 
-/// Watts: the current power, else the average; none where the library says UINT32_MAX (not
-/// supported), left the field alone, or gives 0 for both.
+/// Returns watts: the current power, else the average. Empty if the library reports UINT32_MAX (not
+/// supported), did not write the field, or gives 0 for both.
 [[nodiscard]] std::optional<double> amdsmi_power_w(AmdSmiPowerLayout layout,
                                                    const AmdSmiPowerBuffer& answer);
 

@@ -30,7 +30,8 @@ bool same_address(const GpuIdentity& gpu, const std::string& word) {
   return bdf == word || (bdf.size() > word.size() && bdf.ends_with(":" + word));
 }
 
-/// A uuid, or a beginning that no other GPU has; both with or without "GPU-" and "0x".
+/// Returns whether `word` is the GPU's uuid or at least 4 characters of its beginning, with or
+/// without "GPU-" and "0x".
 bool begins_uuid(const GpuIdentity& gpu, const std::string& word) {
   const auto bare = [](std::string text) {
     for (const std::string_view front : {"gpu-", "0x"})
@@ -42,7 +43,7 @@ bool begins_uuid(const GpuIdentity& gpu, const std::string& word) {
   return wanted.size() >= 4 && bare(lowercase(gpu.uuid)).starts_with(wanted);
 }
 
-/// Positions that one word names.
+/// Returns the positions that one word names.
 std::vector<std::size_t> named(std::span<const GpuIdentity> gpus, std::string_view word) {
   std::vector<std::size_t> out;
   const std::size_t dash = word.find('-');
@@ -64,7 +65,7 @@ std::vector<std::size_t> named(std::span<const GpuIdentity> gpus, std::string_vi
   for (std::size_t i = 0; i < gpus.size(); ++i)
     if (same_address(gpus[i], low) || begins_uuid(gpus[i], low))
       out.push_back(i);
-  if (out.size() > 1) // dies of one package may share their uuid; else it is ambiguous
+  if (out.size() > 1) // dies of one package may share their uuid; other matches are ambiguous
     for (const std::size_t i : out)
       if (lowercase(gpus[i].uuid) != lowercase(gpus[out[0]].uuid))
         return {};

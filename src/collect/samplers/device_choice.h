@@ -1,4 +1,4 @@
-// Which GPUs `--devices` means.
+// Resolves `--devices` to GPUs.
 #pragma once
 
 #include "base/result.h"
@@ -19,19 +19,20 @@ struct GpuChoice {
   std::vector<std::string> notes;
 };
 
-/// `text`: all; visible (by `visible`, the value of *_VISIBLE_DEVICES); or a list separated by
-/// commas of indices, ranges (0-3), uuids or unique beginnings of them, PCI addresses with or
-/// without domain. Errors: kUsage, with the GPUs that there are.
+/// Chooses GPUs by `text`: all; visible (by `visible`, the value of *_VISIBLE_DEVICES); or a list
+/// separated by commas of indices, ranges (0-3), uuids or unique beginnings of uuids, PCI addresses
+/// with or without domain. Errors: kUsage with the list of GPUs.
 Result<GpuChoice> choose_gpus(std::span<const GpuIdentity> gpus, std::string_view text,
                               const std::string& visible);
 
-/// Returns the power columns for a choice: each package once, by the GPU that has its sensor. A
-/// named die without a sensor is replaced by the die that measures for it, and `notes` says so.
+/// Returns the GPUs of the power columns: for each package, once, the GPU that has its sensor. A
+/// named die without a sensor is replaced by the die that measures for it; `notes` mentions it.
 [[nodiscard]] std::vector<std::size_t> power_columns(std::span<const GpuIdentity> gpus,
                                                      const GpuChoice& choice,
                                                      std::vector<std::string>& notes);
 
-/// The first set of ROCR_, HIP_, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL; "" = not set.
+/// Returns the first of ROCR_, HIP_, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL that is set; "" =
+/// not set.
 [[nodiscard]] std::string visible_devices(const std::map<std::string, std::string>& environment);
 
 } // namespace rankscope

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// Dies of the same package as `primary`, itself first.
+/// Returns a column of the dies in the package of `primary`, with `primary` first.
 DocumentedColumn board_of(std::span<const GpuIdentity> gpus, std::size_t primary) {
   DocumentedColumn c{{primary}, fmt::format("GPU{}", gpus[primary].index)};
   for (std::size_t i = 0; i < gpus.size(); ++i)

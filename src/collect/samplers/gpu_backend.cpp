@@ -50,7 +50,7 @@ bool reads_power(GpuBackend& backend) {
   return false;
 }
 
-/// GPUs of AMD and, with numbers behind theirs, of NVIDIA.
+/// AMD GPUs followed by NVIDIA GPUs, numbered in one sequence.
 class TwoVendors final : public GpuBackend {
 public:
   TwoVendors(std::unique_ptr<GpuBackend> amd, std::unique_ptr<GpuBackend> nvidia)

@@ -1,6 +1,6 @@
-// Where readings of GPUs come from: files of the kernel (AMD) or the management libraries of the
-// vendors, opened at run time. A back end knows its GPUs and reads one at a time; values that
-// cannot be read are empty, never zero.
+// Sources of GPU readings: kernel files (AMD) or the vendors' management libraries, opened at run
+// time. A back end knows its GPUs and reads one at a time; values that cannot be read are empty,
+// never zero.
 #pragma once
 
 #include "base/result.h"
@@ -14,25 +14,26 @@
 
 namespace rankscope {
 
-/// Which GPU it is. `index` counts in the order of the back end, by PCI address where that is ours.
+/// Identity of a GPU. `index` counts in the order of the back end; where rankscope chooses the
+/// order, GPUs are sorted by PCI address.
 struct GpuIdentity {
   int index = 0;
   std::string bdf;           ///< PCI address, lowercase: 0000:c1:00.0
   std::string uuid;          ///< GPU-... (NVML) or unique_id (amdgpu); may be empty
   std::string name;          ///< product, may be empty
   std::string render_node;   ///< renderD128; AMD only
-  std::string partition;     ///< of the package (SPX, CPX, MIG), may be empty
-  int package = 0;           ///< index of the GPU whose power sensor serves this one, else its own
-  bool power_sensor = false; ///< it has one itself
-  bool two_dies = false;     ///< it is one of the two dies of a package, each a GPU
+  std::string partition;     ///< mode of the package (SPX, CPX, MIG), may be empty
+  int package = 0;           ///< index of the GPU whose power sensor serves this GPU, else its own
+  bool power_sensor = false; ///< the GPU has a power sensor itself
+  bool two_dies = false;     ///< one of the two dies of a package; each die is a GPU
 
   [[nodiscard]] bool secondary() const { return package != index; }
 };
 
-/// One moment of one GPU.
+/// A reading of one GPU at one moment.
 struct GpuReading {
   std::optional<double> power_w;
-  std::optional<double> energy_j; ///< of a counter that only grows
+  std::optional<double> energy_j; ///< value of a counter that only grows
   std::optional<std::int64_t> vram_used_b, vram_total_b;
   std::optional<double> gpu_busy_pct, mem_busy_pct;
   std::optional<double> sclk_mhz, mclk_mhz;
@@ -51,15 +52,17 @@ public:
   /// "sysfs", "amdsmi 26.0", "rocm-smi", "nvml".
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] const std::vector<GpuIdentity>& gpus() const { return gpus_; }
-  /// Facts that readers of the values need to know (power is an average of a second).
+  /// Facts that readers of the values need to know (for example, power is an average over a
+  /// second).
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-  /// A reading of gpus()[i]; a GPU that went away gives an empty one. One thread at a time.
+  /// Reads gpus()[i]; a GPU that went away gives an empty reading. One thread at a time.
   [[nodiscard]] virtual GpuReading read(std::size_t i) = 0;
-  /// Returns whether processes() can report any.
+  /// Returns whether processes() can report processes.
   [[nodiscard]] virtual bool tells_processes() const { return false; }
-  /// The processes with memory of gpus()[i], by pid. One thread at a time.
+  /// Returns the processes with memory on gpus()[i], sorted by pid. One thread at a time.
   [[nodiscard]] virtual std::vector<GpuProcess> processes(std::size_t /*i*/) { return {}; }
-  /// GPUs of two vendors: their numbers are those of this list, no vendor's.
+  /// Returns whether the GPUs belong to two vendors. Their numbers are then those of gpus(), not
+  /// those of a vendor.
   [[nodiscard]] virtual bool several_vendors() const { return false; }
 
 protected:
@@ -67,25 +70,26 @@ protected:
   std::vector<std::string> notes_;
 };
 
-/// Finds the GPU that measures the power of each die without a sensor: one with a sensor and the
-/// same uuid (partitions), else, in packages with two dies, the nearest GPU before it with a sensor
-/// that serves no other die yet. Any other GPU without a sensor stays alone.
+/// Finds the GPU that measures the power of each die without a sensor: a GPU with a sensor and the
+/// same uuid (partitions). Otherwise, in packages with two dies, it is the nearest GPU with a
+/// sensor before the die, if that sensor serves no other die yet. Any other GPU without a sensor
+/// stays alone.
 void pair_dies(std::vector<GpuIdentity>& gpus);
 
 enum class GpuSource { kAuto, kSysfs, kAmdSmi, kRocmSmi, kNvml };
 
 struct GpuBackendOptions {
   GpuSource source = GpuSource::kAuto;
-  std::string sysfs_root = "/sys"; ///< another one imitates it: then only what is named is opened
+  std::string sysfs_root = "/sys";    ///< if it imitates /sys, only named libraries are opened
   std::string amdsmi, rocm_smi, nvml; ///< libraries; "" = by their usual names
 };
 
 /// Opens each vendor's first source (AMD: sysfs, amdsmi, rocm-smi; NVIDIA: nvml) with a GPU whose
-/// power can be read, else the first with a GPU. GPUs of both vendors are one list, AMD's first.
-/// Errors: kMissingTool, with the sources that were tried and why each failed.
+/// power can be read, else the first source with a GPU. GPUs of both vendors form one list, AMD's
+/// first. Errors: kMissingTool, with the sources that were tried and why each failed.
 Result<std::unique_ptr<GpuBackend>> open_gpu_backend(const GpuBackendOptions& options);
 
-/// One source each. Errors: kMissingTool.
+/// Opens a single source. Errors: kMissingTool.
 Result<std::unique_ptr<GpuBackend>> open_sysfs_backend(const std::string& root);
 Result<std::unique_ptr<GpuBackend>> open_amdsmi_backend(const std::string& library);
 Result<std::unique_ptr<GpuBackend>> open_rocm_smi_backend(const std::string& library);

@@ -8,7 +8,7 @@
 namespace rankscope {
 
 struct HostReading {
-  std::optional<double> cpu_busy_pct; ///< since the reading before, of all processors: 0 to 100
+  std::optional<double> cpu_busy_pct; ///< of all processors since the last reading: 0 to 100
   std::optional<std::int64_t> memory_used_b, memory_total_b; ///< used = total - available
   std::optional<double> load1;                               ///< load average over 1 min
 };

@@ -1,5 +1,5 @@
-// NVIDIA's management library. Own declarations of what its stable interface needs: functions take
-// an opaque device, versioned structs begin with size | version << 24.
+// NVIDIA's management library. The used part of its stable interface is declared here: functions
+// take an opaque device, and versioned structs begin with size | version << 24.
 #include "collect/samplers/gpu_backend.h"
 #include "os/shared_library.h"
 
@@ -26,7 +26,7 @@ struct MemoryV2 {
   unsigned long long total, reserved, free, used;
 };
 constexpr unsigned kMemoryV2 = static_cast<unsigned>(sizeof(MemoryV2)) | 2U << 24;
-/// Of versions 2 and 3 of the call.
+/// Layout for versions 2 and 3 of the call.
 struct ProcessInfo {
   unsigned pid;
   unsigned long long used;
@@ -94,7 +94,7 @@ bool find_api_nvml_backend(const SharedLibrary& lib, NvmlBackendApi& api) {
          lib.find("nvmlDeviceGetHandleByIndex_v2", api.handle);
 }
 
-/// What a function with one number out gives, scaled.
+/// Returns the number that the function outputs, scaled; empty if the function fails.
 template <class Number>
 std::optional<double> number(NvmlBackendStatus (*f)(Device, Number*), Device device, double scale) {
   Number value = 0;
@@ -125,7 +125,7 @@ public:
     for (unsigned i = 0; i < count; ++i) {
       Device device = nullptr;
       if (api_.handle(i, &device) != 0)
-        continue; // lost (fell off the bus): the others keep their numbers
+        continue; // the GPU fell off the bus; the others keep their numbers
       GpuIdentity gpu = identity(i, device);
       power_field_.push_back(best_power_field(device));
       averaged = averaged || power_field_.back() != kFieldPowerInstant;
@@ -165,7 +165,7 @@ public:
     auto count = static_cast<unsigned>(process_infos_.size());
     NvmlBackendStatus status = api_.processes(devices_[i], &count, process_infos_.data());
     if (status == kInsufficientSize && count > process_infos_.size() && count < kMostProcesses) {
-      process_infos_.resize(count + 16); // more may begin meanwhile
+      process_infos_.resize(count + 16); // more processes may begin meanwhile
       count = static_cast<unsigned>(process_infos_.size());
       status = api_.processes(devices_[i], &count, process_infos_.data());
     }
@@ -212,7 +212,8 @@ private:
       return std::nullopt;
     return value.value.u * 1e-3;
   }
-  /// The momentary power where the driver has it; 0 = the older call.
+  /// Returns the field of the momentary power if the driver has it, else of the average; 0 = the
+  /// older call.
   [[nodiscard]] unsigned best_power_field(Device device) const {
     for (const unsigned field : {kFieldPowerInstant, kFieldPowerAverage})
       if (field_power(device, field).value_or(0) > 0)

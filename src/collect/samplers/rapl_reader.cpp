@@ -24,7 +24,8 @@ std::string zone_name(const fs::path& folder) {
   return name;
 }
 
-/// Folders PREFIX:N, sorted. `intel-rapl-mmio:0` counts a package again and has another prefix.
+/// Returns the folders PREFIX:N, sorted. `intel-rapl-mmio:0` counts a package again and has another
+/// prefix.
 std::vector<fs::path> zones_below(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> out;
   std::error_code ec;

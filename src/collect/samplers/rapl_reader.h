@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Joules since the reader was made.
+/// Energy in joules since the reader was made.
 struct RaplReading {
   std::optional<double> cpu_j;  ///< of all processor packages
   std::optional<double> dram_j; ///< of all memory controllers that are counted
@@ -22,7 +22,7 @@ public:
   /// Reads each counter once. A value is empty where no counter of its kind can be read; a counter
   /// that wrapped around since the last reading is continued.
   [[nodiscard]] RaplReading read();
-  /// Why counters that exist cannot be read; "" without counters, or if all can be read.
+  /// Returns why counters that exist cannot be read; "" without counters, or if all can be read.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] bool any() const { return !zones_.empty(); }
 

@@ -23,7 +23,7 @@ constexpr std::array<CounterColumn, 6> kCounterColumns = {
      {"mclk_mhz", "memory clock", "MHz", 1},
      {"temp_c", "temperature", "C", 1}}};
 
-/// Rows of gpu_samples.csv; a torn last row is left out.
+/// Reads the rows of gpu_samples.csv; an incomplete last row is left out.
 class CounterReader {
 public:
   void row(std::string_view line, std::string_view end) {
@@ -77,7 +77,7 @@ private:
 
 Result<std::vector<GpuCounter>> read_gpu_counters(const std::string& path) {
   CounterReader reader;
-  RS_TRY(const PowerTable power, // says what is wrong with the table
+  RS_TRY(const PowerTable power, // reports errors in the table
          read_power_table(path, [&reader](std::string_view line, std::string_view end) {
            reader.row(line, end);
          }));

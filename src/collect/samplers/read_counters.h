@@ -10,7 +10,7 @@
 
 namespace rankscope {
 
-/// One quantity of one GPU.
+/// Samples of one quantity of one GPU.
 struct GpuCounter {
   int gpu = 0;
   std::string quantity; ///< power, memory, load, clock, memory clock, temperature
@@ -18,8 +18,8 @@ struct GpuCounter {
   std::vector<std::pair<std::int64_t, double>> samples; ///< Unix ns and value, ascending
 };
 
-/// The quantities in gpu_samples.csv, by GPU; of the other tables that read_power_table() knows the
-/// power. Errors: those of read_power_table().
+/// Reads the quantities in gpu_samples.csv, by GPU. Other tables that read_power_table() knows have
+/// only the power. Errors: those of read_power_table().
 Result<std::vector<GpuCounter>> read_gpu_counters(const std::string& path);
 
 } // namespace rankscope

@@ -16,9 +16,9 @@
 namespace rankscope {
 namespace {
 
-/// "71.24 W" and "71.24" as a number; none for a blank and for N/A in any form.
+/// A cell "71.24 W" or "71.24" as a number. Empty for a blank and for N/A in any form.
 struct Watts {
-  bool is_cell = true; ///< false: neither a number nor a missing one
+  bool is_cell = true; ///< false: neither a number nor a missing value
   std::optional<double> value;
 };
 Watts watts_of(std::string_view cell) {
@@ -37,7 +37,7 @@ public:
 
   void row(std::string_view line, std::string_view end) {
     ++line_;
-    if (error_ || (end.empty() && line_ > 1)) // cut off in mid-row
+    if (error_ || (end.empty() && line_ > 1)) // the row is cut off
       return;
     std::vector<std::string_view> cells = cells_of_samples(line);
     if (form_ != Form::kOwn)
@@ -94,7 +94,7 @@ private:
     for (std::size_t i = 1; i < cells.size(); ++i)
       if (const std::string_view number = behind(cells[i], kWidePower.size());
           cells[i].starts_with(kWidePower))
-        if (const auto gpu = to_number<int>(number)) // "0+1" is the sum of two
+        if (const auto gpu = to_number<int>(number)) // "0+1" is a sum of two GPUs
           wide_.emplace_back(i, *gpu);
     if (wide_.empty() || cells[0] != "time")
       fail("is not a power table: expected the columns t_unix_ns, gpu, power_w; or timestamp, "
@@ -121,7 +121,7 @@ private:
       return;
     ClockAnchor at;
     at.unix_ns = *t;
-    at.monotonic_ns = at.boottime_ns = *monotonic; // the same except for times of suspension
+    at.monotonic_ns = at.boottime_ns = *monotonic; // equal except for times of suspension
     if (!out_.clocks)
       out_.clocks.emplace(at, at);
     out_.clocks->second = at;

@@ -1,4 +1,4 @@
-// Samples of power read back: rankscope's own tables and those of the vendors' programs.
+// Reads tables of power samples: rankscope's own tables and those of the vendors' programs.
 #pragma once
 
 #include "base/result.h"
@@ -19,7 +19,7 @@ struct PowerTable {
   std::map<int, std::vector<PowerSample>> gpus; ///< by number, ascending in time
   /// The first and the last row on both clocks, if the table has CLOCK_MONOTONIC too.
   std::optional<std::pair<ClockAnchor, ClockAnchor>> clocks;
-  /// Samples further apart do not belong together: 2.5 times the median distance.
+  /// Longest time between samples that belong together: 2.5 times the median distance.
   std::int64_t longest_gap_ns = 0;
 };
 
@@ -36,7 +36,7 @@ Result<PowerTable>
 read_power_table(const std::string& path,
                  const std::function<void(std::string_view line, std::string_view end)>& also = {});
 
-/// The cells of a row, between commas; these tables have no quotes. Views into `line`.
+/// Returns the cells of a row, split at commas, as views into `line`. These tables have no quotes.
 [[nodiscard]] std::vector<std::string_view> cells_of_samples(std::string_view line);
 
 /// Returns the GPUs of read_power_table(). Phases are ignored: trace steps have their own times.

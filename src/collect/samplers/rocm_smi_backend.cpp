@@ -1,4 +1,5 @@
-// ROCm's older management library, librocm_smi64. Own declarations of the few functions used.
+// ROCm's older management library, librocm_smi64. The few functions that are used are declared
+// here.
 #include "collect/samplers/gpu_backend.h"
 #include "collect/samplers/pci_address.h"
 #include "os/shared_library.h"
@@ -107,7 +108,8 @@ public:
   }
 
 private:
-  /// uW; rsmi_dev_power_get (ROCm 6) takes the current power where there is one, else the average.
+  /// Returns watts; the library reports uW. rsmi_dev_power_get (ROCm 6) gives the current power if
+  /// there is one, else the average.
   [[nodiscard]] std::optional<double> power(std::uint32_t i) const {
     std::uint64_t microwatts = 0;
     int type = 0;

@@ -49,7 +49,7 @@ void SampleFile::append(std::string_view rows) {
       error_ = errno;
   }
   if (error_ != 0 && written > 0) {
-    // a full disk takes the part of a row that still fits; only complete rows are left
+    // a full disk stores the part of a row that still fits; only complete rows stay in the file
     const std::size_t line_end = rows.substr(0, written).rfind('\n');
     const std::size_t complete = line_end == std::string_view::npos ? 0 : line_end + 1;
     [[maybe_unused]] const int cut = ::ftruncate(fd_, size_ + static_cast<off_t>(complete));

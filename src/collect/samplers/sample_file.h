@@ -1,5 +1,5 @@
-// A CSV that grows by rows and is complete after each of them: the file of a killed process can be
-// read. (A table that is made at once uses os/output_file.h instead.)
+// A CSV that grows by rows and is complete after each row, so that the file of a killed process can
+// be read. (A table that is written at once uses os/output_file.h instead.)
 #pragma once
 
 #include "base/result.h"
@@ -14,7 +14,7 @@ namespace rankscope {
 
 class SampleFile {
 public:
-  /// Replaces what was there and writes the header. Errors: kOutput.
+  /// Replaces an existing file and writes the header. Errors: kOutput.
   static Result<SampleFile> create(const std::string& path, std::string_view header);
   SampleFile(SampleFile&& other) noexcept;
   SampleFile& operator=(SampleFile&&) = delete;
@@ -34,10 +34,10 @@ private:
   int error_ = 0;
 };
 
-/// Cells: an empty one for what is missing.
+/// Appends a cell, which is empty if the value is missing.
 void add_cell(std::string& row, const std::optional<double>& value, int decimals);
 void add_cell(std::string& row, const std::optional<std::int64_t>& value);
-/// `%Y-%m-%d %H:%M:%S.%f` of local time, as the documented CSVs have it.
+/// Returns local time as `%Y-%m-%d %H:%M:%S.%f`, like the documented CSVs.
 [[nodiscard]] std::string local_time(std::int64_t unix_ns);
 
 } // namespace rankscope

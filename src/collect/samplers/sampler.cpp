@@ -34,7 +34,7 @@ constexpr std::string_view kHostHeader =
     "t_mono_ns,t_unix_ns,phase,cpu_busy_pct,memory_used_b,memory_total_b,load1,cpu_energy_j,"
     "dram_energy_j\n";
 
-constexpr double kBusyPart = 0.25; ///< of a period: reading that long is why ticks are missed
+constexpr double kBusyPart = 0.25; ///< part of a period; longer reading explains missed ticks
 
 /// A file descriptor that closes itself.
 struct Descriptor : NonCopyable {
@@ -75,15 +75,15 @@ struct Sampler::State {
   [[nodiscard]] Result<void> problem() const;
 
   SamplerOptions options;
-  std::unique_ptr<GpuBackend> backend; ///< none: the host alone
-  std::vector<std::size_t> positions;  ///< of the GPUs that are read, in the order of the back end
+  std::unique_ptr<GpuBackend> backend; ///< empty: only the host is sampled
+  std::vector<std::size_t> positions;  ///< of the sampled GPUs, in the order of the back end
   std::vector<GpuIdentity> chosen;
   std::vector<GpuAccumulator> accumulators;      ///< in the order of `chosen`
   std::vector<GpuReading> readings;              ///< by position
   std::vector<std::int64_t> read_at_ns, read_ns; ///< by position
   HostReader host;
   RaplReader rapl;
-  RaplReading rapl_begin; ///< of the phase run
+  RaplReading rapl_begin; ///< at the begin of the phase run
   HostSummary host_summary;
   double cpu_sum = 0;
   std::size_t cpu_samples = 0;
@@ -95,7 +95,7 @@ struct Sampler::State {
   ClockAnchor anchor;
   std::vector<std::string> notes;
 
-  std::mutex mutex; ///< of all above once the thread runs
+  std::mutex mutex; ///< protects all members above once the thread runs
   Phase phase = Phase::kPre;
   std::int64_t run_begin_ns = 0, run_end_ns = 0;
   std::int64_t read_sum_ns = 0, read_max_ns = 0;
@@ -228,7 +228,7 @@ void Sampler::State::write_host(Phase is, std::int64_t t) {
     host_summary.dram_joules = *energy.dram_j - rapl_begin.dram_j.value_or(0);
   if (phase == Phase::kRun || is == Phase::kRun) {
     ++host_summary.samples;
-    if (r.cpu_busy_pct && phase == Phase::kRun) { // of the time up to now
+    if (r.cpu_busy_pct && phase == Phase::kRun) { // the value covers the time up to now
       cpu_sum += *r.cpu_busy_pct;
       ++cpu_samples;
       host_summary.max_cpu_pct = std::max(host_summary.max_cpu_pct.value_or(0), *r.cpu_busy_pct);
@@ -273,7 +273,7 @@ void Sampler::State::read_processes(Phase is) {
     processes_file->append(rows);
 }
 
-/// One sample of everything; `is` is the phase from now on, `phase` the one up to now.
+/// Takes one sample of everything. `is` is the phase from now on, `phase` the phase up to now.
 void Sampler::State::sample(Phase is) {
   const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
   if (backend) {
@@ -291,11 +291,12 @@ void Sampler::State::sample(Phase is) {
   write_host(is, now);
 }
 
-/// Without an energy counter the samples are the energy. They are taken at random times, one in
-/// each period, so that a load that repeats with the period of the sampling is not always met at
-/// the same point of its cycle: its swings are seen, and marked, in place of a steady wrong value.
+/// Without an energy counter, the energy is computed from the samples. They are taken at random
+/// times, one per period, so that a load with the same period is not always sampled at the same
+/// point of its cycle. The swings of such a load are then seen and marked, instead of a steady
+/// wrong value.
 void Sampler::State::scatter() {
-  constexpr double kPart = 0.9; // of the period; the rest is for the reading
+  constexpr double kPart = 0.9; // part of the period; the rest is for the reading
   if (std::any_of(positions.begin(), positions.end(),
                   [this](std::size_t i) { return readings[i].power_w && !readings[i].energy_j; }))
     schedule.offset_ns =
@@ -329,8 +330,8 @@ std::int64_t Sampler::State::next_ns() const {
   return next;
 }
 
-/// The thread: an absolute timer, so that a late tick does not delay the next ones, and a wake-up
-/// for the end.
+/// The sampling thread. It uses an absolute timer, so that a late tick does not delay the next
+/// ones, and a wake-up for the end.
 void Sampler::State::run() {
   std::array<pollfd, 2> fds = {pollfd{timer.fd, POLLIN, 0}, pollfd{wake.fd, POLLIN, 0}};
   while (true) {

@@ -1,4 +1,4 @@
-// What the environment of the documented profilers says, and texts of periods.
+// Reads the environment of the documented profilers, and texts of periods.
 #include "base/ascii.h"
 #include "collect/samplers/sampler.h"
 
@@ -16,7 +16,7 @@ struct Setting {
   std::string name, value;
 };
 
-/// PREFIX_NAME, else NAME in any of its spellings.
+/// Returns PREFIX_NAME if it is set, else NAME, in any of the spellings of NAME.
 std::optional<Setting> setting(const SamplerEnvironmentEnvironment& environment,
                                const std::string& prefix, const std::vector<std::string>& names) {
   for (const std::string& front : {prefix + "_", std::string()})

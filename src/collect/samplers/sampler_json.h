@@ -9,13 +9,14 @@
 
 namespace rankscope {
 
-/// The GPUs of a back end with their momentary power, as one object.
+/// Returns the GPUs of a back end with their momentary power, as one object.
 [[nodiscard]] std::string gpu_list_json(GpuBackend& backend);
-/// One object; what is not known is null. Keys end in their unit (_w, _j, _s, _b, _pct, _us).
-/// `findings`: those of energy_doubts().
+/// Returns the summary as one object; unknown values are null. Keys end in their unit (_w, _j, _s,
+/// _b, _pct, _us). `findings` come from energy_doubts().
 [[nodiscard]] std::string sampler_json(const SamplerSummary& summary,
                                        std::span<const Finding> findings);
-/// The same for people: a line per GPU, one for the host, one for the schedule, findings, notes.
+/// Returns the summary for people: a line per GPU, one for the host, one for the schedule,
+/// findings, notes.
 [[nodiscard]] std::string sampler_text(const SamplerSummary& summary,
                                        std::span<const Finding> findings);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr double kGapPeriods = 2.5; ///< one late tick is not a gap
 constexpr double kMaxDeciwatts = 1e6;
 
-/// The k-th smallest of the samples counted in steps of 0.1 W.
+/// Returns the k-th smallest sample; samples are counted in steps of 0.1 W.
 double ordered(const std::vector<std::uint32_t>& deciwatts, std::size_t k) {
   std::size_t before = 0;
   for (std::size_t i = 0; i < deciwatts.size(); ++i) {
@@ -23,7 +23,7 @@ double ordered(const std::vector<std::uint32_t>& deciwatts, std::size_t k) {
   return 0;
 }
 
-/// Type 7 of Hyndman and Fan, as quantile() of base/statistics.h.
+/// Returns a quantile by type 7 of Hyndman and Fan, like quantile() of base/statistics.h.
 double quantile_of_counts(const std::vector<std::uint32_t>& deciwatts, std::size_t n, double q) {
   const double at = q * static_cast<double>(n - 1);
   const auto low = static_cast<std::size_t>(at);
@@ -55,7 +55,7 @@ const char* phase_name(Phase phase) {
 void GpuAccumulator::add_power(std::int64_t t_ns, Phase was, Phase is, const GpuReading& reading) {
   if (!reading.power_w) {
     ++out_.missing_power;
-    return; // the next one closes the interval: a gap, integrated over its ends
+    return; // the next power value closes the interval: a gap, integrated between its ends
   }
   const double w = *reading.power_w;
   if (was == Phase::kRun && last_t_ns_) {
@@ -74,7 +74,7 @@ void GpuAccumulator::add_power(std::int64_t t_ns, Phase was, Phase is, const Gpu
   ++power_samples_;
   raise(out_.max_w, reading.power_w);
   min_w_ = std::min(min_w_, w);
-  // an interval counts where both its ends belong to the run
+  // an interval counts if both ends belong to the run
   last_t_ns_ = is == Phase::kRun ? std::optional(t_ns) : std::nullopt;
   last_w_ = w;
 }
@@ -108,7 +108,7 @@ void GpuAccumulator::add_counter(std::int64_t t_ns, Phase was, const GpuReading&
   }
   pending_ = {};
   counter_begins_ = begins || now < *counter_;
-  change_known_ = true; // at the begin: unless the next value is equal
+  change_known_ = true; // at the begin, unless the next value is equal
   counter_ = now;
   counter_t_ns_ = t_ns;
 }
@@ -156,7 +156,7 @@ GpuSummary GpuAccumulator::summary() const {
       out.joules = joules;
       out.mean_w = joules / seconds;
       if (counted_ == 0)
-        out.mean_w = std::clamp(*out.mean_w, min_w_, *out.max_w); // rounding stays inside
+        out.mean_w = std::clamp(*out.mean_w, min_w_, *out.max_w); // rounding may leave the range
     }
   }
   if (begin_t_ns_ && end_t_ns_ > begin_t_ns_) {

@@ -1,5 +1,5 @@
-// Something that is due each period, at begin + k * period whatever a tick takes: it does not
-// drift.
+// A periodic schedule that does not drift: ticks are due at begin + k * period, however long a tick
+// takes.
 #pragma once
 
 #include <algorithm>
@@ -8,19 +8,20 @@
 
 namespace rankscope {
 
-/// On any clock; all times in nanoseconds. The caller sets `period_ns` (above 0) and the first
-/// time.
+/// Times are in nanoseconds, on any clock. The caller sets `period_ns` (above 0) and the first
+/// `next_ns`.
 struct Schedule {
   std::int64_t period_ns = 0, next_ns = 0;
   std::size_t ticks = 0, missed = 0;
   std::int64_t worst_late_ns = 0;
-  /// From the begin of the period to its tick, below a period; the caller may change it after each.
+  /// Time from the begin of the period to its tick, less than a period; the caller may change it
+  /// after each tick.
   std::int64_t offset_ns = 0;
 
   [[nodiscard]] std::int64_t tick_ns() const { return next_ns + offset_ns; }
 
-  /// Whether it is due; then the next time is the first one after `now_ns`, and those between are
-  /// missed.
+  /// Returns whether a tick is due. If so, the next time is the first one after `now_ns`, and ticks
+  /// in between are missed.
   bool due(std::int64_t now_ns) {
     if (now_ns < tick_ns())
       return false;

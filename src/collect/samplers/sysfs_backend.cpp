@@ -1,6 +1,6 @@
-// amdgpu's files below /sys/class/drm/renderD*/device: no library, no privilege. Files stay open
-// and are read again from their begin; a read that fails (EIO and EAGAIN while a GPU sleeps or is
-// reset, ENODEV once it is unplugged) is a missing value.
+// Reads amdgpu's files below /sys/class/drm/renderD*/device, without a library or privileges. Files
+// stay open and are read again from their begin. A read that fails (EIO and EAGAIN while a GPU
+// sleeps or is reset, ENODEV once it is unplugged) is a missing value.
 #include "collect/samplers/gpu_backend.h"
 
 #include <algorithm>
@@ -63,7 +63,8 @@ public:
   }
 
 private:
-  /// Unlinked under us: an imitated tree whose GPU was taken away (the kernel says ENODEV).
+  /// Returns whether the file was unlinked: an imitated tree lost its GPU (the kernel reports
+  /// ENODEV).
   [[nodiscard]] bool gone() const {
     struct stat s = {};
     return ::fstat(fd_, &s) == 0 && s.st_nlink == 0;
@@ -98,7 +99,7 @@ std::vector<fs::path> sorted_entries(const fs::path& folder, const std::string& 
   return out;
 }
 
-/// hwmon's file N of a kind (temp, freq) whose label is the wanted one, else `fallback`.
+/// Returns hwmon's input file whose label of a kind (temp, freq) is `label`, else `fallback`.
 fs::path labelled(const fs::path& hwmon, const std::string& kind, const std::string& label,
                   const std::string& fallback) {
   for (const fs::path& file : sorted_entries(hwmon, kind)) {
@@ -142,7 +143,7 @@ public:
     for (const fs::path& node : sorted_entries(fs::path(root) / "class" / "drm", "renderD")) {
       const fs::path device = node / "device";
       std::error_code ec;
-      // partitions beyond the first of a GPU are platform devices without sensors
+      // partitions after the first one of a GPU are platform devices without sensors
       if (fs::canonical(device, ec).filename().string().rfind("amdgpu_xcp", 0) == 0)
         ++partitions;
       if (first_line(device / "vendor") != kAmdVendor)

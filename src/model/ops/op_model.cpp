@@ -35,7 +35,7 @@ bool absurd_shape(const ArgValue& v) {
   return std::any_of(v.list.begin(), v.list.end(), absurd_shape);
 }
 
-/// What the model has to know of a call is in the trace.
+/// Returns whether the trace contains the arguments that the model needs.
 bool recorded(const ParsedArgs& args, const op_model::Entry& model, bool compat) {
   using op_model::ReferenceNeeds;
   if (compat && model.reference_needs == ReferenceNeeds::kNothing)
@@ -189,13 +189,13 @@ std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
                                    const ModelHints& hints, bool compat) {
   const auto it = models().find(op.model);
   if (it == models().end())
-    return PerfResult{}; // registered, formula unknown: blank, never invented
+    return PerfResult{}; // registered, but the formula is unknown: blank cells, no estimates
   if (args.absurd() || !recorded(args, *it->second, compat))
     return std::nullopt;
   std::optional<PerfResult> result = it->second->model({op, args, hints, compat});
   if (!result)
     return result;
-  // arguments of another meaning than the model takes them to have
+  // the arguments have another meaning than the model assumes
   for (const double v : {result->flops, result->bytes, result->flops_bwd, result->bytes_bwd})
     if (v < 0 || std::isinf(v))
       return std::nullopt;

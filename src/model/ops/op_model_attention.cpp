@@ -10,15 +10,15 @@ namespace {
 struct Layout {
   std::size_t q;          ///< position of q; k and v follow
   bool heads_first;       ///< (B, H, N, d), else (B, N, H, d)
-  std::ptrdiff_t dropout; ///< concrete input; -1 = none
-  std::ptrdiff_t causal;  ///< -1 = never
+  std::ptrdiff_t dropout; ///< position of the concrete input; -1 = absent
+  std::ptrdiff_t causal;  ///< position; -1 = never causal
   bool flash;
-  bool backward;      ///< the operator itself is the backward one
-  bool bytes_by_type; ///< also in compat mode
+  bool backward;      ///< the operator is a backward operator
+  bool bytes_by_type; ///< bytes depend on the type, also in compat mode
   bool causal_default;
 };
 
-/// What the sheet shows of an attention. The axes n, h and d are positions in the shapes.
+/// The values of an attention in the sheet. The axes n, h and d are positions in the shapes.
 struct Axes {
   std::size_t n, h, d;
 };
@@ -56,7 +56,7 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
       l.causal >= 0 &&
       (call.args.concrete(at(l.causal)).empty() ? l.causal_default : call.args.flag(at(l.causal)));
   if (causal && q[n] != k[n])
-    return std::nullopt; // the corner of the mask is not recorded
+    return std::nullopt; // the corner where the mask begins is not recorded
   const auto b = static_cast<double>(q[0]);
   const auto hq = static_cast<double>(q[h]);
   const auto hkv = static_cast<double>(k[h]);
@@ -75,7 +75,7 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
   const double square = 2 * b * hq * nq * nkv;
   r.flops = square * (dqk + dv) * half;
   r.bytes = (eq + ek + ev + eo) * bpe;
-  // gradients of shared K/V heads are added up over the query heads that share them
+  // gradients of shared K/V heads are summed over the query heads that share them
   const double shared = hkv > 0 ? std::floor(hq / hkv) - 1 : 0;
   r.flops_bwd = ((l.flash ? square * dqk : 0) + square * dv + b * nkv * dv * shared + square * dv +
                  square * dqk + square * dqk + b * nkv * dqk * shared) *
@@ -88,14 +88,14 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
   return r;
 }
 
-/// Packed sequences, q (N, H, d): lengths of the single ones are not recorded, their number and the
-/// longest are. Counted as the longest one and equal shares of the rest, which is a lower bound.
+/// Packed sequences, q (N, H, d). Only the number of sequences and the longest length are recorded.
+/// The cost is that of the longest sequence and equal shares of the rest, which is a lower bound.
 /// Worked example: 3 sequences, 100 tokens, longest 60, so 60 + 2 x 20: with H=2, d=8 without mask
 /// 2*2*(60^2 + 2*20^2)*16 = 281600 flops.
 struct VarlenLayout {
   std::size_t q;
-  std::size_t lengths; ///< argument with the q offsets; those of k follow
-  std::size_t longest; ///< concrete input with the longest q; those of k, dropout follow
+  std::size_t lengths; ///< argument with the q offsets; k's offsets follow
+  std::size_t longest; ///< concrete input with the longest q; the longest k and dropout follow
   std::size_t causal;
   bool backward;
 };
@@ -125,7 +125,7 @@ std::optional<PerfResult> varlen(const Call& call, const VarlenLayout& l) {
   double backward = 0;
   bool fits = true;
   const auto add = [&](double times, double n, double m) {
-    fits = fits && (!causal || n == m); // the corner of the mask is not recorded
+    fits = fits && (!causal || n == m); // the corner where the mask begins is not recorded
     const double square = 2 * hq * n * m;
     const double half = causal ? 0.5 : 1;
     forward += times * square * (dqk + dv) * half;
@@ -159,7 +159,7 @@ std::optional<PerfResult> varlen(const Call& call, const VarlenLayout& l) {
   return r;
 }
 
-/// q, k, v (B, sequences, residues, H, d): one attention a sequence, without mask.
+/// q, k, v (B, sequences, residues, H, d): one attention per sequence, without mask.
 std::optional<PerfResult> evoformer(const Call& call) {
   const Shape q = call.args.dims(0);
   const Shape k = call.args.dims(1);

@@ -21,8 +21,9 @@ Shape broadcast(Shape list, std::size_t n) {
   return list;
 }
 
-/// out = (i + 2p - d(k-1) - 1)/s + 1; transposed (i-1)s - 2p + d(k-1) + op + 1. In doubles:
-/// products of recorded numbers need not fit 64 bits. nullopt when the result is not an extent.
+/// Returns out = (i + 2p - d(k-1) - 1)/s + 1; transposed (i-1)s - 2p + d(k-1) + op + 1. In doubles,
+/// because products of recorded numbers may not fit in 64 bits. nullopt when the result is not an
+/// extent.
 std::optional<Shape> output_shape(const Conv& c) {
   const std::size_t n = c.x.size() - 2;
   for (const Shape* list : {&c.stride, &c.padding, &c.dilation, &c.output_padding})
@@ -30,7 +31,7 @@ std::optional<Shape> output_shape(const Conv& c) {
       return std::nullopt;
   constexpr double kMax = 1e15; // exact in a double
   const auto d = [](std::int64_t v) { return static_cast<double>(v); };
-  // a transposed convolution's weights have the outputs of one group
+  // the weights of a transposed convolution have the outputs of one group
   const double channels = c.transposed ? d(c.w[1]) * d(c.groups) : d(c.w[0]);
   if (!(channels >= 0 && channels < kMax))
     return std::nullopt;
@@ -68,7 +69,7 @@ std::optional<PerfResult> cost(const Call& call, Conv c, const std::string& type
   for (Shape* list : {&c.stride, &c.padding, &c.dilation, &c.output_padding})
     *list = broadcast(*list, n);
   if (call.compat && c.transposed)
-    c.groups = 1; // the reference takes w[1] as the number of output channels
+    c.groups = 1; // the reference uses w[1] as the number of output channels
   const std::optional<Shape> out = output_shape(c);
   if (!out)
     return std::nullopt;
@@ -81,7 +82,7 @@ std::optional<PerfResult> cost(const Call& call, Conv c, const std::string& type
   const double product = 2 * tail(c.w, 1) * (c.transposed ? px : po);
   r.flops = product + (c.bias ? po : 0);
   r.bytes = (px + pw + po + (c.bias ? channels : 0)) * bpe;
-  // bwd: dx is a convolution of dout with w, dw one of x with dout
+  // bwd: dx is a convolution of dout with w, and dw is a convolution of x with dout
   const double dw =
       2 * pw * static_cast<double>(c.x[0]) * (c.transposed ? tail(c.x, 2) : tail(*out, 2));
   r.flops_bwd = product + dw + (c.bias ? po : 0);
@@ -152,7 +153,7 @@ std::optional<PerfResult> convolution_backward(const Call& call) {
 }
 
 /// Fused convolution and bias (apex): x, weight, bias, padding, stride. The reference reads the
-/// last two the other way round.
+/// last two in reverse order.
 std::optional<PerfResult> fused_bias(const Call& call, bool backward_op) {
   Conv c;
   c.x = call.args.dims(0);
@@ -174,7 +175,7 @@ std::optional<PerfResult> fused_bias(const Call& call, bool backward_op) {
 std::optional<PerfResult> conv_bias(const Call& call) {
   return fused_bias(call, false);
 }
-/// Its own arguments do not say the shapes: those of the forward call are read.
+/// Reads the shapes from the forward call, because the operator's own arguments lack them.
 std::optional<PerfResult> conv_bias_backward(const Call& call) {
   return fused_bias(call, true);
 }

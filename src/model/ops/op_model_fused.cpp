@@ -14,13 +14,13 @@ double extent(const Shape& s, std::size_t i) {
 double size_or(const Call& c, std::size_t i, double fallback) {
   return type_bytes_or(c.args.type(i), fallback);
 }
-/// A recorded number above 0, or `fallback`.
+/// Returns a recorded number above 0, or `fallback`.
 double positive_or(const Call& c, std::size_t i, double fallback) {
   const auto v = c.args.whole(i);
   return v && *v > 0 ? static_cast<double>(*v) : fallback;
 }
 
-/// RMS norm with weight: rows (2c + 2) + 2n.
+/// Returns the flops of an RMS norm with weight: rows (2c + 2) + 2n.
 double rms(double n, double channels) {
   return channels > 0 ? n / channels * (2 * channels + 2) + 2 * n : 0;
 }
@@ -28,10 +28,10 @@ double rms(double n, double channels) {
 /// The work of a norm kernel in addition to the norm, and the positions of its arguments.
 struct FusedNorm {
   std::size_t x, weight;
-  bool add = false;          ///< + residual: n flops, read and written
+  bool add = false;          ///< adds a residual: n flops, and the residual is read and written
   int quant = 0;             ///< 8 or 4 bits written instead of the input's type
-  std::ptrdiff_t group = -1; ///< concrete input with the elements per scale; -1 = a row
-  bool collective = false;   ///< parameters of the custom collectives
+  std::ptrdiff_t group = -1; ///< concrete input with the elements per scale; -1 = one scale per row
+  bool collective = false;   ///< has the parameters of the custom collectives
 };
 
 /// Worked example: aiter::rms_norm (4, 512) bf16: 4*1026 + 2*2048 = 8200 flops,
@@ -118,8 +118,8 @@ std::optional<PerfResult> norm_mxfp4(const Call& c) {
   return r;
 }
 
-/// x (T, B, H) with scale and shift (B, H): 12 flops an element; mean and deviation per row in
-/// float.
+/// x (T, B, H) with scale and shift (B, H): 12 flops per element. Mean and deviation per row are
+/// floats.
 std::optional<PerfResult> ln_modulate(const Call& c, bool backward) {
   const Shape x = c.args.dims(0);
   if (x.size() != 3)
@@ -130,7 +130,7 @@ std::optional<PerfResult> ln_modulate(const Call& c, bool backward) {
   const double vectors = extent(x, 1) * extent(x, 2);
   PerfResult r;
   r.flops = (backward ? 15 : 12) * n;
-  r.bytes = (backward ? 3 : 2) * (n + vectors) * in + 8 * rows; // the weights' gradients too
+  r.bytes = (backward ? 3 : 2) * (n + vectors) * in + 8 * rows; // including the weights' gradients
   r.params = norm_params(x, c.args.type(0), c.args.strides(0), repr(x[2]), true, true, true);
   if (backward)
     r.params.emplace_back("output_mask", "[True, True, True]");
@@ -144,7 +144,8 @@ std::optional<PerfResult> ln_modulate_bwd(const Call& c) {
   return ln_modulate(c, true);
 }
 
-/// Collectives inside a kernel: no flops; the bytes that this GPU reads and writes in its memory.
+/// Collectives inside a kernel: no flops. Bytes are those that this GPU reads and writes in its
+/// memory.
 std::optional<PerfResult> collective(const Call& c, std::size_t in, std::size_t out,
                                      std::size_t type_at) {
   const Shape x = c.args.dims(in);
@@ -168,7 +169,7 @@ std::optional<PerfResult> out_in_handle(const Call& c) {
   return collective(c, 1, 0, 0);
 }
 
-/// out (.., N), input (.., 2N): activation of one half times the other, `flops` an output element.
+/// out (.., N), input (.., 2N): activation of one half times the other, `flops` per output element.
 /// Worked example: out (4, 256) bf16, in (4, 512) bf16: SiLU 5*1024 flops, 3*1024*2 bytes.
 std::optional<PerfResult> gated(const Call& c, double flops) {
   const Shape out = c.args.dims(0);
@@ -192,7 +193,8 @@ std::optional<PerfResult> gelu_tanh_and_mul(const Call& c) {
   return gated(c, 10);
 }
 
-/// out, input, scales: all move once. 2.59375 flops an element is what hardware counters gave.
+/// out, input, scales: each is moved once. 2.59375 flops per element is the value of hardware
+/// counters.
 std::optional<PerfResult> group_quant(const Call& c) {
   const Shape out = c.args.dims(0);
   if (out.empty() || c.args.dims(1).empty())
@@ -211,7 +213,7 @@ std::optional<PerfResult> group_quant(const Call& c) {
   return r;
 }
 
-/// x (M, N), group: 6 flops an element; x read, FP8 and one float a group written.
+/// x (M, N), group: 6 flops per element. x is read; FP8 and one float per group are written.
 std::optional<PerfResult> token_group_quant(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.empty())
@@ -233,7 +235,8 @@ std::optional<PerfResult> token_group_quant(const Call& c) {
   return r;
 }
 
-/// Activation at argument `at` to FP4 pairs and one E8M0 scale for 32 values: 2 flops an element.
+/// Activation at argument `at` to FP4 pairs, with one E8M0 scale per 32 values: 2 flops per
+/// element.
 std::optional<PerfResult> mxfp4_quant(const Call& c, std::size_t at) {
   const Shape x = c.args.dims(at);
   if (x.empty())
@@ -251,7 +254,7 @@ template <std::size_t At> std::optional<PerfResult> mxfp4_at(const Call& c) {
   return mxfp4_quant(c, At);
 }
 
-/// Tensor-wise FP8: one flop an element, 16-bit in, one byte out.
+/// Tensor-wise FP8: one flop per element, 16 bits in, one byte out.
 std::optional<PerfResult> quantize_fp8(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.empty())
@@ -264,7 +267,7 @@ std::optional<PerfResult> quantize_fp8(const Call& c) {
   return r;
 }
 
-/// Rows and columns at once: two FP4 copies with their scales.
+/// Quantises rows and columns at once: two FP4 copies with their scales.
 std::optional<PerfResult> quantize_mxfp4_dual(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.size() != 2)
@@ -289,7 +292,7 @@ PerfResult rotation(double n, double bpe, const std::string& type) {
   return r;
 }
 
-/// outputs x and y, inputs x and y: both channels turned.
+/// outputs x and y, inputs x and y: both channels are rotated.
 std::optional<PerfResult> rope_two_channels(const Call& c) {
   const Shape x = c.args.dims(2);
   const Shape y = c.args.dims(3);
@@ -301,7 +304,7 @@ std::optional<PerfResult> rope_two_channels(const Call& c) {
   return r;
 }
 
-/// positions, q (T, heads x d), k, head size, cos/sin cache (.., turned part of a head).
+/// positions, q (T, heads x d), k, head size, cos/sin cache (.., rotated part of a head).
 std::optional<PerfResult> rotary(const Call& c) {
   const Shape q = c.args.dims(1);
   const Shape k = c.args.dims(2);
@@ -316,8 +319,9 @@ std::optional<PerfResult> rotary(const Call& c) {
   return rotation(extent(q, 0) * heads * turned, size_or(c, 1, 2), c.args.type(1));
 }
 
-/// Latent attention: q (T, H, lora) and (T, H, pe) turned and joined, K rows joined into the cache.
-/// 3 flops a turned element; Q and K read, Q and T rows of the cache written.
+/// Latent attention: q (T, H, lora) and (T, H, pe) are rotated and joined, and K rows are joined
+/// into the cache. 3 flops per rotated element. Q and K are read, Q and T rows of the cache are
+/// written.
 std::optional<PerfResult> rope_and_cache(const Call& c, bool latent) {
   const Shape q = c.args.dims(0);
   const Shape pe = c.args.dims(1);
@@ -354,7 +358,7 @@ std::optional<PerfResult> rope_concat_cache_mla(const Call& c) {
   return rope_and_cache(c, true);
 }
 
-/// k, v into rows of the caches: both read, both written.
+/// k, v into rows of the caches: both are read, and both are written.
 std::optional<PerfResult> store_cache(const Call& c) {
   const Shape k = c.args.dims(0);
   if (k.empty())
@@ -369,7 +373,7 @@ std::optional<PerfResult> store_cache(const Call& c) {
   return r;
 }
 
-/// ids, logits (T, V), noise: an argmax of their quotients, 2 flops an element.
+/// ids, logits (T, V), noise: an argmax of the quotients of logits and noise, 2 flops per element.
 std::optional<PerfResult> sample(const Call& c) {
   const Shape logits = c.args.dims(1);
   if (logits.empty())
@@ -449,7 +453,8 @@ std::optional<PerfResult> mhc_fuse(const Call& c) {
                  s.split * s.m * s.h + mixes(s), false);
 }
 
-/// Both steps at once: partials, squares, next residual (M, n, C), x (M, C), .., projection at 7.
+/// mhc_post and mhc_pre in one kernel: partials, squares, next residual (M, n, C), x (M, C), ..,
+/// projection at 7.
 std::optional<PerfResult> mhc_post_pre(const Call& c) {
   const Shape partial = c.args.dims(0);
   const Shape next = c.args.dims(2);

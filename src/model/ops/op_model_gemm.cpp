@@ -16,10 +16,10 @@ struct Gemm {
   std::string stride_a = "None", stride_b = "None";
   std::string type_a, type_b;
   double in_a = 0, in_b = 0, out = 0, bias_bytes = 0;
-  double scales = 0;     ///< bytes of block scales, where a model counts them
-  std::string type_out;  ///< set where the operator's parameters name it
-  std::string precision; ///< "" = that of A
-  bool strides = true;   ///< the parameters show them
+  double scales = 0;     ///< bytes of block scales, if the model counts them
+  std::string type_out;  ///< set if the operator's parameters name it
+  std::string precision; ///< "" = the precision of A
+  bool strides = true;   ///< the parameters show strides
 };
 
 /// Worked example: aten::mm (8944, 1024) x (1024, 2816) bf16: 2*8944*2816*1024 = 51.58 GFLOP,
@@ -54,7 +54,7 @@ PerfResult cost(const Call& call, const Gemm& g) {
   return r;
 }
 
-/// What is recorded of A and B, arguments a and b.
+/// Returns the recorded facts about A and B, arguments a and b.
 Gemm operands(const Call& c, std::size_t a, std::size_t b) {
   Gemm g;
   g.stride_a = c.args.strides(a);
@@ -120,7 +120,7 @@ std::optional<PerfResult> scaled_mm(const Call& c) {
   return cost(c, g);
 }
 
-/// Weights are N x K: the second two-dimensional argument.
+/// Weights are N x K, and are the second two-dimensional argument.
 std::optional<PerfResult> dynamic_quant(const Call& c) {
   std::vector<std::size_t> two;
   for (std::size_t i = 0; i < c.args.count() && two.size() < 2; ++i)
@@ -172,8 +172,8 @@ std::optional<PerfResult> te_pseudo(const Call& c) {
 
 constexpr const char* kBf16 = "c10::BFloat16";
 
-/// X (M, K) with weights (N, K) of an inference library: types of A and B as recorded, output named
-/// by the caller. nullopt unless both are matrices.
+/// X (M, K) with weights (N, K) of an inference library. The types of A and B are as recorded; the
+/// caller names the output type. nullopt unless both are matrices.
 std::optional<Gemm> weights_nk(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -207,7 +207,7 @@ std::optional<PerfResult> unquantized(const Call& c) {
     return std::nullopt;
   g->bias = !c.args.dims(2).empty();
   auto r = with_output(c, *g, g->bias ? c.args.type(2) : g->type_b);
-  if (r && c.compat) // the reference shows the recorded type, also where there is no bias
+  if (r && c.compat) // the reference shows the recorded type, also without a bias
     for (auto& [name, text] : r->params)
       if (name == "dtype_A_B")
         text = "(" + python_quote(g->type_a) + ", " + python_quote(g->type_b) + ", " +
@@ -233,7 +233,7 @@ std::optional<PerfResult> a16w16_atomic(const Call& c) {
   auto g = weights_nk(c);
   if (!g)
     return std::nullopt;
-  const std::string out = c.args.type(3); // the output tensor, where it is one
+  const std::string out = c.args.type(3); // the output tensor, if it is one
   return with_output(c, *g,
                      out.empty() || (!c.compat && std::isnan(type_bytes(out))) ? kBf16 : out);
 }
@@ -246,7 +246,7 @@ std::optional<PerfResult> a16w16_asm(const Call& c) {
   return with_output(c, *g, std::isnan(type_bytes(out)) ? g->type_a : out);
 }
 
-/// Both operands FP4, two values a byte: K is twice the recorded extent.
+/// Both operands are FP4, with two values per byte: K is twice the recorded extent.
 std::optional<PerfResult> afp4wfp4(const Call& c) {
   auto g = weights_nk(c);
   if (!g)
@@ -282,8 +282,8 @@ std::optional<PerfResult> batched_a8w8(const Call& c) {
   return batched_weights(c, type_bytes(c.args.type(1)), c.args.type(1), true);
 }
 
-/// hipblaslt_gemm_fp8 and _fp4: A and B at arguments 0 and 2, their scales behind them, transposes
-/// at 5 to 7; a transposed C swaps the operands. `pack`: values per recorded element.
+/// hipblaslt_gemm_fp8 and _fp4: A and B at arguments 0 and 2, each followed by its scales,
+/// transposes at 5 to 7. A transposed C swaps the operands. `pack`: values per recorded element.
 std::optional<Gemm> hipblaslt(const Call& c, std::int64_t pack) {
   Shape x = c.args.dims(0);
   Shape y = c.args.dims(2);
@@ -317,9 +317,9 @@ std::optional<PerfResult> hipblaslt_fp8(const Call& c) {
   return cost(c, *g);
 }
 
-/// MXFP4: packed operands (half a byte a value), one E8M0 scale for 32 values, 16-bit output.
-/// Worked example: M=4, N=6, K=64: 2*4*6*64 = 3072 flops,
-/// 4*32 + 6*32 + 4*2 + 6*2 + 4*6*2 = 388 bytes.
+/// MXFP4: packed operands (half a byte per value), one E8M0 scale per 32 values, 16-bit output.
+/// Worked example: M=4, N=6, K=64: 2*4*6*64 = 3072 flops, 4*32 + 6*32 + 4*2 + 6*2 + 4*6*2 = 388
+/// bytes.
 PerfResult mxfp4(const Call& c, Gemm g, const std::string& scale_a, const std::string& scale_b) {
   const double blocks = std::ceil(static_cast<double>(g.k) / 32);
   g.in_a /= 2;
@@ -376,7 +376,7 @@ PerfResult grouped_cost(const Call& c, const Groups& g) {
   return r;
 }
 
-/// Lists of matrices, [(M_1, K_1), ...] and [(K_1, N_1), ...]; nullopt unless they pair up.
+/// Lists of matrices, [(M_1, K_1), ...] and [(K_1, N_1), ...]; nullopt unless they form pairs.
 std::optional<Groups> zipped(const Call& c, bool same_k) {
   const auto lhs = c.args.shape_list(0);
   const auto rhs = c.args.shape_list(1);
@@ -396,9 +396,9 @@ std::optional<Groups> zipped(const Call& c, bool same_k) {
   return g;
 }
 
-/// A (M, K) against G matrices (G, K, N) or (G, N, K), or lists of both: each row of A meets one.
-/// fwd 2MNK, bytes (MK + GKN) in + MN out; bwd 4MNK, bytes 2MN out + 2MK in + 2GKN in.
-/// Worked example: M=8, K=4, G=2, N=3, bf16: fwd 192 flops, (32 + 24)*2 + 24*2 = 160 bytes.
+/// A (M, K) with G matrices (G, K, N) or (G, N, K), or lists of both. Each row of A is multiplied
+/// with one matrix. fwd 2MNK, bytes (MK + GKN) in + MN out; bwd 4MNK, bytes 2MN out + 2MK in + 2GKN
+/// in. Worked example: M=8, K=4, G=2, N=3, bf16: fwd 192 flops, (32 + 24)*2 + 24*2 = 160 bytes.
 std::optional<PerfResult> grouped(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -415,7 +415,8 @@ std::optional<PerfResult> grouped(const Call& c) {
   return std::nullopt;
 }
 
-/// The weight gradient: K differs by group. (M, K) and (M, N) stand for one product of all rows.
+/// The weight gradient: K differs between groups. (M, K) and (M, N) count as one product of all
+/// rows.
 std::optional<PerfResult> grouped_variable_k(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape y = c.args.dims(1);

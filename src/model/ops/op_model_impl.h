@@ -12,12 +12,12 @@ struct Call {
   bool compat;
 };
 using Model = std::optional<PerfResult> (*)(const Call&);
-/// What has to be recorded of a call for the reference to have costs of it.
+/// The arguments that the reference needs to compute the costs of a call.
 enum class ReferenceNeeds { kShapes, kShapesAndStrides, kNothing };
 struct Entry {
   std::string_view key; ///< OpInfo::model
   Model model;
-  unsigned needs = 0; ///< hints that it reads
+  unsigned needs = 0; ///< hints that the model reads
   ReferenceNeeds reference_needs = ReferenceNeeds::kShapes;
 };
 
@@ -39,32 +39,33 @@ struct Entry {
 [[nodiscard]] inline std::string repr(std::int64_t v) {
   return std::to_string(v);
 }
-/// A count that was computed in doubles, as an integer where it fits.
+/// Returns a count computed in doubles, as an integer where it fits.
 [[nodiscard]] std::string repr_count(double v);
-/// "" prints as None.
+/// Returns the types as Python text; "" prints as None.
 [[nodiscard]] std::string repr_types(std::initializer_list<std::string> types);
-/// "<kind>_<precision>" or "".
+/// Returns "<kind>_<precision>" or "".
 [[nodiscard]] std::string compute_spec(std::string_view kind, std::string_view type);
 
-/// type_bytes(), or `fallback` where the type is unknown.
+/// Returns type_bytes(), or `fallback` where the type is unknown.
 [[nodiscard]] double type_bytes_or(std::string_view type, double fallback);
 
 using Params = decltype(PerfResult::params);
-/// op_shape, dtype_in_out, stride_input, stride_output. `out` may be "".
+/// Returns op_shape, dtype_in_out, stride_input and stride_output. `out` may be "".
 [[nodiscard]] Params io_params(const Shape& shape, const std::string& in, const std::string& out,
                                std::string stride_in, std::string stride_out = "None");
-/// The same with num_channels, has_bias, is_affine, is_training.
+/// Returns io_params() extended by num_channels, has_bias, is_affine and is_training.
 [[nodiscard]] Params norm_params(const Shape& shape, const std::string& type, std::string stride,
                                  std::string channels, bool has_bias, bool affine, bool training);
 
-/// For an operator that itself is the backward one.
+/// Moves the backward costs to the forward fields, for an operator that is a backward operator.
 inline void turn_backward(PerfResult& r) {
   r.flops = r.flops_bwd;
   r.bytes = r.bytes_bwd;
   r.flops_bwd = r.bytes_bwd = kUnknown;
 }
 
-/// One tensor argument: elements times bytes per element; NaN when the type is unknown.
+/// Returns the bytes of a tensor argument: elements times bytes per element; NaN when the type is
+/// unknown.
 [[nodiscard]] inline double tensor_bytes(const Call& c, std::size_t i) {
   return elements(c.args.dims(i)) * type_bytes(c.args.type(i));
 }

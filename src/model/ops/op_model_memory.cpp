@@ -1,6 +1,6 @@
-// Operators that the reference has no model for (docs/performance-models.md, "beyond the
-// reference"): softmax, pooling, lists of tensors, comparisons, and those that only move data. Data
-// movement has 0 FLOPs; bytes are each tensor's once, read or written.
+// Operators without a model in the reference (docs/performance-models.md, "beyond the reference"):
+// softmax, pooling, lists of tensors, comparisons, and data movement. Data movement has 0 FLOPs;
+// its bytes count each tensor once, read or written.
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>
@@ -20,12 +20,12 @@ PerfResult moved(double flops, double bytes, const Call& c) {
   return r;
 }
 
-/// aten::fill_, zero_: written once.
+/// aten::fill_, zero_: the tensor is written once.
 std::optional<PerfResult> fill(const Call& c) {
   return moved(0, elements(c.args.dims(0)) * type_bytes(c.args.type(0)), c);
 }
 
-/// The size of an element by the type that a kernel's name begins its template arguments with:
+/// Returns the size of an element, from the first template argument in a kernel's name:
 /// "CatArrayBatchedCopy<OpaqueType<2u>, ...", "BinaryOpScalarFunctor<float, 1, 1, 0>". Lists of
 /// tensors are recorded without types.
 double element_bytes(std::string_view kernel, std::string_view before) {
@@ -53,7 +53,7 @@ double elements_of(const std::vector<Shape>& shapes) {
                          [](double n, const Shape& s) { return n + elements(s); });
 }
 
-/// aten::cat: every element read and written once.
+/// aten::cat: every element is read and written once.
 std::optional<PerfResult> cat(const Call& c) {
   const std::vector<Shape> parts = c.args.shape_list(0);
   if (parts.empty())
@@ -66,7 +66,7 @@ std::optional<PerfResult> cat(const Call& c) {
   return r;
 }
 
-/// aten::_foreach_*_: all lists read, the first written.
+/// aten::_foreach_*_: all lists are read, the first list is written.
 std::optional<PerfResult> foreach_list(const Call& c) {
   const std::vector<Shape> first = c.args.shape_list(0);
   if (first.empty())
@@ -80,16 +80,16 @@ std::optional<PerfResult> foreach_list(const Call& c) {
   return r;
 }
 
-/// aten::_softmax(x, dim, half_to_float): maximum, difference, exponential, sum and quotient are an
-/// operation each. Worked example: float (2, 1000): 10000 flops, 16000 bytes.
+/// aten::_softmax(x, dim, half_to_float): maximum, difference, exponential, sum and quotient are
+/// one operation each. Worked example: float (2, 1000): 10000 flops, 16000 bytes.
 std::optional<PerfResult> softmax(const Call& c) {
   const double n = elements(c.args.dims(0));
   const double in = type_bytes(c.args.type(0));
   return moved(5 * n, n * (in + (c.args.flag(2) ? 4 : in)), c);
 }
 
-/// aten::_softmax_backward_data(grad, output, dim, type): product, sum, difference, product; both
-/// read, one written.
+/// aten::_softmax_backward_data(grad, output, dim, type): product, sum, difference, product. Two
+/// tensors are read, one is written.
 std::optional<PerfResult> softmax_backward(const Call& c) {
   const double n = elements(c.args.dims(0));
   return moved(4 * n, n * (2 * type_bytes(c.args.type(0)) + type_bytes(c.args.type(1))), c);
@@ -133,9 +133,9 @@ double taps(const Call& c, std::size_t at) {
          static_cast<double>(kernel->size() == 2 ? (*kernel)[1] : kernel->front());
 }
 
-/// aten::max_pool2d_with_indices(x, kernel, stride, padding, dilation, ceil): a comparison for each
-/// tap; values and long indices written. Worked example: bf16 (10, 64, 112, 112), kernel 3, stride
-/// 2, padding 1: out (10, 64, 56, 56), 18063360 flops, 16056320 + 20070400 bytes.
+/// aten::max_pool2d_with_indices(x, kernel, stride, padding, dilation, ceil): one comparison per
+/// tap; values and long indices are written. Worked example: bf16 (10, 64, 112, 112), kernel 3,
+/// stride 2, padding 1: out (10, 64, 56, 56), 18063360 flops, 16056320 + 20070400 bytes.
 std::optional<PerfResult> max_pool(const Call& c) {
   const Shape in = c.args.dims(0);
   const std::optional<Shape> out = pooled(c, in, 1);
@@ -146,16 +146,16 @@ std::optional<PerfResult> max_pool(const Call& c) {
                elements(in) * bytes + elements(*out) * (bytes + kIndexBytes), c);
 }
 
-/// Its backward(grad, x, kernel, ..., indices): an addition for each gradient; gradients and
-/// indices read, the input's gradient written.
+/// max_pool2d's backward(grad, x, kernel, ..., indices): one addition per gradient. Gradients and
+/// indices are read, the input's gradient is written.
 std::optional<PerfResult> max_pool_backward(const Call& c) {
   const double n = elements(c.args.dims(0));
   const double bytes = type_bytes(c.args.type(0));
   return moved(n, n * (bytes + kIndexBytes) + elements(c.args.dims(1)) * bytes, c);
 }
 
-/// aten::index_select(x, dim, index), gather(x, dim, index): the index and each chosen element
-/// read, the element written.
+/// aten::index_select(x, dim, index), gather(x, dim, index): the index and each chosen element are
+/// read, and the element is written.
 std::optional<PerfResult> select(const Call& c) {
   const Shape in = c.args.dims(0);
   double chosen = elements(c.args.dims(2));
@@ -173,8 +173,8 @@ std::optional<PerfResult> select(const Call& c) {
   return moved(0, index + 2 * chosen * type_bytes(c.args.type(0)), c);
 }
 
-/// aten::scatter_(x, dim, index, source), scatter_add_: index and source read, the element written
-/// (and read, when something is added to it).
+/// aten::scatter_(x, dim, index, source), scatter_add_: index and source are read, and the element
+/// is written (scatter_add_ also reads it).
 std::optional<PerfResult> scatter(const Call& c) {
   const double n = elements(c.args.dims(2));
   const bool adds = c.op.name == "aten::scatter_add_";
@@ -184,7 +184,8 @@ std::optional<PerfResult> scatter(const Call& c) {
                c);
 }
 
-/// aten::where(condition, a, b): what is recorded of the three is read, the largest shape written.
+/// aten::where(condition, a, b): those of the three with recorded shapes are read, the largest
+/// shape is written.
 std::optional<PerfResult> where(const Call& c) {
   double n = 0;
   double read = 0;
@@ -198,19 +199,20 @@ std::optional<PerfResult> where(const Call& c) {
   return moved(0, read + n * type_bytes(type), c);
 }
 
-/// aten::masked_fill_(x, mask, value): the mask read, x read and written.
+/// aten::masked_fill_(x, mask, value): the mask is read, x is read and written.
 std::optional<PerfResult> masked_fill(const Call& c) {
   const double n = elements(c.args.dims(0));
   return moved(0, elements(c.args.dims(1)) + 2 * n * type_bytes(c.args.type(0)), c);
 }
 
-/// aten::addcmul_, addcdiv_(x, a, b, value): two products and a sum; three read, one written.
+/// aten::addcmul_, addcdiv_(x, a, b, value): two products and a sum. Three tensors are read, one is
+/// written.
 std::optional<PerfResult> add_product(const Call& c) {
   const double n = elements(c.args.dims(0));
   return moved(3 * n, 4 * n * type_bytes(c.args.type(0)), c);
 }
 
-/// Comparisons and logic: both sides read (except a number), booleans written.
+/// Comparisons and logic: both sides are read (except a number), booleans are written.
 std::optional<PerfResult> compare(const Call& c) {
   const double a = elements(c.args.dims(0));
   const double b = c.args.dims(1).empty() ? 0 : elements(c.args.dims(1));
@@ -221,8 +223,8 @@ std::optional<PerfResult> compare(const Call& c) {
   return moved(n, a * size(0) + (b > 0 ? b * size(1) : 0) + n, c);
 }
 
-/// aten::native_dropout(x, p, train) and its backward(grad, mask, scale): one tensor read, one
-/// written, a mask of bytes written or read.
+/// aten::native_dropout(x, p, train) and its backward(grad, mask, scale): one tensor is read, one
+/// is written, and a mask of bytes is written or read.
 std::optional<PerfResult> dropout(const Call& c) {
   const double n = elements(c.args.dims(0));
   return moved(n, n * (2 * type_bytes(c.args.type(0)) + 1), c);

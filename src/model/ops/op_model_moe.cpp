@@ -1,6 +1,6 @@
-// Mixture of experts: matrix products over the experts that tokens chose, routing and sorting.
-// T tokens, hidden size K, intermediate size N, E experts, k of them per token. How many experts
-// have work is not recorded; with uniform routing it is E (1 - ((E - k)/E)^T).
+// Mixture of experts: matrix products over the experts that tokens chose, routing and sorting. T
+// tokens, hidden size K, intermediate size N, E experts, k of them per token. The number of experts
+// with work is not recorded; with uniform routing it is E (1 - ((E - k)/E)^T).
 #include "base/ascii.h"
 #include "model/ops/op_model_impl.h"
 
@@ -15,15 +15,15 @@ struct Moe {
   bool gated = false;
   std::string type_in, type_w, type_out;
   double in = 2, w = 1, out = 2;
-  double up_bytes = 0;   ///< of one expert's first weights, as recorded; 0 = count them
-  double down_bytes = 0; ///< of one expert's second weights
+  double up_bytes = 0;   ///< first weights of one expert, as recorded; 0 = computed
+  double down_bytes = 0; ///< second weights of one expert
 };
 
 double active(double e, double k, double t) {
   return e > 0 ? e * (1 - std::pow(std::max(0.0, (e - k) / e), t)) : 0;
 }
 
-/// The reference knows few type names and takes a default for others.
+/// Returns the bytes of a type. The reference knows few type names and uses a default for others.
 double bytes_or(const Call& c, const std::string& type, double fallback) {
   if (c.compat) {
     for (const auto& [name, size] : {std::pair{"c10::BFloat16", 2.0},
@@ -37,7 +37,7 @@ double bytes_or(const Call& c, const std::string& type, double fallback) {
   return type_bytes_or(type, fallback);
 }
 
-/// Input and weights have the types of these arguments; the output's is the input's.
+/// Sets the types of input and weights from these arguments. The output has the type of the input.
 Moe with_types(const Call& c, std::size_t in, std::size_t weights) {
   Moe m;
   m.type_in = c.args.type(in);
@@ -46,7 +46,7 @@ Moe with_types(const Call& c, std::size_t in, std::size_t weights) {
   m.w = bytes_or(c, m.type_w, 1);
   return m;
 }
-/// The output's type is that of argument 2.
+/// Sets the output type from argument 2.
 Moe with_output_type(const Call& c) {
   Moe m = with_types(c, 0, 1);
   m.type_out = c.args.type(2);
@@ -70,8 +70,8 @@ std::vector<std::pair<std::string, std::string>> params(const Moe& m, bool with_
   return out;
 }
 
-/// Both projections in one kernel: 2TKNk (twice when gated) + 2TKNk + TK(2k-1) to add the experts
-/// up. Worked example: T=2, K=4, N=3, k=2, gated: 192 + 96 + 24 = 312 flops.
+/// Both projections in one kernel: 2TKNk (twice when gated) + 2TKNk + TK(2k-1) to sum over the
+/// experts. Worked example: T=2, K=4, N=3, k=2, gated: 192 + 96 + 24 = 312 flops.
 PerfResult fused(const Moe& m, const std::string& precision) {
   const double gate = m.gated ? 2 : 1;
   PerfResult r;
@@ -84,8 +84,8 @@ PerfResult fused(const Moe& m, const std::string& precision) {
   return r;
 }
 
-/// First projection: 2TKNk, twice when gated; each token's k rows of N are written (the reference
-/// counts one of them in operators of CK, all in pseudo operators).
+/// First projection: 2TKNk, twice when gated. Each token writes k rows of N. The reference counts
+/// one row in operators of CK, all rows in pseudo operators.
 PerfResult up(const Call& c, const Moe& m, const std::string& precision) {
   const double gate = m.gated ? 2 : 1;
   PerfResult r;
@@ -98,7 +98,7 @@ PerfResult up(const Call& c, const Moe& m, const std::string& precision) {
   return r;
 }
 
-/// Second projection: 2TKNk; k rows of N in, one of K out for each token.
+/// Second projection: 2TKNk. Each token reads k rows of N and writes one row of K.
 PerfResult down(const Moe& m, const std::string& precision, bool with_gated) {
   PerfResult r;
   r.flops = 2 * m.t * m.k * m.n * m.topk;
@@ -113,8 +113,8 @@ double at(const Shape& s, std::size_t i) {
   return static_cast<double>(s[i]);
 }
 
-/// Weights w1 (E, N or 2N, K) and w2 (E, K, N); packed types record fewer columns. Fills K, N, E,
-/// gated and, outside compat, the recorded size of the weights.
+/// Reads weights w1 (E, N or 2N, K) and w2 (E, K, N); packed types record fewer columns. Fills K,
+/// N, E, gated and, outside compat, the recorded size of the weights.
 bool read_weights(const Call& c, std::size_t w1_at, std::size_t w2_at, Moe& m) {
   const Shape w1 = c.args.dims(w1_at);
   const Shape w2 = c.args.dims(w2_at);
@@ -131,7 +131,7 @@ bool read_weights(const Call& c, std::size_t w1_at, std::size_t w2_at, Moe& m) {
   return true;
 }
 
-/// hidden states, w1, w2, top-k weights (T, k).
+/// Arguments: hidden states, w1, w2, top-k weights (T, k).
 std::optional<Moe> states_first(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape chosen = c.args.dims(3);
@@ -146,7 +146,7 @@ std::optional<PerfResult> fused_one_stage(const Call& c) {
   const auto m = states_first(c);
   return m ? std::optional(fused(*m, m->type_in)) : std::nullopt;
 }
-std::optional<PerfResult> flydsl_up(const Call& c) { // FP4 products: the weights' type counts
+std::optional<PerfResult> flydsl_up(const Call& c) { // FP4 products: the type of the weights counts
   const auto m = states_first(c);
   return m ? std::optional(up(c, *m, m->type_w)) : std::nullopt;
 }
@@ -155,7 +155,7 @@ std::optional<PerfResult> flydsl_down(const Call& c) {
   return m ? std::optional(down(*m, m->type_w, true)) : std::nullopt;
 }
 
-/// output (T, K), input, w1, w2; top-k in input 8.
+/// Arguments: output (T, K), input, w1, w2; top-k is input 8.
 std::optional<PerfResult> fused_blockscale(const Call& c) {
   const Shape out = c.args.dims(0);
   const auto topk = c.args.whole(8);
@@ -234,8 +234,9 @@ std::optional<PerfResult> ck_down(const Call& c) {
   return down(m, m.type_in, false);
 }
 
-/// Triton without recorded weights: states (T, K) and router (T, E); N is taken to be K (so in the
-/// model it was made for); the kernel's name says the weights' type and whether it is gated.
+/// Triton without recorded weights: states (T, K) and router (T, E). N is assumed to equal K, as in
+/// the model for which the kernel was made. The kernel's name shows the weights' type and the
+/// gating.
 std::optional<Moe> from_router(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape router = c.args.dims(1);
@@ -310,7 +311,7 @@ std::optional<PerfResult> gptq_down(const Call& c) {
   return down(*m, m->type_in, false);
 }
 
-/// One launch of the grouped product: B (E, N, K) at 1, C at 3, ids (T, k) at 8. N counts both
+/// One launch of the grouped product: B (E, N, K) at 1, C at 3, ids (T, k) at 8. N includes both
 /// halves of a gated projection.
 std::optional<PerfResult> grouped_launch(const Call& c) {
   const Shape w = c.args.dims(1);
@@ -343,12 +344,12 @@ std::optional<PerfResult> grouped_launch(const Call& c) {
 struct Operands {
   double bytes = 0;
   double largest = 0;
-  std::string type; ///< of the largest
+  std::string type; ///< type of the largest tensor
   std::string text; ///< Python list of (shape, type)
   std::vector<Shape> matrices;
 };
 
-/// Every tensor among the arguments; unknown types add no bytes.
+/// Collects every tensor among the arguments; unknown types add no bytes.
 Operands operands(const Call& c) {
   Operands o;
   o.text = "[";
@@ -381,7 +382,7 @@ PerfResult memory_bound(const Operands& o, double flops) {
   return r;
 }
 
-/// Router: one flop a chosen expert; every tensor moves once.
+/// Router: one flop per chosen expert; every tensor is moved once.
 std::optional<PerfResult> grouped_topk(const Call& c) {
   const Operands o = operands(c);
   double chosen = o.largest;
@@ -398,13 +399,13 @@ std::optional<PerfResult> grouped_topk(const Call& c) {
   return memory_bound(o, chosen);
 }
 
-/// Sort and scatter of tokens by expert: one flop an element of the largest tensor.
+/// Sort and scatter of tokens by expert: one flop per element of the largest tensor.
 std::optional<PerfResult> sort_scatter(const Call& c) {
   const Operands o = operands(c);
   return memory_bound(o, o.largest);
 }
 
-/// Ids and weights (T, k) of shared experts appended: read and written.
+/// Appended ids and weights (T, k) of shared experts: read and written.
 std::optional<PerfResult> append_shared(const Call& c) {
   const Shape ids = c.args.dims(0);
   const Shape weights = c.args.dims(1).empty() ? ids : c.args.dims(1);
@@ -421,7 +422,7 @@ std::optional<PerfResult> append_shared(const Call& c) {
   return r;
 }
 
-/// Router scores with softplus: weights (T, k), ids, logits (T, E): 6 flops a logit.
+/// Router scores with softplus: weights (T, k), ids, logits (T, E): 6 flops per logit.
 std::optional<PerfResult> topk_softplus(const Call& c) {
   const Shape weights = c.args.dims(0);
   const Shape logits = c.args.dims(2);

@@ -13,7 +13,7 @@ struct Norm {
   bool backward = false;
   std::vector<bool> mask{true};
   std::string mask_text;
-  std::string channels_text; ///< as shown; "" = the count
+  std::string channels_text; ///< shown text; "" = the count
 };
 
 double fwd_flops(const Norm& m, double n) {
@@ -29,7 +29,7 @@ double fwd_bytes(const Norm& m, double n, double in) {
   return 2 * n * in + k * m.channels * in;
 }
 
-/// c*f, f = (training ? 0 : 3) + 4n/c + (mask[0] ? (training ? 5n/c : 0) : 2n/c).
+/// Returns c*f, f = (training ? 0 : 3) + 4n/c + (mask[0] ? (training ? 5n/c : 0) : 2n/c).
 double bwd_flops(const Norm& m, double n) {
   const double per = n / m.channels;
   const double dx = m.mask[0] ? (m.training ? 5 * per : 0) : 2 * per;
@@ -45,8 +45,9 @@ double bwd_bytes(const Norm& m, double n, double in) {
   return bytes;
 }
 
-/// x_hat, times the weight; the input's gradient takes a dot product (2n) and 4n, the weight's n,
-/// and n more to add up the rows. Worked example: (4, 8) with weight: 32 (2 + 6 + 2) = 320 flops.
+/// Returns flops: x_hat and the weight take n each. The input's gradient takes a dot product (2n)
+/// and 4n. The weight's gradient takes n, and n more to sum the rows. Worked example: (4, 8) with
+/// weight: 32 (2 + 6 + 2) = 320 flops.
 double rms_bwd_flops(const Norm& m, double n) {
   const bool weight = m.affine && (m.mask.size() < 2 || m.mask[1]);
   return n *
@@ -83,15 +84,17 @@ std::optional<PerfResult> cost(const Call& c, const Norm& m) {
   return r;
 }
 
-/// A tensor argument. The reference takes any recorded position as present.
+/// Returns whether a tensor argument is present. For the reference, any recorded position is
+/// present.
 bool present(const Call& c, std::size_t i) {
   return c.compat ? c.args.count() > i : !c.args.dims(i).empty();
 }
-/// The reference fails on a call that records fewer arguments than it reads, up to `last`.
+/// Returns whether the call has fewer arguments than the reference reads, up to `last`. The
+/// reference fails on such a call.
 bool cut_short(const Call& c, std::size_t last) {
   return c.compat && c.args.count() <= last;
 }
-/// The reference tests the text, and "False" is a non-empty text.
+/// Returns the training flag. The reference tests the text, and "False" is a non-empty text.
 bool training_flag(const Call& c, std::size_t i) {
   return c.compat ? !c.args.concrete(i).empty() : c.args.flag(i);
 }
@@ -103,7 +106,7 @@ double list_product(const Call& c, std::size_t i) {
   const auto list = c.args.int_list(i);
   return list ? elements(*list) : 0;
 }
-/// Which gradients are computed: of the input, the weight, the bias.
+/// Reads the gradients that are computed: input, weight, bias.
 void read_mask(const Call& c, std::size_t i, Norm& m) {
   const std::string text = c.args.concrete(i);
   if (text.size() > 4) {
@@ -153,7 +156,7 @@ std::optional<PerfResult> rms_norm(const Call& c) {
   m.channels = list_product(c, 1);
   m.affine = present(c, 2);
   m.has_bias = false;
-  m.training = false; // it has no running statistics
+  m.training = false; // group norm has no running statistics
   return cost(c, m);
 }
 std::optional<PerfResult> batch_norm_backward(const Call& c) {
@@ -164,8 +167,8 @@ std::optional<PerfResult> batch_norm_backward(const Call& c) {
   m.x = vendor ? 0 : 1;
   m.channels = extent(c, m.x, 1);
   m.affine = present(c, 2);
-  m.training = vendor ? !c.compat : training_flag(c, 7); // these two exist for training only
-  if (!vendor && !c.compat) // the reference takes the presence of argument 0 for the mask
+  m.training = vendor ? !c.compat : training_flag(c, 7); // both operators are for training only
+  if (!vendor && !c.compat) // the reference reads the presence of argument 0 as the mask
     read_mask(c, 9, m);
   return cost(c, m);
 }
@@ -179,7 +182,7 @@ std::optional<PerfResult> layer_norm_backward(const Call& c) {
   m.affine = present(c, 5);
   m.has_bias = present(c, 6);
   read_mask(c, 7, m);
-  if (m.mask.size() == 3) { // what is not asked for is not written
+  if (m.mask.size() == 3) { // gradients that were not requested are not written
     m.affine = m.mask[1];
     m.has_bias = m.mask[2];
   }
@@ -191,8 +194,7 @@ std::optional<PerfResult> group_norm_backward(const Call& c) {
   m.x = 1;
   const double groups = c.args.number(8).value_or(0);
   m.channels = groups > 0 ? extent(c, 1, 1) / groups : 0;
-  m.affine =
-      present(c, c.compat ? 5 : 4); // the reference looks at the batch size behind the weight
+  m.affine = present(c, c.compat ? 5 : 4); // the reference tests the batch size, after the weight
   if (c.compat)
     m.channels_text = python_float(m.channels);
   read_mask(c, 9, m);
@@ -215,7 +217,7 @@ constexpr auto kNormStrides = ReferenceNeeds::kShapesAndStrides;
 constexpr Entry kNormModels[] = {
     {"BatchNorm", batch_norm, 0, kNormStrides},
     {"InstanceNorm", batch_norm, 0,
-     kNormStrides}, // same argument order; use_input_stats stands for training
+     kNormStrides}, // same argument order; use_input_stats has the role of training
     {"LayerNorm", layer_norm, 0, kNormStrides},
     {"GroupNorm", group_norm, 0, kNormStrides},
     {"RMSNorm", rms_norm, 0, kNormStrides},

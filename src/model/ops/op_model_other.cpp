@@ -10,7 +10,7 @@ namespace rankscope {
 namespace op_model {
 namespace {
 
-/// Tokens x hidden elements move, nothing is computed.
+/// Tokens x hidden elements are moved; there is no computation.
 std::optional<PerfResult> moe_transport(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.size() < 2)
@@ -23,7 +23,7 @@ std::optional<PerfResult> moe_transport(const Call& c) {
   return r;
 }
 
-/// Rotary embedding: 3 flops an element, read and written once.
+/// Rotary embedding: 3 flops per element; each element is read and written once.
 std::optional<PerfResult> rope(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.empty())
@@ -37,8 +37,8 @@ std::optional<PerfResult> rope(const Call& c) {
   return r;
 }
 
-/// 5 flops a logit; bytes: logits, 8-byte targets, 4-byte losses.
-/// Worked example: (2, 10) bf16: 100 flops, 40 + 16 + 8 = 64 bytes.
+/// 5 flops per logit; bytes: logits, 8-byte targets, 4-byte losses. Worked example: (2, 10) bf16:
+/// 100 flops, 40 + 16 + 8 = 64 bytes.
 std::optional<PerfResult> cross_entropy(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.size() < 2)
@@ -97,7 +97,7 @@ std::optional<PerfResult> mamba_ssd(const Call& c) {
             4 * b * h * t * n * p;
   r.bytes = (elements(x) + elements(w) + static_cast<double>(w[0]) + b * t * h * p) * bpe +
             h * (bytes(3, 4) + bytes(4, 4) + bytes(5, bpe));
-  r.flops_bwd = r.flops; // the reference's estimate; a second scan runs backwards
+  r.flops_bwd = r.flops; // the reference's estimate; a second scan runs in reverse
   r.bytes_bwd = r.bytes;
   r.params = {{"B", repr(x[0])},           {"T", repr(x[1])},
               {"H", repr(heads[0])},       {"P", repr_count(p)},
@@ -129,7 +129,7 @@ struct TritonOp {
   std::string_view name;
   double cost; ///< flops per element
 };
-// aten names that occur in the names of fused kernels; the longest match wins
+// aten names in the names of fused kernels; the longest match wins
 constexpr TritonOp kTritonOps[] = {
     {"add", 1},
     {"sub", 1},
@@ -208,7 +208,7 @@ constexpr TritonOp kTritonOps[] = {
     {"convert_element_type", 0},
 };
 
-/// "_unsafe_view_mul_silu_2" -> its operators.
+/// Returns the operators of "_unsafe_view_mul_silu_2".
 std::vector<const TritonOp*> fused_ops(std::string_view text) {
   std::vector<const TritonOp*> out;
   while (!text.empty()) {
@@ -224,7 +224,7 @@ std::vector<const TritonOp*> fused_ops(std::string_view text) {
       text.remove_prefix(best->name.size());
       if (!text.empty())
         text.remove_prefix(1);
-    } else { // unknown word: costs nothing
+    } else { // an unknown word costs nothing
       const std::size_t next = text.find('_', 1);
       text = next == std::string_view::npos ? std::string_view() : text.substr(next + 1);
     }
@@ -232,7 +232,7 @@ std::vector<const TritonOp*> fused_ops(std::string_view text) {
   return out;
 }
 
-/// Sizes by the exact text, as in the reference; unknown types count 0.
+/// Returns the size for an exact text, as in the reference; unknown types count 0.
 double triton_bytes_compat(std::string_view type) {
   constexpr std::pair<std::string_view, double> kSizes[] = {
       {"c10::BFloat16", 2}, {"c10::Half", 2}, {"c10::Float", 4}, {"c10::Int", 4},
@@ -262,12 +262,13 @@ std::string triton_spec_compat(std::string_view type) {
 struct TritonTensors {
   double bytes = 0;
   std::string first_type;
-  std::string first_sized; ///< the first one with a size known to the reference
+  std::string first_sized; ///< first type with a size known to the reference
 };
 
-/// When a kernel of `points` points uses a part of a tensor (a slice, one of several that it
-/// joins), only that part is charged; outputs are arguments like the others. The reference charges
-/// complete tensors, and for pointwise kernels the type of their first tensor a second time.
+/// Returns the tensors of a kernel of `points` points. If the kernel uses only a part of a tensor
+/// (a slice, or one of several inputs that it joins), only that part counts. Outputs are arguments
+/// like the others. The reference counts complete tensors, and for pointwise kernels the type of
+/// their first tensor a second time.
 TritonTensors tensors_of(const ParsedArgs& args, double points, bool compat) {
   TritonTensors out;
   for (std::size_t i = 0; i < args.count(); ++i) {

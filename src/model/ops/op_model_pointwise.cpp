@@ -21,7 +21,7 @@ std::optional<PerfResult> unary(const Call& c) {
   r.flops = n;
   r.bytes = n * type_bytes(in) + n * type_bytes(out.empty() ? in : out);
   if (c.op.name == "aten::copy" || c.op.name == "aten::copy_")
-    if (!c.compat && second) { // destination first, source second; the source may be broadcast
+    if (!c.compat && second) { // arguments are destination, source; the source may be broadcast
       r.bytes = n * type_bytes(in) + elements(c.args.dims(1)) * type_bytes(out);
     }
   r.params = io_params(shape, in, out, c.args.strides(0), second ? c.args.strides(1) : "None");
@@ -71,7 +71,8 @@ std::optional<PerfResult> binary(const Call& c) {
   return r;
 }
 
-/// Padding and nearest upsampling: n_in read, n_out written, output extents from argument 1.
+/// Padding and nearest upsampling: n_in is read, n_out is written. Argument 1 has the output
+/// extents.
 std::optional<PerfResult> resize(const Call& c) {
   const Shape in = c.args.dims(0);
   const auto list = c.args.int_list(1);
@@ -102,7 +103,7 @@ std::optional<PerfResult> resize(const Call& c) {
   return r;
 }
 
-/// Dimensions that the call reduces, or nullopt for all of them.
+/// Returns the dimensions that the call reduces, or nullopt for all dimensions.
 std::optional<Shape> reduced_dims(const Call& c) {
   // aten::norm(x, p, dim), linalg_norm(x, ord, dim), logsumexp(x, dim), others (x, dim)
   const bool norm = contains(c.op.name, "norm");
@@ -114,13 +115,13 @@ std::optional<Shape> reduced_dims(const Call& c) {
 }
 
 /// Worked example: aten::sum over dim 0 of (10, 1000): 10000 flops, 1000 outputs (the reference
-/// says 1 output because it does not read the dimension).
+/// counts 1 output because it does not read the dimension).
 std::optional<PerfResult> reduce(const Call& c) {
   const Shape in = c.args.dims(0);
   const std::string type = c.args.type(0);
   if (type.empty() && !c.compat)
     return std::nullopt;
-  const bool recorded = c.args.count() > 0; // else the reference has a row with 0 FLOPs
+  const bool recorded = c.args.count() > 0; // otherwise the reference has a row with 0 FLOPs
   const double n_in = recorded ? elements(in) : 0;
   double n_out = recorded ? 1 : 0;
   if (contains(c.op.name, "cum")) {
@@ -149,7 +150,7 @@ std::optional<PerfResult> reduce(const Call& c) {
   r.flops = n_in;
   r.bytes = (n_in + n_out) * bpe;
   r.flops_bwd = n_in;
-  r.bytes_bwd = r.bytes; // the gradient of each output is read, that of each input written
+  r.bytes_bwd = r.bytes; // reads the gradient of each output, writes the gradient of each input
   r.params = {{"num_input_elems", repr_count(n_in)},
               {"num_output_elems", repr_count(n_out)},
               {"dtype_in_out", repr_types({type, ""})}};

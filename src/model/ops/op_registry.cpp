@@ -22,7 +22,7 @@ struct CategoryOnly {
   std::string_view category;
 };
 
-// operators that have a category but no cost model (docs/reference/report-rules.md 13)
+// operators with a category but without a cost model (docs/reference/report-rules.md 13)
 constexpr CategoryOnly kCategoryOnly[] = {
     {"aten::miopen_convolution", "CONV_fwd"},
     {"aten::cudnn_convolution", "CONV_fwd"},
@@ -59,8 +59,8 @@ constexpr CategoryOnly kCategoryOnly[] = {
     {"aiter::indexer_score_topk", "InferenceAttention"},
 };
 
-// Rows of single kernels, "operator->kernel (Synthetic Op)", by how they begin: what follows names
-// shapes.
+// Rows of single kernels, "operator->kernel (Synthetic Op)", by the beginning of their names. The
+// rest of the name shows shapes.
 constexpr CategoryOnly kCategoryOfKernelRow[] = {
     {"aiter::fused_moe_->_fused_dynamic_mxfp4_quant_moe_sort_kernel", "MoE_aux"},
     {"hipModuleLaunchKernel->kv_indices_generate_kernel", "InferenceAttention"},
@@ -95,10 +95,10 @@ const OpInfo* find_op(std::string_view name) {
 std::string_view op_category(std::string_view op, std::string_view first_kernel) {
   static const auto kCategories = [] {
     std::unordered_map<std::string_view, std::string_view> index;
-    for (const CategoryOnly& c : kCategoryOnly) // before the models: one name has both
+    for (const CategoryOnly& c : kCategoryOnly) // before the models, because one name is in both
       index.emplace(c.name, c.category);
     for (const OpInfo& info : kOps)
-      if (!info.beyond) // those have the category of their kernel, as in the reference
+      if (!info.beyond) // other models have the category of their kernel, as in the reference
         index.emplace(info.name, info.category);
     return index;
   }();

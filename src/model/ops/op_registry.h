@@ -1,4 +1,4 @@
-// Operators with a model, their category and sheet family (docs/reference/report-rules.md 13).
+// Operators with a model, with their category and sheet family (docs/reference/report-rules.md 13).
 #pragma once
 
 #include <span>
@@ -10,18 +10,18 @@ struct OpInfo {
   std::string_view name;
   std::string_view model;        ///< key of the cost model
   std::string_view category;     ///< op category of the operator
-  std::string_view bwd_category; ///< of its backward work; empty = none
+  std::string_view bwd_category; ///< category of its backward work; empty = no backward work
   std::string_view family;       ///< sheet family, e.g. "GEMM"
-  bool beyond = false;           ///< the reference has no model: not in compat mode
+  bool beyond = false;           ///< the reference has no model; left out in compat mode
 };
 
-/// All modelled operators, in sheet order.
+/// Returns all modelled operators, in sheet order.
 [[nodiscard]] std::span<const OpInfo> modelled_ops();
-/// nullptr when the name has no model. O(1).
+/// Returns nullptr when the name has no model. O(1).
 [[nodiscard]] const OpInfo* find_op(std::string_view name);
 
-/// Category of an operator: the registry, then name prefixes, then its first kernel (by start
-/// time), else "other". `first_kernel` may be empty.
+/// Returns the category of an operator, from the registry, else from name prefixes, else from its
+/// first kernel (by start time), else "other". `first_kernel` may be empty.
 [[nodiscard]] std::string_view op_category(std::string_view op, std::string_view first_kernel);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// Matrix products: how PyTorch turns row-major operands into a column-major call of cuBLASLt or
-// hipBLASLt.
+// Matrix products: PyTorch's conversion of row-major operands into a column-major call of cuBLASLt
+// or hipBLASLt.
 #include "model/replay/replay_request.h"
 
 #include "base/ascii.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kMaxGemmExtent = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 50;
 
-/// Returns hipblaslt-bench's name of a recorded type; "" = it has no name.
+/// Returns hipblaslt-bench's name of a recorded type; "" = unknown to hipblaslt-bench.
 std::string_view bench_type(std::string_view recorded) {
   static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"float", "f32_r"},
@@ -40,7 +40,8 @@ bool eight_bits(std::string_view type) {
   return contains(type, "f8");
 }
 
-/// PyTorch's number of a type, which _scaled_mm records for its output (c10/core/ScalarType.h).
+/// Returns the type for PyTorch's type number, which _scaled_mm records for its output
+/// (c10/core/ScalarType.h).
 std::string_view type_of_number(std::int64_t number) {
   switch (number) {
   case 5:
@@ -62,14 +63,14 @@ std::string_view type_of_number(std::int64_t number) {
   }
 }
 
-/// The last two dimensions of an operand as PyTorch sees it: row-major unless its strides differ.
+/// The last two dimensions of an operand in PyTorch: row-major unless its strides differ.
 struct Matrix {
   std::int64_t rows = 0, cols = 0;
-  std::int64_t row_stride = 0, col_stride = 0; ///< from row to row, from column to column
+  std::int64_t row_stride = 0, col_stride = 0; ///< distance between rows, distance between columns
   std::int64_t batch = 1, batch_stride = 0;
 };
 
-/// Argument i with `rank` dimensions; nullopt (and why) when it is not recorded so.
+/// Returns argument i with `rank` dimensions; nullopt (and the reason) when it is not recorded so.
 std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t rank,
                              std::string& why) {
   const Shape shape = args.dims(i);
@@ -93,7 +94,7 @@ std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t 
     m.batch = shape[0];
     m.batch_stride = (*strides)[0];
   }
-  // along a dimension of one element any stride means the same
+  // along a dimension with one element, all strides have the same meaning
   if (m.cols == 1)
     m.col_stride = 1;
   if (m.rows == 1)
@@ -105,15 +106,15 @@ std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t 
 struct Placed {
   bool transposed = false;
   std::int64_t ld = 0, batch_stride = 0;
-  bool copied = false; ///< PyTorch makes it dense first
+  bool copied = false; ///< PyTorch first copies it to a dense matrix
 };
 
-/// `swapped`: the call computes the transposed result, so that a row-major matrix is taken as it
-/// is.
+/// Places a matrix in the call. `swapped`: the call computes the transposed result, so that a
+/// row-major matrix needs no transpose.
 Placed place(const Matrix& m, bool swapped) {
   const bool row_major = m.col_stride == 1 && m.row_stride >= m.cols;
   const bool col_major = m.row_stride == 1 && m.col_stride >= m.rows;
-  // where it is both (a column of one, a row of one), the row-major reading is PyTorch's
+  // PyTorch treats a matrix that is both (one column or one row) as row-major
   if (row_major)
     return {!swapped, m.row_stride, m.batch_stride, false};
   if (col_major)
@@ -126,7 +127,8 @@ void add_note_replay_gemm(std::string& note, std::string_view more) {
   note += more;
 }
 
-/// The call for the recorded A (M x K) and B (K x N), `batch` of them. `swapped` as of place().
+/// Makes the call for the recorded A (M x K) and B (K x N), `batch` of each. `swapped`: see
+/// place().
 void place_operands(const Matrix& a, const Matrix& b, bool swapped, GemmReplay& g,
                     std::string& note) {
   const Placed pa = place(a, swapped);
@@ -158,11 +160,11 @@ void place_operands(const Matrix& a, const Matrix& b, bool swapped, GemmReplay& 
                                                  : "B"));
 }
 
-/// Where the operands of an operator are.
+/// The positions of the operands of an operator.
 struct ReplayGemmOperands {
   std::string_view name;
   std::size_t a = 0, b = 1, rank = 2;
-  bool added = false; ///< argument 0 is added, scaled by 3 (beta); 4 is alpha
+  bool added = false; ///< argument 0 is added, scaled by argument 3 (beta); argument 4 is alpha
 };
 constexpr ReplayGemmOperands kOperators[] = {{"aten::mm", 0, 1, 2, false},
                                              {"aten::addmm", 1, 2, 2, true},
@@ -170,8 +172,8 @@ constexpr ReplayGemmOperands kOperators[] = {{"aten::mm", 0, 1, 2, false},
                                              {"aten::baddbmm", 1, 2, 3, true},
                                              {"aten::_scaled_mm", 0, 1, 2, false}};
 
-/// Sets alpha, beta and the added operand. A vector over the columns is in cuBLASLt's epilogue
-/// where PyTorch uses it, everything else is C.
+/// Sets alpha, beta and the added operand. Where PyTorch uses cuBLASLt's epilogue, a vector over
+/// the columns is its bias. Everything else is C.
 std::string add_bias(const ParsedArgs& args, const ReplayGemmOperands& op, GemmReplay& g,
                      std::string& note) {
   g.beta = args.concrete(3).empty() ? 1 : args.number(3).value_or(kUnknown);
@@ -192,7 +194,7 @@ std::string add_bias(const ParsedArgs& args, const ReplayGemmOperands& op, GemmR
   return "";
 }
 
-/// The eight-bit product: scales of A and B at 2 and 3, bias at 4, the type of the result at 6.
+/// Reads the eight-bit product: scales of A and B at 2 and 3, bias at 4, type of the result at 6.
 std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, GemmReplay& g,
                   std::string& note) {
   if (lowercase(args.type(2)) != "float" || lowercase(args.type(3)) != "float")
@@ -202,7 +204,7 @@ std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, Gemm
     const double count = elements(shape);
     return count == 1 ? 1 : count == static_cast<double>(rows) ? 2 : 0;
   };
-  // A and B change places
+  // A and B are swapped
   g.scale_a = kind(3, b.cols);
   g.scale_b = kind(2, a.rows);
   if (g.scale_a == 0 || g.scale_b == 0)
@@ -222,12 +224,12 @@ std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, Gemm
   return "";
 }
 
-/// The types of A, B and D and what sums are made in. `why` where there is no command for them.
+/// Sets the types of A, B, D and of the sums. Returns the reason if there is no command for them.
 std::string set_types(const ParsedArgs& args, const ReplayGemmOperands& op, std::string_view kernel,
                       GemmReplay& g) {
   const std::string a = args.type(op.a);
   const std::string b = args.type(op.b);
-  g.type_a = bench_type(b); // A and B change places
+  g.type_a = bench_type(b); // A and B are swapped
   g.type_b = bench_type(a);
   if (g.type_a.empty() || g.type_b.empty())
     return fmt::format("no command for the type {}",
@@ -261,7 +263,7 @@ ReplayRequest replay::gemm(std::string_view name, const ParsedArgs& args, std::s
     return no_call(why);
   if (a->cols != b->rows || a->batch != b->batch)
     return no_call("the shapes of A and B do not fit each other");
-  // a batched result of one column is column-major as it is (PyTorch's bmm_out_cuda_impl)
+  // a batched result with one column is already column-major (PyTorch's bmm_out_cuda_impl)
   const bool swapped = op->rank == 2 || b->cols > 1;
   place_operands(*a, *b, swapped, g, note);
   if (op->added)

@@ -1,5 +1,5 @@
 // The data of the page: one blob of JSON and typed arrays (src/pages/data/page_blob.h), unpacked once.
-// Texts of a trace become text nodes only, whatever their content.
+// Texts of a trace only become text nodes, so their content never runs as code.
 "use strict";
 const RS = {};
 
@@ -33,7 +33,7 @@ const RS = {};
     document.head.append(script);
   };
 
-  /** Nanoseconds as doubles. */
+  /** Returns an array of nanoseconds as doubles. */
   RS.times = (t) => {
     const low = RS.array(t.lo);
     const high = t.hi ? RS.array(t.hi) : null;
@@ -44,7 +44,7 @@ const RS = {};
 
   RS.string = (id) => RS.data.strings[id];
 
-  // ---- numbers for people: three digits, the exact value on hover
+  // ---- numbers for people: three digits, and the exact value on hover
   const group = (text) => {
     const [whole, ...rest] = text.split(".");
     return [whole.replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009"), ...rest].join(".");
@@ -57,7 +57,7 @@ const RS = {};
     const text = v.toPrecision(digits);
     return text.includes("e") ? String(Number(text)) : text;
   };
-  /** Formats a value at an axis, without zeros at the end. */
+  /** Formats a value for an axis, without trailing zeros. */
   RS.tick = (v) => (Math.abs(v) >= 1e15 || (v !== 0 && Math.abs(v) < 1e-4) ? String(v) : group(String(Number(v.toPrecision(6)))));
   RS.percent = (v) => (Number.isFinite(v) ? `${v.toFixed(Math.abs(v) < 9.95 ? 1 : 0)} %` : "");
   RS.signed = (v, unit = "") => (v > 0 ? "+" : "") + RS.num(v) + unit;
@@ -69,7 +69,7 @@ const RS = {};
     if (size < 1e9) return `${RS.num(ns / 1e6)} ms`;
     return `${RS.num(ns / 1e9)} s`;
   };
-  /** Formats a time on an axis whose neighbours are `step` away, with enough digits to distinguish them. */
+  /** Formats a time for an axis with ticks every `step`, with enough digits to distinguish them. */
   RS.clock = (ns, step) => {
     const size = Math.abs(ns);
     if (size === 0) return "0";
@@ -78,7 +78,7 @@ const RS = {};
   };
   RS.exact = (v) => (Number.isInteger(v) ? group(String(v)) : String(v));
 
-  /** Makes an element: attributes (on...: listeners), then children; texts become text nodes. */
+  /** Makes an element with attributes (on...: listeners) and children; texts become text nodes. */
   RS.el = (tag, attributes = {}, ...children) => {
     const out = document.createElement(tag);
     for (const [key, value] of Object.entries(attributes || {})) {
@@ -94,7 +94,7 @@ const RS = {};
   RS.copyText = async (text) => {
     try {
       await navigator.clipboard.writeText(text);
-    } catch { // a page from a file may not ask for the clipboard
+    } catch { // a page from a file may not use the clipboard
       const area = RS.el("textarea", { style: "position:fixed;opacity:0" });
       area.value = text;
       document.body.append(area);
@@ -112,7 +112,7 @@ const RS = {};
     return button;
   };
 
-  /** Lists the headline of each finding, a button to its place, its evidence and its action. */
+  /** Makes a list of findings: headline, button that shows the place, evidence and action. */
   RS.findings = (list) => RS.el("ul", { class: "findings" }, list.map((f) => RS.el("li", {}, f.headline, placeButton(f.place),
     f.evidence ? RS.el("div", { class: "sub" }, f.evidence) : null,
     f.action ? RS.el("div", { class: "sub" }, "\u2192 ", f.action) : null)));
@@ -145,7 +145,7 @@ const RS = {};
 
   // ---- the box next to the pointer
   const tip = () => document.getElementById("tip");
-  /** rows: [label, value] pairs; an empty value leaves the row out. */
+  /** Returns a titled table. rows: [label, value] pairs; a row with an empty value is omitted. */
   RS.rows = (title, rows) => RS.el("div", {}, RS.el("b", {}, title), RS.el("table", {},
     rows.filter((r) => r[1] !== "" && r[1] !== null && r[1] !== undefined)
       .map(([label, value]) => RS.el("tr", {}, RS.el("td", {}, label), RS.el("td", {}, String(value))))));

@@ -11,7 +11,7 @@
       if (at <= 0) continue;
       try {
         out[decodeURIComponent(part.slice(0, at))] = decodeURIComponent(part.slice(at + 1));
-      } catch { /* an address written by hand */ }
+      } catch { /* the user typed an invalid address */ }
     }
     return out;
   };
@@ -20,7 +20,7 @@
 
   RS.state = {
     get: (key, otherwise = "") => current[key] ?? otherwise,
-    /** Changes some keys; `push`: the back button returns to the state before. */
+    /** Changes some keys. `push`: the back button returns to the previous state. */
     set(changes, push = true) {
       const next = { ...current, ...changes };
       const hash = text(next);
@@ -30,7 +30,7 @@
       try {
         if (push) history.pushState(null, "", hash);
         else history.replaceState(null, "", hash);
-      } catch { /* a page in a frame of a notebook has no address */ }
+      } catch { /* the address cannot be changed in a frame of a notebook */ }
       tell(before);
     },
     /** Calls `call` now and whenever one of `keys` changes. */
@@ -51,7 +51,7 @@
   addEventListener("hashchange", took);
   current = parse();
 
-  // ---- light and dark: from the system, or as chosen
+  // ---- light and dark theme: from the system, or chosen by the user
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const themeListeners = [];
   RS.onTheme = (call) => themeListeners.push(call);
@@ -66,7 +66,7 @@
   dark.addEventListener("change", apply);
   RS.toggleTheme = () =>
     RS.state.set({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }, false);
-  // a print is light and as wide as a sheet: charts have fixed widths, so they are redrawn before the browser lays it out
+  // a print is light and as wide as a sheet: charts have fixed widths, so they are redrawn before the layout
   const printListeners = [];
   RS.onPrint = (call) => printListeners.push(call);
   let shown = "";

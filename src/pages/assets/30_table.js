@@ -4,7 +4,7 @@
   const kRow = 26; // pixels, as in page.css
   const { el } = RS;
 
-  /** The tables of the page; a print shows the first rows of each. */
+  /** The tables of the page. A print shows only the first rows of each. */
   const grids = new Set();
   RS.onPrint((on) => { for (const grid of grids) grid.print(on); });
 
@@ -29,7 +29,7 @@
   };
 
   /**
-   * A column whose show(row) is a short form may have full(row): its tooltip, and what the filter searches too.
+   * Makes a table. A column with a short form show(row) may have full(row), for its tooltip and for the filter.
    * options: {name, columns, rows, widths (by id), sort: [id, descending], onRow(row), key: state key of the
    * filter, selected(row), height}. Returns {node, filter(text), refresh()}.
    */

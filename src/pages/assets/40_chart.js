@@ -1,12 +1,12 @@
-// The only layer over ECharts: size, colours of the theme, hover boxes as elements, a table of the same
-// data behind a button, a label for users who cannot see the chart.
+// The only layer over ECharts: chart size, theme colours, hover boxes as elements, a button that shows the
+// data as a table, and a label for users who cannot see the chart.
 (() => {
   const { el } = RS;
   const charts = [];
 
   /**
-   * options(): the ECharts option in the current colours. more: {label, height, onClick(params), tip(params) ->
-   * element, canvas}. Returns the node.
+   * Makes a chart. options() returns the ECharts option in the current colours. more: {label, height,
+   * onClick(params), tip(params) -> element, canvas}. Returns the node.
    */
   RS.chart = (options, more) => {
     const node = el("div", { class: "chart", role: "img", "aria-label": more.label, style: `height:${more.height || 320}px` });
@@ -47,7 +47,7 @@
   RS.drawCharts = () => {
     for (const entry of charts) draw(entry);
   };
-  /** Redraws a chart after its data or choice changed. */
+  /** Redraws a chart after a change of its data or of a choice. */
   RS.redraw = (node) => {
     const entry = charts.find((e) => e.node === node);
     if (entry) draw(entry);
@@ -69,7 +69,7 @@
   RS.chartCount = () => charts.filter((e) => e.chart).length;
   RS.chartOf = (node) => charts.find((e) => e.node === node)?.chart;
 
-  /** Adds a section to the page: its title, a sentence, controls at the right, the content. */
+  /** Adds a section to the page: title, a sentence, controls on the right, content. */
   RS.section = (id, title, note, bar, ...content) => {
     const heading = el("h2", { id: `${id}-title` }, title);
     const node = el("section", { id, "aria-labelledby": `${id}-title` },
@@ -86,7 +86,7 @@
     return node;
   };
 
-  /** Returns a button that shows or hides the result of `make` (made once), and the place for it. */
+  /** Returns a button that shows or hides the result of `make` (called once), and the element that contains it. */
   RS.onDemand = (label, make) => {
     const place = el("div", { hidden: true });
     const button = el("button", { type: "button", "aria-expanded": "false", onclick: () => {
@@ -97,7 +97,7 @@
     return { button, place };
   };
 
-  /** Returns a choice from [value, label] pairs, stored in the state under `key`. */
+  /** Returns a select element for [value, label] pairs; the state stores its value under `key`. */
   RS.choice = (key, label, values, call) => {
     const select = el("select", { "aria-label": label, onchange: () => RS.state.set({ [key]: select.value }) },
       values.map(([value, text]) => el("option", { value }, text)));

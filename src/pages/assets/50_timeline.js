@@ -1,5 +1,5 @@
-// The timeline: a lane per stream. Zoomed out, a column of pixels shows the share of each kind of work
-// (from C++, see src/pages/data/lane_columns.h); zoomed in, the events themselves.
+// The timeline: one lane per stream. Zoomed out, each pixel column shows the share of each kind of work
+// (from C++, see src/pages/data/lane_columns.h); zoomed in, it shows the events.
 (() => {
   const { el } = RS;
   const kKeys = ["compute", "exposed", "hidden", "copy"];
@@ -41,8 +41,8 @@
     lanes: rank.lanes.map((lane) => laneOf(rank, lane)) }));
 
   /**
-   * ranks: of RS.lanesOf. options: {operators: table columns by id for the hover, matched: collectives joined
-   * over ranks or null, laneHeight}. Returns {node, setRanks(list), view, zoomTo(t0, t1), eventsInView()}.
+   * Makes a timeline. ranks: from RS.lanesOf. options: {operators: table columns by id for the hover, matched:
+   * collectives joined over ranks or null, laneHeight}. Returns {node, setRanks(list), view, zoomTo(t0, t1), eventsInView()}.
    */
   RS.timeline = (ranks, options) => {
     const all = { t0: 0, t1: 1 };
@@ -84,7 +84,7 @@
 
     /** Returns [first, last) of the events that may touch the view. */
     const visible = (lane) => [lowerBound(lane.start, view.t0 - lane.longest), lowerBound(lane.start, view.t1)];
-    /** Zoomed out the columns are exact; zoomed in the events are. */
+    /** Returns whether to draw a lane from columns, which are exact when zoomed out, instead of events. */
     const byColumns = (lane) => {
       if (!lane.columns) return false;
       const perPixel = (view.t1 - view.t0) / width();
@@ -93,7 +93,7 @@
       return last - first > 3 * width() && perPixel >= lane.columns.width / 4;
     };
 
-    /** Formats a time in the view, to a thousandth of its width. */
+    /** Formats a time in the view with a resolution of a thousandth of the view's width. */
     const at = (t) => RS.clock(t, Math.max(1, (view.t1 - view.t0) / 1000));
 
     function niceStep(span, most) {
@@ -167,7 +167,7 @@
     function drawEvents(g, lane, top, high, w) {
       const [first, last] = visible(lane);
       const end = kGutter + w;
-      const painted = [-1, -1, -1, -1]; // right end of the last box by kind
+      const painted = [-1, -1, -1, -1]; // right end of the last box, by kind
       g.textBaseline = "middle";
       for (let i = first; i < last; i++) {
         const stop = lane.start[i] + lane.dur[i];
@@ -208,7 +208,7 @@
       if (mark >= 0) markSpots(g, lane, first, last, top, w);
     }
 
-    /** Calls of the marked kernel get a tick above their lane, also where columns are shown. */
+    /** Draws a tick above the lane for each call of the marked kernel, also if columns are shown. */
     function markSpots(g, lane, first, last, top, w) {
       g.fillStyle = RS.colour("mark");
       let painted = -1;
@@ -227,7 +227,7 @@
       const place = new Map();
       lanes.forEach((lane, i) => { if (lane.kinds === undefined) lane.kinds = lane.kind.includes(1); if (lane.kinds) place.set(lane.rank, i); });
       const high = laneHeight();
-      // lines fade where they are close, and leave the lanes of the collectives free
+      // lines fade if they are close together, and do not cover the lanes of the collectives
       const apart = width() / Math.max(1, m.inView(view.t0, view.t1));
       if (apart < 8) return;
       g.strokeStyle = RS.colour("mark");
@@ -347,7 +347,7 @@
 
     // ---- moving and zooming
     let settle = 0;
-    let wheeled = -Infinity; // when the wheel last moved the view: its notches are one gesture, one entry
+    let wheeled = -Infinity; // time of the last move by the wheel: its notches are one gesture, with one history entry
     function moved(wheel) {
       draw();
       for (const call of moveListeners) call();
@@ -382,7 +382,7 @@
         show(view.t0 + by, view.t1 + by, true);
         return;
       }
-      // the wheel scrolls the page where the timeline is higher than the window, and when it would zoom out of the full view
+      // the wheel scrolls the page if the timeline is higher than the window, or if it would zoom out of the full view
       if (!e.ctrlKey && !e.metaKey && (tall() || (e.deltaY > 0 && view.t0 <= 0 && view.t1 >= all.t1))) return;
       e.preventDefault();
       zoom(Math.exp(Math.max(-240, Math.min(240, e.deltaY)) * 0.0025), Math.max(kGutter, e.offsetX), true);
@@ -432,7 +432,7 @@
       if (!was || was.far || e.type === "pointercancel") return;
       const i = laneAt(e.offsetY);
       if (i < 0 || e.offsetX < kGutter) return;
-      if (byColumns(lanes[i])) { // no single event is shown yet
+      if (byColumns(lanes[i])) { // no individual events are shown
         zoom(0.125, e.offsetX);
         return;
       }

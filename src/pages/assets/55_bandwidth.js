@@ -1,4 +1,4 @@
-// Bus bandwidths as marks with the interval of their mean, for runs and sweeps.
+// Charts of bus bandwidths with the interval of each mean, for runs and sweeps.
 (() => {
   const kShapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
 
@@ -14,8 +14,8 @@
   });
 
   /**
-   * choice(): {points, x(b), xAxis, series: [name, ...], seriesOf(b), line}: called at each drawing. about(b): rows of
-   * the hover box that come first.
+   * Makes a chart. choice() returns {points, x(b), xAxis, series: [name, ...], seriesOf(b), line} for each drawing.
+   * about(b): the first rows of the hover box.
    */
   RS.bandwidthChart = (choice, label, about, onClick) => RS.chart(() => {
     const c = choice();
@@ -41,7 +41,7 @@
     },
   });
 
-  /** Bandwidth by rank: cells of {class, rank} against the collectives of the same kind without that rank. */
+  /** Adds bandwidths by rank: each cell {class, rank} is compared with collectives of the same kind without that rank. */
   RS.rankBandwidths = (data) => {
     const of = data.rank_bandwidth;
     if (!of) return;

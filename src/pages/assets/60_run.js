@@ -1,8 +1,8 @@
-// The page of a trace, or of the ranks of a run.
+// The page of one trace, or of the ranks of a run.
 (() => {
   const { el } = RS;
 
-  // ---- how the time divides
+  // ---- shares of the time
   function sharesSection(data) {
     const ms = data.times_ms;
     const total = data.overview.total_ms;
@@ -38,7 +38,7 @@
         el("span", { class: "sub" }, many ? " GPU time line, mean over the ranks" : " from the first to the last GPU work")), strip, shares), findings));
   }
 
-  /** Returns a function that shows the place of a finding and a little around it; null when its rank is not on the page. */
+  /** Returns a function that zooms to the place of a finding; null when its rank is not on the page. */
   RS.showPlace = (place) => {
     const rank = RS.data.ranks?.find((r) => r.rank === place.rank);
     if (!rank) return null;
@@ -69,7 +69,7 @@
     };
   }
 
-  /** Returns the collectives joined over ranks: by start, with their members. */
+  /** Returns the collectives joined over ranks, with their members, sorted by start. */
   function matchedOf(data) {
     if (!data.matched) return null;
     const m = data.matched;
@@ -186,7 +186,7 @@
   }
 
   // ---- operators and kernels as dots
-  /** Returns the next value with one leading digit from 1 to 9. */
+  /** Rounds a value up or down to one significant digit. */
   const digit = (v, up) => { const ten = 10 ** Math.floor(Math.log10(v)); return (up ? Math.ceil(v / ten) : Math.floor(v / ten)) * ten; };
   const below = (v) => Number(digit(v * 0.99, false).toPrecision(1));
   const above = (v) => Number(digit(v * 1.01, true).toPrecision(2));
@@ -263,10 +263,10 @@
       if (flops > 0 && bytes > 0 && rate > 0) points.push([flops / bytes, rate, r]);
     }
     const board = data.board;
-    if (!points.length || (!board && points.length < 5)) return; // a few dots without a roof have no meaning
+    if (!points.length || (!board && points.length < 5)) return; // without a roof, a few dots have no meaning
     const specs = [...new Set(points.map((p) => by.spec.value(p[2])))];
     const known = board ? board.peaks.map((p) => p.spec) : [];
-    // 16-bit vector work is computed at the rate of 32 bits at least (model/gpu_arch.h)
+    // the rate of 16-bit vector work is at least that of 32 bits (model/gpu_arch.h)
     const bounds = specs.map((spec) => (!known.includes(spec) && /^vector_b?f/.test(spec) ? "vector_fp32" : spec));
     const peaks = board ? board.peaks.filter((p) => bounds.includes(p.spec)) : [];
     const shapes = ["circle", "triangle", "rect", "diamond", "emptyCircle", "emptyRect"];
@@ -282,7 +282,7 @@
       let x1 = 10 ** Math.ceil(Math.log10(Math.max(...xs) * 1.01));
       const bandwidth = board ? board.gbps / 1e3 : 0; // TB/s
       if (bandwidth) x1 = Math.max(x1, 10 ** Math.ceil(Math.log10(roof / bandwidth)));
-      // each label at the right end of its roof, those that are close one below the other
+      // each label is at the right end of its roof; labels that would overlap are placed below each other
       const series = [];
       for (const p of peaks) {
         const ridge = p.tflops / bandwidth;
@@ -392,7 +392,7 @@
         [RS.choice("m", "which time", measures, (m) => { now = m; RS.redraw(chart); })], chart);
       return;
     }
-    let medians = []; // of each step over the ranks
+    let medians = []; // median of each step over the ranks
     const relative = (r, s) => 100 * (at(r, s) / medians[s] - 1);
     // an outlier: further from the median rank than 5 robust deviations and than 0.5 %
     const outliers = () => {
@@ -402,7 +402,7 @@
       return [...ranks.keys()].filter((r) => Math.abs(excess[r] - middle) > Math.max(5 * spread, 0.5))
         .sort((a, b) => Math.abs(excess[b] - middle) - Math.abs(excess[a] - middle)).map((r) => ({ r, excess: excess[r] }));
     };
-    // rows of the chart: ranks in their order, or the largest excess first
+    // rows of the chart: ranks in ascending order, or by descending excess
     let byExcess = false;
     let rows = [];
     const order = () => {
@@ -536,7 +536,7 @@
     RS.section("skew", "Late ranks", "How much later a rank starts its collectives than the others, mean over the steps; intervals: 95 % over all ranks. Diamond: significantly later. Blue: significantly earlier. Grey: no significant difference.", [], chart);
   }
 
-  // For many ranks: a histogram of lateness, and the names of ranks that start significantly later.
+  // For many ranks: a histogram of the lateness, and a list of the ranks that start significantly later.
   function skewHistogram(rows, told, early) {
     const kBins = 40;
     const kNamed = 8;
@@ -570,7 +570,7 @@
   function groupsSection(data) {
     const all = (data.groups || []).map((g) => ({ ...g, of: new Set(RS.array(g.members)) }));
     if (!all.length || data.ranks.length < 2) return;
-    // with many ranks, a group with one shown rank is only a tick
+    // with many ranks, a group with only one shown rank is omitted
     const groups = data.ranks.length > 64 ? all.filter((g) => g.of.size > 1).slice(0, 40) : all;
     if (!groups.length) return;
     const note = groups.length < all.length ? ` ${all.length - groups.length} groups with one shown rank or with less time are left out.` : "";

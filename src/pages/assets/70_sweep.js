@@ -1,8 +1,9 @@
-// The page of a sweep: the best configuration, those without a significant difference from it, products that vary.
+// The page of a sweep: the best configuration, configurations without a significant difference from it, and
+// products that vary.
 (() => {
   const { el } = RS;
 
-  /** Returns interval marks of a horizontal dot plot: rows of {low, mean, high, colour, diamond}. */
+  /** Returns the interval marks of a horizontal dot plot. Its rows are {low, mean, high, colour, diamond}. */
   RS.intervalMarks = (rows) => ({
     type: "custom", data: rows.map((r, i) => [r.low ?? r.mean, i, r.high ?? r.mean, r.mean]), encode: { x: [0, 2], y: 1 },
     renderItem: (p, api) => {
@@ -20,7 +21,7 @@
 
   const byValue = (a, b) => (Number.isFinite(Number(a)) && Number.isFinite(Number(b)) ? Number(a) - Number(b) : a < b ? -1 : a > b ? 1 : 0);
 
-  /** Returns a chart of the calls of a row over time: {node, show(row as text)}; null when the page has no calls. */
+  /** Returns a chart of a row's calls over time: {node, show(row as text)}; null when the page has no calls. */
   function gemmCalls(data, find) {
     const of = data.gemm_calls;
     if (!of) return null;

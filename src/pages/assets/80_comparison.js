@@ -1,4 +1,4 @@
-// The page of a comparison: what is significantly better or worse, and the parts of the difference.
+// The page of a comparison: significant changes for the better or worse, and the components of the difference.
 (() => {
   const { el } = RS;
   const kGood = "Better";
@@ -14,7 +14,7 @@
 
     RS.section("overview", "Overview", null, [], data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "No findings beyond the noise."));
 
-    // ---- verdicts: one dot with its interval per metric, the table below
+    // ---- verdicts: one dot with its interval per metric, and the table below
     const shown = () => data.verdicts.filter((v) => v.tests[now] && v.tests[now].change !== null && v.tests[now].change !== undefined);
     const dots = RS.chart(() => {
       const rows = shown();
@@ -49,7 +49,7 @@
     RS.section("verdicts", "Verdicts", "Positive is better. Colour with diamond or arrow: significant and above the threshold. Grey: no significant difference, or below the threshold.", choose(), dots,
       RS.grid({ name: "verdicts", columns, rows: data.verdicts.length, fit: true }).node);
 
-    // ---- the parts of the difference
+    // ---- components of the difference
     const label = { computation_time: "computation", exposed_comm_time: "exposed communication", exposed_memcpy_time: "exposed copies", idle_time: "idle" };
     const parts = () => {
       const list = data.tests[now].parts.filter((p) => p.base !== null && p.test !== null);
@@ -101,7 +101,7 @@
     listeners.push(() => { RS.redraw(waterfall); fill(); });
     RS.section("changed", "Changes", "The bars are the parts of the difference from the baseline's time to the test's. Green and red: significant and above the threshold. Grey: not.", [], waterfall, operators);
 
-    // ---- steps of both
+    // ---- steps of both runs
     const kinds = [["total_time", "total"], ...Object.entries(label)].filter(([k]) => data.series.some((s) => RS.array(s[k].ms).some((v) => v > 0)));
     if (kinds.length) {
       let kind = kinds[0][0];

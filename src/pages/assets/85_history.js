@@ -27,7 +27,7 @@
       yAxis: { type: "value", scale: true, name: `${now.metric} (${now.unit})`, axisLabel: { formatter: RS.tick } },
       series: [
         { name: "level", type: "line", symbol: "none", silent: true, connectNulls: false, lineStyle: { width: 2, color: RS.colour("soft") },
-          // a step between levels, not a slope
+          // levels change in steps, not in slopes
           data: data.runs.map((_, i) => (Number.isFinite(now.values[i]) ? now.levels[i] : null)), step: "middle" },
         { name: "run", type: "scatter", symbolSize: (_, p) => (now.changes.some((c) => c.run === p.dataIndex) ? 12 : 8),
           data: data.runs.map((_, i) => { const c = now.changes.find((x) => x.run === i);

@@ -5,7 +5,7 @@
 
   function head(data) {
     const when = data.begun_ms > 0 ? new Date(data.begun_ms).toISOString().slice(0, 16).replace("T", " ") + " UTC" : "";
-    // a loss gets more room than a note; the rest of each is shown on hover
+    // a loss gets more room than a note; hovering shows the complete text
     const badge = (b) => el("li", { class: `badge ${b.severity}`, title: b.more ? `${b.text} (${b.more})` : b.text },
       b.severity === "loss" ? `\u26a0 ${RS.short(b.text, 160)}` : RS.short(b.text, 120));
     const most = 6;
@@ -14,7 +14,7 @@
       const rest = data.badges.slice(badges.length);
       badges.push(el("li", {}, el("button", { type: "button", onclick: (e) => e.target.parentNode.replaceWith(...rest.map(badge)) }, `${rest.length} more`)));
     }
-    // the end of a long path identifies it
+    // a long path is identified by its end
     const parts = data.title.split("/").filter(Boolean);
     const title = data.title.includes("/") && parts.length > 3 ? `\u2026/${parts.slice(-3).join("/")}` : data.title;
     document.getElementById("head").append(el("h1", { title: data.title }, title),

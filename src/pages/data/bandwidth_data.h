@@ -1,4 +1,4 @@
-// The bandwidths of collectives as page data.
+// Writes the bandwidths of collectives as page data.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"

@@ -68,7 +68,7 @@ void add_verdicts(PageBlob& page, const Comparison& c) {
   json.end_list();
 }
 
-/// The parts of total_time, which add up to it.
+/// The components of total_time, and total_time itself, which is their sum.
 constexpr std::array kParts = {TimeKind::kComputation, TimeKind::kExposedComm,
                                TimeKind::kExposedMemcpy, TimeKind::kIdle, TimeKind::kTotal};
 
@@ -91,10 +91,10 @@ void add_parts(PageBlob& page, const TimelineComparison& timeline) {
   json.end_list();
 }
 
-/// The GPU time of an operator in milliseconds, mean over the ranks.
+/// The GPU time of an operator in milliseconds, as the mean over the ranks.
 struct OperatorChange {
   std::string name;
-  double base_ms = kNaN, test_ms = kNaN; ///< NaN: that run lacks it
+  double base_ms = kNaN, test_ms = kNaN; ///< NaN: the operator is not in that run
 };
 
 std::vector<OperatorChange> operator_changes(const ComparedRun& base, const ComparedRun& test) {
@@ -132,7 +132,7 @@ Schema<OperatorChange> operator_change_schema() {
             "new: only in the test; vanished: only in the baseline"}}};
 }
 
-/// Adds the mean over the ranks by step: one array per kind of time.
+/// Adds the mean over the ranks for each step, as one array per kind of time.
 void add_series(PageBlob& page, const ComparedRun& run) {
   JsonWriter& json = page.json;
   json.begin_object();

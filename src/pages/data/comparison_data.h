@@ -1,4 +1,4 @@
-// The data of a comparison page: verdicts with their noise, and the parts of the difference.
+// The data of a comparison page: verdicts with their noise, and the components of the difference.
 #pragma once
 
 #include "analyses/compare/compare_runs.h"
@@ -12,11 +12,11 @@ namespace rankscope {
 struct ComparisonPageInput {
   const Comparison* comparison = nullptr;
   const ComparisonFindings* findings = nullptr;
-  std::vector<std::string> folders; ///< the baseline's, then the tests'
+  std::vector<std::string> folders; ///< first the baseline, then the tests
   std::string command;
 };
 
-/// Returns the blob of pages/data/page_blob.h.
+/// Returns the data as a blob (pages/data/page_blob.h).
 [[nodiscard]] std::string comparison_page_data(const ComparisonPageInput& input);
 
 } // namespace rankscope

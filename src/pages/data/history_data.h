@@ -12,11 +12,11 @@ namespace rankscope {
 struct HistoryPageInput {
   const History* history = nullptr;
   std::string title, command;
-  std::vector<Finding> notes, findings; ///< notes: to be read before any value
-  std::vector<std::string> files;       ///< of the runs
+  std::vector<Finding> notes, findings; ///< notes: must be read before any value
+  std::vector<std::string> files;       ///< files of the runs
 };
 
-/// Returns the blob of pages/data/page_blob.h.
+/// Returns the data as a blob (pages/data/page_blob.h).
 [[nodiscard]] std::string history_page_data(const HistoryPageInput& input);
 
 } // namespace rankscope

@@ -38,14 +38,15 @@ public:
       }
   }
 
-  /// Longest events first, so that each column is set once: O(events + columns) after the sort.
+  /// Visits the longest events first, so that each column is set once: O(events + columns) after
+  /// the sort.
   void add_longest(std::span<const LaneEvent> events) {
     std::vector<std::uint32_t> order(events.size());
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return events[a].dur_ns > events[b].dur_ns;
     });
-    std::vector<std::size_t> next(count_ + 1); // the first column from here on without an event
+    std::vector<std::size_t> next(count_ + 1); // next column without an event
     std::iota(next.begin(), next.end(), std::size_t{0});
     const auto free_from = [&next](std::size_t c) {
       while (next[c] != c) {

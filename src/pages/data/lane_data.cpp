@@ -75,13 +75,13 @@ void add_lane(PageBlob& page, const PageLane& lane, const PageTime& since_start,
     add_event_array(page, "row", lane, [](const PageEvent& e) {
       return e.operator_row == kNoDetail ? 0 : e.operator_row + 1;
     });
-  // in 0.1 us, 0 = unknown
+  // in units of 0.1 us; 0 = unknown
   add_event_array(page, "delay", lane, [](const PageEvent& e) {
     return e.delay_ns < 0 ? 0U
                           : static_cast<std::uint32_t>(
                                 std::min<std::int64_t>(e.delay_ns / 100, 0xfffffffeLL) + 1);
   });
-  add_event_array(page, "hidden", lane, [](const PageEvent& e) { // percent
+  add_event_array(page, "hidden", lane, [](const PageEvent& e) { // in percent
     return e.at.dur_ns > 0 ? static_cast<std::uint32_t>(100 * (static_cast<double>(e.hidden_ns) /
                                                                static_cast<double>(e.at.dur_ns)))
                            : 0U;
@@ -97,14 +97,14 @@ void add_lane(PageBlob& page, const PageLane& lane, const PageTime& since_start,
 void add_rank(PageBlob& page, const RankPage& rank, const PageTime& page_ns, bool alone) {
   const std::int64_t start_ns = page_ns(rank.start_ns);
   const PageTime since_start = [&](std::int64_t ts_ns) { return page_ns(ts_ns) - start_ns; };
-  std::vector<std::uint32_t> texts; // of the rank's ids
+  std::vector<std::uint32_t> texts; // text index in the page, by id in the rank
   for (StrId id = 0; id < rank.texts.size(); ++id)
     texts.push_back(page.text(rank.texts.view(id)));
   JsonWriter& json = page.json;
   json.begin_object();
   json.integer("rank", rank.rank);
-  json.integer("at", start_ns);         // of its first GPU event on the page's clock
-  json.integer("first", rank.start_ns); // the same event on the clock of the file
+  json.integer("at", start_ns);         // start of the first GPU event on the page's clock
+  json.integer("first", rank.start_ns); // start of the same event on the file's clock
   json.integer("span", since_start(rank.end_ns));
   json.begin_list("lanes");
   for (const PageLane& lane : rank.lanes)

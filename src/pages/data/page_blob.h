@@ -1,10 +1,10 @@
-// The data of a page as bytes: a JSON text, then typed arrays, which a script uses without
+// The data of a page as bytes: a JSON text, then typed arrays, which scripts use without
 // conversion.
 //
 //   blob  = length:u32 JSON, zeros up to a multiple of 8, arrays (each at a multiple of 8)
-//   array in the JSON = {"t": type, "o": offset behind the JSON's padding, "n": elements}
+//   array in the JSON = {"t": type, "o": offset after the JSON's padding, "n": elements}
 //   type  = u8 | u16 | u32 | f64, low byte first
-//   times = {"lo": array, "hi": array}: nanoseconds = hi * 2^32 + lo, hi left out where it is all 0
+//   times = {"lo": array, "hi": array}: nanoseconds = hi * 2^32 + lo; hi is omitted if it is all 0
 //   text  = index into the JSON's list "strings"
 #pragma once
 
@@ -23,22 +23,22 @@ class PageBlob {
 public:
   PageBlob() { json.begin_object(); }
 
-  /// The open object, for everything except arrays.
+  /// The open object, for all members except arrays.
   JsonWriter json;
 
-  /// Returns the index of a text.
+  /// Returns the index of a text in "strings".
   [[nodiscard]] std::uint32_t text(std::string_view text) { return strings_.intern(text); }
   void text_member(std::string_view key, std::string_view value) { json.integer(key, text(value)); }
-  /// Adds numbers in the smallest type that fits all of them.
+  /// Adds an array of numbers in the smallest type that fits all of them.
   void whole(std::string_view key, std::span<const std::uint32_t> values);
-  /// Adds doubles; NaN stays NaN.
+  /// Adds an array of doubles; NaN stays NaN.
   void reals(std::string_view key, std::span<const double> values);
-  /// Adds nanoseconds; negative ones become 0.
+  /// Adds an array of nanoseconds; negative values become 0.
   void times(std::string_view key, std::span<const std::int64_t> ns);
   /// Adds an object {name, rows, notes, columns: [{id, label, unit, kind, help, delta, status,
-  /// data}]}: data are texts in a text column, else reals with NaN for blank cells.
+  /// data}]}. In a text column, data are texts; in other columns, doubles with NaN for blank cells.
   void table(std::string_view key, const Table& table);
-  /// Closes the object; nothing may be added afterwards.
+  /// Closes the object and returns the blob. Nothing may be added afterwards.
   [[nodiscard]] std::string take();
 
 private:

@@ -1,4 +1,4 @@
-// The head of every page, whatever its kind: title, badges, findings, next steps.
+// The head of every kind of page: title, badges, findings, next steps.
 #pragma once
 
 #include "core/finding.h"
@@ -17,27 +17,27 @@ struct PageBadge {
   std::string more;     ///< the complete sentence
 };
 
-/// A command that looks closer, and why.
+/// A command for a closer analysis, and the reason for it.
 struct PageNext {
   std::string command, why;
 };
 
 /// A file that the page links to.
 struct PageLink {
-  std::string label, address; ///< the latter relative and escaped
+  std::string label, address; ///< address is relative and escaped
 };
 
 struct PageHead {
-  std::string kind; ///< "run", "sweep", "comparison" or "history": which script shows it
+  std::string kind; ///< selects the script: "run", "sweep", "comparison" or "history"
   std::string title;
-  std::string subtitle;      ///< device, ranks, steps
-  std::string command;       ///< that made the page
-  std::int64_t begun_ns = 0; ///< of the data, unix; 0 = unknown
+  std::string subtitle;      ///< device, ranks and steps
+  std::string command;       ///< command that made the page
+  std::int64_t begun_ns = 0; ///< unix time of the data's start; 0 = unknown
   std::vector<PageBadge> badges;
   std::vector<Finding> findings;
   std::vector<PageNext> next;
   std::vector<std::string> files; ///< inputs of the page
-  std::vector<PageLink> links;    ///< reports and traces made from the same data
+  std::vector<PageLink> links;    ///< other reports and traces from the same data
 };
 
 void add_head(PageBlob& page, const PageHead& head);

@@ -1,4 +1,4 @@
-// What the page of a single trace has besides its lanes: operators, kernels, launch queue.
+// The details that only the page of a single trace has: operators, kernels, launch queue.
 #pragma once
 
 #include "core/schema.h"
@@ -7,10 +7,10 @@
 
 namespace rankscope {
 
-/// Adds the members that a page of many ranks leaves out.
+/// Adds the members that a page of many ranks does not have.
 void add_details(PageBlob& page, const RankPage& rank);
 
-/// Returns the page's table of kernels by name with the spread of their durations.
+/// Returns the schema of the page's table of kernels by name, with the spread of their durations.
 [[nodiscard]] Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_ns);
 
 } // namespace rankscope

@@ -15,9 +15,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kFewEvents = 1500; ///< of a lane: columns would not take less space
+constexpr std::size_t kFewEvents = 1500; ///< per lane: columns would not be smaller
 
-/// Returns "allreduce BFloat16, 1024 elements, group 0 of 8".
+/// Returns a text about a collective: "allreduce BFloat16, 1024 elements, group 0 of 8".
 std::string about_collective(const Trace& trace, const CollectiveArgs& args) {
   std::string out(trace.strings.view(args.collective_name));
   if (args.dtype != kEmptyStr)
@@ -31,7 +31,7 @@ std::string about_collective(const Trace& trace, const CollectiveArgs& args) {
   return out;
 }
 
-/// Finds the row of unified_perf_summary that a kernel's operator is in.
+/// Finds the row of unified_perf_summary for a kernel's operator.
 class OperatorRows {
 public:
   OperatorRows(const LoadedTrace& t, const std::vector<UnifiedRow>& rows) : t_(t), texts_(t.trace) {
@@ -41,7 +41,7 @@ public:
                     i);
   }
 
-  /// Returns the row of the operator `op`, or of the nearest enclosing one that has a row.
+  /// Returns the row of the operator `op`, or of the nearest enclosing operator with a row.
   std::uint32_t of(EventId op) {
     std::vector<EventId> path;
     std::uint32_t row = kNoDetail;
@@ -99,12 +99,12 @@ private:
   const LoadedTrace& t_;
   OpKeyTexts texts_;
   std::unordered_map<std::string, std::uint32_t> rows_;
-  std::map<std::array<StrId, 5>, std::uint32_t> of_key_; ///< name and arguments
+  std::map<std::array<StrId, 5>, std::uint32_t> of_key_; ///< by name and arguments
   std::unordered_map<EventId, std::uint32_t> of_event_;
   std::unordered_map<StrId, std::string> shapes_;
 };
 
-/// The GPU events of a rank, in the order of the index of launchers.
+/// The GPU events of a rank, in the order of the launcher index.
 struct GpuWorkList {
   const LauncherIndex& index;
   std::vector<LaneKind> kind; ///< communication as kExposedComm
@@ -169,7 +169,7 @@ private:
                                    ? kEmptyStr
                                    : out_.texts.intern(t_.trace.name(work_.index.gpu[members[e]])));
     }
-    // a lane's share of the budget is its share of the events
+    // a lane's share of the event budget is its share of the events
     const std::size_t all = std::max<std::size_t>(work_.index.gpu.size(), 1);
     const auto share = static_cast<double>(events.size()) / static_cast<double>(all);
     const auto most = static_cast<std::size_t>(share * static_cast<double>(detail_.events));
@@ -272,7 +272,8 @@ void add_operators(const std::vector<UnifiedRow>& rows, RankPage& out) {
   }
 }
 
-/// Adds to each column of `width` the nanoseconds that the interval covers in it.
+/// Calls `add` for each column of `width` that overlaps the interval, with the nanoseconds of
+/// overlap.
 template <class Add>
 void spread_over(Interval at, Interval span, std::int64_t width, std::size_t columns, Add add) {
   const std::int64_t from = std::max(at.start, span.start);
@@ -297,7 +298,7 @@ void add_queue(const LoadedTrace& t, const GpuWorkList& work, const ReportOption
   out.queue.depth.resize(slots);
   out.queue.most.resize(slots);
   out.queue.idle_ns.resize(slots);
-  std::vector<std::pair<std::int64_t, int>> changes; // launches and starts
+  std::vector<std::pair<std::int64_t, int>> changes; // times of launches (+1) and starts (-1)
   for (const EventId e : work.index.gpu)
     if (t.tree.linked(e)) {
       const std::int64_t begun = t.trace.events.ts_ns[e];

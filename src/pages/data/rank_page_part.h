@@ -1,4 +1,4 @@
-// The fields of RankPage as a part (core/part.h): raise kRankPageVersion with them.
+// The fields of RankPage as a part (core/part.h). If they change, increase kRankPageVersion.
 #pragma once
 
 #include "core/run_part.h"

@@ -14,11 +14,12 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostMembers = 150'000; ///< of collectives, over all ranks
-constexpr std::size_t kMostRows = 1000;       ///< of a list
+constexpr std::size_t kMostMembers = 150'000; ///< members of collectives, over all ranks
+constexpr std::size_t kMostRows = 1000;       ///< rows per list
 constexpr std::size_t kMostGroups = 64;
 
-/// Returns all collectives, or those with the largest wait until the page has enough members.
+/// Returns all collectives. If they have too many members for the page, returns those with the
+/// largest wait.
 std::vector<const TimedCollective*> chosen(const CollectiveFacts& facts, const ShownRanks& shown) {
   const auto size = [&shown](const TimedCollective& c) {
     return std::min(c.match.members.size(), shown.ranks().size());
@@ -71,12 +72,12 @@ void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t orig
   page.whole("group", group);
   page.whole("members", members);
   page.reals("bus", bus);
-  page.whole("rank", rank); // place in the list of ranks
+  page.whole("rank", rank); // index in the list of ranks
   page.times("start", start);
   page.json.end_object();
 }
 
-/// Adds bandwidth against size: one mark per kind of collective.
+/// Adds bandwidth against size, with one mark per kind of collective.
 void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
   page.json.begin_list("bandwidths");
   const std::vector<SyncSummary> like = over_like_groups(facts.summary);
@@ -88,7 +89,7 @@ void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
   page.json.end_list();
 }
 
-/// Adds bandwidth by rank: classes of collectives, and one cell per class and rank.
+/// Adds bandwidth by rank: classes of collectives, with one cell per class and rank.
 void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& shown) {
   constexpr std::size_t kMostClasses = 32;
   std::vector<BandwidthClass> classes = bandwidth_by_rank(facts);
@@ -129,7 +130,7 @@ void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const Sho
   page.json.end_object();
 }
 
-/// Adds how much later each rank starts, mean over the steps, with its interval; 95 % is the
+/// Adds how much later each rank starts (mean over the steps), with its interval. 95 % is the
 /// confidence of all intervals together.
 void add_skew(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& shown) {
   std::set<std::int64_t> ranks;
@@ -159,7 +160,7 @@ void add_skew(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& sh
   page.json.end_list();
 }
 
-/// Adds the groups: their ranks, and the time of their collectives.
+/// Adds the groups with their ranks and the time of their collectives.
 void add_groups(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& shown) {
   std::map<std::string, std::set<std::uint32_t>> members;
   for (const TimedCollective& c : facts.collectives)

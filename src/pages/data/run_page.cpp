@@ -15,13 +15,13 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kRunPageMostRows = 1000; ///< of a table
+constexpr std::size_t kRunPageMostRows = 1000; ///< rows per table
 
 std::string plural(std::int64_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-/// Without GPU work a rank's times are 0 and have no meaning.
+/// Returns whether a rank has GPU work. Without it, its times are 0 and have no meaning.
 bool has_work(const RankPage& rank) {
   return rank.start_ns != 0 || rank.end_ns != 0;
 }
@@ -43,7 +43,7 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
       out.begun_ns = r.base_ns + r.start_ns;
   for (const Problem& p : top.problems)
     out.badges.push_back({severity_name(p.severity), p.sentence, p.where});
-  double communication_ms = 0; // operators do not account for it
+  double communication_ms = 0; // not included in the operators
   for (const TopCommunication& c : top.communication)
     communication_ms += c.ms;
   const double work_ms = top.overview.kernel_ms - communication_ms;
@@ -91,7 +91,7 @@ void add_times(PageBlob& page, const TopFacts& top) {
   json.end_list();
 }
 
-/// Converts the times of a rank's file to one clock for all ranks, aligned by their collectives.
+/// Converts times in the files of ranks to one clock, which is aligned by their collectives.
 class PageClocks {
 public:
   explicit PageClocks(const RunPageInput& input) {
@@ -110,18 +110,18 @@ public:
     const auto place = places_.find(rank.rank);
     if (place != places_.end())
       return clocks_.common(place->second, ts_ns);
-    // clamped, so that times can be added without overflow
+    // clamped so that sums of times do not overflow
     return ts_ns + std::clamp(rank.base_ns - lowest_, -kMaxTimeNs / 2, kMaxTimeNs / 2);
   }
 
 private:
   std::int64_t lowest_ = 0;
   Clocks clocks_;
-  std::map<std::int64_t, std::size_t> places_; ///< of ranks among those with collectives
+  std::map<std::int64_t, std::size_t> places_; ///< index among the ranks with collectives
 };
 
-/// Adds the steps of the shown ranks, one array per kind of time: rank by rank, NaN where a rank
-/// lacks a step.
+/// Adds the steps of the shown ranks. There is one array per kind of time, rank by rank, with NaN
+/// for missing steps.
 void add_steps(PageBlob& page, const std::vector<RankRecord>& all, const ShownRanks& shown) {
   std::vector<std::reference_wrapper<const RankRecord>> records;
   for (const std::size_t r : shown.ranks())
@@ -156,7 +156,7 @@ void add_steps(PageBlob& page, const std::vector<RankRecord>& all, const ShownRa
   json.end_object();
 }
 
-/// Adds the lists of `top` that a page of many ranks shows as tables.
+/// Adds the lists from `top` that a page of many ranks shows as tables.
 void add_tables(PageBlob& page, const TopFacts& top, const ShownRanks& shown) {
   Report report = top_report(top);
   for (Table& table : report.tables) {
@@ -165,7 +165,7 @@ void add_tables(PageBlob& page, const TopFacts& top, const ShownRanks& shown) {
       table.reorder(shown.ranks());
     else if (name != "top_kernels" && name != "top_operators" && name != "top_collectives")
       continue;
-    if (table.rows() > kRunPageMostRows) { // the largest come first
+    if (table.rows() > kRunPageMostRows) { // the largest values come first
       std::vector<std::size_t> first(kRunPageMostRows);
       std::iota(first.begin(), first.end(), std::size_t{0});
       table.reorder(first);
@@ -182,7 +182,7 @@ Result<std::string> run_page_data(const RunPageInput& input) {
   const ShownRanks shown(*input.top);
   add_head(page, head_of(input, shown));
   add_times(page, *input.top);
-  // one rank that is left of several has no more detail than they had
+  // if only one of several ranks is left, it has no more detail than the others
   const bool alone = input.ranks.size() == 1 && !input.ranks.front().queue.depth.empty();
   const PageClocks clocks(input);
   std::int64_t origin = std::numeric_limits<std::int64_t>::max();

@@ -1,4 +1,4 @@
-// The page data of a trace, or of the ranks of a run.
+// The page data of one trace, or of the ranks of a run.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -14,17 +14,18 @@ namespace rankscope {
 
 struct RunPageInput {
   const TopFacts* top = nullptr;
-  const TopParts* parts = nullptr;              ///< of the same ranks as `ranks`
-  const CollectiveFacts* collectives = nullptr; ///< null if the ranks have no collectives
+  const TopParts* parts = nullptr;              ///< parts of the same ranks as `ranks`
+  const CollectiveFacts* collectives = nullptr; ///< nullptr if the ranks have no collectives
   std::vector<RankPage> ranks;                  ///< ascending
-  /// If set, `ranks` contain only number and times, and this returns the complete rank at an index
-  /// of `ranks`. Called for those that are shown one by one.
+  /// If set, `ranks` contain only rank number and times, and this function returns the complete
+  /// rank at an index of `ranks`. It is called only for the ranks that the page shows individually.
   std::function<Result<RankPage>(std::size_t)> whole = {};
   std::string command = {};         ///< the command that makes the page
-  std::vector<PageLink> links = {}; ///< to files of the same data
+  std::vector<PageLink> links = {}; ///< links to files with the same data
 };
 
-/// Returns the blob of pages/data/page_blob.h. Values are those of `top`. Errors: those of `whole`.
+/// Returns the data as a blob (pages/data/page_blob.h). Values are equal to those of `top`. Errors:
+/// those of `whole`.
 [[nodiscard]] Result<std::string> run_page_data(const RunPageInput& input);
 
 } // namespace rankscope

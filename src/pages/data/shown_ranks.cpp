@@ -11,7 +11,7 @@ bool marked(const TopRankRow& row) {
 std::size_t count(const std::vector<bool>& take) {
   return static_cast<std::size_t>(std::count(take.begin(), take.end(), true));
 }
-/// Takes the ranks with the highest and the lowest of a time.
+/// Selects the ranks with the highest and the lowest values of a time.
 void take_ends(const TopFacts& top, double TopRankRow::*of, std::vector<bool>& take) {
   constexpr std::size_t kEach = 8;
   std::vector<std::size_t> order;
@@ -36,7 +36,7 @@ ShownRanks::ShownRanks(const TopFacts& top) : place_(top.ranks.size(), kNone) {
     for (std::size_t r = 0; r < all; ++r)
       take[r] = take[r] || (marked(top.ranks[r]) && count(take) < kMost / 2);
     const std::size_t left = kMost - count(take);
-    for (std::size_t i = 0; i < left; ++i) // and some of the others, evenly
+    for (std::size_t i = 0; i < left; ++i) // add other ranks at even distances
       take[i * all / left] = true;
   }
   for (std::size_t r = 0; r < all; ++r)

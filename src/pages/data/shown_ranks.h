@@ -1,4 +1,4 @@
-// Chooses the ranks that a page of many ranks shows one by one.
+// Selects the ranks that a page of many ranks shows individually.
 #pragma once
 
 #include "analyses/top/top_facts.h"
@@ -10,15 +10,15 @@
 
 namespace rankscope {
 
-/// The ranks that the page shows one by one, as indices into the list of all. Few ranks are all
-/// shown. Of many it shows slow and late ones, those with the highest and the lowest of each time,
-/// and an even choice of the others.
+/// The ranks that the page shows individually, as indices into the list of all ranks. A small
+/// number of ranks is shown completely. Otherwise it selects slow and late ranks, the ranks with
+/// the highest and lowest value of each time, and others evenly.
 class ShownRanks {
 public:
   explicit ShownRanks(const TopFacts& top);
   [[nodiscard]] const std::vector<std::size_t>& ranks() const { return ranks_; }
   [[nodiscard]] bool all() const { return ranks_.size() == place_.size(); }
-  /// Returns the index among the shown ranks; empty for a rank that is not shown.
+  /// Returns the index of a rank among the shown ranks; empty if it is not shown.
   [[nodiscard]] std::optional<std::uint32_t> place(std::size_t rank) const {
     return rank < place_.size() && place_[rank] != kNone ? std::optional(place_[rank])
                                                          : std::nullopt;

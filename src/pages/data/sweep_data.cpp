@@ -53,7 +53,7 @@ constexpr std::array kMeasuresOfSweep = {
     Measure{"comm", "communication", TimeKind::kTotalComm},
     Measure{"idle", "idle", TimeKind::kIdle}};
 
-/// Adds one measure of one configuration, ms per step (without steps, of the complete trace).
+/// Adds one measure of one configuration, in ms per step (without steps: of the complete trace).
 void add_cell(PageBlob& page, const ConfigurationRanks& group, const Measure& measure,
               const std::optional<StepRanking>& ranking) {
   JsonWriter& json = page.json;
@@ -116,7 +116,7 @@ void add_configurations(PageBlob& page, const std::vector<ConfigurationRanks>& g
   json.end_list();
 }
 
-/// Adds the bandwidths of each configuration: by size, and by the varied parameters.
+/// Adds the bandwidths of each configuration by size and by the varied parameters.
 void add_bandwidths(PageBlob& page, const SweepPageInput& input,
                     const std::vector<ConfigurationRanks>& groups) {
   constexpr std::size_t kMostRows = 2000;
@@ -139,8 +139,8 @@ void add_bandwidths(PageBlob& page, const SweepPageInput& input,
   page.json.end_list();
 }
 
-/// Adds the calls, over time, of the products that vary most. `first`: for each row the index of
-/// its first call, and one more at the end.
+/// Adds the calls over time of the products with the most variation. `first` contains the index of
+/// each row's first call, and the total number at the end.
 void add_gemm_calls(PageBlob& page, const std::vector<GemmRow>& rows) {
   constexpr std::size_t kRowsWithCalls = 256;
   std::vector<std::uint32_t> first = {0};

@@ -1,4 +1,4 @@
-// The data of a sweep page: configurations against the best one, and which differ significantly.
+// The data of a sweep page: configurations compared with the best one, and significant differences.
 #pragma once
 
 #include "analyses/sweep/sweep.h"
@@ -12,10 +12,11 @@ namespace rankscope {
 struct SweepPageInput {
   const SweepFacts* facts = nullptr;
   std::string title, command;
-  std::vector<PageLink> links = {}; ///< to files of the same data
+  std::vector<PageLink> links = {}; ///< links to files with the same data
 };
 
-/// Returns the blob of pages/data/page_blob.h, with differences and intervals of rank_by_steps().
+/// Returns the data as a blob (pages/data/page_blob.h). Differences and intervals are those of
+/// rank_by_steps().
 [[nodiscard]] std::string sweep_page_data(const SweepPageInput& input);
 
 } // namespace rankscope

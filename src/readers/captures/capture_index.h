@@ -1,6 +1,6 @@
 // The index of a folder of capture traces, execution_details.json:
 //   [{"file": "graph_capture_rank_0.pt.trace.json.gz", "batch_size": 32, "mode": "FULL"}, ...]
-// mode FULL or PIECEWISE. Trace splitters write a file of the same name with other content.
+// The mode is FULL or PIECEWISE. Trace splitters write a file with this name but other content.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -14,17 +14,17 @@
 namespace rankscope {
 
 struct CaptureIndexEntry {
-  std::string file; ///< name in the folder
+  std::string file; ///< file name in the folder
   std::int64_t batch_size = 0;
-  bool full = true; ///< else PIECEWISE
+  bool full = true; ///< FULL; otherwise PIECEWISE
 };
 
 inline constexpr const char* kCaptureIndexName = "execution_details.json";
 
-/// Returns the entries in file order. Omits entries without a plain file name, with another mode or
-/// with a batch size that is not an integer of 0 or more, and counts them in `diag`. nullopt: the
-/// file does not exist, or it is a list without "file" (a splitter's). Errors: kUnreadable when it
-/// is not a JSON list.
+/// Returns the entries in file order. Entries without a plain file name, with another mode, or with
+/// a batch size that is not an integer of 0 or more are omitted and counted in `diag`. Returns
+/// nullopt if the file does not exist, or it is a list without "file" (from a trace splitter).
+/// Errors: kUnreadable when it is not a JSON list.
 Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const std::string& folder,
                                                                          Diagnostics& diag);
 

@@ -21,25 +21,25 @@
 
 namespace rankscope {
 
-/// Content of a piece of a log.
+/// The content of a part of a log.
 struct InspectorPiece {
-  std::vector<InspectorRecord> records; ///< of collectives, in file order
-  std::uint64_t dropped = 0;            ///< collectives that the plugin says it dropped
+  std::vector<InspectorRecord> records; ///< one per collective, in file order
+  std::uint64_t dropped = 0;            ///< collectives that the plugin reports as dropped
   std::uint64_t bad = 0;                ///< pieces of text that are not objects of this format
-  std::size_t used = 0;                 ///< bytes read; the object after them is incomplete
-  /// Unix time in us of the newest object that shows that the process works; point-to-point and
-  /// proxy objects and counts of dropped records show this too. 0: no such object.
+  std::size_t used = 0;                 ///< number of bytes read; an incomplete object may follow
+  /// Unix time in us of the newest object that shows that the process works. Point-to-point and
+  /// proxy objects and counts of dropped records also show this. 0: no such object.
   std::int64_t works_us = 0;
 };
 
-/// Longer objects are rejected.
+/// The size limit of an object; longer objects are rejected.
 inline constexpr std::size_t kLongestInspectorObject = std::size_t{1} << 20;
 
-/// Reads the objects that end within `text`. `last` is the header of the previous object; it
-/// becomes that of the last object read.
+/// Reads the objects that end within `text`. `last` is the header of the previous object, and
+/// becomes the header of the last object read.
 [[nodiscard]] InspectorPiece read_inspector(std::string_view text, InspectorHeader& last);
 
-/// Returns whether a file is such a log, from its first bytes (some kilobytes).
+/// Returns whether the first bytes of a file (some kilobytes) are the start of such a log.
 [[nodiscard]] bool is_inspector_log(std::string_view head);
 
 } // namespace rankscope

@@ -48,7 +48,8 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
-/// us_text_to_ns for texts with an exponent: the decimal digits are moved, no double is involved.
+/// Implements us_text_to_ns() for texts with an exponent. It shifts the decimal point in the
+/// digits, so no double is involved.
 bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
   const std::size_t e = text.find_first_of("eE");
   std::string_view exponent_text = text.substr(e + 1);
@@ -60,7 +61,7 @@ bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
   if (error != std::errc() || at != exponent_text.data() + exponent_text.size() ||
       exponent < -1000 || exponent > 1000)
     return false;
-  std::string digits; // of the mantissa, without point
+  std::string digits; // digits of the mantissa without the point
   int point = 0;      // digits before the decimal point
   bool fraction = false;
   for (const char c : text.substr(text.front() == '-' || text.front() == '+' ? 1 : 0)) {
@@ -73,7 +74,7 @@ bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
       point += fraction ? 0 : 1;
     }
   }
-  const int wanted = point + exponent + 3; // digits of the integer nanoseconds
+  const int wanted = point + exponent + 3; // number of digits of the integer nanoseconds
   std::int64_t value = 0;
   for (int i = 0; i < wanted; ++i) {
     const int digit =

@@ -1,5 +1,5 @@
-// Scanning primitives for JSON text in a buffer: strings, numbers, values to skip. They never read
-// past `end`, and only unescape() allocates.
+// Scanning functions for JSON text in a buffer: strings, numbers, values to skip. They never read
+// past `end`; only unescape() allocates memory.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ inline bool is_space(char c) {
 
 inline const char* skip_space(const char* p, const char* end) {
 #if defined(__SSE2__)
-  const auto blanks = [](const char* at) { // a bit for each of 16 characters
+  const auto blanks = [](const char* at) { // returns one bit per character, 16 in total
     const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     const auto same = [block](char c) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(c)); };
     return static_cast<unsigned>(_mm_movemask_epi8(
         _mm_or_si128(_mm_or_si128(same(' '), same('\n')), _mm_or_si128(same('\r'), same('\t')))));
   };
-  while (end - p >= 16 && is_space(*p)) { // usually a few blanks at most
+  while (end - p >= 16 && is_space(*p)) { // usually there are only a few blanks
     const unsigned mask = blanks(p);
     if (mask != 0xffffU)
       return p + __builtin_ctz(~mask);
@@ -36,7 +36,7 @@ inline const char* skip_space(const char* p, const char* end) {
   return p;
 }
 
-/// First '"' or '\\' at or after p, or end.
+/// Returns the first '"' or '\\' at or after p, or `end`.
 inline const char* find_quote_or_escape(const char* p, const char* end) {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"');
@@ -55,7 +55,8 @@ inline const char* find_quote_or_escape(const char* p, const char* end) {
   return p;
 }
 
-/// p is after the opening quote. Returns the closing quote, or end when the string is not closed.
+/// Returns the closing quote of a string, or `end` when the string is not closed. p is after the
+/// opening quote.
 inline const char* string_end(const char* p, const char* end, bool& escaped) {
   escaped = false;
   for (;;) {
@@ -69,12 +70,12 @@ inline const char* string_end(const char* p, const char* end, bool& escaped) {
   }
 }
 
-/// First of '"', '{', '}', '[', ']' at or after p, or end.
+/// Returns the first of '"', '{', '}', '[', ']' at or after p, or `end`.
 inline const char* find_structure(const char* p, const char* end) {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i open =
-      _mm_set1_epi8('{' & 0xdf); // '[' and '{' differ in one bit, as do ']' and '}'
+      _mm_set1_epi8('{' & 0xdf); // '[' and '{' differ in one bit; so do ']' and '}'
   const __m128i close = _mm_set1_epi8('}' & 0xdf);
   const __m128i clear = _mm_set1_epi8(static_cast<char>(0xdf));
   while (end - p >= 16) {
@@ -94,7 +95,7 @@ inline const char* find_structure(const char* p, const char* end) {
   return p;
 }
 
-/// The open brackets, with their kinds for nesting of up to 64 levels.
+/// The open brackets. Their kinds are known for up to 64 levels of nesting.
 class OpenBrackets {
 public:
   void open(char bracket) {
@@ -102,7 +103,7 @@ public:
     ++depth_;
     deep_ = deep_ || depth_ > 64;
   }
-  /// Returns false when the innermost open bracket has the other kind.
+  /// Closes a bracket. Returns false when the innermost open bracket has the other kind.
   bool close(char bracket) {
     if (!deep_ && in_object() != (bracket == '}'))
       return false;
@@ -120,13 +121,13 @@ private:
   [[nodiscard]] bool in_object() const { return (objects_ & 1U) != 0; }
 
   std::int64_t depth_ = 0;
-  std::uint64_t objects_ = 0; ///< a bit per open bracket, the innermost lowest: 1 = '{'
+  std::uint64_t objects_ = 0; ///< one bit per open bracket, the innermost lowest: 1 = '{'
   bool deep_ = false;
 };
 
-/// Implements skip_value() at a bracket. Damaged text must not pass as a value: a lost quote turns
-/// strings inside out, and lost bytes join two events. So brackets have to match, and the character
-/// after each string is checked.
+/// Implements skip_value() at a bracket. Damaged text must not pass as a value: after a lost quote,
+/// text outside strings looks like strings, and lost bytes can join two events. So brackets must
+/// match, and the character after each string is checked.
 inline const char* skip_brackets(const char* p, const char* end) {
   OpenBrackets brackets;
   bool escaped = false;
@@ -152,8 +153,8 @@ inline const char* skip_brackets(const char* p, const char* end) {
   }
 }
 
-/// Skips one value of any kind. Returns the place after it, or nullptr when it does not end before
-/// `end` or is not a value.
+/// Skips one value of any kind. Returns the place after it. Returns nullptr when the text is not a
+/// value, or the value does not end before `end`.
 inline const char* skip_value(const char* p, const char* end) {
   p = skip_space(p, end);
   if (p >= end)
@@ -172,11 +173,11 @@ inline const char* skip_value(const char* p, const char* end) {
   return p > start && p < end ? p : nullptr;
 }
 
-/// Decodes the escapes in the raw form of a JSON string (the text between the quotes). Keeps bad
-/// escapes unchanged and joins \u surrogate pairs.
+/// Decodes the escapes in a raw JSON string (the text between the quotes). Joins \u surrogate pairs
+/// and leaves invalid escapes unchanged.
 std::string unescape(std::string_view raw);
 
-/// Converts decimal text in microseconds to integer nanoseconds, exactly; rounds at the fourth
+/// Converts decimal text in microseconds to integer nanoseconds, exactly. Rounds at the fourth
 /// decimal, half up. Returns false for text that is not a finite number or does not fit.
 bool us_text_to_ns(std::string_view text, std::int64_t& ns);
 

@@ -1,6 +1,6 @@
 // Parser for Kineto's event objects (output_json.cpp of libkineto and older Chrome-trace writers):
-// {"ph","cat","name","pid","tid","ts","dur","id","bp","args":{...}}, keys in any order, any white
-// space. One pass over the bytes; values that are not wanted are skipped by structure alone.
+// {"ph","cat","name","pid","tid","ts","dur","id","bp","args":{...}}, with keys in any order and any
+// white space. It passes over the bytes once. Unneeded values are skipped by their structure only.
 #include "readers/kineto/kineto_chunk.h"
 
 #include "core/arg_text.h"
@@ -20,8 +20,9 @@ using json::skip_space;
 using json::skip_value;
 using json::string_end;
 
-/// Reads one value into `raw`; returns the place behind it or nullptr. Every field is set: of
-/// duplicate keys the last wins. Inlined by force, because every member of every event comes by.
+/// Reads one value into `raw`. Returns the place after it, or nullptr. Every field is set; if a key
+/// is repeated, the last value counts. Inlining is forced because this code runs for every member
+/// of every event.
 [[gnu::always_inline]] inline const char* read_value(const char* p, const char* end, Raw& raw) {
   if (p >= end)
     return nullptr;
@@ -43,16 +44,16 @@ using json::string_end;
   return after;
 }
 
-/// Calls on_member(key, place of the value, end) for each member; it returns the place after the
-/// value or nullptr. A key with escapes is decoded into `room`. Returns the place after the
-/// closing brace, or nullptr when the object is not complete.
+/// Calls on_member(key, place of the value, end) for each member; the call returns the place after
+/// the value, or nullptr. A key with escapes is decoded into `room`. Returns the place after the
+/// closing brace, or nullptr when the object is incomplete.
 template <class OnMember>
 const char* scan_object(const char* p, const char* end, std::string& room,
                         const OnMember& on_member) {
-  ++p; // the brace
+  ++p; // skip the brace
   for (;;) {
     p = skip_space(p, end);
-    while (p < end && *p == ',') // a trailing or doubled comma
+    while (p < end && *p == ',') // accept a trailing or repeated comma
       p = skip_space(p + 1, end);
     if (p >= end)
       return nullptr;
@@ -76,7 +77,7 @@ const char* scan_object(const char* p, const char* end, std::string& room,
     p = on_member(key, p, end);
     if (p == nullptr)
       return nullptr;
-    // what follows a value is a comma or the end; anything else is an unescaped quote or garbage
+    // only a comma or the end may follow a value; other text is an unescaped quote or garbage
     p = skip_space(p, end);
     if (p >= end)
       return nullptr;
@@ -93,7 +94,8 @@ public:
     out_.track_slots.assign(256, 0);
   }
 
-  /// Parses the object at p (an opening brace). Returns the place behind it, nullptr if malformed.
+  /// Parses the object at p (an opening brace). Returns the place after it; nullptr if it is
+  /// malformed.
   const char* event(const char* p, const char* end, std::uint64_t offset);
 
 private:
@@ -115,20 +117,21 @@ private:
   }
   std::uint32_t track_of(const Raw& pid, const Raw& tid);
   StrId text_of(const Raw& raw);
-  /// The value with its quotes when it was a string.
+  /// Returns the JSON text of a value; strings have their quotes.
   static std::string_view json_text(const Raw& raw) {
     return raw.string ? std::string_view(raw.text.data() - 1, raw.text.size() + 2) : raw.text;
   }
   StrId json_of(const Raw& raw) {
     return !raw.present || raw.text == "null" ? kEmptyStr : out_.strings.intern(json_text(raw));
   }
-  /// The same in its normal form; each distinct text of the chunk is rewritten once.
+  /// Returns the id of the JSON text in its normal form. Each distinct text of a chunk is rewritten
+  /// only once.
   StrId arg_of(const Raw& raw) {
     if (!raw.present || raw.text == "null")
       return kEmptyStr;
     const std::string_view json = json_text(raw);
     const StrId known = raw_args_.intern(json);
-    if (known == normal_args_.size()) // ids are dense: a text that is new
+    if (known == normal_args_.size()) // ids are dense: this text is new
       normal_args_.push_back(out_.strings.intern(normal_arg_text(json)));
     return normal_args_[known];
   }
@@ -139,11 +142,11 @@ private:
 
   KinetoChunk& out_;
   KinetoKeep keep_;
-  RawArgs args_; ///< of the event being parsed
+  RawArgs args_; ///< arguments of the current event
   bool args_used_ = false;
-  std::string key_room_, ph_room_, cat_room_; ///< for texts with escapes
+  std::string key_room_, ph_room_, cat_room_; ///< storage for texts with escapes
   StringPool raw_args_;                       ///< arguments as spelled in the file
-  std::vector<StrId> normal_args_{kEmptyStr}; ///< of raw_args_, by id
+  std::vector<StrId> normal_args_{kEmptyStr}; ///< normal forms of raw_args_, by id
   std::string_view last_pid_text_, last_tid_text_;
   std::uint32_t last_track_ = 0;
   bool have_track_ = false;
@@ -158,7 +161,7 @@ StrId ChunkParser::text_of(const Raw& raw) {
 }
 
 std::uint32_t ChunkParser::track_of(const Raw& pid, const Raw& tid) {
-  // most events follow one of the same thread
+  // most events are on the thread of the previous event
   if (have_track_ && pid.text == last_pid_text_ && tid.text == last_tid_text_)
     return last_track_;
   last_pid_text_ = pid.text;
@@ -188,7 +191,7 @@ std::uint32_t ChunkParser::track_of(const Raw& pid, const Raw& tid) {
       slot = static_cast<std::uint32_t>(out_.tracks.size());
       last_track_ = slot - 1;
       if (out_.tracks.size() * 2 > out_.track_slots.size()) {
-        // rare: rebuild by clearing; entries come back through the linear scan below
+        // rare: clear the table; the linear scan below adds the entries again
         const std::size_t bigger = out_.track_slots.size() * 4;
         out_.track_slots.assign(bigger, 0);
         for (std::uint32_t i = 0; i < out_.tracks.size(); ++i) {
@@ -232,7 +235,7 @@ void ChunkParser::store_collective(const RawArgs& a, EventId id) {
   out_.collectives.emplace_back(id, c);
 }
 
-/// CUPTI writes 0 for what no graph launched.
+/// Stores the graph node of an event. CUPTI writes 0 for work that no graph launched.
 void ChunkParser::store_graph_node(const RawArgs& a, EventId id) {
   const std::int64_t node = int_of(a.graph_node);
   if (node != kNoId && node != 0)
@@ -293,7 +296,7 @@ void ChunkParser::store_flow(const RawEvent& e, std::string_view cat, bool start
     return;
   std::int64_t ts = 0;
   if (!json::us_text_to_ns(e.ts.text, ts) || !usable_time(ts, 0))
-    ts = 0; // its ids still link
+    ts = 0; // the ids of the event are still used for links
   FlowKind kind = FlowKind::kOther;
   if (cat == "ac2g" || cat == "async_cpu_to_gpu")
     kind = start ? FlowKind::kAc2gStart : FlowKind::kAc2gEnd;
@@ -319,9 +322,9 @@ void ChunkParser::store_metadata(const RawEvent& e, const RawArgs& a) {
         {MetadataEvent::Kind::kThreadName, track_of(e.pid, e.tid), text_of(a.name)});
 }
 
-/// {"ph":"C","name":"GPU 0","ts":1,"args":{"power":300,"clock":1980}}: a sample of "GPU 0 power"
-/// and one of "GPU 0 clock"; the name alone where the only member is called "value" or as the
-/// counter.
+/// Stores a counter event. {"ph":"C","name":"GPU 0","ts":1,"args":{"power":300,"clock":1980}}
+/// becomes samples of "GPU 0 power" and "GPU 0 clock". If the only member is called "value" or has
+/// the counter's name, the counter's name is used unchanged.
 void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_t offset) {
   std::int64_t ts = 0;
   if (!json::us_text_to_ns(e.ts.text, ts) || !usable_time(ts, 0))
@@ -351,8 +354,9 @@ void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_
       });
 }
 
-/// Returns the category of an event without "cat": PyTorch's profiler without Kineto (builds of a
-/// distribution, and versions before 1.8) encodes it in the process name.
+/// Returns the category of an event without "cat". Such events come from PyTorch's profiler without
+/// Kineto (some distribution builds, and versions before 1.8), which encodes the category in the
+/// process name.
 Category legacy_category(const RawEvent& e) {
   if (e.pid.text == "CPU functions")
     return e.name.text.starts_with("ProfilerStep#") ? Category::kUserAnnotation : Category::kCpuOp;
@@ -361,7 +365,7 @@ Category legacy_category(const RawEvent& e) {
 
 const char* ChunkParser::event(const char* p, const char* end, std::uint64_t offset) {
   RawEvent e;
-  if (args_used_) // most of the cost of an event without arguments would be to clear their places
+  if (args_used_) // clearing costs most of the time for an event without arguments
     args_ = {};
   args_used_ = false;
   RawArgs& a = args_;
@@ -371,7 +375,7 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
           return read_value(v, stop, *want);
         if (key == "args" && v < stop && *v == '{') {
           e.args = v;
-          // Kineto writes ph and cat first; what is skipped anyway is not looked into
+          // Kineto writes ph and cat first, so events that are skipped anyway need not be parsed.
           if (!keep_.python && e.cat.text == "python_function")
             return skip_value(v, stop);
           if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present || e.ph.escaped) {
@@ -400,16 +404,16 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
   } else if (ph == "C") {
     store_counter(e, after, offset);
   } else if (ph.empty() && !e.name.present && !e.ts.present) {
-    // {}: Kineto wrote such for events it gave up on; they count in uids only
-  } else if (ph != "i" && ph != "I") { // instants: no use, no loss
+    // {}: Kineto writes this for events that it gave up; they count only in uids
+  } else if (ph != "i" && ph != "I") { // instants are not used: no data is lost
     ++out_.other_phases;
   }
   return after;
 }
 
-/// Finds the next place in [p, end) that looks like the start of an event, after a damaged one: an
-/// object that begins with "ph", or an object with keys after a comma (no Kineto event contains a
-/// list of objects). The backward search stops at `begin`.
+/// Finds the next likely start of an event in [p, end) after a damaged event: an object that begins
+/// with "ph", or an object with keys after a comma. No Kineto event contains a list of objects. The
+/// backward search stops at `begin`.
 const char* resync(const char* begin, const char* p, const char* end) {
   while (p < end) {
     p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
@@ -431,10 +435,10 @@ const char* resync(const char* begin, const char* p, const char* end) {
   return end;
 }
 
-/// Bounds what tries that fail may look at. Brackets that never close let each try run to the end
-/// of the text, and the next begins a few bytes further: without a bound a megabyte of them takes
-/// minutes. An event of a damaged text is given up when it is longer than what is left, which is 16
-/// times the text and 64 bytes more for each byte passed: work stays linear.
+/// Limits the work for failed attempts to parse. If brackets never close, each attempt reads to the
+/// end of the text and the next begins a few bytes later: without a limit, a megabyte of them takes
+/// minutes. The budget is 16 times the text size, plus 64 bytes for each byte passed. An event
+/// longer than the remaining budget is given up, so the work stays linear.
 class FailedTries {
 public:
   explicit FailedTries(std::size_t text) : left_(16 * text) {}
@@ -490,8 +494,8 @@ void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, 
 }
 
 std::size_t cut_at_event(std::string_view text) {
-  // An unescaped "ph" right after a brace cannot be inside a string, so `}` `,` `{` `"ph"` is a
-  // border between two events. It is found from the end without scanning the rest.
+  // An unescaped "ph" directly after a brace cannot be inside a string, so `}` `,` `{` `"ph"` is a
+  // border between two events. The search from the end finds it without reading the rest.
   for (std::size_t at = text.rfind("\"ph\""); at != std::string_view::npos && at > 0;
        at = text.rfind("\"ph\"", at - 1)) {
     std::size_t q = at;

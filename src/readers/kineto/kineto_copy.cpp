@@ -19,12 +19,12 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr std::size_t kWindow = std::size_t{1} << 20;
-constexpr std::size_t kPartsAtOnce = 64; ///< files that are open
+constexpr std::size_t kPartsAtOnce = 64; ///< maximum number of open files
 
 struct OpenPart {
   const KinetoPart* part;
   TextSink sink;
-  std::size_t next = 0; ///< of its entries
+  std::size_t next = 0; ///< index of the next entry
   std::uint64_t written = 0;
 };
 
@@ -33,7 +33,7 @@ void put(OpenPart& to, std::string_view entry) {
   to.sink.text(entry);
 }
 
-/// Facts of an entry that is not a complete event (ph X).
+/// The facts of an entry that is not a complete event (ph X).
 struct Other {
   enum class Kind { kNothing, kMetadata, kFlow, kInstant } kind = Kind::kNothing;
   bool has_time = false;
@@ -49,7 +49,7 @@ Other look_at(const dom::object& event) {
     return out;
   double ts = 0;
   out.has_time = event["ts"].get(ts) == simdjson::SUCCESS;
-  constexpr double kMostUs = 2e15; // of kMaxTimeNs
+  constexpr double kMostUs = 2e15; // limit from kMaxTimeNs
   if (ph == "M") {
     out.kind = Other::Kind::kMetadata;
   } else if (ph == "s" || ph == "t" || ph == "f") {
@@ -76,7 +76,7 @@ bool in_windows(const KinetoPart& part, std::int64_t ts_ns) {
   return false;
 }
 
-/// One reading of the file for some of the parts.
+/// One pass over the file, which writes some of the parts.
 class Copy {
 public:
   Copy(const std::string& path, const KinetoCopyRules& rules) : path_(path), rules_(rules) {}
@@ -106,8 +106,8 @@ private:
         "only complete files can be cut into parts"};
   }
 
-  /// Drops the used text and the blanks after it, and reads one more window. Errors: kUnreadable
-  /// for a value that is larger than the reader accepts.
+  /// Discards the used text and the blanks after it, and reads the next window. Errors: kUnreadable
+  /// for a value larger than the limit.
   Result<void> more() {
     const char* const begin = buffer_.data();
     at_ = static_cast<std::size_t>(json::skip_space(begin + at_, begin + buffer_.size()) - begin);
@@ -224,7 +224,7 @@ private:
     }
   }
 
-  /// The end of the list and what follows it.
+  /// Copies the end of the list and the text after it.
   Result<void> tail() {
     put_all("\n");
     for (;;) {
@@ -242,9 +242,9 @@ private:
   std::vector<OpenPart> parts_;
   dom::parser parser_;
   std::string buffer_;
-  std::size_t at_ = 0;       ///< first byte of it that is not used
-  std::uint64_t offset_ = 0; ///< of the buffer in the unpacked file
-  std::size_t known_ = 0;    ///< place in rules_.events
+  std::size_t at_ = 0;       ///< first unused byte of the buffer
+  std::uint64_t offset_ = 0; ///< place of the buffer in the unpacked file
+  std::size_t known_ = 0;    ///< index in rules_.events
   bool ended_ = false;
 };
 

@@ -49,7 +49,7 @@ void parse_distributed(simdjson::dom::element value, TraceHeader& h) {
       std::int64_t n = -1;
       for (const char c : std::string(text) + ",") {
         if (c >= '0' && c <= '9') {
-          constexpr std::int64_t kMost = INT64_MAX / 10 - 1; // no rank; more digits stay out
+          constexpr std::int64_t kMost = INT64_MAX / 10 - 1; // larger than any rank
           n = std::min(std::max<std::int64_t>(n, 0), kMost) * 10 + (c - '0');
         } else if (n >= 0) {
           pg.ranks.push_back(n);

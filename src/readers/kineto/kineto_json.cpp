@@ -1,6 +1,7 @@
 // Reader for Kineto / Chrome JSON traces: an object with traceEvents, or a bare array of events;
-// plain, gzip or zstd. Worker threads parse runs of complete events, cut from the stream, into
-// chunks; chunks are merged in file order, so that the result does not depend on the threads.
+// plain, gzip or zstd. The reader cuts the stream into runs of complete events, and worker threads
+// parse them into chunks. Chunks are merged in file order, so the result does not depend on the
+// threads.
 #include "base/ascii.h"
 #include "base/counters.h"
 #include "core/gpu_work.h"
@@ -48,9 +49,9 @@ public:
       foreign_category_ = c.foreign_category;
   }
 
-  /// Entries of traceEvents so far, dropped ones included.
+  /// Returns the number of entries of traceEvents so far, including dropped ones.
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
-  /// "" or the first category of a device that rankscope does not read.
+  /// Returns the first category of a device that rankscope does not read, or "".
   [[nodiscard]] const std::string& foreign_category() const { return foreign_category_; }
 
   void report(const std::string& path) {
@@ -85,7 +86,8 @@ private:
       out_.set_process_label(t.pid, text);
   }
 
-  /// Tabs and line breaks are how arguments are laid out.
+  /// Returns whether `c` is an unexpected control character: tabs and line breaks are part of the
+  /// layout of arguments.
   static bool odd_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
   }
@@ -104,8 +106,8 @@ private:
       out_.diagnostics().add(counters::text_control_characters(), path, control);
   }
 
-  /// Grows the columns at once to the size that the rest of the file needs at its density so far:
-  /// doubling would store the columns twice at the worst moment.
+  /// Grows the columns once, to the size that the rest of the file needs at the density so far.
+  /// Doubling them instead would store them twice at the worst moment.
   void reserve(std::size_t more, std::uint64_t bytes) {
     bytes_seen_ += bytes;
     const std::size_t need = out_.events() + more;
@@ -131,8 +133,8 @@ private:
 
 // ---- cutting -----------------------------------------------------------------------------------
 
-/// Finds the cut for writers that do not put "ph" first: walks complete values from the start up to
-/// the end of the list. Blanks after the last value belong to it.
+/// Finds the place to cut for writers that do not put "ph" first. Walks over complete values from
+/// the start up to the end of the list. Blanks after the last value belong to it.
 std::size_t cut_by_structure(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
@@ -142,7 +144,7 @@ std::size_t cut_by_structure(std::string_view text) {
     p = json::skip_space(p, end);
     while (p < end && *p == ',')
       p = json::skip_space(p + 1, end);
-    if (p < end && *p == ']') // cut here: no event follows
+    if (p < end && *p == ']') // cut here, because no event follows
       return static_cast<std::size_t>(p + 1 - begin);
     if (p >= end)
       return text.size();
@@ -200,7 +202,7 @@ FileInfo inspect_kineto_json(std::string_view head, std::string_view) {
   return out;
 }
 
-/// One file from its first byte to the last, in windows.
+/// Reads one file from its first byte to its last, in windows.
 class KinetoFile {
 public:
   KinetoFile(const std::string& path, const ReadOptions& options, ByteSource& source)
@@ -244,8 +246,8 @@ private:
     at_end_ = got < more;
   }
 
-  /// `rest` and a window more, in the room of a text that is parsed: pages and zeros for a new one
-  /// cost as much as reading it.
+  /// Begins a window with `rest` and room for new data, in the memory of a parsed text. New memory
+  /// costs as much as reading, because its pages must be mapped and zeroed.
   void begin_window(std::string_view rest) {
     buffer_ = std::exchange(spare_, {});
     buffer_.resize(rest.size() + window_);
@@ -256,9 +258,9 @@ private:
     at_end_ = got < window_;
   }
 
-  /// Up to the first event, which then begins the buffer.
+  /// Reads the header. Afterwards the buffer begins at the first event.
   Result<void> read_header() {
-    buffer_.reserve(window_ + window_ / 4); // windows to come begin with what the one before left
+    buffer_.reserve(window_ + window_ / 4); // room for what a window leaves for the next one
     fill(window_);
     if (buffer_.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
       buffer_.replace(0, kByteOrderMark.size(), kByteOrderMark.size(), ' ');
@@ -271,7 +273,7 @@ private:
       at = static_cast<std::size_t>(first - buffer_.data()) + 1;
     } else {
       bool inside = false;
-      std::size_t members = 0; // bytes before the buffer, without blanks between them
+      std::size_t members = 0; // size of the members before the buffer, without blanks between them
       for (;;) {
         const HeadState state =
             scan_members(buffer_, at, inside, at_end_, head_, out_.diagnostics());
@@ -298,7 +300,7 @@ private:
     return {};
   }
 
-  /// Blanks between values, of which a file can unpack to any number.
+  /// Skips blanks between values; a small compressed file can contain any number of them.
   void skip_blanks() {
     const char* const begin = buffer_.data();
     const auto blanks =
@@ -333,7 +335,7 @@ private:
         list_ended_ = true;
         keep_tail(job.chunk.tail);
       }
-      if (job.text.capacity() <= 4 * window_) // not that of one huge event
+      if (job.text.capacity() <= 4 * window_) // not the memory of one huge event
         spare_ = std::move(job.text);
     };
     std::optional<TaskPool> own;
@@ -347,7 +349,7 @@ private:
         cut = cut_at_event(buffer_);
         if (cut < buffer_.size() / 2)
           cut = std::max(cut, cut_by_structure(buffer_));
-        if (cut == 0) { // one event larger than the window, or the list has ended
+        if (cut == 0) { // an event larger than the window, or the end of the list
           pipeline.drain(merge, 0);
           if (list_ended_)
             break;
@@ -379,10 +381,10 @@ private:
     merger.report(path_);
   }
 
-  /// Stores the text after the list of events, as far as the root's other members need it.
+  /// Stores the text after the list of events, as much as the other root members need.
   void keep_tail(std::string_view text) {
     constexpr std::size_t kMost = std::size_t{64} << 20;
-    constexpr std::size_t kBlanks = std::size_t{1} << 20; // no text of a header has so many
+    constexpr std::size_t kBlanks = std::size_t{1} << 20; // more blanks than any header has
     if (text.size() >= kBlanks && text.find_first_not_of(" \t\r\n") == std::string_view::npos)
       return;
     const std::size_t room = kMost - std::min(kMost, tail_.size());
@@ -391,7 +393,7 @@ private:
   }
 
   /// Reads header members after the events. Text after the end of the root (another trace, garbage)
-  /// and a second list of events are reported, not read.
+  /// and a second list of events are reported but not read.
   void read_tail() {
     keep_tail(buffer_);
     while (!at_end_ && !tail_cut_) {
@@ -430,15 +432,15 @@ private:
   TraceBuilder out_;
   KinetoHeader head_;
   std::string buffer_;
-  std::string spare_;        ///< text of a parsed piece; its room is used again
-  std::uint64_t offset_ = 0; ///< of buffer_'s first byte in the unpacked file
+  std::string spare_;        ///< text of a parsed piece, for reuse of its memory
+  std::uint64_t offset_ = 0; ///< place of buffer_'s first byte in the unpacked file
   std::uint64_t input_bytes_ = 0;
   std::uint64_t entries_ = 0;
   std::string foreign_category_;
   bool at_end_ = false;
   bool bare_list_ = false;
   bool list_ended_ = false;
-  bool too_long_ = false; ///< an event, which ends the reading
+  bool too_long_ = false; ///< an event is too long, which ends the reading
   std::string tail_;
   bool tail_cut_ = false;
 };

@@ -1,5 +1,5 @@
-// The keys of Kineto's events and their arguments, each spelled once, and its category names.
-// Inline, because every member of every event passes through this code.
+// The keys of Kineto's events and their arguments, each in one place, and its category names.
+// Functions are inline because every member of every event passes through this code.
 #pragma once
 
 #include "core/trace.h"
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// A value as spelled in the file; for strings, the text between the quotes.
+/// A value as it is written in the file; for strings, the text between the quotes.
 struct Raw {
   std::string_view text;
   bool present = false;
@@ -31,10 +31,10 @@ struct RawArgs {
 
 struct RawEvent {
   Raw ph, cat, name, pid, tid, ts, dur, id;
-  const char* args = nullptr; ///< at the opening brace; read again for counters
+  const char* args = nullptr; ///< place of the opening brace; counters read it again
 };
 
-/// Returns the text with its escapes decoded, stored in `room` if there are any.
+/// Returns the text with decoded escapes. If it has escapes, the result is stored in `room`.
 inline std::string_view plain(const Raw& raw, std::string& room) {
   if (!raw.escaped)
     return raw.text;
@@ -69,7 +69,7 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   }
 }
 
-/// Keys of up to 9 bytes.
+/// Finds keys of up to 9 bytes.
 [[gnu::always_inline]] inline Raw* wanted_short_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 3:
@@ -120,7 +120,7 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   return nullptr;
 }
 
-/// Keys of 16 bytes and more.
+/// Finds keys of 16 bytes and more.
 [[gnu::always_inline]] inline Raw* wanted_longest_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 16:
@@ -149,7 +149,7 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   return nullptr;
 }
 
-/// Keys of 10 bytes and more.
+/// Finds keys of 10 bytes and more.
 [[gnu::always_inline]] inline Raw* wanted_long_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 10:
@@ -226,7 +226,7 @@ inline Category category_of(std::string_view cat) {
       {"cuda_event", Category::kCudaEvent},
       {"cpu_instant_event", Category::kCpuInstant},
       {"hip_runtime", Category::kRuntime},
-      {"Kernel", Category::kKernel}, // names of 2021 and before
+      {"Kernel", Category::kKernel}, // names of 2021 and earlier
       {"Memcpy", Category::kGpuMemcpy},
       {"Memset", Category::kGpuMemset},
       {"Runtime", Category::kRuntime},

@@ -1,5 +1,5 @@
-// Pipeline for the pieces of one file: cut by the reader, parsed on the pool's threads, merged in
-// file order.
+// Pipeline for the pieces of one file: the reader cuts pieces, the threads of the pool parse them,
+// and the reader merges them in file order.
 #pragma once
 
 #include "os/condition_wait.h"
@@ -17,23 +17,23 @@
 
 namespace rankscope {
 
-/// A run of complete events and the chunk parsed from them.
+/// A sequence of complete events, and the chunk that is parsed from them.
 struct KinetoJob {
   std::string text;
-  std::uint64_t offset = 0; ///< of the text in the unpacked file
+  std::uint64_t offset = 0; ///< place of the text in the unpacked file
   KinetoChunk chunk;
   bool done = false;
-  std::exception_ptr failed; ///< memory that was not there
+  std::exception_ptr failed; ///< an exception such as a lack of memory
 };
 
-/// Used by one thread. `share` is the number of pool threads that this file should use; it also
-/// uses idle ones. With one thread, the cutting thread parses each piece.
+/// Parses pieces on the pool; used by one thread. `share` is the number of pool threads for this
+/// file; it also uses idle threads. With one thread, the cutting thread parses each piece.
 class KinetoPipeline {
 public:
   KinetoPipeline(TaskPool* pool, unsigned share, KinetoKeep keep)
       : pool_(pool), share_(std::max(1U, share)), keep_(keep), group_(pool) {}
 
-  /// `merge(job)` is called for this and earlier pieces once they are parsed, in order.
+  /// Adds a piece. Calls `merge(job)` in order for each piece that is parsed.
   template <class Merge> void push(std::unique_ptr<KinetoJob> job, const Merge& merge) {
     const bool alone = pool_ == nullptr || pool_->threads() == 1;
     const bool helpers = !alone && pool_->idle();
@@ -47,8 +47,8 @@ public:
     drain(merge, std::size_t{2} * (helpers ? pool_->threads() : share_));
   }
 
-  /// Merges parsed pieces in order until at most `keep` are alive. The caller parses meanwhile
-  /// instead of waiting, so that no core is idle.
+  /// Merges parsed pieces in order until at most `keep` pieces exist. Instead of waiting, the
+  /// caller parses pieces, so that no core is idle.
   template <class Merge> void drain(const Merge& merge, std::size_t keep) {
     while (!order_.empty()) {
       if (front_is_done()) {
@@ -80,7 +80,7 @@ private:
     const std::lock_guard lock(mutex_);
     job.failed = failed;
     job.done = true;
-    ready_.notify_one(); // under the lock: after its release the reader may be gone
+    ready_.notify_one(); // notify under the lock: after its release the reader may no longer exist
   }
   [[nodiscard]] bool front_is_done() {
     const std::lock_guard lock(mutex_);
@@ -90,10 +90,10 @@ private:
   TaskPool* pool_;
   unsigned share_;
   KinetoKeep keep_;
-  std::mutex mutex_; ///< of `done` and `failed`
+  std::mutex mutex_; ///< protects `done` and `failed`
   std::condition_variable ready_;
   std::deque<std::unique_ptr<KinetoJob>> order_;
-  TaskGroup group_; ///< last: it waits for its tasks before the rest goes
+  TaskGroup group_; ///< last member: its destructor waits for the tasks that use the others
 };
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The JSON configuration of the Nsight Systems summary: comments and trailing commas accepted.
+// Reads the JSON configuration of the Nsight Systems summary; accepts comments and trailing commas.
 #include "readers/nsys/nsys_config.h"
 
 #include "os/whole_file.h"
@@ -42,7 +42,7 @@ Result<Classes> classes_of(const dom::object& object, const std::string& where) 
   return out;
 }
 
-/// A text that may be absent or null.
+/// Reads a text member. It may be absent or null unless `required`.
 Result<std::string> text_of(const dom::object& object, const char* key, const std::string& where,
                             bool required) {
   dom::element value;
@@ -112,7 +112,7 @@ Result<NsysInput> input_of(const dom::object& object, const std::string& where) 
 
 std::string plain_json(const std::string& text) {
   std::string out;
-  std::size_t comma = std::string::npos; // place in `out` of a comma that only blanks follow
+  std::size_t comma = std::string::npos; // place in `out` of the last comma, if only blanks follow
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '"') {

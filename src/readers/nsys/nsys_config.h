@@ -15,8 +15,8 @@ struct NsysInput {
   std::string title;
   std::string path; ///< nsys-rep, sqlite
   std::string kernel_sum;
-  std::string nvtx_proj_trace; ///< empty: none
-  std::string mem_time_sum;    ///< empty: none
+  std::string nvtx_proj_trace; ///< empty: no file
+  std::string mem_time_sum;    ///< empty: no file
   bool with_nvtx = true;
   bool with_memory = true;
   std::int64_t iterations = 0;
@@ -31,9 +31,11 @@ struct NsysConfig {
 
 /// Removes // and /* */ comments and commas before ] and } from `text`, except inside strings.
 [[nodiscard]] std::string plain_json(const std::string& text);
-/// Errors: kUnreadable for JSON that does not parse, kUsage for a missing or wrong field.
+/// Reads a configuration. Errors: kUnreadable for JSON that does not parse, kUsage for a missing or
+/// wrong field.
 Result<NsysConfig> read_nsys_config(const std::string& path);
-/// Reads a file with only the map, or only the map of a complete configuration.
+/// Reads only the map of kernel classes, from a file with only this map or from a complete
+/// configuration.
 Result<std::vector<std::pair<std::string, std::string>>>
 read_kernel_classes(const std::string& path);
 

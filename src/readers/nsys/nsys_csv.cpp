@@ -1,4 +1,4 @@
-// The CSV tables of `nsys stats` (docs/nsys.md).
+// Reads the CSV tables of `nsys stats` (docs/nsys.md).
 #include "readers/nsys/nsys_csv.h"
 
 #include "os/whole_file.h"
@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kMostTime = 1e18; // ns in 30 years
+constexpr double kMostTime = 1e18; // 30 years in ns
 constexpr double kMostCount = 1e12;
 
 struct TimeColumn {
@@ -46,7 +46,7 @@ public:
         return c;
     return Error{ErrorCode::kUnreadable, path_, fmt::format("no column \"{}\"", name), ""};
   }
-  /// "NAME (ns)", "(us)", "(ms)" or "(s)".
+  /// Finds the column "NAME (ns)", "(us)", "(ms)" or "(s)".
   Result<TimeColumn> time_column(const std::string& name) const {
     for (std::size_t c = 0; c < rows_.front().size(); ++c)
       for (const auto& [unit, factor] :
@@ -62,7 +62,7 @@ public:
                    "the row is shorter than the header", ""};
     return rows_[row + 1][column];
   }
-  /// A time or a count: 0 or more, and small enough that sums of a table stay exact.
+  /// Returns a time or a count. It must be 0 or more, and small enough for exact sums of a table.
   Result<double> number(std::size_t row, std::size_t column, double most) const {
     RS_TRY(const std::string cell, text(row, column));
     double value = 0;

@@ -1,4 +1,4 @@
-// The CSV tables of `nsys stats`.
+// Reads the CSV tables of `nsys stats`.
 #pragma once
 
 #include "base/result.h"
@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Reads the tables that have a name; an empty path leaves a table out. Columns are found by header
-/// name; the header states the time unit. Errors: kUnreadable for a missing file or column.
+/// Reads the tables with a non-empty path. Columns are found by header name; the header contains
+/// the time unit. Errors: kUnreadable for a missing file or column.
 Result<NsysData> read_nsys_csv(const std::string& kernel_sum, const std::string& nvtx_proj_trace,
                                const std::string& mem_time_sum);
 

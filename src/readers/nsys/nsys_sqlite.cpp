@@ -1,4 +1,4 @@
-// The SQLite export of Nsight Systems (docs/nsys.md): sums, and the NVTX projection.
+// Reads the SQLite export of Nsight Systems (docs/nsys.md): sums, and the NVTX projection.
 #include "readers/nsys/nsys_sqlite.h"
 
 #include "readers/rocprof/sqlite_file.h"
@@ -18,9 +18,9 @@ struct Operation {
   std::int64_t end_ns = 0;
 };
 
-/// Returns columns `first` and `first` + 1 as start and end; nullopt if one is not an integer, the
-/// end is before the start, or a time is impossible for a clock of nanoseconds (beyond 146 years
-/// either way).
+/// Returns columns `first` and `first` + 1 as start and end. Returns nullopt if a value is not an
+/// integer, the end is before the start, or a time is impossible for a nanosecond clock (beyond 146
+/// years in either direction).
 std::optional<Operation> times_of(const SqliteQuery& q, int first) {
   constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
   const auto start_ns = q.integer(first);
@@ -31,7 +31,7 @@ std::optional<Operation> times_of(const SqliteQuery& q, int first) {
   return Operation{*start_ns, *end_ns};
 }
 
-/// A runtime or driver API call that launched GPU work: the span of that work.
+/// A runtime or driver API call that launched GPU work, with the time span of this work.
 struct Launch {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -102,12 +102,13 @@ private:
   }
   void remember(std::int64_t pid, std::int64_t correlation, Operation op) {
     const auto [it, fresh] = work_.try_emplace({pid, correlation}, op);
-    if (!fresh) { // a graph launch: one call, many kernels
+    if (!fresh) { // a graph launch: one call launches many kernels
       it->second.start_ns = std::min(it->second.start_ns, op.start_ns);
       it->second.end_ns = std::max(it->second.end_ns, op.end_ns);
     }
   }
-  /// globalPid is the upper part of globalTid; exports without the column contain one process.
+  /// Returns the column with the process of a row. globalPid is the upper part of globalTid.
+  /// Exports without this column contain one process.
   std::string pid_column(const char* table) {
     by_pid_ = by_pid_ && has_column(table, "globalPid");
     return has_column(table, "globalPid") ? "globalPid" : "0";
@@ -207,7 +208,7 @@ private:
   }
 
   Result<void> read_ranges(NsysData& data) {
-    // launches of each thread, by start
+    // launches of each thread, sorted by start
     std::unordered_map<std::int64_t, std::vector<Launch>> threads;
     for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
       if (!has(table))
@@ -263,7 +264,7 @@ private:
         projected.end_ns = std::max(projected.end_ns, launch->work.end_ns);
       }
       if (projected.end_ns < projected.start_ns)
-        continue; // nothing launched: nsys lists no projection either
+        continue; // the range launched no work: nsys lists no projection either
       const auto domain = domains.find({tid & ~std::int64_t{0xffffff}, q.integer_or(3, 0)});
       data.ranges.push_back(
           {fmt::format("{}:{}", domain == domains.end() ? "" : domain->second, text_of(q, 4, 5)),

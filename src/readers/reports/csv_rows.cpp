@@ -1,4 +1,4 @@
-// Rows of a CSV text.
+// Parses the rows of a CSV text.
 #include "readers/reports/csv_rows.h"
 
 #include "base/csv.h"

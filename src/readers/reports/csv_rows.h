@@ -1,4 +1,4 @@
-// Rows of a CSV text.
+// Parses the rows of a CSV text.
 #pragma once
 
 #include "base/result.h"
@@ -12,22 +12,23 @@ namespace rankscope {
 
 using CsvRow = std::vector<std::string>;
 
-/// The rows of a CSV text.
+/// The rows of a CSV text, and the number of omitted rows.
 struct CsvRows {
   std::vector<CsvRow> rows;
-  /// Records after the first that were omitted: a quote is not closed, or the text ends within
-  /// the last record.
+  /// The number of records after the first that were omitted because a quote is not closed or the
+  /// text ends within the last record.
   std::uint64_t torn = 0;
 };
 
-/// Parses records as in base/csv.h; a text without line feeds has CR line ends. Skips a byte order
-/// mark and blank lines, except in a table of one column, where blank lines are blank cells.
-/// `cells_left` is the number of cells allowed; it is reduced by the cells read. Errors:
-/// kUnreadable when the text has more.
+/// Parses records as in base/csv.h. A text without line feeds has CR line ends. Skips a byte order
+/// mark and blank lines; in a table of one column, blank lines are blank cells. `cells_left` is the
+/// number of cells allowed, and is reduced by the cells read. Errors: kUnreadable when the text has
+/// more cells.
 [[nodiscard]] Result<CsvRows> parse_csv(std::string_view text, std::uint64_t& cells_left);
 [[nodiscard]] Result<CsvRows> parse_csv(std::string_view text);
 
-/// Cells of the tables of one report, blank ones included; the largest reports have a million.
+/// The maximum number of cells in the tables of one report, including blank cells. The largest
+/// reports have a million.
 inline constexpr std::uint64_t kMostReportCells = 6'000'000;
 inline constexpr const char* kTooManyCells = "has more cells than a report can contain";
 

@@ -1,4 +1,4 @@
-// Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
+// Reads workbooks with libzip and pugixml, and CSV folders with csv_rows.h.
 #include "readers/reports/report_tables.h"
 
 #include "base/counters.h"
@@ -25,17 +25,18 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxColumns = 16'384; // Excel's own limit
 
-/// Limits for one report: a small file can unpack to any size, a row of one cell in the last
-/// column stands for 16,384 cells, and many cells can share one long text. The largest reports use
-/// a tenth of this.
+/// The limits of one report. A small file can unpack to any size, a row with one cell in the last
+/// column needs 16,384 cells, and many cells can share one long text. The largest reports use a
+/// tenth of these limits.
 struct Budget {
-  std::uint64_t bytes = std::uint64_t{512} << 20; ///< inflated, over all parts
-  std::uint64_t tags = 40'000'000;                ///< XML tags, over all parts; a cell has four
+  std::uint64_t bytes = std::uint64_t{512} << 20; ///< inflated bytes of all parts
+  std::uint64_t tags = 40'000'000;                ///< XML tags of all parts; a cell has four
   std::uint64_t cells = kMostReportCells;
-  std::uint64_t text_bytes = std::uint64_t{128} << 20; ///< of all cells, shared texts each time
+  std::uint64_t text_bytes = std::uint64_t{128}
+                             << 20; ///< of all cells; shared text counts each time
 };
 
-/// Takes `n` from what is left; false when that is not enough.
+/// Subtracts `n` from `left`; returns false when `left` is too small.
 bool spend(std::uint64_t& left, std::uint64_t n) {
   if (n > left)
     return false;
@@ -82,7 +83,7 @@ struct ZipClose {
 };
 using Zip = std::unique_ptr<zip_t, ZipClose>;
 
-/// nullopt when there is no such part or it cannot be unpacked.
+/// Reads a part of the archive. nullopt: the part does not exist or cannot be unpacked.
 Result<std::optional<std::string>> part(const Zip& zip, const std::string& name, Budget& budget) {
   const ZipLibrary& lib = *zip.get_deleter().lib;
   zip_t* const archive = zip.get();
@@ -107,7 +108,7 @@ Result<std::optional<std::string>> part(const Zip& zip, const std::string& name,
   return std::optional<std::string>(std::move(text));
 }
 
-/// "_x0001_" stands for a character that XML cannot carry; "_x005F_" for the underscore itself.
+/// Decodes "_x0001_" for a character that XML cannot contain, and "_x005F_" for the underscore.
 std::string unescape(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -131,7 +132,7 @@ std::string unescape(std::string_view text) {
   return out;
 }
 
-/// The text of <si> or <is>: one <t>, or runs of them.
+/// Returns the text of <si> or <is>: one <t>, or several runs of text.
 std::string rich_text(const pugi::xml_node& node) {
   std::string text = node.child("t").text().get();
   for (const pugi::xml_node& run : node.children("r"))
@@ -139,7 +140,7 @@ std::string rich_text(const pugi::xml_node& node) {
   return unescape(text);
 }
 
-/// "AB12" -> 27.
+/// Returns the 0-based column of a cell reference: 27 for "AB12".
 std::optional<std::size_t> column_of(const char* reference) {
   std::size_t col = 0;
   for (; *reference >= 'A' && *reference <= 'Z' && col < kMaxColumns; ++reference)
@@ -149,7 +150,7 @@ std::optional<std::size_t> column_of(const char* reference) {
   return col - 1;
 }
 
-/// A cell with its text, until the row is in the Table.
+/// A cell with its text, before its row is added to the Table.
 struct RawCell {
   Value value;
   std::string own;
@@ -182,7 +183,8 @@ RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared)
   return cell;
 }
 
-/// The cells of a row by column. The header row (`columns` = 0) says how many there are.
+/// Returns the cells of a row by column. If `columns` is 0, the row is the header and sets the
+/// number of columns.
 std::vector<RawCell> row_of(const pugi::xml_node& row, std::size_t columns, bool header,
                             const std::vector<std::string>& shared) {
   std::vector<RawCell> cells(columns);
@@ -206,7 +208,7 @@ Result<Table> sheet_table(const std::string& name, const pugi::xml_document& she
   std::size_t expected = 0;
   for (const pugi::xml_node& row : sheet.child("worksheet").child("sheetData").children("row")) {
     const std::size_t number = row.attribute("r").as_ullong(expected + 1);
-    in_notes = in_notes || (!header && number > expected + 1); // behind a blank row
+    in_notes = in_notes || (!header && number > expected + 1); // after a blank row
     expected = number;
     if (!header && !spend(budget.cells, table.cols()))
       return Error{ErrorCode::kUnreadable, name, kTooManyCells, ""};
@@ -299,7 +301,7 @@ Result<Table> csv_table(std::string name, std::string_view text, std::uint64_t& 
   RS_TRY(const CsvRows parsed, parse_csv(text, cells_left));
   const std::vector<CsvRow>& rows = parsed.rows;
   torn = parsed.torn;
-  // a short row has all columns in the table
+  // a short row gets all columns in the table
   const std::uint64_t in_table = rows.empty() ? 0 : rows.size() * rows[0].size();
   if (in_table > before)
     return Error{ErrorCode::kUnreadable, "", kTooManyCells, ""};
@@ -360,7 +362,7 @@ Result<Report> read_report_tables(const std::string& path) {
       return Error{ErrorCode::kUnreadable, path, "no such file or folder", ""};
     Result<Report> report = read_workbook(path);
     if (!report.has_value() && report.error().where != path)
-      report.error().where = path + ": " + report.error().where; // which part
+      report.error().where = path + ": " + report.error().where; // path and part
     return report;
   }
   std::vector<fs::path> files;

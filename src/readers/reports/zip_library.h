@@ -1,12 +1,12 @@
-// libzip, opened when the first workbook is read: with the cryptography that it pulls in it takes
-// as long to start as all of rankscope's own code, and most commands read none.
+// libzip, which is opened when the first workbook is read. With its cryptography libraries, it
+// takes as long to start as all of rankscope's own code, and most commands read no workbook.
 #pragma once
 
 #include "os/library_calls.h"
 
 #include <zip.h>
 
-// every function of it that rankscope calls
+// every libzip function that rankscope calls
 #define RANKSCOPE_LIBZIP_CALLS(RS_CALL)                                                            \
   RS_CALL(zip_discard)                                                                             \
   RS_CALL(zip_fclose)                                                                              \
@@ -18,11 +18,12 @@
 
 namespace rankscope {
 
-/// The library's functions under its own names.
+/// The library's functions, under their original names.
 struct ZipLibrary {
   RANKSCOPE_LIBZIP_CALLS(RS_LIBRARY_MEMBER)
 
-  /// Opened at the first call, for the rest of the program; any thread. Errors: kMissingTool.
+  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
+  /// kMissingTool.
   [[nodiscard]] static Result<const ZipLibrary*> get();
 };
 

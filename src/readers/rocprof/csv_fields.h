@@ -1,4 +1,4 @@
-// Names of rocprofv3's CSV tables and the texts in their fields.
+// The names of rocprofv3's CSV tables, and the formats of their fields.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Kinds of tables in reading order: calls before the work that they launch.
+/// The kinds of tables in reading order: calls come before the work that they launch.
 inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
                                                                "rccl_api_trace",
                                                                "rccl_trace",
@@ -28,17 +28,17 @@ inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
 
 [[nodiscard]] std::string_view file_name_of(std::string_view path);
 
-/// Returns the part of a path before the kind: "run/77_" of "run/77_hip_api_trace.csv.gz"; nullopt
-/// when the name contains no kind.
+/// Returns the part of a path before the table kind: "run/77_" for "run/77_hip_api_trace.csv.gz".
+/// Returns nullopt when the name contains no kind.
 [[nodiscard]] std::optional<std::string> prefix_of(std::string_view path);
 
-/// "Agent 4", or 4 where the tool was asked for other numbers.
+/// Returns the number in "Agent 4", or in "4" if the tool was asked for other numbers.
 [[nodiscard]] std::int64_t agent_number(std::string_view text);
 
-/// A number that is finite.
+/// Returns the text as a finite number.
 [[nodiscard]] std::optional<double> as_real(std::string_view text);
 
-/// "0x00007ffb26354000"
+/// Returns an address such as "0x00007ffb26354000".
 [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view text);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Rows of a large CSV file as they are read, without a copy of the fields.
+// Reads rows of a large CSV file one by one, without copies of the fields.
 #pragma once
 
 #include "base/csv.h"
@@ -16,12 +16,13 @@ namespace rankscope {
 
 class ByteSource;
 
-/// Records of base/csv.h; a byte order mark is skipped. Fields are valid until the next row.
+/// Reads records as in base/csv.h. A byte order mark is skipped. Fields are valid until the next
+/// row.
 class CsvLines {
 public:
   explicit CsvLines(ByteSource& source);
 
-  /// Reads the next row, skipping blank lines; false at the end. A torn row has no fields.
+  /// Reads the next row and skips blank lines. Returns false at the end. A torn row has no fields.
   bool next();
   [[nodiscard]] std::size_t fields() const { return fields_.size(); }
   [[nodiscard]] std::string_view text(std::size_t field) const {
@@ -38,17 +39,17 @@ private:
 
   ByteSource& source_;
   std::string buffer_;
-  std::size_t at_ = 0; ///< in buffer_, of the next row
+  std::size_t at_ = 0; ///< start of the next row in buffer_
   bool at_end_ = false;
-  std::size_t columns_ = 0; ///< of the first row
+  std::size_t columns_ = 0; ///< number of columns in the first row
   std::uint64_t line_ = 0;
   std::uint64_t next_line_ = 1;
   std::uint64_t bytes_ = 0;
   std::vector<CsvField> fields_;
-  std::deque<std::string> unquoted_; ///< of the fields with doubled quotes
+  std::deque<std::string> unquoted_; ///< texts of fields with doubled quotes
 };
 
-/// Place of each column of a header by name.
+/// Finds the columns of a header by name.
 class CsvColumns {
 public:
   explicit CsvColumns(const CsvLines& header);

@@ -9,7 +9,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kJsonWindow = std::size_t{1} << 18;
-static_assert(JsonStream::kMostValue == std::size_t{16} << 20U); // as problem() says
+static_assert(JsonStream::kMostValue == std::size_t{16} << 20U); // problem() names this size
 
 } // namespace
 
@@ -20,7 +20,7 @@ bool JsonStream::fill() {
   passed_ += at_;
   at_ = 0;
   const std::size_t had = buffer_.size();
-  const std::size_t more = std::max(kJsonWindow, had); // a value longer than the window
+  const std::size_t more = std::max(kJsonWindow, had); // the value is longer than the window
   buffer_.resize(had + more);
   const std::size_t got = source_.read(buffer_.data() + had, more);
   buffer_.resize(had + got);
@@ -95,7 +95,7 @@ std::optional<std::string_view> JsonStream::value() {
       at_ = static_cast<std::size_t>(end - buffer_.data());
       return std::string_view(begin, static_cast<std::size_t>(end - begin));
     }
-    // damage within the window looks like a value that goes on; a document of one line ends it
+    // a damaged value looks incomplete until the size limit or the end of the document
     too_large_ = buffer_.size() - at_ >= kMostValue;
     if (too_large_ || !fill())
       break;

@@ -1,5 +1,5 @@
-// A JSON document that is too large for memory: the caller walks into objects and lists and reads
-// each small value at once.
+// Reads a JSON document that is too large for memory. The caller enters objects and lists, and
+// reads each small value at once.
 #pragma once
 
 #include <cstddef>
@@ -16,45 +16,46 @@ class JsonStream {
 public:
   explicit JsonStream(ByteSource& source) : source_(source) {}
 
-  /// Moves past this character; returns false when another one is next.
+  /// Moves past this character. Returns false when the next character is another one.
   bool enter(char bracket);
-  /// Reads the next member's key, '"' and escapes as in the file; false at the end of the object.
+  /// Reads the key of the next member, with '"' and escapes as in the file. Returns false at the
+  /// end of the object.
   bool key(std::string& key);
-  /// Returns true while the list has another item, which is then next.
+  /// Returns whether the list has another item, and moves to it.
   bool item();
-  /// Returns the complete next value, valid until the next call. nullopt when the document ends in
-  /// it, or it is not a value, or it is larger than kMostValue: the stream is then broken.
+  /// Returns the complete next value, valid until the next call. Returns nullopt if the document
+  /// ends within it, it is not a value, or it is larger than kMostValue. Then the stream is broken.
   [[nodiscard]] std::optional<std::string_view> value();
-  /// Moves past the next value, whatever its size; returns false when the stream is broken.
+  /// Moves past the next value of any size. Returns false when the stream is broken.
   bool skip();
 
-  /// Bytes of one value: a file that packs well can unpack to any size.
+  /// The size limit of one value: a small compressed file can unpack to any size.
   static constexpr std::size_t kMostValue = std::size_t{16} << 20U;
 
-  /// Returns whether the text ended early, is not JSON, or has a value that is too large.
+  /// Returns whether the text ended early, is not JSON, or has a too large value.
   [[nodiscard]] bool broken() const { return broken_; }
-  /// Why it is broken.
+  /// Returns why the stream is broken.
   [[nodiscard]] std::string problem() const;
-  /// Bytes after unpacking that were passed.
+  /// Returns the number of unpacked bytes that were read.
   [[nodiscard]] std::uint64_t offset() const { return passed_ + at_; }
 
 private:
   bool fill();
-  /// Returns the next non-blank character, 0 at the end.
+  /// Returns the next character that is not blank; 0 at the end.
   char next();
 
   ByteSource& source_;
   std::string buffer_;
   std::size_t at_ = 0;
-  std::uint64_t passed_ = 0; ///< bytes before the buffer
+  std::uint64_t passed_ = 0; ///< number of bytes before the buffer
   bool at_end_ = false;
   bool broken_ = false;
   bool too_large_ = false;
 };
 
-/// Visits one record of a list in one pass: `field` gets the key of the enclosing object ("" at the
-/// top), the key, and the text of the value: numbers, and strings without their quotes. Returns
-/// false for text that is not an object, or nests deeper than records do.
+/// Visits the members of one record in one pass. `field` gets the key of the enclosing object (""
+/// at the top), the key, and the text of the value: a number, or a string without quotes. Returns
+/// false for text that is not an object or nests deeper than records do.
 template <class Field> bool visit_fields(std::string_view object, Field&& field);
 
 namespace json_record {
@@ -67,14 +68,15 @@ inline const char* blank(const char* p, const char* end) {
   return p;
 }
 
-/// p is after a quote. Returns the place of the closing quote, or end.
+/// Returns the closing quote of a string, or `end`. p is after the opening quote.
 inline const char* string_end(const char* p, const char* end) {
   while (p < end && *p != '"')
     p += *p == '\\' ? 2 : 1;
   return p < end ? p : end;
 }
 
-/// p is at '['. Returns the place after its closing bracket, or end: no field is read from lists.
+/// Returns the place after the closing bracket of a list, or `end`. p is at '['. Fields in lists
+/// are not read.
 inline const char* list_end(const char* p, const char* end) {
   int open = 0;
   do {
@@ -96,7 +98,8 @@ inline const char* number_end(const char* p, const char* end) {
 template <class Field>
 const char* visit(const char* p, const char* end, std::string_view parent, int depth, Field& field);
 
-/// Visits the value of a member, from its first byte. Returns the place after it, or nullptr.
+/// Visits the value of a member; p is at its first byte. Returns the place after the value, or
+/// nullptr.
 template <class Field>
 const char* visit_value(const char* p, const char* end, std::string_view parent,
                         std::string_view name, int depth, Field& field) {

@@ -9,7 +9,7 @@ namespace rankscope {
 
 void MemoryLog::allocate(std::int64_t at_ns, std::uint64_t address, std::int64_t bytes,
                          std::int64_t device) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 50; // sums of what no GPU has must not overflow
+  constexpr std::int64_t kMost = std::int64_t{1} << 50; // a larger size is damage
   if (bytes >= 0 && bytes <= kMost)
     rows_.push_back({at_ns, address, bytes, device});
 }
@@ -40,7 +40,7 @@ std::uint64_t MemoryLog::put(TraceBuilder& out) {
   };
   for (const Row& row : rows_) {
     const auto before = held.find(row.address);
-    if (before != held.end()) { // released, or its release was not recorded
+    if (before != held.end()) { // it was released, or its release was not recorded
       const auto [device, bytes] = before->second;
       held.erase(before);
       change(device, -bytes, row.at_ns);

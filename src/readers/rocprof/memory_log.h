@@ -1,4 +1,5 @@
-// Allocations of GPU memory as a tool recorded them, and how much was in use after each.
+// Collects the allocations of GPU memory that a tool recorded, and computes the memory in use after
+// each.
 #pragma once
 
 #include "core/trace_builder.h"
@@ -9,23 +10,23 @@
 
 namespace rankscope {
 
-/// The name of the samples, of which there is one per change and GPU.
+/// The name of the samples; there is one sample per change and GPU.
 inline constexpr std::string_view kMemoryInUse = "GPU memory in use";
-/// The same for the memory of the runtime for registers that kernels spill, by queue.
+/// The name of samples of scratch memory, which the runtime uses for spilled registers, per queue.
 inline constexpr std::string_view kScratchInUse = "GPU scratch memory in use";
 
 class MemoryLog {
 public:
   explicit MemoryLog(std::string_view name) : name_(name) {}
 
-  /// `device` -1: unknown (a release), or host memory, which is not counted.
+  /// Adds an allocation. `device` -1: unknown (a release), or host memory, which is not counted.
   void allocate(std::int64_t at_ns, std::uint64_t address, std::int64_t bytes, std::int64_t device);
   void release(std::int64_t at_ns, std::uint64_t address);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Writes the sum of allocated and not yet released memory, by device, as samples in bytes on one
-  /// track per device. The tool does not know memory from before the first record: sums begin at 0.
-  /// Returns the number of releases of addresses that were never allocated.
+  /// Writes the memory in use as samples in bytes, one track per device. Sums begin at 0, because
+  /// the tool does not know memory from before its first record. Returns the number of releases of
+  /// addresses that were never allocated.
   std::uint64_t put(TraceBuilder& out);
 
 private:
@@ -35,7 +36,7 @@ private:
     std::int64_t bytes = 0; ///< -1 = released
     std::int64_t device = -1;
   };
-  std::string_view name_; ///< of the samples
+  std::string_view name_; ///< name of the samples
   std::vector<Row> rows_;
 };
 

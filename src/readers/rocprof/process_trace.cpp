@@ -25,7 +25,8 @@ std::optional<std::int64_t> number_at(std::string_view text) {
   return value;
 }
 
-/// "step 7", "train_step#7", "Iteration: 7": the text before the number, and the number.
+/// Splits "step 7", "train_step#7" or "Iteration: 7" into the text before the number and the
+/// number.
 std::optional<std::pair<std::string, std::int64_t>> counted_step(std::string_view text) {
   std::size_t digits = text.size();
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
@@ -46,7 +47,8 @@ std::optional<std::pair<std::string, std::int64_t>> counted_step(std::string_vie
   return std::nullopt;
 }
 
-/// The list behind "sizes = " of emit_nvtx's text, which ends at ", input_op_ids" or at the end.
+/// Returns the list after "sizes = " in a text of emit_nvtx. It ends at ", input_op_ids" or at the
+/// end.
 std::string_view sizes_of(std::string_view text) {
   constexpr std::string_view kKey = ", sizes = ";
   const std::size_t at = text.find(kKey);
@@ -184,7 +186,8 @@ void ProcessTrace::marker(std::uint32_t track, std::string_view text, std::int64
     steps_[std::move(step->first)].push_back({start_ns, end_ns, step->second, track});
 }
 
-/// Gives each handle that is not a small number a number far from the small ones.
+/// Returns the number of a stream. A handle that is not a small number gets a large number, so that
+/// it differs from the small ones.
 std::int32_t ProcessTrace::stream_number(std::int64_t stream) {
   constexpr std::int32_t kFirstOdd = 1 << 30;
   if (stream >= -1 && stream < kFirstOdd)
@@ -249,8 +252,8 @@ void ProcessTrace::scratch(std::int64_t at_ns, std::int64_t device, std::int64_t
     scratch_.release(at_ns, key);
 }
 
-/// Adds a ProfilerStep#N event, in a separate source, for each range that counts steps. Of several
-/// kinds of ranges, the one with the most time is used, which is the outer one.
+/// Adds a ProfilerStep#N event, in a separate source, for each range that counts steps. If there
+/// are several kinds of ranges, it uses the kind with the most time, which is the outer one.
 void ProcessTrace::add_steps() {
   if (has_profiler_steps_ || steps_.empty())
     return;
@@ -314,9 +317,9 @@ Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
   if (!memory_.empty())
     if (const std::uint64_t strange = memory_.put(out_); strange > 0)
       out_.diagnostics().add(counters::memory_released_only(), out_.source().path, strange);
-  (void)scratch_.put(out_); // what a queue had before is given back without having been asked for
+  (void)scratch_.put(out_); // a queue may release memory that was allocated before the recording
   for (auto& [name, value] : out_.header().other)
-    if (cuda_) // RPD records NVIDIA's GPUs too
+    if (cuda_) // RPD also records NVIDIA GPUs
       name.replace(0, std::string_view("rocprof").size(), "cuda");
   out_.set_input(input_bytes, rows_);
   return std::move(out_).finish();

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kMostCount = std::int64_t{1} << 50; ///< elements; more is a damaged number
+constexpr std::int64_t kMostCount = std::int64_t{1} << 50; ///< elements; larger numbers are damage
 
 std::int64_t number_of_rccl_calls(std::string_view text) {
   std::int64_t value = 0;
@@ -59,7 +59,7 @@ std::string_view collective_of_call(std::string_view function) {
 }
 
 std::string_view dtype_of_call(std::string_view datatype) {
-  // ncclDataType_t of nccl.h: several names share a number
+  // names by ncclDataType_t of nccl.h: several names there share a number
   static constexpr std::array<std::string_view, 12> kByNumber = {
       "Char", "Byte",  "Int",    "UInt32",   "Long",          "UInt64",
       "Half", "Float", "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2"};
@@ -118,8 +118,9 @@ void RcclCalls::add(std::string_view function, std::int64_t id, std::uint32_t tr
   calls_.push_back(call);
 }
 
-/// The count is the elements that a rank sends in an all-gather, receives in a reduce-scatter, and
-/// sends to each rank in an all-to-all. Other sizes are n times that, and unknown without n.
+/// Sets the sizes of a collective. The count is the number of elements that a rank sends in an
+/// all-gather, receives in a reduce-scatter, and sends to each rank in an all-to-all. Other sizes
+/// are n times the count, and unknown without n.
 void RcclCalls::set_sizes(Call& call, std::int64_t ranks) const {
   const bool known = ranks > 0 && call.count != kNoId &&
                      call.count <= std::numeric_limits<std::int64_t>::max() / ranks;
@@ -145,12 +146,12 @@ void RcclCalls::set_sizes(Call& call, std::int64_t ranks) const {
   }
 }
 
-/// The outermost ncclGroupEnd launches what was called since its ncclGroupStart: one call gives it
-/// all it knows, several of one kind their name.
+/// Gives each outermost ncclGroupEnd the collectives since its ncclGroupStart, which it launches. A
+/// single call gives it all arguments; several calls of one kind give it their name.
 void RcclCalls::close_groups() {
   for (const auto& [track, order] : by_track_) {
     std::size_t depth = 0;
-    std::size_t inside = 0; // collectives of the open group
+    std::size_t inside = 0; // number of collectives in the open group
     bool same = true;
     const CollectiveArgs* first = nullptr;
     for (const std::size_t at : order) {
@@ -190,7 +191,7 @@ void RcclCalls::finish() {
 }
 
 const CollectiveArgs* RcclCalls::collective_above(std::int64_t id) const {
-  constexpr int kDeepest = 64; // damaged ids may lead in circles
+  constexpr int kDeepest = 64; // damaged ids may form a cycle
   const HostCall* launch = nullptr;
   for (int depth = 0; depth < kDeepest && id != kNoId && id != 0; ++depth) {
     if (const CollectiveArgs* const args = arguments(by_id(id)))
@@ -221,7 +222,7 @@ std::size_t RcclCalls::around(std::uint32_t track, std::int64_t ts_ns) const {
   auto at =
       std::upper_bound(order.begin(), order.end(), ts_ns,
                        [this](std::int64_t t, std::size_t i) { return t < calls_[i].start_ns; });
-  // calls nest a few deep at most (ncclGroupEnd inside a collective)
+  // calls nest only a few levels deep (ncclGroupEnd inside a collective)
   for (int tries = 0; at != order.begin() && tries < 4; ++tries)
     if (const Call& call = calls_[*--at]; ts_ns <= call.end_ns)
       return *at;

@@ -1,5 +1,5 @@
-// Calls of RCCL (and NCCL) on the host: which collective each is, and which of them a kernel with
-// a generic name belongs to.
+// Host calls of RCCL (and NCCL): finds their collectives, and the call for a kernel with a generic
+// name.
 #pragma once
 
 #include "core/trace_builder.h"
@@ -13,48 +13,49 @@
 
 namespace rankscope {
 
-/// Arguments of one call as the profiler printed them; empty if it did not print them.
+/// Arguments of one call as text from the profiler; empty if it did not print them.
 struct RcclArguments {
-  std::string count; ///< count, sendcount or recvcount, whichever the call has
+  std::string count; ///< count, sendcount or recvcount, depending on the call
   std::string datatype;
   std::string ranks; ///< nranks of ncclCommInitRank
   std::string peer;
 
-  /// Stores a named argument if it is one of these.
+  /// Stores an argument if its name is one of the names above.
   void take(std::string_view name, std::string_view value);
 };
 
-/// Returns "allreduce" for ncclAllReduce; "" for other calls (ncclGroupStart, ncclCommInitRank).
+/// Returns the collective of a call: "allreduce" for ncclAllReduce; "" for other calls
+/// (ncclGroupStart, ncclCommInitRank).
 [[nodiscard]] std::string_view collective_of_call(std::string_view function);
-/// Returns the c10d name of an ncclDataType_t number or name: "7", "ncclFloat32" -> "Float".
+/// Returns the c10d name of an ncclDataType_t number or name: "Float" for "7" or "ncclFloat32".
 [[nodiscard]] std::string_view dtype_of_call(std::string_view datatype);
 
 class RcclCalls {
 public:
   explicit RcclCalls(TraceBuilder& out) : out_(out) {}
 
-  /// Adds a call, in file order. `id` is its key for by_id(); kNoId: unknown.
+  /// Adds an RCCL call, in file order. `id` is its key for by_id(); kNoId: unknown.
   void add(std::string_view function, std::int64_t id, std::uint32_t track, std::int64_t start_ns,
            std::int64_t end_ns, const RcclArguments& arguments);
-  /// Adds any host call that an RCCL call may contain. `parent`: the id of the call that contains
-  /// it; 0 or kNoId: unknown.
+  /// Adds a host call that may be inside an RCCL call. `parent`: id of the call that contains it; 0
+  /// or kNoId: unknown.
   void add_host_call(std::int64_t id, std::int64_t parent, std::uint32_t track,
                      std::int64_t start_ns) {
     host_.push_back({id, parent, start_ns, track});
   }
-  /// Sets group sizes and the arguments of groups; needs all calls.
+  /// Sets the sizes of groups and the arguments of group calls. Call it after all calls were added.
   void finish();
-  /// Returns the collective of the launch `id`: up the chain of ids, else from the call around it
-  /// in time on its thread; nullptr: unknown.
+  /// Returns the collective of the launch `id`; nullptr: unknown. It follows the chain of parent
+  /// ids, or else uses the call on the same thread that contains the launch in time.
   [[nodiscard]] const CollectiveArgs* collective_above(std::int64_t id) const;
   [[nodiscard]] bool empty() const { return calls_.empty(); }
 
   static constexpr std::size_t kNone = SIZE_MAX;
   [[nodiscard]] std::size_t by_id(std::int64_t id) const;
-  /// Returns the call that contains this time on a thread, or kNone.
+  /// Returns the call that contains the time `ts_ns` on a thread, or kNone.
   [[nodiscard]] std::size_t around(std::uint32_t track, std::int64_t ts_ns) const;
-  /// Returns the collective of the call; nullptr when it is neither a collective nor the end of a
-  /// group with one kind of collectives.
+  /// Returns the collective of a call; nullptr when the call is neither a collective nor the end of
+  /// a group with one kind of collectives.
   [[nodiscard]] const CollectiveArgs* arguments(std::size_t call) const;
 
 private:
@@ -74,10 +75,10 @@ private:
 
   TraceBuilder& out_;
   std::vector<Call> calls_;
-  std::vector<HostCall> host_; ///< by id
+  std::vector<HostCall> host_; ///< sorted by id
   std::unordered_map<std::int64_t, std::size_t> by_id_;
-  std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_track_; ///< by start
-  std::optional<std::int64_t> ranks_; ///< of every communicator; 0: they differ
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_track_; ///< sorted by start
+  std::optional<std::int64_t> ranks_; ///< ranks of every communicator; 0: they differ
 };
 
 } // namespace rankscope

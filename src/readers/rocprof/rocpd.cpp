@@ -1,6 +1,6 @@
 // Reader for rocpd databases of rocprofv3 (rocprofiler-sdk, ROCm 7) and rocprofiler-systems: SQLite
-// with the tables rocpd_<what>_<guid>, in schema 3.0.x or 4.x (known by the columns), of one or
-// several processes. Base tables are scanned once and joined in memory; views are not used.
+// with the tables rocpd_<what>_<guid>, in schema 3.0.x or 4.x (detected by the columns), with one
+// or several processes. Base tables are scanned once and joined in memory; views are not used.
 #include "core/trace_builder.h"
 #include "model/kernels.h"
 #include "os/byte_source.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kRocpdClock = "CLOCK_BOOTTIME";
 
-/// A trace that is being filled, with the session's texts as its own.
+/// A trace that is being filled, and the ids of the session's texts in it.
 struct Target {
   Target(const std::string& path, const RocpdSession& session)
       : trace(path, rocpd_reader.name, kRocpdClock), rccl(trace.builder()),
@@ -28,17 +28,17 @@ struct Target {
 
   ProcessTrace trace;
   RcclCalls rccl;
-  std::vector<StrId> texts; ///< by id in the session's pool
+  std::vector<StrId> texts; ///< id in the trace, by id in the session's pool
   std::vector<std::pair<EventId, std::size_t>> rccl_events;
 };
 
-/// The rows of one session into the traces of its processes.
+/// Reads the rows of one session into the traces of its processes.
 class SessionReader {
 public:
   SessionReader(const std::string& path, const RocpdSession& session)
       : path_(path), session_(session) {}
 
-  /// Rows of this process are read; of others they are not.
+  /// Requests the rows of this process. Rows of other processes are not read.
   void want(const RocpdProcess& process) {
     auto target = std::make_unique<Target>(path_, session_);
     target->trace.builder().header().rank = process.rank.rank;
@@ -48,7 +48,7 @@ public:
     targets_[process.id] = std::move(target);
     pids_[process.id] = process.pid;
   }
-  /// Rows whose process is not among those of the file belong to the only one there is.
+  /// Assigns rows of unknown processes to `process`, the only one in the file.
   void take_strays(std::int64_t process) { strays_ = targets_[process].get(); }
 
   void read() {
@@ -92,7 +92,7 @@ private:
     return target.trace.thread(last_pid_, last_tid_);
   }
 
-  /// Arguments of RCCL calls; those of HIP calls are as many again and not needed.
+  /// Reads the arguments of RCCL calls. HIP calls have as many arguments, but they are not needed.
   void read_arguments() {
     const std::string name = session_.table("rocpd_arg");
     if (!session_.has_rccl_events() || !session_.file().has(name))
@@ -137,8 +137,8 @@ private:
                     arguments == arguments_.end() ? RcclArguments() : arguments->second);
   }
 
-  /// `take(target, row, place, start_ns, end_ns)` for each row of a table whose times can be;
-  /// others are counted.
+  /// Calls `take(target, row, place, start_ns, end_ns)` for each row with valid times. Counts the
+  /// other rows.
   template <class Take>
   void for_each_interval(const char* table, std::vector<std::string> columns, const Take& take) {
     if (!session_.file().has(session_.table(table)))
@@ -166,7 +166,7 @@ private:
                       });
   }
 
-  /// Marks, and calls that took no time.
+  /// Reads marks, and calls that took no time.
   void read_samples() {
     if (!session_.file().has(session_.table("rocpd_sample")))
       return;
@@ -288,12 +288,12 @@ private:
 
   const std::string& path_;
   const RocpdSession& session_;
-  std::unordered_map<std::int64_t, RcclArguments> arguments_; ///< by event
-  std::map<std::int64_t, std::unique_ptr<Target>> targets_;   ///< by the database's process
+  std::unordered_map<std::int64_t, RcclArguments> arguments_; ///< by event id
+  std::map<std::int64_t, std::unique_ptr<Target>> targets_;   ///< by process id in the database
   std::map<std::int64_t, std::int64_t> pids_;
-  /// Kernels by their event, where the file has counters.
+  /// Kernels by event id, if the file has counters.
   std::unordered_map<std::int64_t, std::pair<ProcessTrace*, EventId>> counted_;
-  /// Kernels by process and dispatch, where the file has PC samples.
+  /// Kernels by process and dispatch, if the file has PC samples.
   std::map<std::pair<std::int64_t, std::int64_t>, std::pair<ProcessTrace*, EventId>> dispatched_;
   Target* strays_ = nullptr;
   std::int64_t last_process_ = INT64_MIN + 1;
@@ -302,13 +302,13 @@ private:
   std::int64_t last_pid_ = 0, last_tid_ = 0;
 };
 
-/// A process of the file that is a rank of the run.
+/// A process in the file that is a rank of the run.
 struct RankProcess {
-  std::string ending; ///< of its session
+  std::string ending; ///< table name ending of its session
   RocpdProcess process;
 };
 
-/// The processes that have GPU work, with their ranks; the only one there is, whatever it did.
+/// Returns the processes with GPU work and their ranks; all processes if no process has GPU work.
 std::vector<RankProcess> rank_processes(const SqliteFile& file, bool& by_order) {
   std::vector<RankProcess> all;
   std::vector<RankProcess> busy;
@@ -360,7 +360,7 @@ bool sniff_rocpd(std::string_view head, std::string_view path) {
   if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
-  // without room to unpack it, reading it says so
+  // if there is no room to unpack the file, reading it reports this
   return file ? !RocpdSession::endings(*file).empty() : file.error().code == ErrorCode::kOutput;
 }
 
@@ -389,7 +389,7 @@ FileInfo inspect_rocpd(std::string_view, std::string_view path) {
   return out;
 }
 
-/// The ranks of one session, its tables read once.
+/// Reads the ranks of one session, and its tables only once.
 Result<void> read_session(const SqliteFile& file, const std::string& path,
                           const std::vector<RankProcess>& ranks, bool by_order,
                           const TraceSink& sink) {

@@ -92,7 +92,7 @@ void read_rocpd_allocations(const RocpdSession& session,
       continue;
     const auto address = static_cast<std::uint64_t>(q.integer_or(kAgent + 3, 0));
     const std::string_view type = q.text(kAgent + 1);
-    if (q.text(kAgent + 2) == "SCRATCH") { // of queues, not of the program
+    if (q.text(kAgent + 2) == "SCRATCH") { // memory of queues, not of the program
       const bool more = type == "ALLOC" || type == "REALLOC";
       trace->scratch(more ? *end_ns : *start_ns, session.device(q.integer_or(kAgent, place.agent)),
                      place.queue, more ? q.integer(kAgent + 4) : std::optional<std::int64_t>(0));

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// Columns of RocpdSession::rows().
+/// The first columns of RocpdSession::rows().
 enum Own : int { kEventId, kPid, kTid, kStart, kEnd, kTrack, kStartId, kEndId, kStream, kQueue };
 
 constexpr std::size_t kMostCategories = 1000;
@@ -109,7 +109,7 @@ void RocpdSession::read_strings() {
   check(q, "rocpd_string");
 }
 
-/// Schema 4.x has a separate table; in 3.x categories are among the strings.
+/// Reads the categories. Schema 4.x has a separate table; in 3.x they are among the strings.
 void RocpdSession::read_categories() {
   const std::string name = table("rocpd_info_category");
   if (!file_.has(name))
@@ -213,7 +213,7 @@ void RocpdSession::read_events() {
   const std::string name = table("rocpd_event");
   if (!file_.has(name))
     return;
-  std::string markers = "NULL"; // their rows alone have a text to take
+  std::string markers = "NULL"; // only rows of these categories have a text
   for (const auto& [id, api] : categories_)
     if (api == HostApi::kMarker)
       markers += fmt::format(", {}", id);

@@ -1,5 +1,5 @@
-// One session (guid) of a rocpd database: finds its tables by their role, whatever the schema calls
-// their columns, and loads the small ones into memory.
+// One session (guid) of a rocpd database. It finds tables by their role, whatever the schema calls
+// their columns, and loads the small tables into memory.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -16,19 +16,20 @@
 
 namespace rankscope {
 
-/// Which interface a host call belongs to.
+/// The interface of a host call.
 enum class HostApi : std::uint8_t { kOther, kHip, kHsa, kRccl, kMarker };
-/// Decides by the category ("HIP_RUNTIME_API_EXT"), or by the function name without one.
+/// Returns the interface by the category ("HIP_RUNTIME_API_EXT"), or by the function name if the
+/// category is empty.
 [[nodiscard]] HostApi host_api(std::string_view category, std::string_view function);
 
-/// Where a row belongs; kNoId: unknown.
+/// The process, thread, agent, queue, stream and track name of a row; kNoId: unknown.
 struct RocpdPlace {
   std::int64_t process = kNoId, thread = kNoId, agent = kNoId, queue = kNoId, stream = kNoId;
-  std::int64_t name = kNoId; ///< of a track
+  std::int64_t name = kNoId; ///< name of the track
 };
 
 struct RocpdProcess {
-  std::int64_t id = 0; ///< in the database
+  std::int64_t id = 0; ///< id in the database
   std::int64_t pid = 0;
   RankOfProcess rank;
 };
@@ -36,34 +37,34 @@ struct RocpdProcess {
 struct RocpdEvent {
   std::int64_t stack = kNoId;
   std::int64_t parent = kNoId;
-  StrId message = kEmptyStr; ///< of a roctx range or mark
+  StrId message = kEmptyStr; ///< text of a roctx range or mark
   HostApi api = HostApi::kOther;
   bool has_category = false;
 };
 
 class RocpdSession {
 public:
-  /// Endings of table names, one for each session of the file, in their order.
+  /// Returns the endings of table names in their order; each session of the file has one.
   static std::vector<std::string> endings(const SqliteFile& file);
 
   RocpdSession(const SqliteFile& file, std::string ending, Diagnostics& diagnostics)
       : file_(file), ending_(std::move(ending)), diagnostics_(diagnostics) {}
 
-  /// "rocpd_region" with the session's ending.
+  /// Returns a table name with the session's ending, for example for "rocpd_region".
   [[nodiscard]] std::string table(const char* name) const { return name + ending_; }
   [[nodiscard]] const SqliteFile& file() const { return file_; }
-  /// Reads only the processes, a small table.
+  /// Reads only the table of processes, which is small.
   void read_processes();
-  /// Strings, threads, agents, kernel symbols, tracks, timestamps.
+  /// Reads strings, threads, agents, kernel symbols, tracks and timestamps.
   void read_ids();
   void read_tracks();
   void read_events();
 
   [[nodiscard]] const std::vector<RocpdProcess>& processes() const { return processes_; }
-  /// Ids of processes with a kernel or a copy, as far as the tables can be read.
+  /// Returns the ids of processes with a kernel or a copy, as far as the tables are readable.
   [[nodiscard]] std::vector<std::int64_t> processes_with_gpu_work() const;
 
-  // Columns that rows() puts before the caller's, and their values.
+  // rows() puts these columns before the caller's columns; the functions below return their values.
   static constexpr int kOwn = 10;
   [[nodiscard]] SqliteQuery rows(const char* name, std::vector<std::string> more) const;
   [[nodiscard]] RocpdPlace place(const SqliteQuery& row) const;
@@ -71,15 +72,15 @@ public:
   [[nodiscard]] std::optional<std::int64_t> end(const SqliteQuery& row) const;
   [[nodiscard]] const RocpdEvent& event(const SqliteQuery& row) const;
   [[nodiscard]] std::int64_t event_id(const SqliteQuery& row) const;
-  /// Reports a query that ended before the table did.
+  /// Reports a query that ended before the end of the table.
   void check(const SqliteQuery& row, const char* table) const;
 
-  // Look-ups by id; RowIndex::kNone, "" or the id itself when it points nowhere.
+  // Look-ups by id. For an unknown id they return RowIndex::kNone, "" or the id itself.
   [[nodiscard]] std::string_view string(std::int64_t id) const;
   [[nodiscard]] std::size_t symbol(std::int64_t kernel_id) const {
     return symbols_.find(kernel_id);
   }
-  /// In texts().
+  /// Returns an id in texts().
   [[nodiscard]] StrId symbol_text(std::size_t symbol) const { return symbol_names_[symbol]; }
   [[nodiscard]] std::int64_t os_thread(std::int64_t thread) const;
   [[nodiscard]] std::int64_t device(std::int64_t agent) const;
@@ -95,7 +96,7 @@ private:
   void read_agents();
   void read_symbols();
   void read_timestamps();
-  /// Adds an id; returns false and reports it if it cannot be a key: the row then stays unknown.
+  /// Adds an id. If it cannot be a key, returns false and reports it: its row remains unknown.
   bool key(RowIndex& index, std::int64_t id, const char* table);
   [[nodiscard]] std::optional<std::int64_t> time(const SqliteQuery& row, int inline_at,
                                                  int by_id) const;
@@ -108,8 +109,8 @@ private:
   RowIndex strings_;
   std::vector<StrId> string_texts_;
   std::map<std::int64_t, HostApi> categories_;
-  std::map<std::int64_t, std::int64_t> threads_; ///< id to that of the system
-  std::map<std::int64_t, std::int64_t> agents_;  ///< GPUs: id to number on the node
+  std::map<std::int64_t, std::int64_t> threads_; ///< id to system thread id
+  std::map<std::int64_t, std::int64_t> agents_;  ///< GPUs only: id to GPU number on the node
   std::vector<DeviceInfo> devices_;
   RowIndex symbols_;
   std::vector<StrId> symbol_names_;

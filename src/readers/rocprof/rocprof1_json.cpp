@@ -1,7 +1,7 @@
-// Reads the results.json of the first rocprof (--hip-trace, --hsa-trace, --sys-trace): Chrome
-// JSON whose events have no category. The name of an event's process shows its kind ("2 CPU HIP
-// API", "6 GPU0"), args have BeginNs and EndNs, and flows "DataFlow" lead from calls to GPU work.
-// Processes have the numbers below in all releases; their names may follow the events.
+// Reads the results.json of the first rocprof (--hip-trace, --hsa-trace, --sys-trace): Chrome JSON
+// whose events have no category. The name of an event's process shows its kind ("2 CPU HIP API", "6
+// GPU0"). The args have BeginNs and EndNs, and flows "DataFlow" lead from calls to GPU work. All
+// releases use the process numbers below; the process names may follow the events.
 #include "readers/rocprof/rocprof1_json.h"
 
 #include "base/counters.h"
@@ -22,7 +22,7 @@ enum class Rocprof1Process { kMarkers, kCopies, kHip, kHsa, kKfd, kOps, kGpu, kO
 constexpr std::int64_t kFirstGpu = 6;
 
 struct Rocprof1Event {
-  std::int64_t process = -1, lane = -1; ///< pid and tid of the event: on a GPU its stream
+  std::int64_t process = -1, lane = -1; ///< pid and tid of the event; on a GPU, tid is the stream
   std::int64_t ts_us = -1;
   std::int64_t start_ns = -1, end_ns = -1;
   std::int64_t pid = 0, queue = -1, device = -1;
@@ -36,7 +36,7 @@ template <class Number> std::optional<Number> rocprof1_number(std::string_view t
   return ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-/// Returns the kind of the events of a process, by its name, else by its number.
+/// Returns the kind of a process's events, by the process name, else by its number.
 std::pair<Rocprof1Process, std::int64_t> rocprof1_process(std::int64_t process,
                                                           const std::string& name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
@@ -63,7 +63,7 @@ public:
     trace_.builder().source().clock = {}; // unknown: it differs by release
   }
 
-  /// Reads the document after the key `first`.
+  /// Reads the document whose first key `first` has been read.
   void read(std::string first) {
     for (bool more = true; more; more = in_.key(first)) {
       if (first != "traceEvents" || !in_.enter('[')) {
@@ -90,7 +90,7 @@ public:
   }
 
 private:
-  /// From a call to its work: the ends of a flow are known by process, lane and time.
+  /// Process, lane and time of an event. They identify the ends of a flow from a call to its work.
   using Place = std::array<std::int64_t, 3>;
 
   void event(std::string_view text) {
@@ -208,7 +208,7 @@ private:
   JsonStream& in_;
   ProcessTrace trace_;
   std::vector<Rocprof1Event> events_;
-  std::map<std::int64_t, std::string> processes_; ///< names
+  std::map<std::int64_t, std::string> processes_; ///< process names
   std::map<std::int64_t, std::array<Place, 2>> flows_;
   std::uint64_t malformed_ = 0;
 };

@@ -1,4 +1,4 @@
-// Reader for results.json of the first rocprof; rocprofv3's JSON is read in rocprof_json.cpp.
+// Reads results.json of the first rocprof. rocprof_json.cpp reads rocprofv3's JSON.
 #pragma once
 
 #include "readers/reader.h"
@@ -9,10 +9,11 @@
 
 namespace rankscope {
 
-/// Returns whether a file begins as one: traceEvents whose args have BeginNs.
+/// Returns whether a file begins as such a JSON: traceEvents whose args have BeginNs.
 [[nodiscard]] bool is_rocprof1_json(std::string_view head);
 
-/// Continues to read after the key `first` of the document. Errors: kUnreadable without any event.
+/// Reads the rest of a document whose first key `first` has been read. Errors: kUnreadable if it
+/// has no events.
 Result<void> read_rocprof1_json(JsonStream& in, std::string first, const std::string& path,
                                 const TraceSink& sink);
 

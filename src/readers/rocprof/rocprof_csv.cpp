@@ -1,7 +1,8 @@
-// Reader for the CSV tables of rocprofv3 (--output-format csv, or rocpd convert): PREFIX_KIND.csv
-// files with one prefix are one process, and any of them names the set. Columns are found by name,
-// so ROCm 6.2 to 7.x work. With a "Guid" column a set may contain several processes. results.csv of
-// the first rocprof (--timestamp on) is a separate table of kernels.
+// Reader for the CSV tables of rocprofv3 (--output-format csv, or rocpd convert). PREFIX_KIND.csv
+// files with the same prefix belong to one process, and any of these files identifies the set.
+// Columns are found by name, so ROCm 6.2 to 7.x work. With a "Guid" column a set may contain
+// several processes. results.csv of the first rocprof (--timestamp on) is a separate table of
+// kernels.
 #include "base/ascii.h"
 #include "base/counters.h"
 #include "core/trace_builder.h"
@@ -33,7 +34,7 @@ class CsvSet {
 public:
   CsvSet(const std::string& path, const ReadOptions& options) : path_(path), options_(options) {}
 
-  /// The table at the source: of a set, or alone.
+  /// Reads the table in `source`, or the complete set that it belongs to.
   Result<void> read(ByteSource& source) {
     const std::optional<std::string> prefix = path_ == "-" ? std::nullopt : prefix_of(path_);
     if (!prefix) {
@@ -67,7 +68,7 @@ public:
   Result<void> finish(const TraceSink& sink) {
     if (targets_.empty())
       (void)target_of("");
-    // of several processes those with GPU work are ranks
+    // if there are several processes, those with GPU work are the ranks
     if (std::any_of(targets_.begin(), targets_.end(),
                     [](const auto& entry) { return entry.second->trace.gpu_events() > 0; }))
       std::erase_if(targets_, [](const auto& e) { return e.second->trace.gpu_events() == 0; });
@@ -97,9 +98,9 @@ private:
     ProcessTrace trace;
     RcclCalls rccl;
     std::vector<EventId> rccl_events;
-    std::vector<std::pair<EventId, std::int64_t>> comm_kernels; ///< and their correlation ids
-    std::vector<signed char> communicates;                      ///< by text, -1 = not asked yet
-    std::unordered_map<std::int64_t, EventId> dispatches; ///< where the set has values of them
+    std::vector<std::pair<EventId, std::int64_t>> comm_kernels; ///< with correlation ids
+    std::vector<signed char> communicates;                      ///< by text id; -1 = not computed
+    std::unordered_map<std::int64_t, EventId> dispatches;       ///< if values per dispatch exist
   };
 
   Target* target_of(std::string_view guid) {
@@ -113,7 +114,8 @@ private:
     return last_target_;
   }
 
-  /// A row that is torn, or has other fields than the header: its writer was killed, or two wrote.
+  /// Returns false and counts a row that is torn or has another number of fields than the header:
+  /// its writer was killed, or two processes wrote the file.
   bool whole(const CsvLines& row, std::size_t fields, const std::string& file) {
     if (row.fields() == fields)
       return true;
@@ -168,19 +170,21 @@ private:
     }
   }
 
-  /// Returns the GPU's number on the node if the table of agents has it, else the agent's number.
+  /// Returns the GPU's number on the node if the table of agents contains it, else the agent's
+  /// number.
   [[nodiscard]] std::int64_t device_of(std::string_view agent) const {
     const std::int64_t number = agent_number(agent);
     const auto it = agents_.find(number);
     return it == agents_.end() ? number : it->second;
   }
 
-  /// The same, but -1 for an agent that the table of agents does not list as a GPU.
+  /// Returns device_of() of an agent, but -1 if the table of agents does not list it as a GPU.
   [[nodiscard]] std::int64_t gpu_of(std::string_view agent) const {
     return agents_.empty() || agents_.count(agent_number(agent)) > 0 ? device_of(agent) : -1;
   }
 
-  /// Calls `take(target, start_ns, end_ns)` for each complete row with valid times; counts others.
+  /// Calls `take(target, start_ns, end_ns)` for each complete row with valid times. Counts the
+  /// other rows.
   template <class Take>
   void for_each_interval(CsvLines& rows, const CsvColumns& c, const std::string& file,
                          const Take& take) {
@@ -226,7 +230,7 @@ private:
             target.trace.saw(Traced::kHostCalls);
           if (api == HostApi::kRccl) {
             target.trace.saw(Traced::kRccl);
-            target.rccl.add(name, id, track, start_ns, end_ns, {}); // tables have no arguments
+            target.rccl.add(name, id, track, start_ns, end_ns, {}); // tables lack arguments
             target.rccl_events.push_back(event);
           } else if (!target.rccl.empty()) {
             target.rccl.add_host_call(id, kNoId, track, start_ns);
@@ -237,7 +241,7 @@ private:
   void read_kernels(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     const std::size_t agent = c.at("Agent_Id");
     const std::size_t queue = c.at("Queue_Id");
-    const std::size_t stream = c.at("Stream_Id"); // since 7.0
+    const std::size_t stream = c.at("Stream_Id"); // since ROCm 7.0
     const std::size_t dispatch = c.at("Dispatch_Id");
     const std::size_t name = c.at("Kernel_Name");
     const std::size_t correlation = c.at("Correlation_Id");
@@ -264,7 +268,7 @@ private:
         });
   }
 
-  /// Reads kernels of results.csv: sizes have one dimension; other numeric columns are counters.
+  /// Reads kernels of results.csv. Sizes have one dimension; other numeric columns are counters.
   void read_rocprof1(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     constexpr std::array kKnown = {
         "Index",      "KernelName", "gpu-id",     "queue-id",   "queue-index", "pid",
@@ -307,7 +311,8 @@ private:
     return known == 1;
   }
 
-  /// A row a counter of a kernel. Where the set has no kernel_trace, the kernels are here.
+  /// Reads counters, one row per counter of a kernel. If the set has no kernel_trace, kernels are
+  /// read from here.
   void read_counters(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     const std::size_t dispatch = c.at("Dispatch_Id");
     const std::size_t agent = c.at("Agent_Id");
@@ -336,11 +341,11 @@ private:
         });
   }
 
-  /// A row a sample of the program counter, of a kernel that kernel_trace has.
+  /// Reads samples of the program counter, one row per sample. Their kernels are in kernel_trace.
   void read_samples(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     const std::size_t guid = c.at("Guid");
     const std::size_t dispatch = c.at("Dispatch_Id");
-    const std::size_t issued = c.at("Wave_Issued_Instruction"); // stochastic sampling alone
+    const std::size_t issued = c.at("Wave_Issued_Instruction"); // only in stochastic sampling
     const std::size_t reason = c.at("Stall_Reason");
     const std::size_t fields = rows.fields();
     std::map<Target*, PcSamples> samples;
@@ -366,7 +371,7 @@ private:
     const std::size_t operation = c.at("Operation");
     const std::size_t agent = c.at("Agent_Id");
     const std::size_t queue = c.at("Queue_Id");
-    const std::size_t size = c.at("Allocation_Size"); // newer releases
+    const std::size_t size = c.at("Allocation_Size"); // only in newer releases
     for_each_interval(rows, c, file,
                       [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
                         const bool more = rows.text(operation).ends_with("_ALLOC");
@@ -410,7 +415,7 @@ private:
                         work.name = target.trace.text(copy_name(kind));
                         work.device = device_of(rows.text(!contains(kind, "HOST_TO_") ? from : to));
                         work.stream = rows.integer(stream).value_or(-1);
-                        (void)target.trace.copy(work, -1); // the tables have no sizes
+                        (void)target.trace.copy(work, -1); // tables do not contain sizes
                       });
   }
 
@@ -430,7 +435,7 @@ private:
   const ReadOptions& options_;
   const char* clock_ = kRocprofCsvClock;
   Diagnostics problems_;
-  bool by_dispatch_ = false; ///< the set has values of kernels
+  bool by_dispatch_ = false; ///< the set has values per dispatch
   std::uint64_t bytes_ = 0;
   std::map<std::int64_t, std::int64_t> agents_;
   std::vector<DeviceInfo> devices_;
@@ -439,7 +444,8 @@ private:
   Target* last_target_ = nullptr;
 };
 
-/// The header of one of the tables: times, and what has them.
+/// Returns whether `head` is the header of one of the tables: times, and a column with their
+/// subject.
 bool sniff_rocprof_csv(std::string_view head, std::string_view) {
   const std::string_view line = head.substr(0, head.find('\n'));
   const auto has = [line](std::string_view part) { return contains(line, part); };
@@ -449,7 +455,7 @@ bool sniff_rocprof_csv(std::string_view head, std::string_view) {
          (has("Kernel_Name") || has("Function") || has("Direction") || has("Operation"));
 }
 
-/// Sets are found by their kernels; any other table may be given by itself.
+/// Accepts kernel tables: discovery finds a set by them. A user may name any other table.
 NameClaim claims_rocprof_csv(std::string_view file_name) {
   return file_name == "kernel_trace.csv" || file_name.ends_with("_kernel_trace.csv")
              ? NameClaim::kYes
@@ -457,14 +463,14 @@ NameClaim claims_rocprof_csv(std::string_view file_name) {
                                                                              : NameClaim::kNo;
 }
 
-/// Distinct values of the column "Guid", which is the first one.
+/// Returns the number of distinct values in the column "Guid", which is the first one.
 std::size_t count_guids(const std::string& path) {
   const auto source = ByteSource::open(path);
   if (!source)
     return 0;
   CsvLines rows(**source);
   std::map<std::string, bool, std::less<>> seen;
-  (void)rows.next(); // the header
+  (void)rows.next(); // skip the header
   while (rows.next())
     if (seen.find(rows.text(0)) == seen.end())
       seen.emplace(rows.text(0), true);

@@ -1,7 +1,7 @@
-// Reader for the JSON of rocprofv3 (--output-format json): an object "rocprofiler-sdk-tool" with an
-// element for each process. Lists of records and kernel symbols are streamed, so that memory is the
-// columns; names of operations and agents come before the records that use them. The results.json
-// of the first rocprof is read by rocprof1_json.cpp.
+// Reader for the JSON of rocprofv3 (--output-format json): an object "rocprofiler-sdk-tool" with
+// one element per process. Lists of records and kernel symbols are streamed, so that only the
+// columns are in memory. Names of operations and agents precede the records that use them.
+// rocprof1_json.cpp reads the results.json of the first rocprof.
 #include "base/counters.h"
 #include "base/json_text.h"
 #include "base/to_number.h"
@@ -31,7 +31,7 @@ namespace {
 constexpr const char* kRocprofJsonClock = "CLOCK_BOOTTIME";
 constexpr const char* kRoot = "rocprofiler-sdk-tool";
 
-/// A record of buffer_records, whatever its kind.
+/// A record of buffer_records of any kind.
 struct Record {
   std::optional<std::int64_t> start_ns, end_ns;
   std::int64_t kind = -1, operation = -1, thread = 0;
@@ -39,7 +39,7 @@ struct Record {
   std::int64_t agent = -1, from = -1, to = -1, queue = -1, stream = -1;
   std::int64_t kernel = -1, bytes = -1, dispatch = kNoId;
   std::optional<std::uint64_t> address;
-  std::optional<bool> issued; ///< of a PC sample
+  std::optional<bool> issued; ///< for PC samples
   int stall = -1;
   LaunchShape shape;
   RcclArguments arguments;
@@ -119,7 +119,7 @@ private:
   }
 };
 
-/// Names of a kind of records and of its operations.
+/// The name of a kind of records, and the names of its operations.
 struct KindNames {
   std::string kind;
   std::vector<std::string> operations;
@@ -132,7 +132,7 @@ public:
         trace_(std::make_unique<ProcessTrace>(path, rocprof_json_reader.name, kRocprofJsonClock)),
         rccl_(trace_->builder()) {}
 
-  /// One element of the list, from its bracket on.
+  /// Reads one element of the list, from its bracket on.
   void read() {
     std::string key;
     if (!in_.enter('{'))
@@ -180,7 +180,7 @@ public:
 private:
   using Element = simdjson::dom::element;
 
-  /// The next value parsed; false when the text is broken.
+  /// Parses the next value; returns false when the text is broken.
   bool parse(Element& out) {
     const std::optional<std::string_view> text = in_.value();
     return text && parse_json(parser_, *text).get(out) == simdjson::SUCCESS;
@@ -304,7 +304,7 @@ private:
       counter_names_[handle] = trace_->text(text_at(e, "name"));
   }
 
-  /// Reads counters of dispatches, which precede the dispatches in the file.
+  /// Reads the counters of dispatches. They precede the dispatches in the file.
   void read_callbacks() {
     std::string kind;
     if (!in_.enter('{')) {
@@ -346,7 +346,7 @@ private:
     counted_.push_back(std::move(kernel));
   }
 
-  /// The kernel of a dispatch, once dispatches_ is sorted.
+  /// Returns the kernel of a dispatch; dispatches_ must be sorted.
   [[nodiscard]] std::optional<EventId> kernel_of(std::int64_t dispatch) const {
     const auto it = std::lower_bound(dispatches_.begin(), dispatches_.end(),
                                      std::pair<std::int64_t, EventId>(dispatch, 0));
@@ -354,14 +354,14 @@ private:
                                                             : std::optional(it->second);
   }
 
-  /// Attaches counters and PC samples to their kernels. Without kernel_dispatch in the file, the
-  /// kernels come from the counters that have times.
+  /// Adds counters and PC samples to their kernels. If the file has no kernel_dispatch, the
+  /// counters with times become kernels.
   void attach_values() {
     if (counted_.empty() && samples_.empty())
       return;
     std::sort(dispatches_.begin(), dispatches_.end());
     const bool alone = dispatches_.empty();
-    std::set<std::int64_t> added; // one that ran in several passes is one kernel
+    std::set<std::int64_t> added; // a dispatch that ran in several passes is one kernel
     for (const Record& kernel : counted_)
       if (alone && kernel.dispatch != kNoId && *kernel.start_ns > 0 &&
           added.insert(kernel.dispatch).second &&
@@ -379,7 +379,7 @@ private:
         samples_.put(trace_->builder(), [this](std::int64_t id) { return kernel_of(id); }));
   }
 
-  /// False for kinds that have no place.
+  /// Adds a record to the trace. Returns false for kinds that the trace cannot store.
   bool take(std::string_view kind, const Record& r) {
     if (kind.starts_with("pc_sample_")) {
       samples_.add(r.dispatch, r.issued, r.stall);
@@ -493,7 +493,7 @@ private:
 
   const std::string& path_;
   JsonStream& in_;
-  std::unique_ptr<ProcessTrace> trace_; ///< where it is, rccl_ keeps it
+  std::unique_ptr<ProcessTrace> trace_; ///< never moved: rccl_ refers to it
   RcclCalls rccl_;
   simdjson::dom::parser parser_;
   std::int64_t pid_ = 0;
@@ -508,11 +508,11 @@ private:
     StrId counter;
     double value;
   };
-  std::unordered_map<std::int64_t, StrId> counter_names_; ///< by handle
+  std::unordered_map<std::int64_t, StrId> counter_names_; ///< by counter handle
   std::vector<Record> counted_;                           ///< dispatches with counters
   std::vector<Value> values_;
   std::uint64_t homeless_values_ = 0;
-  PcSamples samples_; ///< by dispatch
+  PcSamples samples_; ///< by dispatch id
   std::vector<std::pair<std::int64_t, EventId>> dispatches_;
   std::uint64_t malformed_ = 0;
   std::uint64_t nameless_ = 0;

@@ -1,5 +1,6 @@
 // Reader for RPD databases (rocmProfileData: runTracer.sh, librpd_tracer): SQLite with rocpd_api,
-// rocpd_op and rocpd_api_ops, versions 2 and 3, plain or packed. One process in a file or several.
+// rocpd_op and rocpd_api_ops, versions 2 and 3, compressed or not. A file contains one or several
+// processes.
 #include "base/ascii.h"
 #include "base/counters.h"
 #include "core/trace_builder.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr const char* kRpdClock = "CLOCK_MONOTONIC";
 
-/// "0x1f" or "31"; -1 for anything else.
+/// Returns the number in "0x1f" or "31"; -1 for other texts.
 std::int64_t handle_of(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex)
@@ -33,12 +34,12 @@ std::int64_t handle_of(std::string_view text) {
   return status == std::errc() && end == text.data() + text.size() ? value : -1;
 }
 
-/// What the tracer did itself.
+/// Returns whether the tracer itself made this call.
 bool of_tracer(std::string_view api) {
   return contains(api, "::write") || api == "hcc_activity_callback" || api == "rpdflush";
 }
 
-/// What a call of rocpd_api says to the operations that it caused.
+/// Properties of a rocpd_api call that apply to the operations that it caused.
 struct RpdLaunch {
   std::int64_t stream = -1;
   std::int64_t bytes = -1;
@@ -60,7 +61,8 @@ class RpdFile {
 public:
   RpdFile(const std::string& path, const SqliteFile& file) : path_(path), file_(file) {}
 
-  /// Processes with GPU work, by their ids; the only one there is, whatever it did.
+  /// Returns the ids of processes with GPU work; all ids if there is only one or no process has GPU
+  /// work.
   [[nodiscard]] std::vector<std::int64_t> find_processes() {
     read_links();
     find_owners();
@@ -116,7 +118,7 @@ private:
       problems_.add(counters::database_damaged(file_.problem()), table);
   }
 
-  /// Which call caused which operation, by operation.
+  /// Reads the links between calls and operations, and sorts them by operation.
   void read_links() {
     if (!file_.has("rocpd_api_ops"))
       return;
@@ -168,7 +170,7 @@ private:
     }
   }
 
-  /// Ranges that are operators, as rpd's autograd pass found them.
+  /// Reads the ranges that rpd's autograd pass found to be operators.
   void read_operators() {
     if (!file_.has("ext_autogradapi"))
       return;
@@ -257,17 +259,17 @@ private:
     }
   }
 
-  /// The call behind an operation, or kNoId.
+  /// Returns the call that caused an operation, or kNoId.
   std::int64_t cause_of(std::int64_t op) {
-    // rows come by id, as the links are sorted
+    // operations are read in ascending order of id, and the links are sorted by it
     while (next_link_ < links_.size() && links_[next_link_].op < op)
       ++next_link_;
     return next_link_ < links_.size() && links_[next_link_].op == op ? links_[next_link_].api
                                                                      : kNoId;
   }
 
-  /// An operation without a call belongs to the only process, or to the one whose calls fill its
-  /// GPU otherwise.
+  /// Returns the process of an operation. An operation without a call belongs to the only process,
+  /// or to the process whose other calls use this GPU.
   ProcessTrace* owner_of(std::int64_t cause, std::int64_t gpu) {
     const std::size_t api = cause == kNoId ? RowIndex::kNone : apis_.find(cause);
     if (api != RowIndex::kNone) {
@@ -317,12 +319,12 @@ private:
       (void)out.copy(work, of == nullptr ? -1 : of->bytes, fill);
       return;
     }
-    // KernelExecution; Task: of a graph
+    // KernelExecution, or Task (part of a graph)
     work.name = out.text(!name.empty() ? name : type.empty() ? "(kernel without a name)" : type);
     (void)out.kernel(work, of == nullptr ? LaunchShape() : of->shape, false);
   }
 
-  /// Clocks and the like, one sample where each value begins.
+  /// Reads monitor values (clocks and others): one sample at the start of each value.
   void read_monitors() {
     if (!file_.has("rocpd_monitor") || targets_.empty())
       return;
@@ -361,13 +363,13 @@ private:
   Diagnostics problems_;
   Texts strings_, unique_strings_;
   RowIndex apis_;
-  std::vector<std::uint32_t> api_process_; ///< place in processes_
+  std::vector<std::uint32_t> api_process_; ///< index in processes_
   std::vector<std::int64_t> processes_;
   std::map<std::int64_t, std::uint32_t> process_index_;
   std::vector<Link> links_;
   std::size_t next_link_ = 0;
-  std::unordered_map<std::int64_t, Operator> operators_; ///< by call
-  std::unordered_map<std::int64_t, RpdLaunch> launches_; ///< by call
+  std::unordered_map<std::int64_t, Operator> operators_; ///< by call id
+  std::unordered_map<std::int64_t, RpdLaunch> launches_; ///< by call id
   std::map<std::int64_t, std::int64_t> gpu_process_;
   std::map<std::int64_t, std::unique_ptr<ProcessTrace>> targets_;
   ProcessTrace* strays_ = nullptr;
@@ -387,7 +389,7 @@ bool sniff_rpd(std::string_view head, std::string_view path) {
   if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
-  // without room to unpack it, reading it says so
+  // if there is no room to unpack the file, reading it reports this
   return file ? has_tables(*file) : file.error().code == ErrorCode::kOutput;
 }
 

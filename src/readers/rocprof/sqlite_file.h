@@ -1,5 +1,5 @@
-// An SQLite file that is only read: nothing is written next to it, code in it never runs, and the
-// work and texts of its queries are bounded (os/foreign_sqlite.h).
+// A read-only SQLite file. No file is written next to it, code in it never runs, and the work and
+// texts of its queries are limited (os/foreign_sqlite.h).
 #pragma once
 
 #include "base/diagnostics.h"
@@ -20,13 +20,13 @@ namespace rankscope {
 
 class ByteSource;
 
-/// "SQLite format 3" and the byte behind it.
+/// Returns whether `head` starts with "SQLite format 3" and the byte after it.
 [[nodiscard]] bool is_sqlite(std::string_view head);
 
-/// Returns whether the path can be opened a second time, which a pipe cannot.
+/// Returns whether the path can be opened a second time; a pipe cannot.
 [[nodiscard]] bool lies_on_disk(std::string_view path);
 
-/// A prepared query; step() returns false at the end and on damage; failed() shows which.
+/// A prepared query. step() returns false at the end and on damage; failed() distinguishes the two.
 class SqliteQuery {
 public:
   SqliteQuery(sqlite3* db, const std::string& sql, SqliteBudget* budget = nullptr);
@@ -38,29 +38,31 @@ public:
   [[nodiscard]] std::int64_t integer_or(int column, std::int64_t otherwise) const;
   /// Returns the value if it is a finite number.
   [[nodiscard]] std::optional<double> real(int column) const;
-  /// Valid until the next step; "" for NULL, and where the budget of texts is spent.
+  /// Returns a text, valid until the next step(); "" for NULL, and after the text budget is used
+  /// up.
   [[nodiscard]] std::string_view text(int column) const;
 
 private:
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_;
-  SqliteBudget* budget_; ///< of the texts; nullptr: unbounded
+  SqliteBudget* budget_; ///< budget for texts; nullptr: no limit
   int status_;
 };
 
 class SqliteFile {
 public:
   /// Opens `path` in place; compressed or piped input is unpacked into a temporary file. A database
-  /// with a write-ahead log is read with it, from a copy. `source`: the opened `path`, or nullptr.
-  /// Errors: kUnreadable when it is not a database.
+  /// with a write-ahead log is copied and read with the log. `source`: the opened `path`, or
+  /// nullptr. Errors: kUnreadable when it is not a database.
   static Result<SqliteFile> open(const std::string& path, ByteSource* source = nullptr);
 
-  /// Finds ordinary tables only: views and virtual tables are code from the file's author.
+  /// Returns whether an ordinary table exists. Views and virtual tables do not count: they are code
+  /// from the file's author.
   [[nodiscard]] bool has(const std::string& table) const { return tables_.count(table) > 0; }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
   [[nodiscard]] const std::map<std::string, std::set<std::string>>& tables() const {
     return tables_;
   }
-  /// Returns "column" in quotes, or NULL if the table lacks it.
+  /// Returns "column" in quotes, or NULL if the table does not have it.
   [[nodiscard]] std::string column(const std::string& table, const std::string& name) const;
   [[nodiscard]] SqliteQuery query(const std::string& sql) const {
     return {db_.get(), sql, budget_.get()};
@@ -71,7 +73,7 @@ public:
   /// Returns why the last query failed.
   [[nodiscard]] std::string problem() const;
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// Reports a file that ends before its database does.
+  /// Reports a file that ends before the end of its database.
   void report(const std::string& path, Diagnostics& diagnostics) const;
 
 private:
@@ -87,10 +89,11 @@ private:
   bool shortened_ = false;
 };
 
-/// Rows of a table by their id: dense ids cost no search, others a binary one.
+/// Row numbers of a table by id. Dense ids need no search, other ids a binary search.
 class RowIndex {
 public:
-  /// Adds the ids of the rows in their order; `false` when they do not ascend (no key then).
+  /// Adds the id of the next row. Returns false if it is not larger than the id before: it is then
+  /// not a key.
   bool add(std::int64_t id);
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
   static constexpr std::size_t kNone = SIZE_MAX;

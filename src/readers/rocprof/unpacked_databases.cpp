@@ -16,10 +16,10 @@ namespace rankscope {
 namespace {
 
 using Folder = std::shared_ptr<const ScratchFolder>;
-/// Device, inode, size, time of the last change.
+/// Device, inode, size and modification time of a file.
 using FileKey = std::tuple<dev_t, ino_t, off_t, time_t, long>;
 
-/// Of a file, which may be read a second time.
+/// Returns the key of a regular file; others (pipes) cannot be read a second time.
 std::optional<FileKey> key_of(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
@@ -50,7 +50,7 @@ public:
     ++users_;
   }
   void close() {
-    std::list<Entry> removed; // without the lock
+    std::list<Entry> removed; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     if (--users_ == 0)
       removed.swap(entries_);

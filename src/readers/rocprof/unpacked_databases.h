@@ -1,5 +1,5 @@
-// Packed databases in temporary folders. One file is asked several times: which reader, which
-// ranks, its events; unpacking takes most of the time of each.
+// Unpacked copies of compressed databases, in temporary folders. A file is opened several times
+// (for its reader, its ranks, its events), and unpacking takes most of the time of each.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -13,20 +13,20 @@ namespace rankscope {
 
 class ByteSource;
 
-/// While one of these exists, an unpacked database is reused by the next call. Those unpacked first
-/// are removed when they take more than the file system has left. The last object removes the rest.
+/// Enables the reuse of unpacked databases while an object exists. The oldest ones are removed when
+/// they take more space than the file system has left. The last object removes all of them.
 class ReuseUnpackedDatabases : NonCopyable {
 public:
   ReuseUnpackedDatabases();
   ~ReuseUnpackedDatabases();
 };
 
-/// A folder with the database of `path` in its file "database". `source`: the file opened, not read
-/// yet; it stays unread where the database is reused. Thread-safe. Errors: kOutput.
+/// Returns a folder whose file "database" is the unpacked `path`. `source`: the opened file at its
+/// start; it is not read if the database is reused. Thread-safe. Errors: kOutput.
 [[nodiscard]] Result<std::shared_ptr<const ScratchFolder>>
 unpacked_database(const std::string& path, ByteSource& source);
 
-/// How many databases this process has unpacked.
+/// Returns the number of databases that this process has unpacked.
 [[nodiscard]] std::size_t databases_unpacked();
 
 } // namespace rankscope

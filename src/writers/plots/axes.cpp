@@ -27,7 +27,8 @@ double widest_of(const std::vector<std::string>& lines) {
   return out;
 }
 
-/// The smallest of 1, 2, 5, 10, ... names apart that have `needed` inches each.
+/// Returns the smallest of 1, 2, 5, 10, ... so that this many names of `each` inches have `needed`
+/// inches.
 std::size_t round_step(double needed, double each) {
   for (std::size_t scale = 1;; scale *= 10)
     for (const std::size_t round : {1U, 2U, 5U})

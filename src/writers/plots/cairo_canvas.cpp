@@ -28,7 +28,7 @@ CairoCanvas::CairoCanvas(const CairoLibrary& cairo, double width_in, double heig
                          double dots_per_inch)
     : cairo_(cairo), dots_per_inch_(dots_per_inch), width_(pixels_of(width_in, dots_per_inch)),
       height_(pixels_of(height_in, dots_per_inch)),
-      // rows of 32-bit pixels have no padding: pixels() is one piece
+      // rows of 32-bit pixels have no padding, so pixels() is one block
       surface_(cairo.cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(width_),
                                                 static_cast<int>(height_))),
       context_(cairo.cairo_create(surface_)) {
@@ -74,7 +74,7 @@ void CairoCanvas::stroke(const Outline& line, double width, PlotInk ink) {
 void CairoCanvas::bar(Spot from, Spot to, PlotInk ink) {
   const double left = std::round(from.x * dots_per_inch_);
   const double top = std::round(from.y * dots_per_inch_);
-  // however thin, it is seen
+  // even the thinnest bar stays visible
   const double right = std::max(std::round(to.x * dots_per_inch_), left + 1);
   const double bottom = std::max(std::round(to.y * dots_per_inch_), top + 1);
   cairo_.cairo_rectangle(context_, left, top, right - left, bottom - top);

@@ -14,7 +14,8 @@ namespace rankscope {
 
 class CairoCanvas : public Canvas {
 public:
-  /// White. At most 32,767 pixels a side, which is Cairo's bound. Errors: kMissingTool, kOutput.
+  /// Creates a white bitmap. A side has at most 32,767 pixels, which is Cairo's limit. Errors:
+  /// kMissingTool, kOutput.
   static Result<std::unique_ptr<CairoCanvas>> create(double width_in, double height_in,
                                                      double dots_per_inch);
   ~CairoCanvas() override;
@@ -27,11 +28,12 @@ public:
 
   [[nodiscard]] std::size_t width() const { return width_; }
   [[nodiscard]] std::size_t height() const { return height_; }
-  /// Row by row, 0xFFRRGGBB; none where Cairo has no memory. Valid until something is drawn.
+  /// Returns the pixels row by row as 0xFFRRGGBB; empty if Cairo has no memory. Valid until the
+  /// next drawing call.
   [[nodiscard]] std::span<std::uint32_t> pixels();
 
-  /// At the end: the pixels are lost. Errors: kMissingTool; kOutput when Cairo could not draw
-  /// something.
+  /// Returns the PNG file. Call it last, because the pixels are lost. Errors: kMissingTool; kOutput
+  /// when Cairo could not draw everything.
   [[nodiscard]] Result<std::string> png();
 
 private:

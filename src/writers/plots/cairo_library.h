@@ -1,5 +1,5 @@
-// Cairo and libpng, opened when the first plot is drawn: with the fonts and the window system that
-// Cairo pulls in it takes longer to start than all of rankscope.
+// Cairo and libpng, which are opened when the first plot is drawn. With its libraries for fonts and
+// windows, Cairo takes longer to start than all of rankscope.
 #pragma once
 
 #include "os/library_calls.h"
@@ -7,7 +7,7 @@
 #include <cairo.h>
 #include <png.h>
 
-// every function of it that rankscope calls
+// every Cairo function that rankscope calls
 #define RANKSCOPE_CAIRO_CALLS(RS_CALL)                                                             \
   RS_CALL(cairo_close_path)                                                                        \
   RS_CALL(cairo_create)                                                                            \
@@ -42,18 +42,19 @@
 
 namespace rankscope {
 
-/// The libraries' functions under their own names.
+/// The functions of Cairo, under their original names.
 struct CairoLibrary {
   RANKSCOPE_CAIRO_CALLS(RS_LIBRARY_MEMBER)
 
-  /// Opened at the first call, for the rest of the program; any thread. Errors: kMissingTool.
+  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
+  /// kMissingTool.
   [[nodiscard]] static Result<const CairoLibrary*> get();
 };
 
 struct PngLibrary {
   RANKSCOPE_PNG_CALLS(RS_LIBRARY_MEMBER)
 
-  /// As Cairo, which needs it too. Errors: kMissingTool.
+  /// Returns the library, opened like Cairo, which needs it too. Errors: kMissingTool.
   [[nodiscard]] static Result<const PngLibrary*> get();
 };
 

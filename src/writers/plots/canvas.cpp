@@ -19,7 +19,7 @@ int digit(char c) {
 double text_width(std::string_view line, double em) {
   double ems = 0;
   for (const char c : line) {
-    if ((static_cast<unsigned char>(c) & 0xC0U) == 0x80U) // within a character
+    if ((static_cast<unsigned char>(c) & 0xC0U) == 0x80U) // inside a UTF-8 character
       continue;
     const bool narrow = std::string_view(" .,:;'|!()[]ijlftrI/-").find(c) != std::string_view::npos;
     const bool wide =

@@ -10,7 +10,7 @@ namespace {
 constexpr PlotInk kGrey = {0xC4, 0xC4, 0xC4};
 constexpr PlotInk kBetter = {0x2E, 0xCC, 0x71};
 constexpr PlotInk kWorse = {0xE7, 0x4C, 0x3C};
-constexpr double kGap = 0.06; ///< between a bar and its number, inches
+constexpr double kGap = 0.06; ///< distance between a bar and its number, inches
 
 bool is_grey(const PlotSeries& series, std::size_t i) {
   return i < series.grey.size() && series.grey[i];
@@ -24,7 +24,7 @@ PlotInk bar_ink(const PlotPanel& panel, std::size_t s, std::size_t i) {
   return panel.series[s].values[i] < 0 ? kWorse : kBetter;
 }
 
-/// Returns the interval of a value; the value twice when it has no interval.
+/// Returns the interval of a value. If it has no interval, both ends are the value.
 std::pair<double, double> interval_of(const PlotSeries& series, std::size_t i) {
   const double v = series.values[i];
   if (i >= series.intervals.size())
@@ -33,7 +33,7 @@ std::pair<double, double> interval_of(const PlotSeries& series, std::size_t i) {
   return std::isfinite(low) && std::isfinite(high) ? std::pair(low, high) : std::pair(v, v);
 }
 
-/// Calls body(series, category, value) for each bar that there is.
+/// Calls body(series, category, value) for each bar that has a value.
 template <class Body> void each_bar(const PlotPanel& panel, const Body& body) {
   for (std::size_t s = 0; s < panel.series.size(); ++s)
     for (std::size_t i = 0; i < panel.series[s].values.size(); ++i)
@@ -41,7 +41,7 @@ template <class Body> void each_bar(const PlotPanel& panel, const Body& body) {
         body(s, i, panel.series[s].values[i]);
 }
 
-/// What the bars and their intervals cover, from 0.
+/// Returns the range of the bars and their intervals; it contains 0.
 std::pair<double, double> bar_range(const PlotPanel& panel) {
   std::pair<double, double> out{0, 0};
   each_bar(panel, [&](std::size_t s, std::size_t i, double v) {
@@ -52,7 +52,8 @@ std::pair<double, double> bar_range(const PlotPanel& panel) {
   return out;
 }
 
-/// Several series by their first bar that has a colour; of grey bars alone it is grey.
+/// Returns the legend of several series. Each entry has the colour of the first coloured bar; it is
+/// grey if all bars are grey.
 std::vector<LegendEntry> bar_legend(const PlotPanel& panel) {
   std::vector<LegendEntry> out;
   for (std::size_t s = 0; s < panel.series.size() && panel.series.size() > 1; ++s) {
@@ -71,10 +72,10 @@ std::string number_text(double v) {
   return fmt::format("{:.1f}", v);
 }
 
-/// The places of bars: their values on one axis, their categories along the other.
+/// The positions of bars: values on one axis, categories along the other.
 struct BarPlaces {
   Scale values;
-  double first, each; ///< where the categories begin and how long each is
+  double first, each; ///< start of the first category, and length of each
   bool sideways;
 
   [[nodiscard]] Spot at(double along, double value) const {
@@ -82,7 +83,8 @@ struct BarPlaces {
   }
 };
 
-/// Draws the bars of all series side by side with their intervals; sideways with their numbers.
+/// Draws the bars of all series next to each other with their intervals. Sideways bars also get
+/// their numbers.
 void draw_bars(Canvas& canvas, const PlotPanel& panel, const BarPlaces& places) {
   const double width = share_of(0.8 * places.each, panel.series.size());
   each_bar(panel, [&](std::size_t s, std::size_t i, double v) {
@@ -115,7 +117,8 @@ PlotInk heat_ink(double v, double reach) {
   return mixed(kMiddle, share < 0 ? kLowest : kHighest, std::fabs(share));
 }
 
-/// The size at which colours end: the largest, unless a few dwarf the others. `sizes` ascending.
+/// Returns the size of value with full colour: the largest, unless a few values are much larger
+/// than the others. `sizes` must be ascending.
 double colour_reach(const std::vector<double>& sizes) {
   if (sizes.empty())
     return 1;
@@ -124,7 +127,8 @@ double colour_reach(const std::vector<double>& sizes) {
   return most > 3 * usual ? usual : most > 0 ? most : 1;
 }
 
-/// Texts next to the colours; where colours end before the values do, the ends say so.
+/// Returns the texts next to the colour key. If values exceed the colours' range, the ends of the
+/// key say so.
 std::vector<std::pair<double, std::string>> key_ticks(double reach, double most) {
   auto out = ticks_of({-reach, reach}, 7);
   if (most <= reach)
@@ -142,7 +146,7 @@ double widest_text(const std::vector<std::pair<double, std::string>>& ticks) {
   return out;
 }
 
-constexpr double kKeyWidth = 0.25; ///< of the colours next to a heat map, inches
+constexpr double kKeyWidth = 0.25; ///< width of the colour key next to a heat map, inches
 
 } // namespace
 
@@ -161,7 +165,7 @@ void PanelDrawing::side_bars() {
   const RowNames names = row_names(panel_.categories, half);
   left_of(names.width);
   bottom_of(kLineHeight, panel_.x_label);
-  double widest = 0; // of the numbers behind the bars
+  double widest = 0; // width of the numbers next to the bars
   each_bar(panel_, [&](std::size_t, std::size_t, double v) {
     widest = std::max(widest, text_width(number_text(v), kTextEm));
   });
@@ -191,7 +195,7 @@ void PanelDrawing::heat_map() {
   std::vector<double> sizes;
   double widest = 0;
   each_bar(panel_, [&](std::size_t s, std::size_t i, double v) {
-    if (!is_grey(panel_.series[s], i)) // what is grey has no reach
+    if (!is_grey(panel_.series[s], i)) // grey cells have no colour range
       sizes.push_back(std::fabs(v));
     widest = std::max(widest, text_width(number_text(v), kTextEm));
   });

@@ -1,4 +1,4 @@
-// A plot on a canvas.
+// Draws a plot on a canvas.
 #pragma once
 
 #include "writers/plot.h"
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// All panels with their title, on a canvas of the plot's size.
+/// Draws all panels and the title. The canvas must have the plot's size.
 void draw_plot(const PlotSpec& spec, Canvas& canvas);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Marks of points and the legend that explains them.
+// The marks of points, and the legend that explains them.
 #pragma once
 
 #include "writers/plots/canvas.h"
@@ -16,11 +16,11 @@ struct LegendEntry {
   PlotInk ink;
 };
 
-/// A mark of a point; nothing for kRule and kDashes.
+/// Draws the mark of a point; draws nothing for kRule and kDashes.
 void draw_mark(Canvas& canvas, LegendMark mark, Spot at, PlotInk ink);
 
-/// Entries from the right end, in as many lines as they need between left and right, from `top`
-/// down; returns their height.
+/// Draws the entries, right-aligned and in as many lines as they need between `left` and `right`,
+/// from `top` down. Returns their height.
 double draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries, double left,
                    double right, double top);
 

@@ -12,18 +12,18 @@
 namespace rankscope {
 
 struct Frame {
-  double left, top, right, bottom; ///< inches
+  double left, top, right, bottom; ///< edges in inches
 };
 
 inline constexpr PlotInk kEdgeInk = {0x33, 0x33, 0x33};
 
-/// The colour of a group, line or series.
+/// Returns the colour of a group, line or series.
 [[nodiscard]] PlotInk plot_colour(const PlotPanel& panel, std::size_t i);
 
-/// A filled rectangle with a thin edge; any two opposite corners.
+/// Draws a filled rectangle with a thin edge. a and b are opposite corners.
 void edged_bar(Canvas& canvas, Spot a, Spot b, PlotInk ink);
 
-/// Returns the length of one of `parts` equal parts; the total length for 0 parts.
+/// Returns the length of one of `parts` equal parts. Returns the total length for 0 parts.
 [[nodiscard]] inline double share_of(double length, std::size_t parts) {
   return length / static_cast<double>(parts > 0 ? parts : 1);
 }
@@ -40,31 +40,32 @@ private:
   void box(const PlotGroup& group, double x, double half, PlotInk ink);
   void violin(const PlotGroup& group, double x, double half, PlotInk ink);
   void lines();
-  /// Ticks where the points are; of many, those that have room.
+  /// Draws ticks at the points. If there are too many points, draws only ticks that fit.
   void place_ticks(const Scale& across, const std::vector<double>& places);
   void bars();
   void side_bars();
   void heat_map();
-  /// The colours of a heat map with their values, at its right.
+  /// Draws the colour key of a heat map, with its values, to the right of it.
   void colour_key(double reach, const std::vector<std::pair<double, std::string>>& ticks);
 
-  /// Title and legend; the frame begins below them.
+  /// Draws title and legend; the frame begins below them.
   void top_of(const std::vector<LegendEntry>& legend);
-  /// Room at the left for texts of this width and for the name of that axis.
+  /// Makes room to the left for texts of this width and for the name of the left axis.
   void left_of(double widest);
-  /// Room for names of this height and the label below them; the name of the left axis.
+  /// Makes room for names of this height and the label below them, and draws the label and the name
+  /// of the left axis.
   void bottom_of(double names, const std::string& label);
-  /// Returns the panel's range, or a range that contains all values and ends on one of about
-  /// `ticks` ticks; lengths begin at 0.
+  /// Returns the panel's range, or a range that contains all values and ends on ticks, of which it
+  /// has about `ticks`. Lengths begin at 0.
   [[nodiscard]] Scale value_scale(double low, double high, int ticks) const;
-  /// Room for the texts of an upright axis of values.
+  /// Makes room for the texts of a vertical axis of values.
   void left_of_values(double low, double high);
-  /// An upright axis of values with its grid.
+  /// Draws a vertical axis of values with its grid.
   void values_up(double low, double high);
-  /// That axis, names below, and their label; returns the width of a name's place.
+  /// Draws a vertical axis of values, the names below, and their label. Returns the width per name.
   double category_axes(const std::vector<std::string>& names, const std::string& label, double low,
                        double high);
-  /// The left and the lower edge.
+  /// Draws the left and the lower edge.
   void border();
 
   Canvas& canvas_;

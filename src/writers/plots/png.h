@@ -1,5 +1,5 @@
-// Pixels as the bytes of a PNG file with a palette, which compresses in a fraction of the time that
-// true colours take.
+// Converts pixels to a PNG file with a palette, which compresses in a fraction of the time that
+// true colours need.
 #pragma once
 
 #include "base/result.h"
@@ -16,9 +16,9 @@ struct Pixels {
   std::span<std::uint32_t> rows; ///< 0xAARRGGBB, row by row from the top; opaque
 };
 
-/// The 256 colours that most pixels have are exact, the others become the nearest of these. What is
-/// in `pixels` is lost: there are millions, and their places in the palette take theirs. Errors:
-/// kMissingTool, kOutput.
+/// Returns the PNG file. The 256 most frequent colours are exact; other colours become the nearest
+/// of them. The content of `pixels` is lost: the palette indices overwrite the pixels, of which
+/// there are millions. Errors: kMissingTool, kOutput.
 [[nodiscard]] Result<std::string> png_of(const Pixels& pixels);
 
 } // namespace rankscope

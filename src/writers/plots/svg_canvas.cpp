@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kUnits = 90; ///< for each inch
+constexpr double kUnits = 90; ///< units per inch
 
 std::string escaped(std::string_view text) {
   std::string out(text);
@@ -23,10 +23,10 @@ std::string colour(PlotInk ink) {
   return fmt::format("#{:02x}{:02x}{:02x}", ink.red, ink.green, ink.blue);
 }
 
-/// To a hundredth of a unit, as short as it is.
+/// Converts inches to units, rounded to a hundredth.
 double units(double inches) {
   const double rounded = std::round(inches * kUnits * 100) / 100;
-  return rounded == 0 ? 0 : rounded; // no -0
+  return rounded == 0 ? 0 : rounded; // avoid -0
 }
 
 std::string path_of(const Outline& outline) {

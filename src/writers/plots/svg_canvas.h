@@ -1,4 +1,4 @@
-// A drawing as SVG: shapes as paths, text as text.
+// Draws an SVG: shapes as paths, text as text.
 #pragma once
 
 #include "writers/plots/canvas.h"
@@ -17,7 +17,7 @@ public:
   void text(Spot at, std::string_view line, Anchor anchor, double em, double degrees,
             PlotInk ink) override;
 
-  /// All of it; nothing can be drawn afterwards.
+  /// Returns the SVG text. Nothing can be drawn afterwards.
   [[nodiscard]] std::string svg() &&;
 
 private:
