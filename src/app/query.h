@@ -29,8 +29,9 @@ public:
   /// need it. Errors: those of plans_of().
   static Result<std::unique_ptr<Query>> over(Session& session, RunTablesRequest request);
 
-  /// Finds the traces like over(), and opens the database. `file`: the path that write() will write
-  /// in this format, or empty. Errors: kMissingTool without DuckDB's library, those of plans_of().
+  /// Finds the traces in the same way as over() and opens the database. `file`: the path that
+  /// write() will write in this format, or empty. Errors: kMissingTool without DuckDB's library,
+  /// those of plans_of().
   static Result<std::unique_ptr<Query>> open(Session& session, RunTablesRequest request,
                                              bool allow_files, const std::string& file,
                                              QueryFormat format);

@@ -92,7 +92,7 @@ std::vector<ChangePoint> change_points(std::span<const double> values, double al
   std::vector<ChangePoint> found;
   segment(values, 0, values.size(), alpha, found);
   // A split was chosen in a segment that contained other levels too. It is tested again between its
-  // final neighbours, which may also give a better place.
+  // final neighbours. This test may also move it to a better position.
   std::vector<ChangePoint> out;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t first = out.empty() ? 0 : out.back().at;

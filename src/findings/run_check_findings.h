@@ -9,7 +9,8 @@
 
 namespace rankscope {
 
-/// Returns the findings, with differences from the setting first. `run`: label of the run.
+/// Returns the findings. Those about differences from the setting come first. `run`: label of the
+/// run.
 [[nodiscard]] std::vector<Finding> run_check_findings(const std::string& run,
                                                       const RunCheck& check);
 

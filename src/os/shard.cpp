@@ -91,8 +91,9 @@ Result<std::optional<Shard>> process_manager(const Variables& env) {
   return refuse("PMI_SIZE", "not set, but PMIX_RANK is");
 }
 
-/// Reads a shard from Slurm's variables. Slurm makes a batch script task 0, and sets the number of
-/// tasks only if the script requested one. srun starts these tasks and gives them a step.
+/// Reads a shard from Slurm's variables. In a batch script, Slurm sets the task ID to 0. It sets
+/// the number of tasks only if the script requested a number. srun starts these tasks and gives
+/// them a step.
 Result<std::optional<Shard>> slurm_task(const Variables& env) {
   if (env.has("SLURM_JOB_ID") && env.has("SLURM_PROCID") && !env.has("SLURM_STEP_ID")) {
     if (!env.has("SLURM_NTASKS"))

@@ -138,8 +138,8 @@ ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
   return out;
 }
 
-/// Maps each collective to its ranks. Each collective is used once, since the first rank that uses
-/// it measures all its ranks. So all calls together read each list once.
+/// Maps each collective to its ranks. Each collective is evaluated once: its first rank measures
+/// the offsets of all members. So all calls together read each list once.
 class Members {
 public:
   explicit Members(std::span<const CollectiveEnds> ranks) {

@@ -58,11 +58,12 @@ struct History {
 
 /// Returns the history of `runs`, at least two, in the order of time. GPU times are means over
 /// ranks and profiler steps (of complete traces if no run has steps; else a run without steps lacks
-/// them). Collective metrics cover the collectives that more than half of the runs have, weighted
-/// by the counts of the first run with all of them. A run that lacks one of these collectives lacks
-/// the metrics. `missing` lists such runs. Change points come from change_points() at 0.05 /
-/// metrics, so that a history without a change has a change point in any metric with probability
-/// 0.05 at most. Metrics that are 0 in all runs are left out.
+/// them). Collective metrics cover the collectives that occur in more than half of the runs. Each
+/// collective is weighted by its count in the first run that contains all of these collectives. A
+/// run that lacks one of these collectives lacks the metrics. `missing` lists such runs. Change
+/// points come from change_points() at 0.05 / metrics, so that a history without a change has a
+/// change point in any metric with probability 0.05 at most. Metrics that are 0 in all runs are
+/// left out.
 [[nodiscard]] History history_of(const std::vector<ComparedRun>& runs);
 
 /// Returns the sheets History (a row per metric), Change_Points, Series (a row per metric and run).

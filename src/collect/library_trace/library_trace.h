@@ -75,8 +75,9 @@ public:
   explicit LibraryTrace(LibraryTraceOptions options);
   ~LibraryTrace();
 
-  /// Returns the changes to the child's environment that turn the logs on. Masks of the user are
-  /// combined (OR), NCCL_DEBUG_SUBSYS is extended, our files replace the user's files with a note.
+  /// Returns the changes to the child's environment that turn the logs on. The user's masks are
+  /// combined with ours (OR), and NCCL_DEBUG_SUBSYS is extended. Our files are used instead of the
+  /// user's, and a note says so.
   [[nodiscard]] EnvironmentChange
   environment(const std::map<std::string, std::string>& child) const;
 

@@ -93,7 +93,8 @@ LogIds LibraryTrace::State::ids_of(const LogStream& s, std::string_view before,
   return ids;
 }
 
-/// Returns the entry of a call. Clears the entries of known texts when all entries went to disk.
+/// Returns the entry of a call. Clears the table of known texts once all its entries have been
+/// written to disk.
 std::uint32_t LibraryTrace::State::entry(const LibraryCall& call) {
   const std::uint64_t before = table.generation();
   const std::uint32_t found = table.entry(call);

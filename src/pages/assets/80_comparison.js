@@ -99,7 +99,7 @@
     };
     fill();
     listeners.push(() => { RS.redraw(waterfall); fill(); });
-    RS.section("changed", "Changes", "The bars are the parts of the difference from the baseline's time to the test's. Green and red: significant and above the threshold. Grey: not.", [], waterfall, operators);
+    RS.section("changed", "Changes", "Each bar is one part of the time difference between the baseline and the test. Green and red: significant and above the threshold. Grey: not.", [], waterfall, operators);
 
     // ---- steps of both runs
     const kinds = [["total_time", "total"], ...Object.entries(label)].filter(([k]) => data.series.some((s) => RS.array(s[k].ms).some((v) => v > 0)));

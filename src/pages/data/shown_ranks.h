@@ -10,9 +10,9 @@
 
 namespace rankscope {
 
-/// The ranks that the page shows individually, as indices into the list of all ranks. A small
-/// number of ranks is shown completely. Otherwise it selects slow and late ranks, the ranks with
-/// the highest and lowest value of each time, and others evenly.
+/// The ranks that the page shows individually, as indices into the list of all ranks. If there are
+/// only a few ranks, all of them are shown. Otherwise it selects slow and late ranks, the ranks
+/// with the highest and lowest value of each time, and others evenly.
 class ShownRanks {
 public:
   explicit ShownRanks(const TopFacts& top);
