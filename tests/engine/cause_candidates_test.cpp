@@ -145,7 +145,9 @@ Candidates contention_of(const std::vector<std::int64_t>& collectives_ns, double
     last = run.add_after(last, 0, 0, start + 5000, 700);
   }
   const JobRun made = run.finish();
-  return contention_candidates({made, {}}, test::counted_steps(made));
+  std::vector<NodeId> nodes(made.graph.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return contention_candidates({made, {}}, test::counted_steps(made), {&nodes, 1});
 }
 
 TEST(GemmContention, IsTheTimeUnderACollectiveAtTheSamePlace) {

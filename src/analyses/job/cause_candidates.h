@@ -61,7 +61,9 @@ avoidable_candidates(const CauseInput& in, std::uint32_t rank, std::span<const N
 [[nodiscard]] std::vector<CauseCandidate>
 small_collective_candidates(const CauseInput& in, std::span<const SmallTransfers> rows);
 /// Returns the GEMMs of all ranks, with the speed of the same GEMMs that no collective overlaps.
-[[nodiscard]] std::vector<CauseCandidate> contention_candidates(const CauseInput& in,
-                                                                const CountedSteps& clock);
+/// `nodes`: by rank, its nodes in the graph, ascending.
+[[nodiscard]] std::vector<CauseCandidate>
+contention_candidates(const CauseInput& in, const CountedSteps& clock,
+                      std::span<const std::vector<NodeId>> nodes);
 
 } // namespace rankscope

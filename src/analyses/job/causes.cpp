@@ -137,7 +137,7 @@ private:
     };
     take(link_candidates(in, suspects_.transfers));
     take(small_collective_candidates(in, suspects_.small));
-    take(contention_candidates(in, clock_));
+    take(contention_candidates(in, clock_, nodes));
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       return (look_.rule && c.cause.rule != *look_.rule) ||
              std::ranges::none_of(c.cause.ranks, [this](std::int64_t r) { return of_interest(r); });

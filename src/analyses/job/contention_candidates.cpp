@@ -24,8 +24,9 @@ struct OverlappedGemm {
   std::uint32_t place = 0;   ///< place on its rank, the same in each step
   std::uint32_t cluster = 0; ///< rank and step
   double time = 0;
-  double overlap = 0;  ///< time in which collectives run
-  double expected = 0; ///< time in which collectives would run if the GEMM took the mean time
+  double overlap = 0;       ///< time in which collectives run
+  double overlapped_ns = 0; ///< the same in ns, as measured
+  double expected = 0;      ///< time in which collectives would run if the GEMM took the mean time
 };
 
 /// Estimates contention. A GEMM that takes w without overlap takes t = w + slope * overlap. While a
@@ -34,11 +35,9 @@ struct OverlappedGemm {
 /// clustered by rank and step.
 class Contention {
 public:
-  Contention(const CauseInput& in, const CountedSteps& clock) : run_(in.run), clock_(clock) {
-    std::vector<std::vector<NodeId>> nodes(run_.ranks.size());
-    for (NodeId n = 0; n < run_.graph.size(); ++n)
-      if (run_.is_activity(n) && run_.activity(n).kind == ActivityKind::kKernel)
-        nodes[run_.rank_of[n]].push_back(n);
+  Contention(const CauseInput& in, const CountedSteps& clock,
+             std::span<const std::vector<NodeId>> nodes)
+      : run_(in.run), clock_(clock) {
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r)
       add_rank(r, nodes[r]);
   }
@@ -118,7 +117,7 @@ private:
       g.time = static_cast<double>(node.dur_ns) / mean;
       g.overlap = covered(node.dur_ns);
       g.expected = covered(std::llround(mean));
-      overlapped_.push_back(g.overlap * mean);
+      g.overlapped_ns = g.overlap * mean;
     }
   }
 
@@ -137,10 +136,10 @@ private:
   void remove_steps() {
     constexpr std::size_t kFewestAlone = 5;
     std::map<std::uint32_t, std::pair<double, std::size_t>> alone;
-    for (std::size_t k = 0; k < gemms_.size(); ++k)
-      if (!(overlapped_[k] > 0)) {
-        alone[gemms_[k].cluster].first += gemms_[k].time;
-        ++alone[gemms_[k].cluster].second;
+    for (const OverlappedGemm& g : gemms_)
+      if (!(g.overlapped_ns > 0)) {
+        alone[g.cluster].first += g.time;
+        ++alone[g.cluster].second;
       }
     for (OverlappedGemm& g : gemms_)
       if (const auto at = alone.find(g.cluster);
@@ -157,30 +156,25 @@ private:
     c.cause.percent = percent(slope);
     c.cause.percent_low = percent(slope - half);
     c.cause.percent_high = percent(slope + half);
-    for (std::size_t k = 0; k < gemms_.size(); ++k) {
-      if (!(overlapped_[k] > 0))
-        continue;
-      const NodeId n = gemms_[k].node;
-      c.add(n, run_.graph.dur_ns(n) - std::llround(slope * overlapped_[k]));
-      const std::int64_t rank = run_.ranks[run_.rank_of[n]].rank;
-      if (c.cause.ranks.empty() || c.cause.ranks.back() != rank)
-        c.cause.ranks.push_back(rank); // gemms_ are in the order of ranks
-    }
+    for (const OverlappedGemm& g : gemms_)
+      if (g.overlapped_ns > 0)
+        c.add(g.node, run_.graph.dur_ns(g.node) - std::llround(slope * g.overlapped_ns));
+    c.cause.ranks = run_.rank_numbers(c.nodes);
     return c;
   }
 
   const JobRun& run_;
   const CountedSteps& clock_;
   std::vector<OverlappedGemm> gemms_;
-  std::vector<double> overlapped_; ///< by GEMM: ns in which collectives run
-  std::vector<double> mean_ns_;    ///< sum of the times, by place
+  std::vector<double> mean_ns_; ///< sum of the times, by place
   std::vector<std::size_t> count_;
 };
 
 } // namespace
 
-std::vector<CauseCandidate> contention_candidates(const CauseInput& in, const CountedSteps& clock) {
-  return Contention(in, clock).run();
+std::vector<CauseCandidate> contention_candidates(const CauseInput& in, const CountedSteps& clock,
+                                                  std::span<const std::vector<NodeId>> nodes) {
+  return Contention(in, clock, nodes).run();
 }
 
 } // namespace rankscope

@@ -100,9 +100,7 @@ Result<StepPositions> step_positions(const JobRun& run, std::int64_t first, std:
     }
   if (out.first > out.last) {
     const std::vector<std::int64_t> known(
-        run.step_numbers.begin() +
-            static_cast<std::ptrdiff_t>(std::min(begin, run.step_numbers.size())),
-        run.step_numbers.end());
+        run.step_numbers.begin() + static_cast<std::ptrdiff_t>(begin), run.step_numbers.end());
     return Error{ErrorCode::kUsage, "--only-steps",
                  "the run has no such complete step after the first one",
                  "steps: " + (known.empty() ? std::string("none") : ranges_text(known))};

@@ -1,7 +1,5 @@
 #include "analyses/job/exposed.h"
 
-#include "base/interval_set.h"
-
 #include <algorithm>
 
 namespace rankscope {
@@ -29,21 +27,28 @@ ExposedPiece piece_of(const JobRun& run, NodeId n) {
 
 } // namespace
 
+std::vector<IntervalSet> other_gpu_work(const JobRun& run) {
+  std::vector<std::vector<Interval>> work(run.ranks.size());
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.is_activity(n) && run.gpu_work[n] && run.activity(n).kind != ActivityKind::kCollective)
+      work[run.rank_of[n]].push_back({run.graph.start_ns(n), run.graph.end_ns(n)});
+  std::vector<IntervalSet> out;
+  for (std::vector<Interval>& of_rank : work)
+    out.emplace_back(std::move(of_rank));
+  return out;
+}
+
 ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
   std::vector<std::vector<ExposedPiece>> pieces(run.ranks.size());
-  std::vector<std::vector<Interval>> others(run.ranks.size());
-  for (NodeId n = 0; n < run.graph.size(); ++n) {
-    if (!run.is_activity(n) || !on_gpu(run.activity(n).kind))
-      continue;
-    if (run.activity(n).kind != ActivityKind::kCollective)
-      others[run.rank_of[n]].push_back({run.graph.start_ns(n), run.graph.end_ns(n)});
-    else if (clock.counts(run.step_of(n)))
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.is_activity(n) && run.activity(n).kind == ActivityKind::kCollective &&
+        clock.counts(run.step_of(n)))
       pieces[run.rank_of[n]].push_back(piece_of(run, n));
-  }
+  const std::vector<IntervalSet> others = other_gpu_work(run);
   std::int64_t wait = 0, transfer = 0, unmatched = 0;
   std::vector<std::int64_t> wait_for(run.ranks.size(), 0);
   for (std::size_t r = 0; r < pieces.size(); ++r) {
-    const IntervalSet other(std::move(others[r]));
+    const IntervalSet& other = others[r];
     std::ranges::sort(pieces[r], {}, &ExposedPiece::arrival_ns);
     std::int64_t until = INT64_MIN;
     const auto exposed = [&](std::int64_t from, std::int64_t to) {

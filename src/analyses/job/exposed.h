@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/job/counted_steps.h"
+#include "base/interval_set.h"
 
 #include <cstdint>
 #include <utility>
@@ -23,6 +24,9 @@ struct ExposedTime {
 
   [[nodiscard]] double total_ms() const { return wait_ms + transfer_ms + unmatched_ms; }
 };
+
+/// Returns by rank when GPU work other than collectives runs. O(n log n).
+[[nodiscard]] std::vector<IntervalSet> other_gpu_work(const JobRun& run);
 
 /// Returns the exposed time in the counted steps. O(n log n).
 [[nodiscard]] ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock);

@@ -86,10 +86,7 @@ private:
 
   /// Returns the GPU activity that the call waited for, or kNoNode.
   [[nodiscard]] NodeId waited_for(NodeId n) const {
-    for (const JobGraph::Wait& wait : run_.graph.waits(n))
-      if (wait.kind == WaitKind::kBlocking)
-        return wait.from;
-    return kNoNode;
+    return run_.graph.waited(n, WaitKind::kBlocking);
   }
 
   std::optional<CauseRule> rule_of_call(NodeId n, const Activity& a) {

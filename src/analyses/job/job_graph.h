@@ -49,6 +49,13 @@ public:
   [[nodiscard]] std::span<const Wait> waits(NodeId n) const {
     return {waits_.data() + first_wait_[n], waits_.data() + first_wait_[n + 1]};
   }
+  /// Returns the node that `n` waits for with its first wait of this kind, or kNoNode.
+  [[nodiscard]] NodeId waited(NodeId n, WaitKind kind) const {
+    for (const Wait& wait : waits(n))
+      if (wait.kind == kind)
+        return wait.from;
+    return kNoNode;
+  }
   [[nodiscard]] std::size_t wait_count() const { return waits_.size(); }
   /// Returns the number of waits that were left out because the recorded times contradict them.
   [[nodiscard]] std::size_t contradicted() const { return contradicted_; }

@@ -176,6 +176,18 @@ std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
 
 } // namespace
 
+std::vector<std::int64_t> JobRun::rank_numbers(std::span<const NodeId> nodes) const {
+  std::vector<bool> has(ranks.size());
+  for (const NodeId n : nodes)
+    has[rank_of[n]] = true;
+  std::vector<std::int64_t> out;
+  for (std::size_t r = 0; r < has.size(); ++r)
+    if (has[r])
+      out.push_back(ranks[r].rank);
+  std::ranges::sort(out);
+  return out;
+}
+
 NodeId JobRunBuilder::add(std::uint32_t rank, NodeId local, std::int64_t start_ns,
                           std::int64_t dur_ns, NodeRole role) {
   added_.push_back({rank, local, role});

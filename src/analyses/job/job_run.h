@@ -59,6 +59,8 @@ struct JobRun {
         return wait.from;
     return kNoNode;
   }
+  /// Returns the numbers of the ranks of these nodes, ascending, each once.
+  [[nodiscard]] std::vector<std::int64_t> rank_numbers(std::span<const NodeId> nodes) const;
   [[nodiscard]] std::string_view text(NodeId n, StrId id) const {
     return ranks[rank_of[n]].text(id);
   }

@@ -7,18 +7,6 @@
 #include <cmath>
 
 namespace rankscope {
-namespace {
-
-std::vector<std::int64_t> ranks_of(const JobRun& run, std::span<const NodeId> nodes) {
-  std::vector<std::int64_t> out;
-  for (const NodeId n : nodes)
-    out.push_back(run.ranks[run.rank_of[n]].rank);
-  std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
-
-} // namespace
 
 std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFacts& facts) {
   std::vector<SlowTransfers> out;
@@ -32,7 +20,7 @@ std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFac
         slow.usual_gbps = one->usual_gbps;
         slow.others = one->others;
         slow.nodes = collective.transfers;
-        slow.ranks = ranks_of(run, slow.nodes);
+        slow.ranks = run.rank_numbers(slow.nodes);
       }
   for (const SlowGroup& group : slow_groups(facts.summary)) {
     SlowTransfers slow;
@@ -48,7 +36,7 @@ std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFac
         continue;
       slow.nodes.insert(slow.nodes.end(), collective.transfers.begin(), collective.transfers.end());
     }
-    slow.ranks = ranks_of(run, slow.nodes);
+    slow.ranks = run.rank_numbers(slow.nodes);
     if (!slow.nodes.empty())
       out.push_back(std::move(slow));
   }

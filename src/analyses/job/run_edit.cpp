@@ -285,13 +285,14 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
   } else {
     return no_edit(text, "a factor is missing");
   }
+  const bool rate = out.of == RunEdit::Of::kBandwidth;
   for (const std::string_view part : separated(factors, ',')) {
     const std::optional<double> factor = to_number<double>(part);
-    if (out.of == RunEdit::Of::kBandwidth ? !factor || !(*factor > 0 && *factor <= kLargestRate)
-                                          : !factor || !(*factor >= 0 && *factor <= kLargestFactor))
-      return no_edit(text, out.of == RunEdit::Of::kBandwidth
-                               ? fmt::format("'{}' is not a bandwidth in GB/s", part)
-                               : fmt::format("'{}' is not a factor from 0 to 1000", part));
+    const bool valid = factor && (rate ? *factor > 0 && *factor <= kLargestRate
+                                       : *factor >= 0 && *factor <= kLargestFactor);
+    if (!valid)
+      return no_edit(text, fmt::format("'{}' is not a {}", part,
+                                       rate ? "bandwidth in GB/s" : "factor from 0 to 1000"));
     out.factors.push_back(*factor);
   }
   if (out.factors.size() > kMostFactors)

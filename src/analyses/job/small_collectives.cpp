@@ -1,12 +1,13 @@
 // Successive small collectives. Each pays a latency that one larger collective would pay only once.
 #include "analyses/job/cause_candidates.h"
-#include "base/interval_set.h"
 #include "base/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -18,7 +19,7 @@ constexpr double kLatencyPart = 0.5;
 /// A matched collective of a process group.
 struct GroupCollective {
   const JobCollective* of = nullptr;
-  std::string name;
+  std::string_view name;
   double bytes = 0;
   std::int64_t start_ns = 0, transfer_ns = 0;
   std::size_t step = 0;
@@ -28,10 +29,10 @@ struct GroupCollective {
 /// Sets the latency of each kind. It is the transfer time minus the time for twice its bytes at the
 /// best bandwidth of the group, because an all-reduce sends its data twice.
 void set_latencies(std::vector<GroupCollective>& group) {
-  std::map<std::pair<std::string, double>, std::vector<double>> transfers; // by name and bytes
+  std::map<std::pair<std::string_view, double>, std::vector<double>> transfers; // by name and bytes
   for (const GroupCollective& c : group)
     transfers[{c.name, c.bytes}].push_back(static_cast<double>(c.transfer_ns));
-  std::map<std::pair<std::string, double>, double> median;
+  std::map<std::pair<std::string_view, double>, double> median;
   double best = 0; // in bytes per ns
   for (auto& [kind, ns] : transfers) {
     const double usual = median[kind] = quantile_of(std::move(ns), 0.5);
@@ -52,8 +53,7 @@ public:
   SmallTransfersOf(const JobRun& run, const CollectiveFacts& facts) : run_(run) {
     for (const JobCollective& c : run.collectives) {
       const TimedCollective& timed = facts.collectives[c.row];
-      GroupCollective& to =
-          groups_[timed.match.pg + "\n" + std::to_string(timed.match.twin)].emplace_back();
+      GroupCollective& to = groups_[{timed.match.pg, timed.match.twin}].emplace_back();
       to.of = &c;
       to.name = timed.first_rank->text(timed.first->name);
       to.bytes = std::isnan(timed.full_mib) ? 0 : timed.full_mib * 1024 * 1024;
@@ -86,21 +86,10 @@ private:
   bool follows(const GroupCollective& before, const GroupCollective& c) {
     if (c.latency_ns <= 0 || c.name != before.name || c.step != before.step)
       return false;
-    const IntervalSet& other = other_work(run_.rank_of[c.of->transfers.front()]);
+    if (other_work_.empty())
+      other_work_ = other_gpu_work(run_);
+    const IntervalSet& other = other_work_[run_.rank_of[c.of->transfers.front()]];
     return other.covered(before.start_ns, c.start_ns) < c.transfer_ns;
-  }
-
-  const IntervalSet& other_work(std::uint32_t rank) {
-    const auto [at, fresh] = other_work_.try_emplace(rank);
-    if (fresh) {
-      std::vector<Interval> work;
-      for (NodeId n = 0; n < run_.graph.size(); ++n)
-        if (run_.rank_of[n] == rank && run_.gpu_work[n] && run_.is_activity(n) &&
-            run_.activity(n).kind != ActivityKind::kCollective)
-          work.push_back({run_.graph.start_ns(n), run_.graph.end_ns(n)});
-      at->second = IntervalSet(std::move(work));
-    }
-    return at->second;
   }
 
   void finish(std::vector<const GroupCollective*>& row) {
@@ -117,18 +106,11 @@ private:
   }
 
   const JobRun& run_;
-  std::map<std::string, std::vector<GroupCollective>> groups_;
-  std::map<std::uint32_t, IntervalSet> other_work_; ///< by rank
+  /// The collectives of each process group, by its name and its number among those of the name.
+  std::map<std::pair<std::string_view, std::size_t>, std::vector<GroupCollective>> groups_;
+  std::vector<IntervalSet> other_work_; ///< by rank; empty: not needed so far
   std::vector<SmallTransfers> out_;
 };
-
-/// Returns the node that this GPU work waits for with a wait of this kind, or kNoNode.
-NodeId waited_by(const JobGraph& graph, NodeId n, WaitKind kind) {
-  for (const JobGraph::Wait& wait : graph.waits(n))
-    if (wait.kind == kind)
-      return wait.from;
-  return kNoNode;
-}
 
 /// Returns the host nodes between the launches of two successive collectives. Empty if they are
 /// unknown or include other work than launching.
@@ -136,11 +118,11 @@ std::vector<NodeId> host_between(const JobRun& run, NodeId before, NodeId transf
   constexpr std::size_t kMost = 64;
   const auto launch_of = [&run](NodeId n) {
     const NodeId arrival = run.waited(n, NodeRole::kArrival);
-    return arrival == kNoNode ? kNoNode : waited_by(run.graph, arrival, WaitKind::kLaunch);
+    return arrival == kNoNode ? kNoNode : run.graph.waited(arrival, WaitKind::kLaunch);
   };
   const NodeId first = launch_of(before);
   std::vector<NodeId> out;
-  for (NodeId n = launch_of(transfer); n != first; n = waited_by(run.graph, n, WaitKind::kHost)) {
+  for (NodeId n = launch_of(transfer); n != first; n = run.graph.waited(n, WaitKind::kHost)) {
     if (n == kNoNode || out.size() == kMost || run.graph.dur_ns(n) >= kStallNs)
       return {};
     out.push_back(n);
@@ -156,6 +138,7 @@ std::vector<SmallTransfers> small_transfers(const JobRun& run, const CollectiveF
 
 std::vector<CauseCandidate> small_collective_candidates(const CauseInput& in,
                                                         std::span<const SmallTransfers> rows) {
+  const auto rank_of = [&in](NodeId n) { return in.run.rank_of[n]; };
   std::map<std::string, CauseCandidate> by_name;
   std::map<std::string, std::vector<double>> latencies;
   for (const SmallTransfers& row : rows) {
@@ -167,16 +150,13 @@ std::vector<CauseCandidate> small_collective_candidates(const CauseInput& in,
       latencies[row.what].push_back(static_cast<double>(row.latency_ns[k]) / 1e3);
       for (const NodeId n : row.transfers[k]) {
         c.nodes.push_back(n);
-        if (const std::int64_t rank = in.run.ranks[in.run.rank_of[n]].rank;
-            std::ranges::find(c.cause.ranks, rank) == c.cause.ranks.end())
-          c.cause.ranks.push_back(rank);
         if (k == 0)
           continue;
         c.durations.emplace_back(
             n, std::max<std::int64_t>(0, in.run.graph.dur_ns(n) - row.latency_ns[k]));
-        const auto before = std::ranges::find(row.transfers[k - 1], in.run.rank_of[n],
-                                              [&](NodeId m) { return in.run.rank_of[m]; });
-        if (before != row.transfers[k - 1].end())
+        const auto before = std::ranges::lower_bound( // members are in the order of ranks
+            row.transfers[k - 1], in.run.rank_of[n], {}, rank_of);
+        if (before != row.transfers[k - 1].end() && rank_of(*before) == in.run.rank_of[n])
           for (const NodeId host : host_between(in.run, *before, n))
             c.durations.emplace_back(host, 0);
       }
@@ -184,7 +164,7 @@ std::vector<CauseCandidate> small_collective_candidates(const CauseInput& in,
   }
   std::vector<CauseCandidate> out;
   for (auto& [name, c] : by_name) {
-    std::ranges::sort(c.cause.ranks);
+    c.cause.ranks = in.run.rank_numbers(c.nodes);
     c.cause.latency_us = quantile_of(std::move(latencies[name]), 0.5);
     out.push_back(std::move(c));
   }
