@@ -369,10 +369,34 @@ Finding work_finding(const Change& row, const WhatChanged& changed, const Sides&
   return out;
 }
 
+/// Returns the probability that the test has all steps outside, if they are spread by chance over
+/// the steps of both runs (Fisher's exact test of none against `told`, one-sided).
+double chance_of_steps_outside(const WhatChanged& changed) {
+  const auto test = static_cast<double>(changed.test_steps);
+  const double both = test + static_cast<double>(changed.base_steps);
+  double out = 1;
+  for (std::size_t i = 0; i < changed.steps.told; ++i)
+    out *= (test - static_cast<double>(i)) / (both - static_cast<double>(i));
+  return out;
+}
+
+/// A few steps outside do not show that the runs differ: the baseline may have such steps too.
+const FindingRule& rule_of_steps(const WhatChanged& changed) {
+  return chance_of_steps_outside(changed) > 0.05 ? rules::outlying_steps : rules::changed_steps;
+}
+
+/// Returns the end of the evidence.
+std::string baseline_without_such_steps(const WhatChanged& changed, const Sides& sides) {
+  return fmt::format(
+      "; that no step of {} is outside has a probability of {} % if such steps are as "
+      "frequent in both runs",
+      sides.base, number3(100 * chance_of_steps_outside(changed)));
+}
+
 /// Compares a step with the baseline's mean step. The value is the step's own difference, not its
 /// part of the mean difference.
 Finding step_finding(const Change& row, const WhatChanged& changed, const Sides& sides) {
-  Finding out = finding_of(rules::changed_steps, "step", sides.before + row.name);
+  Finding out = finding_of(rule_of_steps(changed), "step", sides.before + row.name);
   const double difference = row.test_ms - row.base_ms;
   const auto steps = static_cast<double>(changed.steps.rows.size());
   set_change(out, row, changed);
@@ -384,13 +408,14 @@ Finding step_finding(const Change& row, const WhatChanged& changed, const Sides&
                            difference < 0 ? "less" : "more", sides.base));
   out.evidence = fmt::format("95 % prediction interval {} ms{}; mean step of {}: {} ms",
                              interval_amounts(difference, *out.low, *out.high),
-                             over_comparisons(changed.rows), sides.base, number3(row.base_ms));
+                             over_comparisons(changed.rows), sides.base, number3(row.base_ms)) +
+                 baseline_without_such_steps(changed, sides);
   return out;
 }
 
 Finding all_steps_finding(const WhatChanged& changed, const Sides& sides) {
   const ChangeList& steps = changed.steps;
-  Finding out = finding_of(rules::changed_steps, "run", sides.label);
+  Finding out = finding_of(rule_of_steps(changed), "run", sides.label);
   out.value = static_cast<double>(steps.told);
   out.unit = Unit::kCount;
   out.steps = steps.told;
@@ -402,7 +427,8 @@ Finding all_steps_finding(const WhatChanged& changed, const Sides& sides) {
                                 steps.told, sides.test, sides.base));
   out.evidence = fmt::format("{} ms against a mean of {} ms; 95 % prediction intervals{}",
                              range3(least->test_ms, most->test_ms), number3(least->base_ms),
-                             over_comparisons(changed.rows));
+                             over_comparisons(changed.rows)) +
+                 baseline_without_such_steps(changed, sides);
   return out;
 }
 

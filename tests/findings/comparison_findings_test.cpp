@@ -173,8 +173,14 @@ TEST(ComparisonFindings, AStepHasItsOwnDifference) {
       comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9, 10}),
                                        {run_with("B", {}, {10, 10, 16})}, {}))
           .changes[0];
-  const Finding* const step = with_rule(found, "changed-steps", "step");
+  // one of three steps, none of four: 3/7 by chance
+  const Finding* const step = with_rule(found, "outlying-steps", "step");
   ASSERT_NE(step, nullptr);
+  EXPECT_EQ(step->kind, FindingKind::kNote);
+  EXPECT_NE(step->evidence.find("that no step of A is outside has a probability of 42.9 % if"),
+            std::string::npos)
+      << step->evidence;
+  EXPECT_EQ(with_rule(found, "changed-steps"), nullptr);
   EXPECT_EQ(step->subject, "3");
   EXPECT_NEAR(*step->value, 6, 1e-9);
   // t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, one more sample
@@ -187,8 +193,11 @@ TEST(ComparisonFindings, AllStepsAreOneFinding) {
       comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9, 10}),
                                        {run_with("B", {}, {15, 15.1, 14.9})}, {}))
           .changes[0];
+  // three of three steps, none of four: 3! 4! / 7!
   const Finding* const steps = with_rule(found, "changed-steps");
   ASSERT_NE(steps, nullptr);
+  EXPECT_NE(steps->evidence.find("has a probability of 2.86 %"), std::string::npos)
+      << steps->evidence;
   EXPECT_EQ(steps->headline, "All 3 steps of B are outside the step-to-step variation of A");
   EXPECT_EQ(with_rule(found, "changed-steps", "step"), nullptr);
 }

@@ -297,7 +297,7 @@ TEST(NullTables, EqualRunsSeldomDiffer) {
         rate(family.name, family.pairs_with);
       rate("step time", step_time, false); // alone at 5 %; of the GPU rows total_time has a bar
       rate("changes", changes);
-      rate("changed steps", changed_steps, kind != StepNoise::kOutlier); // one step is outside
+      rate("changed steps", changed_steps);
       rate("page", pages);
       std::printf("\n");
       std::fflush(stdout);
