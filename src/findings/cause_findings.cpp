@@ -129,9 +129,14 @@ std::string between(const StepCause& c) {
   return c.after.empty() ? std::string("between two launches") : "before " + short_place(c.after);
 }
 
-/// Returns "ranks 4 and 5" or "the 16 ranks of a group".
+/// Returns "rank 3", "ranks 4 and 6", "ranks 8 to 15" or "the 16 ranks from 0 to 30".
 std::string members_text(const StepCause& c) {
   constexpr std::size_t kNamed = 4;
+  if (c.ranks.size() == 1)
+    return fmt::format("rank {}", c.ranks.front());
+  if (c.ranks.size() > 2 &&
+      c.ranks.back() - c.ranks.front() + 1 == static_cast<std::int64_t>(c.ranks.size()))
+    return fmt::format("ranks {} to {}", c.ranks.front(), c.ranks.back());
   if (c.ranks.size() > kNamed)
     return fmt::format("the {} ranks from {} to {}", c.ranks.size(), c.ranks.front(),
                        c.ranks.back());
@@ -164,6 +169,8 @@ std::string cost_text(const CauseFacts& facts, const StepCause& c) {
 std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   const std::string cost = cost_text(facts, c);
   const std::string_view per_step = facts.steps > 0 ? " per step" : "";
+  const bool one = c.ranks.size() == 1;
+  const std::string_view its = one ? "its" : "their";
   switch (c.rule) {
   case CauseRule::kLoader:
     return fmt::format("The GPU waits for the data loader: {}", cost);
@@ -216,19 +223,23 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kRecomputation:
     return fmt::format("The forward pass runs again in the backward pass: {}", cost);
   case CauseRule::kSlowGpu:
-    return fmt::format("The GPU of rank {} takes {} longer for its kernels than those of its peers",
-                       c.ranks.front(), percent_text(c.percent));
+    return one ? fmt::format(
+                     "The GPU of {} takes {} longer for its kernels than those of its peers",
+                     members_text(c), percent_text(c.percent))
+               : fmt::format("Kernels take {} longer on {} than on their peers",
+                             percent_text(c.percent), members_text(c));
   case CauseRule::kSlowOperator:
-    return fmt::format("{} takes {} longer on rank {} than on its peers", short_place(c.what),
-                       percent_text(c.percent), c.ranks.front());
+    return fmt::format("{} takes {} longer on {} than on {} peers", short_place(c.what),
+                       percent_text(c.percent), members_text(c), its);
   case CauseRule::kMoreWork:
-    return fmt::format("Rank {} runs {} kernels{} that its peers do not run", c.ranks.front(),
-                       occurrences(c), per_step);
+    return fmt::format("{} {} {} kernels{} that {} peers do not run", capital(members_text(c)),
+                       one ? "runs" : "run", occurrences(c), per_step, its);
   case CauseRule::kSlowHost:
-    return fmt::format("The host of rank {} takes longer than those of its peers", c.ranks.front());
+    return fmt::format("The {} of {} {} longer than those of {} peers", one ? "host" : "hosts",
+                       members_text(c), one ? "takes" : "take", its);
   case CauseRule::kMoreData:
-    return fmt::format("{} operators{} have larger inputs on rank {} than on its peers",
-                       occurrences(c), per_step, c.ranks.front());
+    return fmt::format("{} operators{} have larger inputs on {} than on {} peers", occurrences(c),
+                       per_step, members_text(c), its);
   case CauseRule::kSlowLink:
     return fmt::format("{} {} {} GB/s, those of other groups {}",
                        c.ranks.size() == 2 ? "The link between" : "Transfers among",
@@ -248,11 +259,17 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   return {};
 }
 
-std::string of_one_rank(const CauseFacts& facts, const StepCause& c) {
+std::string of_outstanding_ranks(const CauseFacts& facts, const StepCause& c) {
+  const bool one = c.ranks.size() == 1;
+  const std::string_view its = one ? "its" : "their";
   std::string out =
-      c.excess_ms > 0 ? fmt::format("It computes {} ms longer than its peers", number3(c.excess_ms))
-                      : std::string("It comes later to collectives than its peers");
-  if (facts.recorded_steps > 1)
+      c.excess_ms > 0 ? fmt::format("{} {} ms longer than {} peers",
+                                    one ? "It computes" : "They compute", number3(c.excess_ms), its)
+                      : fmt::format("{} later to collectives than {} peers",
+                                    one ? "It comes" : "They come", its);
+  if (!one)
+    out += "; one of them alone gains little, because the run then waits for the others";
+  else if (facts.recorded_steps > 1)
     out += fmt::format(", most of all in {} of {} steps", c.latest_steps, facts.recorded_steps);
   if (!c.shapes)
     return out + "; shapes were not recorded, so larger inputs are not excluded";
@@ -282,7 +299,7 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kMoreWork:
   case CauseRule::kMoreData:
   case CauseRule::kSlowHost:
-    return of_one_rank(facts, c);
+    return of_outstanding_ranks(facts, c);
   case CauseRule::kSlowLink:
     return fmt::format("Bus bandwidth of {} against the median of the {} other groups of its kind "
                        "and size; waiting for late ranks is not in it",

@@ -23,7 +23,8 @@ LateRankParts parts_of_rank(std::uint32_t rank) {
   hand.collective({120, 120, 120, 135}, 200, last);
   const JobRun run = hand.finish();
   const std::vector<std::uint32_t> ranks{rank};
-  return late_rank_parts(run, CountedSteps(run, {}, step_ends(run, {})), PeerPlaces(run), ranks)
+  return late_rank_parts(run, CountedSteps(run, {}, step_ends(run, {})), PeerPlaces(run, ranks),
+                         ranks)
       .front();
 }
 

@@ -150,10 +150,10 @@ private:
   }
 
   void look_at_ranks(const CauseInput& in) {
-    const PeerPlaces peers(run_);
     std::vector<std::uint32_t> ranks;
     for (const OutstandingRank& rank : suspects_.ranks)
       ranks.push_back(rank.rank);
+    const PeerPlaces peers(run_, ranks);
     out_.late_rank_parts = late_rank_parts(run_, clock_, peers, ranks);
     for (CauseCandidate& c : rank_candidates(in, suspects_.ranks, peers)) {
       const auto parts =
@@ -164,8 +164,30 @@ private:
         continue; // the rank is known, but not the reason
       if (remainder > kDoubtfulRemainder * excess)
         c.cause.confidence = std::max(c.cause.confidence, Confidence::kLikely);
-      candidates_.push_back(std::move(c));
+      join(std::move(c));
     }
+    for (CauseCandidate& c : candidates_)
+      if (compares_ranks(c.cause.rule))
+        std::ranges::sort(c.cause.ranks);
+  }
+
+  /// Returns whether ranks are slower than their peers by about the same time. Without the cause on
+  /// one of them, the run still waits for the others, so only their common gain is of interest.
+  [[nodiscard]] bool alike(const CauseCandidate& a, const CauseCandidate& b) const {
+    constexpr double kAlike = 1.3;
+    const double x = shortened_ms(a), y = shortened_ms(b);
+    return x <= kAlike * y && y <= kAlike * x;
+  }
+
+  /// Adds the differences of one more rank to the means over ranks.
+  static void average(StepCause& to, const StepCause& more) {
+    const auto ranks = static_cast<double>(to.ranks.size());
+    to.percent = (ranks * to.percent + more.percent) / (ranks + 1);
+    to.excess_ms = to.excess_ms > 0 && more.excess_ms > 0
+                       ? (ranks * to.excess_ms + more.excess_ms) / (ranks + 1)
+                       : 0;
+    to.shapes = to.shapes && more.shapes;
+    to.confidence = std::max(to.confidence, more.confidence);
   }
 
   /// Adds a candidate. Equal causes of several ranks become one cause.
@@ -174,13 +196,15 @@ private:
       const StepCause& a = other.cause;
       const StepCause& b = c.cause;
       return a.rule == b.rule && a.what == b.what && a.before == b.before && a.after == b.after &&
-             a.rule < CauseRule::kSlowGpu;
+             (!compares_ranks(a.rule) || alike(other, c));
     });
     if (same == candidates_.end()) {
       candidates_.push_back(std::move(c));
       return;
     }
     StepCause& to = same->cause;
+    if (compares_ranks(to.rule))
+      average(to, c.cause);
     to.ranks.insert(to.ranks.end(), c.cause.ranks.begin(), c.cause.ranks.end());
     const auto append = [](auto& list, const auto& more) {
       list.insert(list.end(), more.begin(), more.end());
@@ -340,12 +364,22 @@ private:
     }
   }
 
-  /// Returns whether some cause belongs to this rank alone, or to its slow link.
+  /// Returns whether some cause belongs to this rank alone, to ranks like it, or to its slow link;
+  /// or whether its kernels take longer, but without a cost.
   [[nodiscard]] bool explained(std::int64_t rank) const {
-    return std::any_of(out_.causes.begin(), out_.causes.end(), [rank](const StepCause& c) {
-      return (c.ranks.size() == 1 || c.rule == CauseRule::kSlowLink) &&
-             std::ranges::find(c.ranks, rank) != c.ranks.end();
-    });
+    const auto has = [rank](const StepCause& c) {
+      return std::ranges::find(c.ranks, rank) != c.ranks.end();
+    };
+    const auto without_cost = [&](const CauseCandidate& c) {
+      const CauseRule rule = c.cause.rule;
+      return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator) && has(c.cause);
+    };
+    const auto of_rank = [&](const StepCause& c) {
+      return (c.ranks.size() == 1 || compares_ranks(c.rule) || c.rule == CauseRule::kSlowLink) &&
+             has(c);
+    };
+    return std::ranges::any_of(candidates_, without_cost) ||
+           std::ranges::any_of(out_.causes, of_rank);
   }
 
   void leave(const CauseCandidate& c) {

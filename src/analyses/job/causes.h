@@ -96,9 +96,15 @@ struct StepCause {
   double percent = 0;
   double percent_low = 0, percent_high = 0; ///< kContention: 99 % interval
   double latency_us = 0;                    ///< kSmallCollectives: median latency of a collective
-  double excess_ms = 0;         ///< rules of one rank: its excess over its peers per step
-  std::size_t latest_steps = 0; ///< number of steps in which no other rank is as late
+  /// Rules of outstanding ranks: excess over the peers per step, as a mean over them; 0: unknown.
+  double excess_ms = 0;
+  std::size_t latest_steps = 0; ///< one rank: number of steps in which no other rank is as late
 };
+
+/// Returns whether the rule compares outstanding ranks with their peers.
+[[nodiscard]] constexpr bool compares_ranks(CauseRule rule) {
+  return rule >= CauseRule::kSlowGpu && rule <= CauseRule::kMoreData;
+}
 
 /// Returns whether fewer than half of the steps have the cause. Its gain then differs from step to
 /// step.

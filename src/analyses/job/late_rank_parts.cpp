@@ -158,14 +158,23 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
       continue;
     const std::size_t step = run.step_of(collective.transfers.front());
     const auto add = [&](auto value, const auto& to) {
-      std::vector<double> values;
-      for (const MemberStretch& member : members)
+      std::vector<double> values, of_peers;
+      for (const MemberStretch& member : members) {
         values.push_back(value(member));
-      const MedianOfOthers median(values);
+        if (peers.is_peer(member.rank))
+          of_peers.push_back(values.back());
+      }
+      const MedianOfOthers of_others(values);
+      const std::optional<double> of_peers_only = of_peers.size() >= kFewestRanks
+                                                      ? std::optional(quantile_of(of_peers, 0.5))
+                                                      : std::nullopt;
       for (std::size_t k = 0; k < ranks.size(); ++k)
         for (std::size_t m = 0; m < members.size(); ++m)
-          if (members[m].rank == ranks[k])
-            to(sums[k]).add(step, values[m], median.without(values[m]));
+          if (members[m].rank == ranks[k]) {
+            const bool with_peers = of_peers_only && !peers.is_peer(ranks[k]);
+            to(sums[k]).add(step, values[m],
+                            with_peers ? *of_peers_only : of_others.without(values[m]));
+          }
     };
     add([](const MemberStretch& m) { return m.all_ms; },
         [](Sums& of) -> ExcessSums& { return of.all; });

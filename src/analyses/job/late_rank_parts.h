@@ -14,9 +14,6 @@
 
 namespace rankscope {
 
-/// A rank and three peers. With fewer ranks, differences between ranks are not explained.
-inline constexpr std::size_t kFewestRanks = 4;
-
 enum class StretchPart : std::uint8_t {
   kKernels,      ///< kernels that the peers run too
   kOtherInputs,  ///< kernels of operators whose shapes differ among the ranks
@@ -49,7 +46,7 @@ struct LateRankParts {
 /// Returns the parts for these ranks. `ranks`: positions in the run. Collectives with fewer than
 /// kFewestRanks members are left out. The parts of a stretch are the critical path back from the
 /// arrival at its collective to its begin, so hidden work has no part. O(n) for the members of
-/// these ranks' collectives.
+/// these ranks' collectives. The medians are over peers only, if enough ranks are peers.
 [[nodiscard]] std::vector<LateRankParts> late_rank_parts(const JobRun& run,
                                                          const CountedSteps& clock,
                                                          const PeerPlaces& peers,

@@ -8,9 +8,15 @@
 
 namespace rankscope {
 
-PeerPlaces::PeerPlaces(const JobRun& run)
-    : run_(run), places_(places_of(run, PlaceIn::kEachStep)), operators_(places_by_operator(run)),
+PeerPlaces::PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding)
+    : run_(run), peer_(run.ranks.size(), true), peers_(run.ranks.size()),
+      places_(places_of(run, PlaceIn::kEachStep)), operators_(places_by_operator(run)),
       at_place_(places_), at_operator_(operators_), inputs_differ_(operators_.count) {
+  if (run.ranks.size() >= outstanding.size() + kFewestRanks - 1) {
+    peers_ -= outstanding.size();
+    for (const std::uint32_t rank : outstanding)
+      peer_[rank] = false;
+  }
   for (std::uint32_t place = 0; place < operators_.count; ++place) {
     const std::span<const NodeId> at = at_operator_.at(place);
     const auto shapes = [&](NodeId n) { return run.text(n, run.activity(n).shapes); };
@@ -22,14 +28,18 @@ PeerPlaces::PeerPlaces(const JobRun& run)
 
 BesidePeers PeerPlaces::of(NodeId n) const {
   using Kind = BesidePeers::Kind;
-  const std::size_t others = run_.ranks.size() - 1;
+  const std::uint32_t rank = run_.rank_of[n];
+  const std::size_t others = peers_ - (peer_[rank] ? 1 : 0);
+  const auto of_peer = [&](NodeId at) {
+    return run_.rank_of[at] != rank && peer_[run_.rank_of[at]];
+  };
   const Activity& own = run_.activity(n);
   std::vector<double> peers;
   const auto median = [&peers] {
     return static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5));
   };
   for (const NodeId at : at_place_.at(places_.of[n]))
-    if (run_.rank_of[at] != run_.rank_of[n])
+    if (of_peer(at))
       peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
   if (2 * peers.size() >= others)
     return {Kind::kSame, median()};
@@ -41,7 +51,7 @@ BesidePeers PeerPlaces::of(NodeId n) const {
   std::size_t other_shapes = 0;
   if (own.op != kEmptyStr)
     for (const NodeId at : at_operator_.at(operators_.of[n]))
-      if (run_.rank_of[at] != run_.rank_of[n]) {
+      if (of_peer(at)) {
         peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
         if (run_.text(at, run_.activity(at).shapes) != run_.text(n, own.shapes))
           ++other_shapes;

@@ -4,6 +4,7 @@
 #include "analyses/job/places.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rankscope {
@@ -18,9 +19,15 @@ struct BesidePeers {
   std::int64_t peers_ns = 0; ///< median duration of the peers
 };
 
+/// A rank and three peers. With fewer ranks, differences between ranks are not explained.
+inline constexpr std::size_t kFewestRanks = 4;
+
 class PeerPlaces {
 public:
-  explicit PeerPlaces(const JobRun& run);
+  /// `outstanding`: positions of ranks that do not count as peers, because they are slow or late
+  /// themselves. They count if fewer than three other ranks remain.
+  PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding);
+  [[nodiscard]] bool is_peer(std::uint32_t rank) const { return peer_[rank]; }
   /// Returns the comparison. `n`: an activity that is not a collective.
   [[nodiscard]] BesidePeers of(NodeId n) const;
   /// Returns whether the operator at the place of this kernel has other shapes on some ranks.
@@ -28,6 +35,8 @@ public:
 
 private:
   const JobRun& run_;
+  std::vector<bool> peer_; ///< by rank
+  std::size_t peers_ = 0;  ///< number of peers
   RunPlaces places_, operators_;
   PlaceNodes at_place_, at_operator_;
   std::vector<bool> inputs_differ_; ///< by place of `operators_`
