@@ -2,16 +2,11 @@
 # Runs each fuzz target of build/fuzz for N seconds (default 60) from the seeds in tests/fuzz/corpus.
 # New inputs go to build/fuzz/corpus, crashes to build/fuzz/. As many targets run at once as there
 # are processors; none begins after a crash.
-# With --runs, N inputs (at most 20 seconds of them) drawn from one seed, from tests/fuzz/corpus alone:
-# what the gate tries is what was tried before; to search is another job, with seconds.
-# Usage: scripts/fuzz.sh [SECONDS | --runs N] [NAME...]     names without _fuzz; default: all
+# Usage: scripts/fuzz.sh [SECONDS] [NAME...]     names without _fuzz; default: all
 set -euo pipefail
 cd "$(dirname "$0")/.."
-runs=-1 seed=0 seconds=60
-if [ "${1:-}" = --runs ]; then
-  runs=$2 seed=1 seconds=20
-  shift 2
-elif [ $# -gt 0 ]; then
+seconds=60
+if [ $# -gt 0 ]; then
   seconds=$1
   shift
 fi
@@ -22,20 +17,14 @@ fi
 one() { # one NAME: runs its target
   local name=$1
   local target=build/fuzz/tests/fuzz/${name}_fuzz corpus=build/fuzz/corpus/$name
-  if [ "$runs" -ge 0 ]; then
-    echo "fuzz: $name, $runs inputs"
-    corpus=build/fuzz/repeated/$name
-    rm -rf "$corpus"
-  else
-    echo "fuzz: $name, $seconds s"
-  fi
+  echo "fuzz: $name, $seconds s"
   mkdir -p "$corpus" # where the fuzzer puts what it finds
   # stderr of the code under test is noise; libFuzzer's report of a crash is not
-  "$target" -runs="$runs" -seed="$seed" -max_total_time="$seconds" -max_len=16384 \
+  "$target" -max_total_time="$seconds" -max_len=16384 \
     -rss_limit_mb=3000 -timeout=25 -print_final_stats=0 -verbosity=0 -artifact_prefix="build/fuzz/${name}-" "$corpus" "tests/fuzz/corpus/$name"
 }
 export -f one
-export runs seed seconds
+export seconds
 for name in "${names[@]}"; do
   [ -x "build/fuzz/tests/fuzz/${name}_fuzz" ] ||
     { echo "fuzz.sh: no target $name; run: cmake --preset fuzz && cmake --build build/fuzz --target rs_fuzz_targets" >&2; exit 1; }

@@ -7,7 +7,7 @@ Takes small inputs and changes them:
   databases  RPD and rocpd: values, types, rows and the schema, by SQL; some pages by bytes
 and runs commands on the result. Anything but exit 0 or 2 to 7 is a failure, as are a run past the time
 limit, a report of a sanitizer and a temporary file that is left. The input of a failure is kept.
-Usage: scripts/mutate.py [--binary build/fuzz/rankscope] [--seconds 600] [--count N] [--kind KIND] [--seed N]
+Usage: scripts/mutate.py [--binary build/asan/rankscope] [--seconds 600] [--count N] [--kind KIND] [--seed N]
                          [--seeds DIR] [--keep DIR]
 """
 import argparse
@@ -337,7 +337,7 @@ def run_one(binary, command, limit, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default="build/fuzz/rankscope")
+    parser.add_argument("--binary", default="build/asan/rankscope")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--count", type=int, default=0, help="inputs (default: until the time is over)")
     parser.add_argument("--kind", choices=[*KINDS, "all"], default="all")

@@ -23,7 +23,7 @@ about() {
   mutate) echo "damaged traces, parts and databases through the sanitized program, for 55 minutes" ;;
   ranks) echo "who is named in runs of up to 4096 ranks" ;;
   growth) echo "CPU time and memory against n of what a file chooses" ;;
-  plain) echo "each source compiled alone, and the tests of that build" ;;
+  plain) echo "each source and header compiled alone, and the tests of that build" ;;
   coverage) echo "line coverage of each layer" ;;
   bare) echo "scripts/test.sh and scripts/demo.sh in a bare Debian 12 root" ;;
   packages) echo "the files of a release, and the Debian package and the tarball in bare roots" ;;
@@ -49,9 +49,9 @@ run_section() {
   browser | cluster) ./scripts/install_deps.sh all && jobs=1 labelled "$1" ;;
   sanitized-slow)
     ./scripts/install_deps.sh check
-    cmake --preset fuzz >/dev/null
-    cmake --build build/fuzz -j "$jobs" --target rankscope rs_sanitized_tests
-    ctest --preset fuzz -j "$jobs" -L '^slow$' --timeout 3600
+    cmake --preset asan >/dev/null
+    cmake --build build/asan -j "$jobs" --target rankscope rs_sanitized_tests
+    ctest --preset asan -j "$jobs" -L '^slow$' --timeout 3600
     ;;
   fuzz-*)
     ./scripts/install_deps.sh check
@@ -65,8 +65,8 @@ run_section() {
     ;;
   mutate)
     ./scripts/install_deps.sh check
-    cmake --preset fuzz >/dev/null
-    cmake --build build/fuzz -j "$jobs" --target rankscope
+    cmake --preset asan >/dev/null
+    cmake --build build/asan -j "$jobs" --target rankscope
     ./scripts/mutate.py --seconds 3300 --seed "$(date +%s)" --keep build/mutate-failures
     ;;
   ranks)
@@ -76,7 +76,7 @@ run_section() {
   growth) release && bench/growth.py build/release/rankscope ;;
   plain)
     cmake -S . -B build/plain -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_BENCH=ON >/dev/null
-    cmake --build build/plain -j "$jobs"
+    cmake --build build/plain -j "$jobs" --target all rs_headers
     ctest --test-dir build/plain -j "$jobs" -LE "$left_out" --output-on-failure --timeout 1800
     ;;
   coverage) ./scripts/install_deps.sh check && ./scripts/coverage.sh ;;

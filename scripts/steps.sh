@@ -3,6 +3,8 @@
 #   skip TEXT            says that something is left out, now and again at the end
 #   run_tests PRESET [CTEST_OPTION...]   the tests of build/PRESET but for those labelled slow, browser,
 #                        office or cluster: first those that wait, at four times the processors
+#   changed_since N PATHSPEC...   files that differ from the merge base with main; on main itself, from N
+#                        commits ago. Fails without git and its repository
 #   finish NAME          the table of steps, and what was left out
 jobs=$(nproc)
 skipped=()
@@ -31,6 +33,14 @@ run_tests() {
   ctest --preset "$preset" -j "$((4 * jobs))" -L '^waits$' -LE "$left_out" --timeout 1800 "$@" || failed=1
   ctest --preset "$preset" -j "$jobs" -LE "^waits\$|$left_out" --timeout 1800 "$@" || failed=1
   return $failed
+}
+changed_since() {
+  local base back=$1
+  shift
+  git rev-parse --git-dir >/dev/null 2>&1 || return 1
+  base=$(git merge-base HEAD main 2>/dev/null || true)
+  [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=HEAD~$back
+  git diff --name-only --diff-filter=d "$base" -- "$@"
 }
 finish() {
   end_step

@@ -5,6 +5,7 @@
 # Exits 3 when clang-tidy 14, clang++ or, without arguments, git and its repository are absent.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/steps.sh
 
 absent() { echo "tidy.sh: $* is absent" >&2; exit 3; }
 tool=
@@ -22,12 +23,9 @@ if [ "${1:-}" = --all ]; then
 elif [ $# -gt 0 ]; then
   files=("$@")
 else
-  git rev-parse --git-dir >/dev/null 2>&1 || absent "a git repository"
-  base=$(git merge-base HEAD main 2>/dev/null || true)
-  # on main itself: what the last commit changed
-  [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=HEAD~1
+  changed=$(changed_since 1 src bench) || absent "a git repository"
   mapfile -t files < <(
-    git diff --name-only --diff-filter=d "$base" -- src bench | while read -r f; do
+    for f in $changed; do
       case $f in
       *.cpp) echo "$f" ;;
       *.h) [ -f "${f%.h}.cpp" ] && echo "${f%.h}.cpp" ;;
@@ -37,9 +35,9 @@ fi
 [ ${#files[@]} -gt 0 ] || { echo "tidy.sh: no source differs"; exit 0; }
 
 # compile commands of clang; configuring is enough, but for sources that the build makes
-[ -f build/fuzz/compile_commands.json ] || cmake --preset fuzz >/dev/null
+[ -f build/asan/compile_commands.json ] || cmake --preset asan >/dev/null
 # the one file that needs mpi.h has a command where there is an MPI
-if ! grep -q '"file": ".*/src/mpi/mpi_link.cpp"' build/fuzz/compile_commands.json; then
+if ! grep -q '"file": ".*/src/mpi/mpi_link.cpp"' build/asan/compile_commands.json; then
   for i in "${!files[@]}"; do
     [ "${files[$i]}" != src/mpi/mpi_link.cpp ] ||
       { unset "files[$i]"; echo "clang-tidy: no MPI is installed: src/mpi/mpi_link.cpp is left out"; }
@@ -49,7 +47,7 @@ fi
 echo "clang-tidy: ${#files[@]} files"
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$(nproc)" $tool -p build/fuzz --quiet >"$out" 2>/dev/null || true
+printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$(nproc)" $tool -p build/asan --quiet >"$out" 2>/dev/null || true
 
 findings=$(sed -n "s|$PWD/||; /\(: \|^\)\(error\|warning\): /p" "$out" | sort -u)
 [ -z "$findings" ] || echo "$findings"
