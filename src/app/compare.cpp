@@ -383,7 +383,8 @@ Result<Comparison> load_comparison(Session& session, const CompareRequest& reque
     input.align = request.align;
     input.write_reports = request.write_reports;
     RS_TRY(ComparedRun loaded, load_compared_run(session, input));
-    session.note(fmt::format("{}: {} ranks", request.labels[i], loaded.ranks.size()));
+    session.note(
+        fmt::format("{}: {}", request.labels[i], counted(loaded.ranks.size(), "rank", "ranks")));
     runs.push_back(std::move(loaded));
   }
   ComparedRun base = std::move(runs.front());

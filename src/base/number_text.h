@@ -19,4 +19,7 @@ namespace rankscope {
 /// pieces follows "...".
 [[nodiscard]] std::string ranges_text(std::span<const std::int64_t> numbers, std::size_t most = 16);
 
+/// Returns "3 steps" or "1 step".
+[[nodiscard]] std::string counted(std::size_t n, std::string_view one, std::string_view many);
+
 } // namespace rankscope

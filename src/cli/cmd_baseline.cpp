@@ -5,6 +5,7 @@
 #include "app/baseline_history.h"
 #include "app/write_outputs.h"
 #include "app/written_files.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/comparison_screen.h"
@@ -40,9 +41,9 @@ Result<void> save(Context& ctx, const BaselineFlags& f) {
   RS_TRY(const BaselineSaved saved, save_baseline(ctx, request));
   if (ctx.json)
     ctx.out(json_text(written_files(f.inputs.front(), {f.output})));
-  ctx.note(fmt::format("{}: {} ranks, {} steps, {} bytes", f.output,
-                       saved.baseline.run.ranks.size(), saved.baseline.run.work.steps.size(),
-                       saved.bytes));
+  ctx.note(fmt::format(
+      "{}: {}, {}, {} bytes", f.output, counted(saved.baseline.run.ranks.size(), "rank", "ranks"),
+      counted(saved.baseline.run.work.steps.size(), "step", "steps"), saved.bytes));
   return {};
 }
 

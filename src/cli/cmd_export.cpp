@@ -1,6 +1,7 @@
 // rankscope export --parquet DIR TRACE|DIR...: the records of runs as a dataset of Parquet files.
 #include "app/export_dataset.h"
 #include "app/written_files.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 
@@ -18,8 +19,9 @@ Result<void> export_of(Context& ctx, const ExportRequest& request) {
     ctx.report(written_files(request.folder, done.files));
     return {};
   }
-  ctx.out(fmt::format("{}: {} files, {} ranks, {} rows, {:.1f} MB from {:.1f} MB\n", request.folder,
-                      done.files.size(), done.ranks, done.rows,
+  ctx.out(fmt::format("{}: {}, {}, {}, {:.1f} MB from {:.1f} MB\n", request.folder,
+                      counted(done.files.size(), "file", "files"),
+                      counted(done.ranks, "rank", "ranks"), counted(done.rows, "row", "rows"),
                       static_cast<double>(done.bytes) / 1e6,
                       static_cast<double>(done.input_bytes) / 1e6));
   return {};

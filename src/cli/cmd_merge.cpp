@@ -2,6 +2,7 @@
 #include "app/command_reports.h"
 #include "app/merge.h"
 #include "app/write_outputs.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "core/steps.h"
@@ -26,10 +27,10 @@ struct MergeFlags {
 
 void print(Context& ctx, const MergedRun& run) {
   if (!ctx.json && run.output != "-")
-    ctx.out(fmt::format("{}: {} ranks, {} slices ({} on overflow tracks), {} arrows, {:.1f} MB, "
+    ctx.out(fmt::format("{}: {}, {} slices ({} on overflow tracks), {} arrows, {:.1f} MB, "
                         "{:.2f} s ({:.0f} MB/s of input)\n",
-                        run.output, run.ranks, run.slices, run.overflow, run.flows,
-                        static_cast<double>(run.bytes) / 1e6, run.seconds,
+                        run.output, counted(run.ranks, "rank", "ranks"), run.slices, run.overflow,
+                        run.flows, static_cast<double>(run.bytes) / 1e6, run.seconds,
                         static_cast<double>(run.input_bytes) / 1e6 / std::max(run.seconds, 1e-9)));
 }
 

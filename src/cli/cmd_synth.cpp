@@ -1,5 +1,6 @@
 // rankscope synth OUT: a synthetic sweep with its ground truth.
 #include "app/command_reports.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/synth_flags.h"
@@ -104,10 +105,10 @@ Action setup_synth(FlagSet& app) {
     if (ctx.json)
       ctx.out(json_text(synth_report(f->out, s, seconds)));
     else
-      ctx.out(fmt::format("{} traces, {} events, {:.1f} MB of {} in {:.2f} s ({:.0f} MB/s)\n"
+      ctx.out(fmt::format("{}, {} events, {:.1f} MB of {} in {:.2f} s ({:.0f} MB/s)\n"
                           "ground truth: {}\n",
-                          s.files, s.events, static_cast<double>(s.bytes) / 1e6,
-                          kind_of(options.format), seconds,
+                          counted(s.files, "trace", "traces"), s.events,
+                          static_cast<double>(s.bytes) / 1e6, kind_of(options.format), seconds,
                           static_cast<double>(s.bytes) / 1e6 / seconds, s.truth_path));
     return {};
   };

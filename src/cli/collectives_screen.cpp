@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/collective_schemas.h"
 #include "analyses/collectives/like_groups.h"
+#include "base/number_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,7 +33,8 @@ void show_collectives(const Context& ctx, const CollectivesResult& result) {
   for (const Finding& finding : result.findings)
     ctx.out("- " + finding.sentence() + "\n");
   for (const std::string& w : result.written)
-    ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, result.report.tables.size(), result.ranks));
+    ctx.out(fmt::format("{}: {}, {}\n", w, counted(result.report.tables.size(), "sheet", "sheets"),
+                        counted(result.ranks, "rank", "ranks")));
 }
 
 } // namespace rankscope

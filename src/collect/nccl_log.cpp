@@ -131,7 +131,7 @@ SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting) {
   }
   const auto wanted = setting.configuration.channels();
   if (wanted && seen.channels && (*seen.channels != *wanted || *seen.most_channels != *wanted))
-    out.differences.push_back({Kind::kChannels, "channels", std::to_string(*wanted),
+    out.differences.push_back({Kind::kChannelCount, "channels", std::to_string(*wanted),
                                *seen.channels == *seen.most_channels
                                    ? std::to_string(*seen.channels)
                                    : fmt::format("{} to {}", *seen.channels, *seen.most_channels)});

@@ -12,9 +12,9 @@ namespace rankscope {
 /// The requested setting compared with the library's log.
 struct SettingCheck {
   enum class Kind {
-    kValue,    ///< the library read a different value of a variable
-    kUnread,   ///< the library read no variable of a parameter
-    kChannels, ///< the library used a different number of channels
+    kValue,        ///< the library read a different value of a variable
+    kUnread,       ///< the library read no variable of a parameter
+    kChannelCount, ///< the library used a different number of channels
   };
   struct Difference {
     Kind kind = Kind::kValue;

@@ -85,10 +85,6 @@ std::string percent_text(double percent) {
   return with_decimals(percent, std::fabs(percent) < 1 ? 2 : 1) + " %";
 }
 
-std::string counted(std::size_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 std::string per_step_text(std::size_t steps, std::size_t ranks) {
   const std::string out =
       steps > 0 ? "per step (" + counted(steps, "step", "steps") : "in all (no steps in the trace";

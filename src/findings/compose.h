@@ -2,6 +2,7 @@
 // in a headline.
 #pragma once
 
+#include "base/number_text.h" // counted()
 #include "base/statistics.h"
 #include "findings/rules.h"
 
@@ -39,8 +40,6 @@ void set_interval(Finding& finding, double value, double half_width, Unit unit);
 [[nodiscard]] std::string amounts3(const MeanDifference& d);
 /// Returns "29.9 %" or "0.25 %": one decimal from 1 on, two below.
 [[nodiscard]] std::string percent_text(double percent);
-/// Returns "3 steps" or "1 step".
-[[nodiscard]] std::string counted(std::size_t n, std::string_view one, std::string_view many);
 /// Returns "per step (6 steps of 8 ranks" or "in all (no steps in the trace". The caller closes the
 /// parenthesis.
 [[nodiscard]] std::string per_step_text(std::size_t steps, std::size_t ranks);

@@ -25,7 +25,7 @@ Finding other_value(const std::string& run, const SettingCheck::Difference& d) {
     set_headline(out, fmt::format("{}: the library did not read {}", asked, name));
     out.evidence = "Its log lists other variables";
     break;
-  case SettingCheck::Kind::kChannels:
+  case SettingCheck::Kind::kChannelCount:
     set_headline(out, fmt::format("{} channels were used, not {}", used, asked));
     out.evidence = "The library's log states the number";
     break;

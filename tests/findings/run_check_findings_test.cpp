@@ -19,7 +19,7 @@ TEST(RunCheckFindings, WhatTheLibraryUsed) {
   RunCheck check;
   check.library.differences = {{Kind::kValue, "NCCL_ALGO", "Ring", "Tree"},
                                {Kind::kUnread, "NCCL_NTHREADS", "threads 256", ""},
-                               {Kind::kChannels, "channels", "56", "24 to 32"}};
+                               {Kind::kChannelCount, "channels", "56", "24 to 32"}};
   check.library.warnings = {"Cuda failure", "no P2P"};
   const std::vector<Finding> found = run_check_findings("a", check);
   ASSERT_EQ(found.size(), 5U);
@@ -78,7 +78,7 @@ TEST(RunCheckFindings, LongNamesFit) {
   RunCheck check;
   const std::string name(200, 'x');
   for (const auto kind :
-       {SettingCheck::Kind::kValue, SettingCheck::Kind::kUnread, SettingCheck::Kind::kChannels})
+       {SettingCheck::Kind::kValue, SettingCheck::Kind::kUnread, SettingCheck::Kind::kChannelCount})
     check.library.differences.push_back({kind, name, name, name});
   for (const Finding& f : run_check_findings(name, check))
     EXPECT_LE(f.headline.size(), kHeadlineWidth) << f.headline;
