@@ -163,6 +163,14 @@ Result<void> inject_contention(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
+Result<void> inject_jitter(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.step_sd, keys.number("sd"));
+  RS_TRY(const double balanced, keys.number("balanced", 0));
+  o.step_balanced = balanced != 0;
+  o.step_noise = synth::StepNoise::kIid;
+  return {};
+}
+
 Result<void> inject_glitch(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.glitch_ms, keys.number("ms"));
   return {};
@@ -202,6 +210,7 @@ constexpr std::array kInjectCauses = {
                 }},
     InjectCause{"profiler-start", "ms=X", inject_profiler_start},
     InjectCause{"contention", "factor=F", inject_contention},
+    InjectCause{"jitter", "sd=F,balanced=1", inject_jitter},
     InjectCause{"glitch", "ms=X", inject_glitch},
     InjectCause{"small-collectives", "count=N,kb=X", inject_small_collectives},
     InjectCause{"host", "rank=R,factor=F", inject_slow_host},

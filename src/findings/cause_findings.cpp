@@ -1,6 +1,7 @@
 #include "findings/cause_findings.h"
 
 #include "base/ascii.h"
+#include "base/number_text.h"
 #include "base/units.h"
 #include "findings/compose.h"
 #include "model/kernel_names.h"
@@ -36,7 +37,8 @@ constexpr std::array<const FindingRule*, kCauseRules> kFindingRules = {
     &rules::slow_operator,     &rules::more_work,
     &rules::slow_host,         &rules::more_data,
     &rules::slow_link,         &rules::slow_collective,
-    &rules::small_collectives, &rules::gemm_contention};
+    &rules::small_collectives, &rules::gemm_contention,
+    &rules::rank_jitter};
 
 constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
     {"data-loader", "does the GPU wait for data?",
@@ -110,6 +112,9 @@ constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
      "any other GPU work between them"},
     {"gemm-contention", "do collectives slow the GEMMs that they overlap?",
      "GEMMs of a rank at the same place of the step, with more and with less overlap"},
+    {"rank-jitter", "does the slowest rank change from step to step?",
+     "no slow or late rank, and exposed waiting for late ranks: kernels or host activities against "
+     "their mean over the ranks at the same place of the step"},
 }};
 
 /// Returns a short name: "<built-in method embedding of type object>" becomes "built-in embedding".
@@ -144,6 +149,19 @@ std::string members_text(const StepCause& c) {
   for (const std::int64_t rank : c.ranks)
     names.push_back(fmt::format("{}", rank));
   return "ranks " + joined(names, "and");
+}
+
+/// Returns "ranks 4-5, 6-7": a group of two is its link, a larger one has its ranks in brackets.
+std::string groups_text(const StepCause& c) {
+  constexpr std::size_t kNamed = 3;
+  std::string out = "ranks ";
+  for (std::size_t k = 0; k < std::min(kNamed, c.groups.size()); ++k) {
+    const std::vector<std::int64_t>& group = c.groups[k];
+    out +=
+        (k > 0 ? ", " : "") + (group.size() == 2 ? fmt::format("{}-{}", group.front(), group.back())
+                                                 : fmt::format("({})", ranges_text(group, 4)));
+  }
+  return out + (c.groups.size() > kNamed ? ", ..." : "");
 }
 
 /// Returns the mean occurrences per step on each rank that has them: "12", "3.25".
@@ -241,6 +259,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("{} operators{} have larger inputs on {} than on {} peers", occurrences(c),
                        per_step, members_text(c), its);
   case CauseRule::kSlowLink:
+    if (c.groups.size() > 1)
+      return fmt::format("The links of {} groups reach {} GB/s, those of other groups {}: {}",
+                         c.groups.size(), number3(c.rate), number3(c.rate_to), groups_text(c));
     return fmt::format("{} {} {} GB/s, those of other groups {}",
                        c.ranks.size() == 2 ? "The link between" : "Transfers among",
                        members_text(c) + (c.ranks.size() == 2 ? " reaches" : " reach"),
@@ -255,6 +276,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kContention:
     return fmt::format("GEMMs take {} longer while collectives run on their GPU",
                        percent_text(c.percent));
+  case CauseRule::kJitter:
+    return fmt::format("No single rank is slow: the slowest one changes from step to step ({})",
+                       c.what);
   }
   return {};
 }
@@ -302,8 +326,9 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
     return of_outstanding_ranks(facts, c);
   case CauseRule::kSlowLink:
     return fmt::format("Bus bandwidth of {} against the median of the {} other groups of its kind "
-                       "and size; waiting for late ranks is not in it",
-                       short_place(c.what), c.others);
+                       "and size; waiting for late ranks is not in it{}",
+                       short_place(c.what), c.others,
+                       c.groups.size() > 1 ? "; one of the links alone gains little" : "");
   case CauseRule::kSlowCollective:
     return fmt::format("Against {} others of its kind, size and group; waiting for late ranks is "
                        "not in it",
@@ -314,6 +339,10 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("99 % CI {}, at the same place of the step with and without overlap; the "
                        "bound lets the collectives run as they do",
                        range3(c.percent_low, c.percent_high) + " %");
+  case CauseRule::kJitter:
+    return fmt::format("As with the mean time over the ranks, at each place of each step. No rank "
+                       "is the slowest in more than {} of {} steps",
+                       c.latest_steps, facts.steps);
   case CauseRule::kLaunchBound:
     return facts.recording ? ""
                            : "The profiler lengthens launches: compare with a step that is not "

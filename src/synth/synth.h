@@ -124,7 +124,8 @@ struct Options {
   std::vector<SlowConfig> slow_configs;
   std::vector<SlowLink> slow_links;
   StepNoise step_noise = StepNoise::kNone;
-  double step_sd = 0.02; ///< standard deviation of step times, relative to their compute time
+  double step_sd = 0.02;      ///< standard deviation of step times, relative to their compute time
+  bool step_balanced = false; ///< in each step, all ranks have the mean of their step noise
   Injected inject;
   bool force = false; ///< write also into a folder that contains another sweep
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace rankscope::synth {
@@ -136,6 +137,11 @@ std::vector<std::vector<double>> step_factors(const Options& o, const Config& co
       out[s][r] = std::max(kLeastFactor, 1 + o.step_sd * sds);
     }
   }
+  if (o.step_balanced)
+    for (std::vector<double>& of_ranks : out) {
+      const double sum = std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0);
+      std::ranges::fill(of_ranks, sum / static_cast<double>(ranks));
+    }
   return out;
 }
 

@@ -380,6 +380,8 @@ std::string switches(const Options& o) {
   if (o.step_noise != StepNoise::kNone)
     out += fmt::format(", \"step_noise\": \"{}\", \"step_sd\": {}", step_noise_name(o.step_noise),
                        o.step_sd);
+  if (o.step_balanced)
+    out += ", \"step_balanced\": true";
   out += injected(o.inject);
   std::string list;
   for (const auto& [first, last] : o.only_ranks)

@@ -149,6 +149,9 @@ RankFault slow_node() {
 RankFault slow_pair() {
   return {"slow-link", "6 7", {"--process-groups", "2"}, {"--slow-link", "6-7:3"}, "20"};
 }
+RankFault slow_pairs() {
+  return {"slow-link", "4 5 6 7", {"--process-groups", "2"}, {"--slow-link", "4-5:3,6-7:3"}, "24"};
+}
 RankFault more_tokens() {
   return {"more-data", "2", {}, {"--inject", "data:rank=2,factor=1.1"}};
 }
@@ -191,12 +194,33 @@ RankTally tally(const RankFault& of, const std::string& noise, int seeds) {
 
 TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
   for (const RankFault& fault :
-       {slow_gpu(), slow_node(), slow_pair(), more_tokens(), one_more_gemm()}) {
+       {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(), one_more_gemm()}) {
     const RankTally of = tally(fault, "iid:0.005", 1);
     EXPECT_EQ(of.named, of.runs) << fault.rule;
     EXPECT_EQ(of.within, of.runs) << fault.rule;
     EXPECT_EQ(of.false_named, 0) << fault.rule;
     EXPECT_LE(of.prediction_error, 3.3) << fault.rule; // Lumos' figure (arXiv 2504.09307)
+  }
+}
+
+// Steps that are longer on all ranks, and one rank that is slow in all steps, are something else.
+TEST(WhyOfRanks, OnlyNoiseOfSingleRanksIsJitter) {
+  struct Case {
+    const char* noise;
+    std::vector<std::string> more;
+    bool jitter;
+  };
+  const test::TempFolder folder;
+  for (const Case& of :
+       {Case{"iid:0.03", {}, true}, Case{"common:0.03", {}, false}, Case{"iid:0.005", {}, false},
+        Case{"iid:0.005", {"--inject", "clocks:rank=3,factor=1.05"}, false}}) {
+    std::filesystem::remove_all(folder.path("run"));
+    test::write_run(folder.path("run"), 5, of.noise, of.more);
+    const test::JobAnswer answer("why", {folder.path("run")});
+    bool named = false;
+    for (std::size_t k = 0; k < answer.rows("causes"); ++k)
+      named = named || answer.text("causes", k, "rule") == "rank-jitter";
+    EXPECT_EQ(named, of.jitter) << of.noise << "\n" << answer.out();
   }
 }
 
@@ -244,7 +268,7 @@ TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
         Row{slow_gpu(), "hetero:0.005", 40, 95}, Row{slow_gpu(), "iid:0.02", 40, 0},
         Row{slow_gpu(), "heavy:0.02", 40, 0}, Row{slow_node(), "iid:0.005", 20, 95},
         Row{slow_node(), "hetero:0.005", 20, 95}, Row{slow_pair(), "iid:0.005", 20, 95},
-        Row{more_tokens(), "iid:0.005", 20, 95},
+        Row{slow_pairs(), "iid:0.005", 20, 95}, Row{more_tokens(), "iid:0.005", 20, 95},
         // 0.3 to 0.4 ms of a step: hardly more than the least gain that is reported
         Row{one_more_gemm(), "iid:0.005", 20, 80}}) {
     const RankTally of = tally(row.fault, row.noise, row.seeds);
@@ -253,6 +277,45 @@ TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
     EXPECT_GE(of.inside, of.named * 90 / 100) << row.fault.rule << " " << row.noise;
     EXPECT_GE(of.named, of.runs * row.least_percent / 100) << row.fault.rule << " " << row.noise;
   }
+}
+
+// The truth is the run in which all ranks of a step have the mean of their noise. docs/why.md has
+// the numbers.
+TEST(WhyOfManyRuns, JitterOfRanks) {
+  constexpr int kRuns = 40;
+  const test::TempFolder folder;
+  int named = 0, within = 0, inside = 0, without = 0;
+  for (int seed = 1; seed <= kRuns; ++seed) {
+    const auto answer_of = [&](const char* cause) {
+      std::filesystem::remove_all(folder.path("run"));
+      test::write_run(folder.path("run"), static_cast<std::uint64_t>(seed), "none",
+                      {"--inject", cause});
+      return test::JobAnswer("why", {folder.path("run")});
+    };
+    const test::JobAnswer null = answer_of("jitter:sd=0.03,balanced=1"),
+                          of = answer_of("jitter:sd=0.03");
+    without += null.rows("causes") > 0 ? 1 : 0;
+    if (of.rows("causes") != 1 || of.text("causes", 0, "rule") != "rank-jitter")
+      continue;
+    ++named;
+    const double step = of.number("why_run", 0, "step_ms");
+    const double truth = step - null.number("why_run", 0, "step_ms");
+    within +=
+        std::abs(of.number("causes", 0, "gain_ms") - truth) <= std::max(0.2 * truth, 0.005 * step)
+            ? 1
+            : 0;
+    inside += of.number("causes", 0, "gain_low_ms") <= truth &&
+                      truth <= of.number("causes", 0, "gain_high_ms")
+                  ? 1
+                  : 0;
+  }
+  std::printf("rank-jitter sd 0.03: %d runs: named in %d, gain right in %d, in its interval in %d; "
+              "false in %d without\n",
+              kRuns, named, within, inside, without);
+  EXPECT_EQ(without, 0);
+  EXPECT_GE(named, kRuns * 95 / 100);
+  EXPECT_GE(within, named * 95 / 100);
+  EXPECT_GE(inside, named * 90 / 100);
 }
 
 TEST(WhyCommand, PrintsCausesRemediesAndWhatIsNotReported) {

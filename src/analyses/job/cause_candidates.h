@@ -23,6 +23,7 @@ struct CauseCandidate {
   std::vector<NodeId> counted; ///< occurrences of the cause; empty: all of `nodes`
   std::vector<std::pair<NodeId, std::int64_t>> durations; ///< durations without the cause
   std::vector<NodeId> unblocked; ///< calls that would not wait without the cause
+  bool exact = false;            ///< `durations` may be longer than the recorded ones
 
   /// Adds a node of the cause, and the node's duration without the cause.
   void add(NodeId n, std::int64_t without_ns) {
@@ -60,6 +61,11 @@ avoidable_candidates(const CauseInput& in, std::uint32_t rank, std::span<const N
 /// Returns small collectives by name, with latency only for the first collective of each row.
 [[nodiscard]] std::vector<CauseCandidate>
 small_collective_candidates(const CauseInput& in, std::span<const SmallTransfers> rows);
+/// Returns the kernels and the host activities of all ranks, with the mean duration over the
+/// ranks at the same place of the step. No rank is the slowest in more than half of the steps.
+/// `places`: in any step.
+[[nodiscard]] std::vector<CauseCandidate>
+jitter_candidates(const JobRun& run, const CountedSteps& clock, const PlaceNodes& places);
 /// Returns the GEMMs of all ranks, with the speed of the same GEMMs that no collective overlaps.
 /// `nodes`: by rank, its nodes in the graph, ascending.
 [[nodiscard]] std::vector<CauseCandidate>

@@ -20,12 +20,13 @@ constexpr std::array<std::string_view, kCauseRules> kCauseRuleIds = {
     "optimizer-loop",    "slow-format",        "misaligned-gemm",   "pageable-copy", "exposed-copy",
     "unfused-attention", "pointwise-chain",    "layout-conversion", "recomputation", "slow-gpu",
     "slow-operator",     "more-work",          "slow-host",         "more-data",     "slow-link",
-    "slow-collective",   "small-collectives",  "gemm-contention"};
+    "slow-collective",   "small-collectives",  "gemm-contention",   "rank-jitter"};
 constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
                                                                 "below-noise"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};
 
 constexpr double kFloorMs = 0.05;
+constexpr double kLeastJitter = 2; ///< times the floor
 constexpr std::size_t kMostCauses = 12;
 /// Thresholds for the remainder of LateRankParts, as fractions of the rank's excess.
 constexpr double kDoubtfulRemainder = 0.2, kMostRemainder = 0.5;
@@ -46,7 +47,7 @@ public:
     out_.boundary = clock_.boundary();
     out_.quality = quality_of(run.graph, path);
     if (look.prediction)
-      out_.prediction_error = prediction_error_percent(run, clock_);
+      out_.prediction_error = prediction_error_percent(run, clock_, places());
     out_.path = path_rows(run, path, clock_);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * look.floor_percent / 100);
@@ -65,6 +66,7 @@ public:
     while (take_all())
       for (CauseCandidate& c : candidates_)
         c.cause.gain_ms = step_ms(now_) - step_ms(ends_with(c));
+    look_for_jitter();
     for (const CauseCandidate& c : candidates_)
       leave(c);
     out_.after_ms = step_ms(now_);
@@ -76,6 +78,13 @@ public:
   }
 
 private:
+  /// Returns the places of activities in any step.
+  const PlaceNodes& places() {
+    if (!places_)
+      places_.emplace(places_of(run_, PlaceIn::kAnyStep));
+    return *places_;
+  }
+
   [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
     return clock_.mean_ms(ends);
   }
@@ -135,7 +144,8 @@ private:
     const auto take = [this](std::vector<CauseCandidate> of_run) {
       std::ranges::move(of_run, std::back_inserter(candidates_));
     };
-    take(link_candidates(in, suspects_.transfers));
+    for (CauseCandidate& c : link_candidates(in, suspects_.transfers))
+      join(std::move(c));
     take(small_collective_candidates(in, suspects_.small));
     take(contention_candidates(in, clock_, nodes));
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
@@ -166,28 +176,57 @@ private:
         c.cause.confidence = std::max(c.cause.confidence, Confidence::kLikely);
       join(std::move(c));
     }
-    for (CauseCandidate& c : candidates_)
-      if (compares_ranks(c.cause.rule))
-        std::ranges::sort(c.cause.ranks);
   }
 
-  /// Returns whether ranks are slower than their peers by about the same time. Without the cause on
-  /// one of them, the run still waits for the others, so only their common gain is of interest.
+  /// Returns whether ranks (or groups) are slower than their peers by about the same time. Without
+  /// the cause on one of them, the run still waits for the others. So they are removed together.
   [[nodiscard]] bool alike(const CauseCandidate& a, const CauseCandidate& b) const {
     constexpr double kAlike = 1.3;
     const double x = shortened_ms(a), y = shortened_ms(b);
     return x <= kAlike * y && y <= kAlike * x;
   }
 
-  /// Adds the differences of one more rank to the means over ranks.
+  /// Adds the differences of one more rank or group to the means over them.
   static void average(StepCause& to, const StepCause& more) {
-    const auto ranks = static_cast<double>(to.ranks.size());
-    to.percent = (ranks * to.percent + more.percent) / (ranks + 1);
-    to.excess_ms = to.excess_ms > 0 && more.excess_ms > 0
-                       ? (ranks * to.excess_ms + more.excess_ms) / (ranks + 1)
-                       : 0;
+    const auto n = static_cast<double>(to.groups.empty() ? to.ranks.size() : to.groups.size());
+    const auto mean = [n](double& of_these, double one) {
+      of_these = (n * of_these + one) / (n + 1);
+    };
+    mean(to.percent, more.percent);
+    mean(to.rate, more.rate);
+    mean(to.rate_to, more.rate_to);
+    if (to.excess_ms > 0 && more.excess_ms > 0)
+      mean(to.excess_ms, more.excess_ms);
+    else
+      to.excess_ms = 0; // unknown
+    to.others = std::min(to.others, more.others);
+    to.groups.insert(to.groups.end(), more.groups.begin(), more.groups.end());
     to.shapes = to.shapes && more.shapes;
     to.confidence = std::max(to.confidence, more.confidence);
+  }
+
+  /// Takes the waiting that is left if no rank is slow or late in all steps. It comes last, because
+  /// its gain includes the gains of other rules. Ranks always differ a little, so it needs more
+  /// gain.
+  void look_for_jitter() {
+    constexpr std::size_t kFewestSteps = 3;
+    const double least_ms = kLeastJitter * out_.floor_ms;
+    if (!suspects_.ranks.empty() || run_.ranks.size() < kFewestRanks || out_.steps < kFewestSteps ||
+        out_.exposed.wait_ms < least_ms || (look_.rule && *look_.rule != CauseRule::kJitter))
+      return;
+    for (CauseCandidate& c : jitter_candidates(run_, clock_, places())) {
+      c.cause.gain_ms = c.cause.alone_ms = step_ms(now_) - step_ms(ends_with(c));
+      if (c.cause.gain_ms < least_ms)
+        continue;
+      describe(c);
+      if (!out_.causes.empty()) {
+        JobEdit alone = JobEdit::of(run_.graph);
+        apply(c, alone);
+        c.cause.alone_ms = out_.step_ms - step_ms(step_ends(run_, alone));
+      }
+      candidates_.push_back(std::move(c));
+    }
+    take_all();
   }
 
   /// Adds a candidate. Equal causes of several ranks become one cause.
@@ -206,6 +245,8 @@ private:
     if (compares_ranks(to.rule))
       average(to, c.cause);
     to.ranks.insert(to.ranks.end(), c.cause.ranks.begin(), c.cause.ranks.end());
+    std::ranges::sort(to.ranks);
+    to.ranks.erase(std::unique(to.ranks.begin(), to.ranks.end()), to.ranks.end());
     const auto append = [](auto& list, const auto& more) {
       list.insert(list.end(), more.begin(), more.end());
     };
@@ -254,9 +295,11 @@ private:
            rule == CauseRule::kOptimizerLoop || rule == CauseRule::kSlowHost;
   }
 
-  static void apply(const CauseCandidate& c, JobEdit& edit) {
-    for (const auto& [node, dur] : c.durations)
-      edit.dur_ns[node] = std::min(edit.dur_ns[node], dur);
+  void apply(const CauseCandidate& c, JobEdit& edit) const {
+    for (const auto& [node, dur] : c.durations) {
+      std::int64_t& now = edit.dur_ns[node];
+      now = c.exact && now == run_.graph.dur_ns(node) ? dur : std::min(now, dur);
+    }
     for (const NodeId node : c.unblocked)
       edit.without[node] |= JobEdit::bit_of(WaitKind::kBlocking);
   }
@@ -375,8 +418,7 @@ private:
       return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator) && has(c.cause);
     };
     const auto of_rank = [&](const StepCause& c) {
-      return (c.ranks.size() == 1 || compares_ranks(c.rule) || c.rule == CauseRule::kSlowLink) &&
-             has(c);
+      return (c.ranks.size() == 1 || compares_ranks(c.rule)) && has(c);
     };
     return std::ranges::any_of(candidates_, without_cost) ||
            std::ranges::any_of(out_.causes, of_rank);
@@ -408,6 +450,7 @@ private:
   std::vector<std::int64_t> on_path_; ///< time on the critical path in the counted steps, by node
   std::vector<CauseCandidate> candidates_;
   CauseLook look_;
+  std::optional<PlaceNodes> places_;
   JobEdit edit_; ///< edit that removes the causes taken so far
 };
 

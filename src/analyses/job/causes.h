@@ -49,8 +49,9 @@ enum class CauseRule : std::uint8_t {
   kSlowCollective,   ///< one transfer is slower than the others of its kind and size
   kSmallCollectives, ///< successive collectives with more latency than other transfer time
   kContention,       ///< GEMMs take longer while collectives run
+  kJitter,           ///< the slowest rank changes from step to step
 };
-inline constexpr std::size_t kCauseRules = 28;
+inline constexpr std::size_t kCauseRules = 29;
 /// Returns "data-loader", ... These ids are stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
 /// Returns the rule with this id; empty if no rule has it.
@@ -91,6 +92,7 @@ struct StepCause {
   double rate = 0, rate_to = 0;
   /// kSlowLink, kSlowCollective: number of groups or collectives in the comparison.
   std::size_t others = 0;
+  std::vector<std::vector<std::int64_t>> groups; ///< kSlowLink: ranks of each slow group
   double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
   /// kSlowGpu, kSlowOperator, kContention: percentage by which the kernels are longer.
   double percent = 0;
@@ -98,12 +100,15 @@ struct StepCause {
   double latency_us = 0;                    ///< kSmallCollectives: median latency of a collective
   /// Rules of outstanding ranks: excess over the peers per step, as a mean over them; 0: unknown.
   double excess_ms = 0;
-  std::size_t latest_steps = 0; ///< one rank: number of steps in which no other rank is as late
+  /// One rank: number of steps in which no other rank is as late. kJitter: the largest number of
+  /// steps in which the same rank is the slowest.
+  std::size_t latest_steps = 0;
 };
 
-/// Returns whether the rule compares outstanding ranks with their peers.
+/// Returns whether the rule compares outstanding ranks with their peers, or slow groups with
+/// others.
 [[nodiscard]] constexpr bool compares_ranks(CauseRule rule) {
-  return rule >= CauseRule::kSlowGpu && rule <= CauseRule::kMoreData;
+  return rule >= CauseRule::kSlowGpu && rule <= CauseRule::kSlowLink;
 }
 
 /// Returns whether fewer than half of the steps have the cause. Its gain then differs from step to

@@ -57,6 +57,8 @@ std::vector<CauseCandidate> link_candidates(const CauseInput& in,
     c.cause.rate = slow.gbps;
     c.cause.rate_to = slow.usual_gbps;
     c.cause.others = slow.others;
+    if (!slow.single)
+      c.cause.groups = {slow.ranks};
     c.nodes = slow.nodes;
     for (const NodeId n : slow.nodes)
       c.durations.emplace_back(n, std::llround(static_cast<double>(in.run.graph.dur_ns(n)) *

@@ -93,10 +93,10 @@ PlaceNodes::PlaceNodes(const RunPlaces& places) : first_(places.count + 1, 0) {
       nodes_[at[places.of[n]]++] = n;
 }
 
-std::optional<double> prediction_error_percent(const JobRun& run, const CountedSteps& clock) {
+std::optional<double> prediction_error_percent(const JobRun& run, const CountedSteps& clock,
+                                               const PlaceNodes& places) {
   if (clock.counted() < 2)
     return std::nullopt;
-  const PlaceNodes places(places_of(run, PlaceIn::kAnyStep));
   bool predicts = false;
   JobEdit edit = JobEdit::of(run.graph);
   std::map<std::pair<std::uint32_t, std::size_t>, NodeId> at; // nodes of a place, by rank and step
