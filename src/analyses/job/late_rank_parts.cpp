@@ -85,6 +85,44 @@ private:
   std::vector<std::vector<std::int64_t>> ends_;
 };
 
+/// One value of each member of a collective.
+class MemberValues {
+public:
+  template <class Value>
+  MemberValues(const std::vector<MemberStretch>& members, const PeerPlaces& peers,
+               const Value& value)
+      : members_(members), peers_(peers), own_(each(members, value)), others_(own_) {
+    std::vector<double> of_peers;
+    for (std::size_t m = 0; m < members.size(); ++m)
+      if (peers.is_peer(members[m].rank))
+        of_peers.push_back(own_[m]);
+    if (of_peers.size() >= kFewestRanks)
+      median_of_peers_ = quantile_of(std::move(of_peers), 0.5);
+  }
+  [[nodiscard]] double own(std::size_t member) const { return own_[member]; }
+  /// Returns the median of the peers, or of all other members if they have too few peers.
+  [[nodiscard]] double of_others(std::size_t member) const {
+    return median_of_peers_ && !peers_.is_peer(members_[member].rank)
+               ? *median_of_peers_
+               : others_.without(own_[member]);
+  }
+
+private:
+  template <class Value>
+  static std::vector<double> each(const std::vector<MemberStretch>& members, const Value& value) {
+    std::vector<double> out;
+    for (const MemberStretch& member : members)
+      out.push_back(value(member));
+    return out;
+  }
+
+  const std::vector<MemberStretch>& members_;
+  const PeerPlaces& peers_;
+  std::vector<double> own_;
+  MedianOfOthers others_;
+  std::optional<double> median_of_peers_;
+};
+
 /// Sums of one part over the collectives of each step.
 struct ExcessSums {
   std::vector<double> own, peers;
@@ -158,23 +196,11 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
       continue;
     const std::size_t step = run.step_of(collective.transfers.front());
     const auto add = [&](auto value, const auto& to) {
-      std::vector<double> values, of_peers;
-      for (const MemberStretch& member : members) {
-        values.push_back(value(member));
-        if (peers.is_peer(member.rank))
-          of_peers.push_back(values.back());
-      }
-      const MedianOfOthers of_others(values);
-      const std::optional<double> of_peers_only = of_peers.size() >= kFewestRanks
-                                                      ? std::optional(quantile_of(of_peers, 0.5))
-                                                      : std::nullopt;
+      const MemberValues values(members, peers, value);
       for (std::size_t k = 0; k < ranks.size(); ++k)
         for (std::size_t m = 0; m < members.size(); ++m)
-          if (members[m].rank == ranks[k]) {
-            const bool with_peers = of_peers_only && !peers.is_peer(ranks[k]);
-            to(sums[k]).add(step, values[m],
-                            with_peers ? *of_peers_only : of_others.without(values[m]));
-          }
+          if (members[m].rank == ranks[k])
+            to(sums[k]).add(step, values.own(m), values.of_others(m));
     };
     add([](const MemberStretch& m) { return m.all_ms; },
         [](Sums& of) -> ExcessSums& { return of.all; });
