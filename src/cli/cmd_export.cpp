@@ -19,11 +19,11 @@ Result<void> export_of(Context& ctx, const ExportRequest& request) {
     ctx.report(written_files(request.folder, done.files));
     return {};
   }
-  ctx.out(fmt::format("{}: {}, {}, {}, {:.1f} MB from {:.1f} MB\n", request.folder,
-                      counted(done.files.size(), "file", "files"),
-                      counted(done.ranks, "rank", "ranks"), counted(done.rows, "row", "rows"),
-                      static_cast<double>(done.bytes) / 1e6,
-                      static_cast<double>(done.input_bytes) / 1e6));
+  ctx.out(fmt::format(
+      "{}: {}, {}, {}, {:.1f} MB from {:.1f} MB\n", request.folder,
+      counted(done.files.size(), "file", "files"), counted(done.ranks, "rank", "ranks"),
+      counted(static_cast<std::size_t>(done.rows), "row", "rows"),
+      static_cast<double>(done.bytes) / 1e6, static_cast<double>(done.input_bytes) / 1e6));
   return {};
 }
 
