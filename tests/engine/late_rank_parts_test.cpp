@@ -43,6 +43,33 @@ TEST(LateRankParts, AddUpToWhatTheRankIsLater) {
   EXPECT_NEAR(late.remainder_ms(), 0, 1e-12);
 }
 
+// Of six ranks, rank 4 takes 10 longer for the same product, and rank 5 has a larger one that takes
+// 25 longer. Each time belongs to the right part, although the inputs of rank 5 differ from those
+// of rank 4 too.
+TEST(LateRankParts, OnlyTheRankWithOtherShapesHasDifferingInputs) {
+  constexpr std::uint32_t kRanks = 6;
+  test::HandMadeRun hand(kRanks, {{ActivityKind::kCollective},
+                                  {ActivityKind::kKernel, "product", "aten::mm", "", "[8]"},
+                                  {ActivityKind::kKernel, "product", "aten::mm", "", "[9]"}});
+  const std::vector<NodeId> first = hand.collective(std::vector<std::int64_t>(kRanks, 0), 100);
+  std::vector<NodeId> last;
+  std::vector<std::int64_t> arrivals;
+  for (std::uint32_t r = 0; r < kRanks; ++r) {
+    const std::int64_t dur = r == 4 ? 30 : r == 5 ? 45 : 20;
+    last.push_back(hand.add_after(first[r], r, r == 5 ? 2 : 1, 100, dur));
+    arrivals.push_back(100 + dur);
+  }
+  hand.collective(arrivals, 200, last);
+  const JobRun run = hand.finish();
+  const std::vector<std::uint32_t> ranks{4, 5};
+  const std::vector<LateRankParts> late = late_rank_parts(
+      run, CountedSteps(run, {}, step_ends(run, {})), PeerPlaces(run, ranks), ranks);
+  EXPECT_NEAR(excess_ns(late[0], StretchPart::kKernels), 10, 1e-9);
+  EXPECT_NEAR(excess_ns(late[0], StretchPart::kOtherInputs), 0, 1e-9);
+  EXPECT_NEAR(excess_ns(late[1], StretchPart::kKernels), 0, 1e-9);
+  EXPECT_NEAR(excess_ns(late[1], StretchPart::kOtherInputs), 25, 1e-9);
+}
+
 TEST(LateRankParts, APeerIsNotLate) {
   const LateRankParts peer = parts_of_rank(1);
   EXPECT_NEAR(peer.all.excess_ms, 0, 1e-12);

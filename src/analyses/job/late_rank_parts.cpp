@@ -17,7 +17,10 @@ constexpr std::array<std::string_view, kStretchParts> kStretchPartNames = {
 struct MemberStretch {
   std::uint32_t rank = 0;
   double all_ms = 0;
-  std::array<double, kStretchParts> part_ms{};
+  std::array<double, kStretchParts> part_ms{}; ///< without `kernels`
+  /// Kernels that the peers run too. They have the same or differing inputs, depending on the rank
+  /// that is compared.
+  std::vector<std::pair<NodeId, double>> kernels;
 };
 
 class Stretches {
@@ -47,9 +50,14 @@ public:
     out.rank = rank;
     out.all_ms = ns_to_ms(until - from);
     for (const PathPiece& piece :
-         path_between(critical_path(run_.graph, {}, start_, arrival, from), from))
-      out.part_ms[static_cast<std::size_t>(part_of(piece, rank))] +=
-          ns_to_ms(piece.end_ns - piece.begin_ns);
+         path_between(critical_path(run_.graph, {}, start_, arrival, from), from)) {
+      const StretchPart part = part_of(piece, rank);
+      const double ms = ns_to_ms(piece.end_ns - piece.begin_ns);
+      if (part == StretchPart::kKernels)
+        out.kernels.emplace_back(piece.node, ms);
+      else
+        out.part_ms[static_cast<std::size_t>(part)] += ms;
+    }
     return out;
   }
 
@@ -73,8 +81,6 @@ private:
     case ActivityKind::kKernel:
       break;
     }
-    if (peers_.inputs_differ(piece.node))
-      return StretchPart::kOtherInputs;
     return peers_.of(piece.node).kind == BesidePeers::Kind::kExtra ? StretchPart::kExtraKernels
                                                                    : StretchPart::kKernels;
   }
@@ -84,6 +90,19 @@ private:
   std::vector<std::int64_t> start_;
   std::vector<std::vector<std::int64_t>> ends_;
 };
+
+/// Returns whether the part depends on the rank that is compared.
+constexpr bool is_of_kernels(StretchPart part) {
+  return part == StretchPart::kKernels || part == StretchPart::kOtherInputs;
+}
+/// Returns the time of the kernels in this part if outstanding rank k is compared.
+double kernels_ms(const MemberStretch& of, StretchPart part, const PeerPlaces& peers,
+                  std::size_t k) {
+  double out = 0;
+  for (const auto& [node, ms] : of.kernels)
+    out += peers.inputs_differ(node, k) == (part == StretchPart::kOtherInputs) ? ms : 0;
+  return out;
+}
 
 /// One value of each member of a collective.
 class MemberValues {
@@ -195,18 +214,31 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
     if (members.size() < kFewestRanks)
       continue;
     const std::size_t step = run.step_of(collective.transfers.front());
-    const auto add = [&](auto value, const auto& to) {
-      const MemberValues values(members, peers, value);
-      for (std::size_t k = 0; k < ranks.size(); ++k)
-        for (std::size_t m = 0; m < members.size(); ++m)
-          if (members[m].rank == ranks[k])
-            to(sums[k]).add(step, values.own(m), values.of_others(m));
+    const auto add = [&](const MemberValues& values, std::size_t k, ExcessSums& to) {
+      const auto member = std::ranges::find(members, ranks[k], &MemberStretch::rank);
+      if (member == members.end())
+        return;
+      const auto m = static_cast<std::size_t>(member - members.begin());
+      to.add(step, values.own(m), values.of_others(m));
     };
-    add([](const MemberStretch& m) { return m.all_ms; },
-        [](Sums& of) -> ExcessSums& { return of.all; });
-    for (std::size_t part = 0; part < kStretchParts; ++part)
-      add([part](const MemberStretch& m) { return m.part_ms[part]; },
-          [part](Sums& of) -> ExcessSums& { return of.parts[part]; });
+    const MemberValues all(members, peers, [](const MemberStretch& m) { return m.all_ms; });
+    for (std::size_t k = 0; k < ranks.size(); ++k)
+      add(all, k, sums[k].all);
+    for (std::size_t part = 0; part < kStretchParts; ++part) {
+      if (is_of_kernels(static_cast<StretchPart>(part))) {
+        for (std::size_t k = 0; k < ranks.size(); ++k)
+          add(MemberValues(members, peers,
+                           [&](const MemberStretch& m) {
+                             return kernels_ms(m, static_cast<StretchPart>(part), peers, k);
+                           }),
+              k, sums[k].parts[part]);
+        continue;
+      }
+      const MemberValues values(members, peers,
+                                [part](const MemberStretch& m) { return m.part_ms[part]; });
+      for (std::size_t k = 0; k < ranks.size(); ++k)
+        add(values, k, sums[k].parts[part]);
+    }
   }
   std::vector<LateRankParts> out;
   for (std::size_t k = 0; k < ranks.size(); ++k) {

@@ -16,7 +16,7 @@ namespace rankscope {
 
 enum class StretchPart : std::uint8_t {
   kKernels,      ///< kernels that the peers run too
-  kOtherInputs,  ///< kernels of operators whose shapes differ among the ranks
+  kOtherInputs,  ///< kernels of operators with other shapes on most peers
   kExtraKernels, ///< kernels that the peers do not run
   kCopies,       ///< copies and fills
   kHost,         ///< host activities and calls
@@ -43,10 +43,11 @@ struct LateRankParts {
   [[nodiscard]] double remainder_ms() const;
 };
 
-/// Returns the parts for these ranks. `ranks`: positions in the run. Collectives with fewer than
-/// kFewestRanks members are left out. The parts of a stretch are the critical path back from the
-/// arrival at its collective to its begin, so hidden work has no part. O(n) for the members of
-/// these ranks' collectives. The medians are over peers only, if enough ranks are peers.
+/// Returns the parts for these ranks. `ranks`: the outstanding ranks of `peers`. Collectives with
+/// fewer than kFewestRanks members are left out. The parts of a stretch are the critical path back
+/// from the arrival at its collective to its begin, so hidden work has no part. The medians are
+/// over peers only, if enough ranks are peers. O(n) for the members of these ranks' collectives,
+/// and O(n) per rank for the kernels.
 [[nodiscard]] std::vector<LateRankParts> late_rank_parts(const JobRun& run,
                                                          const CountedSteps& clock,
                                                          const PeerPlaces& peers,

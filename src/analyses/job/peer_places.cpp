@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -11,18 +13,49 @@ namespace rankscope {
 PeerPlaces::PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding)
     : run_(run), peer_(run.ranks.size(), true), peers_(run.ranks.size()),
       places_(places_of(run, PlaceIn::kEachStep)), operators_(places_by_operator(run)),
-      at_place_(places_), at_operator_(operators_), inputs_differ_(operators_.count) {
+      at_place_(places_), at_operator_(operators_) {
   if (run.ranks.size() >= outstanding.size() + kFewestRanks - 1) {
     peers_ -= outstanding.size();
     for (const std::uint32_t rank : outstanding)
       peer_[rank] = false;
   }
+  compare_inputs(outstanding);
+}
+
+void PeerPlaces::compare_inputs(std::span<const std::uint32_t> outstanding) {
+  constexpr auto kNotOutstanding = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> position(run_.ranks.size(), kNotOutstanding);
+  for (std::size_t k = 0; k < outstanding.size(); ++k)
+    position[outstanding[k]] = k;
+  inputs_differ_.assign(outstanding.size(), std::vector<bool>(operators_.count));
   for (std::uint32_t place = 0; place < operators_.count; ++place) {
     const std::span<const NodeId> at = at_operator_.at(place);
-    const auto shapes = [&](NodeId n) { return run.text(n, run.activity(n).shapes); };
-    inputs_differ_[place] =
-        run.activity(at.front()).op != kEmptyStr &&
-        std::ranges::any_of(at, [&](NodeId n) { return shapes(n) != shapes(at.front()); });
+    if (run_.activity(at.front()).op == kEmptyStr)
+      continue;
+    const auto shapes = [&](NodeId n) { return run_.text(n, run_.activity(n).shapes); };
+    std::vector<std::pair<std::string_view, std::size_t>> of_peers; // shapes and number of kernels
+    std::size_t peers = 0;
+    for (const NodeId n : at) {
+      if (!peer_[run_.rank_of[n]])
+        continue;
+      ++peers;
+      const std::string_view text = shapes(n);
+      const auto known = std::ranges::find(of_peers, text, [](const auto& s) { return s.first; });
+      if (known == of_peers.end())
+        of_peers.emplace_back(text, 1);
+      else
+        ++known->second;
+    }
+    for (const NodeId n : at) {
+      const std::size_t k = position[run_.rank_of[n]];
+      if (k == kNotOutstanding)
+        continue;
+      const auto same =
+          std::ranges::find(of_peers, shapes(n), [](const auto& s) { return s.first; });
+      const std::size_t alike = same == of_peers.end() ? 0 : same->second;
+      if (2 * (peers - alike) > peers)
+        inputs_differ_[k][place] = true;
+    }
   }
 }
 

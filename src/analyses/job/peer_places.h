@@ -30,16 +30,21 @@ public:
   [[nodiscard]] bool is_peer(std::uint32_t rank) const { return peer_[rank]; }
   /// Returns the comparison. `n`: an activity that is not a collective.
   [[nodiscard]] BesidePeers of(NodeId n) const;
-  /// Returns whether the operator at the place of this kernel has other shapes on some ranks.
-  [[nodiscard]] bool inputs_differ(NodeId n) const { return inputs_differ_[operators_.of[n]]; }
+  /// Returns whether an outstanding rank runs the operator at the place of this kernel with other
+  /// shapes than most of its peers. `n`: a kernel of any rank. `k`: position in `outstanding`.
+  [[nodiscard]] bool inputs_differ(NodeId n, std::size_t k) const {
+    return inputs_differ_[k][operators_.of[n]];
+  }
 
 private:
+  void compare_inputs(std::span<const std::uint32_t> outstanding);
+
   const JobRun& run_;
   std::vector<bool> peer_; ///< by rank
   std::size_t peers_ = 0;  ///< number of peers
   RunPlaces places_, operators_;
   PlaceNodes at_place_, at_operator_;
-  std::vector<bool> inputs_differ_; ///< by place of `operators_`
+  std::vector<std::vector<bool>> inputs_differ_; ///< by outstanding rank and place of `operators_`
 };
 
 } // namespace rankscope
