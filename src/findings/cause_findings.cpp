@@ -283,6 +283,17 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   return {};
 }
 
+/// Returns "the cause on rank 5 (slow-host)": the other causes that must be removed together with
+/// this one.
+std::vector<std::string> tied_causes(const CauseFacts& facts, const StepCause& c) {
+  std::vector<std::string> out;
+  for (const StepCause& other : facts.causes)
+    if (c.together && other.together == c.together && &other != &c)
+      out.push_back(
+          fmt::format("the cause on {} ({})", members_text(other), cause_rule_id(other.rule)));
+  return out;
+}
+
 std::string of_outstanding_ranks(const CauseFacts& facts, const StepCause& c) {
   const bool one = c.ranks.size() == 1;
   const std::string_view its = one ? "its" : "their";
@@ -390,6 +401,8 @@ std::string evidence_of(const CauseFacts& facts, const StepCause& c) {
   if (c.alone_ms >= c.gain_ms + facts.floor_ms &&
       facts.quality.unexplained_percent() <= kNoGainPercent)
     add(fmt::format("{} ms if nothing else is removed", number3(c.alone_ms)));
+  else if (c.together)
+    add("alone it gains little");
   else if (c.alone_ms < facts.floor_ms)
     add("nothing before the causes above are removed");
   add(ranks_of(c, facts.ranks));
@@ -408,11 +421,15 @@ std::string gain_text(const CauseFacts& facts, const StepCause& c) {
   const double unexplained = facts.quality.unexplained_percent();
   if (unexplained > kNoGainPercent)
     return "gain unknown: too much of the time is unexplained";
-  std::string out =
-      c.kind == GainKind::kEstimate ? "removing it gains " : "removing it gains at most ";
-  out += number3(c.gain_ms) + " ms";
+  const std::vector<std::string> others = tied_causes(facts, c);
+  const auto causes = static_cast<double>(others.size() + 1);
+  std::string out = "removing it";
+  if (!others.empty())
+    out += " and " + joined(others, "and");
+  out += c.kind == GainKind::kEstimate ? " gains " : " gains at most ";
+  out += number3(causes * c.gain_ms) + " ms";
   if (c.low_ms && c.high_ms)
-    out += fmt::format(" ({})", range3(*c.low_ms, *c.high_ms));
+    out += fmt::format(" ({})", range3(causes * *c.low_ms, causes * *c.high_ms));
   out += fmt::format(" of {} ms", number3(facts.step_ms));
   if (in_single_steps(c))
     out += ", as a mean over the steps";

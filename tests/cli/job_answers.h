@@ -4,6 +4,8 @@
 #include "run_binary.h"
 #include "said_table.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <initializer_list>
@@ -46,6 +48,20 @@ private:
   simdjson::dom::parser parser_;
   simdjson::dom::element root_;
 };
+
+/// The gain of a cause with its interval.
+struct NamedGain {
+  double ms = 0, low_ms = 0, high_ms = 0;
+};
+inline NamedGain named_gain(const JobAnswer& answer, std::size_t cause) {
+  return {answer.number("causes", cause, "gain_ms"), answer.number("causes", cause, "gain_low_ms"),
+          answer.number("causes", cause, "gain_high_ms")};
+}
+
+/// Returns whether a gain is right: within 20 % of the true gain, or within 0.5 % of the step.
+inline bool gain_is_right(double gain_ms, double true_ms, double step_ms) {
+  return std::abs(gain_ms - true_ms) <= std::max(0.2 * true_ms, 0.005 * step_ms);
+}
 
 /// Writes a run of eight steps and four layers, without contention and straggler. `more`: further
 /// options.

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -103,7 +104,7 @@ struct RankAnswer {
   double step_ms = 0;
   std::string rule; ///< of the first cause that not all ranks have; "" = no cause
   std::string ranks;
-  double gain_ms = 0, low_ms = 0, high_ms = 0;
+  test::NamedGain gain;
   double prediction_error = 0; ///< percent
 };
 
@@ -122,9 +123,7 @@ RankAnswer ask_why(const test::TempFolder& folder, std::uint64_t seed, const std
       continue;
     out.rule = answer.text("causes", k, "rule");
     out.ranks = ranks;
-    out.gain_ms = answer.number("causes", k, "gain_ms");
-    out.low_ms = answer.number("causes", k, "gain_low_ms");
-    out.high_ms = answer.number("causes", k, "gain_high_ms");
+    out.gain = test::named_gain(answer, k);
     break;
   }
   return out;
@@ -162,6 +161,17 @@ RankFault one_more_gemm() {
 struct RankTally {
   int runs = 0, named = 0, within = 0, inside = 0, false_named = 0;
   double prediction_error = 0; ///< the largest
+
+  void add_named(const test::NamedGain& gain, double true_ms, double step_ms) {
+    ++named;
+    within += test::gain_is_right(gain.ms, true_ms, step_ms) ? 1 : 0;
+    inside += gain.low_ms <= true_ms && true_ms <= gain.high_ms ? 1 : 0;
+  }
+  void print(const char* rule, const std::string& of) const {
+    std::printf("%-11s %-12s %d runs: named in %d, gain right in %d, in its interval in %d; false "
+                "in %d without\n",
+                rule, of.c_str(), runs, named, within, inside, false_named);
+  }
 };
 /// Each seed with the fault and without; the difference of the steps is the true gain.
 RankTally tally(const RankFault& of, const std::string& noise, int seeds) {
@@ -181,14 +191,9 @@ RankTally tally(const RankFault& of, const std::string& noise, int seeds) {
     out.false_named += null.rule.empty() ? 0 : 1;
     if (slow.rule != of.rule || slow.ranks != of.ranks)
       continue;
-    ++out.named;
-    out.within +=
-        std::abs(slow.gain_ms - truth) <= std::max(0.2 * truth, 0.005 * slow.step_ms) ? 1 : 0;
-    out.inside += slow.low_ms <= truth && truth <= slow.high_ms ? 1 : 0;
+    out.add_named(slow.gain, truth, slow.step_ms);
   }
-  std::printf("%-10s %-12s %d runs: named in %d, gain right in %d, in its interval in %d; false in "
-              "%d without\n",
-              of.rule, noise.c_str(), out.runs, out.named, out.within, out.inside, out.false_named);
+  out.print(of.rule, noise);
   return out;
 }
 
@@ -201,6 +206,36 @@ TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
     EXPECT_EQ(of.false_named, 0) << fault.rule;
     EXPECT_LE(of.prediction_error, 3.3) << fault.rule; // Lumos' figure (arXiv 2504.09307)
   }
+}
+
+/// Two causes on two ranks that take about the same time: `why` names both, and their gains add up
+/// to the time without both. Returns whether it says that they gain time only together.
+bool expect_both(const test::TempFolder& folder, std::uint64_t seed) {
+  const std::vector<std::string> faults{"--inject", "clocks:rank=3,factor=1.05", "--inject",
+                                        "data:rank=6,factor=1.048"};
+  const auto answer_of = [&](const std::vector<std::string>& more) {
+    std::filesystem::remove_all(folder.path("run"));
+    test::write_run(folder.path("run"), seed, "iid:0.005", more);
+    return test::JobAnswer("why", {folder.path("run")});
+  };
+  const test::JobAnswer null = answer_of({}), of = answer_of(faults);
+  const double step = of.number("why_run", 0, "step_ms");
+  std::set<std::string> named;
+  double gain = 0;
+  for (std::size_t k = 0; k < of.rows("causes"); ++k) {
+    named.insert(of.text("causes", k, "rule") + " " + of.text("causes", k, "ranks"));
+    gain += of.number("causes", k, "gain_ms");
+  }
+  EXPECT_EQ(named, (std::set<std::string>{"slow-gpu 3", "more-data 6"})) << of.out();
+  EXPECT_TRUE(test::gain_is_right(gain, step - null.number("why_run", 0, "step_ms"), step))
+      << of.out();
+  return !of.cell("causes", 0, "together").is_null();
+}
+
+TEST(WhyOfRanks, CausesThatHideEachOtherAreNamedTogether) {
+  const test::TempFolder folder;
+  EXPECT_TRUE(expect_both(folder, 1));
+  EXPECT_NE(run_binary({"why", folder.path("run")}).out.find("gains little"), std::string::npos);
 }
 
 // Steps that are longer on all ranks, and one rank that is slow in all steps, are something else.
@@ -261,8 +296,8 @@ TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
     const char* noise;
     int seeds;
     int least_percent; ///< of the runs that name it
-    int least_inside =
-        90; ///< percent of the intervals with the true gain; they are over steps only
+    /// Percent of the intervals that contain the true gain. The intervals are over steps only.
+    int least_inside = 90;
   };
   for (const Row& row :
        {Row{slow_gpu(), "iid:0.005", 40, 95}, Row{slow_gpu(), "common:0.02", 40, 95},
@@ -281,12 +316,23 @@ TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
   }
 }
 
+TEST(WhyOfManyRuns, CausesThatHideEachOther) {
+  const test::TempFolder folder;
+  constexpr int kRuns = 20;
+  int together = 0;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed)
+    together += expect_both(folder, seed) ? 1 : 0;
+  std::printf("slow-gpu and more-data of equal size: both named in %d runs, only together in %d\n",
+              kRuns, together);
+  EXPECT_GE(together, kRuns / 4);
+}
+
 // The truth is the run in which all ranks of a step have the mean of their noise. docs/why.md has
 // the numbers.
 TEST(WhyOfManyRuns, JitterOfRanks) {
   constexpr int kRuns = 40;
   const test::TempFolder folder;
-  int named = 0, within = 0, inside = 0, without = 0;
+  RankTally tally;
   for (int seed = 1; seed <= kRuns; ++seed) {
     const auto answer_of = [&](const char* cause) {
       std::filesystem::remove_all(folder.path("run"));
@@ -296,28 +342,18 @@ TEST(WhyOfManyRuns, JitterOfRanks) {
     };
     const test::JobAnswer null = answer_of("jitter:sd=0.03,balanced=1"),
                           of = answer_of("jitter:sd=0.03");
-    without += null.rows("causes") > 0 ? 1 : 0;
+    ++tally.runs;
+    tally.false_named += null.rows("causes") > 0 ? 1 : 0;
     if (of.rows("causes") != 1 || of.text("causes", 0, "rule") != "rank-jitter")
       continue;
-    ++named;
     const double step = of.number("why_run", 0, "step_ms");
-    const double truth = step - null.number("why_run", 0, "step_ms");
-    within +=
-        std::abs(of.number("causes", 0, "gain_ms") - truth) <= std::max(0.2 * truth, 0.005 * step)
-            ? 1
-            : 0;
-    inside += of.number("causes", 0, "gain_low_ms") <= truth &&
-                      truth <= of.number("causes", 0, "gain_high_ms")
-                  ? 1
-                  : 0;
+    tally.add_named(test::named_gain(of, 0), step - null.number("why_run", 0, "step_ms"), step);
   }
-  std::printf("rank-jitter sd 0.03: %d runs: named in %d, gain right in %d, in its interval in %d; "
-              "false in %d without\n",
-              kRuns, named, within, inside, without);
-  EXPECT_EQ(without, 0);
-  EXPECT_GE(named, kRuns * 95 / 100);
-  EXPECT_GE(within, named * 95 / 100);
-  EXPECT_GE(inside, named * 90 / 100);
+  tally.print("rank-jitter", "sd 0.03");
+  EXPECT_EQ(tally.false_named, 0);
+  EXPECT_GE(tally.named, kRuns * 95 / 100);
+  EXPECT_GE(tally.within, tally.named * 95 / 100);
+  EXPECT_GE(tally.inside, tally.named * 90 / 100);
 }
 
 TEST(WhyCommand, PrintsCausesRemediesAndWhatIsNotReported) {

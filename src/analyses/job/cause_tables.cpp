@@ -119,6 +119,10 @@ Schema<CauseRow> cause_schema() {
         "estimate: from values of this run; at most: a bound"},
        {"alone_ms", "alone_ms", Unit::kMs, of(&StepCause::alone_ms),
         "gain when it alone is removed"},
+       {"together", of(&StepCause::together),
+        "place of the first of those causes that gain time only if all of them are removed; each "
+        "has "
+        "an equal part of the gain in gain_ms"},
        {"cost_ms", "cost_ms", Unit::kMs, of(&StepCause::cost_ms),
         "of a step, on the critical path"},
        {"confidence", [](const R& r) { return confidence_name(r.cause->confidence); },

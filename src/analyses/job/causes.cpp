@@ -63,7 +63,7 @@ public:
     for (CauseCandidate& c : candidates_)
       c.cause.gain_ms = c.cause.alone_ms = out_.step_ms - step_ms(ends_with(c));
     // A candidate without a gain may gain time after the causes that hid it are removed.
-    while (take_all())
+    while (take_all() || take_together())
       for (CauseCandidate& c : candidates_)
         c.cause.gain_ms = step_ms(now_) - step_ms(ends_with(c));
     look_for_jitter();
@@ -308,6 +308,13 @@ private:
     apply(c, edit);
     return step_ends(run_, edit);
   }
+  /// `members`: positions in `candidates_`.
+  [[nodiscard]] std::vector<std::int64_t> ends_with(const std::vector<std::size_t>& members) const {
+    JobEdit edit = edit_;
+    for (const std::size_t k : members)
+      apply(candidates_[k], edit);
+    return step_ends(run_, edit);
+  }
 
   /// Returns the gain used for ordering. A bound with hardly more gain than an estimate comes after
   /// it.
@@ -385,6 +392,54 @@ private:
     now_ = std::move(best->ends);
     out_.causes.push_back(std::move(taken->cause));
     candidates_.erase(taken);
+    return true;
+  }
+
+  /// Takes causes of different ranks that gain time only together: if one of them is removed, the
+  /// run waits for the others. Returns whether any cause was taken.
+  bool take_together() {
+    constexpr double kAsMuch = 0.9; // a cause is left out if the others gain as much
+    std::vector<std::size_t> members;
+    for (std::size_t k = 0; k < candidates_.size(); ++k)
+      if (compares_ranks(candidates_[k].cause.rule) && !in_single_steps(candidates_[k].cause))
+        members.push_back(k);
+    if (members.size() < 2)
+      return false;
+    std::vector<std::int64_t> ends = ends_with(members);
+    for (std::size_t k = 0; k < members.size() && step_ms(now_) - step_ms(ends) >= out_.floor_ms;) {
+      std::vector<std::size_t> others = members;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+      std::vector<std::int64_t> without = ends_with(others);
+      if (step_ms(now_) - step_ms(without) < kAsMuch * (step_ms(now_) - step_ms(ends))) {
+        ++k;
+        continue;
+      }
+      members = std::move(others);
+      ends = std::move(without);
+    }
+    const double gain = step_ms(now_) - step_ms(ends);
+    if (members.size() < 2 || gain < out_.floor_ms ||
+        out_.causes.size() + members.size() > kMostCauses)
+      return false;
+    const auto count = static_cast<double>(members.size());
+    const std::optional<MeanDifference> interval = clock_.difference_ms(now_, ends);
+    if (interval && interval->difference <= interval->half_width)
+      return false;
+    const std::size_t group = out_.causes.size() + 1;
+    for (const std::size_t k : members) {
+      StepCause& cause = candidates_[k].cause;
+      apply(candidates_[k], edit_);
+      cause.together = group;
+      cause.gain_ms = gain / count;
+      if (interval) {
+        cause.low_ms = (interval->difference - interval->half_width) / count;
+        cause.high_ms = (interval->difference + interval->half_width) / count;
+      }
+      out_.causes.push_back(std::move(cause));
+    }
+    for (auto k = members.rbegin(); k != members.rend(); ++k)
+      candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(*k));
+    now_ = std::move(ends);
     return true;
   }
 

@@ -77,6 +77,9 @@ struct StepCause {
   double gain_ms = 0;              ///< gain per step after the removal of all causes listed before
   std::optional<double> low_ms, high_ms; ///< 95 % interval of the gain over the steps
   double alone_ms = 0;                   ///< gain per step if only this cause is removed
+  /// For causes that gain time only if all of them are removed: the position of the first of them
+  /// in the list, from 1. They are successive, and each has an equal part of the gain.
+  std::optional<std::size_t> together;
   GainKind kind = GainKind::kEstimate;
   Confidence confidence = Confidence::kSure;
   std::optional<FindingPlace> place; ///< its longest occurrence
