@@ -168,6 +168,25 @@ TEST_F(FindingsOfCommands, HaveACostAndAPlaceWhereTheyAreKnown) {
   EXPECT_GT(number("exposed-communication", "cost_ms"), 0);
 }
 
+// `top` names a report of one rank: with two late ranks, of the one that the others wait for
+// longest.
+TEST_F(FindingsOfCommands, TheNextCommandIsAboutTheLatestRank) {
+  synth::Options o = test::small_sweep();
+  o.ranks = 8;
+  o.layers = 2;
+  o.steps = 6;
+  o.straggler = 1;
+  o.straggler_us = 1000;
+  o.throttled = 3;
+  o.throttle_factor = 1.2;
+  ASSERT_TRUE(synth::generate(o, folder_.path("sweep"), 2, nullptr));
+  const RunResult run =
+      run_binary({"top", test::config_folder(folder_.path("sweep")) + "/torch_profiler", "-q"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("Rank 1 "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("every sheet of rank 3"), std::string::npos) << run.out;
+}
+
 TEST_F(FindingsOfCommands, AreEqualForRealRuns) {
   const fs::path golden = test::golden_dir();
   if (!fs::is_directory(golden / "hta"))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -30,8 +31,13 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     words.insert(words.end(), more.begin(), more.end());
     add(std::move(words), std::move(why));
   };
-  const auto marked = std::find_if(facts.ranks.begin(), facts.ranks.end(),
-                                   [](const TopRankRow& r) { return r.slow || r.late; });
+  const auto lateness = [](const TopRankRow& r) {
+    constexpr double kNot = -1;
+    return std::pair(r.late ? r.late_us : kNot, r.slow ? r.compute_ms : kNot);
+  };
+  const auto latest =
+      std::max_element(facts.ranks.begin(), facts.ranks.end(),
+                       [&](const auto& a, const auto& b) { return lateness(a) < lateness(b); });
   if (facts.ranks.size() < 2 || !input.folder) {
     // a folder with one rank is not a trace
     const std::string& path =
@@ -46,10 +52,10 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     return out;
   }
   add_over_ranks({"why"}, {}, kWhyHelp);
-  if (marked != facts.ranks.end())
-    add({"report", marked->path},
-        fmt::format("every sheet of rank {}, which the others wait for or which computes longer",
-                    marked->rank));
+  if (latest->late || latest->slow)
+    add({"report", latest->path},
+        fmt::format("every sheet of rank {}, which {}", latest->rank,
+                    latest->late ? "the others wait for" : "computes longer"));
   if (!facts.collectives.empty()) {
     add_over_ranks(
         {"collectives"}, {},
