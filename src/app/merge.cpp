@@ -124,22 +124,18 @@ Result<std::vector<PathSlice>> path_slices(Session& ctx, const RunPlan& plan,
                                            const std::map<std::int64_t, ClockLine>& clocks) {
   QuietSession quiet(ctx.threads); // the merge itself names problems
   RS_TRY(const JobInput job, read_job_of(quiet, plan, 0));
-  const JobRun& run = job.run;
+  std::map<std::int64_t, std::int64_t> base_ns; // by rank
+  for (const RankGraph& rank : job.run.ranks)
+    base_ns[rank.rank] = rank.base_time_ns;
   std::vector<PathSlice> out;
-  for (const PathPiece& piece : critical_path(run.graph)) {
-    const RankGraph& rank = run.ranks[run.rank_of[piece.node]];
-    // a collective's arrival begins, and its transfer ends, with its event in the file
-    const RankNode& node = run.node(piece.node);
-    const std::int64_t event_end = node.start_ns + (run.is_activity(piece.node) ? node.dur_ns : 0);
-    const std::int64_t end =
-        rank.base_time_ns + event_end - (run.graph.end_ns(piece.node) - piece.end_ns);
-    const auto clock = clocks.find(rank.rank);
-    const PathLabel label = label_of_piece(run, piece);
+  for (const PathPart& part : path_parts(job.run)) {
+    const std::int64_t end = base_ns[part.rank] + part.end_ns;
+    const auto clock = clocks.find(part.rank);
     PathSlice& slice = out.emplace_back();
-    slice.rank = rank.rank;
+    slice.rank = part.rank;
     slice.end_ns = clock == clocks.end() ? end : end - clock->second.at(end);
-    slice.begin_ns = slice.end_ns - (piece.end_ns - piece.begin_ns);
-    slice.name = fmt::format("{}{}{}", label.kind, label.what.empty() ? "" : " ", label.what);
+    slice.begin_ns = slice.end_ns - (part.end_ns - part.begin_ns);
+    slice.name = fmt::format("{}{}{}", part.kind, part.what.empty() ? "" : " ", part.what);
   }
   return out;
 }

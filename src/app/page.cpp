@@ -147,8 +147,10 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   RS_TRY(TopParts parts, read_top(session, plan, all, std::move(also)));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
-  RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all));
+  std::vector<PathPart> path;
+  RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all, &path));
   RunPageInput input{&top, &parts, of_collectives, {}, {}, request.command, links_of(request)};
+  input.path = std::move(path);
   pages.give(input);
   PageResult out{"run", input.ranks.size(), 0};
   RS_TRY(const std::string blob, run_page_data(input));

@@ -16,6 +16,8 @@
 namespace rankscope {
 namespace {
 
+constexpr std::int64_t kMostPathParts = 8192; ///< about; on a page
+
 /// Returns whether the input is one trace, not the ranks of a run.
 bool alone(const Session& session, const TopRequest& request) {
   if (session.source != nullptr)
@@ -102,7 +104,8 @@ std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts) {
 }
 
 Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
-                             const CollectiveFacts* collectives, const TopRequest& request) {
+                             const CollectiveFacts* collectives, const TopRequest& request,
+                             std::vector<PathPart>* path) {
   const bool folder = !alone(session, request);
   const TopInput input = input_of(request, plan.folder, folder);
   if (parts.ranks.empty())
@@ -119,9 +122,11 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& pa
   TopFacts facts = top_facts(parts, collectives, session.diagnostics, input);
   std::optional<CauseFacts> causes;
   if (!parts.graphs.empty()) {
-    RS_TRY(causes, causes_of_job(job_of(plan.folder, std::move(parts.graphs), parts.records,
-                                        parts.identities, collectives),
-                                 request.report.gpu_arch));
+    JobInput job =
+        job_of(plan.folder, std::move(parts.graphs), parts.records, parts.identities, collectives);
+    if (path != nullptr)
+      *path = path_parts(job.run, job.run.graph.makespan_ns() / kMostPathParts);
+    RS_TRY(causes, causes_of_job(std::move(job), request.report.gpu_arch));
   }
   facts.findings = top_findings(facts, parts, collectives, causes ? &*causes : nullptr);
   return facts;

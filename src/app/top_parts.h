@@ -2,12 +2,14 @@
 // ranks.
 #pragma once
 
+#include "analyses/job/path_rows.h"
 #include "analyses/top/top_facts.h"
 #include "app/rank_needs.h"
 #include "app/top.h"
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace rankscope {
 
@@ -35,8 +37,9 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
 
 /// Adds diagnostics for contradictions between the ranks, and makes the facts of all ranks, with
 /// the session's diagnostics. `collectives`: collectives of these parts, or nullptr. Moves the
-/// graphs out of the parts.
+/// graphs out of the parts. `path`: receives the critical path, if the parts have graphs.
 Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
-                             const CollectiveFacts* collectives, const TopRequest& request);
+                             const CollectiveFacts* collectives, const TopRequest& request,
+                             std::vector<PathPart>* path = nullptr);
 
 } // namespace rankscope

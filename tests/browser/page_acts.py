@@ -243,6 +243,9 @@ def act_on_drawn(b, kind):
             const d = g.getImageData(0, 0, c.width, c.height).data;
             for (let i = 0; i < d.length; i += 4) if (d[i] === 0x24 && d[i + 1] === 0x57 && d[i + 2] === 0xc5) return false;
             return true;"""), "lines of collectives have no colour of a kind of work")
+        lane = b.js("return 46 / document.querySelector('#timeline canvas').clientHeight") # the first one
+        b.hover(*b.at("#timeline canvas", 0.5, lane))
+        check("critical path" in tip(b) and "rank" in tip(b), f"the first lane is the critical path: {tip(b)[:80]!r}")
 
 
 def act_on_paper(b):

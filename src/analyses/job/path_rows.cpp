@@ -50,6 +50,34 @@ PathLabel label_of_piece(const JobRun& run, const PathPiece& piece) {
   return {activity_kind_name(a.kind), run.text(piece.node, what)};
 }
 
+std::vector<PathPart> path_parts(const JobRun& run, std::int64_t least_ns) {
+  std::vector<PathPart> out;
+  std::int64_t longest = 0; // piece of the last part
+  for (const PathPiece& piece : critical_path(run.graph)) {
+    const RankGraph& rank = run.ranks[run.rank_of[piece.node]];
+    // a collective's arrival begins, and its transfer ends, with its event in the trace
+    const RankNode& node = run.node(piece.node);
+    const std::int64_t event_end = node.start_ns + (run.is_activity(piece.node) ? node.dur_ns : 0);
+    const std::int64_t end = event_end - (run.graph.end_ns(piece.node) - piece.end_ns);
+    const std::int64_t ns = piece.end_ns - piece.begin_ns;
+    const PathLabel label = label_of_piece(run, piece);
+    if (out.empty() || out.back().rank != rank.rank ||
+        out.back().end_ns - out.back().begin_ns >= least_ns) {
+      out.push_back({rank.rank, end - ns, end, std::string(label.kind), std::string(label.what)});
+      longest = ns;
+      continue;
+    }
+    PathPart& part = out.back();
+    part.end_ns = end;
+    if (ns > longest) {
+      part.kind = label.kind;
+      part.what = label.what;
+      longest = ns;
+    }
+  }
+  return out;
+}
+
 std::vector<PathPiece> path_between(std::span<const PathPiece> path, std::int64_t begin_ns,
                                     std::int64_t end_ns) {
   std::vector<PathPiece> out;

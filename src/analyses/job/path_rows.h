@@ -24,6 +24,16 @@ struct PathLabel {
 };
 [[nodiscard]] PathLabel label_of_piece(const JobRun& run, const PathPiece& piece);
 
+/// A part of the critical path: successive pieces of one rank, on the clock of its trace.
+struct PathPart {
+  std::int64_t rank = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::string kind, what; ///< of the longest piece, as in PathRow
+};
+/// Returns the critical path of the run in the order of time. Successive pieces of a rank are
+/// joined until they are at least `least_ns` long.
+[[nodiscard]] std::vector<PathPart> path_parts(const JobRun& run, std::int64_t least_ns = 0);
+
 [[nodiscard]] std::vector<PathPiece> path_between(std::span<const PathPiece> path,
                                                   std::int64_t begin_ns,
                                                   std::int64_t end_ns = INT64_MAX);

@@ -130,7 +130,8 @@ const RS = {};
     { key: "exposed", label: "communication, exposed" },
     { key: "hidden", label: "communication, hidden" },
     { key: "copy", label: "copies" },
-    { key: "idle", label: "idle" },
+    { key: "idle", label: "launch, gap or unexplained" },
+    { key: "idle-host", label: "host" },
   ];
   let colours = {};
   RS.readColours = () => {

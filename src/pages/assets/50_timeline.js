@@ -3,6 +3,7 @@
 (() => {
   const { el } = RS;
   const kKeys = ["compute", "exposed", "hidden", "copy"];
+  const kEventKeys = [...kKeys, "idle-host", "idle"]; // the last two only on the critical path
   const kGutter = 132;
   const kAxis = 34;
 
@@ -40,9 +41,21 @@
   RS.lanesOf = (data) => data.ranks.map((rank) => ({ rank: rank.rank, steps: rank.steps.map((s) => ({ ...s, start: s.start + rank.at, end: s.end + rank.at })),
     lanes: rank.lanes.map((lane) => laneOf(rank, lane)) }));
 
+  /** Returns the critical path as a lane over all ranks; null if it is unknown. */
+  RS.pathOf = (data) => {
+    if (!data.path) return null;
+    const p = data.path;
+    const out = { path: true, rank: -1, at: 0, name: "critical path", device: -1, start: RS.times(p.start), dur: RS.times(p.dur), kind: RS.array(p.kind),
+      label: RS.array(p.name), what: RS.array(p.what), ofRank: RS.array(p.rank), columns: null };
+    out.n = out.inTrace = out.start.length;
+    out.hidden = new Uint8Array(out.n);
+    out.longest = out.dur.reduce((a, b) => Math.max(a, b), 0);
+    return out;
+  };
+
   /**
    * Makes a timeline. ranks: from RS.lanesOf. options: {operators: table columns by id for the hover, matched:
-   * collectives joined over ranks or null, laneHeight}. Returns {node, setRanks(list), view, zoomTo(t0, t1), eventsInView()}.
+   * collectives joined over ranks or null, path: from RS.pathOf, laneHeight}. Returns {node, setRanks(list), view, zoomTo(t0, t1), eventsInView()}.
    */
   RS.timeline = (ranks, options) => {
     const all = { t0: 0, t1: 1 };
@@ -63,7 +76,7 @@
     let rowTop = [];
 
     function arrange() {
-      lanes = shown.flatMap((r) => r.lanes);
+      lanes = [...(options.path ? [options.path] : []), ...shown.flatMap((r) => r.lanes)];
       rowTop = [];
       let y = kAxis + 4;
       let rank = null;
@@ -167,7 +180,7 @@
     function drawEvents(g, lane, top, high, w) {
       const [first, last] = visible(lane);
       const end = kGutter + w;
-      const painted = [-1, -1, -1, -1]; // right end of the last box, by kind
+      const painted = kEventKeys.map(() => -1); // right end of the last box, by kind
       g.textBaseline = "middle";
       for (let i = first; i < last; i++) {
         const stop = lane.start[i] + lane.dur[i];
@@ -175,7 +188,7 @@
         const a = Math.max(kGutter, x(lane.start[i]));
         const b = Math.min(end, Math.max(x(stop), a + 1));
         const kind = lane.kind[i];
-        const marked = mark >= 0 && lane.label[i] === mark;
+        const marked = mark >= 0 && !lane.path && lane.label[i] === mark;
         if (!marked && b <= painted[kind]) continue;
         painted[kind] = b;
         const wide = Math.max(1, b - a - (b - a > 3 ? 0.5 : 0));
@@ -187,7 +200,7 @@
           g.fillStyle = RS.colour("exposed");
           g.fillRect(a, top, wide, high - covered);
         } else {
-          g.fillStyle = RS.colour(kKeys[kind]);
+          g.fillStyle = RS.colour(kEventKeys[kind]);
           g.fillRect(a, top, wide, high);
         }
         g.globalAlpha = 1;
@@ -201,11 +214,17 @@
           g.beginPath();
           g.rect(a, top, wide, high);
           g.clip();
-          g.fillText(RS.short(RS.string(lane.label[i]), Math.floor(wide / 6)), a + 4, top + high / 2);
+          g.fillText(RS.short(textOf(lane, i), Math.floor(wide / 6)), a + 4, top + high / 2);
           g.restore();
         }
       }
-      if (mark >= 0) markSpots(g, lane, first, last, top, w);
+      if (mark >= 0 && !lane.path) markSpots(g, lane, first, last, top, w);
+    }
+    /** Returns the text in the box of an event. */
+    function textOf(lane, i) {
+      if (!lane.path) return RS.string(lane.label[i]);
+      const what = RS.string(lane.what[i]) || RS.string(lane.label[i]);
+      return ranks.length > 1 ? `rank ${lane.ofRank[i]}: ${what}` : what;
     }
 
     /** Draws a tick above the lane for each call of the marked kernel, also if columns are shown. */
@@ -225,7 +244,7 @@
       if (!options.matched || shown.length < 2) return;
       const m = options.matched;
       const place = new Map();
-      lanes.forEach((lane, i) => { if (lane.kinds === undefined) lane.kinds = lane.kind.includes(1); if (lane.kinds) place.set(lane.rank, i); });
+      lanes.forEach((lane, i) => { if (lane.path) return; if (lane.kinds === undefined) lane.kinds = lane.kind.includes(1); if (lane.kinds) place.set(lane.rank, i); });
       const high = laneHeight();
       // lines fade if they are close together, and do not cover the lanes of the collectives
       const apart = width() / Math.max(1, m.inView(view.t0, view.t1));
@@ -290,7 +309,7 @@
       g.textAlign = "left";
       lanes.forEach((lane, i) => {
         g.fillStyle = i === chosenLane && document.activeElement === canvas ? RS.colour("accent") : RS.colour("fg");
-        const rank = ranks.length > 1 ? `rank ${lane.rank} ` : "";
+        const rank = ranks.length > 1 && !lane.path ? `rank ${lane.rank} ` : "";
         g.fillText(RS.short(rank + lane.name, 21), 8, rowTop[i] + high / 2);
       });
       if (chosenEvent >= 0 && lanes[chosenLane]) {
@@ -319,6 +338,9 @@
       return best;
     }
     function aboutEvent(lane, i) {
+      if (lane.path)
+        return RS.rows(`critical path: ${RS.string(lane.label[i])}`, [["what", RS.string(lane.what[i])], ["rank", ranks.length > 1 ? String(lane.ofRank[i]) : ""],
+          ["starts", at(lane.start[i])], ["takes", `${RS.time(lane.dur[i])} (${RS.exact(lane.dur[i])} ns)`]]);
       const rows = [["stream", `${lane.name}${lane.device >= 0 ? `, device ${lane.device}` : ""}${ranks.length > 1 ? `, rank ${lane.rank}` : ""}`],
         ["starts", at(lane.start[i])], ["takes", `${RS.time(lane.dur[i])} (${RS.exact(lane.dur[i])} ns)`],
         ["operator", RS.string(lane.op[i])], [lane.kind[i] === 1 ? "moves" : "shapes", RS.string(lane.about[i])],
@@ -440,7 +462,9 @@
       if (event >= 0) {
         chosenLane = i;
         chosenEvent = event;
-        RS.state.set({ k: RS.string(lanes[i].label[event]) });
+        const { path, ofRank } = lanes[i];
+        if (!path) RS.state.set({ k: RS.string(lanes[i].label[event]) });
+        else if (ranks.length > 1) RS.state.set({ r: `${Math.max(0, ofRank[event] - 1)}-${ofRank[event] + 1}` });
         draw();
       }
     };
@@ -519,7 +543,7 @@
       /** Returns [lane, index] of the longest `most` events of the shown lanes that touch the view. */
       eventsInView(most) {
         const out = [];
-        for (const lane of lanes) {
+        for (const lane of lanes.filter((l) => !l.path)) {
           const [first, last] = visible(lane);
           for (let i = first; i < last; i++) if (lane.start[i] + lane.dur[i] >= view.t0) out.push([lane, i]);
         }
@@ -529,8 +553,8 @@
       /** Returns the number of calls of the marked kernel on the page, in all lanes of its ranks. */
       markedCalls: () => (mark < 0 ? 0 : ranks.reduce((n, r) => n + r.lanes.reduce((m, l) => m + l.label.reduce((o, v) => o + (v === mark ? 1 : 0), 0), 0), 0)),
       tall,
-      kept: () => lanes.reduce((n, l) => n + l.n, 0),
-      inTrace: () => lanes.reduce((n, l) => n + l.inTrace, 0),
+      kept: () => lanes.reduce((n, l) => n + (l.path ? 0 : l.n), 0),
+      inTrace: () => lanes.reduce((n, l) => n + (l.path ? 0 : l.inTrace), 0),
       x: (t) => x(t), laneTop: (i) => rowTop[i], laneHeight,
     };
   };

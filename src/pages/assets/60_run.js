@@ -118,7 +118,8 @@
     const ranks = RS.lanesOf(data);
     if (!ranks.some((r) => r.lanes.length)) return null;
     const many = ranks.length > 1;
-    const timeline = RS.timeline(ranks, { operators: hoverOfOperators(data), matched: matchedOf(data) });
+    const path = RS.pathOf(data);
+    const timeline = RS.timeline(ranks, { operators: hoverOfOperators(data), matched: matchedOf(data), path });
     const place = el("span", { class: "sub", role: "status" });
     const say = () => { place.textContent = `${timeline.at(timeline.view.t0)} to ${timeline.at(timeline.view.t1)}`; };
     timeline.onMove(say);
@@ -181,7 +182,7 @@
     RS.section("timeline", "Timeline", kept < all
       ? `Zoomed out: exact share of each kind of work. Zoomed in: the ${RS.exact(kept)} longest of ${RS.exact(all)} events; pale: the rest. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window).`
       : `All ${RS.exact(all)} events of the GPU. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window), dragging moves, a click marks every call of a kernel.`,
-    bar, timeline.node, el("div", { class: "bar" }, RS.legend(["compute", "exposed", "hidden", "copy"]), el("span", { class: "grow" }), table.button), table.place);
+    bar, timeline.node, el("div", { class: "bar" }, RS.legend(["compute", "exposed", "hidden", "copy", ...(path ? ["idle-host", "idle"] : [])]), el("span", { class: "grow" }), table.button), table.place);
     return timeline;
   }
 

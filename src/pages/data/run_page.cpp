@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <map>
+#include <string_view>
 
 namespace rankscope {
 namespace {
@@ -175,6 +176,54 @@ void add_tables(PageBlob& page, const TopFacts& top, const ShownRanks& shown) {
   }
 }
 
+/// Adds the critical path as events of one lane.
+void add_path(PageBlob& page, const RunPageInput& input, const PageClocks& clocks,
+              std::int64_t origin) {
+  // kinds of a lane, then the host; 5: between activities
+  static const std::map<std::string_view, std::uint32_t> kinds = {
+      {"kernel", 0}, {"collective", 1}, {"copy", 3}, {"set", 3}, {"host", 4}, {"call", 4}};
+  struct Event {
+    std::int64_t start, dur;
+    const PathPart* part;
+  };
+  std::vector<Event> events;
+  for (const PathPart& part : input.path) {
+    const auto of = std::ranges::find(input.ranks, part.rank, &RankPage::rank);
+    if (of == input.ranks.end() || !has_work(*of))
+      continue;
+    const std::int64_t end = clocks.common(*of, part.end_ns) - origin;
+    const std::int64_t start = std::max<std::int64_t>(0, end - (part.end_ns - part.begin_ns));
+    if (start < end) // else it is before the first GPU work
+      events.push_back({start, end - start, &part});
+  }
+  if (events.empty())
+    return;
+  std::ranges::stable_sort(events, {}, &Event::start); // clocks of ranks differ a little
+  const auto add = [&](std::string_view key, const auto& get) {
+    std::vector<std::uint32_t> values;
+    for (const Event& e : events)
+      values.push_back(get(*e.part));
+    page.whole(key, values);
+  };
+  const auto add_times = [&](std::string_view key, std::int64_t Event::*of) {
+    std::vector<std::int64_t> values;
+    for (const Event& e : events)
+      values.push_back(e.*of);
+    page.times(key, values);
+  };
+  page.json.begin_object("path");
+  add_times("start", &Event::start);
+  add_times("dur", &Event::dur);
+  add("kind", [](const PathPart& part) {
+    const auto known = kinds.find(part.kind);
+    return known == kinds.end() ? 5U : known->second;
+  });
+  add("name", [&](const PathPart& part) { return page.text(part.kind); });
+  add("what", [&](const PathPart& part) { return page.text(part.what); });
+  add("rank", [](const PathPart& part) { return static_cast<std::uint32_t>(part.rank); });
+  page.json.end_object();
+}
+
 } // namespace
 
 Result<std::string> run_page_data(const RunPageInput& input) {
@@ -203,6 +252,7 @@ Result<std::string> run_page_data(const RunPageInput& input) {
     }
   }
   page.json.end_list();
+  add_path(page, input, clocks, origin);
   add_steps(page, input.parts->records, shown);
   if (alone) {
     add_details(page, input.ranks.front());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "analyses/job/path_rows.h"
 #include "analyses/top/top_facts.h"
 #include "pages/data/page_head.h"
 #include "pages/data/rank_page.h"
@@ -22,6 +23,7 @@ struct RunPageInput {
   std::function<Result<RankPage>(std::size_t)> whole = {};
   std::string command = {};         ///< the command that makes the page
   std::vector<PageLink> links = {}; ///< links to files with the same data
+  std::vector<PathPart> path = {};  ///< critical path; empty: unknown
 };
 
 /// Returns the data as a blob (pages/data/page_blob.h). Values are equal to those of `top`. Errors:
