@@ -1,6 +1,7 @@
 // Which cause `rankscope why` names first in generated runs with one injected cause, with two, and
 // with parts of the trace missing. docs/why.md has the tables.
 #include "job_answers.h"
+#include "seeds.h"
 #include "temp_folder.h"
 
 #include <algorithm>
@@ -135,7 +136,7 @@ TEST(WhyInjected, CausesOfAllRanksAreNamedWithTheirGain) {
 
 TEST(WhyMatrix, TheInjectedCauseIsNamedFirst) {
   for (const Injected& of : injected()) {
-    const MatrixRow row = row_of(of, 20);
+    const MatrixRow row = row_of(of, test::seeds(20));
     EXPECT_GE(row.right * 100, row.runs * 95) << of.cause;
     EXPECT_GE(row.ranks_right * 100, row.right * 95) << of.cause;
     EXPECT_GE(row.gain_right * 100, row.right * 95) << of.cause;
@@ -248,7 +249,7 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
 
 TEST(WhyMatrix, WithoutACauseNothingIsNamed) {
   const test::TempFolder folder;
-  for (int seed = 1; seed <= 100; ++seed) {
+  for (int seed = 1; seed <= test::seeds(100); ++seed) {
     const WhyAnswer answer = ask(generate(folder, seed, {}));
     for (const NamedCause& cause : answer.causes)
       ADD_FAILURE() << seed << " " << cause.rule << " " << cause.ranks << " " << cause.gain_ms;

@@ -14,6 +14,7 @@
 #include "findings/sweep_findings.h"
 #include "pages/sweep_page.h"
 #include "sanitized.h"
+#include "seeds.h"
 #include "synth/synth_noise.h"
 #include "synth_records.h"
 #include "synth_traces.h"
@@ -35,11 +36,7 @@ namespace {
 using synth::StepNoise;
 
 int null_seeds() {
-  const char* const text = std::getenv("RANKSCOPE_SEEDS");
-  return text != nullptr           ? std::max(1, std::atoi(text))
-         : test::kThreadSanitized  ? 2
-         : test::kAddressSanitized ? 4
-                                   : 20;
+  return test::seeds(test::kThreadSanitized ? 2 : test::kAddressSanitized ? 4 : 20);
 }
 
 int null_seeds_of(StepNoise kind) {

@@ -9,6 +9,7 @@
 #include "findings/rules.h"
 #include "findings/sweep_findings.h"
 #include "sanitized.h"
+#include "seeds.h"
 #include "synth/synth_emit.h"
 #include "synth_records.h"
 #include "synth_traces.h"
@@ -16,7 +17,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <functional>
 #include <gtest/gtest.h>
@@ -28,18 +28,12 @@ constexpr int kUsualSeeds = test::kThreadSanitized    ? 2
                             : test::kAddressSanitized ? 5
                                                       : 100; // the shares are the release build's
 
-/// RANKSCOPE_SEEDS asks for more.
-int seeds() {
-  const char* const text = std::getenv("RANKSCOPE_SEEDS");
-  return text != nullptr ? std::max(1, std::atoi(text)) : kUsualSeeds;
-}
-
 /// 5 % of the sweeps; of few sweeps, one.
 int most_false() {
-  return std::max(1, seeds() * 5 / 100);
+  return std::max(1, test::seeds(kUsualSeeds) * 5 / 100);
 }
 int least_found() {
-  return seeds() * 95 / 100;
+  return test::seeds(kUsualSeeds) * 95 / 100;
 }
 
 /// Two configurations that differ in nothing but their samples, four equal ranks, no contention.
@@ -147,7 +141,8 @@ bool says(const SweepFacts& sweep, const Kind& kind) {
 /// How many of the sweeps say a sentence of each kind.
 template <class Make> std::vector<int> counted(const Make& make) {
   std::vector<int> out(kinds().size());
-  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(seeds()); ++seed) {
+  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(test::seeds(kUsualSeeds));
+       ++seed) {
     const SweepFacts sweep = analysed(make(seed));
     for (std::size_t k = 0; k < kinds().size(); ++k)
       out[k] += says(sweep, kinds()[k]) ? 1 : 0;
@@ -166,7 +161,7 @@ void print_row(const char* what, const std::vector<int>& row) {
   std::printf("%-38s", what);
   for (const int n : row)
     std::printf(" %17d", n);
-  std::printf("   of %d\n", seeds());
+  std::printf("   of %d\n", test::seeds(kUsualSeeds));
 }
 
 enum { kWinner, kContention, kSlowRank, kAdvice, kGeneral };
@@ -314,7 +309,8 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
     return o;
   });
   print_row("a configuration is slower (step)", shorter);
-  EXPECT_GE(shorter[kWinner], seeds() * 80 / 100); // intervals allow for dependent steps
+  EXPECT_GE(shorter[kWinner],
+            test::seeds(kUsualSeeds) * 80 / 100); // intervals allow for dependent steps
   const auto late = counted([rank_ms](std::uint64_t seed) {
     synth::Options o = longer(seed);
     o.straggler = 1;
@@ -322,7 +318,8 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
     return o;
   });
   print_row("a rank computes longer (rank)", late);
-  EXPECT_GE(late[kSlowRank], seeds() * 80 / 100); // of four ranks, at the level of the rank test
+  EXPECT_GE(late[kSlowRank],
+            test::seeds(kUsualSeeds) * 80 / 100); // of four ranks, at the level of the rank test
   const auto slower = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.slow_configs = {{"512thread_56ch", 1 + 2 * o.noise}};
