@@ -90,9 +90,9 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
     return {};
   };
   steps.lost = [&](const RankItem& item, const Error& error) {
-    Kept& of = kept[item.file.rank];
-    of.lost = true;
-    of.why = error.message();
+    Kept& lost = kept[item.file.rank];
+    lost.lost = true;
+    lost.why = error.message();
     parts_.drop(item.file.rank);
   };
   RS_CHECK(run_ranks(session, {&fresh}, run, std::move(steps)));
