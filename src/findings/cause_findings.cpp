@@ -506,6 +506,18 @@ std::string boundary_step_text(const BoundaryStep& step) {
       step.number, number3(step.wait_ms), step.rank);
 }
 
+std::string long_step_text(const LongStep& step) {
+  constexpr double kExplained = 0.5; // of the excess
+  std::string out = fmt::format("step {} takes {} ms, {} ms longer than the median step",
+                                step.number, number3(step.ms), number3(step.excess_ms));
+  if (step.left_ms > kExplained * step.excess_ms)
+    return out + fmt::format("; the causes above do not explain this (--only-steps {} shows the "
+                             "causes in this step)",
+                             step.number);
+  return out + fmt::format(", and {} ms longer without the causes above",
+                           number3(std::max(0.0, step.left_ms)));
+}
+
 std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   constexpr std::array<std::string_view, 3> kWhy = {
       "overlapping work takes as long", "explained by the causes above",

@@ -108,6 +108,18 @@ void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
     page.sentence(fmt::format("Without all of them: {} ms.", number3(facts.after_ms)));
 }
 
+void why_long_steps(const CauseFacts& facts, ConsolePage& page) {
+  constexpr std::size_t kStepsShown = 5;
+  if (facts.long_steps.empty())
+    return;
+  page.heading("LONG STEPS", fmt::format("{} of {}", facts.long_steps.size(), facts.steps));
+  for (std::size_t k = 0; k < std::min(kStepsShown, facts.long_steps.size()); ++k)
+    page.sentence(long_step_text(facts.long_steps[k]), "  ");
+  if (facts.long_steps.size() > kStepsShown)
+    page.sentence(fmt::format("and {} more", facts.long_steps.size() - kStepsShown), "  ",
+                  Ink::kFaint);
+}
+
 /// Returns the parts of a delay: "kernels +6.10, host +0.210; remainder 0.0400".
 std::string parts_text(const LateRankParts& of) {
   std::vector<std::size_t> order(kStretchParts);
@@ -173,6 +185,7 @@ std::string why_page(const CauseFacts& facts, const PageStyle& style, std::size_
   ConsolePage page(used);
   why_overview(facts, page);
   why_causes(facts, page, most);
+  why_long_steps(facts, page);
   why_ranks(facts, page);
   why_path(facts, page);
   const std::vector<std::string> unsaid = unsaid_lines(facts);

@@ -147,6 +147,62 @@ TEST(WhyMatrix, TheInjectedCauseIsNamedFirst) {
   }
 }
 
+/// A run that has the sign of a rule, but not its cause.
+struct CounterExample {
+  const char* rule; ///< that must not be named
+  Arguments run;    ///< options of `synth`
+  const char* noise = "iid:0.005";
+  const char* ranks = "8";
+};
+
+TEST(WhyMatrix, CounterExamplesAreNotNamed) {
+  const test::TempFolder folder;
+  const auto inject = [](const char* cause) { return Arguments{"--inject", cause}; };
+  for (const CounterExample& of : std::vector<CounterExample>{
+           // the launch queue hides the time of the host
+           {"slow-host", inject("host:rank=4,factor=5")},
+           {"allocator", inject("alloc:ms=2,count=4")},
+           // less than the least gain that is reported
+           {"data-loader", inject("loader:ms=0.2")},
+           {"host-code", inject("python:ms=0.2")},
+           {"pinning", inject("pin:ms=0.2")},
+           {"pageable-copy", inject("pageable:mb=0.05")},
+           {"small-collectives", inject("small-collectives:count=4,kb=16")},
+           // another kernel, another place, or another time of the GPU
+           {"gemm-contention", inject("place:factor=1.2")},
+           {"slow-gpu", inject("beside:rank=2")},
+           {"slow-gpu", inject("data:rank=2,factor=1.1")},
+           {"more-data", inject("clocks:rank=3,factor=1.06")},
+           {"more-work", inject("op:rank=5,factor=1.25")},
+           {"slow-operator", inject("more:rank=6")},
+           // the others wait for a slow rank, so their transfers seem long
+           {"slow-link",
+            {"--process-groups", "2", "--inject", "clocks:rank=6,factor=1.05"},
+            "iid:0.005",
+            "20"},
+           {"slow-collective", {}, "heavy:0.02"},
+           // steps that are long on all ranks
+           {"rank-jitter", {}, "common:0.03"},
+           {"slow-gpu", {}, "bimodal:0.02"}}) {
+    int named = 0;
+    const int runs = test::seeds(5);
+    for (int seed = 1; seed <= runs; ++seed) {
+      const std::string run = folder.path("run");
+      std::filesystem::remove_all(run);
+      Arguments more{"--vendor", "nvidia"};
+      more.insert(more.end(), of.run.begin(), of.run.end());
+      test::write_run(run, static_cast<std::uint64_t>(seed), of.noise, more, of.ranks);
+      named += std::ranges::count(ask(run).causes, of.rule, &NamedCause::rule) > 0 ? 1 : 0;
+    }
+    std::string options;
+    for (const std::string& option : of.run)
+      options += option + " ";
+    std::printf("%-18s %s%s: named in %d of %d runs\n", of.rule, options.c_str(), of.noise, named,
+                runs);
+    EXPECT_LE(named * 100, runs * 5) << of.rule << " " << options << of.noise;
+  }
+}
+
 TEST(WhyMatrix, TwoCausesAreAmongTheFirstThree) {
   const test::TempFolder folder;
   int runs = 0, both = 0, add_up = 0;

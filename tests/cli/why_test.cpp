@@ -273,6 +273,27 @@ TEST(WhyOfRanks, AStepThatWaitsForAProfilerIsLeftOut) {
   EXPECT_EQ(apart.rows("causes"), usual.rows("causes"));
 }
 
+// One collective of the middle step takes 20 ms longer. A rank that computes longer in all steps
+// makes no step long.
+TEST(WhyOfRanks, ALongStepIsListedWithWhatTheCausesExplain) {
+  const test::TempFolder folder;
+  test::write_run(folder.path("glitch"), 3, "iid:0.005", {"--inject", "glitch:ms=20"});
+  const test::JobAnswer glitch("why", {folder.path("glitch")});
+  ASSERT_EQ(glitch.rows("long_steps"), 1U) << glitch.out();
+  EXPECT_NEAR(glitch.number("long_steps", 0, "excess_ms"), 20, 4); // some of it is hidden
+  EXPECT_LT(glitch.number("long_steps", 0, "left_ms"), 2);
+  const std::string step =
+      std::to_string(static_cast<std::int64_t>(glitch.number("long_steps", 0, "step")));
+  const RunResult page = run_binary({"why", folder.path("glitch")});
+  EXPECT_NE(page.out.find("step " + step + " takes"), std::string::npos) << page.out;
+  // with another rule, nothing explains it
+  const test::JobAnswer other("why", {folder.path("glitch"), "--rule", "slow-gpu"});
+  ASSERT_EQ(other.rows("long_steps"), 1U);
+  EXPECT_GT(other.number("long_steps", 0, "left_ms"), 15);
+  test::write_run(folder.path("slow"), 3, "iid:0.005", {"--inject", "clocks:rank=3,factor=1.3"});
+  EXPECT_EQ(test::JobAnswer("why", {folder.path("slow")}).rows("long_steps"), 0U);
+}
+
 TEST(WhyInTop, TheFirstThreeCausesComeFirst) {
   for (const char* name : {"loader", "launch_bound"}) {
     const test::JobAnswer why("why", {recorded(name)}), top("top", {recorded(name)});

@@ -77,6 +77,18 @@ Schema<BoundaryStep> boundary_schema() {
         "in one collective, of the rank that waits longest"}});
 }
 
+Schema<LongStep> long_step_schema() {
+  using R = LongStep;
+  return Schema<R>("long_steps",
+                   "steps that exceed the median step by 20 % and by five robust standard "
+                   "deviations",
+                   {{"step", &R::number, "number of the step"},
+                    {"ms", "ms", Unit::kMs, &R::ms, "time of the step"},
+                    {"excess_ms", "excess_ms", Unit::kMs, &R::excess_ms, "beyond the median step"},
+                    {"left_ms", "left_ms", Unit::kMs, &R::left_ms,
+                     "excess that is left after the removal of all causes in the table causes"}});
+}
+
 Schema<PathRow> path_schema() {
   using R = PathRow;
   return Schema<R>(
@@ -207,12 +219,14 @@ std::vector<Table> cause_tables(const CauseFacts& facts) {
   out.push_back(unsaid_schema().table(facts.unsaid));
   out.push_back(path_schema().table(facts.path));
   out.push_back(boundary_schema().table(facts.boundary));
+  out.push_back(long_step_schema().table(facts.long_steps));
   return out;
 }
 
 std::vector<SheetInfo> cause_sheets() {
-  return {run_schema().info(),    cause_schema().info(), rank_parts_schema().info(),
-          unsaid_schema().info(), path_schema().info(),  boundary_schema().info()};
+  return {run_schema().info(),      cause_schema().info(), rank_parts_schema().info(),
+          unsaid_schema().info(),   path_schema().info(),  boundary_schema().info(),
+          long_step_schema().info()};
 }
 
 } // namespace rankscope

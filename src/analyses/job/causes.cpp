@@ -57,6 +57,7 @@ public:
 
   CauseFacts run() {
     edit_ = JobEdit::of(run_.graph);
+    const std::vector<double> measured_ms = clock_.each_ms(now_);
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       return shortened_ms(c) < out_.floor_ms && c.unblocked.empty();
     });
@@ -70,6 +71,7 @@ public:
     for (const CauseCandidate& c : candidates_)
       leave(c);
     out_.after_ms = step_ms(now_);
+    look_for_long_steps(measured_ms);
     for (const OutstandingRank& rank : suspects_.ranks)
       if (!look_.rule && of_interest(run_.ranks[rank.rank].rank) &&
           !explained(run_.ranks[rank.rank].rank))
@@ -227,6 +229,21 @@ private:
       candidates_.push_back(std::move(c));
     }
     take_all();
+  }
+
+  void look_for_long_steps(const std::vector<double>& measured_ms) {
+    constexpr std::size_t kFewestSteps = 5;
+    constexpr double kLeastExcess = 0.2, kDeviations = 5;
+    if (out_.steps < kFewestSteps)
+      return;
+    const RobustSpread usual = robust_spread(measured_ms);
+    const std::vector<double> left_ms = clock_.each_ms(now_);
+    const double usual_left = robust_spread(left_ms).median;
+    for (std::size_t k = 0; k < measured_ms.size(); ++k)
+      if (const double excess = measured_ms[k] - usual.median;
+          excess > std::max(kLeastExcess * usual.median, kDeviations * usual.deviation))
+        out_.long_steps.push_back({run_.step_numbers[clock_.first() + k], measured_ms[k], excess,
+                                   left_ms[k] - usual_left});
   }
 
   /// Adds a candidate. Equal causes of several ranks become one cause.

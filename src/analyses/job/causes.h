@@ -173,6 +173,15 @@ struct Unsaid {
   double gain_ms = 0; ///< gain per step without the listed causes; the largest gain of these causes
 };
 
+/// A counted step that exceeds the median of at least five counted steps by 20 % of the median and
+/// by five robust standard deviations.
+struct LongStep {
+  std::int64_t number = 0; ///< number of the step
+  double ms = 0;
+  double excess_ms = 0; ///< beyond the median
+  double left_ms = 0;   ///< excess that is left after the removal of all listed causes
+};
+
 struct CauseFacts {
   std::string title;       ///< name of the run, as given by the user
   std::string board;       ///< GPU whose peaks are used; "": no peaks
@@ -190,6 +199,7 @@ struct CauseFacts {
   double host_percent = 0;            ///< share of host activities and calls in the critical path
   ExposedTime exposed;                ///< exposed communication
   std::vector<BoundaryStep> boundary; ///< steps that are left out
+  std::vector<LongStep> long_steps;   ///< ascending
   std::int64_t job_ranks = 0;         ///< size of the job according to its traces; 0: unknown
   std::int64_t clock_error_ns = 0;    ///< possible clock error between ranks after their alignment
   /// Share of GPU time without a launch, on the rank with the largest share.
