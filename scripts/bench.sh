@@ -22,7 +22,8 @@ binary_of() { # binary_of SIDE REVISION_OR_BINARY: builds a revision, prints the
   fi
   git worktree add --quiet --detach "$work/$1" "$2"
   echo "building $2 ($(git rev-parse --short "$2"))" >&2
-  cmake -S "$work/$1" -B "$work/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_TESTS=OFF >/dev/null
+  cmake -S "$work/$1" -B "$work/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_TESTS=OFF \
+    -DRANKSCOPE_UNITY=ON >/dev/null
   cmake --build "$work/$1/build" --target rankscope >"$work/$1.log" 2>&1 ||
     { tail -20 "$work/$1.log" >&2; exit 1; }
   echo "$work/$1/build/rankscope"
