@@ -2,6 +2,7 @@
 // with which the program parses, so that they always agree.
 #include "cli/command.h"
 #include "cli/help.h"
+#include "model/gpu_arch.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,6 +16,15 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
+/// Returns the values that the shell offers for an option.
+std::vector<std::string> offered_values(const CLI::Option& option) {
+  if (!option.check_lname("gpu-arch"))
+    return values_of(option);
+  std::vector<std::string> out = builtin_gpu_archs();
+  out.emplace_back("none");
+  return out;
+}
+
 std::string bash_script(const CLI::App& root) {
   std::string names;
   std::string cases;
@@ -26,7 +36,7 @@ std::string bash_script(const CLI::App& root) {
       words += " " + inner->get_name();
     cases += fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), words);
     for (const CLI::Option* option : options_of(*sub))
-      if (const auto list = values_of(*option); !list.empty()) {
+      if (const auto list = offered_values(*option); !list.empty()) {
         const std::string reply =
             fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))", fmt::join(list, " "));
         for (const std::string& name : option->get_lnames())
@@ -78,7 +88,8 @@ std::string fish_script(const CLI::App& root) {
     out += fmt::format("complete -c rankscope -n __fish_use_subcommand -a {} -d '{}'\n",
                        sub->get_name(), quoted(sub->get_description()));
     for (const CLI::Option* option : options_of(*sub)) {
-      if (const auto list = values_of(*option); option->get_positional() && !list.empty())
+      const std::vector<std::string> list = offered_values(*option);
+      if (option->get_positional() && !list.empty())
         out += fmt::format("complete -c rankscope -n '__fish_seen_subcommand_from {0}; and not "
                            "__fish_seen_subcommand_from {1}' -a '{1}'\n",
                            sub->get_name(), fmt::join(list, " "));
@@ -86,9 +97,7 @@ std::string fish_script(const CLI::App& root) {
         out += fmt::format(
             "complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'{}\n",
             sub->get_name(), name, quoted(option->get_description()),
-            values_of(*option).empty()
-                ? ""
-                : fmt::format(" -x -a '{}'", fmt::join(values_of(*option), " ")));
+            list.empty() ? "" : fmt::format(" -x -a '{}'", fmt::join(list, " ")));
     }
   }
   return out;

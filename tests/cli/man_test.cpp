@@ -101,6 +101,7 @@ TEST_P(Completion, FindsCommandsAndFlags) {
     EXPECT_EQ(words("rankscope gemm var", "2"), "variance\n");
     EXPECT_EQ(words("rankscope baseline ''", "2"), "save check history\n");
     EXPECT_EQ(words("rankscope -j 4 synt", "3"), "synth\n");
+    EXPECT_EQ(words("rankscope report --gpu-arch MI300", "3"), "MI300X\n");
     // HA-E25: the name of a file with a blank was two words
     (void)folder.write("x y.json", "");
     const std::string files =
