@@ -9,9 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/steps.sh
 
-sections=(slow browser office cluster sanitized-slow fuzz-1 fuzz-2 fuzz-3 fuzz-4 mutate ranks growth
-  plain coverage bare
-  packages python torch bench)
+sections=(slow browser office cluster sanitized-slow leaks fuzz-1 fuzz-2 fuzz-3 fuzz-4 mutate ranks growth
+  plain coverage bare packages python torch bench)
 about() {
   case $1 in
   slow) echo "the tests labelled slow, on the release build" ;;
@@ -19,6 +18,7 @@ about() {
   office) echo "workbooks in LibreOffice" ;;
   cluster) echo "jobs of Slurm, Open MPI and MPICH" ;;
   sanitized-slow) echo "the tests labelled slow, under the address and undefined sanitizers" ;;
+  leaks) echo "the command-line tests with the sanitized program, which looks for leaks" ;;
   fuzz-*) echo "every fourth fuzz target, ten minutes each" ;;
   mutate) echo "damaged traces, parts and databases through the sanitized program, for 55 minutes" ;;
   ranks) echo "who is named in runs of up to 4096 ranks" ;;
@@ -39,6 +39,11 @@ mkdir -p build
 touch "$record"
 
 release() { cmake --preset release >/dev/null && cmake --build build/release -j "$jobs"; }
+asan() { # asan TARGET...
+  ./scripts/install_deps.sh check
+  cmake --preset asan >/dev/null
+  cmake --build build/asan -j "$jobs" --target "$@"
+}
 labelled() { # labelled LABEL: its tests on the release build
   release
   ctest --preset release -j "$jobs" -L "^$1\$" --timeout 3600
@@ -48,10 +53,14 @@ run_section() {
   slow | office) ./scripts/install_deps.sh all && labelled "$1" ;;
   browser | cluster) ./scripts/install_deps.sh all && jobs=1 labelled "$1" ;;
   sanitized-slow)
-    ./scripts/install_deps.sh check
-    cmake --preset asan >/dev/null
-    cmake --build build/asan -j "$jobs" --target rankscope rs_sanitized_tests
+    asan rankscope rs_sanitized_tests
     ctest --preset asan -j "$jobs" -L '^slow$' --timeout 3600
+    ;;
+  leaks)
+    asan rankscope
+    release
+    export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0
+    RANKSCOPE_BINARY=$PWD/build/asan/rankscope RANKSCOPE_SANITIZED=address run_tests release -R '^cli/'
     ;;
   fuzz-*)
     ./scripts/install_deps.sh check
@@ -64,9 +73,7 @@ run_section() {
     ./scripts/fuzz.sh 600 "${names[@]}"
     ;;
   mutate)
-    ./scripts/install_deps.sh check
-    cmake --preset asan >/dev/null
-    cmake --build build/asan -j "$jobs" --target rankscope
+    asan rankscope
     ./scripts/mutate.py --seconds 3300 --seed "$(date +%s)" --keep build/mutate-failures
     ;;
   ranks)

@@ -63,15 +63,15 @@ inline bool gain_is_right(double gain_ms, double true_ms, double step_ms) {
   return std::abs(gain_ms - true_ms) <= std::max(0.2 * true_ms, 0.005 * step_ms);
 }
 
-/// Writes a run of eight steps and four layers, without contention and straggler. `more`: further
-/// options.
+/// Writes a run with four layers, without contention and straggler. `more`: further options.
 inline void write_run(const std::string& folder, std::uint64_t seed, const std::string& noise,
-                      const std::vector<std::string>& more, const std::string& ranks = "8") {
+                      const std::vector<std::string>& more, const std::string& ranks = "8",
+                      const std::string& steps = "8") {
   std::vector<std::string> synth{"synth"};
   const auto add = [&synth](std::initializer_list<std::string> words) {
     synth.insert(synth.end(), words);
   };
-  add({folder, "--threads", "256", "--channels", "28", "--ranks", ranks, "--steps", "8"});
+  add({folder, "--threads", "256", "--channels", "28", "--ranks", ranks, "--steps", steps});
   add({"--layers", "4", "--contention", "0", "--straggler", "none", "--step-noise", noise});
   add({"--seed", std::to_string(seed), "-q"});
   synth.insert(synth.end(), more.begin(), more.end());

@@ -303,6 +303,32 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
   }
 }
 
+// Noise of every kind, but no rank, link or collective that is really slower. rank-jitter is true
+// of noise that differs among the ranks.
+TEST(WhyMatrix, NoiseIsNoCause) {
+  const test::TempFolder folder;
+  const std::set<std::string> allowed = {"rank-jitter", "read-back"}; // the loss is read back
+  int runs = 0, named = 0;
+  for (const char* noise : {"iid:0.02", "common:0.02", "ar1:0.02", "ar1c:0.02", "heavy:0.02",
+                            "heavyc:0.02", "outlier:0.02", "bimodal:0.02", "hetero:0.02"})
+    for (const char* steps : {"1", "2", "3", "8", "20"})
+      for (int seed = 1; seed <= test::seeds(3); ++seed) {
+        const std::string run = folder.path("run");
+        std::filesystem::remove_all(run);
+        test::write_run(run, static_cast<std::uint64_t>(1000 + seed), noise, {}, "8", steps);
+        ++runs;
+        for (const NamedCause& cause : ask(run).causes)
+          if (allowed.count(cause.rule) == 0) {
+            ++named;
+            std::printf("%s, %s steps, seed %d: %s (%s) %.2f ms\n", noise, steps, seed,
+                        cause.rule.c_str(), cause.ranks.c_str(), cause.gain_ms);
+            break;
+          }
+      }
+  std::printf("noise without a cause: %d runs, a cause named in %d\n", runs, named);
+  EXPECT_LE(named * 100, runs * 3);
+}
+
 TEST(WhyMatrix, WithoutACauseNothingIsNamed) {
   const test::TempFolder folder;
   for (int seed = 1; seed <= test::seeds(100); ++seed) {
