@@ -1,4 +1,4 @@
-// What the collecting side costs: a log of libraries as a table (MB/s), a tick of the sampler.
+// Measures data collection: conversion of a library log to a table (MB/s), and a sampler tick.
 #include "collect/library_trace/library_trace.h"
 #include "collect/samplers/gpu_backend.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Three lines in ten of a training, four collectives, three GEMMs.
+/// Returns a log. Of ten lines, three are from training, four are collectives and three are GEMMs.
 std::string generated_log(std::size_t bytes) {
   std::string log;
   for (int i = 0; log.size() < bytes; ++i) {
@@ -40,7 +40,8 @@ std::string generated_log(std::size_t bytes) {
   return log;
 }
 
-/// MiB of log, the same block again and again, so that the memory is that of the reader.
+/// Reads a log of this many MiB. The log is one block that is repeated, so that peak_rss_mb
+/// measures the memory of the reader, not of the log.
 void library_log(benchmark::State& state) {
   constexpr std::int64_t kBlock = 16;
   const std::string block = generated_log(std::size_t{kBlock} << 20);
@@ -58,7 +59,7 @@ void library_log(benchmark::State& state) {
   ::getrusage(RUSAGE_SELF, &usage);
   state.counters["peak_rss_mb"] = static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
-// 1024 is a whole gigabyte: --benchmark_filter=library_log/1024
+// a log of 1 GiB: --benchmark_filter=library_log/1024
 BENCHMARK(library_log)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 void sampler_tick(benchmark::State& state) {

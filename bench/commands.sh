@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whole commands: MB/s of JSON, events/s and peak memory on generated traces (and on the largest
-# reference trace where it is at hand). Prints one row per run; nothing here passes or fails.
+# Measures complete commands: MB/s of JSON, events/s and peak memory for generated traces (and for the
+# largest reference trace, if it exists). Prints one row per run; checks no limits.
 # Usage: bench/commands.sh [--large]     --large: also a trace of 1 GB
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ bin=$PWD/build/release/rankscope
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# measure LABEL JSON_BYTES EVENTS COMMAND...: best of three
+# measure LABEL JSON_BYTES EVENTS COMMAND...: prints the best time of three runs
 measure() {
   python3 - "$@" <<'P'
 import os, sys, time
@@ -66,7 +66,7 @@ done
 measure "batch, 4 ranks of 20 MB" "$(cat "$work"/batch/*.json | wc -c)" 214000 "$bin" -j 2 -q batch -b "$work/batch" \
   -f rank_ --overwrite
 rm -rf "$work/four" "$work/batch"
-# the main job: all outputs, without plots, and the share of it that parsing and linking take
+# the main use: analyze with all outputs, without plots, and the part of its time for parsing and linking
 "$bin" synth "$work/sweep" --threads 256,512 --channels 28,42,56,70 --ranks 8 --events 29500 -q >/dev/null
 mapfile -t traces < <(find "$work/sweep" -name '*.json' -path '*rank*')
 size=$(cat "${traces[@]}" | wc -c)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How CPU time and memory grow with numbers that a file chooses: n, 2n, 4n, 8n of each, by command.
+"""Measures how CPU time and memory grow with numbers that a file determines: n, 2n, 4n, 8n of each, by command.
 
 Usage: bench/growth.py [BINARY] [ROW...]     default: build/release/rankscope, all rows
-Prints a table. The exponent is that of the last doubling, log2(t(8n) / t(4n)), start-up excluded; one
-above 1.2 is marked, and the exit code is then 1. Times below 50 ms say nothing and have no exponent.
+Prints a table. The exponent is that of the last doubling, log2(t(8n) / t(4n)), without the start-up time.
+An exponent above 1.2 is marked, and the exit code is then 1. Times below 50 ms are too short for an exponent.
 """
 import json
 import math
@@ -160,7 +160,7 @@ def links_in_folders(folder, n):
     return {"collectives": ["collectives", f"{folder}/d0"]}
 
 
-# row: what makes it, and n
+# name of the row: the function that makes its input, and n
 ROWS = {
     "one correlation id": (one_correlation_id, 40_000),
     "processes of a database": (processes_of_a_database, 1_000),

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Cost per rank from 64 to 10,000 ranks: a run is made in pieces of 64 ranks, which are read and
-# deleted, so that never more than a piece of it is on disk.
+# Measures the cost per rank from 64 to 10,000 ranks. The run is generated in pieces of 64 ranks, which
+# are read and deleted, so that only one piece at a time is on disk.
 #
 #   bench/many_ranks.sh [-n "64 512 2048 10000"] [-w FOLDER] [-o TABLE] [-s SYNTH] RANKSCOPE
 #
-# Where the program has `partial` and `reduce`, each piece becomes a part and the parts are reduced;
-# without them each piece goes through `collectives`, which shows the cost of reading alone. Prints a
-# table (ranks, seconds and MiB at the peak of each step, both per rank where that says something).
-# SYNTH: another rankscope that makes the traces.
+# If the program has `partial` and `reduce`, each piece is stored as parts, and the parts are reduced.
+# Otherwise `collectives` reads each piece, which shows only the cost of reading. Prints a table with the
+# number of ranks, and the time and peak memory of each step, per rank where this is useful.
+# SYNTH: another rankscope, which generates the traces.
 set -euo pipefail
 
 sizes="64 512 2048 10000"
@@ -32,10 +32,10 @@ mkdir -p "$work"
 table=${table:-$work/many_ranks.txt}
 synth=(--threads 256 --channels 28 --layers 1 --steps 2 --seed 7 --process-groups 2 --straggler 5)
 
-# "SECONDS KIB" of a command: its own user and system time and its peak memory
+# runs a command; prints "SECONDS KIB": its user and system time and its peak memory
 cost() { /usr/bin/time -f '%U %S %M' -o "$work/time" "$@" >"$work/out" 2>"$work/err" || {
   rc=$?
-  [ $rc -eq 4 ] || { tail -3 "$work/err" >&2; exit $rc; } # 4: ranks of the run are elsewhere
+  [ $rc -eq 4 ] || { tail -3 "$work/err" >&2; exit $rc; } # 4: the run has ranks that are not in this piece
 }; awk 'END { printf "%.3f %d", $1 + $2, $3 }' "$work/time"; }
 
 has_parts=0

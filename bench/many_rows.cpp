@@ -1,7 +1,7 @@
-// Parts of a run of many ranks with many collectives, as `rankscope partial` would leave them: for
-// measuring `reduce` where making and reading the traces would take hours. Each step has an
-// all-reduce of all ranks, reduce-scatters and all-gathers of those with the same place in their
-// node, all-reduces within nodes of 8, and broadcasts in pairs.
+// Writes the parts of a run of many ranks with many collectives, as `rankscope partial` would. For
+// measurements of `reduce`, because generating and reading the traces would take hours. Each step
+// has an all-reduce of all ranks, reduce-scatters and all-gathers of the ranks with the same
+// position in their node, all-reduces within nodes of 8, and broadcasts in pairs.
 //
 //   many_rows FOLDER [RANKS=10000] [ROWS=10000 of each rank]
 #include "app/command_parts.h"
@@ -24,13 +24,13 @@ constexpr std::int64_t kStepNs = 20'000'000;
 
 struct Group {
   std::string name, list;
-  std::int64_t size = 0, number = 0; ///< `number`: among the groups of its kind
+  std::int64_t size = 0, number = 0; ///< `number`: index among the groups of its kind
 };
 
 std::string list_of(std::int64_t first, std::int64_t stride, std::int64_t size) {
   std::string out = "[";
   for (std::int64_t i = 0; i < size; ++i) {
-    if (size > 30 && i == 30) { // as PyTorch cuts long lists off
+    if (size > 30 && i == 30) { // PyTorch truncates long lists too
       out += ", ...";
       break;
     }
@@ -39,7 +39,7 @@ std::string list_of(std::int64_t first, std::int64_t stride, std::int64_t size) 
   return out + "]";
 }
 
-/// A number that looks like noise, the same for the same place.
+/// Returns a pseudo-random number, always the same for the same arguments.
 std::int64_t noise(std::int64_t a, std::int64_t b, std::int64_t below) {
   auto x = static_cast<std::uint64_t>(a) * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(b);
   x ^= x >> 31U;
@@ -65,7 +65,7 @@ RankCollectives collectives_of(std::int64_t rank, std::int64_t ranks, std::int64
                           {"_reduce_scatter_base", 1 << 20, (1 << 20) / 64},
                           {"allreduce", 1 << 22, 1 << 22},
                           {"broadcast", 65536, 65536}};
-  // of a step: 1 of all, 6 across nodes, 8 within them, 5 in pairs
+  // group of each row of a step: 0 all ranks, 1 across nodes, 2 within nodes, 3 pairs
   const int kinds[kStepRows] = {1, 2, 2, 3, 1, 2, 3, 2, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 0};
   RankCollectives r;
   r.rank = rank;

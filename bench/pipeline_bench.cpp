@@ -1,4 +1,4 @@
-// Reader, call tree, report and building blocks on a generated trace of some tens of MB.
+// Measures reader, call tree, report and single functions with a generated trace of about 30 MB.
 #include "analyses/analysis.h"
 #include "base/interval_set.h"
 #include "engine/loader.h"
@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-/// One trace of about 30 MB, made at first use and removed at exit.
+/// Returns the path of a trace of about 30 MB, which is generated at first use and removed at exit.
 const std::string& trace_path() {
   struct Generated {
     std::string folder, file;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `rankscope profile` without tools costs a run: a program that does nothing, by itself and under
-# profile, in turns, and the start of the binary alone. Medians and minima; nothing here passes or fails.
+# Measures the overhead of `rankscope profile` without tools: runs a program that does nothing alternately
+# alone and under profile, and also only starts the binary. Prints medians and minima; checks no limits.
 # Usage: bench/profile_overhead.sh [RUNS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ for _ in range(runs):
         start = time.monotonic()
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         times[name].append((time.monotonic() - start) * 1e3)
-    # set-up, tear-down and the command, between the two readings of the clocks
+    # set-up, tear-down and the command are between the two clock readings
     manifest = json.load(open(work + "/out/manifest.json"))
     whole = (manifest["clock_end"]["monotonic_ns"] - manifest["clock_begin"]["monotonic_ns"]) / 1e6
     inside.append(whole - manifest["seconds"] * 1e3)

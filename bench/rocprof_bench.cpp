@@ -1,5 +1,5 @@
-// Readers of AMD's tools on a generated run: rocpd as rocprofv3 writes it; RPD, CSV and JSON with
-// the same numbers of calls and kernels, made here.
+// Measures the readers of AMD's formats with a generated run: rocpd as rocprofv3 writes it; and
+// RPD, CSV and JSON with the same number of calls and kernels, which this program writes.
 #include "readers/reader.h"
 #include "synth/synth.h"
 
@@ -114,7 +114,7 @@ const Files& files() {
   return made;
 }
 
-/// items_per_second: events a second on one thread.
+/// items_per_second: events per second on one thread.
 void read(benchmark::State& state, const std::string& path) {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;

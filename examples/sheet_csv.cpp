@@ -6,7 +6,7 @@
 
 namespace {
 
-/// RFC 4180: quoted when it has to be, quotes doubled.
+/// Returns the field as in RFC 4180: quoted if necessary, with quotes doubled.
 std::string quoted(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos)
     return cell;

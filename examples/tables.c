@@ -1,5 +1,5 @@
-/* tables RUN: the number of rows and columns of every table of a run, by the C interface.
- * Views are left out: they need DuckDB's library. */
+/* tables RUN: prints the number of rows and columns of every table of a run, with the C interface.
+ * Views are left out, because they need DuckDB's library. */
 #include <rankscope/rankscope_c.h>
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ static int print_size(rankscope_run* run, const char* name) {
   return 0;
 }
 
-/* The text of a row of a column of texts without NULL; `size` is its length. */
+/* Returns the text of a row of a text column without NULL; sets `size` to its length. */
 static const char* text_at(const struct ArrowArray* column, int64_t row, int* size) {
   const int64_t* ends = (const int64_t*)column->buffers[1];
   *size = (int)(ends[row + 1] - ends[row]);

@@ -1,4 +1,4 @@
-// Prints the kernels that take most GPU time: top_kernels TRACE [COUNT]
+// Prints the kernels with the most GPU time: top_kernels TRACE [COUNT]
 #include <rankscope/rankscope.h>
 
 #include <algorithm>

@@ -1,9 +1,10 @@
-# Sourced by the scripts that need a bare Debian 12 root, not run.
-#   bare_root_possible      root and debootstrap are there; else one line says what is missing
-#   bare_root FOLDER        debootstrap, unless the folder holds a root; its apt then goes the way apt
-#                           goes here (the first archive that has the suite, the same proxy)
-#   bare_copy BASE FOLDER   a copy of a root with /proc, which the loader needs for $ORIGIN in the path of a
-#                           program's libraries; the caller unmounts FOLDER/proc
+# Functions for scripts that need a bare Debian 12 root. Scripts source this file; it is not run.
+#   bare_root_possible      succeeds if the user is root and debootstrap is installed; otherwise prints in one
+#                           line what is missing
+#   bare_root FOLDER        runs debootstrap, unless the folder already contains a root. apt in the root uses
+#                           the same archive (the first one that has the suite) and proxy as apt here
+#   bare_copy BASE FOLDER   copies a root and mounts /proc in the copy; the loader needs /proc for $ORIGIN in
+#                           the library path of a program. The caller unmounts FOLDER/proc
 suite=bookworm
 
 bare_root_possible() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Two revisions side by side: builds both (release), compares all outputs and times the main commands in
-# turns (scripts/compare_outputs.py). Exits 1 when outputs differ.
-# Usage: scripts/bench.sh OLD NEW [OPTION...]   OLD, NEW: revisions as git names them, or binaries;
+# Compares two revisions: builds both (release), compares all outputs, and times the main commands of both
+# alternately (scripts/compare_outputs.py). Exits 1 when outputs differ.
+# Usage: scripts/bench.sh OLD NEW [OPTION...]   OLD, NEW: git revisions or rankscope binaries
 #   options of scripts/compare_outputs.py: --runs N, --only WORD, --keep DIR, --report-only
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-binary_of() { # binary_of SIDE REVISION_OR_BINARY: builds a revision, prints the binary's path
+binary_of() { # binary_of SIDE REVISION_OR_BINARY: builds a revision; prints the path of the binary
   if [ -f "$2" ] && [ -x "$2" ]; then
     realpath "$2"
     return

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The second half of the gate, after scripts/test.sh: layout, changed headers and a sample of sources
-# compiled alone, the tests under AddressSanitizer and UndefinedBehaviorSanitizer with the seeds of every fuzz
-# target, the tests labelled threads under ThreadSanitizer, and clang-tidy over what changed.
-# What is skipped because a tool is missing is listed at the end.
+# The second half of the gate, after scripts/test.sh. It checks the layout, compiles changed headers and a sample
+# of sources alone, and runs the tests (with the seeds of every fuzz target) under AddressSanitizer and
+# UndefinedBehaviorSanitizer, the tests labelled threads under ThreadSanitizer, and clang-tidy on changed
+# sources. At the end it lists the checks that it skipped because a tool is missing.
 # Usage: scripts/check.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,10 +14,10 @@ step "packages"
 step "layout of the sources"
 ./scripts/format.sh --check || { [ $? -eq 3 ] || exit 1; skip "layout: clang-format 14 is not installed"; }
 
-# A header that changed may lack an include, or may have had one that a header with it relies on.
+# A changed header may lack an include. A header that includes it may rely on an include that was removed.
 step "headers that changed, and a sample of sources, compile alone"
 cmake --preset release >/dev/null
-alone=(rs_headers) # all of them, without git
+alone=(rs_headers) # without git: all headers
 if changed=$(changed_since 10 'src/*.h'); then
   mapfile -t alone < <(for h in $changed; do
     echo "$h"
@@ -25,7 +25,7 @@ if changed=$(changed_since 10 'src/*.h'); then
   done | sort -u | sed 's|^src/||; s|/|_|g; s|.*|tests/CMakeFiles/rs_headers.dir/__/headers/&.cpp.o|')
 fi
 echo "headers: ${#alone[@]}"
-# and the command-line tests, which run the sanitized programs below
+# Also build the command-line tests: a later step runs them with the sanitized program.
 cmake --build build/release -j "$jobs" --target "${alone[@]}" rs_sample rs_cli_tests
 
 step "AddressSanitizer and UndefinedBehaviorSanitizer: build"
@@ -47,7 +47,8 @@ step "damaged traces, parts and databases: a minute"
 ./scripts/mutate.py --binary build/asan/rankscope --seconds 60 --keep build/mutate-failures
 
 step "ThreadSanitizer"
-# A second's sleep at the end of each program is for races of threads that outlive main(); ours join.
+# By default each program sleeps for a second at its end, to find races of threads that outlive main(). Our
+# threads are joined before that.
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:atexit_sleep_ms=20"
 cmake --preset tsan >/dev/null
 cmake --build build/tsan -j "$jobs" --target rankscope rs_threads_tests

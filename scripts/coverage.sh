@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Line coverage per layer, from every test but those that need a browser: builds with clang's
-# source-based coverage (preset coverage), runs the tests, prints one row per folder of src. Judges nothing.
+# Measures the line coverage per layer: builds with clang's source-based coverage (preset coverage), runs all
+# tests except those that need a browser, and prints one row per folder of src. There is no minimum coverage.
 # Usage: scripts/coverage.sh [--files]     --files: also one row per file
 set -euo pipefail
 cd "$(dirname "$0")/.."
-find_tool() { # find_tool NAME: the newest of NAME, NAME-14 that is there
+find_tool() { # find_tool NAME: prints the path of NAME, or else of NAME-14
   command -v "$1" || command -v "$1-14" || { echo "coverage.sh: $1 is absent (package llvm)" >&2; exit 3; }
 }
 cov=$(find_tool llvm-cov)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From nothing to an answer: installs what is missing, builds, generates a sweep of 2 thread settings x 4
-# channel settings x 8 ranks, reports on one of its traces, analyses the sweep, and prints the files, the
-# answer with its three most important reasons, and the next command.
+# A demo that starts with the sources only. It installs missing packages, builds, generates a sweep of 2 thread
+# settings x 4 channel settings x 8 ranks, reports on one of its traces and analyses the sweep. Then it prints
+# the files, the answer with its three most important reasons, and the next command.
 # Usage: demo.sh [OUT]   (default ./demo_out). Root or sudo is needed when packages are missing.
 set -euo pipefail
 
@@ -10,12 +10,12 @@ out=${1:-$PWD/demo_out}
 
 ./scripts/install_deps.sh build
 echo "== building (release, without the tests)"
-# A separate folder, so that a developer's build/release keeps its tests; ccache shares the objects.
+# A separate folder, so that a developer's build/release keeps its tests. With ccache, both use the same objects.
 cmake -S . -B build/demo -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_TESTS=OFF -DRANKSCOPE_UNITY=ON >/dev/null
 cmake --build build/demo --target rankscope
 rs=$PWD/build/demo/rankscope
 
-# A child that fails ends the demo; exit 4 (partial) does not, but it is told.
+# A failed command ends the demo. Exit code 4 (partial result) does not, but a message is printed.
 run() {
   local rc=0
   "$@" || rc=$?
@@ -53,7 +53,7 @@ Files
 
 The answer
 TEXT
-# analyze prints the answer, an empty line, a line for each reason, the most important first
+# analyze prints the answer, an empty line, and one line per reason, the most important first
 sed -n '/^$/q; s/^/  /; p' "$out/analyze.txt"
 awk '/^What to do next/ { exit } /^- / && n++ < 3' "$out/analyze.txt"
 cat <<TEXT

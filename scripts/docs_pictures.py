@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The pictures of docs/pictures: parts of pages of a generated sweep, as a browser shows them. Run it when
-the pages look different, and look at what it made before it is committed.
+"""Makes the screenshots in docs/pictures: sections of pages of a generated sweep in a browser. Run this script
+after a change of the pages, and look at the screenshots before you commit them.
 
 Usage: scripts/docs_pictures.py [RANKSCOPE]     (default: build/release/rankscope); needs chromium and its driver
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lays out the C++ sources with clang-format 14; other versions decide differently.
+# Formats the C++ sources with clang-format 14; other versions format differently.
 # Usage: scripts/format.sh [--check]    --check: changes nothing, exits 1 when a file would change
 # Exits 3 when clang-format 14 is not installed.
 set -euo pipefail

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Installs the packages that rankscope builds and tests with; asks apt only for those that are missing.
+# Installs the packages with which rankscope is built and tested; calls apt only for missing packages.
 # Usage: install_deps.sh [build|test|check|python|release|all]   (default: test)
-#   build  what the binary needs            test  and what scripts/test.sh needs
-#   check  and what scripts/check.sh needs: clang, clang-format, clang-tidy
-#   python what the binary needs, scripts/wheel.sh, and what its tests can use
-#   release  what the binary needs, and what scripts/release.sh needs
-#   all    and what scripts/nightly.sh needs: LibreOffice, a browser, Open MPI and MPICH side by side,
-#          Slurm (its daemons do not start without a configuration; the test brings its own)
-# A tool of check or all for which this system has no package is named; that is not an error.
-# npm brings the charts of the pages and the SQL engine (scripts/web_parts.sh); without it the build leaves
+#   build    packages to build the program   test  those of build, and for scripts/test.sh
+#   check    those of test, and for scripts/check.sh: clang, clang-format, clang-tidy
+#   python   those of build, and for scripts/wheel.sh and the tests of the wheel
+#   release  those of build, and for scripts/release.sh
+#   all      those of check and python, and for scripts/nightly.sh: LibreOffice, a browser, Open MPI and
+#            MPICH, Slurm (its daemons do not start without a configuration; the test has one)
+# If this system has no package for a tool of check, python or all, the script prints its name. This is not
+# an error.
+# npm fetches the charts of the pages and the SQL engine (scripts/web_parts.sh); without npm, the build leaves
 # them out.
-# Run on Debian 12 (scripts/test_bare.sh does it from nothing). The names are Ubuntu 24.04's too, but for
-# the browser, which is no package there.
+# This script is for Debian 12; scripts/test_bare.sh tests it in a bare root. Ubuntu 24.04 has packages of the
+# same names, except the browser.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -74,14 +75,14 @@ install() { "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$@" >/d
 if [ ${#missing[@]} -gt 0 ]; then
   echo "installing: ${missing[*]}"
   if ! install "${missing[@]}"; then
-    for p in "${missing[@]}"; do # one by one, so that the failing package is named
+    for p in "${missing[@]}"; do # one at a time, so that the error message names the failing package
       install "$p" || { echo "install_deps.sh: package '$p' could not be installed" >&2; exit 1; }
     done
   fi
 fi
 
-# A name that stands for a package which installs something else (a snap) has no files of its own.
-# Not through a pipe: `grep -q` leaves at the first match, and apt-cache then fails (pipefail).
+# False for a package that only installs a snap, and for a name without a package.
+# No pipe to `grep -q`: grep ends at the first match, then apt-cache fails, and pipefail reports that failure.
 is_package() {
   local shown
   shown=$(apt-cache show --no-all-versions "$1" 2>/dev/null) || return 1

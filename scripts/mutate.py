@@ -37,7 +37,7 @@ JSON_VALUES = [None, True, -1, 0, 2**31, 2**63, -2**63, 2**64, 1e308, "", "x", [
 
 
 def number_spans(data):
-    """Where numbers stand, roughly: runs of digits and signs."""
+    """Returns (begin, end) of each run of digits, signs, points and exponents; most of them are numbers."""
     spans, begin = [], None
     for i, c in enumerate(data):
         if c in b"0123456789.+-eE" and (begin is not None or c in b"0123456789-"):
@@ -109,11 +109,11 @@ def change_event(rng, events):
             del where[key]
         elif kind == 4:
             where[key] = rng.choice(JSON_VALUES)
-        elif kind == 5:  # ids made to collide
+        elif kind == 5:  # give all events the same id
             for e in events:
                 if isinstance(e, dict) and isinstance(e.get("args"), dict) and "correlation" in e["args"]:
                     e["args"]["correlation"] = 1
-        elif kind == 6:  # the same field of another event
+        elif kind == 6:  # take the value of another event
             twin = rng.choice(events)
             if isinstance(twin, dict):
                 other = twin if where is event else twin.get("args")
@@ -149,10 +149,10 @@ def fnv64(data):
 
 
 def change_part(rng, data, other):
-    """A part is a head, content and the checksum of both (src/core/part.h)."""
+    """Changes the content of a part and updates the checksum at its end (src/core/part.h)."""
     head = data.index(b"RSKPART1") + 8 + 24 if data.startswith(b"RSKPART1") else 0
     content = change_bytes(rng, data[head:-8], other[head:-8])
-    if rng.randrange(4) == 0:  # numbers are 7 bits a byte: large ones
+    if rng.randrange(4) == 0:  # insert a large number (7 bits per byte) or an unusual double
         at = rng.randrange(len(content) + 1)
         content = content[:at] + rng.choice([b"\xff" * 9 + b"\x01", b"\xff\xff\xff\xff\x0f", b"\x80" * 9 + b"\x01",
                                              b"\x00\x00\x00\x00\x00\x00\xf0\x7f", b"\x00" * 7 + b"\xf8"]) + content[at:]
@@ -206,7 +206,7 @@ def change_database(rng, data, other):
 
 
 def trace_commands(rng, folder, out):
-    """One form of one command on the mutated run in `folder` (rank0, rank1) and the good one beside it."""
+    """Returns a random command on the mutated run `folder`/run or its trace; compare also uses `folder`/good."""
     trace = f"{folder}/run/rank0/t.json"
     run, good = f"{folder}/run", f"{folder}/good"
     return rng.choice([
@@ -225,7 +225,7 @@ def trace_commands(rng, folder, out):
 
 
 class Traces:
-    """Traces of two ranks, of which rank 0 is mutated."""
+    """Traces of two ranks. Only the trace of rank 0 is mutated."""
     changes = [change_bytes, change_tokens, change_events, change_events]
 
     def __init__(self, binary, folder, extra):
@@ -248,7 +248,7 @@ class Traces:
 
 
 class Parts:
-    """What rankscope writes to read it again, each with the commands that do."""
+    """Files that rankscope writes and reads again, each with the commands that read it."""
 
     def __init__(self, binary, folder, _extra):
         run = synth(binary, folder)
@@ -268,7 +268,7 @@ class Parts:
         self.files = [(p, p.read_bytes()) for p in files]
 
     def next(self, rng, out):
-        for path, data in self.files:  # as they were
+        for path, data in self.files:  # undo the last change
             path.write_bytes(data)
         path, data = rng.choice(self.files)
         changed = change_part(rng, data, rng.choice(self.files)[1])
@@ -314,14 +314,14 @@ KINDS = {"traces": Traces, "parts": Parts, "databases": Databases}
 
 
 def synth(binary, folder, *more):
-    """The folder of the traces of a small run."""
+    """Generates a small run. Returns the folder of its traces."""
     subprocess.run([binary, "synth", f"{folder}/s", "--threads", "256", "--channels", "28", "--ranks", "2", "--layers",
                     "1", "--steps", "2", *more], check=True, capture_output=True)
     return f"{folder}/s/256thread/nccl_28channels/torch_profiler"
 
 
 def run_one(binary, command, limit, out):
-    """None, or what is wrong."""
+    """Returns a description of the failure, or None."""
     try:
         run = subprocess.run([binary, *command, "-q"], capture_output=True, timeout=limit)
     except subprocess.TimeoutExpired:

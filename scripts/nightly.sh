@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Everything that the gate (scripts/test.sh, scripts/check.sh) leaves out, in sections of at most an
-# hour on two processors. Each section that passes is recorded with its date, commit and seconds in
-# build/nightly.tsv, so that an interrupted night goes on where it stopped.
-# Usage: scripts/nightly.sh                 list the sections, and when each last passed
+# Runs all checks that the gate (scripts/test.sh, scripts/check.sh) leaves out. Each section takes at most an
+# hour on two processors. A section that passes is recorded in build/nightly.tsv with its date, commit and
+# seconds, so that an interrupted nightly run can be continued.
+# Usage: scripts/nightly.sh                 list the sections and the last time that each passed
 #        scripts/nightly.sh SECTION...      run these sections
-#        scripts/nightly.sh all             run those that have not passed at this commit
+#        scripts/nightly.sh all             run all sections that have not passed at this commit
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/steps.sh
@@ -44,7 +44,7 @@ asan() { # asan TARGET...
   cmake --preset asan >/dev/null
   cmake --build build/asan -j "$jobs" --target "$@"
 }
-labelled() { # labelled LABEL: its tests on the release build
+labelled() { # labelled LABEL: runs the tests with this label on the release build
   release
   ctest --preset release -j "$jobs" -L "^$1\$" --timeout 3600
 }
@@ -123,7 +123,7 @@ failed=()
 for s in "${wanted[@]}"; do
   step "$s: $(about "$s")"
   began=$SECONDS
-  # in a shell of its own, where -e holds
+  # in a separate shell: in the condition of an `if`, -e has no effect on commands of this shell
   if "$0" --one "$s"; then
     printf '%s\t%s\t%s\t%s\n' "$s" "$(date +%F)" "$commit" "$((SECONDS - began))" >>"$record"
   else

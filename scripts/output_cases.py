@@ -1,6 +1,6 @@
-"""The inputs and command lines of compare_outputs.py. A case is a list of commands that run in one
-folder: what is compared goes below out/, what one command keeps for the next (parts, saved runs: their
-formats have versions of their own) below state/. RANKSCOPE_MPI begins a job of two processes."""
+"""The inputs and command lines of compare_outputs.py. A case is a list of commands that run in one folder.
+Files below out/ are compared. Files that one command writes for a later one (parts, saved runs) are below
+state/, because their formats have separate versions. RANKSCOPE_MPI as the first word starts two MPI processes."""
 import csv
 import itertools
 import json
@@ -19,7 +19,8 @@ def quiet(*command):
 
 
 def generate(before, data, golden):
-    """Sweeps, runs with a lost rank, a server, reports, analysed sweeps, a saved run, foreign files."""
+    """Generates the inputs: sweeps, runs with a missing rank or a truncated trace, a run of a server, reports,
+    analysed sweeps, a baseline, and files of other recorders."""
     shape = ["--channels", "28,70", "--ranks", "4", "--layers", "4", "--steps", "4", "-q"]
     for name, seed in (("sweep", "1"), ("sweep2", "7")):
         quiet(before, "synth", f"{data}/{name}", "--threads", "256,512", "--seed", seed, *shape)
@@ -78,7 +79,7 @@ def seeds_as_databases(corpus, folder, ending):
 
 
 def nsys_export(path):
-    """The tables of an Nsight Systems export that the summary reads: kernels, copies, ranges."""
+    """Writes an Nsight Systems export with the tables that the summary reads: kernels, copies, ranges."""
     db = sqlite3.connect(path)
     db.executescript("""
 CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
@@ -127,8 +128,8 @@ def nsys_tables(prefix):
 
 
 def reference_traces(golden):
-    """Whole single traces below the reference data; folders of odd or foreign inputs are cases of
-    their own."""
+    """Returns the traces of the reference data by case name. Folders of unusual inputs and of other recorders
+    have separate cases."""
     left_out = ("formats", "hostile", "batch", "inference", "whatif", "rocprof")
     found = {}
     for root, folders, files in os.walk(golden):
@@ -140,7 +141,7 @@ def reference_traces(golden):
     return dict(sorted(found.items()))
 
 
-# Each is a choice of `report`; the first is none.
+# Options of `report`: each entry is a list of alternatives, of which the first is no option.
 REPORT_CHOICES = [[[], [flag]] for flag in (
     "--include-overlap-info", "--include-call-stack", "--enable-pseudo-ops", "--detect-recompute",
     "--group-by-num-kernels", "--group-by-parent-module", "--module-path", "--per-step", "--clip-overruns",
@@ -155,7 +156,7 @@ REPORT_CHOICES = [[[], [flag]] for flag in (
 
 
 def pairwise(choices):
-    """Rows of one value for each choice, so that each two values of two choices meet in a row."""
+    """Returns rows with one alternative per choice. Each pair of alternatives of two choices is in some row."""
     left = {((i, a), (j, b)) for (i, x), (j, y) in itertools.combinations(enumerate(choices), 2)
             for a in range(len(x)) for b in range(len(y))}
     rows = []
@@ -280,7 +281,7 @@ VIEWS = ("kernels_by_time", "work_by_family", "operators_by_time", "exposed_by_s
 
 
 def dataset_cases(data):
-    """query and export; DuckDB gives equal rows in any order, so each statement has one."""
+    """query and export. DuckDB returns rows in any order, so each statement has an ORDER BY."""
     run, missing = f"{data}/one/384thread/nccl_37channels", f"{data}/missing"
     everything = {"records": RECORDS, "sheets": SHEETS, "views": VIEWS}
     out = {}
@@ -301,7 +302,7 @@ def dataset_cases(data):
 
 
 def shared_cases(data, mpi):
-    """Commands by way of files that the same program wrote: parts, saved runs; and jobs of processes."""
+    """Commands that read files of the same program (parts, saved runs), and MPI jobs of two processes."""
     sweep = f"{data}/sweep"
     run, other, missing, torn = (f"{sweep}/256thread/nccl_28channels", f"{sweep}/512thread/nccl_28channels",
                                  f"{data}/missing", f"{data}/torn")
@@ -368,7 +369,7 @@ def batch_cases(data, golden):
 
 
 def foreign_cases(data, golden):
-    """Other recorders' files, broken files, and the seeds of the fuzz targets of the readers."""
+    """Files of other recorders, broken files, and the seeds of the fuzz targets of the readers."""
     nsys = ["--csv-dir", "out/csv", "-o", "out/n.xlsx", "--iters"]
     out = {"nsys_sqlite": [["nsys", f"{data}/export.sqlite", "--nvtx", "step", *nsys, "5"],
                            ["report", f"{data}/export.sqlite", "--csv-dir", "out/r"]],
@@ -408,7 +409,7 @@ def foreign_cases(data, golden):
 
 
 def cases(data, golden, mpi):
-    """name -> commands; `golden`: the reference data or "", `mpi`: jobs can be run."""
+    """Returns the commands by case name. golden: folder of the reference data or ""; mpi: whether MPI jobs can run."""
     traces = {"generated": trace_of(f"{data}/sweep/256thread/nccl_28channels", 0),
               **(reference_traces(golden) if golden else {})}
     return {**report_cases(data, golden, traces), **run_cases(data), **dataset_cases(data), **shared_cases(data, mpi),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds what is handed to users, in build/packages: a Debian package, and a tarball that brings the
-# libraries a system may lack (all but the C and C++ libraries) and runs from any folder.
+# Builds the packages for users in build/packages: a Debian package, and a tarball that runs from any folder.
+# The tarball contains the libraries that a system may lack (all except the C and C++ libraries).
 # Usage: scripts/package.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ name=rankscope-$version-linux-$(uname -m)
 cmake --install build/release --prefix "$out/$name" --strip >/dev/null
 cmake --install build/release --prefix "$out/$name" --component bundle --strip >/dev/null
 copy_licences "$out/$name/lib/rankscope" "$out/$name/share/doc/rankscope"
-# equal contents are equal bytes: sorted, with one time and no user
+# Equal contents give an equal archive: names are sorted, all files have one time, and no user is stored.
 tar -C "$out" --sort=name --mtime="@${SOURCE_DATE_EPOCH:-0}" --owner=0 --group=0 --numeric-owner -cf - "$name" |
   gzip -9n >"$out/$name.tar.gz"
 rm -rf "${out:?}/$name"

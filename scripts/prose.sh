@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Finds terms of the old house style in the sentences that people read: string literals and comments of the
-# sources, Markdown pages, and the script and style of the interactive page. Prints each place, the term and
-# what to write; exits 1 if there is one, or if an entry of the allow list is not needed.
+# Finds terms of the old writing style in string literals and comments of the sources, in Markdown pages, and in
+# the script and style sheet of the interactive page. Prints each place, the term and its replacement. Exits 1 if
+# there is such a place, or if an entry of the allow list is not needed.
 # Usage: scripts/prose.sh [FILE_OR_FOLDER...]   default: all
-# Terms are in scripts/prose.terms, real English uses of them in scripts/prose.allow (at most 40).
+# scripts/prose.terms lists the terms. scripts/prose.allow lists phrases in which a term is normal English (at
+# most 40).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec python3 - "$@" <<'PY'
@@ -42,8 +43,8 @@ def blank(text):
 
 
 def source_prose(text, grammar):
-    """The text with code replaced by gaps, on the same lines. Literals and comments that follow each
-    other with nothing between them are one sentence."""
+    """Returns the text with code replaced by gaps, on the same lines. Literals (or comments) with only white
+    space between them are read as one text."""
     out, at, before = [], 0, None
     for m in grammar.finditer(text):
         group = m.lastgroup if m.lastgroup != "mark" else "raw"
@@ -72,8 +73,8 @@ def source_prose(text, grammar):
 
 
 def page_prose(text):
-    """A Markdown page without blocks of code, code in a line, targets of links, HTML comments and blank
-    lines (which end a sentence)."""
+    """Returns a Markdown page without code blocks, inline code, link targets, HTML comments and blank lines
+    (a blank line ends a sentence)."""
     out, fenced = [], False
     for line in text.splitlines(True):
         fence = line.lstrip().startswith("```")
@@ -118,7 +119,7 @@ any_allowed = pattern_of(allowed or ["(?!)"])
 
 
 def places(text):
-    """(line, words, what to write) of each term in the prose of a file."""
+    """Yields (line, words, replacement) of each term in the prose of a file."""
     spans = [m.span() for m in any_allowed.finditer(text)]
     for m in any_term.finditer(text):
         if any(a < m.end() and m.start() < b for a, b in spans):

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes a release from a tag (or, as a rehearsal, from another commit) in build/release-TAG/build/packages: the
-# Debian package, the tarball, the Python wheel, an SBOM, release notes and SHA256SUMS. It uses the committed
-# sources only, and fails where scripts/shipped.py finds something amiss. Run it on Debian 12, whose libraries
-# set the oldest system that the files run on. Afterwards scripts/test_package.sh and scripts/test_wheel.sh --bare
-# in that folder install the files in bare roots.
+# Makes a release from a tag, or a rehearsal from another commit, in build/release-TAG/build/packages: a Debian
+# package, a tarball, a Python wheel, an SBOM, release notes and SHA256SUMS. It uses committed sources only, and
+# fails if scripts/shipped.py finds an error. Run it on Debian 12, because the files do not run on systems with
+# older libraries than those of the build system. Then run scripts/test_package.sh and
+# scripts/test_wheel.sh --bare in build/release-TAG: they install the files in bare roots.
 # Usage: scripts/release.sh TAG
 set -euo pipefail
 cd "$(dirname "$0")/.."

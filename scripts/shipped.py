@@ -26,9 +26,9 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PREFIXES = ("GLIBC", "GLIBCXX", "CXXABI")
-# Of every system: glibc and the C++ library. All else is in the package or a dependency of it.
+# Libraries that every system has: glibc and the C++ library. All others are in the package or its dependencies.
 SYSTEM = re.compile(r"(ld-linux-x86-64|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))\.so\.\d+")
-# SPDX licences by Debian's source package; those of npm are in web/package-lock.json.
+# SPDX licences by Debian source package. The licences of npm packages are in web/package-lock.json.
 LICENCES = {
     "bzip2": "bzip2-1.0.6",
     "cli11": "BSD-3-Clause",
@@ -44,14 +44,15 @@ LICENCES = {
     "sqlite3": "blessing",
     "zlib": "Zlib",
 }
-# Headers of these leave nothing in the program: the system's libraries, tests, and what is opened at run time.
+# Packages without code in the program, though it includes their headers: system libraries, libraries of the
+# tests, and libraries that are opened at run time.
 NOT_INSIDE = re.compile(r"(libc6|linux-libc|libgcc-|libstdc\+\+|libgtest|libcairo|libpng|.*mpi)")
 
 Part = collections.namedtuple("Part", "name version licence purl package relation")
 
 
 class Wrong(Exception):
-    """What keeps the release back."""
+    """An error that stops the release."""
 
 
 def output(*words, **options):
@@ -64,7 +65,7 @@ Elf = collections.namedtuple("Elf", "path soname needed versions")
 
 
 def elf_files(folder):
-    """Every program and shared library below the folder, or the file."""
+    """Yields each program and shared library below the folder; `folder` may also be one file."""
     for path in [folder] if folder.is_file() else sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF":
             dump = output("objdump", "-p", str(path), env={**os.environ, "LC_ALL": "C"})
@@ -79,11 +80,11 @@ def number(version):
 
 
 def floor(elfs):
-    """The newest version of each prefix that any of them needs."""
+    """Returns the newest version of each prefix that any of the files needs."""
     newest = {}
     for elf in elfs:
         for version in elf.versions:
-            # relative relocations in short form: the loader of glibc 2.36
+            # DT_RELR (compact relative relocations) needs the loader of glibc 2.36
             prefix, _, digits = ("GLIBC_2.36" if version == "GLIBC_ABI_DT_RELR" else version).rpartition("_")
             if prefix not in PREFIXES:
                 continue
@@ -105,7 +106,7 @@ def stated_floor():
 # -- libraries inside
 
 def packages_of(paths):
-    """Debian's package of each file, which dpkg may know by its name from before /lib became a link."""
+    """Returns the Debian package of each file. dpkg may list a path in /lib, from before /lib became a link."""
     found = {}
     for prefix in ("", "/usr"):
         names = {path.removeprefix(prefix): path for path in paths if path not in found}
@@ -134,7 +135,7 @@ def debian_part(package, relation):
 
 
 def npm_parts():
-    """What web/package-lock.json pins, by the last word of the name."""
+    """Returns the packages of web/package-lock.json by name ("duckdb" for @duckdb/...)."""
     parts = {}
     for path, entry in json.loads((ROOT / "web/package-lock.json").read_text())["packages"].items():
         if path:
@@ -146,7 +147,7 @@ def npm_parts():
 
 
 def linked_parts(build):
-    """What the program contains: archives by its link line, headers by the compiler's list, ECharts."""
+    """Returns the parts of the program: static libraries of its link line, header-only libraries, and ECharts."""
     ninja = (build / "build.ninja").read_text()
     rule = ninja[ninja.index("build rankscope: "):]
     archives = re.findall(r"/usr/\S+\.a\b", rule[:rule.index("\n\n")])
@@ -159,7 +160,7 @@ def linked_parts(build):
         if not NOT_INSIDE.match(package):
             part = debian_part(package, "STATIC_LINK")
             if part.name not in inside and ".so\n" not in output("dpkg", "-L", package):
-                parts[package] = part  # a library of headers only
+                parts[package] = part  # a header-only library
     npm = npm_parts()
     if (build / "page_assets/echarts.min.js.gz").stat().st_size < 100:
         raise Wrong("the program has no charts: scripts/web_parts.sh")
@@ -187,7 +188,7 @@ def unpack(package, folder):
 
 
 def check_needed(package, elfs):
-    """Each library that a file needs is inside, of every system, or in a package that ours depends on."""
+    """Fails if a file needs a library that is not in the package, not on every system and not in a dependency."""
     inside = {elf.soname or elf.path.name for elf in elfs}
     depends = output("dpkg-deb", "-f", str(package), "Depends") if package.suffix == ".deb" else ""
     for elf in elfs:
@@ -200,7 +201,7 @@ def check_needed(package, elfs):
 
 
 def read_package(package, linked):
-    """(floor, parts) of a package; prints the floor of each file."""
+    """Returns (floor, parts) of a package. Prints the floor of each file."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         unpack(package, folder)
@@ -222,7 +223,7 @@ def read_package(package, linked):
 # -- what is written
 
 def spdx(version, created, packages):
-    """The SBOM: packages is a list of (path, SHA-256, floor, parts)."""
+    """Returns the SBOM. packages: a list of (path, SHA-256, floor, parts)."""
     def entry(identifier, name, version, licence, **more):
         return {"SPDXID": identifier, "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION",
                 "filesAnalyzed": False, "licenseConcluded": "NOASSERTION", "licenseDeclared": licence,
@@ -254,7 +255,7 @@ def spdx(version, created, packages):
 
 
 def changes(version):
-    """The section of a version in CHANGELOG.md, without its heading."""
+    """Returns the section of a version in CHANGELOG.md, without its heading."""
     text = (ROOT / "CHANGELOG.md").read_text()
     found = re.search(rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     if not found:

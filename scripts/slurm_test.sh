@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# partial and reduce under Slurm: starts a cluster of one node that is its own (munged, slurmctld and
-# slurmd with keys, state and ports in a temporary folder), runs examples/cluster on a small generated run,
-# compares with one process, kills an element of an array and makes up for it. All of it is stopped at the
-# end, whatever happens.
+# Tests partial and reduce under Slurm. It starts a cluster of one node (munged, slurmctld and slurmd with
+# separate ports, and keys and state in a temporary folder) and runs the scripts of examples/cluster on a small
+# generated run. Their outputs must equal the output of one process. It also kills an element of a job array
+# and then processes the missing shard. At the end, or after an error, it stops all daemons.
 # Usage: scripts/slurm_test.sh [RANKSCOPE]   (default build/release/rankscope). Needs root, and Debian's
 # slurmctld, slurmd, slurm-client and munge.
-# Exit codes: 0 all well, 1 a check failed, 3 skipped: something is not installed, or not to be had here.
+# Exit codes: 0 passed, 1 a check failed, 3 skipped (a program is not installed, or cannot run here).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rs=$(realpath "${1:-build/release/rankscope}")
-patience=300 # seconds for each thing that is waited for; a loaded machine takes its time
+patience=300 # time limit of each wait in seconds; a busy machine is slow
 
 skip() { echo "slurm_test.sh: skipped: $*"; exit 3; }
 [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -32,7 +32,7 @@ stop() {
     for ((i = 0; i < 300; i++)); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
     kill -9 "$pid" 2>/dev/null || true
   done
-  # steps that slurmd left, told by their folder
+  # processes of job steps that slurmd left behind; their SLURM_CONF shows that they are of this cluster
   for pid in $(pgrep -x slurmstepd || true); do
     tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qx "SLURM_CONF=$t/slurm.conf" && kill -9 "$pid" || true
   done
@@ -44,7 +44,7 @@ trap stop EXIT
 trap 'exit 1' INT TERM HUP
 
 fail() { echo "slurm_test.sh: $*" >&2; exit 1; }
-# wait_for WHAT COMMAND...: until the command succeeds
+# wait_for WHAT COMMAND...: repeats the command until it succeeds
 wait_for() {
   local what=$1 end=$((SECONDS + patience))
   shift
@@ -54,7 +54,7 @@ wait_for() {
   done
 }
 
-# --- the cluster
+# --- start the cluster
 read -r port1 port2 < <(python3 - <<'PY'
 import socket
 s = [socket.socket() for _ in range(2)]
@@ -112,7 +112,7 @@ idle() { sinfo -h -o %T | grep -qx idle; }
 wait_for "the node" idle
 echo "slurm_test.sh: $(sinfo --version), one node"
 
-# --- a run of eight ranks, and what one process makes of it
+# --- a run of eight ranks, and the output of one process for it
 "$rs" synth "$t/sweep" --threads 256 --channels 28 --ranks 8 --layers 2 --steps 2 --straggler 5 -q >/dev/null
 run=$t/sweep/256thread/nccl_28channels
 "$rs" collectives "$run" -o "$t/one.json" -q >/dev/null
@@ -129,8 +129,8 @@ srun -n 4 "$rs" partial "$run" -o parts_srun --for collectives -q
 same one.json srun.json
 echo "slurm_test.sh: srun: equal"
 
-# --- rankscope-mpi, where it is built: begun by srun for Open MPI, by mpirun in a job for both; srun of this
-# Slurm does not serve Debian's MPICH, whose processes would all be alone
+# --- rankscope-mpi, if it is built: started by srun for Open MPI, and by mpirun in a batch job for Open MPI and
+# MPICH. srun of this Slurm does not connect the processes of Debian's MPICH.
 mpi=${rs%/*}/rankscope-mpi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 if [ -x "$mpi-openmpi" ] && srun --mpi=list 2>&1 | grep -q pmix; then
@@ -162,7 +162,7 @@ wait_for "the array and its reduce" ended "$map,$reduce"
 same one.json array.json
 echo "slurm_test.sh: submit.sh: equal ($(state_of "$reduce"))"
 
-# --- an element that is killed: the program waits in share 2 until somebody ends it
+# --- a killed element: the program of shard 2 sleeps until it is killed
 cat >slow <<'SLOW'
 #!/bin/bash
 case " $* " in *" --shard 2/4 "*) touch "$STARTED"; sleep 3600 ;; esac
@@ -180,7 +180,7 @@ exit_of() { scontrol show job "$1" | grep -oE 'ExitCode=[0-9]+' | head -1; }
 grep -qE 'shard 2|shard_2' "slurm-$reduce.out" || fail "reduce does not say that share 2 is missing"
 echo "slurm_test.sh: a killed element: $(grep -E 'shard 2|shard_2' "slurm-$reduce.out" | head -1)"
 
-# --- again: only what is missing
+# --- process only the missing shard
 before=$(cd parts_killed && ls -i -1 | sort)
 map=$(SHARDS=4 sbatch --parsable --wait --array=2 "$cluster/partial.sbatch" "$run" parts_killed)
 after=$(cd parts_killed && ls -i -1 | sort)

@@ -1,11 +1,11 @@
-# Sourced by the scripts that build and test, not run.
-#   step TEXT            prints a heading, with the time that the step before took
-#   skip TEXT            says that something is left out, now and again at the end
-#   run_tests PRESET [CTEST_OPTION...]   the tests of build/PRESET but for those labelled slow, browser,
-#                        office or cluster: first those that wait, at four times the processors
-#   changed_since N PATHSPEC...   files that differ from the merge base with main; on main itself, from N
-#                        commits ago. Fails without git and its repository
-#   finish NAME          the table of steps, and what was left out
+# Functions for scripts that build and test. Scripts source this file; it is not run.
+#   step TEXT            ends the previous step, and prints a heading
+#   skip TEXT            prints that a check is skipped, now and again in finish
+#   run_tests PRESET [CTEST_OPTION...]   runs the tests of build/PRESET, except those labelled slow, browser,
+#                        office or cluster: first the tests labelled waits, with four jobs per processor
+#   changed_since N PATHSPEC...   prints the files that differ from the merge base with main or, on main, from
+#                        the commit N commits ago. Fails without git or a repository
+#   finish NAME          prints the skipped checks and the seconds of each step
 jobs=$(nproc)
 skipped=()
 steps=()

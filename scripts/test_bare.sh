@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Proves the list of packages: makes a bare Debian 12 root with debootstrap, copies the sources of HEAD in
-# (no repository), and runs scripts/test.sh and scripts/demo.sh there, so that a package that nobody
-# names is found. Needs root, debootstrap, and some 3 GB; the mirror is the one apt uses here.
-# Usage: scripts/test_bare.sh [FOLDER]     FOLDER: keeps the root there and uses it again (default: a
-#   temporary one). BARE_ALL=1 runs scripts/check.sh too. RANKSCOPE_GOLDEN is copied in.
+# Tests that scripts/install_deps.sh lists all packages: makes a bare Debian 12 root with debootstrap, copies the
+# sources of HEAD into it (without the repository), and runs scripts/demo.sh and scripts/test.sh there. Needs
+# root, debootstrap and about 3 GB; uses the same mirror as apt here.
+# Usage: scripts/test_bare.sh [FOLDER]     FOLDER: folder of the root, which is kept and reused (default: a
+#   temporary one). BARE_ALL=1 runs scripts/check.sh too. The folder RANKSCOPE_GOLDEN is copied into the root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/bare_root.sh
@@ -37,7 +37,7 @@ if [ -d "${RANKSCOPE_GOLDEN:-}" ]; then
   golden=/src/golden
 fi
 
-inside() { # inside COMMAND: as a stranger's shell would run it, no environment of ours
+inside() { # inside COMMAND: runs it in the root, without the caller's environment variables
   env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     ${golden:+RANKSCOPE_GOLDEN=$golden} chroot "$root" /bin/bash -c "cd /src/rankscope && $1"
 }

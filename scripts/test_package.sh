@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what scripts/package.sh makes where nothing else is: the Debian package with apt in a bare
-# Debian 12 root made by debootstrap, the tarball in another one that gets no package at all, and runs
-# the main commands there. Needs root and debootstrap; the mirror is the one apt uses here.
-# Usage: scripts/test_package.sh [FOLDER]     FOLDER: keeps the bare root there and uses it again
+# Tests the packages of scripts/package.sh in bare Debian 12 roots made by debootstrap: installs the Debian
+# package with apt in one, unpacks the tarball in another in which no package is installed, and runs the main
+# commands in both. Needs root and debootstrap; uses the same mirror as apt here.
+# Usage: scripts/test_package.sh [FOLDER]     FOLDER: folder of the bare root, which is kept and reused
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/bare_root.sh
@@ -19,11 +19,11 @@ cleanup() {
 trap cleanup EXIT
 bare_root "$base" >/dev/null
 
-inside() { # inside NAME COMMAND
+inside() { # inside NAME COMMAND: runs it in the root NAME
   env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     DEBIAN_FRONTEND=noninteractive chroot "$scratch/$1" /bin/bash -euc "$2"
 }
-hour() { # hour NAME PROGRAM: a sweep made, analysed and read, workbook and archive included
+hour() { # hour NAME PROGRAM OPTION: generates and analyses a sweep, writes a report and compares it with itself
   inside "$1" "
     cd /tmp
     $2 --version

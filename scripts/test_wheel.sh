@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Installs what scripts/wheel.sh makes into a clean virtual environment and runs the lines of docs/python.md
-# there; with --bare in a bare Debian 12 root made by debootstrap, where no library of ours is installed
-# (needs root). Then, where the packages are installed (scripts/install_deps.sh python): the conversions for
-# numpy, pandas and others, and the notebook in examples/python.
-# Usage: scripts/test_wheel.sh [--bare [FOLDER]]     FOLDER: keeps the bare root there and uses it again
+# Installs the wheel of scripts/wheel.sh into a clean virtual environment and runs the code of docs/python.md
+# there. --bare repeats this in a bare Debian 12 root made by debootstrap, without the libraries that rankscope
+# uses (needs root). Then it tests the conversions for numpy, pandas and others, and the notebook in
+# examples/python, if their packages are installed (scripts/install_deps.sh python).
+# Usage: scripts/test_wheel.sh [--bare [FOLDER]]     FOLDER: folder of the bare root, which is kept and reused
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/steps.sh
 . scripts/bare_root.sh
 compgen -G 'build/packages/rankscope-*.whl' >/dev/null || ./scripts/wheel.sh
 
-python=/usr/bin/python3 # the system's, with its packages
+python=/usr/bin/python3 # the system's Python, which has the Debian packages
 [ -x $python ] || python=python3
 scratch=$(mktemp -d)
 cleanup() {
@@ -31,7 +31,7 @@ mv sweep/256thread/nccl_28channels/torch_profiler run
 clean/bin/python lines.py
 test -s page.html
 SH
-# nothing of this tree or of the caller's environment
+# runs a command outside this source tree, without the caller's environment variables
 inside() { (cd "$scratch" && env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$scratch" LANG=C.UTF-8 "$@"); }
 
 step "a clean virtual environment, and the lines of docs/python.md"

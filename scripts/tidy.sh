@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# clang-tidy 14 with the checks of .clang-tidy over our sources; any finding is an error.
-# Usage: scripts/tidy.sh [--all | FILE...]   default: .cpp files that differ from the merge base with main
-#   (and those that include a changed header of the same name)
-# Exits 3 when clang-tidy 14, clang++ or, without arguments, git and its repository are absent.
+# Runs clang-tidy 14 on the sources with the checks of .clang-tidy; any finding is an error.
+# Usage: scripts/tidy.sh [--all | FILE...]   default: .cpp files that differ from the merge base with main,
+#   and .cpp files whose header of the same name differs
+# Exits 3 if clang-tidy 14 or clang++ is missing or, without arguments, git or the repository is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/steps.sh
@@ -34,9 +34,9 @@ else
 fi
 [ ${#files[@]} -gt 0 ] || { echo "tidy.sh: no source differs"; exit 0; }
 
-# compile commands of clang; configuring is enough, but for sources that the build makes
+# The compile commands for clang exist after configuring; no build is needed, except for generated sources.
 [ -f build/asan/compile_commands.json ] || cmake --preset asan >/dev/null
-# the one file that needs mpi.h has a command where there is an MPI
+# The only file that includes mpi.h has a compile command only if MPI is installed.
 if ! grep -q '"file": ".*/src/mpi/mpi_link.cpp"' build/asan/compile_commands.json; then
   for i in "${!files[@]}"; do
     [ "${files[$i]}" != src/mpi/mpi_link.cpp ] ||

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A sweep for real: the training of examples/train on CPUs under PyTorch, 2 x 2 settings of 2 ranks,
-# killed in the middle and continued. Installs python3-torch (Debian: 1.13 with gloo, without
-# Kineto) where PyTorch is missing; exits 3 when that fails.
+# Tests a sweep over a real training: examples/train on CPUs with PyTorch, 2 x 2 settings of 2 ranks. The script
+# kills rankscope during the second run, then continues the sweep. If PyTorch is missing, it installs
+# python3-torch (Debian: 1.13 with gloo, without Kineto); exits 3 if that fails.
 # Usage: scripts/torch_sweep.sh [RANKSCOPE]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ command=(sweep -c 2,4 -t 64,128 --analyze -o "$work/sweep" --timeout 300 --
          --steps 6 --width 64 --layers 2)
 "$rankscope" "${command[@]}" >"$work/first.log" 2>&1 &
 sweep=$!
-for _ in $(seq 1200); do # until a run is done and the next one trains
+for _ in $(seq 1200); do # until the first run is done and the second one trains
   grep -qs '^\[default0\]:step 2' "$work/sweep/64thread/nccl_4channels/run_output.log" && break
   sleep 0.1
 done
@@ -37,7 +37,7 @@ if pgrep -af "$work"; then
   echo "torch_sweep.sh: processes live on after rankscope was killed" >&2
   exit 1
 fi
-# 4: traces of CPUs have no GPU work
+# Exit code 4 is accepted: CPU traces have no GPU work.
 "$rankscope" "${command[@]}" >"$work/second.log" 2>&1 || [ $? -eq 4 ] || { cat "$work/second.log" >&2; exit 1; }
 grep -q '64thread_2ch: done in an earlier run' "$work/second.log"
 grep -q '4 of 4 runs succeeded' "$work/second.log"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches what comes from npm (ECharts for the pages, DuckDB for SQL) into web/node_modules, exactly as
-# web/package-lock.json names it with its hashes. Does nothing where that is there already.
+# Fetches packages from npm (ECharts for the pages, DuckDB for SQL) into web/node_modules, in the versions and
+# with the hashes of web/package-lock.json. Does nothing if web/node_modules is up to date.
 # Usage: web_parts.sh     exit 3: npm is not installed (the build then leaves those features out)
 set -euo pipefail
 cd "$(dirname "$0")/../web"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the Python wheel in build/packages: the package of python/, with librankscope.so, the program, and
-# the libraries a system may lack (all but the C and C++ libraries). One wheel serves every Python from 3.8.
-# Its name has the oldest glibc that everything inside runs with; scripts/test_wheel.sh installs and uses it.
+# Builds the Python wheel in build/packages: the Python package of python/, librankscope.so, the program, and
+# the libraries that a system may lack (all except the C and C++ libraries). One wheel is for all Python versions
+# from 3.8. Its name contains the oldest glibc version that it runs with. scripts/test_wheel.sh tests it.
 # Usage: scripts/wheel.sh     needs python3-build, python3-setuptools, python3-wheel (install_deps.sh python)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/bundled_licences.sh
 
-python=/usr/bin/python3 # the system's, with its packages
+python=/usr/bin/python3 # the system's Python, which has the Debian packages
 [ -x $python ] || python=python3
 $python -c 'import build, setuptools, wheel' 2>/dev/null ||
   { echo "wheel.sh: $python has no build, setuptools or wheel: scripts/install_deps.sh python" >&2; exit 3; }
@@ -23,7 +23,7 @@ find "$source" -name __pycache__ -prune -exec rm -rf {} +
 install -D -s build/release/rankscope "$native/bin/rankscope"
 install -D -s build/release/librankscope.so.1 "$native/lib/librankscope.so.1"
 cmake --install build/release --prefix "$native" --component bundle --strip >/dev/null
-# a wheel has no links: the name that programs ask for remains
+# A wheel has no symbolic links. Each library keeps only its soname, the name that the loader looks for.
 for library in "$native"/lib/rankscope/*.so*; do
   soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
   [ -L "$library" ] || [ "$(basename "$library")" = "$soname" ] ||

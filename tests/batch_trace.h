@@ -1,4 +1,5 @@
-// Small traces for the batch report: calls with correlations and flows, GPU events with ids.
+// Builds small traces for tests of the batch report: calls with correlation ids and flows, and GPU
+// events with ids.
 #pragma once
 
 #include "base/json_text.h"
@@ -47,7 +48,7 @@ public:
         R"({{"ph":"f","id":{},"pid":0,"tid":7,"ts":1,"cat":"ac2g","name":"ac2g","bp":"e"}})", id));
     return *this;
   }
-  /// A call of 0.2 us at `at` that launches a kernel.
+  /// Adds a call of 0.2 us at `at` that launches a kernel.
   BatchTrace& kernel(const std::string& name, double at, double ts, double dur,
                      const std::string& more = "", const char* category = "kernel") {
     const int id = next_++;
@@ -55,7 +56,7 @@ public:
         .gpu(category, name, ts, dur, id, true, more)
         .flow(id);
   }
-  /// A collective kernel with its arguments.
+  /// Adds a collective kernel with its arguments.
   BatchTrace& collective(const std::string& name, double ts, double dur, const std::string& group,
                          const std::string& dtype = "Float", std::int64_t in = 1024,
                          std::int64_t out = 1024, int size = 2) {

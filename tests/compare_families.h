@@ -1,4 +1,4 @@
-// The rows of a comparison that are judged together, for tests of how often a verdict is wrong.
+// Groups of comparison rows that are judged together. For tests that count wrong verdicts.
 #pragma once
 
 #include "analyses/compare/compare_runs.h"
@@ -10,7 +10,7 @@ namespace rankscope::test {
 struct RowFamily {
   const char* name;
   std::vector<Verdict> (*verdicts)(const Comparison&);
-  int pairs = 0, pairs_with = 0; ///< of runs; with a row that says what is counted
+  int pairs = 0, pairs_with = 0; ///< compared pairs of runs; those with a counted row
   int rows = 0, rows_with = 0;
 };
 
@@ -21,7 +21,7 @@ template <class Rows> std::vector<Verdict> verdicts_of(const Rows& rows) {
   return out;
 }
 
-/// One test run against the baseline.
+/// Returns the families of rows of a comparison with one test run.
 inline std::vector<RowFamily> row_families() {
   return {
       {"Summary_Comparison", [](const Comparison& c) { return verdicts_of(c.timelines[0].mean); }},

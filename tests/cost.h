@@ -1,5 +1,5 @@
-// Whether work grows as it should: CPU time of n, 2n and 4n. Deterministic work, so that a bound
-// with room to spare tells n log n from n squared on any machine.
+// Checks that CPU time grows almost linearly: compares the CPU times for n, 2n and 4n. The measured
+// work is deterministic, so a wide limit separates n log n from n^2 on every machine.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace rankscope::test {
 
-/// CPU time of this thread in seconds, the least of three runs. Memory stays with the process, so
-/// that only the first run pays for its pages, whatever their size.
+/// Returns the CPU time of this thread in seconds, the minimum of three runs. The allocator keeps
+/// freed memory, so only the first run has the page faults, whatever the size of the work.
 template <class Work> double cpu_seconds(const Work& work) {
   ::mallopt(M_MMAP_MAX, 0);
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
@@ -29,9 +29,9 @@ template <class Work> double cpu_seconds(const Work& work) {
   return least;
 }
 
-/// work(n) does the work of size n. Quadratic work takes 4 times as long for twice the size and 16
-/// times for four times; linear work 2 and 4. The slack is for what is too quick to measure. On a
-/// busy machine one measurement can be off, three seldom are.
+/// Fails if the time of work(n), work(2n) and work(4n) grows much faster than n. For 2n and 4n,
+/// quadratic work takes 4 and 16 times as long, linear work 2 and 4 times. kSlack is for work that
+/// is too short to measure. A busy machine can disturb one round, but rarely all three.
 template <class Work> void expect_near_linear(std::size_t n, const Work& work) {
   constexpr double kSlack = 0.005;
   constexpr int kRounds = 3;

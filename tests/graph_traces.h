@@ -1,4 +1,4 @@
-// Traces of a server and of its graph captures, written by hand. Times in us.
+// Handmade traces of a server and of its graph captures. Times are in us.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,8 @@ inline std::string trace_text(const Names& events, int rank = 0) {
   return out + "]}";
 }
 
-/// A graph of its own per list: each call under an operator "op::KERNEL" with shapes (batch, 8).
+/// Returns one captured graph per list. Each call is inside an operator "op::KERNEL" with shapes
+/// (batch, 8).
 inline Names capture_events(const std::vector<Names>& graphs, int batch) {
   Names out;
   double ts = 100;
@@ -51,7 +52,7 @@ inline std::string decode_step(int batch) {
                      batch);
 }
 
-/// A step with graph launches, each list of kernels one of them; times from `at` on.
+/// Returns a step with one graph launch per list of kernels. Times start at `at`.
 inline Names replay_events(const std::string& step, const std::vector<Names>& launches,
                            double at = 1000) {
   Names out;

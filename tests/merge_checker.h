@@ -1,5 +1,5 @@
-// Reads a merged trace back and checks what viewers need: valid JSON, slices that nest on every
-// track, no tid 0, flow ids that pair up and stand on slices.
+// Reads a merged trace and checks what viewers need: valid JSON, slices that nest on every track,
+// no tid 0, and flow ids that have one start and one end, each at the start of a slice.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ struct Merged {
   std::int64_t base_time_ns = 0;
 };
 
-/// Microseconds with three decimals; doubles hold them exactly enough once rounded, because the
-/// merged times are near their base (below 2^53 / 1000 us).
+/// Converts microseconds with three decimals to ns. Doubles are exact enough for this, because the
+/// merged times are near their base time (below 2^53 / 1000 us).
 inline std::int64_t rounded_ns(double us) {
   return static_cast<std::int64_t>(us * 1000.0 + (us < 0 ? -0.5 : 0.5));
 }
@@ -70,7 +70,8 @@ inline Merged check_merged(const std::string& text) {
     }
     const std::string category(e["cat"].get_string().value());
     const std::int64_t id = ph == "X" ? 0 : e["id"].get_int64().value();
-    if (ph != "X") { // viewers bind an end to the slice that began last: it stands right behind
+    // viewers bind a flow end to the last slice that began, so it directly follows its slice
+    if (ph != "X") {
       EXPECT_FALSE(out.slices.empty());
       if (!out.slices.empty()) {
         const MergedSlice& last = out.slices.back();
@@ -102,14 +103,14 @@ inline Merged check_merged(const std::string& text) {
       out.slices.push_back(std::move(s));
     }
   }
-  // every arrow has one start and one end, each at the start of a slice
+  // each flow has one start and one end, each at the start of a slice
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> anchors;
   for (const MergedSlice& s : out.slices)
     anchors.insert({s.pid, s.tid, s.start_ns});
   std::set<std::pair<std::int64_t, std::int64_t>> threads;
   for (const MergedSlice& s : out.slices)
     threads.insert({s.pid, s.tid});
-  EXPECT_EQ(metadata_threads, threads); // none is named that has no slice, and the other way round
+  EXPECT_EQ(metadata_threads, threads); // exactly the threads with slices have names
   EXPECT_EQ(starts.size(), ends.size());
   for (const auto& [key, list] : starts) {
     EXPECT_EQ(list.size(), 1U) << "flow id " << std::get<1>(key) << " used twice";
@@ -122,7 +123,7 @@ inline Merged check_merged(const std::string& text) {
     }
     ++out.arrows[std::get<0>(key)];
   }
-  // nesting, and a name for every track
+  // slices nest, and every track has a name
   std::vector<const MergedSlice*> order;
   for (const MergedSlice& s : out.slices)
     order.push_back(&s);

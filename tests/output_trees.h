@@ -1,4 +1,4 @@
-// What commands wrote, to be compared: all files below a folder by their names.
+// Reads the outputs of commands for comparison: all files below a folder by name.
 #pragma once
 
 #include "temp_folder.h"
@@ -9,8 +9,8 @@
 
 namespace rankscope::test {
 
-/// By path below the folder. Left out: what a command keeps for its next run, and the manifest,
-/// which names the folder.
+/// Returns the contents of files by path below the folder. Left out: files that a command stores
+/// for its next run, and the manifest, which contains the name of the folder.
 inline std::map<std::string, std::string> files_below(const std::string& folder) {
   std::map<std::string, std::string> out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -1,4 +1,4 @@
-// The blob of a page read back by the description in its header.
+// Decodes the data blob of an HTML page with the description in the blob's header.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ std::vector<T> array(const ReadBlob& blob, simdjson::dom::element at, const char
   return out;
 }
 
-/// Whole numbers of any width, or nanoseconds of less than 2^32.
+/// Returns integers of any width; of nanoseconds, the low 32 bits (all times in the tests are below
+/// 2^32 ns).
 inline std::vector<std::int64_t> numbers(const ReadBlob& blob, simdjson::dom::element at) {
   simdjson::dom::element low;
   if (at["lo"].get(low) == simdjson::SUCCESS)

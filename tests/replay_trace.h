@@ -1,4 +1,4 @@
-// A trace with operators that can be run again, and one that cannot.
+// A trace with two operators that can be replayed, and one that cannot.
 #pragma once
 
 #include "temp_folder.h"
@@ -22,8 +22,8 @@ inline std::string replay_event(const std::string& name, int ts, int us, const s
          R"(,"ts":)" + std::to_string(ts + 20) + "}";
 }
 
-/// A product of 100 x 200 and 200 x 50 (40 us), a convolution (30 us), a product of a type that
-/// nobody runs, whose name is hostile (20 us).
+/// Writes a trace with a product of 100 x 200 and 200 x 50 (40 us), a convolution (30 us), and a
+/// product with an unknown type (20 us). The type name contains shell and Python code.
 inline std::string replay_trace(const TempFolder& t, const std::string& name = "t.json") {
   return t.write(
       name,

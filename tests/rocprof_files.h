@@ -1,4 +1,4 @@
-// Databases as AMD's profilers write them, made by SQL for one test.
+// Databases in the format of AMD's profilers, made with SQL for a test.
 #pragma once
 
 #include "temp_folder.h"
@@ -11,7 +11,7 @@
 
 namespace rankscope::test {
 
-/// Runs `sql` on a database, which is made when it is absent.
+/// Runs `sql` on a database; creates the database if it does not exist.
 inline void run_sql(const std::string& path, const std::string& sql) {
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
@@ -22,7 +22,7 @@ inline void run_sql(const std::string& path, const std::string& sql) {
   sqlite3_close(db);
 }
 
-/// The first value of a query on a database that is only read.
+/// Returns the first value of a query; opens the database read-only.
 inline std::int64_t sql_number(const std::string& path, const std::string& query) {
   sqlite3* db = nullptr;
   sqlite3_stmt* statement = nullptr;
@@ -40,9 +40,9 @@ inline std::int64_t sql_number(const std::string& path, const std::string& query
 
 enum class RocpdSchema {
   k300,           ///< start and end in each row
-  k302,           ///< and the ids of graphs
-  k400Timestamps, ///< places in tracks, times in a table of their own
-  k410,           ///< places in tracks, times in each row
+  k302,           ///< as k300, plus graph ids
+  k400Timestamps, ///< tracks; times in a separate table
+  k410,           ///< tracks; times in each row
 };
 
 /// One session: process 4242 (thread 4243) on GPU agent 4 (device 1 of the node) runs
@@ -102,7 +102,7 @@ inline std::string rocpd_session(RocpdSchema schema, const std::string& guid,
   if (stamps)
     sql +=
         "CREATE TABLE " + table("timestamp") + "(id INTEGER PRIMARY KEY, value, phase, track_id);";
-  // out of the order of ids, as the index of the column has them
+  // the ids are not in ascending order, because the table is in the order of the index on `string`
   sql += "INSERT INTO " + table("string") +
          "(id, string) VALUES (1, ''), (2, 'MARKER_CORE_RANGE_API'), (3, 'roctxRangePushA'), (4, "
          "'HIP_RUNTIME_API_EXT'), (5, 'hipLaunchKernel'), (6, 'RCCL_API'), (7, 'ncclAllReduce'), "

@@ -1,4 +1,4 @@
-// Cells of tables that a command prints with --json, by the ids of their columns.
+// Reads cells of tables that a command prints with --json, by column id.
 #pragma once
 
 #include <algorithm>

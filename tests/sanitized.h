@@ -1,5 +1,5 @@
-// Whether this build runs under a sanitizer, where programs and loops take ten times as long: tests
-// that repeat something many times do it less often there. The figures are those of the release
+// Shows whether this build runs under a sanitizer, where programs and loops take ten times as long.
+// Tests with many repetitions then repeat less often. The numbers in the tests are for the release
 // build.
 #pragma once
 
@@ -34,13 +34,13 @@ inline constexpr bool kThreadSanitized = false;
 
 inline constexpr bool kSanitized = kAddressSanitized || kThreadSanitized;
 
-/// Whether the program that tests run (test::binary()) is of a sanitized build.
+/// Whether the program that the tests run (test::binary()) is a sanitized build.
 inline bool sanitized_program() {
   return kSanitized || std::getenv("RANKSCOPE_SANITIZED") != nullptr;
 }
 
-/// The same of ThreadSanitizer, with which a program's start takes a second: RANKSCOPE_SANITIZED is
-/// "thread".
+/// Whether the program is built with ThreadSanitizer, where the start of a program takes a second:
+/// RANKSCOPE_SANITIZED is "thread".
 inline bool thread_sanitized_program() {
   const char* const kind = std::getenv("RANKSCOPE_SANITIZED");
   return kThreadSanitized || (kind != nullptr && std::string_view(kind) == "thread");

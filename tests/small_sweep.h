@@ -1,4 +1,4 @@
-// A generated sweep that takes a moment to make and to read.
+// A small generated sweep that is quick to generate and to read.
 #pragma once
 
 #include "synth/synth.h"

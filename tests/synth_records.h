@@ -1,5 +1,6 @@
-// Generated runs as what analyses keep of their ranks, without a trace between them: thousands of
-// runs in seconds. sweep_statements_test.cpp compares these records with those of a trace.
+// Generated runs as the records that analyses store per rank. No trace files are written, so
+// thousands of runs take seconds. sweep_statements_test.cpp compares these records with those from
+// trace files.
 #pragma once
 
 #include "analyses/collectives/collective_data.h"
@@ -13,7 +14,7 @@
 
 namespace rankscope::test {
 
-/// The kernels of one step of one rank.
+/// Returns the times of one step of one rank.
 inline StepTimes step_times(const synth::Program& p, const synth::RankTimes& times,
                             std::size_t step, std::size_t rank) {
   std::vector<Interval> compute, comm, copy;
@@ -46,7 +47,7 @@ inline StepTimes step_times(const synth::Program& p, const synth::RankTimes& tim
   return out;
 }
 
-/// What a sweep keeps of a rank: steps and GEMM kernels, without operators.
+/// Returns the sweep record of a rank: steps and GEMM kernels, without operators.
 inline RankRecord record_of(const synth::Options& o, const synth::Program& p, const synth::Run& run,
                             std::int64_t rank) {
   const auto r = static_cast<std::size_t>(rank);
@@ -71,7 +72,7 @@ inline RankRecord record_of(const synth::Options& o, const synth::Program& p, co
   return out;
 }
 
-/// The collectives of a rank as its trace describes them.
+/// Returns the collectives of a rank as its trace describes them.
 inline RankCollectives collectives_of(const synth::Options& o, const synth::Program& p,
                                       const synth::Groups& groups, const synth::Run& run,
                                       std::int64_t rank) {
@@ -105,10 +106,10 @@ inline RankCollectives collectives_of(const synth::Options& o, const synth::Prog
   return out;
 }
 
-/// Every configuration of the options.
+/// All configurations of the options.
 struct GeneratedSweep {
   std::vector<RankRecord> records;                       ///< by configuration, then rank
-  std::vector<std::vector<RankCollectives>> collectives; ///< of each configuration
+  std::vector<std::vector<RankCollectives>> collectives; ///< per configuration, then per rank
 };
 inline GeneratedSweep generated_sweep(const synth::Options& o) {
   const synth::Groups groups = synth::make_groups(o);

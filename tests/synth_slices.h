@@ -1,5 +1,5 @@
-// What tests of the generator share: sweeps of a few configurations, and the slices of a trace as
-// its text gives them, found without the project's reader.
+// Shared by tests of the generator: sweeps of a few configurations, and the slices of a trace as
+// its text has them. The slices are parsed without the project's reader.
 #pragma once
 
 #include "synth/synth.h"
@@ -15,7 +15,7 @@
 
 namespace rankscope::test {
 
-/// Two configurations of three ranks.
+/// Returns options for two configurations of three ranks.
 inline synth::Options small() {
   synth::Options o;
   o.threads = {256};
@@ -34,12 +34,12 @@ inline synth::Summary make(const synth::Options& o, const std::string& out) {
 
 struct Slice {
   std::string name, category;
-  std::int64_t start = 0, end = 0; // ns in the file
+  std::int64_t start = 0, end = 0; // times in ns as in the file
   std::int64_t pid = 0, tid = 0, seq = -1;
   std::string group, collective;
 };
 
-/// "123.456" of the file's text as integer ns; a double would lose digits.
+/// Converts a time such as "123.456" in the file's text to integer ns; a double would lose digits.
 inline std::int64_t ns_of(std::string_view text) {
   const std::size_t dot = text.find('.');
   EXPECT_NE(dot, std::string_view::npos);
@@ -48,7 +48,7 @@ inline std::int64_t ns_of(std::string_view text) {
          std::stoll(std::string(text.substr(dot + 1)));
 }
 
-/// The slices of a trace text, times by the decimal text that follows "ts" and "dur".
+/// Returns the slices of a trace text. Times are read from the decimal text after "ts" and "dur".
 inline std::vector<Slice> slices_of(const std::string& text,
                                     std::map<std::string, std::uint64_t>& counts,
                                     std::uint64_t& total) {
@@ -88,7 +88,7 @@ inline std::vector<Slice> slices_of(const std::string& text,
     s.start = start;
     s.end = start + dur[d++];
     if (e["pid"].get(s.pid) != simdjson::SUCCESS)
-      continue; // the profiler's own span
+      continue; // the span of the profiler itself
     s.tid = e["tid"].get_int64().value();
     if (e["args"]["Seq"].get(s.seq) != simdjson::SUCCESS)
       s.seq = -1;

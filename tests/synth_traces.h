@@ -1,5 +1,5 @@
-// Generated runs as the reader gives their traces, without files: event for event as the generator
-// writes them, which sweep_statements_test.cpp checks.
+// Generated runs as the Trace objects that the reader would return, without files. The events are
+// the same as those that the generator writes; sweep_statements_test.cpp checks this.
 #pragma once
 
 #include "core/call_tree.h"
@@ -14,7 +14,7 @@
 
 namespace rankscope::test {
 
-/// One rank as the reader gives its file: operators, calls, kernels.
+/// One rank as the Trace of its file: operators, calls, kernels.
 class TraceOfRun {
 public:
   TraceOfRun(const synth::Options& o, const synth::Program& p, const synth::Run& run,

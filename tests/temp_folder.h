@@ -1,4 +1,4 @@
-// A folder for one test that removes itself.
+// A temporary folder for one test, which is removed at the end of the test.
 #pragma once
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ public:
   TempFolder& operator=(const TempFolder&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string path(const std::string& below) const { return path_ + "/" + below; }
-  /// Writes a file, makes its folders, returns its path.
+  /// Writes a file, creates its parent folders, and returns its path.
   std::string write(const std::string& below, const std::string& bytes) const {
     const std::string file = path(below);
     std::filesystem::create_directories(std::filesystem::path(file).parent_path());
@@ -36,7 +36,7 @@ private:
   std::string path_;
 };
 
-/// All of a file; empty when it cannot be read.
+/// Returns the content of a file; empty if the file cannot be read.
 inline std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

@@ -1,7 +1,7 @@
-// Runs the tests of one executable. What commands keep from run to run goes to a folder that is
-// removed with the tests: no test sees what an earlier one cached. With
-// RANKSCOPE_TEST_CPU_SECONDS=N a test fails that takes more processor time, that of its child
-// processes included: it belongs among those labelled slow.
+// Runs the tests of one executable. Caches of commands are in a folder that is removed after the
+// tests, so the tests do not use caches of earlier runs. With RANKSCOPE_TEST_CPU_SECONDS=N, a test
+// fails if it and its child processes use more CPU time than N seconds; such a test needs the label
+// slow.
 #include "temp_folder.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Where the tests find the sources, the binary and the reference data.
+// Paths of the sources, the program under test, and the reference data.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@ namespace rankscope::test {
 
 [[nodiscard]] std::filesystem::path source_dir();
 [[nodiscard]] const std::string& binary();
-/// $RANKSCOPE_GOLDEN, else ../shared/golden beside the sources.
+/// $RANKSCOPE_GOLDEN; by default ../shared/golden next to the source folder.
 [[nodiscard]] std::filesystem::path golden_dir();
 
 } // namespace rankscope::test

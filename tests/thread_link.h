@@ -1,4 +1,4 @@
-// Threads that stand for the processes of a job: each has a Link to the others.
+// Simulates the processes of a job with threads: each thread has a Link to the others.
 #pragma once
 
 #include "os/exchange.h"
@@ -17,7 +17,7 @@
 
 namespace rankscope::test {
 
-/// What is on its way, by sender and receiver.
+/// Messages that are sent and not yet received, by sender and receiver.
 struct Letters {
   std::mutex mutex;
   std::condition_variable arrived;
@@ -52,7 +52,7 @@ public:
   }
   void receive(std::span<char> bytes, std::size_t from) override {
     const std::string got = take(from);
-    ASSERT_EQ(got.size(), bytes.size()); // a library would cut it off
+    ASSERT_EQ(got.size(), bytes.size()); // an MPI library would truncate the message
     std::copy(got.begin(), got.end(), bytes.begin());
   }
 
@@ -75,7 +75,7 @@ private:
   std::size_t rank_, size_;
 };
 
-/// Runs `work` as each process of a job, all at once; `letters` tells what was sent.
+/// Runs `work` in one thread per process of a job; `letters` counts the messages.
 inline void run_job(Letters& letters, std::size_t size, const std::function<void(Link&)>& work) {
   std::vector<std::thread> threads;
   for (std::size_t r = 0; r < size; ++r)

@@ -1,4 +1,4 @@
-// The reader of tests/extension/toy_reader.cpp for tests that hand it to whoever takes readers.
+// The reader of tests/extension/toy_reader.cpp, for tests of functions that get a reader.
 #pragma once
 
 #include "readers/reader.h"

@@ -1,4 +1,4 @@
-// Small traces written by hand for tests: operators, frames, launches with their kernels.
+// Builds small handmade traces for tests: operators, Python frames, launches and their kernels.
 #pragma once
 
 #include "base/json_text.h"
@@ -12,7 +12,7 @@
 
 namespace rankscope::test {
 
-/// Times in us. Everything runs on one CPU thread unless said.
+/// Times are in us. All CPU events are on one thread, except calls with another tid.
 class TraceBuilder {
 public:
   explicit TraceBuilder(double shift_us = 0) : shift_us_(shift_us) {}
@@ -26,7 +26,7 @@ public:
   TraceBuilder& annotation(const std::string& name, double ts, double dur) {
     return event("user_annotation", name, ts, dur, "{}", 1, 1);
   }
-  /// A launch at `call` of 1 us and its kernel; stream < 0 leaves the stream out.
+  /// Adds a launch of 1 us at `call`, and its kernel; if stream < 0, the kernel has no stream.
   TraceBuilder& kernel(const std::string& name, double call, double ts, double dur, int stream = 7,
                        int tid = 1) {
     const std::string id = std::to_string(++correlation_);
@@ -35,26 +35,26 @@ public:
     return event("kernel", name, ts, dur, "{\"device\":0,\"correlation\":" + id + on + "}", 0,
                  stream < 0 ? 999 : stream);
   }
-  /// A kernel that no call of the trace launches.
+  /// Adds a kernel without a launch call in the trace.
   TraceBuilder& unlaunched(const std::string& name, double ts, double dur) {
     return event(
         "kernel", name, ts, dur,
         "{\"device\":0,\"stream\":7,\"correlation\":" + std::to_string(++correlation_) + "}", 0, 7);
   }
-  /// A launch and its copy.
+  /// Adds a launch and its copy.
   TraceBuilder& copy(const std::string& name, double call, double ts, double dur) {
     const std::string id = std::to_string(++correlation_);
     event("cuda_runtime", "hipMemcpyAsync", call, 1, "{\"correlation\":" + id + "}", 1, 1);
     return event("gpu_memcpy", name, ts, dur,
                  "{\"device\":0,\"stream\":7,\"correlation\":" + id + "}", 0, 7);
   }
-  /// A runtime call that launches nothing.
+  /// Adds a runtime call that launches nothing.
   TraceBuilder& call(const std::string& name, double ts, double dur) {
     const std::string id = std::to_string(++correlation_);
     return event("cuda_runtime", name, ts, dur, "{\"correlation\":" + id + "}", 1, 1);
   }
-  /// A graph launch at `call` of 1 us; its kernels begin at `ts` and follow each other, 10 us each.
-  /// `args` of all of them, after a comma.
+  /// Adds a graph launch of 1 us at `call`. Its kernels start at `ts` and follow each other, 10 us
+  /// each. `args` is appended to the arguments of each kernel, after a comma.
   TraceBuilder& graph(const std::vector<std::string>& names, double call, double ts,
                       const std::string& args = "") {
     const std::string id = std::to_string(++correlation_);

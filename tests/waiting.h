@@ -1,5 +1,5 @@
-// Waiting for what another process does: for as long as a busy machine may take, no longer than
-// needed.
+// Waits until another process has reached a state: returns as soon as it has, and allows for a busy
+// machine.
 #pragma once
 
 #include "temp_folder.h"
@@ -12,7 +12,7 @@
 
 namespace rankscope::test {
 
-/// Whether it holds within a minute.
+/// Whether `holds` returns true within a minute.
 inline bool soon(const std::function<bool()>& holds) {
   for (int i = 0; i < 6000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10)))
     if (holds())
@@ -20,7 +20,7 @@ inline bool soon(const std::function<bool()>& holds) {
   return false;
 }
 
-/// Whether the process is there and has not ended.
+/// Whether the process exists and has not ended.
 inline bool alive(pid_t pid) {
   const std::string stat = bytes_of("/proc/" + std::to_string(pid) + "/stat");
   return !stat.empty() && stat.find(") Z ") == std::string::npos;

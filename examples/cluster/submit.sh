@@ -1,7 +1,7 @@
 #!/bin/bash
-# The array of shares and, behind it, the reduce. Prints the ids of both jobs.
-# Usage: submit.sh TRACES PARTS OUT [OPTION of reduce...]     SHARDS: shares (4)
-# FOR: the commands that the parts are for (collectives), as reduce --as needs
+# Submits the job array of shards, and the job that reduces them afterwards. Prints the ids of both jobs.
+# Usage: submit.sh TRACES PARTS OUT [OPTION of reduce...]     SHARDS: number of shards (4)
+# FOR: commands for which parts are made (collectives); reduce --as needs one of them
 set -eu
 [ $# -ge 3 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)

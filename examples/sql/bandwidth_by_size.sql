@@ -1,5 +1,5 @@
--- The bandwidth that collectives reach, by operation, type, size and ranks: mean, least and greatest bus
--- bandwidth (10^9 bytes a second) over the collectives of that size, and the time that is exposed.
+-- Bus bandwidth of collectives by operation, data type, size and number of ranks: mean, minimum and maximum
+-- (10^9 bytes per second) over the collectives of that size, and their exposed time.
 -- Standard SQL over the table `collectives` of a dataset (rankscope export --parquet).
 SELECT run, name, dtype, mib, group_size, count(*) AS collectives, avg(bus_gbps) AS bus_gbps,
   min(bus_gbps) AS least_gbps, max(bus_gbps) AS greatest_gbps, sum(exposed_ms) AS exposed_ms

@@ -1,5 +1,5 @@
--- Who makes the others wait: a rank that comes last to a collective waits least in it. `times_last` counts
--- the collectives to which it came last, of `collectives`, and `wait_ms` is what it waited itself.
+-- Ranks for which other ranks wait: the rank that enters a collective last waits least in it. `times_last` is
+-- the number of collectives that the rank entered last, of `collectives`. `wait_ms` is the rank's own wait.
 -- Standard SQL over the table `collectives` of a dataset (rankscope export --parquet).
 SELECT run, rank, count(*) AS collectives,
   sum(CASE WHEN wait_ns = least_wait_ns THEN 1 ELSE 0 END) AS times_last,

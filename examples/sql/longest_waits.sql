@@ -1,5 +1,5 @@
--- The collectives in which most time was lost: how long its ranks waited in all, how long at most, and for
--- whom (the rank that waited least, the lowest of several).
+-- Collectives with the longest waits: total and longest wait of the ranks, and the rank for which they waited
+-- (the rank that waited least, or the lowest one of several).
 -- Standard SQL over the table `collectives` of a dataset (rankscope export --parquet).
 SELECT w.run, w.collective_id, w.name, w.mib, w.ranks, w.wait_ms, w.longest_wait_ms,
   min(c.rank) AS waited_for

@@ -4,8 +4,8 @@
     python3 examples/train/causes.py --out recorded                 # every cause, before and after
     python3 examples/train/causes.py --out recorded --only readback
 
-Each variant is timed without the profiler first (steps.json: seconds of each step) and then recorded
-with it, so that the gain that a diagnosis promises can be compared with the gain that was measured.
+Each variant is first timed without the profiler (steps.json: seconds per step) and then recorded with it,
+so that the gain that a diagnosis predicts can be compared with the measured gain.
 Needs PyTorch 2.1 or newer and one GPU.
 """
 import argparse
@@ -24,7 +24,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.profiler import ProfilerActivity, profile, schedule
 from torch.utils.checkpoint import checkpoint
 
-# Causes that need a process of their own: variables that are read once.
+# Causes that need a separate process, because their environment variables are read only once.
 ENVIRONMENT = {"launch_blocking": {"CUDA_LAUNCH_BLOCKING": "1"}}
 
 
@@ -62,7 +62,7 @@ class Model(nn.Module):
 
 
 class Texts(torch.utils.data.Dataset):
-    """Texts whose tokens take a millisecond of Python each to make."""
+    """Texts that take one millisecond of Python code each to tokenize."""
 
     def __init__(self, count, length, vocabulary):
         self.count, self.length, self.vocabulary = count, length, vocabulary
@@ -129,7 +129,7 @@ class Loop:
 
 
 def post_process(milliseconds):
-    """Work of the host that nobody waits for, and that the next step waits for."""
+    """Host work that is not needed for the step, but that delays the next step."""
     until = time.perf_counter() + milliseconds * 1e-3
     total = 0
     while time.perf_counter() < until:
@@ -147,7 +147,7 @@ class HostStallStacks(HostStall):
 
 
 class ReadBack(Loop):
-    """Reads the norm of each gradient as a number of Python: the host waits for the GPU each time."""
+    """Reads the norm of each gradient as a Python number: the host waits for the GPU each time."""
 
     def after_backward(self, loss):
         total = 0.0
@@ -185,7 +185,7 @@ class Pinned(Pageable):
 
 
 class PinnedBeside(Pinned):
-    """The copy for the next step runs on a stream of its own."""
+    """The copy for the next step runs on a separate stream."""
 
     def setup(self):
         super().setup()
@@ -237,7 +237,7 @@ class LaunchBlocking(Loop):
 
 
 class EmptyCache(Loop):
-    """The allocator's memory is given back to the driver in each step."""
+    """The allocator returns its memory to the driver in each step."""
 
     def end_of_step(self, number):
         torch.cuda.empty_cache()
@@ -254,7 +254,7 @@ class Synchronize(Loop):
 
 
 class GarbageCollection(Loop):
-    """A full collection over many objects in each step."""
+    """A full garbage collection over many objects in each step."""
 
     stacks, steps = True, 4
 
@@ -272,7 +272,7 @@ class CollectionFrozen(GarbageCollection):
 
 
 class LaunchBound(Loop):
-    """So small a batch that launches take longer than the kernels."""
+    """The batch is so small that launches take longer than the kernels."""
 
     batch, length, layers, width = 2, 64, 6, 512
     steps = 8
@@ -304,14 +304,14 @@ class Graphed(LaunchBound):
 
 
 class OptimizerLoop(LaunchBound):
-    """AdamW with a kernel for each parameter and operation."""
+    """AdamW with one kernel per parameter and operation."""
 
     def make_optimizer(self):
         return torch.optim.AdamW(self.model.parameters(), lr=1e-4, foreach=False)
 
 
 class OddVocabulary(Loop):
-    """Rows of the last product are not a multiple of 16 bytes."""
+    """The row size of the last product is not a multiple of 16 bytes."""
 
     vocabulary, batch = 50257, 16
 
@@ -335,7 +335,7 @@ class Deep(Loop):
 
 
 class Recompute(Deep):
-    """Keeps no activations of a block: its forward pass runs again in the backward pass."""
+    """Does not store the activations of a block: its forward pass runs again in the backward pass."""
 
     reentrant = False
 
@@ -426,7 +426,7 @@ class Concatenate(Loop):
 
 
 class Ring(Concatenate):
-    """The same outputs, each in a place of its own."""
+    """The same outputs, each in a separate slot of a buffer."""
 
     def after_backward(self, loss):
         self.at = (getattr(self, "at", 0) + 1) % len(self.kept)
@@ -565,7 +565,7 @@ class SampleOnGpu(SampleOnHost):
         return torch.multinomial(logits.softmax(-1), 1)
 
 
-# slow variant -> variants without its cause, or with another form of it
+# slow variant -> variants without its cause, or with another form of the cause
 PAIRS = {
     "base": (Loop, {"again": Loop}),
     "host_stall": (HostStall, {"removed": Loop}),
@@ -598,7 +598,7 @@ PAIRS = {
 
 
 def timed(loop, count):
-    """Seconds of `count` steps after warm-up, the GPU's work included, as one mean; three times."""
+    """Returns three times the mean seconds per step of `count` steps after warm-up, including the GPU work."""
     number = 0
     for _ in range(5):
         loop.step(number)

@@ -41,7 +41,7 @@ def make_model(width, layers):
 
 
 class Tracer:
-    """Traces the steps behind the first `wait`; the same calls for both profilers."""
+    """Traces the steps after the first `wait` steps; has the same methods for both profilers."""
 
     def __init__(self, args, rank, use_gpu):
         self.args = args
@@ -68,7 +68,7 @@ class Tracer:
         if self.step_number == self.args.wait:
             self.profiler.__enter__()
         self.step_number += 1
-        # the name by which readers of traces know steps
+        # trace readers recognize steps by this name
         self.mark = autograd_profiler.record_function(f"ProfilerStep#{self.step_number}")
         self.mark.__enter__()
 
@@ -77,7 +77,7 @@ class Tracer:
         if self.step_number != self.args.steps:
             return
         self.profiler.__exit__(None, None, None)
-        partial = self.path + ".tmp"  # a trace that is there is whole
+        partial = self.path + ".tmp"  # so that a trace with the final name is complete
         self.profiler.export_chrome_trace(partial)
         os.replace(partial, self.path)
 

@@ -28,8 +28,8 @@ struct Error {
   std::string message; ///< one line: the place, the problem and a hint
 };
 
-/// A value or an Error. Reading the alternative that is not set is a bug of the caller: the value
-/// of a failed outcome is empty.
+/// A value or an Error. Check ok() first: reading the alternative that is not set is undefined
+/// behaviour.
 template <class T> class Outcome {
 public:
   Outcome(T value) : state_(std::move(value)) {}
@@ -95,8 +95,10 @@ struct ReportOptions {
   std::vector<std::string> sheets;       ///< names as in docs/report.md; empty: all
   std::string gpu_arch;                  ///< built-in GPU or JSON file; empty: no rooflines
   double short_kernel_threshold_us = 10; ///< upper end of the short-kernel study
-  bool include_unlinked_kernels = true;  ///< count them in gpu_timeline; never with compat
-  bool compat_tracelens = false; ///< return the reference's values, including its known quirks
+  /// Count them in gpu_timeline; ignored with compat_tracelens.
+  bool include_unlinked_kernels = true;
+  /// Return the same values as TraceLens, including its known quirks.
+  bool compat_tracelens = false;
 };
 
 /// One problem in the data that did not stop the work.

@@ -38,7 +38,8 @@ bool wanted(const Analysis& analysis, const std::set<std::string>& sheets) {
   });
 }
 
-/// Adds a note on the graph launch time without an operator to the tables that include it.
+/// If graph launches have time that belongs to no known operator, adds a note to the tables that
+/// include this time.
 void note_unattributed(const LoadedTrace& trace, const ReportOptions& options,
                        std::vector<Table>& tables) {
   if (!options.graph_columns)

@@ -15,8 +15,8 @@
 
 namespace rankscope {
 
-/// Mean, median, sample deviation, extremes and sum of a list. A value is NaN if the list is too
-/// short.
+/// Sum, mean, median, standard deviations, minimum and maximum of a list. A value is NaN if the
+/// list is too short.
 struct Stats {
   double sum = 0;
   double mean = std::numeric_limits<double>::quiet_NaN();
@@ -53,9 +53,9 @@ inline Stats stats_of(std::vector<double> values) {
   return s;
 }
 
-/// Returns the statistics of times in nanoseconds, in us. The sum is exact before the division,
-/// equal values have deviation 0, and the order of the values does not affect the last digit. `Ns`:
-/// std::int64_t, or double for busy_ns().
+/// Returns the statistics, in us, of times given in nanoseconds. The sum is exact before the
+/// division, the deviation of equal values is 0, and the order of the values does not affect the
+/// last digit. `Ns`: std::int64_t, or double for busy_ns().
 template <class Ns = std::int64_t> Stats stats_of_ns(std::vector<Ns> ns) {
   Stats s;
   s.count = ns.size();
@@ -80,7 +80,7 @@ template <class Ns = std::int64_t> Stats stats_of_ns(std::vector<Ns> ns) {
   return s;
 }
 
-/// A statistic as a column: `name` ends the column's header and id.
+/// A statistic as a column: `name` is the last part of the column's header and id.
 struct StatField {
   const char* name;
   double Stats::*value;
@@ -94,8 +94,8 @@ inline constexpr StatField kSum{"sum", &Stats::sum};
 inline constexpr std::array kSpread{kMean, kMedian, kStd, kMin, kMax};
 inline constexpr std::array kSpreadAndSum{kMean, kMedian, kStd, kMin, kMax, kSum};
 
-/// Adds the columns ID_mean, ... with the headers LABEL_mean, ... for the statistics `which` of
-/// `of`.
+/// Adds the columns ID_mean, ... with the headers LABEL_mean, ... for the statistics `which` of the
+/// member `of`.
 template <class Row>
 void add_stats(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
                Stats Row::*of, std::span<const StatField> which, const std::string& help) {
@@ -105,8 +105,8 @@ void add_stats(Schema<Row>& schema, const std::string& id, const std::string& la
 }
 
 /// Fills in two percentages of each row: the share of `value` in the sum over all rows, and the
-/// cumulative share down to the row. `value`: a member or a function, in ns. Shares are 0 if the
-/// sum is 0.
+/// cumulative share down to the row. `value`: a member or a function that returns a time in ns.
+/// Shares are 0 if the sum is 0.
 template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, ValueOf value) {
   double total = 0; // integer nanoseconds below 2^53: exact
   for (const Row& row : rows)
@@ -129,8 +129,8 @@ template <class Row> void add_shares(Schema<Row>& schema, const std::string& of)
               &Row::cumulative_percent, "sum of the shares down to this row"});
 }
 
-/// Drops all rows after the first k (0: keeps all) and adds a note that ends in `more`, with the
-/// original number of rows.
+/// Drops all rows after the first k (0: keeps all). Adds a note with the original number of rows;
+/// the note ends with `more`.
 inline void keep_top(Table& table, std::size_t k, const char* more = "; shares refer to all rows") {
   if (k == 0 || table.rows() <= k)
     return;

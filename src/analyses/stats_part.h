@@ -1,4 +1,4 @@
-// The fields of Stats as a part (core/part.h).
+// Writes and reads the fields of Stats in a part (core/part.h).
 #pragma once
 
 #include "analyses/group_stats.h"

@@ -45,7 +45,8 @@ void append_number(std::string& out, std::size_t number) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Encodes label, unit and help as the specification requires; "" if the column has no such pair.
+/// Encodes label, unit and help as the specification requires; "" if the column has no label, unit
+/// or help.
 std::string arrow_metadata(const Column& column) {
   std::string pairs;
   std::size_t count = 0;

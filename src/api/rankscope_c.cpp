@@ -37,7 +37,7 @@ struct RunState {
 
 struct LastError {
   std::string text;
-  bool no_memory = false; ///< for the text
+  bool no_memory = false; ///< there was not enough memory for the text
 };
 thread_local LastError last_error;
 
@@ -51,7 +51,7 @@ int failed(const Error& error) noexcept {
   return exit_code(error.code);
 }
 
-/// Runs `work`, which returns a Result<void>; no exception passes.
+/// Runs `work`, which returns a Result<void>. Exceptions do not leave this function.
 template <class Work> int guarded_call(const Work& work) noexcept {
   try {
     const Result<void> done = work();

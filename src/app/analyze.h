@@ -56,7 +56,8 @@ struct AnalyzedSweep {
 };
 
 /// Returns the options of individual reports, the same as in the scripts that analysed sweeps
-/// before: unlinked kernels count, and a kernel below 50 us is short.
+/// before: kernels without a launch in the trace are counted, and kernels below 50 us are short
+/// kernels.
 [[nodiscard]] ReportOptions sweep_report_options();
 
 /// Returns the options that the outputs depend on. An option that names a file includes a mark of

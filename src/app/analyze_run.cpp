@@ -181,7 +181,8 @@ private:
 
 Result<std::vector<ConfigResult>> run_configurations(Session& ctx, const AnalyzeRun& run,
                                                      const std::vector<const RunPlan*>& plans) {
-  // report a folder that cannot be written before the long part
+  // create the folders before any trace is read, so that a folder that cannot be written is
+  // reported early
   for (const RunPlan* plan : plans) {
     if (!run.write)
       break;

@@ -27,11 +27,12 @@ struct AnalyzeRun {
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;
   /// Clock alignment of the collective reports (not set: by collectives) and of the merged traces
-  /// (not set: time bases). By collectives, merging reads the traces again.
+  /// (not set: time bases). With alignment by collectives, the merge reads the traces a second
+  /// time.
   std::optional<AlignMode> align = {};
   std::uint64_t memory_bytes = 0; ///< for traces in memory; 0 = half of the free memory
-  /// Returns the options that the outputs depend on, at the time of the call. Files that the
-  /// options name count by content.
+  /// Returns the options that the outputs depend on, at the time of the call. For a file that an
+  /// option names, they include a mark of its content.
   std::function<std::string()> options;
   bool write = true; ///< false: return results, write no files
 };

@@ -58,7 +58,7 @@ Result<SavedBaseline> load_baseline(const std::string& path) {
 
 Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest& request) {
   RS_CHECK(check_ending(request.output, {".rsb"})); // a history finds baselines by this ending
-  RS_TRY(OutputFile file, OutputFile::create(request.output)); // before the long part
+  RS_TRY(OutputFile file, OutputFile::create(request.output)); // before any trace is read
   CompareInput input;
   input.folder = request.folder;
   input.label = request.label;

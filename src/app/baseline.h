@@ -45,7 +45,7 @@ Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest&
 
 /// Returns whether a file begins like a baseline; it may be compressed (gzip, zstd).
 [[nodiscard]] bool is_baseline(const std::string& path);
-/// Returns whether `inputs`, the inputs of a run, are one saved baseline.
+/// Returns whether the only input of a run is a saved baseline.
 [[nodiscard]] inline bool is_one_baseline(const std::vector<std::string>& inputs) {
   return inputs.size() == 1 && is_baseline(inputs.front());
 }

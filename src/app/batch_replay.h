@@ -16,10 +16,10 @@ namespace rankscope {
 /// choice uses the runners that it finds, and rows without a runner say so. Errors: kMissingTool.
 Result<void> check_batch_replay(const ReplayRunOptions& options);
 
-/// Replays the rows of the families gemm and conv that make up 99 % of their time. Returns each
-/// sheet with the group to insert it after; compat mode has only the documented columns. Called
-/// once per folder, with its facts, from one thread at a time. Writes the command files to
-/// `folder`, the folder of the traces. Errors: kOutput.
+/// For each of the families gemm and conv, replays the rows that make up 99 % of the family's time.
+/// Returns each sheet with the group to insert it after; compat mode has only the documented
+/// columns. Called once per folder, with its facts, from one thread at a time. Writes the command
+/// files to `folder`, the folder of the traces. Errors: kOutput.
 Result<std::vector<std::pair<BatchGroup, Table>>> replay_batch(Session& session,
                                                                const std::string& folder,
                                                                const BatchFacts& facts, bool compat,

@@ -27,7 +27,8 @@ struct CollectivesRequest {
   ReportOutputs outputs;
   /// If file and csv_dir are empty, write FOLDER/nccl_analysis_report.xlsx.
   bool default_workbook = false;
-  std::size_t held_rows = 50'000; ///< a table with more rows is made while it is written
+  /// A table with more rows is not stored: its rows are made while they are written.
+  std::size_t held_rows = 50'000;
 };
 
 struct CollectivesResult {

@@ -86,18 +86,18 @@ std::vector<SheetInfo> with_overview() {
   return out;
 }
 
-/// Returns the sheet info of facts that do not exist, from an empty table. Its headers contain the
-/// labels of the runs.
+/// Returns the sheet info of a table that was made without data. The headers of the table contain
+/// the labels of the runs.
 SheetInfo of_table(const Table& table, std::string help, const char* name = nullptr) {
   SheetInfo out{name != nullptr ? name : table.name(), std::move(help), table.columns()};
   for (Column& c : out.columns) {
     if (c.help.empty() && c.name == "0")
-      c.help = "of the rank with this number; a column for each rank";
+      c.help = "value of the rank with this number; one column per rank";
     if (c.help.empty() && c.name == "test")
-      c.help = "value of the test; each further test has a column of the same kind";
+      c.help = "value of the test; with several tests, there is one such column per test";
     for (const auto& [run, of] :
-         {std::pair<std::string_view, const char*>("baseline_", "of the baseline"),
-          {"test_", "of the test"}}) {
+         {std::pair<std::string_view, const char*>("baseline_", "value of the baseline"),
+          {"test_", "value of the test"}}) {
       if (!c.help.empty() || !c.name.starts_with(run))
         continue;
       const std::string_view meaning = shared_column_help(c.name.substr(run.size()));
@@ -108,12 +108,12 @@ SheetInfo of_table(const Table& table, std::string help, const char* name = null
 }
 
 std::vector<SheetInfo> gemm_sheets() {
-  return {
-      of_table(gemm_table({}, GemmTable::kOverlap, 5),
-               "GEMMs whose calls differ most, when, and what overlapped the longest; ..._variance "
-               "and ..._with_timestamps are its first columns. Columns of the GEMM sheet follow "
-               "as col_HEADER"),
-      finding_schema().info()};
+  return {of_table(gemm_table({}, GemmTable::kOverlap, 5),
+                   "GEMMs whose calls differ most in duration, the times of these calls, and the "
+                   "overlap of the longest call with collectives and copies. The files "
+                   "..._variance and ..._with_timestamps contain the first columns of this sheet. "
+                   "Columns of the GEMM sheet are included as col_HEADER"),
+          finding_schema().info()};
 }
 
 /// Returns the sheets of a sweep. Uses a configuration with one rank, because some tables have a
@@ -131,10 +131,10 @@ std::vector<SheetInfo> sweep_sheet_infos() {
   out.push_back(of_table(summary_tables({record}, 0).back(), "ranks that could not be analysed"));
   record.error.clear();
   const std::vector<Table> timelines = timeline_all_configs({record}, Aggregation::kArithmetic);
-  const char* const help[] = {"kinds of time of each configuration over its ranks",
-                              "times by kind, a column for each configuration",
-                              "shares of total_time by kind, a column for each configuration",
-                              "the times of each configuration"};
+  const char* const help[] = {"GPU time of each configuration by kind, over its ranks",
+                              "GPU time by kind, one column per configuration",
+                              "share of total_time by kind, one column per configuration",
+                              "GPU times of each configuration"};
   for (std::size_t i = 0; i < timelines.size(); ++i)
     out.push_back(of_table(timelines[i], help[i]));
   out.push_back(nccl_master_schema().info());
@@ -151,17 +151,17 @@ std::vector<SheetInfo> compare_sheets() {
   std::vector<SheetInfo> out = {
       of_table(dashboard_table(both), "key metrics of the GPU and the collectives"),
       of_table(changes_table(both, 0, false),
-               "the difference of the step time divided among kernels, collectives, copies and "
-               "idle time, then among operators, then among steps"),
-      of_table(timeline_by_rank_table(both, 0), "kinds of time of both runs, rank by rank"),
-      of_table(timeline_mean_table(both, 0), "kinds of time of both runs, means over ranks"),
+               "the difference of the step time, divided in three ways: among kernels, "
+               "collectives, copies and idle time; among operators; among steps"),
+      of_table(timeline_by_rank_table(both, 0), "GPU time of both runs by kind and rank"),
+      of_table(timeline_mean_table(both, 0), "GPU time of both runs by kind, mean over the ranks"),
       of_table(collectives_cmp_table(both, 0),
                "collectives of both runs by name, type, size and group"),
       of_table(rank_collectives_cmp_table(both, 0),
                "durations of collectives of both runs by rank and stream")};
-  const char* const help[] = {"kinds of time over the ranks", "kinds of time of every rank",
-                              "times by kind, a column for each rank",
-                              "shares of total_time by kind, a column for each rank"};
+  const char* const help[] = {"GPU time by kind, over the ranks", "GPU time by kind of every rank",
+                              "GPU time by kind, one column per rank",
+                              "share of total_time by kind, one column per rank"};
   const std::vector<Table> timelines = timeline_summary_tables({&both.base}, false, true);
   for (std::size_t i = 0; i < timelines.size() && i < std::size(help); ++i)
     out.push_back(of_table(timelines[i], help[i]));
@@ -181,7 +181,7 @@ std::vector<SheetGroup> all_sheets() {
       {"baseline history", "saved runs over time", history_sheets()},
       {"top", "a one-screen summary of a trace or a run", with_overview()},
       {"why", "the causes of a step's time", with_findings(cause_sheets())},
-      {"whatif", "what stragglers cost and changes gain", with_findings(whatif_sheets())},
+      {"whatif", "cost of stragglers and gain of changes", with_findings(whatif_sheets())},
       {"info",
        "content of a trace",
        {trace_fact_schema().info(), category_count_schema().info(), trace_figures_schema().info()}},
@@ -191,7 +191,7 @@ std::vector<SheetGroup> all_sheets() {
        "pieces of a server's trace",
        {piece_schema().info(), paired_steps_schema().info()}},
       {"replay",
-       "operators run again",
+       "replayed operators",
        {replay_schema(ReplayGroup::kGemm, true).info(),
         replay_schema(ReplayGroup::kConv, true).info()}}};
 }

@@ -44,7 +44,7 @@ struct ConditionOutcome {
 
 /// The results of the --fail-on conditions, in words.
 struct FailOutcome {
-  std::vector<ConditionOutcome> conditions; ///< in request order, each for all tests
+  std::vector<ConditionOutcome> conditions; ///< in request order; one entry per condition and test
   std::vector<std::string> regressions;     ///< conditions that are met
   std::vector<std::string> unjudged;        ///< conditions that cannot be judged
 };
@@ -52,7 +52,7 @@ struct FailOutcome {
 struct CompareRequest {
   std::vector<std::string> folders; ///< the baseline, then the tests: folders or saved baselines
   std::vector<std::string> labels; ///< one per folder, all different: they name folders and columns
-  std::string output;   ///< folder; "" = write nothing there, and no output in it is requested
+  std::string output;   ///< folder; "" = no folder, and no output that needs it is requested
   std::string markdown; ///< file for the verdict, "-" = stdout, empty = none
   bool append_markdown = false; ///< append: several steps may write one job summary
   std::string junit;            ///< file for the conditions as JUnit's XML; empty = none
@@ -79,9 +79,9 @@ struct CompareResult {
   std::optional<Error> page_error; ///< the page or its plots failed; all other outputs exist
 };
 
-/// Returns the last part of each path. If two are equal, returns instead the parts in which the
-/// paths differ: the first ones, joined with _, as many as make all names distinct.
-/// Example: a/x/run and b/x/run are a and b. The ending of a saved baseline is left out.
+/// Returns the last part of each path. If two are equal, returns names made of the parts in which
+/// the paths differ: the first of these parts, joined with _, as many as make all names distinct.
+/// Example: a/x/run and b/x/run get the names a and b. The ending of a saved baseline is left out.
 [[nodiscard]] std::vector<std::string> folder_names(const std::vector<std::string>& folders);
 /// Returns whether `file` is named NAME.rsb or its compressed form.
 [[nodiscard]] bool names_baseline(std::string_view file);

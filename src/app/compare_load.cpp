@@ -101,7 +101,8 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;
   expected.known_missing = known;
-  RunPlan side = plan; // both sides may have equal configurations, but have separate counters
+  // both sides may have equal configurations: the label keeps their diagnostics separate
+  RunPlan side = plan;
   side.configuration.label = input.label;
   name_run_problems(ctx, side,
                     facts ? check_run(identities, expected, *facts)

@@ -13,9 +13,10 @@ namespace {
 
 std::string text_at(const Table& t, std::size_t row, const char* column) {
   const Value v = t.at(row, column);
+  // in a workbook, the group "0" is a number
   return v.kind == CellKind::kText ? std::string(v.text)
          : v.is_null()             ? std::string()
-                                   : fmt::format("{}", v.number()); // group "0" in a workbook
+                                   : fmt::format("{}", v.number());
 }
 
 double number_at(const Table& t, std::size_t row, const std::string& column) {
@@ -98,8 +99,9 @@ std::vector<RankSummary> rank_summary_of(const Table& t) {
 
 constexpr double kGib = 1.073741824; // 1024^3 / 10^9
 
-/// Returns the unit of the bandwidth: the bandwidth divided by size / latency in 10^9 bytes/s. The
-/// result is 1, 1 / kGib if the bandwidth is in 1024^3 bytes/s, or NaN if a value is missing.
+/// Returns the ratio of the reported bandwidth to the computed bandwidth (size / latency, in 10^9
+/// bytes/s). The ratio shows the unit: 1 = 10^9 bytes/s, 1 / kGib = 1024^3 bytes/s. NaN if a value
+/// is missing.
 double unit_of(double algo_bw, double full_mib, double latency_us) {
   const double gbps = full_mib * 1024 * 1024 / 1e9 / (latency_us / 1e6);
   return gbps > 0 && std::isfinite(gbps) ? algo_bw / gbps : NAN;

@@ -275,8 +275,8 @@ private:
     std::uint64_t bytes = 0;
   };
 
-  /// Joins small files of ranks in a folder. For thousands of ranks, opening each file would cost a
-  /// reader more than its rows.
+  /// Joins small files of ranks in a folder. For thousands of ranks, a reader would need more time
+  /// to open the files than to read their rows.
   Result<void> join_small_files(const std::string& folder) {
     constexpr std::uint64_t kMostBytes = std::uint64_t{32} << 20U;
     std::vector<WrittenRank> files = std::move(rank_files_[folder]);
@@ -334,7 +334,7 @@ private:
     return {};
   }
 
-  /// Removes old files of a replaced run that this run has not written again.
+  /// Removes old files of a replaced run that this export has not written again.
   void remove_old() {
     for (const std::string& file : out_.files)
       old_.erase(file);

@@ -23,8 +23,8 @@ public:
 
   /// Adds a part file to a run. Errors: kOutput.
   Result<void> put(std::size_t run, PartFile file);
-  /// Returns the part files in memory, and below the folders with the others; both exist as long as
-  /// this object.
+  /// files() returns the part files in memory, folders() the folders with the other part files.
+  /// Both results are valid as long as this object exists.
   [[nodiscard]] const std::vector<PartFile>& files(std::size_t run);
   [[nodiscard]] std::vector<std::string> folders(std::size_t run);
 

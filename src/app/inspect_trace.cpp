@@ -39,8 +39,8 @@ void add_recorder(const Trace& trace, Facts& facts) {
                             (end == "_not_in_file" ? " (not traced, or did not occur)" : ""));
 }
 
-/// Adds up to kNamed process groups by name. For more groups, adds the number of groups per
-/// description and size.
+/// Adds one fact per process group if there are at most kNamed groups. Otherwise adds one fact with
+/// the number of groups per description and size.
 void add_process_groups(const TraceHeader& header, Facts& facts) {
   constexpr std::size_t kNamed = 4;
   if (header.process_groups.size() <= kNamed) {
@@ -139,7 +139,7 @@ std::vector<TraceFact> trace_facts(const LoadedTrace& t) {
   const StreamOverlaps overlaps = find_stream_overlaps(t.trace);
   if (overlaps.count > 0)
     facts.add("same-stream overlaps",
-              fmt::format("{} ({:.3f} us in all, longest {:.3f} us)", overlaps.count,
+              fmt::format("{} ({:.3f} us in total, longest {:.3f} us)", overlaps.count,
                           static_cast<double>(overlaps.total_ns) / 1e3,
                           static_cast<double>(overlaps.longest_ns) / 1e3));
   return facts.take();
@@ -161,16 +161,16 @@ Schema<TraceFact> trace_fact_schema() {
   return {"trace",
           "content of the trace",
           {{"fact", &R::name, "name of the property"},
-           {"value", &R::value, "in words, with its unit"}}};
+           {"value", &R::value, "value as text, with its unit"}}};
 }
 
 Schema<CategoryCount> category_count_schema() {
   using R = CategoryCount;
-  return {
-      "events",
-      "events of each category",
-      {{"category", [](const R& r) { return category_name(r.category); }, "as the profiler has it"},
-       {"events", Unit::kCount, &R::events, "loaded into memory"}}};
+  return {"events",
+          "events of each category",
+          {{"category", [](const R& r) { return category_name(r.category); },
+            "category name that the profiler uses"},
+           {"events", Unit::kCount, &R::events, "events loaded into memory"}}};
 }
 
 TraceFigures trace_figures(const LoadedTrace& t) {
@@ -207,28 +207,29 @@ Schema<TraceFigures> trace_figures_schema() {
   return {
       "figures",
       "content of the trace as numbers; one row, in JSON",
-      {{"file", or_blank(&R::file), "as given"},
+      {{"file", or_blank(&R::file), "path of the trace as given"},
        {"vendor", or_blank(&R::vendor), "AMD or NVIDIA"},
-       {"device", or_blank(&R::device), "the driver's name of the first GPU"},
-       {"backend", or_blank(&R::backend), "of the communication"},
-       {"devices", Unit::kCount, &R::devices, "GPUs that the file describes"},
-       {"rank", &R::rank, "in the file"},
-       {"world_size", Unit::kCount, &R::world_size, "ranks of the run"},
+       {"device", or_blank(&R::device), "name of the first GPU, from the driver"},
+       {"backend", or_blank(&R::backend), "communication backend: nccl, gloo"},
+       {"devices", Unit::kCount, &R::devices, "number of GPUs described in the file"},
+       {"rank", &R::rank, "rank number in the file"},
+       {"world_size", Unit::kCount, &R::world_size, "number of ranks of the run, from the file"},
        {"base_time_ns", Unit::kNs, &R::base_time_ns,
-        "offset of its times to nanoseconds since 1970"},
-       {"span_ns", Unit::kNs, &R::span_ns, "first start to last end"},
-       {"steps", Unit::kCount, &R::steps, "profiler steps"},
-       {"input_bytes", Unit::kBytes, &R::input_bytes, "unpacked"},
+        "Unix time in nanoseconds at which the trace's clock reads 0"},
+       {"span_ns", Unit::kNs, &R::span_ns, "from the first start to the last end of an event"},
+       {"steps", Unit::kCount, &R::steps, "number of profiler steps"},
+       {"input_bytes", Unit::kBytes, &R::input_bytes, "size of the input after decompression"},
        {"memory_bytes", Unit::kBytes, &R::memory_bytes, "memory used by the trace after loading"},
-       {"events_in_file", Unit::kCount, &R::events_in_file, "all of them"},
-       {"events", Unit::kCount, &R::events, "loaded into memory"},
+       {"events_in_file", Unit::kCount, &R::events_in_file, "all events in the file"},
+       {"events", Unit::kCount, &R::events, "events loaded into memory"},
        {"python_events_skipped", Unit::kCount, &R::python_events_skipped,
-        "python_function events that are not loaded"},
-       {"counters", Unit::kCount, &R::counters, "samples"},
+        "python_function events that were not loaded"},
+       {"counters", Unit::kCount, &R::counters, "counter samples"},
        {"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"},
-       {"linked", Unit::kCount, &R::linked, "of them: with the call that launched them"},
-       {"overlaps", Unit::kCount, &R::overlaps, "of work on one stream with itself"},
-       {"overlap_ns", Unit::kNs, &R::overlap_ns, "in all"}}};
+       {"linked", Unit::kCount, &R::linked, "GPU events whose launching call is in the trace"},
+       {"overlaps", Unit::kCount, &R::overlaps,
+        "GPU events that overlap the next event of their stream"},
+       {"overlap_ns", Unit::kNs, &R::overlap_ns, "total time of these overlaps"}}};
 }
 
 Result<Report> inspect_trace(Session& session, const std::string& path) {

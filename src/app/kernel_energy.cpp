@@ -156,32 +156,34 @@ Schema<KernelEnergy> kernel_energy_schema() {
   const auto real = CellKind::kDouble;
   using Row = KernelEnergy;
   return Schema<KernelEnergy>(
-      "kernel_energy", "energy by kind of GPU work, by samples of power of the same run (--power)",
+      "kernel_energy", "energy by kind of GPU work, from power samples of the same run (--power)",
       {{"device", "device", Unit::kNone, integer, [](const Row& r) { return Value(r.device); },
-        "GPU as the trace numbers it"},
+        "number of the GPU in the trace"},
        {"gpu", "gpu", Unit::kNone, integer,
         [](const Row& r) { return r.gpu ? Value(std::int64_t{*r.gpu}) : Value(); },
-        "number of the GPU as sampled; blank: the trace's device was not sampled"},
+        "number of the GPU in the power samples; blank if this GPU was not sampled"},
        {"kind", [](const Row& r) { return work_kind_name(r.kind); },
-        "kind of work; idle: none ran; all: from the device's first to its last event"},
+        "kind of GPU work; idle: time without work; all: time from the first to the last event of "
+        "the GPU"},
        {"busy_ms", "busy_ms", Unit::kMs, real, [](const Row& r) { return Value(r.busy_ms); },
-        "while work of the kind ran, kinds that overlap each in full"},
+        "time in which this kind of work ran; when kinds overlap, each counts the full time"},
        {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
-        "energy while it ran, in equal parts among kinds that run at the same time; by the GPU's "
-        "energy counter where it has one; empty where the power samples are aliased"},
+        "energy in this time, divided equally among kinds that run at the same time; from the "
+        "GPU's energy counter if it has one; empty if the power samples are aliased"},
        {"percent", "percent", Unit::kPercent, real, [](const Row& r) { return Value(r.percent); },
-        "of the row of all"},
+        "share of the joules of the row 'all'"},
        {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
-        "joules / the time that they stand for"},
+        "joules / time; time in which kinds overlap is divided among them"},
        {"covered_percent", "covered_percent", Unit::kPercent, real,
         [](const Row& r) { return Value(r.covered_percent); },
-        "part of busy_ms between samples; joules are for that part only"},
+        "part of busy_ms that has power samples before and after it; joules are for this part "
+        "only"},
        {"joules_low", "joules_low", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_low); },
-        "least energy that the samples allow: between two of them power is the lower one"},
+        "lower bound of the energy: between two samples, the power is the lower of the two"},
        {"joules_high", "joules_high", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_high); },
-        "most energy that the samples allow: between two of them power is the higher one"}});
+        "upper bound of the energy: between two samples, the power is the higher of the two"}});
 }
 
 } // namespace rankscope

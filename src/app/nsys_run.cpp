@@ -99,7 +99,7 @@ Error in_classes(const std::string& file, Error error) {
   return error;
 }
 
-/// Returns the inputs and classes of the request, checked before the long part.
+/// Returns the inputs and classes of the request, checked before any input is read.
 Result<NsysConfig> plan(const NsysRequest& request) {
   if (request.config.empty() == request.file.empty())
     return Error{ErrorCode::kUsage, "", "expected either --config or one FILE", ""};

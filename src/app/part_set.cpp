@@ -160,7 +160,7 @@ Result<std::shared_ptr<PartSet>> PartSet::open(Session& session,
   return out;
 }
 
-/// Returns the shards that can be read, sorted by index. Names duplicate shards.
+/// Returns the shards that can be read, sorted by index. Reports duplicate shards.
 std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
                                                       const std::vector<Place>& places) {
   std::vector<FoundShard> out;
@@ -185,8 +185,8 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
   return out;
 }
 
-/// Returns the shards of one run: the newest complete run, else the run with the most shards. Names
-/// the others.
+/// Returns the shards of one run: the newest complete run, else the run with the most shards.
+/// Reports the shards of other runs in the diagnostics.
 std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
                                                      std::vector<FoundShard> shards) {
   const auto run_of = [](const ShardFile& shard) {
@@ -257,7 +257,8 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
   return out;
 }
 
-/// Returns the ranks that nodes not in `there` had finished, as shards that found only these ranks.
+/// Returns a shard for each node that is not in `there` but has finished ranks; the shard contains
+/// only these ranks.
 std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64_t>& there,
                                                       const std::vector<Place>& places,
                                                       const ShardFile& like) {
@@ -348,7 +349,7 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
     unite_local(session, shards);
 }
 
-/// Unites the ranks that each shard found, and names the missing ones.
+/// Unites the ranks that each shard found, and reports missing ranks.
 void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
   // nodes may name the same run differently, after their folders
   std::set<std::int64_t> ranks;
@@ -399,7 +400,8 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
   facts_.sweep = unite_plans(&ShardFile::sweep, "sweep");
 }
 
-/// Chooses one file for each part name: the first usable one. Names the others.
+/// Chooses one file for each part name: the first usable file. Reports the other files in the
+/// diagnostics.
 void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
   for (const Place& place : places) {
     const auto [at, fresh] = ranks_.emplace(leaf(place.path), place);
@@ -428,7 +430,7 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
 }
 
 /// Returns the plan. If shards left no parts, moves ranks without a part to the missing ranks and
-/// names them together.
+/// reports these ranks together.
 RunPlan PartSet::planned(Diagnostics& diag, const KnownPlan& known) const {
   RunPlan plan = known.plan;
   plan.parts = shared_from_this();

@@ -1,6 +1,6 @@
 // PartSet: the parts of a run in one folder, or in several folders that were copied together. Finds
 // which shards left parts, which ranks of which configurations they contain, and where the part of
-// each rank is. Only this class judges the files.
+// each rank is. Only this class decides which files are used.
 #pragma once
 
 #include "app/part_file.h"
@@ -29,10 +29,11 @@ public:
 
   /// Returns the shards that left no parts: "shard 1 of 4 left no parts"; "" = all left parts.
   [[nodiscard]] const std::string& absent_shards() const { return absent_shards_; }
-  /// Returns the ranks of all shards as one run, with the result and names of discover_run() on all
-  /// traces.
+  /// Returns the ranks of all shards as one run, with the same result and diagnostics as
+  /// discover_run() on all traces.
   Result<RunPlan> run_plan(Diagnostics& diag) const;
-  /// Returns the configurations of all shards, with the result of discover_sweep() on all traces.
+  /// Returns the configurations of all shards, with the same result as discover_sweep() on all
+  /// traces.
   Result<std::vector<RunPlan>> sweep_plans(Diagnostics& diag) const;
 
   [[nodiscard]] Result<RankParts> parts_of(const RunPlan& plan,

@@ -95,7 +95,7 @@ private:
           shard_.modified_ns.emplace(file.path, trace_stamp(file.path).changed_ns);
     PartOptions& options = shard_.options;
     if (!options.gpu_arch.empty() && options.gpu_arch != "none")
-      RS_CHECK(load_gpu_arch(options.gpu_arch)); // otherwise each rank would fail because of it
+      RS_CHECK(load_gpu_arch(options.gpu_arch)); // otherwise a bad file would make each rank fail
     if (fs::is_regular_file(options.gpu_arch, ec))
       options.gpu_arch_mark = content_mark(options.gpu_arch);
     shard_.page_ranks = page_ranks();
@@ -212,7 +212,7 @@ private:
     return out;
   }
 
-  /// Names another run that used the same folder: its parts stay, but no command reads them any
+  /// Reports another run that used the same folder: its parts stay, but no command reads them any
   /// more.
   void name_replaced() {
     if (folder_.empty())

@@ -359,7 +359,7 @@ Result<void> append_perf(const PreparedRun& prepared, const ProfileRequest& requ
 Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
                                     const ProfileRequest& request) {
   if (!request.perf_csv.empty())
-    RS_CHECK(check_perf_csv(request.perf_csv)); // report a bad path before the long part
+    RS_CHECK(check_perf_csv(request.perf_csv)); // report a bad path before the command runs
   RS_CHECK(make_folder(prepared.run.out));
   RS_TRY(const FolderLock lock, FolderLock::take(prepared.run.out, prepared.run.out, "profile"));
   prepared.run.cancel = interrupt_token();

@@ -39,8 +39,8 @@ void why_needs(Needs& needs, const ShardFile&) {
   (void)WhyNeeds(needs);
 }
 
-/// Declares the facts for a page of a run and, if needed, of a sweep: a node does not see all
-/// configurations.
+/// Declares the facts for a page of a run and, if the inputs may be a sweep, of a sweep. A node
+/// cannot decide this from its traces, because it does not see all configurations.
 void page_needs(Needs& needs, const ShardFile& of) {
   const ReportOptions report = top_options_of(of.options);
   (void)TopNeeds(needs, report, looks_for_causes(of.page_ranks));

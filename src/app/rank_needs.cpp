@@ -67,8 +67,8 @@ constexpr PartName kBatchFact{"batch", kBatchPartVersion};
 constexpr PartName kPageFact{"page", kRankPageVersion};
 constexpr PartName kJobFact{"job", kRankGraphVersion};
 
-/// Returns the options with all GPU work counted, also without a launch in the trace. All commands
-/// over ranks count this way.
+/// Returns the options with all GPU work counted, including work without a launch in the trace. All
+/// commands over ranks count GPU work in this way.
 ReportOptions with_all_work(ReportOptions options) {
   options.include_unlinked_kernels = true;
   return options;
@@ -77,8 +77,8 @@ ReportOptions counted_options() {
   return with_all_work({});
 }
 
-/// Returns the options that differ from counted_options(), for facts of one trace inside its
-/// report; "" if they are equal.
+/// Returns the options that determine the timeline as text, for facts of one trace inside its
+/// report; "" if they are the same as in counted_options().
 std::string counting_text(const ReportOptions& options) {
   const TimelineKey key{options};
   return key == TimelineKey{counted_options()}

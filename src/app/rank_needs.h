@@ -111,7 +111,7 @@ struct SweepPageNeeds {
 };
 
 /// Declares the facts that collectives and top need with their default options. A command that has
-/// the traces in memory uses it to fill the cache for them.
+/// the traces in memory also stores these facts in the cache, for later commands.
 void add_default_needs(Needs& needs);
 
 struct BatchNeeds {
@@ -141,8 +141,8 @@ struct QueryNeeds {
   QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFacts& wanted);
 };
 
-/// Sets the key in the record or the GEMMs of a rank. A sweep numbers equal labels, and a part does
-/// not know the number.
+/// Sets the key in the record or the GEMMs of a rank. A sweep adds numbers to equal labels; a part
+/// does not contain the number.
 void name_rank(const RankItem& item, RankRecord& record);
 void name_rank(const RankItem& item, GemmFacts& gemms);
 

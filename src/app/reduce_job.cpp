@@ -140,7 +140,8 @@ private:
   std::vector<std::pair<std::size_t, std::size_t>> begins_; ///< (run, first file) of each message
 };
 
-/// Stores a message. Accepts also an invalid one: the other processes wait until it is received.
+/// Stores a message. An invalid message is accepted too, because the other processes wait until it
+/// is received.
 void take_message(JobShares& to, std::size_t from, std::string_view bytes, std::size_t runs) {
   Result<Message> message = decode_part<Message>(kKind, kVersion, bytes);
   if (!message || message->error || message->run >= runs) {
@@ -202,7 +203,8 @@ Result<void> open_shares(Session& session, JobShares& shares, const JobRequest& 
 }
 
 Result<void> check_single(const EnvironmentLookup& lookup) {
-  // each element of a job array is a job, and RANK may be set by a training script
+  // not SLURM_ARRAY_*: each element of a job array is a separate job; not RANK: a training script
+  // may set it
   const auto of_launcher = [&](std::string_view name) {
     const bool asked = name.starts_with("OMPI_") || name.starts_with("PMI") ||
                        (name.starts_with("SLURM_") && !name.starts_with("SLURM_ARRAY_"));

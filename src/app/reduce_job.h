@@ -49,13 +49,13 @@ struct JobShares {
 /// to end the job.
 Result<JobShares> gather_shares(Session& session, Link& link, const JobRequest& request);
 
-/// Called by the first process. Makes the results, which must outlive the session, the session's
-/// source. The diagnostics name a process without a result (process_failed: data loss) and a rank
-/// that could not be read. All other data are complete. Errors: those of PartRuns::add(); the first
-/// process's error if no process has a result.
+/// Called by the first process. Sets the results as the session's source; they must outlive the
+/// session. The diagnostics name a process without a result (process_failed: data loss) and a rank
+/// that could not be read. All other data are complete. Errors: those of PartRuns::add(); the error
+/// of the first failed process if no process has a result.
 Result<void> open_shares(Session& session, JobShares& shares, const JobRequest& request);
 
-/// Checks that the launcher meant a job of one process. If srun does not support the program's MPI,
+/// Checks that the launcher started only one process. If srun does not support the program's MPI,
 /// it starts several jobs of one process each, which would all write the same output. Errors:
 /// kUsage.
 Result<void> check_single(const EnvironmentLookup& lookup);

@@ -131,7 +131,7 @@ Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& reque
 
 Table replay_overview(const std::vector<ReplayRow>& rows) {
   using Row = ReplayRow;
-  Schema<Row> schema("node_replay", "operators run again");
+  Schema<Row> schema("node_replay", "replayed operators");
   schema.add({"number", "no.", Unit::kNone,
               [](const Row& r) { return static_cast<std::uint64_t>(r.number); }});
   schema.add({"name", "operator", Unit::kNone,

@@ -45,7 +45,7 @@ struct NodeReplay {
 Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& request);
 
 /// Returns for each row the operator, profiled time, measured time (from the bench, else from
-/// PyTorch), their ratio, and the row's share.
+/// PyTorch), their ratio, and the row's share of the GPU busy time.
 [[nodiscard]] Table replay_overview(const std::vector<ReplayRow>& rows);
 
 } // namespace rankscope

@@ -8,7 +8,8 @@
 namespace rankscope {
 namespace {
 
-/// An event of the replayed run; arrival at a collective and its transfer are one event again.
+/// An event of the replayed run. The arrival at a collective and its transfer, which are separate
+/// nodes of the graph, are one event.
 struct ReplayedEvent {
   std::int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
 };

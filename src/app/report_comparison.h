@@ -9,10 +9,10 @@
 namespace rankscope {
 
 /// Reports `request.comparison` with the options of `request` and its separate graph captures.
-/// Writes the tables of both reports side by side (analyses/compare/compare_reports.h), with this
-/// trace as the baseline. Output: FILE_comparison next to the workbook, `comparison` below the CSV
-/// folder. Returns the written paths. Errors: those of report_trace() and compare_reports(),
-/// kOutput.
+/// Writes the tables of both reports side by side (analyses/compare/compare_reports.h), with the
+/// first trace as the baseline. Output: FILE_comparison next to the workbook, `comparison` below
+/// the CSV folder. Returns the written paths. Errors: those of report_trace() and
+/// compare_reports(), kOutput.
 Result<std::vector<std::string>>
 write_report_comparison(Session& session, const ReportRequest& request, const TraceReport& own);
 

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// Returns why no row can have joules; "" if some have.
+/// Returns why no row can have joules; "" if some rows have joules.
 const char* why_none(const std::vector<KernelEnergy>& rows, StepClock clock, bool has_monotonic) {
   if (clock == StepClock::kUnknown)
     return "the trace does not name its clock, so power samples cannot be joined with it";

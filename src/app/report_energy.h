@@ -10,9 +10,9 @@
 
 namespace rankscope {
 
-/// Adds the sheets that have rows and that `sheets` names (empty = both). If no other file shares
-/// the trace's clock, or the samples do not overlap the trace, the report's diagnostics say so.
-/// `gpus`: see ReportRequest::power_gpus. Errors: kUnreadable (the table).
+/// Adds the sheets that have rows and that `sheets` names (empty = both). If the trace's clock is
+/// unknown, or the samples do not overlap the trace, the report's diagnostics say so. `gpus`: see
+/// ReportRequest::power_gpus. Errors: kUnreadable (the table).
 Result<void> add_energy(const LoadedTrace& loaded, const TracedSteps& steps,
                         const std::string& path, const std::string& gpus,
                         const std::set<std::string>& sheets, Report& report);

@@ -70,25 +70,27 @@ struct NamedColumn {
 const Schema<RunTableInfo>& table_list_schema() {
   using R = RunTableInfo;
   static const Schema<R> schema(
-      "tables", "every table that a query may name",
-      {{"name", [](const R& r) { return std::string_view(r.name); }, "of the table"},
-       {"kind", [](const R& r) { return std::string_view(r.kind); }, "where it comes from"},
-       {"help", [](const R& r) { return std::string_view(r.help); }, "its content"}});
+      "tables", "all tables that a query can use",
+      {{"name", [](const R& r) { return std::string_view(r.name); }, "name of the table"},
+       {"kind", [](const R& r) { return std::string_view(r.kind); },
+        "source of the table: traces, or a sheet of report, collectives, gemm or top"},
+       {"help", [](const R& r) { return std::string_view(r.help); }, "content of the table"}});
   return schema;
 }
 
 const Schema<NamedColumn>& column_list_schema() {
   using R = NamedColumn;
   static const Schema<R> schema(
-      "table_columns", "every column of these tables with its unit and meaning",
+      "table_columns", "all columns of these tables with unit and meaning",
       {{"table_name", "table", Unit::kNone,
-        [](const R& r) { return std::string_view(r.table->name); }, "of the table"},
+        [](const R& r) { return std::string_view(r.table->name); }, "name of the table"},
        {"column_name", "column", Unit::kNone,
-        [](const R& r) { return std::string_view(r.column->id); }, "id in SQL"},
+        [](const R& r) { return std::string_view(r.column->id); }, "name of the column in SQL"},
        {"header", [](const R& r) { return std::string_view(r.column->name); },
-        "in workbooks and CSV"},
-       {"unit", [](const R& r) { return unit_name(r.column->unit); }, "of the values"},
-       {"meaning", [](const R& r) { return std::string_view(r.column->help); }, "of the column"}});
+        "header of the column in workbooks and CSV files"},
+       {"unit", [](const R& r) { return unit_name(r.column->unit); }, "unit of the values"},
+       {"meaning", [](const R& r) { return std::string_view(r.column->help); },
+        "meaning of the column"}});
   return schema;
 }
 
@@ -107,7 +109,9 @@ std::vector<RunTableInfo> make_list() {
     if (group.command == "collectives")
       list.add_sheets(sheets, kRunTablesCollectives);
     if (group.command == "gemm")
-      list.add("gemm_variance", "GEMMs by the spread of their calls, with what overlapped them",
+      list.add("gemm_variance",
+               "GEMMs with the largest spread of call durations, and the collectives and copies "
+               "that overlapped their calls",
                kGemm, sheets.front().columns);
     if (group.command == "top")
       list.add_sheets(sheets, kRunTablesTop);
@@ -430,9 +434,9 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
   const bool traces = needs_traces(of);
   if (traces && session_.source != nullptr)
     return Error{ErrorCode::kUsage, "query",
-                 "the statement names records or sheets of reports, which need the traces",
-                 "parts serve ranks, steps, idle, findings, collectives and the tables of "
-                 "collectives, gemm and top"};
+                 "the statement uses tables of records or report sheets, which need the traces",
+                 "parts contain only the tables ranks, steps, idle, findings, collectives, and "
+                 "those of the commands collectives, gemm and top"};
   const Pass pass(top_report(request_), of.facts);
   RS_CHECK(traces ? pass_over_traces(of, pass) : pass_over_facts(pass));
   std::optional<Error> lost;

@@ -1,6 +1,6 @@
-// RunTables: the tables of runs that SQL can name, which are records of the traces and sheets of
-// the reports. A table is made when a statement names it. Each trace is parsed once for all tables
-// of a statement.
+// RunTables: the tables of runs that SQL can name: records of the traces, and sheets of the
+// reports. A table is made when a statement names it. Each trace is parsed once for all tables of a
+// statement.
 #pragma once
 
 #include "analyses/records/records.h"

@@ -142,12 +142,12 @@ Schema<StepEnergy> step_energy_schema() {
   const auto real = CellKind::kDouble;
   using Row = StepEnergy;
   return Schema<StepEnergy>(
-      "step_energy", "energy of each profiler step, by samples of power of the same run",
+      "step_energy", "energy of each profiler step, from power samples of the same run",
       {{"rank", "rank", Unit::kNone, integer, [](const Row& r) { return Value(r.rank); },
-        "rank that the trace or the launcher names"},
+        "rank number in the trace or from the launcher"},
        {"gpu", "gpu", Unit::kNone, integer,
         [](const Row& r) { return r.gpu ? Value(std::int64_t{*r.gpu}) : Value(); },
-        "number of the GPU as sampled; blank: the trace's device was not sampled"},
+        "number of the GPU in the power samples; blank if this GPU was not sampled"},
        {"step", "step", Unit::kNone, integer, [](const Row& r) { return Value(r.step); },
         "N of ProfilerStep#N"},
        {"start_unix_ns", "start_unix_ns", Unit::kNone, integer,
@@ -155,24 +155,24 @@ Schema<StepEnergy> step_energy_schema() {
        {"duration_ms", "duration_ms", Unit::kMs, real,
         [](const Row& r) { return Value(r.duration_ms); }, "length of the step"},
        {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
-        "energy of the step, by the GPU's energy counter where it has one, else the integral of "
-        "the power samples; empty where the samples do not cover the step or are aliased"},
+        "energy of the step: from the GPU's energy counter if it has one, otherwise the integral "
+        "of the power samples; empty if the samples do not cover the step or are aliased"},
        {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
         "joules / duration"},
        {"samples", "samples", Unit::kCount, integer, [](const Row& r) { return Value(r.samples); },
         "samples taken within the step"},
        {"joules_low", "joules_low", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_low); },
-        "least energy that the samples allow: between two of them power is the lower one"},
+        "lower bound of the energy: between two samples, the power is the lower of the two"},
        {"joules_high", "joules_high", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_high); },
-        "most energy that the samples allow: between two of them power is the higher one"},
+        "upper bound of the energy: between two samples, the power is the higher of the two"},
        {"energy_source", "energy_source", Unit::kNone, text,
         [](const Row& r) { return text_or_blank(r.source); },
         "counter: the GPU's energy counter; samples: integral of power samples; aliased: power "
-        "changes as fast as it is sampled, only the range is known"},
+        "changes as fast as it is sampled, so only the two bounds are known"},
        {"trace", "trace", Unit::kNone, text, [](const Row& r) { return text_or_blank(r.trace); },
-        "file that has the step"}});
+        "file that contains the step"}});
 }
 
 } // namespace rankscope

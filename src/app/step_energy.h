@@ -30,13 +30,13 @@ struct TracedSteps {
 
 [[nodiscard]] StepClock step_clock(const Trace& trace);
 
-/// Returns the steps and devices of a trace; scans the events once. A trace without steps or GPU
-/// work has no steps or no devices.
+/// Returns the steps and devices of a trace; scans the events once. Without steps or GPU work in
+/// the trace, the list of steps or devices is empty.
 [[nodiscard]] TracedSteps traced_steps(const LoadedTrace& loaded);
 
 /// Converts a time on `clock` to Unix time with two moments that were read on all clocks.
-/// Interpolates linearly, so that corrections of the host's time between these moments count in
-/// part.
+/// Interpolates linearly, so that corrections of the host's time between these moments are applied
+/// in proportion.
 [[nodiscard]] std::int64_t unix_time(std::int64_t t_ns, StepClock clock, const ClockAnchor& begin,
                                      const ClockAnchor& end);
 
@@ -50,15 +50,16 @@ struct StepEnergy {
   std::optional<double> joules; ///< not set if the samples do not cover the step or are aliased
   std::optional<double> mean_w; ///< joules / duration
   std::int64_t samples = 0;     ///< number of samples within the step
-  std::optional<double> joules_low, joules_high; ///< lower and upper sum (counter: joules)
-  const char* source = "";                       ///< counter, samples, aliased; "" = not covered
+  /// Lower and upper sum over the samples; if the source is the counter, both equal joules.
+  std::optional<double> joules_low, joules_high;
+  const char* source = ""; ///< counter, samples, aliased; "" = not covered
 };
 
 /// The power samples of a run, and the data to join them with a trace.
 struct SampledPower {
   std::map<int, std::vector<PowerSample>> gpus; ///< by the sampler's GPU number, ascending in time
-  std::int64_t longest_gap_ns = 0; ///< longest interval between samples that belong together
-  ClockAnchor begin, end;          ///< clock readings at begin and end of the run
+  std::int64_t longest_gap_ns = 0;              ///< longer intervals between samples are gaps
+  ClockAnchor begin, end;                       ///< clock readings at begin and end of the run
   /// Maps a device of a trace to the sampler's number; a device that is not in the map has the same
   /// number.
   std::map<int, int> gpu_of_device;

@@ -35,10 +35,13 @@ struct SweepRequest {
   bool summary = true;
   bool analyze = false;
   std::string metric; ///< see parse_log_metric(), from run_output.log; "" = step times of traces
-  bool higher_is_better = false;       ///< higher values of the metric are better
-  bool search = false;                 ///< race the settings over the repeats
-  std::string tuner_file;              ///< file to write; "" = none
-  std::size_t default_setting = 0;     ///< a search recommends no setting that is worse
+  bool higher_is_better = false; ///< higher values of the metric are better
+  /// Successive elimination over the repeats: settings that are significantly worse are not run
+  /// again.
+  bool search = false;
+  std::string tuner_file; ///< file to write; "" = none
+  /// A search recommends no setting that is worse than this one.
+  std::size_t default_setting = 0;
   std::chrono::milliseconds budget{0}; ///< for a search; 0 = no limit
   std::chrono::milliseconds pause{0};  ///< after each run
   RunOptions run;

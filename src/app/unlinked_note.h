@@ -7,8 +7,8 @@
 namespace rankscope {
 
 /// Adds a note if the trace has GPU events without a launch. The note says whether gpu_timeline
-/// counts these events, and gives total_time with the other choice. Adds nothing otherwise: both
-/// times are then equal.
+/// counts these events, and gives total_time with the other choice. If all GPU events have a
+/// launch, both times are equal and no note is added.
 void note_unlinked(const LoadedTrace& trace, const ReportOptions& options,
                    Diagnostics& diagnostics);
 

@@ -59,7 +59,7 @@ public:
   static constexpr std::size_t kMostOpen = 4;
 
   /// Loads an existing state. Errors: kUnreadable for a state that is damaged or belongs to other
-  /// inputs, kOutput for one that cannot be written.
+  /// inputs, kOutput for a state that cannot be written.
   static Result<Watch> open(WatchRequest request);
 
   /// Lists the files, reads new complete files, judges windows, and saves the state before it

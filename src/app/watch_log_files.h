@@ -23,9 +23,9 @@ struct LogLook {
 /// Returns whether a file may be a log, by its name: .log or .jsonl, also with .gz or .zst.
 [[nodiscard]] bool is_log_name(std::string_view path);
 
-/// Resumes at the positions in the state. Reads piece by piece from the logs that are behind, so
-/// that collectives wait for few records of other ranks. Incomplete records stay for the next poll.
-/// Memory: one piece.
+/// Resumes at the positions in the state. Reads piece by piece, always from the logs that are
+/// behind the others, so that few collectives wait for records of other ranks. Incomplete records
+/// stay for the next poll. Memory: one piece.
 class LogFiles {
 public:
   /// `inputs`: folders, or logs. `last`: no poll follows. Errors: kInterrupted.

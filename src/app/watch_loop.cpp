@@ -9,7 +9,8 @@ Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const Wa
   std::int64_t newest_ns = clock.now_ns();
   for (bool last = loop.once;;) {
     const std::int64_t now = clock.now_ns();
-    last = last || (loop.end && loop.end->reached(now)); // a job that has ended is not silent
+    // no alarm for silence after the end of the job
+    last = last || (loop.end && loop.end->reached(now));
     Result<WatchLook> look = watch.look(session, now, last);
     if (!look && look.error().code == ErrorCode::kInterrupted)
       return {};

@@ -20,24 +20,25 @@ Schema<WatchedWindow> windows_schema() {
   using R = WatchedWindow;
   const auto positive = [](double v) { return v > 0 ? Value(v) : Value(); };
   return {"watch_windows",
-          "what the ranks wrote of the same steps, or logs in the same time; the newest last",
+          "one row per window (the same steps of all ranks, or a period of logs), newest last",
           {{"window", &R::label},
-           {"ranks", Unit::kCount, &R::ranks, "ranks that wrote it"},
-           {"known_ranks", "of", Unit::kCount, &R::of, "ranks that are known"},
+           {"ranks", Unit::kCount, &R::ranks, "ranks with data in the window"},
+           {"known_ranks", "of", Unit::kCount, &R::of,
+            "known ranks, with or without data in the window"},
            {"step_ms", "step (ms)", Unit::kMs, kDouble,
             [=](const R& r) { return positive(r.step_ms); }, "mean over steps and ranks"},
            {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
             [](const R& r) { return r.exposed_percent ? Value(*r.exposed_percent) : Value(); },
-            "of the time of collectives, over the ranks"},
+            "exposed time divided by the time of the collectives, over all ranks"},
            {"bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, kDouble,
             [=](const R& r) { return positive(r.bus_gbps); }, "mean over the kinds of collectives"},
            {"latest_rank", "latest rank", Unit::kNone, kInt,
             [](const R& r) { return r.latest_rank ? Value(*r.latest_rank) : Value(); },
-            "it comes last to its collectives on average; whether that is more than noise, the "
-            "alarms say"},
+            "rank that starts its collectives last on average; only an alarm means that this "
+            "exceeds the noise"},
            {"late_us", "late (us)", Unit::kUs, kDouble,
             [](const R& r) { return r.latest_rank ? Value(r.late_us) : Value(); },
-            "how much later than the others it comes"}}};
+            "how much later than the others this rank starts its collectives"}}};
 }
 
 std::string plural(std::uint64_t n, std::string_view what) {

@@ -20,10 +20,10 @@ struct ReportOutputs {
 /// The number of sheets that the report will have.
 enum class Sheets { kUnknown, kSeveral };
 
-/// Checks for errors of write_outputs() before the long part. Errors: kUsage if the file's ending
-/// names no format and `format` is empty, or if it is .csv for several sheets; kOutput if the file
-/// cannot be created. An existing path that is not a regular file (a pipe, a device) needs no
-/// ending and gets a workbook.
+/// Checks for errors of write_outputs() before the command does its work. Errors: kUsage if the
+/// file's ending names no format and `format` is empty, or if it is .csv for several sheets;
+/// kOutput if the file cannot be created. An existing path that is not a regular file (a pipe, a
+/// device) needs no ending and gets a workbook.
 Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets = Sheets::kUnknown);
 
 /// Checks an output that has only one format. Errors: kUsage unless `path` ends in one of

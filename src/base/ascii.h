@@ -1,4 +1,4 @@
-// Letters, blanks, quotes and parts of texts without regard to the locale.
+// Functions for ASCII letters, blanks, quotes and substrings. The locale has no effect on them.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace rankscope {
   return out;
 }
 
-/// Returns `text` without the bytes of `blanks` at both ends.
+/// Returns `text` without the characters in `blanks` at both ends.
 [[nodiscard]] inline std::string_view trimmed(std::string_view text,
                                               std::string_view blanks = " \t\r") {
   const std::size_t first = text.find_first_not_of(blanks);

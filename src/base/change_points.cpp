@@ -34,12 +34,11 @@ Split best_split(std::span<const double> values) {
   return out;
 }
 
-/// Returns the change point of a segment, counted from the start of the segment.
+/// Returns the change point of a segment; its index counts from the start of the segment.
 std::optional<ChangePoint> find_one(std::span<const double> segment, double alpha) {
   if (segment.size() < std::max(least_values_for(alpha), 2 * kLeastSegment))
     return std::nullopt;
-  // the values are taken relative to the mean: sums of large and nearly equal values keep their
-  // digits
+  // subtract the mean: sums of large and nearly equal values would lose digits
   const double mean =
       std::accumulate(segment.begin(), segment.end(), 0.0) / static_cast<double>(segment.size());
   std::vector<double> values;
@@ -49,7 +48,7 @@ std::optional<ChangePoint> find_one(std::span<const double> segment, double alph
     scale = std::max(scale, std::fabs(v));
   }
   const Split found = best_split(values);
-  if (!(found.size > 1e-12 * scale)) // all are equal
+  if (!(found.size > 1e-12 * scale)) // all values are equal
     return std::nullopt;
   std::mt19937_64 random(values.size()); // NOLINT(*-msc51-cpp,*-msc32-c): equal input, equal answer
   int as_large = 0;
@@ -78,7 +77,8 @@ void segment(std::span<const double> values, std::size_t first, std::size_t last
 } // namespace
 
 std::size_t least_values_for(double alpha) {
-  double orders = 1; // n over n / 2: ways to choose the values of the first level
+  double orders = 1; // binomial coefficient n over n / 2: ways to choose the values of the first
+                     // level
   std::size_t n = 1;
   while (2 / orders > alpha * (1 + 1e-9) && n < 1000) {
     ++n;
@@ -91,8 +91,8 @@ std::size_t least_values_for(double alpha) {
 std::vector<ChangePoint> change_points(std::span<const double> values, double alpha) {
   std::vector<ChangePoint> found;
   segment(values, 0, values.size(), alpha, found);
-  // A split was chosen in a segment that contained other levels too. It is tested again between its
-  // final neighbours. This test may also move it to a better position.
+  // A split was found in a segment that contained other levels too. Test it again between its final
+  // neighbours. This test may also move the split to a better position.
   std::vector<ChangePoint> out;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t first = out.empty() ? 0 : out.back().at;

@@ -8,7 +8,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kLongestOverLines = std::size_t{64} << 10U; ///< searched bytes after a line
+/// Number of bytes searched after the end of a line for a closing quote.
+constexpr std::size_t kLongestOverLines = std::size_t{64} << 10U;
 
 const char* find_char(const char* from, const char* to, char c) {
   return static_cast<const char*>(std::memchr(from, c, static_cast<std::size_t>(to - from)));
@@ -18,7 +19,7 @@ std::string_view view_of(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};
 }
 
-/// Returns the end of a line without its carriage return.
+/// Returns the end of a line, without its carriage return.
 const char* text_end(const char* begin, const char* line_end) {
   return line_end > begin && line_end[-1] == '\r' ? line_end - 1 : line_end;
 }
@@ -79,12 +80,12 @@ private:
     }
   }
 
-  /// Finds the quote that ends the field whose text begins at `p`.
+  /// Finds the quote that closes the field whose text begins at `p`.
   CsvRecord closing_quote(const char* p, const char*& close, bool& doubled) {
     const char* const first_line = stop_;
     for (;;) {
       close = find_char(p, stop_, '"');
-      if (close == nullptr) { // the field continues after the line, or the line is torn
+      if (close == nullptr) { // the field continues on the next line, or the record is torn
         const char* const limit =
             stop_ + std::min(static_cast<std::size_t>(end_ - stop_), kLongestOverLines);
         close = find_char(stop_, limit, '"');
@@ -100,7 +101,7 @@ private:
         doubled = true;
         p = next + 1;
       } else if (stop_ == first_line) {
-        p = next; // a quote that is not doubled
+        p = next; // a quote that is not doubled is text
       } else {
         return CsvRecord::kTorn; // this quote probably begins a field of another record
       }

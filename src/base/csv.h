@@ -1,5 +1,6 @@
-// CSV of RFC 4180: the scanner of records and the text of written cells. Lines end with LF or CRLF.
-// A rule limits the damage of records that a killed or interleaved writer left torn.
+// CSV of RFC 4180: splits text into records and formats cells. Lines end with LF or CRLF. A writer
+// that was killed, or two writers at the same time, can leave incomplete records in the file;
+// next_csv_record() limits the data lost to such a record.
 #pragma once
 
 #include <array>
@@ -16,25 +17,28 @@ namespace rankscope {
 /// A field without its surrounding quotes.
 struct CsvField {
   std::string_view text;
-  bool doubled = false; ///< the text contains doubled quotes: see unquoted()
+  bool doubled = false; ///< the text contains doubled quotes, which unquoted() replaces by single
+                        ///< quotes
   [[nodiscard]] std::string unquoted() const;
 };
 
 enum class CsvRecord {
   kComplete,
-  kTorn,      ///< a quote is not closed; the fields are those of the line as it is
-  kNeedsMore, ///< the text ends before the record does
+  kTorn,      ///< a quote is not closed; the fields are the line split at every comma
+  kNeedsMore, ///< the text ends before the end of the record
 };
 
-/// Splits the record at the beginning of `text`, which is not empty. A quote ends a field where a
-/// comma or the end of the line follows; any other quote is text. A field may span several lines
-/// only if its record then has `columns` fields (0 = any number). So a torn record loses only
-/// itself. `used` becomes the bytes of the record with its line break. `at_end`: nothing follows
-/// `text`. Linear in the record; 64 KiB more where a quote is not closed.
+/// Splits the record at the beginning of `text`, which must not be empty. A quote ends a field if a
+/// comma or the end of the line follows it; any other quote is part of the text. A field may span
+/// several lines only if its record then has `columns` fields (0 = any number). So an incomplete
+/// record does not affect the records after it. `used` becomes the number of bytes of the record
+/// and its line break. `at_end`: `text` is the end of the file. The time is linear in the length of
+/// the record; if a quote is not closed, up to 64 KiB after the line are searched too.
 [[nodiscard]] CsvRecord next_csv_record(std::string_view text, bool at_end, std::size_t columns,
                                         std::vector<CsvField>& fields, std::size_t& used);
 
-/// Cells, quoted where necessary; numbers have six digits, and a missing value is an empty cell.
+/// Format cells, with quotes where necessary. Numbers have six significant digits; a missing value
+/// is an empty cell.
 void append_csv_cell(std::string& out, std::string_view text);
 [[nodiscard]] std::string csv_cell(std::string_view text);
 [[nodiscard]] std::string csv_cell(std::uint64_t value);

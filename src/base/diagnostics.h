@@ -1,4 +1,4 @@
-// Diagnostics: named counters of lost data and of other problems that do not stop the work.
+// Diagnostics: named counters of lost data and of other problems that do not stop the program.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,31 @@ struct Problem {
   Severity severity = Severity::kInfo;
   std::uint64_t count = 0;
   std::string where;      ///< first location: file, byte offset or event
-  std::string sentence;   ///< the message for the user
-  bool by_place = false;  ///< there may be several problems with this name, each with its place
-  std::string label = {}; ///< the run, if several have one place; not in parts
+  std::string sentence;   ///< message for the user
+  bool by_place = false;  ///< one problem per place, not one for all places
+  std::string label = {}; ///< name of the run, if several runs have the same place; not stored in
+                          ///< parts
 };
 
-/// Returns "loss", "warning" or "note", as every output shows it.
+/// Returns "loss", "warning" or "note": the words that all outputs use.
 [[nodiscard]] const char* severity_name(Severity severity);
 /// Returns "where: sentence [3 times]".
 [[nodiscard]] std::string problem_text(const Problem& problem);
 
-/// Thread-safe collection of problems. kDataLoss makes the process exit with 4 (partial).
+/// Thread-safe collection of problems. A problem with kDataLoss makes the process exit with 4
+/// (partial).
 class Diagnostics {
 public:
   Diagnostics() = default;
   Diagnostics(const Diagnostics& other);
   Diagnostics& operator=(const Diagnostics& other);
 
-  /// Adds `told`, a counter with its parameters (base/counters.h). A counter shows its first place
-  /// and sentence. A counter with one line per place shows each place, label and sentence.
+  /// Adds `told`, which a counter makes from its parameters (base/counters.h). A counter with kOnce
+  /// (base/counters.def) is one problem, with the first place and sentence; a counter with kEach is
+  /// one problem per place, label and sentence.
   void add(const Problem& told, std::string_view where, std::uint64_t count = 1,
            std::string_view label = {});
-  /// Adds the problem with its count and place.
+  /// Adds the problem with its own count and place.
   void merge(const Problem& problem);
   void merge(const Diagnostics& other);
   [[nodiscard]] bool data_lost() const;

@@ -15,10 +15,10 @@ template <std::size_t N> bool within(std::uint32_t c, const std::array<Range, N>
   return std::ranges::any_of(ranges, [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
-/// Invisible characters that change how others are shown: soft hyphen, Arabic letter mark, Hangul
-/// fillers, Mongolian and other variation selectors, zero width, direction, invisible operators,
-/// byte order mark, interlinear marks, musical and shorthand formats, tags. Also characters that no
-/// font has (surrogates, private use, beyond Unicode).
+/// Invisible characters that change how other characters are shown: soft hyphen, Arabic letter
+/// mark, Hangul fillers, Mongolian and other variation selectors, zero width, direction, invisible
+/// operators, byte order mark, interlinear marks, musical and shorthand formats, tags. Also
+/// characters that no font contains (surrogates, private use, beyond Unicode).
 constexpr std::array<Range, 20> kUnseen = {
     {{0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
      {0x61c, 0x61c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
@@ -26,14 +26,14 @@ constexpr std::array<Range, 20> kUnseen = {
      {0xd800, 0xf8ff}, {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
      {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xffffffff}}};
 
-/// Characters from U+1100 on that take one column.
+/// Characters from U+1100 on that need one column only.
 constexpr std::array<Range, 5> kNarrow = {
     {{0x1e00, 0x1fff}, {0x2000, 0x22ff}, {0x2400, 0x245f}, {0x2500, 0x25a0}, {0x2c60, 0x2c7f}}};
 
 constexpr std::uint32_t kBroken = 0xffffffff;
 
-/// Returns the character at `at` and its number of bytes; kBroken and 1 where it is incomplete or
-/// overlong.
+/// Returns the character at `at`, and its number of bytes in `bytes`. If the character is
+/// incomplete or overlong, returns kBroken and `bytes` is 1.
 std::uint32_t character_at(std::string_view text, std::size_t at, std::size_t& bytes) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -69,7 +69,7 @@ std::size_t mark_width(bool unicode) {
   return unicode ? 1 : 2;
 }
 
-/// Returns the number of bytes in the longest beginning that has at most `width` columns.
+/// Returns the number of bytes of the longest prefix that has at most `width` columns.
 std::size_t bytes_of_first(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   for (std::size_t used = 0, bytes = 0; at < text.size(); at += bytes) {
@@ -114,7 +114,7 @@ std::string shortened_after(std::string_view text, std::size_t head, std::size_t
   const std::string_view mark = unicode ? "\u2026" : "..";
   const std::size_t tail = width - mark_width(unicode) - head;
   std::size_t from = bytes_of_first(text, whole - tail);
-  while (display_width(text.substr(from)) > tail) { // the cut splits a wide character
+  while (display_width(text.substr(from)) > tail) { // the cut is inside a wide character
     std::size_t bytes = 0;
     character_at(text, from, bytes);
     from += bytes;
@@ -126,7 +126,7 @@ std::string shortened_after(std::string_view text, std::size_t head, std::size_t
 std::string shortened_middle(std::string_view text, std::size_t width, bool unicode) {
   if (width < kLeastWithMiddle)
     return std::string(first_columns(text, width));
-  // the end has the details: tiles, types, numbers
+  // the end of a kernel name contains details: tiles, types, numbers
   return shortened_after(text, (width - mark_width(unicode)) / 2, width, unicode);
 }
 

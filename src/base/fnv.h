@@ -1,4 +1,5 @@
-// FNV-1a, 64 bit: names of state files and hashes of contents. It does not protect against forgery.
+// FNV-1a hash, 64 bits, for the names of state files and for file contents. It does not protect
+// against forgery.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ public:
       hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   }
   [[nodiscard]] std::uint64_t value() const { return hash_; }
-  /// 16 hexadecimal digits.
+  /// Returns the hash as 16 hexadecimal digits.
   [[nodiscard]] std::string hex() const { return fmt::format("{:016x}", hash_); }
 
 private:

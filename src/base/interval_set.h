@@ -1,5 +1,5 @@
-// Algebra on half-open time intervals [start, end): integer nanoseconds, or doubles of microseconds
-// where sums must round as in another tool.
+// Set operations on half-open time intervals [start, end). Times are integer nanoseconds, or
+// doubles of microseconds where sums must be rounded as in another tool.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ public:
   /// Accepts intervals in any order, also overlapping ones. O(n log n), O(n) when sorted by start.
   explicit BasicIntervalSet(std::vector<Interval> intervals);
 
-  [[nodiscard]] T length() const; ///< time covered
+  [[nodiscard]] T length() const; ///< time that the set covers
   [[nodiscard]] std::span<const Interval> intervals() const { return intervals_; }
   [[nodiscard]] bool empty() const { return intervals_.empty(); }
   [[nodiscard]] BasicIntervalSet minus(const BasicIntervalSet& other) const;
   [[nodiscard]] BasicIntervalSet intersect(const BasicIntervalSet& other) const;
   [[nodiscard]] BasicIntervalSet unite(const BasicIntervalSet& other) const;
-  /// Returns the time of [start, end) that the set covers. O(log n + k).
+  /// Returns the time within [start, end) that the set covers. O(log n + k) for k intervals in it.
   [[nodiscard]] T covered(T start, T end) const;
 
 private:

@@ -1,5 +1,6 @@
-// RS_ASSERT: a condition that is false only if the program has a bug. It is on in every build and
-// not used in loops over events. Invalid input is an Error and never makes the condition false.
+// RS_ASSERT checks a condition that is false only if the program has a bug. It is active in every
+// build and is not used in loops over events. Invalid input is reported as an Error; it never makes
+// the condition false.
 #pragma once
 
 #include <stdexcept>
@@ -7,14 +8,15 @@
 
 namespace rankscope {
 
-/// Throws; main() and the tasks of the pool report "internal error, please report" (exit code 70).
+/// Throws std::logic_error; main() and the tasks of the pool report "internal error, please report"
+/// (exit code 70).
 [[noreturn]] inline void fail_invariant(const char* file, int line, const char* condition) {
   throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": " + condition);
 }
 
 } // namespace rankscope
 
-/// The message is the text of the condition; `x && "why"` adds words.
+/// The message is the text of the condition; `x && "why"` adds an explanation.
 #define RS_ASSERT(condition)                                                                       \
   static_cast<void>(                                                                               \
       (condition) ? 0 : (::rankscope::fail_invariant(__FILE_NAME__, __LINE__, #condition), 0))

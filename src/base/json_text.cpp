@@ -35,8 +35,8 @@ std::string json_escaped(std::string_view text) {
 
 namespace {
 
-/// The tokens of a list, from `at` on. Each member reads one token and returns whether it was
-/// valid.
+/// A text with a JSON list; `at` is the position of the next token. Each member function reads one
+/// token and returns whether the token was valid.
 struct ListText {
   std::string_view text;
   std::size_t at = 0;
@@ -98,7 +98,7 @@ bool is_plain_json_list(std::string_view text) {
       first = true;
     } else if (list.take(']')) {
       if (value && !first)
-        return false; // after a comma
+        return false; // a comma must not be the last token of a list
       --depth;
       value = first = false;
     } else if (list.take(',')) {

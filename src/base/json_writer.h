@@ -1,5 +1,5 @@
-// JSON text made step by step, with commas and indentation. It is for files of a few kilobytes that
-// people read too (manifests).
+// Writes JSON text with commas and indentation. It is for files of a few kilobytes that people read
+// too (manifests).
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ public:
 
   void text(std::string_view key, std::string_view value);
   void integer(std::string_view key, std::int64_t value);
-  void number(std::string_view key, double value); ///< null when it is not finite
+  void number(std::string_view key, double value); ///< writes null if the value is not finite
   void boolean(std::string_view key, bool value);
   void null(std::string_view key);
-  void texts(std::string_view key, const std::vector<std::string>& values); ///< a list, in one line
+  void texts(std::string_view key, const std::vector<std::string>& values); ///< a list on one line
 
   /// Returns the complete text with a line end. All objects and lists must be closed.
   [[nodiscard]] std::string take();
@@ -33,7 +33,7 @@ private:
   void place(std::string_view key);
 
   std::string out_;
-  std::vector<bool> filled_; ///< per open bracket: it already has a member
+  std::vector<bool> filled_; ///< for each open bracket: has at least one member
 };
 
 } // namespace rankscope

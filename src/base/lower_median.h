@@ -1,4 +1,4 @@
-// The lower median of integers: always one of the values, also when their number is even.
+// The lower median of integers: always one of the values, also if the number of values is even.
 #pragma once
 
 #include "base/invariant.h"

@@ -6,7 +6,7 @@
 namespace rankscope {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // three rows of the table: the last two and the one being filled
+  // three rows of the distance table: the last two and the current one
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> now(b.size() + 1);
@@ -37,7 +37,7 @@ std::string nearest(std::string_view word, std::span<const std::string> words) {
     }
   if (best != nullptr)
     return *best;
-  if (word.size() >= 5) // a typing error in the beginning of a longer word
+  if (word.size() >= 5) // a typing error in the first part of a longer word
     for (const std::string& w : words)
       if (w.size() > word.size() && edit_distance(word, w.substr(0, word.size())) == 1)
         return w;

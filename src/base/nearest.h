@@ -1,4 +1,4 @@
-// Suggestions for a misspelled word: the nearest word of a list by edit distance.
+// Suggestions for a misspelled word: the word of a list that has the smallest edit distance.
 #pragma once
 
 #include <span>
@@ -7,16 +7,17 @@
 
 namespace rankscope {
 
-/// Returns the number of letters added, left out, changed or swapped with their neighbour (optimal
-/// string alignment). O(n * m). Example: "reprot" to "report" is 1.
+/// Returns the edit distance: the number of letters that are added, left out, changed or swapped
+/// with their neighbour (optimal string alignment). O(n * m). Example: "reprot" to "report" is 1.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Returns the first of the nearest words, or "" when no word is near. A word is near if at most a
-/// third of the letters (but at least 1) would have to change, or if it begins with `word`.
+/// Returns the most similar word (the first of several), or "" if no word is similar. A word is
+/// similar if its edit distance to `word` is at most a third of the letters of `word`, or 1. If
+/// there is no such word: a longer word that begins with `word` (three letters or more), or that
+/// does so after one correction (five letters or more).
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> words);
 
-/// Returns "; did you mean X?" with the nearest word, or "" when no word is near. It ends a
-/// sentence.
+/// Returns "; did you mean X?", for the end of a message, or "" if nearest() finds no word.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> words);
 
 } // namespace rankscope

@@ -13,7 +13,8 @@ protected:
   ~NonCopyable() = default;
 };
 
-/// A base class with virtual functions that others implement; it cannot be copied or moved either.
+/// A base class with virtual functions that derived classes implement; objects cannot be copied or
+/// moved.
 class Interface {
 public:
   Interface() = default;

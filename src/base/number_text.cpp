@@ -16,7 +16,7 @@ std::string python_float(double value) {
   char buffer[40];
   const char* const end =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
-  const char* const e = std::find<const char*>(buffer, end, 'e'); // d.ddde+xx
+  const char* const e = std::find<const char*>(buffer, end, 'e'); // finds the exponent in d.ddde+xx
   int exponent = 0;
   std::from_chars(e + (e[1] == '+' ? 2 : 1), end, exponent); // std::from_chars rejects a plus sign
   if (exponent < -4 || exponent >= 16)
@@ -31,7 +31,8 @@ std::string python_float(double value) {
 
 double round_decimals(double value, int digits) {
   char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value); // glibc rounds the exact value
+  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value); // glibc rounds the exact binary
+                                                               // value
   return std::strtod(buffer, nullptr);
 }
 

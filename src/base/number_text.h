@@ -1,4 +1,4 @@
-// Text of numbers as the reference tools print them.
+// Formats numbers as the reference tools print them.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace rankscope {
 
-/// Returns the shortest decimal text that reads back as the same double, in Python's layout:
+/// Returns the shortest decimal text that converts back to the same double, in Python's format:
 /// 100000.0, 1e-05, 1e+16; "nan", "inf", "-inf".
 [[nodiscard]] std::string python_float(double value);
 
-/// Rounds the decimal text half to even at `digits` decimals, like Python's round().
+/// Rounds to `digits` decimals; ties are rounded to even, like Python's round().
 [[nodiscard]] double round_decimals(double value, int digits);
 
-/// Returns ascending numbers as "0-3, 5": runs of three or more neighbours are joined. After `most`
-/// pieces follows "...".
+/// Returns ascending numbers as text, with successive numbers as a range: "0-3, 5". After `most`
+/// ranges and single numbers, the rest is "...".
 [[nodiscard]] std::string ranges_text(std::span<const std::int64_t> numbers, std::size_t most = 16);
 
 /// Returns "3 steps" or "1 step".

@@ -1,4 +1,4 @@
-// Percent encoding ("%XX") of bytes with a special meaning in addresses, folders of datasets and
+// Percent encoding ("%XX") of bytes that have a special meaning in URLs, dataset folder names, or
 // commands in logs.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace rankscope {
 
-/// Returns the text; each byte for which `is_plain` is false becomes "%" and two capital
-/// hexadecimal digits.
+/// Returns the text in which each byte for which `is_plain` is false is replaced by "%" and two
+/// capital hexadecimal digits.
 template <class Predicate>
 [[nodiscard]] std::string percent_encoded(std::string_view text, Predicate is_plain) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";

@@ -1,11 +1,11 @@
-// Pointers to the elements of a list.
+// Makes pointers to the elements of a list.
 #pragma once
 
 #include <vector>
 
 namespace rankscope {
 
-/// Returns the pointers in the order of the list; valid as long as the elements do not move.
+/// Returns pointers in the order of the list. They are valid as long as the elements do not move.
 template <class T> [[nodiscard]] std::vector<const T*> pointers_to(const std::vector<T>& list) {
   std::vector<const T*> out;
   out.reserve(list.size());

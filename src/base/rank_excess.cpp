@@ -14,30 +14,33 @@
 namespace rankscope {
 namespace {
 
-constexpr double kMadToDeviation = 1.4826; ///< of a normal distribution
+constexpr double kMadToDeviation = 1.4826; ///< factor for a normal distribution
 constexpr double kUpperDecile = 1.2816;    ///< of a normal distribution, in standard deviations
-constexpr std::size_t kFewestTrimmed = 5;  ///< with fewer steps the mean is not trimmed
+constexpr std::size_t kFewestTrimmed = 5;  ///< with fewer steps, the mean is not trimmed
 constexpr double kTrimmed = 0.2;           ///< fraction trimmed on each side
-/// The other ranks lend a rank at most this many degrees of freedom per degree that it has. With
-/// more, a noisy rank would look quiet at two steps.
+/// The other ranks add at most this many degrees of freedom per degree of the rank itself. With
+/// more, the variance of a noisy rank would be too small if there are only two steps.
 constexpr double kMostLent = 3;
-/// With fewer ranks, the estimate of their spread is poor.
+/// With fewer ranks, the spread between ranks cannot be estimated well.
 constexpr std::size_t kFewRanks = 5;
-/// Among this many ranks, some have little noise by chance (all steps but one in one mode of a
-/// clock). Then the scatter of the means around their median is the lower bound of their noise.
+/// In a run of this many ranks, some have little noise by chance (for example, if a clock has two
+/// modes and all steps but one are in the same mode). Then the scatter of the means around their
+/// median is the lower bound of the noise of each rank.
 constexpr std::size_t kManyRanks = 32;
-/// With fewer steps, a rank's own variance is often small by chance (two modes of a clock: all
-/// steps in one of them). The estimated dependence of steps is poor too.
+/// With fewer steps, a rank's own variance is often small by chance (for example, if all its steps
+/// are in one of two modes of a clock). The correlation of steps cannot be estimated well either.
 constexpr std::size_t kEnoughSteps = 8;
-/// The most degrees of freedom for the variance pooled over all ranks, whose noise may differ.
+/// The most degrees of freedom of the variance that is pooled over all ranks, because ranks may
+/// differ in noise.
 constexpr double kMostPooled = 12;
 /// With fewer samples in total, the correlation of steps cannot be estimated.
 constexpr std::size_t kFewestForDependence = 24;
 constexpr std::size_t kFewestInSeries = 4;
-/// Degrees of Student's t whose tails are assumed for a single step, which shows no tails itself.
+/// Degrees of freedom of Student's t for a single step: heavy tails, because one step does not show
+/// its tails.
 constexpr double kOneStepDegrees = 4;
 
-/// A trimmed mean with its variance per sample (Winsorised; Tukey and McLaughlin 1963). The
+/// A trimmed mean with the variance of one sample (Winsorised; Tukey and McLaughlin 1963). The
 /// variance of the mean is `variance` / n.
 struct TrimmedMean {
   double mean = 0;
@@ -72,8 +75,8 @@ TrimmedMean trimmed_mean(StepSeries values) {
   return out;
 }
 
-/// Derivatives of log gamma for x > 0: recurrence up to 6, then the asymptotic series (Abramowitz
-/// and Stegun 6.3.18, 6.4.12).
+/// First and second derivative of log gamma for x > 0: recurrence up to 6, then the asymptotic
+/// series (Abramowitz and Stegun 6.3.18, 6.4.12).
 double digamma(double x) {
   double out = 0;
   for (; x < 6; ++x)
@@ -101,8 +104,9 @@ double inverse_trigamma(double y) {
   return std::exp((low + high) / 2);
 }
 
-/// The distribution of the ranks' variances: `variance` with `degrees` of freedom. Infinite degrees
-/// mean equal variances. It is fitted to the logarithms of the sample variances (Smyth 2004, 3.3).
+/// The distribution of the ranks' variances: scaled inverse chi-square with scale `variance` and
+/// `degrees` of freedom. Infinite degrees mean that all ranks have the same variance. It is fitted
+/// to the logarithms of the sample variances (Smyth 2004, 3.3).
 struct Prior {
   double variance = 0;
   double degrees = 0;
@@ -123,7 +127,7 @@ Prior prior_of(const std::vector<TrimmedMean>& ranks) {
   }
   if (pooled_degrees > 0)
     pooled /= pooled_degrees;
-  if (logs.size() < 3) // two variances do not show a distribution
+  if (logs.size() < 3) // two variances do not determine a distribution
     return {pooled, logs.size() < ranks.size() ? 0 : pooled_degrees};
   const SampleStats s = sample_stats(logs);
   const double excess = s.variance - spread / static_cast<double>(logs.size());
@@ -135,7 +139,7 @@ Prior prior_of(const std::vector<TrimmedMean>& ranks) {
 
 /// The noise of all ranks of all runs together.
 struct PooledNoise {
-  double variance = 0, degrees = 0; ///< of the steps of a rank
+  double variance = 0, degrees = 0; ///< variance of one step of a rank, and its degrees of freedom
   double dependence = kAssumedDependence;
   double margin = 0; ///< half the standard error of the dependence
 };
@@ -160,8 +164,8 @@ PooledNoise pooled_noise(std::span<const std::vector<StepSeries>> runs) {
   return out;
 }
 
-/// The robust scatter of all means except one. It includes constant differences between ranks, and
-/// a dependence of steps that the ranks' own scatter does not show.
+/// The robust scatter of the means of all ranks except one. It includes constant differences
+/// between ranks, and the effect of correlated steps that a rank's own scatter does not show.
 class PeerSpread {
 public:
   explicit PeerSpread(std::vector<double> means) : sorted_(std::move(means)) {
@@ -169,13 +173,14 @@ public:
   }
 
   struct Spread {
-    double middle = 0, deviation = 0; ///< robust
-    double upper = 0;                 ///< from the upper decile: two modes are not outliers
-    double plain = 0;                 ///< standard deviation
+    double middle = 0, deviation = 0; ///< robust: median, and standard deviation from the MAD
+    double upper = 0;                 ///< standard deviation from the upper decile: two modes are
+                                      ///< not outliers
+    double plain = 0;                 ///< plain standard deviation
   };
-  /// Returns the spread of the peers of a rank with the mean `own`.
+  /// Returns the spread of the means of all ranks except one rank with the mean `own`.
   [[nodiscard]] Spread without(double own) {
-    if (sorted_.size() > kMany) { // one of many ranks changes nothing
+    if (sorted_.size() > kMany) { // with many ranks, one rank has no effect
       if (!all_)
         all_ = of(sorted_);
       return *all_;
@@ -194,7 +199,7 @@ private:
     if (peers.empty())
       return {};
     Spread out;
-    out.middle = quantile(peers, 0.5); // sorted
+    out.middle = quantile(peers, 0.5); // `peers` is sorted
     out.upper = (quantile(peers, 0.9) - out.middle) / kUpperDecile;
     out.plain = std::sqrt(sample_stats(peers).variance);
     for (double& v : peers)
@@ -207,14 +212,14 @@ private:
   std::optional<Spread> all_;
 };
 
-/// The reference values to judge the excess of a rank.
+/// The reference values with which the excess of a rank is compared.
 struct Scatter {
-  double error = 0; ///< standard error
+  double error = 0; ///< standard error of the excess
   double degrees = 1;
-  double usual = 0; ///< excess of a typical rank: above 0 where noise is skewed
+  double usual = 0; ///< excess of a typical rank: above 0 if the noise is skewed
 };
 
-/// Compares the ranks of one step with the spread between their peers.
+/// Computes the scatter of runs with one step, from the spread between the ranks.
 std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
                                          std::vector<RankExcess>& ranks, double resolution) {
   if (means.size() <= kFewestPeers)
@@ -229,7 +234,7 @@ std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
     const PeerSpread::Spread of = spread.without(values[r]);
     const double deviation = std::max(of.deviation, of.upper);
     ranks[r].excess = values[r] - of.middle;
-    // not std::hypot: its symbol in glibc 2.35 would be the only one of the program newer than 2.34
+    // std::hypot would be the only symbol of the program that needs glibc 2.35 instead of 2.34
     out.push_back({std::sqrt((deviation * deviation + resolution * resolution) * (1 + 1 / peers)),
                    std::min(peers - 1, kOneStepDegrees)});
   }
@@ -242,7 +247,7 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
   const double upper = std::min(kMostDependence, dependence + pooled.margin);
   double all_degrees = 0;
   std::vector<double> values;
-  std::vector<double> errors; // variances of the means
+  std::vector<double> errors; // variances of the mean of each rank
   std::vector<double> degrees;
   for (const TrimmedMean& m : means) {
     all_degrees += m.degrees;
@@ -336,7 +341,7 @@ MedianOfOthers::MedianOfOthers(std::vector<double> values) : sorted_(std::move(v
 double MedianOfOthers::without(double own) const {
   const std::size_t n = sorted_.size();
   const std::size_t half = n / 2;
-  if (n % 2 == 0) // an odd number of other ranks
+  if (n % 2 == 0) // the number of other ranks is odd
     return own >= sorted_[half] ? sorted_[half - 1] : sorted_[half];
   if (own <= sorted_[half - 1])
     return (sorted_[half] + sorted_[half + 1]) / 2;
@@ -426,7 +431,7 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
                : rank.excess > 0 ? 0
                                  : 1;
       rank.half_width = by.error * student_t(by.degrees, corrected_alpha(comparisons));
-      // one-sided: student_t covers both sides
+      // the test is one-sided, but the alpha of student_t() is two-sided
       visible.push_back(by.error *
                         (student_t(by.degrees, 2 * level / static_cast<double>(comparisons)) +
                          student_t(by.degrees, 0.1)));
@@ -436,7 +441,7 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
       out[i].least_visible = quantile_of(std::move(visible), 0.5);
   }
   std::ranges::sort(all, [](const RankExcess* a, const RankExcess* b) { return a->p < b->p; });
-  for (std::size_t i = 0; i < all.size(); ++i) { // Holm 1979
+  for (std::size_t i = 0; i < all.size(); ++i) { // Holm's procedure (1979)
     if (!(all[i]->p <= level / static_cast<double>(all.size() - i)))
       break;
     all[i]->significant = true;

@@ -1,5 +1,5 @@
 // Result<T>: a value or an Error. The names follow std::expected, so that Result can become an
-// alias one day; g++ 12 and clang 14 have no std::expected in C++20.
+// alias for it later; g++ 12 and clang 14 have no std::expected in C++20.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Kinds of failure; exit_code() maps each to the documented process exit code.
+/// Kinds of failure. exit_code() returns the documented process exit code of each.
 enum class ErrorCode {
   kUsage,       ///< wrong flags or arguments: exit 2
   kUnreadable,  ///< an input cannot be opened or has another format: exit 3
@@ -23,8 +23,8 @@ enum class ErrorCode {
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string where; ///< file plus byte offset, line or event; may be empty
-  std::string what;  ///< the found and the expected content
-  std::string hint;  ///< the remedy, may be empty
+  std::string what;  ///< what was found and what was expected
+  std::string hint;  ///< what the user can do; may be empty
 
   /// Returns "where: what (hint)" on one line.
   [[nodiscard]] std::string message() const;

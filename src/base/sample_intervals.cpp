@@ -68,7 +68,8 @@ SampleStats with_rounding(SampleStats samples, double step) {
 double decimal_step(std::span<const double> values) {
   constexpr int kLargest = 6;
   constexpr int kSmallest = -9;
-  constexpr double kClose = 1e-12; // relative to the value: doubles of decimal texts are not exact
+  constexpr double kClose = 1e-12; // relative to the value: a double is not exactly its decimal
+                                   // text
   for (int exponent = kLargest; exponent > kSmallest; --exponent) {
     const double step = std::pow(10.0, exponent);
     if (std::all_of(values.begin(), values.end(), [step](double v) {

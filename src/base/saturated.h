@@ -1,4 +1,4 @@
-// Sums of counts from a file: a sum that would overflow stays at the largest number.
+// Adds counts from a file: if the sum overflows, it is the largest number instead.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ bool digit(char c) {
 
 std::string snake_case(std::string_view name) {
   std::string out;
-  std::size_t word_end = 0; // end of a word that is spelled in upper and lower case but is one word
+  std::size_t word_end = 0; // end of a word in mixed case that is not split (MoE)
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
     if (!lower(c) && !upper(c) && !digit(c)) {

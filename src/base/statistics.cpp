@@ -79,7 +79,8 @@ std::vector<std::pair<double, double>> kernel_density(const std::vector<double>&
   if (values.size() < 2 || count < 2)
     return out;
   const auto n = static_cast<double>(values.size());
-  const double bandwidth = std::sqrt(sample_stats(values).variance) * std::pow(n, -0.2); // Scott
+  // Scott's rule
+  const double bandwidth = std::sqrt(sample_stats(values).variance) * std::pow(n, -0.2);
   if (!(bandwidth > 0))
     return out;
   const auto [lo, hi] = std::minmax_element(values.begin(), values.end());
@@ -95,7 +96,7 @@ std::vector<std::pair<double, double>> kernel_density(const std::vector<double>&
 
 namespace {
 
-/// Replaces std::lgamma, which writes a global variable.
+/// Use this instead of std::lgamma, which writes a global variable.
 double log_gamma(double x) {
   int sign = 0;
   return ::lgamma_r(x, &sign);

@@ -1,5 +1,5 @@
 // Statistics: quantiles, boxes, densities, significance of differences, and the sign of an
-// improvement. Each is defined once, here.
+// improvement. All layers use these definitions.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct RobustSpread {
   double median = 0;
-  double deviation = 0; ///< 1.4826 median absolute deviations, which is the standard deviation of a
-                        ///< normal distribution
+  double deviation = 0; ///< 1.4826 times the median absolute deviation: the standard deviation, if
+                        ///< the distribution is normal
 };
 /// Returns NaN for an empty list. O(n log n).
 [[nodiscard]] RobustSpread robust_spread(std::vector<double> values);
@@ -38,8 +38,9 @@ struct SampleStats {
 };
 [[nodiscard]] SampleStats sample_stats(const std::vector<double>& values);
 
-/// Quartiles by quantile(), with whiskers to the last sample within 1.5 interquartile ranges
-/// (Tukey). Example: 1 2 3 4 100: q1 2, median 3, q3 4, whiskers 1 and 4, outlier 100.
+/// Quartiles as in quantile(). The whiskers `low` and `high` are the last samples within 1.5
+/// interquartile ranges of the quartiles (Tukey). Example: 1 2 3 4 100: q1 2, median 3, q3 4,
+/// whiskers 1 and 4, outlier 100.
 struct BoxStats {
   double q1 = 0, median = 0, q3 = 0, low = 0, high = 0, mean = 0;
   std::vector<double> outliers;
@@ -53,9 +54,8 @@ struct BoxStats {
 kernel_density(const std::vector<double>& values, int count = 100);
 
 /// Returns the two-sided quantile of Student's t: |t| exceeds it with probability `alpha` (0 <
-/// alpha < 1). `degrees` may be fractional and count as at least 1. The regularized incomplete beta
-/// function (continued fraction) is inverted by bisection. Examples: (4, 0.05) 2.776, (10, 0.01)
-/// 3.169.
+/// alpha < 1). `degrees` may be fractional and count as at least 1. Solved by Newton's method; the
+/// tail is the regularized incomplete beta function. Examples: (4, 0.05) 2.776, (10, 0.01) 3.169.
 [[nodiscard]] double student_t(double degrees, double alpha);
 /// Returns student_t() at 0.05; `degrees` may be fractional (Welch). Example: 4 gives 2.776.
 [[nodiscard]] inline double student_t95(double degrees) {
@@ -65,15 +65,16 @@ kernel_density(const std::vector<double>& values, int count = 100);
 /// Least-squares fit of y = slope x + c. NaN with fewer than three points or no spread in x.
 struct LinearFit {
   double slope;
-  double half_width; ///< of the slope's 95 % interval, Student's t with n - 2 degrees
+  double half_width; ///< half width of the slope's 95 % interval, Student's t with n - 2 degrees of
+                     ///< freedom
   double r;          ///< Pearson's correlation; NaN without spread in y
 };
 [[nodiscard]] LinearFit linear_fit95(std::span<const double> x, std::span<const double> y);
 
-/// The method of every interval of a difference; outputs show it next to the interval.
+/// The name of the method of all intervals of differences; outputs show it next to the interval.
 inline constexpr std::string_view kIntervalMethod = "Welch, 95 %";
 
-/// The difference of two means with its 95 % confidence half width.
+/// The difference of two means and the half width of its 95 % confidence interval.
 struct MeanDifference {
   double difference = 0; ///< mean(test) - mean(base)
   double half_width = 0;
@@ -84,42 +85,43 @@ struct MeanDifference {
 [[nodiscard]] std::optional<MeanDifference> welch95(const SampleStats& base,
                                                     const SampleStats& test);
 
-/// Returns the alpha of each interval so that all comparisons together err with probability 0.05 at
-/// most (Bonferroni): in 95 % of sweeps without any difference, all intervals contain 0.
+/// Returns the alpha for each interval if there are several comparisons (Bonferroni): the
+/// probability that any of the intervals is wrong is at most 0.05. So in 95 % of sweeps without any
+/// difference, all intervals contain 0.
 [[nodiscard]] inline double corrected_alpha(std::size_t comparisons) {
   return 0.05 / static_cast<double>(comparisons > 1 ? comparisons : 1);
 }
-/// Returns welch95() of one part at any level. Empty when a side has fewer than two samples.
+/// Like welch95() of one part, for any alpha. Empty if a side has fewer than two samples.
 [[nodiscard]] std::optional<MeanDifference> welch(const SampleStats& base, const SampleStats& test,
                                                   double alpha);
-/// Returns the mean of `values` with the half width of its interval (Student's t, n - 1 degrees).
-/// Empty with fewer than two values.
+/// Returns the mean of `values` and the half width of its interval (Student's t, n - 1 degrees of
+/// freedom). Empty with fewer than two values.
 [[nodiscard]] std::optional<MeanDifference> mean_interval(const std::vector<double>& values,
                                                           double alpha);
 
-/// One part of a weighted sum of differences.
+/// One term of a weighted sum of differences.
 struct WelchTerm {
   SampleStats base, test;
   double weight = 1;
 };
-/// Returns Welch's interval of sum(weight * (mean(test) - mean(base))) over independent parts. With
-/// v = weight^2 variance / n of each side of each part: half width t95(d) sqrt(sum v), d = (sum
-/// v)^2 / sum(v^2 / (n - 1)) (Satterthwaite 1946). Empty without parts, or when a side of a part
-/// has fewer than two samples.
+/// Returns Welch's interval of sum(weight * (mean(test) - mean(base))) over independent terms. With
+/// v = weight^2 variance / n for each side of each term: half width t95(d) sqrt(sum v), d = (sum
+/// v)^2 / sum(v^2 / (n - 1)) (Satterthwaite 1946). Empty without terms, or if a side of a term has
+/// fewer than two samples.
 [[nodiscard]] std::optional<MeanDifference> welch95(std::span<const WelchTerm> terms);
-/// Returns welch95() of the parts at any level.
+/// Like welch95() of the terms, for any alpha.
 [[nodiscard]] std::optional<MeanDifference> welch(std::span<const WelchTerm> terms, double alpha);
 
 /// The direction of improvement: lower values (times) or higher values (bandwidths) are better.
 enum class Better : std::uint8_t { kLower, kHigher };
 
-/// THE sign of a change, everywhere: percent of |base| by which `test` is better. Positive is
-/// better and negative is worse for every metric. 0 when both are 0; empty when only the base is 0
-/// (a new metric has no percentage) or when one is NaN. Examples: 10 ms -> 9 ms is 10 (lower is
-/// better); 100 GB/s -> 90 GB/s is -10 (higher is better).
+/// Returns by how many percent of |base| `test` is better. Every output uses this sign: for every
+/// metric, positive is better and negative is worse. Returns 0 if both are 0; empty if only the
+/// base is 0 (a new metric has no percentage) or if one is NaN. Examples: 10 ms -> 9 ms is 10
+/// (lower is better); 100 GB/s -> 90 GB/s is -10 (higher is better).
 [[nodiscard]] std::optional<double> improvement_percent(double base, double test,
                                                         Better better = Better::kLower);
-/// The explanation of this sign in tables and pages.
+/// The explanation of this sign in tables and on pages.
 inline constexpr std::string_view kImprovementSign = "positive is better";
 
 } // namespace rankscope

@@ -6,8 +6,8 @@
 namespace rankscope {
 namespace {
 
-// Hashes eight bytes at a time, with multiply and fold. Texts are short field names and kernel
-// names, and std::hash of a 150-byte kernel name was visible in profiles of readers.
+// Hashes eight bytes at a time by multiplication and folding. Texts are short field names and
+// kernel names; std::hash of 150-byte kernel names took a visible part of the time of readers.
 std::uint64_t hash_text(std::string_view text) {
   std::uint64_t h = 0x9e3779b97f4a7c15ULL ^ (text.size() * 0xff51afd7ed558ccdULL);
   const char* p = text.data();
@@ -46,7 +46,7 @@ StringPool StringPool::share() const {
   out.hashes_ = hashes_;
   out.slots_ = slots_;
   out.blocks_ = blocks_;
-  out.block_used_ = out.block_size_ = 0; // the original pool keeps the rest of the last block
+  out.block_used_ = out.block_size_ = 0; // the original pool uses the rest of the last block
   out.arena_bytes_ = arena_bytes_;
   return out;
 }
@@ -71,7 +71,7 @@ StrId StringPool::intern(std::string_view text) {
   if (slots_[slot] != kNotFound)
     return slots_[slot];
   if (blocks_.empty() || block_size_ - block_used_ < text.size()) {
-    // a small table of a report has little text, and a sweep has thousands of such tables
+    // a small table of a report contains little text, but a sweep has thousands of such tables
     constexpr std::size_t kLeast = 512;
     constexpr std::size_t kMost = std::size_t{64} << 10;
     block_size_ = std::max(text.size(), std::clamp(arena_bytes_, kLeast, kMost));

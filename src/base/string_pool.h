@@ -1,4 +1,5 @@
-// StringPool: stores each distinct text once, under a dense 32-bit id. Id 0 is the empty text.
+// StringPool: stores each distinct text once and gives it a 32-bit id (0, 1, 2, ...). Id 0 is the
+// empty text.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace rankscope {
 using StrId = std::uint32_t;
 inline constexpr StrId kEmptyStr = 0;
 
-/// Not thread-safe for intern(); several threads may call view(). Views stay valid as long as the
-/// pool lives (also when it is moved).
+/// Only one thread may call intern(), and no other thread may use the pool meanwhile; several
+/// threads may call view(). Views stay valid as long as the pool exists, also after it is moved.
 class StringPool {
 public:
   StringPool();
@@ -20,12 +21,12 @@ public:
   StringPool& operator=(StringPool&&) noexcept = default;
 
   /// Returns a pool with the same texts and ids. Both pools share the memory of the existing texts,
-  /// which is not written any more. Texts added later belong to one pool only. Several threads may
-  /// share a pool while it does not change.
+  /// which is not written any more. A text that is added later is in one of the pools only. Several
+  /// threads may call share() as long as the pool does not change.
   [[nodiscard]] StringPool share() const;
 
   [[nodiscard]] StrId intern(std::string_view text);
-  /// Returns the id of a text in the pool, or kNotFound.
+  /// Returns the id of a text, or kNotFound if the pool does not contain it.
   [[nodiscard]] StrId find(std::string_view text) const;
   [[nodiscard]] std::string_view view(StrId id) const { return views_[id]; }
   [[nodiscard]] std::size_t size() const { return views_.size(); }
@@ -40,7 +41,7 @@ private:
   std::vector<std::string_view> views_;
   std::vector<std::uint32_t>
       hashes_;               ///< low bits of each text's hash, to compare and rehash cheaply
-  std::vector<StrId> slots_; ///< open addressing; kNotFound = free
+  std::vector<StrId> slots_; ///< hash table with open addressing; kNotFound = free
   std::vector<std::shared_ptr<char[]>> blocks_;
   std::size_t block_used_ = 0;
   std::size_t block_size_ = 0;

@@ -1,4 +1,4 @@
-// Times as text for people.
+// Formats times for people.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// Returns the time in a `format` of strftime, at most 63 bytes.
+/// Formats a time with strftime; the result has at most 63 bytes.
 [[nodiscard]] inline std::string time_text(const std::tm& parts, const char* format) {
   char text[64];
   return {text, std::strftime(text, sizeof text, format, &parts)};

@@ -1,4 +1,4 @@
-// Numbers from texts.
+// Converts text to numbers.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Returns the number in `text`; empty if `text` is not a number.
+/// Returns the number; empty if `text` is not a number or has characters after it.
 template <class Number = std::int64_t>
 [[nodiscard]] std::optional<Number> to_number(std::string_view text) {
   Number value = 0;

@@ -1,4 +1,4 @@
-// Checks and repairs of UTF-8 in the bytes of a trace.
+// Checks and repairs UTF-8 text.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace rankscope {
 
 [[nodiscard]] bool is_utf8(std::string_view text);
 
-/// Returns the text with U+FFFD for each byte that is not part of a valid sequence.
+/// Returns the text with each byte that is not part of a valid sequence replaced by U+FFFD.
 [[nodiscard]] std::string repaired_utf8(std::string_view text);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Texts in HTML, SVG and XML.
+// Escapes text for HTML, SVG and XML.
 #pragma once
 
 #include <string>

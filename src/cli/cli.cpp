@@ -100,8 +100,8 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
 }
 
 /// Adds the requested command with its flags, which sets `action` when it was parsed. Without a
-/// request, only the names of all commands are added. All flags together take a millisecond, a
-/// fifth of a start.
+/// request, only the names of all commands are added. Adding the flags of all commands would take a
+/// millisecond, a fifth of the start-up time.
 void add_commands(CLI::App& app, const Program& program, const Command* asked, Action& action) {
   for (const Command* command : program.commands) {
     if (asked != nullptr && command != asked && !asked->shows_all_commands)

@@ -1,5 +1,5 @@
-// rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once; all
-// reports, tables, plots and the page of the sweep.
+// rankscope analyze SWEEP: parses each trace of every configuration and rank below a folder once;
+// writes all reports, tables, plots and the page of the sweep.
 #include "app/analyze.h"
 #include "app/command_plans.h"
 #include "cli/analyze_screen.h"
@@ -16,7 +16,7 @@ namespace {
 
 struct AnalyzeFlags {
   AnalyzeRequest request;                 ///< options for both sweeps
-  std::vector<std::string> sweep, sweep2; ///< one input; parts may have several folders
+  std::vector<std::string> sweep, sweep2; ///< one sweep each; with parts, several folders each
   std::string label1, label2;
   std::string output;
   std::string html;
@@ -89,8 +89,8 @@ Result<std::vector<PartialRequest>> runs_of_analyze(AnalyzeFlags& f) {
 
 void add_outputs(FlagSet& app, AnalyzeFlags& f) {
   app.add(options::output, f.output,
-          "output folder (default: SWEEP/tracelens_analysis); with --sweep2 it has a "
-          "folder for each label");
+          "output folder; with --sweep2, it contains one folder per label (default: "
+          "SWEEP/tracelens_analysis)");
   app.add(options::html, f.html);
   app.add(options::no_plots, f.no_plots);
   app.add(options::svg, f.request.svg);
@@ -103,8 +103,8 @@ void add_figures(FlagSet& app, AnalyzeFlags& f) {
   AnalyzeRequest& r = f.request;
   add_gemm_figures(app, r.report.gpu_arch, r.top_k, r.rank_by, r.report.legacy_gemm_layout);
   app.add(options::align, r.align,
-          "clocks: none, base (time bases), collectives (their ends); default: "
-          "reports by collectives, merged traces by base");
+          "align clocks by: none, base (time base of each trace), collectives (ends of "
+          "collectives); default: collectives for reports, base for merged traces");
 }
 
 Action setup_analyze(FlagSet& app) {

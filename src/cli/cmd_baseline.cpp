@@ -101,7 +101,7 @@ Action setup_baseline(FlagSet& app) {
       .one_of({"save", "check", "history"});
   app.add_option("inputs", f->inputs,
                  "save: a run; check: runs to check; history: saved baselines, oldest first, or a "
-                 "folder of them")
+                 "folder that contains them")
       .required();
   app.add(options::output, f->output,
           "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md, "

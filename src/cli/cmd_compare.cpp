@@ -1,5 +1,5 @@
-// rankscope compare: one or more test runs against a baseline run: timelines, collectives, a final
-// workbook with a dashboard, changes, a verdict for pull requests.
+// rankscope compare: compares test runs with a baseline run; writes timelines, collectives, a final
+// workbook with a dashboard, changes, and a verdict for pull requests.
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/comparison_screen.h"

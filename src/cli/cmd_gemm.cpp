@@ -1,4 +1,4 @@
-// rankscope gemm variance|timestamps|overlap|plot: the GEMM steps of analyze by themselves, from
+// rankscope gemm variance|timestamps|overlap|plot: runs the GEMM steps of analyze separately, from
 // traces or from the outputs of earlier steps.
 #include "app/gemm.h"
 #include "app/gemm_reports.h"
@@ -15,7 +15,7 @@ namespace {
 
 struct GemmFlags {
   std::string step;
-  std::vector<std::string> sweep; ///< one input; parts may have several folders
+  std::vector<std::string> sweep; ///< one sweep; with parts, several folders are possible
   std::string output;
   std::string base_path;   ///< variance: outputs of a sweep; timestamps: the sweep
   std::string output_file; ///< variance only

@@ -101,9 +101,9 @@ Action setup_library_perf(FlagSet& app) {
         .range(1, 1000)
         .capture_default_str();
     app.add(options::timeout, f->timeout_s).range(0.1, 86400.0).capture_default_str();
-    app.add_flag(
-        "--pin", f->options.bench.pin,
-        "hipBLASLt: use the solution recorded in the trace, not the one it would choose now");
+    app.add_flag("--pin", f->options.bench.pin,
+                 "hipBLASLt: use the solution recorded in the trace, not the solution that the "
+                 "library would choose now");
     app.add(options::runner, f->runner,
             "bench: run the benchmark programs of the libraries; native: call the libraries "
             "(matrix products only); auto: native if the program is missing")

@@ -1,4 +1,5 @@
-// rankscope library-trace LOG... -o library_trace.csv: saved logs of GPU libraries as tables.
+// rankscope library-trace LOG... -o library_trace.csv: converts saved logs of GPU libraries to
+// tables.
 #include "cli/library_logs.h"
 
 #include <memory>
@@ -15,16 +16,19 @@ Action setup_library_trace(FlagSet& app) {
             "table to write, '-' for standard output; NAME_detail.csv is written next to it")
         .capture_default_str();
     app.add_flag("--no-detail", f->no_detail, "do not write the detailed table");
-    app.add_option("--others", f->others, "write lines of no known library to this file");
-    app.add_flag("--crlf", f->options.crlf, "use the line ends of the older script");
+    app.add_option("--others", f->others,
+                   "write lines that belong to no known library to this file");
+    app.add_flag("--crlf", f->options.crlf, "write the same line endings as the older script");
   });
   in_group(app, "Columns", [&] {
-    app.add_option("--model", f->options.model, "column model").envname("MAD_MODEL_NAME");
-    app.add_option("--job-id", f->options.job_id, "column jobid")
+    app.add_option("--model", f->options.model, "value of the column 'model'")
+        .envname("MAD_MODEL_NAME");
+    app.add_option("--job-id", f->options.job_id, "value of the column 'jobid'")
         .envname("JENKINS_BUILD_NUMBER")
         .capture_default_str();
     app.add_option("--max-configs", f->options.max_configs,
-                   "configurations per library in memory; more use a temporary file")
+                   "maximum number of configurations per library in memory; beyond it, a temporary "
+                   "file is used")
         .range(1, 100'000'000)
         .capture_default_str();
   });

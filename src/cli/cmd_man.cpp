@@ -1,5 +1,5 @@
-// rankscope man: the manual pages, from the tables of commands and flags that the program parses
-// with.
+// rankscope man: writes the manual pages, from the tables of commands and flags with which the
+// program parses its arguments.
 #include "cli/command.h"
 #include "cli/man_page.h"
 #include "os/output_file.h"

@@ -70,7 +70,8 @@ void add_what_is_kept(FlagSet& app, MergeFlags& f) {
   app.add(options::step, f.step, "merge only ProfilerStep N, or A:B");
   app.add_option("--from-ms", f.request.options.from_ms,
                  "start of the window, ms after the first event of the first rank");
-  app.add_option("--to-ms", f.request.options.to_ms, "end of the window, ms");
+  app.add_option("--to-ms", f.request.options.to_ms,
+                 "end of the window, ms after the first event of the first rank");
   Flag ranks = app.add(options::ranks, f.request.ranks).delimiter(',');
   app.add_option("-n,--num-ranks", f.first_ranks, "merge only the first N ranks: 0 to N-1")
       .range(1, 65536)
@@ -91,7 +92,8 @@ Action setup_merge(FlagSet& app) {
   in_group(app, "Content", [&] { add_what_is_kept(app, *f); });
   in_group(app, "Clocks", [&] {
     app.add(options::align.only(1, 2), f->align,
-            "base: by baseTimeNanoseconds; collectives: also by the ends of collectives");
+            "align clocks by: base (baseTimeNanoseconds of each trace), collectives (also ends of "
+            "collectives)");
   });
   add_discover_flags(app, f->discover, true, "--trace-step");
   return [f](Context& ctx) -> Result<void> {

@@ -97,10 +97,10 @@ Action setup_partial(FlagSet& app) {
     app.add(options::world_size, r.world_size);
   });
   in_group(app, "Commands", [&] {
-    app.add_option(
-           "--for", f->wanted,
-           "also store the data that these commands need (default: collectives, always stored "
-           "except with batch; analyze and compare take 25 times as long); all: all but batch")
+    app.add_option("--for", f->wanted,
+                   "also store the data that these commands need; collectives are always stored, "
+                   "except with batch; analyze and compare take 25 times as long; all: all "
+                   "commands except batch (default: collectives)")
         .delimiter(',')
         .one_of(names);
     PartOptions& o = r.options;
@@ -113,7 +113,7 @@ Action setup_partial(FlagSet& app) {
   });
   in_group(app, "Running", [&] {
     app.add(options::memory, r.memory_bytes);
-    app.add(options::force, r.force, "write parts again that an earlier run has written");
+    app.add(options::force, r.force, "rewrite parts that an earlier run has written");
     app.add(options::dry_run, f->dry_run);
   });
   add_discover_flags(app, r.discover, true);

@@ -97,7 +97,8 @@ Action setup_query(FlagSet& app) {
     app.add(options::output, f->output, "file.csv, .json, .parquet, .xlsx or .md");
     app.add(options::format, f->format, "output format, whatever the file ending")
         .one_of({"table", "csv", "json", "parquet", "xlsx", "markdown"});
-    app.add_option("--rows", f->rows, "most rows of a table on the console").capture_default_str();
+    app.add_option("--rows", f->rows, "maximum number of rows of a table on the console")
+        .capture_default_str();
     app.add(options::tables, f->tables, "list tables and views with their content");
   });
   in_group(app, "Running", [&] {

@@ -49,8 +49,8 @@ Action setup_replay(FlagSet& app) {
           "folder of command files, workbook and CSV (default: TRACE_replay)")
       .type_name("DIR");
   app.add_option("--top", f->request.top,
-                 "operators with the most kernel time, calls of the same arguments together; 0: "
-                 "all")
+                 "number of operators to replay, most kernel time first; calls with the same "
+                 "arguments count as one operator (0: all)")
       .capture_default_str();
   add_replay_flags(app, f->replay);
   return [f](Context& ctx) { return run_replay(ctx, *f); };

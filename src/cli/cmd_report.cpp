@@ -14,15 +14,16 @@
 namespace rankscope {
 namespace {
 
-/// Returns true unless a flag names outputs, a part of the trace, or another way to count.
+/// Returns whether the summary is shown: true unless a flag names outputs, selects a part of the
+/// trace, or changes how values are counted.
 bool shows_page(const ReportRequest& request) {
   const ReportOptions& o = request.options;
   return request.outputs.file.empty() && request.outputs.csv_dir.empty() && o.step.empty() &&
          o.sheets.empty() && !o.compat_tracelens && !o.detect_recompute && o.micro_idle_us <= 0;
 }
 
-/// Writes one report. `page`: also print the complete summary, which on a terminal replaces the
-/// table at its start.
+/// Writes one report. `page`: also print the complete summary; on a terminal, it replaces the table
+/// gpu_timeline.
 Result<void> one(Context& ctx, ReportRequest request, const std::string& path, bool page) {
   request.trace = path;
   request.only_asked = ctx.json;

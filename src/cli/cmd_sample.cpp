@@ -1,5 +1,5 @@
-// rankscope sample -o DIR: power, memory and load of GPUs and the host until a signal or the
-// end of --duration.
+// rankscope sample -o DIR: samples power, memory and load of GPUs and the host until a signal or
+// the end of --duration.
 #include "cli/command.h"
 #include "collect/samplers/sampler.h"
 #include "collect/samplers/sampler_json.h"

@@ -47,10 +47,11 @@ Action setup_split(FlagSet& app) {
       .required();
   in_group(app, "Pieces", [&] {
     app.add(options::iterations.also("-i,"), c.iterations,
-            "step N (from 0), or steps A to B-1; without another choice: one piece");
+            "step N (from 0), or steps A to B-1; they become one piece unless another option "
+            "divides them");
     app.add_flag("--store-single-iteration,--single-steps", c.single, "write one piece per step");
     app.add(options::steady_state.also(",--steady-windows"), c.steady,
-            "write the steady-state windows: mixed, decode only, with prefill");
+            "write the steady-state windows: mixed, decode only, and with prefill");
     app.add_flag("--divide-phases,--phases", c.phases,
                  "cut the steady state at changes of phase (takes precedence over the windows)");
     app.add_option("--pair-with", f->pair,

@@ -43,7 +43,7 @@ Result<void> once(Context& ctx, const TopFlags& f) {
 }
 
 Result<void> watch(Context& ctx, const TopFlags& f) {
-  const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C ends the program here
+  const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C ends this loop
   TopWatch watch(f.request);
   TopScreen screen(ctx, f.page, f.every);
   TopLook shown;

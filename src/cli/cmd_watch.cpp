@@ -68,11 +68,11 @@ Action setup_watch(FlagSet& app) {
   in_group(app, "Output", [&] {
     app.add_option("-o,--page", f->page, "HTML page, updated after each poll with new data");
     app.add_option("--on-alarm", f->on_alarm,
-                   "program and arguments (one --on-alarm per word) to run for each alarm; kind, "
-                   "subject and sentence are appended; no shell")
+                   "program and arguments (one --on-alarm per word) to run for each alarm, without "
+                   "a shell; kind, subject and sentence of the alarm are appended as arguments")
         .type_name("CMD");
     app.add_option("--state", f->request.state,
-                   "state file: another watch resumes where this one ended, even if killed");
+                   "state file: a later watch resumes from it, even if this watch is killed");
   });
   in_group(app, "Running", [&] {
     app.add_option("--interval", f->loop.interval_s, "seconds between polls")

@@ -67,7 +67,7 @@ Action setup_whatif(FlagSet& app) {
       .type_name("CHANGE");
   app.add(options::only_steps, f->only_steps);
   app.add(options::output, f->request.output,
-          "write the last changed run, or the one without stragglers, as a trace")
+          "write the last changed run, or the run without stragglers, as a trace")
       .type_name("FILE.json[.gz]");
   app.add(options::top_k.also("-k,"), f->top, "rows of each list (0: all)").capture_default_str();
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });
@@ -83,7 +83,7 @@ Action setup_whatif(FlagSet& app) {
 
 } // namespace
 
-const Command whatif_command{"whatif", "report what stragglers cost, and what changes would gain",
+const Command whatif_command{"whatif", "report the cost of stragglers, and the gain of changes",
                              "  rankscope whatif run\n"
                              "  rankscope whatif run --edit 'kernels=gemm x 0.5,0.8'\n"
                              "  rankscope whatif run --edit 'hide collectives' -o hidden.json.gz\n"

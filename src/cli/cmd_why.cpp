@@ -66,13 +66,14 @@ Action setup_why(FlagSet& app) {
       .type_name("PERCENT")
       .capture_default_str();
   app.add_option("--step-time", f->request.step_time_ms,
-                 "time of a step that is not recorded: how much the profiler adds")
+                 "step time without the profiler, ms: correct the recorded times for the "
+                 "profiler's overhead")
       .type_name("MS");
   app.add_option("--rule", f->request.rule,
-                 "look for causes of this rule only (--rules lists them)")
+                 "report only causes of this rule (--rules lists the rules)")
       .type_name("ID");
   app.add_option("--rank", f->request.rank,
-                 "causes that this rank has, and the gain of their removal there");
+                 "report the causes on this rank, and the gain on this rank when they are removed");
   app.add(options::only_steps, f->only_steps);
   app.add_flag("--rules", f->rules, "print the rules and their remedies");
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });

@@ -39,7 +39,7 @@ public:
   void out(std::string_view text) const;
   /// Prints a table on stdout: as wide as the terminal and coloured, or plain in a pipe or file.
   void table(const Table& table, std::size_t max_rows = 20, std::size_t max_text = 48) const;
-  /// Prints a page on stdout, unchanged and flushed. Its maker must escape all text from a trace.
+  /// Prints a page on stdout, unchanged and flushed. The caller must escape all text from a trace.
   void page(std::string_view text) const;
   /// Prints a JSON report on stdout, including the problems of the run so far.
   void report(Report report) const;
@@ -48,8 +48,8 @@ public:
   void begin_progress(std::size_t traces, std::uint64_t bytes) override;
   void step_progress(std::uint64_t bytes) override;
 
-  /// Flushes stdout. Returns false when it could not be written. A reader that left (`| head`) is
-  /// not an error.
+  /// Flushes stdout. Returns false when stdout could not be written. It is not an error if the
+  /// reader closed the pipe (`| head`).
   [[nodiscard]] bool finish_output() const;
 
 private:

@@ -24,9 +24,10 @@ void add_compare_choice(FlagSet& app, CompareFlags& f) {
 
 void add_label_flags(FlagSet& app, GivenLabels& labels) {
   app.add(options::labels, labels.all).delimiter(',');
-  app.add(options::label, labels.all, "same as --labels, one name each time").group("");
+  app.add(options::label, labels.all, "same as --labels, with one name per option").group("");
   app.add_option("--baseline-label", labels.baseline, "name of the baseline");
-  app.add_option("--test-label", labels.tests, "name of a test, in their order");
+  app.add_option("--test-label", labels.tests,
+                 "name of a test (repeatable, in the order of the tests)");
 }
 
 void add_verdict_flags(FlagSet& app, CompareFlags& f) {
@@ -35,12 +36,13 @@ void add_verdict_flags(FlagSet& app, CompareFlags& f) {
                  "largest change that counts as Similar, percent")
       .not_negative()
       .capture_default_str();
-  app.add_option("--assume-noise", request.rule.assumed_noise_percent,
-                 "standard deviation of a sample, for metrics with one sample per run, "
-                 "percent")
+  app.add_option(
+         "--assume-noise", request.rule.assumed_noise_percent,
+         "assumed standard deviation of a sample, for metrics with one sample per run, percent")
       .positive();
-  app.add_option("--fail-on", f.fail_on,
-                 "exit with 5 if a metric is significantly worse by more: 'total_time>2%'");
+  app.add_option(
+      "--fail-on", f.fail_on,
+      "exit with 5 if a metric is significantly worse by more than a percentage: 'total_time>2%'");
   app.add_option("--fail-on-file", f.fail_on_file,
                  "read --fail-on conditions from a file, one per line");
   app.add_flag("--annotate", f.annotate,
@@ -83,7 +85,8 @@ Result<CompareRequest> compare_request(const CompareFlags& f) {
   request.folders = {f.baseline};
   request.folders.insert(request.folders.end(), f.tests.begin(), f.tests.end());
   RS_TRY(request.labels, labels_for(request.folders, f.labels));
-  const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY"); // steps append to it
+  // several steps append to this file
+  const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY");
   request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
   // without a choice, everything is written
   const bool everything = f.all || !(f.gpu_timeline || f.collective || f.final_report || f.plots);

@@ -8,7 +8,7 @@ void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
     app.add_option("--trace-name", options.trace_name,
                    "file name to use when a rank has several traces");
     app.add_option(step_flag, options.step,
-                   "of ranks with several traces those of this step or time, by their names "
+                   "if ranks have several traces, use those of this step or time, by their names "
                    "(default: the newest)");
     app.add_option("--trace-pattern", options.trace_pattern,
                    "paths of the traces, with * for the rank");
@@ -19,7 +19,8 @@ void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
           "--config-regex", options.config_regex,
           "regular expression of configuration folders; each named group is a parameter");
       app.add_flag("--files-as-runs", options.files_as_runs,
-                   "take each trace of a folder as a run where names and traces have no rank");
+                   "use each trace of a folder as a separate run if neither names nor traces "
+                   "contain a rank");
     }
   });
 }

@@ -25,7 +25,7 @@ struct CollectiveFigures {
   std::optional<AlignMode> align;
 
   /// Returns the options with --align applied. Without --align, --compat uses raw times, as the
-  /// reference.
+  /// reference does.
   [[nodiscard]] CollectiveOptions chosen() const;
 };
 

@@ -70,7 +70,7 @@ public:
   }
   Flag add(const MebibyteOption& of, std::uint64_t& bytes, const char* help = nullptr);
   /// Adds a choice. `value` has the type of the words' values, and help shows the word for its
-  /// current value. It may also be an optional.
+  /// current value. `value` may also be a std::optional of that type.
   template <class Value, class To>
   Flag add(const Choice<Value>& of, To& value, const char* help = nullptr) {
     std::vector<std::string> words;

@@ -33,7 +33,7 @@ public:
 [[nodiscard]] std::string usage_problem(const CLI::App& app, const CLI::ParseError& error);
 
 /// Makes each use of a named option accept one text (a list is written a,b or by repeating the
-/// option). So the option does not consume the file after it.
+/// option), so that the option does not consume the file after it.
 void take_one_text_each(CLI::App& app);
 
 /// Rewrites lists in the style of the scripts (`--threads 256 512`) as repeated options. A number

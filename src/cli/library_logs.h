@@ -1,4 +1,4 @@
-// Saved logs of GPU libraries as tables, for `library-trace` and `profile trace-parse`.
+// Converts saved logs of GPU libraries to tables, for `library-trace` and `profile trace-parse`.
 #pragma once
 
 #include "cli/command.h"

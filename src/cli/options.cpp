@@ -15,6 +15,8 @@ constexpr std::array kAlignments{std::pair("none", AlignMode::kNone),
 const Choice<GemmRanking> rank_by{"--rank-by", "order of GEMMs: range, cv or total-excess",
                                   kGemmRankings};
 const Choice<AlignMode> align{
-    "--align", "clocks: none, base (time bases), collectives (their ends)", kAlignments};
+    "--align",
+    "align clocks by: none, base (time base of each trace), collectives (ends of collectives)",
+    kAlignments};
 
 } // namespace rankscope::options

@@ -59,8 +59,8 @@ inline constexpr Option steady_state{"--find-steady-state"};
 inline constexpr Option ranks{"--ranks", "only these ranks"};
 inline constexpr Option threads{"--threads"};
 inline constexpr Option channels{"--channels"};
-inline constexpr Option world_size{
-    "--world-size", "number of ranks of the run, where the traces do not contain it"};
+inline constexpr Option world_size{"--world-size",
+                                   "number of ranks of the run, if the traces do not contain it"};
 inline constexpr Option require_all_ranks{"--require-all-ranks", "fail if a rank is missing"};
 inline constexpr Option skip_tracelens{"--skip-tracelens",
                                        "use existing reports only; do not read traces"};
@@ -72,12 +72,13 @@ inline constexpr MebibyteOption memory{
 inline constexpr Option gpu_arch{
     "--gpu-arch",
     "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)"};
-inline constexpr Option gpus_per_node{"--gpus-per-node", "0: devices in the trace"};
+inline constexpr Option gpus_per_node{"--gpus-per-node",
+                                      "GPUs per node (0: number of devices in the trace)"};
 inline constexpr Option all_kernels{"--all-kernels", "add a sheet of all kernels for each rank",
                                     "-a,"};
 inline constexpr Option only_steps{"--only-steps",
-                                   "look at the steps with these numbers only: N or A:B"};
-inline constexpr Option top_k{"--top-k", "GEMMs listed per rank"};
+                                   "use only the steps with these numbers: N or A:B"};
+inline constexpr Option top_k{"--top-k", "number of GEMMs listed per rank"};
 extern const Choice<GemmRanking> rank_by;
 extern const Choice<AlignMode> align;
 inline constexpr std::array kCompats{std::pair("tracelens", Compat::kTracelens),
@@ -105,10 +106,10 @@ inline constexpr Option format{"--format"};
 inline constexpr Option sheets{"--sheets"};
 inline constexpr Option tables{"--tables"};
 inline constexpr Option all{"--all"};
-inline constexpr Option gz{"--gz", "compress what is written with gzip"};
+inline constexpr Option gz{"--gz", "compress the output with gzip"};
 inline constexpr Option label{"--label"};
 inline constexpr Option labels{"--labels",
-                               "a name per run, the baseline's first (default: folders)"};
+                               "names of the runs, baseline first (default: folder names)"};
 inline constexpr Option label1{"--label1", "name of the sweep (default: folder name)"};
 inline constexpr Option label2{"--label2", "name of --sweep2"};
 inline constexpr Option force{"--force"};

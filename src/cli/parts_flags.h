@@ -33,12 +33,12 @@ struct RankFlags {
 [[nodiscard]] Result<void> check_output(const char* command, const std::string& output);
 
 /// Returns the command that `--as` names and leaves the arguments of that command: "reduce PARTS
-/// --as top -k 3" becomes "top PARTS -k 3". nullptr, with unchanged arguments, when they only ask
-/// for help or --as does not name such a command.
+/// --as top -k 3" becomes "top PARTS -k 3". Returns nullptr, with unchanged arguments, when the
+/// arguments only ask for help or --as does not name such a command.
 [[nodiscard]] const Command* command_of_parts(std::vector<std::string>& arguments);
 
-/// Opens the folders of parts that the command names as its source. Errors: those of
-/// PartRuns::add().
+/// Opens the folders of parts that the command names, and sets them as the source of its ranks.
+/// Errors: those of PartRuns::add().
 Result<void> open_parts(Context& ctx, const Action& action);
 
 } // namespace rankscope

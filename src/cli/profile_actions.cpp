@@ -1,5 +1,6 @@
-// The actions of `rankscope profile` besides running a command: its tools, their pre-flight, ranks
-// as one run, saved logs as tables.
+// The actions of `rankscope profile` besides running a command: list the tools, run only their
+// pre-flight (doctor), join the ranks of a run (merge), convert saved logs to tables (trace-parse),
+// run copies (replicate).
 #include "cli/library_logs.h"
 #include "cli/profile_flags.h"
 #include "collect/finding_json.h"

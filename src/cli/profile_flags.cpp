@@ -14,21 +14,23 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
   app.add(options::output, f.table, "trace-parse: table to write").capture_default_str();
   in_group(app, "Tools", [&] {
     app.add_option("--tool", r.tools,
-                   "tool, as NAME[:VARIABLE=value,...]; the first is the innermost");
-    app.add_option("--tools-config", r.tables, "tools.json, merged over the built-in table");
-    app.add_option("-c,--additional-context", r.contexts, "JSON: tools, docker_env_vars, ...");
-    app.add_option("-f,--additional-context-file", r.context_files, "the same in a file");
+                   "tool to use, as NAME[:VARIABLE=value,...]; the first tool is the innermost");
+    app.add_option("--tools-config", r.tables,
+                   "tools.json; its entries override the built-in table");
+    app.add_option("-c,--additional-context", r.contexts,
+                   "context as JSON text: tools, docker_env_vars, ...");
+    app.add_option("-f,--additional-context-file", r.context_files, "file with such a context");
     app.add_flag("--hide-trace-lines", r.hide_trace_lines,
-                 "do not print library log lines; run.log has them");
+                 "do not print library log lines; run.log contains them");
     app.add(options::force, r.force, "allow incompatible tools and a folder that contains a run");
   });
   in_group(app, "Part of the run", [&] {
-    app.add_option(
-           "--delay", r.targets.delay_s,
-           "start recording this many seconds after the command (rocprofv3, rocprof-sys, nsys)")
+    app.add_option("--delay", r.targets.delay_s,
+                   "start recording this many seconds after the start of the command (rocprofv3, "
+                   "rocprof-sys, nsys)")
         .not_negative();
     app.add(options::duration, r.targets.duration_s,
-            "record for this many seconds; the command goes on (rocprofv3, rocprof-sys, nsys)")
+            "record for this many seconds; the command continues (rocprofv3, rocprof-sys, nsys)")
         .not_negative();
     app.add(options::steps, r.targets.steps,
             "record these optimizer steps, N or A:B, counted from 0 (torch_profiler)");
@@ -73,7 +75,7 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
     app.add(options::keep_going, r.keep_going, "run even if a tool cannot be set up");
     app.add(options::dry_run, f.dry_run);
     app.add_flag("--explain", f.explain,
-                 "like --dry-run, with the tools and the reason for their order");
+                 "same as --dry-run, but also print the tools and the reason for their order");
   });
 }
 

@@ -14,7 +14,8 @@ std::string progress_bar(std::size_t done, std::size_t total, double mb_per_s,
   const std::size_t full = done * 30 / total;
   const std::string bar =
       fmt::format("[{}{}] ", std::string(full, '#'), std::string(30 - full, '.'));
-  if (mb_per_s <= 0) // for ranks from parts, the sizes are those of traces elsewhere
+  // ranks from parts: the sizes are those of the original traces, so there is no rate
+  if (mb_per_s <= 0)
     return fmt::format("{}{}/{} ranks{}", bar, done, total, done == total ? ", writing" : "");
   const std::string rest =
       done == total ? "writing    " : fmt::format("{:.0f} s left ", seconds_left);

@@ -10,8 +10,9 @@
 
 namespace rankscope {
 
-/// A bar with rate and remaining time on a terminal, otherwise a line per tenth; silent with
-/// --quiet. For one trace, the bar shows the bytes that were read, and appears only on a terminal.
+/// A bar with rate and remaining time on a terminal, otherwise one line per 10 % of the traces;
+/// silent with --quiet. For one trace, the bar shows the bytes that were read, and appears only on
+/// a terminal.
 class Progress {
 public:
   Progress(const Context& ctx, std::size_t total, std::uint64_t bytes);

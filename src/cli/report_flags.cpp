@@ -16,9 +16,10 @@ constexpr Choice<StepPhase> kPhase{"--phase", "report only annotated steps of th
 constexpr std::array kSteadyParts{
     std::pair("region", SteadyPart::kRegion), std::pair("mixed", SteadyPart::kMixed),
     std::pair("decode", SteadyPart::kDecode), std::pair("prefill", SteadyPart::kPrefill)};
-constexpr Choice<SteadyPart> kSteadyPart{
-    options::steady_state.name,
-    "report only the steady state: region (default), or its best window of a kind", kSteadyParts};
+constexpr Choice<SteadyPart> kSteadyPart{options::steady_state.name,
+                                         "report only the steady state: region (default), or the "
+                                         "best window of one kind: mixed, decode or prefill",
+                                         kSteadyParts};
 
 /// Adds the flags of the script that this command replaces, where their names differ. They are not
 /// in --help. Sheets that the script made on request are always made here.
@@ -58,7 +59,7 @@ void add_counting(FlagSet& app, ReportFlags& f) {
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
                "count GPU work without a launch in gpu_timeline (default unless --compat)");
   app.add_flag("--clip-overruns", r.clip_overruns,
-               "end each kernel where the next one on its stream starts");
+               "end each kernel where the next kernel of its stream starts");
   app.add_option("--micro-idle-us", r.micro_idle_us,
                  "gap that splits idle time into micro and macro, us");
   app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
@@ -67,15 +68,15 @@ void add_counting(FlagSet& app, ReportFlags& f) {
   app.add_flag("--detect-recompute", r.detect_recompute, "show recomputed work separately");
   app.add_option(
       "--donor", f.request.donor,
-      "trace of the same model run without graphs: names the operators of graph kernels");
+      "trace of the same model run without graphs, to find the operators of graph kernels");
   app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
                "add operators that inference libraries do not record");
   app.add_option("--capture-folder", f.request.capture_folder,
                  "traces of graph captures: use their operators for graph launches");
 }
 
-/// Adds the flags that choose steps of a server, each also under its name in the reference's
-/// splitter.
+/// Adds the flags that choose steps of a server; each flag can also be given by its name in the
+/// reference's splitter.
 void add_serving_steps(FlagSet& app, ReportFlags& f) {
   StepChoice& c = f.request.serving_steps;
   app.add(kPhase, c.phase);
@@ -85,12 +86,12 @@ void add_serving_steps(FlagSet& app, ReportFlags& f) {
   add_window_flags(app, c.window);
   AttentionHints& a = f.request.attention;
   app.add_option("--attention-windows", a.layer_windows,
-                 "keys that attention looks back at most, layer by layer, 0: all; 128,0 for every "
-                 "second one")
+                 "maximum number of keys that attention uses, per layer (0: all); the list "
+                 "repeats: 128,0 limits every second layer")
       .delimiter(',');
-  app.add_option(
-         "--sparse-topk", a.sparse_topk,
-         "keys that a V4 model's sparse attention picks (default: 512, 1024 from 128 heads)")
+  app.add_option("--sparse-topk", a.sparse_topk,
+                 "number of keys that the sparse attention of a V4 model selects (default: 512, or "
+                 "1024 with 128 heads or more)")
       .not_negative();
 }
 
@@ -101,14 +102,16 @@ void add_sheets(FlagSet& app, ReportFlags& f) {
   app.add_flag("--no-short-kernels", f.no_short_kernels, "leave out the short-kernel study");
   app.add_flag("--no-coll-analysis", f.no_coll_analysis, "leave out coll_analysis");
   app.add_flag("--per-step", r.per_step, "add timeline and top operators of each profiler step");
-  app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the short-kernel histogram")
+  app.add_option("--short-kernel-bins", r.short_kernel_bins,
+                 "number of bins of the short-kernel histogram")
       .range(1, kMostBins)
       .capture_default_str();
-  app.add(options::top_k, r.top_k, "most rows of ops_summary and kernel_summary");
-  app.add_option("--top-k-ops", r.top_k_ops, "most rows of the ops_* sheets");
-  app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "most rows of each operator family");
+  app.add(options::top_k, r.top_k, "maximum number of rows of ops_summary and kernel_summary");
+  app.add_option("--top-k-ops", r.top_k_ops, "maximum number of rows of the ops_* sheets");
+  app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops,
+                 "maximum number of rows of each operator family");
   app.add_option("--top-k-short-kernels", r.top_k_short_kernels,
-                 "most rows of short_kernels_summary");
+                 "maximum number of rows of short_kernels_summary");
   app.add_flag("--include-overlap-info", r.include_overlap_info,
                "add sheets *_kl_overlap: also grouped by overlapping kernels");
   app.add_flag("--include-call-stack", r.include_call_stack,
@@ -136,7 +139,8 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
                    "samples of the same run: gpu_samples.csv of sample or profile, or the CSV of "
                    "nvidia-smi or amd-smi; adds joules of steps and kinds of work");
     app.add_option("--power-gpus", f.request.power_gpus,
-                   "GPU in those samples of each device of the trace: 3,5 (default: the same)");
+                   "GPU numbers in these samples for the devices of the trace, in order: 3,5 "
+                   "(default: the same numbers)");
   });
   in_group(app, "GPU and other tools", [&] {
     app.add(options::gpu_arch, r.gpu_arch);

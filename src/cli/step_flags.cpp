@@ -3,13 +3,15 @@
 namespace rankscope {
 
 void add_window_flags(FlagSet& app, WindowOptions& window) {
-  app.add_option("--num-steps,--window-steps", window.steps, "steps of a window")
+  app.add_option("--num-steps,--window-steps", window.steps, "number of steps in a window")
       .range(1, 1000000)
       .capture_default_str();
-  app.add_option("--CONC,--concurrency", window.concurrency, "concurrent requests of the load");
-  app.add_option("--OSL,--output-tokens", window.output_tokens, "most output tokens per request");
+  app.add_option("--CONC,--concurrency", window.concurrency,
+                 "number of concurrent requests of the load");
+  app.add_option("--OSL,--output-tokens", window.output_tokens,
+                 "maximum number of output tokens per request");
   app.add_option("--R,--length-ratio", window.length_ratio,
-                 "smallest part of --output-tokens that a request gets, 0 to 1");
+                 "smallest fraction of --output-tokens that a request has, 0 to 1");
 }
 
 } // namespace rankscope

@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Adds the flags, each also under its name in the reference's splitter. `window` outlives the
-/// parsing.
+/// Adds the flags; each flag can also be given by its name in the reference's splitter. `window`
+/// outlives the parsing.
 void add_window_flags(FlagSet& app, WindowOptions& window);
 
 } // namespace rankscope

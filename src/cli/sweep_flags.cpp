@@ -220,7 +220,8 @@ void add_course(FlagSet& app, SweepFlags& f) {
       .capture_default_str();
   app.add_flag("--shuffle", r.shuffle, "shuffle the settings; use a new order for each repeat");
   app.add(options::seed, r.seed, "seed of the random order").capture_default_str();
-  app.add_option("--warmup", r.warmups, "uncounted runs per setting before its first")
+  app.add_option("--warmup", r.warmups,
+                 "warm-up runs per setting before its first run; they are not counted")
       .not_negative();
   app.add(options::timeout, f.timeout_s, "time limit per run, seconds (0: no limit)")
       .capture_default_str();
@@ -237,7 +238,8 @@ void add_sampling(FlagSet& app, SweepFlags& f) {
                "sample power on this machine during each run; compare the settings' energy");
   app.add_option("--sample-period", f.sample_period, "time between samples: 0.1 (seconds), 10ms")
       .capture_default_str();
-  app.add_option("--sample-devices", f.sampling.devices, "GPUs, as rankscope sample --devices")
+  app.add_option("--sample-devices", f.sampling.devices,
+                 "GPUs to sample, as in rankscope sample --devices")
       .capture_default_str();
   app.add(options::sysfs_root, f.sampling.backend.sysfs_root).capture_default_str();
   app.add(options::nvml, f.sampling.backend.nvml);
@@ -256,7 +258,7 @@ void add_search(FlagSet& app, SweepFlags& f) {
   app.add_flag("--search", f.request.search,
                "successive elimination: stop running settings that are significantly worse");
   app.add_option("--budget", f.budget_min,
-                 "time limit of the search, minutes (0: until it is decided)");
+                 "time limit of the search, minutes (0: until the best setting is found)");
   app.add_option("--default", f.default_label, "setting to compare with (default: the first)");
   app.add_option(
       "--write-tuner", f.request.tuner_file,

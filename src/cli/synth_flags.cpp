@@ -18,9 +18,10 @@ void add_synth_size(FlagSet& app, synth::Options& o) {
       .capture_default_str();
   app.add_option("--layers", o.layers, "transformer layers").capture_default_str();
   app.add(options::steps, o.steps, "training steps per trace").capture_default_str();
-  app.add_option("--events", o.events, "at least this many events per trace (raises --steps)");
+  app.add_option("--events", o.events, "minimum number of events per trace (raises --steps)");
   app.add_option("--python-events", o.python_events, "python_function events per trace");
-  app.add(options::seed, o.seed, "equal seeds give equal bytes").capture_default_str();
+  app.add(options::seed, o.seed, "seed of the random numbers; equal seeds give equal bytes")
+      .capture_default_str();
 }
 
 void add_synth_server(FlagSet& app, SynthServer& server) {

@@ -54,7 +54,7 @@ void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& o
   app.add_option("--throttle", switches.throttle,
                  "A:FACTOR or A-B:FACTOR: slow down the compute of these ranks");
   app.add_option("--slow-link", switches.slow_links,
-                 "RANK-RANK:FACTOR: slow down collectives of groups that contain both")
+                 "RANK-RANK:FACTOR: slow down collectives of groups that contain both ranks")
       .delimiter(',');
   app.add_option("--step-noise", switches.step_noise,
                  "KIND[:SD]: vary the compute of complete steps; KIND is iid, common, ar1, ar1c, "

@@ -11,8 +11,8 @@
 
 namespace rankscope {
 
-/// Draws each page over the previous page on a terminal, and below it elsewhere. Only the shown
-/// text of the terminal changes, so there is nothing to restore at any exit.
+/// Draws each page over the previous page on a terminal, and below it elsewhere. The settings of
+/// the terminal do not change, so nothing has to be restored at exit.
 class TopScreen {
 public:
   /// `every`: seconds between two polls, shown on the page. `ctx` and `flags` must outlive this

@@ -1,5 +1,5 @@
-// One moment on the three clocks of a host. It relates files of tools that use different clocks:
-// rocprofiler CLOCK_BOOTTIME, RPD CLOCK_MONOTONIC, Kineto Unix time.
+// One moment on the three clocks of a host. With it, the times of tools that use different clocks
+// can be compared: rocprofiler uses CLOCK_BOOTTIME, RPD CLOCK_MONOTONIC, Kineto Unix time.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ struct ClockAnchor {
   std::int64_t uncertainty_ns = 0; ///< time within which all three clocks were read
 };
 
-/// Returns the members of the anchor's JSON object in every manifest, in order.
+/// Returns names and values of the members of the anchor's JSON object, in the order of every
+/// manifest.
 [[nodiscard]] inline std::array<std::pair<std::string_view, std::int64_t>, 4>
 clock_members(const ClockAnchor& a) {
   return {{{"unix_ns", a.unix_ns},

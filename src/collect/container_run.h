@@ -31,8 +31,8 @@ struct ContainerRun {
 
 /// Returns "docker run ..." up to the caller's options and the image. The container is removed at
 /// its end. It has an init process and the host's network and IPC, because RCCL and data loaders
-/// need more shared memory than the default of 64 MB. With AMD GPUs it joins the group video and
-/// has no seccomp profile, as ROCm's tools need.
+/// need more shared memory than the default of 64 MB. With AMD GPUs, the container is in the group
+/// `video` and has no seccomp profile, because ROCm's tools need this.
 [[nodiscard]] std::vector<std::string> container_run_words(const ContainerRun& run);
 
 } // namespace rankscope

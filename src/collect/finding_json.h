@@ -1,4 +1,4 @@
-// Findings in the files and outputs of runs.
+// Converts findings to JSON and text for the files and outputs of runs.
 #pragma once
 
 #include "collect/profile/json_value.h"

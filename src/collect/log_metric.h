@@ -16,7 +16,7 @@ enum class MetricKind { kAverage, kLargest, kSmallest, kMiddle, kLast };
 struct LogMetric {
   std::regex expression; ///< group 1 is a number
   MetricKind kind = MetricKind::kAverage;
-  std::size_t skip = 0; ///< number of first values that are left out
+  std::size_t skip = 0; ///< number of values to skip at the beginning
 };
 
 /// Parses "[mean:|max:|min:|median:|last:][skip=N:]EXPRESSION", prefixes in any order. Errors:

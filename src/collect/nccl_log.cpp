@@ -11,7 +11,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kNcclLogLongestLine =
-    4096; ///< limit of the library; longer lines are the workload's
+    4096; ///< the library writes no longer lines; longer lines are from the workload
 constexpr std::size_t kMostWarnings = 8;
 
 std::optional<std::int64_t> number_at(std::string_view text) {

@@ -1,5 +1,5 @@
-// Facts that NCCL or RCCL logs at NCCL_DEBUG=INFO: version, variables that it read, channels,
-// ranks, warnings. Also checks whether they match a setting.
+// Facts that NCCL or RCCL logs at NCCL_DEBUG=INFO: version, variables that the library read,
+// channels, ranks, warnings. Also checks whether these facts match a setting.
 #pragma once
 
 #include "collect/sweep_settings.h"
@@ -16,12 +16,13 @@ namespace rankscope {
 
 /// Facts from all processes of a run.
 struct NcclFacts {
-  std::string library, version;                        ///< "RCCL", "2.22.3"; empty when not logged
-  std::map<std::string, std::string> environment;      ///< variables "set by environment"
-  std::optional<std::int64_t> channels, most_channels; ///< least and most for collectives
-  std::int64_t ranks = 0;                              ///< size of the largest communicator
-  std::vector<std::string> warnings;                   ///< the first eight different warnings
-  bool found = false;                                  ///< the log has a line of the library
+  std::string library, version;                   ///< "RCCL", "2.22.3"; empty when not logged
+  std::map<std::string, std::string> environment; ///< variables "set by environment"
+  /// Lowest and highest number for collectives.
+  std::optional<std::int64_t> channels, most_channels;
+  std::int64_t ranks = 0;            ///< size of the largest communicator
+  std::vector<std::string> warnings; ///< the first eight different warnings
+  bool found = false;                ///< the log has a line of the library
 
   /// Reads one line of a log; lines without a fact are skipped.
   void read_line(std::string_view line);

@@ -3,8 +3,8 @@
 namespace rankscope {
 namespace {
 
-// Both modules are loaded before Python puts the current folder into the path. An empty element of
-// PYTHONPATH has become the folder's absolute path by then.
+// Python loads os and sys before it adds the current folder to sys.path. When this code runs, an
+// empty element of PYTHONPATH has already been replaced by the absolute path of the current folder.
 constexpr std::string_view kWithoutCurrentFolder =
     "import os, sys\n"
     "sys.path[:] = [p for p in sys.path if p and os.path.abspath(p) != os.getcwd()]\n";

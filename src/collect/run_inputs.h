@@ -11,10 +11,10 @@
 
 namespace rankscope {
 
-/// Returns values by name. They are each inherited variable of the libraries (NCCL_, RCCL_, HSA_,
-/// HIP_, ROCR_, CUDA_, TORCH_, MIOPEN_, PYTORCH_; a hash for a secret), and size and hash of each
-/// argument that is a file, or of the file in OPTION=FILE. For files above 64 MiB, size and time
-/// count. A container inherits no variables.
+/// Returns values by name: each inherited variable of the libraries (NCCL_, RCCL_, HSA_, HIP_,
+/// ROCR_, CUDA_, TORCH_, MIOPEN_, PYTORCH_; a hash for a secret), and size and hash of each
+/// argument that is a file, or of the file in OPTION=FILE. For a file above 64 MiB, the value is
+/// its size and modification time. A container inherits no variables.
 [[nodiscard]] std::map<std::string, std::string> read_run_inputs(const PlannedRun& run);
 
 /// Returns the relative paths of files below the folder that have the endings of traces, sorted.

@@ -30,11 +30,12 @@ Words launched(const Words& command, const LaunchOptions& launch,
   if (launch.launcher == "torchrun") {
     append(out, {"--nproc_per_node", n});
     append(out, launch.launcher_arguments);
-    if (!command.front().ends_with(".py")) // torchrun would start python with it
+    if (!command.front().ends_with(".py")) // else torchrun would run the command with python
       out.emplace_back("--no-python");
   } else if (launch.launcher == "mpirun") {
     append(out, {"-np", n});
-    for (const auto& change : environment) // other hosts start with a login environment
+    // processes on other hosts do not inherit our environment
+    for (const auto& change : environment)
       append(out, {"-x", change.first});
     append(out, launch.launcher_arguments);
   } else {

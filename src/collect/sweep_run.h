@@ -62,7 +62,7 @@ enum class Earlier { kNothing, kFinished, kOther, kMovedAside };
 struct EarlierRun {
   Earlier kind = Earlier::kNothing;
   SavedRun saved;
-  std::string aside; ///< its new path
+  std::string aside; ///< new path of the earlier content
   std::string why;   ///< kOther: the difference; kMovedAside: why a finished run is not reused
 };
 /// Finds an earlier run in the run's folder and moves it aside if needed. kOther: a finished run of

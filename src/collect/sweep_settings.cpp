@@ -54,7 +54,7 @@ Error wrong_sweep_settings(const std::string& path, const std::string& what) {
   return {ErrorCode::kUsage, path, what, "docs/sweep.md has an example"};
 }
 
-/// Returns a text, a number or true/false as a program takes it; empty for null.
+/// Returns a text, a number or true/false as text for a program; empty for null.
 Result<std::optional<std::string>> value_text(dom::element e, const std::string& path,
                                               const std::string& name) {
   std::string_view text;
@@ -106,7 +106,7 @@ Result<MatrixParameter> parameter_of(const std::string& name, dom::element e,
                           "not rank, out or repeat",
                           name));
   dom::object object;
-  if (e.get(object) != simdjson::SUCCESS) { // only a list: values of {name} in the command
+  if (e.get(object) != simdjson::SUCCESS) { // only a list: the values replace {name} in the command
     RS_TRY(out.values, value_list(e, path, name));
     return out;
   }

@@ -1,4 +1,4 @@
-// AnyPart: data of any type extracted from one rank, while it is in memory.
+// AnyPart: the data of one rank for an analysis, of any type, while it is in memory.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ public:
     return part;
   }
   [[nodiscard]] bool empty() const { return held_ == nullptr; }
-  /// Returns the value, or nullptr when it has another type.
+  /// Returns the value, or nullptr if the value has another type.
   template <class T> [[nodiscard]] const T* get() const {
     return held_ != nullptr && held_->type() == typeid(T)
                ? &static_cast<const Held<T>*>(held_.get())->value

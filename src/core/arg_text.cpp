@@ -61,7 +61,7 @@ ArgValue parse_arg_text(std::string_view json) {
 std::string normal_arg_text(std::string_view json) {
   std::string out;
   out.reserve(json.size() + json.size() / 4);
-  bool inside = false; // inside a string
+  bool inside = false; // true inside a JSON string
   for (std::size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
     if (inside) {

@@ -7,8 +7,8 @@
 namespace rankscope {
 namespace {
 
-/// The CPU events of each thread in time order, ties in file order. The events of track t are
-/// order[begin[t]] to order[begin[t + 1]].
+/// The CPU events of each thread in time order; events that start at the same time are in file
+/// order. The events of track t are order[begin[t]] to order[begin[t + 1] - 1].
 struct Threads {
   std::vector<std::uint32_t> begin;
   std::vector<EventId> order;
@@ -44,8 +44,8 @@ Threads cpu_events_by_thread(const Trace& trace, bool include_python) {
   return out;
 }
 
-/// Returns (wrapper, forward) pairs by sequence number (section 5), in ascending order of the
-/// numbers.
+/// Returns (wrapper, forward) pairs with the same sequence number (section 5), in ascending order
+/// of the number.
 std::vector<std::pair<EventId, EventId>> forward_links(const Trace& trace) {
   const Events& e = trace.events;
   std::vector<std::pair<std::int64_t, EventId>> sequence; // (number, event), file order
@@ -95,7 +95,8 @@ public:
 
   void link_gpu() {
     for (const auto& [runtime, gpu] : launches_.pairs) {
-      tree_.parent_[gpu] = runtime; // the later of two launches of one kernel becomes its parent
+      tree_.parent_[gpu] = runtime; // if two calls launch the same kernel, the later one is its
+                                    // parent
       tree_.linked_[gpu] = true;
     }
     for (EventId i = 0; i < e_.size(); ++i)
@@ -116,15 +117,16 @@ public:
       while (!stack_.empty())
         pop();
     }
-    for (const EventId ev : dropped_) { // a dropped event is still the parent of its GPU work
+    for (const EventId ev : dropped_) { // the GPU work that a dropped event launched still belongs
+                                        // to it
       open_range(ev);
       tree_.gpu_last_[ev] = gpu_so_far();
     }
     tree_.sort_roots(trace_);
   }
 
-  /// Lists the children of each event: CPU events in stack order, then GPU work that a runtime call
-  /// launched.
+  /// Lists the children of each event: first CPU events in stack order, then the GPU work that a
+  /// runtime call launched.
   void list_children() {
     std::vector<std::uint32_t>& begin = tree_.child_begin_;
     begin.assign(e_.size() + 1, 0);
@@ -158,9 +160,9 @@ public:
   [[nodiscard]] CallTree finish() && { return std::move(tree_); }
 
 private:
-  /// Closes the frames that ended before ev begins. An ev that outlives its parent goes to the next
-  /// frame if it overlaps the parent by less than 1 us. Otherwise the result is false: ev is
-  /// dropped (section 4).
+  /// Removes from the stack the events that ended before ev begins. If ev ends after its parent but
+  /// overlaps it by less than 1 us, the parent is removed too, and the parent's parent becomes that
+  /// of ev. If it overlaps by more, returns false: ev is dropped (section 4).
   bool make_room(EventId ev) {
     if (rules_ != TreeRules::kOwn)
       return make_room_in_doubles(ev);
@@ -175,8 +177,8 @@ private:
     return true;
   }
 
-  /// Does the work of make_room() with the reference's rounded sums, with which a child may seem to
-  /// outlive its parent.
+  /// Like make_room(), but with sums that are rounded as in the reference. Because of the rounding,
+  /// a child may seem to end after its parent.
   bool make_room_in_doubles(EventId ev) {
     const UsInterval at = reference_interval(trace_, ev);
     while (!stack_.empty() && at.start >= reference_interval(trace_, stack_.back()).end)
@@ -209,7 +211,7 @@ private:
     cpu_ops_open_ -= e_.category[top] == Category::kCpuOp ? 1 : 0;
   }
 
-  /// Begins the GPU events of ev's subtree with those that ev launched itself.
+  /// Begins the range of GPU events of ev's subtree; the first are those that ev itself launched.
   void open_range(EventId ev) {
     tree_.gpu_first_[ev] = gpu_so_far();
     if (!is_runtime(e_.category[ev]))
@@ -284,7 +286,7 @@ void CallTree::order_below(const Trace& trace, EventId root) {
   std::size_t cpu_ops_open = 0;
   const auto enter = [&](EventId e) {
     gpu_first_[e] = static_cast<std::uint32_t>(gpu_order_.size());
-    for (const EventId child : children(e)) // a call's own launches are first
+    for (const EventId child : children(e)) // the call's own launches are first
       if (is_gpu(category[child]))
         gpu_order_.push_back(child);
     if (category[e] == Category::kCpuOp && cpu_ops_open++ == 0)
@@ -312,7 +314,7 @@ void CallTree::change(const Trace& trace, const TreeChanges& changes) {
   linked_.resize(n, false);
   for (const auto& [event, of] : changes.parents())
     parent_[event] = of;
-  std::vector<bool> was_root(n, false); // roots without children stay roots
+  std::vector<bool> was_root(n, false); // a root without children is still a root
   for (const EventId root : cpu_roots_)
     was_root[root] = true;
   std::vector<bool> is_child(n, false);

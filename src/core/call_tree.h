@@ -1,5 +1,6 @@
-// CallTree: CPU call stacks, CPU-to-GPU links and forward/backward links of one trace, by the rules
-// of docs/reference/report-rules.md 3 to 5. Built once per trace, shared by every analysis.
+// CallTree: the CPU call stacks, the CPU-to-GPU links and the forward/backward links of one trace,
+// according to docs/reference/report-rules.md 3 to 5. It is built once per trace; all analyses use
+// it.
 #pragma once
 
 #include "core/gpu_launches.h"
@@ -11,29 +12,31 @@
 namespace rankscope {
 
 struct CallTreeOptions {
-  bool include_python = false; ///< python_function events are part of the stacks
-  /// With the rules of the batch report's reference, every event that outlives its parent is
-  /// dropped, even if only slightly (docs/reference/batch-rules.md 1).
+  bool include_python = false; ///< python_function events are in the stacks too
+  /// With the reference rules of the batch report, every event that ends after its parent is
+  /// dropped, even if the difference is small (docs/reference/batch-rules.md 1).
   TreeRules rules = TreeRules::kOwn;
 };
 
 class CallTree {
 public:
-  /// Builds the tree without recursion, O(n log n). GPU events without a launch stay unlinked and
-  /// are counted.
+  /// Builds the tree without recursion, O(n log n). GPU events without a launch are not linked;
+  /// only gpu_event_count() counts them.
   static CallTree build(const Trace& trace, const CallTreeOptions& options = {});
 
-  /// Applies explicit changes. They may include events added to the trace since the tree was built.
-  /// The GPU events below each event and the outermost operators are computed again. O(n).
+  /// Applies explicit changes, also for events that were added to the trace after the tree was
+  /// built. The GPU events below each event and the outermost operators are then computed again.
+  /// O(n).
   void change(const Trace& trace, const TreeChanges& changes);
 
-  /// Returns kNoEvent for roots, unlinked GPU events and events dropped from the tree.
+  /// Returns the parent of e; kNoEvent for roots, unlinked GPU events and dropped events.
   [[nodiscard]] EventId parent(EventId e) const { return parent_[e]; }
   /// Returns true for a GPU event that a runtime call launched.
   [[nodiscard]] bool linked(EventId e) const { return linked_[e]; }
   /// Returns the children (CPU and linked GPU events) in the order in which they were attached.
   [[nodiscard]] std::span<const EventId> children(EventId e) const;
-  /// Returns all linked GPU events in the subtree of e, in file order of their runtime calls.
+  /// Returns all linked GPU events in the subtree of e, in the order in which their runtime calls
+  /// are in the file.
   [[nodiscard]] std::span<const EventId> gpu_events(EventId e) const;
   /// Returns the outermost cpu_ops ("cpu root nodes"), in tree order.
   [[nodiscard]] std::span<const EventId> cpu_roots() const { return cpu_roots_; }
@@ -41,10 +44,10 @@ public:
   [[nodiscard]] EventId forward_of(EventId wrapper) const;
   /// Returns the autograd wrappers linked to a forward op, in link order.
   [[nodiscard]] std::span<const EventId> backward_of(EventId forward) const;
-  /// Returns the nearest cpu_op at or above e's parent, or kNoEvent.
+  /// Returns the nearest cpu_op among the ancestors of e, or kNoEvent.
   [[nodiscard]] EventId cpu_op_above(const Trace& trace, EventId e) const;
 
-  /// Returns the options passed to build().
+  /// Returns the options that build() got.
   [[nodiscard]] const CallTreeOptions& options() const { return options_; }
   [[nodiscard]] std::size_t gpu_event_count() const { return gpu_total_; }
   [[nodiscard]] std::size_t linked_count() const { return gpu_linked_; }
@@ -58,9 +61,11 @@ private:
   CallTreeOptions options_;
   std::vector<EventId> parent_;
   std::vector<bool> linked_;
-  std::vector<std::uint32_t> child_begin_; ///< size n+1; children_ of e: [begin[e], begin[e+1])
+  std::vector<std::uint32_t> child_begin_; ///< size n + 1; the children of e are
+                                           ///< children_[begin[e]] to children_[begin[e + 1] - 1]
   std::vector<EventId> children_;
-  /// GPU events ordered so that each subtree is one range [gpu_first_[e], gpu_last_[e]).
+  /// GPU events in an order in which those of each subtree are adjacent: [gpu_first_[e],
+  /// gpu_last_[e]).
   std::vector<EventId> gpu_order_;
   std::vector<std::uint32_t> gpu_first_;
   std::vector<std::uint32_t> gpu_last_;

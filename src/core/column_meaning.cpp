@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-/// Spellings of units in headers and meanings, in lower case.
+/// Names of units in headers and descriptions, in lower case.
 constexpr auto kUnitWords = std::to_array<std::pair<Unit, std::string_view>>({
     {Unit::kNs, "ns"},
     {Unit::kNs, "nanoseconds"},
@@ -34,7 +34,7 @@ constexpr auto kUnitWords = std::to_array<std::pair<Unit, std::string_view>>({
     {Unit::kGflops, "gflop"},
     {Unit::kWatt, "w"},
     {Unit::kWatt, "watts"},
-    // units without an enumerator
+    // units for which Unit has no enumerator
     {Unit::kNone, "joules"},
     {Unit::kNone, "j"},
     {Unit::kNone, "tokens"},
@@ -44,8 +44,8 @@ constexpr auto kUnitWords = std::to_array<std::pair<Unit, std::string_view>>({
     {Unit::kNone, "mhz"},
 });
 
-/// Returns whether a character is part of a word, as in "TB/s", "FLOPS/Byte", "2^20", "\u00b5s",
-/// "rank's". "_" and brackets are not.
+/// Returns whether a character can be part of a unit or word, as in "TB/s", "FLOPS/Byte", "2^20",
+/// "\u00b5s", "rank's". "_" and brackets separate words.
 bool in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '%' || c == '/' || c == '^' ||
          c == '\'' || static_cast<unsigned char>(c) >= 0x80;

@@ -1,4 +1,4 @@
-// The explanation of a column next to its header, and whether it names the unit of the values.
+// The description of a column next to its header, and whether it names the unit of the values.
 #pragma once
 
 #include "core/table.h"
@@ -7,13 +7,13 @@
 
 namespace rankscope {
 
-/// Returns the column's meaning, with the unit if neither the header nor the meaning names it.
-/// Documented headers do not change. "" when both are unknown. Example: "latest end - earliest end;
-/// in us".
+/// Returns the column's description. The unit is added if neither the header nor the description
+/// names it; headers are documented and cannot contain more text. Returns "" if there is no
+/// description and no unit to add. Example: "latest end - earliest end; in us".
 [[nodiscard]] std::string column_meaning(const Column& column);
 
-/// Returns whether the header or the meaning names the unit of the column's values. The unit is
-/// Column::unit, or any known unit if the column has no unit.
+/// Returns whether the header or the description names the unit of the column's values:
+/// Column::unit or, for a column without a unit, any known unit.
 [[nodiscard]] bool names_unit(const Column& column);
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// The fields of Diagnostics as a part (core/part.h): its problems, worst first, in the form that
-// merge() accepts.
+// The fields of Diagnostics as a part (core/part.h): the list of its problems, worst first. Reading
+// adds each problem with merge().
 #pragma once
 
 #include "base/diagnostics.h"

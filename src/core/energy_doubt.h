@@ -1,4 +1,4 @@
-// The reason why a measured energy of one GPU during a run is incomplete or uncertain.
+// The reason why the energy of one GPU, measured during a run, is incomplete or uncertain.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@ namespace rankscope {
 
 struct EnergyDoubt {
   enum class Kind : std::uint8_t {
-    kLostGpu,       ///< no readings at the end of the run
+    kLostGpu,       ///< the last part of the run has no readings
     kCounterReset,  ///< the energy counter decreased
-    kSamplesDiffer, ///< the integral of the samples differs from the counter's energy
-    kAliased,       ///< no counter, and the power changes as fast as it is sampled
+    kSamplesDiffer, ///< the integral of the sampled power differs from the energy of the counter
+    kAliased,       ///< there is no counter, and the power changes as fast as it is sampled
   };
   Kind kind = Kind::kLostGpu;
   int gpu = 0;

@@ -19,7 +19,7 @@ bool contains_launch(std::string_view name) {
          }) != name.end();
 }
 
-/// (key, event) pairs sorted by key, then file order.
+/// (key, event) pairs, sorted by key; pairs with the same key are in file order.
 using KeyIndex = std::vector<std::pair<std::int64_t, EventId>>;
 
 void sort_index(KeyIndex& index) {
@@ -30,7 +30,8 @@ void sort_index(KeyIndex& index) {
 std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index,
                                                            std::int64_t key) {
   const auto first = std::lower_bound(index.begin(), index.end(), std::make_pair(key, EventId{0}));
-  constexpr std::ptrdiff_t kUsual = 4; // ids repeat rarely, but without limit in damaged traces
+  constexpr std::ptrdiff_t kUsual = 4; // an id rarely occurs more often, but in damaged traces it
+                                       // may occur any number of times
   auto last = first;
   while (last != index.end() && last->first == key)
     if (++last - first == kUsual) {
@@ -41,14 +42,15 @@ std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index
   return {first, last};
 }
 
-/// Returns the rule of the event's source.
+/// Returns which GPU work a call of the event's source owns.
 CallWork call_work(const Trace& trace, EventId e) {
   const std::vector<std::uint16_t>& source = trace.events.source;
   return trace.sources[source.empty() ? std::uint16_t{0} : source[e]].call_work;
 }
 
-/// Returns whether correlation links launches to GPU work: yes, unless the first launch in the file
-/// lacks it (docs/reference/report-rules.md 3, step 1). Sources with kAll have no other id.
+/// Returns whether the correlation id links launches to GPU work. It does, unless the first launch
+/// in the file has no correlation id (docs/reference/report-rules.md 3, step 1). Sources with
+/// CallWork::kAll have no other id.
 bool links_by_correlation(const Trace& trace) {
   const Events& e = trace.events;
   std::vector<signed char> is_launch(trace.strings.size(), -1);
@@ -66,8 +68,8 @@ bool links_by_correlation(const Trace& trace) {
   return false;
 }
 
-/// Decides whether a call owns all GPU work with its id, one event or nothing. The decision depends
-/// on the source of the call (docs/reference/report-rules.md 3).
+/// Decides whether a call owns all GPU work with its id, one event of it, or no event. The decision
+/// depends on the source of the call (docs/reference/report-rules.md 3).
 class CallRule {
 public:
   CallRule(const Trace& trace, const std::vector<std::int64_t>& keys) : trace_(trace), keys_(keys) {
@@ -91,7 +93,7 @@ public:
   }
 
 private:
-  /// Reduces the calls to one per id: the shortest, and the last of equally short calls.
+  /// Keeps one call per id: the shortest, and the last of several calls with the same duration.
   void keep_innermost() {
     const std::vector<std::int64_t>& dur_ns = trace_.events.dur_ns;
     std::size_t kept = 0;
@@ -109,8 +111,8 @@ private:
 
   const Trace& trace_;
   const std::vector<std::int64_t>& keys_;
-  std::vector<bool> graph_launches_; ///< per name: launches a graph
-  KeyIndex calls_; ///< the call that owns the work of its id, for sources with kAll
+  std::vector<bool> graph_launches_; ///< for each name: whether it launches a graph
+  KeyIndex calls_; ///< for sources with kAll: the call of each id that owns the GPU work
 };
 
 } // namespace
@@ -125,7 +127,7 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
       gpu.emplace_back(keys[i], i);
   sort_index(gpu);
 
-  // flows by id: a start must exist; the last of several ends counts (step 2)
+  // flows by id: there must be a start; if there are several ends, the last one is used (step 2)
   KeyIndex starts;
   KeyIndex ends;
   for (std::uint32_t f = 0; f < trace.flows.size(); ++f) {
@@ -136,11 +138,12 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
   }
   sort_index(starts);
   sort_index(ends);
-  // in the reference, a trace without any ac2g flow was written without flows, so ids must suffice
+  // the reference treats a trace without any ac2g flow as written without flows, so ids link
   const bool need_flows = rules == TreeRules::kBatchReference ||
                           (rules == TreeRules::kReference && (!starts.empty() || !ends.empty()));
 
-  // the event on a track, among events with one id: calls with the same id have the same result
+  // if several GPU events have an id: the last one on the track of the flow, which is the same for
+  // all calls with this id
   std::unordered_map<std::int64_t, std::optional<EventId>> of_shared_id;
   const auto last_on = [&e](std::span<const std::pair<std::int64_t, EventId>> candidates,
                             std::uint32_t track) -> std::optional<EventId> {
@@ -165,7 +168,7 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
     }
     const auto flow_ends = range_of(ends, keys[i]);
     if (flow_ends.empty() || range_of(starts, keys[i]).empty()) {
-      if (!need_flows) // its flow was lost or never written
+      if (!need_flows) // the flow is missing or was never written
         out.pairs.emplace_back(i, candidates.back().second);
       continue;
     }

@@ -1,4 +1,4 @@
-// Links from runtime calls to the GPU work that they launched (docs/reference/report-rules.md 3).
+// Links runtime calls to the GPU work that they launched (docs/reference/report-rules.md 3).
 #pragma once
 
 #include "core/trace.h"
@@ -15,14 +15,16 @@ struct Launches {
 
 /// The rules for links and call stacks.
 enum class TreeRules : std::uint8_t {
-  kOwn, ///< rules of rankscope: ids link; flows decide where several share an id; ends are exact
-  kReference, ///< rules of the report's reference: in a trace with flows, only flows link; ends are
-              ///< doubles
-  kBatchReference, ///< rules of the batch report's older reference: only flows link; ends are
-                   ///< doubles
+  kOwn, ///< rules of rankscope: ids link calls and GPU work; if several events have the same id,
+        ///< flows decide; end times are exact
+  kReference, ///< rules of the reference of `report`: if the trace has flows, only flows link; end
+              ///< times are doubles
+  kBatchReference, ///< rules of the older reference of the batch report: only flows link; end times
+                   ///< are doubles
 };
 
-/// Returns the links by correlation, or by external id if launches have no correlation; O(n log n).
+/// Returns the links by correlation id, or by external id if launches have no correlation id. O(n
+/// log n).
 [[nodiscard]] Launches find_launches(const Trace& trace, TreeRules rules);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Checks for events of a kind in a trace.
+// Checks whether a trace has events of some kind.
 #pragma once
 
 #include "core/trace.h"

@@ -6,12 +6,12 @@ namespace rankscope {
 
 simdjson::simdjson_result<simdjson::dom::element> parse_json(simdjson::dom::parser& parser,
                                                              std::string_view text) {
-  if (text.empty()) // simdjson would copy from its address, which is null for a column without a
-                    // value
+  if (text.empty()) // simdjson would copy from the address of the text, which can be null if it is
+                    // empty
     return simdjson::EMPTY;
   auto result = parser.parse(text.data(), text.size(), true);
   if (result.error() ==
-      simdjson::MEMALLOC) { // a half-built parser would look complete the next time
+      simdjson::MEMALLOC) { // otherwise the next call would use a parser with incomplete buffers
     parser = simdjson::dom::parser();
     throw std::bad_alloc();
   }

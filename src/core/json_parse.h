@@ -1,4 +1,4 @@
-// Passes untrusted text to simdjson safely.
+// Parses untrusted text with simdjson.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,10 @@
 
 namespace rankscope {
 
-/// Parses `text` with `parser`; the element refers to the parser until its next use. `text` needs
-/// no padding: it is copied. An empty or null `text` gives simdjson::EMPTY. Throws std::bad_alloc
-/// when memory is short; `parser` can still be used then.
+/// Parses `text` with `parser`. The result refers to memory of the parser and is valid until the
+/// parser is used again. `text` needs no padding, because it is copied. An empty or null `text`
+/// gives simdjson::EMPTY. Throws std::bad_alloc if memory is not sufficient; `parser` can still be
+/// used then.
 [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element>
 parse_json(simdjson::dom::parser& parser, std::string_view text);
 

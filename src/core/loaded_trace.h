@@ -1,4 +1,4 @@
-// LoadedTrace: a trace with its call tree, the input of analyses. Parsed and linked once.
+// LoadedTrace: a trace with its call tree, parsed and linked once. It is the input of analyses.
 #pragma once
 
 #include "core/call_tree.h"
@@ -15,9 +15,10 @@ namespace rankscope {
 
 struct LoadedTrace;
 
-/// Results that the analyses of one trace share: launchers, overlaps, rows. A shared computation is
-/// a key type. It names its result, `Key::Value`, and is declared with a function `compute(const
-/// LoadedTrace&, const Key&)`, which reads only the trace and the key. A copy starts empty.
+/// Results that several analyses of one trace use: launchers, overlaps, rows. Each computation is
+/// declared by a key type, which names the type of its result, `Key::Value`, and by a function
+/// `compute(const LoadedTrace&, const Key&)`, which reads only the trace and the key. A copy of
+/// this object contains no results.
 class SharedFacts {
 public:
   SharedFacts() = default;
@@ -27,7 +28,7 @@ public:
   SharedFacts& operator=(SharedFacts&&) = default;
   ~SharedFacts() = default;
 
-  /// Returns the result for `key`; computes it at the first call.
+  /// Returns the result for `key`; the first call computes it.
   template <class Key> const typename Key::Value& of(const LoadedTrace& trace, const Key& key) {
     std::unique_ptr<Memo>& memo = memos_[typeid(Key)];
     if (memo == nullptr)
@@ -47,27 +48,31 @@ private:
   std::map<std::type_index, std::unique_ptr<Memo>> memos_;
 };
 
-/// User input about a model's attention that its operators do not record.
+/// User input about the attention of a model, which the model's operators do not record.
 struct AttentionHints {
-  /// The most keys that a token attends to, per layer; 0 = all keys. A shorter list is repeated.
-  /// Empty: unknown.
+  /// The maximum number of keys that a token attends to, for each layer; 0 = all keys. If there are
+  /// more layers than entries, the list is repeated. Empty: unknown.
   std::vector<std::int64_t> layer_windows;
-  std::int64_t sparse_topk = 0; ///< keys that sparse attention picks; 0 = from the number of heads
+  std::int64_t sparse_topk = 0; ///< number of keys that sparse attention selects; 0 = computed from
+                                ///< the number of heads
 };
 
 struct LoadedTrace {
   Trace trace;
   CallTree tree;
-  std::int64_t rank = 0; ///< rank assigned by the run (discovery), rank in the header, or 0
-  std::string label;     ///< short name for messages and columns
-  /// The graph launches that a merge with captures examined, by start. Empty without a merge.
+  std::int64_t rank = 0; ///< the run's rank (from discovery), else the rank in the header, else 0
+  std::string label;     ///< short name in messages and columns
+  /// The graph launches that were compared with captures, by start time. Empty if there was no
+  /// merge with captures.
   std::vector<GraphLaunch> graph_launches;
-  std::optional<std::size_t> pseudo_ops; ///< number of inserted pseudo ops; nullopt = not searched
+  std::optional<std::size_t> pseudo_ops; ///< number of inserted pseudo operators; nullopt = not
+                                         ///< searched
   AttentionHints attention;
-  /// Not synchronised, because one thread analyses a trace. Clear it when the trace changes.
+  /// Not protected by a lock, because only one thread analyses a trace. Clear it if the trace
+  /// changes.
   mutable SharedFacts facts;
 
-  /// Returns the result of a shared computation. The reference is valid as long as the trace.
+  /// Returns the result of a shared computation. The reference is valid as long as this object.
   template <class Key> [[nodiscard]] const typename Key::Value& shared(const Key& key) const {
     return facts.of(*this, key);
   }

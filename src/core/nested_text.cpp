@@ -29,7 +29,8 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-/// Reads one value after the other and writes it as JSON. Each member returns whether it succeeded.
+/// Reads one value after another and writes it as JSON. Each member function returns whether it
+/// succeeded.
 class Reader {
 public:
   explicit Reader(std::string_view text) : text_(text) {}

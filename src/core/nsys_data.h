@@ -1,4 +1,4 @@
-// The content of an Nsight Systems report that a summary needs, for all forms of reports.
+// The content of an Nsight Systems report that a summary needs, independent of the file format.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct NsysSum {
 
 /// One row of nvtx_gpu_proj_trace: an NVTX range projected onto the GPU work launched inside it.
 struct NsysRange {
-  std::string name; ///< "domain:text", ":text" in the default domain
+  std::string name; ///< "domain:text"; ":text" for the default domain
   double duration_ns = 0;
-  std::int64_t start_ns = 0; ///< valid only with has_intervals
+  std::int64_t start_ns = 0; ///< set only if has_intervals
 };
 
 struct NsysInterval {
@@ -32,8 +32,9 @@ struct NsysData {
   std::vector<NsysSum> kernels; ///< by total time, longest first
   std::vector<NsysSum> memory;
   std::vector<NsysRange> ranges;
-  std::vector<NsysInterval> intervals; ///< every kernel, sqlite only
-  std::int64_t rows_without_times = 0; ///< no integer times, or an end before the start: left out
+  std::vector<NsysInterval> intervals; ///< all kernels; only from sqlite files
+  std::int64_t rows_without_times = 0; ///< number of rows that were left out: start or end is not
+                                       ///< an integer, or the end is before the start
   bool has_memory = false;
   bool has_ranges = false;
   bool has_intervals = false;

@@ -24,7 +24,7 @@ std::string with_underscores(std::string_view text) {
   return out;
 }
 
-/// Removes a literal from the front of the text.
+/// Removes `literal` from the start of the text. Returns false if the text does not start with it.
 bool take(std::string_view& text, std::string_view literal) {
   if (text.substr(0, literal.size()) != literal)
     return false;
@@ -32,7 +32,7 @@ bool take(std::string_view& text, std::string_view literal) {
   return true;
 }
 
-/// Removes one to nine digits from the front of the text.
+/// Removes a number of one to nine digits from the start of the text, and returns it.
 std::optional<std::int64_t> take_number(std::string_view& text) {
   std::int64_t v = 0;
   std::size_t n = 0;
@@ -47,14 +47,14 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return v;
 }
 
-/// Returns T of "<T>thread".
+/// Returns T if the name is "<T>thread".
 std::optional<std::int64_t> threads_of_folder(std::string_view name) {
   const auto threads = take_number(name);
   return threads && name == "thread" ? threads : std::nullopt;
 }
 
-/// Returns C and r of perf_<C>ch_rank<r> or perf_<C>ch_rank_<r>, followed by .xlsx, _csv or
-/// nothing.
+/// Returns C and r if the name is perf_<C>ch_rank<r> or perf_<C>ch_rank_<r>, alone or followed by
+/// .xlsx or _csv.
 std::optional<std::pair<std::int64_t, std::int64_t>> channels_and_rank_of(std::string_view name) {
   if (!take(name, "perf_"))
     return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> channels_and_rank_of(std::s
   return std::pair(*channels, *rank);
 }
 
-/// Returns the workbooks and folders in `folder`, by path.
+/// Returns the workbooks and subfolders in `folder`, sorted by path.
 std::vector<std::string> workbooks_in(const fs::path& folder) {
   std::vector<std::string> out;
   std::error_code ec;
@@ -211,7 +211,7 @@ std::string OutputLayout::saved_folder(std::string_view name) const {
   for (const fs::path& base : {fs::path(folder_), fs::path(folder_) / kAnalysisFolder})
     if (fs::is_directory(base / name, ec))
       return (base / name).string();
-  // the folder named after a configuration's label, if it is the only one
+  // a subfolder that is named after a configuration, if there is only one
   for (const fs::path& base : {fs::path(folder_), fs::path(folder_) / kAnalysisFolder}) {
     std::vector<std::string> found;
     for (fs::directory_iterator it(base, ec), end; !ec && it != end; it.increment(ec))

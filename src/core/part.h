@@ -1,9 +1,10 @@
-// Parts: the data of one rank (or one configuration) for an analysis, as bytes. Ranks of one
-// process, the state on disk and parts from another machine use the same format.
+// Parts: the data that an analysis needs of one rank (or of one configuration), as bytes. The same
+// format is used for ranks in one process, for the state on disk, and for parts from another
+// machine.
 //
 //   part    = "RSKPART1" kind:text version:varint content checksum
-//   varint  = 7 bits per byte, low first, at most 10 bytes; signed numbers are zig-zag
-//   text    = length:varint bytes; double = 8 bytes, low first; bool = one byte, 0 or 1
+//   varint  = 7 bits per byte, lowest bits first, at most 10 bytes; signed numbers are zig-zag
+//   text    = length:varint bytes; double = 8 bytes, lowest first; bool = one byte, 0 or 1
 //   list    = count:varint items; optional = bool, then the value
 //   section = name:text length (8 bytes) content
 //   checksum = FNV-1a of all bytes before it, 8 bytes
@@ -33,20 +34,20 @@
 
 namespace rankscope {
 
-/// Matches the row of a part_fields() for T, either const (to write) or not (to read).
+/// A type that is T or const T: the row that part_fields() for T gets, to read or to write.
 template <class Row, class T>
 concept PartOf = std::same_as<std::remove_const_t<Row>, T>;
 
-/// Writes the fields of a part into memory; cannot fail.
+/// Writes the fields of a part into memory. No operation can fail.
 class PartWriter {
 public:
   static constexpr bool kReads = false;
 
-  /// `kind` names the content of the part ("collectives"), `version` the version of its fields.
+  /// `kind` names the content of the part ("collectives"); `version` is the version of its fields.
   PartWriter(std::string_view kind, std::uint32_t version);
 
   template <class... Fields> void operator()(const Fields&... fields) { (put(fields), ...); }
-  /// Writes an enumerator of an enum with `count` values, numbered from 0.
+  /// Writes an enumerator of an enum that has `count` values, numbered from 0.
   template <class Enum> void choice(const Enum& value, [[maybe_unused]] std::uint64_t count) {
     varint(static_cast<std::uint64_t>(value));
   }
@@ -55,13 +56,13 @@ public:
   void below(const Index& index, [[maybe_unused]] std::size_t size) {
     varint(index);
   }
-  /// Writes a list with `item(element)` for each element, for items that need other data too.
+  /// Writes a list. `item(element)` writes each element; use it if the items need other data too.
   template <class T, class Item> void list(const std::vector<T>& items, Item&& item) {
     varint(items.size());
     for (const T& element : items)
       item(element);
   }
-  /// Writes the output of `content()` as a separate section.
+  /// Writes what `content()` writes as a separate section.
   template <class Content> void section(std::string_view name, Content&& content) {
     const std::size_t at = begin_section(name);
     content();
@@ -77,7 +78,7 @@ private:
   void end_section(std::size_t at);
 
   void put(bool value) { bytes_ += value ? '\1' : '\0'; }
-  void put(const char*) = delete; // a pointer would convert to bool
+  void put(const char*) = delete; // deleted, because a pointer would be converted to bool
   template <std::unsigned_integral Int> void put(Int value) { varint(value); }
   template <std::signed_integral Int> void put(Int value) {
     const auto wide = static_cast<std::int64_t>(value);
@@ -114,15 +115,15 @@ private:
   std::string bytes_;
 };
 
-/// Reads the output of a PartWriter from untrusted bytes. After the first mistake, all values read
-/// as zeros and empty lists. So a decoder only has to check finish(), which returns the mistake.
-/// Memory is proportional to the size of the input.
+/// Reads from untrusted bytes what a PartWriter wrote. After the first error in the bytes, all
+/// values are read as zeros and empty lists. So a decoder only has to check finish(), which returns
+/// the error. The memory is proportional to the size of the input.
 class PartReader {
 public:
   static constexpr bool kReads = true;
 
-  /// Checks frame, checksum, kind and version. `bytes` must outlive the reader. Errors:
-  /// kUnreadable, with the byte position of the mistake.
+  /// Checks the magic, checksum, kind and version. `bytes` must outlive the reader. Errors:
+  /// kUnreadable, with the byte position of the error.
   static Result<PartReader> open(std::string_view bytes, std::string_view kind,
                                  std::uint32_t version);
 
@@ -153,10 +154,10 @@ public:
       content();
     end_section(outer);
   }
-  /// Reports a mistake that a type finds in its fields (a rank twice, ...).
+  /// Reports an error that a type finds in its fields (for example, the same rank twice).
   void fail(std::string_view why);
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
-  /// Returns the first mistake, or an error if bytes are left over.
+  /// Returns the first error; also an error if there are bytes after the last field.
   Result<void> finish();
 
 private:
@@ -166,7 +167,7 @@ private:
   std::uint64_t varint();
   std::uint64_t fixed();
   std::string_view text();
-  /// Reads a number of items, at most one per remaining byte.
+  /// Reads the number of items of a list; it cannot be larger than the number of remaining bytes.
   std::size_t count();
   std::size_t begin_section(std::string_view name);
   void end_section(std::size_t outer);
@@ -216,7 +217,7 @@ private:
   requires std::is_class_v<T>
   void get(T& row) {
     if (++depth_ > kMaxDepth)
-      return fail("too many values in values"); // a tree of malicious depth
+      return fail("too many values in values"); // a malicious part may contain a very deep tree
     part_fields(*this, row);
     --depth_;
   }
@@ -227,7 +228,7 @@ private:
   std::optional<Error> error_;
 };
 
-/// Writes a part that consists of one value, with all its part_fields().
+/// Writes a part that consists of one value, with all fields in its part_fields().
 template <class T>
 [[nodiscard]] std::string encode_part(std::string_view kind, std::uint32_t version,
                                       const T& value) {
@@ -245,7 +246,7 @@ template <class T>
   return value;
 }
 
-/// Returns the checksum at the end of a part, over all bytes before it.
+/// Returns the checksum at the end of a part, which covers all bytes before it.
 [[nodiscard]] std::uint64_t part_checksum(std::string_view bytes);
 
 } // namespace rankscope

@@ -1,6 +1,6 @@
-// The activities of a pipeline-parallel training job in the scheme of "Understanding Stragglers in
-// Large Model Training Using What-if Analysis" (OSDI 2025): one row for each computation and
-// communication operation of a worker and step, without kernels.
+// The activities of a pipeline-parallel training job, as in "Understanding Stragglers in Large
+// Model Training Using What-if Analysis" (OSDI 2025): one row for each computation and
+// communication operation of a worker in a step. There are no kernels.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ enum class PipelineOp : std::uint8_t {
   kEmbeddingAllReduce,
   kClipMainGrad,
   kOptimizer,
-  kCollection, ///< Python's garbage collector
+  kCollection, ///< Python's garbage collection
 };
 inline constexpr std::size_t kPipelineOps = 14;
 inline constexpr std::array<std::string_view, kPipelineOps> kPipelineOpNames = {
@@ -52,16 +52,17 @@ struct PipelineWorker {
 
 struct PipelineRow {
   PipelineOp op = PipelineOp::kForwardCompute;
-  std::uint32_t worker = 0; ///< row of workers
-  std::uint32_t step = 0;   ///< row of steps
-  std::int64_t seq = 0;     ///< index among operations of this kind in the worker's step, by start
+  std::uint32_t worker = 0; ///< index into PipelineTimeline::workers
+  std::uint32_t step = 0;   ///< index into PipelineTimeline::steps
+  std::int64_t seq = 0;     ///< 0-based index among the operations of this kind of the worker in
+                            ///< the step, by start time
   std::int64_t chunk = -1;  ///< model chunk of the stage; -1: unknown
-  std::int64_t start_ns = 0, dur_ns = 0; ///< negative by up to 10 ms where clocks differ
+  std::int64_t start_ns = 0, dur_ns = 0; ///< dur_ns may be down to -10 ms if clocks differ
 };
 
 struct PipelineTimeline {
   std::vector<PipelineWorker> workers; ///< by rank
-  std::vector<std::int64_t> steps;     ///< numbers, ascending
+  std::vector<std::int64_t> steps;     ///< step numbers, ascending
   std::vector<PipelineRow> rows;
 };
 

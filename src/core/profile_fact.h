@@ -1,5 +1,5 @@
-// Facts about a profiling run: missing things before the run, events during it, and outputs that
-// its tools did not write. findings/profile_findings.h composes a finding from each.
+// Facts about a profiling run: what was missing before the run, what happened during the run, and
+// which outputs the tools did not write. findings/profile_findings.h makes a finding of each fact.
 #pragma once
 
 #include "core/energy_doubt.h"
@@ -14,7 +14,7 @@
 
 namespace rankscope {
 
-/// Each type is one kind of fact.
+/// Each type in this namespace is one kind of fact.
 namespace profile {
 
 using Texts = std::vector<std::string>;
@@ -23,8 +23,9 @@ using Texts = std::vector<std::string>;
 struct MissingTool {
   std::string name;     ///< the program's name or absolute path
   std::string searched; ///< "PATH=..."; "" for an absolute path
-  std::string image;    ///< image of the searched container; "" = this host
-  std::string place;    ///< folder that contains the tool but is not on PATH; "" = not found
+  std::string image;    ///< image of the container that was searched; "" = this host
+  std::string place;    ///< folder that contains the tool although PATH does not contain the
+                        ///< folder; "" = not found
   Texts alternatives;   ///< installed tools of the same family
 };
 struct MissingLibrary {
@@ -38,7 +39,8 @@ struct MissingCommand {
 };
 struct ConflictingTool {
   std::string other;
-  std::string family; ///< family of both tools; "" = a tool lists the other one as conflicting
+  std::string family; ///< family of both tools; "" = one of the tools lists the other one as
+                      ///< conflicting
 };
 struct MissingGpu {
   bool amd = false; ///< false: NVIDIA
@@ -76,7 +78,7 @@ struct KilledProcesses {
   double grace_s = 0;
 };
 struct LeftProcesses {
-  std::size_t count = 0; ///< 0: left by a script, number unknown
+  std::size_t count = 0; ///< 0: a script left processes; their number is unknown
 };
 struct UnfinishedTool {
   std::string problem;
@@ -111,8 +113,8 @@ struct MissingOutput {
 struct EmptyOutput {
   Texts patterns;
   std::string file;                 ///< file without records; "" = no file was written
-  Texts old_files;                  ///< matching files that existed before the run
-  std::optional<std::string> ended; ///< how the command ended, if it failed
+  Texts old_files;                  ///< files that match the patterns but existed before the run
+  std::optional<std::string> ended; ///< how the command ended (exit code, signal), if it failed
   std::string last_lines;           ///< last lines of the command's log
 };
 struct ShortRun {
@@ -123,16 +125,16 @@ struct UnusedLibrary {
 };
 struct SilentLibrary {
   std::string library;
-  /// Variables of the tool that had another value in the process; nullopt = the process did not
-  /// have it.
+  /// Variables of the tool that had another value in the process; nullopt = not set in the process.
   std::vector<std::pair<std::string, std::optional<std::string>>> changed;
 };
 struct Overhead {
   double baseline_s = 0, run_s = 0;
   std::size_t baselines = 0;
   std::vector<std::pair<std::string, int>> passes; ///< tools that run the command several times
-  std::string frequent;                            ///< tool with a period below 0.1 s
-  std::string heavy;                               ///< tool with a lighter variant
+  std::string frequent;                            ///< tool with a sampling period below 0.1 s
+  std::string heavy;                               ///< tool for which there is a variant with less
+                                                   ///< overhead
 };
 struct FailureInLog {
   std::uint64_t line = 0;
@@ -151,14 +153,15 @@ struct MissingRanks {
 };
 struct PartialEnergy {
   std::string folder, gpu;
-  std::optional<double> covered; ///< fraction of the run; nullopt = only the range is known
+  std::optional<double> covered; ///< fraction of the run that was measured; nullopt = only the
+                                 ///< range below is known
   double lowest_j = 0, highest_j = 0;
 };
 
 } // namespace profile
 
 struct ProfileFact {
-  std::string tool; ///< "" = the fact belongs to the run
+  std::string tool; ///< name of the tool; "" = the fact is about the complete run
   std::variant<
       profile::MissingTool, profile::MissingLibrary, profile::MissingScript,
       profile::MissingCommand, profile::ToolNotStarted, profile::ConflictingTool,
@@ -173,7 +176,7 @@ struct ProfileFact {
       what;
 
   template <class T> [[nodiscard]] bool is() const { return std::holds_alternative<T>(what); }
-  /// Returns whether the fact prevents the run.
+  /// Returns whether the fact makes the run impossible.
   [[nodiscard]] bool stops() const {
     return is<profile::MissingTool>() || is<profile::MissingLibrary>() ||
            is<profile::MissingScript>() || is<profile::MissingCommand>() ||

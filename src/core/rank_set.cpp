@@ -11,7 +11,7 @@ RankSet::RankSet(std::vector<std::int64_t> ranks) {
   for (std::size_t i = 0; i < ranks.size();) {
     Run run{ranks[i], ranks[i], 1};
     std::size_t end = i + 1;
-    // two ranks are a run only if they are neighbours: 0 7 8 9 is 0 and 7-9, not 0-7 and 8-9
+    // two ranks are a run only if they are consecutive: 0 7 8 9 is 0 and 7-9, not 0-7 and 8-9
     if (end < ranks.size()) {
       const std::int64_t stride = ranks[end] - ranks[i];
       while (end < ranks.size() && ranks[end] - ranks[end - 1] == stride)

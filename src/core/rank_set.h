@@ -1,5 +1,5 @@
-// RankSet: ranks stored as runs of equal distance. Groups of thousands of ranks are one or a few
-// runs (all ranks, one rank per node), and every trace lists its groups.
+// RankSet: a set of ranks, stored as arithmetic sequences ("runs"). A group of thousands of ranks
+// usually is one or a few runs (all ranks, one rank per node), and every trace lists its groups.
 #pragma once
 
 #include <compare>
@@ -10,17 +10,17 @@
 
 namespace rankscope {
 
-/// Ascending and without duplicates. Equal sets have equal runs.
+/// Ranks are ascending and unique. Equal sets have equal runs.
 class RankSet {
 public:
   RankSet() = default;
-  /// Accepts numbers in any order; negative numbers are ignored.
+  /// Accepts ranks in any order. Negative numbers are ignored.
   explicit RankSet(std::vector<std::int64_t> ranks);
 
   [[nodiscard]] bool contains(std::int64_t rank) const; ///< O(log runs)
   [[nodiscard]] std::uint64_t size() const;
   [[nodiscard]] bool empty() const { return runs_.empty(); }
-  /// Returns the first `most` ranks, ascending.
+  /// Returns the first `most` ranks in ascending order.
   [[nodiscard]] std::vector<std::int64_t> ranks(std::uint64_t most = UINT64_MAX) const;
 
   friend bool operator==(const RankSet& a, const RankSet& b) = default;
@@ -28,7 +28,7 @@ public:
                           const RankSet&) = default; // NOLINT(modernize-use-nullptr)
 
 private:
-  /// The ranks first, first + stride, ... last. Runs are ascending and do not overlap.
+  /// The ranks first, first + stride, ..., last. Runs are in ascending order.
   struct Run {
     std::int64_t first = 0, last = 0, stride = 1;
     friend auto operator<=>(const Run& a, const Run& b) = default; // NOLINT(modernize-use-nullptr)
@@ -38,7 +38,7 @@ private:
     friend void part_fields(Archive& archive, Row& r) { archive(r.first, r.last, r.stride); }
   };
 
-  /// Reads or writes the runs; runs that this class cannot produce are rejected.
+  /// Reads or writes the runs. Runs that this class would not make are rejected.
   template <class Archive, class Row>
   requires std::same_as<std::remove_const_t<Row>, RankSet>
   friend void part_fields(Archive& archive, Row& set) {

@@ -1,4 +1,4 @@
-// Report: the tables of one output, in sheet order.
+// Report: the tables of one output, in the order of the sheets.
 #pragma once
 
 #include "base/diagnostics.h"

@@ -1,4 +1,4 @@
-// RowStream: the rows of a table that does not fit in memory; they are made while they are written.
+// RowStream: the rows of a table that does not fit in memory; each row is made when it is written.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -20,12 +20,13 @@ public:
   using Take = std::function<Result<void>(const Table& some)>;
 
   [[nodiscard]] virtual std::size_t rows() const = 0;
-  /// Passes the rows to `take` in their order, some thousand at a time, in tables with the columns
-  /// of the streamed table. May be called again. Errors: those of `take` and of reading the rows.
+  /// Passes the rows in order to `take`, in tables of some thousand rows with the columns of the
+  /// table. It may be called several times. Errors: those of `take` and of reading the rows.
   [[nodiscard]] virtual Result<void> each(const Take& take) const = 0;
 };
 
-/// Row streams by table name. The table in the Report has the columns and the notes, but no rows.
+/// Row streams by table name. The Report contains the columns and notes of such a table, but no
+/// rows.
 using RowStreams = std::map<std::string, std::shared_ptr<const RowStream>, std::less<>>;
 
 [[nodiscard]] inline std::size_t rows_of(const Table& table, const RowStreams& streams) {
@@ -33,15 +34,15 @@ using RowStreams = std::map<std::string, std::shared_ptr<const RowStream>, std::
   return at == streams.end() ? table.rows() : at->second->rows();
 }
 
-/// Passes the rows of a table from its stream to `take`. A table without a stream is passed once,
-/// complete.
+/// Passes the rows of a table to `take`. If the table has no stream, `take` is called once with the
+/// complete table.
 [[nodiscard]] inline Result<void> each_rows(const Table& table, const RowStreams& streams,
                                             const RowStream::Take& take) {
   const auto at = streams.find(table.name());
   return at == streams.end() ? take(table) : at->second->each(take);
 }
 
-/// Reads all rows from the streams into the tables.
+/// Reads all rows from the streams and adds them to the tables.
 [[nodiscard]] inline Result<void> hold_rows(Report& report, const RowStreams& streams) {
   for (Table& table : report.tables) {
     const auto at = streams.find(table.name());

@@ -9,7 +9,8 @@
 namespace rankscope {
 namespace {
 
-/// Compares two values (< 0, 0, > 0): numbers by value, then texts, then missing values.
+/// Compares two values (< 0, 0, > 0): numbers by value; texts are after numbers, missing values are
+/// last.
 int compared(const std::optional<std::string_view>& a, const std::optional<std::string_view>& b) {
   if (!a || !b)
     return static_cast<int>(!a.has_value()) - static_cast<int>(!b.has_value());
@@ -70,7 +71,8 @@ bool ordered_before(const Configuration& a, const Configuration& b) {
     return order < 0;
   if (const int order = compared(channels_text(a), channels_text(b)); order != 0)
     return order < 0;
-  std::set<std::string_view> names; // one order of names, so that the order is strict
+  std::set<std::string_view> names; // the names of both sides in one sorted order, so that the
+                                    // comparison is a strict order
   for (const Configuration* side : {&a, &b})
     for (const Parameter& p : side->parameters)
       if (!has_place_of_its_own(p.name))

@@ -1,6 +1,6 @@
-// Schema: the list of columns that turns facts of one kind (plain structs) into a Table. Sheets,
-// CSV, JSON, SQL, pages, the column dictionary and comments in workbook headers come from it. Code
-// reads `row.field`, never a cell by its printed header.
+// Schema: the list of columns that makes a Table from facts of one kind (plain structs). Sheets,
+// CSV, JSON, SQL, pages, the column dictionary and the comments in workbook headers are made from
+// it. Code reads `row.field`; it never searches a cell by its printed header.
 #pragma once
 
 #include "base/units.h"
@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// Returns the type of the cells that show a T.
+/// Returns the type of a cell that contains a T.
 template <class T> [[nodiscard]] consteval CellKind cell_kind_of() {
   using Plain = std::remove_cvref_t<T>;
   if constexpr (requires {
@@ -38,8 +38,8 @@ template <class T> [[nodiscard]] consteval CellKind cell_kind_of() {
 }
 
 /// The source of a column's value: a member (&Row::ms), or a function of the row that returns a
-/// number, a bool or a text. Such a text lives in the row or is static. Each may also be a
-/// std::optional.
+/// number, a bool or a text, or a std::optional of one of these. A text must be stored in the row
+/// or be static.
 template <class Row> struct Getter {
   std::function<Value(const Row&)> get;
   CellKind type;
@@ -51,7 +51,8 @@ template <class Row> struct Getter {
         type(cell_kind_of<std::invoke_result_t<const Of&, const Row&>>()) {}
 };
 
-/// Getters of members: empty texts as blank cells, nanoseconds in other units.
+/// Getters for members: or_blank() makes a blank cell of an empty text; in_us() and in_ms() convert
+/// nanoseconds.
 template <class Row, class Text> [[nodiscard]] auto or_blank(Text Row::*text) {
   return [text](const Row& row) { return text_or_blank(row.*text); };
 }
@@ -62,15 +63,17 @@ template <class Row, class Ns> [[nodiscard]] auto in_ms(Ns Row::*ns) {
   return [ns](const Row& row) { return ns_to_ms(row.*ns); };
 }
 
-/// One column. `id` is stable snake_case for JSON, SQL, Parquet and pages ("bus_bw_gbps_mean").
-/// `label` is the documented header ("bus bw (GB/s)_mean"), by default the id.
+/// One column. `id` is a stable name in snake_case for JSON, SQL, Parquet and pages
+/// ("bus_bw_gbps_mean"). `label` is the documented header ("bus bw (GB/s)_mean"); if not given, it
+/// is the id.
 template <class Row> struct Field {
   std::string id;
   std::string label;
   Unit unit = Unit::kNone;
   CellKind type = CellKind::kDouble;
-  std::function<Value(const Row&)> get; ///< returned texts live in the row (or are static)
-  std::string help = {};                ///< meaning of the column; empty = see core/column_help.h
+  std::function<Value(const Row&)> get; ///< a returned text is stored in the row (or is static)
+  std::string help = {};                ///< description of the column; empty = the one in
+                                        ///< core/column_help.h
   ColumnStyle style = {};
 
   Field(std::string stable_id, std::string header, Unit u, CellKind kind,
@@ -94,7 +97,8 @@ template <class Row> struct Field {
   }
 };
 
-/// A sheet as people and other programs see it: the source of the column dictionary.
+/// Name, description and columns of a sheet, for users and programs: the source of the column
+/// dictionary.
 struct SheetInfo {
   std::string name;
   std::string help;
@@ -107,7 +111,8 @@ public:
       : name_(std::move(name)), help_(std::move(help)), fields_(std::move(fields)) {}
 
   void add(Field<Row> field) { fields_.push_back(std::move(field)); }
-  /// Adds the fields of a part of the row. `part` (const Row& to const Part&) returns that part.
+  /// Adds the fields of a member of the row. `part` (const Row& to const Part&) returns this
+  /// member.
   template <class Part, class Reach> void add_fields_of(const Schema<Part>& of, Reach part) {
     for (const Field<Part>& f : of.fields())
       fields_.push_back({f.id, f.label, f.unit, f.type,
@@ -128,7 +133,7 @@ public:
 
   [[nodiscard]] SheetInfo info() const { return {name_, help_, columns()}; }
 
-  /// Returns a table with one row per fact, in their order.
+  /// Returns a table with one row for each element of `rows`, in the same order.
   [[nodiscard]] Table table(std::span<const Row> rows) const {
     Table out(name_, columns());
     std::vector<Value> values(fields_.size());

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "ProfilerStep#";
 
-/// Returns the CPU events that are `inside`, the GPU work that they launched, and the GPU work
-/// without a launch that is `unlinked_inside`.
+/// Returns the CPU events for which `inside` is true, the GPU work that they launched, and the GPU
+/// work without a launch for which `unlinked_inside` is true.
 template <class Inside, class UnlinkedInside>
 Trace launched_inside(const Trace& trace, const CallTree& tree, Inside&& inside,
                       UnlinkedInside&& unlinked_inside) {
@@ -33,7 +33,7 @@ Trace launched_inside(const Trace& trace, const CallTree& tree, Inside&& inside,
   return select_events(trace, rows);
 }
 
-/// Returns a trace of the events with links between them. The other data are from `whole`.
+/// Builds the call tree of the trace `events`. All other data are copied from `whole`.
 LoadedTrace linked_part(const LoadedTrace& whole, Trace events, const CallTreeOptions& options) {
   LoadedTrace out;
   out.trace = std::move(events);
@@ -92,7 +92,7 @@ std::string steps_text(const std::pair<std::int64_t, std::int64_t>& steps) {
 Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {
   TraceBuilder out = TraceBuilder::like(trace);
   out.take(trace, rows);
-  return std::move(out).finish().value(); // rows of a complete trace: nothing can be missing
+  return std::move(out).finish().value(); // cannot fail: the rows are from a complete trace
 }
 
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
@@ -120,7 +120,8 @@ LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> wi
   std::sort(windows.begin(), windows.end(), [](const TimeWindow& a, const TimeWindow& b) {
     return std::tie(a.pid, a.start_ns) < std::tie(b.pid, b.start_ns);
   });
-  std::vector<TimeWindow> joined; // so that only the window before an event is checked
+  std::vector<TimeWindow> joined; // joined, so that only the last window before an event must be
+                                  // checked
   for (const TimeWindow& w : windows) {
     if (!joined.empty() && joined.back().pid == w.pid && w.start_ns <= joined.back().end_ns)
       joined.back().end_ns = std::max(joined.back().end_ns, w.end_ns);

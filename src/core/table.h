@@ -1,5 +1,5 @@
-// Table: the output of analyses and the input of writers. Cells are typed; units are hints for the
-// writers.
+// Table: the output of analyses and the input of writers. Cells have types. Units affect only how
+// writers format them.
 #pragma once
 
 #include "base/string_pool.h"
@@ -12,7 +12,7 @@
 
 namespace rankscope {
 
-/// Formatting hint. Writers format by the unit, never by a column's name.
+/// The unit of a column. Writers use it to format cells; the name of the column has no effect.
 enum class Unit {
   kNone,
   kNs,
@@ -36,7 +36,7 @@ enum class Unit {
 
 enum class CellKind : std::uint8_t { kNull, kInt, kDouble, kBool, kText };
 
-/// A value on its way into a Table. Views must live until the row is added.
+/// The value of a cell of a Table. A text must exist until the row has been added.
 class Value {
 public:
   Value() = default;
@@ -72,7 +72,8 @@ public:
 /// Returns "integer", "number", ...; "any" for kNull.
 [[nodiscard]] const char* cell_kind_name(CellKind kind);
 
-/// Returns a blank cell for an empty text. The lifetime of the view is as for Value.
+/// Returns a value that is a blank cell if the text is empty. The text must exist as long as for
+/// Value.
 [[nodiscard]] inline std::optional<std::string_view> text_or_blank(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -80,23 +81,23 @@ public:
 /// The format of a column in a workbook.
 struct ColumnStyle {
   bool hidden = false;
-  bool delta = false;  ///< coloured by sign (positive = better)
-  int decimals = -1;   ///< -1: default of the unit
-  bool status = false; ///< Better, Worse, New, ...: coloured by text
-  bool nested = false; ///< texts are lists as JSON or as Python prints them; JSON output contains
-                       ///< them as values
+  bool delta = false;  ///< coloured by sign (positive is better)
+  int decimals = -1;   ///< number of decimals; -1: the default of the unit
+  bool status = false; ///< texts such as Better, Worse, New, coloured by their meaning
+  bool nested = false; ///< the texts are lists, as JSON or as Python prints them; in JSON output
+                       ///< they are lists, not texts
 };
 
 struct Column {
   std::string name; ///< the documented header
   Unit unit = Unit::kNone;
-  bool hidden = false; ///< as in ColumnStyle
+  bool hidden = false; ///< these five fields are as in ColumnStyle
   bool delta = false;
   int decimals = -1;
   bool status = false;
   bool nested = false;
-  std::string id = {};             ///< stable snake_case; empty for tables of other tools
-  CellKind type = CellKind::kNull; ///< kNull: unknown, cells of any kind
+  std::string id = {};             ///< stable name in snake_case; empty for tables of other tools
+  CellKind type = CellKind::kNull; ///< kNull: unknown, cells may have any type
   std::string help = {};
 
   Column(const char* label) : name(label) {}
@@ -111,44 +112,49 @@ struct Column {
         id(std::move(stable_id)), type(kind), help(std::move(meaning)) {}
 };
 
-/// Returns a value for people: numbers with the column's decimals, or three; a text unchanged.
+/// Returns a value as text for users: numbers with the column's decimals (by default three), texts
+/// unchanged.
 [[nodiscard]] std::string shown_value(const Value& value, const Column& column);
 
-/// A chart of some rows and columns of its table, drawn under the table in workbooks.
+/// A chart of some rows and columns of a table. In workbooks it is below or next to the table.
 struct Chart {
-  /// kPoints: the value over the label, which is a number, both on logarithmic axes.
+  /// kPoints: value against label (a number), both axes logarithmic.
   enum class Kind { kColumns, kBars, kPoints } kind = Kind::kColumns;
   std::string title;
   std::string value_title; ///< title of the value axis, with its unit
   std::size_t label_column = 0;
   std::vector<std::size_t> value_columns;
-  std::size_t first_row = 0, last_row = 0; ///< rows of the table; last_row is not drawn
-  /// Consecutive rows that belong together. The first part starts at first_row.
+  std::size_t first_row = 0, last_row = 0; ///< range of rows; last_row is not included
+  /// Consecutive rows that form one series. The first part starts at first_row.
   struct Part {
     std::string name;
     std::size_t rows = 0;
-    bool line = false; ///< points are joined, without marks
+    bool line = false; ///< joined by a line, without markers
   };
-  std::string label_title = {}; ///< kPoints: title of the label axis, with its unit
-  std::vector<Part> parts = {}; ///< kPoints
+  std::string label_title = {}; ///< for kPoints: title of the label axis, with its unit
+  std::vector<Part> parts = {}; ///< for kPoints
 };
 
-/// The format in a workbook of a table with equal metrics for several members (for ranks: count_0,
-/// count_1, min_dur_0, ...). It has three header rows: the metrics on top, each over its members.
+/// The layout in a workbook of a table that has the same metrics for several members (for ranks:
+/// count_0, count_1, min_dur_0, ...). The table has three header rows; the first one contains the
+/// metrics, each above the columns of its members.
 struct Pivot {
   struct Place {
     std::string figure;
     std::int64_t member = 0;
   };
-  std::string axis;     ///< kind of the members, for example "rank"
-  std::size_t keys = 0; ///< key columns in front; equal cells merge in all of them except the last
-  std::vector<Place> places; ///< one for each later column; places of one metric are adjacent
+  std::string axis;     ///< what the members are, for example "rank"
+  std::size_t keys = 0; ///< number of key columns at the left; equal cells are merged in all of
+                        ///< these columns except the last
+  std::vector<Place> places; ///< one for each column after the key columns; the columns of a metric
+                             ///< are adjacent
 };
 
-/// A table, row-major because tables are filled, sorted and cut by rows (measured in
-/// docs/decisions). Texts are interned. A text in a Value from at() lives with the Table. A copy
-/// owns its rows and shares the memory of the existing texts, which is not written any more. So
-/// different threads may change copies, and several threads may copy one table.
+/// A table. Cells are stored by rows, because tables are filled, sorted and cut by rows (measured
+/// in docs/decisions). Each distinct text is stored once. The text in a Value from at() is valid as
+/// long as the Table. A copy has its own rows and shares the memory of the existing texts, which is
+/// not written any more. So different threads may change copies, and several threads may copy one
+/// table.
 class Table {
 public:
   Table() : Table("", {}) {}
@@ -164,25 +170,27 @@ public:
   }
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
 
-  /// Adds a row. Missing values at the end become blank; surplus values are a bug.
+  /// Adds a row. If values are missing at the end, their cells are blank; more values than columns
+  /// are a bug.
   void add_row(const std::vector<Value>& values);
   [[nodiscard]] Value at(std::size_t row, std::size_t col) const;
-  /// Returns the cell in the column with this name; a null Value when there is no such column.
+  /// Returns the cell in the column with this name; a null Value if there is no such column.
   [[nodiscard]] Value at(std::size_t row, std::string_view column_name) const;
   void set(std::size_t row, std::size_t col, const Value& value);
-  /// Appends a column; `values` has one entry per row (or is empty: all blank).
+  /// Appends a column. `values` has one entry for each row, or is empty: then all cells are blank.
   void add_column(Column column, const std::vector<Value>& values);
-  /// Reorders rows: new row i is old row order[i]; `order` may be shorter (drops rows).
+  /// Changes the order of the rows: new row i is the old row order[i]. Rows that are not in `order`
+  /// are removed.
   void reorder(const std::vector<std::size_t>& order);
-  /// Returns the named columns that exist, in the given order.
+  /// Returns a table with those of the named columns that exist, in the given order.
   [[nodiscard]] Table select(const std::vector<std::string>& names) const;
 
-  /// Shown under the table in workbooks and on the console.
+  /// Texts that are shown below the table in workbooks and on the console.
   std::vector<std::string> notes;
   std::vector<Chart> charts;
   std::optional<Pivot> pivot;
   bool hidden = false;   ///< hidden sheet
-  bool styled = false;   ///< an Excel table with row stripes and filters
+  bool styled = false;   ///< formatted as an Excel table with row stripes and filters
   std::string tab_color; ///< "#RRGGBB" or empty
 
 private:
@@ -194,7 +202,7 @@ private:
       StrId text;
     };
   };
-  /// Copies share the existing texts; see StringPool::share().
+  /// Copies share the memory of existing texts; see StringPool::share().
   struct Texts {
     StringPool pool;
     Texts() = default;

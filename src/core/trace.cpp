@@ -10,7 +10,7 @@ template <class T> std::uint64_t held(const std::vector<T>& v) {
   return v.capacity() * sizeof(T);
 }
 
-/// Returns the entry of `e` in a list sorted by event, or nullptr.
+/// Returns the entry for event `e` in a list sorted by event, or nullptr.
 template <class T> const T* found_at(const std::vector<std::pair<EventId, T>>& list, EventId e) {
   const auto it = std::lower_bound(list.begin(), list.end(), e,
                                    [](const auto& entry, EventId id) { return entry.first < id; });

@@ -1,6 +1,6 @@
-// Trace: the columnar form of one rank's trace. Every reader fills it, every analysis reads it.
-// Times are integer nanoseconds on the clock of the event's source. Fill it with
-// core/trace_builder.h.
+// Trace: the events of one rank's trace, in columns. All readers fill it and all analyses read it.
+// Times are integer nanoseconds on the clock of the event's source. Use core/trace_builder.h to
+// fill it.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -16,11 +16,12 @@
 
 namespace rankscope {
 
-/// Row of the event columns. Outputs name an event by its source and uid instead.
+/// Index of an event in the event columns. Outputs do not use it; they name an event by its source
+/// and uid.
 using EventId = std::uint32_t;
 inline constexpr EventId kNoEvent = 0xffffffffU;
 inline constexpr std::uint32_t kNoRow = 0xffffffffU;
-inline constexpr std::int64_t kNoId = INT64_MIN; ///< an absent id
+inline constexpr std::int64_t kNoId = INT64_MIN; ///< id that is not available
 [[nodiscard]] inline std::optional<std::int64_t> known(std::int64_t id) {
   return id == kNoId ? std::nullopt : std::optional(id);
 }
@@ -39,7 +40,7 @@ enum class Category : std::uint8_t {
   kCudaSync,
   kCudaEvent,
   kCpuInstant,
-  kOther, ///< anything else, "Trace" included
+  kOther, ///< all other categories, including "Trace"
 };
 [[nodiscard]] std::string_view category_name(Category c);
 [[nodiscard]] constexpr bool is_gpu(Category c) {
@@ -49,7 +50,8 @@ enum class Category : std::uint8_t {
   return c == Category::kRuntime || c == Category::kDriver;
 }
 
-/// A (pid, tid) pair. Text ids are set when the file has strings there ("Spans", "Traces").
+/// A (pid, tid) pair. The text ids are set if pid or tid is a string in the file ("Spans",
+/// "Traces").
 struct Track {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
@@ -60,61 +62,62 @@ struct Track {
   StrId thread_name = kEmptyStr;
 };
 
-/// The clock of a source's times.
+/// The clock of the times of a source.
 enum class ClockDomain : std::uint8_t {
-  kUnknown,   ///< times are comparable only within the source
-  kUnix,      ///< offset_ns + ts_ns is the time since 1970
-  kMonotonic, ///< machine clock since boot; offset_ns + ts_ns is on that clock
+  kUnknown,   ///< times can only be compared within the source
+  kUnix,      ///< offset_ns + ts_ns is the Unix time
+  kMonotonic, ///< clock of the machine since boot; offset_ns + ts_ns is the time on this clock
   kDevice,    ///< clock of a GPU
 };
 struct Clock {
   ClockDomain domain = ClockDomain::kUnknown;
   std::int64_t offset_ns = 0; ///< clock time = offset_ns + ts_ns
-  double drift_ppm = 0;       ///< how much faster the clock runs than true time, where known
+  double drift_ppm = 0;       ///< how much faster the clock runs than true time, if known
 };
 
-/// The GPU work of a runtime call among events with its correlation id, by producer.
+/// Which of the GPU events with the correlation id of a runtime call belong to the call; depends on
+/// the program that wrote the source.
 enum class CallWork : std::uint8_t {
-  kOne, ///< Kineto: one event per call (the last, as in the reference), many per graph launch
-  kAll, ///< databases and tables of AMD's tools: all kernels, copies and fills of the call
+  kOne, ///< Kineto: one event per call (the last one, as in the reference), but all events of a
+        ///< graph launch
+  kAll, ///< databases and tables of AMD tools: all kernels, copies and fills with the id
 };
 
 /// A file or another producer of events.
 struct TraceSource {
   std::string path;
-  std::string reader; ///< name of the reader; "" = made by rankscope
+  std::string reader; ///< name of the reader; "" = the events are made by rankscope
   Clock clock;
   CallWork call_work = CallWork::kOne;
 };
 
-/// The limit of times (73 years before or after the origin); times beyond it are rejected. So the
-/// end of an event, the distance of two events and an event's time on another clock all fit in 64
-/// bits.
+/// The limit of valid times: 73 years before or after the origin. So the end of an event, the
+/// difference between two events and the time of an event on another clock all fit in 64 bits.
 inline constexpr std::int64_t kMaxTimeNs = INT64_MAX / 4;
 [[nodiscard]] constexpr bool usable_time(std::int64_t ts_ns, std::int64_t dur_ns) {
   return ts_ns >= -kMaxTimeNs && ts_ns <= kMaxTimeNs && dur_ns >= 0 && dur_ns <= kMaxTimeNs - ts_ns;
 }
 
-/// Arguments that record_shapes adds to a cpu_op: JSON texts in their normal form, interned, so
-/// that equal arguments have equal ids. kEmptyStr = the key is absent. Trace::arg() returns the
-/// values.
+/// Arguments of a cpu_op that record_shapes adds: JSON texts in their normal form. They are
+/// interned, so equal arguments have equal ids. kEmptyStr = the key is missing. Trace::arg()
+/// returns the values.
 struct OpArgs {
   StrId input_dims = kEmptyStr;  ///< e.g. [[8944, 1024], [1024, 2816]]
   StrId input_types = kEmptyStr; ///< e.g. ["c10::BFloat16", "Scalar"]
   StrId input_strides = kEmptyStr;
   StrId concrete_inputs = kEmptyStr; ///< e.g. ["", "[0]", "1"]
   std::int64_t sequence_number = kNoId;
-  StrId kernel_file = kEmptyStr; ///< source of a compiled kernel, a path
+  StrId kernel_file = kEmptyStr; ///< path of the source file of a compiled kernel
 };
 
-/// Arguments of record_param_comms (CPU) and of the collective kernel that it launched. kNoId =
-/// absent.
+/// Arguments of record_param_comms (CPU) and of the collective kernel that it launched. kNoId = the
+/// key is missing.
 struct CollectiveArgs {
   StrId collective_name = kEmptyStr;
   StrId dtype = kEmptyStr;
   StrId pg_name = kEmptyStr;
   StrId pg_description = kEmptyStr;
-  StrId pg_ranks = kEmptyStr; ///< the text inside the string, e.g. "[0, 1, 2]"
+  StrId pg_ranks = kEmptyStr; ///< the text of the JSON string, e.g. "[0, 1, 2]"
   StrId in_split = kEmptyStr;
   StrId out_split = kEmptyStr;
   std::int64_t in_nelems = kNoId;
@@ -128,26 +131,26 @@ struct CollectiveArgs {
 
 /// Extra arguments of GPU events.
 struct GpuArgs {
-  StrId grid = kEmptyStr; ///< raw JSON, e.g. [304,1,1]
+  StrId grid = kEmptyStr; ///< JSON text, e.g. [304,1,1]
   StrId block = kEmptyStr;
-  std::int64_t bytes = kNoId; ///< memcpy and memset size
+  std::int64_t bytes = kNoId; ///< size of a copy or fill
 };
 
-/// The kernel that a runtime call launches, as named in the call (ROCm). Read only when the
-/// reader's options request it.
+/// The kernel that a runtime call launches, as recorded in the arguments of the call (ROCm). Read
+/// only if the options of the reader request it.
 struct LaunchArgs {
   StrId kernel = kEmptyStr; ///< name of the kernel
   StrId grid = kEmptyStr;   ///< as in GpuArgs
   StrId block = kEmptyStr;
 };
 
-/// The node of a captured graph that a GPU event comes from, as CUPTI records it.
+/// The node of a captured graph that made a GPU event, as CUPTI records it.
 struct GraphNode {
-  std::int64_t graph = kNoId; ///< equal in all replays of one instantiated graph
-  std::int64_t node = kNoId;  ///< node id, unique in its graph
+  std::int64_t graph = kNoId; ///< the same in all launches of one instantiated graph
+  std::int64_t node = kNoId;  ///< node id, unique within its graph
 };
 
-/// python_function ids (only when Python events are read).
+/// Ids of a python_function (only if Python events are read).
 struct PythonArgs {
   std::int64_t python_id = kNoId;
   std::int64_t parent_id = kNoId;
@@ -165,7 +168,7 @@ struct Flows {
   [[nodiscard]] std::size_t size() const { return id.size(); }
 };
 
-/// Samples of counters (power, memory in use, utilisation) in columns of equal length, in file
+/// Samples of counters (power, memory in use, utilisation), in columns of equal length and in file
 /// order.
 struct Counters {
   std::vector<std::uint32_t> track;
@@ -176,7 +179,7 @@ struct Counters {
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
 };
 
-/// A hardware counter of a kernel, summed over the instances of its block.
+/// A hardware counter of a kernel, summed over all instances of the hardware block.
 struct KernelCounter {
   EventId event = kNoEvent;
   StrId name = kEmptyStr;
@@ -199,20 +202,22 @@ struct EventRow {
   std::uint16_t source = 0;
 };
 
-/// Event columns, file order, all of equal length.
+/// The events in columns, all of equal length, in file order.
 struct Events {
   std::vector<std::int64_t> ts_ns;
   std::vector<std::int64_t> dur_ns;
   std::vector<std::int64_t> correlation; ///< args.correlation or kNoId
   std::vector<std::int64_t> external_id; ///< args."External id" or kNoId
   std::vector<StrId> name;
-  std::vector<std::uint32_t> uid;   ///< id in its source (Kineto: index in traceEvents)
-  std::vector<std::uint32_t> track; ///< row of Trace::tracks
-  std::vector<std::uint32_t> args;  ///< row of op_args, gpu_args, ... by category; kNoRow = none
+  std::vector<std::uint32_t> uid;   ///< id within its source (Kineto: index in traceEvents)
+  std::vector<std::uint32_t> track; ///< index into Trace::tracks
+  std::vector<std::uint32_t> args;  ///< index into op_args, gpu_args, ..., depending on the
+                                    ///< category; kNoRow = no arguments
   std::vector<std::int32_t> stream; ///< args.stream of GPU and sync events; -1 = absent
   std::vector<std::int16_t> device; ///< args.device; -1 = absent
   std::vector<Category> category;
-  std::vector<std::uint16_t> source; ///< row of Trace::sources; empty = the first for all events
+  std::vector<std::uint16_t> source; ///< index into Trace::sources; an empty column = all events
+                                     ///< are from the first source
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
   [[nodiscard]] EventRow row(EventId e) const;
   /// Calls body(&Events::x, &EventRow::x) for each column except `source`.
@@ -258,7 +263,7 @@ struct TraceHeader {
   bool record_shapes = false;
   bool with_stack = false;
   std::string display_time_unit;
-  /// Every other root key with its raw JSON text, in file order.
+  /// All other keys of the root object, each with its JSON text, in file order.
   std::vector<std::pair<std::string, std::string>> other;
 };
 
@@ -266,7 +271,7 @@ struct Trace {
   std::string path; ///< path as the user gave it; "-" for standard input
   TraceHeader header;
   StringPool strings;
-  std::vector<TraceSource> sources; ///< at least one: the file
+  std::vector<TraceSource> sources; ///< the first one is the file; at least one
   std::vector<Track> tracks;
   Events events;
   Flows flows;
@@ -275,23 +280,24 @@ struct Trace {
   std::vector<GpuArgs> gpu_args;
   std::vector<PythonArgs> python_args;
   std::vector<LaunchArgs> launch_args;
-  /// Collective arguments: sorted by event; look up with collective_of().
+  /// Arguments of collectives, sorted by event. collective_of() searches in them.
   std::vector<std::pair<EventId, CollectiveArgs>> collectives;
-  std::vector<KernelCounter> kernel_counters; ///< sorted by event; an event has each name once
-  /// Ids of graph nodes, where the producer writes them, sorted by event; see graph_node_of().
+  std::vector<KernelCounter> kernel_counters; ///< sorted by event; for each event, a name occurs
+                                              ///< once
+  /// Graph nodes, if the producer writes them, sorted by event. graph_node_of() searches in them.
   std::vector<std::pair<EventId, GraphNode>> graph_nodes;
   std::uint64_t input_bytes = 0;    ///< uncompressed JSON bytes read
   std::uint64_t events_in_file = 0; ///< number of entries in traceEvents
   std::uint64_t python_events_skipped = 0;
   Diagnostics diagnostics;
-  ArgValues arg_values; ///< used by arg()
+  ArgValues arg_values; ///< values of argument texts, for arg()
 
   [[nodiscard]] std::string_view name(EventId e) const { return strings.view(events.name[e]); }
   [[nodiscard]] std::int64_t end_ns(EventId e) const { return events.ts_ns[e] + events.dur_ns[e]; }
   [[nodiscard]] bool gpu(EventId e) const { return is_gpu(events.category[e]); }
   /// Returns the clock of the file.
   [[nodiscard]] const Clock& clock() const;
-  /// Returns the value of an argument text of op_args or gpu_args; parses it at the first call.
+  /// Returns the value of an argument text of op_args or gpu_args. The first call parses the text.
   [[nodiscard]] std::shared_ptr<const ArgValue> arg(StrId text) const {
     return arg_values.of(text, strings);
   }
@@ -302,9 +308,9 @@ struct Trace {
   [[nodiscard]] const LaunchArgs* launch_arg(EventId e) const;
   [[nodiscard]] const CollectiveArgs* collective_of(EventId e) const;
   [[nodiscard]] const GraphNode* graph_node_of(EventId e) const;
-  /// Returns the memory of the columns in bytes, strings included.
+  /// Returns the memory of the columns and texts in bytes.
   [[nodiscard]] std::uint64_t memory_bytes() const;
-  /// Returns AMD when devices have warp size 64 or the header has HIP keys; else NVIDIA; "" =
+  /// Returns "AMD" if devices have warp size 64 or the header has HIP keys; else "NVIDIA"; "" =
   /// unknown.
   [[nodiscard]] std::string vendor() const;
 };

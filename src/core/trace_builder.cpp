@@ -39,8 +39,8 @@ template <class T> bool beyond(const std::vector<T>& ids, std::size_t limit) {
   return std::any_of(ids.begin(), ids.end(), [limit](T id) { return id >= limit; });
 }
 
-/// Returns whether an event refers to a missing row of op_args, gpu_args, python_args or
-/// launch_args.
+/// Returns whether the `args` of an event is not a valid index into op_args, gpu_args, python_args
+/// or launch_args.
 bool args_beyond(const Trace& t) {
   const Events& e = t.events;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -142,7 +142,8 @@ TraceBuilder TraceBuilder::like(const Trace& trace) {
   to.header = trace.header;
   to.sources = trace.sources;
   for (StrId id = 0; id < trace.strings.size(); ++id)
-    (void)to.strings.intern(trace.strings.view(id)); // gives equal ids, because the order is equal
+    (void)to.strings.intern(trace.strings.view(id)); // the order is the same, so the ids are the
+                                                     // same
   to.tracks = trace.tracks;
   out.index_tracks();
   to.flows = trace.flows;
@@ -282,7 +283,7 @@ std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32
   append_mapped(to.track, c.events.track, tracks);
   for (const std::uint32_t uid : c.events.uid)
     to.uid.push_back(first_uid + uid);
-  if (!to.source.empty()) // otherwise the file is the only source, as in the chunk
+  if (!to.source.empty()) // if it is empty, the only source is the file, as in the chunk
     to.source.resize(to.ts_ns.size(), 0);
   const std::uint32_t ops = row_of(trace_.op_args.size());
   const std::uint32_t gpus = row_of(trace_.gpu_args.size());

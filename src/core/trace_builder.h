@@ -1,5 +1,5 @@
 // TraceBuilder: the only way to fill a Trace. Readers add single events or chunks of columns;
-// finish() checks that columns and ids fit together.
+// finish() checks that the columns have equal lengths and that all ids are valid.
 #pragma once
 
 #include "base/result.h"
@@ -14,8 +14,8 @@
 
 namespace rankscope {
 
-/// Columns of some events with their texts, tracks and argument rows. One thread parses a chunk
-/// from a part of a file. Ids and uids count within the chunk.
+/// The columns of some events with their texts, tracks and arguments. One thread makes a chunk from
+/// a range of a file. All ids and uids begin at 0 in each chunk.
 struct TraceChunk {
   StringPool strings;
   std::vector<Track> tracks;
@@ -34,37 +34,38 @@ class TraceBuilder {
 public:
   /// Begins a trace whose first source is the file `path`, read by `reader`.
   explicit TraceBuilder(std::string path, std::string reader = {});
-  /// Begins as a copy of `trace` without its events and their data: the same texts, tracks,
-  /// argument rows, flows, counters, sources, header and diagnostics, each under the same id.
+  /// Begins with a copy of `trace` without its events and event data: texts, tracks, argument rows,
+  /// flows, counters, sources, header and diagnostics are the same and have the same ids.
   static TraceBuilder like(const Trace& trace);
-  /// Continues a complete trace, including its events. Nothing is copied, and ids do not change.
+  /// Continues a complete trace, including its events. Nothing is copied, and no id changes.
   static TraceBuilder extend(Trace&& trace);
 
   [[nodiscard]] TraceHeader& header() { return trace_.header; }
   [[nodiscard]] Diagnostics& diagnostics() { return trace_.diagnostics; }
   [[nodiscard]] TraceSource& source(std::uint16_t id = 0) { return trace_.sources[id]; }
   std::uint16_t add_source(TraceSource source);
-  /// Sets the input size: bytes after unpacking, and entries of the source including those left
-  /// out.
+  /// Sets the size of the input: number of bytes after decompression, and number of entries in the
+  /// source, including entries that were left out.
   void set_input(std::uint64_t bytes, std::uint64_t events);
   void count_skipped_python(std::uint64_t events) { trace_.python_events_skipped += events; }
 
-  /// Interns a text; the view lives as long as the trace.
+  /// Interns a text. view() of its id is valid as long as the trace.
   StrId text(std::string_view text) { return trace_.strings.intern(text); }
   [[nodiscard]] std::string_view view(StrId id) const { return trace_.strings.view(id); }
   [[nodiscard]] std::size_t text_count() const { return trace_.strings.size(); }
   /// Interns the JSON text of an argument in its normal form (core/arg_text.h).
   StrId arg_text(std::string_view json);
 
-  /// Returns the track with that pid and tid; makes it at the first call. The calls below set its
-  /// names.
+  /// Returns the track with this pid and tid; the first call creates it. The functions below set
+  /// its names.
   std::uint32_t track(const Track& track);
   void set_thread_name(std::uint32_t track, StrId name);
-  /// Set a name for all tracks of the process, including tracks that are added later.
+  /// These set a name for all tracks of the process, including tracks that are added later.
   void set_process_name(std::int64_t pid, StrId name) { processes_[pid].name = name; }
   void set_process_label(std::int64_t pid, StrId label) { processes_[pid].label = label; }
 
-  /// Add rows for EventRow::args of a cpu_op, a GPU event, a python_function or a runtime call.
+  /// These add a row of arguments for a cpu_op, a GPU event, a python_function or a runtime call,
+  /// and return the value for EventRow::args.
   std::uint32_t op_args(const OpArgs& args) { return added(args, trace_.op_args); }
   std::uint32_t gpu_args(const GpuArgs& args) { return added(args, trace_.gpu_args); }
   std::uint32_t python_args(const PythonArgs& args) { return added(args, trace_.python_args); }
@@ -72,20 +73,21 @@ public:
 
   EventId add(const EventRow& event);
   void rename(EventId event, StrId name) { trace_.events.name[event] = name; }
-  /// Adds the arguments of `event`, which has been added already.
+  /// Adds the collective arguments of `event`, which must have been added before.
   void collective(EventId event, const CollectiveArgs& args);
-  /// Adds a counter of a kernel that has been added already; values with the same name are summed.
+  /// Adds a counter of a kernel, which must have been added before. Values with the same name are
+  /// summed.
   void kernel_counter(EventId event, StrId name, double value);
   void flow(std::int64_t id, std::int64_t ts_ns, std::uint32_t track, FlowKind kind);
   void sample(std::uint32_t track, StrId name, std::int64_t ts_ns, double value,
               StrId unit = kEmptyStr);
-  /// Adds these rows of `other`, the trace passed to like(), in ascending order. When a row is
-  /// repeated, the last copy has the collective.
+  /// Adds the events `rows` of `other`, which is the trace passed to like(), in ascending order. If
+  /// an event is repeated, its last copy gets the collective arguments.
   void take(const Trace& other, const std::vector<EventId>& rows);
-  /// Appends a chunk; its uids count from `first_uid`. Returns the new track of each of the chunk's
-  /// tracks.
+  /// Appends a chunk; `first_uid` is added to its uids. Returns, for each track of the chunk, the
+  /// track in the trace.
   std::vector<std::uint32_t> append(const TraceChunk& chunk, std::uint32_t first_uid);
-  /// Returns the new id of one of the chunk's texts, after append().
+  /// Returns the id in the trace of a text of the chunk. Call it after append().
   [[nodiscard]] StrId appended_text(const TraceChunk& chunk, StrId id) {
     return text(chunk.strings.view(id));
   }
@@ -94,10 +96,10 @@ public:
   [[nodiscard]] std::size_t events() const { return trace_.events.size(); }
   [[nodiscard]] std::size_t event_capacity() const { return trace_.events.ts_ns.capacity(); }
 
-  /// Returns the trace. Errors: kInternal when columns differ in length or an id is invalid. This
-  /// is a bug of the reader, not of the file.
+  /// Returns the trace. Errors: kInternal if columns differ in length or an id is invalid; this is
+  /// a bug of the reader, not an error in the file.
   Result<Trace> finish() &&;
-  /// Returns the unfinished trace; its processes have no names yet.
+  /// Returns the unfinished trace. Its tracks do not have process names yet.
   [[nodiscard]] const Trace& so_far() const { return trace_; }
 
 private:
@@ -126,7 +128,8 @@ private:
   std::unordered_map<std::int64_t, ProcessNames> processes_;
 };
 
-/// Returns the first problem of the trace's columns and ids, or "". Linear in the number of events.
+/// Returns a description of the first invalid column or id of the trace, or "". Linear in the
+/// number of events.
 [[nodiscard]] std::string broken_invariant(const Trace& trace);
 
 } // namespace rankscope

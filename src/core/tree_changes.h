@@ -1,5 +1,6 @@
-// TreeChanges: explicit places in a call tree, for events whose times do not show their place.
-// Examples are the events of a captured graph under its launch.
+// TreeChanges: explicit parents and children of events in a call tree, for events whose times do
+// not show where they belong. Examples are the events of a captured graph, which belong to the
+// graph launch.
 #pragma once
 
 #include "core/trace.h"
@@ -13,8 +14,8 @@ namespace rankscope {
 
 class TreeChanges {
 public:
-  /// Sets all children of the event, in order; the last list of an event counts. No other list may
-  /// still contain these children. Set their parents with parent().
+  /// Sets all children of an event, in order. If it is called twice for an event, the last list is
+  /// used. No list of another event may contain these children. Set their parents with parent().
   void children(EventId e, std::span<const EventId> list) {
     nodes_.push_back({e, static_cast<std::uint32_t>(list_.size()),
                       static_cast<std::uint32_t>(list_.size() + list.size())});

@@ -1,4 +1,5 @@
-// Bus-bandwidth factors (docs/reference/collective-formulas.md 4, after nccl-tests PERFORMANCE.md).
+// Bus-bandwidth factors (docs/reference/collective-formulas.md 4; source: nccl-tests
+// PERFORMANCE.md).
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace rankscope {
 
-/// Kinds of collectives, after their names are normalised (docs/reference/collective-formulas.md
-/// 4).
+/// Kinds of collectives. Different names of the same operation are one kind
+/// (docs/reference/collective-formulas.md 4).
 enum class CollectiveKind {
   kAllReduce,
   kReduceScatter,
@@ -24,10 +25,10 @@ enum class CollectiveKind {
 
 [[nodiscard]] CollectiveKind collective_kind(std::string_view collective_name);
 [[nodiscard]] std::string_view collective_kind_name(CollectiveKind kind);
-/// Returns bus bandwidth / algorithm bandwidth for a group of n; e.g. allreduce, n = 8: 2*7/8 =
-/// 1.75.
+/// Returns the factor bus bandwidth / algorithm bandwidth for a group of n ranks; e.g. allreduce, n
+/// = 8: 2*7/8 = 1.75.
 [[nodiscard]] double bus_bandwidth_factor(CollectiveKind kind, std::int64_t n);
-/// Returns bytes per element of a c10d dtype name ("Float", "BFloat16", "Float8_e4m3fn"); 0 =
+/// Returns the bytes per element of a c10d dtype name ("Float", "BFloat16", "Float8_e4m3fn"); 0 =
 /// unknown.
 [[nodiscard]] int dtype_bytes(std::string_view dtype);
 

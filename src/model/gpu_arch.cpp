@@ -23,9 +23,9 @@ struct Board {
   std::vector<Peak> peaks;
 };
 
-// Sources: "CU x GHz x flops" are the units, the boost clock and the flops per unit and clock. They
-// are from vendor documents (CDNA 3 and CDNA 4 white papers, H100 architecture white paper). Their
-// product is the dense peak of the data sheet.
+// Sources: "CU x GHz x flops" is the number of units, the boost clock, and the flops per unit and
+// clock. These numbers are from vendor documents (CDNA 3 and CDNA 4 white papers, H100 architecture
+// white paper). Their product is the dense peak in the data sheet.
 const std::vector<Board>& boards() {
   constexpr const char* kMeasured = "rate that GEMMs reach, GPU file of the reference report";
   // H100 SXM and H200 have the same compute die

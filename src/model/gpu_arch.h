@@ -1,4 +1,5 @@
-// Peaks of a GPU for rooflines: built-in GPUs or a JSON file (docs/reference/report-rules.md 10).
+// Peak rates of a GPU for rooflines: built-in GPUs or a JSON file (docs/reference/report-rules.md
+// 10).
 #pragma once
 
 #include "base/result.h"
@@ -14,25 +15,28 @@ namespace rankscope {
 struct GpuArch {
   std::string name;
   double mem_bw_gbps = 0;                                  ///< 1e9 bytes per second
-  std::map<std::string, double, std::less<>> tflops;       ///< per compute spec, e.g. "matrix_bf16"
+  std::map<std::string, double, std::less<>> tflops;       ///< peak of each compute spec, e.g.
+                                                           ///< "matrix_bf16"
   std::map<std::string, std::string, std::less<>> sources; ///< source of each built-in peak
-  std::string source;                                      ///< kind of the peaks; memory's source
+  std::string source;                                      ///< what the peaks are based on, and the
+                                                           ///< source of the memory bandwidth
 };
 
 /// Returns the names of the built-in GPUs.
 [[nodiscard]] std::vector<std::string> builtin_gpu_archs();
 
-/// Returns the built-in GPU for a driver's device name ("AMD Instinct MI300X", "NVIDIA H100 80GB
-/// HBM3"). "" for any other name, also for GPUs that have the same chip but other memory or clocks
-/// (PCIe, NVL).
+/// Returns the name of the built-in GPU for the device name that the driver reports ("AMD Instinct
+/// MI300X", "NVIDIA H100 80GB HBM3"). Returns "" for any other name, also for GPUs with the same
+/// chip but other memory or clocks (PCIe, NVL).
 [[nodiscard]] std::string recognised_gpu(std::string_view device_name);
 
-/// Loads a built-in name (any case) or a JSON file {name, mem_bw_gbps, max_achievable_tflops{spec:
-/// n}}.
+/// Loads a built-in GPU by its name (in any case), or a JSON file {name, mem_bw_gbps,
+/// max_achievable_tflops{spec: n}}.
 Result<GpuArch> load_gpu_arch(const std::string& name_or_path);
 
-/// Returns the spec whose peak bounds work of `spec`: `spec`, or vector_fp32 for 16-bit vector work
-/// without a known peak (it runs at least at that rate). "" when both are unknown.
+/// Returns the compute spec whose peak limits work of `spec`: `spec` itself or, for 16-bit vector
+/// work without a known peak, vector_fp32 (16-bit work runs at least at that rate). "" if both
+/// peaks are unknown.
 [[nodiscard]] std::string_view peak_spec(const GpuArch& arch, std::string_view spec);
 
 struct Roofline {
@@ -40,10 +44,11 @@ struct Roofline {
   bool compute_bound = false;
 };
 
-/// Tc = flops/peak, Tm = bytes/bandwidth; the larger one is the bound. nullopt when the peak of
-/// `spec` or the bytes are unknown, or flops are not positive. If peak_spec() returns another spec,
-/// work is rated only when memory is the bound even at that peak. Example: 1e12 flops at 100 TFLOPS
-/// and 1e9 bytes at 1000 GB/s: Tc = 10 ms, Tm = 1 ms, compute bound, 10000 us.
+/// Returns the minimum time of work: the larger of Tc = flops / peak and Tm = bytes / bandwidth.
+/// nullopt if the peak of `spec` or the bytes are unknown, or if flops are not positive. If
+/// peak_spec() returns another spec, that peak is only a lower bound; then the result is nullopt
+/// unless memory is the limit. Example: 1e12 flops at 100 TFLOPS and 1e9 bytes at 1000 GB/s: Tc =
+/// 10 ms, Tm = 1 ms, compute bound, 10000 us.
 [[nodiscard]] std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec,
                                                double flops, double bytes);
 

@@ -19,7 +19,7 @@ bool digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Removes text in angle brackets, at any depth, and the arguments of the function.
+/// Removes the text in angle brackets at any depth, and the arguments of the function.
 std::string without_templates(std::string_view name) {
   std::string out;
   int depth = 0;
@@ -41,8 +41,8 @@ bool is_attention(std::string_view lower) {
                         "mla_decode", "mla_prefill", "paged_decode", "reduce_segments"});
 }
 
-/// Returns whether a name is a product that parse_gemm_kernel() leaves out, because its shape does
-/// not show a tile.
+/// Returns whether a name is that of a matrix product that parse_gemm_kernel() does not accept,
+/// because the name does not contain a tile in a known form.
 bool is_other_product(std::string_view lower) {
   return any_of(lower, {"gemv", "matmul", "fused_moe_kernel", "fmoe", "moe_gemm", "splitk", "nvjet",
                         "cijk_", "custom_cijk"});
@@ -86,7 +86,7 @@ std::string kernel_stem(std::string_view name) {
     }
     if (out.empty() || out.back() != '#')
       out += '#';
-    // "16x128x256" counts as one number, with any number of factors
+    // several numbers with "x" between them, as in "16x128x256", count as one number
     if (out.size() >= 3 && out[out.size() - 2] == 'x' && out[out.size() - 3] == '#')
       out.resize(out.size() - 2);
   }

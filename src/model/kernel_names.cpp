@@ -19,9 +19,10 @@
 namespace rankscope {
 namespace {
 
-/// The part of a name that is read. The rest of a longer name is only used for its hash.
+/// Only this many bytes of a name are parsed. The rest of a longer name only affects its hash.
 constexpr std::size_t kReadBytes = 16384;
-constexpr std::size_t kAddedWidth = 22; ///< most characters of the parts added to equal names
+constexpr std::size_t kAddedWidth = 22; ///< maximum number of characters added to make equal names
+                                        ///< differ
 constexpr std::size_t kAddedParts = 2;
 
 bool decimal(char c) {
@@ -78,7 +79,7 @@ std::string tile(const GemmKernel& gemm) {
   return out;
 }
 
-/// Returns the type of the inputs, from the first letters: "BBS", "F8BS", "S".
+/// Returns the input type, from the first letters of "BBS", "F8BS" or "S".
 std::string tensile_type(std::string_view letters) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes = {
       {{"F8", "f8"},
@@ -139,7 +140,7 @@ std::string nvjet(std::string_view name, const GemmKernel& gemm) {
                  gemm.types == "tst" ? "" : gemm.types, tile(gemm), stages, extras});
 }
 
-/// Returns the first of several types: "bf16bf16", "tf32f32".
+/// Returns the first of the types in a text such as "bf16bf16" or "tf32f32".
 std::string first_type(std::string_view text) {
   for (const std::string_view type :
        {"bf16", "tf32", "f16", "f32", "f64", "e4m3", "e5m2", "i8", "s8"})
@@ -172,7 +173,8 @@ std::string xmma(std::string_view name) {
   return joined({"xmma", kind, letters, type, size, extras, arch.starts_with("sm") ? arch : ""});
 }
 
-/// Splits "s16816gemm", "h884fprop", "sgemm", "scudnn" into the text before the kind, and the kind.
+/// Splits "s16816gemm", "h884fprop", "sgemm" or "scudnn" into the text before the kind and the
+/// kind.
 std::pair<std::string_view, std::string_view> split_kind(std::string_view part) {
   for (const std::string_view kind : {"gemm", "fprop", "dgrad", "wgrad", "cudnn"})
     if (part.size() > kind.size() && part.ends_with(kind))
@@ -259,11 +261,11 @@ std::string nccl(std::string_view name) {
     else
       rest = joined({rest, parts[i]});
   }
-  // other kernels move bytes: their operation and type are placeholders
+  // other kernels only move bytes: operation and type in their names have no meaning
   return joined({parts.front(), reduces ? type : "", reduces ? operation : "", rest});
 }
 
-/// Name form: triton_KIND_fused_OPERATORS_NUMBER. The number is printed first, because it
+/// Name form: triton_KIND_fused_OPERATORS_NUMBER. In the result the number is first, because it
 /// identifies the kernel.
 std::string triton(std::string_view name) {
   const std::size_t fused = name.find("_fused_");
@@ -320,7 +322,8 @@ std::string igemm(std::string_view name) {
   return size.empty() ? "" : joined({"igemm", head, size});
 }
 
-/// Returns the operation's name: "direct_copy_kernel_cuda" is "copy", "MulFunctor" is "Mul".
+/// Returns the name of the operation: "direct_copy_kernel_cuda" gives "copy", "MulFunctor" gives
+/// "Mul".
 std::string operation_name(std::string_view word) {
   static constexpr std::array<std::string_view, 6> kFront = {
       "CUDAFunctor_", "CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "launch_", "direct_", "_"};
@@ -355,7 +358,7 @@ std::string first_type_in(std::string_view list) {
   return types.empty() ? std::string() : types.front();
 }
 
-/// Returns the function in the template arguments of a PyTorch kernel.
+/// Returns the operation that the template arguments of a PyTorch kernel name.
 Operation operation_of(std::string_view arguments) {
   Operation out;
   for (std::size_t at = 0; at < arguments.size();) {
@@ -400,7 +403,7 @@ std::string base_name(std::string_view base) {
   return std::string(base);
 }
 
-/// Returns the library's name space; PyTorch's own is left out.
+/// Returns the name space of the library; "" for the name spaces of PyTorch.
 std::string library_scope(const KernelSymbol& symbol) {
   for (const std::string& scope : symbol.scopes) {
     const bool version = scope.size() > 1 && scope.front() == 'v' &&
@@ -459,7 +462,7 @@ std::string symbol_name(const KernelSymbol& symbol) {
   return out;
 }
 
-/// Returns the display name for names with a library's grammar; empty for others.
+/// Returns the display name if a library with a known name form made the name; otherwise empty.
 std::string library_kernel(std::string_view name) {
   if (name.starts_with("nccl"))
     return nccl(name);
@@ -505,8 +508,8 @@ std::vector<std::string_view> words_of(std::string_view full) {
   return out;
 }
 
-/// For names that share a display name, returns at most two words of each that not all of them
-/// contain. Names without such words get an empty text.
+/// For several names with the same display name: returns at most two words of each name that not
+/// all of the names contain, or an empty text if there is no such word.
 std::vector<std::string> differences(const std::vector<std::string_view>& names) {
   std::vector<std::vector<std::string_view>> words;
   std::unordered_map<std::string_view, std::size_t> having; // number of names with the word

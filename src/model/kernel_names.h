@@ -1,4 +1,4 @@
-// Names of kernels for people: short, and distinct within one table.
+// Short names of kernels for tables; within one table, different kernels have different names.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,29 @@
 
 namespace rankscope {
 
-constexpr std::size_t kDisplayNameWidth = 56; ///< most characters of display_name()
+constexpr std::size_t kDisplayNameWidth = 56; ///< maximum number of characters of display_name()
 constexpr std::size_t kDistinctNameWidth =
-    80; ///< most characters of a name that distinct_names() made distinct
+    80; ///< maximum number of characters of a name from distinct_names()
 
 /// Returns a short name for a kernel: library, transposes, type, tile, extras
-/// (docs/reference/kernel-names.md). It depends on the name alone, so different kernels can share
-/// one. Examples: "Cijk_Alik_Bljk_BBS_BH_Bias_..._MT256x192x64_..." is "Tensile TN bf16 256x192x64
-/// bias"; "void vllm::rms_norm_kernel<float, 8>(float*)" is "vllm::rms_norm f32 8".
+/// (docs/reference/kernel-names.md). It depends only on the full name, and different kernels can
+/// have the same short name. Examples: "Cijk_Alik_Bljk_BBS_BH_Bias_..._MT256x192x64_..." is
+/// "Tensile TN bf16 256x192x64 bias"; "void vllm::rms_norm_kernel<float, 8>(float*)" is
+/// "vllm::rms_norm f32 8".
 [[nodiscard]] std::string display_name(std::string_view full);
 
-/// Returns the display names of one table's kernels, in the same order. Full names that share a
-/// display name get the parts in which they differ, or "~" and digits of their hash. So entries are
-/// equal only if their full names are.
+/// Returns the display names of all kernels of a table, in the same order. If different full names
+/// have the same display name, words in which they differ are added, or "~" and digits of their
+/// hash. So two entries are equal only if their full names are equal.
 [[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string_view>& full);
 
-/// A row of operators that represents a kernel without an operator.
+/// Names of the parts of a row for a kernel without an operator: the launch and the kernel.
 struct KernelRowName {
   std::string_view launch, kernel;
 };
-/// Returns "LAUNCH->KERNEL (Synthetic Op)", the reference's name for such a row.
+/// Returns "LAUNCH->KERNEL (Synthetic Op)", the name of such a row in the reference.
 [[nodiscard]] std::string kernel_row_name(const KernelRowName& row);
-/// Returns the parts of such a name, which must outlive them. Empty for the name of an operator.
+/// Returns the two parts of such a name, as views of it. Empty if the name is that of an operator.
 [[nodiscard]] std::optional<KernelRowName> kernel_row_of(std::string_view name);
 
 } // namespace rankscope

@@ -16,8 +16,8 @@ bool symbol_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Returns the position after the bracket that closes the one at `at`, or the end without a closing
-/// bracket. Between round brackets, < and > are operators: "enable_if<((8)>(0))>".
+/// Returns the position after the closing bracket of the bracket at `at`; the end of the text if
+/// there is none. Inside round brackets, < and > are operators: "enable_if<((8)>(0))>".
 std::size_t after_bracket(std::string_view text, std::size_t at) {
   const bool angle = text[at] == '<';
   int round = 0;
@@ -33,7 +33,8 @@ std::size_t after_bracket(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Calls `part(begin, end)` for the parts of a text between the `separator`s outside brackets.
+/// Splits a text at each `separator` that is not inside brackets, and calls `part(begin, end)` for
+/// each part.
 template <class Part>
 void split_outside(std::string_view text, std::string_view separator, const Part& part) {
   std::size_t begin = 0;
@@ -67,7 +68,7 @@ void add_once(std::vector<std::string>& to, std::string text) {
     to.push_back(std::move(text));
 }
 
-/// Returns the digits of "4", "4ul", "-2"; empty for any other text.
+/// Returns the digits of a number such as "4", "4ul" or "-2"; empty for any other text.
 std::string_view whole_number(std::string_view text) {
   std::string_view digits = text;
   while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l'))
@@ -104,7 +105,7 @@ std::optional<KernelSymbol> demangled(std::string_view text) {
     }
     ++end;
     if (c == ' ')
-      begin = end; // the text before is the type of the result
+      begin = end; // the text before the blank is the type of the result
   }
   if (begin >= end || (!parts && end == text.size()))
     return std::nullopt;
@@ -124,7 +125,7 @@ std::optional<KernelSymbol> demangled(std::string_view text) {
   return out;
 }
 
-/// The text of a mangled name, read from the front.
+/// Reads a mangled name from its beginning.
 class Mangled {
 public:
   explicit Mangled(std::string_view rest) : rest_(rest) {}
@@ -168,7 +169,7 @@ private:
     return true;
   }
 
-  /// Reads "6kernel".
+  /// Reads an identifier such as "6kernel".
   std::optional<std::string_view> identifier() {
     std::size_t length = 0;
     const auto r = std::from_chars(rest_.data(), rest_.data() + rest_.size(), length);
@@ -180,7 +181,7 @@ private:
     return out;
   }
 
-  /// Reads "S_", "S1A_", "St".
+  /// Reads a substitution such as "S_", "S1A_" or "St".
   void substitution() {
     rest_.remove_prefix(1);
     if (!rest_.empty() && rest_.front() >= 'a' && rest_.front() <= 'z')
@@ -223,8 +224,8 @@ private:
     rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at + 1);
   }
 
-  /// Reads "Li256E", "Lb1E" after the 'L'. Returns false if its type has a name or it is a
-  /// function.
+  /// Reads the rest of a literal such as "Li256E" or "Lb1E" after the 'L'. Returns false if its
+  /// type is a named type, or if it is a function.
   bool plain_literal(KernelSymbol& out, bool outermost) {
     const std::size_t end = rest_.find('E');
     if (end == std::string_view::npos || end < 2 ||
@@ -237,10 +238,11 @@ private:
     return true;
   }
 
-  /// Reads template arguments after the 'I', up to the 'E' that ends them.
+  /// Reads template arguments: the text after 'I' to the 'E' that ends them.
   void arguments(KernelSymbol& out) {
-    std::string open = "I";   // open groups: I J N X F, L and its functions (Z)
-    std::string nested_class; // class in the argument that begins with 'N'
+    std::string open = "I";   // the open groups, innermost last: I J N X F, L, and Z for a function
+                              // in L
+    std::string nested_class; // name of the class, if the argument begins with 'N'
     const auto add_class = [&out](std::string_view name) {
       if (std::string type = short_type(name); !type.empty())
         add_once(out.types, std::move(type));
@@ -283,7 +285,7 @@ private:
       if (c == 'L') {
         if (!plain_literal(out, open.size() == 1))
           open += rest_.starts_with("_Z") ? 'Z' : 'L';
-      } else if (c == 'T') { // "T_", "T0_"; "Tn" declares one
+      } else if (c == 'T') { // "T_" and "T0_" are parameters; "Tn" declares one
         if (!take('n'))
           through_underscore();
       } else if (c == 'N' || c == 'I' || c == 'J' || c == 'X' || c == 'F') {
@@ -343,7 +345,7 @@ std::string short_type(std::string_view type) {
     if (!head.ends_with("OpaqueType"))
       return "";
     const std::string_view bytes = whole_number(type.substr(open + 1, type.size() - open - 2));
-    return bytes.empty() ? "" : std::string(bytes) + "B"; // any type with that many bytes
+    return bytes.empty() ? "" : std::string(bytes) + "B"; // any type with this number of bytes
   }
   if (const std::size_t scope = type.rfind("::"); scope != std::string_view::npos)
     type.remove_prefix(scope + 2);

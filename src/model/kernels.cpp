@@ -19,7 +19,7 @@ bool triple(std::string_view text, std::size_t at, char head) {
   return true;
 }
 
-/// Returns the position of "C???_A???_B???" (lower-case index triples) or npos.
+/// Returns the position of "C???_A???_B???" (each ??? is three lower-case indices), or npos.
 std::size_t tensile_head(std::string_view name) {
   for (std::size_t at = name.find('C'); at != std::string_view::npos; at = name.find('C', at + 1))
     if (triple(name, at, 'C') && at + 14 <= name.size() && name[at + 4] == '_' &&
@@ -28,7 +28,7 @@ std::size_t tensile_head(std::string_view name) {
   return std::string_view::npos;
 }
 
-/// Reads "<m>x<n>[x<k>]" at `at`; returns false for other text. "128x64_64x6" gives k = 64 too.
+/// Reads "<m>x<n>[x<k>]" at `at`. Returns false for other text. "128x64_64x6" means k = 64.
 bool read_tile(std::string_view text, std::size_t at, GemmKernel& out) {
   const char* p = text.data() + at;
   const char* const end = text.data() + text.size();
@@ -72,8 +72,8 @@ void layout_letters(std::string_view name, GemmKernel& out) {
   }
 }
 
-/// Reads the letters at the end of "ampere_sgemm_128x64_tn", for names without letters in the
-/// middle.
+/// Reads the layout letters at the end of names such as "ampere_sgemm_128x64_tn", if there are none
+/// in the middle.
 void last_layout_letters(std::string_view name, GemmKernel& out) {
   if (out.transpose_a || name.size() <= 3 || name[name.size() - 3] != '_' ||
       (name.back() != 'n' && name.back() != 't'))
@@ -92,7 +92,7 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
   return std::ranges::any_of(parts, [text](std::string_view part) { return contains(text, part); });
 }
 
-/// Parts of lower-case names that contain GEMM, or look like it, but mean something else.
+/// Parts of lower-case names that contain GEMM or a similar text, but are not matrix products.
 constexpr std::array<std::string_view, 21> kNoGemm = {
     // convolution: cuDNN, CUTLASS, MIOpen, CK
     "implicit_gemm", "implicitgemm", "igemm_fwd", "igemm_bwd", "igemm_wrw", "grouped_conv",
@@ -102,8 +102,8 @@ constexpr std::array<std::string_view, 21> kNoGemm = {
     // steps before or after the product
     "splitkreduce", "reducesplitk", "splitk_reduce", "rocblas_gemm_scale"};
 
-/// Returns whether a name contains "gemm" outside "fbgemm", or "wvsplitk", the skinny products of
-/// vLLM for ROCm.
+/// Returns whether a name contains "gemm" (not only in "fbgemm"), or "wvsplitk", the products with
+/// few rows of vLLM for ROCm.
 bool says_gemm(std::string_view lower) {
   for (std::size_t at = lower.find("gemm"); at != std::string_view::npos;
        at = lower.find("gemm", at + 1))
@@ -124,9 +124,9 @@ GemmLibrary library_of(std::string_view lower) {
   return contains_any(lower, kCublasWords) ? GemmLibrary::kCublas : GemmLibrary::kOther;
 }
 
-/// Returns whether a Triton kernel is a product. Inductor names a kernel after all fused operators,
-/// so "triton_poi_fused_addmm_relu_0" only adds the bias. Products are in its templates
-/// (triton_tem_) and in kernels named after the product.
+/// Returns whether a Triton kernel is a matrix product. Inductor names a kernel after all operators
+/// that are fused in it: "triton_poi_fused_addmm_relu_0" is not a product; it only adds the bias.
+/// Products are the templates (triton_tem_) and kernels that are named after the product only.
 bool triton_product(std::string_view lower) {
   constexpr std::string_view kTriton = "triton_";
   std::string_view rest = lower.substr(std::min(kTriton.size(), lower.size()));
@@ -143,19 +143,21 @@ bool triton_product(std::string_view lower) {
   return false;
 }
 
-/// Parts of lower-case names of kernels that communicate with other GPUs. Only names that libraries
-/// give their own kernels: "allreduce" alone is also a step within a block (WarpAllReduce,
-/// BlockAllReduce), and "combine" and "dispatch" occur in attention and sorting.
+/// Parts of lower-case names of kernels that communicate with other GPUs. The list contains only
+/// names that libraries use for such kernels. "allreduce" alone is not in the list, because it is
+/// also a step within a block (WarpAllReduce, BlockAllReduce); "combine" and "dispatch" also occur
+/// in attention and sorting.
 constexpr std::array<std::string_view, 24> kCommunication = {
     // NCCL, RCCL; MSCCL and MSCCL++
     "nccl", "rccl", "msccl",
     // custom all-reduce of vLLM, SGLang and AITER; quick reduce
     "cross_device_reduce", "cross_device_store", "custom_all_reduce", "customallreduce",
     "quickreduce", "quick_reduce",
-    // one-shot and two-shot: PyTorch's symmetric memory, TensorRT-LLM, FlashInfer
+    // one-shot and two-shot all-reduce: symmetric memory of PyTorch, TensorRT-LLM, FlashInfer
     "one_shot_all_reduce", "two_shot_all_reduce", "oneshotallreduce", "twoshotallreduce",
     "hybridcubemeshallreduce", "allreduce_fusion", "allreducefusion", "multimem_",
-    // experts: DeepEP (but not its layout, which only counts tokens), MoRI
+    // exchange of tokens between experts: DeepEP (not its layout kernel, which only counts tokens),
+    // MoRI
     "deep_ep::", "epdispatchint", "epdispatchlowlatency", "epcombineint", "epcombinelowlatency",
     // one-sided communication
     "nvshmem", "rocshmem"};

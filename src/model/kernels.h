@@ -1,5 +1,5 @@
-// Facts from a kernel's name: whether it communicates, whether it is a matrix product, and the
-// product's transposes, macro tile and data types. Every sheet uses these rules and no others.
+// Reads from a kernel's name whether it communicates, whether it is a matrix product, and the
+// transposes, macro tile and data types of the product. All sheets use these functions.
 #pragma once
 
 #include "base/string_pool.h"
@@ -12,11 +12,12 @@
 
 namespace rankscope {
 
-/// Returns whether a name, in any case, is that of a communication kernel: rccl, nccl and
-/// cross_device_reduce, as the reference reads names, and the names of other libraries
-/// (docs/reference/report-rules.md 2). `as_reference`: only the first three names.
+/// Returns whether a name (in any case) is that of a communication kernel: it contains rccl, nccl
+/// or cross_device_reduce, as in the reference, or a name from another library
+/// (docs/reference/report-rules.md 2). `as_reference`: test only the first three names.
 [[nodiscard]] bool is_communication_name(std::string_view name, bool as_reference = false);
-/// Returns is_communication_name for each id of a pool, so that loops over events test a bit.
+/// Returns is_communication_name() for each id of a pool, so that a loop over events only has to
+/// test a bit.
 [[nodiscard]] std::vector<bool> communication_names(const StringPool& strings,
                                                     bool as_reference = false);
 
@@ -28,7 +29,7 @@ enum class GemmLibrary {
   kCublas,
   kComposableKernel,
   kTriton,
-  kOther, ///< the name contains GEMM, but no known library
+  kOther, ///< the name contains GEMM, but the library is unknown
 };
 [[nodiscard]] std::string_view gemm_library_name(GemmLibrary library);
 
@@ -42,17 +43,17 @@ struct GemmKernel {
   std::string types; ///< as written in the name: "BBS", "bf16bf16_bf16f32"; may be empty
 };
 
-/// Returns the product of two matrices that a kernel name describes, or nullopt. These kernels are
-/// excluded, even if their names contain GEMM: convolutions by implicit GEMM, attention,
-/// communication, products with a vector (gemv), and steps before or after a GEMM (split-K sums,
-/// scaling). Most kernels of the library "fbgemm" are not products. Example:
+/// Returns the matrix-matrix product that a kernel name describes, or nullopt. The following
+/// kernels are not products, even if their names contain GEMM: convolutions by implicit GEMM,
+/// attention, communication, matrix-vector products (gemv), and steps before or after a GEMM
+/// (split-K sums, scaling). Most kernels of the library "fbgemm" are not products. Example:
 /// "Custom_Cijk_Alik_Bljk_BBS_BH_MT64x64x64" is a product, and
 /// "sm80_xmma_wgrad_implicit_gemm_tf32f32_..." is not.
 [[nodiscard]] std::optional<GemmKernel> parse_gemm_kernel(std::string_view name);
 [[nodiscard]] bool is_gemm_kernel(std::string_view name);
 
-/// Returns "(True, False)" for the two naming schemes that the reference reads (Tensile, nvjet);
-/// else empty. Example: "Cijk_Alik_Bljk_BBS_BH_MT256x192x64" -> "(True, False)".
+/// Returns the transposes as Python text for the two name forms that the reference reads (Tensile,
+/// nvjet); else an empty text. Example: "Cijk_Alik_Bljk_BBS_BH_MT256x192x64" -> "(True, False)".
 [[nodiscard]] std::string gemm_transpose_repr(std::string_view name);
 
 } // namespace rankscope

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-/// Reads a text from the left: exact words and numbers.
+/// Reads a text from left to right: fixed words and numbers.
 class Cursor {
 public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -112,7 +112,7 @@ std::optional<StepCounts> vllm_counts(std::string_view name) {
   return s;
 }
 
-/// Reads "bs=4" or "bs=4 toks=4096" and no other text.
+/// Reads "bs=4" or "bs=4 toks=4096". Returns false if other text follows.
 bool brief_body(std::string_view rest, double& bs, double& toks) {
   Cursor c(rest);
   if (!c.word(" bs=") || !c.number(bs))
@@ -215,7 +215,7 @@ std::optional<StepSums> parse_step_annotation(std::string_view name, bool fill) 
   } else if (s.c_sq > 0 && counts->context_requests > 0) {
     s.c_sk = s.c_sq;
     s.c_sqsq = s.c_sqsk = s.c_sq * s.c_sq / static_cast<double>(counts->context_requests);
-    s.detailed = true; // all sums follow
+    s.detailed = true; // all sums are set now
   }
   return s;
 }

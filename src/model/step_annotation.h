@@ -1,4 +1,4 @@
-// Step annotations of inference servers: the numbers of computed and attended tokens.
+// Reads step annotations of inference servers: the numbers of computed and attended tokens.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,18 @@
 namespace rankscope {
 
 /// Sums over the requests of a step, separately for prefill ("context", c) and decode
-/// ("generation", g). sq = new tokens, sk = tokens attended, sqsq and sqsk = sums of the products
-/// per request.
+/// ("generation", g). For each request, sq is the number of new tokens and sk the number of tokens
+/// that they attend to. c_sq and so on are the sums of sq, sk, sq * sq and sq * sk over the
+/// requests.
 struct StepSums {
   double c_sq = 0, c_sk = 0, c_sqsq = 0, c_sqsk = 0;
   double g_sq = 0, g_sk = 0, g_sqsq = 0, g_sqsk = 0;
-  bool detailed = false;   ///< every sum was recorded
-  bool kv_unknown = false; ///< decode without the attended lengths: ignore g_sk and g_sqsk
+  bool detailed = false;   ///< all sums were recorded
+  bool kv_unknown = false; ///< decode, but the attended lengths are not recorded: ignore g_sk and
+                           ///< g_sqsk
 };
 
-/// The producer of a step's annotation, and the values in it.
+/// The server that wrote the annotation of a step, and the values in it.
 enum class StepKind : std::uint8_t {
   kVllm,      ///< all sums
   kVllmShort, ///< requests and tokens
@@ -26,8 +28,8 @@ enum class StepKind : std::uint8_t {
   kSglangShort,
   kAtom, ///< all sums
   kAtomShort,
-  kDiffusion, ///< xDiT: no requests
-  kRepeated,  ///< no annotation: a repeated pattern of the CPU
+  kDiffusion, ///< xDiT: no numbers of requests
+  kRepeated,  ///< no annotation: the step is a repeated pattern of CPU events
 };
 
 /// The values in a step's annotation. Missing values are not estimated.
@@ -35,37 +37,41 @@ struct StepCounts {
   StepKind kind = StepKind::kVllm;
   std::int64_t context_requests = 0;    ///< prefill
   std::int64_t generation_requests = 0; ///< decode
-  std::int64_t batch_size = 0;          ///< computed tokens; for diffusion, its n
-  StepSums sums;                        ///< without `detailed`: only sq, or no sums
+  std::int64_t batch_size = 0;          ///< number of computed tokens; for diffusion, the number N
+                                        ///< in its annotation
+  StepSums sums;                        ///< if not `detailed`: only the sq sums, or no sums
 
   [[nodiscard]] std::int64_t requests() const { return context_requests + generation_requests; }
 };
 
-/// Parses these forms, tried in this order, anchored at the start of the name; any text may follow:
-/// - execute_N_context_R(sqAskBsqsqCsqskD)_generation_R(...) (vLLM), batch = both sq;
+/// Parses the following forms, tried in this order. The name must begin with the form; other text
+/// may follow:
+/// - execute_N_context_R(sqAskBsqsqCsqskD)_generation_R(...) (vLLM); the batch size is the sum of
+///   both sq;
 /// - execute_context_R(T)_generation_R(T);
-/// - step[EXTEND|DECODE|MIXED key=number ...] (SGLang) with a key of products; requests are bs, for
-///   MIXED c and g; batch = c_sq + g_sq, else toks, else bs;
-/// - step[KIND bs=R] and step[KIND bs=R toks=T], nothing else in the brackets;
-/// - prefill[bs=R/PADDED tok=T ...], decode[...] (ATOM), batch = tok;
+/// - step[EXTEND|DECODE|MIXED key=number ...] (SGLang) with one of the keys for products; the
+///   number of requests is bs, for MIXED c and g; the batch size is c_sq + g_sq, else toks, else
+///   bs;
+/// - step[KIND bs=R] and step[KIND bs=R toks=T], with no other text in the brackets;
+/// - prefill[bs=R/PADDED tok=T ...], decode[...] (ATOM); the batch size is tok;
 /// - execute_diffusion_N_WxH (xDiT).
 /// nullopt for any other name.
 [[nodiscard]] std::optional<StepCounts> parse_step_counts(std::string_view name);
 
 /// Returns the sums of any of these forms except diffusion; nullopt for any other name. With
-/// `fill`, SGLang's short prefill counts as requests of equal length without history, and its
-/// decode as one token per request. Other short forms, and all short forms without `fill`, give
-/// only their recorded sums.
+/// `fill`, missing sums of SGLang's short forms are computed: for prefill, the requests are assumed
+/// to have equal lengths and no history; for decode, one token per request. Other short forms, and
+/// all short forms without `fill`, give only their recorded sums.
 [[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name,
                                                             bool fill = true);
 
-/// Returns the tokens that each request of the step attends to, if the annotation lists them:
-/// ATOM's "ctx=[7803, 6918]" (at most 65536 requests). Other annotations do not separate requests,
-/// and no annotation names the requests. Empty for any other text.
+/// Returns the number of tokens that each request of the step attends to, if the annotation lists
+/// these numbers, as ATOM does: "ctx=[7803, 6918]" (at most 65536 requests). Other annotations
+/// contain only sums over requests. Empty for any other text.
 [[nodiscard]] std::vector<std::int64_t> step_request_lengths(std::string_view name);
 
-/// Returns whether an annotation has all sums. In a trace with such annotations, others are not
-/// steps (patched servers write both around one step).
+/// Returns whether an annotation of this kind contains all sums. In a trace with such annotations,
+/// annotations of other kinds are not steps (patched servers write both for the same step).
 [[nodiscard]] constexpr bool has_all_sums(StepKind kind) {
   return kind == StepKind::kVllm || kind == StepKind::kSglang || kind == StepKind::kAtom;
 }

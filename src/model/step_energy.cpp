@@ -46,7 +46,8 @@ SpanEnergy EnergyCurve::part_of(const Interval& i, std::int64_t from, std::int64
   return out;
 }
 
-/// Scales the intervals [first, last) to a total of `joules`, the counter's value.
+/// Scales the power of the intervals [first, last) such that their total energy is `joules`, the
+/// difference of the counter.
 void EnergyCurve::scale(std::size_t first, std::size_t last, double joules) {
   double sampled = 0;
   for (std::size_t i = first; i < last; ++i)
@@ -58,7 +59,7 @@ void EnergyCurve::scale(std::size_t first, std::size_t last, double joules) {
     if (sampled > joules / 100) {
       one.begin_w *= joules / sampled;
       one.end_w *= joules / sampled;
-    } else if (ns > 0) { // the samples have no energy here, so they give no shape
+    } else if (ns > 0) { // all samples are 0 W here, so the energy is distributed evenly
       one.begin_w = one.end_w = joules / (ns / 1e9);
     }
   }
@@ -71,8 +72,8 @@ EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t long
     intervals_.push_back(
         {a.unix_ns, b.unix_ns, a.watts, b.watts, false, b.unix_ns - a.unix_ns > longest_gap_ns});
   }
-  // a segment is from one change of the counter to the next, without gaps
-  std::optional<std::size_t> change; ///< sample at which the counter first had its present value
+  // find the segments from one change of the counter to the next, without gaps
+  std::optional<std::size_t> change; ///< sample in which the counter first had its current value
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (i > 0 && intervals_[i - 1].is_gap)
       change.reset();
@@ -86,8 +87,7 @@ EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t long
         scale(*change, i, now - before);
       change = i;
     }
-    // at the beginning, equal values do not show when the counter changed, but two different values
-    // do
+    // at the beginning, the time of the last change is known only if the first two values differ
     if (!std::isnan(now) && !change && (std::isnan(before) || now < before) &&
         i + 1 < samples.size() && counter_at(samples, i + 1) > now)
       change = i;
@@ -118,8 +118,8 @@ SpanEnergy EnergyCurve::until(std::int64_t t) const {
 }
 
 SpanEnergy EnergyCurve::of(const TimeSpan& span) const {
-  // computed between two samples, as for kernels, and not as the difference of two sums over the
-  // run
+  // within one interval, compute the energy directly, not as the difference of two sums over the
+  // run, which would lose digits
   if (!intervals_.empty() && span.begin_ns >= intervals_.front().begin_ns) {
     const Interval& i = intervals_[interval_at(span.begin_ns)];
     if (span.end_ns <= i.end_ns)

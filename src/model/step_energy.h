@@ -1,4 +1,4 @@
-// Energy of steps: joins power samples and the steps of a trace by their clock.
+// Energy of steps: combines power samples with the steps of a trace, on the clock of the samples.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +22,25 @@ struct TimeSpan {
 /// The energy of a time interval, with its uncertainty.
 struct SpanEnergy {
   double joules = 0;
-  double low = 0, high = 0;    ///< lower and upper sum over the samples; if counted: joules
-  std::int64_t ns = 0;         ///< covered part of the span, between samples
-  std::int64_t counted_ns = 0; ///< part of `ns` measured by the energy counter
+  double low = 0, high = 0;    ///< lower and upper sum over the samples; equal to `joules` if the
+                               ///< energy was counted
+  std::int64_t ns = 0;         ///< length of the part of the span that is between samples
+  std::int64_t counted_ns = 0; ///< length of the part of `ns` for which the energy counter was used
 };
 
-/// Returns whether power changes so much between samples that their integral is not a measurement:
-/// the lower and the upper sum are more than 5 % away from `joules`.
+/// Returns whether the power changes so much between samples that the integral of the samples is
+/// not a measurement: the lower or the upper sum differs by more than 5 % from `joules`.
 [[nodiscard]] bool is_aliased(double joules, double low, double high);
 
-/// The energy as a function of time. Power is linear between samples. If the samples have an energy
-/// counter, power is scaled so that the energy between two changes of the counter equals the
-/// counter's difference. A counter that decreases was reset. Three kinds of intervals keep the
-/// integral of the samples: the interval of a reset, and those before the first and after the last
-/// change of a counter that changes less often than it is read.
+/// The energy as a function of time. Power is linear between samples. If the samples contain an
+/// energy counter, power is scaled such that the energy between two changes of the counter is equal
+/// to the counter's difference. If the counter decreases, it was reset. In three kinds of
+/// intervals, power is not scaled: the interval of a reset and, if the counter changes less often
+/// than it is read, the time before its first and after its last change.
 class EnergyCurve {
 public:
-  /// `samples` are ascending in time. Samples further apart than the gap have no energy between
-  /// them.
+  /// `samples` must be in ascending order of time. Between two samples with a distance of more than
+  /// `longest_gap_ns`, the energy is unknown.
   EnergyCurve(std::span<const PowerSample> samples, std::int64_t longest_gap_ns);
 
   /// Returns the energy of the covered part of `span`. O(log samples).
@@ -58,13 +59,13 @@ private:
   [[nodiscard]] SpanEnergy until(std::int64_t t) const;
 
   std::vector<Interval> intervals_;
-  std::vector<SpanEnergy> sums_; ///< sums before each interval
+  std::vector<SpanEnergy> sums_; ///< sum of the energies before each interval
 };
 
 /// Returns the energy of each span. Empty for a span that is not between the first and the last
 /// sample, or that overlaps a gap of more than `longest_gap_ns` between two samples. Example: 100 W
-/// at 0 s, 200 W at 1 s: from 0.5 s to 1 s it is 0.5 * (150 + 200) / 2 = 87.5 J. If a counter
-/// counts 300 J in that second, it is 87.5 * 300 / 150 = 175 J.
+/// at 0 s, 200 W at 1 s: from 0.5 s to 1 s the energy is 0.5 * (150 + 200) / 2 = 87.5 J. If the
+/// counter increases by 300 J in that second, it is 87.5 * 300 / 150 = 175 J.
 [[nodiscard]] std::vector<std::optional<SpanEnergy>>
 span_energy(std::span<const PowerSample> samples, std::span<const TimeSpan> spans,
             std::int64_t longest_gap_ns);

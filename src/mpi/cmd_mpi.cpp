@@ -65,8 +65,8 @@ Action setup_job(const Command& command, FlagSet& flags) {
     flags.add(options::local, f->local,
               "each process's folder contains only its own ranks, as on a node-local disk");
     flags.add_option("--keep-parts", f->keep_parts,
-                     "folder that all processes see: parts stay there, and a job that is started "
-                     "again makes only the missing ones");
+                     "folder shared by all processes: the parts remain there, and a restarted job "
+                     "makes only the missing parts");
   });
   return [f](Context& ctx) { return run_job(ctx, *f); };
 }

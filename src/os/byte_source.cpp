@@ -23,7 +23,8 @@ std::atomic<std::uint64_t> all_bytes_read{0};
 
 constexpr std::size_t kInputBuffer = std::size_t{256} << 10;
 
-/// The raw file with one buffer. Compressed streams can see the bytes that remain in it.
+/// The raw file with one buffer. Decompressors read from this buffer and can check the bytes that
+/// follow a member or frame.
 class RawFile : NonCopyable {
 public:
   explicit RawFile(int fd) : fd_(fd), buffer_(kInputBuffer) {}
@@ -32,7 +33,7 @@ public:
       ::close(fd_);
   }
 
-  /// Makes at least one byte available; returns false at the end.
+  /// Reads bytes into the buffer if it is empty. Returns false at the end of the file.
   bool fill() {
     if (begin_ < end_)
       return true;
@@ -141,8 +142,8 @@ private:
     member_ended_ = false;
   }
 
-  /// Starts the next gzip member if the next bytes have the gzip magic. Other bytes (padding, a
-  /// signature) are ignored, as gzip itself does.
+  /// Starts the next gzip member if the next bytes are the gzip magic number. Other bytes after a
+  /// member (padding, a signature) are ignored, as gzip itself does.
   bool next_member() {
     if (!file_->fill() || static_cast<unsigned char>(file_->data()[0]) != 0x1f ||
         (file_->size() > 1 && static_cast<unsigned char>(file_->data()[1]) != 0x8b)) {
@@ -181,7 +182,7 @@ public:
         done_ = true;
       } else if (more || o.pos > before) {
         frame_open_ = hint != 0;
-      } else { // the hint is for a possible next frame: ignore it
+      } else { // the hint is about a possible next frame; all frames are complete
         done_ = true;
         if (frame_open_)
           problem_ = "zstd stream ends early (file truncated?)";
@@ -248,7 +249,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
     return std::unique_ptr<ByteSource>(std::make_unique<GzipSource>(std::move(file), bytes));
   if (file->size() >= 4 && head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd)
     return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(file), bytes));
-  // no known tool writes such traces; without this error the bytes would be reported as broken JSON
+  // no known tool writes LZ4 traces; without this error the bytes would be reported as invalid JSON
   if (file->size() >= 4 && head[0] == 0x04 && head[1] == 0x22 && head[2] == 0x4d && head[3] == 0x18)
     return Error{ErrorCode::kUnreadable, path,
                  "is compressed with LZ4, which rankscope does not read",

@@ -1,5 +1,5 @@
-// ByteSource: reads the bytes of a file in order, after decompression. The content shows the
-// format: gzip (one or many members), zstd (one or many frames) or plain. Path "-" is standard
+// ByteSource: reads the bytes of a file in order and decompresses them. The format is detected from
+// the content: gzip (one or more members), zstd (one or more frames) or plain. Path "-" is standard
 // input.
 #pragma once
 
@@ -19,13 +19,14 @@ public:
   /// Opens a file and detects its compression. Errors: no such file, no permission, a directory.
   static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
 
-  /// Reads up to `size` bytes; fewer only at the end, 0 when no bytes are left. Damaged compressed
-  /// data ends the stream early; problem() reports it.
+  /// Reads up to `size` bytes; fewer only at the end of the stream, 0 when no bytes are left.
+  /// Damaged compressed data ends the stream early; then problem() returns the reason.
   [[nodiscard]] std::size_t read(char* out, std::size_t size);
-  /// Returns up to `size` next bytes without consuming them, to detect the format of an input that
-  /// can be read only once (a pipe). The view is valid until the next call.
+  /// Returns up to `size` of the next bytes; read() will return them again. It is for inputs that
+  /// can be read only once (a pipe) and whose format must be detected. The view is valid until the
+  /// next call.
   [[nodiscard]] std::string_view peek(std::size_t size);
-  /// Returns why the stream ended early (truncated or corrupt gzip, read error); "" if it did not.
+  /// Returns why the stream ended early (truncated or damaged gzip, read error); "" if it did not.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Returns the size of the file on disk; 0 when unknown (standard input).
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }

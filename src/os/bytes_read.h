@@ -5,8 +5,8 @@
 
 namespace rankscope {
 
-/// Returns the bytes that all sources of this process (os/byte_source.h) have read, before
-/// decompression.
+/// Returns the number of bytes that all sources of this process (os/byte_source.h) have read;
+/// compressed files count with their compressed size.
 [[nodiscard]] std::uint64_t source_bytes_read();
 
 } // namespace rankscope

@@ -21,11 +21,11 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::set<std::string> paths;
-  std::string shared; ///< folder shared with other processes
+  std::string shared; ///< folder that other processes use too
   std::vector<pid_t> children, guards;
 };
 
-/// Never destroyed: a signal may come while the process exits.
+/// Never destroyed: a signal may arrive while the process exits.
 Registry& registry() {
   static Registry* const only = new Registry;
   return *only;
@@ -62,17 +62,19 @@ void end_children(std::vector<pid_t> children, std::vector<pid_t> guards) {
   reap_within(children, guards, kGrace);
   for (const pid_t group : all) // also ends the processes that the children started
     ::kill(-group, SIGKILL);
-  for (const pid_t guard : guards) // the second SIGTERM kills at once
+  for (const pid_t guard : guards) // a second SIGTERM makes a guard kill its processes immediately
     ::kill(guard, SIGTERM);
   for (const pid_t child : children)
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR)
       ;
   children.clear();
-  reap_within(children, guards, kGuardsKill); // guards continue without us if necessary
+  reap_within(children, guards, kGuardsKill); // guards do not need this process; they continue if
+                                              // the time is over
 }
 
-/// Removes files and the content of folders, but not the folders themselves. A library that misses
-/// its folder for temporary files would write them to another folder, where they would remain.
+/// Removes files and the content of folders, but not the folders themselves. A library that does
+/// not find its folder for temporary files would use another folder, and its files would remain
+/// there.
 void empty_all(const std::set<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ec;
@@ -89,7 +91,7 @@ void empty_all(const std::set<std::string>& paths) {
 void remove_all(const std::set<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ec;
-    // a thread may still be filling a folder: retry until it stays removed
+    // another thread may still create files in the folder: retry until the folder no longer exists
     for (int attempt = 0; attempt < 5; ++attempt) {
       std::filesystem::remove_all(path, ec);
       if (!std::filesystem::exists(std::filesystem::symlink_status(path, ec)))
@@ -98,15 +100,15 @@ void remove_all(const std::set<std::string>& paths) {
   }
 }
 
-/// The last process that shares the folder removes it. The other processes wait until it no longer
-/// exists.
+/// Leaves a shared folder. The last process that leaves it removes it; the other processes wait
+/// until it no longer exists.
 void leave_shared(const std::string& folder) {
   constexpr auto kOthersTime = std::chrono::milliseconds(2000);
   constexpr auto kLook = std::chrono::milliseconds(5);
   const auto until = std::chrono::steady_clock::now() + kOthersTime;
   while (::rmdir(folder.c_str()) != 0 && errno != ENOENT) {
     if (std::chrono::steady_clock::now() >= until)
-      return remove_all({folder}); // the other processes were not asked to end
+      return remove_all({folder}); // the other processes do not end: they got no signal
     std::this_thread::sleep_for(kLook);
   }
 }
@@ -174,11 +176,11 @@ void kill_ending_children() {
 
 void end_everything() {
   Registry& all = registry();
-  all.mutex.lock(); // never unlocked: threads that continue cannot create anything new
+  all.mutex.lock(); // never unlocked: threads that still run cannot register anything new
   end_children(all.children, all.guards);
   if (!all.paths.empty()) {
     empty_all(all.paths);
-    // wait, because a library may be about to open a reserved name
+    // wait, because a library may be about to open a file whose name is registered
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
     remove_all(all.paths);
   }

@@ -10,7 +10,7 @@ namespace rankscope {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// Returns the time of a clock; CLOCK_REALTIME gives unix time.
+/// Returns the time of a clock; CLOCK_REALTIME gives the Unix time.
 [[nodiscard]] inline std::int64_t clock_ns(clockid_t clock) {
   timespec now = {};
   ::clock_gettime(clock, &now);

@@ -1,11 +1,10 @@
-// Closes a descriptor that may be closed already.
 #pragma once
 
 #include <unistd.h>
 
 namespace rankscope {
 
-/// Closes `fd` if it is open, and sets it to -1.
+/// Closes `fd` if it is not -1, and sets it to -1.
 inline void close_file(int& fd) {
   if (fd >= 0)
     ::close(fd);

@@ -26,7 +26,7 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& set,
     const bool again =
         std::any_of(set.begin() + static_cast<std::ptrdiff_t>(i) + 1, set.end(),
                     [&name = name](const auto& later) { return later.first == name; });
-    if (!again) // the last one counts
+    if (!again) // the last value is used
       out.push_back(name + "=" + value);
   }
   return out;

@@ -1,4 +1,4 @@
-// The size and modification time of a file: they show when another file has replaced it.
+// The size and modification time of a file. If they change, another file has replaced the file.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace rankscope {
 
 struct FileStamp {
   std::uint64_t bytes = 0;
-  std::int64_t written_ns = 0; ///< unix time
+  std::int64_t written_ns = 0; ///< modification time as Unix time
   bool operator==(const FileStamp&) const = default;
 };
-/// Returns the stamp of a file; empty when the path does not exist or is not accessible.
+/// Returns the stamp of a file; empty if the path does not exist or is not accessible.
 [[nodiscard]] std::optional<FileStamp> file_stamp(const std::string& path);
 
 } // namespace rankscope

@@ -1,6 +1,6 @@
-// Opens SQLite databases of unknown origin as SQLite's page "Defense Against The Dark Arts"
-// advises: read only, no code from the file runs, and work and text sizes are limited. All code is
-// in this header because this layer does not link SQLite.
+// Opens SQLite databases from untrusted sources as SQLite's page "Defense Against The Dark Arts"
+// recommends: the database is read only, no code from the file runs, and the work and the text
+// sizes are limited. All code is in this header because this layer does not link SQLite.
 #pragma once
 
 #include "base/percent_encoding.h"
@@ -15,17 +15,17 @@
 
 namespace rankscope {
 
-/// Limits the cost of queries on one database. A scan takes some ten steps per row and at most as
-/// many bytes of text as the table has. Rows that share pages can give far more text than the file
-/// has.
+/// Limits the cost of queries on one database. A normal scan takes about ten steps per row and
+/// reads at most as many bytes of text as the file contains. In a malicious file, rows can share
+/// pages, so that a scan returns much more text than the file contains.
 struct SqliteBudget {
   explicit SqliteBudget(std::uint64_t file_bytes)
       : steps_left(20'000'000 + 50 * file_bytes),
         text_bytes_left((std::uint64_t{64} << 20U) + 16 * file_bytes) {}
   std::uint64_t steps_left, text_bytes_left;
 
-  /// Subtracts `bytes` from the remaining text budget. Returns false, and sets the remainder to 0,
-  /// when it is not enough.
+  /// Subtracts `bytes` from the text budget. If less is left, returns false and sets the budget to
+  /// 0.
   bool spend_text(std::uint64_t bytes) {
     const bool enough = bytes <= text_bytes_left;
     text_bytes_left = enough ? text_bytes_left - bytes : 0;
@@ -38,7 +38,8 @@ using SqliteHandle = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 namespace foreign_sqlite {
 
 inline constexpr int kStepsPerCheck = 1000;
-inline constexpr int kLongestText = 1 << 24; // bytes of a name or of an environment
+inline constexpr int kLongestText = 1 << 24; // bytes of a text, for example a name or an
+                                             // environment
 
 /// Callback for sqlite3_progress_handler: a nonzero result ends the query.
 inline int count_steps(void* steps_left) {
@@ -47,8 +48,8 @@ inline int count_steps(void* steps_left) {
   return left == 0 ? 1 : 0;
 }
 
-/// Callback for sqlite3_set_authorizer: allows table columns and the functions that our queries
-/// call.
+/// Callback for sqlite3_set_authorizer: allows reading the columns of tables, and the functions
+/// that our queries call.
 inline int authorize(void*, int action, const char* name, const char* function, const char*,
                      const char* view) {
   const auto is_one_of = [](const char* text, std::initializer_list<std::string_view> known) {
@@ -79,7 +80,7 @@ inline SqliteHandle open_foreign_sqlite(const std::string& file, bool immutable,
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_drop_modules(raw, nullptr); // virtual tables are code
+  sqlite3_drop_modules(raw, nullptr); // virtual tables would run code
   sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, foreign_sqlite::kLongestText);
   sqlite3_limit(raw, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_exec(raw, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
@@ -90,13 +91,15 @@ inline SqliteHandle open_foreign_sqlite(const std::string& file, bool immutable,
   return db;
 }
 
-/// Lets `db` load a schema of a truncated file, which refers to pages beyond the end of the file.
+/// Lets `db` load the schema of a truncated file, although it refers to pages beyond the end of the
+/// file.
 inline void allow_missing_pages(sqlite3* db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
   sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
 }
 
-/// Selects the names of the ordinary tables: views and virtual tables have no root page.
+/// Selects the names of the ordinary tables: only they have a root page, views and virtual tables
+/// have none.
 inline constexpr const char* kSqliteTables =
     "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND sql LIKE "
     "'create table%'";

@@ -21,7 +21,7 @@ std::string gzip_of(std::string_view bytes) {
   do {
     const std::string_view part = rest.substr(0, kStep);
     rest.remove_prefix(part.size());
-    // isal_zstream takes non-const input but does not write to it
+    // next_in is not const, but the library does not write to it
     stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(part.data()));
     stream.avail_in = static_cast<std::uint32_t>(part.size());
     stream.end_of_stream = rest.empty() ? 1 : 0;

@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Returns `bytes` as a gzip member (ISA-L level 3). Equal bytes give equal members, because the
-/// header has no name and no time.
+/// Returns `bytes` as one gzip member (ISA-L level 3). Equal bytes give equal members, because the
+/// header contains no file name and no time.
 [[nodiscard]] std::string gzip_of(std::string_view bytes);
 
 } // namespace rankscope

@@ -50,7 +50,8 @@ bool is_input(const std::string& path) {
     return false;
   const std::lock_guard lock(input_registry().mutex);
   const auto found = input_registry().paths.find({info.st_dev, info.st_ino});
-  struct stat input = {}; // the inode may belong to another file by now
+  struct stat input = {}; // the input may be deleted, and its inode number used again for another
+                          // file
   return found != input_registry().paths.end() && ::stat(found->second.c_str(), &input) == 0 &&
          input.st_dev == info.st_dev && input.st_ino == info.st_ino;
 }

@@ -1,4 +1,4 @@
-// The functions of a library that is opened at its first use. They are declared by a list of names:
+// The functions of a library that is opened when it is first needed. A list of names declares them:
 //
 //   #define CALLS(RS_CALL) RS_CALL(zip_open) RS_CALL(zip_fclose)
 //   struct ZipLibrary { CALLS(RS_LIBRARY_MEMBER) };
@@ -17,8 +17,9 @@
 
 namespace rankscope {
 
-/// Opens a library until the program ends. `find_all` sets each function with `find(name,
-/// function)`. Errors: kMissingTool with `hint` when the library does not open or lacks a function.
+/// Opens a library; it stays open until the program ends. `find_all` sets each function by calling
+/// `find(name, function)`. Errors: kMissingTool with `hint` if the library cannot be opened or
+/// lacks a function.
 template <class Calls, class FindAll>
 Result<Calls> open_calls(const char* soname, const char* hint, const FindAll& find_all) {
   Result<SharedLibrary> library = SharedLibrary::open("", {soname});

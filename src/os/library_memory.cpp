@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<std::size_t> claimed_bytes = 0;
 
-/// Returns whether `bytes` of address space are left.
+/// Returns whether `bytes` more of address space can be reserved.
 bool can_be_allocated(std::size_t bytes) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -37,7 +37,8 @@ LibraryMemory::~LibraryMemory() {
 }
 
 void allocate_from_one_arena_under_a_limit() {
-  constexpr rlim_t kAmple = rlim_t{16} << 30U; // arenas of all threads are a small part of it
+  constexpr rlim_t kAmple = rlim_t{16} << 30U; // above this limit, the arenas of all threads are
+                                               // small in comparison
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < kAmple)
     ::mallopt(M_ARENA_MAX, 1);

@@ -1,5 +1,5 @@
-// Memory for libraries that crash when an allocation fails (libxlsxwriter, fontconfig, DuckDB).
-// Such a library is not called when a limit (ulimit -v) leaves less memory than it needs.
+// Reserves memory for libraries that crash if an allocation fails (libxlsxwriter, fontconfig,
+// DuckDB). Such a library is not called if a limit (ulimit -v) leaves less memory than it needs.
 #pragma once
 
 #include "base/result.h"
@@ -10,12 +10,12 @@
 
 namespace rankscope {
 
-/// A claim on memory. Other claims cannot use this memory until the object is destroyed. A claim
-/// allocates nothing.
+/// A claim on memory: other claims cannot use this memory until the object is destroyed. The object
+/// itself does not allocate the memory.
 class LibraryMemory {
 public:
-  /// Claims `bytes` for writing the output `path`. Errors: kOutput when `bytes` and all other
-  /// claims cannot be allocated together.
+  /// Claims `bytes` for writing the output `path`. Errors: kOutput if `bytes` and all other claims
+  /// together cannot be allocated.
   static Result<LibraryMemory> claim(std::size_t bytes, const std::string& path);
   LibraryMemory(LibraryMemory&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
   LibraryMemory& operator=(LibraryMemory&&) = delete;
@@ -26,9 +26,9 @@ private:
   std::size_t bytes_;
 };
 
-/// Makes all threads allocate from one arena if the address space is limited. Call it before
-/// threads start. A separate arena takes 64 MiB at once or, if that fails, a page per small
-/// allocation; then a claim would not show how much memory a library can get.
+/// If the address space is limited, makes all threads allocate from one arena. Call it before
+/// threads start. A separate arena reserves 64 MiB of address space or, if that fails, needs one
+/// page per small allocation; then claim() could not know how much memory a library can allocate.
 void allocate_from_one_arena_under_a_limit();
 
 } // namespace rankscope

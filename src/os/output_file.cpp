@@ -24,16 +24,16 @@ Error output_error(const std::string& path, int err) {
                          : ""};
 }
 
-/// The file that an output replaces or writes into.
+/// The file that an output replaces, or into which it writes.
 struct Target {
   std::string path;     ///< the file to replace
-  bool through = false; ///< not a regular file: write into it
+  bool through = false; ///< not a regular file: do not replace it, write into it
 };
 
 Result<Target> target_of(const std::string& path) {
   struct stat info = {};
   if (::lstat(path.c_str(), &info) != 0)
-    return Target{path, false}; // the file does not exist; other errors appear when it is opened
+    return Target{path, false}; // does not exist; other errors are reported when the file is opened
   const bool link = S_ISLNK(info.st_mode);
   if (link && ::stat(path.c_str(), &info) != 0) {
     std::filesystem::path at = path; // a dangling link: its target is created
@@ -50,7 +50,7 @@ Result<Target> target_of(const std::string& path) {
     return Target{path, true};
   if (!link)
     return Target{path, false};
-  // a link to an open descriptor (/dev/fd/3) cannot be replaced by a renamed file
+  // a link to an open descriptor (/dev/fd/3) must be written, because rename cannot replace it
   if (path.rfind("/dev/", 0) == 0 || path.rfind("/proc/", 0) == 0)
     return Target{path, true};
   std::error_code ec;
@@ -58,8 +58,8 @@ Result<Target> target_of(const std::string& path) {
   return ec ? Target{path, true} : Target{real.string(), false};
 }
 
-/// Opens an existing file without truncating it; a pipe waits for its reader. Returns null with
-/// errno.
+/// Opens an existing file without truncating it; for a pipe, waits for its reader. Returns null
+/// with errno on failure.
 std::FILE* open_as_it_is(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   return fd < 0 ? nullptr : ::fdopen(fd, "wb");
@@ -172,7 +172,8 @@ Result<void> OutputFile::commit() {
     if (std::fflush(stdout) != 0 && error_ == 0)
       error_ = errno;
     file_ = nullptr;
-    if (error_ != 0 && error_ != EPIPE) // EPIPE is not an error: the reader needed no more
+    if (error_ != 0 && error_ != EPIPE) // EPIPE is not an error: the reader (such as `head`) has
+                                        // read enough
       return output_error("standard output", error_);
     return {};
   }

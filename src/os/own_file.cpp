@@ -11,7 +11,7 @@ std::string own_file() {
   if (::dladdr1(reinterpret_cast<const void*>(&own_file), &info, &extra, RTLD_DL_LINKMAP) != 0 &&
       extra != nullptr)
     if (const char* const name = static_cast<const link_map*>(extra)->l_name;
-        name != nullptr && *name != '\0') // the program itself has no name there
+        name != nullptr && *name != '\0') // for the program itself, the name is empty
       return name;
   return "/proc/self/exe";
 }

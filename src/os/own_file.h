@@ -5,7 +5,7 @@
 
 namespace rankscope {
 
-/// Returns a path that opens this file; /proc/self/exe for the program.
+/// Returns a path that opens this file: that of the library, or /proc/self/exe for the program.
 [[nodiscard]] std::string own_file();
 
 } // namespace rankscope

@@ -37,7 +37,8 @@ Error system_error(const std::string& where, int err) {
   return {ErrorCode::kOutput, where, std::strerror(err), ""};
 }
 
-/// Creates a memory file with these bytes, at its start. A pipe would make us wait for the reader.
+/// Creates a file in memory with these bytes, positioned at its start. With a pipe we would have to
+/// wait for the reader.
 Result<int> file_in_memory(const std::string& bytes, const std::string& name) {
   const int fd = ::memfd_create("rankscope", MFD_CLOEXEC);
   if (fd < 0)
@@ -91,7 +92,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// The actions and attributes of a spawn. The destructor releases them.
+/// The actions and attributes of a posix_spawn call. The destructor releases them.
 struct SpawnPlan : NonCopyable {
   posix_spawn_file_actions_t actions = {};
   posix_spawnattr_t attributes = {};
@@ -104,8 +105,8 @@ struct SpawnPlan : NonCopyable {
     posix_spawnattr_destroy(&attributes);
   }
 
-  /// Makes the child block no signal and ignore no signal that we ignore. With `own_group`, the
-  /// child leads a new group.
+  /// Resets signals: the child blocks no signal, and it does not ignore the signals that we ignore.
+  /// With `own_group`, the child leads a new process group.
   void plain_signals(bool own_group) {
     sigset_t none;
     sigemptyset(&none);
@@ -138,8 +139,8 @@ std::string ProcessEnd::describe() const {
   return signal != 0 ? fmt::format("signal {}", signal) : fmt::format("exit code {}", exit_code);
 }
 
-/// The descriptors that become 0, 1 and 2 of the child. Those in `closed` are needed until the
-/// child has started.
+/// The descriptors that become 0, 1 and 2 of the child. The descriptors in `closed` are closed when
+/// the child has started.
 struct Process::Ends {
   std::array<int, 3> of_child = {-1, -1, -1};
   std::vector<int> closed;
@@ -161,7 +162,8 @@ struct Process::Ends {
 
 Result<int> Process::open_input(Ends& ends) {
   if (spec_.our_input) {
-    own_group_ = ::isatty(STDIN_FILENO) == 0; // a child in another group may not read the terminal
+    own_group_ = ::isatty(STDIN_FILENO) == 0; // a child in another process group cannot read from
+                                              // the terminal
     return STDIN_FILENO;
   }
   if (spec_.input) {
@@ -235,11 +237,12 @@ Result<void> Process::begin(const Ends& ends) {
     return start_error(name, ENOENT);
   const std::vector<char*> argv = pointers(spec_.argv);
   const std::vector<char*> variables = pointers(environment);
-  begin_ = std::chrono::steady_clock::now(); // before a short program can end
+  begin_ = std::chrono::steady_clock::now(); // set it first: a short program may end before
+                                             // posix_spawn returns
   if (spec_.guarded)
     return begin_guarded(ends, program, argv.data(), variables.data());
   SpawnPlan plan;
-  // first move them above 2: one descriptor may have the number that another one needs
+  // first duplicate them to numbers above 2: a descriptor to copy may have the number of a target
   std::array<int, 3> moved = ends.of_child;
   Ends copies;
   for (int& fd : moved) {
@@ -353,7 +356,7 @@ bool Process::nap(int fd, std::optional<Time> until, bool watch_token) const {
   if (fd >= 0) {
     pollfd poller{fd, POLLIN, 0};
     (void)::poll(&poller, 1, static_cast<int>(std::min<std::int64_t>(time.count(), 60'000)));
-  } else { // kernels older than 5.3
+  } else { // kernels before 5.3 have no pidfd
     std::this_thread::sleep_for(time.count() < 0 ? kLook : std::min(time, kLook));
   }
   return true;
@@ -384,7 +387,7 @@ bool Process::guard_told(std::optional<Time> until, bool watch_token, bool all) 
       killed_ = note.killed;
       gone_ = true;
     } else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-      gone_ = guard_lost_ = true; // the guard was killed; the child ends with it
+      gone_ = guard_lost_ = true; // the guard was killed; then the kernel kills the child too
     }
     if (gone_ || (guarded_status_ && !all))
       return true;
@@ -441,7 +444,7 @@ void Process::terminate() {
 int Process::reap() {
   int status = 0;
   const auto lock = cleanup::lock_children();
-  if (guard_ < 0 || guard_lost_) // ends processes that the child left running
+  if (guard_ < 0 || guard_lost_) // processes that the child started may still run
     kill_group(SIGKILL);
   while (::waitpid(ours_, &status, 0) < 0 && errno == EINTR)
     ;

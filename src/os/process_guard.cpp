@@ -1,5 +1,5 @@
-// After the fork, code here must not allocate, lock or throw, because the forked process had
-// threads.
+// Code that runs in the forked process must not allocate, lock or throw: this process has several
+// threads, and only one of them exists after the fork.
 #include "os/process_guard.h"
 
 #include <algorithm>
@@ -21,9 +21,11 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kPoliteMs = 100;    ///< time for left-behind processes to end by themselves
-constexpr std::int64_t kKillAgainMs = 10;  ///< between checks while SIGKILL takes effect
-constexpr std::int64_t kGiveUpMs = 10'000; ///< a process that survives SIGKILL hangs in the kernel
+constexpr std::int64_t kPoliteMs = 100;    ///< time for processes that run longer than the child to
+                                           ///< end by themselves
+constexpr std::int64_t kKillAgainMs = 10;  ///< interval between two SIGKILLs
+constexpr std::int64_t kGiveUpMs = 10'000; ///< a process that still exists after this time is
+                                           ///< blocked in the kernel
 
 std::int64_t now_ms() {
   timespec t = {};
@@ -31,7 +33,7 @@ std::int64_t now_ms() {
   return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
 }
 
-/// Closes all files except `keep`.
+/// Closes all descriptors except `keep`.
 void close_all_but(int keep) {
 #ifdef SYS_close_range
   if ((keep == 0 || ::syscall(SYS_close_range, 0U, static_cast<unsigned>(keep - 1), 0U) == 0) &&
@@ -52,9 +54,9 @@ struct ProcessLine {
 };
 
 constexpr std::size_t kMostProcesses = 65'536;
-std::array<ProcessLine, kMostProcesses> table; ///< in .bss: costs nothing without a guard
+std::array<ProcessLine, kMostProcesses> table; ///< in .bss: uses no memory if there is no guard
 
-/// Reads pid, parent and group from /proc/PID/stat; false when the process is gone.
+/// Reads pid, parent and group from /proc/PID/stat. Returns false if the process no longer exists.
 bool read_stat(const char* pid_text, ProcessLine& line) {
   std::array<char, 64> path = {"/proc/"};
   const std::size_t length = std::strlen(pid_text);
@@ -70,7 +72,7 @@ bool read_stat(const char* pid_text, ProcessLine& line) {
   ::close(fd);
   if (n <= 0)
     return false;
-  // PID (NAME) STATE PPID PGRP ...; the name may contain any character, even brackets
+  // PID (NAME) STATE PPID PGRP ...; the name may contain any character, even parentheses
   const char* after = std::strrchr(text.data(), ')');
   if (after == nullptr || after[1] != ' ')
     return false;
@@ -91,7 +93,7 @@ struct DirectoryEntry { ///< layout of getdents64
   char name[1]; // NOLINT(modernize-avoid-c-arrays): the kernel's layout
 };
 
-/// Fills the table with all processes of the machine; returns their number.
+/// Fills the table with all processes of the machine. Returns their number.
 std::size_t read_processes() {
   const int proc = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (proc < 0)
@@ -141,7 +143,8 @@ int count_living() {
                     [](const auto& line) { return line.ours && !line.zombie; }));
 }
 
-/// Sends `signal` to all descendants: one call for the group, then one for each process outside it.
+/// Sends `signal` to all descendants: one call for the process group, then one for each process
+/// outside of it.
 void signal_all(pid_t group, int signal) {
   if (group > 0)
     ::kill(-group, signal);
@@ -162,7 +165,7 @@ void signal_all(pid_t group, int signal) {
     ::_exit(127);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
     ::signal(signal, SIG_DFL);
-  // first move them above 2: one descriptor may have the number that another one needs
+  // first duplicate them to numbers above 2: a descriptor to copy may have the number of a target
   std::array<int, 3> streams = {launch.in, launch.out, launch.err};
   for (int& fd : streams)
     fd = ::fcntl(fd, F_DUPFD, 3);
@@ -220,7 +223,7 @@ private:
     int err = errno;
     if (child_ == 0)
       become_child(launch_, self, failure[1]);
-    ::setpgid(0, 0); // after the fork: a child without its own group stays in the caller's
+    ::setpgid(0, 0); // only after the fork: a child without a new group stays in the caller's group
     if (child_ > 0) {
       ::close(failure[1]);
       const ssize_t n = ::read(failure[0], &err, sizeof err);
@@ -278,7 +281,7 @@ private:
 
   [[nodiscard]] pid_t group() const { return launch_.own_group ? child_ : -1; }
 
-  /// Does the work that is due at this time.
+  /// Does the work for which the time has come.
   void step() {
     if (state_ == State::kPolite && now_ms() >= until_)
       begin_end(SIGTERM, launch_.grace.count());
@@ -328,14 +331,15 @@ private:
     }
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
       return;
-    ::close(socket_); // the process that we work for is gone
+    ::close(socket_); // the process that started the guard has ended
     socket_ = -1;
     if (state_ == State::kRunning || state_ == State::kPolite)
       begin_end(SIGTERM, launch_.grace.count());
   }
 
   [[noreturn]] void leave() {
-    if (state_ == State::kKilling) // else no process is left, and /proc takes milliseconds
+    if (state_ == State::kKilling) // in other states no process is left, and reading /proc takes
+                                   // milliseconds
       count_left();
     tell(GuardNote::kGone, std::max(left_, 0));
     ::_exit(0);

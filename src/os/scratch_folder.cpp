@@ -27,7 +27,7 @@ std::string& root() {
   return only;
 }
 
-/// Returns the prefix of our folder names. Six letters follow (mkdtemp).
+/// Returns the prefix of the names of scratch folders. Six letters follow it (mkdtemp).
 std::string own_prefix(std::string_view kind) {
   return fmt::format("rankscope-{}{}-", kind, machine_tag());
 }
@@ -35,8 +35,8 @@ std::string own_prefix(std::string_view kind) {
 constexpr std::string_view kOne, kOfJob = "job-";
 constexpr std::string_view kLetters = "XXXXXX";
 
-/// Locks a folder with `operation`; LOCK_SH is for a process that uses it. Returns -1 when the lock
-/// fails.
+/// Locks a folder with `operation`: LOCK_SH if the process uses it, LOCK_EX to remove it. Returns
+/// -1 if another process has the lock.
 int lock_folder(const std::string& path, int operation) {
   int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0 && ::flock(fd, operation | LOCK_NB) != 0)
@@ -49,8 +49,8 @@ bool is_ours(const std::string& name, std::string_view kind) {
   return name.size() == prefix.size() + kLetters.size() && name.starts_with(prefix);
 }
 
-/// Removes folders that no process locks any more. A folder exists before it is locked, so folders
-/// that changed within the last minute stay.
+/// Removes folders that no process locks. A folder exists for a moment before it is locked, so
+/// folders that changed within the last minute are not removed.
 void remove_abandoned(const fs::path& in) {
   std::error_code ec;
   const auto now = fs::file_time_type::clock::now();
@@ -70,7 +70,7 @@ void remove_abandoned(const fs::path& in) {
   }
 }
 
-/// Returns `folder`. The first call for a folder removes what killed runs left there.
+/// Returns `folder`. The first call for a folder removes the folders that killed runs left in it.
 fs::path cleaned(const fs::path& folder) {
   static std::mutex mutex;
   static std::set<fs::path> seen;
@@ -79,7 +79,7 @@ fs::path cleaned(const fs::path& folder) {
   return folder;
 }
 
-/// Returns the system's temporary folder, without folders of killed runs.
+/// Returns the system's temporary folder; removes folders of killed runs from it.
 fs::path temporaries() {
   std::error_code ec;
   const fs::path out = fs::temp_directory_path(ec);
@@ -116,7 +116,7 @@ ScratchFolder::~ScratchFolder() {
     std::error_code ec;
     fs::remove_all(path_, ec);
     cleanup::remove_path(path_);
-  } catch (const std::bad_alloc&) { // an interrupt or the next run removes it
+  } catch (const std::bad_alloc&) { // an interrupt or the next run will remove the folder
   }
   close_file(lock_);
 }

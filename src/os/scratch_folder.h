@@ -1,6 +1,6 @@
-// A folder for files that are needed as long as the object (plots before they are put into a page).
-// An interrupt removes it too. Each process locks its folder (flock) until it ends. The next
-// process removes unlocked folders, which killed processes left.
+// A folder for temporary files (for example plots before they are inserted into a page); it exists
+// as long as the object. An interrupt removes it too. Each process locks its folder (flock) until
+// it ends. Other processes remove unlocked folders, which killed processes left.
 #pragma once
 
 #include "base/result.h"
@@ -27,15 +27,15 @@ private:
   int lock_ = -1;
 };
 
-/// The parent of the scratch folders of all processes of a job on one machine. The last process to
-/// end removes it, even if it is interrupted (cleanup::share_folder).
+/// The parent folder of the scratch folders of all processes of a job on one machine. The last
+/// process that ends removes it, also after an interrupt (cleanup::share_folder).
 class SharedScratch {
 public:
-  /// Creates the folder; returns "" on failure. Every process must then call enter(), also the
-  /// caller.
+  /// Creates the folder; returns "" on failure. Every process, including the caller, must then call
+  /// enter().
   static std::string make();
-  /// Uses the folder `path` for this process; call it before threads start. No folder is used if
-  /// `path` is "" or not usable.
+  /// Uses the folder `path` for this process. Call it before threads start. If `path` is "" or not
+  /// usable, no shared folder is used.
   static SharedScratch enter(std::string path);
   SharedScratch(SharedScratch&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}

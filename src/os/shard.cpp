@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// The maximum number of tasks; no launcher has more. Without a limit, a product of two counts
+/// The maximum number of tasks; no launcher starts more. Without a limit, the product of two counts
 /// could overflow.
 constexpr std::size_t kMost = 1'000'000'000;
 
@@ -61,8 +61,7 @@ Result<Shard> checked(Shard shard, std::string_view count_name) {
   return shard;
 }
 
-/// Reads a shard from two variables; empty when neither is set. If only one is set, that is an
-/// error.
+/// Reads a shard from two variables; empty if neither is set. It is an error if only one is set.
 Result<std::optional<Shard>> pair_of(const Variables& env, std::string_view index_name,
                                      std::string_view count_name) {
   if (!env.has(index_name) && !env.has(count_name))
@@ -79,21 +78,22 @@ Result<std::optional<Shard>> pair_of(const Variables& env, std::string_view inde
   return std::optional(std::move(shard));
 }
 
-/// Reads a shard from the variables of PMI. PMIx sets a variable for the rank of a task, but gives
-/// the size only through its library.
+/// Reads a shard from the variables of PMI. PMIx sets a variable for the rank of a task; the size
+/// is available only through the PMIx library.
 Result<std::optional<Shard>> process_manager(const Variables& env) {
   if (env.has("PMI_RANK") || !env.has("PMIX_RANK"))
     return pair_of(env, "PMI_RANK", "PMI_SIZE");
   if (env.has("PMI_SIZE"))
     return pair_of(env, "PMIX_RANK", "PMI_SIZE");
-  if (env.has("SLURM_PROCID") && env.has("SLURM_NTASKS")) // srun --mpi=pmix sets both
+  if (env.has("SLURM_PROCID") && env.has("SLURM_NTASKS")) // srun --mpi=pmix sets both; slurm_task()
+                                                          // reads them
     return std::optional<Shard>();
   return refuse("PMI_SIZE", "not set, but PMIX_RANK is");
 }
 
-/// Reads a shard from Slurm's variables. In a batch script, Slurm sets the task ID to 0. It sets
-/// the number of tasks only if the script requested a number. srun starts these tasks and gives
-/// them a step.
+/// Reads a shard from Slurm's variables. In a batch script, Slurm sets SLURM_PROCID to 0, and
+/// SLURM_NTASKS only if the script requested a number of tasks. srun starts the tasks and sets
+/// SLURM_STEP_ID in them.
 Result<std::optional<Shard>> slurm_task(const Variables& env) {
   if (env.has("SLURM_JOB_ID") && env.has("SLURM_PROCID") && !env.has("SLURM_STEP_ID")) {
     if (!env.has("SLURM_NTASKS"))

@@ -1,4 +1,4 @@
-// The shard of a job's work that this process handles. It is read from --shard, or from the
+// The shard (part of a job's work) that this process handles. It is read from --shard, or from the
 // environment variables that a launcher (Slurm, Open MPI, MPICH, torchrun, Kubernetes) sets for its
 // tasks.
 #pragma once
@@ -16,18 +16,19 @@ namespace rankscope {
 /// Shard `index` of `count`, 0 <= index < count.
 struct Shard {
   std::size_t index = 0, count = 1;
-  std::string source; ///< source of the shard: "--shard", "SLURM_PROCID", ...
+  std::string source; ///< where the shard is from: "--shard", "SLURM_PROCID", ...
   bool operator==(const Shard&) const = default;
 };
 
 /// Returns the value of an environment variable; empty = not set.
 using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// Returns a lookup in the environment of this process.
+/// Returns a function that reads the environment of this process.
 [[nodiscard]] EnvironmentLookup process_environment();
 
-/// Returns the shard that `flag` ("I/N", I from 0; empty = not given) or the environment names;
-/// empty when neither does. A set but empty variable counts as not set. In this order:
+/// Returns the shard given by `flag` ("I/N", I from 0; empty = not given) or by the environment;
+/// empty if neither gives one. A variable that is set to "" counts as not set. The sources, in
+/// order of precedence:
 ///
 ///   --shard
 ///   OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE    mpirun of Open MPI
@@ -37,12 +38,12 @@ using EnvironmentLookup = std::function<std::optional<std::string>(std::string_v
 ///   RANK, WORLD_SIZE                              other launchers that follow PyTorch
 ///   JOB_COMPLETION_INDEX, JOB_COMPLETIONS         indexed Kubernetes job, which sets the first
 ///
-/// mpirun and torchrun come before srun because they run within it: their tasks all have the
-/// SLURM_PROCID of the process that srun started. In a job array (SLURM_ARRAY_TASK_ID, _COUNT,
-/// _MIN, _STEP) each element has one shard, which its tasks divide: element 2 of 4, task 1 of 3 is
-/// shard 7 of 12. A batch script outside srun is one task at most: if it requested several, that is
-/// an error. Errors: kUsage, which names the variable that is missing or not a number, or the shard
-/// that is not within its count.
+/// mpirun and torchrun come before srun because they run within a task of srun: all their tasks
+/// inherit the same SLURM_PROCID. In a job array (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _STEP) each
+/// element has one shard, which its tasks divide: element 2 of 4, task 1 of 3 is shard 7 of 12. In
+/// a batch script outside srun, there must be only one task; if the script requested several, an
+/// error is returned. Errors: kUsage, which names the variable that is missing or not a number, or
+/// the shard whose index is not less than its count.
 Result<std::optional<Shard>> shard_from(std::string_view flag, const EnvironmentLookup& lookup);
 
 } // namespace rankscope

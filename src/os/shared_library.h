@@ -1,5 +1,5 @@
-// A library that is opened at run time: a vendor library, which rankscope needs neither to build
-// nor to start, or a library that few commands use.
+// A library that is opened at run time: a vendor library, which is not needed to build or start
+// rankscope, or a library that few commands use.
 #pragma once
 
 #include "base/result.h"
@@ -14,8 +14,9 @@ namespace rankscope {
 class SharedLibrary {
 public:
   static constexpr const char* kNotInstalled = "not installed";
-  /// Opens `path` or, if that is empty, the first of `names` that can be opened. Errors:
-  /// kMissingTool with kNotInstalled or the loader's message for the last name.
+  /// Opens `path` or, if `path` is empty, the first of `names` that can be opened. Errors:
+  /// kMissingTool with kNotInstalled, or with the loader's message for the last name that was
+  /// tried.
   static Result<SharedLibrary> open(const std::string& path,
                                     std::initializer_list<const char*> names) {
     std::string last, why;
@@ -45,7 +46,8 @@ public:
     function = reinterpret_cast<Function*>(::dlsym(handle_, symbol));
     return function != nullptr;
   }
-  /// Keeps the library open to the end of the program, for functions that outlive this object.
+  /// Keeps the library open until the end of the program, for functions that are called after this
+  /// object is destroyed.
   void keep() { handle_ = nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }
 

@@ -14,7 +14,8 @@ namespace rankscope {
 namespace {
 
 constexpr int kInterruptedExit = 130;
-/// One event may send a signal twice: timeout(1) sends it to its child and then to the group.
+/// One event may send a signal twice: timeout(1) sends it to its child and then to the process
+/// group.
 constexpr auto kSameSignal = std::chrono::milliseconds(300);
 
 std::atomic<std::int64_t> grace_ms{0};
@@ -22,7 +23,8 @@ std::atomic<int> first_signal{0};
 std::atomic<bool> second_kills_children{false};
 
 CancelToken& token() {
-  static CancelToken* const only = new CancelToken; // never destroyed: a signal may come at exit
+  static CancelToken* const only = new CancelToken; // never destroyed: a signal may arrive while
+                                                    // the process exits
   return *only;
 }
 
@@ -58,7 +60,7 @@ void wait_for_signals(const sigset_t& set) {
       cleanup::kill_ending_children();
       continue;
     }
-    // EINTR: the end of a child wakes us while another thread, with all signals blocked, starts one
+    // EINTR: a child can end while another thread that blocks all signals starts a child
     if (next >= 0 || errno != EINTR)
       break;
   }
@@ -73,7 +75,7 @@ void install_interrupt_handler() {
     return;
   (void)token();
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f then fails with an error
+  std::signal(SIGXFSZ, SIG_IGN); // so that a write beyond ulimit -f fails with an error
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
@@ -81,14 +83,13 @@ void install_interrupt_handler() {
   struct sigaction hangup = {};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
     sigaddset(&set, SIGHUP);
-  // a waiting thread does not see an ignored signal, and shells start background jobs with SIGINT
-  // ignored
+  // sigwait() does not return ignored signals, and shells start background jobs with SIGINT ignored
   std::signal(SIGINT, SIG_DFL);
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &set, &before); // threads that start later inherit the mask
   try {
     std::thread([set] { wait_for_signals(set); }).detach();
-  } catch (const std::system_error&) { // without the thread, signals end us as by default
+  } catch (const std::system_error&) { // without the thread, signals have their default effect
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 }

@@ -1,5 +1,5 @@
-// Handles SIGINT, SIGTERM and SIGHUP on a thread that waits for them. So the handling code may
-// lock, allocate and wait like any other code.
+// Handles SIGINT, SIGTERM and SIGHUP on a separate thread that waits for them. So the handling code
+// may lock, allocate and wait like any other code.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -9,10 +9,10 @@
 
 namespace rankscope {
 
-/// Starts to handle the signals. A signal cancels interrupt_token(), ends the children, removes
-/// temporary files and scratch folders, and exits with 130. A SIGHUP that was ignored at the start
-/// (nohup) stays ignored. SIGPIPE is ignored: a closed pipe gives a write error. Call it in main
-/// before other threads start; further calls do nothing.
+/// Starts the thread that handles the signals. A signal cancels interrupt_token(), ends the
+/// children, removes temporary files and scratch folders, and exits with 130. If SIGHUP is ignored
+/// at the start (nohup), it stays ignored. SIGPIPE is ignored: writing to a closed pipe fails with
+/// an error. Call it in main before other threads start; further calls do nothing.
 void install_interrupt_handler();
 
 /// Returns the token that the first signal cancels.
@@ -24,15 +24,16 @@ void install_interrupt_handler();
 /// Sleeps for `seconds`. Returns false if a signal ended the sleep early.
 [[nodiscard]] bool sleep_unless_interrupted(double seconds);
 
-/// The effect of a second signal during the grace of an InterruptGrace.
+/// The effect of a second signal while an InterruptGrace exists.
 enum class SecondSignal {
   kExits,
-  kKillsChildren, ///< kills the children that were asked to end; we continue, a third signal exits
+  kKillsChildren, ///< kills the children that were asked to end; the process continues, and a third
+                  ///< signal exits
 };
 
-/// Gives work time to end by itself (a recording saves its data): while the object exists, the
-/// first signal only cancels the token. A second signal, or the end of the grace, exits. The same
-/// signal within 300 ms counts as part of the first one.
+/// Gives work the time to end by itself (for example, a recording saves its data). While the object
+/// exists, the first signal only cancels the token; a second signal, or the end of the grace time,
+/// exits. If the same signal is repeated within 300 ms, the second one is ignored.
 class InterruptGrace : NonCopyable {
 public:
   explicit InterruptGrace(std::chrono::milliseconds grace,

@@ -19,7 +19,8 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kRead = std::size_t{64} << 10;
-constexpr std::size_t kEcho = 4096; ///< a pipe that polls writable accepts this without waiting
+constexpr std::size_t kEcho = 4096; ///< if poll() reports a pipe as writable, it accepts this many
+                                    ///< bytes without waiting
 
 } // namespace
 
@@ -32,7 +33,7 @@ Result<std::unique_ptr<StreamPump>> StreamPump::start(std::array<PumpLane, 2> la
   for (const PumpLane& lane : pump->lanes_)
     if (lane.from >= 0)
       ::fcntl(lane.from, F_SETFL, O_NONBLOCK);
-  // another thread waits for signals; a broken pipe gives EPIPE here
+  // signals are handled on another thread; writing to a broken pipe then gives EPIPE
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -89,7 +90,7 @@ void StreamPump::run() {
     if (watched[2].revents != 0)
       break;
   }
-  for (PumpLane& lane : lanes_) // the writers have ended: read the rest from the pipes
+  for (PumpLane& lane : lanes_) // all writers have ended: read what is left in the pipes
     while (move_bytes(lane)) {
     }
   close_lanes();
@@ -115,7 +116,7 @@ void StreamPump::hand_on(PumpLane& lane, std::string_view bytes) {
   std::size_t at = 0;
   while (lane.file >= 0 && at < bytes.size()) {
     const ssize_t n = ::write(lane.file, bytes.data() + at, bytes.size() - at);
-    if (n < 0 && errno != EINTR) { // the child continues; finish() reports it
+    if (n < 0 && errno != EINTR) { // the child continues; finish() returns the error
       if (problem_.empty())
         problem_ = lane.file_name + ": " + std::strerror(errno);
       close_file(lane.file);
@@ -135,7 +136,8 @@ void StreamPump::hand_on(PumpLane& lane, std::string_view bytes) {
 
 void StreamPump::echo(PumpLane& lane, std::string_view bytes) const {
   while (lane.echo >= 0 && !bytes.empty()) {
-    // if a reader of our stream stops reading, the child blocks, as in any pipeline, but we do not
+    // if the reader of our stream stops reading, the child may block, as in any pipeline, but this
+    // thread must still notice finish()
     const bool ending = told_to_end();
     std::array<pollfd, 2> watched = {pollfd{lane.echo, POLLOUT, 0}, pollfd{end_, POLLIN, 0}};
     const int ready =

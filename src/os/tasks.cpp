@@ -31,7 +31,7 @@ Error described_exception() {
 Error error_of_current_exception() noexcept {
   try {
     return described_exception();
-  } catch (...) { // no memory for the message either: short texts need no allocation
+  } catch (...) { // no memory for the message either; these short texts need no allocation
     return {ErrorCode::kUnreadable, "", "out of memory", "lower -j"};
   }
 }
@@ -73,9 +73,9 @@ TaskPool::TaskPool(unsigned threads) {
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      break; // a limit on processes or memory: fewer threads can do the work
+      break; // a limit on processes or memory: continue with fewer threads
     } catch (const std::bad_alloc&) {
-      break; // if rethrown, the running threads would stay unjoined
+      break; // if rethrown, the threads that run already would not be joined
     }
   }
 }
@@ -105,7 +105,7 @@ void TaskPool::work() {
     queue_.pop_front();
     lock.unlock();
     task.group->run_body(task.body);
-    task.body = nullptr; // captured data is released before the task counts as done
+    task.body = nullptr; // release captured data before the task counts as ended
     lock.lock();
     task.group->ended();
   }
@@ -144,7 +144,8 @@ void TaskGroup::run_body(const std::function<void()>& body) {
 
 void TaskGroup::ended() {
   if (--open_ == 0)
-    done_.notify_all(); // under the mutex: after unlocking it, the group may no longer exist
+    done_.notify_all(); // notify while the mutex is locked: after it is unlocked, the group may no
+                        // longer exist
 }
 
 bool TaskGroup::within(const TaskGroup& other) const {

@@ -1,7 +1,7 @@
 // One pool of threads for all parallel work: readers, ranks, writers, plots. Tasks belong to
-// groups. A thread that waits for a group works only on this group and on groups that its tasks
-// made. So nested groups cannot deadlock, and a task that waits for its turn never runs on the
-// stack of the task that has the turn.
+// groups. A thread that waits for a group only runs tasks of this group, and of groups that its
+// tasks created. So nested groups cannot deadlock: a waiting thread never runs an unrelated task,
+// which could itself wait for that thread.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -23,18 +23,19 @@ namespace rankscope {
 /// The maximum number of threads in a pool.
 inline constexpr unsigned kMaxThreads = 1024;
 
-/// Returns the number of threads for -j 0: the processors that this process may use, at least 1.
+/// Returns the number of threads for -j 0: the number of processors that this process may use, at
+/// least 1.
 [[nodiscard]] unsigned default_threads();
 
-/// Returns the number of threads for -j. 0 = default_threads(); other values are limited to eight
-/// times the processors (at least 64), because more threads only cost memory.
+/// Returns the number of threads for -j `jobs`. 0 = default_threads(); other values are limited to
+/// eight times the number of processors (at least 64), because more threads only use memory.
 [[nodiscard]] unsigned sensible_threads(unsigned jobs);
 
 /// Returns the current exception as an Error (std::bad_alloc: kUnreadable, others: kInternal). Call
-/// it in a catch block. It needs no free memory.
+/// it in a catch block. It works even if no memory is free.
 [[nodiscard]] Error error_of_current_exception() noexcept;
 
-/// Signals that work is no longer needed. Copies are the same token; cancelling a token also
+/// Signals that work is no longer needed. Copies share the same state. Cancelling a token also
 /// cancels its children. Thread-safe.
 class CancelToken {
 public:
@@ -53,15 +54,15 @@ private:
 
 class TaskGroup;
 
-/// A pool with threads - 1 workers, because the waiting thread works too. It has fewer workers if
-/// the system allows fewer threads. It must outlive its groups.
+/// A pool with `threads` - 1 workers, because the waiting thread works too. If the system does not
+/// allow that many threads, there are fewer workers. The pool must outlive its groups.
 class TaskPool : NonCopyable {
 public:
   explicit TaskPool(unsigned threads);
   ~TaskPool();
 
-  /// Returns the number of threads that can work at the same time, including the waiting one; at
-  /// least 1.
+  /// Returns the number of threads that can work at the same time, including the thread that waits;
+  /// at least 1.
   [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
   /// Returns whether a worker is waiting for a task now.
   [[nodiscard]] bool idle() const { return idle_.load(std::memory_order_relaxed) > 0; }
@@ -82,7 +83,7 @@ private:
   bool stop_ = false;
 };
 
-/// Tasks that are waited for together. Use a group from one thread at a time. Its tasks may create
+/// A group of tasks to wait for. Only one thread at a time may use the group. Its tasks may create
 /// more groups in the same pool.
 class TaskGroup : NonCopyable {
 public:
@@ -90,17 +91,18 @@ public:
   explicit TaskGroup(TaskPool* pool, const CancelToken& token = {});
   ~TaskGroup(); ///< cancels and waits
 
-  /// Queues a task. An exception in it cancels the group and is returned by wait().
+  /// Queues a task. If it throws an exception, the group is cancelled and wait() returns the
+  /// exception as an Error.
   void run(std::function<void()> body);
-  /// Runs a task of this group at once on this thread.
+  /// Runs `body` as a task of this group, immediately and on this thread.
   void run_here(const std::function<void()>& body) { run_body(body); }
-  /// Runs a task of this group that has not started, on this thread. Returns false if all have
+  /// Runs on this thread a task of this group that has not started. Returns false if all have
   /// started.
   bool help();
-  /// Waits until every task has ended; the calling thread works in the meantime. Returns the first
+  /// Waits until every task has ended; meanwhile the calling thread runs tasks. Returns the first
   /// Error of a task.
   Result<void> wait();
-  /// Drops tasks that have not started. Running tasks may check the token.
+  /// Removes tasks that have not started. Running tasks may check the token.
   void cancel() { token_.cancel(); }
   [[nodiscard]] const CancelToken& token() const { return token_; }
 
@@ -113,11 +115,11 @@ private:
   void ended();
 
   TaskPool* pool_;
-  TaskGroup* parent_; ///< the group whose task made this one; outlives it
+  TaskGroup* parent_; ///< the group whose task created this one, or nullptr; it outlives this group
   CancelToken token_;
   std::condition_variable done_; ///< all tasks have ended, or a task is available
   std::size_t open_ = 0;         ///< queued or running tasks; protected by the pool's mutex
-  bool sleeps_ = false;          ///< a thread waits and has no task
+  bool sleeps_ = false;          ///< a thread waits for this group and has no task to run
   std::mutex error_mutex_;
   std::optional<Error> error_;
 };
@@ -126,8 +128,8 @@ private:
 Result<void> parallel_for(std::size_t count, unsigned threads,
                           const std::function<void(std::size_t)>& body);
 
-/// Runs body(i) for i in [0, count) on this thread and the pool's threads, started in ascending
-/// order. At most `most` calls run at the same time (0 = one per thread).
+/// Runs body(i) for i in [0, count) on this thread and the pool's threads; the calls start in
+/// ascending order. At most `most` calls run at the same time (0 = one per thread).
 Result<void> parallel_for(TaskPool* pool, std::size_t count,
                           const std::function<void(std::size_t)>& body, std::size_t most = 0);
 

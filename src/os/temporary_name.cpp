@@ -45,10 +45,11 @@ bool first_in(const std::string& folder) {
   return seen.insert(folder).second;
 }
 
-/// Returns random letters, so that an attacker cannot create a link with that name in advance.
+/// Returns random letters, so that an attacker cannot guess the name and create a link with that
+/// name.
 std::string random_letters() {
   constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyz012345"; // 32 letters: equally likely
+      "abcdefghijklmnopqrstuvwxyz012345"; // 32 letters, so that all are equally likely
   std::array<unsigned char, 10> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     std::random_device device;

@@ -27,7 +27,7 @@ bool names_utf8(std::string_view locale) {
 
 Terminal terminal_of(int descriptor) {
   Terminal out;
-  // Open MPI gives a process a pseudo terminal of 80 columns, even if its output goes to a file
+  // Open MPI gives each process a pseudo terminal of 80 columns, even if the output goes to a file
   out.is_terminal = ::isatty(descriptor) == 1 && variable("OMPI_COMM_WORLD_RANK").empty();
   winsize size{};
   if (out.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0) {

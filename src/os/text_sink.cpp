@@ -22,7 +22,7 @@ struct TextSink::Deflate {
   }
 
   void run(std::string_view in, bool last, OutputFile& file) {
-    // isal_zstream takes non-const input but does not write to it
+    // next_in is not const, but the library does not write to it
     stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));
     stream.avail_in = static_cast<std::uint32_t>(in.size());
     stream.end_of_stream = last ? 1 : 0;

@@ -1,5 +1,5 @@
-// TextSink: appends text to an output file through one large buffer, gzip-compressed on request. It
-// is for writers that format hundreds of MB/s with their own code.
+// TextSink: appends text to an output file through one large buffer, and compresses it with gzip if
+// requested. It is for writers that format hundreds of MB/s with their own code.
 #pragma once
 
 #include "base/result.h"
@@ -12,10 +12,12 @@
 
 namespace rankscope {
 
-/// Writes "<path>" under a temporary name. commit() finishes the stream and renames the file.
+/// Writes a file under a temporary name. commit() ends the gzip stream, if any, and renames the
+/// file.
 class TextSink {
 public:
-  /// Creates the file. `gzip`: compress it as one gzip member, ISA-L level 1. Errors: kOutput.
+  /// Creates the file `path`. `gzip`: compress it as one gzip member (ISA-L level 1). Errors:
+  /// kOutput.
   static Result<TextSink> create(const std::string& path, bool gzip);
   TextSink(TextSink&&) noexcept;
   TextSink& operator=(TextSink&&) = delete;
@@ -35,7 +37,8 @@ public:
   void number(std::int64_t v);
   /// Appends nanoseconds as microseconds with exactly three decimals, as Kineto prints ts and dur.
   void microseconds(std::int64_t ns);
-  [[nodiscard]] std::uint64_t bytes() const { return flushed_ + used_; } ///< before compression
+  /// number of bytes before compression
+  [[nodiscard]] std::uint64_t bytes() const { return flushed_ + used_; }
   Result<void> commit();
 
 private:

@@ -14,11 +14,11 @@ namespace rankscope {
 namespace {
 
 /// Size limits. Parts and states of the largest runs have some 100 MB. A file that is not regular
-/// is a pipe with a few lines, or an endless device.
+/// is either a pipe with a few lines or an endless device.
 constexpr std::size_t kMostFileBytes = std::size_t{4} << 30U;
 constexpr std::size_t kMostPipeBytes = std::size_t{64} << 20U;
 
-/// Returns all bytes of `fd` (-1: an error) and closes it.
+/// Returns all bytes of `fd` and closes it. If `fd` is -1, returns the error of opening it.
 Result<std::string> bytes_of_descriptor(int fd, const std::string& path, const std::string& hint) {
   const auto unreadable = [&](const char* why) {
     return Error{ErrorCode::kUnreadable, path, why, hint};

@@ -8,11 +8,12 @@
 
 namespace rankscope {
 
-/// Returns all bytes of an input, and remembers the input (os/input_file.h). Errors: kUnreadable
+/// Returns all bytes of an input, and registers the input (os/input_file.h). Errors: kUnreadable
 /// with `hint`, also for a folder and for a file above the size limit.
 [[nodiscard]] Result<std::string> read_whole(const std::string& path, const std::string& hint = "");
 
-/// Returns all bytes of a file that rankscope writes again: unlike an input, it is not remembered.
+/// Returns all bytes of a file that rankscope may replace later: unlike an input, it is not
+/// registered.
 [[nodiscard]] Result<std::string> read_own(const std::string& path, const std::string& hint = "");
 
 /// Writes a file completely or not at all, and creates its folder if necessary. Errors: kOutput.

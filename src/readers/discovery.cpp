@@ -41,7 +41,7 @@ public:
   Ranks(RunPlan& plan, const DiscoverOptions& options, Diagnostics& diag)
       : plan_(plan), options_(options), diag_(diag) {}
 
-  /// Groups the files by rank, from their names or else their heads.
+  /// Groups the files by rank. The rank is read from the file name, otherwise from the header.
   Result<void> sort(std::vector<Candidate> files) {
     std::erase_if(files, [this](const Candidate& c) { return too_large(c); });
     for (const Candidate& c : files)
@@ -52,7 +52,7 @@ public:
     for (const Candidate& c : files) {
       if (c.rank)
         continue;
-      // heads are read only if no file name contains a rank
+      // headers are read only if no file name contains a rank
       if (by_name || !ask(c.path))
         nameless.push_back(c.path);
     }
@@ -73,8 +73,8 @@ public:
     return {};
   }
 
-  /// Reports missing ranks: those below the largest rank found or below the most frequent world
-  /// size.
+  /// Reports missing ranks: those below the largest rank that was found, or below the world size
+  /// that most headers contain.
   Result<void> find_missing() {
     if (plan_.ranks.size() < 2 && !options_.require_all_ranks)
       return {};
@@ -89,7 +89,7 @@ public:
   }
 
 private:
-  /// Returns up to three of the paths, relative to the folder, and the number of the others.
+  /// Returns up to three paths, relative to the folder, and how many more there are.
   [[nodiscard]] std::string few_of(const std::vector<std::string>& paths) const {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string> named;
@@ -122,11 +122,12 @@ private:
     return true;
   }
 
-  /// Adds a file to the ranks that its head names. Returns false for a trace that names no rank.
+  /// Adds a file to the ranks that its header contains. Returns false for a trace without a rank in
+  /// its header.
   bool ask(const std::string& path) {
     const FileInfo& head = heads_[path] = inspect_file(path, options_.known);
     if (!head.trace)
-      return true; // other JSON, not a trace
+      return true; // another JSON file, not a trace
     for (const std::int64_t rank : head.ranks)
       by_rank_[rank].push_back(path);
     return !head.ranks.empty();
@@ -146,7 +147,8 @@ private:
     return {};
   }
 
-  /// Assigns ranks in the order of the file names. Windows of one process get the same rank.
+  /// Assigns ranks in the order of the file names. The windows of one process (trace_windows.h) get
+  /// the same rank.
   void by_order(const std::vector<std::string>& nameless) {
     TracesByProcess processes;
     for (const std::string& path : nameless)
@@ -184,10 +186,10 @@ private:
   Diagnostics& diag_;
   TracesByRank by_rank_;
   std::map<std::string, FileInfo> heads_;
-  std::map<std::int64_t, std::uint64_t> worlds_; ///< number of heads with this world size
+  std::map<std::int64_t, std::uint64_t> worlds_; ///< number of headers with each world size
 };
 
-/// Fills in the ranks and missing ranks of a plan from its files.
+/// Sets the ranks and missing ranks of a plan from its files.
 Result<void> fill(RunPlan& plan, std::vector<Candidate> files, const DiscoverOptions& options,
                   Diagnostics& diag) {
   Ranks ranks(plan, options, diag);
@@ -208,7 +210,7 @@ std::string last_part(const std::string& path) {
                                      : name;
 }
 
-/// Returns a short name for a pattern group: "sampled_rank" for "dir/sampled_rank-*.json.gz".
+/// Returns a short label for a file name pattern: "sampled_rank" for "dir/sampled_rank-*.json.gz".
 std::string group_label(const std::string& group) {
   std::string label = group;
   for (const char* end : {".gz", ".zst", ".json", ".trace", ".pt"})
@@ -225,7 +227,7 @@ std::string group_label(const std::string& group) {
   return out.empty() ? "run" : out;
 }
 
-/// Returns whether the folder, not the file, names the rank: ".../rank*/name".
+/// Returns whether the rank is in a folder name, not in the file name: ".../rank*/name".
 bool rank_in_folder(const Candidate& c) {
   const std::size_t star = c.group.find('*');
   return star != std::string::npos && c.group.find('/', star) != std::string::npos;
@@ -259,10 +261,11 @@ RunPlan plan_of(const std::string& root, const std::string& file, const Candidat
   return plan;
 }
 
-/// Returns the key of a file's group: "c" and the configuration's folder, "f" and the folder above
-/// rank folders, or "n" and the name pattern of the files without their window.
+/// Returns the key of the group of a file: "c" and the folder of its configuration, or "f" and the
+/// folder that contains the rank folders, or "n" and the name pattern without the step or time of
+/// the window.
 std::string group_key(const Candidate& c, const std::optional<ConfigName>& config) {
-  // text is appended: g++ 12 warns of "c" + text as if the two could overlap
+  // append() is used because g++ 12 warns that "c" + text may overlap
   std::string key = config ? "c" : rank_in_folder(c) ? "f" : "n";
   if (config)
     key += config->folder;
@@ -290,7 +293,8 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
     if (group.files.empty())
       group.plan = plan_of(root, file, c, config);
     else if (key.front() == 'n' && c.group != group.files.front().group)
-      group.plan.configuration.label = group_label(key.substr(1)); // a label without the window
+      // label without the step or time of the window
+      group.plan.configuration.label = group_label(key.substr(1));
     c.path = file;
     group.files.push_back(std::move(c));
   }
@@ -299,8 +303,8 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
 
 enum class HeadRanks : std::uint8_t { kOne, kNone, kOther };
 
-/// Fills in the rank from each file's head. kOne: each head has one rank; kNone: a trace without a
-/// rank; kOther: other files.
+/// Sets the rank of each file from its header. kOne: each header contains one rank; kNone: there is
+/// a trace without a rank; kOther: there is a file that is not a trace or contains several ranks.
 HeadRanks rank_by_header(std::vector<Candidate>& files, const DiscoverOptions& options) {
   for (Candidate& c : files) {
     const FileInfo head = inspect_file(c.path, options.known);
@@ -322,10 +326,10 @@ Error ranks_or_runs(const std::string& folder, const std::vector<std::string>& f
           "one run, give --rank-regex or --trace-pattern"};
 }
 
-/// Joins the files of one folder into one run if their names have no rank and their heads have
-/// different ranks: "worker3_step_12.1688.pt.trace.json", and torch's default
-/// "HOST_PID.TIME.pt.trace.json". If all heads have the same rank, the groups do not change.
-/// Errors: ranks_or_runs().
+/// Joins the files of a folder into one run if their names contain no rank and their headers
+/// contain different ranks: "worker3_step_12.1688.pt.trace.json", or "HOST_PID.TIME.pt.trace.json"
+/// (the default of torch). If all headers contain the same rank, the groups do not change. Errors:
+/// ranks_or_runs().
 Result<void> join_by_header(const std::string& root, const DiscoverOptions& options,
                             Groups& groups) {
   std::map<std::string, std::vector<std::string>> by_folder; // keys of groups
@@ -373,22 +377,23 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
 /// Reports folders that are named like a configuration but contain no trace.
 void name_empty(const std::string& root, const std::vector<std::string>& folders,
                 const ConfigNames& configs, const Groups& groups, Diagnostics& diag) {
-  constexpr std::ptrdiff_t kDeepest = 3; // the depth of the deepest configuration folder
+  constexpr std::ptrdiff_t kDeepest = 3; // configuration folders are not deeper than this
   const std::size_t prefix = without_slash(root).size() + 1;
   for (const std::string& folder : folders) {
     const std::string relative = folder.substr(prefix);
     if (std::count(relative.begin(), relative.end(), '/') > kDeepest)
       continue;
     const std::optional<ConfigName> config = configs.match(relative + "/x");
-    const auto below = groups.lower_bound("c" + relative + "/"); // a=1 is only a parent of a=1/b=2
+    const auto below = groups.lower_bound("c" + relative + "/"); // folder a=1 is only the parent of
+                                                                 // configuration a=1/b=2
     if (config && config->folder == relative && groups.count("c" + relative) == 0 &&
         (below == groups.end() || below->first.rfind("c" + relative + "/", 0) != 0))
       diag.add(counters::config_without_traces(), folder);
   }
 }
 
-/// Returns the error for a lack of traces. It names the known format that was found instead, or the
-/// usual file endings of traces.
+/// Returns the error if there is no trace. It names a known other format that was found instead, or
+/// else the usual endings of trace files.
 Error no_trace(const std::vector<std::string>& paths, const char* what,
                const DiscoverOptions& options) {
   if (std::optional<Error> refusal = refusal_below(paths))

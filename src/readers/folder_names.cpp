@@ -53,7 +53,8 @@ bool all_digits(const std::string& text) {
                                       [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Returns `folder` up to the next slash after the match, so that folder names stay complete.
+/// Returns the start of `folder` up to the next slash after the match, so that the last folder name
+/// is complete.
 std::string up_to(const std::string& folder, const std::smatch& m) {
   const auto at = static_cast<std::size_t>(m.position(0) + m.length(0));
   return folder.substr(0, folder.find('/', at));
@@ -125,7 +126,7 @@ bool RankNames::match(Candidate& c) const {
     set(c, m, 1, 0);
     return true;
   }
-  // first the base name, then the folders from the innermost outwards
+  // first search the file name, then the folders from the innermost to the outermost
   std::string rest = c.path;
   while (!rest.empty()) {
     const std::size_t slash = rest.rfind('/');
@@ -175,7 +176,8 @@ std::optional<ConfigName> ConfigNames::by_own(const std::string& folder) const {
     return std::nullopt;
   ConfigName out;
   out.folder = up_to(folder, m);
-  for (const auto& [name, group] : groups_) // by name: the order in the expression is arbitrary
+  for (const auto& [name, group] : groups_) // ordered by name, because the order in the expression
+                                            // has no meaning
     if (m[group].matched && name != "rank")
       out.configuration.set(name, m[group].str());
   return out;

@@ -17,17 +17,19 @@ namespace rankscope {
 struct Candidate {
   std::string path;
   std::optional<std::int64_t> rank; ///< rank in the file name
-  std::string group;                ///< path with the rank's digits replaced by '*'
-  std::string too_large;            ///< the digits, if the number is too large for a rank
+  std::string group;                ///< the path, with '*' instead of the rank number
+  std::string too_large;            ///< the digits of the rank, if the number is too large for a
+                                    ///< rank
 };
 
-/// Finds the rank in a file name: with the pattern, the given expression, or the usual spellings.
+/// Finds the rank in a path: with the given pattern, the given expression, or the usual forms of
+/// names.
 class RankNames {
 public:
-  /// Errors: kUsage for an invalid expression, or for one without a group for the rank.
+  /// Errors: kUsage if the expression is not valid or has no group for the rank.
   static Result<RankNames> make(const DiscoverOptions& options);
 
-  /// Fills in rank and group from the path. Returns false if the pattern does not match the file.
+  /// Sets rank and group from the path. Returns false if the file does not match the pattern.
   bool match(Candidate& c) const;
 
 private:
@@ -39,20 +41,21 @@ private:
   bool pattern_ = false;
 };
 
-/// The configuration of a path below the root.
+/// The configuration in a path below the root.
 struct ConfigName {
-  std::string folder; ///< relative to the root; ends with the matched part
+  std::string folder; ///< folder relative to the root; ends with the part that matched
   Configuration configuration;
 };
 
-/// Finds configurations in the folders of a path: with the given expression, or as folders
-/// <T>thread/nccl_<C>channels, <CU>cu_<T>threads and name=value.
+/// Finds the configuration in the folder names of a path: with the given expression, or in names
+/// such as <T>thread/nccl_<C>channels, <CU>cu_<T>threads and name=value.
 class ConfigNames {
 public:
   /// Errors: kUsage for an invalid expression.
   static Result<ConfigNames> make(const std::string& expression);
 
-  /// Returns the configuration of a file from its path below the root; ignores the file name.
+  /// Returns the configuration of a file. `relative`: its path below the root; the file name is
+  /// ignored.
   [[nodiscard]] std::optional<ConfigName> match(const std::string& relative) const;
 
 private:

@@ -115,7 +115,8 @@ const ForeignFormat* foreign_format(std::string_view head, std::string_view path
   constexpr std::size_t kTarMagic = 257;
   if (head.size() > kTarMagic && head.substr(kTarMagic).starts_with("ustar"))
     return &kTar;
-  if (head.starts_with("PK\3\4") && path.ends_with(".zip")) // reports are zip archives too
+  if (head.starts_with("PK\3\4") && path.ends_with(".zip")) // checks the ending too, because report
+                                                            // workbooks are zip archives
     return &kZip;
   return foreign_name(path);
 }

@@ -1,5 +1,5 @@
 // Formats that rankscope recognizes but does not read as traces. The error names the format and the
-// command that reads it, or says that no command does. The code here reads no such file.
+// command that reads it, or why no command does. This code does not read such files.
 #pragma once
 
 #include "base/result.h"
@@ -17,8 +17,8 @@ struct ForeignFormat {
   const char* hint; ///< the command that reads the format, or why no command does
 };
 
-/// Recognizes a file by its name and its first bytes (after decompression). Returns null for all
-/// other files, including traces.
+/// Recognizes a format by the file name and the first bytes (after decompression). Returns null for
+/// all other files, including traces.
 [[nodiscard]] const ForeignFormat* foreign_format(std::string_view head, std::string_view path);
 
 /// Returns whether a category belongs to a device that rankscope does not read ("mtia_runtime").
@@ -26,16 +26,16 @@ struct ForeignFormat {
   return category.starts_with("mtia_") || category.starts_with("hpu");
 }
 
-/// Recognizes the producer of a JSON trace without GPU work by its process names ("/device:GPU:0",
-/// "Ascend Hardware") and its foreign category ("" if it has no such category). Returns null for an
-/// unknown producer.
+/// Recognizes the program that wrote a JSON trace without GPU work: by process names
+/// ("/device:GPU:0", "Ascend Hardware"), or by a category for which foreign_category() is true (""
+/// if there is none). Returns null if the program is not known.
 [[nodiscard]] const ForeignFormat* foreign_producer(const Trace& trace, std::string_view category);
 
-/// Returns the error kUnreadable: `path` has this format.
+/// Returns an error with kUnreadable that names the format.
 [[nodiscard]] Error refusal_of(const ForeignFormat& format, const std::string& path);
 
-/// Returns the error for the first file with a known format among or below `paths`; empty if no
-/// file has one. Opens at most some hundred files.
+/// Returns the error for the first file with a known format that is in `paths` or in a folder in
+/// `paths`; empty if there is none. Opens some hundred files at most.
 [[nodiscard]] std::optional<Error> refusal_below(const std::vector<std::string>& paths);
 
 } // namespace rankscope

@@ -20,7 +20,8 @@ constexpr std::size_t kTimelineHead = std::size_t{64} << 10U;
 constexpr std::size_t kMostTimelineBytes = std::size_t{1} << 30U; ///< after decompression
 constexpr std::int64_t kTracksOfWorker = 5;
 constexpr std::int64_t kMostWorkers = 1 << 20;
-constexpr double kClockErrorUs = 10'000; ///< durations may be negative by less than this
+constexpr double kClockErrorUs = 10'000; ///< a duration may be negative, but not below minus this
+                                         ///< value
 
 Error broken(const std::string& path, std::string what) {
   return {ErrorCode::kUnreadable, path, std::move(what),
@@ -53,7 +54,7 @@ Result<std::string> all_bytes(const std::string& path) {
   return out;
 }
 
-/// Returns the stage in a track name: 1 for "PP rank 1, TP rank 0, compute".
+/// Returns the stage in the name of a track: 1 for "PP rank 1, TP rank 0, compute".
 std::optional<std::int64_t> stage_of(std::string_view track) {
   constexpr std::string_view kBegin = "PP rank ";
   if (!track.starts_with(kBegin))

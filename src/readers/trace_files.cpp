@@ -22,7 +22,8 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 namespace {
 
-/// Returns whether a file is omitted: hidden files, and output of rankscope and the older scripts.
+/// Returns whether a file is omitted: a hidden file, or an output of rankscope or of the older
+/// scripts.
 bool left_out(const fs::path& path) {
   const std::string name = path.filename().string();
   std::string_view stem = name;
@@ -42,16 +43,16 @@ bool output_folder(const fs::path& path) {
 /// The maximum depth of folders; sweeps are not deeper.
 constexpr std::size_t kDeepest = 64;
 
-/// Returns whether a folder is in the kernel's file system of processes, whose links lead to every
-/// file of the machine.
+/// Returns whether a folder is in /proc, whose links lead to every file of the machine.
 bool is_process_filesystem(const fs::path& folder) {
   constexpr auto kProcMagic = 0x9fa0;
   struct statfs info = {};
   return ::statfs(folder.c_str(), &info) == 0 && info.f_type == kProcMagic;
 }
 
-/// Enters each real folder once, whatever links to it. It visits folders first, then the targets of
-/// links, sorted by name. So the result does not depend on the order of directory entries.
+/// Enters each real folder once, even if several links lead to it. It enters folders first and then
+/// the targets of links, sorted by name, so the result does not depend on the order of directory
+/// entries.
 class Walk {
 public:
   Walk(Readers known, Diagnostics& diag) : known_(known), diag_(diag) {}
@@ -103,7 +104,7 @@ private:
     } else if (entry.is_regular_file(ec) && !left_out(entry.path()) &&
                is_trace_file(entry.path().string(), known_)) {
       out_.files.push_back(entry.path().string());
-    } else if (ec && ec != std::errc::no_such_file_or_directory) { // ignore dangling links
+    } else if (ec && ec != std::errc::no_such_file_or_directory) { // dangling links are ignored
       lost(entry.path(), ec.message());
     }
   }
@@ -129,7 +130,7 @@ private:
   Diagnostics& diag_;
   Listing out_;
   std::set<std::pair<dev_t, ino_t>> seen_;
-  std::vector<Link> links_; ///< links not followed yet
+  std::vector<Link> links_; ///< links that are not followed yet
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Lists the traces below a folder for discovery.
+// Lists the traces in a folder for discovery.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -13,13 +13,14 @@ namespace rankscope {
 
 struct Listing {
   std::vector<std::string> files;   ///< files that a reader accepts, sorted
-  std::vector<std::string> folders; ///< every folder that was entered, except `root`, sorted
+  std::vector<std::string> folders; ///< all subfolders that were entered, sorted
 };
 
-/// Lists the traces below `root`, or `root` itself if it is a file. Omits hidden files and
-/// rankscope's own output. Follows links to folders, but enters each real folder once, by its own
-/// path if that is below `root`. Reports folders that it cannot enter in `diag` (data loss).
-/// Errors: kUnreadable when `root` does not exist or cannot be entered.
+/// Lists the traces in `root` and its subfolders; if `root` is a file, only this file. Hidden files
+/// and rankscope's own outputs are omitted. Links to folders are followed, but each real folder is
+/// entered only once: by its own path if it is below `root`, otherwise by a link. Folders that
+/// cannot be entered are reported in `diag` (data loss). Errors: kUnreadable if `root` does not
+/// exist or cannot be entered.
 Result<Listing> list_traces(const std::string& root, Readers known, Diagnostics& diag);
 
 [[nodiscard]] bool ends_with(std::string_view text, std::string_view end);

@@ -1,5 +1,5 @@
-// The size and modification time of a trace. They show whether data derived from the trace is still
-// valid.
+// The size and modification time of a trace, which show whether data computed from the trace are
+// still valid.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace rankscope {
 
-/// The stamp of a trace. If a trace has several files (the tables of rocprofv3), it has the sum of
-/// their sizes and the newest time.
+/// The stamp of a trace. If a trace has several files (the tables of rocprofv3), the stamp is the
+/// sum of the sizes and the newest time.
 struct TraceStamp {
   std::uint64_t bytes = 0;
-  std::int64_t changed_ns = 0; ///< unix time; 0: no such file
+  std::int64_t changed_ns = 0; ///< Unix time; 0: the file does not exist
   /// Returns "1024 1770000000000000000" or "absent".
   [[nodiscard]] std::string text() const;
 };

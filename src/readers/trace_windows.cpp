@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-/// Removes the first match from `name` and returns the number in its first group.
+/// Removes the first match from `name`. Returns the number in the first group of the match.
 std::optional<std::int64_t> take_number(std::string& name, const std::regex& pattern) {
   std::smatch m;
   if (!std::regex_search(name, m, pattern))
@@ -26,10 +26,11 @@ std::optional<std::int64_t> take_number(std::string& name, const std::regex& pat
   return number;
 }
 
-/// A rank's windows by step or time, oldest first.
+/// The windows of a rank: trace by step or time, oldest first.
 using Windows = std::map<std::int64_t, std::string>;
 
-/// Returns the windows of one rank; nullopt when a name lacks the number or a number occurs twice.
+/// Returns the windows of one rank; nullopt if a name does not contain the number, or a number
+/// occurs twice.
 std::optional<Windows> windows_by(const std::vector<std::string>& paths,
                                   std::optional<std::int64_t> WindowName::*number) {
   Windows out;
@@ -49,8 +50,8 @@ bool in_one_folder(const std::vector<std::string>& paths) {
       paths, [&](const std::string& path) { return folder(path) == folder(paths.front()); });
 }
 
-/// Returns the windows of each rank that has several; nullopt when the windows of any rank cannot
-/// be identified by `number`.
+/// Returns the windows of each rank that has several traces; nullopt if `number` does not identify
+/// the windows of every such rank.
 using RankWindows = std::map<std::int64_t, Windows>;
 std::optional<RankWindows> windows_of(const TracesByRank& ranks,
                                       std::optional<std::int64_t> WindowName::*number) {
@@ -68,7 +69,7 @@ std::optional<RankWindows> windows_of(const TracesByRank& ranks,
   return out;
 }
 
-/// Returns the steps that every rank has. A rank with one trace counts too, by the trace's name.
+/// Returns the steps that every rank has. For a rank with one trace, the step in its name is used.
 std::set<std::int64_t> common_steps(const TracesByRank& ranks, const RankWindows& windows) {
   std::optional<std::set<std::int64_t>> common;
   for (const auto& [rank, paths] : ranks) {
@@ -114,7 +115,7 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
     return Error{ErrorCode::kUsage, folder, fmt::format("no rank has a trace of step {}", *asked),
                  fmt::format("there are traces of steps {}", listed(all))};
   if (!asked && common.empty())
-    return {}; // ranks have no common window
+    return {}; // there is no window that all ranks have
   const std::int64_t chosen = asked ? *asked : *common.rbegin();
   for (const auto& [rank, of] : windows)
     if (const auto at = of.find(chosen); at != of.end())
@@ -129,7 +130,8 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
 Result<void> choose_time(TracesByRank& ranks, const RankWindows& windows,
                          std::optional<std::int64_t> asked, const std::string& folder,
                          Diagnostics& diag) {
-  // the clocks of ranks differ: a window is identified by its position from the newest one
+  // the clocks of ranks differ, so a window is identified by its position counted from the newest
+  // one
   std::ptrdiff_t from_newest = asked ? -1 : 0;
   std::size_t most = 0;
   for (const auto& [rank, of] : windows) {

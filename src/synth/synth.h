@@ -1,5 +1,5 @@
 // Generates synthetic multi-rank training sweeps with known answers (docs/synth.md). Everything is
-// a pure function of SynthOptions: equal options give equal bytes.
+// a pure function of synth::Options: equal options give equal bytes.
 #pragma once
 
 #include "base/result.h"
@@ -63,13 +63,14 @@ struct InjectedHost {
 /// Causes that are injected into a run, in addition to the causes in Options (a straggler, a slower
 /// GPU, a slow link).
 struct Injected {
-  std::int64_t beside_rank = -1; ///< one more kernel overlapping the exposed all-reduce
-  std::int64_t more_rank = -1;   ///< one more GEMM per step on this rank
-  std::int64_t data_rank = -1;   ///< rank with another number of tokens per step
-  double data_factor = 1;        ///< factor on these tokens
-  double first_layer = 1;        ///< factor on the first layer's GEMMs in the last configuration
-  bool batch = false;            ///< the last configuration has twice the tokens
-  bool tile = false;             ///< one GEMM of the last configuration uses another kernel
+  /// Rank with one more kernel, which overlaps the exposed all-reduce.
+  std::int64_t beside_rank = -1;
+  std::int64_t more_rank = -1; ///< rank with one more GEMM per step
+  std::int64_t data_rank = -1; ///< rank with another number of tokens per step
+  double data_factor = 1;      ///< factor on these tokens
+  double first_layer = 1;      ///< factor on the first layer's GEMMs in the last configuration
+  bool batch = false;          ///< the last configuration has twice the tokens
+  bool tile = false;           ///< one GEMM of the last configuration uses another kernel
   std::vector<InjectedHost> host;
   std::int64_t host_rank = -1;  ///< rank with a slower host
   double host_factor = 1;       ///< factor on its host times
@@ -79,7 +80,7 @@ struct Injected {
   double profiler_start_ms = 0; ///< maximum difference between the starts of the ranks' recordings
   double glitch_ms = 0;         ///< one collective of the middle step takes longer by this time
   std::int64_t small_count = 0; ///< number of additional all-reduces after the backward pass
-  std::int64_t small_bytes = 0; ///< bytes of each
+  std::int64_t small_bytes = 0; ///< bytes of each additional all-reduce
 };
 
 /// The format of the traces: that of the PyTorch profiler, or formats of AMD's tools, which record
@@ -119,7 +120,8 @@ struct Options {
   bool equal_configs = false;  ///< every configuration is as fast as the first one
   bool equal_devices = false;  ///< no differences between the ranks' devices
   std::int64_t throttled = -1; ///< rank whose compute times are multiplied by throttle_factor
-  std::int64_t throttled_last = -1; ///< last of a range from `throttled`; -1: only one
+  /// Last rank of a range that begins at `throttled`; -1: only that rank.
+  std::int64_t throttled_last = -1;
   double throttle_factor = 1;
   std::vector<SlowConfig> slow_configs;
   std::vector<SlowLink> slow_links;

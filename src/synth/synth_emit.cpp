@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kFirstCorrelation = 5001;
 constexpr std::int64_t kFirstSeq = 101;
-constexpr std::int64_t kPythonStepNs = 30; ///< delay of each frame in a chain after the one before
+/// Delay of each frame in a chain after the previous frame.
+constexpr std::int64_t kPythonStepNs = 30;
 
 class RankEmitter {
 public:
@@ -129,7 +130,8 @@ private:
                                      call.name, pid_, tid(call.thread)));
     const Kernel* const kernel =
         call.kernel < 0 ? nullptr : &p_.kernels[static_cast<std::size_t>(call.kernel)];
-    // roctracer records the kernel or copy that a call launches; CUPTI does not
+    // with roctracer, a call's event has the arguments of the launched kernel or copy; with CUPTI,
+    // it does not
     const bool copies = !o_.nvidia && kernel != nullptr && kernel->kind == KernelKind::kMemcpy;
     const bool launches =
         !o_.nvidia && kernel != nullptr && !copies && kernel->kind != KernelKind::kMemset;

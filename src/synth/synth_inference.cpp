@@ -89,8 +89,8 @@ private:
     add("_C::fused_add_rms_norm", "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>", 4000);
   }
 
-  /// Adds a matrix product. The tile and the split of the sum depend on the number of rows, as in
-  /// real libraries.
+  /// Adds a matrix product. The tile depends on the number of tokens. For few tokens, products with
+  /// few columns use split-K, as in real libraries.
   void product(const char* op, std::int64_t n) {
     const std::int64_t tile = tokens_ <= 16 ? 16 : tokens_ <= 64 ? 32 : tokens_ <= 512 ? 128 : 256;
     const bool split = tokens_ <= 16 && n <= kHidden;
@@ -128,7 +128,7 @@ private:
   }
   void dense() { feed_forward(); }
 
-  /// Adds the shared part of the layer on the second stream.
+  /// Adds the half of the layer's feed-forward that runs on the second stream.
   void beside() {
     fork_ = true;
     stream_ = 1;
@@ -148,7 +148,8 @@ private:
     add("_moe_C::moe_align_block_size", align, 4000);
     add("_moe_C::moe_align_block_size", "void vllm::moe::count_and_sort_expert_tokens_kernel<int>",
         3000);
-    // a graph is captured for the maximum; in eager steps, the tokens choose the number of experts
+    // number of experts with tokens: random in each eager step, constant in a graph, which is
+    // captured once
     const auto products = std::int64_t(2 + dice_.next() % 3);
     for (std::int64_t p = 0; p < products; ++p)
       add("vllm::fused_experts", fmt::format("fused_moe_kernel_{}", tokens_ <= 64 ? 16 : 64),

@@ -11,7 +11,7 @@
 namespace rankscope::synth {
 
 struct InferenceStep {
-  std::int64_t context_tokens = 0;      ///< prompt tokens, one request per 1024 begun
+  std::int64_t context_tokens = 0;      ///< prompt tokens; one request per 1024 tokens, rounded up
   std::int64_t generation_requests = 0; ///< requests with one token each
   bool graph = false;                   ///< replay a graph; otherwise operators launch every kernel
 };

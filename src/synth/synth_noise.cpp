@@ -32,8 +32,8 @@ constexpr double kRunsSd = 0.5;        ///< standard deviation between runs
 constexpr double kSlowModeShare = 0.3; ///< share of slow steps
 constexpr double kLeastFactor = 0.2;   ///< minimum factor on the time of a step
 
-/// Returns a normal random number. Unlike Random::normal() it is unbounded, because some kinds are
-/// about tails (Box and Muller 1958).
+/// Returns a normal random number. Unlike Random::normal() it is unbounded, because some kinds need
+/// the tails of the distribution (Box and Muller 1958).
 double gaussian(Random& random) {
   return std::sqrt(-2 * std::log(1 - random.uniform())) * std::cos(2 * M_PI * random.uniform());
 }
@@ -121,7 +121,8 @@ std::vector<std::vector<double>> step_factors(const Options& o, const Config& co
       static_cast<std::size_t>(random.uniform() * static_cast<double>(ranks));
   for (std::size_t r = 0; r < ranks; ++r) {
     std::vector<double> own = series(o.step_noise, steps, random);
-    const double end = 2 + 2 * random.uniform(); // after warming up, in standard deviations
+    // slowdown at the last step (kThrottle), in standard deviations
+    const double end = 2 + 2 * random.uniform();
     const double rank_sd =
         o.step_noise == StepNoise::kHetero && ranks > 1
             ? std::pow(10.0, static_cast<double>(r) / static_cast<double>(ranks - 1) - 0.5)

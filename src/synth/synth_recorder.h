@@ -1,6 +1,6 @@
 // Records one step of a program: operators, runtime calls, kernels and collectives in the order in
-// which the CPU reaches them. It contains durations, and kernel names for the GPUs of both vendors,
-// but not the model (synth_program.cpp).
+// which the CPU reaches them. The durations, and the kernel names for the GPUs of both vendors, are
+// defined here; the model is in synth_program.cpp.
 #pragma once
 
 #include "synth/synth_program.h"

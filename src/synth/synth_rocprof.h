@@ -80,7 +80,8 @@ void walk_rocprof(const RocprofRun& run, RocprofSink& sink);
 
 // The functions below write the files of rocprofv3 and RPD, each with the clock of its tool.
 // Errors: kOutput.
-/// Writes rocprofv3 --output-format csv: PREFIX_kernel_trace.csv (`path`) and its siblings.
+/// Writes rocprofv3 --output-format csv: PREFIX_kernel_trace.csv (`path`) and the other tables with
+/// this prefix.
 Result<EmitResult> emit_rank_rocprof_csv(const Options& options, const Program& program,
                                          const Groups& groups, const Run& run, std::int64_t rank,
                                          const std::string& path);

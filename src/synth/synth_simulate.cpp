@@ -86,7 +86,7 @@ private:
         node_offset = (setup.uniform() * 2.0 - 1.0) * o_.clock_offset_us * 1000.0;
       out.clock_offset_ns.push_back(o_.clock_offset_us > 0 ? ns(node_offset) : 0);
       // Kineto floors the time to buckets of 7 889 238 s; ranks that started at different times may
-      // differ.
+      // have different base times.
       out.base_time_ns.push_back(kBaseTimeNs - (o_.distinct_base ? r * 1000000 : 0));
     }
   }

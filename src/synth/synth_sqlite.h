@@ -1,4 +1,4 @@
-// Writes databases in the formats of the simulated tools. Each is written once.
+// Writes databases in the formats of the simulated tools. Each database is written once.
 #pragma once
 
 #include "os/output_file.h"
@@ -14,8 +14,8 @@
 
 namespace rankscope::synth {
 
-/// A new database. After the first failure it remains failed. It replaces each '@' in an SQL text
-/// by `at`.
+/// A new database. After the first failure, all later operations fail too. It replaces each '@' in
+/// an SQL text by `at`.
 class Database {
 public:
   Database(const std::string& path, std::string at)

@@ -1,5 +1,5 @@
-// Which collectives of two ranks are one, worked by hand: iterations of three collectives that last
-// differently from time to time, seen by clocks that are apart.
+// Tests matching of the collectives of two ranks, with expected values calculated by hand:
+// iterations of three collectives and different lengths, recorded with different clocks.
 #include "analyses/collectives/collective_match.h"
 
 #include <gtest/gtest.h>
@@ -9,14 +9,15 @@ namespace {
 
 constexpr std::size_t kPerStep = 3;
 
-/// Ends of step s, call c on the true clock: steps of 10 ms, longer by up to 0.5 ms each.
+/// Returns the end of call `call` in step `step` on the true clock. Steps take 10 ms, plus up to
+/// 0.5 ms.
 std::int64_t end_ns(std::size_t step, std::size_t call) {
   return static_cast<std::int64_t>(step) * 10'000'000 +
          static_cast<std::int64_t>(call) * 2'000'000 +
          static_cast<std::int64_t>(step * step * 7919 % 11) * 50'000;
 }
 
-/// Steps [from, to) as rank `rank` records them.
+/// Returns the collectives of steps [from, to) as rank `rank` records them.
 RankCollectives window(std::int64_t rank, std::size_t from, std::size_t to,
                        std::int64_t clock_ns = 0) {
   RankCollectives out;
@@ -32,7 +33,7 @@ RankCollectives window(std::int64_t rank, std::size_t from, std::size_t to,
       c.in_nelems = c.out_nelems = static_cast<std::int64_t>(1000 * (call + 1));
       c.group_size = 2;
       c.dur_ns = 500'000;
-      // ranks leave within 3 us
+      // the ranks leave a collective within 3 us
       c.ts_ns =
           end_ns(s, call) - c.dur_ns + clock_ns + rank * static_cast<std::int64_t>(s % 4) * 1000;
       out.rows.push_back(c);
@@ -54,7 +55,8 @@ std::size_t pairs(const MatchResult& match) {
   return out;
 }
 
-// Counts, sizes and order agree at shift 0; only the distances of ends tell that it is one step.
+// Counts, sizes and order also fit shift 0; only the intervals between the ends show the shift of
+// one iteration.
 TEST(CollectiveMatch, AWindowShiftedByAnIterationIsFoundWhateverTheClocksSay) {
   for (const std::int64_t clock_ns : {0, 10'000'000, -10'000'000, 400'000'000}) {
     const std::vector<RankCollectives> ranks = two(window(0, 0, 10), window(1, 1, 11, clock_ns));
@@ -62,13 +64,13 @@ TEST(CollectiveMatch, AWindowShiftedByAnIterationIsFoundWhateverTheClocksSay) {
     EXPECT_EQ(pairs(match), 27U) << clock_ns;
     EXPECT_EQ(match.collectives.size(), 33U);
     ASSERT_EQ(match.problems.size(), 1U);
-    EXPECT_TRUE(match.problems[0].partial); // exit 4
+    EXPECT_TRUE(match.problems[0].partial); // exit code 4
     EXPECT_EQ(match.problems[0].problem,
               "its window starts 3 collectives after rank 0's; matched with that shift");
     for (const MatchedCollective& m : match.collectives)
       EXPECT_EQ(m.incomplete(), m.members.size() < 2);
   }
-  // the same window by clocks that are an iteration apart is no shift
+  // the same window, recorded with clocks that differ by one iteration: no shift is found
   const MatchResult same = match_collectives(two(window(0, 0, 10), window(1, 0, 10, 10'000'000)));
   EXPECT_EQ(pairs(same), 30U);
   EXPECT_TRUE(same.problems.empty());
@@ -76,7 +78,7 @@ TEST(CollectiveMatch, AWindowShiftedByAnIterationIsFoundWhateverTheClocksSay) {
 
 TEST(CollectiveMatch, WhatStaysAmbiguousIsSaid) {
   std::vector<RankCollectives> ranks = two(window(0, 0, 10), window(1, 0, 10, 5'000'000));
-  for (RankCollectives& r : ranks) // a machine's iterations: nothing scatters
+  for (RankCollectives& r : ranks) // regular iterations: the intervals do not vary
     for (std::size_t i = 0; i < r.rows.size(); ++i)
       r.rows[i].ts_ns =
           static_cast<std::int64_t>(i / kPerStep * 10'000'000 + i % kPerStep * 1'000'000) +
@@ -97,17 +99,17 @@ TEST(CollectiveMatch, SeqThatCountsSomethingElseIsNotBelieved) {
     }
     return r;
   };
-  // as it should be: a window that lacks a step is no problem
+  // correct Seq: a window that lacks a step causes no warning
   MatchResult match =
       match_collectives(two(numbered(window(0, 0, 10), 0, 1), numbered(window(1, 1, 10), 3, 1)));
   EXPECT_EQ(pairs(match), 27U);
   EXPECT_TRUE(match.problems.empty());
-  // doubled on both: the same numbers still
+  // Seq doubled on both ranks: the numbers are still equal
   match =
       match_collectives(two(numbered(window(0, 0, 10), 0, 2), numbered(window(1, 0, 10), 0, 2)));
   EXPECT_EQ(pairs(match), 30U);
   EXPECT_TRUE(match.problems.empty());
-  // doubled on one; counted per process from elsewhere; per process with others in between
+  // Seq of rank 1 doubled; counted from 1000; counted from 3
   for (const auto& [first, by] : {std::pair(0, 2), std::pair(1000, 1), std::pair(3, 1)}) {
     match = match_collectives(
         two(numbered(window(0, 0, 10), 0, 1), numbered(window(1, 0, 10), first, by)));

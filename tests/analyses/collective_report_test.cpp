@@ -1,4 +1,5 @@
-// Hand-worked collectives: all-to-all-v with its heat map, type inference, exposed time.
+// Tests collective reports with hand-calculated values: all-to-all-v with its heat map, type
+// inference, exposed time.
 #include "analyses/collectives/collective_report.h"
 #include "analyses/collectives/late_ranks.h"
 
@@ -32,7 +33,7 @@ TEST(CollectiveReport, AllToAllVByHand) {
   std::vector<RankCollectives> ranks(2);
   ranks[0].rank = 4;
   ranks[1].rank = 6;
-  // 3 and 1 rows of 262144 floats: 3 and 1 MiB; rank 6 sends 2 and 2
+  // rank 4 sends 3 and 1 rows of 262144 floats (3 and 1 MiB); rank 6 sends 2 and 2
   ranks[0].rows.push_back(all_to_all_v(ranks[0], "[3, 1]", 4 * 262144, 1000, 9000));
   ranks[1].rows.push_back(all_to_all_v(ranks[1], "[2, 2]", 4 * 262144, 3000, 7000));
   CollectiveOptions options;
@@ -58,7 +59,7 @@ TEST(CollectiveReport, AllToAllVByHand) {
   }
 }
 
-// Of an unknown type neither bytes nor rates are known: blank, not 0.
+// With an unknown data type, bytes and rates are unknown: the cells are blank, not 0.
 TEST(CollectiveReport, AllToAllVOfUnknownSizesIsBlank) {
   std::vector<RankCollectives> ranks(2);
   ranks[0].rank = 4;
@@ -96,7 +97,8 @@ Collective plain(RankCollectives& r, const char* pg, const char* list, const cha
   return c;
 }
 
-// One side sends what the other receives, or both with others too: no disagreement.
+// A send on one rank and a receive on the other rank are matched without a warning, also if their
+// sizes differ.
 TEST(CollectiveReport, SendsAndTheirReceivesAgree) {
   std::vector<RankCollectives> ranks(2);
   ranks[1].rank = 1;
@@ -122,7 +124,8 @@ TEST(CollectiveReport, WithoutAGroupsSizeTheBusBandwidthIsBlank) {
   EXPECT_TRUE(std::isnan(facts->collectives[0].bus_gbps));
 }
 
-// Groups of one name with other members are other groups: so are their collectives.
+// Groups with the same name but different members are different groups, and so are their
+// collectives.
 TEST(CollectiveReport, IdsTellGroupsOfOneNameApart) {
   std::vector<RankCollectives> ranks(4);
   for (std::size_t r = 0; r < 4; ++r) {
@@ -137,8 +140,8 @@ TEST(CollectiveReport, IdsTellGroupsOfOneNameApart) {
   EXPECT_EQ(facts->collectives[1].id, "1~2_0");
 }
 
-// Three collectives before the first step are no sample of a step; parts of one step are none
-// either (ST-0.4).
+// The three collectives before the first step are not a sample. All collectives of one step are one
+// sample (ST-0.4).
 TEST(CollectiveReport, WhatIsBeforeTheFirstStepIsNoStep) {
   for (const std::int64_t steps : {1, 4}) {
     std::vector<RankCollectives> ranks(2);
@@ -157,7 +160,8 @@ TEST(CollectiveReport, WhatIsBeforeTheFirstStepIsNoStep) {
   }
 }
 
-// Two of a bad link among many of another type: each is compared with its own.
+// One BFloat16 collective has half the bytes of the Float collectives and takes as long. It is not
+// reported as slow: a collective is compared only with collectives of the same type.
 TEST(CollectiveReport, ASlowCollectiveIsSlowForItsType) {
   std::vector<RankCollectives> ranks(2);
   ranks[1].rank = 1;
@@ -166,7 +170,7 @@ TEST(CollectiveReport, ASlowCollectiveIsSlowForItsType) {
       Collective c =
           plain(r, "0", "[0, 1]", "allreduce", 1 << 20, i, i * 100'000, 40'000 + i % 7 * 100);
       if (i == 77)
-        c.dtype = r.texts.intern("BFloat16"); // half the bytes in as long
+        c.dtype = r.texts.intern("BFloat16"); // half the bytes, the same duration
       r.rows.push_back(c);
     }
   const Result<CollectiveFacts> facts = collective_facts(ranks, {});
@@ -174,8 +178,9 @@ TEST(CollectiveReport, ASlowCollectiveIsSlowForItsType) {
   EXPECT_FALSE(facts->totals.slow) << facts->totals.slow->id;
 }
 
-/// A run by chance: every step three all-reduces that all ranks leave together, half a microsecond
-/// apart; a rank comes late by noise of its own in each step and each collective.
+/// Returns a random run: each step has three all-reduces, and all ranks leave an all-reduce within
+/// 0.5 us. Each rank starts late by random noise per step and per collective; rank 5 starts
+/// `late_us` later.
 std::vector<RankCollectives> random_run(std::mt19937_64& random, double late_us, bool with_steps) {
   constexpr std::size_t kRanks = 8;
   constexpr int kSteps = 10;
@@ -238,7 +243,7 @@ Named named_ranks(double late_us, bool with_steps) {
   return out;
 }
 
-// Noise of a step's mean: sqrt(20^2 + 10^2 / 3) = 20.8 us; the effect is four times that.
+// Noise of a rank's mean in a step: sqrt(20^2 + 10^2 / 3) = 20.8 us; the effect is four times that.
 TEST(CollectiveReport, OverAHundredRunsNoRankIsNamedByChanceAndASlowOneIs) {
   for (const bool with_steps : {true, false}) {
     const Named none = named_ranks(0, with_steps);
@@ -248,7 +253,7 @@ TEST(CollectiveReport, OverAHundredRunsNoRankIsNamedByChanceAndASlowOneIs) {
               << " of 100, another in " << slow.a_rank - slow.the_rank << "\n";
     EXPECT_LE(none.a_rank, 5);
     EXPECT_LE(none.slow, 5);
-    // without steps the run is one sample of each of eight ranks: too few peers
+    // without steps, each of the eight ranks is one sample: too few peers
     EXPECT_TRUE(with_steps ? slow.the_rank >= 95 : slow.a_rank == 0);
     EXPECT_LE(slow.a_rank - slow.the_rank, 5);
   }
@@ -291,7 +296,7 @@ TEST(CollectiveReport, AChartOfTheBandwidthBySize) {
     row.bus_gbps.mean = 3 * mib;
     facts.summary.push_back(row);
   }
-  facts.summary.emplace_back(); // no bandwidth is known: no point
+  facts.summary.emplace_back(); // its bandwidth is unknown: no point in the chart
   facts.summary.back().full_mib = 2;
   const auto charts = [&facts](const CollectiveOptions& options) {
     const Report report = collective_tables(facts, options);
@@ -308,7 +313,7 @@ TEST(CollectiveReport, AChartOfTheBandwidthBySize) {
   EXPECT_EQ(charts(options), 1U);
   options.agg_metrics = {"max"};
   EXPECT_EQ(charts(options), 0U);
-  facts.summary.front().bus_gbps.mean = 0; // nowhere on a logarithmic axis
+  facts.summary.front().bus_gbps.mean = 0; // 0 is not on a logarithmic axis
   EXPECT_EQ(charts({}), 0U);
 }
 

@@ -1,5 +1,6 @@
-// The streamed facts of collectives against collective_facts(), which has everything in memory: on
-// random runs every cell of every table is the same, however few rows are held at once.
+// Compares the streamed facts of collectives with collective_facts(), which has everything in
+// memory: for random runs, every cell of every table is the same, even if only few rows are
+// buffered at once.
 #include "analyses/collectives/collective_report.h"
 #include "analyses/collectives/collective_stream.h"
 #include "sanitized.h"
@@ -132,14 +133,14 @@ struct RandomRun {
               (g.clean || (i >= shift && below(30) != 0)))
             add(out[r], g, i, r);
       if (below(3) == 0)
-        std::shuffle(out[r].rows.begin(), out[r].rows.end(), random); // a file is in any order
+        std::shuffle(out[r].rows.begin(), out[r].rows.end(), random); // a file has any order
     }
     return out;
   }
   bool steps = true;
 };
 
-/// RankCollectives is not copied elsewhere: what a part of it holds.
+/// Copies the fields that a part contains. Only tests copy RankCollectives.
 RankCollectives copy_of(const RankCollectives& r) {
   RankCollectives out;
   out.rank = r.rank;
@@ -167,7 +168,7 @@ std::string cell_text(const Value& v) {
   return "-";
 }
 
-/// A line for each table, column, note and row.
+/// Returns a line for each table, column, note and row.
 std::vector<std::string> lines_of(const Report& report) {
   std::vector<std::string> out;
   for (const Table& t : report.tables) {
@@ -286,7 +287,8 @@ TEST(CollectiveRows, WhatIsPutAsideLeavesNoMemory) {
   EXPECT_EQ(held(), 0U);
 }
 
-// 64 rows of two shapes whose times, Seq and places follow each other: 9 bytes each and the shapes.
+// Rows of two shapes with consecutive times, Seq numbers and positions: about 9 bytes per row, plus
+// the shapes.
 TEST(PackedRows, ARowIsSomeBytes) {
   RankCollectives r;
   const StrId name = r.texts.intern("allreduce");

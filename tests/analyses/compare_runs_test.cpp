@@ -1,4 +1,4 @@
-// compare: the formulas of both comparisons and the judgement by hand-worked cases.
+// Tests compare with hand-calculated values: the formulas of both comparisons and the verdicts.
 #include "analyses/compare/compare_part.h"
 #include "analyses/compare/compare_tables.h"
 
@@ -48,7 +48,7 @@ TEST(CompareRuns, FormulasSignsAndRowsOfOneRunOnly) {
   EXPECT_DOUBLE_EQ(*c.mean[2].ms.difference(), -30);
   EXPECT_DOUBLE_EQ(*c.mean[2].ms.improvement(), 20); // faster is positive
   EXPECT_DOUBLE_EQ(*c.mean[2].ms.ratio(), 0.8);
-  EXPECT_EQ(c.mean[2].judgement.verdict, Verdict::kUnknown); // no steps, no noise
+  EXPECT_EQ(c.mean[2].judgement.verdict, Verdict::kUnknown); // no steps, so the noise is unknown
   EXPECT_FALSE(c.mean[2].judgement.low);
   EXPECT_EQ(c.mean[2].judgement.samples_base, 0U);
   ASSERT_EQ(c.by_rank.size(), 8U); // ranks 0 and 1 with idle_time, rank 2 without
@@ -84,7 +84,7 @@ Measured measured(double base, double test, const std::vector<double>& base_samp
 TEST(CompareRuns, JudgementByIntervalAndThreshold) {
   EXPECT_EQ(judge(measured(0, 0, {}, {}), {}).verdict, Verdict::kSimilar);
   EXPECT_EQ(judge(measured(0, 1, {}, {}), {}).verdict, Verdict::kNew);
-  // 5 % more, but the steps scatter by more than that
+  // 5 % more, but the steps vary by more than that
   EXPECT_EQ(judge(measured(30, 31.5, {8, 10, 12}, {8.5, 10.5, 12.5}), {}).verdict,
             Verdict::kSimilar);
   const Judgement clear = judge(measured(30, 31.5, {9.99, 10, 10.01}, {10.49, 10.5, 10.51}), {});
@@ -101,22 +101,23 @@ TEST(CompareRuns, JudgementByIntervalAndThreshold) {
   // a longer window is not slower: the steps take the same time
   EXPECT_EQ(judge(measured(30, 40, {9.9, 10, 10.1}, {9.9, 10, 10.1, 10}), {}).verdict,
             Verdict::kSimilar);
-  // the baseline has it, but in none of its steps: no percentage of nothing
+  // the baseline has time, but 0 in each step: a percentage of 0 is not defined
   EXPECT_EQ(judge(measured(5, 6, {0, 0}, {1, 1}), {}).verdict, Verdict::kUnknown);
 }
 
-// By hand: 1 2 3 and 4 6 8 differ by 4 with variances 1/3 + 4/3, degrees of freedom 2.94 (Welch).
+// By hand: the means of 1 2 3 and 4 6 8 differ by 4, their variances are 1/3 and 4/3, and Welch's
+// test has 2.94 degrees of freedom.
 TEST(CompareRuns, RowsOfOneTableShareTheErrorRate) {
   const Measured row = measured(2, 6, {1, 2, 3}, {4, 6, 8});
   const double spread = std::sqrt(5.0 / 3);
   const double degrees = (25.0 / 9) / ((1.0 / 9 + 16.0 / 9) / 2);
   const Judgement alone = judge(row, {});
   EXPECT_NEAR(*alone.high, -200 + student_t(degrees, 0.05) * spread / 2 * 100, 1e-6);
-  EXPECT_EQ(alone.verdict, Verdict::kSimilar); // 4.15 ms to both sides of 4 ms
+  EXPECT_EQ(alone.verdict, Verdict::kSimilar); // interval: 4 ms +- 4.15 ms
   const Measured far = measured(2, 8, {1, 2, 3}, {6, 8, 10});
   EXPECT_EQ(judge(far, {}).verdict, Verdict::kWorse);
-  // with three others of which none has one sample only, alpha is 0.05 / 4; what cannot be judged
-  // does not count
+  // with three more rows that have two samples or more, alpha is 0.05 / 4; rows that cannot be
+  // judged are not counted
   const std::vector<Measured> rows = {
       far, row, row, row, measured(1, 2, {1}, {2}), measured(0, 0, {}, {})};
   const std::vector<Judgement> all = judge_all(rows, {});
@@ -130,7 +131,7 @@ TEST(CompareRuns, OneSampleIsNotJudgedUnlessANoiseIsAssumed) {
   const Judgement plain = judge(one, {});
   EXPECT_EQ(plain.verdict, Verdict::kUnknown);
   EXPECT_FALSE(plain.low);
-  // 2 % of 100 and of 110: 1.96 sqrt(4 + 4.84) = 5.827 to both sides of 10
+  // 2 % of 100 and of 110: interval 10 +- 1.96 sqrt(4 + 4.84) = 10 +- 5.827
   const Judgement two = judge(one, {1, 2.0});
   EXPECT_EQ(two.verdict, Verdict::kWorse);
   EXPECT_TRUE(two.assumed);
@@ -138,13 +139,14 @@ TEST(CompareRuns, OneSampleIsNotJudgedUnlessANoiseIsAssumed) {
   EXPECT_NEAR(*two.low, -15.827, 1e-3);
   EXPECT_NEAR(*two.high, -4.173, 1e-3);
   EXPECT_EQ(judge(one, {1, 4.0}).verdict, Verdict::kSimilar);
-  // a whole run without steps is one sample
+  // a complete run without steps is one sample
   EXPECT_NEAR(*judge(measured(100, 110, {}, {}), {1, 2.0}).low, -15.827, 1e-3);
-  // samples are better than an assumption
+  // measured samples take precedence over an assumed noise
   EXPECT_FALSE(judge(measured(10, 11, {9, 10, 11}, {10, 11, 12}), {1, 2.0}).assumed);
 }
 
-// 1 2 3 4 100: median 3, deviations 2 1 0 1 97, their median 1; the factor of five values is 1.206.
+// 1 2 3 4 100: median 3, absolute deviations 2 1 0 1 97 with median 1; the factor for five values
+// is 1.206.
 TEST(CompareRuns, ScatterOverRanksIsRobustAgainstOneRank) {
   const double deviation = 1.4826 * 1.206;
   EXPECT_NEAR(scatter_of({1, 2, 3, 4, 100}), deviation * deviation, 1e-9);
@@ -184,7 +186,7 @@ TEST(CompareRuns, SummaryOfARunAndGeometricMeansWithoutZeros) {
   EXPECT_DOUBLE_EQ(mean[2].at(1, "3").number(), 400);
   const std::vector<TimelineSummaryRow> geo = timeline_summary(a, true);
   EXPECT_NEAR(geo[1].mean_ms, 200, 1e-9);
-  EXPECT_NEAR(geo[0].mean_ms, 4, 1e-9); // the zero is left out
+  EXPECT_NEAR(geo[0].mean_ms, 4, 1e-9); // the rank with 0 is left out
 }
 
 TEST(CompareRuns, CombinedSheetsHoldAllRunsAndTheirRanks) {
@@ -239,8 +241,9 @@ TEST(CompareRuns, CollectivesByNameTypeSizeAndGroup) {
   EXPECT_DOUBLE_EQ(t.at(0, "ratio_bus bw (GB/s)_mean").number(), 1.2);
   EXPECT_DOUBLE_EQ(t.at(0, "percent_change_Total comm latency (ms)").number(), 20);
   EXPECT_FALSE(t.column("percent_change_count"));
-  EXPECT_EQ(t.at(0, "status").text, "Not judged");        // without samples
-  b.collectives.summary = {collectives(80, 60, 10, "1")}; // another group: no partner
+  EXPECT_EQ(t.at(0, "status").text, "Not judged"); // not judged without samples
+  // another group: no row of the other run matches
+  b.collectives.summary = {collectives(80, 60, 10, "1")};
   const std::vector<CollectiveChange> apart = compare_collectives(a, b, {}).all_ranks;
   ASSERT_EQ(apart.size(), 2U);
   EXPECT_EQ(apart[0].judgement.verdict, Verdict::kOnlyBase);
@@ -263,7 +266,8 @@ std::vector<RankSummary> long_collectives(std::int64_t ranks) {
   return out;
 }
 
-// A status longer than a string's own buffer: it was read after it was freed.
+// Regression test: a status text that was too long for the internal buffer of std::string was read
+// after it was freed.
 TEST(CompareRuns, StatusOfCollectivesWithLongLabels) {
   const std::string left = "the baseline with a label of many letters";
   const std::string right = "the test with a label of many letters, too";
@@ -283,7 +287,7 @@ TEST(CompareRuns, StatusOfCollectivesWithLongLabels) {
 }
 
 TEST(CompareRuns, DashboardAndFinalSheets) {
-  const JudgeRule rule{1, 1.0}; // one sample each: its noise is assumed
+  const JudgeRule rule{1, 1.0}; // one sample per run: the noise is assumed
   ComparedRun a = run_named("a");
   a.ranks.emplace(0, timeline(100, 1, false));
   a.collectives.summary = {collectives(100, 50, 10, "0")};
@@ -299,7 +303,7 @@ TEST(CompareRuns, DashboardAndFinalSheets) {
   EXPECT_EQ(one.at(1, "Status").text, "Better");
   EXPECT_EQ(one.at(2, "Metric").text, "NCCL_comm_latency");
   EXPECT_DOUBLE_EQ(one.at(2, "a").number(), 1.0);
-  EXPECT_DOUBLE_EQ(one.at(2, "b").number(), 0.8); // with the baseline's count
+  EXPECT_DOUBLE_EQ(one.at(2, "b").number(), 0.8); // weighted with the counts of the baseline
   EXPECT_DOUBLE_EQ(one.at(3, "Improvement (%)").number(), 20);
   EXPECT_EQ(one.at(4, "Status").text, "Similar");
   const Table two = dashboard_table(compare_runs(a, {b, c}, rule));
@@ -317,7 +321,7 @@ TEST(CompareRuns, DashboardAndFinalSheets) {
   EXPECT_EQ(sheets, expected);
 }
 
-// nccl_long_cmp said Better and Worse by the threshold alone.
+// Regression test: nccl_long_cmp reported Better and Worse by the threshold alone.
 TEST(CompareRuns, DurationsOnARankAreJudgedByTheirKernels) {
   ComparedRun a = run_named("a");
   ComparedRun b = run_named("b");
@@ -332,7 +336,7 @@ TEST(CompareRuns, DurationsOnARankAreJudgedByTheirKernels) {
     }
   };
   fill(a, 3, 0);
-  fill(b, 3, 5); // 5 % slower, with a noise of 9 %
+  fill(b, 3, 5); // 5 % slower, with noise of 9 %
   const auto rows = compare_collectives(a, b, {}).by_rank;
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].judgement.verdict, Verdict::kSimilar);
@@ -342,19 +346,19 @@ TEST(CompareRuns, DurationsOnARankAreJudgedByTheirKernels) {
   for (const RankCollectiveChange& row : compare_collectives(a, b, {}).by_rank)
     EXPECT_EQ(row.judgement.verdict, Verdict::kWorse);
   const Table t = rank_collectives_cmp_table(compare_runs(a, {b}, {}), 0);
-  for (const Column& column : t.columns()) { // a percentage has no unit of time
+  for (const Column& column : t.columns()) { // the names of percentages have no unit of time
     if (column.name.rfind("percent_change_", 0) == 0) {
       EXPECT_EQ(column.name.find("(us)"), std::string::npos) << column.name;
     }
   }
   EXPECT_EQ(t.at(0, "a_samples").i, 4);
   EXPECT_LT(t.at(0, "ci95_high_percent").number(), 0);
-  // samples that are not those of the row are none
+  // the number of samples differs from the count of the row: the samples are not used
   b.collectives.rank_dur_us.begin()->second = {1, 2, 3};
   EXPECT_EQ(compare_collectives(a, b, {}).by_rank[0].judgement.verdict, Verdict::kUnknown);
 }
 
-// Only the first of several rows that differ in their splits was looked at.
+// Regression test: of several rows that differ in their splits, only the first was used.
 TEST(CompareRuns, DurationsOfAllSplitsAreOneRow) {
   ComparedRun a = run_named("a");
   a.collectives.rank_summary = long_collectives(1);
@@ -374,7 +378,7 @@ TEST(CompareRuns, DurationsOfAllSplitsAreOneRow) {
   EXPECT_DOUBLE_EQ(*rows[0].count.base, 4);
 }
 
-// The interval beside the bandwidth was the latency's.
+// Regression test: the interval of the bandwidth was that of the latency.
 TEST(CompareRuns, BandwidthIsJudgedByItsOwnSamples) {
   ComparedRun a = run_named("a");
   ComparedRun b = run_named("b");
@@ -392,7 +396,8 @@ TEST(CompareRuns, BandwidthIsJudgedByItsOwnSamples) {
   EXPECT_EQ(c.collectives[0].all_ranks[0].bandwidth.verdict, Verdict::kBetter);
 }
 
-// One collective of unknown bandwidth made the interval NaN and a third less bandwidth "Similar".
+// Regression test: one collective with unknown bandwidth made the interval NaN, so the verdict on a
+// much lower bandwidth was "Similar".
 TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
   ComparedRun a = run_named("a");
   ComparedRun b = run_named("b");
@@ -412,7 +417,7 @@ TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
   EXPECT_EQ(j.samples_base, 3U);
   EXPECT_NEAR(*j.change, -40, 1e-9);
   EXPECT_EQ(c.collectives[0].all_ranks[0].bandwidth.verdict, Verdict::kWorse);
-  // ST no. 2: all of one step is one sample
+  // ST no. 2: all collectives of one step are one sample
   samples.bus_gbps = {};
   for (const double bus : {49.0, 50.0, 51.0, 50.0})
     samples.bus_gbps.add(3, bus);
@@ -421,8 +426,8 @@ TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
   EXPECT_EQ(one.samples_base, 1U);
 }
 
-// A rank that is late elsewhere makes one group wait more and another less: no change of the skew.
-// What all groups have in common is one.
+// If another rank starts late, one group waits more and another group waits less: that is not a
+// change of the skew. A change that all groups have in common is a change of the skew.
 TEST(CompareRuns, SkewsThatScatterOverGroupsAreNoise) {
   const auto run_with = [](double first, double second) {
     ComparedRun run = run_named("run");
@@ -444,7 +449,8 @@ TEST(CompareRuns, SkewsThatScatterOverGroupsAreNoise) {
   EXPECT_EQ(skew_of(run_with(176, 174)).verdict, Verdict::kWorse);
 }
 
-// Tests that share other collectives with the baseline have a baseline of their own.
+// The baseline value of a test run is calculated from the collectives that both runs have, so it
+// can be different for each test run.
 TEST(CompareRuns, EachTestHasItsBaseline) {
   ComparedRun a = run_named("a");
   a.collectives.summary = {collectives(100, 50, 10, "0"), collectives(2, 1, 10, "1")};
@@ -462,13 +468,14 @@ TEST(CompareRuns, EachTestHasItsBaseline) {
   EXPECT_TRUE(table.at(0, "a").is_null());
   bool told = false;
   for (const std::string& note : table.notes)
-    told = told || note == "NCCL_comm_latency of a, in what both runs have: 1.020 ms against b, "
-                           "0.020 ms against c";
+    told = told || note == "NCCL_comm_latency of a, from the collectives that both runs have: "
+                           "1.020 ms compared with b, "
+                           "0.020 ms compared with c";
   EXPECT_TRUE(told);
   EXPECT_NEAR(*compare_runs(a, {b, b}, {}).dashboard.rows[0].base, 1.02, 1e-12);
 }
 
-// U14: ms, GB/s and us were on one axis
+// Regression test for U14: one axis had values in ms, GB/s and us.
 TEST(CompareRuns, AChartHasOneUnit) {
   ComparedRun a = run_named("a");
   a.collectives.summary = {collectives(100, 50, 10, "0")};
@@ -505,7 +512,8 @@ TEST(CompareRuns, DifferentWorkloadsAreFound) {
   EXPECT_NEAR(overlap->test_percent, 20, 1e-9);
 }
 
-// ST-C22: twice the rows in each product is other work, not a slower run.
+// ST-C22: a run with twice the rows in each matrix product does different work; it is not a slower
+// run.
 TEST(CompareRuns, OtherShapesAreDifferentWork) {
   const auto run_with = [](const std::string& label, const std::string& shapes, double launches) {
     ComparedRun run = run_named(label);
@@ -538,7 +546,8 @@ TEST(CompareRuns, OtherShapesAreDifferentWork) {
   EXPECT_TRUE(differs("64x64 64x64", 5));
 }
 
-// ST-U8: worse by a negative interval; ST-U7: the interval is of the change that is shown.
+// ST-U8: a change was called worse with a negative interval. ST-U7: the interval and the displayed
+// change belong to the same estimate.
 TEST(CompareRuns, SignsAgreeWithWords) {
   Judgement worse;
   worse.change = -2.88;
@@ -557,7 +566,7 @@ TEST(CompareRuns, SignsAgreeWithWords) {
   EXPECT_EQ(cell.estimate(), -13.2);
 }
 
-// ST no. 6: steps that go on from step to step are not independent samples.
+// ST no. 6: correlated successive steps are not independent samples.
 TEST(CompareRuns, DependentStepsWidenTheInterval) {
   const auto run_with = [](const std::vector<std::int64_t>& ms) {
     ComparedRun run = run_named("run");
@@ -571,7 +580,8 @@ TEST(CompareRuns, DependentStepsWidenTheInterval) {
   EXPECT_EQ(rule_of_runs(rough, rough, {}).step_correlation, 0);
   const ComparedRun slow = run_with({10, 10, 10, 10, 12, 12, 12, 12});
   const JudgeRule rule = rule_of_runs(slow, slow, {});
-  // (3 - 1 + 3) / 8 = 0.625, and (1 + 3 * 0.625) / 8 of bias: 0.984, at most 0.95
+  // correlation (3 - 1 + 3) / 8 = 0.625, plus (1 + 3 * 0.625) / 8 for the bias: 0.984, limited to
+  // 0.95
   EXPECT_DOUBLE_EQ(rule.step_correlation, 0.95);
   EXPECT_EQ(rule.clock_ns, 1);
   const Comparison c = compare_runs(slow, {slow}, {});
@@ -580,7 +590,8 @@ TEST(CompareRuns, DependentStepsWidenTheInterval) {
     const Judgement& j = of.timelines[0].mean[0].judgement;
     return *j.high - *j.low;
   };
-  // 8 steps are worth 2, with 7 * 2 / 8 degrees a side; independent ones 8 with 7
+  // 8 correlated steps count as 2, with 7 * 2 / 8 degrees of freedom per run; 8 independent steps
+  // count as 8, with 7
   EXPECT_NEAR(width(c) / width(compare_runs(rough, {rough}, {})),
               std::sqrt(8.0 / 2) * student_t(3.5, 0.05) / student_t(14, 0.05), 1e-9);
 }
@@ -598,7 +609,8 @@ TEST(CompareRuns, SkewsOfUnlikeClocksAreNotCompared) {
   EXPECT_EQ(compare_runs(a, {b}, {}).dashboard.rows.size(), 3U);
 }
 
-// Few collectives: the normal distribution's 1.96 makes their interval far too small.
+// The intervals of collectives use Welch's t: with few samples, 1.96 standard errors are far too
+// small.
 TEST(CompareRuns, IntervalsOfCollectivesAreWelchsAsThoseOfTimes) {
   ComparedRun a = run_named("a");
   ComparedRun b = run_named("b");
@@ -616,7 +628,7 @@ TEST(CompareRuns, IntervalsOfCollectivesAreWelchsAsThoseOfTimes) {
   const SampleStats test = sample_stats({4, 6, 8});
   const Judgement& single = c.collectives[0].all_ranks[0].judgement; // its table's only row
   EXPECT_NEAR(*single.high, -200 + welch95(base, test)->half_width / 2 * 100, 1e-9);
-  // one of three figures of collectives
+  // one of three metrics of collectives
   EXPECT_NEAR(*figure.high, -200 + welch(base, test, 0.05 / 3)->half_width / 2 * 100, 1e-9);
   EXPECT_NEAR(*figure.change, -200, 1e-9);
   EXPECT_EQ(figure.samples_base, 3U);
@@ -627,7 +639,7 @@ TEST(CompareRuns, APartComesBackWhole) {
   part.rank = 5;
   part.timeline = timeline(100, 3, true);
   part.timeline.step_ns[TimeKind::kTotal] = {{7, 40 * kMs}, {8, -1}};
-  part.timeline.step_ns[TimeKind::kBusy] = {{7, 0}}; // a kind of the steps alone
+  part.timeline.step_ns[TimeKind::kBusy] = {{7, 0}}; // a kind that has only step times
   part.collectives.rank = 5;
   Collective& c = part.collectives.rows.emplace_back();
   c.name = part.collectives.texts.intern("allreduce");
@@ -643,7 +655,7 @@ TEST(CompareRuns, APartComesBackWhole) {
   EXPECT_DOUBLE_EQ(back->timeline.kinds.at(TimeKind::kTotalMemcpy).percent, 3);
   EXPECT_EQ(back->timeline.step_ns, part.timeline.step_ns);
   EXPECT_EQ(back->collectives.text(back->collectives.rows.at(0).name), "allreduce");
-  // a kind that there is not
+  // kind that does not exist
   std::vector<KindRecord> records(1);
   records[0].kind = static_cast<TimeKind>(kTimeKinds);
   EXPECT_FALSE(decode_part<KindRecord>("k", 1, encode_part("k", 1, records[0])));

@@ -1,4 +1,5 @@
-// Sums of times are exact: of whole nanoseconds, divided when the cell is made.
+// Tests that sums of times are exact: integer nanoseconds are added, and the sum is divided only
+// for the cell.
 #include "analyses/gemm/gemm_facts.h"
 #include "analyses/nsys/nsys_summary.h"
 
@@ -8,7 +9,7 @@ namespace rankscope {
 namespace {
 
 TEST(ExactSums, OfGemmCalls) {
-  // ten calls of 0.1 us: added as microseconds that is 0.9999999999999999
+  // ten calls of 0.1 us: a sum of doubles in us would be 0.9999999999999999
   RankGemms rank;
   GemmGroup group;
   for (int i = 0; i < 10; ++i) {
@@ -45,7 +46,7 @@ TEST(ExactSums, OfGemmCallsInAnyOrder) {
   EXPECT_EQ(a.calls_us.sum, 700'000'001.201);
   EXPECT_EQ(a.calls_us.sum, b.calls_us.sum);
   EXPECT_EQ(a.calls_us.std_sample, b.calls_us.std_sample);
-  EXPECT_EQ(a.total_excess_us, 700'000'000.701); // the sum less five times 100 ns
+  EXPECT_EQ(a.total_excess_us, 700'000'000.701); // the sum minus five times the minimum of 100 ns
   EXPECT_EQ(a.total_excess_us, b.total_excess_us);
 }
 

@@ -1,4 +1,4 @@
-// The calls of a GEMM that a plot of all of them shows.
+// Tests the selection of the GEMM calls that are plotted if there are too many.
 #include "analyses/gemm/gemm_facts.h"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 namespace rankscope {
 namespace {
 
-// Of many calls the shortest and the longest of each piece: none that matters is missing.
+// Of many calls, the shortest and the longest of each piece are selected, so extreme calls are
+// plotted.
 TEST(GemmCalls, AreThinnedToTheExtremesOfPieces) {
   std::vector<GemmInstance> calls;
   for (std::int64_t i = 0; i < 1000; ++i)
@@ -26,7 +27,7 @@ TEST(GemmCalls, AreThinnedToTheExtremesOfPieces) {
     last = call.at_ns;
     const GemmInstance& of = calls[static_cast<std::size_t>(call.at_ns / 10)];
     EXPECT_EQ(call.dur_ns, of.dur_ns);
-    // it is an extreme of its piece of 20 calls
+    // the call is an extreme of its piece of 20 calls
     const auto piece = static_cast<std::size_t>(call.at_ns / 10 / 20) * 20;
     std::int64_t least = INT64_MAX, most = 0;
     for (std::size_t i = piece; i < piece + 20; ++i) {

@@ -1,4 +1,4 @@
-// The history of runs: metrics, levels and changes by hand.
+// Tests the history of runs with hand-calculated values: metrics, levels and changes.
 #include "analyses/compare/history.h"
 
 #include <cmath>
@@ -9,13 +9,14 @@ namespace {
 
 constexpr std::int64_t kHistoryMs = 1'000'000;
 
-/// One rank, two steps around `ms`, one collective of `us`.
+/// Returns a run of one rank with two steps whose mean is `ms`, and with a collective that takes
+/// `us`.
 ComparedRun run_of(int number, double ms, double us) {
   ComparedRun run;
   run.label = "build-" + std::to_string(number);
   RankTimeline& timeline = run.ranks[0];
   const auto ns = static_cast<std::int64_t>(ms * kHistoryMs);
-  timeline.kinds[TimeKind::kTotal] = {7 * ns, 100}; // another window each time would not matter
+  timeline.kinds[TimeKind::kTotal] = {7 * ns, 100}; // the window may differ between runs
   timeline.step_ns[TimeKind::kTotal] = {{1, ns - kHistoryMs}, {2, ns + kHistoryMs}};
   SyncSummary s;
   s.name = "allreduce";
@@ -40,10 +41,10 @@ TEST(History, AStepIsFoundAndAllElseIsSaidToBeUnchanged) {
     runs.push_back(run_of(i, (i < 14 ? 100 : 110) + (i * 7 % 5) * 0.2, 50 + (i * 3 % 4) * 0.1));
   const History history = history_of(runs);
   EXPECT_TRUE(history.per_step);
-  ASSERT_EQ(history.metrics.size(), 3U); // total, latency, bandwidth: the skew is not known
+  ASSERT_EQ(history.metrics.size(), 3U); // total, latency, bandwidth; the skew is unknown
   const MetricHistory* const total = metric(history, "GPU_total_time");
   ASSERT_NE(total, nullptr);
-  EXPECT_NEAR(*total->values[0], 100, 1e-9); // mean of the steps, not of the window
+  EXPECT_NEAR(*total->values[0], 100, 1e-9); // mean of the steps, not of the complete window
   ASSERT_EQ(total->changes.size(), 1U);
   const LevelChange& change = total->changes[0];
   EXPECT_EQ(change.run, 14U);
@@ -55,7 +56,7 @@ TEST(History, AStepIsFoundAndAllElseIsSaidToBeUnchanged) {
   EXPECT_LT(*change.high_percent, 0);
   const MetricHistory* const latency = metric(history, "NCCL_comm_latency");
   ASSERT_NE(latency, nullptr);
-  EXPECT_NEAR(*latency->values[0], 0.5, 1e-12); // 10 of 50 us
+  EXPECT_NEAR(*latency->values[0], 0.5, 1e-12); // 10 collectives of 50 us
   EXPECT_TRUE(latency->changes.empty());
   const MetricHistory* const bandwidth = metric(history, "NCCL_bus_bandwidth");
   ASSERT_NE(bandwidth, nullptr);
@@ -69,7 +70,7 @@ TEST(History, AStepIsFoundAndAllElseIsSaidToBeUnchanged) {
   EXPECT_EQ(report.find("Series")->rows(), 3U * 24);
 }
 
-// A run without the figure has a blank, and the others still tell.
+// A run without the metric has a blank value; changes are still found in the other runs.
 TEST(History, ARunWithoutAFigureIsLeftOut) {
   std::vector<ComparedRun> runs;
   for (int i = 0; i < 24; ++i)
@@ -82,10 +83,11 @@ TEST(History, ARunWithoutAFigureIsLeftOut) {
   EXPECT_FALSE(total->values[4]);
   EXPECT_EQ(total->runs, 23U);
   ASSERT_EQ(total->changes.size(), 1U);
-  EXPECT_EQ(total->changes[0].run, 12U); // counted over all runs
+  EXPECT_EQ(total->changes[0].run, 12U); // index among all runs
 }
 
-// One odd run made the mix of all the one small collective that it shares with them.
+// Regression test: one outlier run reduced the metric of all runs to the one small collective that
+// all have in common.
 TEST(History, ARunWithOtherCollectivesIsBlankAndNamed) {
   std::vector<ComparedRun> runs;
   for (int i = 0; i < 13; ++i) {
@@ -95,7 +97,7 @@ TEST(History, ARunWithOtherCollectivesIsBlankAndNamed) {
     barrier.latency_us.mean = 2;
     runs.back().collectives.summary.push_back(barrier);
   }
-  runs[0].collectives.summary[0].group = "other"; // the first, whose counts were the weights
+  runs[0].collectives.summary[0].group = "other"; // the first run, whose counts were the weights
   const History history = history_of(runs);
   const MetricHistory* const latency = metric(history, "NCCL_comm_latency");
   ASSERT_NE(latency, nullptr);
@@ -110,7 +112,7 @@ TEST(History, ARunWithOtherCollectivesIsBlankAndNamed) {
   EXPECT_EQ(history.missing[0].collectives, 1U);
 }
 
-// Whole traces of unlike length are no history of steps.
+// Times of complete traces with different lengths are not comparable with step times.
 TEST(History, RunsWithoutStepsAmongOthersHaveNoTimes) {
   std::vector<ComparedRun> runs;
   for (int i = 0; i < 12; ++i)

@@ -1,5 +1,6 @@
-// The job graph on random graphs: a replay without edits gives the run back, pieces of the path add
-// up, what is off the path has slack, and a walk over all paths agrees.
+// Tests the job graph with random graphs: a replay without edits gives the times of the run, the
+// pieces of the critical path add up to the makespan, nodes off the path have slack, and a search
+// over all paths has the same result.
 #include "analyses/job/job_graph.h"
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 namespace rankscope {
 namespace {
 
-/// A graph whose starts follow its waits, with delays; `negative`: some starts are too early.
+/// Returns a random graph: a node starts when its waits have ended, or after a delay. `negative`:
+/// some nodes start 1 ns too early.
 JobGraph random_graph(std::uint64_t seed, bool negative = false) {
   std::mt19937_64 random(seed);
   const auto pick = [&random](std::int64_t most) {
@@ -34,7 +36,7 @@ JobGraph random_graph(std::uint64_t seed, bool negative = false) {
   return builder.built();
 }
 
-/// The latest end by going over all paths backwards, without the order of the nodes.
+/// Returns the end of node `n`: searches all paths backwards, without the order of the nodes.
 std::int64_t longest_end(const JobGraph& graph, const JobEdit& edit, NodeId n,
                          std::vector<std::int64_t>& known) {
   if (known[n] != INT64_MIN)
@@ -124,7 +126,7 @@ TEST(JobGraph, AWaitThatDidNotHoldIsLeftOutAndCounted) {
 }
 
 TEST(JobGraph, LostWaitsAreUnexplainedTime) {
-  // 0-10, then 40-60 for a reason that is not in the graph
+  // nodes at 0-10 and 40-60; the graph does not contain the reason for the gap
   JobGraphBuilder builder;
   const NodeId first = builder.add(0, 10);
   const NodeId second = builder.add(40, 20);
@@ -153,7 +155,7 @@ TEST(JobGraph, WaitsThatTimesContradictAreLeftOutOrKeptAsNegativeDelays) {
     EXPECT_EQ(starts[builder.numbers()[last]], 120);
     EXPECT_EQ(graph.delay_ns(builder.numbers()[early]), kept ? -110 : 0);
   }
-  // a circle cannot be kept
+  // a cycle cannot be represented: one of its waits is left out
   JobGraphBuilder circle;
   const NodeId a = circle.add(0, 1), b = circle.add(5, 1);
   circle.wait(a, b, WaitKind::kStream);

@@ -1,4 +1,4 @@
-// kernel_counters, instruction_mix and device_memory, worked by hand.
+// Tests kernel_counters, instruction_mix and device_memory with hand-calculated values.
 #include "analyses/operators/kernel_counters.h"
 #include "analyses/timeline/device_memory.h"
 #include "core/trace_builder.h"
@@ -36,7 +36,7 @@ TEST(KernelCountersSheet, ByHand) {
   const Trace t = std::move(b).finish().value();
   const std::vector<KernelCounterRow> rows = kernel_counters_of(t);
   ASSERT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[0].kernel, "gemm"); // 4 us against 0.1
+  EXPECT_EQ(rows[0].kernel, "gemm"); // 4 us; `copy` has 0.1 us
   EXPECT_EQ(rows[0].counter, "SQ_INSTS_VALU");
   EXPECT_EQ(rows[2].counter, "SQ_WAVES");
   EXPECT_EQ(rows[3].kernel, "copy");
@@ -56,7 +56,7 @@ TEST(KernelCountersSheet, ByHand) {
 TEST(DeviceMemorySheet, ByHand) {
   constexpr double kMiB = 1024.0 * 1024.0;
   TraceBuilder b("t", "test");
-  (void)add(b, "k", 1'000'000, 9'000'000); // to 10 ms
+  (void)add(b, "k", 1'000'000, 9'000'000); // ends at 10 ms
   const StrId name = b.text("GPU memory in use");
   const std::uint32_t gpu = b.track({3, -1});
   b.sample(gpu, name, 2'000'000, 2 * kMiB);
@@ -73,7 +73,7 @@ TEST(DeviceMemorySheet, ByHand) {
   EXPECT_EQ(table.at(1, "changes").number(), 1);
   EXPECT_EQ(table.at(0, "device").number(), 3);
   EXPECT_EQ(table.at(0, "peak (MiB)").number(), 6);
-  EXPECT_EQ(table.at(0, "peak at (ms)").number(), 3); // from the kernel's start
+  EXPECT_EQ(table.at(0, "peak at (ms)").number(), 3); // relative to the start of the kernel
   EXPECT_EQ(table.at(0, "mean (MiB)").number(), (2 * 2 + 6 * 2 + 1 * 4) / 8.0);
   EXPECT_EQ(table.at(0, "at end (MiB)").number(), 1);
   EXPECT_EQ(table.at(0, "changes").number(), 3);

@@ -1,5 +1,5 @@
-// Thousands of ranks: what is done over all of them grows with their number, and what is said of
-// them stays short.
+// Tests with thousands of ranks: the time grows linearly with the number of ranks, and messages
+// remain short.
 #include "analyses/collectives/clock_alignment.h"
 #include "analyses/collectives/like_groups.h"
 #include "analyses/collectives/run_consistency.h"
@@ -13,7 +13,8 @@
 namespace rankscope {
 namespace {
 
-/// Ranks of a world with a group of all, two of every other rank, and pairs.
+/// Returns the ranks of a job with a group of all ranks, two groups of every second rank, and
+/// groups of two.
 std::vector<RankIdentity> world_of(std::size_t n) {
   std::vector<std::int64_t> all(n);
   std::iota(all.begin(), all.end(), std::int64_t{0});
@@ -49,7 +50,7 @@ TEST(ManyRanks, TheCheckOfARunGrowsWithItsRanks) {
   });
 }
 
-// Each group was compared with all groups of each of its members.
+// Regression test: each group was compared with all groups of each of its members.
 TEST(ManyRanks, TheCheckOfTwoRanksGrowsWithTheirGroups) {
   test::expect_near_linear(test::kSanitized ? 500 : 2000, [](std::size_t n) {
     std::vector<RankIdentity> ranks = world_of(2);
@@ -64,7 +65,7 @@ TEST(ManyRanks, TheCheckOfTwoRanksGrowsWithTheirGroups) {
 
 TEST(ManyRanks, AContradictionAmongThousandsIsFound) {
   std::vector<RankIdentity> ranks = world_of(3000);
-  ranks[7].groups[0] = {"0", RankSet({6, 7, 8})}; // where all others have all ranks
+  ranks[7].groups[0] = {"0", RankSet({6, 7, 8})}; // this group has all ranks on every other rank
   const std::vector<RunProblem> problems = check_run(ranks, {});
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].kind, RunProblem::Kind::kGroups);
@@ -109,9 +110,10 @@ TEST(ManyRanks, ThousandsOfLikeGroupsAreARow) {
   ASSERT_EQ(joined.size(), 2U);
   EXPECT_EQ(joined[0].group, "5000 groups");
   EXPECT_EQ(joined[0].count, 5002U);
-  EXPECT_NEAR(joined[0].latency_us.mean, (3 * 50 + 4999 * 10) / 5002.0, 1e-9); // by collectives
+  // by number of collectives
+  EXPECT_NEAR(joined[0].latency_us.mean, (3 * 50 + 4999 * 10) / 5002.0, 1e-9);
   EXPECT_NEAR(joined[0].total_latency_ms, (150 + 49990) / 1e3, 1e-6);
-  EXPECT_EQ(joined[1].group, "0"); // alone: its own name
+  EXPECT_EQ(joined[1].group, "0"); // the only group of its size: it has its own name
 }
 
 TEST(ManyRanks, SpreadsNameTheQuartilesAndTheMost) {

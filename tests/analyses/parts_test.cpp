@@ -1,4 +1,4 @@
-// What ranks contribute, through its encoding.
+// Tests encoding and decoding of the parts that ranks contribute.
 #include "analyses/collectives/collective_part.h"
 #include "analyses/compare/compare_part.h"
 #include "analyses/gemm/gemm_part.h"

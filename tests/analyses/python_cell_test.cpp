@@ -1,4 +1,4 @@
-// Texts of parameters as the reference's tables have them.
+// Tests that texts of parameters are the same as in the tables of the reference.
 #include "analyses/operators/python_cell.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(ReferenceTexts, FollowTheTypeOfTheColumn) {
   EXPECT_EQ(texts({"(1,)", "None", std::nullopt}), (Texts{"(1,)", "None", "nan"}));
   EXPECT_EQ(texts({"None", "None"}), (Texts{"None", "None"}));
   EXPECT_EQ(texts({"True", std::nullopt}), (Texts{"True", "nan"}));
-  EXPECT_EQ(texts({std::nullopt}), (Texts{""})); // no call has it
+  EXPECT_EQ(texts({std::nullopt}), (Texts{""})); // no call has the parameter
 }
 
 TEST(ReferenceCell, NoneAndNanAreTexts) {

@@ -1,5 +1,5 @@
-// Racing on generated surfaces: what it costs, what it loses against the whole grid, what it
-// claims.
+// Tests races of settings with generated data: the number of runs, the regret compared with the
+// full grid, and the recommendations.
 #include "analyses/sweep/race.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ struct Raced {
   std::size_t runs = 0;
 };
 
-/// `means` with noise of a run, and drift that all runs of a round share.
+/// Runs a race of settings with these means, with noise per run and a drift that all runs of a
+/// round have in common.
 Raced race(const std::vector<double>& means, double noise, std::size_t rounds, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
@@ -34,9 +35,9 @@ Raced race(const std::vector<double>& means, double noise, std::size_t rounds, u
 }
 
 TEST(Race, ByHand) {
-  // 0 is the default; 1 is shorter by 2, 1.9, 2.1, 2: mean 2, standard deviation 0.0816; level
-  // 0.05 / (2 settings x 4 rounds) of t with 3 degrees is 6.895: half width 6.895 x 0.0816 / 2 =
-  // 0.281
+  // Setting 0 is the default. Setting 1 is shorter by 2, 1.9, 2.1 and 2: mean 2, standard deviation
+  // 0.0816. t with 3 degrees of freedom at 0.05 / (2 settings x 4 rounds) is 6.895, so the half
+  // width is 6.895 x 0.0816 / 2 = 0.281.
   Race race(3, 0, 4);
   const std::vector<std::vector<std::optional<double>>> rounds = {
       {10.0, 8.0, 14.0}, {11.0, 9.1, 15.2}, {12.0, 9.9}, {10.0, 8.0}};
@@ -54,7 +55,8 @@ TEST(Race, ByHand) {
   EXPECT_TRUE(out.recommended);
 }
 
-// Equal differences are not certainty: two of them show nothing, more scatter by their rounding.
+// Equal differences are not certain: two of them give no interval; for more, the rounding of the
+// values gives the standard deviation.
 TEST(Race, EqualDifferencesAreNoCertainty) {
   Race race(2, 0, 4);
   race.add_round({10.0, 8.0});
@@ -62,7 +64,8 @@ TEST(Race, EqualDifferencesAreNoCertainty) {
   EXPECT_FALSE(race.outcome().gain);
   EXPECT_FALSE(race.over());
   race.add_round({10.0, 8.0});
-  // values rounded to 1: standard deviation of a difference sqrt(1 / 6), t of 2 degrees at 0.05 / 4
+  // values are rounded to 1: a difference has a standard deviation of sqrt(1 / 6); t with 2 degrees
+  // of freedom at 0.05 / 4
   ASSERT_TRUE(race.outcome().gain);
   EXPECT_NEAR(race.outcome().gain->half_width, 8.860 * std::sqrt(1.0 / 6 / 3), 0.001);
 }
@@ -84,14 +87,15 @@ TEST(Race, WithoutADifferenceOneInTwentyIsRecommendedAtMost) {
 }
 
 TEST(Race, NothingWorseThanTheDefaultIsRecommended) {
-  for (unsigned seed = 0; seed < 300; ++seed) { // the default is the best by twice the noise
+  // the default is better than the others by twice the noise or more
+  for (unsigned seed = 0; seed < 300; ++seed) {
     const Raced run = race({100, 102, 103, 110}, 1, 8, seed);
     EXPECT_FALSE(run.outcome.recommended) << seed;
   }
 }
 
 TEST(Race, RegretAgainstTheWholeGridIsSmallAndRunsAreSaved) {
-  // surfaces of 4 x 4 settings: a bowl with its lowest point somewhere, and a noise of 1 %
+  // surfaces of 4 x 4 settings: a paraboloid with its minimum at a random place, and noise of 1 %
   std::mt19937 random(7);
   double lost = 0;
   double runs = 0;
@@ -109,7 +113,7 @@ TEST(Race, RegretAgainstTheWholeGridIsSmallAndRunsAreSaved) {
     const Raced run = race(means, 1, kRounds, static_cast<unsigned>(s));
     const double best = *std::min_element(means.begin(), means.end());
     const double chosen = run.outcome.recommended ? means[run.outcome.leader] : means[0];
-    lost += chosen - best; // percent of a step, near enough
+    lost += chosen - best; // approximately percent of a step
     runs += static_cast<double>(run.runs);
     found += chosen - best < 1 ? 1U : 0U;
   }

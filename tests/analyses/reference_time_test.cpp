@@ -21,15 +21,15 @@ TEST(ReferenceTime, IsTheDoubleOfTheDecimalText) {
   for (const std::int64_t ns : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, kMaxTimeNs,
                                 -kMaxTimeNs, std::int64_t{1} << 53, (std::int64_t{1} << 53) + 1})
     check(ns);
-  // from some hours to some decades since the origin; bit by bit, so that quotients come near the
-  // middle of two doubles
+  // from some hours to some decades after the origin, with values of each bit length, so that
+  // quotients are near the middle between two doubles
   for (int bits = 40; bits < 61; ++bits)
     for (int i = 0; i < 20'000; ++i)
       check(static_cast<std::int64_t>(random() >> (64 - bits)));
 }
 
-/// 2^41 us after the origin doubles are 2^-11 us apart: 10.001 us are 20482.048 of those steps, so
-/// a kernel that starts there ends 20482 of them later.
+/// At 2^41 us after the origin, the distance between doubles is 2^-11 us. 10.001 us are 20482.048
+/// of these distances, so the end of the kernel is rounded to 20482 distances after its start.
 TEST(ReferenceTime, AKernelHasTheLengthThatDoublesLeave) {
   Trace trace;
   trace.events.ts_ns = {(std::int64_t{1} << 41) * 1000, (std::int64_t{1} << 41) * 1000 + 5'000};

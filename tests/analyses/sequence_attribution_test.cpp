@@ -1,4 +1,5 @@
-// Operators of a sequence of kernels from those of another one: hand-worked.
+// Tests how operators are assigned to a sequence of kernels from another sequence, with
+// hand-calculated values.
 #include "analyses/graph/sequence_attribution.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,8 @@
 namespace rankscope {
 namespace {
 
-/// One letter a kernel; upper and lower case of a letter are of one kind.
+/// Returns one kernel per letter. The upper and lower case of a letter are kernels of the same
+/// kind; "+" finishes the kernel before it; F, S and T are attention.
 std::vector<KernelToken> letters(std::string_view text, std::uint32_t shape = 0) {
   std::vector<KernelToken> out;
   for (const char c : text) {
@@ -17,7 +19,7 @@ std::vector<KernelToken> letters(std::string_view text, std::uint32_t shape = 0)
   return out;
 }
 
-/// Operator k is that of the donor's kernel k; operators of equal letters have one name.
+/// Operator k is that of the donor's kernel k. Operators of equal letters have the same name.
 SequenceGuess guess(std::string_view kernels, std::string_view donor, std::uint32_t shape = 0,
                     std::uint32_t donor_shape = 0) {
   std::vector<std::uint32_t> ops(donor.size());
@@ -31,9 +33,10 @@ SequenceGuess guess(std::string_view kernels, std::string_view donor, std::uint3
 TEST(SequenceAttribution, FindsTheLayer) {
   const KernelPeriod p = find_period(letters("xabcabcabcabcy"));
   EXPECT_EQ(p.length, 3U);
-  EXPECT_DOUBLE_EQ(p.agreement, 9.0 / 11); // of x to the last c but two
+  // 11 kernels have a kernel 3 places later; all are equal to it except x and the last a
+  EXPECT_DOUBLE_EQ(p.agreement, 9.0 / 11);
   EXPECT_EQ(find_period(letters("abcdefgh")).length, 0U);
-  // layers of two kinds in turns: the pattern of both
+  // layers of two kinds alternate: the period contains one layer of each kind
   EXPECT_EQ(find_period(letters("abcabdabcabdabcabd")).length, 6U);
 }
 
@@ -51,31 +54,31 @@ TEST(SequenceAttribution, AnIdenticalSequenceIsSure) {
 }
 
 TEST(SequenceAttribution, ConfidenceIsTheProductOfNameNeighboursAndLayers) {
-  // B is of the kind of b: 0.8; all have partners; no layer repeats
+  // B is of the kind of b: 0.8; all neighbours have partners; no layer repeats
   const SequenceGuess g = guess("axByc", "axbyc");
   EXPECT_FALSE(g.identical);
   EXPECT_EQ(g.nodes[2].op, 2U);
   EXPECT_DOUBLE_EQ(g.nodes[2].confidence, 0.8);
   EXPECT_DOUBLE_EQ(g.nodes[0].confidence, 0.95);
-  // one of five has none: 0.8 x 4/5 stays, ...
+  // one of five kernels has no partner: the confidence is 0.8 x 4 / 5, ...
   EXPECT_DOUBLE_EQ(guess("axByq", "axbyc").nodes[2].confidence, 0.8 * 4 / 5);
-  // ... with two of five without it is below 0.6: not attributed
+  // ... with two of five it is below 0.6: no operator is assigned
   EXPECT_EQ(guess("axBrq", "axbyc").nodes[2].op, kNoRow);
   EXPECT_EQ(guess("axBrq", "axbyc").nodes[3].op, kNoRow);
 }
 
 TEST(SequenceAttribution, MostLayersSayWhatTheOthersAre) {
-  // four layers; the donor lacks a kernel of the third: its place is known from the others
+  // four layers; the donor lacks kernel b of the third layer: the other layers show its operator
   const SequenceGuess g = guess("abcabcabcabc", "abcabcacabc");
   EXPECT_EQ(g.period.length, 3U);
   ASSERT_NE(g.nodes[7].op, kNoRow);
   EXPECT_EQ(std::string("abcabcacabc")[g.nodes[7].op], 'b');
-  // 0.95 x three of four layers x all neighbours, itself included, known
+  // 0.95 x three of four layers; all neighbours, and the kernel itself, are known
   EXPECT_DOUBLE_EQ(g.nodes[7].confidence, 0.95 * 0.75);
 }
 
-// F, S and T are attention: in layers of two kinds in turns the donor did not run S. Operators of
-// F: one
+// F, S and T are attention. Layers of two kinds alternate, and the donor did not run S. All
+// operators of F have the same name.
 TEST(SequenceAttribution, AttentionIsOneOperatorWhichEverKernelsItRuns) {
   const std::string donor = "xFyzxyzxFyzxyz";
   const SequenceGuess g = guess("xFyzxSyzxFyzxSyz", donor);
@@ -84,9 +87,9 @@ TEST(SequenceAttribution, AttentionIsOneOperatorWhichEverKernelsItRuns) {
   EXPECT_EQ(donor[g.nodes[13].op], 'F');
   EXPECT_GE(g.nodes[5].confidence, kLeastConfidence);
   EXPECT_LE(g.nodes[5].confidence, 0.8);
-  // none has a partner: the donor's attention may be another operator
+  // no attention kernel has a partner: the donor's attention may be another operator
   EXPECT_EQ(guess("xSyzxSyz", "xyzxyz").nodes[1].op, kNoRow);
-  // two operators: which of them is not known
+  // the donor has two attention operators: the one of S is unknown
   EXPECT_EQ(guess("xFyzxSyzxTyz", "xFyzxyzxTyz").nodes[5].op, kNoRow);
 }
 

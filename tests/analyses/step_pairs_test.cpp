@@ -1,4 +1,5 @@
-// Repetition in lists of names and pairs of like steps: by hand, and against slow twins.
+// Tests repetition in lists of names and pairs of similar steps, with cases by hand and against
+// slow brute-force implementations.
 #include "analyses/inference/step_pairs.h"
 #include "analyses/inference/step_repeats.h"
 #include "cost.h"
@@ -20,8 +21,8 @@ TEST(FindRepeat, ByHand) {
   EXPECT_EQ(repeat_of({9, 1, 2, 1, 2, 1, 2}), (Repeat{1, 2, 3}));
   EXPECT_EQ(repeat_of({1, 2, 1, 2, 1, 2}), (Repeat{0, 2, 3}));
   EXPECT_EQ(repeat_of({5, 5, 5}), (Repeat{0, 1, 3}));
-  EXPECT_FALSE(repeat_of({1, 2, 1, 2}));       // twice
-  EXPECT_FALSE(repeat_of({1, 1, 1, 4, 5, 6})); // half of the rest, not more
+  EXPECT_FALSE(repeat_of({1, 2, 1, 2}));       // repeated twice; three times are needed
+  EXPECT_FALSE(repeat_of({1, 1, 1, 4, 5, 6})); // half of the names
   EXPECT_EQ(repeat_of({1, 1, 1, 4, 5}), (Repeat{0, 1, 3}));
   EXPECT_FALSE(repeat_of({}));
   std::int64_t nothing = 0;
@@ -80,10 +81,11 @@ TEST(PairSteps, LongestOfTheNearest) {
   EXPECT_EQ(pairs[0].first, (StepRange{1, 4}));
   EXPECT_EQ(pairs[0].second, (StepRange{0, 3}));
   EXPECT_EQ(pairs[0].distance, 1);
-  EXPECT_TRUE(pair_steps({decode(10)}, {decode(10)}).empty()); // two at least
+  EXPECT_TRUE(pair_steps({decode(10)}, {decode(10)}).empty()); // a decode pair needs two steps
 }
 
-// requests before tokens: 2 + 6 against 2 + 6 with 900 tokens more is nearer than 3 + 6 with none
+// Requests take precedence over tokens: 2 + 6 requests with 900 tokens more are nearer to 2 + 6
+// than 3 + 6 requests with equal tokens.
 TEST(PairSteps, RequestsBeforeTokens) {
   const auto pairs =
       pair_steps({mixed(2, 6, 100)}, {mixed(3, 6, 100), decode(5), mixed(2, 6, 1000)});
@@ -108,7 +110,7 @@ TEST(PairSteps, AsAllBlocksTried) {
     const auto b = list();
     for (const StepPhase phase : {StepPhase::kMixed, StepPhase::kDecode}) {
       const std::size_t least = phase == StepPhase::kDecode ? 2 : 1;
-      using Key = std::tuple<double, double, std::int64_t>; // distances, then minus the length
+      using Key = std::tuple<double, double, std::int64_t>; // distances, then the negative length
       std::optional<Key> want;
       for (std::size_t i = 0; i < a.size(); ++i)
         for (std::size_t j = 0; j < b.size(); ++j) {
@@ -149,7 +151,7 @@ TEST(PairSteps, AsAllBlocksTried) {
 }
 
 TEST(PairSteps, OfEqualOnesTheFirst) {
-  // 7 8 is in both twice; 9 is in both, but is one step
+  // 7 8 is in both lists twice; 9 is in both, but is only one step
   const auto steps = [](std::initializer_list<double> tokens) {
     std::vector<AnnotatedStep> out;
     for (const double t : tokens)
@@ -167,7 +169,7 @@ TEST(PairSteps, OfEqualOnesTheFirst) {
   EXPECT_EQ(pairs[0].second, (StepRange{0, 2}));
 }
 
-// Each step was compared with each of the other trace.
+// Regression test: each step was compared with each step of the other trace.
 TEST(PairSteps, TimeGrowsAsTheNumberOfSteps) {
   using Steps = std::vector<AnnotatedStep>;
   using Make = AnnotatedStep (*)(std::size_t i, bool second);
@@ -178,12 +180,12 @@ TEST(PairSteps, TimeGrowsAsTheNumberOfSteps) {
     return out;
   };
   const Make kinds[] = {
-      [](std::size_t i, bool second) { // a growing context, refilled now and then
+      [](std::size_t i, bool second) { // a context that grows, and restarts every 1000 steps
         return decode(static_cast<double>(37 * (i % 1000) + i / 1000 + (second ? 5 : 0)));
       },
       [](std::size_t, bool) { return decode(7); },
       [](std::size_t, bool) { return mixed(1, 0, 128); },
-      [](std::size_t i, bool second) { // lengths of any kind
+      [](std::size_t i, bool second) { // random lengths
         return mixed(1, 0, static_cast<double>(i * (second ? 7919 : 104729) % 65537));
       },
       [](std::size_t i, bool second) {

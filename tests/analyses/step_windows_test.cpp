@@ -1,4 +1,4 @@
-// Steady state and windows of serving steps, worked by hand.
+// Tests the steady state and the windows of serving steps with hand-calculated values.
 #include "analyses/inference/step_windows.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ StepCounts step(std::int64_t prefill, std::int64_t decode) {
   return s;
 }
 
-/// 40 steps of 64 requests; 10, 11, 12 and 30 have prefill.
+/// Returns 40 steps of 64 requests; steps 10, 11, 12 and 30 have prefill.
 std::vector<StepCounts> forty() {
   std::vector<StepCounts> out;
   for (int i = 0; i < 40; ++i)
@@ -28,8 +28,9 @@ WindowOptions options(std::size_t steps, bool compat) {
   return out;
 }
 
-// the sixth near step is 5, so the region opens at 0; the reference leaves the last step out.
-// share of prefill 4 / 39 = 0.103; windows of 32 from 0, 3, 6 have 4 / 32 = 0.125 each: the first.
+// Step 5 is the sixth step near the maximum, so the region starts at 0. The reference leaves out
+// the last step: the share of prefill is 4 / 39 = 0.103. The windows of 32 steps from 0, 3 and 6
+// have 4 / 32 = 0.125 each, so the first one is used.
 TEST(StepWindows, TheExampleOfFortySteps) {
   const SteadyWindows w = steady_windows(forty(), options(32, true));
   EXPECT_EQ(w.region, (StepRange{0, 39}));
@@ -42,8 +43,9 @@ TEST(StepWindows, TheExampleOfFortySteps) {
   EXPECT_NEAR(own.reference, 0.1, 1e-12);
 }
 
-// r = 10 10 10 10 10 10 10 10 | 1 1 1 1 1 1 1 1 | 10...: M 10, allowed 2 (fewer steps than 32).
-// k is 6 at step 5 and stays; each far step takes one: after six of them, at step 13, it closes.
+// Requests per step: 8 x 10, 8 x 1, then 9 x 10. The maximum is 10, and a near step differs by at
+// most 2 (fewer steps than 32). The counter of near steps is 6 at step 5, which is its maximum.
+// Each step that is not near subtracts one: after six of them, at step 13, the region ends.
 TEST(StepWindows, ARegionClosesWhenAsManyStepsFellOut) {
   std::vector<StepCounts> steps(8, step(0, 10));
   steps.insert(steps.end(), 8, step(0, 1));
@@ -51,26 +53,28 @@ TEST(StepWindows, ARegionClosesWhenAsManyStepsFellOut) {
   const auto regions = steady_regions(steps, 32, false);
   ASSERT_EQ(regions.size(), 2U);
   EXPECT_EQ(regions[0], (StepRange{0, 13}));
-  EXPECT_EQ(regions[1], (StepRange{16, 25})); // sixth near one is 21: 21 - 6 + 1
+  EXPECT_EQ(regions[1], (StepRange{16, 25})); // the sixth near step is 21: begins at 21 - 6 + 1
   const SteadyWindows w = steady_windows(steps, options(4, false));
   EXPECT_EQ(w.region, (StepRange{0, 13})); // the longest
   EXPECT_EQ(w.decode, (StepRange{0, 4}));
-  EXPECT_FALSE(w.prefill_mix); // none in it
+  EXPECT_FALSE(w.prefill_mix); // the region has no step with prefill
   EXPECT_NEAR(w.reference, 9.0 / 22, 1e-12);
 }
 
-// five near steps open nothing: the middle of the trace. n 12, window 32: d = min(12, 20) = 12
+// Five near steps do not open a region: the middle of the trace is used. With 12 steps and window
+// 32, min(12, 20) / 2 = 6 steps are cut at each end.
 TEST(StepWindows, WithoutASteadyStateTheMiddle) {
   std::vector<StepCounts> steps(7, step(0, 1));
   steps.insert(steps.end(), 5, step(0, 100));
   EXPECT_EQ(steady_regions(steps, 32, false), (std::vector<StepRange>{{6, 7}}));
-  // window 8: d = min(12, 8) = 8
+  // window 8: min(12, 8) / 2 = 4 steps are cut at each end
   EXPECT_EQ(steady_regions(steps, 8, false), (std::vector<StepRange>{{4, 8}}));
   EXPECT_EQ(steady_regions({step(0, 1)}, 32, false), (std::vector<StepRange>{{0, 1}}));
   EXPECT_TRUE(steady_regions({}, 32, false).empty());
 }
 
-// 2 C / (L (1 + R)) = 2 * 8 / (64 * 2) = 0.125: one step in eight, so a window has eight at least
+// 2 C / (L (1 + R)) = 2 * 8 / (64 * 2) = 0.125: one step in eight, so a window has at least eight
+// steps.
 TEST(StepWindows, TheLoadSaysTheShareOfPrefill) {
   WindowOptions o = options(4, false);
   o.concurrency = 8;
@@ -80,7 +84,8 @@ TEST(StepWindows, TheLoadSaysTheShareOfPrefill) {
   EXPECT_DOUBLE_EQ(w.reference, 0.125);
   ASSERT_TRUE(w.mixed);
   EXPECT_EQ(w.mixed->size(), 8U);
-  // from 0, 2, 4, ...: the first with one step of prefill in it has 12 and not 10, 11
+  // windows start at 0, 2, 4, ...; the first with exactly one step of prefill contains step 12, but
+  // not 10 and 11
   EXPECT_EQ(*w.mixed, (StepRange{12, 20}));
 }
 
@@ -106,12 +111,12 @@ TEST_F(Choice, OfPhasesAndPlaces) {
   EXPECT_EQ(places(StepPhase::kPrefill, ""), Places{0});
   EXPECT_EQ(places(StepPhase::kMixed, ""), Places{1});
   EXPECT_EQ(places(StepPhase::kDecode, "all"), (Places{2, 3}));
-  EXPECT_EQ(places(StepPhase::kDecode, "3:99"), Places{3}); // clipped
+  EXPECT_EQ(places(StepPhase::kDecode, "3:99"), Places{3}); // limited to the number of steps
   EXPECT_EQ(places({}, "1:3"), (Places{1, 2}));
   EXPECT_EQ(places({}, "4"), Places{4});
   for (const char* bad : {"5", "3:3", "4:2", "a", "1:", ":2", "-1", "1:2:3"})
     EXPECT_TRUE(places({}, bad).empty()) << bad;
-  EXPECT_TRUE(places(StepPhase::kPrefill, "1:3").empty()); // none is left
+  EXPECT_TRUE(places(StepPhase::kPrefill, "1:3").empty()); // no prefill step in 1:3
   EXPECT_FALSE(choose_steps({}, {}));
 }
 

@@ -1,4 +1,5 @@
-// Tuner files: the format of the plugins, measured sizes covered, nothing chosen that is not told.
+// Tests tuner files: the format of the plugins, the ranges of the measured sizes, and that only
+// significantly faster settings are chosen.
 #include "analyses/sweep/tuner.h"
 
 #include "base/statistics.h"
@@ -10,14 +11,14 @@
 namespace rankscope {
 namespace {
 
-/// A collective with two calls in each of its steps.
+/// A collective with two calls per step.
 struct Latency {
   std::string name;
   std::int64_t bytes = 0;
   std::vector<double> steps_us; ///< mean of each step
 };
 
-/// 12 steps whose latencies alternate by `scatter_us` around the mean.
+/// Returns 12 steps whose latencies alternate by +-`scatter_us` around the mean.
 Latency latency(const std::string& name, std::int64_t bytes, double mean_us, double scatter_us) {
   Latency out{name, bytes, {}};
   for (int step = 0; step < 12; ++step)
@@ -47,7 +48,7 @@ const std::vector<TunerSetting> kSettings = {{"default", {"ring", "simple", 32}}
                                              {"tree_ll", {"tree", "ll", 16}},
                                              {"many", {"ring", "simple", 64}}};
 
-/// Without comments.
+/// Returns the rows of the file without comments.
 std::vector<std::string> rows(const std::string& file) {
   std::vector<std::string> out;
   std::istringstream in(file);
@@ -67,7 +68,7 @@ TEST(Tuner, WordsOfTheLibrary) {
        {std::pair("Ring,Tree", "LL"), std::pair("^Ring", "LL"), std::pair("", "LL"),
         std::pair("Ring", ""), std::pair("Ring", "LL,"), std::pair("Rong", "LL")})
     EXPECT_FALSE(tuner_choice(a, p, 4)) << a << ' ' << p;
-  EXPECT_FALSE(tuner_choice("Ring", "LL", 0)); // the example plugin would take one channel
+  EXPECT_FALSE(tuner_choice("Ring", "LL", 0)); // the example plugin would use one channel
   for (const auto& [name, file] :
        {std::pair("allreduce", "allreduce"), std::pair("all_reduce", "allreduce"),
         std::pair("_allgather_base", "allgather"),
@@ -77,8 +78,9 @@ TEST(Tuner, WordsOfTheLibrary) {
 }
 
 TEST(Tuner, ByHand) {
-  // allreduce: at 1 KiB tree_ll is told (10 against 20 us), at 3 KiB nothing is, at 1 MiB `many`;
-  // cuts at (1024 + 3072) / 2 = 2048 and (3072 + 1048576) / 2 = 525824
+  // allreduce: significantly faster are tree_ll at 1 KiB (10 against 20 us), no setting at 3 KiB,
+  // and `many` at 1 MiB; the limits of the ranges are (1024 + 3072) / 2 = 2048 and (3072 + 1048576)
+  // / 2 = 525824
   const ConfigurationCollectives base =
       collectives({latency("allreduce", 1024, 20, 1), latency("allreduce", 3072, 30, 1),
                    latency("allreduce", 1048576, 200, 2), latency("_allgather_base", 2048, 50, 1)});
@@ -100,7 +102,7 @@ TEST(Tuner, ByHand) {
       << *file;
 }
 
-// HA-B11: what was not measured has no row.
+// HA-B11: sizes outside the measured range have no row.
 TEST(Tuner, SizesBetweenMeasuredOnesHaveARowWithChannelsAndNoOthers) {
   const ConfigurationCollectives base =
       collectives({latency("reduce_scatter", 100, 20, 1), latency("reduce_scatter", 101, 20, 1),
@@ -108,7 +110,8 @@ TEST(Tuner, SizesBetweenMeasuredOnesHaveARowWithChannelsAndNoOthers) {
   const ConfigurationCollectives many = collectives({latency("reduce_scatter", 101, 10, 1)});
   const auto file = tuner_file(kSettings, 0, {{0, &base}, {2, &many}, {2, &many}});
   ASSERT_TRUE(file);
-  std::map<std::string, std::int64_t> next; // by collective and ranks: the first size without a row
+  // by collective and number of ranks: the first size without a row
+  std::map<std::string, std::int64_t> next;
   for (const std::string& line : rows(*file)) {
     std::istringstream in(line);
     std::vector<std::string> fields;
@@ -125,7 +128,7 @@ TEST(Tuner, SizesBetweenMeasuredOnesHaveARowWithChannelsAndNoOthers) {
   EXPECT_EQ(next.at("reducescatter8"), 40'000'000'001);
 }
 
-// Many calls of a step share its link and its late rank: they are one sample.
+// The calls of a step have the same link and the same late rank, so they are one sample.
 TEST(Tuner, CallsOfOneStepAreOneSample) {
   const auto of = [](std::vector<double> steps_us) {
     ConfigurationCollectives out = collectives({{"allreduce", 1024, std::move(steps_us)}});
@@ -141,12 +144,12 @@ TEST(Tuner, CallsOfOneStepAreOneSample) {
     return file &&
            rows(*file) == std::vector<std::string>{"allreduce,512,2048,tree,ll,16,-1,8,-1,-1"};
   };
-  // one step a side, and two whose ranges overlap
+  // one step per setting, and two steps with overlapping ranges
   EXPECT_FALSE(chosen(of({20}), of({10})));
   EXPECT_FALSE(chosen(of({20, 12}), of({10, 14})));
   EXPECT_TRUE(chosen(of({20, 21, 20, 21, 20, 21, 20, 21, 20, 21, 20, 21}),
                      of({10, 11, 10, 11, 10, 11, 10, 11, 10, 11, 10, 11})));
-  // repeated runs of one step each are samples
+  // repeated runs of one step each are separate samples
   const ConfigurationCollectives slow_a = of({20});
   const ConfigurationCollectives slow_b = of({20.1});
   const ConfigurationCollectives slow_c = of({20.2});
@@ -163,7 +166,7 @@ TEST(Tuner, CallsOfOneStepAreOneSample) {
 TEST(Tuner, NothingMeasuredIsAnError) {
   const ConfigurationCollectives tree = collectives({latency("allreduce", 1024, 10, 1)});
   EXPECT_FALSE(tuner_file(kSettings, 0, {}));
-  EXPECT_FALSE(tuner_file(kSettings, 0, {{1, &tree}})); // not with the default
+  EXPECT_FALSE(tuner_file(kSettings, 0, {{1, &tree}})); // no measurement of the default
 }
 
 } // namespace

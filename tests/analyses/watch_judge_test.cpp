@@ -1,5 +1,5 @@
-// The alarms of watch: none of a job in which nothing changes, one of a job in which something
-// does, each told once. Jobs are made of random windows with known effects.
+// Tests the alarms of watch with jobs of random windows and known effects: a job without changes
+// has no alarm, and a change raises one alarm, once.
 #include "analyses/watch/watch_judge.h"
 
 #include "analyses/watch/watch_part.h"
@@ -13,9 +13,9 @@ namespace {
 
 struct Job {
   std::size_t ranks = 8, steps = 6, windows = 30, kinds = 4;
-  std::size_t from_window = 0; ///< of the effects, from 1; 0: none
-  double late_us = 0;          ///< of rank 3
-  double fall = 0;             ///< share of the bandwidth of all kinds
+  std::size_t from_window = 0; ///< first window with the effects (1-based); 0: no effects
+  double late_us = 0;          ///< lateness of rank 3
+  double fall = 0;             ///< relative drop of the bandwidth, for all kinds
 };
 
 WatchWindow window_of(const Job& job, std::size_t number, std::mt19937_64& random) {
@@ -49,13 +49,14 @@ std::vector<Alarm> alarms_of(const Job& job, std::uint64_t seed, WatchLimits lim
   return out;
 }
 
-/// Sanitizers make each job ten times slower. What may happen in 5 % of jobs happens in more than 4
-/// of 20 by a chance of 0.3 %, and what has to in 95 % in fewer than 16 by the same.
+/// Sanitizers make each job ten times slower, so fewer jobs are run. What happens in 5 % of jobs
+/// happens in more than 4 of 20 with a probability of 0.3 %. What happens in 95 % of jobs happens
+/// in fewer than 16 of 20 with the same probability.
 constexpr int kJobs = test::kSanitized ? 20 : 200;
 constexpr int kFew = test::kSanitized ? 4 : 10;
 constexpr int kMost = test::kSanitized ? 16 : 190;
 
-/// Jobs of kJobs in which `seen` holds.
+/// Returns the number of jobs, out of kJobs, for which `seen` returns true.
 template <class Seen> int jobs_with(const Job& job, WatchLimits limits, const Seen& seen) {
   int out = 0;
   for (std::uint64_t seed = 1; seed <= kJobs; ++seed)
@@ -70,7 +71,7 @@ bool has(const std::vector<Alarm>& alarms, AlarmKind kind, const std::string& su
 }
 
 TEST(WatchJudge, AQuietJobRaisesNoAlarm) {
-  // no allowance for small effects: the intervals alone have to keep quiet
+  // with limits of 0, small effects are not ignored: only the intervals prevent alarms
   const WatchLimits strict{0, 0};
   for (const std::size_t ranks : {2U, 8U, 64U}) {
     Job quiet;
@@ -86,14 +87,14 @@ TEST(WatchJudge, AStragglerThatAppearsIsTold) {
   job.late_us = 200;
   EXPECT_GE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kStraggler, "3"); }),
             kMost);
-  job.from_window = 1; // from the beginning, with one window only
+  job.from_window = 1; // from the first window, in a job of one window
   job.windows = 1;
   job.late_us = 400;
   EXPECT_GE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kStraggler, "3"); }),
             kMost);
 }
 
-// A rank whose log began in this window has few samples, or none.
+// A rank whose log starts in this window has one sample or no sample.
 TEST(WatchJudge, ARankWithFewSamplesHidesNoStraggler) {
   std::mt19937_64 random(5);
   for (const std::size_t samples : {0U, 1U}) {
@@ -112,7 +113,7 @@ TEST(WatchJudge, BandwidthThatFallsIsTold) {
   job.from_window = 9;
   job.fall = 0.25;
   EXPECT_GE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kBandwidth); }), kMost);
-  job.fall = 0.04; // less than anybody asked for
+  job.fall = 0.04; // less than the limit of the alarm
   EXPECT_LE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kBandwidth); }), kFew);
 }
 
@@ -176,7 +177,7 @@ TEST(WatchJudge, RanksThatStandStillAreToldOnceEach) {
   const auto more = judge.judge_still({2, 5, 6, 7}, "x");
   ASSERT_TRUE(more);
   EXPECT_EQ(more->subject, "2");
-  EXPECT_FALSE(judge.judge_still({5}, "")); // the others go on again
+  EXPECT_FALSE(judge.judge_still({5}, "")); // the other ranks continue
   EXPECT_TRUE(judge.judge_still({5, 7}, ""));
 }
 

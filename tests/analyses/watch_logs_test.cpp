@@ -1,5 +1,6 @@
-// What the Inspector logs of a job say: lateness and bandwidth by hand, quiet jobs without alarm,
-// effects that are told, ranks that stand still or do not take part, restarts, bounds.
+// Tests watch with the Inspector logs of a job: hand-calculated lateness and bandwidth, jobs
+// without effects and without alarms, effects that raise alarms, ranks that stop or do not take
+// part, restarts, and limits.
 #include "analyses/watch/watch_logs.h"
 
 #include "analyses/watch/watch_state.h"
@@ -15,7 +16,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kStartUs = 1'770'000'000'000'000 / 60'000'000 * 60'000'000; // 10 s: a slot
+// start of a window, which has six slots of 10 s
+constexpr std::int64_t kStartUs = 1'770'000'000'000'000 / 60'000'000 * 60'000'000;
 constexpr std::int64_t kWindowUs = 60'000'000;
 constexpr std::int64_t kStillNs = 300'000'000'000;
 
@@ -31,12 +33,13 @@ InspectorRecord record(std::int64_t rank, std::uint64_t number, std::uint32_t ex
   return out;
 }
 
-/// Windows of a job whose collectives take a time that scatters, as its ranks come.
+/// A job in which the arrival times of the ranks are random, and so are the times of the
+/// collectives.
 struct WatchLogsJob {
   std::int64_t ranks = 4, windows = 6;
-  std::int64_t from_window = 99; ///< of the effects
-  double late_us = 0;            ///< of rank 3
-  double fall = 0;               ///< of the bandwidth
+  std::int64_t from_window = 99; ///< first window with the effects
+  double late_us = 0;            ///< lateness of rank 3
+  double fall = 0;               ///< relative drop of the bandwidth
   std::uint64_t seed = 1;
 };
 
@@ -69,7 +72,8 @@ struct Told {
   std::vector<WatchedWindow> windows;
 };
 
-/// Takes records in this order; looks after each window of the job.
+/// Passes the records in this order and advances the watch after each record; `last`: ends the last
+/// window.
 Told watch(LogWatch& logs, const std::vector<InspectorRecord>& records, bool last = true) {
   Told out;
   for (const InspectorRecord& r : records) {
@@ -95,9 +99,10 @@ TEST(WatchLogs, LatenessAndBandwidthByHand) {
   LogWatch logs;
   std::vector<InspectorRecord> records;
   for (std::uint64_t n = 0; n < 2; ++n) {
-    records.push_back(record(0, n, 100, 5, 3, 10)); // waited for rank 2: (100 + 40) / 2 - 100 = -30
+    // waited for rank 2; lateness (100 + 40) / 2 - 100 = -30
+    records.push_back(record(0, n, 100, 5, 3, 10));
     records.push_back(record(1, n, 100, 6, 3, 10));
-    records.push_back(record(2, n, 40, 7, 3, 25)); // (100 + 100) / 2 - 40 = 60
+    records.push_back(record(2, n, 40, 7, 3, 25)); // lateness (100 + 100) / 2 - 40 = 60
   }
   const Told told = watch(logs, records);
   ASSERT_EQ(told.windows.size(), 1U);
@@ -123,7 +128,7 @@ TEST(WatchLogs, QuietJobsHaveNoAlarmAndEffectsAreTold) {
     job.seed = static_cast<std::uint64_t>(seed);
     quiet += watch(job).alarms.empty() ? 1 : 0;
     job.from_window = 3;
-    job.late_us = 250; // four ranks: their spread counts too
+    job.late_us = 250; // with four ranks, the spread of the ranks matters too
     late += has(watch(job), AlarmKind::kStraggler) ? 1 : 0;
     job.late_us = 0;
     job.fall = 0.3;
@@ -150,7 +155,7 @@ TEST(WatchLogs, TheOrderOfLogsDoesNotMatter) {
   LogWatch straight;
   const auto want = said(watch(straight, records));
   ASSERT_EQ(want.size(), 7U);
-  // each log whole, one after the other, judged at the end
+  // each log is read completely, one log after the other, and the windows are judged at the end
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.header.rank < b.header.rank; });
   LogWatch one_by_one;
@@ -174,7 +179,8 @@ TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
   const Told told = watch(logs, records, false);
   EXPECT_TRUE(told.alarms.empty());
   std::vector<Alarm> alarms;
-  const std::int64_t went_on = (kStartUs + 2 * kWindowUs) * 1000; // the others, into the third
+  // the other ranks continue into the third window
+  const std::int64_t went_on = (kStartUs + 2 * kWindowUs) * 1000;
   logs.judge_still(went_on + kStillNs - 1'000'000'000, kStillNs, alarms);
   EXPECT_TRUE(alarms.empty());
   logs.judge_still(went_on + kStillNs + 1'000'000'000, kStillNs, alarms);
@@ -190,7 +196,7 @@ TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
 TEST(WatchLogs, ARankThatDoesNotTakePartIsTold) {
   WatchLogsJob job;
   std::vector<InspectorRecord> records = records_of(job);
-  // from the third window rank 1 goes on in another communicator alone
+  // from the third window on, rank 1 uses another communicator, in which it is alone
   for (InspectorRecord& r : records)
     if (r.header.rank == 1 && r.number >= 48) {
       r.header.comm = "0x99";
@@ -217,7 +223,7 @@ TEST(WatchLogs, RecordsThatTheInspectorLostAreNoAlarm) {
   WatchLogsJob job;
   std::vector<InspectorRecord> records = records_of(job);
   std::erase_if(records, [](const InspectorRecord& r) {
-    return r.header.rank == 1 && r.number >= 30 && r.number < 80; // its ring was full
+    return r.header.rank == 1 && r.number >= 30 && r.number < 80; // its ring buffer was full
   });
   LogWatch logs;
   const Told told = watch(logs, records);
@@ -232,9 +238,9 @@ TEST(WatchLogs, ARecordTwiceCountsOnceAndACommunicatorMayBeginAnew) {
   for (std::uint64_t n = 0; n < 20; ++n)
     for (std::int64_t r = 0; r < 2; ++r)
       records.push_back(record(r, n, 100, static_cast<std::int64_t>(n), 2));
-  for (std::uint64_t n = 15; n < 20; ++n) // told before
+  for (std::uint64_t n = 15; n < 20; ++n) // the same records again
     records.push_back(record(0, n, 100, 30, 2));
-  for (std::uint64_t n = 0; n < 3; ++n) // of the same hash
+  for (std::uint64_t n = 0; n < 3; ++n) // a new communicator with the same hash
     for (std::int64_t r = 0; r < 2; ++r)
       records.push_back(record(r, n, 100, 2 * kWindowUs, 2));
   const Told told = watch(logs, records);
@@ -250,7 +256,7 @@ TEST(WatchLogs, ARestartGoesOnWithTheSameBytes) {
   WatchState straight;
   WatchState carried;
   std::vector<InspectorRecord> records = records_of(job);
-  // log by log for two windows, so that many collectives wait for the others
+  // two windows of each log at a time, so that many collectives wait for the other ranks
   std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
     return std::pair(a.number / 48, a.header.rank) < std::pair(b.number / 48, b.header.rank);
   });
@@ -287,14 +293,14 @@ TEST(WatchLogs, WhatItKeepsDoesNotGrowWithTime) {
       early = encode_watch_state("run", state).size();
   }
   EXPECT_EQ(windows.size(), static_cast<std::size_t>(job.windows) - 1);
-  // 64 windows that most ranks have come to are remembered, with their times
+  // the state stores at most 64 windows that most ranks have reached, and their times
   EXPECT_LT(encode_watch_state("run", state).size(), early + 64 * 16);
 }
 
 TEST(WatchLogs, CollectivesOfHugeCommunicatorsDoNotFillTheMemory) {
   LogWatch logs;
   const std::uint32_t process = logs.process("p");
-  for (std::uint64_t n = 0; n < 8; ++n) // each waits for a million ranks
+  for (std::uint64_t n = 0; n < 8; ++n) // each collective waits for a million ranks
     logs.take(process, record(0, n, 1, 1, kMostInspectorRanks));
   EXPECT_GE(logs.incomplete(), 2U);
   EXPECT_EQ(logs.problem(), "");
@@ -303,7 +309,7 @@ TEST(WatchLogs, CollectivesOfHugeCommunicatorsDoNotFillTheMemory) {
 TEST(WatchLogs, AStateThatDoesNotFitTogetherIsRefused) {
   WatchState state;
   state.logs.take(state.logs.process("p"), record(0, 1, 1, 1, 2));
-  state.log_files["a.log"].process = 1; // there is one only
+  state.log_files["a.log"].process = 1; // only process 0 exists
   EXPECT_FALSE(decode_watch_state(encode_watch_state("run", state)));
   state.log_files["a.log"].process = 0;
   EXPECT_TRUE(decode_watch_state(encode_watch_state("run", state)));
@@ -311,7 +317,8 @@ TEST(WatchLogs, AStateThatDoesNotFitTogetherIsRefused) {
   EXPECT_FALSE(decode_watch_state(encode_watch_state("run", state)));
 }
 
-// Each new communicator counted the ranks of all others, and looked at all that waited.
+// Regression test: for each new communicator, the ranks of all others were counted and all waiting
+// collectives were searched.
 TEST(WatchLogs, TimeGrowsAsTheNumberOfCommunicators) {
   test::expect_near_linear(test::kSanitized ? 500 : 2'500, [](std::size_t n) {
     LogWatch watch;
@@ -328,7 +335,7 @@ TEST(WatchLogs, TimeGrowsAsTheNumberOfCommunicators) {
 TEST(WatchLogs, ACommunicatorWithOtherRanksIsAnother) {
   LogWatch watch;
   const std::uint32_t process = watch.process("node-pid0");
-  for (const std::int64_t ranks : {2, 2, 3}) { // the first two wait, and are given up
+  for (const std::int64_t ranks : {2, 2, 3}) { // the first two are dropped while they wait
     static std::uint64_t number = 0;
     watch.take(process, record(0, ++number, 1000, 0, ranks));
   }

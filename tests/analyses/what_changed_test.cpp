@@ -1,4 +1,5 @@
-// What changed between two runs: shares, verdicts and replaced kernels by hand.
+// Tests the changes between two runs with hand-calculated values: shares, verdicts and replaced
+// kernels.
 #include "analyses/compare/what_changed.h"
 
 #include <cmath>
@@ -26,7 +27,7 @@ Work work(const std::vector<double>& ms, double launches = 4, double place = 0.5
   return out;
 }
 
-/// One rank; what is left of `total` is idle time.
+/// Returns a run of one rank. The part of `total_ms` without work is idle time.
 StepWork run_of(const std::map<WorkKey, Work>& works, const std::vector<double>& total_ms) {
   StepWork out;
   out.ranks = 1;
@@ -58,8 +59,9 @@ double sum_of(const ChangeList& list) {
   return sum;
 }
 
-// Means of the baseline: a 10, b 5, c 2, idle 3 of 20 ms; of the test: a 12, b 5.01, d 1, idle 3 of
-// 21.01. The difference of 1.01 is +2 (a), +0.01 (b), -2 (c, vanished), +1 (d, new), 0 (idle).
+// Baseline means: a 10, b 5, c 2, idle 3, total 20 ms. Test means: a 12, b 5.01, d 1, idle 3, total
+// 21.01 ms. The difference of 1.01 ms is +2 (a), +0.01 (b), -2 (c, vanished), +1 (d, new), 0
+// (idle).
 TEST(WhatChanged, RowsAddUpToTheDifference) {
   const StepWork base = run_of({{kernel("a"), work({9.99, 10, 10.01})},
                                 {kernel("b", "aten::add"), work({4.9, 5, 5.1})},
@@ -93,12 +95,12 @@ TEST(WhatChanged, RowsAddUpToTheDifference) {
   EXPECT_NEAR(c.work.explained_ms, 1, 1e-9);
   EXPECT_NEAR(c.work.unexplained_ms, 0.01, 1e-9);
   EXPECT_EQ(row(c.operators, "aten::mul")->state, ChangeState::kVanished);
-  // an interval as Welch's: both sides scatter by 0.01, three samples each, 13 rows
+  // Welch interval: both runs have a standard deviation of 0.01 and three samples; 13 rows
   const double half = student_t(4, 0.05 / 13) * std::sqrt(2 * 0.0001 / 3);
   EXPECT_NEAR(*row(c.work, "a")->low_ms, 2 - half, 1e-6);
   EXPECT_NEAR(*row(c.work, "a")->high_ms, 2 + half, 1e-6);
 
-  // the sheet of it: step time, the told rows, the rest as one row, for each list
+  // sheet: the step time, then for each list its significant rows and all other rows as one row
   const Table sheet = what_changed_table(c, "A", "B", false);
   ASSERT_EQ(sheet.name(), "What_Changed");
   EXPECT_EQ(sheet.at(0, "what").text, "step time");
@@ -108,8 +110,8 @@ TEST(WhatChanged, RowsAddUpToTheDifference) {
   EXPECT_EQ(what_changed_table(c, "A", "B", true).rows(), 1 + c.rows);
 }
 
-// Steps 10 10.1 9.9 10 against 10 10 16: the third stands out, and holds 3/3 of the mean's
-// difference.
+// Steps of 10 10.1 9.9 10 ms in the baseline and 10 10 16 ms in the test: the third test step is an
+// outlier and explains the complete difference of the means.
 TEST(WhatChanged, AStepThatStandsOutIsNamed) {
   const StepWork base = run_of({}, {10, 10.1, 9.9, 10});
   const StepWork test = run_of({}, {10, 10, 16});
@@ -119,15 +121,17 @@ TEST(WhatChanged, AStepThatStandsOutIsNamed) {
   EXPECT_TRUE(c.steps.rows[0].told);
   EXPECT_EQ(c.steps.told, 1U);
   EXPECT_NEAR(c.steps.rows[0].difference_ms, 2, 1e-9);
-  // one more sample: t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, sqrt(1 + 1/4), a third in the mean
+  // prediction interval of one step: t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, factor sqrt(1 + 1/4); a
+  // step is a third of the mean
   const double half = student_t(3, 0.05 / 5) * std::sqrt(0.02 / 3 * 5 / 4) / 3;
   EXPECT_NEAR(*c.steps.rows[0].high_ms, 2 + half, 1e-6);
-  // three steps may agree by chance
+  // three baseline steps can be similar by chance
   EXPECT_EQ(what_changed(run_of({}, {10, 10.1, 9.9}), test, {}).steps.told, 0U);
 }
 
-// Times of steps have heavy tails: 11.5 is outside the normal interval of 24 steps, but less than
-// four times as far from their mean as the farthest of them, 10.6.
+// Step times have heavy tails: 11.5 ms is outside the normal interval of the 24 baseline steps, but
+// its distance from their mean is less than four times that of 10.6 ms, the baseline's farthest
+// step.
 TEST(WhatChanged, AStepInAHeavyTailIsNotNamed) {
   std::vector<double> ms(24);
   for (std::size_t s = 0; s < ms.size(); ++s)
@@ -153,7 +157,7 @@ TEST(WhatChanged, WithoutSamplesNothingIsToldUnlessANoiseIsAssumed) {
   const WhatChanged assumed = what_changed(base, test, {1, 1.0});
   EXPECT_TRUE(assumed.assumed);
   EXPECT_EQ(assumed.work.told, 1U);
-  // one has steps, the other none: not comparable
+  // one run has steps, the other has no steps: not comparable
   test.whole = false;
   EXPECT_FALSE(what_changed(base, test, {}).known);
   EXPECT_EQ(what_changed_table(what_changed(base, test, {}), "A", "B", false).rows(), 0U);
@@ -191,13 +195,13 @@ TEST(WhatChanged, WhatStandsElsewhereIsNotReplaced) {
     return replaced_kernels(base, run_of({{key, now}}, {10, 10, 10})).size();
   };
   EXPECT_EQ(pairs_with(kernel("new"), work(ms, 4, 0.5)), 1U);
-  EXPECT_EQ(pairs_with(kernel("new"), work(ms, 5, 0.5)), 0U); // launched more often
+  EXPECT_EQ(pairs_with(kernel("new"), work(ms, 5, 0.5)), 0U); // more launches
   EXPECT_EQ(pairs_with(kernel("new", "aten::mm", "1x1"), work(ms, 4, 0.5)), 0U);
   Work far = work(ms, 4, 0.9);
   EXPECT_EQ(pairs_with(kernel("new"), far), 1U); // path and grid are the same
   far.grid = "[32,1,1]";
   EXPECT_EQ(pairs_with(kernel("new"), far), 0U);
-  // a generated kernel is called by an operator of its own name
+  // a generated kernel has an operator with the same name
   const StepWork generated = run_of({{kernel("old", "old"), work(ms, 4, 0.5)}}, {10, 10, 10});
   const auto generated_with = [&](const WorkKey& key, const Work& now) {
     return replaced_kernels(generated, run_of({{key, now}}, {10, 10, 10})).size();
@@ -218,7 +222,7 @@ TEST(WhatChanged, RanksAreJoinedOverTheirCommonSteps) {
   ASSERT_EQ(both.steps, std::vector<std::int64_t>{2});
   EXPECT_EQ(both.total_ns, std::vector<std::int64_t>{10 * kWhatChangedMs});
   EXPECT_EQ(both.work.at(kernel("a")).own_ns, std::vector<std::int64_t>{2 * kWhatChangedMs});
-  EXPECT_EQ(both.work.at(kernel("a")).launches, 2); // 4 on one of two ranks
+  EXPECT_EQ(both.work.at(kernel("a")).launches, 2); // 4 launches on one of two ranks
   EXPECT_NEAR(both.work.at(kernel("a")).place, 0.2, 1e-12);
   EXPECT_EQ(both.work.at({StepWorkKind::kIdle, "", "", "idle"}).own_ns,
             std::vector<std::int64_t>{3 * kWhatChangedMs});
@@ -229,7 +233,7 @@ TEST(WhatChanged, RanksAreJoinedOverTheirCommonSteps) {
   EXPECT_EQ(join_step_work({}).ranks, 0U);
 }
 
-// ST-C8: another tile size is another kernel, not another name.
+// ST-C8: a kernel with another tile size is another kernel, so the state is not "renamed".
 TEST(WhatChanged, AnotherKernelIsNotCalledRenamed) {
   const WhatChanged c =
       what_changed(run_of({{kernel("MT256"), work({4, 4.1, 3.9})}}, {9, 9, 9}),
@@ -237,7 +241,8 @@ TEST(WhatChanged, AnotherKernelIsNotCalledRenamed) {
   EXPECT_EQ(what_changed_table(c, "A", "B", false).at(1, "state").text, "replaced");
 }
 
-// ST-C9: every row differs by 0.6 %, far beyond the noise; that is below the threshold, not noise.
+// ST-C9: every row differs significantly, by 0.6 %. The rest row must name the threshold, not the
+// noise.
 TEST(WhatChanged, AThresholdIsNotNoise) {
   const auto slower = [](double factor) {
     return run_of({{kernel("a"), work({10 * factor, 10.001 * factor, 9.999 * factor})},
@@ -252,7 +257,8 @@ TEST(WhatChanged, AThresholdIsNotNoise) {
   EXPECT_EQ(sheet.at(1, "name").text, "3 rows below the threshold of 1 %");
 }
 
-// ST-C11: two equal steps a side gave an interval of width 0. Clock of 1 us: sd 0.289 us.
+// ST-C11: with two equal steps per run, the interval had width 0. A clock with 1 us resolution has
+// a standard deviation of 0.289 us.
 TEST(WhatChanged, EqualStepsAreNoCertainty) {
   JudgeRule rule;
   rule.clock_ns = 1000;
@@ -262,7 +268,7 @@ TEST(WhatChanged, EqualStepsAreNoCertainty) {
   EXPECT_GT(half, 0.001);
 }
 
-// ST no. 5, ST-C15: the wait for a late rank was in the collective's own time.
+// ST no. 5, ST-C15: the wait for a late rank was part of the collective's own time.
 TEST(WhatChanged, WaitsAtCollectivesAreARow) {
   const WorkKey reduce{StepWorkKind::kCollective, "c10d::allreduce_", "", "allreduce"};
   const auto run_waiting = [&](double wait_ms) {
@@ -279,7 +285,7 @@ TEST(WhatChanged, WaitsAtCollectivesAreARow) {
   EXPECT_NEAR(c.work.rows[0].difference_ms, 0.4, 1e-9);
   EXPECT_NEAR(sum_of(c.work), 0.4, 1e-9);
   EXPECT_NEAR(sum_of(c.operators), 0.4, 1e-9);
-  // one run whose ranks were not looked at together: nothing is taken out of either
+  // the waits of one run are unknown: waits are not subtracted in either run
   StepWork alone = run_waiting(0.5);
   alone.waits_known = false;
   EXPECT_EQ(what_changed(run_waiting(0.1), alone, {}).work.rows[0].what, "collective");

@@ -1,6 +1,6 @@
-// librankscope.so by its C header: every table as an Arrow stream against `rankscope query`, cell
-// by cell, also by way of DuckDB; streams that are moved, split, and used after their run is
-// closed; arguments that are wrong.
+// Tests the C header of librankscope.so: every table as an Arrow stream is compared with `rankscope
+// query`, cell by cell, also through DuckDB. Also tested: streams that are moved, split, or used
+// after their run is closed, and wrong arguments.
 #include "cli/run_binary.h"
 #include "sql/duckdb_fixture.h"
 #include "sql/query_result.h"
@@ -59,10 +59,10 @@ TablePointer table_of(const RunPointer& run, const std::string& name) {
 }
 
 std::string number_text(double value) {
-  return std::isfinite(value) ? fmt::format("{:.17g}", value) : "NULL"; // JSON has no others
+  return std::isfinite(value) ? fmt::format("{:.17g}", value) : "NULL"; // JSON has no other numbers
 }
 
-/// A cell as text; formats are those of the Arrow specification.
+/// Returns a cell as text; `format` is as in the Arrow specification.
 std::string cell_text(const ArrowArray& column, const std::string& format, std::size_t row) {
   const auto* const validity = static_cast<const std::uint8_t*>(column.buffers[0]);
   if (validity != nullptr && (validity[row / 8] >> (row % 8) & 1) == 0)
@@ -136,12 +136,12 @@ std::string json_cell(const simdjson::dom::element& cell, const std::string& for
   return cell.is_string() ? std::string(cell.get_string().value()) : simdjson::minify(cell);
 }
 
-/// Compares the tables with the answer of one `rankscope query` for all of them.
+/// Compares the tables with the output of one `rankscope query` that prints all of them.
 void expect_as_query(const std::string& path, const std::vector<std::string>& names) {
   std::string statements;
   for (const std::string& name : names)
     statements += "FROM " + name + ";";
-  // -j 1: several threads of DuckDB may mix the rows of ranks
+  // -j 1: with several threads, DuckDB may mix the rows of different ranks
   const test::RunResult query =
       test::run_binary({"query", statements, path, "--json", "-q", "-j", "1", "--no-cache"});
   ASSERT_EQ(query.code, 0) << query.err;
@@ -187,7 +187,7 @@ TEST(CInterface, TablesOfRealTracesAreThoseOfQuery) {
   expect_as_query(trace.string(), all_names(false));
 }
 
-/// duckdb_arrow_scan(), by which DuckDB's C library reads a stream of others.
+/// duckdb_arrow_scan(), with which DuckDB's C library reads a foreign stream.
 using ArrowScan = int (*)(duckdb::Connection, const char*, ArrowArrayStream*);
 
 TEST(CInterface, DuckDbReadsTheStreamsAsTheyAre) {
@@ -199,7 +199,7 @@ TEST(CInterface, DuckDbReadsTheStreamsAsTheyAre) {
   ASSERT_NE(scan, nullptr);
   duckdb::Config config = nullptr;
   calls.create_config(&config);
-  calls.set_config(config, "threads", "1"); // rows in order
+  calls.set_config(config, "threads", "1"); // keeps the order of rows
   duckdb::Database database = nullptr;
   ASSERT_EQ(calls.open_ext(nullptr, &database, config, nullptr), duckdb::kSuccess);
   calls.destroy_config(&config);
@@ -263,7 +263,7 @@ TEST(CInterface, FindingsAsJsonAreTheRowsOfTheirTable) {
   EXPECT_EQ(r, rows.rows.size());
 }
 
-/// A trace with one operator of this name and `kernels` kernels below it.
+/// Returns a trace with one operator of this name and `kernels` kernels below it.
 std::string trace_with(const std::string& name, std::size_t kernels) {
   std::string out = fmt::format(
       R"({{"traceEvents":[{{"ph":"X","cat":"cpu_op","name":"{}","pid":1,"tid":1,"ts":0,"dur":{}}})",
@@ -293,7 +293,7 @@ TEST(CInterface, BatchesAreBoundedInRowsAndBytes) {
   for (ArrowArray batch; stream.get_next(&stream, &batch) == 0 && batch.release != nullptr;
        ++batches) {
     rows += batch.length;
-    EXPECT_LE(batch.length, 64); // of a MiB each
+    EXPECT_LE(batch.length, 64); // rows of 1 MiB each
     batch.release(&batch);
   }
   stream.release(&stream);
@@ -326,7 +326,7 @@ TEST(CInterface, StreamsOutliveTableAndRunAndChildrenTheirParents) {
   run.reset();
   ArrowArray batch;
   ASSERT_EQ(stream.get_next(&stream, &batch), 0);
-  // moved as the specification has it: copied, and the original marked as released
+  // moved as the specification says: copied, and the original is marked as released
   ArrowSchema field = *schema.children[1];
   schema.children[1]->release = nullptr;
   ArrowArray column = *batch.children[1];
@@ -394,7 +394,7 @@ TEST(CInterface, WrongArgumentsAreErrorsWithASentence) {
   fails(rankscope_table_stream(nullptr, &stream), RANKSCOPE_USAGE, "table");
   EXPECT_EQ(stream.release, nullptr);
   fails(rankscope_table_json(nullptr, nullptr), RANKSCOPE_USAGE, "json");
-  EXPECT_EQ(rankscope_table_capsule(nullptr), nullptr); // and there is no Python here
+  EXPECT_EQ(rankscope_table_capsule(nullptr), nullptr); // also without Python in the process
   EXPECT_EQ(rankscope_table_rows(nullptr), -1);
   rankscope_close(nullptr);
   rankscope_table_free(nullptr);

@@ -1,4 +1,4 @@
-// The examples do what their first lines say.
+// Tests that the examples do what their first lines say.
 #include "cli/run_binary.h"
 #include "sanitized.h"
 

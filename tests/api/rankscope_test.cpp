@@ -1,4 +1,5 @@
-// The public interface on reference data of the tree; only <rankscope/rankscope.h> is included.
+// Tests the public interface with the reference data of the source tree; only
+// <rankscope/rankscope.h> is included.
 #include "test_paths.h"
 
 #include <cmath>
@@ -17,7 +18,7 @@ std::string data(const std::string& below) {
   return (rankscope::test::source_dir() / "tests" / "data" / "synth" / below).string();
 }
 
-/// "time ms" of a row of the reference's gpu_timeline: TYPE,TIME,PERCENT.
+/// Returns "time ms" of a row of the reference's gpu_timeline: TYPE,TIME,PERCENT.
 double reference_ms(const std::string& type) {
   std::ifstream in(data("amd/rank0_perf_report_csvs/gpu_timeline.csv"));
   for (std::string line; std::getline(in, line);)
@@ -46,7 +47,7 @@ TEST(PublicInterface, LoadsATraceAndGivesItsTables) {
   EXPECT_EQ(timeline.name(), "gpu_timeline");
   EXPECT_EQ(report->at(1).name(), "GEMM");
 
-  // tables outlive the trace, and the report they came in
+  // tables remain valid after the trace and the report are destroyed
   report = rs::Error{};
   trace = rs::Error{};
   const auto type = timeline.column("type");

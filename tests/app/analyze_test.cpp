@@ -1,5 +1,5 @@
-// analyze as a use case: what is kept of a sweep is used again only while every input is the same,
-// and says the same when it comes from disk.
+// Tests the use case `analyze`: stored results of a sweep are reused only if every input is
+// unchanged, and results from disk are the same as computed ones.
 #include "app/analyze.h"
 #include "app/analyze_parts.h"
 #include "graph_traces.h"
@@ -29,7 +29,7 @@ void put(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A session in which something happens when a rank is done.
+/// A session that calls a function after each rank.
 class Interfering : public Session {
 public:
   std::function<void()> after_a_rank;
@@ -74,9 +74,10 @@ protected:
   test::TempFolder folder_;
 };
 
-// What graph launches hold stands in what is written and in what is kept, not on the console alone.
+// The share of graph launches is in the written outputs and in the stored results, not only on the
+// console.
 TEST_F(AnalyzeApp, TheShareOfGraphLaunchesIsInItsOutputs) {
-  // 2 x 4 us of a graph's kernels beside an eager one of 4 us
+  // two kernels of a graph with 4 us each, and an eager kernel with 4 us
   test::Names events = test::replay_events("", {{"a", "b"}});
   events.push_back(test::event("cpu_op", "aten::mm", 400, 10));
   events.push_back(test::event("cuda_runtime", "hipLaunchKernel", 402, 2, R"({"correlation":3})"));
@@ -101,7 +102,7 @@ TEST_F(AnalyzeApp, TheShareOfGraphLaunchesIsInItsOutputs) {
   ASSERT_NE(ranks, nullptr);
   EXPECT_NEAR(ranks->at(1, "graph launches (%)").number(), 200 / 3., 1e-9);
   EXPECT_NEAR(ranks->at(1, "without operator (%)").number(), 200 / 3., 1e-9);
-  // and again from the state
+  // the results stored on disk have the same values
   const Result<SweepFacts> disk = load_analysed(r.layout.folder());
   ASSERT_TRUE(disk);
   EXPECT_EQ(disk->findings, sweep->facts.findings);
@@ -126,7 +127,7 @@ TEST_F(AnalyzeApp, AnotherContentOfTheGpuArchFileRedoesTheSweep) {
   const auto again = analyze_sweep(session, r);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->redone, 0U);
-  put(r.report.gpu_arch, arch(900)); // the same name, size and, often, time
+  put(r.report.gpu_arch, arch(900)); // the same name and size, and often the same time
   const auto changed = analyze_sweep(session, r);
   ASSERT_TRUE(changed);
   EXPECT_EQ(changed->redone, 2U);
@@ -137,14 +138,14 @@ TEST_F(AnalyzeApp, ATraceReplacedDuringTheRunIsNotTakenForWhatWasRead) {
   const std::string other = trace(sweep("t", 2), 28, 0);
   const AnalyzeRequest r = request(in, "out");
   {
-    Interfering session; // one thread: rank 0 is done before the others are read
+    Interfering session; // one thread: rank 0 is done before the other ranks are read
     bool done = false;
     session.after_a_rank = [&] {
       if (!std::exchange(done, true))
         fs::copy_file(other, trace(in, 28, 0), fs::copy_options::overwrite_existing);
     };
     ASSERT_TRUE(analyze_sweep(session, r));
-    EXPECT_TRUE(session.diagnostics.data_lost()); // and it is said
+    EXPECT_TRUE(session.diagnostics.data_lost()); // the data loss is reported
   }
   const std::string stale = summary(r);
   Session session;
@@ -166,7 +167,7 @@ TEST_F(AnalyzeApp, FactsFromDiskSayTheSameAsThoseOfTheRun) {
   const Result<SweepFacts> disk = load_analysed(r.layout.folder());
   ASSERT_TRUE(disk) << disk.error().message();
   EXPECT_EQ(disk->findings, run->facts.findings);
-  // as parts they are equal to the last byte, so every table and page of them is
+  // encoded as parts, both are equal byte by byte, and so are all tables and pages made from them
   EXPECT_EQ(encode_part("t", 1, disk->gemms), encode_part("t", 1, run->facts.gemms));
   EXPECT_EQ(encode_part("t", 1, disk->records), encode_part("t", 1, run->facts.records));
   ASSERT_FALSE(disk->collectives.empty());
@@ -190,7 +191,8 @@ TEST_F(AnalyzeApp, AConfigurationThatIsGoneIsNotOnThePage) {
 TEST_F(AnalyzeApp, ASweepOfAnotherParameterKeepsItsConfigurationsApart) {
   const std::string in = sweep("s", 1);
   const std::string root = folder_.path("protocols");
-  for (const char* protocol : {"LL", "Simple"}) { // the same threads and channels twice
+  // the same threads and channels with two protocols
+  for (const char* protocol : {"LL", "Simple"}) {
     const std::string to = root + "/protocol=" + protocol + "/256thread/";
     fs::create_directories(to);
     fs::copy(in + "/256thread/nccl_28channels", to + "nccl_28channels",
@@ -207,7 +209,7 @@ TEST_F(AnalyzeApp, ASweepOfAnotherParameterKeepsItsConfigurationsApart) {
       EXPECT_TRUE(outputs.insert(path).second) << path << " is written twice";
       EXPECT_TRUE(fs::exists(path)) << path;
     }
-  EXPECT_EQ(outputs.size(), 2U * (2 + 1)); // reports of two ranks, one of collectives
+  EXPECT_EQ(outputs.size(), 2U * (2 + 1)); // reports of two ranks, and one of collectives
   const auto again = analyze_sweep(session, r);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->redone, 0U);

@@ -1,4 +1,5 @@
-// Saved baselines: what is kept, what is refused, in which order a history reads them.
+// Tests saved baselines: what is stored, what is rejected, and the order in which a history reads
+// them.
 #include "app/baseline.h"
 #include "app/baseline_history.h"
 #include "app/baseline_part.h"
@@ -115,7 +116,7 @@ TEST_F(Baseline, WhatIsBrokenOrOfAnotherVersionIsNamed) {
   const auto other = load_baseline(folder_.write("other.rsb", encode_part("state", 1, saved_)));
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message().find("expected 'baseline'"), std::string::npos);
-  EXPECT_FALSE(baseline_of(baseline_bytes({}))); // no rank
+  EXPECT_FALSE(baseline_of(baseline_bytes({}))); // a baseline needs a rank
 }
 
 TEST(BaselineFiles, AreReadInTheOrderOfTheirNumbers) {

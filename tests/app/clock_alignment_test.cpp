@@ -1,5 +1,5 @@
-// analyze and merge put the ranks on one clock as they are asked to: clocks that are off, clocks
-// that run faster, and ranks whose collectives do not tell their clock.
+// Tests clock alignment in analyze and merge for each alignment option: clocks with an offset,
+// clocks with a drift, and ranks whose collectives do not allow an alignment.
 #include "app/analyze.h"
 #include "app/merge.h"
 #include "merge_checker.h"
@@ -36,14 +36,16 @@ std::string trace_of(const std::string& sweep, int rank) {
 }
 
 struct Analyzed {
-  std::vector<std::string> used; ///< by rank, of the sheet `clocks`; empty: there is none
+  /// by rank, from the sheet `clocks`; empty if the sheet does not exist
+  std::vector<std::string> used;
   std::vector<double> offset_us;
   std::vector<double> drift_ns;
-  std::vector<std::string> remarks; ///< what the report finds and the console says of clocks
+  std::vector<std::string> remarks; ///< findings of the report and console messages about clocks
   test::Merged merged;
 };
 
-/// `name`: of the outputs, which are read here, and so may not be written again.
+/// `name`: folder of the outputs. Each call needs another name, because outputs are read here, and
+/// files that were read are not overwritten.
 Analyzed analyzed(const test::TempFolder& folder, std::optional<AlignMode> align,
                   const std::string& name = "out") {
   AnalyzeRequest request;
@@ -79,7 +81,8 @@ Analyzed analyzed(const test::TempFolder& folder, std::optional<AlignMode> align
   return out;
 }
 
-/// How far the collectives of the ranks end apart in a merged trace, at most.
+/// Returns the largest difference between the ends of a collective on different ranks in a merged
+/// trace.
 std::int64_t apart_ns(const test::Merged& merged) {
   std::map<std::int64_t, std::vector<std::int64_t>> ends;
   for (const test::MergedSlice& s : merged.slices)
@@ -113,20 +116,21 @@ TEST(ClockAlignmentOfARun, AnalyzeAlignsAsAsked) {
             (std::vector<std::string>{"reference", "collectives", "collectives"}));
   for (std::size_t r = 0; r < 3; ++r)
     EXPECT_NEAR(by_collectives.offset_us[r], injected_us[r] - injected_us[0], 3);
-  EXPECT_LE(apart_ns(by_collectives.merged), 6000); // the generator's ranks leave within 3 us
+  // in generated traces, ranks leave a collective within 3 us
+  EXPECT_LE(apart_ns(by_collectives.merged), 6000);
   EXPECT_TRUE(by_collectives.remarks.empty());
 
-  // nothing asked for: reports by collectives, the merged trace by the time base
+  // by default, reports align by collectives, and the merged trace uses the time base
   const Analyzed by_default = analyzed(folder, std::nullopt, "default");
   EXPECT_EQ(by_default.used, by_collectives.used);
   EXPECT_GT(apart_ns(by_default.merged), 100'000);
 
   const Analyzed by_base = analyzed(folder, AlignMode::kBase, "base");
-  EXPECT_TRUE(by_base.used.empty()); // no such sheet where nothing was aligned
+  EXPECT_TRUE(by_base.used.empty()); // without alignment, the sheet does not exist
   EXPECT_GT(apart_ns(by_base.merged), 100'000);
 }
 
-/// The trace with the times of its events moved: `map` takes a time in ns.
+/// Returns the trace with moved event times; `map` maps a time in ns.
 template <class Map> std::string moved(std::string_view text, Map map) {
   constexpr std::string_view kStart = "\"ts\": ";
   constexpr std::string_view kLength = "\"dur\": ";
@@ -167,13 +171,13 @@ template <class Map> std::string moved(std::string_view text, Map map) {
   return out.append(text.substr(from));
 }
 
-/// Puts the moved trace in the place of the rank's.
+/// Replaces the trace file by the moved trace.
 template <class Map> void move_times(const std::string& path, Map map) {
   const std::string text = moved(test::bytes_of(path), map);
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// Rank 1's times jump by up to 2.4 ms from one millisecond to the next: no offset is one.
+// The times of rank 1 jump by up to 2.4 ms between milliseconds, so no offset fits.
 TEST(ClockAlignmentOfARun, AFitThatIsTooPoorFallsBackAndSaysSo) {
   const test::TempFolder folder;
   ASSERT_TRUE(synth::generate(options(), folder.path("s"), 1, nullptr));
@@ -183,7 +187,7 @@ TEST(ClockAlignmentOfARun, AFitThatIsTooPoorFallsBackAndSaysSo) {
   ASSERT_EQ(fallen.used.size(), 3U);
   EXPECT_EQ(fallen.used[1], "time base: the residual is too large");
   EXPECT_EQ(fallen.used[2], "collectives");
-  const std::set<std::string> remarks = [&] { // without the figures
+  const std::set<std::string> remarks = [&] { // without the numbers
     std::set<std::string> out;
     for (const std::string& remark : fallen.remarks)
       if (const std::size_t at = remark.find("rank 1: its clock stays"); at != std::string::npos)
@@ -197,8 +201,8 @@ TEST(ClockAlignmentOfARun, AFitThatIsTooPoorFallsBackAndSaysSo) {
             1); // the headline of the finding
 }
 
-// Rank 1 gains 800 us a second, rank 2 loses 500: over a window of steps more than an offset can
-// mend.
+// The clock of rank 1 gains 800 us per second and that of rank 2 loses 500 us per second. Over the
+// steps of the trace, an offset cannot correct this.
 TEST(ClockAlignmentOfARun, MergedTracesFollowADrift) {
   const test::TempFolder folder;
   synth::Options o = options();
@@ -215,7 +219,7 @@ TEST(ClockAlignmentOfARun, MergedTracesFollowADrift) {
   EXPECT_EQ(drifting.used[1], "collectives");
   EXPECT_NEAR(drifting.drift_ns[1], 800e3, 20e3);
   EXPECT_NEAR(drifting.drift_ns[2], -500e3, 20e3);
-  EXPECT_LE(apart_ns(drifting.merged), 8000); // slices nest and arrows stand: check_merged
+  EXPECT_LE(apart_ns(drifting.merged), 8000); // check_merged() also checks nesting and flows
   const Analyzed by_base = analyzed(folder, AlignMode::kBase, "base");
   EXPECT_EQ(by_base.merged.slices.size(), drifting.merged.slices.size());
 }

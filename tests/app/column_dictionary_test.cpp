@@ -1,4 +1,5 @@
-// The column dictionary: complete, stable ids, and docs/columns.md is what the code makes.
+// Tests the column dictionary: it is complete, its ids are stable, and docs/columns.md is generated
+// from it.
 #include "app/column_dictionary.h"
 #include "core/column_meaning.h"
 #include "test_paths.h"
@@ -39,23 +40,22 @@ TEST(ColumnDictionary, EveryColumnHasAnIdAndAMeaning) {
   EXPECT_GT(columns, 200U);
 }
 
-/// Figures without a unit: numbers of things, how many there are, and those whose row says the
-/// unit.
+/// Values without a unit: identifiers, counts, and values whose row contains the unit.
 const std::set<std::string> kWithoutUnit = {
-    // which one
+    // identifiers
     "channel", "channels", "channels_num", "correlation", "cus", "device", "earliest_rank", "event",
     "example_uid", "external_id", "first_step", "first_uid", "from_rank", "gpu", "graph",
     "graph_id", "idx", "index", "index_in_group", "kernel_stream", "launch_event", "max_step",
     "min_step", "node", "number", "operator_event", "other_step", "parent_event", "parent_uid",
     "pid", "place", "rank", "run_number", "seq", "sequence_number", "slowest_rank", "step",
     "stream", "threads", "threads_num", "tid", "to_rank", "uid", "uid_first",
-    // how many
+    // counts
     "branch", "count_avg", "group_size", "length_max", "length_mean", "length_median", "length_min",
     "length_q1", "length_q3", "length_std", "phase_avg_conc", "salu", "smem", "valu", "vmem",
     "wait",
-    // of another figure, without a dimension
+    // dimensionless values
     "duration_overlap_correlation", "imbalance", "p",
-    // of a counter or a metric, of the row's unit
+    // values of a counter or a metric, with the unit of the row
     "after", "base", "before", "detectable", "first", "high", "last", "level", "low", "max", "mean",
     "min", "p50", "sum", "test1_value", "value"};
 
@@ -69,7 +69,7 @@ TEST(ColumnDictionary, EveryFigureHasItsUnitInTheHeaderOrInItsMeaning) {
             c.unit == Unit::kRatio)
           continue;
         ++figures;
-        if (c.unit != Unit::kNone) { // the workbook's header says it when selected
+        if (c.unit != Unit::kNone) { // the header in the workbook must contain the unit
           Column shown = c;
           shown.help = column_meaning(c);
           EXPECT_TRUE(names_unit(shown)) << sheet.name << ": " << c.name << ": " << shown.help;
@@ -91,7 +91,8 @@ TEST(ColumnDictionary, AUnitIsAddedWhereNobodyNamesIt) {
   EXPECT_EQ(meaning("bus bw (GB/s)_mean", Unit::kGBps, "of the bus"), "of the bus");
   EXPECT_EQ(meaning("Kernel Time (\u00b5s)_sum", Unit::kUs, "of all"), "of all");
   EXPECT_EQ(meaning("mean_busy_time_ms", Unit::kMs, "any work"), "any work");
-  EXPECT_EQ(meaning("items", Unit::kUs, "status"), "status; in us"); // no word of it is "us"
+  // no word of the meaning is "us"
+  EXPECT_EQ(meaning("items", Unit::kUs, "status"), "status; in us");
   EXPECT_EQ(meaning("calls", Unit::kCount, "of it"), "of it");
   EXPECT_EQ(meaning("share", Unit::kPercent, ""), "in %");
   EXPECT_FALSE(names_unit(Column("id", "rank", Unit::kNone, CellKind::kInt, "of the job", {})));

@@ -1,4 +1,4 @@
-// What compare makes of labels, folders and --fail-on.
+// Tests how compare uses labels, folders and --fail-on.
 #include "app/compare.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@ TEST(CompareRequest, FoldersAreNamedByWhatTellsThemApart) {
   EXPECT_EQ(folder_names({"/x/a/run", "/x/b/run"}), (Names{"a", "b"}));
   EXPECT_EQ(folder_names({"/x/a/256/run", "/x/a/512/run", "/x/b/256/run"}),
             (Names{"a_256", "a_512", "b_256"}));
-  EXPECT_EQ(folder_names({"/x/run", "/x/run"}), (Names{"run", "run"})); // labels get a number
+  // the labels get a number later
+  EXPECT_EQ(folder_names({"/x/run", "/x/run"}), (Names{"run", "run"}));
   EXPECT_EQ(folder_names({"/x/run", "/x/run/run"}), (Names{"run", "run"}));
 }
 
@@ -36,7 +37,7 @@ TEST(CompareRequest, MetricsOfConditionsAreKnownBeforehand) {
   EXPECT_FALSE(parse_fail_condition("total_time"));
 }
 
-/// One rank whose steps take these milliseconds.
+/// Returns a run of one rank with these step times in ms.
 ComparedRun run_of(const std::string& label, const std::vector<double>& steps_ms) {
   ComparedRun run;
   run.label = label;
@@ -62,7 +63,8 @@ TEST(CompareRequest, OnlyWhatIsJudgedFails) {
   ASSERT_EQ(slower.regressions.size(), 1U);
   EXPECT_TRUE(slower.unjudged.empty());
   EXPECT_TRUE(outcome({10, 10.1, 9.9}, {11, 11.1, 10.9}, "total_time>20%").regressions.empty());
-  // twice the steps take twice the time, but 1 % more each: that was a regression of 102 %
+  // twice as many steps take twice the total time, but each step takes only 1 % more; this was
+  // reported as a regression of 102 %
   EXPECT_TRUE(outcome({10, 10.01, 9.99}, {10.1, 10.11, 10.09, 10.1, 10.11, 10.09}, "total_time>2%")
                   .regressions.empty());
   const FailOutcome single = outcome({10}, {20}, "total_time>2%");
@@ -72,7 +74,7 @@ TEST(CompareRequest, OnlyWhatIsJudgedFails) {
   EXPECT_TRUE(absent.regressions.empty());
   ASSERT_EQ(absent.unjudged.size(), 1U);
   EXPECT_NE(absent.unjudged[0].find("not in both runs"), std::string::npos);
-  // fewer steps that are slower: the words are of the steps too
+  // fewer but slower steps: the sentence is about the step times too
   const FailOutcome shorter = outcome({10, 10.1, 9.9, 10, 10.1}, {11, 11.1, 10.9}, "total_time>2%");
   ASSERT_EQ(shorter.regressions.size(), 1U);
   EXPECT_NE(shorter.regressions[0].find("by samples 9.78 % worse"), std::string::npos)
@@ -80,10 +82,10 @@ TEST(CompareRequest, OnlyWhatIsJudgedFails) {
   const Finding& met = shorter.conditions.at(0).judged.finding;
   EXPECT_EQ(met.rule, "met-condition");
   EXPECT_EQ(met.headline, "Condition total_time>2% is met for b");
-  EXPECT_NEAR(*met.value, 9.78, 0.01); // percent worse: its interval is above 0
+  EXPECT_NEAR(*met.value, 9.78, 0.01); // percent worse, so the interval is above 0
   EXPECT_GT(*met.low, 2);
   EXPECT_EQ(single.conditions.at(0).judged.finding.rule, "unjudged-condition");
-  // from nothing there is no percentage
+  // a change from 0 has no percentage
   const FailOutcome appeared = outcome({0, 0, 0}, {1, 1.1, 0.9}, "total_time>500%");
   EXPECT_TRUE(appeared.regressions.empty());
   ASSERT_EQ(appeared.unjudged.size(), 1U);

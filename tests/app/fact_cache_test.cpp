@@ -1,4 +1,4 @@
-// A second command over the same ranks reads no trace.
+// Tests that a second command with the same ranks reads no trace.
 #include "app/collectives.h"
 #include "app/compare_load.h"
 #include "app/page.h"
@@ -17,7 +17,7 @@
 namespace rankscope {
 namespace {
 
-/// Bytes that this process has read so far.
+/// Returns the number of bytes that this process has read so far.
 std::uint64_t bytes_read() {
   std::ifstream io("/proc/self/io");
   std::string name;
@@ -38,10 +38,10 @@ protected:
     for (const auto& entry : std::filesystem::recursive_directory_iterator(run_))
       if (entry.is_regular_file())
         trace_bytes_ += entry.file_size();
-    ASSERT_GT(trace_bytes_, 2'000'000U); // much more than what tells a trace from another one
+    ASSERT_GT(trace_bytes_, 2'000'000U); // much more than the bytes that identify a trace
   }
 
-  /// What `command` reads the first and the second time.
+  /// Returns the number of bytes that `command` reads the first and the second time.
   template <class Command> std::pair<std::uint64_t, std::uint64_t> read_by(const Command& command) {
     std::array<std::uint64_t, 2> out = {};
     const auto cache = std::make_shared<FactCache>(folder_.path("cache"));

@@ -1,4 +1,5 @@
-// Power divided among kinds of GPU work: by hand, and against a slow twin on random traces.
+// Tests the division of power among kinds of GPU work with hand-calculated values, and against a
+// slow implementation on random traces.
 #include "app/kernel_energy.h"
 #include "app/report_energy.h"
 #include "trace_builder.h"
@@ -35,7 +36,7 @@ std::map<WorkKind, KernelEnergy> by_kind(const std::vector<KernelEnergy>& rows) 
 }
 
 TEST(KernelEnergy, ByHand) {
-  // times in ms: GEMM [1, 3], all-reduce [2, 4], nothing to 5, a copy [5, 6]; 100 W to 4.5, then
+  // times in ms: GEMM [1, 3], all-reduce [2, 4], idle until 5, copy [5, 6]; 100 W until 4.5, then
   // 200 W
   test::TraceBuilder b;
   b.kernel(kGemm, 500, 1000, 2000, 7)
@@ -47,7 +48,7 @@ TEST(KernelEnergy, ByHand) {
       power_of({{0, 100}, {4500 * kMs / 1000, 100}, {4500 * kMs / 1000, 200}, {10 * kMs, 200}},
                10 * kMs)));
   ASSERT_EQ(rows.size(), 5U);
-  // 1 ms alone, 1 ms in halves: 0.1 + 0.05 J each
+  // each has 1 ms alone and half of 1 ms: 0.1 + 0.05 J
   EXPECT_NEAR(rows.at(WorkKind::kGemm).joules.value(), 0.15, 1e-12);
   EXPECT_NEAR(rows.at(WorkKind::kCommunication).joules.value(), 0.15, 1e-12);
   EXPECT_DOUBLE_EQ(rows.at(WorkKind::kGemm).busy_ms, 2);
@@ -64,10 +65,10 @@ TEST(KernelEnergy, WhatNoSampleCoversHasNoJoules) {
   test::TraceBuilder b;
   b.kernel(kGemm, 500, 1000, 2000).kernel("vector_add", 520, 6000, 1000);
   const LoadedTrace trace = on_unix_time(b);
-  // samples from 2 ms to 4 ms, then a gap to 9 ms
+  // samples from 2 ms to 4 ms, then a gap until 9 ms
   const auto rows = by_kind(
       kernel_energy(trace, power_of({{2 * kMs, 50}, {4 * kMs, 50}, {9 * kMs, 50}}, 2 * kMs)));
-  EXPECT_NEAR(rows.at(WorkKind::kGemm).joules.value(), 0.05, 1e-12); // half of it
+  EXPECT_NEAR(rows.at(WorkKind::kGemm).joules.value(), 0.05, 1e-12); // half of the GEMM
   EXPECT_DOUBLE_EQ(rows.at(WorkKind::kGemm).covered_percent, 50);
   EXPECT_NEAR(rows.at(WorkKind::kGemm).mean_w.value(), 50, 1e-9);
   EXPECT_FALSE(rows.at(WorkKind::kCompute).joules.has_value());
@@ -79,10 +80,10 @@ TEST(KernelEnergy, WhatNoSampleCoversHasNoJoules) {
   ASSERT_FALSE(none.empty());
   EXPECT_FALSE(none[0].gpu.has_value());
   EXPECT_FALSE(none[0].joules.has_value());
-  EXPECT_TRUE(kernel_energy(b.load(), other).empty()); // no clock
+  EXPECT_TRUE(kernel_energy(b.load(), other).empty()); // the clock is unknown
 }
 
-/// Every microsecond by itself.
+/// Returns the energy by kind, added for every microsecond separately.
 std::map<WorkKind, double> slow_joules(const Trace& t, const std::vector<PowerSample>& samples,
                                        std::int64_t gap_ns) {
   std::map<WorkKind, double> out;
@@ -133,7 +134,7 @@ TEST(KernelEnergy, AgreesWithASlowTwin) {
     b.copy("Memcpy DtoH", 20, 100 + up_to(400), 30);
     std::vector<PowerSample> samples;
     for (std::int64_t at = up_to(200) * 1000; at < 700'000; at += (1 + up_to(80)) * 1000)
-      samples.push_back({at, 300.0 + up_to(20)}); // not aliased
+      samples.push_back({at, 300.0 + up_to(20)}); // small differences: not aliased
     const LoadedTrace trace = on_unix_time(b);
     constexpr std::int64_t kGap = 60'000;
     const auto slow = slow_joules(trace.trace, samples, kGap);

@@ -1,5 +1,5 @@
-// Links from a page to reports: what is there, relative to the page, and no name becomes an address
-// of something else.
+// Tests links from a page to reports: only existing files are linked, addresses are relative to the
+// page, and names are escaped.
 #include "app/page_links.h"
 #include "temp_folder.h"
 

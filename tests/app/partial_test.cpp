@@ -1,5 +1,5 @@
-// Parts in memory: however the ranks are split, in whatever order the files arrive, the report is
-// that of the traces; and bytes that are no parts are an Error, never a report.
+// Tests parts in memory: for all divisions of the ranks and all orders of the files, the report is
+// the same as from traces; bytes that are not parts are an Error, never a report.
 #include "app/collectives.h"
 #include "app/part_runs.h"
 #include "app/partial.h"
@@ -83,7 +83,7 @@ TEST_F(PartsInMemory, AnySplitAndAnyOrderGiveTheSameBytes) {
   }
 }
 
-/// Tables that are made while they are written, and those that are held.
+/// Tables that are created while they are written equal tables that are stored in memory.
 TEST_F(PartsInMemory, StreamedTablesAreTheSameBytes) {
   for (const char* name : {"x.json", "x.md"}) {
     std::string bytes[2];
@@ -109,7 +109,8 @@ TEST_F(PartsInMemory, StreamedTablesAreTheSameBytes) {
   EXPECT_EQ(test::bytes_of(folder_.path("x.json")), direct_);
 }
 
-/// One byte is changed or the end is lost, anywhere in any file: said, and never a whole report.
+/// One byte is changed or the end is missing, anywhere in any file: the damage is reported, and the
+/// report is never complete.
 TEST_F(PartsInMemory, DamageAnywhereIsNamed) {
   std::vector<PartFile> files = shard(0, 2);
   for (PartFile& more : shard(1, 2))
@@ -145,8 +146,8 @@ TEST_F(PartsInMemory, AConfigurationThatLeadsOutOfTheFolderIsRefused) {
   }
 }
 
-// The first configuration's parts were made when it was the only one: they lack what a sweep's page
-// needs.
+// The parts of the first configuration were made when it was the only one, so they lack the data
+// that the page of a sweep needs.
 TEST_F(PartsInMemory, ASweepThatGrowsMakesThePartsOfItsPageAnew) {
   const std::string parts = folder_.path("parts");
   PartialRequest request;

@@ -1,5 +1,5 @@
-// query as a use case: traces are parsed once for all that statements name, and no view names
-// itself.
+// Tests the use case `query`: traces are parsed once for all sources that statements use, and no
+// view uses itself.
 #include "app/query.h"
 
 #include "app/export_dataset.h"
@@ -34,9 +34,9 @@ TEST(Query, EachTraceIsParsedOnceForAllThatIsNamed) {
                     "nccl_long), (SELECT count(*) FROM top_ranks), (SELECT count(*) FROM kernels)");
   ASSERT_TRUE(table) << table.error().message();
   EXPECT_EQ(table->at(0, 4).i, 320);
-  EXPECT_EQ((*query)->traces_read(), 2U); // both ranks, once
+  EXPECT_EQ((*query)->traces_read(), 2U); // both ranks, each once
   ASSERT_TRUE((*query)->run("FROM operators_by_time"));
-  EXPECT_EQ((*query)->traces_read(), 2U); // they were kept for kernels
+  EXPECT_EQ((*query)->traces_read(), 2U); // the traces that were read for `kernels` are reused
 }
 
 TEST(Query, SeveralStatementsShareOnePass) {

@@ -1,5 +1,6 @@
-// A job without MPI: threads stand for its processes. One process's outputs, whatever the number; a
-// process that fails is named and the others go on; nobody waits for one who does not come.
+// Tests a job without MPI, with threads as its processes. The outputs are those of one process, for
+// any number of processes; a process that fails is named and the others continue; no process waits
+// for one that has failed.
 #include "app/reduce_job.h"
 
 #include "app/collectives.h"
@@ -20,14 +21,14 @@ namespace {
 namespace fs = std::filesystem;
 using test::TempFolder;
 
-/// What a process of the job came to.
+/// Result of a process of the job.
 struct End {
   std::optional<Error> error;
   std::size_t ranks = 0;
   Diagnostics diagnostics;
 };
 
-/// What the first process does: `collectives` of the shares.
+/// Does the work of the first process: `collectives` of all shards.
 Result<std::size_t> reduce(Session& session, JobShares& shares, const JobRequest& request) {
   RS_CHECK(open_shares(session, shares, request));
   CollectivesRequest of;
@@ -63,7 +64,7 @@ std::vector<End> run_job(std::size_t size,
   return ends;
 }
 
-/// A variable of the environment, for as long as this lives.
+/// Sets an environment variable during its lifetime.
 class Environment {
 public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -131,27 +132,27 @@ TEST_F(ReduceJob, AnyNumberOfProcessesIsOne) {
   }
 }
 
-// What the first cannot hold lies in the temporary folder while it reduces, and nothing is left
-// there.
+// While it reduces, the first process stores parts that do not fit in memory in the temporary
+// folder; no file remains there.
 TEST_F(ReduceJob, PartsBeyondTheMemoryArePutAside) {
   const Environment scratch("TMPDIR", folder.path(""));
   const auto entries = [&] {
     return std::distance(fs::directory_iterator(folder.path("")), fs::directory_iterator());
   };
   const auto before = entries();
-  for (const std::uint64_t in_memory : {0U, 20'000U}) { // none of them, and some
+  for (const std::uint64_t in_memory : {0U, 20'000U}) { // no part fits, and some fit
     fs::remove(folder.path("job.json"));
     const std::vector<End> ends = run_job(3, [&](std::size_t) {
       JobRequest out = request();
       out.gathered_in_memory = in_memory;
-      out.message_bytes = in_memory; // a message for each file, and for some
+      out.message_bytes = in_memory; // a message for each file, and for several files
       return out;
     });
     EXPECT_FALSE(ends[0].error) << ends[0].error->message();
     EXPECT_EQ(bytes("job.json"), bytes("one.json")) << in_memory;
     EXPECT_EQ(entries(), before + 1);
   }
-  // no place for them: an error of the first, and nobody waits
+  // no space for the parts: the first process reports an error, and no process waits
   const Environment nowhere("TMPDIR", folder.path("nowhere"));
   const std::vector<End> ends = run_job(3, [&](std::size_t) {
     JobRequest out = request();
@@ -176,7 +177,7 @@ TEST_F(ReduceJob, AProcessWithoutTracesIsNamedAndTheRestIsComplete) {
   for (const Problem& problem : ends[0].diagnostics.problems())
     named = named || problem.where.find("process 1 of 3") != std::string::npos;
   EXPECT_TRUE(named);
-  EXPECT_EQ(ends[0].ranks, 4U); // of six, 1 and 4 were its
+  EXPECT_EQ(ends[0].ranks, 4U); // ranks 1 and 4 of six were on process 1
 }
 
 TEST_F(ReduceJob, WhenNobodyHasAShareThatIsTheError) {
@@ -203,7 +204,7 @@ TEST_F(ReduceJob, NobodyWaitsForOneWhoDoesNotCome) {
   EXPECT_EQ(said[1], said[0]);
 }
 
-/// "" or the error's place, for a process that MPI thinks alone.
+/// Returns "" or the location of the error, for a process whose MPI reports a job of one process.
 std::string alone(const std::map<std::string, std::string, std::less<>>& environment) {
   const Result<void> checked =
       check_single([&](std::string_view name) -> std::optional<std::string> {
@@ -214,21 +215,21 @@ std::string alone(const std::map<std::string, std::string, std::less<>>& environ
 }
 
 TEST(CheckSingle, SeveralThatMpiDoesNotKnowAreNoJob) {
-  // srun -n 4 of a program whose MPI has another process manager
+  // srun -n 4 of a program whose MPI uses another process manager
   EXPECT_EQ(alone({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}}),
             "SLURM_PROCID");
   EXPECT_EQ(alone({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}),
-            "OMPI_COMM_WORLD_RANK"); // mpirun of the other implementation
+            "OMPI_COMM_WORLD_RANK"); // mpirun of another MPI implementation
   EXPECT_EQ(alone({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), "PMI_RANK");
   EXPECT_EQ(alone({}), "");
   EXPECT_EQ(alone({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), "");
-  EXPECT_EQ(alone({{"RANK", "3"}, {"WORLD_SIZE", "8"}}), ""); // of a training
+  EXPECT_EQ(alone({{"RANK", "3"}, {"WORLD_SIZE", "8"}}), ""); // of a training job
   EXPECT_EQ(alone({{"SLURM_ARRAY_TASK_ID", "1"},
                    {"SLURM_ARRAY_TASK_COUNT", "4"},
                    {"SLURM_ARRAY_TASK_MIN", "0"}}),
             "");
   EXPECT_EQ(alone({{"SLURM_JOB_ID", "9"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}),
-            ""); // a batch script itself
+            ""); // the batch script itself
 }
 
 } // namespace

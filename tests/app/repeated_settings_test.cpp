@@ -1,4 +1,4 @@
-// The values of settings that ran several times.
+// Tests the metric values of settings that ran several times.
 #include "app/repeated_settings.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-// A trace of five steps and one that nobody marked steps in have no figure in common but the whole.
+// A run with five steps and a run without steps have only the time of the complete trace in common.
 TEST(RepeatedSettings, FiguresAreOfStepsWhereEachRunHasSteps) {
   const auto configuration = [](const char* value) {
     Configuration out;
@@ -40,7 +40,7 @@ TEST(RepeatedSettings, FiguresAreOfStepsWhereEachRunHasSteps) {
   EXPECT_DOUBLE_EQ(mixed.settings.at(0).runs.at(1), 40);
   EXPECT_DOUBLE_EQ(mixed.settings.at(1).runs.at(1), 40);
   EXPECT_TRUE(steps.same_work);
-  // ST-0.8: twice the rows are other work, and their steps are not compared
+  // ST-0.8: twice the rows are different work, so the step times are not compared
   std::vector<RankRecord> work{record("1", 5), record("2", 5)};
   for (std::uint64_t shape = 0; shape < 2; ++shape)
     work[shape].calls.push_back({shape, true, {CallBlock{5, 100, 0, 0, 0, 5, 100}}});

@@ -1,5 +1,5 @@
-// Which ranks are missing, copied, or of another run: a row for each case, with its sentence. The
-// traces are those of generated sweeps, put together wrongly.
+// Tests detection of ranks that are missing, copied, or from another run: each row is a case with
+// its sentence. The traces are from generated sweeps and are combined wrongly.
 #include "analyses/collectives/run_consistency.h"
 #include "app/analyze.h"
 #include "app/collectives.h"
@@ -34,7 +34,7 @@ synth::Options options_run_consistency(std::uint64_t seed = 1) {
   return o;
 }
 
-/// A run of four ranks to spoil, and others to take ranks from.
+/// A run of four ranks that a test damages, and other runs from which wrong ranks are copied.
 class Spoiled {
 public:
   Spoiled() {
@@ -50,7 +50,7 @@ public:
                                  const char* config = kRunConsistencyConfig) const {
     return folder_.path(sweep) + config + std::to_string(rank) + "/trace_step19.json";
   }
-  /// Rank `rank` of a sweep that is generated otherwise.
+  /// Copies rank `from` of a sweep with other options to rank `rank`.
   void from_other(const synth::Options& other, int from, int rank,
                   const char* config = kRunConsistencyConfig) {
     EXPECT_TRUE(synth::generate(other, folder_.path("other"), 1, nullptr));
@@ -74,7 +74,7 @@ public:
   [[nodiscard]] std::string at(int rank) const {
     return run() + "/rank" + std::to_string(rank) + "/t.json";
   }
-  /// The configuration that the run was taken from.
+  /// Returns the configuration from which the run was copied.
   [[nodiscard]] std::string whole() const {
     return folder_.path("sweep") + "/256thread/nccl_28channels";
   }
@@ -88,7 +88,7 @@ private:
 struct SpoiledCase {
   const char* name;
   std::function<void(Spoiled&)> spoil;
-  std::vector<std::string> sentences; ///< how each begins; none: all is well, exit 0
+  std::vector<std::string> sentences; ///< beginning of each sentence; empty: no warning, exit 0
 };
 
 std::vector<std::string> lines(const Session& session) {
@@ -188,18 +188,18 @@ const SpoiledCase kCases[] = {
      {"rank 2, group 0: its window starts 5 collectives after rank 0's; matched with that shift"}},
 };
 
-/// The whole run against the spoiled one, without pictures.
+/// Returns a request that compares the undamaged run with the damaged run, without plots.
 CompareRequest against_whole(const Spoiled& spoiled) {
   CompareRequest request;
   request.folders = {spoiled.whole(), spoiled.run()};
   request.labels = {"whole", "spoiled"};
   request.output = spoiled.out("compared");
-  request.individual = request.page = false; // quicker
+  request.individual = request.page = false; // faster
   request.timeline_workbooks = request.collective_workbooks = request.final_workbook = false;
   return request;
 }
 
-/// All of them; under ThreadSanitizer two: the others start no other threads.
+/// Returns all cases; under ThreadSanitizer only two, because the other cases use the same threads.
 std::span<const SpoiledCase> cases() {
   return std::span(kCases).first(test::kThreadSanitized ? 2 : std::size(kCases));
 }
@@ -215,7 +215,7 @@ TEST(RunConsistency, EveryCaseHasItsLineInCollectivesAndMerge) {
     ASSERT_TRUE(plan) << c.name;
     ASSERT_TRUE(collect_collectives(collectives, *plan, request)) << c.name;
     expect_lines(lines(collectives), c, "collectives");
-    EXPECT_EQ(collectives.diagnostics.data_lost(), !c.sentences.empty()) << c.name; // exit 4
+    EXPECT_EQ(collectives.diagnostics.data_lost(), !c.sentences.empty()) << c.name; // exit code 4
     Session merge;
     const Result<RunPlan> again =
         discover_run({spoiled.run()}, DiscoverOptions{}, merge.diagnostics);
@@ -240,7 +240,7 @@ TEST(RunConsistency, EveryCaseHasItsLineInAnalyzeAndCompare) {
     Session compare;
     ASSERT_TRUE(compare_folders(compare, against_whole(spoiled))) << c.name;
     expect_lines(lines(compare), c, "compare");
-    EXPECT_EQ(compare.diagnostics.data_lost(), !c.sentences.empty()) << c.name; // exit 4
+    EXPECT_EQ(compare.diagnostics.data_lost(), !c.sentences.empty()) << c.name; // exit code 4
   }
 }
 
@@ -256,7 +256,7 @@ TEST(RunConsistency, WithoutReportsOfCollectivesCompareFindsTheSame) {
   }
 }
 
-// Clocks that stay as they are are measured all the same.
+// Clocks are also measured if they are not aligned.
 TEST(RunConsistency, AnotherRunIsFoundWhateverTheAlignment) {
   const SpoiledCase& c =
       *std::find_if(std::begin(kCases), std::end(kCases), [](const SpoiledCase& of) {
@@ -281,7 +281,7 @@ TEST(RunConsistency, AnotherRunIsFoundWhateverTheAlignment) {
   }
 }
 
-// Runs of one configuration on both sides have one counter each, not one for both.
+// If both runs of a comparison are the same run, each run has a separate warning.
 TEST(RunConsistency, BothSidesOfACompareAreNamed) {
   Spoiled spoiled;
   spoiled.drop(3);
@@ -343,7 +343,7 @@ TEST(RunConsistency, AChoiceOfRanksMissesNoOthers) {
   EXPECT_TRUE(lines(merge).empty());
 }
 
-// What is computed from fewer members than the group has is blank.
+// Values that are calculated from fewer members than the group has are blank.
 TEST(RunConsistency, BandwidthsAndWaitsOfIncompleteCollectivesAreBlank) {
   Spoiled spoiled;
   spoiled.drop(3);
@@ -366,7 +366,8 @@ TEST(RunConsistency, BandwidthsAndWaitsOfIncompleteCollectivesAreBlank) {
   EXPECT_EQ(result->report.find("straggler_summary"), nullptr);
 }
 
-// The profiler names 30 members of a group: the others are no strangers.
+// The profiler lists only 30 members of a group. The other members are not reported as foreign
+// ranks.
 TEST(RunConsistency, RanksBehindTheThirtiethBelongToTheirGroup) {
   test::TempFolder folder;
   synth::Options o = options_run_consistency();
@@ -395,7 +396,7 @@ TEST(RunConsistency, RanksBehindTheThirtiethBelongToTheirGroup) {
     EXPECT_EQ(p.sentence.find("none of its process groups"), std::string::npos) << p.sentence;
 }
 
-// "merge -n 8": the ranks below 8; those that are not there are named once.
+// "merge -n 8" selects the ranks below 8; missing ranks are named once.
 TEST(RunConsistency, RanksThatWereAskedForAndAreAbsentAreNamedOnce) {
   Spoiled spoiled;
   spoiled.drop(1);

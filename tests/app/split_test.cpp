@@ -1,4 +1,4 @@
-// Traces cut into pieces: which steps, which events, and what is said of them.
+// Tests splitting of traces: which steps and events the pieces contain, and how they are described.
 #include "app/split.h"
 
 #include "analyses/inference/step_repeats.h"
@@ -27,8 +27,9 @@ bool is_mixed(int step) {
   return (step >= 10 && step <= 12) || step == 30;
 }
 
-/// 40 steps of 64 requests, 1000 us apart and 900 long; 10, 11, 12 and 30 have prefill. Each calls
-/// one kernel, which runs when the step is over, and has work on another thread.
+/// Returns a trace of 40 steps of 64 requests, 1000 us apart and 900 us long; steps 10, 11, 12 and
+/// 30 have prefill. Each step launches a kernel, which runs after the end of the step, and has an
+/// operator on another thread.
 TraceBuilder forty() {
   TraceBuilder t;
   for (int i = 0; i < 40; ++i) {
@@ -80,7 +81,7 @@ std::string bytes_of_split(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// mean batch of the 32: (4 * 460 + 28 * 64) / 32 = 113.5; the GPU works 40 us in each step
+// Mean batch of the 32 steps: (4 * 460 + 28 * 64) / 32 = 113.5. The GPU works 40 us per step.
 TEST(Split, WindowsOfTheSteadyState) {
   const TempFolder folder;
   SplitRequest request = request_of(folder, forty().text());
@@ -95,7 +96,7 @@ TEST(Split, WindowsOfTheSteadyState) {
   EXPECT_EQ(done.pieces[0].content.gpu_events, 32U);
   EXPECT_EQ(done.pieces[0].content.gpu_busy_ns, 32 * 40'000);
   EXPECT_EQ(done.pieces[2].content.gpu_duration_ns, 3 * 40'000);
-  // annotation, two operators, the call and its kernel of each; nothing of what lies between
+  // per step the annotation, two operators, the call and its kernel; no events between the steps
   EXPECT_EQ(done.pieces[2].events, 15U);
   EXPECT_EQ(names_in(request.output + "/" + done.pieces[2].path),
             (SplitNames{{kMixed, 3},
@@ -119,12 +120,12 @@ TEST(Split, WindowsOfTheSteadyState) {
       << json.substr(0, 600);
 }
 
-// the reference leaves out the last step of a steady state that is open at the end
+// The reference leaves out the last step of a steady state that is open at the end.
 TEST(Split, PhasesInTurn) {
   const TempFolder folder;
   SplitRequest request = request_of(folder, forty().text());
   request.choice.phases = true;
-  request.choice.steady = true; // phases win
+  request.choice.steady = true; // `phases` takes precedence
   request.choice.window.compat = true;
   const auto name = [](const char* phase, int chunk, int steps, bool mixed) {
     return fmt::format("{0}/{0}_chunk{1}_steps{2}_bs{3}_conc64_prefill_0_prefilldecode_{4}_decode_"
@@ -137,12 +138,12 @@ TEST(Split, PhasesInTurn) {
                                                    name("decode_only", 1, 17, false),
                                                    name("prefilldecodemix", 1, 1, true),
                                                    name("decode_only", 2, 8, false)}));
-  // of the step's own thread alone
+  // only from the thread of the step
   EXPECT_EQ(
       names_in(request.output + "/" + done.pieces[3].path),
       (SplitNames{{kMixed, 1}, {"aten::mm", 1}, {"hipLaunchKernel", 1}, {"mixed_kernel", 1}}));
   request.choice.window.compat = false;
-  request.output = folder.path("again"); // what was read is not written over
+  request.output = folder.path("again"); // files that were read are not overwritten
   EXPECT_EQ(split(request).pieces.back().steps.size(), 9U);
 }
 
@@ -159,7 +160,7 @@ TEST(Split, SingleStepsAndRanges) {
   EXPECT_EQ(paths(split(request)),
             std::vector<std::string>{
                 "steps_12_14_prefill_0_prefilldecode_1_decode_1_bs262_conc64_t.json.gz"});
-  request.choice.window.compat = true; // the reference writes nothing
+  request.choice.window.compat = true; // the reference writes no file
   fs::remove_all(request.output);
   EXPECT_TRUE(split(request).pieces.empty());
   EXPECT_FALSE(fs::exists(request.output + "/execution_details.json"));
@@ -168,7 +169,7 @@ TEST(Split, SingleStepsAndRanges) {
   EXPECT_EQ(split_trace(session, request).error().code, ErrorCode::kUsage);
 }
 
-// the piece, read again, is what the report takes of those steps
+// A piece contains the events that the report uses for its steps.
 TEST(Split, APieceIsWhatTheReportTakes) {
   const TempFolder folder;
   SplitRequest request = request_of(folder, forty().text());
@@ -211,8 +212,8 @@ TEST(Split, HostileNamesAndOverlappingSteps) {
   }
 }
 
-/// A server without annotations: its loop calls `schedule` and `forward` in turn, once it has
-/// begun; after the fifth it does something else.
+/// Returns the trace of a server without annotations. After setup, its loop calls `schedule` and
+/// `forward` alternately; after the fifth iteration it calls another function once.
 TraceBuilder unannotated() {
   TraceBuilder t;
   t.frame("main.py(1): run", 0, 10000).frame("main.py(2): setup", 5, 50);
@@ -228,8 +229,8 @@ TraceBuilder unannotated() {
   return t;
 }
 
-// each list of siblings: main.run alone; then setup, (schedule forward) x 5, log, schedule forward:
-// from 1 on, period 2, five times, 10 of 13
+// Lists of siblings: main.run alone; below it setup, (schedule forward) x 5, log, schedule forward.
+// The repeat starts at 1 with period 2 and occurs five times: 10 of 13 entries.
 TEST(StepRepeats, TheLoopOfAServerWithoutAnnotations) {
   const LoadedTrace t = unannotated().load(true);
   ASSERT_TRUE(annotated_steps(t.trace).empty());
@@ -252,7 +253,8 @@ TEST(StepRepeats, TheLoopOfAServerWithoutAnnotations) {
   EXPECT_EQ(names.at("k2") + names.at("k3"), 2);
 }
 
-// A B A C, A B A C, ...: the k-th A is no step's begin to the reference, which takes it for one
+// A B A C, A B A C, ...: only the first A starts a step. The reference takes the k-th A as the
+// start of step k.
 TEST(StepRepeats, ANameTwiceInAStep) {
   TraceBuilder t;
   for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// Samples of power joined with the steps of a trace.
+// Tests joining power samples with the steps of a trace.
 #include "app/step_energy.h"
 
 #include "trace_builder.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// 100 W at 10 s, then 10 W more each second up to 150 W at 15 s, of GPU 3.
+/// Returns samples of GPU 3: 100 W at 10 s, then 10 W more each second, up to 150 W at 15 s.
 SampledPower ramp() {
   SampledPower out;
   for (int i = 0; i <= 5; ++i)
@@ -24,14 +24,14 @@ TracedSteps steps_at(StepClock clock, std::int64_t offset_ns) {
   out.rank = 7;
   out.devices = {0};
   out.clock = clock;
-  // from 10.5 s for 2 s, and from 14.5 s for 1 s, of which the last half is not sampled
+  // a step from 10.5 s to 12.5 s, and a step from 14.5 s to 15.5 s whose second half has no samples
   out.steps = {{4, 10 * kSecond + kSecond / 2 + offset_ns, 12 * kSecond + kSecond / 2 + offset_ns},
                {5, 14 * kSecond + kSecond / 2 + offset_ns, 15 * kSecond + kSecond / 2 + offset_ns}};
   return out;
 }
 
 TEST(RunStepEnergy, ByHand) {
-  // from 105 W to 125 W over 2 s: 2 x 115 = 230 J; the samples of 11 s and 12 s lie within
+  // from 105 W to 125 W in 2 s: 2 x 115 = 230 J; the samples at 11 s and 12 s are in the step
   const auto rows = step_energy(steps_at(StepClock::kUnix, 0), ramp());
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].rank, 7);
@@ -49,7 +49,8 @@ TEST(RunStepEnergy, ByHand) {
   EXPECT_TRUE(table.at(1, "joules").is_null());
 }
 
-// HA-B1: without a counter, power that swings from sample to sample has a range and no plain value.
+// HA-B1: without an energy counter, a step has a range of energy but no value if power swings
+// between samples.
 TEST(RunStepEnergy, AnAliasedStepHasItsRangeAlone) {
   SampledPower power = ramp();
   for (std::size_t i = 0; i < power.gpus[3].size(); ++i)
@@ -69,7 +70,7 @@ TEST(RunStepEnergy, AnAliasedStepHasItsRangeAlone) {
 
 TEST(RunStepEnergy, OtherClocksAreBroughtToUnixTime) {
   SampledPower power = ramp();
-  // Unix time is 9 s ahead of the one clock and 6 s ahead of the other
+  // Unix time is 9 s ahead of the monotonic clock and 6 s ahead of the boot-time clock
   power.begin = {10 * kSecond, 1 * kSecond, 4 * kSecond, 0};
   power.end = {20 * kSecond, 11 * kSecond, 14 * kSecond, 0};
   const auto monotonic = step_energy(steps_at(StepClock::kMonotonic, -9 * kSecond), power);
@@ -82,7 +83,7 @@ TEST(RunStepEnergy, OtherClocksAreBroughtToUnixTime) {
 
 TEST(RunStepEnergy, TimeThatWasCorrectedDuringTheRunCountsInPart) {
   const ClockAnchor begin{100, 0, 0, 0};
-  const ClockAnchor end{1120, 1000, 1000, 0}; // 20 ns were added
+  const ClockAnchor end{1120, 1000, 1000, 0}; // Unix time was corrected by 20 ns
   EXPECT_EQ(unix_time(0, StepClock::kMonotonic, begin, end), 100);
   EXPECT_EQ(unix_time(500, StepClock::kMonotonic, begin, end), 610);
   EXPECT_EQ(unix_time(2000, StepClock::kBoottime, begin, end), 2120);
@@ -91,7 +92,7 @@ TEST(RunStepEnergy, TimeThatWasCorrectedDuringTheRunCountsInPart) {
 
 TEST(RunStepEnergy, ADeviceThatWasNotSampledHasBlankRows) {
   SampledPower power = ramp();
-  power.gpu_of_device.clear(); // device 0 is GPU 0
+  power.gpu_of_device.clear(); // so device 0 is GPU 0
   const auto rows = step_energy(steps_at(StepClock::kUnix, 0), power);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_FALSE(rows[0].gpu.has_value());
@@ -116,7 +117,7 @@ TEST(RunStepEnergy, OfATrace) {
   ASSERT_EQ(steps.steps.size(), 2U);
   EXPECT_EQ(steps.steps[1].number, 2);
   EXPECT_EQ(steps.steps[1].end_ns - steps.steps[0].start_ns, 100'000);
-  EXPECT_EQ(steps.clock, StepClock::kUnknown); // no baseTimeNanoseconds
+  EXPECT_EQ(steps.clock, StepClock::kUnknown); // the trace has no baseTimeNanoseconds
 }
 
 } // namespace

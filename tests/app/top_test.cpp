@@ -1,5 +1,5 @@
-// top over a folder: the same figures as a report of each rank, the slow rank only where the data
-// show one; and what a watch reads, waits for and forgets.
+// Tests top for a folder: its values equal those of a report of each rank, and a slow rank is named
+// only if the data show one. Also tests which files the watch mode reads, waits for, and forgets.
 #include "app/top.h"
 
 #include "small_sweep.h"
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A run of four ranks; its folder of traces.
+/// Generates a run of four ranks; returns the folder of its traces.
 std::string make_run(const test::TempFolder& folder, synth::Options options) {
   options.ranks = 4;
   EXPECT_TRUE(synth::generate(options, folder.path("sweep"), 2, [](const std::string&) {}));
@@ -103,7 +103,7 @@ TEST(Top, AMissingRankIsSaidFirst) {
   EXPECT_NE(facts.problems.front().sentence.find("rank 1"), std::string::npos);
 }
 
-/// As GPU profilers write them: kernels, no calls. report would say 0 ms.
+/// A trace as GPU profilers write it: kernels without calls. `report` would show 0 ms.
 TEST(Top, WorkWithoutLaunchesIsCountedWhereThereIsNoOther) {
   const test::TempFolder folder;
   const std::string text =
@@ -146,7 +146,7 @@ TEST(Top, SeveralConfigurationsAreNoRun) {
   EXPECT_NE(facts.error().what.find("2 configurations"), std::string::npos);
 }
 
-/// Files arrive in a folder that is watched; nothing is slept for: a look is a look.
+/// Files arrive in a watched folder. No test sleeps, because each poll is a call.
 class Watched : public ::testing::Test {
 protected:
   Watched() {
@@ -176,7 +176,7 @@ protected:
 };
 
 TEST_F(Watched, ReadsWhatIsNewOnceItRests) {
-  TopWatch watch(request_, 3600); // what was just written may still grow
+  TopWatch watch(request_, 3600); // a file that was just written may still grow
   TopLook at = look(watch);
   EXPECT_TRUE(at.facts.ranks.empty());
   arrive(0);
@@ -184,7 +184,7 @@ TEST_F(Watched, ReadsWhatIsNewOnceItRests) {
   EXPECT_TRUE(at.facts.ranks.empty());
   ASSERT_EQ(at.waiting.size(), 1U);
   EXPECT_NE(at.waiting.front().find("rank0/trace.json"), std::string::npos);
-  at = look(watch); // the same size and time as before
+  at = look(watch); // same size and time as before
   EXPECT_TRUE(at.changed);
   EXPECT_TRUE(at.waiting.empty());
   EXPECT_EQ(at.facts.ranks.size(), 1U);

@@ -1,5 +1,5 @@
-// watch over Inspector logs that grow: each byte read once, ends that wait, logs that are cut off
-// or rotated, restarts, and logs beside traces. Time is what the tests say it is.
+// Tests watch with Inspector logs that grow: each byte is read once, incomplete lines wait;
+// truncated or rotated logs, restarts, and logs together with traces. The tests set the time.
 #include "app/watch.h"
 
 #include "small_sweep.h"
@@ -48,7 +48,7 @@ protected:
   static void append(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::binary | std::ios::app) << text;
   }
-  /// 24 collectives of each rank in this minute.
+  /// Writes 24 collectives of each rank in minute `m`.
   void minute(std::int64_t m, int late_us = 0, double gbps = 100) const {
     for (std::int64_t r = 0; r < 4; ++r) {
       std::string text;
@@ -69,7 +69,7 @@ protected:
     EXPECT_TRUE(watch) << watch.error().message();
     return std::move(*watch);
   }
-  /// So many minutes after the job's begin.
+  /// Polls `minutes` minutes after the start of the job.
   static WatchLook look(Watch& watch, double minutes, bool last = false) {
     Session session;
     session.threads = 1;
@@ -88,7 +88,7 @@ TEST_F(WatchLogFiles, EachRecordIsReadOnceAndWindowsAreJudgedWhenAllHavePassed) 
   minute(0);
   const WatchLook first = look(watch, 1);
   EXPECT_EQ(first.records, 96U);
-  EXPECT_TRUE(first.windows.empty()); // more of that minute may come
+  EXPECT_TRUE(first.windows.empty()); // more records of that minute may follow
   EXPECT_EQ(look(watch, 1.5).records, 0U);
   minute(1);
   const WatchLook second = look(watch, 2);
@@ -100,7 +100,7 @@ TEST_F(WatchLogFiles, EachRecordIsReadOnceAndWindowsAreJudgedWhenAllHavePassed) 
   EXPECT_EQ(watch.state().logs.records(), 192U);
 }
 
-/// Lines of rank r that are of no collective.
+/// Returns `n` lines of a rank that are not collectives.
 std::string other_lines(std::int64_t rank, std::int64_t at_us, int n, const std::string& what) {
   std::string out;
   for (int i = 0; i < n; ++i)
@@ -113,8 +113,8 @@ std::string other_lines(std::int64_t rank, std::int64_t at_us, int n, const std:
 
 const std::string kSend = R"("p2p_perf":{"p2p":"Send","p2p_msg_size_bytes":1048576})";
 
-// What was there at the first look says the same as what came minute by minute, also where a piece
-// of one log is minutes and of another one seconds.
+// Logs that exist at the first poll give the same results as logs that arrive minute by minute,
+// also if a block of one log spans minutes and a block of another log seconds.
 TEST_F(WatchLogFiles, LogsOfDifferentDensityAreReadInTheOrderOfTime) {
   const auto told = [](const WatchLook& seen, std::vector<std::string>& out) {
     for (const Alarm& alarm : seen.alarms)
@@ -139,7 +139,8 @@ TEST_F(WatchLogFiles, LogsOfDifferentDensityAreReadInTheOrderOfTime) {
   EXPECT_EQ(straight.size(), 2U + kMinutes);
 }
 
-// A stage of a pipeline that only sends and receives now; the clock of a node that was set back.
+// A log that grows is not a hang: a pipeline stage that only sends and receives, and a node whose
+// clock was set back.
 TEST_F(WatchLogFiles, ALogThatGrowsIsNoRankThatStandsStill) {
   const auto story = [this](const std::string& what, std::int64_t back_us) {
     fs::remove_all(run());
@@ -159,12 +160,12 @@ TEST_F(WatchLogFiles, ALogThatGrowsIsNoRankThatStandsStill) {
   const std::vector<std::string> none;
   EXPECT_EQ(story(kSend, 0), none);
   EXPECT_EQ(story(kSend, 3'600'000'000), none);
-  // the plugin's own thread tells that there was nothing
+  // lines of the plugin's thread, which only report that there were no collectives
   EXPECT_EQ(story(R"("dump_stats":{"coll_dropped_since_last_dump":0})", 0),
             std::vector<std::string>{"2"});
 }
 
-// Containers with process id 1 and one host name.
+// Containers with process id 1 and the same host name.
 TEST_F(WatchLogFiles, EqualNamesInFoldersAreProcessesOfTheirOwn) {
   Watch watch = open(request());
   for (std::int64_t r = 0; r < 4; ++r) {
@@ -194,9 +195,9 @@ TEST_F(WatchLogFiles, ALineThatHasNotEndedWaits) {
 TEST_F(WatchLogFiles, ALogOfManyPiecesIsReadWhole) {
   Watch watch = open(request());
   std::string text;
-  for (std::uint64_t n = 0; n < 1000; ++n) // 400 bytes each: several pieces
+  for (std::uint64_t n = 0; n < 1000; ++n) // 400 bytes each: several blocks
     text += line(0, n, static_cast<std::int64_t>(n));
-  // longer than a piece, shorter than what is given up
+  // longer than a block, shorter than the limit for lines
   text += fmt::format("{{\"header\": {{\"{}\": 1}}}}\n", std::string(200'000, 'x'));
   text += line(0, 1000, 1000);
   append(log(0), text);
@@ -222,7 +223,7 @@ TEST_F(WatchLogFiles, ALogThatIsCutOffOrRotatedIsSaidAndReadFromItsBeginning) {
   std::string text;
   for (std::uint64_t n = 24; fs::file_size(log(1) + ".1") >= text.size(); ++n)
     text += line(1, n, 60'000'000 + static_cast<std::int64_t>(n));
-  append(log(1), text); // longer than the one before
+  append(log(1), text); // longer than the log before it
   EXPECT_GT(fs::file_size(log(1)), before);
   seen = look(watch, 3);
   EXPECT_GT(seen.records, 20U);
@@ -237,12 +238,12 @@ TEST_F(WatchLogFiles, OtherLogsArePassedOver) {
   append(run() + "/nccl.log", std::string(20'000, 'x'));
   Watch watch = open(request());
   EXPECT_EQ(look(watch, 1).records, 0U);
-  append(run() + "/train.log", line(0, 0, 0)); // still short: it may be one
+  append(run() + "/train.log", line(0, 0, 0)); // still short: it may be an Inspector log
   EXPECT_EQ(look(watch, 2).records, 1U);
   EXPECT_EQ(watch.state().logs.processes(), 1U);
 }
 
-/// What a watch says while logs grow, restarted after each look where asked.
+/// Returns the messages of a watch while logs grow; `restart`: restarts it after each poll.
 std::vector<std::string> story(const WatchRequest& request, bool restart,
                                const std::function<void(std::int64_t)>& minute,
                                const std::function<WatchLook(Watch&, double, bool)>& look) {
@@ -304,7 +305,7 @@ TEST_F(WatchLogFiles, LogsAndTracesOfOneFolder) {
            fs::copy_options::recursive);
   minute(0);
   WatchRequest both = request();
-  both.inputs.push_back(log(0)); // named once more: read once
+  both.inputs.push_back(log(0)); // named twice: read once
   Watch watch = open(both);
   const WatchLook seen = look(watch, 1'000'000, true);
   EXPECT_EQ(seen.read, 2U);
@@ -324,7 +325,7 @@ TEST_F(WatchLogFiles, TheSamplesShowTheLateRank) {
   EXPECT_EQ(seen.records, 32U);
   ASSERT_EQ(seen.windows.size(), 1U);
   EXPECT_EQ(seen.windows[0].latest_rank, 3);
-  EXPECT_TRUE(seen.alarms.empty()); // eight collectives at one time are one sample
+  EXPECT_TRUE(seen.alarms.empty()); // eight collectives at the same time are one sample
 }
 
 } // namespace

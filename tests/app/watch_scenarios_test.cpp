@@ -1,5 +1,5 @@
-// watch over a whole job, poll by poll, with a clock that the test advances: what each kind of
-// trouble raises, and when. HA-D1, HA-D4 to HA-D8.
+// Runs watch for a complete job, poll by poll, with a clock that the test advances: which alarm
+// each kind of problem raises, and when. HA-D1, HA-D4 to HA-D8.
 #include "app/watch_loop.h"
 
 #include "small_sweep.h"
@@ -22,22 +22,24 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::int64_t kBeginS = 4'000'000'020; ///< a full minute; later than files are written
+/// a full minute, later than the times of all files
+constexpr std::int64_t kBeginS = 4'000'000'020;
 
-/// An alarm and the second of the job at which it was raised.
+/// An alarm, and the second of the job at which it was raised.
 struct Raised {
   Alarm alarm;
   double at_s = 0;
 };
 
-/// Inspector logs of a job with two kinds of collectives, one record of each a period and rank.
+/// Inspector logs of a job with two kinds of collectives, and one record of each kind per period
+/// and rank.
 struct LogJob {
   std::int64_t ranks = 16, period_s = 1, seconds = 660;
   double noise_us = 30;
   std::function<double(std::int64_t rank, double s)> late_us = [](auto, auto) { return 0.0; };
   std::function<double(int kind, double s)> gbps = [](auto, auto) { return 100.0; };
   std::function<bool(double s)> runs = [](auto) { return true; };
-  std::vector<std::string> endings = {".log"}; ///< of the ranks' logs in turn
+  std::vector<std::string> endings = {".log"}; ///< of the log names, alternating over the ranks
 };
 
 class Scenario {
@@ -83,7 +85,7 @@ public:
   double ended_s = 0;
 
 private:
-  /// What the ranks write from one second to another.
+  /// Writes the records of the ranks in an interval of seconds.
   void write(std::int64_t from_s, std::int64_t to_s) {
     std::normal_distribution<double> noise(0, 1);
     std::vector<std::string> text(static_cast<std::size_t>(job_.ranks));
@@ -113,7 +115,7 @@ private:
              text[r]);
   }
 
-  /// A packed log grows by a member of its own.
+  /// Appends to a log; to a compressed log as a separate gzip member.
   static void append(const std::string& path, const std::string& text) {
     if (text.empty())
       return;
@@ -139,7 +141,7 @@ std::vector<std::string> said(const std::vector<Raised>& raised) {
   return out;
 }
 
-/// Seconds at which alarms of this kind and subject were raised.
+/// Returns the seconds at which alarms of this kind and subject were raised.
 std::vector<double> times_of(const std::vector<Raised>& raised, AlarmKind kind,
                              const std::string& subject) {
   std::vector<double> out;
@@ -169,7 +171,7 @@ TEST(WatchScenarios, EachKindOfCollectiveHasItsReason) { // HA-D6
   EXPECT_EQ(raised.size(), 2U) << fmt::format("{}", fmt::join(said(raised), "\n"));
   EXPECT_ONCE_WITHIN(times_of(raised, AlarmKind::kBandwidth, "AllReduce"), 180, 330);
   EXPECT_ONCE_WITHIN(times_of(raised, AlarmKind::kBandwidth, "AllGather"), 360, 510);
-  // the page has the bandwidth as a line, with both windows marked (HA-D12)
+  // the page shows the bandwidth as a line, and marks both windows (HA-D12)
   const std::size_t chart =
       falls.page.find("bus bandwidth, mean over the kinds of collectives (GB/s)");
   ASSERT_NE(chart, std::string::npos);
@@ -283,7 +285,7 @@ TEST(WatchScenarios, LatenessThatCostsNothingIsNoAlarmUnlessAsked) { // HA-D8
       << raised[0].alarm.sentence; // 2 collectives per second, 40 us each
 }
 
-// Constant differences between ranks are their spread: none is an outlier (HA-D8).
+// Constant differences between ranks are part of their spread: no rank is an outlier (HA-D8).
 TEST(WatchScenarios, RanksThatDifferByTheirPlacesAreNoStragglers) {
   LogJob job;
   job.ranks = 64;
@@ -325,7 +327,7 @@ class TraceScenario {
 public:
   explicit TraceScenario(std::int64_t steps) { options_.steps = steps; }
 
-  /// One window, written at this second of the job.
+  /// Writes one window.
   void window(int number, std::int64_t straggler) {
     synth::Options o = options_;
     o.seed = static_cast<std::uint64_t>(number);
@@ -415,7 +417,7 @@ TEST(WatchScenarios, TheEndOfAJobIsAFileAProcessOrAJob) {
   Result<JobEnd> gone = JobEnd::parse("pid:999999999");
   ASSERT_TRUE(gone);
   EXPECT_TRUE(gone->reached(1));
-  // squeue as Slurm's: nothing for a job that has left the queue, an error it may have
+  // a fake squeue, which prints nothing for a job that has left the queue
   const std::string tool = t.write("squeue", "#!/bin/sh\ncat \"$0.out\"\n");
   fs::permissions(tool, fs::perms::owner_all);
   t.write("squeue.out", "RUNNING\n");

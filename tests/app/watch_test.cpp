@@ -1,5 +1,5 @@
-// watch over folders that fill: what it reads, when it judges, which alarms, and that a restart
-// makes no difference. Time is what the tests say it is.
+// Tests watch with folders to which traces are added: which files it reads, when it judges, which
+// alarms it raises, and that a restart has no effect. The tests set the time.
 #include "app/watch.h"
 
 #include "engine/loader.h"
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kWatchSecond = 1'000'000'000;
-/// Later than any file of a test is written.
+/// Later than the times of all files of a test.
 constexpr std::int64_t kStart = 4'000'000'000 * kWatchSecond;
 
 /// A job whose windows are runs of generated sweeps.
@@ -35,7 +35,7 @@ public:
     o.straggler = -1;
     return o;
   }
-  /// The ranks' traces of one more window; `absent` write none.
+  /// Writes the traces of all ranks for one more window; ranks in `absent` write no trace.
   void write(const synth::Options& o, const std::vector<std::int64_t>& absent = {}) {
     const std::string made = folder_.path("made" + std::to_string(++windows_));
     EXPECT_TRUE(synth::generate(o, made, 2, [](const std::string&) {}));
@@ -89,7 +89,7 @@ std::vector<std::string> sentences(const std::vector<Alarm>& alarms) {
 TEST(Watch, ReadsEachTraceOnceAndJudgesWholeWindows) {
   Job job;
   Watch watch = open(job.request());
-  EXPECT_EQ(look(watch, 0).read, 0U); // no folder yet
+  EXPECT_EQ(look(watch, 0).read, 0U); // the folder does not exist yet
   job.write(job.options(1));
   const WatchLook first = look(watch, 10);
   EXPECT_EQ(first.read, 4U);
@@ -102,7 +102,7 @@ TEST(Watch, ReadsEachTraceOnceAndJudgesWholeWindows) {
   job.write(job.options(2), {3});
   const WatchLook second = look(watch, 30);
   EXPECT_EQ(second.read, 3U);
-  EXPECT_TRUE(second.windows.empty()); // rank 3 is to come
+  EXPECT_TRUE(second.windows.empty()); // rank 3 has not written yet
   const WatchLook last = look(watch, 40, true);
   ASSERT_EQ(last.windows.size(), 1U);
   EXPECT_EQ(last.windows[0].ranks, 3U);
@@ -115,7 +115,7 @@ TEST(Watch, WaitsForAFileThatGrows) {
   const std::string whole = test::bytes_of(path);
   fs::resize_file(path, whole.size() / 2);
   WatchRequest request = job.request();
-  request.settled_s = 1e12; // by their sizes alone
+  request.settled_s = 1e12; // complete only if the size is unchanged
   Watch watch = open(request);
   EXPECT_EQ(look(watch, 0).waiting.size(), 2U);
   std::FILE* const file = std::fopen(path.c_str(), "ab");
@@ -131,9 +131,9 @@ TEST(Watch, WaitsForAFileThatGrows) {
 }
 
 TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
-  int alarmed = 0; // windows of jobs in which nothing changes
+  int alarmed = 0; // windows of jobs without changes that have an alarm
   int told = 0;
-  // under sanitizers each job takes seconds; of two one may err
+  // under sanitizers each job takes seconds; one of the two jobs may be judged wrongly
   constexpr int kJobs = test::kSanitized ? 2 : 20;
   for (int seed = 1; seed <= kJobs; ++seed) {
     Job job;
@@ -172,7 +172,7 @@ TEST(Watch, BandwidthThatFallsIsTold) {
   EXPECT_EQ(seen.alarms[0].kind, AlarmKind::kBandwidth);
   EXPECT_NE(seen.alarms[0].sentence.find("bandwidth falls"), std::string::npos);
   EXPECT_EQ(seen.alarms[0].label, seen.windows[0].label);
-  // the page marks that window and no other
+  // the page marks only that window
   const std::string page = watch_page(watch.state(), {job.run()}, 60 * kWatchSecond, 0);
   const std::string mark = ": " + seen.alarms[0].sentence + "</title>";
   const std::size_t at = page.find(mark);
@@ -187,7 +187,7 @@ TEST(Watch, ARankThatWritesNoMoreIsToldOnce) {
   EXPECT_TRUE(look(watch, 0).alarms.empty());
   job.write(job.options(2), {2});
   EXPECT_TRUE(look(watch, 100).alarms.empty());
-  EXPECT_TRUE(look(watch, 399).alarms.empty()); // not yet 300 s after the others
+  EXPECT_TRUE(look(watch, 399).alarms.empty()); // less than 300 s after the other ranks
   const WatchLook told = look(watch, 400);
   ASSERT_EQ(told.alarms.size(), 1U);
   EXPECT_EQ(told.alarms[0].kind, AlarmKind::kHang);
@@ -197,7 +197,7 @@ TEST(Watch, ARankThatWritesNoMoreIsToldOnce) {
   EXPECT_TRUE(look(watch, 900).alarms.empty());
 }
 
-// A rank that died as it opened its trace: the empty file is no sign of life.
+// A rank that died when it opened its trace: an empty file does not show that the rank is alive.
 TEST(Watch, AnEmptyTraceThatStaysSoHidesNoHang) {
   Job job;
   Watch watch = open(job.request());
@@ -205,14 +205,14 @@ TEST(Watch, AnEmptyTraceThatStaysSoHidesNoHang) {
   EXPECT_TRUE(look(watch, 0).alarms.empty());
   job.write(job.options(2), {2});
   std::ofstream empty(job.run() + "/rank2/trace_window2.json");
-  EXPECT_EQ(look(watch, 100).waiting.size(), 1U); // it may yet be written
+  EXPECT_EQ(look(watch, 100).waiting.size(), 1U); // it may still be written
   EXPECT_TRUE(look(watch, 399).waiting.empty());
   const WatchLook told = look(watch, 400);
   ASSERT_EQ(told.alarms.size(), 1U);
   EXPECT_EQ(told.alarms[0].subject, "2");
 }
 
-// A mount that comes back: what was read stays read.
+// A file system that is unmounted during a poll: files that were read are not read again.
 TEST(Watch, AFolderThatIsAwayForALookIsNotReadAgain) {
   Job job;
   Watch watch = open(job.request());
@@ -232,10 +232,10 @@ TEST(Watch, AJobThatEndsIsNoHang) {
   EXPECT_TRUE(look(watch, 100'000).alarms.empty());
 }
 
-/// A job whose windows are of steps of their own, and whose traces may come later.
+/// A job whose windows have different steps, and whose traces may arrive late.
 class SteppedJob {
 public:
-  /// The traces of the next window. Their number of ranks is not in them.
+  /// Writes the traces of the next window, without the number of ranks in the files.
   void write(const std::vector<std::int64_t>& ranks) {
     job_.write(job_.options(static_cast<std::uint64_t>(++windows_)));
     for (std::int64_t r = 0; r < 4; ++r) {
@@ -253,7 +253,7 @@ public:
         come(r, windows_);
     }
   }
-  /// A trace that was held back.
+  /// Adds a trace that was held back.
   void come(std::int64_t rank, int window) {
     const std::string name =
         "rank" + std::to_string(rank) + "/trace_window" + std::to_string(window) + ".json";
@@ -292,8 +292,8 @@ TEST(Watch, TheFirstLookKnowsAllRanksThatAreThere) {
             (std::vector<std::string>{"steps 115-119: 4 of 4", "steps 215-219: 4 of 4"}));
 }
 
-// A node that writes late: what comes after its window was judged is said and left out, and the
-// rank takes part in the windows that are open.
+// A node that writes late: a trace that arrives after its window was judged is reported and left
+// out. The rank takes part in the windows that are still open.
 TEST(Watch, ARankThatCatchesUpIsInTheWindowsThatAreOpen) {
   SteppedJob job;
   Watch watch = open(job.request());
@@ -301,7 +301,7 @@ TEST(Watch, ARankThatCatchesUpIsInTheWindowsThatAreOpen) {
   EXPECT_EQ(lines_of(look(watch, 0)), std::vector<std::string>{"steps 115-119: 4 of 4"});
   for (int w = 2; w <= 6; ++w)
     job.write({0, 1, 2});
-  // five are open: the oldest is judged
+  // five windows are open: the oldest is judged
   EXPECT_EQ(lines_of(look(watch, 100)), std::vector<std::string>{"steps 215-219: 3 of 4"});
   job.come(3, 2);
   EXPECT_EQ(lines_of(look(watch, 110)),
@@ -315,7 +315,7 @@ TEST(Watch, ARankThatCatchesUpIsInTheWindowsThatAreOpen) {
   EXPECT_TRUE(watch.state().alarms.empty());
 }
 
-// It writes, so that it does not stand still, however late.
+// The rank still writes, so it does not hang, even if it is always late.
 TEST(Watch, ARankThatIsAlwaysLateIsNoHang) {
   SteppedJob job;
   Watch watch = open(job.request());
@@ -330,7 +330,7 @@ TEST(Watch, ARankThatIsAlwaysLateIsNoHang) {
   }
 }
 
-/// What a watch over this story says; restarted after each look where asked.
+/// Returns the messages of a watch over these windows; `restart`: restarts it after each poll.
 std::pair<std::vector<std::string>, std::size_t> story(bool restart) {
   Job job;
   const WatchRequest request = job.request(job.path("watch.state"));
@@ -422,7 +422,7 @@ TEST(Watch, ACollectiveThatSomeDidNotEnterIsToldWhereTheStepIsWhole) {
     return watch_window(std::move(ranks), "steps").gaps;
   };
   EXPECT_TRUE(gaps_without(99).empty());
-  EXPECT_TRUE(gaps_without(15).empty()); // its trace may begin within that step
+  EXPECT_TRUE(gaps_without(15).empty()); // the trace may start within that step
   EXPECT_TRUE(gaps_without(19).empty());
   const std::vector<WatchedGap> gaps = gaps_without(17);
   ASSERT_EQ(gaps.size(), 1U);

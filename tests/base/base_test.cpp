@@ -30,7 +30,7 @@ TEST(StringPool, SameTextSameId) {
 TEST(StringPool, LittleTextTakesLittleMemory) {
   StringPool few;
   (void)few.intern("total_time");
-  EXPECT_LT(few.bytes(), 4096U); // a sweep of thousands of ranks keeps a table of each
+  EXPECT_LT(few.bytes(), 4096U); // a sweep of thousands of ranks stores a table per rank
   StringPool many;
   std::size_t text = 0;
   for (int i = 0; i < 20000; ++i) {

@@ -1,4 +1,5 @@
-// Change points: by hand, and how often noise has one and a step is missed.
+// Tests change points with hand-calculated values, and how often noise has a change point and a
+// real step is missed.
 #include "base/change_points.h"
 
 #include <gtest/gtest.h>
@@ -20,20 +21,20 @@ TEST(ChangePoints, ByHand) {
   EXPECT_EQ(places({5, 5, 5, 5, 5, 5, 5, 5, 5, 5}), std::vector<std::size_t>{});
   EXPECT_EQ(places({}), std::vector<std::size_t>{});
   EXPECT_EQ(places({1}), std::vector<std::size_t>{});
-  // one odd value is no level
+  // one outlier is not a level
   EXPECT_EQ(places({1, 2, 1, 2, 1, 90, 1, 2, 1, 2, 1, 2}), std::vector<std::size_t>{});
-  // up and down again
+  // a higher level between two equal levels
   std::vector<double> three;
   for (int i = 0; i < 36; ++i)
     three.push_back((i / 12 == 1 ? 10 : 0) + i % 2);
   EXPECT_EQ(places(three), (std::vector<std::size_t>{12, 24}));
-  // far from zero, as times since 1970 are
+  // far from zero, like Unix times
   for (double& v : three)
     v += 1e9;
   EXPECT_EQ(places(three), (std::vector<std::size_t>{12, 24}));
 }
 
-// Of 8 values 70 orders have 4 low and 4 high ones apart or mixed; 2 of them are apart: 2/70.
+// Of the 70 ways to order 4 low and 4 high values, 2 have all low values together: p = 2 / 70.
 TEST(ChangePoints, TooFewValuesTellNothing) {
   EXPECT_EQ(least_values_for(0.05), 8U);
   EXPECT_EQ(least_values_for(0.05 / 11), 11U); // 2 / 462 = 0.0043
@@ -44,8 +45,8 @@ TEST(ChangePoints, TooFewValuesTellNothing) {
   EXPECT_NEAR(found[0].p, 2.0 / 70, 0.01);
 }
 
-// 11 metrics of 40 runs together have a false change in at most 5 % of histories; a step of twice
-// the noise is found, at its place or next to it.
+// With 11 metrics of 40 runs, at most 5 % of the histories have a false change. A step of twice the
+// noise is found at its place or next to it.
 TEST(ChangePoints, NoiseHasNoneAndAStepOfTwiceTheNoiseIsFound) {
   constexpr int kHistories = 300;
   constexpr int kMetrics = 11;
@@ -55,7 +56,7 @@ TEST(ChangePoints, NoiseHasNoneAndAStepOfTwiceTheNoiseIsFound) {
   int near = 0;
   for (int h = 0; h < kHistories; ++h) {
     std::mt19937_64 random(static_cast<std::uint64_t>(h));
-    std::lognormal_distribution<double> noise(0, 0.02); // long tails, as times have
+    std::lognormal_distribution<double> noise(0, 0.02); // long tails, like measured times
     bool any = false;
     for (int metric = 0; metric < kMetrics; ++metric) {
       std::vector<double> values;
@@ -73,7 +74,8 @@ TEST(ChangePoints, NoiseHasNoneAndAStepOfTwiceTheNoiseIsFound) {
   }
   std::cout << false_ones << " of " << kHistories << " histories without a change have one, a step "
             << "of twice the noise found in " << found << ", within two runs in " << near << "\n";
-  EXPECT_LE(false_ones * 100, 5 * kHistories + 200); // scatter of so few: one deviation is 1.3 %
+  // tolerance: with 300 histories, one standard deviation is 1.3 %
+  EXPECT_LE(false_ones * 100, 5 * kHistories + 200);
   EXPECT_GE(found * 100, 95 * kHistories);
   EXPECT_GE(near * 100, 75 * kHistories);
 }

@@ -1,4 +1,4 @@
-// Records of CSV texts, whole and torn.
+// Tests reading of CSV records, complete and damaged.
 #include "base/csv.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// All records; a torn one begins with a field "TORN". The first one says how many columns there
-/// are.
+/// Returns all records; a damaged record begins with a field "TORN". The first record sets the
+/// number of columns.
 Rows records_of(std::string_view text) {
   Rows out;
   std::vector<CsvField> fields;
@@ -44,7 +44,7 @@ TEST(Csv, AQuoteThatNobodyDoubledIsText) {
             (Rows{{"a", "b"}, {"say \"hi\" now", "2"}, {"3", "4"}}));
 }
 
-// HA-E3: a quote that is not closed took all rows behind it.
+// HA-E3: a quote that was not closed consumed all rows after it.
 TEST(Csv, ATornRecordCostsItself) {
   const std::string head = "\"kind\",\"agent\",\"n\"\n";
   const std::string row = "\"K\",\"Agent 4\",7\n";

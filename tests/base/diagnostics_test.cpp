@@ -1,4 +1,5 @@
-// Counters of Diagnostics: one line for all places or a line for each, and the worst first.
+// Tests counters of Diagnostics: one line for all places or one line per place, with the most
+// serious first.
 #include "base/counters.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace {
 TEST(Diagnostics, OfACounterTheFirstPlaceStandsForAll) {
   Diagnostics out;
   out.add(counters::event_malformed(), "a.json: byte 7", 2);
-  out.add(counters::record_malformed(), "b.json"); // another sentence of the same key
+  out.add(counters::record_malformed(), "b.json"); // the same key with another sentence
   const std::vector<Problem> problems = out.problems();
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].name, "event_malformed");
@@ -42,7 +43,8 @@ TEST(Diagnostics, MergedAreAsAddedTheWorstFirst) {
   const std::vector<Problem> problems = one.problems();
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(problems[0].sentence, "3 of 8 ranks found");
-  EXPECT_EQ(problems[1].sentence, "distributedInfo says rank 3, the name 4; the name counts");
+  EXPECT_EQ(problems[1].sentence,
+            "is rank 3 by its distributedInfo but rank 4 by its name; the name is used");
   EXPECT_EQ(problems[1].count, 2U);
 }
 

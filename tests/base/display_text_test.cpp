@@ -1,4 +1,5 @@
-// Texts for a terminal: what is let through, how wide it is, how names are shortened.
+// Tests texts for a terminal: which characters are printed, display width, and how names are
+// shortened.
 #include "base/display_text.h"
 
 #include <clocale>
@@ -20,7 +21,7 @@ TEST(DisplayText, LetsNothingThroughThatMovesTheCursor) {
   EXPECT_EQ(shown_text("a\u200b\u2028\ufeff"
                        "b",
                        true),
-            "a???b"); // zero width, separators
+            "a???b"); // zero width; separators
   EXPECT_EQ(shown_text("ok \u00e4 \u4e2d", true), "ok \u00e4 \u4e2d");
   EXPECT_EQ(shown_text("ok \u00e4 \u4e2d", false), "ok ? ?");
 }
@@ -30,7 +31,7 @@ TEST(DisplayText, BrokenUtf8IsShownByteByByte) {
                        "b",
                        true),
             "a??b");
-  EXPECT_EQ(shown_text("\xe4\xb8", true), "??");    // cut off
+  EXPECT_EQ(shown_text("\xe4\xb8", true), "??");    // incomplete
   EXPECT_EQ(shown_text("\xc0\xaf", true), "??");    // overlong '/'
   EXPECT_EQ(shown_text("\xed\xa0\x80", true), "?"); // a surrogate
   EXPECT_EQ(shown_text("\xf8\x88\x80\x80\x80", true), "?????");
@@ -41,7 +42,7 @@ TEST(DisplayText, ShortensTheMiddle) {
   EXPECT_EQ(shortened_middle("Cijk_Ailk_Bljk_MT256x256", 12, true), "Cijk_\u202656x256");
   EXPECT_EQ(shortened_middle("short", 12, true), "short");
   EXPECT_EQ(shortened_middle("abcdef", 3, true), "abc");
-  // wide characters: never more columns than asked for
+  // wide characters: the result never has more columns than the limit
   EXPECT_EQ(shortened_middle("\u4e2d\u4e2d\u4e2d\u4e2d", 7, true), "\u4e2d\u2026\u4e2d");
 }
 
@@ -51,7 +52,8 @@ TEST(DisplayText, PadsByColumns) {
   EXPECT_EQ(padded_left("abcde", 4), "abcde");
 }
 
-/// The C library's table of widths is the twin: it never says more columns than display_width().
+/// Compares with the width table of the C library, which never gives more columns than
+/// display_width().
 TEST(DisplayText, IsNeverWiderThanItSays) {
   const std::string before = std::setlocale(LC_CTYPE, nullptr);
   if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr)
@@ -82,13 +84,13 @@ TEST(DisplayText, RandomBytesKeepTheirWidth) {
       c = static_cast<char>(random());
     const bool unicode = random() % 2 == 0;
     const std::string shown = shown_text(bytes, unicode);
-    EXPECT_EQ(shown_text(shown, unicode), shown); // what is shown is shown as it is
+    EXPECT_EQ(shown_text(shown, unicode), shown); // shown_text() does not change its own output
     for (const char c : shown)
       EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
     const std::size_t width = random() % 40;
     const std::string cut = shortened_middle(shown, width, unicode);
     EXPECT_LE(display_width(cut), width);
-    EXPECT_EQ(shown_text(cut, true), cut); // no character is cut apart
+    EXPECT_EQ(shown_text(cut, true), cut); // no character is split
     EXPECT_LE(display_width(first_columns(shown, width)), width);
   }
 }

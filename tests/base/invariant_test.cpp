@@ -1,4 +1,5 @@
-// RS_ASSERT in every build: what it says, and that a broken promise of a caller ends there.
+// Tests RS_ASSERT, which is active in every build: its message, and that a violated precondition
+// ends the process.
 #include "base/invariant.h"
 #include "base/json_writer.h"
 #include "base/statistics.h"

@@ -1,4 +1,4 @@
-// Escaping, and what may be copied into JSON unchanged; simdjson is the judge.
+// Tests escaping, and which bytes may be copied into JSON unchanged; simdjson checks the results.
 #include "base/json_text.h"
 
 #include <gtest/gtest.h>

@@ -26,7 +26,7 @@ std::vector<std::size_t> significant(const RankTest& test) {
   return out;
 }
 
-/// Ranks around 100 with noise of standard deviation 1.
+/// Returns values of ranks around 100, with noise of standard deviation 1.
 ByStep quiet(std::size_t ranks, std::size_t steps, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> noise(0, 1);
@@ -38,7 +38,7 @@ ByStep quiet(std::size_t ranks, std::size_t steps, unsigned seed) {
 }
 
 TEST(RankExcess, MedianOfOthers) {
-  // without 9: 1 2 3; without 1: 2 3 9
+  // without 9: 1 2 3, median 2; without 1: 2 3 9, median 3
   const MedianOfOthers four({9, 1, 3, 2});
   EXPECT_EQ(four.without(9), 2);
   EXPECT_EQ(four.without(1), 3);
@@ -48,7 +48,7 @@ TEST(RankExcess, MedianOfOthers) {
   EXPECT_EQ(five.without(3), 3);
   EXPECT_EQ(five.without(1), 3.5);
   EXPECT_EQ(MedianOfOthers({7, 7}).without(7), 7);
-  // brute force
+  // compared with a brute-force median
   std::mt19937_64 random(3);
   for (std::size_t n = 2; n < 9; ++n) {
     std::vector<double> values;
@@ -69,11 +69,11 @@ TEST(RankExcess, TailIsThatOfStudent) {
 }
 
 TEST(RankExcess, TrimmedMeanLeavesOneStepOfEightOut) {
-  EXPECT_DOUBLE_EQ(trimmed_mean_of({1, 2, 3, 4, 5, 6, 7, 800}), 4.5); // 2 to 7
-  EXPECT_DOUBLE_EQ(trimmed_mean_of({1, 2, 9}), 4);                    // plain below five
+  EXPECT_DOUBLE_EQ(trimmed_mean_of({1, 2, 3, 4, 5, 6, 7, 800}), 4.5); // mean of 2 to 7
+  EXPECT_DOUBLE_EQ(trimmed_mean_of({1, 2, 9}), 4); // below five values, the plain mean
 }
 
-// ST-C2: a noisy rank does not hide one that is slower by little in every step.
+// ST-C2: a noisy rank does not hide a rank that is slightly slower in every step.
 TEST(RankExcess, ANoisyRankDoesNotHideAConstantOne) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937_64 random(seed);
@@ -87,7 +87,8 @@ TEST(RankExcess, ANoisyRankDoesNotHideAConstantOne) {
   }
 }
 
-// HA-D1: two steps of many ranks find what is fifty times their noise, and one step of them too.
+// HA-D1: with many ranks, an excess of fifty times the noise is found with two steps, and also with
+// one step.
 TEST(RankExcess, ManyRanksLendTheirNoiseAtTwoSteps) {
   for (const std::size_t ranks : {64U, 512U, 4096U}) {
     ByStep steps = quiet(ranks, 2, static_cast<unsigned>(ranks));
@@ -100,7 +101,7 @@ TEST(RankExcess, ManyRanksLendTheirNoiseAtTwoSteps) {
   EXPECT_EQ(significant(one_test(one)), std::vector<std::size_t>{7});
 }
 
-// HA-D3, HA-D4: all of them, not the worst alone.
+// HA-D3, HA-D4: all slow ranks are found, not only the slowest one.
 TEST(RankExcess, AllSlowRanksAreFound) {
   ByStep steps = quiet(64, 5, 9);
   for (std::vector<double>& step : steps) {
@@ -118,7 +119,7 @@ TEST(RankExcess, OneStepNeedsEightPeers) {
   EXPECT_TRUE(one_test(quiet(1, 5, 1)).ranks.empty());
 }
 
-// ST-C11: two steps of equal numbers are no certainty of a difference of a clock's tick.
+// ST-C11: if two steps have equal values, a difference of one clock tick is not significant.
 TEST(RankExcess, EqualNumbersAreNoCertainty) {
   const std::vector<std::vector<StepSeries>> runs{
       against_peers(ByStep{{5, 5, 5, 6}, {5, 5, 5, 6}})};
@@ -126,7 +127,8 @@ TEST(RankExcess, EqualNumbersAreNoCertainty) {
   EXPECT_GT(test_ranks(runs, 1).front().ranks[3].half_width, 0);
 }
 
-// Never "no rank differs" without what could have been seen: an effect of that size is found.
+// A result without slow ranks includes the smallest visible excess; a rank with that excess is
+// found.
 TEST(RankExcess, TheLeastVisibleExcessIsFound) {
   int found = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
@@ -153,7 +155,7 @@ TEST(RankExcess, DependentStepsAreKnown) {
   }
   EXPECT_NEAR(lag1_dependence(independent), 0, 0.15);
   EXPECT_NEAR(lag1_dependence(dependent), 0.7, 0.15);
-  EXPECT_EQ(lag1_dependence(std::vector<StepSeries>{{1, 2, 3}, {2, 1, 3}}), 0.5); // too few
+  EXPECT_EQ(lag1_dependence(std::vector<StepSeries>{{1, 2, 3}, {2, 1, 3}}), 0.5); // too few steps
   EXPECT_DOUBLE_EQ(independent_samples(20, 0.6), 5);
   EXPECT_DOUBLE_EQ(independent_samples(3, 0.6), 2);
 }

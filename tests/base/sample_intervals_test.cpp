@@ -1,4 +1,4 @@
-// Intervals of a sample from its statistics, by hand.
+// Tests intervals that are calculated from the statistics of a sample, with hand-calculated values.
 #include "base/sample_intervals.h"
 
 #include <array>
@@ -25,8 +25,8 @@ TEST(SampleIntervals, ByHand) {
 TEST(SampleIntervals, FewSamplesHaveTheVarianceOfAll) {
   SampleStats equal = sample_stats({5, 5, 5});
   SampleStats few = sample_stats({1, 9});          // variance 32
-  SampleStats enough = sample_stats({4, 4, 4, 4}); // its own
-  SampleStats one = sample_stats({7});             // none
+  SampleStats enough = sample_stats({4, 4, 4, 4}); // has its own variance
+  SampleStats one = sample_stats({7});             // has no variance
   lend_variance(std::array{&equal, &few, &enough, &one});
   EXPECT_DOUBLE_EQ(equal.variance, 32.0 / 3);
   EXPECT_DOUBLE_EQ(few.variance, 32);
@@ -39,13 +39,13 @@ TEST(SampleIntervals, WhatValuesWereRoundedTo) {
   EXPECT_DOUBLE_EQ(step({0.25, 1.5, 3}), 0.01);
   EXPECT_DOUBLE_EQ(step({-8, 12}), 1);
   EXPECT_DOUBLE_EQ(step({100, 120}), 10);
-  EXPECT_DOUBLE_EQ(step({0.1 + 0.2, 10.02}), 0.01); // doubles of decimal numbers
+  EXPECT_DOUBLE_EQ(step({0.1 + 0.2, 10.02}), 0.01); // doubles that represent decimal numbers
   EXPECT_DOUBLE_EQ(step({1.0 / 3}), 1e-9);
   EXPECT_DOUBLE_EQ(step({1e-5, 123456.7}), 1e-5);
   EXPECT_DOUBLE_EQ(step({0, 0}), 1e6);
   EXPECT_NEAR(with_rounding(sample_stats({5, 5}), 1).variance, 1.0 / 12, 1e-12);
   EXPECT_EQ(with_rounding(sample_stats({5, 7}), 1).variance, 2);
-  EXPECT_EQ(with_rounding(sample_stats({5}), 1).variance, 0); // one sample has none
+  EXPECT_EQ(with_rounding(sample_stats({5}), 1).variance, 0); // one sample has no variance
 }
 
 } // namespace

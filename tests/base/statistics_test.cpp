@@ -1,4 +1,5 @@
-// Welch's interval and Student's t against numbers of printed tables and a hand-worked case.
+// Tests Welch's interval and Student's t with values from printed tables and a hand-calculated
+// case.
 #include "base/statistics.h"
 
 #include <cmath>
@@ -13,7 +14,7 @@ TEST(Statistics, StudentsTOfPrintedTables) {
                                              {40, 2.021}, {100, 1.984}, {1000, 1.962}};
   for (const auto& [degrees, t] : table)
     EXPECT_NEAR(student_t95(degrees), t, 0.004) << degrees;
-  EXPECT_EQ(student_t95(0.3), student_t95(1)); // never below one degree
+  EXPECT_EQ(student_t95(0.3), student_t95(1)); // at least one degree of freedom
   double last = student_t95(1);
   for (double df = 1.1; df < 300; df += 0.1) {
     const double t = student_t95(df);
@@ -24,7 +25,8 @@ TEST(Statistics, StudentsTOfPrintedTables) {
 
 TEST(Statistics, WelchByHand) {
   // base 1 2 3: mean 2, variance 1; test 4 6 8: mean 6, variance 4
-  // standard error sqrt(1/3 + 4/3) = 1.290994, degrees (5/3)^2 / ((1/9 + 16/9) / 2) = 2.941176
+  // standard error sqrt(1/3 + 4/3) = 1.290994, degrees of freedom (5/3)^2 / ((1/9 + 16/9) / 2) =
+  // 2.941176
   const SampleStats base = sample_stats({1, 2, 3});
   const SampleStats test = sample_stats({4, 6, 8});
   EXPECT_DOUBLE_EQ(base.mean, 2);
@@ -32,7 +34,7 @@ TEST(Statistics, WelchByHand) {
   const auto w = welch95(base, test);
   ASSERT_TRUE(w);
   EXPECT_DOUBLE_EQ(w->difference, 4);
-  EXPECT_NEAR(w->half_width, 3.218 * 1.290994, 0.03); // t of 2.941 degrees: 3.218
+  EXPECT_NEAR(w->half_width, 3.218 * 1.290994, 0.03); // t with 2.941 degrees of freedom: 3.218
   EXPECT_FALSE(welch95(sample_stats({1}), test));
   EXPECT_FALSE(welch95(base, sample_stats({})));
   const auto equal = welch95(sample_stats({5, 5}), sample_stats({5, 5}));
@@ -42,7 +44,8 @@ TEST(Statistics, WelchByHand) {
 
 TEST(Statistics, WelchOfAWeightedSumByHand) {
   // 2 (test - base) of the case above plus 1 (9 - 8, no noise):
-  // variance 4 (1/3 + 4/3) = 20/3, degrees (20/3)^2 / ((4/3)^2/2 + (16/3)^2/2) = 2.941176
+  // variance 4 (1/3 + 4/3) = 20/3, degrees of freedom (20/3)^2 / ((4/3)^2/2 + (16/3)^2/2) =
+  // 2.941176
   const WelchTerm terms[] = {{sample_stats({1, 2, 3}), sample_stats({4, 6, 8}), 2},
                              {sample_stats({8, 8}), sample_stats({9, 9, 9}), 1}};
   const auto w = welch95(terms);
@@ -68,14 +71,14 @@ TEST(Statistics, BoxByHand) {
   EXPECT_DOUBLE_EQ(b.q1, 2);
   EXPECT_DOUBLE_EQ(b.median, 3);
   EXPECT_DOUBLE_EQ(b.q3, 4);
-  EXPECT_DOUBLE_EQ(b.low, 1);  // within 2 - 1.5 * 2
+  EXPECT_DOUBLE_EQ(b.low, 1);  // not below 2 - 1.5 * 2
   EXPECT_DOUBLE_EQ(b.high, 4); // 100 is beyond 4 + 1.5 * 2
   EXPECT_EQ(b.outliers, (std::vector<double>{100}));
   EXPECT_DOUBLE_EQ(b.mean, 22);
 }
 
 TEST(Statistics, DensityByHand) {
-  // two points at 0 and 2: deviation sqrt(2), bandwidth sqrt(2) * 2^-0.2
+  // two points at 0 and 2: standard deviation sqrt(2), bandwidth sqrt(2) * 2^-0.2
   const auto d = kernel_density({0, 2}, 3);
   ASSERT_EQ(d.size(), 3U);
   const double h = std::sqrt(2.0) * std::pow(2.0, -0.2);
@@ -100,7 +103,8 @@ TEST(Statistics, LinearFitByHand) {
 TEST(Statistics, ImprovementHasOneSignAndOneAnswerForZeros) {
   EXPECT_DOUBLE_EQ(*improvement_percent(10, 9), 10);
   EXPECT_DOUBLE_EQ(*improvement_percent(100, 90, Better::kHigher), -10);
-  EXPECT_DOUBLE_EQ(*improvement_percent(-10, -11), 10); // of the base's size
+  // relative to the absolute value of the base
+  EXPECT_DOUBLE_EQ(*improvement_percent(-10, -11), 10);
   for (const Better better : {Better::kLower, Better::kHigher}) {
     EXPECT_EQ(improvement_percent(0, 0, better), std::optional<double>(0));
     EXPECT_FALSE(improvement_percent(0, 1, better));
@@ -116,7 +120,7 @@ TEST(Statistics, StudentsTAtAnyLevel) {
   EXPECT_NEAR(student_t(1, 0.05), 12.706205, 1e-4);
   EXPECT_NEAR(student_t(2, 0.002), 22.327125, 1e-3);
   EXPECT_NEAR(student_t(1e6, 0.05), 1.959966, 1e-4);
-  EXPECT_NEAR(student_t(1.5, 0.05), 6.016663, 1e-5); // a table read linearly was 15 % off
+  EXPECT_NEAR(student_t(1.5, 0.05), 6.016663, 1e-5); // linear interpolation in a table was 15 % off
 }
 
 TEST(Statistics, WelchAtFivePercentIsWelch95) {

@@ -1,4 +1,5 @@
-// rankscope analyze: the documented output tree with its sheets and columns, re-runs, two sweeps.
+// Tests rankscope analyze: the documented output tree with its sheets and columns, repeated runs,
+// two sweeps.
 #include "readers/reports/report_tables.h"
 #include "run_binary.h"
 #include "synth/synth.h"
@@ -33,7 +34,7 @@ std::string make_sweep(const TempFolder& folder, const std::string& name, std::u
   return folder.path(name);
 }
 
-/// Every CSV file below `folder` by its name in it.
+/// Returns the content of each CSV file below `folder`, by its name relative to `folder`.
 std::map<std::string, std::string> csv_files(const std::string& folder) {
   std::map<std::string, std::string> out;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -153,7 +154,7 @@ TEST(Analyze, EveryDocumentedFileSheetAndColumnIsThere) {
                             "kernel_cv"});
   ASSERT_EQ(variance.rows(), 5U * 8);
   for (std::size_t r = 0; r < variance.rows(); ++r) {
-    // the sheet's row is that of the operator, with its total of all calls
+    // the sheet has the row of the operator, with the times of all its calls
     EXPECT_EQ(variance.at(r, "col_name").text, variance.at(r, "op").text);
     EXPECT_NEAR(variance.at(r, "col_Kernel Time (µs)_max").number(),
                 variance.at(r, "kernel_time_max_us").number(), 1e-6);
@@ -185,7 +186,7 @@ TEST(Analyze, EveryDocumentedFileSheetAndColumnIsThere) {
                     "computation_time_ms", "exposed_comm_time_ms", "busy_time_ms", "idle_time_ms",
                     "total_time_ms"});
   }
-  // the mean of All_Data is that of the ranks' own reports
+  // the mean in All_Data equals that of the reports of the ranks
   const Report all = book(out + "gpu_timeline_all_configs_mean.xlsx");
   double sum = 0;
   for (const char* rank : {"0", "1"})
@@ -262,7 +263,7 @@ TEST(Analyze, ARerunRedoesOnlyWhatChanged) {
   EXPECT_EQ(fs::last_write_time(report_of("256thread")), time_256);
   EXPECT_EQ(fs::last_write_time(out + "/plots/variance_violin_combined.png"), plots);
 
-  // one rank has another trace now
+  // replaces the trace of one rank
   const std::string rank = "/256thread/nccl_28channels/torch_profiler/rank0/";
   const std::string name = fs::directory_iterator(sweep + rank)->path().filename().string();
   fs::copy_file(other + rank + name, sweep + rank + name, fs::copy_options::overwrite_existing);
@@ -292,7 +293,7 @@ TEST(Analyze, ARerunRedoesOnlyWhatChanged) {
     }
   }
 
-  // an output that went missing is made again; other options redo all
+  // a missing output is written again; with other options, everything is written again
   fs::remove(report_of("512thread"));
   again = run_binary(command);
   EXPECT_NE(again.out.find("3 of 4 configurations"), std::string::npos);

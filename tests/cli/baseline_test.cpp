@@ -1,5 +1,5 @@
-// rankscope baseline: a run saved and checked gives the verdict of the folders, to the byte; broken
-// files; the history of many.
+// Tests rankscope baseline: a saved run gives byte for byte the same verdict as its folder; damaged
+// files; the history of many runs.
 #include "browser.h"
 #include "run_binary.h"
 #include "synth/synth.h"
@@ -69,18 +69,18 @@ TEST(Baseline, CheckSaysWhatCompareOfTheFoldersSays) {
     EXPECT_EQ(text, test::bytes_of(folder.path("compare") + ending)) << ending;
     EXPECT_GT(text.size(), 100U);
   }
-  // what changed is in all of them: the GEMMs
+  // each output has the changes: the GEMMs
   const std::string markdown = test::bytes_of(folder.path("check.md"));
   const std::size_t list = markdown.find("### Changes");
   ASSERT_NE(list, std::string::npos) << markdown;
   EXPECT_NE(markdown.find("| 1 | kernel | Cijk", list), std::string::npos) << markdown.substr(list);
   EXPECT_NE(b.out.find("Kernel Tensile "), std::string::npos) << b.out;
   EXPECT_NE(test::bytes_of(folder.path("check.json")).find("\"explained_ms\""), std::string::npos);
-  // the table and the list are the same words, file names aside
+  // the table and the list have the same text, except for file names
   EXPECT_EQ(a.out.substr(0, a.out.find("\n- ")), b.out.substr(0, b.out.find("\n- ")));
   EXPECT_TRUE(fs::is_regular_file(folder.path("out") + "/final_analysis_report.xlsx"));
 
-  // the other way round nothing is worse; with -o the workbooks are written
+  // with the runs exchanged, nothing is worse; with -o, workbooks are written
   const std::string other = folder.path("other.rsb");
   ASSERT_EQ(run_binary({"baseline", "save", test, "-o", other, "--quiet"}).code, 0);
   const RunResult better =
@@ -88,7 +88,7 @@ TEST(Baseline, CheckSaysWhatCompareOfTheFoldersSays) {
                   "--fail-on-file", conditions, "--quiet"});
   EXPECT_EQ(better.code, 0) << better.err;
   EXPECT_TRUE(fs::is_regular_file(folder.path("more") + "/final_analysis_report.xlsx"));
-  // compare takes saved runs on both sides
+  // compare accepts saved runs for both arguments
   EXPECT_EQ(run_binary({"compare", "--baseline", file, "--test", other, "--output",
                         folder.path("both"), "--no-plots", "--fail-on-file", conditions, "--quiet"})
                 .code,
@@ -119,7 +119,7 @@ TEST(Baseline, BrokenFilesAndLostRanksHaveTheirExitCodes) {
   EXPECT_EQ(run_binary({"baseline", "history", file, cut, "--quiet"}).code, 3);
 }
 
-// HA-E18: a pipe that nobody writes, called like a part or a baseline, was waited for.
+// HA-E18: rankscope waited for a pipe without a writer that had the name of a part or a baseline.
 TEST(Baseline, APipeAmongSavedFilesIsNoneOfThem) {
   const TempFolder folder;
   const std::string run = make_baseline_run(folder, "one", 1, 1);
@@ -160,7 +160,7 @@ TEST(Baseline, HistoryFindsTheBuildThatIsSlower) {
   EXPECT_TRUE(fs::is_regular_file(folder.path("csv") + "/Change_Points.csv"));
   const std::string page = folder.path("history.html");
   const RunResult html = run_binary({"baseline", "history", folder.path("kept"), "-o", page});
-  if (html.code == 7) { // without ECharts nothing is written
+  if (html.code == 7) { // without ECharts no page is written
     EXPECT_FALSE(fs::exists(page));
   } else {
     ASSERT_EQ(html.code, 0) << html.err;

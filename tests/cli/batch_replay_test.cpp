@@ -1,4 +1,4 @@
-// rankscope batch -r with programs made for the test.
+// Tests rankscope batch -r with fake programs.
 #include "cli/run_binary.h"
 #include "replay_trace.h"
 #include "temp_folder.h"
@@ -19,7 +19,7 @@ std::string program(const test::TempFolder& t, const std::string& name, const st
   return path;
 }
 
-/// Places of these texts, each behind the one before; false when one is not there.
+/// Whether the text contains these parts in this order.
 bool in_order(const std::string& text, const std::vector<std::string>& parts) {
   std::size_t at = 0;
   for (const std::string& part : parts) {
@@ -46,7 +46,8 @@ TEST(BatchReplay, SheetsStandBehindTheirGroups) {
                              "\"kernel_launchers\""}))
       << out.substr(0, 2000);
   EXPECT_NE(out.find("exit code 3: no GPU"), std::string::npos) << "why there is no time";
-  // both products: the 40 us of each rank are 80 of 120 us; nobody runs the other one's type
+  // the product that can be replayed takes 80 of 120 us over both ranks; the other product has an
+  // unknown type
   EXPECT_EQ(test::bytes_of(t.path("runs/a/hipblaslt-bench-0.log"))
                 .find("hipblaslt-bench --api_method c -m 100 -n 50 -k 200 "),
             0U);
@@ -55,7 +56,7 @@ TEST(BatchReplay, SheetsStandBehindTheirGroups) {
   EXPECT_NE(r.err.find("no GPU"), std::string::npos) << r.err;
 }
 
-// HA-B14: a replay in which nothing was measured is no success.
+// HA-B14: a replay without a measurement is not a success.
 TEST(BatchReplay, NothingMeasuredIsExit4) {
   const test::TempFolder t;
   test::replay_trace(t, "runs/rank_0.json");
@@ -104,7 +105,7 @@ TEST(BatchReplay, ARunnerThatWasAskedForHasToBeThere) {
             7);
 }
 
-// The reference's own data: the running share of its gemm rows says which are replayed.
+// Reference data: the cumulative share of the gemm rows determines which rows are replayed.
 TEST(BatchReplay, SelectionOfTheReferenceData) {
   const std::filesystem::path golden = test::golden_dir() / "batch" / "profiles";
   if (!std::filesystem::is_directory(golden))

@@ -1,4 +1,4 @@
-// rankscope batch: folders, names, messages, exit codes.
+// Tests rankscope batch: folders, names, messages, exit codes.
 #include "batch_trace.h"
 #include "cli/run_binary.h"
 #include "temp_folder.h"
@@ -28,7 +28,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Ranks 0 to 2, and 10, of step 8 in FOLDER/run.
+/// Writes traces of ranks 0, 1, 2 and 10 for step 8 to FOLDER/run.
 void write_run(const TempFolder& folder, const std::string& run = "run") {
   for (const char* rank : {"0", "1", "2", "10"})
     (void)folder.write(run + "/traces_rank_" + rank + "_step_8.json", rank_trace());
@@ -42,7 +42,7 @@ TEST(Batch, MakesAWorkbookBesideTheTraces) {
   EXPECT_TRUE(there(folder.path("run/run_step_8_performance_report.xlsx"))) << r.out;
   EXPECT_TRUE(has(r.out, "4 ranks")) << r.out;
   EXPECT_TRUE(has(r.err, "7 ranks between 0 and 10 have no trace")) << r.err;
-  // the default filter: rank 0 alone
+  // the default filter selects only rank 0
   const RunResult one = run_binary({"batch", "-b", folder.path()});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_TRUE(there(folder.path("run/run_rank_0_performance_report.xlsx")));
@@ -135,7 +135,7 @@ TEST(Batch, WrongUse) {
   EXPECT_TRUE(has(absent.err, "there is no such folder")) << absent.err;
   const RunResult unmatched = run({"-p", "gpu", "-f", "step_8"});
   EXPECT_EQ(unmatched.code, 3);
-  EXPECT_TRUE(has(unmatched.err, "no rank number behind 'gpu'")) << unmatched.err;
+  EXPECT_TRUE(has(unmatched.err, "no rank number after 'gpu'")) << unmatched.err;
 }
 
 TEST(Batch, APatternWithGroups) {
@@ -193,7 +193,7 @@ TEST(Batch, EveryKernelAndGroupsThatAreMissing) {
   EXPECT_TRUE(has(r.err, "[rank0] Parent: aten::mm UID: 0, Duration: 0.005 ms")) << r.err;
 }
 
-// HA-M6: three folders of two ranks printed 69 lines of notes and warnings.
+// HA-M6: three folders of two ranks caused 69 lines of notes and warnings.
 TEST(Batch, LinesOfSeveralFoldersArePrintedOnce) {
   const TempFolder folder;
   for (const char* run : {"a", "b", "c"})
@@ -201,14 +201,14 @@ TEST(Batch, LinesOfSeveralFoldersArePrintedOnce) {
       (void)folder.write(std::string(run) + "/traces_rank_" + rank + "_step_8.json", rank_trace());
   const RunResult r = run_binary({"batch", "-b", folder.path(), "-f", "step_8"});
   EXPECT_EQ(r.code, 0) << r.err;
-  std::size_t lines = 0; // notes and warnings; the others are progress
+  std::size_t lines = 0; // number of notes and warnings; the other lines are progress
   for (std::size_t at = r.err.find("rankscope: "); at != std::string::npos;
        at = r.err.find("rankscope: ", at + 1))
     ++lines;
   EXPECT_LE(lines, 5U) << r.err;
   EXPECT_TRUE(has(r.err, "note: all 3 folders: ")) << r.err;
   EXPECT_FALSE(has(r.err, folder.path("a"))) << r.err;
-  // what one folder alone has is said with its name
+  // a note about only one folder has the name of the folder
   (void)folder.write("b/traces_rank_2_step_8.json", rank_trace());
   const RunResult more = run_binary({"batch", "-b", folder.path(), "-f", "step_8", "--overwrite"});
   EXPECT_TRUE(has(more.err, "note: 2 of 3 folders: ")) << more.err;
@@ -221,7 +221,7 @@ TEST(Batch, JsonSaysWhatBecameOfEachFolder) {
   const RunResult r = run_binary({"--json", "batch", "-b", folder.path(), "-f", "step_8"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_TRUE(has(r.out, "\"rankscope/1\"")) << r.out;
-  EXPECT_TRUE(has(r.out, ".xlsx\",4,")) << r.out; // ranks
+  EXPECT_TRUE(has(r.out, ".xlsx\",4,")) << r.out; // number of ranks
 }
 
 } // namespace

@@ -1,6 +1,6 @@
-// Small files that unpack to far more than memory, or ask for far more work than their size
-// explains: each costs less than 512 MB and five seconds and ends with one line (HA-E4, HA-E5,
-// HA-E7, HA-E8).
+// Tests small files that decompress to much more than the memory, or that need much more work than
+// their size suggests. Each must use less than 512 MB and five seconds, and end with one line
+// (HA-E4, HA-E5, HA-E7, HA-E8).
 #include "run_binary.h"
 #include "sanitized.h"
 #include "temp_folder.h"
@@ -24,7 +24,7 @@ using test::TempFolder;
 constexpr const char* kEvent = R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,)"
                                R"("dur":2,"args":{"device":0,"stream":7}})";
 
-/// Address space of the programs that are run, as ulimit -v sets it.
+/// Limits the address space of child programs, as ulimit -v does.
 class MemoryLimit {
 public:
   explicit MemoryLimit(rlim_t bytes) {
@@ -47,7 +47,7 @@ protected:
     if (test::sanitized_program())
       GTEST_SKIP() << "a sanitizer needs more address space than the limit";
   }
-  /// `mebibytes` times 1 MiB of `c`, packed: members of gzip follow each other in a file.
+  /// Returns `text` compressed, `times` gzip members in a row.
   [[nodiscard]] std::string packed(const std::string& text, std::size_t times = 1) const {
     const std::string file = folder_.write("piece", text);
     EXPECT_EQ(test::run_program("/bin/gzip", {"-f", file}).code, 0);
@@ -60,7 +60,7 @@ protected:
   [[nodiscard]] std::string mebibytes(std::size_t n, char c) const {
     return packed(std::string(std::size_t{1} << 20U, c), n);
   }
-  /// Runs the program and checks what it cost.
+  /// Runs the program and checks its memory and CPU time.
   [[nodiscard]] static RunResult run_cheaply(const std::vector<std::string>& words) {
     const auto used = [] {
       rusage usage = {};
@@ -73,7 +73,7 @@ protected:
     };
     const double before = seconds(used());
     const MemoryLimit limit(rlim_t{600}
-                            << 20U); // of the address space, which libraries take of too
+                            << 20U); // limit of the address space, part of which the libraries use
     const RunResult r = run_binary(words);
     EXPECT_LT(seconds(used()) - before, 5) << words.back();
     EXPECT_LT(used().ru_maxrss, 512 << 10U) << words.back() << ": KiB";
@@ -124,7 +124,7 @@ TEST_F(Bombs, AHeaderOfManyLargeMembersIsRefused) {
   expect_refused(info(bytes + packed(",\"traceEvents\":[]}")), "the header has more than 64 MiB");
 }
 
-// Parsing takes ten times the text of a member.
+// Parsing takes ten times as much memory as the text of a member.
 TEST_F(Bombs, ALargeMemberThatWouldBeParsedIsIgnored) {
   const RunResult r = info(packed(R"({"distributedInfo":{"a":[1)") +
                            packed(
@@ -140,13 +140,13 @@ TEST_F(Bombs, ALargeMemberThatWouldBeParsedIsIgnored) {
   EXPECT_NE(r.err.find("larger than 16 MiB"), std::string::npos) << r.err;
 }
 
-// Values of rocprofv3's JSON had no bound.
+// Regression test: values in rocprofv3's JSON had no size limit.
 TEST_F(Bombs, ValuesOfRocprofsJsonAreBounded) {
   const std::string head = R"({"rocprofiler-sdk-tool":[{)";
   expect_refused(
       info(packed(head + R"("metadata":{"a":")") + mebibytes(1000, 'x') + packed("\"}}]}")),
       "a value has more than 16 MiB");
-  // what is not read is skipped in pieces
+  // values that are not needed are skipped in pieces
   expect_refused(info(packed(head + R"("unknown":[)") + mebibytes(500, ' ') +
                       packed(
                           [] {
@@ -160,7 +160,7 @@ TEST_F(Bombs, ValuesOfRocprofsJsonAreBounded) {
                  "no usable event");
 }
 
-// HA-E4: a view that the schema calls a table was read with writable_schema.
+// HA-E4: a view that the schema declares as a table was read, with writable_schema.
 TEST_F(Bombs, AViewThatPassesForATableIsNotRead) {
   const std::string path = folder_.path("view.rpd");
   sqlite3* db = nullptr;

@@ -1,4 +1,4 @@
-// Commands over ranks, run again: the outputs of a run that reads the traces, from cached facts.
+// Tests that repeated commands over ranks have the same outputs from cached facts as from traces.
 #include "output_trees.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -29,7 +29,7 @@ protected:
     for (const char* rank : {"rank0", "rank1"})
       for (const auto& entry : fs::directory_iterator(run_folder() + "/torch_profiler/" + rank))
         fs::copy_file(entry.path(), batch_ + "/rank_" + rank[4] + ".json");
-    // traces as they were before the last two seconds: younger ones are not cached
+    // traces that were written in the last two seconds are not cached
     std::this_thread::sleep_for(std::chrono::milliseconds(2100));
   }
 
@@ -37,7 +37,8 @@ protected:
     return test::config_folder(sweep_, channels);
   }
 
-  /// What a command prints and writes below OUT, which is put in place of "@".
+  /// Output of a command, and the files that it writes to a folder, which replaces "@" in the
+  /// command.
   struct Outcome {
     RunResult said;
     std::map<std::string, std::string> files;
@@ -53,7 +54,7 @@ protected:
     return {run_binary(words), test::files_below(out)};
   }
 
-  /// The command without a cache, and twice with one: three times the same.
+  /// Runs the command without a cache, and twice with a cache; expects three equal results.
   void expect_same(const Words& words) const {
     SCOPED_TRACE(words.front());
     const Outcome read = run(words, {"--no-cache"});
@@ -107,7 +108,7 @@ TEST_F(CacheCommand, AChangedRankIsReadAgain) {
   ASSERT_EQ(traces.size(), 3U);
   fs::copy_file(others[1], traces[1], fs::copy_options::overwrite_existing);
   const Outcome read = run(top, {"--no-cache"});
-  EXPECT_EQ(run(top, cache).said.out, read.said.out); // at once, within the same second
+  EXPECT_EQ(run(top, cache).said.out, read.said.out); // immediately, in the same second
   std::this_thread::sleep_for(std::chrono::milliseconds(2100));
   EXPECT_EQ(run(top, cache).said.out, read.said.out);
   EXPECT_EQ(run(top, cache).said.out, read.said.out);

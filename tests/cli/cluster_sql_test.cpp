@@ -1,6 +1,6 @@
-// The SQL that is shipped for the engines of clusters, over a dataset: DuckDB stands for them, with
-// the statement that examples/sql/README.md names for it; the answers are those of the project's
-// own views and of the generator.
+// Tests the SQL files that are shipped for the engines of clusters, with a dataset. DuckDB replaces
+// these engines, with the statement that examples/sql/README.md has for it. The results are
+// compared with rankscope's views and with the generator.
 #include "run_binary.h"
 #include "sql/duckdb_fixture.h"
 #include "temp_folder.h"
@@ -46,7 +46,7 @@ double number(const std::string& text) {
   return std::strtod(text.c_str(), nullptr);
 }
 
-/// Two steps of eight ranks, rank 5 late by 2 ms a step, and its dataset.
+/// Two steps of eight ranks, with rank 5 late by 2 ms per step, and the dataset of this run.
 class ClusterSql : public testing::Test {
 protected:
   void SetUp() override {
@@ -62,7 +62,7 @@ protected:
               0);
   }
 
-  /// The file over the dataset, bound as the README says for DuckDB.
+  /// Runs a file on the dataset, with the view that the README defines for DuckDB.
   Rows file(const std::string& name) {
     const std::string readme = test::bytes_of((kFiles / "README.md").string());
     std::smatch bind;
@@ -78,7 +78,7 @@ protected:
 
 TEST_F(ClusterSql, TheLateRankIsTheGenerators) {
   const Rows rows = file("late_ranks.sql");
-  ASSERT_EQ(rows.size(), 8U); // run, rank, collectives, times_last, wait_ms
+  ASSERT_EQ(rows.size(), 8U); // columns: run, rank, collectives, times_last, wait_ms
   EXPECT_EQ(rows[0][1], "5");
   const Rows own = query("FROM late_ranks", folder.path("sweep"));
   ASSERT_EQ(own.size(), rows.size());
@@ -91,11 +91,11 @@ TEST_F(ClusterSql, TheLateRankIsTheGenerators) {
     EXPECT_EQ(row[2], (*same)[2]);
     EXPECT_NEAR(number(row[4]), number((*same)[3]), 1e-9);
     if (row[1] != "5") {
-      EXPECT_LT(number(rows[0][4]), number(row[4])); // the others wait, it does not
+      EXPECT_LT(number(rows[0][4]), number(row[4])); // the other ranks wait, rank 5 does not
       EXPECT_GT(number(rows[0][3]), number(row[3]));
     }
   }
-  EXPECT_GE(last, 10); // each of the ten has one who came last
+  EXPECT_GE(last, 10); // each of the ten collectives has a rank that is last
 }
 
 TEST_F(ClusterSql, TheLongestWaitsAreForTheLateRank) {
@@ -103,7 +103,7 @@ TEST_F(ClusterSql, TheLongestWaitsAreForTheLateRank) {
   ASSERT_EQ(rows.size(), 10U);
   EXPECT_EQ(rows[0][7], "5");
   EXPECT_EQ(rows[0][4], "8");
-  EXPECT_GT(number(rows[0][6]), 1); // ms: of the two that it is late in a step
+  EXPECT_GT(number(rows[0][6]), 1); // in ms, of the 2 ms by which it is late per step
   double total = 0;
   for (const auto& row : rows)
     total += number(row[5]);
@@ -125,10 +125,10 @@ TEST_F(ClusterSql, BandwidthBySize) {
     EXPECT_LE(number(rows[i][7]), number(rows[i][6]));
     EXPECT_LE(number(rows[i][6]), number(rows[i][8]));
   }
-  EXPECT_GT(number(rows[0][6]), 100); // GB/s of the generator's all-gathers
+  EXPECT_GT(number(rows[0][6]), 100); // GB/s of the generated all-gathers
 }
 
-// What DuckDB alone takes would not be found by running it.
+// Running the files would not show SQL that only DuckDB accepts.
 TEST(ClusterSqlFiles, AreStandardAndEachIsNamed) {
   const std::string readme = test::bytes_of((kFiles / "README.md").string());
   std::set<std::string> files;
@@ -142,7 +142,7 @@ TEST(ClusterSqlFiles, AreStandardAndEachIsNamed) {
     for (const char* word : {"::", "QUALIFY", "FILTER", "ALL", "median(", "any_value", ";"})
       EXPECT_EQ(text.find(word), std::string::npos) << name << ": " << word;
   }
-  EXPECT_EQ(files.size(), 3U); // and a test above for each
+  EXPECT_EQ(files.size(), 3U); // each of them has a test above
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// The real binary: exit codes, messages, the output tree of analyze, interrupts, unwritable
-// outputs.
+// Tests the built program: exit codes, messages, the output tree of analyze, interrupts, outputs
+// that cannot be written.
 #include "cli/command.h"
 #include "golden/golden_data.h"
 #include "readers/reports/report_tables.h"
@@ -47,7 +47,8 @@ std::size_t temporaries(const std::string& folder) {
   return n;
 }
 
-/// All; under ThreadSanitizer, where a program's start takes a second, a few: help has no threads.
+/// Returns all commands; under ThreadSanitizer only some, because a start takes a second there, and
+/// help uses no threads.
 std::vector<const Command*> commands_to_try() {
   std::vector<const Command*> out;
   for (std::size_t i = 0; i < commands().size(); i += test::thread_sanitized_program() ? 6 : 1)
@@ -109,7 +110,7 @@ TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
       << option.err;
   EXPECT_NE(run_binary({"top", "x", "--rnak", "1"}).err.find("did you mean --rank-regex?"),
             std::string::npos);
-  const TempFolder folder; // a path in the place of a command
+  const TempFolder folder; // a path in place of a command
   EXPECT_NE(run_binary({folder.path("")}).err.find("did you mean rankscope top " + folder.path("")),
             std::string::npos);
   EXPECT_EQ(run_binary({"top", "x", "-k", "abc"}).err,
@@ -167,11 +168,12 @@ TEST(Cli, ASingleTraceIsAnalysedBesideItself) {
   const TempFolder folder;
   const std::string rank0 = make_sweep(folder) + "/256thread/nccl_28channels/torch_profiler/rank0";
   const RunResult r = run_binary({"analyze", rank0 + "/trace_step19.json", "--no-plots", "-q"});
-  EXPECT_EQ(r.code, 4) << r.err; // the world has two ranks more
+  EXPECT_EQ(r.code, 4) << r.err; // two ranks of the job are missing
   EXPECT_TRUE(fs::exists(rank0 + "/tracelens_analysis/summary.md"));
 }
 
-// A folder of several runs where one is wanted: a short line that says what takes such a folder.
+// If a folder has several runs but one is needed, a short line names the commands that accept such
+// a folder.
 TEST(Cli, AFolderOfSeveralRunsIsToldInAShortLine) {
   const TempFolder folder;
   const std::string sweep = make_sweep(folder);
@@ -241,7 +243,8 @@ TEST(Cli, AReaderThatLeavesIsNoFault) {
   EXPECT_EQ(run_binary({"--help"}, 0, "/dev/full").code, 6);
 }
 
-// One that takes the first line alone, as `| head -1`: top said that its output had failed.
+// A reader that closes the pipe after the first line, like `| head -1`: top reported that its
+// output had failed.
 TEST(Cli, AReaderThatLeavesInTheMiddleIsNoFault) {
   const TempFolder folder;
   const std::string trace =
@@ -267,7 +270,8 @@ TEST(Cli, AReaderThatLeavesInTheMiddleIsNoFault) {
   }
 }
 
-// The report that was read, the file of peaks and the conditions were replaced by what was made.
+// Regression test: outputs replaced the input report, the file of peaks, and the file of
+// conditions.
 TEST(Cli, NoInputIsWrittenOver) {
   const TempFolder folder;
   const std::string sweep = make_sweep(folder);
@@ -397,7 +401,7 @@ TEST(Cli, ReportOptionsReachTheSheets) {
     fs::remove_all(folder.path("csv"));
     const RunResult r = run_binary(args);
     EXPECT_EQ(r.code, 0) << r.err;
-    std::map<std::string, std::string> headers; // sheet -> first line
+    std::map<std::string, std::string> headers; // by sheet: the first line
     for (const auto& entry : fs::directory_iterator(folder.path("csv"))) {
       std::ifstream in(entry.path());
       std::getline(in, headers[entry.path().stem().string()]);
@@ -516,7 +520,7 @@ TEST(Cli, AFullDiskLeavesOneLineAndNoHalfFile) {
   if (std::system((probe + " >/dev/null 2>&1").c_str()) != 0)
     GTEST_SKIP() << "a file system of its own needs user namespaces: not tried on a full disk";
   const std::string sweep = make_sweep(folder);
-  // the small file system is seen inside only; what is left on it is listed before it goes
+  // only the script sees the small file system; the script lists the remaining files before it ends
   const std::string script =
       folder.write("run.sh", "mount -t tmpfs -o size=600k tmpfs " + folder.path("disk") + " && " +
                                  test::binary() + " analyze " + sweep + " -q --no-plots -o " +

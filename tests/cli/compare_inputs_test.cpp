@@ -1,5 +1,5 @@
-// rankscope compare: what it is given: runs without communication, kernels without a launch,
-// reports of analyze, reports in another unit, a folder for plots that cannot be made.
+// Tests inputs of rankscope compare: runs without communication, kernels without a launch, reports
+// of analyze, reports in another unit, a plots folder that cannot be created.
 #include "app/compare_reports_input.h"
 #include "readers/reports/report_tables.h"
 #include "run_binary.h"
@@ -19,9 +19,9 @@ using test::run_binary;
 using test::RunResult;
 using test::TempFolder;
 
-/// One rank with four steps of five kernels, a copy in each step where asked for, and a kernel
-/// without a launch at the end of each step: from 10 us on for 3,685 us, with the kernels of no
-/// launch for 3,925 us (test by hand).
+/// Writes a run of one rank with four steps of five kernels. `copies`: a copy in each step. `lost`:
+/// a kernel without a launch at the end of each step. GPU work is from 25 us to 3,710 us (3,685
+/// us), with `lost` to 3,950 us (3,925 us).
 std::string make_copied_run(const TempFolder& folder, const std::string& name, bool copies,
                             bool lost) {
   std::string events;
@@ -66,7 +66,7 @@ std::string make_copied_run(const TempFolder& folder, const std::string& name, b
 TEST(CompareInputs, RunsWithoutCommunicationGetAVerdictAndAPage) {
   const TempFolder folder;
   const std::string base = make_copied_run(folder, "a", false, false);
-  const std::string test = make_copied_run(folder, "b", true, false); // copies on one side only
+  const std::string test = make_copied_run(folder, "b", true, false); // copies in one run only
   const std::string out = folder.path("out");
   const RunResult r = run_binary({"compare", "--baseline", base, "--test", test, "--output", out});
   EXPECT_EQ(r.code, 0) << r.err;
@@ -90,7 +90,8 @@ TEST(CompareInputs, APageThatFailsDoesNotCostTheVerdict) {
   EXPECT_TRUE(fs::exists(out + "/final_analysis_report.xlsx"));
 }
 
-// 34.892 ms in one command, 49.653 in the other, and nothing that said why.
+// Regression test: total_time was 34.892 ms in one command and 49.653 ms in another one, without an
+// explanation.
 TEST(CompareInputs, TotalTimeOfATraceWithKernelsWithoutALaunchIsExplainedEverywhere) {
   const TempFolder folder;
   const std::string run = make_copied_run(folder, "a", false, true);
@@ -116,7 +117,7 @@ TEST(CompareInputs, TotalTimeOfATraceWithKernelsWithoutALaunchIsExplainedEverywh
   const RunResult analyze = run_binary({"analyze", run, "--no-plots"});
   EXPECT_NE(analyze.err.find(counted), std::string::npos) << analyze.err;
   EXPECT_NE(analyze.out.find("3.925"), std::string::npos) << analyze.out;
-  // one definition: nothing to explain
+  // all kernels have a launch: no explanation
   const std::string plain = make_copied_run(folder, "b", false, false);
   const RunResult quiet = run_binary(
       {"report", plain + "/torch_profiler/rank0/trace.json", "-o", folder.path("p.xlsx")});
@@ -145,7 +146,8 @@ TEST(CompareInputs, ReportsOfAnalyzeAreFoundWhereItWritesThem) {
   const RunResult r = run_binary({"compare", "--baseline", one, "--test", two, "--all",
                                   "--skip-tracelens", "--output", out, "--no-plots"});
   ASSERT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.err.find("one: 2 ranks"), std::string::npos) << r.err; // named by what differs
+  // named by the part of their paths that differs
+  EXPECT_NE(r.err.find("one: 2 ranks"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("two: 2 ranks"), std::string::npos);
   EXPECT_NE(r.out.find("NCCL_comm_latency"), std::string::npos) << r.out;
   const RunResult deeper =
@@ -154,7 +156,7 @@ TEST(CompareInputs, ReportsOfAnalyzeAreFoundWhereItWritesThem) {
   EXPECT_EQ(deeper.code, 0) << deeper.err;
 }
 
-// HA-B22
+// HA-B22: with --skip-tracelens, traces without reports are reported.
 TEST(CompareInputs, TracesWithoutReportsAreNamedUnderSkipTracelens) {
   const TempFolder folder;
   const std::string run = synth_run(folder, "one", 1);
@@ -166,7 +168,8 @@ TEST(CompareInputs, TracesWithoutReportsAreNamedUnderSkipTracelens) {
   EXPECT_EQ(r.err.find("neither traces"), std::string::npos) << r.err;
 }
 
-// Equal data came out as a regression of 6.9 %: bandwidths in 1024^3 bytes/s under the same header.
+// Regression test: equal data were reported as a regression of 6.9 %, because bandwidths in 1024^3
+// bytes/s have the same header.
 TEST(CompareInputs, BandwidthsInAnotherUnitAreConverted) {
   const TempFolder folder;
   const std::string run = synth_run(folder, "one", 1);
@@ -193,7 +196,7 @@ TEST(CompareInputs, BandwidthsInAnotherUnitAreConverted) {
   ASSERT_EQ(converted.problems().size(), 1U);
   EXPECT_EQ(converted.problems()[0].name, "bandwidth_unit_converted");
   EXPECT_TRUE(plain.empty());
-  // without the single collectives the summary's extremes tell the unit
+  // without the sheet of single collectives, the extremes in the summary show the unit
   Report summary_only;
   summary_only.tables.push_back(*gib->find("nccl_summary_implicit_sync"));
   Diagnostics again;
@@ -252,7 +255,7 @@ TEST(CompareInputs, MarkdownOnStdoutStandsAlone) {
   EXPECT_EQ(r.out.find(".xlsx"), std::string::npos);
 }
 
-// HA-E26: the difference of two integers of CSV tables overflowed.
+// HA-E26: the difference of two integers in CSV tables overflowed.
 TEST(CompareInputs, DifferencesOfIntegersDoNotOverflow) {
   const TempFolder folder;
   const auto report = [&folder](const std::string& name, const std::string& count) {
@@ -270,7 +273,7 @@ TEST(CompareInputs, DifferencesOfIntegersDoNotOverflow) {
   EXPECT_NE(all.find("9.223372036854776e+18"), std::string::npos) << all;
 }
 
-// A row that a killed writer left was compared as it was.
+// Regression test: an incomplete row of a writer that was killed was compared.
 TEST(CompareInputs, TornRowsOfReportsAreLeftOutAndCounted) {
   const TempFolder folder;
   const auto report = [&folder](const std::string& name, const std::string& rows) {

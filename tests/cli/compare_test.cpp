@@ -1,5 +1,6 @@
-// rankscope compare on generated runs: the workbooks read back and recomputed sheet by sheet,
-// verdicts and exit codes, reports as input, labels, and LibreOffice's view of the workbook.
+// Tests rankscope compare with generated runs: the workbooks are read and recalculated sheet by
+// sheet; verdicts and exit codes, reports as input, labels, and opening of the workbook in
+// LibreOffice.
 #include "readers/reports/report_tables.h"
 #include "run_binary.h"
 #include "synth/synth.h"
@@ -59,7 +60,7 @@ std::vector<std::string> headers_compare(const Table& t) {
   return out;
 }
 
-/// base, test, diff, percent_change, ratio in one row agree with the formulas.
+/// Checks that base, test, diff, percent_change and ratio of a row agree with the formulas.
 void check_formulas(double base, double test, const Value& diff, const Value& change,
                     const Value& ratio, bool higher_is_better) {
   EXPECT_NEAR(diff.number(), test - base, 1e-9 * std::fabs(base) + 1e-12);
@@ -98,7 +99,7 @@ TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
   const auto have = headers_compare(by_rank);
   ASSERT_GE(have.size(), documented.size());
   EXPECT_TRUE(std::equal(documented.begin(), documented.end(), have.begin()));
-  // the raw sheet gives the numbers of the comparison
+  // the comparison uses the values of the raw sheet
   std::map<std::tuple<std::string, std::int64_t, std::string>, std::pair<double, double>> raw;
   const Table& all = *timeline.find("All_Ranks_Combined");
   for (std::size_t i = 0; i < all.rows(); ++i)
@@ -124,7 +125,7 @@ TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
     if (type == "computation_time")
       worse += by_rank.at(i, "status").text == "Worse" ? 1 : 0;
   }
-  EXPECT_EQ(worse, 3); // GEMMs 5 % slower on every rank
+  EXPECT_EQ(worse, 3); // GEMMs are 5 % slower on all ranks
   const Table& summary = *timeline.find("Summary_Comparison");
   ASSERT_EQ(summary.rows(), 8U);
   for (std::size_t i = 0; i < summary.rows(); ++i) {
@@ -136,7 +137,8 @@ TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
   }
 }
 
-// A job summary is appended to by every step of a job; any other file is replaced.
+// compare appends to a job summary, because every step of a job does so; it replaces any other
+// file.
 TEST_F(Compare, MarkdownIsAppendedToAJobSummaryOnly) {
   const std::string summary = out_ + "_summary.md";
   const std::string other = out_ + "_other.md";
@@ -177,7 +179,7 @@ TEST_F(Compare, CollectivesAndTheFinalReport) {
                      cmp.at(i, "diff_" + m), cmp.at(i, "percent_change_" + bare),
                      cmp.at(i, "ratio_" + bare), higher);
     }
-    int partners = 0; // each side's value is that of its summary
+    int partners = 0; // each value is that of the summary of its run
     for (std::size_t k = 0; k < raw.rows(); ++k)
       if (raw.at(k, "Collective name").text == cmp.at(i, "Collective name").text &&
           raw.at(k, "dtype").text == cmp.at(i, "dtype").text &&
@@ -196,7 +198,7 @@ TEST_F(Compare, CollectivesAndTheFinalReport) {
                                "GPU_Summary_Cmp", "NCCL_ImplSync_Raw", "NCCL_Long_Raw",
                                "NCCL_ImplicitSyncCmp", "NCCL_LongCmp"}));
   const Table& dashboard = final.tables.front();
-  // the rows of each list, which "all else" ends, add up to the difference of the step time
+  // the rows of each list, up to "all else", add up to the difference of the step time
   const Table& changed = *final.find("What_Changed");
   std::vector<double> sums(1);
   for (std::size_t i = 1; i < changed.rows(); ++i) {
@@ -213,7 +215,8 @@ TEST_F(Compare, CollectivesAndTheFinalReport) {
     EXPECT_EQ(dashboard.at(i, "Metric").text, "GPU_" + std::string(summary.at(i, "type").text));
     EXPECT_DOUBLE_EQ(dashboard.at(i, "Complete run (%)").number(),
                      summary.at(i, "percent_change").number());
-    if (!summary.at(i, "step_change_percent").is_null()) { // US-U7: the interval is of this one
+    // US-U7: the interval belongs to this value
+    if (!summary.at(i, "step_change_percent").is_null()) {
       EXPECT_DOUBLE_EQ(dashboard.at(i, "Improvement (%)").number(),
                        summary.at(i, "step_change_percent").number());
     }
@@ -242,7 +245,7 @@ TEST_F(Compare, ReportsAsInputGiveTheSameWorkbooks) {
     Report first = read(out_ + "/" + name);
     Report second = read(again + "/" + name);
     for (Report* report : {&first, &second})
-      std::erase_if(report->tables, [](const Table& t) { // reports have no own times
+      std::erase_if(report->tables, [](const Table& t) { // reports have no self times
         return t.name() == "What_Changed" || t.name() == "findings";
       });
     ASSERT_EQ(sheets(first), sheets(second)) << name;
@@ -277,7 +280,7 @@ TEST_F(Compare, VerdictsAndExitCodes) {
   EXPECT_NE(text.find("| GPU_total_time | ms |"), std::string::npos) << text;
   EXPECT_NE(text.find("A\\|x"), std::string::npos);
   EXPECT_NE(text.find("Regression"), std::string::npos);
-  // the other way round it is an improvement
+  // with the runs exchanged, it is an improvement
   EXPECT_EQ(run_binary({"compare", "--baseline", test_, "--test", base_, "--labels", "A,B",
                         "--output", out_, "--fail-on", "total_time>2%", "--fail-on",
                         "NCCL_bus_bandwidth>50%", "--no-plots", "--quiet"})
@@ -297,7 +300,7 @@ TEST_F(Compare, VerdictsAndExitCodes) {
             3);
 }
 
-// Annotations are no part of a document, and a number that is none is no threshold.
+// Annotations are not part of the JSON document, and a threshold must be a number.
 TEST_F(Compare, JsonStaysOneDocumentAndThresholdsAreNumbers) {
   const RunResult r =
       run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A,B", "--output",
@@ -314,7 +317,7 @@ TEST_F(Compare, JsonStaysOneDocumentAndThresholdsAreNumbers) {
   }
 }
 
-// Reports of a run beside its traces would be among the inputs of the next command.
+// Reports next to the traces of a run would be inputs of the next command.
 TEST_F(Compare, OutputsGoIntoNoInput) {
   fs::rename(base_, folder_.path("a"));
   fs::rename(test_, folder_.path("b"));
@@ -325,7 +328,7 @@ TEST_F(Compare, OutputsGoIntoNoInput) {
   EXPECT_FALSE(fs::exists(folder_.path("a/individual_reports")));
 }
 
-// ST no. 5, ST-C15: what a slow rank costs the others is waiting, and no slow collective.
+// ST no. 5, ST-C15: other ranks wait for a slow rank; the collective itself is not slow.
 TEST_F(Compare, ASlowRankIsAWaitAndNoSlowCollective) {
   synth::Options o;
   o.threads = {256};
@@ -363,7 +366,7 @@ TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   const std::string third = make_run(folder_, "three", 3, 1, {1});
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--test", third,
                                   "--output", out_, "--no-plots", "--quiet"});
-  EXPECT_EQ(r.code, 4) << r.err; // rank 1 is missing on one side
+  EXPECT_EQ(r.code, 4) << r.err; // rank 1 is missing in one run
   const Report final = read(out_ + "/final_analysis_report.xlsx");
   const Table& dashboard = final.tables.front();
   EXPECT_TRUE(dashboard.column("one"));
@@ -372,7 +375,7 @@ TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   const Table* ranks = nullptr;
   for (const Table& t : final.tables)
     if (t.name().rfind("GPU_ByRank_Cmp", 0) == 0)
-      ranks = &t; // the last one: against the third run
+      ranks = &t; // the last sheet: the comparison with the third run
   ASSERT_NE(ranks, nullptr);
   int only = 0;
   for (std::size_t i = 0; i < ranks->rows(); ++i)
@@ -390,7 +393,7 @@ TEST_F(Compare, ProgramsReadTheVerdict) {
   ASSERT_EQ(bad.code, 5) << bad.err;
   EXPECT_NE(bad.out.find("::error title=rankscope%3A total_time>2%25::<B>\": "), std::string::npos)
       << bad.out;
-  EXPECT_EQ(bad.out.find("exposed_comm>500"), std::string::npos); // it holds
+  EXPECT_EQ(bad.out.find("exposed_comm>500"), std::string::npos); // this condition is not met
 
   simdjson::dom::parser parser;
   simdjson::dom::element root;
@@ -431,7 +434,8 @@ TEST_F(Compare, AFileOfConditionsIsReadBeforeAnythingElse) {
             3);
 }
 
-// It was found out after everything had been parsed and written.
+// Regression test: an unknown metric was reported only after everything had been parsed and
+// written.
 TEST_F(Compare, AMetricThatThereIsNotIsNamedBeforeAnythingIsRead) {
   const RunResult r = run_binary({"compare", "--baseline", folder_.path("absent"), "--test", test_,
                                   "--output", out_, "--fail-on", "totl_time>2%"});
@@ -440,7 +444,7 @@ TEST_F(Compare, AMetricThatThereIsNotIsNamedBeforeAnythingIsRead) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-// A label ".." wrote reports into the folder that holds the output.
+// Regression test: with the label "..", reports were written to the parent folder of the output.
 TEST_F(Compare, LabelsStayBelowTheOutput) {
   const std::string out = folder_.path("deep/out");
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
@@ -470,7 +474,7 @@ TEST_F(Compare, OneStepIsJudgedOnlyWithANoiseThatIsAssumed) {
   EXPECT_NE(plain.out.find("Not judged"), std::string::npos);
   EXPECT_NE(plain.out.find("One step on a side has no interval and is not judged"),
             std::string::npos);
-  // ST no. 2: single collectives of the step were samples
+  // ST no. 2: single collectives of one step were used as samples
   EXPECT_NE(plain.out.find("NCCL_comm_latency"), std::string::npos);
   EXPECT_NE(plain.out.find("1 / 1, one step: no interval"), std::string::npos) << plain.out;
   std::istringstream lines(plain.out);
@@ -490,7 +494,8 @@ TEST_F(Compare, OneStepIsJudgedOnlyWithANoiseThatIsAssumed) {
   EXPECT_NE(judged.out.find("1 / 1, assumed"), std::string::npos) << judged.out;
 }
 
-// Two commands said it in two ways, with the rank or the path inside the counter's name.
+// Regression test: two commands used different words, with the rank or the path as part of the
+// counter's name.
 TEST_F(Compare, ALostRankIsToldInTheSameWordsByEveryCommand) {
   for (const auto& entry : fs::directory_iterator(test_ + "/torch_profiler/rank1"))
     std::ofstream(entry.path()) << "{";
@@ -531,7 +536,7 @@ TEST_F(Compare, LibreOfficeTurnsTheWorkbookIntoAPdf) {
   }
 }
 
-// One record: console, JSON, workbook and Markdown show the same findings in the same order.
+// Console, JSON, workbook and Markdown show the same findings in the same order.
 TEST_F(Compare, FindingsAreTheSameInEveryOutput) {
   const std::string md = folder_.path("verdict.md");
   const auto compare = [&](std::vector<std::string> more) {
@@ -560,7 +565,7 @@ TEST_F(Compare, FindingsAreTheSameInEveryOutput) {
     sentences.push_back(sentence);
     double value = NAN;
     if (row.at(7).get(value) != simdjson::SUCCESS)
-      value = NAN; // it has no value
+      value = NAN; // the finding has no value
     values.emplace_back(text(3), value);
   }
   ASSERT_GT(sentences.size(), 5U);

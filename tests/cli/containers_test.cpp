@@ -1,4 +1,4 @@
-// The container files: versions are pinned, and compose takes them where it is installed.
+// Tests the container files: versions are pinned, and compose accepts the files if it is installed.
 #include "os/process.h"
 #include "temp_folder.h"
 #include "test_paths.h"
@@ -22,11 +22,12 @@ TEST(Containers, EveryImageIsPinned) {
     ASSERT_FALSE(text.empty()) << name;
     EXPECT_NE(text.find("\nARG BASE=rocm/pytorch:rocm7.0_"), std::string::npos) << name;
     EXPECT_EQ(text.find(":latest"), std::string::npos) << name;
-    EXPECT_EQ(text.find("|| true\n"), std::string::npos) << name; // a failed step is no image
+    // a failed step must fail the build
+    EXPECT_EQ(text.find("|| true\n"), std::string::npos) << name;
   }
 }
 
-/// The commands of the RUN instructions, with lines joined.
+/// Returns the commands of the RUN instructions, with continuation lines joined.
 std::vector<std::string> run_steps(const std::string& name) {
   std::istringstream in(test::bytes_of(file(name)));
   std::vector<std::string> out;
@@ -44,7 +45,7 @@ std::vector<std::string> run_steps(const std::string& name) {
   return out;
 }
 
-/// As SHELL of the Dockerfiles runs a step.
+/// Runs a step like SHELL of the Dockerfiles.
 Result<ProcessEnd> run_step(const std::string& step, bool only_parse = false) {
   ProcessSpec spec;
   spec.argv = {"bash", only_parse ? "-neuo" : "-euo", "pipefail", "-c", step};
@@ -71,7 +72,7 @@ TEST(Containers, EachStepIsAScript) {
   }
 }
 
-// Both images carry rankscope and the bench programs of the libraries.
+// Both images contain rankscope and the benchmark programs of the libraries.
 TEST(Containers, RankscopeAndBenchProgramsAreInstalled) {
   for (const char* name : {"Dockerfile.rocm70", "Dockerfile.rccl-warpspeed"}) {
     std::string install;
@@ -89,7 +90,7 @@ TEST(Containers, RankscopeAndBenchProgramsAreInstalled) {
     EXPECT_NE(text.find("COPY " + std::string(name) + " rankscope*.tar.gz /tmp/rankscope/"),
               std::string::npos)
         << name;
-    // the step itself, below a folder, without and with a tarball
+    // runs the step in a folder, without and with a tarball
     const test::TempFolder root;
     for (const char* folder : {"tmp/rankscope", "opt", "bin", "made/rankscope-1/bin"})
       std::filesystem::create_directories(root.path(folder));
@@ -140,7 +141,8 @@ TEST_P(Compose, TakesTheFile) {
     spec.out = spec.err = Stream::kCapture;
     spec.deadline = std::chrono::seconds(60);
     spec.unset_env = {"WORKSPACE"};
-    const auto unset = run_process(ProcessSpec(spec)); // HA-B12: compose's "." is not the caller's
+    // HA-B12: "." in compose is not the caller's folder
+    const auto unset = run_process(ProcessSpec(spec));
     ASSERT_TRUE(unset) << unset.error().message();
     EXPECT_NE(unset->exit_code, 0);
     EXPECT_NE(unset->err.find("set it to your checkout"), std::string::npos) << unset->err;

@@ -1,5 +1,5 @@
-// merge --critical-path: a track whose slices follow each other from the begin of the run to its
-// end, each within a slice of the rank that it names.
+// Tests merge --critical-path: the slices of the track follow each other from the start of the run
+// to its end, and each is within a slice of the rank that it names.
 #include "run_binary.h"
 #include "temp_folder.h"
 

@@ -1,4 +1,4 @@
-// A command line for each command that reads traces or makes something, over one small sweep.
+// Provides a command line for each command that reads traces or creates files, for one small sweep.
 #pragma once
 
 #include "small_sweep.h"
@@ -29,7 +29,7 @@ protected:
                          folder_.path("batch/rank_" + std::to_string(rank) + ".json"));
   }
 
-  /// The command lines, in an order in which each finds what it reads.
+  /// Returns the command lines, in an order in which the inputs of each command exist.
   [[nodiscard]] std::vector<Words> all_commands() const {
     return {
         {"info", trace_},

@@ -5,7 +5,7 @@
 
 namespace rankscope::test {
 
-/// The largest file that this process and its children may write, as ulimit -f sets it.
+/// Limits the size of files that this process and its children may write, as ulimit -f does.
 class FileSizeLimit {
 public:
   explicit FileSizeLimit(rlim_t bytes) {

@@ -1,4 +1,4 @@
-// Findings are one record: the commands agree on it, in every field.
+// Tests that all commands show the same findings, with the same values in every field.
 #include "findings/rules.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
 
-/// The values of one finding as JSON, by the ids of their columns.
+/// Returns the findings of a command as JSON values by column id.
 using Record = std::map<std::string, std::string>;
 
 std::vector<Record> records_of(const std::vector<std::string>& command, const char* table) {
@@ -50,7 +50,7 @@ std::string key_of(const Record& r) {
   return r.at("rule") + " " + r.at("subject_kind") + " " + r.at("subject");
 }
 
-/// Each key once; rules are listed; headlines fit.
+/// Returns the findings by key; checks that keys are unique, rules are listed, and headlines fit.
 std::map<std::string, Record> by_key(const std::vector<Record>& records, const std::string& what) {
   std::set<std::string> rules;
   for (const FindingRule& rule : finding_rules())
@@ -59,14 +59,14 @@ std::map<std::string, Record> by_key(const std::vector<Record>& records, const s
   for (const Record& r : records) {
     EXPECT_TRUE(out.emplace(key_of(r), r).second) << what << ": twice " << key_of(r);
     EXPECT_EQ(rules.count(r.at("rule")), 1U) << what << ": " << r.at("rule");
-    EXPECT_LE(r.at("headline").size(), kHeadlineWidth + 2) << what; // with its quotes
+    EXPECT_LE(r.at("headline").size(), kHeadlineWidth + 2) << what; // including its quotes
     EXPECT_GT(r.at("headline").size(), 2U) << what;
     EXPECT_NE(r.at("evidence"), "null") << what << ": " << r.at("headline");
   }
   return out;
 }
 
-/// How many findings two lists share; those are equal.
+/// Returns how many findings both lists contain; expects that these are equal.
 std::size_t expect_equal_where_shared(const std::map<std::string, Record>& a,
                                       const std::map<std::string, Record>& b,
                                       const std::string& what) {
@@ -88,7 +88,7 @@ std::size_t expect_equal_where_shared(const std::map<std::string, Record>& a,
 
 class FindingsOfCommands : public ::testing::Test {
 protected:
-  /// `least`: findings that top and analyze share.
+  /// `least`: minimum number of findings that top and analyze have in common.
   void check(const std::string& run, std::size_t least, bool has_collectives) {
     const auto top = by_key(records_of({"--json", "top", run, "-q"}, "findings"), "top");
     const auto analyze =
@@ -103,7 +103,7 @@ protected:
                             "findings"),
                  "collectives");
       EXPECT_GE(collectives.size(), 1U);
-      // what the collectives show is found by top too
+      // top has all findings about collectives
       EXPECT_EQ(expect_equal_where_shared(collectives, top, "collectives and top of " + run),
                 collectives.size());
     }
@@ -133,7 +133,7 @@ TEST_F(FindingsOfCommands, AreEqualForAGeneratedRun) {
   check(test::config_folder(folder_.path("sweep")) + "/torch_profiler", 2, true);
 }
 
-// What a finding costs per step, and where to look.
+// Tests the cost of a finding per step, and its place in the timeline.
 TEST_F(FindingsOfCommands, HaveACostAndAPlaceWhereTheyAreKnown) {
   synth::Options o = test::small_sweep();
   o.ranks = 4;
@@ -155,7 +155,7 @@ TEST_F(FindingsOfCommands, HaveACostAndAPlaceWhereTheyAreKnown) {
   EXPECT_NEAR(number("slow-rank", "cost_ms"), 3, 0.3);
   EXPECT_EQ(number("slow-rank", "rank"), 1);
   EXPECT_EQ(number("late-rank", "rank"), 1);
-  // its peers wait at least for its extra work
+  // the other ranks wait at least as long as the extra work of rank 1
   EXPECT_GT(number("late-rank", "cost_ms"), 2.9);
   EXPECT_LT(number("late-rank", "cost_ms"), 9);
   for (const char* rule : {"slow-rank", "late-rank"})

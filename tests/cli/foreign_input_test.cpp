@@ -1,5 +1,5 @@
-// HA-D9, HA-D10: files that look like input and have no answer for a command: traces without GPU
-// work, and formats that are known but not read as traces.
+// HA-D9, HA-D10. Tests files that look like input but that a command cannot use: traces without GPU
+// work, and known formats that are not read as traces.
 #include "cli/run_binary.h"
 #include "os/gzip.h"
 #include "temp_folder.h"
@@ -13,7 +13,8 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-/// An operator and a runtime call, in a process of this name, with one event more.
+/// Returns a trace of a process with this name, with an operator, a runtime call, and one more
+/// event.
 std::string json_trace(const std::string& process, const std::string& more) {
   return R"({"traceEvents":[{"ph":"M","name":"process_name","pid":7,"tid":0,"args":{"name":")" +
          process +
@@ -101,7 +102,7 @@ TEST(ForeignInput, AKnownFormatIsRefusedWithTheCommandThatReadsIt) {
   const std::string inspector =
       R"({"header":{"id":"0x1","comm_name":"pg","rank":0,"n_ranks":4},"metadata":)"
       R"({"inspector_output_format_version":"v4.0","dump_timestamp_us":1},"coll_perf":{}})";
-  // a tar archive: the name of its first file, and the magic of its format
+  // a tar archive: the name of its first file, and the magic bytes of the format
   std::string tar = "rank0.json";
   tar.resize(257);
   tar += "ustar  ";

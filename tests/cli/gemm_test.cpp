@@ -1,4 +1,4 @@
-// rankscope gemm: the steps one after the other with the flags of the older scripts, against the
+// Tests rankscope gemm: successive steps with the flags of the older scripts, compared with the
 // same steps from traces.
 #include "analyses/gemm/gemm_steps.h"
 #include "readers/reports/report_tables.h"
@@ -56,7 +56,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   for (std::size_t r = 0; r < whole.rows(); ++r)
     rows.emplace(key_of(whole, r), r);
 
-  // the older scripts' command lines
+  // command lines of the older scripts
   RunResult r = run_binary({"gemm", "variance", "--base-path", out, "--threads", "256", "512",
                             "--channels", "28", "70", "--top-k", "5", "--output-file", "v.csv"});
   ASSERT_EQ(r.code, 0) << r.err;
@@ -78,7 +78,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
     EXPECT_TRUE(overlap.at(i, "overlap_evaluated").i);
     const auto found = rows.find(key_of(overlap, i));
     if (found == rows.end())
-      continue; // equal ranges may order differently
+      continue; // equal ranges may be in another order
     ++met;
     for (const char* column :
          {"kernel_time_min_us", "kernel_time_max_us", "time_diff_us", "min_duration_timestamp_ns",
@@ -92,7 +92,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   }
   EXPECT_GT(met, 35U);
 
-  // durations that are not those of the trace are called so
+  // durations that differ from the trace are reported
   std::ifstream in(out + "/v.csv");
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   const std::string shortest = fs::path(out) / "w.csv";
@@ -100,7 +100,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   std::size_t comma = line;
   for (int i = 0; i < 4; ++i)
     comma = text.find(',', comma) + 1;
-  text.insert(comma, "9"); // the first row's minimum, with another digit in front
+  text.insert(comma, "9"); // the minimum in the first row, with a digit inserted before it
   std::ofstream(shortest) << text;
   r = run_binary({"gemm", "timestamps", "--input-csv", shortest, "--base-path", sweep});
   EXPECT_EQ(r.code, 0);
@@ -111,7 +111,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
       {"gemm", "plot", "--csv-path", out + "/v.csv", "--output-dir", folder.path("p"), "--svg"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_TRUE(fs::exists(folder.path("p") + "/variance_violin_combined.svg"));
-  // no collective report: not evaluated, which is not the same as no overlap
+  // without a report of collectives, overlap is "not evaluated", which differs from no overlap
   fs::remove(out + "/256thread/collective_reports/collective_28ch.xlsx");
   r = run_binary({"gemm", "overlap", "--input-csv", out + "/v_with_timestamps.csv",
                   "--tracelens-path", out, "--output-csv", out + "/o.csv"});

@@ -1,4 +1,4 @@
-// Hostile names on the command line.
+// Tests malicious names on the command line.
 #include "run_binary.h"
 #include "temp_folder.h"
 
@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-// A terminal obeys escape sequences: names of inputs are never printed as they are.
+// A terminal executes escape sequences, so names of inputs are never printed unchanged.
 TEST(Hostile, APathCannotMoveTheCursor) {
   const test::TempFolder folder;
   const std::string name = "\x1b[2J\x1b]0;title\x07\r.json";

@@ -1,4 +1,4 @@
-// The HTML pages as a user gets them, and in a real headless browser.
+// Tests the HTML pages as files, and in a headless browser.
 #include "pages/html_report.h"
 #include "run_binary.h"
 #include "synth/synth.h"
@@ -26,9 +26,10 @@ bool have(const char* program) {
   return shell(fmt::format("command -v {} >/dev/null 2>&1", program)) == 0;
 }
 
-/// "images SHOWN/ALL sections N" as the browser sees the page; console messages are failures.
+/// Returns "images SHOWN/ALL sections N" as the browser sees the page; console messages are
+/// failures.
 std::string seen_in_browser(const test::TempFolder& folder, std::string html) {
-  // the copy for the browser reports what it sees in its own title
+  // the copy for the browser writes its counts to the title
   html.insert(html.find("</body>"),
               "<script>onload=()=>{document.title='images '+[...document.images].filter(i=>"
               "i.naturalWidth>0).length+'/'+document.images.length+' sections '"
@@ -69,7 +70,7 @@ TEST(Html, LabelsAndFoldersAreChecked) {
   EXPECT_EQ(missing.code, 3);
   EXPECT_NE(missing.err.find("run rankscope analyze"), std::string::npos) << missing.err;
   EXPECT_FALSE(std::filesystem::exists(folder.path("x.html")));
-  // its own tables are not read back: the page is the same without them
+  // html does not read its own tables: the page is the same without them
   ASSERT_EQ(run_binary({"html", "-q", a, "-o", page}).code, 0);
   const std::string before = bytes_of(page);
   const std::string out = a + "/tracelens_analysis/";

@@ -1,4 +1,4 @@
-// Why GPUs are idle, as users read it in `top` and `query`.
+// Tests the causes of idle GPU time in `top` and `query`.
 #include "run_binary.h"
 #include "sql/duckdb_fixture.h"
 #include "temp_folder.h"
@@ -13,8 +13,8 @@ namespace {
 using test::run_binary;
 using test::RunResult;
 
-/// Two ranks, four gaps. Thread 1 launches; its blocking call covers 10 us of the first gap (30
-/// us) of each rank; a call of thread 2 covers all of both gaps.
+/// Writes two ranks with four gaps. Thread 1 launches; its blocking call covers 10 us of the first
+/// gap (30 us) of each rank. A call of thread 2 covers both gaps completely.
 std::string idle_run(const test::TempFolder& folder) {
   for (const char* rank : {"0", "1"}) {
     test::TraceBuilder b;
@@ -28,7 +28,7 @@ std::string idle_run(const test::TempFolder& folder) {
   return folder.path("run");
 }
 
-// ST-C6: a call of another thread is no cause.
+// ST-C6: a call of another thread is not a cause.
 TEST(IdleCommand, TopChargesOnlyCallsOfTheLaunchingThread) {
   const test::TempFolder folder;
   const RunResult r = run_binary({"top", idle_run(folder), "-q", "--width", "120"});
@@ -38,7 +38,8 @@ TEST(IdleCommand, TopChargesOnlyCallsOfTheLaunchingThread) {
   EXPECT_EQ(r.out.find("the host waited for the GPU"), std::string::npos);
 }
 
-// ST-C14: "nothing launched yet", where work on another stream was launched long before and waits.
+// ST-C14: "nothing launched yet" was reported although work on another stream had been launched
+// long before and was waiting.
 TEST(IdleCommand, WorkThatWaitsOnAnotherStreamWasLaunched) {
   test::TraceBuilder b;
   b.kernel("k", 0, 5, 15).kernel("waits", 2, 200, 10, 8).kernel("k", 150, 160, 10);
@@ -49,7 +50,7 @@ TEST(IdleCommand, WorkThatWaitsOnAnotherStreamWasLaunched) {
   EXPECT_EQ(r.out.find("nothing launched"), std::string::npos) << r.out;
 }
 
-// ST-C20: milliseconds were means over the ranks and gaps sums, in one row.
+// ST-C20: in one row, milliseconds were means over the ranks and gaps were sums.
 TEST(IdleCommand, TimesAndGapsAreMeansOverTheRanks) {
   const test::TempFolder folder;
   const std::string run = idle_run(folder);
@@ -57,7 +58,7 @@ TEST(IdleCommand, TimesAndGapsAreMeansOverTheRanks) {
   simdjson::dom::parser parser;
   const auto tables = parser.parse(top.out).value()["tables"].value();
   const simdjson::dom::array rows = tables["top_idle"]["rows"];
-  std::map<std::string, std::pair<double, double>> by_cause; // ms and gaps
+  std::map<std::string, std::pair<double, double>> by_cause; // ms, gaps
   for (const simdjson::dom::array row : rows)
     by_cause[std::string(std::string_view(row.at(0).value()))] = {double(row.at(2).value()),
                                                                   double(row.at(5).value())};

@@ -1,4 +1,4 @@
-// Inference reports through the program: options by either spelling, exit codes, what is said.
+// Tests inference reports with the program: both spellings of options, exit codes, messages.
 #include "graph_traces.h"
 #include "run_binary.h"
 #include "temp_folder.h"
@@ -37,15 +37,16 @@ TEST_F(InferenceRun, TheCapturesOperatorsByEitherSpelling) {
     const test::RunResult r = report({option, folder_.path("captures"), "--enable_pseudo_ops"});
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_TRUE(says(r.out, "0.0 % without an operator")) << r.out;
-    EXPECT_TRUE(says(r.err, "graph launches have the operators of their capture")) << r.err;
+    EXPECT_TRUE(says(r.err, "kernels of graph launches have operators from the capture")) << r.err;
     EXPECT_TRUE(says(test::bytes_of(folder_.path("out/ops_summary.csv")), "op::mm"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder_.path("captures/execution_details.json")));
 }
 
-// Whether there are rows of requests is said where somebody might look for them, and nowhere else.
+// A note about missing rows of requests appears only for serving traces.
 TEST_F(InferenceRun, StepsWithoutListsOfRequestsAreSaid) {
-  constexpr const char* kNote = "the step annotations neither name requests nor list lengths";
+  constexpr const char* kNote =
+      "the step annotations contain neither names nor lengths of requests";
   const auto with = [this](const std::string& step) {
     folder_.write("replay.json", test::trace_text(test::replay_events(step, {{"a", "b"}})));
     const test::RunResult r = report({});
@@ -57,7 +58,7 @@ TEST_F(InferenceRun, StepsWithoutListsOfRequestsAreSaid) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("out/serving_requests.csv")));
   EXPECT_FALSE(says(with("prefill[bs=2 tok=40 ctx=[30, 10] sqsq=1000 sqsk=1000 sk=40]"), kNote));
   EXPECT_TRUE(std::filesystem::exists(folder_.path("out/serving_requests.csv")));
-  EXPECT_FALSE(says(with("ProfilerStep#1"), kNote)); // no server
+  EXPECT_FALSE(says(with("ProfilerStep#1"), kNote)); // not a server
 }
 
 TEST_F(InferenceRun, ACaptureThatDoesNotMatchIsSaid) {
@@ -99,7 +100,7 @@ TEST_F(InferenceRun, StepsAndWindowsCutOut) {
   EXPECT_TRUE(says(nothing.err, "needs steps to cut out")) << nothing.err;
 }
 
-// the report of a piece is the report of those steps
+// The report of a piece equals the report of its steps.
 TEST_F(InferenceRun, APieceOfARealTraceHasItsReport) {
   const std::filesystem::path golden =
       test::golden_dir() / "inference/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz";
@@ -138,7 +139,7 @@ TEST_F(InferenceRun, FoldersAndStepsThatAreNone) {
   EXPECT_EQ(report({"--phase", "decode", "--find-steady-state", "--num_steps", "4"}).code, 0);
 }
 
-// one graph launch, nothing to compare with: each command says so before anything else
+// With one graph launch and no eager step to compare with, each command reports this first.
 TEST_F(InferenceRun, ATraceInOneGraphWithoutATwinSaysSoFirst) {
   const char* const said =
       "100.0 % of GPU time; attributed: nothing, NOT attributed 100.0 %; operators unknown";
@@ -154,7 +155,8 @@ TEST_F(InferenceRun, ATraceInOneGraphWithoutATwinSaysSoFirst) {
   EXPECT_TRUE(says(line(whole.out, 0), said)) << whole.out;
   EXPECT_TRUE(says(line(whole.err, 0), said)) << whole.err;
   const test::RunResult info = test::run_binary({"info", trace});
-  EXPECT_EQ(line(info.out, 1).substr(0, 14), "graph launches") << info.out; // below the header
+  // the line after the header
+  EXPECT_EQ(line(info.out, 1).substr(0, 14), "graph launches") << info.out;
   EXPECT_TRUE(says(line(info.err, 0), said)) << info.err;
   const test::RunResult top = test::run_binary({"top", trace});
   EXPECT_EQ(line(top.out, 3), "WARNINGS") << top.out;
@@ -162,7 +164,7 @@ TEST_F(InferenceRun, ATraceInOneGraphWithoutATwinSaysSoFirst) {
   EXPECT_TRUE(says(line(top.err, 0), said)) << top.err;
   const std::string rank = "sweep/256thread/nccl_28channels/torch_profiler/rank0/t.json";
   std::string alone = test::bytes_of(trace);
-  alone.replace(alone.find("\"world_size\":8"), 14, "\"world_size\":1"); // no rank is missed
+  alone.replace(alone.find("\"world_size\":8"), 14, "\"world_size\":1"); // so no rank is missing
   folder_.write(rank, alone);
   const test::RunResult analyze = test::run_binary(
       {"analyze", folder_.path("sweep"), "-o", folder_.path("analyzed"), "--no-plots"});

@@ -1,5 +1,6 @@
-// No command writes over a file that it reads, whatever the output is called (HA-E9). The table has
-// a row for each output of each command; a command or an output flag that is not in it fails.
+// Tests that no command overwrites a file that it reads, for all names of outputs (HA-E9). The
+// table has a row for each output of each command; the test fails for a command or an output flag
+// without a row.
 #include "every_command.h"
 #include "run_binary.h"
 #include "sanitized.h"
@@ -21,11 +22,11 @@ namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
 
-/// A command line with an output, which is the word "@", a file, or "@/", a folder.
+/// A command line with an output: "@" is a file, "@/" is a folder.
 struct OutputLine {
   std::vector<std::string> words;
-  std::string input;  ///< a file that it reads
-  std::string ending; ///< of the output's name
+  std::string input;  ///< a file that the command reads
+  std::string ending; ///< ending of the output's name
   [[nodiscard]] bool folder() const { return std::ranges::find(words, "@/") != words.end(); }
   [[nodiscard]] std::vector<std::string> with(const std::string& output) const {
     std::vector<std::string> out = words;
@@ -40,7 +41,7 @@ class InputsKept : public test::EveryCommand {
 protected:
   void SetUp() override {
     EveryCommand::SetUp();
-    // a record of NCCL's Inspector
+    // a record of the NCCL Inspector
     log_ = folder_.write("logs/host-1.log",
                          R"({"header":{"id":"0x1","rank":0,"n_ranks":2,"nnodes":1},"metadata":{)"
                          R"("inspector_output_format_version":"v4.0","dump_timestamp_us":)"
@@ -73,7 +74,7 @@ protected:
     }
   }
 
-  /// A file below `folder` whose name ends so.
+  /// Returns a file below `folder` whose name has this ending.
   [[nodiscard]] static std::string below(const std::string& folder, const std::string& ending) {
     for (const auto& file : fs::recursive_directory_iterator(folder))
       if (file.is_regular_file() && file.path().string().ends_with(ending))
@@ -197,7 +198,7 @@ std::vector<OutputLine> InputsKept::lines() const {
   };
 }
 
-/// Commands without an input, or without an output.
+/// Commands without an input or without an output.
 const std::set<std::string> kNothingToKeep = {"info",  "top",     "why",        "sample", "synth",
                                               "cache", "columns", "completion", "man"};
 
@@ -230,7 +231,7 @@ TEST_F(InputsKept, EachOutputOfEachCommandIsInTheTable) {
     for (std::string text; std::getline(help, text);) {
       if (!text.starts_with("  -"))
         continue;
-      // "-o,--output TEXT ...": one of its names is in the table
+      // "-o,--output TEXT ...": one of the names of this flag is in the table
       std::istringstream names(text.substr(2, text.find(' ', 2) - 2));
       std::set<std::string> same;
       for (std::string flag; std::getline(names, flag, ',');)
@@ -245,7 +246,7 @@ TEST_F(InputsKept, EachOutputOfEachCommandIsInTheTable) {
 
 class OutputsThatAreInputs : public InputsKept {
 protected:
-  /// Runs the line with an output that leads to its input.
+  /// Runs the command with an output path that leads to its input.
   void expect_kept(const OutputLine& line, const std::string& output, bool refused) {
     const std::string before = test::bytes_of(line.input);
     ASSERT_FALSE(before.empty()) << line.input;
@@ -260,7 +261,7 @@ protected:
     EXPECT_NE(r.err.find("is an input of this run and stays as it is"), std::string::npos) << what;
   }
 
-  /// The files that it writes below a new folder, relative to it.
+  /// Returns the files that the command writes to a new folder, relative to the folder.
   std::vector<std::string> files_of(const OutputLine& line) {
     const std::string folder = folder_.path(fmt::format("fresh/{}", ++number_));
     const RunResult r = run_binary(line.with(folder));
@@ -285,7 +286,7 @@ TEST_F(OutputsThatAreInputs, StayWhateverTheFileIsCalled) {
       continue;
     const std::string links = folder_.path(fmt::format("links/{}", ++number_));
     fs::create_directories(links);
-    // what is read to be continued is refused by its content
+    // a file that the command reads in order to continue it is rejected because of its content
     const bool continued = std::ranges::find(line.words, "--state") != line.words.end();
     fs::create_symlink(line.input, links + "/soft" + line.ending);
     expect_kept(line, links + "/soft" + line.ending, !continued);
@@ -301,7 +302,7 @@ TEST_F(OutputsThatAreInputs, StayWhateverTheFileIsCalled) {
   }
 }
 
-// Each file that a command makes in a folder of outputs: at most four of an ending.
+// Tests each file that a command creates in an output folder, at most four files per name ending.
 TEST_F(OutputsThatAreInputs, StayWhateverIsInTheFolder) {
   const int of_an_ending = test::sanitized_program() ? 1 : 4;
   for (const OutputLine& line : lines()) {

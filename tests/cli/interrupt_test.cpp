@@ -1,5 +1,5 @@
-// A run that is told to end: no child, no temporary file, no scratch folder stays; the next run
-// clears up after one that had no chance to.
+// Tests a run that gets a signal to end: no child, temporary file or scratch folder remains. The
+// next run removes the files of a run that was killed.
 #include "os/process.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using test::alive;
 using test::TempFolder;
 
-/// An nsys that never ends, ignores SIGTERM and writes into the file that it should export to.
+/// An nsys that never ends, ignores SIGTERM, and writes to the file of its export.
 constexpr const char* kStubborn = R"(#!/bin/sh
 trap '' TERM HUP INT
 echo $$ >> PIDS
@@ -49,7 +49,7 @@ protected:
     ::unsetenv("TMPDIR");
   }
 
-  /// Processes of the stubborn nsys, whether they live or not.
+  /// Returns the process ids of the fake nsys, including ended ones.
   [[nodiscard]] std::vector<pid_t> exporting() const {
     std::vector<pid_t> out;
     std::istringstream in(test::bytes_of(folder_.path("pids")));
@@ -61,14 +61,14 @@ protected:
     std::vector<std::string> out;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
       if (entry.path().filename().string().starts_with("tsan."))
-        continue; // of the sanitizer itself
+        continue; // a file of the sanitizer
       else if (entry.path().string().find(".tmp") != std::string::npos ||
                entry.path().parent_path() == folder_.path("tmp"))
         out.push_back(entry.path().string());
     return out;
   }
 
-  /// Runs until nsys exports, sends the signal, and looks at what is left.
+  /// Runs until nsys exports, sends the signal, and checks what remains.
   void interrupt(const std::vector<std::string>& arguments, int signal) {
     fs::remove(folder_.path("pids"));
     ProcessSpec spec;
@@ -81,13 +81,13 @@ protected:
     for (int i = 0; i < 3000 && exporting().empty(); ++i)
       std::this_thread::sleep_for(10ms);
     ASSERT_FALSE(exporting().empty());
-    std::this_thread::sleep_for(100ms); // it has begun to write
+    std::this_thread::sleep_for(100ms); // nsys has started to write
     ::kill(child->pid(), signal);
     const Result<ProcessEnd> end = child->wait();
     ASSERT_TRUE(end);
     EXPECT_EQ(end->exit_code, 130) << end->describe() << end->err;
     EXPECT_NE(end->err.find("interrupted"), std::string::npos) << end->err;
-    std::this_thread::sleep_for(200ms); // what lived on would write again
+    std::this_thread::sleep_for(200ms); // a process that survived would write again
     for (const pid_t pid : exporting())
       EXPECT_FALSE(alive(pid)) << pid;
     for (const std::string& path : unfinished())
@@ -125,14 +125,14 @@ TEST_F(Interrupt, AnalyzeLeavesNoTemporary) {
 }
 
 TEST_F(Interrupt, WhatAKilledRunLeftGoesWithTheNext) {
-  // a number that no process has
+  // a process id that is not in use
   ProcessSpec spec;
   spec.argv = {"true"};
   Result<Process> gone = Process::start(std::move(spec));
   ASSERT_TRUE(gone);
   const pid_t pid = gone->pid();
   ASSERT_TRUE(gone->wait());
-  // what a run of this machine would call its temporary
+  // the name of a temporary file of a run on this machine
   std::string host;
   {
     ProcessSpec run;
@@ -163,8 +163,9 @@ TEST_F(Interrupt, WhatAKilledRunLeftGoesWithTheNext) {
       folder_.path("a") + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
   EXPECT_EQ(test::run_binary({"report", trace, "-q", "-o", folder_.path("next/r.xlsx")}).code, 0);
   EXPECT_FALSE(fs::exists(old));
-  EXPECT_TRUE(fs::exists(fresh)); // touched within the minute: somebody may still write it
-  EXPECT_TRUE(fs::exists(ours));  // process 1 lives
+  // modified less than a minute ago: a process may still write to it
+  EXPECT_TRUE(fs::exists(fresh));
+  EXPECT_TRUE(fs::exists(ours)); // process 1 exists
   EXPECT_TRUE(fs::exists(foreign));
   EXPECT_TRUE(fs::exists(other));
 }

@@ -1,4 +1,4 @@
-// With --json every command answers with one document that parses and names its schema.
+// Tests that every command with --json prints one valid document that contains its schema.
 #include "cli/every_command.h"
 #include "cli/run_binary.h"
 #include "sanitized.h"
@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
 
-/// Those whose answer is a text for another program, or that tests of their own ask for JSON.
+/// Commands whose output is text for another program, or whose JSON has separate tests.
 const std::set<std::string> kElsewhere = {"completion", "man", "nsys", "replay", "split", "watch"};
 
 class JsonForms : public test::EveryCommand {
 protected:
-  /// The document; an empty string names what is wrong.
+  /// Returns the JSON document of a command.
   simdjson::dom::element document(const Words& arguments) {
     Words words = {"--json", "-q"};
     words.insert(words.end(), arguments.begin(), arguments.end());
@@ -50,15 +50,15 @@ TEST_F(JsonForms, EveryCommandNamesTheSchema) {
   const auto leave_out = [&all](std::set<std::string> names) {
     std::erase_if(all, [&names](const Words& words) { return names.count(words[0]) > 0; });
   };
-  if (test::sanitized_program()) // those with a form of their own making; DuckDB is no library for
-                                 // sanitizers
+  // only commands with a separate JSON form; DuckDB does not run under sanitizers
+  if (test::sanitized_program())
     std::erase_if(all, [](const Words& words) {
       return std::set<std::string>{"merge", "synth", "batch", "sweep", "profile", "sample"}.count(
                  words[0]) == 0;
     });
-  else if (run_binary({"query", "SELECT 1"}).code == 7) // DuckDB is not there
+  else if (run_binary({"query", "SELECT 1"}).code == 7) // DuckDB is missing
     leave_out({"query", "export"});
-  if (run_binary({"page", trace_, "-o", out("p.html"), "-q"}).code == 7) // nor ECharts
+  if (run_binary({"page", trace_, "-o", out("p.html"), "-q"}).code == 7) // ECharts is missing
     leave_out({"page"});
   std::set<std::string> asked = kElsewhere;
   asked.insert({"query", "export", "page"});
@@ -73,7 +73,7 @@ TEST_F(JsonForms, EveryCommandNamesTheSchema) {
   }
   if (test::sanitized_program())
     return;
-  // each line of the list of commands is asked here
+  // each command of the list must be tested here
   const std::string list = test::bytes_of((test::source_dir() / "src/cli/commands.def").string());
   const std::regex line("RANKSCOPE_COMMAND\\((\\w+)\\)");
   for (std::sregex_iterator at(list.begin(), list.end(), line), end; at != end; ++at) {
@@ -99,7 +99,7 @@ TEST_F(JsonForms, FilesHaveTheirKindsAndSizesAndFiguresAreNumbers) {
   EXPECT_TRUE(root["tables"]["files"]["rows"].at(0).at(2).is_null());
 }
 
-// What would be done is a table too, and nothing is made.
+// A dry run prints a plan as a table and writes nothing.
 TEST_F(JsonForms, ADryRunIsAPlan) {
   const auto rows = [](const simdjson::dom::element& root) {
     return root["tables"]["plan"]["rows"];
@@ -141,7 +141,7 @@ TEST_F(JsonForms, AlarmsOfWatchAreDocumentsInALineEach) {
   }
 }
 
-// A rank is left out: the answer on standard output says so too.
+// A rank is left out: the document on standard output contains the warning.
 TEST_F(JsonForms, WarningsAreAmongTheProblems) {
   fs::remove_all(traces_ + "/rank1");
   const simdjson::dom::element root = document({"merge", traces_, "-o", out("m.json")});

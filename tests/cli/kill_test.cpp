@@ -1,5 +1,6 @@
-// Killed at a random moment and run again: what stands under a final name is whole, the second run
-// ends as if nothing had been, and nothing unfinished stays. RANKSCOPE_KILLS=N: N kills a command.
+// Kills commands at a random moment and runs them again. Files with a final name must be complete,
+// the second run must give the normal result, and no unfinished file may remain. RANKSCOPE_KILLS=N:
+// N kills per command.
 #include "os/process.h"
 #include "output_trees.h"
 #include "run_binary.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// Final names with their contents; temporaries apart.
+/// Contents of files with final names, and the names of temporary files.
 struct Outputs {
   std::map<std::string, std::string> files;
   std::vector<std::string> unfinished;
@@ -40,7 +41,7 @@ Outputs outputs_below(const std::string& folder) {
       continue;
     if (name.ends_with(".tmp"))
       out.unfinished.push_back(entry.path().string());
-    // state and manifest tell which parts were made by this run and which were there
+    // the state and the manifest show which parts this run made and which it reused
     else if (name.find(".rankscope") == std::string::npos && !name.ends_with("manifest.json"))
       out.files[name] = test::bytes_of(entry.path().string());
   }
@@ -70,7 +71,7 @@ protected:
     ASSERT_TRUE(child);
     std::this_thread::sleep_for(delay);
     ::kill(child->pid(), SIGKILL);
-    (void)child->wait(); // killed, or already at its end
+    (void)child->wait(); // was killed, or had already ended
   }
 
   void expect_whole(const Outputs& got, const Outputs& reference, bool all,
@@ -108,7 +109,7 @@ protected:
       killed_after(args, delay);
       const Outputs left = outputs_below(out_);
       expect_whole(left, reference, false, what);
-      // temporaries go once they are so old that nobody can be writing them
+      // temporary files are removed when they are so old that no process can be writing them
       for (const std::string& path : left.unfinished)
         fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
       const test::RunResult again = test::run_binary(args);

@@ -1,5 +1,5 @@
-// rankscope library-perf --runner native with libraries made for the tests: rows with hand-worked
-// times, and libraries that crash, hang or lack what is needed.
+// Tests rankscope library-perf --runner native with fake libraries: rows with hand-calculated
+// times, and libraries that crash, hang or lack functions.
 #include "cli/run_binary.h"
 #include "temp_folder.h"
 
@@ -47,7 +47,7 @@ Measured run_with(const std::string& folder, const std::vector<std::string>& mor
 TEST(LibraryPerfNative, EachRowHasItsTime) {
   const Measured r = run_with("cuda", {"--runner", "native"});
   ASSERT_EQ(r.code, 0) << r.err;
-  // mean of 1.8, 2 and 2.2 us; 2e6 / 2 us; 70000 / 2 us; 20 of 100 us in all
+  // mean of 1.8, 2 and 2.2 us; 2e6 operations in 2 us; 70000 bytes in 2 us; 20 of 100 us in total
   EXPECT_NE(r.table.find("cublaslt," + kLight +
                          ",10,NVIDIA,sm_90,cublasLt,2,0.2,30,1000,35,20,20,"
                          "ok,without its epilogue EPILOGUE_BIAS\n"),
@@ -75,7 +75,7 @@ TEST(LibraryPerfNative, OfRocm) {
   EXPECT_NE(r.table.find(",5,AMD,gfx942,rocblas,16,1.6,30,1000,60,"), std::string::npos) << r.table;
 }
 
-// HA-M5: one machine's implementations of the same products are compared.
+// HA-M5: implementations of the same products on one machine are compared.
 TEST(LibraryPerfNative, ImplementationsAreCompared) {
   const test::TempFolder t;
   const auto r =
@@ -84,7 +84,8 @@ TEST(LibraryPerfNative, ImplementationsAreCompared) {
                         "--implementations", t.path("i.csv")});
   ASSERT_EQ(r.code, 0) << r.err;
   const std::string table = test::bytes_of(t.path("i.csv"));
-  // the light library's product: 2 us; rocBLAS takes the same, algorithm 2 half, algorithm 3 twice
+  // the product of the Lt library takes 2 us; rocBLAS takes as long, algorithm 2 half as long,
+  // algorithm 3 twice as long
   const std::string light = "cublaslt," + kLight + ",10,";
   for (const std::string& row : std::vector<std::string>{
            light + "hipblasLt,yes,2,0.2,1000,1,,ok,\n", light + "rocblas,,2,0.2,1000,1,,ok,\n",
@@ -92,13 +93,13 @@ TEST(LibraryPerfNative, ImplementationsAreCompared) {
            light + "hipblasLt algorithm 3,,4,0.4,500,2,,ok,\n"})
     EXPECT_NE(table.find(row), std::string::npos) << row << table;
   EXPECT_EQ(table.find("algorithm 4"), std::string::npos) << "the library lists three: " << table;
-  // the BLAS library's product: the light one is measured too
+  // the product of the BLAS library is also measured with the Lt library
   const std::string batch = "rocblas," + kBatch + ",5,";
   EXPECT_LT(table.find(batch + "rocblas,yes,16,"), table.find(batch + "hipblasLt,,16,")) << table;
   EXPECT_NE(table.find(batch + "hipblasLt algorithm 2,,8,0.8,2000,0.5,yes,ok,"), std::string::npos)
       << table;
   EXPECT_EQ(table.find("tensile"), std::string::npos) << "no product: " << table;
-  // 10 x 2 + 5 x 16 us as called
+  // 10 x 2 + 5 x 16 us with the recorded implementations
   EXPECT_NE(r.out.find("2 of 2 matrix products are faster with another implementation; all calls "
                        "take 0.100 ms as called, 0.050 ms with the fastest"),
             std::string::npos)
@@ -106,7 +107,7 @@ TEST(LibraryPerfNative, ImplementationsAreCompared) {
 }
 
 TEST(LibraryPerfNative, TakesWhatHasNoProgram) {
-  const Measured automatic = run_with("cuda"); // no rocblas-bench in PATH
+  const Measured automatic = run_with("cuda"); // rocblas-bench is not on PATH
   ASSERT_EQ(automatic.code, 0) << automatic.err;
   EXPECT_NE(automatic.table.find(",5,NVIDIA,sm_90,cublas,16,"), std::string::npos)
       << automatic.table;

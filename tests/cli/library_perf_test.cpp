@@ -1,4 +1,4 @@
-// rankscope library-perf with programs made for the test in PATH.
+// Tests rankscope library-perf with fake programs on PATH.
 #include "cli/run_binary.h"
 #include "temp_folder.h"
 

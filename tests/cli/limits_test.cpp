@@ -1,4 +1,5 @@
-// What the system refuses or a tool leaves undone: an error line and exit code 6, no half file.
+// Tests limits of the system and failures of tools: an error line, exit code 6, and no partial
+// file.
 #include "file_size_limit.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -46,7 +47,7 @@ TEST_F(Limits, AFileBeyondUlimitIsAnErrorAndLeavesNothing) {
         {"synth", out_ + "/s", "--ranks", "1", "--threads", "256", "--channels", "28"}}) {
     RunResult r;
     {
-      // outputs of the run itself are caught in memory files, which the limit counts too
+      // the limit also applies to the memory files that capture the output
       const FileSizeLimit limit(16384);
       r = run_binary(args);
     }

@@ -1,5 +1,5 @@
-// Under a limit of memory a command ends with a code of its own, never by a signal of a library
-// that does not look at what its allocations give (HA-E14).
+// Tests commands under a memory limit: they must end with a defined exit code, never with a signal
+// because a library does not check its allocations (HA-E14).
 #include "every_command.h"
 #include "run_binary.h"
 #include "sanitized.h"
@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// A limit of the programs that are run.
+/// Sets a resource limit for child programs.
 class ProcessLimit {
 public:
   ProcessLimit(__rlimit_resource what, rlim_t most) : what_(what) {
@@ -39,7 +39,7 @@ protected:
     EveryCommand::SetUp();
   }
   [[nodiscard]] std::vector<Words> heavy_commands() const {
-    // mostly one thread: a limit that another one meets first changes from run to run
+    // mostly one thread: with several threads, it is random which one reaches the limit first
     return {{"-j", "1", "report", trace_, "-o", out("a.xlsx")},
             {"-j", "1", "collectives", traces_, "-o", out("b.xlsx")},
             {"-j", "1", "compare", "--baseline", run_, "--test", run_, "--output", out("c"),

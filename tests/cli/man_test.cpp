@@ -1,5 +1,5 @@
-// Manual pages and completions say what the program takes, and `cmake --install` puts them in
-// place.
+// Tests that manual pages and completions describe all options, and that `cmake --install` installs
+// them.
 #include "cli/command.h"
 #include "cli/man_page.h"
 #include "os/process.h"
@@ -102,12 +102,12 @@ TEST_P(Completion, FindsCommandsAndFlags) {
     EXPECT_EQ(words("rankscope baseline ''", "2"), "save check history\n");
     EXPECT_EQ(words("rankscope -j 4 synt", "3"), "synth\n");
     EXPECT_EQ(words("rankscope report --gpu-arch MI300", "3"), "MI300X\n");
-    // HA-E25: the name of a file with a blank was two words
+    // HA-E25: a file name with a blank was completed as two words
     (void)folder.write("x y.json", "");
     const std::string files =
         words("rankscope report " + folder.path("x"), "2", "printf '%s\\n' \"${COMPREPLY[@]}\"");
     EXPECT_NE(files.find(folder.path("x y.json") + "\n"), std::string::npos) << files;
-  } else { // its line editor leaves out what does not begin so
+  } else { // the line editor of this shell leaves out words with another prefix
     EXPECT_NE(commands.find(" completion "), std::string::npos) << commands;
     EXPECT_NE(flags.find(" --gpu-arch "), std::string::npos) << flags;
     EXPECT_EQ(flags.find("analyze"), std::string::npos) << flags;

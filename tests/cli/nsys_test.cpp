@@ -1,4 +1,5 @@
-// rankscope nsys as a user runs it: the documented example byte for byte, exports built here.
+// Tests rankscope nsys as users run it: the documented example byte for byte, and exports that are
+// created here.
 #include "analyses/nsys/nsys_summary.h"
 #include "readers/nsys/nsys_config.h"
 #include "readers/nsys/nsys_sqlite.h"
@@ -25,7 +26,7 @@ namespace {
 
 using test::bytes_of;
 
-// the example of the original tool's document
+// The example from the document of the original tool.
 constexpr const char* kExample = R"(===== Llama2-70B-From-CSV =====
 Kernel time per iteration: 7947.172 (ms)
 Kernel instances per iteration: 7877
@@ -107,7 +108,7 @@ protected:
   }
   std::string at(const std::string& name) const { return folder_.path() + "/" + name; }
   bool said(const std::string& text) const { return err_.find(text) != std::string::npos; }
-  /// Two tables of two kernels under a prefix.
+  /// Writes two tables with two kernels under a prefix.
   std::string small_tables() {
     folder_.write(
         "p_cuda_gpu_kern_sum.csv",
@@ -131,7 +132,7 @@ TEST_F(Nsys, TheDocumentedExampleByteForByte) {
   for (int i = 0; i < 5; ++i)
     ranges += std::string(kTag) + "x,0,1\n\"" + kTag + "\",0,8578016800\n";
   ranges.insert(0, "\xef\xbb\xbf");
-  // the tag holds a comma
+  // the tag contains a comma
   std::string quoted;
   for (std::size_t p = 0, line = 0; p < ranges.size(); ++line) {
     const std::size_t end = ranges.find('\n', p);
@@ -180,7 +181,7 @@ TEST_F(Nsys, PrefixWithoutConfigQuotesAndUnits) {
   EXPECT_TRUE(said("1 ranges of \"step\", but 2 iterations are given")) << err_;
 }
 
-// A run without NCCL, copies and ranges has no sheet that is a header and nothing below.
+// A run without NCCL, copies or ranges has no sheet with only a header.
 TEST_F(Nsys, TablesWithoutRowsAreLeftOut) {
   folder_.write("alone_cuda_gpu_kern_sum.csv",
                 "Time (%),Total Time (us),Instances,Avg (us),Name\n100.0,6000,7,1,gemm\n");
@@ -266,7 +267,7 @@ TEST_F(Nsys, ReportsGoThroughNsysWhenItIsThere) {
   ::setenv("PATH", before.c_str(), 1);
   EXPECT_EQ(without, 7);
   EXPECT_TRUE(said("needs nsys")) << err_;
-  // stands in for the real one: nsys export --type sqlite --output DATABASE REPORT
+  // replaces nsys export --type sqlite --output DATABASE REPORT
   const std::string tool = folder_.write(
       "bin/nsys", "#!/bin/sh\n[ \"$1 $2 $3 $4\" = 'export --type sqlite --output' ] && "
                   "cp " +
@@ -278,11 +279,11 @@ TEST_F(Nsys, ReportsGoThroughNsysWhenItIsThere) {
   EXPECT_NE(out_.find("Kernel total time: 1.000 (ms)"), std::string::npos) << out_;
 }
 
-/// Random exports of two processes, against sums over all pairs.
+/// Compares random exports of two processes with sums over all pairs.
 TEST_F(Nsys, ExportsAgainstBruteForce) {
   struct Op {
     std::int64_t start, end, api_start, api_end, tid, device;
-    int kind; // 0..2 kernels (2 is nccl), 3 copy, 4 memset
+    int kind; // 0 to 2: kernels (2 is NCCL); 3: copy; 4: memset
   };
   struct Range {
     std::int64_t start, end, tid;
@@ -303,7 +304,7 @@ TEST_F(Nsys, ExportsAgainstBruteForce) {
       const std::int64_t pid = (process << 24) | (std::int64_t{1} << 56);
       sql +=
           fmt::format("INSERT INTO NVTX_EVENTS VALUES(0,NULL,75,'Dom',NULL,{},NULL,0,3);", pid + 1);
-      for (std::int64_t i = 0; i < 40; ++i) { // correlation ids repeat in the other process
+      for (std::int64_t i = 0; i < 40; ++i) { // the other process uses the same correlation ids
         Op op{};
         op.api_start = pick(1000);
         op.api_end = op.api_start + pick(20);
@@ -330,7 +331,7 @@ TEST_F(Nsys, ExportsAgainstBruteForce) {
       for (int i = 0; i < 6; ++i) {
         Range r{pick(900), 0, pid + 1 + pick(2), i % 2 == 0 ? "Dom:step" : ":step"};
         r.end = r.start + pick(300);
-        const bool across = i == 5; // ends on another thread: no projection
+        const bool across = i == 5; // ends on another thread, so it has no projection
         sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES({},{},{},'step',NULL,{},{},0,{});",
                            r.start, r.end, across ? 60 : 59, r.tid,
                            across ? std::to_string(r.tid + 7) : "NULL", i % 2 == 0 ? 3 : 0);
@@ -377,7 +378,7 @@ TEST_F(Nsys, ExportsAgainstBruteForce) {
       if (r.name != "Dom:step")
         continue;
       for (std::int64_t device = 0; device < 2; ++device, ++samples)
-        for (std::int64_t t = first; t < last; ++t) // every nanosecond by itself
+        for (std::int64_t t = first; t < last; ++t) // checks every nanosecond
           uncovered += std::none_of(ops.begin(), ops.end(),
                                     [&](const Op& op) {
                                       return op.kind < 2 && op.device == device && op.start <= t &&

@@ -1,6 +1,5 @@
-// analyze --layout 2025-11: the scripts that came before read its tree by names of files and by
-// letters of columns (the steps after the reports: GEMMs that vary most, plots, timestamps,
-// overlap).
+// Tests analyze --layout 2025-11. The older scripts read this tree by file names and column letters
+// in the steps after the reports: GEMMs that vary most, plots, timestamps, overlap.
 #include "readers/reports/report_tables.h"
 #include "run_binary.h"
 #include "synth/synth.h"
@@ -17,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The GEMM sheet from A to AK.
+/// The columns A to AK of the GEMM sheet.
 const std::vector<std::string> kGemm = {"name",
                                         "param: M",
                                         "param: N",
@@ -64,8 +63,8 @@ struct Variation {
   double min = 0, max = 0;
 };
 
-/// Step 4 as it is documented, of one file: by position, the first kernel of X, AG and AH as
-/// numbers, largest range first, ties in the order of the sheet.
+/// Returns the result of the documented step 4 for one file: by position, the first kernel in X,
+/// and AG and AH as numbers; largest range first, equal ranges in the order of the sheet.
 std::vector<Variation> most_varying(const Table& gemm, std::size_t most) {
   static const std::regex first_name(R"re('name':\s*'([^']+)')re");
   std::vector<Variation> out;
@@ -114,7 +113,7 @@ TEST(OldLayout, TheStepsAfterTheReportsFindTheirFilesAndColumns) {
         ASSERT_EQ(gemm->cols(), kGemm.size()) << book;
         for (std::size_t c = 0; c < kGemm.size(); ++c)
           EXPECT_EQ(gemm->columns()[c].name, kGemm[c]) << book;
-        // our own step 4 wrote what theirs would
+        // the step 4 of rankscope has the same result as that of the scripts
         const std::vector<Variation> want = most_varying(*gemm, 5);
         ASSERT_EQ(want.size(), 5U);
         std::size_t found = 0;

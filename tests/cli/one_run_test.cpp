@@ -1,5 +1,5 @@
-// Every command that reads a folder of ranks takes the eight traces of a recorded run, whose names
-// differ in their times too, as one run of eight ranks.
+// Tests that every command that reads a folder of ranks accepts the eight traces of a recorded run
+// as one run of eight ranks, although their names also differ in their times.
 #include "golden/golden_data.h"
 #include "run_binary.h"
 #include "temp_folder.h"
@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 struct AskedOfRun {
   const char* name;
-  std::vector<std::string> arguments; ///< "RUN": the folder; "OUT...": below a new folder
-  std::vector<std::string> says;      ///< parts of what is printed
+  std::vector<std::string> arguments; ///< "RUN": the folder; "OUT...": a path in a new folder
+  std::vector<std::string> says;      ///< parts of the output
 };
 
 class OneRun : public testing::TestWithParam<AskedOfRun> {};

@@ -1,4 +1,4 @@
-// What an output's name says of its format, and what is refused before the work is done.
+// Tests that the name of an output sets its format, and what is rejected before the work starts.
 #include "run_binary.h"
 #include "temp_folder.h"
 
@@ -49,7 +49,7 @@ TEST(Outputs, AnEndingThatNamesNoFormatIsRefusedBeforeTheTraceIsRead) {
   EXPECT_NE(several.err.find("a CSV file contains one sheet"), std::string::npos) << several.err;
 }
 
-// No input is there: who looks for it first says exit 3.
+// The inputs do not exist: a command that read them first would exit with 3.
 TEST(Outputs, WhatCannotBeWrittenIsRefusedBeforeAnyInputIsRead) {
   const TempFolder folder;
   const std::string none = folder.path("none");

@@ -1,5 +1,5 @@
-// partial and reduce: what one process makes of a folder of traces, from parts that several made,
-// byte for byte; and what is said of parts that are absent, damaged, foreign or there twice.
+// Tests partial and reduce: from parts of several processes, the outputs are byte for byte those of
+// one process. Also tests messages about missing, damaged, foreign or duplicate parts.
 #include "output_trees.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
 
-/// The remarks on stderr, without what is said of the parts.
+/// Compares partial and reduce with one process on a generated sweep of four ranks.
 using Words = std::vector<std::string>;
 
 class Partial : public ::testing::Test {
@@ -35,7 +35,7 @@ protected:
 
   [[nodiscard]] std::string out(const std::string& name) const { return folder_.path(name); }
 
-  /// Parts of `input` by so many shards.
+  /// Makes the parts of `input` with this number of shards.
   Words make_parts(const std::string& input, const std::string& parts, int shards,
                    const Words& more = {}) const {
     Words said;
@@ -49,8 +49,8 @@ protected:
     return said;
   }
 
-  /// Reduced from 1 and from 4 shards: the outputs of `direct`, which ran already. They may speak
-  /// of themselves: the same path.
+  /// Reduces from 1 and from 4 shards, and expects the outputs of `direct`, which has already run.
+  /// Outputs may contain their own path, so the path is the same.
   void expect_same(const RunResult& direct, const std::string& path, const std::string& input,
                    const std::string& as, const std::string& ending) {
     fs::create_directories(out("kept"));
@@ -84,13 +84,13 @@ protected:
     EXPECT_EQ(want.size(), got.size());
   }
 
-  /// Lines of stderr that are about the data, in their order.
+  /// Returns the lines of stderr about the data, in their order.
   static Words remarks(const std::string& err) {
     Words out;
     for (std::size_t at = 0; at < err.size();) {
       const std::size_t end = std::min(err.find('\n', at), err.size());
       const std::string line = err.substr(at, end - at);
-      if (line.find(" traces, ") == std::string::npos) // how far it is, and how fast
+      if (line.find(" traces, ") == std::string::npos) // a progress line
         out.push_back(line);
       at = end + 1;
     }
@@ -118,7 +118,7 @@ TEST_F(Partial, ASweepIsAnalysedAsByOneProcess) {
   expect_same(r, direct, sweep_, "analyze", "");
 }
 
-/// Plots that cannot be written cost the plots.
+/// If plots cannot be written, only the plots are missing.
 TEST_F(Partial, AnAnalysisWithoutItsPlotsIsShownAllTheSame) {
   make_parts(run_, out("parts"), 2, {"--for", "analyze"});
   std::vector<RunResult> said;
@@ -190,7 +190,7 @@ TEST_F(Partial, RunsAreComparedAsByOneProcess) {
   EXPECT_NE(half.err.find("needs --baseline and --test alone"), std::string::npos) << half.err;
 }
 
-/// What a pipeline does: the parts of a new run against a baseline that is checked in.
+/// As in a CI pipeline: the parts of a new run are compared with a saved baseline.
 TEST_F(Partial, PartsAreComparedWithASavedBaseline) {
   const std::string other = test::config_folder(sweep_, 42), kept = out("kept.rsb");
   ASSERT_EQ(run_binary({"baseline", "save", run_, "-o", kept}).code, 0);
@@ -205,7 +205,7 @@ TEST_F(Partial, PartsAreComparedWithASavedBaseline) {
   expect_equal(out("out"), out("again/out"), "");
 }
 
-/// Traces that somebody else made, of two and of four ranks.
+/// Recorded traces of real programs, with two and with four ranks.
 TEST_F(Partial, RealRunsToo) {
   const fs::path golden = test::golden_dir();
   if (!fs::is_directory(golden / "hta"))
@@ -246,7 +246,7 @@ TEST_F(Partial, RealRunsToo) {
   }
 }
 
-/// A rank is missing and a trace is cut off: the same words and the same exit code.
+/// A rank is missing and a trace is truncated: the messages and the exit code are the same.
 TEST_F(Partial, WhatIsWrongWithTracesIsSaidAsByOneProcess) {
   std::vector<std::string> traces;
   for (const auto& entry : fs::recursive_directory_iterator(run_))
@@ -273,7 +273,7 @@ TEST_F(Partial, WhatIsWrongWithTracesIsSaidAsByOneProcess) {
   }
 }
 
-/// Each node has a folder of the same name with its own ranks.
+/// Each node has its own ranks in a folder with the same name.
 TEST_F(Partial, NodesWithTheirOwnFoldersMakeOneRun) {
   const std::string direct = out("direct.json");
   const std::string swept = out("swept"), page = out("page.html");
@@ -302,7 +302,7 @@ TEST_F(Partial, NodesWithTheirOwnFoldersMakeOneRun) {
                                     "--for", "all", "--shard", fmt::format("{}/2", node)});
     EXPECT_EQ(r.code, 0) << r.err;
   }
-  fs::remove_all(run_); // reduce needs no trace
+  fs::remove_all(run_); // reduce reads no traces
   fs::create_directories(out("again"));
   const RunResult r = run_binary({"reduce", out("p0"), out("p1"), "-o", out("again/direct.json")});
   EXPECT_EQ(r.code, 0) << r.err;
@@ -319,7 +319,8 @@ TEST_F(Partial, NodesWithTheirOwnFoldersMakeOneRun) {
 
 TEST_F(Partial, ASecondRunMakesOnlyWhatIsMissing) {
   const std::string parts = out("parts");
-  const Words page = {"--for", "page"}; // no workbook, which knows when it was made
+  // not a workbook, because it contains the time of its creation
+  const Words page = {"--for", "page"};
   make_parts(run_, parts, 1, page);
   const std::map<std::string, std::string> first = test::files_below(parts);
   ASSERT_EQ(first.size(), 5U); // four ranks and the shard
@@ -337,7 +338,7 @@ TEST_F(Partial, ASecondRunMakesOnlyWhatIsMissing) {
   EXPECT_NE(said.front().find("4 ranks (2 reused)"), std::string::npos) << said.front();
   EXPECT_TRUE(test::files_below(parts) == first);
   said = make_parts(run_, parts, 1,
-                    {"--for", "page", "--gpu-arch", "MI300X"}); // another question, other parts
+                    {"--for", "page", "--gpu-arch", "MI300X"}); // other options need other parts
   EXPECT_NE(said.front().find("4 ranks (0 reused)"), std::string::npos) << said.front();
 }
 
@@ -353,7 +354,7 @@ protected:
     ASSERT_EQ(parts_.size(), 4U);
   }
 
-  /// Reduces and expects this sentence, this exit code and so many ranks.
+  /// Runs reduce; expects this sentence, this exit code and this number of ranks.
   void expect_said(const std::string& sentence, int code, int ranks,
                    const Words& folders = {}) const {
     Words args = {"reduce", out("parts")};
@@ -366,7 +367,7 @@ protected:
         << r.out << r.err;
   }
 
-  /// Its trace is written anew, with other times.
+  /// Writes the trace of a rank again with other times; returns its path.
   fs::path rewrite_rank(int rank) const {
     fs::path trace;
     for (const auto& entry : fs::recursive_directory_iterator(run_))
@@ -385,7 +386,7 @@ protected:
     return out(fmt::format("parts/shard_{}_of_2.part", i));
   }
 
-  std::vector<std::string> parts_; ///< of the ranks
+  std::vector<std::string> parts_; ///< the parts of the ranks
 };
 
 TEST_F(PartialFaults, APartThatIsAbsent) {
@@ -414,18 +415,18 @@ TEST_F(PartialFaults, APartWithOtherOptions) {
 
 TEST_F(PartialFaults, AShardThatLeftNothing) {
   fs::remove(shard(1));
-  expect_said("shard 1 of 2 left no parts", 4, 4); // its ranks were finished
+  expect_said("shard 1 of 2 left no parts", 4, 4); // the parts of its ranks were complete
   fs::remove(parts_[1]);
   fs::remove(parts_[3]);
   expect_said("shard 1 of 2 left no parts", 4, 2);
-  // HA-D15: its ranks are one line
+  // HA-D15: the ranks of the shard are reported in one line
   expect_said("ranks 1, 3 without a part: shard 1 of 2 left no parts", 4, 2);
   const RunResult r = run_binary({"reduce", out("parts"), "-o", out("nccl.json")});
   EXPECT_EQ(r.err.find("is missing"), std::string::npos) << r.err;
   EXPECT_EQ(r.err.find("MB/s"), std::string::npos) << "parts are no traces\n" << r.err;
 }
 
-// The default of partial is that of reduce; the other commands' parts cost 25 times as much.
+// partial and reduce have the same default; the parts of other commands are 25 times as large.
 TEST_F(Partial, WithoutForPartsAreThoseOfCollectives) {
   make_parts(run_, out("parts"), 1);
   EXPECT_EQ(run_binary({"reduce", out("parts"), "-o", out("nccl.json")}).code, 0);
@@ -449,15 +450,16 @@ TEST_F(PartialFaults, TheSameRanksTwice) {
 TEST_F(PartialFaults, ARankTwiceWithOtherContent) {
   fs::create_directories(out("other"));
   const std::string name = fs::path(parts_[1]).filename().string();
-  rewrite_rank(1); // between the two runs
+  rewrite_rank(1); // between the two runs of partial
   make_parts(run_, out("other"), 2, {"--for", "collectives"});
-  expect_said("is left out: its trace, ", 4, 4, {out("other")});
+  expect_said("is left out: its trace ", 4, 4, {out("other")});
 }
 
-// A node that died in the second run of the same folder: what it left is of traces that are gone.
+// A node died in the second run in the same folder: its parts in the folder are from traces that
+// have been replaced.
 TEST_F(PartialFaults, APartOfATraceThatWasWrittenSinceIsNotUsed) {
   const fs::path trace = rewrite_rank(1);
-  // shard 0 has ranks 0 and 2; shard 1, which has rank 1, does not come to an end
+  // shard 0 has ranks 0 and 2; shard 1, which has rank 1, does not finish
   ASSERT_EQ(
       run_binary({"partial", run_, "-o", out("parts"), "--shard", "0/2", "--for", "collectives"})
           .code,
@@ -465,7 +467,7 @@ TEST_F(PartialFaults, APartOfATraceThatWasWrittenSinceIsNotUsed) {
   expect_said("was made from another version of " + trace.string(), 4, 3);
 }
 
-// Jobs of other numbers of processes, one after the other.
+// Two jobs with different numbers of processes, one after the other.
 TEST_F(PartialFaults, TheNewestCompleteShardsAreUsed) {
   make_parts(run_, out("parts"), 3, {"--for", "collectives"});
   expect_said("the 3 current shards contain everything in it", 0, 4);
@@ -473,7 +475,7 @@ TEST_F(PartialFaults, TheNewestCompleteShardsAreUsed) {
   expect_said("the 2 current shards contain everything in it", 0, 4);
 }
 
-// Nodes with disks of their own, whose folders are called the same, without --local.
+// Nodes with separate disks whose folders have the same name, without --local.
 TEST_F(PartialFaults, RanksThatANewerOneDoesNotHaveAreNoEarlierOnes) {
   const auto alone = [&](const Words& ranks, const char* shards) {
     fs::rename(run_, run_ + "_all");
@@ -530,10 +532,10 @@ TEST_F(PartialFaults, TwoNodesWithTheSameRank) {
                           "collectives", "--shard", fmt::format("{}/2", i)})
                   .code,
               0);
-  expect_said("rank 3: another shard has a trace of it, ", 4, 4);
+  expect_said("rank 3: another shard has a trace of this rank, ", 4, 4);
 }
 
-/// Nodes with two ranks each on disks of their own.
+/// Nodes with two ranks each on separate disks.
 class PartialLocal : public PartialFaults {
 protected:
   void SetUp() override {
@@ -555,7 +557,8 @@ protected:
 
 TEST_F(PartialLocal, WhatANodeHadFinishedBeforeItDiedIsUsed) {
   ASSERT_EQ(partial(node(0), 0).code, 0);
-  ASSERT_EQ(partial(node(1), 1, {"--require-all-ranks"}).code, 0); // the others are elsewhere
+  // the other ranks are on the other node
+  ASSERT_EQ(partial(node(1), 1, {"--require-all-ranks"}).code, 0);
   RunResult r = run_binary({"reduce", out("local"), "-o", out("whole.json")});
   EXPECT_EQ(r.code, 0) << r.err;
   fs::remove(out("local/shard_1_of_2.part"));
@@ -569,7 +572,7 @@ TEST_F(PartialLocal, WhatANodeHadFinishedBeforeItDiedIsUsed) {
   EXPECT_EQ(r.code, 3) << r.err;
   EXPECT_NE(r.err.find("shard 1 of 2 left no parts\n"), std::string::npos) << r.err;
   EXPECT_FALSE(fs::exists(out("none.json")));
-  // of a node that is there what it does not name is of before
+  // the shard file of node 1 is gone, and only one of its two ranks still has a part
   for (const auto& entry : fs::directory_iterator(out("local")))
     if (entry.path().filename().string().starts_with("rank3_"))
       fs::remove(entry.path());
@@ -608,7 +611,7 @@ TEST_F(PartialLocal, TracesOfTwoNodesThatAreCalledTheSameDoNotReplaceEachOther) 
   fs::create_directory_symlink(node(0), out("here"));
   ASSERT_EQ(partial(out("here"), 0).code, 0);
   fs::remove(out("here"));
-  fs::rename(node(1) + "/rank2", node(1) + "/rank0"); // ranks of the node
+  fs::rename(node(1) + "/rank2", node(1) + "/rank0"); // both nodes have a folder rank0
   fs::create_directory_symlink(node(1), out("here"));
   const RunResult r = partial(out("here"), 1);
   EXPECT_EQ(r.code, 6) << r.err;
@@ -618,7 +621,7 @@ TEST_F(PartialLocal, TracesOfTwoNodesThatAreCalledTheSameDoNotReplaceEachOther) 
 
 TEST_F(PartialFaults, AGpuThatNobodyKnowsIsSaidBeforeAnythingIsRead) {
   const RunResult r = run_binary({"partial", run_, "-o", out("typo"), "--gpu-arch", "MI300Y"});
-  EXPECT_EQ(r.code, 3) << r.err; // as of report
+  EXPECT_EQ(r.code, 3) << r.err; // as in report
   EXPECT_NE(r.err.find("rankscope: MI300Y: no such file and no built-in GPU"), std::string::npos)
       << r.err;
 }
@@ -633,7 +636,7 @@ TEST_F(PartialFaults, AnotherRunInTheSameFolderIsSaid) {
       << r.err;
 }
 
-// What parts were made of is not what lies there now: analyze reads it.
+// The parts were made from other traces than those in the folder now, so analyze reads the traces.
 TEST_F(PartialFaults, AnalyzeTakesNothingOfPartsOfOtherTraces) {
   make_parts(run_, out("both"), 1, {"--for", "analyze"});
   rewrite_rank(1);
@@ -650,7 +653,7 @@ TEST_F(PartialFaults, AnalyzeTakesNothingOfPartsOfOtherTraces) {
   EXPECT_EQ(over.code, 0) << over.err;
   EXPECT_EQ(over.out.find("unchanged"), std::string::npos) << over.out;
   EXPECT_TRUE(test::bytes_of(out("kept/summary.md")) == test::bytes_of(out("fresh/summary.md")));
-  // of the same traces it is as good as its own
+  // with the same traces, the results of reduce are reused
   make_parts(run_, out("both"), 1, {"--for", "analyze"});
   ASSERT_EQ(
       run_binary({"reduce", out("both"), "--as", "analyze", "-o", out("new"), "--no-plots"}).code,

@@ -1,5 +1,5 @@
-// Runs in a container, with a program that stands for docker: it notes how it is called, runs
-// programs here, and its container is a process that reads its input to the end.
+// Tests runs in a container with a fake docker: it records its arguments and runs programs on this
+// machine, and its container is a process that reads its input to the end.
 #include "profile_fixture.h"
 
 namespace rankscope {
@@ -112,7 +112,8 @@ TEST_F(ProfileContainer, MoreArgumentsAndPodman) {
   EXPECT_NE(calls().find("--shm-size 64G"), std::string::npos) << calls();
 }
 
-// HA-B10: the image prints a banner before all that it is asked, which is not taken for an answer.
+// HA-B10: the image prints a banner before every output; the banner must not be parsed as an
+// answer.
 TEST_F(ProfileContainer, ABannerIsNotAnAnswer) {
   folder_.write("n.json", R"({"tools": {"n": {"cmd": "no-such-tracer"}}})");
   const RunResult r =
@@ -139,7 +140,7 @@ TEST_F(ProfileContainer, TheContainerEndsWithRankscopeHoweverThatComes) {
     Result<Process> run =
         begin({"--docker", "i", "--tool", "A"}, {"sh", "-c", "echo $$ >> pids; sleep 100"}, 2);
     ASSERT_TRUE(run);
-    EXPECT_GE(pids().size(), 2U); // the container's and the command's
+    EXPECT_GE(pids().size(), 2U); // those of the container and of the command
     ::kill(run->pid(), signal);
     const Result<ProcessEnd> end = run->wait();
     ASSERT_TRUE(end);

@@ -1,5 +1,5 @@
-// Profiling runs that are ended: by signals to the workload, to the tool and to rankscope. Nothing
-// lives on, the status is right, what was gathered is kept.
+// Tests profiling runs that are ended by signals to the workload, to the tool, and to rankscope: no
+// process remains, the status is correct, and outputs written until then remain.
 #include "profile_fixture.h"
 
 #include <csignal>
@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::Words;
 
-/// A workload with a child in its group and one that left it, which hold on to life.
+/// A workload with a child in its process group and a child in another session, both long-running.
 constexpr const char* kTree = R"(#!/bin/sh
 echo $$ >> pids
 sleep 100 &
@@ -26,7 +26,7 @@ protected:
   void SetUp() override {
     ProfileFixture::SetUp();
     script("tree.sh", kTree);
-    // a tool that tells its own number first
+    // a tool that writes its process id first
     script("tell.sh", "#!/bin/sh\necho $$ >> tool_pid\n\"$@\"\nstatus=$?\nexit $status\n");
     folder_.write("tell.json", R"({"tools": {"tell": {"cmd": "./tell.sh",
         "post_scripts": [{"path": "./step.sh", "args": "post tell"}]}}})");
@@ -35,9 +35,9 @@ protected:
     return {"--tools-config", "tell.json", "--grace", "2",      "--tool",
             "tracer",         "--tool",    "tell",    "--tool", "A"};
   }
-  /// What the command and the tracer say at their start has come to the files.
+  /// Waits until the first output of the command and of the tracer is in the files.
   void wait_for_output() const {
-    std::this_thread::sleep_for(50ms); // those of a run before are there at once
+    std::this_thread::sleep_for(50ms); // files of the previous run may still exist
     for (int i = 0; i < 500 && !written(); ++i)
       std::this_thread::sleep_for(20ms);
   }
@@ -45,7 +45,7 @@ protected:
     return test::bytes_of(folder_.path("out/run.log")).find("out started") != std::string::npos &&
            test::bytes_of(folder_.path("out/tracer/trace.csv")).starts_with("name,us\nfirst,1\n");
   }
-  /// The tear-down, and what was written until then.
+  /// Checks the tear-down steps, and the output that was written before.
   void expect_kept() const {
     const Words steps = order();
     ASSERT_GE(steps.size(), 2U);
@@ -82,7 +82,7 @@ TEST_F(ProfileEnd, SignalsToTheWorkloadAreItsStatus) {
     ::kill(pids().front(), signal);
     const Result<ProcessEnd> end = run->wait();
     ASSERT_TRUE(end);
-    // a shell that waited for it says 128 + signal, and so do we
+    // a shell that waited for the command reports 128 + signal, and so does rankscope
     EXPECT_EQ(end->exit_code, 128 + signal) << end->err;
     expect_kept();
     EXPECT_TRUE(has_code("processes-left"));
@@ -97,7 +97,7 @@ TEST_F(ProfileEnd, AToolThatIsKilledTakesTheCommandAlong) {
     ASSERT_TRUE(run);
     wait_for_output();
     ::kill(std::stoi(test::bytes_of(folder_.path("tool_pid"))), signal);
-    if (signal == SIGINT) // a shell waits for its child before it dies of it
+    if (signal == SIGINT) // a shell that gets SIGINT waits for its child before it ends
       ::kill(pids().front(), SIGINT);
     const Result<ProcessEnd> end = run->wait();
     ASSERT_TRUE(end);
@@ -146,7 +146,7 @@ TEST_F(ProfileEnd, ACommandThatIgnoresTheRequestIsKilledAfterTheGrace) {
     ::kill(run->pid(), signal);
     const Result<ProcessEnd> end = run->wait();
     ASSERT_TRUE(end);
-    // who was asked to end says so, whatever it took
+    // after a request to end, the exit code is 128 + signal, however long it takes
     EXPECT_EQ(end->exit_code, 128 + signal) << end->err;
     EXPECT_NE(end->err.find("killed-processes"), std::string::npos) << end->err;
     EXPECT_TRUE(has_code("killed-processes"));
@@ -160,13 +160,13 @@ TEST_F(ProfileEnd, ACommandThatIgnoresTheRequestIsKilledAfterTheGrace) {
   EXPECT_TRUE(has_code("killed-processes"));
 }
 
-// timeout(1) signals its child and then its group: that is one request to end.
+// timeout(1) signals its child and then its group: this counts as one request to end.
 TEST_F(ProfileEnd, TheSameSignalTwiceAtOnceIsOne) {
   Result<Process> run = begin(stack(), {"./tree.sh"}, 3);
   ASSERT_TRUE(run);
   wait_for_output();
   ::kill(run->pid(), SIGTERM);
-  std::this_thread::sleep_for(5ms); // the first is taken
+  std::this_thread::sleep_for(5ms); // the first signal is handled
   ::kill(run->pid(), SIGTERM);
   const Result<ProcessEnd> end = run->wait();
   ASSERT_TRUE(end);
@@ -175,7 +175,7 @@ TEST_F(ProfileEnd, TheSameSignalTwiceAtOnceIsOne) {
   expect_no_orphan();
 }
 
-// HA-B17
+// HA-B17: the second signal kills the command; the tear-down steps run.
 TEST_F(ProfileEnd, TheSecondSignalKillsTheCommandAndTheTearDownRuns) {
   Result<Process> run =
       begin({"--grace", "60", "--tool", "A"},
@@ -183,7 +183,7 @@ TEST_F(ProfileEnd, TheSecondSignalKillsTheCommandAndTheTearDownRuns) {
   ASSERT_TRUE(run);
   const auto began = std::chrono::steady_clock::now();
   ::kill(run->pid(), SIGINT);
-  std::this_thread::sleep_for(500ms); // not the first one twice
+  std::this_thread::sleep_for(500ms); // so late that it is not a repetition of the first one
   ::kill(run->pid(), SIGINT);
   const Result<ProcessEnd> end = run->wait();
   ASSERT_TRUE(end);
@@ -221,7 +221,7 @@ TEST_F(ProfileEnd, AnInterruptDuringTheSetUpTearsDownAndRunsNothing) {
 }
 
 TEST_F(ProfileEnd, ASamplerThatASetUpStartsLivesUntilItsTearDown) {
-  // the way of the documented scripts: in the background, stopped by its number
+  // as in the documented scripts: started in the background, stopped by its process id
   script("start.sh", "#!/bin/sh\nsh -c 'while :; do echo s >> samples; sleep 0.02; done' &\n"
                      "echo $! > sampler_pid\necho $! >> pids\n");
   script("stop.sh", "#!/bin/sh\nkill $(cat sampler_pid) && echo stopped >> order\n");
@@ -232,7 +232,7 @@ TEST_F(ProfileEnd, ASamplerThatASetUpStartsLivesUntilItsTearDown) {
   EXPECT_EQ(order(), (Words{"stopped"}));
   EXPECT_GT(test::bytes_of(folder_.path("samples")).size(), 16U);
   expect_no_orphan();
-  // one that nobody stops is ended, and that is told
+  // a process that is not stopped is ended, and a finding reports this
   folder_.write("t.json", R"({"tools": {"s": {"pre_scripts": [{"path": "./start.sh"}]}}})");
   const test::RunResult left = profile({"--tools-config", "t.json", "--tool", "s"}, {"true"});
   EXPECT_EQ(left.code, 0) << left.err;

@@ -1,4 +1,4 @@
-// Joules per step: a run that samples power and leaves a trace with steps.
+// Tests joules per step: a run that samples power and writes a trace with steps.
 #include "collect/fake_sysfs.h"
 #include "profile_fixture.h"
 
@@ -28,7 +28,7 @@ protected:
     sysfs_.add_gpu(129, "0000:c2:00.0", "bb", 200);
     folder_.write("more.json", R"({"tools": {"kineto": {"env_vars": {"TRACE": "{out}/trace.json"},
         "produces": [{"path": "{out}/trace.json", "check": "json"}]}}})");
-    // a step from 0.1 s to 0.3 s after the start and one that ends long after the run
+    // a step from 0.1 s to 0.3 s after the start, and a step that ends long after the run
     script("traced.sh", R"(#!/bin/sh
 now=$(date +%s%N)
 sleep 0.5

@@ -1,4 +1,4 @@
-// What goes wrong with profiling, brought about on purpose: each case has its code, in the text and
+// Tests problems with profiling that are caused on purpose: each case has its code in the text and
 // in the manifest (docs/profile.md lists them).
 #include "collect/fake_sysfs.h"
 #include "profile_fixture.h"
@@ -15,7 +15,7 @@ using test::Words;
 
 class ProfileFindings : public test::ProfileFixture {
 protected:
-  /// The code is in the text for people and in the manifest.
+  /// Expects the code in the text and in the manifest.
   void expect_code(const RunResult& r, const std::string& code) const {
     EXPECT_NE(r.err.find(code), std::string::npos) << r.err;
     EXPECT_TRUE(has_code(code)) << manifest();
@@ -82,7 +82,7 @@ TEST_F(ProfileFindings, TheDoctorCountsFirstAndNamesThePathOnce) {
   EXPECT_GT(path, r.out.rfind("ok  ")) << r.out;
 }
 
-// HA-B32: a tool that is installed and has no GPU to record cannot run.
+// HA-B32: a tool that is installed but has no GPU to record cannot run.
 TEST_F(ProfileFindings, TheDoctorDoesNotCountToolsWithoutTheirGpu) {
   if (std::filesystem::exists("/dev/kfd"))
     GTEST_SKIP() << "an AMD GPU is here";
@@ -109,7 +109,7 @@ TEST_F(ProfileFindings, AnEmptyOutputOfAGoodCommandIsTold) {
       "env_vars": {"T": "{out}/x.csv"}, "produces": [{"path": "{out}/x.csv", "check": "csv"}]}}})");
   RunResult r = with({"--tool", "t"}, {"true"});
   EXPECT_EQ(r.code, 0);
-  expect_code(r, "empty-output"); // a header alone
+  expect_code(r, "empty-output"); // only a header
   r = with({"--strict", "--tool", "t"}, {"true"});
   EXPECT_EQ(r.code, 4);
 }
@@ -126,7 +126,7 @@ TEST_F(ProfileFindings, ARunShorterThanTwoSamplesIsTold) {
 
 TEST_F(ProfileFindings, SamplesThatWereMissedAreTold) {
   const test::FakeSysfs sysfs;
-  for (int i = 0; i < 64; ++i) // a dozen files each: longer to read than the period
+  for (int i = 0; i < 64; ++i) // a dozen files per GPU: reading takes longer than the period
     sysfs.add_gpu(128 + i, fmt::format("0000:{:02x}:00.0", i), fmt::format("u{}", i), 350);
   RunResult r = profile({"--sysfs-root", sysfs.root(), "--sample-rate", "0.0001", "--tool",
                          "gpu_info_power_profiler"},
@@ -135,7 +135,7 @@ TEST_F(ProfileFindings, SamplesThatWereMissedAreTold) {
   expect_code(r, "missed-samples");
   r = profile(
       {"--sysfs-root", sysfs.root(), "--sample-rate", "60", "--tool", "gpu_info_power_profiler"},
-      {"true"}); // a period that no machine is too busy for
+      {"true"}); // a period that is long enough on every machine
   EXPECT_FALSE(has_code("missed-samples")) << manifest();
 }
 
@@ -143,7 +143,7 @@ TEST_F(ProfileFindings, ALogThatCannotBeWrittenIsTold) {
   folder_.write("full/keep", "");
   std::filesystem::create_symlink("/dev/full", folder_.path("full/run.log"));
   const RunResult r = test::run_binary({"profile", "--out", "full", "--", "./app.sh", "0"});
-  EXPECT_EQ(r.code, 0) << r.err; // the command's
+  EXPECT_EQ(r.code, 0) << r.err; // the exit code of the command
   EXPECT_EQ(r.out, "to out\n");
   EXPECT_NE(r.err.find("incomplete-output"), std::string::npos) << r.err;
   EXPECT_NE(test::bytes_of(folder_.path("full/manifest.json")).find("incomplete-output"),
@@ -164,7 +164,7 @@ TEST_F(ProfileFindings, ATableThatCannotBeWrittenAtTheEndIsTold) {
 }
 
 TEST_F(ProfileFindings, ABaselineThatFailsSaysNothingAboutOverhead) {
-  // it needs what the tool sets
+  // the command fails without the variable that the tool sets
   const RunResult r = profile({"--baseline", "2", "--tool", "A"}, {"sh", "-c", "test \"$X\" = 1"});
   EXPECT_EQ(r.code, 0) << r.err;
   expect_code(r, "failed-baseline");
@@ -185,7 +185,7 @@ TEST_F(ProfileFindings, AnIdleGpuIsNamedWithTheBusyOne) {
   expect_code(r, "idle-device");
   EXPECT_NE(r.err.find("GPU 1 was idle in every sample"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("GPU 0 was busy"), std::string::npos) << r.err;
-  // and the documented files are there
+  // the documented files exist too
   const std::string power = test::bytes_of(folder_.path("gpu_info_power_profiler_output.csv"));
   EXPECT_EQ(power.rfind("time,Power(Watt) GPU0,Power(Watt) GPU1\n", 0), 0U) << power;
   const std::string vram = test::bytes_of(folder_.path("gpu_info_vram_profiler_output.csv"));
@@ -227,7 +227,7 @@ TEST_F(ProfileFindings, TheDoctorLooksForTheGpuOfSamplers) {
 TEST_F(ProfileFindings, ATracerAndASamplerTogetherSurviveAKill) {
   const test::FakeSysfs sysfs;
   sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
-  // `exec`: a shell that has just forked loses a SIGINT, and goes on with what it was about to run
+  // `exec`: a shell that has just forked loses a SIGINT and continues
   for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
     Result<Process> run = begin(
         {"--sysfs-root", sysfs.root(), "--sample-rate", "0.01", "--tool", "tracer", "--tool",
@@ -246,7 +246,7 @@ TEST_F(ProfileFindings, ATracerAndASamplerTogetherSurviveAKill) {
     const std::string csv = test::bytes_of(
         folder_.path("out/gpu_info_power_profiler/gpu_info_power_profiler_output.csv"));
     EXPECT_GT(std::count(csv.begin(), csv.end(), '\n'), 20) << csv;
-    EXPECT_EQ(csv.back(), '\n'); // whole rows
+    EXPECT_EQ(csv.back(), '\n'); // complete rows
   }
 }
 
@@ -257,7 +257,7 @@ TEST_F(ProfileFindings, OverheadIsMeasuredAgainstARunWithoutTools) {
   expect_code(r, "tool-overhead");
   EXPECT_NE(manifest().find("\"factor\""), std::string::npos);
   table(R"({"tools": {"quick": {"env_vars": {"Q": "1"}}}})");
-  r = with({"--baseline", "--tool", "quick"}, {"sleep", "2"}); // a tenth of it is noise
+  r = with({"--baseline", "--tool", "quick"}, {"sleep", "2"}); // a tenth of its duration is noise
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_FALSE(has_code("tool-overhead")) << manifest();
   EXPECT_NE(manifest().find("\"baseline_s\""), std::string::npos);
@@ -267,13 +267,13 @@ TEST_F(ProfileFindings, ALibraryThatIsNotUsedIsTold) {
   const RunResult r = profile({"--compat-outputs", "--tool", "miopen_trace"}, {"sleep", "0.2"});
   EXPECT_EQ(r.code, 0) << r.err;
   expect_code(r, "unused-library");
-  // the file is there all the same, without a row
+  // the file exists, without rows
   EXPECT_EQ(test::bytes_of(folder_.path("library_trace.csv")),
             "jobid,created_date,model,library,config,calls\n");
 }
 
 TEST_F(ProfileFindings, ALibraryThatIsUsedAndSaysNothingIsTold) {
-  // something that is loaded under its name
+  // a library that is loaded with this name
   void* const known = ::dlopen(LIBM_SO, RTLD_LAZY);
   ASSERT_NE(known, nullptr);
   Dl_info info = {};
@@ -303,7 +303,7 @@ TEST_F(ProfileFindings, LinesOfLibrariesAreCountedAndPassedThrough) {
   const std::string csv = test::bytes_of(folder_.path("library_trace.csv"));
   EXPECT_NE(csv.find(",rocblas,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",2\n"), std::string::npos) << csv;
-  EXPECT_TRUE(has_code("unused-library")); // MIOpen, which has no row of its own
+  EXPECT_TRUE(has_code("unused-library")); // about MIOpen, which has no rows
 }
 
 TEST_F(ProfileFindings, LinesOfLibrariesAreHiddenOnRequestAndStayInTheLog) {
@@ -321,7 +321,7 @@ TEST_F(ProfileFindings, LinesOfLibrariesAreHiddenOnRequestAndStayInTheLog) {
   EXPECT_NE(log.find("out " + line), std::string::npos) << log;
   const std::string csv = test::bytes_of(folder_.path("out/library_trace/library_trace.csv"));
   EXPECT_NE(csv.find(",4\n"), std::string::npos) << csv;
-  // with --json the command's output goes to standard error, without those lines too
+  // with --json, the command's output is on standard error, also without those lines
   std::filesystem::remove_all(folder_.path("out"));
   Words words = arguments(flags, {"cat", "log"});
   words.insert(words.begin(), "--json");

@@ -1,4 +1,4 @@
-// A folder with fake tools and workloads: scripts that say in `order` what they do.
+// A folder with fake tools and workloads: scripts that write to `order` what they do.
 #pragma once
 
 #include "os/process.h"
@@ -24,7 +24,7 @@ class ProfileFixture : public ::testing::Test {
 protected:
   void SetUp() override {
     old_folder_ = std::filesystem::current_path();
-    // a tool around the command
+    // a tool that wraps the command
     script("wrap.sh", R"(#!/bin/sh
 name=$1; shift
 echo "cmd $name" >> order
@@ -37,7 +37,7 @@ exit $status
     script("fail.sh", "#!/bin/sh\necho \"$*\" >> order\necho why it failed\nexit 3\n");
     script("app.sh",
            "#!/bin/sh\necho \"app $X\" >> order\necho to out\necho to err >&2\nexit $1\n");
-    // a tracer: writes a row before the command and one behind it
+    // a tracer that writes a row before the command and a row after it
     script("tracer.sh", R"(#!/bin/sh
 echo "name,us" > "$TRACE_FILE"
 echo "first,1" >> "$TRACE_FILE"
@@ -112,7 +112,7 @@ exit $status
       out.push_back(pid);
     return out;
   }
-  /// Nothing of a run lives; it may take a busy machine a while to reap it.
+  /// Expects that no process of a run remains; on a busy machine, this may take a while.
   void expect_no_orphan() const {
     for (const pid_t pid : pids()) {
       for (int i = 0; i < 3000 && alive(pid); ++i)

@@ -1,5 +1,5 @@
-// The first rocprof, by a script that stands for it: its files where the command runs, and the
-// user's own files beside them.
+// Tests rocprof (v1) with a fake script: its files in the folder of the command, and files of the
+// user in the same folder.
 #include "profile_fixture.h"
 
 namespace rankscope {
@@ -12,7 +12,7 @@ class ProfileRocprof : public test::ProfileFixture {
 protected:
   void SetUp() override {
     ProfileFixture::SetUp();
-    // without -o it writes results.csv here, with -o there
+    // writes results.csv in the current folder; with -o, to the given file
     script("bin/rocprof", R"(#!/bin/sh
 file=results.csv
 while :; do case $1 in
@@ -33,7 +33,7 @@ exit $status
   std::string path_;
 };
 
-// HA-B2
+// HA-B2: files of the user with similar names are not moved.
 TEST_F(ProfileRocprof, FilesOfTheUserStayWhereTheyAre) {
   folder_.write("results_mine.csv", "a\n");
   for (const char* tool : {"rocprof", "rocprof:cmd=rocprof --timestamp on"}) {
@@ -47,8 +47,8 @@ TEST_F(ProfileRocprof, FilesOfTheUserStayWhereTheyAre) {
   }
 }
 
-// HA-B5, HA-B6: a command of one's own writes where it runs; the tool is not empty, and its table
-// of kernels is read.
+// HA-B5, HA-B6: with a command of the user, the tool writes to the current folder. The output must
+// not be reported as empty, and its table of kernels is read.
 TEST_F(ProfileRocprof, ACommandOfOnesOwn) {
   const RunResult r =
       profile({"--tool", "rocprof:cmd=rocprof --timestamp on", "--strict"}, {"true"});
@@ -70,7 +70,7 @@ TEST_F(ProfileRocprof, AFileThatWasThereBeforeIsNotTaken) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("out/rocprof/results.csv")));
 }
 
-// HA-B6: no timeline of zeros.
+// HA-B6: a trace without GPU events must not give a timeline of zeros.
 TEST_F(ProfileRocprof, ATraceWithoutGpuEventsHasNoTimeline) {
   folder_.write("more.json", R"({"tools": {"host": {"env_vars": {"TRACE": "{out}/trace.json"},
       "produces": [{"path": "{out}/trace.json", "check": "json"}]}}})");
@@ -94,14 +94,14 @@ TEST_F(ProfileRocprof, AToolThatWroteSomeOfItsFilesIsTold) {
   EXPECT_FALSE(has_code("empty-output"));
 }
 
-// HA-B35
+// HA-B35: docker_gpus without --docker is noted.
 TEST_F(ProfileRocprof, GpusOfAContainerWithoutOneAreNoted) {
   const RunResult r = profile({"--tool", "A", "-c", R"({"docker_gpus": "0"})"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.err.find("docker_gpus has no effect without --docker"), std::string::npos) << r.err;
 }
 
-// HA-B15
+// HA-B15: the path of the run contains pattern characters.
 TEST_F(ProfileRocprof, AFolderWithCharactersOfPatterns) {
   std::filesystem::create_directory(folder_.path("g[1]"));
   std::filesystem::current_path(folder_.path("g[1]"));

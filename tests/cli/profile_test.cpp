@@ -1,4 +1,4 @@
-// rankscope profile with stacked fake tools: order, status, arguments, outputs, dry runs.
+// Tests rankscope profile with several fake tools: order, status, arguments, outputs, dry runs.
 #include "collect/fake_sysfs.h"
 #include "profile_fixture.h"
 #include "synth/synth.h"
@@ -33,7 +33,7 @@ TEST_F(Profile, TheTearDownRunsWhenTheCommandFails) {
 }
 
 TEST_F(Profile, AFailingSetUpNamesItsToolAndTearsDownWhatWasSetUp) {
-  // order of set-up: A, bad, (B is never reached)
+  // order of set-up: A, then bad; B is not reached
   RunResult r = profile({"--tool", "B", "--tool", "bad", "--tool", "A"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 7);
   EXPECT_EQ(order(), (Words{"pre A", "pre bad", "post bad", "post A"}));
@@ -44,7 +44,7 @@ TEST_F(Profile, AFailingSetUpNamesItsToolAndTearsDownWhatWasSetUp) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(order(), (Words{"pre bad", "pre B", "cmd B", "app 2", "end B", "post B", "post bad"}));
   r = profile({"--strict", "--keep-going", "--tool", "bad"}, {"./app.sh", "0"});
-  EXPECT_EQ(r.code, 4); // the command is well, a tool is not
+  EXPECT_EQ(r.code, 4); // the command succeeds, a tool does not
   r = profile({"--strict", "--keep-going", "--tool", "bad"}, {"./app.sh", "9"});
   EXPECT_EQ(r.code, 9);
 }
@@ -88,7 +88,7 @@ TEST_F(Profile, ArgumentsArriveAsTheyAre) {
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(test::bytes_of(folder_.path("argv")), expected);
   }
-  // by a shell only where the entry asks for one, and then as its "$@"
+  // a shell runs the command only if the entry requests it; the command is then its "$@"
   folder_.write("shell.json", R"({"tools": {"test_tools_A": {"shell": true,
       "cmd": "echo cmd_A >> order && "}}})");
   Words command = {"./show.sh"};
@@ -201,7 +201,7 @@ TEST_F(Profile, TheContextOfTheGuideRunsAsItIs) {
   EXPECT_NE(r.err.find("Python literal"), std::string::npos) << r.err;
 }
 
-// HA-B19: a script that a table names by its file name alone is beside the table.
+// HA-B19: a script without a folder in its path is in the folder of its table.
 TEST_F(Profile, AScriptBesideItsTableIsFoundByNameAlone) {
   std::filesystem::create_directory(folder_.path("tables"));
   ::chmod(folder_.write("tables/A_pre.sh", "#!/bin/sh\necho \"beside $1\" >> order\n").c_str(),
@@ -213,7 +213,7 @@ TEST_F(Profile, AScriptBesideItsTableIsFoundByNameAlone) {
                                         "tables/tools.json", "--tool", "A", "--", "true"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(order(), Words{"beside table"});
-  // one that is nowhere: the message names where it was looked for
+  // a missing script: the message names the folders that were searched
   folder_.write("tables/tools.json",
                 R"({"tools": {"A": {"cmd": "env", "pre_scripts": [{"path": "B_pre.sh"}]}}})");
   const RunResult missing = test::run_binary({"profile", "--out", "out2", "--tools-config",
@@ -247,7 +247,7 @@ TEST_F(Profile, AModelThatSeveralTagsMeanRunsInFoldersOfItsOwn) {
       {"profile", "--out", "out", "--tags", "a_b,a,t:x=1", "--models", "models.json"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(test::bytes_of(folder_.path("ran")), "a_b \na \na --x 1\na_2 --x 1\n");
-  for (const char* name : {"a_b", "a", "a_2", "a_2_2"}) // the second run of a is the first a_2
+  for (const char* name : {"a_b", "a", "a_2", "a_2_2"}) // the second run of a has the name a_2
     EXPECT_TRUE(std::filesystem::exists(folder_.path("out/") + name + "/manifest.json")) << name;
 }
 
@@ -317,7 +317,7 @@ TEST_F(Profile, WrongUsesAreRefusedBeforeAnythingStarts) {
 
 TEST_F(Profile, CountersAreThoseOfTheArchitecture) {
   folder_.write("sys/class/kfd/kfd/topology/nodes/1/properties", "gfx_target_version 90010\n");
-  // a rocprofv3 that shows what it was given
+  // a rocprofv3 that records its arguments
   script("bin/rocprofv3", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do\n"
                           "  [ \"$1\" = -i ] && cp \"$2\" given; echo \"$1\" >> words; shift\n"
                           "done\nshift\nexec \"$@\"\n");
@@ -340,13 +340,13 @@ TEST_F(Profile, CountersAreThoseOfTheArchitecture) {
 }
 
 TEST_F(Profile, TheCommandRunsOnBothDiesOfABoard) {
-  const test::FakeSysfs sysfs; // a board of its own, then one of two dies
+  const test::FakeSysfs sysfs; // a GPU of one die, then a GPU of two dies
   sysfs.add_gpu(128, "0000:c1:00.0", "a", 300);
   sysfs.add_gpu(129, "0000:c6:00.0", "b", 300, "0x7408");
   sysfs.add_gpu(130, "0000:c9:00.0", "c", -1, "0x7408");
   const std::string copy =
       "echo \"$HIP_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES $1\" > replica$RANKSCOPE_REPLICA; "
-      // both run at the same time: each waits for the other
+      // both run at the same time: each waits for the other one
       "until [ -s replica0 ] && [ -s replica1 ]; do sleep 0.01; done; exit $HIP_VISIBLE_DEVICES";
   RunResult r = profile({"--sysfs-root", sysfs.root(), "--replicate-per-gcd", "--tool", "A"},
                         {"sh", "-c", copy, "sh", "a b; $HOME"});
@@ -375,7 +375,7 @@ TEST_F(Profile, SecretsOfTheEnvironmentAreNotWrittenDown) {
   const RunResult r = profile(
       {"--additional-context", R"({"docker_env_vars": {"HF_TOKEN": "hunter2", "X": "9"}})"},
       {"sh", "-c", "case $HF_TOKEN in h*2) exit $0 ;; esac; exit 9", "0", "--api-key=hunter2"});
-  EXPECT_EQ(r.code, 0) << r.err; // the command has it
+  EXPECT_EQ(r.code, 0) << r.err; // the command has the variable
   EXPECT_NE(manifest().find("\"HF_TOKEN\": \"***\""), std::string::npos) << manifest();
   EXPECT_NE(manifest().find("\"X\": \"9\""), std::string::npos);
   for (const char* file : {"out/manifest.json", "out/summary.txt"})

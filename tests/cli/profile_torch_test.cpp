@@ -1,4 +1,4 @@
-// PyTorch's profiler without a change of the program, with a module that stands for torch.
+// Tests PyTorch profiling of an unmodified program, with a fake torch module.
 #include "profile_fixture.h"
 
 namespace rankscope {
@@ -25,7 +25,7 @@ class profile:
         with open(path, "w") as file:
             json.dump({"traceEvents": self.events}, file)
 )");
-    // the user's own module of that name, which must run as before
+    // a module of the user with the same name, which must run as before
     folder_.write("lib/sitecustomize.py", "open('ours', 'w').write('ran')\n");
     ::setenv("PYTHONPATH", folder_.path("lib").c_str(), 1);
   }
@@ -57,7 +57,7 @@ TEST_F(ProfileTorch, AProgramThatImportsTorchLeavesATrace) {
   EXPECT_NE(manifest().find("\"records\": 2"), std::string::npos) << manifest();
 }
 
-// HA-B3: PyTorch allows one profiler; the program's own counts.
+// HA-B3: PyTorch allows one profiler; the program's own profiler takes precedence.
 TEST_F(ProfileTorch, AProgramThatProfilesItselfGoesOn) {
   folder_.write("lib/torch/profiler.py", R"(running = []
 class profile:
@@ -91,7 +91,7 @@ class Optimizer:
     def step(self):
         for hook in hooks: hook(self, (), {})
 )");
-  // the events are those of the steps in which the profiler ran
+  // the trace has the events of the steps in which the profiler ran
   folder_.write("lib/torch/profiler.py", R"(import json
 running = []
 class profile:

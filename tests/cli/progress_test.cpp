@@ -14,7 +14,7 @@ TEST(Progress, WhenAllIsReadWhatIsLeftIsWriting) {
 }
 
 TEST(Progress, OneTraceHasABarOfItsBytes) {
-  EXPECT_EQ(reading_bar(10, 100, 0.4), ""); // it may be done at once
+  EXPECT_EQ(reading_bar(10, 100, 0.4), ""); // reading may end very soon
   EXPECT_EQ(reading_bar(500'000'000, 1'000'000'000, 2),
             "[###############...............] 500 of 1000 MB, 250 MB/s          ");
   const std::string last = reading_bar(1'000'000'000, 1'000'000'000, 4);

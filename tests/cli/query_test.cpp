@@ -1,6 +1,6 @@
-// rankscope query and export: the figures of the other commands, every query of the documentation,
-// results in each format, statements that may do no harm, no library, a wrong one; the dataset read
-// back by DuckDB and by pandas.
+// Tests rankscope query and export: values equal those of other commands, every query of the
+// documentation works, results in each format, statements without side effects, a missing and a
+// wrong library, and the dataset read by DuckDB and by pandas.
 #include "base/json_text.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -27,7 +27,7 @@ std::string two_ranks() {
   return (test::source_dir() / "tests/data/synth/amd").string();
 }
 
-/// The rows of a table in JSON, cells as texts.
+/// Returns the rows of a table in JSON, with cells as text.
 std::vector<std::vector<std::string>> rows_of(const std::string& json, const std::string& table) {
   simdjson::dom::parser parser;
   const auto root = parser.parse(json);
@@ -68,7 +68,7 @@ TEST(Query, SumsOverKernelsAreThoseOfTheReport) {
     std::cout << "no golden trace: one trace less\n";
   for (const std::string& trace : traces) {
     const RunResult report = run_binary({"report", trace, "--json", "-q"});
-    std::map<std::string, double> want; // by kernel, us
+    std::map<std::string, double> want; // us per kernel
     simdjson::dom::parser parser;
     const simdjson::dom::element sheet =
         parser.parse(report.out)["tables"]["kernel_summary"].value();
@@ -93,7 +93,7 @@ TEST(Query, SumsOverKernelsAreThoseOfTheReport) {
     ASSERT_FALSE(want.empty());
     for (const auto& [kernel, us] : want)
       EXPECT_NEAR(got[kernel], us, 1e-6 * us) << kernel;
-    // and the sheet itself is the same by SQL
+    // the sheet has the same values in SQL
     const auto timeline = query_query("SELECT type, time_ms FROM gpu_timeline", trace);
     const auto of_report = rows_of(report.out, "gpu_timeline");
     ASSERT_EQ(timeline.size(), of_report.size());
@@ -113,7 +113,7 @@ TEST(Query, SumsOverKernelsAreThoseOfTheReport) {
 TEST(Query, ViewsAreWhatTheirTablesSay) {
   RS_NEEDS_DUCKDB();
   const std::string run = two_ranks();
-  // brute force from the kernels themselves
+  // brute force, from the single kernels
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;
   for (const auto& row : query_query("SELECT name, dur_ns, work FROM kernels", run))
     if (row[2] == "computation" || row[2] == "communication") {
@@ -132,7 +132,7 @@ TEST(Query, ViewsAreWhatTheirTablesSay) {
     percent += number_query(row[3]);
   }
   EXPECT_NEAR(percent, 100, 1e-6);
-  // exposed communication per step, slow rank and idle causes against the steps and sheets
+  // exposed communication per step, slow ranks and idle causes are compared with steps and sheets
   const auto steps = query_query("SELECT exposed_ms, exposed_comm_ns, total_ms, total_ns FROM "
                                  "exposed_by_step JOIN steps USING (run, rank, step)",
                                  run);
@@ -161,7 +161,7 @@ TEST(Query, ViewsAreWhatTheirTablesSay) {
   EXPECT_NEAR(number_query(exposed[0][1]), number_query(exposed[0][2]), 1e-6);
 }
 
-// Rows of a view, summed up, that are not those of the sheet about the same.
+// Finds rows where the sum over a view differs from the sheet about the same data.
 TEST(Query, ViewsOfLaunchesAreThoseOfTheSheets) {
   RS_NEEDS_DUCKDB();
   const char* const launches =
@@ -235,7 +235,7 @@ TEST(Query, QueriesOfTheDocumentationRun) {
     ++queries;
   }
   EXPECT_GE(queries, 12U);
-  // and the views that the page lists are those that there are
+  // the page lists the existing views
   for (const auto& row : rows_of(run_binary({"query", "--tables", "--json"}).out, "tables"))
     if (row[1] == "view") {
       EXPECT_NE(doc.find("| `" + row[0] + "` | " + row[2]), std::string::npos) << row[0];
@@ -265,18 +265,18 @@ TEST(Query, ResultsInEachFormat) {
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder.path()))
     ++files;
-  EXPECT_EQ(files, 5U); // and no temporary one
+  EXPECT_EQ(files, 5U); // no temporary file remains
 }
 
-// sqlite3 and duckdb want the file first.
+// The file first, as for sqlite3 and duckdb.
 TEST(Query, TheStatementMayComeLast) {
   RS_NEEDS_DUCKDB();
   const RunResult last =
       run_binary({"query", two_ranks(), "SELECT rank FROM ranks ORDER BY 1", "--format", "csv"});
   EXPECT_EQ(last.code, 0) << last.err;
   EXPECT_EQ(last.out, "rank\n0\n1\n");
-  EXPECT_EQ(run_binary({"query", two_ranks(), "SELEC 1 2"}).code, 2); // SQL, and wrong
-  EXPECT_EQ(run_binary({"query", two_ranks(), "nope"}).code, 3);      // a path, and not there
+  EXPECT_EQ(run_binary({"query", two_ranks(), "SELEC 1 2"}).code, 2); // SQL with an error
+  EXPECT_EQ(run_binary({"query", two_ranks(), "nope"}).code, 3);      // a path that does not exist
 }
 
 TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
@@ -297,7 +297,8 @@ TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
            {{"FROM ranks", two_ranks(), "-o", folder.path("no/x.csv")}, 6, "no/x.csv"},
            {{"FROM ranks", two_ranks(), "-o", folder.path("no/x.parquet")}, 6, "x.parquet"},
            {{"FROM ranks", two_ranks(), "-o", "/dev/full", "--format", "csv"}, 6, "No space"},
-           {{"SELECT * FROM rankscope_table(NULL)", two_ranks()}, 2, "no table"}, // HA-E10: 70
+           // HA-E10: exit code was 70
+           {{"SELECT * FROM rankscope_table(NULL)", two_ranks()}, 2, "no table"},
            {{"FROM ranks"}, 2, "needs a trace"},
            {{"FROM ranks", folder.path()}, 3, folder.path()}}) {
     std::vector<std::string> arguments = {"query", "-q"};
@@ -310,7 +311,7 @@ TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-// HA-E10: the log is turned on by a function; the refusal to write it ended the process.
+// HA-E10: a function enables DuckDB's log; the refused write ended the process.
 TEST(Query, DuckDbsLogIsRefused) {
   RS_NEEDS_DUCKDB();
   const test::TempFolder folder;
@@ -424,7 +425,7 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
   const auto nodes = meta("SELECT node, min(rank), max(rank) FROM read_parquet('" + data +
                           "/steps/**/*.parquet') GROUP BY node ORDER BY node");
   EXPECT_EQ(nodes, (std::vector<std::vector<std::string>>{{"0", "0", "1"}, {"1", "2", "3"}}));
-  // HA-D15: a file for each table and node, not for each rank
+  // HA-D15: one file per table and node, not per rank
   std::size_t files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(data))
     files += entry.is_regular_file() ? 1 : 0;
@@ -436,7 +437,8 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
                           "/events/run=256thread_28ch/node=1/*.parquet')) "
                           "WHERE down");
   EXPECT_EQ(order[0][0], "0") << "ascending by rank";
-  // a second time: refused, then replaced; files that this run does not write again are gone
+  // the second export is rejected; with --replace, it also removes files that it does not write
+  // again
   EXPECT_EQ(run_binary({"export", "--parquet", data, folder.path("sweep")}).code, 2);
   fs::copy_file(data + "/events/run=256thread_28ch/node=0/ranks_000000-000001.parquet",
                 data + "/events/run=256thread_28ch/node=0/rank_000009.parquet");
@@ -478,10 +480,10 @@ TEST(Query, WhatATraceLostIsTold) {
   }
 }
 
-/// The Python of docs/export.md, with its files at hand.
+/// Runs the Python code of docs/export.md with its files.
 TEST(Export, PandasReadsItInThreeLines) {
   RS_NEEDS_DUCKDB();
-  const char* const python = "/usr/bin/python3"; // the system's, with its packages
+  const char* const python = "/usr/bin/python3"; // the system's Python, with its packages
   if (!fs::exists(python) || test::run_program(python, {"-c", "import pandas"}).code != 0)
     GTEST_SKIP() << "python3-pandas is not installed";
   const test::TempFolder folder;

@@ -1,5 +1,5 @@
-// Every command over ranks, by the list of them (app/rank_commands.h): one process, the parts of
-// four shards and a second run from the cache print and write the same.
+// Tests every command over ranks, from the list in app/rank_commands.h: one process, the parts of
+// four shards, and a second run from the cache must print and write the same.
 #include "app/rank_commands.h"
 #include "output_trees.h"
 #include "run_binary.h"
@@ -26,11 +26,12 @@ using test::run_binary;
 using test::RunResult;
 using RankWords = std::vector<std::string>;
 
-/// A command line: RUN and SWEEP stand for its inputs, OUT for a folder. A command that is not here
-/// takes its input and -o FOLDER.
+/// A command line: RUN and SWEEP are replaced by its inputs, OUT by a folder. A command without an
+/// entry gets its input and -o FOLDER.
 struct RankCase {
   RankWords words;
-  RankWords partial = {}; ///< what decides what is taken of a trace, for `partial` too
+  /// options that determine what is read from a trace; also passed to `partial`
+  RankWords partial = {};
 };
 std::vector<RankCase> cases_of(const RankCommand& command) {
   const std::map<std::string, std::vector<RankCase>> special{
@@ -70,7 +71,7 @@ protected:
 
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
 
-  /// The words with these inputs, run with an empty OUT.
+  /// Runs the command with these inputs and an empty OUT.
   [[nodiscard]] Outcome run(RankWords words, const std::string& run,
                             const std::string& sweep) const {
     fs::remove_all(path("out"));
@@ -86,7 +87,7 @@ protected:
     return out;
   }
 
-  /// The lines on stderr that are about the data.
+  /// Returns the lines on stderr about the data.
   static RankWords remarks(const std::string& err) {
     RankWords out;
     for (std::size_t at = 0; at < err.size();) {
@@ -123,9 +124,9 @@ protected:
 
   void expect_same(const RankCommand& command, const std::string& run_folder,
                    const std::string& sweep) const {
-    // traces as they were before the last two seconds: younger ones are not cached
+    // traces that were written in the last two seconds are not cached
     std::this_thread::sleep_for(std::chrono::milliseconds(2100));
-    RunResult before; // html shows what analyze has found and said
+    RunResult before; // html shows results of analyze
     if (GetParam() == "html")
       before = run_binary({"analyze", sweep, "--no-merge", "--no-plots"});
     for (const RankCase& of : cases_of(command)) {
@@ -176,7 +177,7 @@ TEST_P(RankCommands, PartsAndTheCacheGiveWhatTheTracesGive) {
   expect_same(command, run, path("sweep"));
 }
 
-/// Traces that somebody else made.
+/// Recorded traces of real programs.
 TEST_P(RankCommands, TheSameOfRealTraces) {
   const fs::path golden = test::golden_dir();
   if (!fs::is_directory(golden / "hta"))

@@ -1,6 +1,6 @@
-// Who is named as slow, late or behind a slow link, by number of ranks and of steps, against what
-// the generator did. RANKSCOPE_MATRIX_RANKS=4096 adds sizes up to that many ranks to the large
-// matrix.
+// Tests which ranks are named as slow, late or on a slow link, for several numbers of ranks and
+// steps, against the generator's settings. RANKSCOPE_MATRIX_RANKS=4096 adds sizes up to this number
+// of ranks to the large matrix.
 #include "cli/run_binary.h"
 #include "sanitized.h"
 #include "temp_folder.h"
@@ -22,12 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
-using Names = std::set<std::string>; ///< ranks, or ranks of a group: "17", "24, 25"
+using Names = std::set<std::string>; ///< ranks, or the ranks of a group: "17", "24, 25"
 
-/// What is wrong with a generated run.
+/// The problem in a generated run.
 struct RankScenario {
   const char* name;
-  std::vector<std::string> options; ///< of synth
+  std::vector<std::string> options; ///< options of synth
   Names slow;                       ///< ranks that compute longer
   Names late;                       ///< ranks that start some collectives later
   Names link;                       ///< the ranks of the slow group
@@ -38,10 +38,10 @@ std::vector<RankScenario> rank_scenarios() {
   const Names two = {"17", "41"};
   return {{"nothing", {"--straggler", "none"}, {}, {}, {}},
           {"one rank", {"--straggler", "none", "--throttle", "17:1.1"}, {"17"}, {"17"}, {}},
-          // 2 ms of a step that computes 19 ms
+          // 2 ms in a step with 19 ms of computation
           {"two ranks", {"--straggler", "41", "--throttle", "17:1.1"}, two, two, {}},
           {"a node", {"--straggler", "none", "--throttle", "24-31:1.1"}, node, node, {}},
-          // two all-reduces over it end later, and so the reduce-scatter after them starts later
+          // two all-reduces on the link end later, so the next reduce-scatter starts later
           {"a link",
            {"--straggler", "none", "--process-groups", "2", "--slow-link", "24-25:1.5"},
            {},
@@ -49,12 +49,12 @@ std::vector<RankScenario> rank_scenarios() {
            {"24, 25"}}};
 }
 
-/// What a command names, by the rules of its findings.
+/// Ranks that a command names, by the rules of its findings.
 struct Named {
   Names slow, late, link;
 };
 
-/// "24-26, 40": each of them.
+/// Adds each rank of a list such as "24-26, 40".
 void add_ranks(std::string_view ranges, Names& to) {
   std::string text(ranges);
   for (const char* at = text.c_str(); *at != '\0';) {
@@ -99,7 +99,7 @@ std::string listed(const Names& names) {
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, " "));
 }
 
-/// One generated run, and what the commands say of it.
+/// A generated run, and the results of the commands for it.
 class MatrixCell {
 public:
   MatrixCell(const RankScenario& scenario, int ranks, int steps, int seed = 1) {
@@ -138,8 +138,8 @@ private:
   std::string traces_ = sweep_ + "/256thread/nccl_28channels/torch_profiler";
 };
 
-/// Names are those of the scenario, all of them from two steps on; of one step, which says little
-/// of a rank, only those.
+/// Expects that only ranks of the scenario are named; with `all`, all of them. With one step, which
+/// contains little information about a rank, some may be missing.
 void expect_named(const Names& named, const Names& truth, bool all, const std::string& what) {
   for (const std::string& name : named)
     EXPECT_EQ(truth.count(name), 1U) << what << " names " << name;
@@ -177,7 +177,7 @@ TEST(RankMatrix, WhoIsNamedInSmallRuns) {
   expect_matrix({64}, {2});
 }
 
-// Rank 24 is late because of the link, and its own work is as that of the others.
+// Rank 24 is late because of its link; its own work is normal.
 TEST(RankMatrix, ARankBehindASlowLinkIsSentToTheLink) {
   const MatrixCell cell(rank_scenarios().back(), 64, 5);
   const RunResult r = run_binary({"-q", "--json", "top", cell.traces()});
@@ -198,7 +198,7 @@ TEST(RankMatrixLarge, WhoIsNamed) {
   expect_matrix(sizes, {1, 2, 3, 5});
 }
 
-/// Runs of so many in which exactly rank 3, which is slower by 10 %, is named.
+/// Returns in how many of `runs` runs only rank 3 is named, which is slower by 10 %.
 int runs_that_name_it(int ranks, int steps, int runs) {
   const Names third = {"3"};
   const RankScenario slow{"", {"--straggler", "none", "--throttle", "3:1.1"}, third, third, {}};

@@ -1,6 +1,6 @@
-// reduce takes what the commands take that it stands for, where it can be said after the traces are
-// read: verdicts of a comparison, choices of workbooks, sheets as CSV. Each with the bytes, the
-// words and the exit code of the command itself.
+// Tests options that reduce has in common with the commands whose output it makes, if they can be
+// applied after the traces are read: verdicts of a comparison, selection of workbooks, sheets as
+// CSV. Bytes, messages and exit codes must be those of the command.
 #include "output_trees.h"
 #include "run_binary.h"
 #include "sanitized.h"
@@ -29,7 +29,7 @@ ReduceFlagsWords joined(ReduceFlagsWords a, const ReduceFlagsWords& b) {
   return a;
 }
 
-/// Lines with this at their begin or in them.
+/// Returns the lines that contain this word.
 ReduceFlagsWords lines_with(const std::string& text, const std::string& word) {
   ReduceFlagsWords out;
   for (std::size_t at = 0; at < text.size();) {
@@ -54,7 +54,7 @@ protected:
     ASSERT_TRUE(synth::generate(o, folder_.path("two"), 1, {}));
   }
 
-  /// Parts of both runs, for compare.
+  /// Makes parts of both runs for compare.
   void make_parts() const {
     for (const auto& [run, parts] : {std::pair(base_, "a"), std::pair(slow_, "b")})
       for (const char* const shard : {"0/2", "1/2"}) {
@@ -64,8 +64,8 @@ protected:
       }
   }
 
-  /// Both ways with the same further arguments, each in a folder of its own whose files are named
-  /// by them: exit code, stderr's remarks, files.
+  /// Runs both commands with the same further arguments in separate folders; expects the same exit
+  /// code, messages and files.
   void expect_same_comparison(const ReduceFlagsWords& more, int code) {
     const ReduceFlagsWords direct = {"compare", "--baseline", base_, "--test", slow_, "-o", "out"};
     const ReduceFlagsWords reduced = {"reduce", "--as",    "compare", "--baseline", path("a"),
@@ -84,7 +84,7 @@ protected:
     fs::remove_all(path("reduced"));
   }
 
-  /// Runs the binary there; relative paths of outputs are the same both ways.
+  /// Runs the program in that folder, so that relative output paths are equal.
   RunResult in_folder(const std::string& name, const ReduceFlagsWords& args) const {
     fs::create_directories(path(name));
     const fs::path before = fs::current_path();
@@ -139,7 +139,7 @@ TEST_F(ReduceFlagsTest, AnnotationsLeaveMarkdownOnStdoutAlone) {
 TEST_F(ReduceFlagsTest, AChoiceOfWorkbooksIsThatOfCompare) {
   make_parts();
   std::vector<ReduceFlagsWords> choices = {{"--gpu-timeline", "--geo-mean"}};
-  if (!test::sanitized_program()) // each takes seconds there
+  if (!test::sanitized_program()) // each takes seconds under a sanitizer
     choices.insert(choices.end(), {{"--collective", "--collective-only"},
                                    {"--final-report", "--individual-only"},
                                    {"--align", "none", "--no-plots"}});
@@ -181,7 +181,7 @@ TEST_F(ReduceFlagsTest, ThePageOfASweepElsewhere) {
   EXPECT_TRUE(test::bytes_of(path("made/page.html")) == page);
 }
 
-// A cluster's CI has parts, no traces.
+// The CI of a cluster has parts, but no traces.
 TEST_F(ReduceFlagsTest, ABaselineOfParts) {
   make_parts();
   ASSERT_EQ(in_folder("direct", {"baseline", "save", base_, "-o", "a.rsb", "--label", "x"}).code,

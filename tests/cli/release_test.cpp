@@ -1,5 +1,5 @@
-// What a release says of itself (scripts/shipped.py, scripts/release.sh): its version, its notes,
-// and the oldest libraries that it runs with.
+// Tests the data of a release (scripts/shipped.py, scripts/release.sh): its version, its notes, and
+// the oldest library versions that it supports.
 #include "run_binary.h"
 #include "sanitized.h"
 #include "temp_folder.h"

@@ -1,4 +1,4 @@
-// rankscope replay with programs and libraries made for the test.
+// Tests rankscope replay with fake programs and libraries.
 #include "cli/run_binary.h"
 #include "collect/library_perf/perf_rows.h"
 #include "os/process.h"
@@ -75,7 +75,8 @@ TEST(Replay, NativelyByALibrary) {
   ASSERT_EQ(r.code, 0) << r.err;
   const auto gemm = table(t.path("out/gemm_node_replay.csv"));
   ASSERT_EQ(gemm.size(), 2U);
-  // 2 * 100 * 50 * 200 operations on a fake GPU of 1 TFLOPS: 2 us; its first run tells 1.8
+  // 2 * 100 * 50 * 200 operations take 2 us on a fake GPU of 1 TFLOPS; its first measured run takes
+  // 1.8 us
   EXPECT_EQ(gemm[0].at("bench runner"), "cublasLt");
   EXPECT_EQ(gemm[0].at("bench status"), "ok") << gemm[0].at("bench detail");
   EXPECT_NEAR(std::stod(gemm[0].at("Avg. gemm-bench time (us)")), 2, 0.21);
@@ -92,7 +93,7 @@ TEST(Replay, WithoutRunnersThereAreCommandFiles) {
   ASSERT_EQ(none.code, 0) << none.err;
   EXPECT_TRUE(std::filesystem::exists(t.path("a 'quoted'\n name_replay/hipblaslt-bench-0.log")));
   EXPECT_NE(none.out.find("0 of 3 measured"), std::string::npos) << none.out;
-  // asked for and not there: 7, with the files
+  // requested but missing: exit code 7, and the files are written
   const auto missing =
       test::run_binary({"replay", in, "--runner", "hipblaslt-bench", "--hipblaslt-bench",
                         t.path("none"), "--miopen-driver", t.path("none"), "-o", t.path("out")});

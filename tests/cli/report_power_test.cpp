@@ -1,4 +1,4 @@
-// rankscope report --power: samples of power beside a trace.
+// Tests rankscope report --power: power samples for a trace.
 #include "run_binary.h"
 #include "temp_folder.h"
 
@@ -33,7 +33,7 @@ TEST(ReportPower, SheetsOfEnergyOrTheReasonWhyNot) {
                         0),
             0U)
       << kinds;
-  EXPECT_NE(kinds.find("\n0,0,GEMM,1.0,0.1,"), std::string::npos) << kinds; // 1 ms of 100 W
+  EXPECT_NE(kinds.find("\n0,0,GEMM,1.0,0.1,"), std::string::npos) << kinds; // 1 ms at 100 W
   const std::string steps = test::bytes_of(folder.path("good/step_energy.csv"));
   EXPECT_NE(steps.find(",0,3,1700000000000010000,4.0,0.4"), std::string::npos) << steps;
   const RunResult other = report(

@@ -1,4 +1,4 @@
-// Databases of AMD's profilers through the program: what info and report say, and exit codes.
+// Tests databases of AMD's profilers with the program: output of info and report, and exit codes.
 #include "rocprof_files.h"
 #include "run_binary.h"
 #include "temp_folder.h"

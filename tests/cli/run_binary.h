@@ -1,4 +1,4 @@
-// Runs the real binary with an argument list; no shell in between.
+// Runs the built program with an argument list, without a shell.
 #pragma once
 
 #include "test_paths.h"
@@ -30,8 +30,8 @@ inline std::string drain(int fd) {
   return text;
 }
 
-/// `signal_after_ms` > 0 sends SIGINT after that time. Standard output goes through a file, so that
-/// neither pipe can fill while the other is read.
+/// `signal_after_ms` > 0 sends SIGINT after that time. Standard output is written to a file, so
+/// that no pipe can fill up while the other one is read.
 inline RunResult run_program(const std::string& program, const std::vector<std::string>& args,
                              int signal_after_ms = 0, const std::string& stdout_path = "") {
   std::vector<char*> argv;

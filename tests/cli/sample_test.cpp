@@ -1,4 +1,4 @@
-// rankscope sample: a whole run on an imitated machine, its end by signal and by kill -9.
+// Tests rankscope sample: a complete run on an imitated machine, ended by signals and by kill -9.
 #include "cli/file_size_limit.h"
 #include "cli/run_binary.h"
 #include "collect/fake_sysfs.h"
@@ -24,7 +24,7 @@
 namespace rankscope {
 namespace {
 
-/// Starts the program and leaves it running.
+/// Starts the program and does not wait for it.
 pid_t start(const std::vector<std::string>& args) {
   std::vector<std::string> all{test::binary()};
   all.insert(all.end(), args.begin(), args.end());
@@ -72,14 +72,15 @@ TEST(Sample, WritesTheDocumentedCsvsAndSumsUp) {
               200 * json["run_s"].get_double().value(), 4);
 }
 
-// HA-B1: power samples say 500 W, the energy counter counts about 100 W. The counter is right.
+// HA-B1: the power samples are 500 W, and the energy counter increases by about 100 W. The counter
+// is correct.
 TEST(Sample, EnergyIsThatOfTheCounter) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 500);
   sys.put(128, "hwmon/hwmon3/energy1_input", "1000000000\n");
   const test::TempFolder out;
   std::atomic<bool> ends{false};
-  // in place, as sysfs does: the sampler keeps the file open
+  // overwrites the file in place, because the sampler keeps it open
   const int file = ::open(sys.file(128, "hwmon/hwmon3/energy1_input").c_str(), O_WRONLY);
   ASSERT_GE(file, 0);
   std::thread counter([&] {
@@ -107,7 +108,7 @@ TEST(Sample, EnergyIsThatOfTheCounter) {
   EXPECT_NE(r.out.find("aliased-power"), std::string::npos) << r.out;
 }
 
-// HA-B20
+// HA-B20: samples of an earlier run are only replaced with --force.
 TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 300);
@@ -124,9 +125,9 @@ TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
   command.emplace_back("--force");
   EXPECT_EQ(test::run_binary(command).code, 0);
   EXPECT_NE(test::bytes_of(out.path("s/gpu_samples.csv")), series);
-  // nor do two write at once
+  // two processes must not write to one folder either
   command[command.size() - 2] = "20";
-  std::filesystem::remove(out.path("s/gpu_samples.csv")); // the next lines are those of `first`
+  std::filesystem::remove(out.path("s/gpu_samples.csv")); // so that the lines are those of `first`
   const pid_t first = start(command);
   wait_for_lines(out.path("s/gpu_samples.csv"), 2);
   const auto other = test::run_binary(command);
@@ -138,7 +139,7 @@ TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
   ::waitpid(first, &status, 0);
 }
 
-// HA-B37: ticks of a stopped process are not the fault of the reading.
+// HA-B37: ticks that a stopped process missed are not caused by slow reading.
 TEST(Sample, TicksOfAStoppedProcessAreExplained) {
   const test::TempFolder out;
   const auto r = test::run_program(
@@ -154,7 +155,7 @@ TEST(Sample, TicksOfAStoppedProcessAreExplained) {
   EXPECT_EQ(r.out.find("sample less often"), std::string::npos) << r.out;
 }
 
-// HA-B21: a full disk costs rows, not the sums, and is reported when it happens.
+// HA-B21: a full disk loses rows but not the sums, and is reported when it happens.
 TEST(Sample, AFullDiskIsReportedAtOnceAndLeavesCompleteRowsAndSums) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 300);
@@ -188,7 +189,8 @@ TEST(Sample, AFullDiskIsReportedAtOnceAndLeavesCompleteRowsAndSums) {
   }
 }
 
-// HA-B7: a GPU that is removed during the run is reported, with the part that its joules cover.
+// HA-B7: a GPU that is removed during the run is reported, with the part of the run that its joules
+// cover.
 TEST(Sample, AGpuThatIsLostIsTold) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 300);
@@ -277,7 +279,7 @@ TEST(Sample, ListsTheGpus) {
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("0000:c1:00.0  abc  renderD128"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("300.0 W"), std::string::npos) << r.out;
-  // HA-B29
+  // HA-B29: --list prints JSON too.
   const auto json = test::run_binary({"--json", "sample", "--list", "--sysfs-root", sys.root()});
   simdjson::dom::parser parser;
   const simdjson::dom::element list = parser.parse(json.out);

@@ -1,5 +1,6 @@
-// What every command pays before it begins: the libraries of its start, and the time (printed, not
-// judged). Libraries that few commands use are opened by those, and a fault of one is theirs alone.
+// Tests the start of the program: which libraries every command loads, and the start time (printed,
+// not checked). Libraries that few commands use are opened only by those, and a defect of such a
+// library affects only those.
 #include "run_binary.h"
 #include "temp_folder.h"
 
@@ -40,7 +41,7 @@ TEST(Start, TakesFewLibraries) {
 #if !defined(RANKSCOPE_XLSXWRITER_SONAME) || !defined(RANKSCOPE_LIBZIP_SONAME)
   GTEST_SKIP() << "this build links libzip and libxlsxwriter (RANKSCOPE_OPEN_LATE)";
 #else
-  const Variable list("LD_TRACE_LOADED_OBJECTS", "1"); // the loader prints them and ends
+  const Variable list("LD_TRACE_LOADED_OBJECTS", "1"); // the loader prints the libraries and ends
   const RunResult r = run_binary({"--version"});
   ASSERT_NE(r.out.find("libc.so"), std::string::npos) << r.out;
   for (const char* name : {"libcrypto", RANKSCOPE_XLSXWRITER_SONAME, RANKSCOPE_LIBZIP_SONAME})
@@ -79,7 +80,7 @@ TEST(Start, ALibraryThatCannotBeOpenedStopsWorkbooksOnly) {
 
 TEST(Start, ALibraryWithoutAFunctionIsNamedWithIt) {
   const TempFolder folder;
-  fs::path other; // any library that this test itself has
+  fs::path other; // any library that this test has loaded
   for (const char* at : {"/lib/x86_64-linux-gnu/libm.so.6", "/usr/lib/x86_64-linux-gnu/libm.so.6",
                          "/lib64/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6"})
     if (other.empty() && fs::exists(at))

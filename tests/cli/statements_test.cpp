@@ -1,5 +1,5 @@
-// Sentences that were false while their figures were right: one run for each, through the command
-// line. docs/reference/false-statements.md lists them.
+// Regression tests for sentences that were false although their numbers were correct: one run for
+// each sentence, with the program. docs/reference/false-statements.md lists them.
 #include "run_binary.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -26,14 +26,14 @@ namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
 
-/// A finding as `--json` writes it.
+/// A finding in the output of `--json`.
 struct SaidFinding {
   std::string rule, subject, headline, evidence, action;
   std::optional<double> value, low, high, detectable;
   [[nodiscard]] std::string sentence() const { return headline + ". " + evidence + ". " + action; }
 };
 
-/// What a command with `--json` said.
+/// The output of a command with `--json`.
 class Said {
 public:
   explicit Said(const std::vector<std::string>& command) {
@@ -62,14 +62,14 @@ public:
     }
   }
 
-  /// Appends a file that the command wrote to what it said.
+  /// Adds a file that the command wrote to the output.
   void add(const fs::path& file) {
     std::ifstream in(file);
     result_.out.append(std::istreambuf_iterator<char>(in), {});
   }
   [[nodiscard]] int code() const { return result_.code; }
   [[nodiscard]] const std::vector<SaidFinding>& findings() const { return findings_; }
-  /// The finding of this rule (and subject); an empty one where there is none.
+  /// Returns the finding of this rule (and subject); an empty one if there is none.
   [[nodiscard]] SaidFinding of(const std::string& rule, const std::string& subject = "*") const {
     for (const SaidFinding& f : findings_)
       if (f.rule == rule && (subject == "*" || f.subject == subject))
@@ -79,18 +79,18 @@ public:
   [[nodiscard]] bool has(const std::string& rule, const std::string& subject = "*") const {
     return !of(rule, subject).rule.empty();
   }
-  /// Whether the words are anywhere in the answer: findings, and all else.
+  /// Whether the output contains these words, in findings or elsewhere.
   [[nodiscard]] bool says(const std::string& words) const {
     return result_.out.find(words) != std::string::npos;
   }
-  /// All findings, for messages.
+  /// Returns all findings, for messages.
   [[nodiscard]] std::string all() const {
     std::string out;
     for (const SaidFinding& f : findings_)
       out += f.rule + " [" + f.subject + "]: " + f.sentence() + "\n";
     return out;
   }
-  /// The rows of a table, by the ids of its columns.
+  /// Returns the rows of a table, by column id.
   [[nodiscard]] std::vector<std::map<std::string, simdjson::dom::element>>
   rows(const char* table) const {
     std::vector<std::map<std::string, simdjson::dom::element>> out;
@@ -114,14 +114,14 @@ private:
   std::vector<SaidFinding> findings_;
 };
 
-/// Ranks written by hand: each step is an annotation with kernels in it.
+/// A handmade run: each step is an annotation with kernels in it.
 class HandRun {
 public:
   static constexpr double kStepUs = 20000;
 
   explicit HandRun(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
   test::TraceBuilder& rank(int r) { return ranks_.at(static_cast<std::size_t>(r)); }
-  /// Starts of the steps, each with its annotation on all ranks.
+  /// Adds n steps with annotations on all ranks; returns their start times.
   std::vector<double> steps(int n) {
     std::vector<double> out;
     for (int s = 0; s < n; ++s) {
@@ -141,7 +141,8 @@ private:
   std::vector<test::TraceBuilder> ranks_;
 };
 
-/// A kernel of compute on each rank in each step: `us` of rank and step.
+/// Writes a run with a compute kernel per rank and step; `us` returns its duration for a rank and a
+/// step.
 std::string compute_run(const test::TempFolder& folder, const std::string& name, int ranks,
                         int steps, const std::function<double(int, int)>& us) {
   HandRun run(ranks);
@@ -153,14 +154,15 @@ std::string compute_run(const test::TempFolder& folder, const std::string& name,
   return run.write(folder, name);
 }
 
-/// 0 to 1, the same for the same numbers.
+/// Returns a value from 0 to 1, always the same for the same arguments.
 double scatter(int a, int b) {
   return std::fmod(std::fabs(std::sin(12.9898 * (a + 1) + 78.233 * (b + 1)) * 43758.5453), 1.0);
 }
 
 class Statements : public ::testing::Test {
 protected:
-  /// Equal ranks and configurations without contention: what differs is put in.
+  /// Returns options for equal ranks and configurations without contention; tests add the
+  /// differences.
   static synth::Options plain(std::uint64_t seed = 1) {
     synth::Options o;
     o.threads = {256};
@@ -198,8 +200,8 @@ protected:
   test::TempFolder folder_;
 };
 
-/// 200 us more work of rank 2 in each step: while an all-reduce runs, or before it, so that the
-/// others wait.
+/// Writes a run in which rank 2 has 200 us more work per step: during an all-reduce, or before it,
+/// so that the other ranks wait.
 std::string more_work_run(const test::TempFolder& folder, bool before) {
   HandRun run(4);
   int step = 0;
@@ -217,8 +219,8 @@ std::string more_work_run(const test::TempFolder& folder, bool before) {
   return run.write(folder, before ? "before" : "beside");
 }
 
-// ST-C1: "they wait for it", of exposed time. All collectives start and end together; a kernel of
-// rank 2 that overlaps one makes the exposed time of rank 2 smaller. No rank waits.
+// ST-C1: "they wait for it" was derived from exposed time. All collectives start and end together;
+// a kernel of rank 2 that overlaps a collective reduces the exposed time of rank 2. No rank waits.
 TEST_F(Statements, C01AKernelThatOverlapsACollectiveMakesNoRankWait) {
   for (const bool before : {false, true}) {
     const std::string path = more_work_run(folder_, before);
@@ -244,7 +246,8 @@ TEST_F(Statements, C02ANoisyRankHidesNoSlowOne) {
   }
 }
 
-// ST-C3: rank 2 is slower by 0.2 %, beyond all noise. The threshold is named as what it is.
+// ST-C3: rank 2 is slower by 0.2 %, which is more than the noise. The sentence must name the
+// threshold, not the noise.
 TEST_F(Statements, C03AThresholdIsNoNoise) {
   const std::string run = compute_run(folder_, "small", 4, 12, [](int rank, int step) {
     return 10000 * (rank == 2 ? 1.002 : 1) + scatter(rank, step);
@@ -256,7 +259,7 @@ TEST_F(Statements, C03AThresholdIsNoNoise) {
   }
 }
 
-// ST-C4: "start collectives earlier" where the collectives wait for a slow rank.
+// ST-C4: "start collectives earlier" was advised although the collectives wait for a slow rank.
 TEST_F(Statements, C04CollectivesThatWaitAreNotToBeStartedEarlier) {
   synth::Options o = plain();
   o.throttled = 2;
@@ -269,16 +272,17 @@ TEST_F(Statements, C04CollectivesThatWaitAreNotToBeStartedEarlier) {
         << said.all();
     EXPECT_FALSE(said.says("tart collectives earlier")) << said.all();
   }
-  // where they transfer, it is what helps
+  // if the collectives mostly transfer, the advice is correct
   const Said transfer = analyzed(made(plain(), "even"));
   EXPECT_TRUE(transfer.says("Start collectives earlier")) << transfer.all();
 }
 
-// ST-C5: "look for launch-bound steps" where the host is a step ahead and the GPU waits.
+// ST-C5: "look for launch-bound steps" was advised although the host is a step ahead and the GPU
+// waits.
 TEST_F(Statements, C05AGpuThatWaitsForAnEventIsNotLaunchBound) {
   HandRun run(1);
   double call = 0;
-  for (const double begin : run.steps(4)) { // all is launched in the first milliseconds
+  for (const double begin : run.steps(4)) { // everything is launched in the first milliseconds
     run.rank(0).kernel("a", call += 10, begin + 100, 5000);
     run.rank(0).kernel("b", call += 10, begin + 9000, 5000);
   }
@@ -292,7 +296,7 @@ TEST_F(Statements, C05AGpuThatWaitsForAnEventIsNotLaunchBound) {
   }
 }
 
-// ST-C8: another tile of the same library is another kernel; it was called a new name.
+// ST-C8: another tile size of the same library is another kernel; it was reported as renamed.
 TEST_F(Statements, C08AnotherTileIsAnotherKernel) {
   synth::Options o = plain();
   o.threads = {256, 512};
@@ -304,7 +308,8 @@ TEST_F(Statements, C08AnotherTileIsAnotherKernel) {
   EXPECT_FALSE(said.says("renamed")) << said.all();
 }
 
-// ST-C9: all kernels take 0.6 % longer, far beyond the noise and below the threshold of 1 %.
+// ST-C9: all kernels take 0.6 % longer, much more than the noise, but less than the threshold of 1
+// %.
 TEST_F(Statements, C09BelowTheThresholdIsNotNoise) {
   const auto run = [this](const char* name, double factor) {
     return compute_run(folder_, name, 2, 10, [factor](int rank, int step) {
@@ -319,7 +324,7 @@ TEST_F(Statements, C09BelowTheThresholdIsNotNoise) {
   EXPECT_EQ(said.of("similar-metrics").headline.find("total"), std::string::npos) << said.all();
 }
 
-// ST-C10: a rank with one more GEMM per step has more work; its clocks were blamed.
+// ST-C10: a rank with one more GEMM per step has more work; the finding suspected its clocks.
 TEST_F(Statements, C10MoreWorkIsNoSlowClock) {
   synth::Options o = plain();
   o.inject.more_rank = 3;
@@ -343,7 +348,7 @@ TEST_F(Statements, C11TwoEqualSamplesAreNoCertainty) {
     double low = 0, high = 0; // percent of 10 ms
     if (row.at("test1_low_percent").get(low) == simdjson::SUCCESS &&
         row.at("test1_high_percent").get(high) == simdjson::SUCCESS) {
-      EXPECT_GT(high - low, 0.01) << said.text(); // the clock has whole microseconds
+      EXPECT_GT(high - low, 0.01) << said.text(); // the clock has a resolution of 1 us
       ++intervals;
     }
   }
@@ -359,8 +364,8 @@ TEST_F(Statements, C11TwoEqualSamplesAreNoCertainty) {
       << sweep.out;
 }
 
-/// 40 GEMM calls of one shape; half of them run under a collective and take `under` us, the others
-/// 100 us. Every place in the step has both, or with `by_place` one of them.
+/// Writes 40 GEMM calls of one shape. Half of them run under a collective and take `under` us, the
+/// others take 100 us. Each place in the step has both kinds, or only one with `by_place`.
 std::string overlapped_gemms(const test::TempFolder& folder, double under, bool by_place) {
   HandRun run(1);
   int call = 0;
@@ -380,8 +385,8 @@ std::string overlapped_gemms(const test::TempFolder& folder, double under, bool 
   return run.write(folder, fmt::format("gemms{}", under));
 }
 
-// ST-C7: GEMMs of the first layer, which no collective overlaps, are shorter. Nothing contends:
-// what goes with the overlap is said, and no cause.
+// ST-C7: GEMMs of the first layer, which no collective overlaps, are shorter. There is no
+// contention: the finding may mention the correlation with overlap, but not a cause.
 TEST_F(Statements, C07ThePlaceInTheStepIsNoContention) {
   const Said said = analyzed(overlapped_gemms(folder_, 112, true));
   EXPECT_EQ(said.of("gemm-contention").action.rfind("If the overlap is the reason, ", 0), 0U)
@@ -421,7 +426,8 @@ TEST_F(Statements, C17TheParentOperatorNamesTheCollective) {
   EXPECT_FALSE(said.says("send")) << said.all();
 }
 
-/// The microseconds that a line of the console says of a rank: "Rank 1 starts ... 1041 us later".
+/// Returns the microseconds in the line of the console about a rank: "Rank 1 starts ... 1041 us
+/// later".
 std::optional<double> said_us(const std::string& console, int rank) {
   static const std::regex number(R"(([0-9.]+) us)");
   const std::regex line(fmt::format("- [Rr]ank {} [^\n]*", rank));
@@ -433,7 +439,7 @@ std::optional<double> said_us(const std::string& console, int rank) {
                                                  : std::nullopt;
 }
 
-// ST-C18: the lateness of a finding is in the sheet that it names.
+// ST-C18: the lateness in a finding is in the sheet that the finding names.
 TEST_F(Statements, C18TheFindingHasTheValueOfTheSheet) {
   synth::Options o = plain();
   o.straggler = 1;
@@ -447,13 +453,14 @@ TEST_F(Statements, C18TheFindingHasTheValueOfTheSheet) {
   for (const auto& row : sheets.rows("straggler_summary"))
     if (std::int64_t(row.at("rank").get_int64()) == 1)
       for (const auto& [id, cell] : row) {
-        double value = 0; // the console has four digits of it
+        double value = 0; // the console prints four digits
         found = found || (cell.get(value) == simdjson::SUCCESS && std::fabs(value - *said) <= 0.5);
       }
   EXPECT_TRUE(found) << console.out;
 }
 
-// ST-C19: "slowest rank" in the table of configurations, beside "no rank computes longer".
+// ST-C19: the table of configurations named a "slowest rank" although a finding says "no rank
+// computes longer".
 TEST_F(Statements, C19NoRankIsNamedSlowestWithoutATest) {
   synth::Options o = plain();
   o.threads = {256, 512};
@@ -466,8 +473,8 @@ TEST_F(Statements, C19NoRankIsNamedSlowestWithoutATest) {
   EXPECT_EQ(console.out.find("slowest rank"), std::string::npos) << console.out;
 }
 
-// ST-C21: 926 TFLOP/s on an MI300X are more than the GPU can do; "131 %" had no mark, and another
-// operator was said to lose most.
+// ST-C21: 926 TFLOP/s on an MI300X are more than the GPU allows. "131 %" was not marked, and
+// another operator was reported as the largest loss.
 TEST_F(Statements, C21MoreThanTheRooflineIsMarked) {
   HandRun run(1);
   for (const double begin : run.steps(3)) {
@@ -491,7 +498,7 @@ TEST_F(Statements, C21MoreThanTheRooflineIsMarked) {
   EXPECT_FALSE(said.has("low-roofline")) << said.all();
 }
 
-// ST-C22: twice the rows are other work: "Worse in all times" had no remark.
+// ST-C22: twice the rows are different work; "Worse in all times" had no note about it.
 TEST_F(Statements, C22OtherWorkIsNamed) {
   synth::Options o = plain();
   o.threads = {256, 512};
@@ -504,8 +511,8 @@ TEST_F(Statements, C22OtherWorkIsNamed) {
   EXPECT_EQ(said.findings().front().rule, "different-work") << said.all();
 }
 
-/// Three ranks with 40 all-reduces that end together but for `scatter_us` of ranks 1 and 2; rank 2
-/// is ahead by 500 us.
+/// Writes three ranks with 40 all-reduces that end together, except for a variation of `scatter_us`
+/// on ranks 1 and 2; the clock of rank 2 is ahead by 500 us.
 std::string scattered_run(const test::TempFolder& folder, int scatter_us) {
   for (int r = 0; r < 3; ++r) {
     std::string events;
@@ -528,8 +535,8 @@ std::string scattered_run(const test::TempFolder& folder, int scatter_us) {
   return folder.path(fmt::format("scatter{}", scatter_us));
 }
 
-// ST-C23: of ranks that do not wait for each other one was aligned by 500 us and the others were
-// not, so that the report mixed both clocks.
+// ST-C23: if ranks do not wait for each other, one rank was aligned by 500 us and the other ranks
+// were not, so the report mixed two clocks.
 TEST_F(Statements, C23RanksThatScatterStayOnOneClock) {
   const auto aligned = [](const Said& said) {
     std::vector<bool> out;

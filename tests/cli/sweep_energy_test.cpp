@@ -1,4 +1,4 @@
-// rankscope sweep --sample on an imitated machine: energy of runs and of profiler steps.
+// Tests rankscope sweep --sample on an imitated machine: energy of runs and of profiler steps.
 #include "collect/fake_sysfs.h"
 #include "run_binary.h"
 #include "sanitized.h"
@@ -26,7 +26,7 @@ protected:
     all.insert(all.end(), {"--", "sh", "-c", script});
     return test::run_binary(all);
   }
-  /// Column `name` of metrics.csv by "setting,repeat".
+  /// Returns column `name` of metrics.csv by "setting,repeat".
   [[nodiscard]] std::map<std::string, std::string> column(const std::string& name) const {
     std::istringstream csv(test::bytes_of(folder_.path("sweep/metrics.csv")));
     const auto cells = [](const std::string& line) {
@@ -53,7 +53,7 @@ protected:
   test::TempFolder folder_;
 };
 
-// HA-M4: the setting that takes three times as long takes three times the energy.
+// HA-M4: the setting that takes three times as long uses three times the energy.
 TEST_F(SweepEnergy, SettingsAreComparedByTheEnergyOfTheirRuns) {
   const auto r = sweep({"-c", "28,56", "--repeats", "3", "--metric", "took ([0-9]+)"},
                        "if [ $NCCL_MAX_NCHANNELS = 28 ]; then sleep 0.2; else sleep 0.6; fi; "
@@ -61,7 +61,7 @@ TEST_F(SweepEnergy, SettingsAreComparedByTheEnergyOfTheirRuns) {
   EXPECT_EQ(r.code, 0) << r.err;
   const auto joules = column("joules");
   ASSERT_EQ(joules.size(), 6U);
-  // begin and end of a sanitized program take longer, and samples are taken meanwhile
+  // start and end of a sanitized program take longer, and samples are taken during that time
   const double most = test::sanitized_program() ? 120 : 40;
   for (const auto& [run, text] : joules) {
     const double seconds = std::stod(column("seconds")[run]);
@@ -71,7 +71,7 @@ TEST_F(SweepEnergy, SettingsAreComparedByTheEnergyOfTheirRuns) {
   EXPECT_NE(r.out.find("J per run more than 256thread_28ch"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("256thread_28ch is best: 28.0"), std::string::npos)
       << "of time too: " << r.out;
-  // the energy of a run that is reused is that of its samples then
+  // the energy of a reused run is calculated from its samples
   const auto again = sweep({"-c", "28,56", "--repeats", "3", "--metric", "took ([0-9]+)"},
                            "if [ $NCCL_MAX_NCHANNELS = 28 ]; then sleep 0.2; else sleep 0.6; fi; "
                            "echo took $NCCL_MAX_NCHANNELS");
@@ -100,7 +100,7 @@ END
   for (const auto& [run, text] : steps) // 400 W for 0.2 s; the third step ends after the run
     EXPECT_NEAR(std::stod("0" + text), 80, 8) << run;
   EXPECT_NE(r.out.find("J per step"), std::string::npos) << r.out;
-  // not compared when the two runs of a setting have exactly the same energy
+  // settings are not compared if two runs of a setting have exactly the same energy
   EXPECT_NE(r.out.find("The energy of the "), std::string::npos) << r.out;
 }
 

@@ -1,5 +1,5 @@
-// rankscope sweep with small workloads: the documented tree, what a run is given, ends of every
-// kind, going on after them.
+// Tests rankscope sweep with small workloads: the documented tree, the environment of a run, all
+// kinds of ends, and continuing an ended sweep.
 #include "os/process.h"
 #include "run_binary.h"
 #include "temp_folder.h"
@@ -41,7 +41,7 @@ protected:
   [[nodiscard]] std::string read(const std::string& below) const {
     return test::bytes_of(out() + "/" + below);
   }
-  /// A member of a run's manifest, as text.
+  /// Returns a member of a run's manifest as text.
   [[nodiscard]] std::string manifest(const std::string& run, const char* key) const {
     simdjson::dom::parser parser;
     simdjson::dom::element value;
@@ -185,7 +185,7 @@ TEST_F(SweepRuns, FinishedRunsAreNotRunAgain) {
   EXPECT_EQ(sweep(flags, script).code, 0);
   EXPECT_EQ(sweep({"-c", "28,56,70", "-t", "256"}, script).code, 0); // one more setting
   EXPECT_EQ(test::bytes_of(folder_.path("ran")), "28\n56\n70\n");
-  // one log and one summary of one sweep
+  // the sweep has one log and one summary
   std::size_t logs = 0;
   for (const auto& entry : fs::directory_iterator(out()))
     logs += entry.path().extension() == ".log" ? 1U : 0U;
@@ -197,7 +197,7 @@ TEST_F(SweepRuns, FinishedRunsAreNotRunAgain) {
   EXPECT_EQ(test::bytes_of(folder_.path("ran")), "28\n56\n70\n28\n");
 }
 
-// HA-B4: a run is the same one only with the same inherited variables, input files and traces.
+// HA-B4: a run is reused only with the same inherited variables, input files and traces.
 TEST_F(SweepRuns, AFinishedRunWithOtherInputsIsNotReused) {
   const SweepWords flags = {"-c", "28", "-t", "256"};
   const std::string config = folder_.write("cfg.yaml", "a: 1\n");
@@ -224,7 +224,7 @@ TEST_F(SweepRuns, AFinishedRunWithOtherInputsIsNotReused) {
   EXPECT_TRUE(fs::exists(out() + "/" + kFirst + "/t.json")) << "run again";
 }
 
-// HA-B16, HA-M3: the tables are of all runs in the folder.
+// HA-B16, HA-M3: the tables contain all runs in the folder.
 TEST_F(SweepRuns, MoreSettingsInTheSameFolderAndTheirMetrics) {
   const std::string script = "echo \"throughput $NCCL_MAX_NCHANNELS samples/s\"; "
                              "[ $NCCL_MAX_NCHANNELS != 42 ] || exit 3";
@@ -253,7 +253,7 @@ TEST_F(SweepRuns, MoreSettingsInTheSameFolderAndTheirMetrics) {
   EXPECT_NE(read("manifest.json").find("nccl_42channels"), std::string::npos);
 }
 
-// HA-M1, HA-M2: throughput is better when it is high; the first step is not like the others.
+// HA-M1, HA-M2: higher throughput is better; the first step differs from the others.
 TEST_F(SweepRuns, AMetricThatIsBetterWhenItIsHigher) {
   const std::string script =
       "n=$(echo $RANKSCOPE_RUN_DIR | sed 's/.*repeat=\\([0-9]*\\).*/\\1/'); "
@@ -299,7 +299,7 @@ TEST_F(SweepRuns, NoVerdictOverSettingsThatDidNotTakeEffect) {
       << r.out;
 }
 
-// HA-B28: a variable of --env that the sweep varies would make all runs alike.
+// HA-B28: if --env sets a variable that the sweep varies, all runs would be equal.
 TEST_F(SweepRuns, AVariableThatVariesIsNotSetByEnv) {
   const auto r = sweep({"-c", "28,42", "-t", "256", "--env", "NCCL_MAX_NCHANNELS=4"}, "true");
   EXPECT_EQ(r.code, 2);
@@ -308,7 +308,7 @@ TEST_F(SweepRuns, AVariableThatVariesIsNotSetByEnv) {
       << r.err;
 }
 
-// HA-B30: two sweeps that begin in one second, both without -o.
+// HA-B30: two sweeps without -o that start in the same second.
 TEST_F(SweepRuns, TwoDefaultSweepsOfOneSecondHaveTwoFolders) {
   const fs::path before = fs::current_path();
   fs::current_path(folder_.path());
@@ -324,7 +324,7 @@ TEST_F(SweepRuns, TwoDefaultSweepsOfOneSecondHaveTwoFolders) {
   EXPECT_EQ(folders, 3U);
 }
 
-// HA-B31
+// HA-B31: NCCL_DEBUG of the caller is replaced, with a note.
 TEST_F(SweepRuns, TheNcclLogOfTheCallerIsReplacedWithANote) {
   ::setenv("NCCL_DEBUG", "TRACE", 1);
   ::setenv("NCCL_DEBUG_SUBSYS", "INIT", 1);
@@ -364,7 +364,7 @@ TEST_F(SweepRuns, RepeatsShuffleAndWarmUp) {
   for (int n = 0; in >> n;)
     ran.push_back(n);
   ASSERT_EQ(ran.size(), 18U);
-  std::vector<int> once; // each behind its warm-up
+  std::vector<int> once; // each after its warm-up
   for (std::size_t i = 0; i < 12; i += 2) {
     EXPECT_EQ(ran[i], ran[i + 1]);
     once.push_back(ran[i]);
@@ -436,7 +436,7 @@ TEST_F(SweepRuns, WrongFlagsAreNamed) {
 }
 
 TEST_F(SweepRuns, ASearchRunsWhatMayBeBestAndSaysByHowMuch) {
-  // 56 takes 8, 28 (the default) 10, 70 takes 30; each run has a scatter
+  // 56 channels take 8 s, 28 (the default) 10 s, 70 take 30 s; the times of runs vary
   const std::string script = "case $NCCL_MAX_NCHANNELS in 28) t=10;; 56) t=8;; *) t=30;; esac; "
                              "n=$(echo $RANKSCOPE_RUN_DIR | sed 's/.*repeat=\\([0-9]*\\).*/\\1/'); "
                              "echo \"time $t.0$((n * n * NCCL_MAX_NCHANNELS % 10)) s\"";
@@ -449,12 +449,12 @@ TEST_F(SweepRuns, ASearchRunsWhatMayBeBestAndSaysByHowMuch) {
             std::string::npos)
       << r.out;
   EXPECT_TRUE(fs::exists(out() + "/repeat=2/256thread/nccl_70channels"));
-  EXPECT_FALSE(fs::exists(out() + "/repeat=3/256thread/nccl_70channels")); // told to be worse
-  // the same search again: nothing is run, the answer is the same
+  EXPECT_FALSE(fs::exists(out() + "/repeat=3/256thread/nccl_70channels")); // significantly worse
+  // the same search again: nothing is run, and the result is the same
   const auto again = sweep(flags, script);
   EXPECT_EQ(again.err.find("begins"), std::string::npos) << again.err;
   EXPECT_NE(again.out.find("256thread_56ch is recommended"), std::string::npos) << again.out;
-  // nothing is better than the best
+  // no setting is better than the default
   fs::remove_all(out());
   SweepWords best = flags;
   best.insert(best.end(), {"--default", "256thread_56ch"});
@@ -480,7 +480,7 @@ TEST_F(SweepRuns, ASearchEndsWithItsBudgetAndWithoutFigures) {
 }
 
 TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
-  // a generated sweep stands for the training: each run copies the traces of its setting
+  // instead of training, each run copies the traces of its setting from a generated sweep
   for (const std::string seed : {"1", "2"})
     ASSERT_EQ(test::run_binary({"synth", folder_.path("synth" + seed), "--threads", "256",
                                 "--channels", "28,56", "--ranks", "2", "--steps", "6", "--seed",
@@ -505,7 +505,7 @@ TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
   EXPECT_NE(r.out.find("a sample is a run; 2 runs each"), std::string::npos) << r.out;
 }
 
-// The traces of a run that failed are of a part of its work: they decide nothing.
+// The traces of a failed run contain only a part of its work, so they are not used.
 TEST_F(SweepRuns, TracesOfAFailedRunAreLeftOut) {
   ASSERT_EQ(test::run_binary({"synth", folder_.path("synth"), "--threads", "256", "--channels",
                               "28,56", "--ranks", "2", "--steps", "3"})
@@ -524,7 +524,7 @@ TEST_F(SweepRuns, TracesOfAFailedRunAreLeftOut) {
 }
 
 TEST_F(SweepRuns, AContainerThatOutlivesItsRunIsRemoved) {
-  // a client that notes its arguments; `run` does not end
+  // a client that records its arguments; `run` does not end
   const std::string client = folder_.write(
       "bin/docker", "#!/bin/sh\nprintf '%s|' \"$@\" >> " + folder_.path("calls") + "; echo >> " +
                         folder_.path("calls") + "\n[ $1 != run ] || sleep 30\n");
@@ -566,8 +566,8 @@ TEST_F(SweepRuns, ATunerFileOfTheCollectives) {
                {"--env", "NCCL_PROTO=Simple", "--default", "256thread_56ch", "--repeats", "2"});
   r = sweep(flags, command);
   EXPECT_EQ(r.code, 0) << r.err;
-  // from half to twice the sizes: 4 bytes, and 92,293,120 values of two bytes on each of two ranks;
-  // 28 channels are not significantly faster
+  // ranges from half to twice the measured sizes: 4 bytes, and 92,293,120 values of two bytes on
+  // each of two ranks; 28 channels are not significantly faster
   const std::string text = test::bytes_of(file);
   std::string rows;
   std::istringstream lines(text);
@@ -578,7 +578,7 @@ TEST_F(SweepRuns, ATunerFileOfTheCollectives) {
                   "reducescatter,184586240,738344960,ring,simple,56,-1,2,-1,-1\n");
 }
 
-/// Runs until the second workload runs, sends the signal to rankscope, and goes on afterwards.
+/// Runs until the second workload runs, sends the signal to rankscope, and continues the sweep.
 class SweepInterrupted : public SweepRuns, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(, SweepInterrupted, ::testing::Values(SIGINT, SIGTERM, SIGKILL),
                          [](const auto& kind) { return "Signal" + std::to_string(kind.param); });

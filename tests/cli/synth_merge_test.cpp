@@ -1,4 +1,4 @@
-// synth and merge as a user runs them: exit codes, files, messages.
+// Tests synth and merge with the program: exit codes, files, messages.
 #include "merge_checker.h"
 #include "run_binary.h"
 #include "temp_folder.h"
@@ -24,7 +24,7 @@ using test::TempFolder;
 
 class SynthMerge : public ::testing::Test {
 protected:
-  /// Exit code; stdout and stderr land in out_ and err_.
+  /// Returns the exit code; stores stdout and stderr in out_ and err_.
   int run(const std::string& arguments) {
     const std::string out = at("stdout");
     const std::string err = at("stderr");
@@ -53,7 +53,7 @@ TEST_F(SynthMerge, AnotherSweepAsksForForce) {
   EXPECT_NE(err_.find("contains another sweep (--force overwrites it)"), std::string::npos) << err_;
   EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
   sweep("--force");
-  // one that was not generated, too
+  // also a folder that was not generated
   fs::remove(at("s/ground_truth.json"));
   EXPECT_EQ(run("synth " + at("s") + " --ranks 2 --layers 1 -q"), 2);
   EXPECT_NE(err_.find("traces of another sweep"), std::string::npos) << err_;
@@ -156,7 +156,7 @@ TEST(MergeSamples, PowerAndClocksAreCounterTracks) {
 {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":2000,"dur":3000,"args":{"device":0,"stream":7,"correlation":9}}
 ],"distributedInfo":{"rank":0}})");
   std::string rows = "t_unix_ns,gpu,power_w,sclk_mhz,vram_used_b\n";
-  for (const int ms : {-50, 0, 2, 4, 6, 90}) // slices from 1 to 5 ms
+  for (const int ms : {-50, 0, 2, 4, 6, 90}) // slices are from 1 to 5 ms
     rows += std::to_string(1700000000000000000 + ms * 1000000LL) + ",3," +
             std::to_string(300 + ms) + ",2100,2147483648\n";
   const std::string samples = folder.write("gpu_samples.csv", rows);
@@ -168,7 +168,7 @@ TEST(MergeSamples, PowerAndClocksAreCounterTracks) {
   EXPECT_NE(merged.find("\"name\":\"GPU 3 power (W)\",\"pid\":900000000,\"ts\":"),
             std::string::npos)
       << merged;
-  for (const int watts : {300, 302, 304, 306}) // one on either side of the slices
+  for (const int watts : {300, 302, 304, 306}) // one sample before and one after the slices
     EXPECT_NE(merged.find("\"value\":" + std::to_string(watts) + "}"), std::string::npos) << watts;
   EXPECT_NE(merged.find("GPU 3 clock (MHz)"), std::string::npos) << merged;
   EXPECT_NE(merged.find("\"args\":{\"value\":2}"), std::string::npos) << "GiB: " << merged;
@@ -181,7 +181,8 @@ TEST(MergeSamples, PowerAndClocksAreCounterTracks) {
       folder.write("other.csv", "t_unix_ns,gpu,power_w\n1000,0,5\n2000,0,5\n");
   const RunResult none =
       run_binary({"merge", trace, "--samples", other, "-o", folder.path("n.json")});
-  EXPECT_NE(none.err.find("no sample is in the time of the traces"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("no sample was taken in the time range of the traces"), std::string::npos)
+      << none.err;
   EXPECT_EQ(
       run_binary({"merge", trace, "--samples", folder.path("gone"), "-o", folder.path("x.json")})
           .code,

@@ -1,5 +1,5 @@
-// rankscope top: the page as it is printed, the same figures as the other commands, colours, and a
-// watch that a Ctrl-C ends.
+// Tests rankscope top: the printed page, the same values as in other commands, colours, and a watch
+// that Ctrl-C ends.
 #include "base/display_text.h"
 #include "os/process.h"
 #include "run_binary.h"
@@ -30,7 +30,7 @@ std::string two_ranks_top() {
   return (test::source_dir() / "tests/data/synth/amd").string();
 }
 
-/// A cell for each row of a column of a table in JSON.
+/// Returns the cells of a column of a table in JSON.
 std::vector<simdjson::dom::element> cells(simdjson::dom::element root, const char* table,
                                           const char* column) {
   const simdjson::dom::element at = root["tables"][table];
@@ -51,7 +51,7 @@ std::vector<simdjson::dom::element> cells(simdjson::dom::element root, const cha
 std::vector<double> numbers(simdjson::dom::element root, const char* table, const char* column) {
   std::vector<double> out;
   for (const simdjson::dom::element cell : cells(root, table, column))
-    out.push_back(cell.is_null() ? -1e99 : double(cell)); // blanks are equal too
+    out.push_back(cell.is_null() ? -1e99 : double(cell)); // blank cells are equal too
   return out;
 }
 
@@ -74,7 +74,8 @@ protected:
   test::TempFolder folder_;
 };
 
-/// The page of the two ranks in the tree, as it was looked at: RANKSCOPE_REBASE=1 writes it anew.
+/// The page of the two ranks in the source tree must equal the reviewed page; RANKSCOPE_REBASE=1
+/// writes it again.
 TEST_F(TopCommand, PageAsItWasLookedAt) {
   const fs::path pages = test::source_dir() / "tests/data/top";
   fs::current_path(test::source_dir() / "tests/data/synth");
@@ -138,7 +139,7 @@ TEST_F(TopCommand, FiguresAreThoseOfReportAndCollectives) {
             numbers(want, sheet, "comm_latency_mean"));
   EXPECT_EQ(numbers(top, "top_communication", "exposed (ms)"),
             numbers(want, "exposed_by_type", "exposed (ms)"));
-  // what the collectives say is among the findings, word by word
+  // the findings contain those about collectives, word by word
   const auto findings = texts(top, "findings", "headline");
   for (const std::string& said : texts(want, "findings", "headline"))
     EXPECT_NE(std::find(findings.begin(), findings.end(), said), findings.end()) << said;
@@ -150,7 +151,7 @@ TEST_F(TopCommand, TheCommandsThatItNamesRun) {
       fs::copy_file(file.path(), folder_.path(file.path().filename().string()));
   simdjson::dom::parser parser;
   std::size_t ran = 0;
-  fs::current_path(folder_.path()); // some write where they are started
+  fs::current_path(folder_.path()); // some commands write to the current folder
   for (const std::string& input : {folder_.path(), folder_.path("rank0.json.gz")}) {
     const RunResult r = run_binary({"--json", "top", input, "-q"});
     for (const std::string& line : texts(parser.parse(r.out).value(), "top_next", "command")) {
@@ -184,7 +185,7 @@ TEST_F(TopCommand, ReportPrintsItWhereNoOutputIsAskedFor) {
   EXPECT_EQ(asked.out.find("GPU TIME"), std::string::npos);
 }
 
-/// Names of the sheets of a workbook, in order.
+/// Returns the names of the sheets of a workbook, in order.
 std::vector<std::string> sheets_of(const std::string& path) {
   int problem = 0;
   zip_t* const book = zip_open(path.c_str(), ZIP_RDONLY, &problem);
@@ -210,9 +211,9 @@ TEST_F(TopCommand, AnOverviewBeginsTheWorkbookOfAWholeReport) {
   std::vector<std::string> all = sheets_of(book);
   ASSERT_GT(all.size(), 5U);
   EXPECT_EQ(all[0], "overview");
-  EXPECT_EQ(all[1], "roofline"); // of the board that the trace names
+  EXPECT_EQ(all[1], "roofline"); // of the GPU that the trace names
   EXPECT_EQ(all[2], "gpu_timeline");
-  // no kernel is short: no sheet, as each would be a header alone
+  // no kernel is short: no sheet, because it would have only a header
   EXPECT_EQ(std::count(all.begin(), all.end(), "short_kernel_histogram"), 0);
   EXPECT_TRUE(fs::exists(folder_.path("csv/short_kernel_histogram.csv")));
   EXPECT_FALSE(fs::exists(folder_.path("csv/overview.csv")));
@@ -261,7 +262,7 @@ TEST_F(TopCommand, WatchShowsWhatArrivesAndCtrlCEndsIt) {
   ASSERT_TRUE(shows("1 rank on"));
   arrive("rank1.json.gz");
   ASSERT_TRUE(shows("2 ranks on"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500)); // some looks more
+  std::this_thread::sleep_for(std::chrono::milliseconds(500)); // time for some polls
   ::kill(run->pid(), SIGINT);
   const Result<ProcessEnd> end = run->wait();
   ASSERT_TRUE(end);

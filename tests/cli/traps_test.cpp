@@ -1,4 +1,4 @@
-// HA-E1, HA-E2: no command runs code that lies in the current folder.
+// HA-E1, HA-E2: no command runs code from the current folder.
 #include "cli/every_command.h"
 #include "cli/run_binary.h"
 #include "sanitized.h"
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The current folder and HOME are a folder whose files leave marks when they are run.
+/// The current folder and HOME are a folder with files that leave marks when they are run.
 class Traps : public test::EveryCommand {
 protected:
   void SetUp() override {
@@ -30,8 +30,8 @@ protected:
     fs::current_path(before_);
   }
 
-  /// The libraries that this program and its children looked for in the current folder: a path that
-  /// is not absolute, or one below the folder. Removes the linker's logs.
+  /// Returns the libraries that this program and its children searched in the current folder: paths
+  /// that are relative or below the folder. Removes the linker's logs.
   std::string libraries_from_here() {
     std::string found;
     for (const auto& log : fs::directory_iterator(marks_.path("linker"))) {
@@ -47,7 +47,7 @@ protected:
     }
     return found;
   }
-  /// What was run in this folder, one name a line.
+  /// Returns the names of files in this folder that were run, one per line.
   std::string marks() const {
     std::string found;
     for (const auto& mark : fs::directory_iterator(marks_.path()))
@@ -64,7 +64,7 @@ protected:
 TEST_F(Traps, EveryCommandLeavesTheCurrentFolderAlone) {
   std::vector<Words> all = all_commands();
   all.push_back({"replay", trace_, "--runner", "pytorch", "--top", "1"});
-  if (test::sanitized_program()) // a start, and one with Python: the others take minutes
+  if (test::sanitized_program()) // one start, and one with Python: the others take minutes
     std::erase_if(all,
                   [](const Words& words) { return words[0] != "info" && words[0] != "replay"; });
   for (const Words& words : all) {

@@ -1,6 +1,6 @@
 // Follows docs/tutorial.md word by word: runs every block of commands and every command in a
-// sentence or a table, in one folder and in the page's order, and finds the printed lines that the
-// page shows.
+// sentence or a table, in one folder and in the order of the page, and checks that the output
+// contains the lines that the page shows.
 #include "run_binary.h"
 #include "temp_folder.h"
 
@@ -26,12 +26,12 @@ bool tutorial_needs_gpu(const std::string& command) {
   return command.find("torchrun") != std::string::npos;
 }
 
-/// The page's blocks and the commands between them, in order.
+/// Returns the blocks of the page and the commands between them, in order.
 std::vector<TutorialPiece> pieces_of(const std::string& page) {
   static const std::regex inline_command("`(rankscope [^`]+)`");
   std::vector<TutorialPiece> out;
   std::istringstream lines(page);
-  std::string text; // a paragraph or a table: a command may span two lines
+  std::string text; // a paragraph or a table; a command may continue on the next line
   const auto between = [&] {
     for (std::sregex_iterator it(text.begin(), text.end(), inline_command), end; it != end; ++it)
       out.push_back(
@@ -61,7 +61,7 @@ std::vector<TutorialPiece> pieces_of(const std::string& page) {
   return out;
 }
 
-/// In `folder`, with the program on the PATH.
+/// Runs a script in `folder`, with the program on PATH.
 test::RunResult run_in_shell(const TempFolder& folder, const std::string& script) {
   return test::run_program("/bin/bash", {"-euo", "pipefail", "-c",
                                          "cd '" + folder.path("work") + "'; export PATH='" +
@@ -93,7 +93,7 @@ void follow_tutorial(std::string_view vendor, bool compare_output) {
       std::string text = piece.text;
       if (const std::size_t at = text.find("rankscope synth "); at != std::string::npos)
         text.insert(at + 16, "--vendor " + std::string(vendor) + " ");
-      if (text.find("--watch") != std::string::npos) // until Ctrl-C
+      if (text.find("--watch") != std::string::npos) // runs until Ctrl-C
         text = "timeout -s INT 2 " + text + " || [ $? -eq 124 ] || [ $? -eq 130 ]";
       const test::RunResult run = run_in_shell(folder, text);
       EXPECT_EQ(run.code, 0) << text << "\n" << run.out << run.err;

@@ -1,4 +1,4 @@
-// rankscope watch over Inspector logs: the lines, the page, a log that was cut off, exit codes.
+// Tests rankscope watch with Inspector logs: the lines, the page, a truncated log, exit codes.
 #include "run_binary.h"
 #include "temp_folder.h"
 
@@ -32,7 +32,7 @@ std::string record(int rank, int number, std::int64_t at_us, double gbps,
 class WatchLogsCli : public testing::Test {
 protected:
   WatchLogsCli() { fs::create_directories(run_); }
-  /// Of both ranks: so many minutes of 12 collectives.
+  /// Writes 12 collectives per minute of both ranks, for the minutes from `first` to before `last`.
   void write(int first, int last, double gbps, const std::string& comm = "default_pg") const {
     for (int rank = 0; rank < 2; ++rank) {
       std::ofstream out(log(rank), std::ios::app);
@@ -57,7 +57,8 @@ TEST_F(WatchLogsCli, LinesPageAndAnAlarmOverARestart) {
       quiet.out.find(" logs of 02:28:00Z: 2 of 2 ranks, 101.0 GB/s, rank 1 latest by 10.0 us"),
       std::string::npos)
       << quiet.out;
-  EXPECT_EQ(quiet.out.find("exposed"), std::string::npos) << quiet.out; // logs do not tell
+  // logs do not contain exposed time
+  EXPECT_EQ(quiet.out.find("exposed"), std::string::npos) << quiet.out;
   EXPECT_NE(test::bytes_of(page).find("72 records of 2 logs read"), std::string::npos);
   write(3, 6, 50);
   const RunResult fell = run_binary({"watch", run_, "--once", "--state", state, "-o", page});
@@ -68,12 +69,12 @@ TEST_F(WatchLogsCli, LinesPageAndAnAlarmOverARestart) {
       << fell.out;
   EXPECT_NE(test::bytes_of(page).find("144 records of 2 logs read, 6 windows judged"),
             std::string::npos);
-  // HA-D12: the whole sentence, with its time
+  // HA-D12: the complete sentence, with its time
   EXPECT_NE(test::bytes_of(page).find("Z bandwidth: logs of 02:31:00Z: bandwidth falls: AllReduce"),
             std::string::npos);
 }
 
-// HA-E17: what a name contains stays within the line of its alarm.
+// HA-E17: text in a name stays in the line of its alarm.
 TEST_F(WatchLogsCli, ANewlineInACommunicatorsNameIsNoNewLine) {
   const std::string comm = R"(pg\n::error::forged\u001b[2J\u0085)";
   write(0, 3, 100, comm);
@@ -85,7 +86,7 @@ TEST_F(WatchLogsCli, ANewlineInACommunicatorsNameIsNoNewLine) {
   EXPECT_EQ(("\n" + r.out + r.err).find("\n::error"), std::string::npos) << r.out << r.err;
 }
 
-// HA-D5
+// HA-D5: the end of the job ends the watch.
 TEST_F(WatchLogsCli, TheEndOfTheJobEndsTheWatch) {
   write(0, 3, 100);
   const std::string done = folder_.write("done", "");

@@ -1,5 +1,5 @@
-// rankscope watch: what it prints, exit codes, the command, Ctrl-C, and a kill with a restart. What
-// is waited for are events (a file, a line), never a time.
+// Tests rankscope watch: output, exit codes, the alarm command, Ctrl-C, and a kill with a restart.
+// The tests wait for events (a file, a line), never for a time.
 #include "os/process.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -22,7 +22,7 @@ using test::RunResult;
 
 class WatchCli : public testing::Test {
 protected:
-  /// The traces of one more window.
+  /// Writes the traces of one more window.
   void window(std::int64_t straggler = -1) {
     synth::Options o = test::small_sweep();
     o.ranks = 4;
@@ -80,7 +80,7 @@ TEST_F(WatchCli, TellsOnceAndGoesOnFromItsState) {
   EXPECT_EQ(slow.code, 5) << slow.err;
   EXPECT_EQ(count(slow.out, "ALARM straggler: steps 15-19: rank 2 starts"), 1U) << slow.out;
   EXPECT_EQ(count(slow.err, "two words; $HOME straggler 2 steps 15-19: rank 2 starts"), 1U)
-      << slow.err; // by argument list
+      << slow.err; // passed as one argument
   const RunResult again = run_binary(words);
   EXPECT_EQ(again.code, 5) << "an alarm of this job was raised";
   EXPECT_EQ(again.out, "");
@@ -100,7 +100,7 @@ TEST_F(WatchCli, JsonIsALineForEachAlarm) {
       << r.out;
 }
 
-// A typing error is no job without alarms.
+// A misspelled path must not look like a job without alarms.
 TEST_F(WatchCli, OneLookAtNothingIsAnError) {
   for (const std::string& where : {folder_.path("nope"), folder_.path()}) {
     const RunResult r = run_binary({"watch", where, "--once"});
@@ -121,7 +121,8 @@ TEST_F(WatchCli, RefusesWhatCannotBe) {
   EXPECT_EQ(run_binary({"watch", run(), "--once", "-o", "/no/such/folder/page.html"}).code, 6);
 }
 
-/// Starts a watch, waits until its page tells of `windows`, and ends it by `signal`.
+/// Starts a watch, waits until its page shows that `windows` windows were judged, and ends it with
+/// `signal`.
 ProcessEnd ended_by(int signal, const std::vector<std::string>& more, const std::string& page,
                     int windows) {
   ProcessSpec spec;
@@ -129,10 +130,11 @@ ProcessEnd ended_by(int signal, const std::vector<std::string>& more, const std:
   spec.argv.insert(spec.argv.end(), more.begin(), more.end());
   spec.argv.insert(spec.argv.end(), {"--interval", "0.05", "-o", page});
   spec.out = spec.err = Stream::kCapture;
-  spec.deadline = 120s; // where the event never comes
+  spec.deadline = 120s; // if the event never occurs
   Result<Process> child = Process::start(std::move(spec));
   EXPECT_TRUE(child);
-  const pid_t pid = child->pid(); // of this thread: wait() writes it while the other runs
+  // copied in this thread, because wait() changes it in the other thread
+  const pid_t pid = child->pid();
   const std::string wanted = ", " + std::to_string(windows) + " windows judged";
   std::thread killer([&] {
     for (int look = 0; look < 2000; ++look) {

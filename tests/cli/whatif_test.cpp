@@ -1,5 +1,5 @@
-// rankscope whatif: changes against what the changed run really takes, and a pipeline-parallel job
-// worked by hand.
+// Tests rankscope whatif: predicted changes against the times of a run with the change, and a
+// pipeline-parallel job with hand-calculated times.
 #include "job_answers.h"
 #include "temp_folder.h"
 #include "test_paths.h"
@@ -28,7 +28,7 @@ std::string cause_trace(const char* name) {
   return (test::source_dir() / "tests/data/causes" / (std::string(name) + ".json.zst")).string();
 }
 
-/// Eight ranks without contention; `clocks` injects a slow GPU.
+/// Generates eight ranks without contention; `more` can add a slow GPU.
 std::string synthesized(const test::TempFolder& folder, const char* name,
                         const std::vector<std::string>& more) {
   test::write_run(folder.path(name), 7, "iid:0.005", more);
@@ -72,7 +72,7 @@ TEST(WhatIf, FactorsScaleWhatTheyAreAbout) {
   EXPECT_LT(answer.number("changes", 1, "change_ms"), 0);
   EXPECT_GT(answer.number("changes", 2, "change_ms"), 0);
   EXPECT_EQ(std::string_view(answer.cell("changes", 1, "change")), "kernels x 0.5");
-  // the GPU is busy nearly always: its kernels decide, the host does not
+  // the GPU is busy almost all the time: its kernels determine the step time, not the host
   const double step = answer.number("whatif_run", 0, "step_ms");
   EXPECT_NEAR(answer.number("changes", 2, "change_ms"), step, 0.1 * step);
   EXPECT_NEAR(answer.number("changes", 3, "change_ms"), 0, 0.05 * step);
@@ -89,7 +89,7 @@ TEST(WhatIf, ABandwidthScalesTransfersByWhatTheyReach) {
   const test::TempFolder folder;
   const std::string run = synthesized(folder, "run", {"--vendor", "nvidia"});
   const test::JobAnswer collectives("collectives", {run});
-  double reached = 0; // of the all-gathers, which are of one size
+  double reached = 0; // of the all-gathers, which all have the same size
   for (std::size_t k = 0; k < collectives.rows("nccl_summary_implicit_sync"); ++k)
     if (collectives.text("nccl_summary_implicit_sync", k, "collective") == "_allgather_base")
       reached = collectives.number("nccl_summary_implicit_sync", k, "bus_bw_gbps_mean");
@@ -159,8 +159,8 @@ TEST(WhatIf, WhatIsNotUnderstoodOrMatchesNothingIsAnError) {
   EXPECT_EQ(run_binary({"whatif", "/dev/null"}).code, 3);
 }
 
-/// One micro-batch of two stages: forward 10 and `second` ms, transfers 1 ms, backward 20 ms each,
-/// clipping 1 ms and the optimizer 2 ms.
+/// Returns one micro-batch of two stages: forward 10 ms and `second_of_step` ms, transfers 1 ms,
+/// backward 20 ms each, clipping 1 ms, optimizer 2 ms.
 std::string by_hand(const std::vector<std::int64_t>& second_of_step, bool complete = true) {
   std::string out = "[";
   for (const int stage : {0, 1})
@@ -200,7 +200,7 @@ std::string by_hand(const std::vector<std::int64_t>& second_of_step, bool comple
 TEST(WhatIf, APipelineByHand) {
   const test::TempFolder folder;
   // steps of 65 and 85 ms; a forward computation takes (10 + 10 + 10 + 30) / 4 = 15 ms, so the
-  // ideal step 75 ms. With the second stage as measured: 70 and 90 ms
+  // ideal step takes 75 ms. With the measured second stage: 70 and 90 ms
   const WhatIfAnswer answer({folder.write("t.json", by_hand({10, 30}))});
   EXPECT_NEAR(answer.number("whatif_run", 0, "step_ms"), 75, 1e-9);
   EXPECT_NEAR(answer.number("whatif_run", 0, "without_delays_ms"), 75, 1e-9);
@@ -217,7 +217,7 @@ TEST(WhatIf, APipelineByHand) {
   EXPECT_NEAR(slowdown.at("dp-rank 0"), 1, 1e-9);
   EXPECT_NEAR(slowdown.at("operator forward-compute"), 1, 1e-9);
   EXPECT_NEAR(slowdown.at("operator backward-compute"), 1, 1e-9);
-  // changes work on it too: (45 + 55) / 2
+  // changes are applied to it too: (45 + 55) / 2
   const WhatIfAnswer half(
       {folder.path("t.json"), "--edit", "op=forward-compute x 0", "--edit", "collectives x 0"});
   EXPECT_NEAR(half.number("changes", 0, "after_ms"), 45, 1e-9);
@@ -227,7 +227,7 @@ TEST(WhatIf, APipelineByHand) {
 
 TEST(WhatIf, WithoutStragglersNoneAreClaimed) {
   const test::TempFolder folder;
-  // the ideal step is as long as the mean one
+  // the ideal step is as long as the mean step
   const RunResult equal = run_binary({"whatif", folder.write("equal.json", by_hand({10, 10}))});
   EXPECT_EQ(equal.code, 0) << equal.err;
   EXPECT_EQ(equal.out.find("times as long"), std::string::npos) << equal.out;

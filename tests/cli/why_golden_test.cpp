@@ -1,5 +1,6 @@
-// What `rankscope why` prints for recorded traces, word for word. Each sentence was checked against
-// its trace; RANKSCOPE_REBASE=1 writes the pages anew, and what differs is to be read and checked.
+// Tests the output of `rankscope why` for recorded traces, word for word. Each sentence was checked
+// against its trace. RANKSCOPE_REBASE=1 writes the pages again; differences must then be read and
+// checked.
 #include "golden/golden_data.h"
 #include "run_binary.h"
 #include "temp_folder.h"
@@ -15,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExpectedPage {
-  const char* name; ///< of the text in tests/data/why
-  const char* path; ///< below the reference data; "causes/...": below tests/data
+  const char* name; ///< name of the text in tests/data/why
+  const char* path; ///< path below the reference data; "causes/...": below tests/data
 };
 
 class WhyPages : public testing::TestWithParam<ExpectedPage> {
@@ -24,7 +25,7 @@ protected:
   void SetUp() override { ::setenv("LC_ALL", "C.UTF-8", 1); }
   void TearDown() override { ::unsetenv("LC_ALL"); }
 
-  /// The trace, or a folder of traces; empty: the reference data is absent.
+  /// Returns the trace, or a folder of traces; empty if the reference data is missing.
   std::string input() {
     const std::string path = GetParam().path;
     if (path.starts_with("causes/"))
@@ -38,7 +39,7 @@ protected:
     }
     if (!path.ends_with("*"))
       return found.string();
-    // two ranks of a run among other traces
+    // two ranks of a run, from a folder with other traces
     for (const char* rank : {"0", "1"}) {
       const std::string file = std::string("sampled_rank-") + rank + ".json.gz";
       fs::copy_file(golden::root() / "hta" / file, fs::path(folder_.path()) / file);
@@ -48,7 +49,7 @@ protected:
   test::TempFolder folder_;
 };
 
-/// From the line behind the title, which names the input.
+/// Returns the page from the line after the title, which contains the name of the input.
 std::string below_title(const std::string& page) {
   for (std::size_t at = 0; at < page.size(); at = page.find('\n', at) + 1)
     for (const char* unit : {" ms per step", " ms in all"})
@@ -63,7 +64,7 @@ TEST_P(WhyPages, AreAsExpected) {
     GTEST_SKIP() << golden::kAbsent;
   const test::RunResult run =
       test::run_binary({"why", trace, "--no-cache", "--width", "100", "--color", "never"});
-  ASSERT_TRUE(run.code == 0 || run.code == 4) << run.err; // 4: of a run, some ranks are there
+  ASSERT_TRUE(run.code == 0 || run.code == 4) << run.err; // 4: some ranks of the run are missing
   const fs::path page = golden::tree_root() / "why" / (std::string(GetParam().name) + ".txt");
   if (std::getenv("RANKSCOPE_REBASE") != nullptr)
     std::ofstream(page) << below_title(run.out);

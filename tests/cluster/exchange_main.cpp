@@ -1,6 +1,6 @@
-// A job whose processes send the first strings of many lengths; it says whether all arrived:
-// mpirun -n N rs_mpi_exchange-IMPLEMENTATION [PIECE_BYTES] [LONGEST] [die]. Exit 1 = something did
-// not. die: process 1 is killed while the others wait for it.
+// A job in which all processes send strings of many lengths to the first process, which checks that
+// all arrived: mpirun -n N rs_mpi_exchange-IMPLEMENTATION [PIECE_BYTES] [LONGEST] [die]. Exits with
+// 1 if a string did not arrive. die: process 1 is killed while the other processes wait for it.
 #include "mpi/mpi_link.h"
 
 #include <csignal>
@@ -16,7 +16,8 @@ std::string text_of(std::size_t from, std::size_t number, std::size_t length) {
   return out;
 }
 
-/// Nothing, a byte, some, and more than a piece.
+/// Returns the length of a string: 0, 1, a third of `longest`, or `longest`, which is more than a
+/// piece.
 std::size_t length_of(std::size_t from, std::size_t number, std::size_t longest) {
   const std::size_t turn = (from * 5 + number * 3) % 4;
   return turn == 0 ? 0 : turn == 1 ? 1 : turn == 2 ? longest / 3 : longest;

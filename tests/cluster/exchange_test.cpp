@@ -1,4 +1,4 @@
-// The real messages of each MPI implementation: all arrive, in pieces too.
+// Tests the messages of each MPI implementation: all arrive, also those sent in pieces.
 #include "mpi_jobs.h"
 
 namespace rankscope {
@@ -22,13 +22,13 @@ TEST_P(MpiExchange, EveryStringArrives) {
     }
 }
 
-// The launcher ends those who wait for it; nobody waits for ever.
+// The launcher ends the processes that wait for the dead one, so no process waits forever.
 TEST_P(MpiExchange, AProcessThatDiesEndsTheJob) {
   const ProcessEnd end =
       run_mpi(GetParam(), 4, {mpi_program("rs_mpi_exchange", GetParam()), "1000", "50000", "die"});
   EXPECT_FALSE(end.ok());
   EXPECT_EQ(end.out.find("wrong"), std::string::npos)
-      << end.out; // the first did not get to the end
+      << end.out; // the first process did not reach its end
 }
 
 INSTANTIATE_TEST_SUITE_P(, MpiExchange, testing::ValuesIn(test::mpi_implementations()),

@@ -1,5 +1,5 @@
-// The manifests of examples/cluster without a cluster: each pod's command with the variables that
-// Kubernetes and the manifest set, the volumes put where the test has its folders.
+// Tests the manifests of examples/cluster without a cluster: runs the command of each pod with the
+// variables that Kubernetes and the manifest set, and with the folders of the test as volumes.
 #include "os/process.h"
 #include "temp_folder.h"
 #include "test_paths.h"
@@ -20,7 +20,7 @@ std::string manifest(const std::string& name) {
   return bytes_of((test::source_dir() / "examples/cluster" / name).string());
 }
 
-/// The first group of the pattern in the text.
+/// Returns the first group of the pattern in the text.
 std::string found(const std::string& text, const std::string& pattern) {
   std::smatch match;
   if (!std::regex_search(text, match, std::regex(pattern))) {
@@ -30,7 +30,7 @@ std::string found(const std::string& text, const std::string& pattern) {
   return match[1];
 }
 
-/// The pod's command, /traces and /parts below these folders.
+/// Returns the command of a pod, with these folders for /traces and /parts.
 std::vector<std::string> command_of(const std::string& text, const std::string& traces,
                                     const std::string& parts) {
   std::string line = found(text, R"re(command: \[sh, -c, "([^"]*)"\])re");
@@ -63,7 +63,7 @@ TEST(Kubernetes, ThePodsOfTheIndexedJobMakeOneRun) {
   const std::string map = manifest("partial_job.yaml");
   const int pods = std::stoi(found(map, R"(\n  completions: (\d+)\n)"));
   const std::string told = found(map, R"re(name: JOB_COMPLETIONS.*\n +value: "(\d+)")re");
-  EXPECT_EQ(told, std::to_string(pods)); // twice in the manifest
+  EXPECT_EQ(told, std::to_string(pods)); // the manifest has the number twice
   for (int pod = pods - 1; pod >= 0; --pod) {
     const ProcessEnd end =
         run(command_of(map, traces, parts),
@@ -71,12 +71,12 @@ TEST(Kubernetes, ThePodsOfTheIndexedJobMakeOneRun) {
     EXPECT_TRUE(end.ok()) << end.err;
     EXPECT_NE(end.err.find("(JOB_COMPLETION_INDEX)"), std::string::npos) << end.err;
   }
-  // the index alone, as Kubernetes sets it, is not enough
+  // the index, which Kubernetes sets, is not enough without the number of pods
   const ProcessEnd half = run(command_of(map, traces, parts), {{"JOB_COMPLETION_INDEX", "0"}});
   EXPECT_EQ(half.exit_code, 2);
   EXPECT_NE(half.err.find("JOB_COMPLETIONS: not set"), std::string::npos) << half.err;
 
-  // a trace that cannot be read, which no repetition mends, is no failure of a pod
+  // a trace that cannot be read: repeating the pod would not help, so the pod succeeds
   const std::string torn = folder.path("torn"), rest = folder.path("rest");
   folder.write("torn/rank0/trace.json", "{");
   std::filesystem::copy(traces + "/torch_profiler/rank1", torn + "/rank1",

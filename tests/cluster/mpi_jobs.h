@@ -1,4 +1,4 @@
-// Jobs under the launchers of the MPI implementations that programs were built for.
+// Runs jobs with the launchers of the MPI implementations for which programs were built.
 #pragma once
 
 #include "os/process.h"
@@ -11,7 +11,8 @@
 
 namespace rankscope::test {
 
-/// PROGRAM-IMPLEMENTATION of this build, or PROGRAM where find_package found the implementation.
+/// Returns PROGRAM-IMPLEMENTATION of this build, or PROGRAM for the implementation that
+/// find_package found.
 inline std::string mpi_program(const std::string& program, const std::string& implementation) {
   std::string out = RANKSCOPE_MPI_FOLDER;
   out += "/" + program;
@@ -20,15 +21,16 @@ inline std::string mpi_program(const std::string& program, const std::string& im
   return out;
 }
 
-/// mpirun of that implementation (Debian gives each its own name); "" = none.
+/// Returns the mpirun of that implementation (Debian has a name for each); "" if there is no
+/// mpirun.
 inline std::string mpirun_of(const std::string& implementation) {
   const std::string path = path_variable(changed_environment({}, {}));
   const std::string own = find_program("mpirun." + implementation, path);
   return own.empty() && implementation == "default" ? find_program("mpirun", path) : own;
 }
 
-/// A job of so many processes, all its ends awaited. Open MPI is told that more processes than
-/// processors are meant, and to run as root as tests in containers do.
+/// Returns a job with this number of processes. Open MPI is allowed to start more processes than
+/// there are CPUs, and to run as root, which tests in containers do.
 inline ProcessSpec mpi_job(const std::string& implementation, int processes,
                            const std::vector<std::string>& command) {
   ProcessSpec spec;
@@ -39,8 +41,9 @@ inline ProcessSpec mpi_job(const std::string& implementation, int processes,
   spec.argv.insert(spec.argv.end(), command.begin(), command.end());
   spec.out = spec.err = Stream::kCapture;
   spec.set_env = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
-  spec.guarded = true;                     // nothing of a job outlives its test
-  spec.deadline = std::chrono::minutes(8); // a job that hangs; far beyond a slow machine
+  spec.guarded = true; // no process of a job outlives its test
+  // for a job that hangs; much longer than a slow machine needs
+  spec.deadline = std::chrono::minutes(8);
   return spec;
 }
 
@@ -55,8 +58,8 @@ inline ProcessEnd run_mpi(const std::string& implementation, int processes,
   return *end;
 }
 
-/// A test for each implementation, skipped aloud where the build has none or the launcher is
-/// absent.
+/// A test for each implementation. It is skipped with a message if the build does not have the
+/// implementation or if the launcher is absent.
 class MpiTest : public testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
@@ -67,10 +70,10 @@ protected:
   }
 };
 
-/// "openmpi", "mpich", "default", or "none".
+/// Returns "openmpi", "mpich", "default", or "none".
 inline std::vector<std::string> mpi_implementations() {
   std::vector<std::string> out;
-  const std::string built = RANKSCOPE_MPI_BUILT; // programs, a space between them
+  const std::string built = RANKSCOPE_MPI_BUILT; // names of programs, separated by spaces
   for (std::size_t at = 0; at < built.size();) {
     const std::size_t end = std::min(built.find(' ', at), built.size());
     const std::string program = built.substr(at, end - at);

@@ -1,5 +1,5 @@
-// rankscope-mpi under mpirun of each implementation: the bytes of one process's outputs, a rank
-// that cannot be read, arguments that are no good, a job that is ended and begun again.
+// Tests rankscope-mpi under mpirun of each implementation: outputs equal those of one process, a
+// rank that cannot be read, wrong arguments, and a job that is ended and started again.
 #include "mpi_jobs.h"
 #include "output_trees.h"
 #include "temp_folder.h"
@@ -56,8 +56,8 @@ protected:
     return test::mpi_job(GetParam(), processes, arguments);
   }
 
-  /// The same arguments for the program and for a job, in two folders: equal files. `alone_too`:
-  /// for the program alone.
+  /// Runs the program alone and as a job with the same arguments in two folders, and expects equal
+  /// files. `alone_too`: further arguments for the program alone.
   void expect_equal(const std::vector<std::string>& arguments, int processes,
                     const std::vector<std::string>& alone_too = {}) {
     const std::string here = folder.path("one"), there = folder.path("job");
@@ -68,7 +68,8 @@ protected:
     const ProcessEnd alone = one(of_one, here);
     const ProcessEnd together = run_in(job(processes, arguments), there);
     EXPECT_EQ(together.exit_code, alone.exit_code) << together.err;
-    if (GetParam() == "mpich") { // Open MPI's gives the first process a terminal, and its width
+    // mpirun of Open MPI gives the first process a terminal, so its line width differs
+    if (GetParam() == "mpich") {
       EXPECT_EQ(together.out, alone.out);
     }
     const auto want = test::files_below(here), got = test::files_below(there);
@@ -85,13 +86,13 @@ protected:
 
 TEST_P(MpiProgram, CollectivesEqualOneProcess) {
   const std::string run = folder.path("sweep/256thread/nccl_28channels");
-  for (const int processes : {1, 4, 8}) // 8: two have no rank at all
+  for (const int processes : {1, 4, 8}) // 8: two processes have no rank
     expect_equal({"collectives", run, "-o", "out.xlsx"}, processes);
   expect_equal({"collectives", run, "-o", "out.json", "--align", "base"}, 3);
   expect_equal({"collectives", run, "--csv-dir", "csv", "--agg-metrics", "mean,max"}, 3);
   const ProcessEnd json =
       run_in(job(2, {"collectives", run, "-o", "out.json", "--json"}), folder.path("json"));
-  EXPECT_TRUE(json.out.starts_with("{")) << json.out; // one envelope, of the first process
+  EXPECT_TRUE(json.out.starts_with("{")) << json.out; // one envelope, printed by the first process
   EXPECT_NE(json.out.find("\"tables\":{"), std::string::npos) << json.out;
 }
 
@@ -100,7 +101,7 @@ TEST_P(MpiProgram, SweepsPagesAndComparisonsEqualOneProcess) {
                     b = folder.path("sweep/256thread/nccl_42channels");
   expect_equal({"page", a, "-o", "run.html"}, 4);
   expect_equal({"page", "--baseline", a, "--test", b, "-o", "pair.html"}, 3);
-  // merged traces need the traces
+  // merged traces can only be written from trace files
   expect_equal({"analyze", folder.path("sweep"), "-o", "out", "--no-plots"}, 4, {"--no-merge"});
   expect_equal({"analyze", folder.path("sweep"), "--sweep2", a, "--label2", "one", "--layout",
                 "2025-11", "-o", "out", "--no-plots"},
@@ -148,7 +149,7 @@ TEST_P(MpiProgram, ARankThatCannotBeReadIsNamed) {
   const ProcessEnd end = run_in(job(4, arguments), folder.path("named"));
   EXPECT_EQ(end.exit_code, 4) << end.err;
   EXPECT_NE(end.err.find("rank 3"), std::string::npos) << end.err;
-  expect_equal(arguments, 4); // and the rest is complete
+  expect_equal(arguments, 4); // the outputs of the other ranks are complete
 }
 
 std::map<std::string, fs::file_time_type> times_below(const std::string& folder) {
@@ -168,8 +169,8 @@ std::size_t folders_in(const std::string& folder, const std::string& prefix) {
   return out;
 }
 
-// The library's own threads are there before ours: signals are for neither of them. And MPICH's
-// launcher kills the others as soon as one has ended.
+// The threads of the MPI library start before those of rankscope; neither may receive the signals.
+// MPICH's launcher kills the other processes as soon as one has ended.
 TEST_P(MpiProgram, AJobThatIsEndedLeavesNothingInTheTemporaryFolder) {
   const std::string temporary = folder.path("tmp");
   fs::create_directories(temporary);
@@ -201,7 +202,8 @@ TEST_P(MpiProgram, AJobThatIsEndedLeavesNothingInTheTemporaryFolder) {
   EXPECT_EQ(folders_in(temporary, "rankscope"), 0U);
 }
 
-// The job of an ended one's folder of parts: the same outputs, and only what is missing is read.
+// A job with the folder of parts of a job that was ended: the outputs are the same, and only
+// missing ranks are read.
 TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
   const std::string run = folder.path("sweep/256thread/nccl_28channels");
   const std::string parts = folder.path("parts");
@@ -212,7 +214,7 @@ TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
   const auto want = test::files_below(folder.path("one"));
   ASSERT_FALSE(want.empty()) << alone.err;
 
-  // a job that is ended as soon as a part is there (or is faster than that)
+  // a job that is ended as soon as the first part exists (it may also end before that)
   Result<Process> killed = Process::start([&] {
     ProcessSpec spec = job(3, arguments);
     fs::create_directories(spec.folder = folder.path("killed"));
@@ -223,10 +225,10 @@ TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   ::kill(killed->pid(), SIGTERM);
   (void)killed->wait();
-  // what a killed node's share leaves: nothing of its own
+  // like a node that was killed: its shard and a rank are missing
   run_in(job(3, arguments), folder.path("whole"));
   const auto whole = times_below(parts);
-  ASSERT_EQ(whole.size(), 6U + 3U); // ranks and shards
+  ASSERT_EQ(whole.size(), 6U + 3U); // 6 ranks and 3 shards
   fs::remove(parts + "/shard_1_of_3.part");
   std::string lost;
   for (const auto& [name, time] : whole)
@@ -245,7 +247,7 @@ TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
     }
   EXPECT_TRUE(now.count(lost));
 
-  // begun again with other numbers of processes: nothing is missing, nothing is read
+  // started again with other numbers of processes: nothing is missing, so nothing is read
   for (const int processes : {2, 3}) {
     const std::string where = folder.path("of" + std::to_string(processes));
     const ProcessEnd other = run_in(job(processes, arguments), where);

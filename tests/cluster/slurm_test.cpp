@@ -1,4 +1,4 @@
-// partial and reduce on a Slurm of one node, which scripts/slurm_test.sh starts and stops.
+// Tests partial and reduce on a Slurm of one node, which scripts/slurm_test.sh starts and stops.
 #include "os/process.h"
 #include "sanitized.h"
 #include "test_paths.h"
@@ -16,7 +16,7 @@ TEST(Slurm, SharesOfTasksAndArraysAreOneProcess) {
   spec.argv = {(test::source_dir() / "scripts/slurm_test.sh").string(), test::binary()};
   spec.out = Stream::kCapture;
   spec.err = Stream::kLikeOut;
-  spec.guarded = true; // no daemon outlives the test, however it ends
+  spec.guarded = true; // no daemon outlives the test, whatever the end of the test
   spec.deadline = std::chrono::minutes(25);
   const Result<ProcessEnd> end = run_process(std::move(spec));
   ASSERT_TRUE(end.has_value()) << end.error().message();

@@ -1,4 +1,4 @@
-// Counters by architecture: groups that the hardware can count at once.
+// Tests counters by architecture: groups of counters that the hardware can collect at once.
 #include "collect/profile/counter_sets.h"
 #include "temp_folder.h"
 
@@ -38,7 +38,7 @@ TEST(CounterSets, AGroupFitsIntoTheBlocksOfTheHardware) {
           sq += counter.starts_with("SQ_") ? 1 : 0;
           tcc += counter.starts_with("TCC_") ? 1 : 0;
           grbm += counter.starts_with("GRBM_") ? 1 : 0;
-          // the names of gfx90a and of those after it
+          // gfx90a and later GPUs have different names
           EXPECT_FALSE(counter.starts_with("TCC_EA0_") && std::string(gfx) == "gfx90a");
           EXPECT_FALSE(counter.starts_with("TCC_EA_") && std::string(gfx) != "gfx90a");
         }

@@ -7,7 +7,7 @@ namespace {
 
 using Positions = std::vector<std::size_t>;
 
-/// Two boards of two dies: 0 measures for 1, 2 for 3.
+/// Two modules with two dies each: die 0 measures for die 1, die 2 for die 3.
 std::vector<GpuIdentity> boards() {
   std::vector<GpuIdentity> gpus(4);
   const char* bdf[] = {"0000:c1:00.0", "0000:c6:00.0", "0001:c1:00.0", "0001:c6:00.0"};

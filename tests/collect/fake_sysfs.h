@@ -1,4 +1,4 @@
-// A folder that imitates /sys of a machine with AMD GPUs.
+// A folder that imitates the /sys folder of a machine with AMD GPUs.
 #pragma once
 
 #include "temp_folder.h"
@@ -10,7 +10,8 @@ namespace rankscope::test {
 
 class FakeSysfs {
 public:
-  /// A GPU at renderD<node> with address `bdf`; without `watts` it has no power file.
+  /// Adds a GPU at renderD<node> with address `bdf`; if `watts` is negative, the GPU has no power
+  /// file.
   void add_gpu(int node, const std::string& bdf, const std::string& unique_id, double watts,
                const std::string& device_id = "0x74a1") const {
     put(node, "vendor", "0x1002");
@@ -42,7 +43,7 @@ public:
   void remove(int node, const std::string& file) const {
     std::filesystem::remove(folder_.path(device(node) + "/" + file));
   }
-  /// The GPU is pulled out: its files are gone.
+  /// Simulates that the GPU is removed: deletes its files.
   void unplug(int node) const {
     std::filesystem::remove_all(folder_.path("class/drm/renderD" + std::to_string(node)));
   }

@@ -1,4 +1,4 @@
-// Matrix products: what a trace asks for, and measuring it with libraries made for these tests
+// Tests matrix products: which ones a trace requests, and their measurement with fake libraries
 // (fakes/fake_cuda.cpp, fake_rocm.cpp), which check their arguments and take a known time.
 #include "collect/gemm/gemm_process.h"
 #include "collect/gemm/gemm_runner.h"
@@ -14,7 +14,7 @@ std::string folder_of(const std::string& name) {
   return std::string(RANKSCOPE_FAKES) + "/" + name;
 }
 
-/// Looks into the libraries of a folder; open longer than whoever measures with them.
+/// Accesses the fake libraries of a folder. Must outlive the runners that measure with them.
 class Fake {
 public:
   explicit Fake(const std::string& folder)
@@ -24,11 +24,12 @@ public:
   ~Fake() { ::dlclose(handle_); }
   Fake(const Fake&) = delete;
   Fake& operator=(const Fake&) = delete;
-  /// The last product as it came in: type/leading dimension/stride of each matrix.
+  /// Returns the last product as the library received it: type/leading dimension/stride of each
+  /// matrix.
   [[nodiscard]] std::string last() const {
     return reinterpret_cast<const char* (*)()>(::dlsym(handle_, "fake_gpu_last"))();
   }
-  /// Allocations and descriptors that are not freed.
+  /// Returns the number of allocations and descriptors that are not freed.
   [[nodiscard]] int live() const {
     return reinterpret_cast<int (*)()>(::dlsym(handle_, "fake_gpu_live"))();
   }
@@ -87,7 +88,7 @@ TEST(GemmProblem, WhatNoLibraryCanTakeIsSaidBefore) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
   p = product(GemmFamily::kBlas, kHuge, kHuge, kHuge, GemmType::kF64);
   p.batch = kHuge;
-  p.fill_gaps(); // without running over
+  p.fill_gaps(); // must not overflow
   EXPECT_NE(p.problem(), "");
 }
 
@@ -175,7 +176,7 @@ TEST(GemmRunner, CublasLtTakesTheTimeOfTheDevice) {
     p.trans_a = true;
     p.lda = 200;
     ASSERT_TRUE((*runner)->prepare(p).has_value());
-    // 2 * 100 * 50 * 200 operations are 2 us there, the very first call 1 ms more
+    // 2 * 100 * 50 * 200 operations take 2 us in the fake library; the first call takes 1 ms more
     const auto first = (*runner)->run(10), second = (*runner)->run(10), third = (*runner)->run(5);
     ASSERT_TRUE(first.has_value() && second.has_value() && third.has_value());
     EXPECT_NEAR(*first, 102.2, 1e-3);
@@ -277,7 +278,7 @@ TEST(GemmRunner, WhatDoesNotFitIsAnErrorAndFreesAll) {
             std::string::npos)
       << large.error().message();
   EXPECT_TRUE((*runner)->prepare(product(GemmFamily::kBlas, 8, 8, 8, GemmType::kF32)).has_value());
-  // a device that has less than it says
+  // a device with less memory than it reports
   const Fake small("cuda_small");
   {
     auto other = GemmRunner::open(GemmFamily::kBlas, folder_of("cuda_small"));
@@ -352,7 +353,7 @@ TEST(GemmOutcome, ToldAsItIsMeasured) {
   const GemmOutcome out = parse_gemm_outcome(told);
   EXPECT_EQ(out.status, "ok") << told;
   ASSERT_EQ(out.times_us.size(), 3U);
-  EXPECT_NEAR(out.times_us[0], 1.8, 1e-5); // the warm-up had the first pair of events
+  EXPECT_NEAR(out.times_us[0], 1.8, 1e-5); // the warm-up used the first pair of events
   EXPECT_NEAR(out.times_us[1], 2.0, 1e-5);
   EXPECT_NEAR(out.times_us[2], 2.2, 1e-5);
   told.clear();

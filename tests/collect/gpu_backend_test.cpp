@@ -1,5 +1,5 @@
-// Readings of an imitated /sys: what is missing is empty, what is broken is missing, and which die
-// measures for which.
+// Tests readings of an imitated /sys: a missing file gives an empty value, a damaged file counts as
+// missing; and which die measures for which.
 #include "collect/fake_sysfs.h"
 #include "collect/samplers/gpu_backend.h"
 
@@ -60,7 +60,7 @@ TEST(SysfsBackend, ThatCannotBeReadIsMissingNotZero) {
   sys.add_gpu(128, "0000:c1:00.0", "a", -1); // no power file
   sys.remove(128, "mem_info_vram_used");
   sys.put(128, "gpu_busy_percent", "");
-  // reading at address 0 of this process fails with EIO, as a sensor of a sleeping GPU does
+  // reading address 0 of this process fails with EIO, as reading a sensor of a sleeping GPU does
   sys.remove(128, "mem_busy_percent");
   std::filesystem::create_symlink("/proc/self/mem", sys.file(128, "mem_busy_percent"));
   const GpuReading r = opened(sys)->read(0);
@@ -104,7 +104,7 @@ TEST(SysfsBackend, WithoutGpuIsAnErrorThatSaysWhere) {
 }
 
 TEST(SysfsBackend, SecondDieOfABoardIsMeasuredByTheFirst) {
-  const test::FakeSysfs sys; // two boards of MI250X
+  const test::FakeSysfs sys; // two MI250X modules
   sys.add_gpu(128, "0000:c1:00.0", "a", 300, "0x7408");
   sys.add_gpu(129, "0000:c6:00.0", "b", -1, "0x7408");
   sys.add_gpu(130, "0000:d1:00.0", "c", 310, "0x7408");
@@ -171,7 +171,7 @@ TEST(GpuBackend, ALibraryThatIsNotThereIsNamed) {
   EXPECT_NE(backend.error().message().find("libnvidia-ml.so.1"), std::string::npos);
 }
 
-// HA-M6: four messages of the loader made a line of 400 characters.
+// HA-M6: four messages of the dynamic loader gave a line of 400 characters.
 TEST(GpuBackend, LibrariesThatAreNotInstalledAreNamedShortly) {
   GpuBackendOptions options;
   options.sysfs_root = "/sys";

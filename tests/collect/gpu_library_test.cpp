@@ -1,4 +1,4 @@
-// The back ends that open a vendor's library, with libraries made for these tests (fakes/).
+// Tests the back ends that open a vendor's library, with fake libraries (fakes/).
 #include "collect/fake_sysfs.h"
 #include "collect/samplers/amdsmi_power.h"
 #include "collect/samplers/gpu_backend.h"
@@ -193,7 +193,7 @@ TEST(GpuBackend, GpusOfTwoVendorsAreOneList) {
   EXPECT_FALSE(b.read(3).power_w.has_value());
   EXPECT_TRUE(b.processes(1).empty());
   EXPECT_EQ(b.processes(2).size(), 80U);
-  // all of them are in the samples, under their numbers
+  // the samples contain all GPUs with their numbers
   const test::TempFolder out;
   SamplerOptions o;
   o.period = std::chrono::hours(1);
@@ -220,7 +220,7 @@ TEST(GpuBackend, GpusOfTwoVendorsAreOneList) {
   const std::string power = test::bytes_of(o.documented[0].path);
   EXPECT_EQ(power.substr(0, power.find('\n')),
             "time,Power(Watt) GPU0,Power(Watt) GPU1,Power(Watt) GPU2,Power(Watt) GPU3");
-  // whose numbers `visible` would be is not told
+  // `visible` does not show which vendor's GPUs its numbers mean
   o.devices = "visible";
   const auto visible = Sampler::start(o);
   ASSERT_FALSE(visible.has_value());

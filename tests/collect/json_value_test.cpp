@@ -1,4 +1,4 @@
-// Configuration values: what is accepted, how it is merged, what is written.
+// Tests configuration values: what is accepted, how values are merged, and what is written.
 #include "collect/profile/json_value.h"
 
 #include <gtest/gtest.h>

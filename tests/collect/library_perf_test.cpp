@@ -1,4 +1,4 @@
-// Replaying a library trace: commands, what the programs print, the tables.
+// Tests replay of a library trace: the commands, the output of the programs, and the tables.
 #include "collect/library_perf/library_perf.h"
 #include "temp_folder.h"
 
@@ -48,7 +48,7 @@ TEST(BenchCommand, WhatCannotBeMeasuredSaysWhy) {
   EXPECT_FALSE(bench_command("tensile", "x", {}).why.empty());
 }
 
-// HA-E19: the table may be a stranger's, and its options go to a program.
+// HA-E19: the table may be from an untrusted source, and its options are passed to a program.
 TEST(BenchCommand, OptionsThatReadOrWriteFilesAreRefused) {
   const std::pair<const char*, const char*> rows[] = {
       {"rocblas", "rocblas-bench -f gemm --data x.dat"},
@@ -71,7 +71,7 @@ TEST(BenchCommand, OptionsThatReadOrWriteFilesAreRefused) {
       EXPECT_EQ(command.status, "unsupported") << config;
       EXPECT_NE(command.why.find("reads or writes files"), std::string::npos) << command.why;
     }
-  // the same letters are numbers of other operations
+  // for other operations, options with the same letters take numbers
   EXPECT_EQ(argv_of("miopen", "./bin/MIOpenDriver bnorm -n 1 -D 3 -d 4"),
             "MIOpenDriver bnorm -n 1 -D 3 -d 4 -t 1 -V 0 -i 7");
 }
@@ -134,7 +134,7 @@ TEST(LibraryPerf, RowsAreMergedAndSortedByTotalTime) {
   ASSERT_EQ(rows->size(), 3U);
   EXPECT_EQ((*rows)[0].config, "a, \"b\"");
   EXPECT_EQ((*rows)[0].calls, 5U);
-  (*rows)[0].time_us = 10; // 50 in all
+  (*rows)[0].time_us = 10; // 50 in total
   (*rows)[1].time_us = 15; // 150
   (*rows)[2].status = "unsupported";
   const std::string out = t.path("library_perf.csv");

@@ -1,4 +1,5 @@
-// Logs of the libraries as their sources and documents show them: rows, counts, work, damage.
+// Tests logs of libraries in the formats of their sources and documents: rows, counts, work,
+// damage.
 #include "collect/library_trace/library_trace.h"
 #include "collect/library_trace/line_splitter.h"
 #include "temp_folder.h"
@@ -12,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// A trace of one stream, its two tables as rows by column name.
+/// Traces one stream; has the rows of its two tables by column name.
 class Traced {
 public:
   using Row = std::map<std::string, std::string>;
@@ -108,7 +109,7 @@ TEST(LibraryTrace, RocblasBenchLines) {
   EXPECT_EQ(d["layout"], "NT");
   EXPECT_EQ(d["solution"], "5");
   EXPECT_EQ(d["flops"], "805306368"); // 3 * 2 * 1024 * 512 * 256
-  // 3 * 2 bytes * (1024 * 256 + 256 * 512 + 1024 * 512), C is not read: beta is 0
+  // 3 * 2 bytes * (1024 * 256 + 256 * 512 + 1024 * 512); C is not read, because beta is 0
   EXPECT_EQ(d["bytes"], "5505024");
   EXPECT_EQ(d["ranks"], "2");
   EXPECT_EQ(d["first_s"], "0.500000");
@@ -153,7 +154,7 @@ TEST(LibraryTrace, RocblasProfileRecordsCountTheirCalls) {
   EXPECT_EQ(d["flops"], "72090271088640"); // 140 * 2 * 12288 * 4547 * 4608
 }
 
-// HA-B36: as hipBLASLt prints them at mask 64.
+// HA-B36: in the format of hipBLASLt at mask 64.
 TEST(LibraryTrace, HipblasltProfileRecordsCountTheirCalls) {
   const Traced t("- { function: matmul, M: 128, N: 256, K: 64, a_type: bf16_r, b_type: bf16_r, "
                  "c_type: bf16_r, d_type: bf16_r, transA: T, transB: N, batch_count: 1, "
@@ -166,7 +167,7 @@ TEST(LibraryTrace, HipblasltProfileRecordsCountTheirCalls) {
   EXPECT_EQ(d["operation"], "matmul");
 }
 
-// HA-E20: the sum was modulo 2^64.
+// HA-E20: the sum wrapped around at 2^64.
 TEST(LibraryTrace, CountsThatDoNotFitStayAtTheLargestNumber) {
   const std::string record = "- { rocblas_function: \"rocblas_gemm_ex\", transA: 'T', transB: 'N', "
                              "M: 1, N: 1, K: 1, call_count: 9223372036854775807 }\n";
@@ -256,7 +257,7 @@ TEST(LibraryTrace, MiopenInEveryPrefix) {
   EXPECT_EQ(d["operation"], "conv forward");
   EXPECT_EQ(d["dtype"], "f32");
   EXPECT_EQ(d["problem"], "n=1 c=1 h=8 w=8 k=1 y=3 x=3");
-  EXPECT_EQ(d["flops"], "5760"); // 5 times the driver's own flopCnt of this problem, 1152
+  EXPECT_EQ(d["flops"], "5760"); // 5 times the driver's flopCnt of this problem, 1152
   EXPECT_EQ(d["processes"], "2");
   EXPECT_EQ(t.detail[1].at("operation"), "conv backward weights");
   EXPECT_EQ(t.others, "+ /opt/rocm/bin/MIOpenDriver conv -n 1 -c 1\n")
@@ -431,7 +432,8 @@ TEST(LibraryTrace, CudnnRecords) {
   EXPECT_EQ(t.detail[0].at("solution"), "CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM");
 }
 
-// a convolution as cuDNN 9.19 logged it on an H200: the call, and its status when it returns
+// A convolution as cuDNN 9.19 logged it on an H200: the call, and again with its status when it
+// returns.
 TEST(LibraryTrace, CudnnBackendLogsACallTwice) {
   const Traced t(test::bytes_of(test::source_dir() / "tests/fuzz/corpus/library_log/cudnn9.log"));
   ASSERT_EQ(t.rows.size(), 1U) << t.csv;
@@ -486,7 +488,7 @@ TEST(LibraryTrace, TornAndInterleavedLinesAreDamagedNotGuessed) {
   }
 }
 
-// HA-B34: what a second process wrote into a line is a line by itself.
+// HA-B34: text that a second process wrote into a line is parsed as a separate line.
 TEST(LibraryTrace, ACompleteCallBehindATornOneCounts) {
   const std::string call = "n1:5:5 [0] NCCL INFO AllReduce: opCount 3 sendbuff 0x1 recvbuff 0x1 "
                            "count 8 datatype 6 op 0 root 0 comm 0x1 [nranks=8]";
@@ -497,7 +499,7 @@ TEST(LibraryTrace, ACompleteCallBehindATornOneCounts) {
   ASSERT_EQ(torn.rows.size(), 1U) << torn.csv;
   EXPECT_NE(torn.csv.find("AllGather"), std::string::npos) << torn.csv;
   EXPECT_EQ(torn.csv.find("nranks=8]n2"), std::string::npos) << "no invented process";
-  // a message that is no call, torn by a call
+  // a message that is not a call, interrupted by a call
   const Traced message("n1:5:5 [0] NCCL INFO Channel 00/0 : 0[0] -> " + call + " stream 0x1\n");
   EXPECT_EQ(message.count(LogKind::kRccl).damaged, 0U);
   EXPECT_EQ(message.count(LogKind::kRccl).calls, 1U);
@@ -544,7 +546,8 @@ TEST(LibraryTrace, LinesOverTheLimitAreCutAndCounted) {
 }
 
 TEST(LibraryTrace, MoreConfigurationsThanMemoryHoldsGoThroughAFile) {
-  // texts that come again after they went to disk, several kinds, processes, ranks and times
+  // texts that occur again after they were written to disk; several kinds, processes, ranks and
+  // times
   std::string log;
   for (int round = 0; round < 3; ++round)
     for (int m = 1; m <= 400; ++m) {
@@ -559,7 +562,8 @@ TEST(LibraryTrace, MoreConfigurationsThanMemoryHoldsGoThroughAFile) {
   options.created = "now";
   const Traced all(log, options);
   ASSERT_GT(all.rows.size(), 300U);
-  for (const std::size_t most : {1U, 4U, 50U}) { // 1200 runs of one: merged in several rounds
+  // 1200 sorted runs of one entry: merged in several passes
+  for (const std::size_t most : {1U, 4U, 50U}) {
     options.max_configs = most;
     const Traced few(log, options);
     EXPECT_EQ(few.csv, all.csv) << most;
@@ -575,7 +579,7 @@ TEST(LibraryTrace, MoreConfigurationsThanMemoryHoldsGoThroughAFile) {
 
 TEST(LibraryTrace, WhatCannotBeKeptIsAnError) {
   LibraryTraceOptions options;
-  options.csv = "/proc/none/library_trace.csv"; // no file can be made there
+  options.csv = "/proc/none/library_trace.csv"; // no file can be created there
   options.max_configs = 1;
   LibraryTrace trace(options);
   trace.feed(0, "./rocblas-bench -f dot -r s -n 1\n./rocblas-bench -f dot -r s -n 2\n");
@@ -594,7 +598,7 @@ TEST(LibraryTrace, TimeInKernelsIsFromLaunchToEnd) {
       front + "[951297.535400] [170:01-00:00] 000001 KL HWID   302510 " + kernel + at + front +
       "[951297.535600] [170:01-00:40] 000001 KE" + at +         // 200 us, of block 1
       front + "[951297.535489] [170:00-00:40] 000001 KE" + at + // 100 us
-      front + "[951297.535999] [170:00-00:40] 000001 KE" + at + // no launch any more
+      front + "[951297.535999] [170:00-00:40] 000001 KE" + at + // its launch has already ended
       front + "[951298.000000] [170:00-00:00] 000002 KL HWID   302510 " + kernel + at +
       "n1:8:9 [2] NCCL INFO ## [951298.000500] [170:00-00:40] 000002 KE" + at + // another process
       front + "[951297.000000] [170:00-00:40] 000002 KE" + at +                 // before its launch

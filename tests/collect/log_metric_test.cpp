@@ -22,7 +22,7 @@ TEST(LogMetric, MeanOfWhatIsFound) {
   EXPECT_EQ(metric(folder.write("bar", "step 1 ms\rstep 2 ms\rstep 6 ms\r\ndone\r\n" +
                                            std::string(5000, '=') + "\rstep 7 ms"),
                    expression),
-            4.0); // a bar that writes over its line
+            4.0); // a progress bar that overwrites its line
   EXPECT_FALSE(metric(folder.path("none"), expression));
   EXPECT_FALSE(parse_log_metric("step"));
   EXPECT_FALSE(parse_log_metric("(["));
@@ -34,7 +34,7 @@ TEST(LogMetric, SeparatorsOfThousands) {
   EXPECT_EQ(metric(log, "rate ([0-9.,]+) img"), 1734.5);
 }
 
-// HA-M2: a slow first step must not make all settings alike.
+// HA-M2: a slow first step must not hide the differences between settings.
 TEST(LogMetric, KindsAndSkip) {
   const test::TempFolder folder;
   const std::string log = folder.write("log", "step 5000 ms\nstep 20 ms\nstep 30 ms\nstep 22 ms\n");
@@ -49,7 +49,7 @@ TEST(LogMetric, KindsAndSkip) {
   EXPECT_EQ(metric(folder.write("other", "best: 7\n"), "best: ([0-9]+)"), 7.0) << "no prefix";
 }
 
-// HA-B23: carriage returns alone end lines, however long the log without a line feed is.
+// HA-B23: carriage returns also end lines, even in a long log without line feeds.
 TEST(LogMetric, ALogWithoutLineFeeds) {
   const test::TempFolder folder;
   std::string text;

@@ -1,5 +1,5 @@
-// What the library says of itself, and whether a setting took effect. Lines as NCCL and RCCL write
-// them, names and numbers changed.
+// Tests reading of the library's version and configuration from its log, and whether a setting took
+// effect. The lines are in the format of NCCL and RCCL, with changed names and numbers.
 #include "collect/nccl_log.h"
 #include "temp_folder.h"
 
@@ -23,7 +23,7 @@ bool nothing_said(const SettingCheck& check) {
   return !check.silent && check.took_effect() && check.warnings.empty();
 }
 
-/// "NAME: ASKED, USED" of each difference.
+/// Returns "NAME: ASKED, USED" for each difference.
 std::vector<std::string> differences(const SettingCheck& check) {
   std::vector<std::string> out;
   for (const SettingCheck::Difference& d : check.differences)

@@ -1,4 +1,4 @@
-// perf.csv: figures of logs and tables, the documented columns.
+// Tests perf.csv: performance values from logs and tables, and the documented columns.
 #include "cli/file_size_limit.h"
 #include "collect/profile/perf_csv.h"
 #include "temp_folder.h"
@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-// as the documented tables begin
+// the beginning of the documented tables
 const std::string kHeader =
     "model,n_gpus,nnodes,gpus_per_node,training_precision,pipeline,args,tags,docker_file,"
     "base_docker,docker_sha,docker_image,git_commit,machine_name,deployment_type,launcher,"
@@ -31,7 +31,7 @@ TEST(PerfCsv, LinesOfPerformance) {
   EXPECT_EQ(of("performance: 14164, throughput"), "14164 of throughput");
   EXPECT_EQ(of("I0: performance:   1.5e3 tokens per second"), "1.5e3 of tokens per second");
   EXPECT_EQ(of("performance: -2 x"), "-2 of x");
-  // HA-B27
+  // HA-B27: numbers with thousands separators
   EXPECT_EQ(of("performance: 1,234.5 img"), "1234.5 of img");
   EXPECT_EQ(of("performance: 1,234,567 img/s, throughput"), "1234567 of throughput");
   EXPECT_EQ(of("performance: 12,throughput"), "12 of throughput");
@@ -118,7 +118,7 @@ TEST(PerfCsv, RowsAreAppendedBelowOneHeader) {
   ASSERT_TRUE(check_perf_csv(file));
   ASSERT_TRUE(append_perf_csv(file, "b\n"));
   EXPECT_EQ(test::bytes_of(file), kHeader + "\na\nb\n");
-  // of the older program, with its line ends and a last line without one
+  // a file of an older program, with its line ends, and a last line without a line end
   t.write("perf.csv", kHeader + "\r\nold");
   ASSERT_TRUE(check_perf_csv(file));
   ASSERT_TRUE(append_perf_csv(file, "c\n"));
@@ -127,7 +127,7 @@ TEST(PerfCsv, RowsAreAppendedBelowOneHeader) {
   EXPECT_FALSE(check_perf_csv(t.path("no/folder.csv")));
 }
 
-// As HA-B21: a full disk leaves complete rows.
+// As HA-B21: if the disk is full, the file contains only complete rows.
 TEST(PerfCsv, ARowThatDoesNotFitIsTakenBack) {
   const test::TempFolder t;
   const std::string path = t.path("perf.csv");

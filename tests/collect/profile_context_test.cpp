@@ -1,4 +1,4 @@
-// --additional-context: files and texts, their merge, wrong types.
+// Tests --additional-context: files and texts, how they are merged, wrong types.
 #include "collect/profile/context.h"
 #include "temp_folder.h"
 
@@ -21,7 +21,7 @@ TEST(ProfileContext, FilesThenTextsMergeDeeply) {
   ASSERT_EQ(c->tools.size(), 2U);
   EXPECT_EQ(c->docker_gpus, "0,1,2,5");
   EXPECT_EQ(c->gpu_vendor, "AMD");
-  ASSERT_EQ(c->notes.size(), 1U); // a Python literal
+  ASSERT_EQ(c->notes.size(), 1U); // the note: the text is a Python literal
   EXPECT_NE(c->notes[0].find("Python"), std::string::npos);
 }
 

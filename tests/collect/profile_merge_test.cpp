@@ -1,4 +1,4 @@
-// The ranks of a profiling run as one, by manifests written by hand.
+// Tests merging of the ranks of a profiling run, with handmade manifests.
 #include "collect/profile/merge_ranks.h"
 #include "temp_folder.h"
 
@@ -36,7 +36,7 @@ protected:
   test::TempFolder folder_;
 };
 
-constexpr std::int64_t kNow = 1'763'000'000'000'000'001; // more digits than a double has
+constexpr std::int64_t kNow = 1'763'000'000'000'000'001; // more digits than a double can represent
 
 TEST_F(ProfileMerge, SumsByHand) {
   rank(0, "a", 0, 10, kNow, {{"c1", 1000, 5}, {"c2", 2000, 7}});
@@ -50,11 +50,11 @@ TEST_F(ProfileMerge, SumsByHand) {
   EXPECT_EQ(merged->ranks[2].status, "failure");
   EXPECT_EQ(merged->ranks[2].exit_status, 3);
   EXPECT_EQ(merged->succeeded, 2U);
-  // host a's two GPUs were sampled by both ranks: 1100 + 2000, and 500 of host b
+  // host a's two GPUs were sampled by both ranks: 1100 + 2000 J; host b has 500 J
   EXPECT_EQ(merged->gpus, 3U);
   EXPECT_EQ(merged->joules, 3600);
   EXPECT_EQ(merged->peak_vram_b, 9);
-  EXPECT_EQ(merged->wall_s, 13); // from the begin of rank 0 to the end of rank 1
+  EXPECT_EQ(merged->wall_s, 13); // from the start of rank 0 to the end of rank 1
   EXPECT_EQ(merged->longest_s, 12);
   EXPECT_EQ(merged->shortest_s, 8);
   EXPECT_TRUE(merged->facts.empty());

@@ -1,4 +1,4 @@
-// Tags of models.json: names, lists, scopes, arguments, nested lists.
+// Tests tags of models.json: names, lists, scopes, arguments, nested lists.
 #include "collect/profile/models.h"
 #include "os/process.h"
 #include "temp_folder.h"
@@ -55,14 +55,15 @@ TEST_F(ProfileModels, TagsMeanNamesTagsAllAndScopes) {
 
 TEST_F(ProfileModels, AModelHasItsScriptArgumentsAndLimits) {
   const auto found = find({"dummy:batch=4:fast,bert,alexnet,vision/alexnet"});
-  EXPECT_FALSE(found); // alexnet alone is called vision/alexnet
+  EXPECT_FALSE(found); // the name of alexnet is vision/alexnet
   const auto two = find({"dummy:batch=4:fast,bert,vision/alexnet"});
   ASSERT_TRUE(two) << two.error().message();
   EXPECT_EQ((*two)[0].arguments, (Words{"--a", "x y", "--batch", "4", "--fast"}));
   EXPECT_EQ((*two)[0].script, folder_.path("scripts/dummy/run.sh"));
   EXPECT_EQ((*two)[0].timeout_s, 30.0);
   EXPECT_EQ((*two)[0].n_gpus, 1);
-  EXPECT_EQ((*two)[1].script, folder_.path("scripts/bert/run.sh")); // a folder
+  // the script of a folder is run.sh
+  EXPECT_EQ((*two)[1].script, folder_.path("scripts/bert/run.sh"));
   EXPECT_EQ((*two)[1].env_vars, (EnvPairs{{"Q", "1"}}));
   EXPECT_EQ((*two)[2].script, folder_.path("scripts/vision/alex.sh"));
 }
@@ -89,7 +90,7 @@ TEST_F(ProfileModels, PythonListsAreRunOnlyWhenAllowed) {
   ASSERT_EQ(found->size(), 1U);
   EXPECT_EQ((*found)[0].name, "made/gen");
   folder_.write("scripts/made/models.json", "[]");
-  EXPECT_FALSE(find({"all"}, true)); // both
+  EXPECT_FALSE(find({"all"}, true)); // both files exist
 }
 
 TEST_F(ProfileModels, WrongShapesAreNamed) {

@@ -1,4 +1,4 @@
-// Outputs of tools: whether a file holds anything, and how much.
+// Tests outputs of tools: whether a file contains records, and how many.
 #include "collect/profile/outputs.h"
 #include "temp_folder.h"
 
@@ -57,7 +57,7 @@ TEST(ProfileOutputs, PatternsStayInTheirFolderUnlessTheySayAny) {
   EXPECT_TRUE(matching_files(folder.path("none/*")).empty());
 }
 
-// HA-B15: characters of patterns in the path of the run.
+// HA-B15: the path of the run contains pattern characters.
 TEST(ProfileOutputs, APathIsNoPattern) {
   const TempFolder folder;
   const std::string a = folder.write("g[1]*\\/a.csv", "");

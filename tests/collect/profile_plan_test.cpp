@@ -1,4 +1,4 @@
-// Stacks of tools: order, environment, conflicts, the documented tables.
+// Tests combinations of tools: order, environment, conflicts, the documented tables.
 #include "collect/profile/plan.h"
 #include "temp_folder.h"
 
@@ -13,8 +13,8 @@ using test::TempFolder;
 using Words = std::vector<std::string>;
 
 struct Asked {
-  std::string table;   ///< merged over the built-in one; may be empty
-  std::string context; ///< with "tools"
+  std::string table;   ///< merged over the built-in table; may be empty
+  std::string context; ///< additional context with "tools"
   EnvPairs environment = {};
   bool force = false;
 };
@@ -78,7 +78,7 @@ TEST(ProfilePlan, LaterToolsWinTheEnvironmentAndTheContextWinsOverAll) {
       "env_vars": {"X": "4"}, "docker_env_vars": {"X": "5"}})"});
   ASSERT_TRUE(plan);
   EXPECT_EQ(env_of(*plan, "X"), "5");
-  EXPECT_EQ(env_of(*plan, "Y"), "b"); // key by key over the table's
+  EXPECT_EQ(env_of(*plan, "Y"), "b"); // each key overrides that of the table
   EXPECT_EQ(env_of(*plan, "Z"), "3");
 }
 
@@ -109,7 +109,7 @@ TEST(ProfilePlan, MasksAndListsOfLibrariesKeepWhatTheUserAsked) {
   EXPECT_EQ(env_of(*plan, "ROCBLAS_LAYER"), "7"); // 1 | 2 | 4
   EXPECT_EQ(env_of(*plan, "TENSILE_DB"), "0x8040");
   EXPECT_EQ(env_of(*plan, "HIPBLASLT_LOG_MASK"), "32");
-  EXPECT_EQ(env_of(*plan, "HIPBLASLT_LOG_LEVEL"), "(unset)"); // with it the mask is not read
+  EXPECT_EQ(env_of(*plan, "HIPBLASLT_LOG_LEVEL"), "(unset)"); // if it is set, the mask is ignored
   EXPECT_EQ(env_of(*plan, "NCCL_DEBUG_SUBSYS"), "NET,COLL,INIT");
   EXPECT_EQ(env_of(*plan, "NCCL_DEBUG_FILE"), "/out/library_trace/nccl.%h.%p.log");
   EXPECT_EQ(env_of(*plan, "RCCL_KERNEL_COLL_TRACE_ENABLE"), "(none)");

@@ -1,4 +1,4 @@
-// What is known before a run, below a folder that imitates the system.
+// Tests facts that are known before a run, in a folder that imitates the system.
 #include "collect/profile/preflight.h"
 #include "temp_folder.h"
 
@@ -34,7 +34,7 @@ protected:
     EXPECT_TRUE(found);
     return *found;
   }
-  /// The one fact, which is of this type.
+  /// Returns the only fact, which must have this type.
   template <class Fact> Fact only(const std::string& tool, const EnvPairs& environment = {}) {
     const std::vector<ProfileFact> found = facts(tool, environment);
     EXPECT_EQ(found.size(), 1U);

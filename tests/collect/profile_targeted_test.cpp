@@ -1,4 +1,5 @@
-// Parts of runs in the options of each tool.
+// Tests recording of a part of a run (time window, kernels, steps): the options that each tool
+// gets.
 #include "collect/profile/targeted.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Energy counters of processors and memory: which are read, and how they wrap around.
+// Tests energy counters of CPUs and memory: which are read, and how they wrap around.
 #include "collect/samplers/rapl_reader.h"
 #include "temp_folder.h"
 
@@ -19,7 +19,7 @@ protected:
   test::TempFolder folder_;
 };
 
-// HA-M4
+// HA-M4: the energy of all packages and their memory.
 TEST_F(Rapl, PackagesAndTheirMemoryAreSummed) {
   zone("intel-rapl:0", "package-0", "1000000");
   zone("intel-rapl:1", "package-1", "2000000");
@@ -44,7 +44,8 @@ TEST_F(Rapl, PackagesAndTheirMemoryAreSummed) {
 TEST_F(Rapl, ACounterThatWrapsAroundGoesOn) {
   zone("intel-rapl:0", "package-0", "999000000");
   RaplReader reader(folder_.path());
-  zone("intel-rapl:0", "package-0", "2000000"); // 1 J to the end of its range, 2 J behind it
+  // 1 J to the end of its range, 2 J after it wraps around
+  zone("intel-rapl:0", "package-0", "2000000");
   EXPECT_DOUBLE_EQ(reader.read().cpu_j.value_or(-1), 3.0);
   EXPECT_FALSE(reader.read().dram_j);
 }

@@ -1,4 +1,4 @@
-// What the sampler wrote, read back and joined with steps.
+// Tests reading of the sampler's files, and joining them with steps.
 #include "collect/fake_sysfs.h"
 #include "collect/samplers/read_samples.h"
 #include "collect/samplers/sample_time.h"
@@ -35,7 +35,7 @@ TEST(ReadSamples, OtherFilesAreErrors) {
   EXPECT_FALSE(read_power_samples(t.path("none.csv")).has_value());
 }
 
-/// Local times are meant in the zone of the machine.
+/// Sets the time zone, because local times are in the zone of the machine.
 class Zone {
 public:
   explicit Zone(const char* name) {
@@ -51,8 +51,8 @@ public:
 };
 
 TEST(ReadSamples, TimesAsProgramsWriteThem) {
-  const Zone zone("UTC-2"); // two hours east
-  // 2026-11-22 05:33:11 there is 03:33:11 UTC: 20779 days and 12,791 s
+  const Zone zone("UTC-2"); // two hours east of UTC
+  // 2026-11-22 05:33:11 in this zone is 03:33:11 UTC: 20779 days and 12,791 s
   constexpr std::int64_t kThen = (20779LL * 86400 + 12791) * 1'000'000'000;
   EXPECT_EQ(sample_time_ns("2026/11/22 05:33:11.123"), kThen + 123'000'000);
   EXPECT_EQ(sample_time_ns("2026-11-22 05:33:11.123456"), kThen + 123'456'000);
@@ -112,8 +112,8 @@ TEST(ReadSamples, TablesOfOtherProgramsAreRead) {
     EXPECT_FALSE(read(text).has_value()) << text;
 }
 
-// A fall from 400 to 200 W between two samples leaves the energy between 200 and 400 W; one to 395
-// W is known well enough.
+// If power falls from 400 to 200 W between two samples, only the range of the energy is known, from
+// 200 to 400 W. A fall to 395 W is precise enough.
 TEST(ReadSamples, StepsOfARunGetTheEnergyOfTheSampler) {
   for (const double watts : {200.0, 395.0}) {
     const test::FakeSysfs sys;

@@ -1,4 +1,4 @@
-// Recorded operators run again by programs made for the test: what they print, how they end.
+// Tests replay of recorded operators with fake programs: their output and how they end.
 #include "collect/replay/replay_run.h"
 #include "model/ops/op_model.h"
 #include "temp_folder.h"
@@ -55,7 +55,7 @@ protected:
   std::vector<ReplayTime> torch() {
     return replay_torch(calls(), options_, [](std::size_t, const ReplayTime&) {});
   }
-  /// Of one product by a hipblaslt-bench with this script.
+  /// Measures one product with a hipblaslt-bench that runs this script.
   ReplayTime product(const std::string& script) {
     texts_.clear();
     add_product();
@@ -121,7 +121,8 @@ TEST_F(ReplayRun, ProgramsThatFail) {
   EXPECT_EQ(t.status, "failed");
   EXPECT_EQ(t.detail, "exit code 3: hipBLAS: no device");
   EXPECT_FALSE(t.us.has_value());
-  t = product(std::string(kTable) + "exit 1\n"); // a time and then a failure is no measurement
+  // a time followed by a failure is not a measurement
+  t = product(std::string(kTable) + "exit 1\n");
   EXPECT_EQ(t.status, "failed");
   EXPECT_FALSE(t.us.has_value());
   t = product("kill -9 $$\n");
@@ -139,8 +140,8 @@ TEST_F(ReplayRun, ProgramsThatFail) {
 }
 
 TEST_F(ReplayRun, AProgramThatHangsEndsWithAllThatItBegan) {
-  options_.timeout = std::chrono::seconds(3); // longer than a busy machine needs to begin it
-  // a child of its own session, which a signal to the group would not reach
+  options_.timeout = std::chrono::seconds(3); // longer than a busy machine needs to start it
+  // a child in a separate session, which a signal to the process group would not reach
   const ReplayTime t =
       product("setsid sh -c 'echo $$ > " + folder_.path("pid") + "; exec sleep 60' &\nsleep 60\n");
   EXPECT_EQ(t.status, "failed");
@@ -173,14 +174,14 @@ TEST_F(ReplayRun, AGradientIsTheSumOfItsCalls) {
   EXPECT_EQ(t.status, "ok") << t.detail;
   EXPECT_NEAR(t.us.value(), 20 + 40, 1e-9) << "-F 2 and -F 4";
   EXPECT_EQ(t.runner, "MIOpenDriver");
-  // without a stats row: the line above; with the wall clock in front of it
+  // without a stats row, the line above counts; with the wall-clock time before it
   t = gradient(by_direction +
                "echo 'Wall-clock Time Backward Conv. Elapsed: 9.0 ms'\n"
                "echo \"GPU Kernel Time Backward Conv. Elapsed: 0.0$d ms (average)\"\n"
                "echo 'Wall-clock Time Backward Conv. Elapsed: 9.0 ms'\n"
                "echo 'Backward Convolution Verifies OK on GPU reference'\n");
   EXPECT_NEAR(t.us.value(), 60, 1e-9);
-  // a part of it is no time of the whole
+  // the time of one direction is not the time of the backward pass
   t = gradient(by_direction + "[ $d = 4 ] && { echo 'MIOpen Error: no solver' >&2; exit 7; }\n"
                               "echo 'GPU Kernel Time Backward Conv. Elapsed: 0.5 ms (average)'\n");
   EXPECT_EQ(t.status, "failed");
@@ -202,15 +203,15 @@ TEST_F(ReplayRun, WhatCannotBeRunSaysWhy) {
     EXPECT_EQ(t.status, "");
   options_.runner = ReplayRunner::kNative;
   options_.libraries = folder_.path("no_libraries");
-  options_.program = "/bin/false"; // no measuring process
+  options_.program = "/bin/false"; // the measuring process does not work
   times = benches();
   EXPECT_EQ(times[0].status, "unsupported");
   EXPECT_EQ(times[1].status, "failed");
   EXPECT_EQ(times[2].detail, "no runner for convolutions but MIOpenDriver");
 }
 
-/// A module `torch` that stands for PyTorch: it writes down what is called and answers 42 ms for
-/// the 1000 calls between two events.
+/// A fake module `torch`: it logs the calls and returns 42 ms for the 1000 calls between two
+/// events.
 constexpr const char* kTorch = R"py(import os
 LOG = open(os.environ["FAKE_TORCH_LOG"], "a")
 class Kind:

@@ -1,4 +1,4 @@
-// run.log: stamps of lines, and its size with short ones.
+// Tests run.log: time stamps of lines, and its size for short lines.
 #include "collect/profile/perf_csv.h"
 #include "collect/profile/run_log.h"
 #include "temp_folder.h"
@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-// HA-B26: the log of a program that prints short lines was ten times as long as its output.
+// HA-B26: for a program that prints short lines, the log was ten times as long as the output.
 TEST(RunLog, ShortLinesOfOneMomentShareAStamp) {
   const test::TempFolder folder;
   const std::string path = folder.path("run.log");

@@ -1,4 +1,4 @@
-// The sampler on an imitated machine: its files, its schedule, its sums.
+// Tests the sampler on an imitated machine: its files, its schedule, its sums.
 #include "collect/fake_sysfs.h"
 #include "collect/samplers/sampler.h"
 #include "collect/samplers/schedule.h"
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Cells of a CSV without quotes.
+/// Returns the cells of a CSV file without quotes.
 Rows rows_of(const std::string& path) {
   Rows rows;
   std::istringstream in(test::bytes_of(path));
@@ -43,7 +43,7 @@ SamplerOptions options_for(const test::FakeSysfs& sys, const test::TempFolder& o
   return o;
 }
 
-/// Waits until the table has more than `rows` rows below its header, however slow the machine is.
+/// Waits until the table has more than `rows` rows below its header, also on a slow machine.
 void wait_for_rows(const std::string& path, std::size_t rows) {
   for (int i = 0; i < 12'000 && rows_of(path).size() < rows + 2; ++i)
     std::this_thread::sleep_for(5ms);
@@ -82,7 +82,7 @@ TEST(Sampler, EndsAtOnceWhateverThePeriod) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10min);
 }
 
-// On a clock of the test: what a tick takes and how late it is woken moves no later one.
+// With a simulated clock: neither the duration nor the delay of a tick moves later ticks.
 TEST(SamplerSchedule, DoesNotDriftAndCountsWhatItMissed) {
   Schedule s;
   s.period_ns = 100;
@@ -96,14 +96,14 @@ TEST(SamplerSchedule, DoesNotDriftAndCountsWhatItMissed) {
   EXPECT_TRUE(s.due(1200));
   EXPECT_EQ(s.missed, 0U);
   EXPECT_EQ(s.worst_late_ns, 30);
-  // a reading of 3.5 periods: 1300 comes late, 1400 to 1600 are lost, 1700 is in time
+  // a reading of 3.5 periods: tick 1300 is late, 1400 to 1600 are missed, 1700 is on time
   EXPECT_TRUE(s.due(1650));
   EXPECT_EQ(s.missed, 3U);
   EXPECT_EQ(s.next_ns, 1700);
   EXPECT_EQ(s.worst_late_ns, 350);
   EXPECT_TRUE(s.due(1700));
   EXPECT_EQ(s.ticks, 5U);
-  // each period was served or missed: the tick at 1700 is the eighth from 1000
+  // each period was served or missed: the tick at 1700 is the eighth from 1000 on
   EXPECT_EQ(s.ticks + s.missed, 8U);
 }
 
@@ -114,7 +114,7 @@ TEST(SamplerSchedule, EveryPeriodIsServedOrMissedWhateverATickTakes) {
   std::uint64_t random = 7;
   for (int i = 0; i < 10'000; ++i) {
     random = random * 6364136223846793005U + 1442695040888963407U;
-    now = std::max(now, s.next_ns) + static_cast<std::int64_t>(random >> 40U); // to 16.8 ms late
+    now = std::max(now, s.next_ns) + static_cast<std::int64_t>(random >> 40U); // up to 16.8 ms late
     ASSERT_TRUE(s.due(now));
     ASSERT_EQ(s.next_ns % s.period_ns, 0);
     ASSERT_GT(s.next_ns, now);
@@ -138,8 +138,8 @@ TEST(Sampler, ItsThreadKeepsTheSchedule) {
   const Rows rows = rows_of(o.samples_csv);
   ASSERT_GT(rows.size(), 20U);
   ASSERT_EQ(rows.size(), summary->ticks + 1);
-  // a tick is late by what the machine makes it, never early: the k-th row stands at or behind the
-  // k-th period, the last one behind all that were served or missed
+  // a busy machine delays ticks, but a tick is never early: row k is at or after period k, and the
+  // last row is at or after all periods that were served or missed
   const long long first = std::stoll(rows[1][0]);
   const auto period_of = [&](std::size_t row) {
     return static_cast<std::size_t>((std::stoll(rows[row][0]) - first + 200'000) / 5'000'000);
@@ -154,7 +154,7 @@ TEST(Sampler, PhasesSplitTheRowsAndTheSums) {
   sys.add_gpu(128, "0000:c1:00.0", "a", 50); // idle
   const test::TempFolder out;
   SamplerOptions o = options_for(sys, out);
-  o.period = 1h; // boundaries alone
+  o.period = 1h; // only phase boundaries
   auto sampler = Sampler::start(o);
   ASSERT_TRUE(sampler.has_value());
   sys.set_watts(128, 400);
@@ -319,8 +319,8 @@ TEST(Sampler, AFullDiskIsToldAtTheEnd) {
   EXPECT_EQ(sampler.error().code, ErrorCode::kOutput);
 }
 
-// 300 W for 1 s, then rising to 500 W within 2 s: 300 + 2 * 400 = 1100 J over 3 s by the samples;
-// the counter says 1090, and it counts.
+// 300 W for 1 s, then rising to 500 W within 2 s: 300 + 2 * 400 = 1100 J in 3 s from the samples.
+// The counter gives 1090 J and takes precedence.
 TEST(GpuAccumulator, SumsByHand) {
   GpuAccumulator a(GpuIdentity{}, 1'000'000'000);
   const auto at = [](double w, double joules) {
@@ -357,7 +357,7 @@ GpuReading reading_of(double w, std::optional<double> joules) {
   return r;
 }
 
-// HA-B1: power and sampling have the same period, so that each sample meets the top.
+// HA-B1: power varies with the sampling period, so each sample is at a maximum.
 TEST(GpuAccumulator, EnergyIsWhatTheCounterSays) {
   GpuAccumulator a(GpuIdentity{}, kSecondNs);
   for (int i = 0; i <= 20; ++i)
@@ -387,7 +387,7 @@ TEST(GpuAccumulator, ACounterThatIsReadMoreOftenThanItChanges) {
   EXPECT_DOUBLE_EQ(s.covered, 1);
 }
 
-// HA-B8: falls to 0 at 4 s; 250 W throughout.
+// HA-B8: the counter falls to 0 at 4 s; power is always 250 W.
 TEST(GpuAccumulator, AResetOfTheCounterIsSummedAround) {
   GpuAccumulator a(GpuIdentity{}, kSecondNs);
   for (int i = 0; i <= 8; ++i)
@@ -401,7 +401,7 @@ TEST(GpuAccumulator, AResetOfTheCounterIsSummedAround) {
   EXPECT_EQ(energy_doubts(s)[0].kind, EnergyDoubt::Kind::kCounterReset);
 }
 
-// HA-B7: gone after half of the run.
+// HA-B7: the GPU is lost after half of the run.
 TEST(GpuAccumulator, AGpuThatIsLostIsTold) {
   GpuAccumulator a(GpuIdentity{}, kSecondNs);
   for (int i = 0; i <= 20; ++i)
@@ -454,7 +454,7 @@ TEST(GpuAccumulator, AConstantPowerIsItsOwnMean) {
   std::int64_t t = 0;
   for (int i = 0; i < 200; ++i) {
     a.add(t, Phase::kRun, Phase::kRun, r);
-    t += 20'000'000 + i * 7919; // sums of uneven times round
+    t += 20'000'000 + i * 7919; // uneven times, so that sums are rounded
     EXPECT_EQ(a.summary().mean_w.value_or(350), 350) << i;
   }
 }

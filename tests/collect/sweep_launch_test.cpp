@@ -1,4 +1,4 @@
-// Argument lists and environments of runs.
+// Tests argument lists and environments of runs.
 #include "collect/sweep_launch.h"
 #include "os/process.h"
 #include "temp_folder.h"
@@ -55,7 +55,7 @@ TEST(SweepLaunch, Launchers) {
   launch.launcher = "mpirun";
   const PlannedRun mpi = planned({"./bench"}, launch);
   EXPECT_EQ((Words{mpi.argv.begin(), mpi.argv.begin() + 3}), (Words{"mpirun", "-np", "4"}));
-  for (const auto& change : mpi.environment) { // each variable is handed to other hosts
+  for (const auto& change : mpi.environment) { // each variable is passed to the other hosts
     const auto at = std::find(mpi.argv.begin(), mpi.argv.end(), change.first);
     ASSERT_NE(at, mpi.argv.end()) << change.first;
     EXPECT_EQ(*(at - 1), "-x");
@@ -81,7 +81,7 @@ TEST(SweepLaunch, EnvironmentOfARun) {
   shared.over = {{"HSA_ENABLE_SDMA", "1"}, {"LOG", "{out}/{threads}"}};
   shared.unset = {"X", "OTHER"};
   const PlannedRun run = planned({"a"}, {}, shared);
-  EXPECT_EQ(value_of(run, "HSA_ENABLE_SDMA"), "1"); // the user's last
+  EXPECT_EQ(value_of(run, "HSA_ENABLE_SDMA"), "1"); // the user's value takes precedence
   EXPECT_EQ(value_of(run, "LOG"), "/o/run/256");
   EXPECT_EQ(value_of(run, "X"), "(none)");
   EXPECT_EQ(value_of(run, "NCCL_MAX_NCHANNELS"), "28");
@@ -93,7 +93,7 @@ TEST(SweepLaunch, EnvironmentOfARun) {
   EXPECT_EQ(value_of(planned({"a"}, {}, shared), "NCCL_DEBUG"), "(none)");
 }
 
-// A value of null: neither the pair's defaults nor the sweep's own set the variable.
+// If a setting has null, neither the defaults of the pair nor those of the sweep set the variable.
 TEST(SweepLaunch, WhatASettingLeavesUnsetIsSetByNobody) {
   SweepSetting setting;
   setting.environment = {{"pair", {{"RCCL_UNROLL_FACTOR", "1"}}}};
@@ -103,7 +103,7 @@ TEST(SweepLaunch, WhatASettingLeavesUnsetIsSetByNobody) {
   PlannedRun run = plan_run({"a"}, setting, {}, shared, "/o/run", 0);
   EXPECT_EQ(value_of(run, "RCCL_UNROLL_FACTOR"), "(none)");
   EXPECT_EQ(value_of(run, "HSA_ENABLE_SDMA"), "(none)");
-  shared.over = {{"RCCL_UNROLL_FACTOR", "4"}}; // --env has the last word
+  shared.over = {{"RCCL_UNROLL_FACTOR", "4"}}; // --env takes precedence
   run = plan_run({"a"}, setting, {}, shared, "/o/run", 0);
   EXPECT_EQ(value_of(run, "RCCL_UNROLL_FACTOR"), "4");
 }
@@ -146,7 +146,7 @@ TEST(SweepLaunch, TheMarkIsOfTheRunAndNotOfItsPlace) {
 }
 
 TEST(SweepLaunch, WhatIsPrintedRunsAsItStands) {
-  // a shell that reads the text must end with the same arguments and variables
+  // a shell that runs the printed text must have the same arguments and variables
   SharedEnvironment shared;
   shared.over = {{"ODD", "it's \"$HOME\"\n\\ `id`"}};
   shared.unset = {"HOME"};
@@ -181,7 +181,7 @@ TEST(ContainerRun, DevicesOfThisMachine) {
   EXPECT_TRUE(machine_gpus(folder.path()).nvidia);
 }
 
-// HA-B9: what RCCL and ROCm's tools need, whoever starts the container.
+// HA-B9: options that RCCL and the ROCm tools need in a container.
 TEST(ContainerRun, Words) {
   ContainerRun run{"docker", "n", "/w", {"/w:/w"}, {"SYS_PTRACE"}, {true, true, "0,1"}};
   EXPECT_EQ(container_run_words(run), (Words{"docker",
@@ -219,7 +219,7 @@ TEST(ContainerRun, Words) {
             (Words{"--device", "nvidia.com/gpu=0", "--device", "nvidia.com/gpu=1"}));
 }
 
-// HA-B33: each task of srun has its own profiler.
+// HA-B33: each task of srun runs its own profiler.
 TEST(SweepLaunch, TheProfilerIsInTheTask) {
   LaunchOptions launch;
   launch.rocprof = true;
@@ -232,7 +232,7 @@ TEST(SweepLaunch, TheProfilerIsInTheTask) {
   EXPECT_EQ(planned({"prog"}, launch).argv.front(), "rocprofv3");
 }
 
-// HA-B25: compose 1 is a program by itself.
+// HA-B25: Compose 1 is a separate program.
 TEST(SweepLaunch, ComposeWithoutThePlugin) {
   LaunchOptions launch;
   launch.container = "compose:train";

@@ -1,4 +1,4 @@
-// Settings of a sweep: lists, pairs, files of parameters, and the folders that readers understand.
+// Tests settings of a sweep: lists, pairs, files of parameters, and folders that readers recognize.
 #include "collect/sweep_settings.h"
 #include "temp_folder.h"
 
@@ -23,7 +23,7 @@ TEST(SweepSettings, ListsAndPairsAreChecked) {
 TEST(SweepSettings, TheGridHasTheDocumentedFoldersAndVariables) {
   const auto grid = grid_settings({256, 512}, {28, 42}, false);
   ASSERT_EQ(grid.size(), 4U);
-  EXPECT_EQ(grid[0].folder, "256thread/nccl_28channels"); // threads outer, channels inner
+  EXPECT_EQ(grid[0].folder, "256thread/nccl_28channels"); // threads vary slowest, channels fastest
   EXPECT_EQ(grid[1].folder, "256thread/nccl_42channels");
   EXPECT_EQ(grid[2].folder, "512thread/nccl_28channels");
   EXPECT_EQ(grid[1].configuration.label, "256thread_42ch");
@@ -62,7 +62,7 @@ TEST_F(Matrix, AllCombinationsOfVariablesAndArguments) {
   EXPECT_EQ(first.environment.count("batch"), 0U);
   EXPECT_EQ((*settings)[1].folder, "protocol=LL/size=2.5/batch=16");
   const SweepSetting& own = (*settings)[3];
-  EXPECT_EQ(own.folder, "protocol=default/size=1/batch=16"); // null: the library's own
+  EXPECT_EQ(own.folder, "protocol=default/size=1/batch=16"); // null: the default of the library
   EXPECT_EQ(own.unset, std::vector<std::string>{"NCCL_PROTO"});
   EXPECT_EQ(own.environment.count("protocol"), 0U);
 }
@@ -72,7 +72,8 @@ TEST_F(Matrix, AListOfSettings) {
     "settings": [{"a": "x y/z=1", "b": 2}, {"a": 3, "b": null}]})");
   ASSERT_TRUE(settings) << settings.error().message();
   ASSERT_EQ(settings->size(), 2U);
-  EXPECT_EQ((*settings)[0].folder, "a=x_y_z_1/b=2"); // as folders are read
+  // characters that folder names cannot have are replaced
+  EXPECT_EQ((*settings)[0].folder, "a=x_y_z_1/b=2");
   EXPECT_EQ(*(*settings)[0].configuration.text("a"), "x y/z=1");
 }
 
@@ -112,7 +113,7 @@ TEST_F(Matrix, BesideTheGrid) {
   const auto clash = read(R"({"parameters": {"threads": [256]}})");
   EXPECT_FALSE(combined(grid_settings({256}, {28}, false), *clash));
   const auto same = read(R"({"parameters": {"a": ["x/y", "x_y"]}})");
-  EXPECT_FALSE(combined({SweepSetting{}}, *same)); // one folder for two settings
+  EXPECT_FALSE(combined({SweepSetting{}}, *same)); // two settings with the same folder
 }
 
 } // namespace

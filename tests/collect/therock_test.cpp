@@ -1,4 +1,4 @@
-// TheRock's builds of ROCm, in folders that imitate them.
+// Tests detection of TheRock builds of ROCm, in folders that imitate them.
 #include "collect/profile/therock_tool.h"
 #include "temp_folder.h"
 
@@ -45,7 +45,7 @@ TEST_F(TheRockCheck, ByItsPythonPackages) {
   folder_.write("venv/lib/python3.12/site-packages/_rocm_sdk_core/.info/version", "7.12.0\n");
   EXPECT_FALSE(found());
   EXPECT_EQ(found({{"VIRTUAL_ENV", folder_.path("venv")}})->version, "7.12.0");
-  // by the program of that environment
+  // found by the program in that environment
   ::chmod(folder_.write("venv/bin/rocm-sdk", "#!/bin/sh\n").c_str(), 0755);
   target_.path = folder_.path("venv/bin");
   EXPECT_EQ(found()->place, folder_.path("venv/lib/python3.12/site-packages/_rocm_sdk_core"));

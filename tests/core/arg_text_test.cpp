@@ -1,4 +1,4 @@
-// Texts of operator arguments: their normal form, their values made once.
+// Tests texts of operator arguments: their normal form, and that their values are parsed once.
 #include "core/arg_text.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ TEST(ArgText, NormalFormIsThatOfKineto) {
     EXPECT_EQ(normal_arg_text(text), "[[2, 3], []]") << text;
   EXPECT_EQ(normal_arg_text(R"({"a":1,"b" : [ ]})"), R"({"a": 1, "b": []})");
   EXPECT_EQ(normal_arg_text(""), "");
-  // texts inside quotes stay: white space, commas, escaped quotes
+  // text in quotes is unchanged: white space, commas, escaped quotes
   const char* const strings = R"(["a , b", "c\" ,d", "\\", ""])";
   EXPECT_EQ(normal_arg_text(strings), strings);
   EXPECT_EQ(normal_arg_text("[\"not closed ,"), "[\"not closed ,");

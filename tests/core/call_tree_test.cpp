@@ -1,4 +1,5 @@
-// Which GPU work a call has, by the source that the call is of. Worked by hand.
+// Tests which GPU work belongs to a call, depending on the source of the call, with hand-made
+// traces.
 #include "core/call_tree.h"
 #include "core/trace_builder.h"
 
@@ -8,8 +9,8 @@
 namespace rankscope {
 namespace {
 
-/// An operator [0, 1000] that holds an outer call [90, 300], with an inner one [100, 200] of the
-/// same id, and a kernel, a fill and a copy of that id.
+/// An operator [0, 1000] that contains an outer call [90, 300] and an inner call [100, 200] with
+/// the same id, and a kernel, a fill and a copy with that id.
 class OneCall {
 public:
   explicit OneCall(CallWork rule, std::uint16_t source = 0) : source_(source), rule_(rule) {
@@ -45,7 +46,7 @@ private:
               std::int64_t id) const {
     EventRow row;
     row.category = category;
-    // no call of the database is called a launch: its ids are the calls' own all the same
+    // for a database, the name is not that of a launch: its ids belong to calls of any name
     row.name = b.text(rule_ == CallWork::kAll ? "hipMemcpyWithStream" : "hipLaunchKernel");
     row.track = b.track({is_gpu(category) ? 0 : 1, 1});
     row.ts_ns = at;
@@ -65,7 +66,7 @@ TEST(CallTreeSources, ACallOfADatabaseHasAllWorkOfItsId) {
     const OneCall t(CallWork::kAll, source);
     const std::vector<EventId> all = {t.kernel, t.fill, t.copy};
     EXPECT_EQ(t.of(t.inner), all);
-    EXPECT_EQ(t.of(t.op), all); // each once, though two calls have the id
+    EXPECT_EQ(t.of(t.op), all); // each only once, although two calls have the id
     EXPECT_EQ(t.tree.linked_count(), 3U);
     for (const EventId e : all)
       EXPECT_EQ(t.tree.parent(e), t.inner);
@@ -82,7 +83,7 @@ TEST(CallTreeSources, ACallOfKinetoHasTheLastEventOfItsId) {
 }
 
 TEST(CallTreeSources, ManyCallsOfOneIdTakeTimeInProportion) {
-  TraceBuilder b("t", "test"); // quadratic, this is ten minutes
+  TraceBuilder b("t", "test"); // with quadratic time, this would take ten minutes
   b.source().call_work = CallWork::kAll;
   EventRow row;
   row.name = b.text("hipLaunchKernel");
@@ -100,7 +101,7 @@ TEST(CallTreeSources, ManyCallsOfOneIdTakeTimeInProportion) {
   EXPECT_EQ(tree.parent(kernel), kCalls - 1);
 }
 
-// The second launch has no flow, the kernel of the third is where no flow ends.
+// The second launch has no flow. The flow of the third launch ends where no kernel is.
 TEST(CallTreeFlows, AnIdLinksWhereTheFlowIsMissing) {
   TraceBuilder b("t", "test");
   EventRow row;

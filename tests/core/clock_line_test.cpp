@@ -1,4 +1,5 @@
-// Times moved from clock to clock: worked by hand, in order, and at the ends of what there is.
+// Tests conversion of times from one clock to another: hand-calculated values, the order of times,
+// and extreme times.
 #include "core/clock_line.h"
 #include "core/trace.h"
 
@@ -10,12 +11,12 @@ namespace {
 
 TEST(ClockLine, ByHand) {
   EXPECT_EQ((ClockLine{500, 0, 0}.at(123)), 500);
-  // 30 us a second: 60 us after two seconds, 15 us before half of one
+  // 30 us per second: 60 us after two seconds, -15 us half a second before
   const ClockLine line{500, 30'000'000, 1'000'000'000};
   EXPECT_EQ(line.at(1'000'000'000), 500);
   EXPECT_EQ(line.at(3'000'000'000), 60'500);
   EXPECT_EQ(line.at(500'000'000), 500 - 15'000);
-  // half a nanosecond rounds away from nought: 500 ps either way
+  // half a nanosecond is rounded away from zero: 500 ps in both directions
   EXPECT_EQ((ClockLine{0, 1'000, 0}.at(500'000'000)), 1);
   EXPECT_EQ((ClockLine{0, 1'000, 0}.at(-500'000'000)), -1);
   EXPECT_EQ((ClockLine{0, 1'000, 0}.at(499'000'000)), 0);
@@ -32,7 +33,7 @@ TEST(ClockLine, NoTwoTimesChangeTheirOrder) {
   }
 }
 
-TEST(ClockLine, TheWidestTimesFit) { // the sanitizers look for overflow
+TEST(ClockLine, TheWidestTimesFit) { // sanitizers report overflow
   for (const std::int64_t drift : {-kMaxDriftPpt, kMaxDriftPpt})
     for (const std::int64_t from : {-2 * kMaxTimeNs, 2 * kMaxTimeNs}) {
       const std::int64_t gained = ClockLine{0, drift, from}.at(-from);

@@ -8,7 +8,7 @@ namespace {
 
 TEST(JsonParse, EmptyTextHasNoValue) {
   simdjson::dom::parser parser;
-  EXPECT_EQ(parse_json(parser, {}).error(), simdjson::EMPTY); // no address: a column that is NULL
+  EXPECT_EQ(parse_json(parser, {}).error(), simdjson::EMPTY); // no address, as for a NULL column
   EXPECT_EQ(parse_json(parser, "").error(), simdjson::EMPTY);
 }
 
@@ -21,7 +21,7 @@ TEST(JsonParse, TextNeedsNoPadding) {
       simdjson::SUCCESS);
   EXPECT_EQ(second, 2);
   EXPECT_NE(parse_json(parser, text).error(), simdjson::SUCCESS);
-  EXPECT_EQ(parse_json(parser, "7").error(), simdjson::SUCCESS); // the parser is fit for more
+  EXPECT_EQ(parse_json(parser, "7").error(), simdjson::SUCCESS); // the parser can be used again
 }
 
 } // namespace

@@ -17,7 +17,7 @@ TEST(KernelCounters, AreSummedByNameAndFollowTheirKernel) {
   const StrId cycles = b.text("GRBM_GUI_ACTIVE");
   b.kernel_counter(second, waves, 3);
   b.kernel_counter(first, cycles, 100);
-  b.kernel_counter(second, waves, 4); // of another shader engine
+  b.kernel_counter(second, waves, 4); // from another shader engine
   const Trace t = std::move(b).finish().value();
   ASSERT_EQ(t.kernel_counters.size(), 2U);
   EXPECT_EQ(t.kernel_counters[0].event, first);

@@ -1,4 +1,4 @@
-// Lists as Python prints them become JSON; what is no list stays a text.
+// Tests that lists as Python prints them become JSON, and that other texts are unchanged.
 #include "core/nested_text.h"
 
 #include <gtest/gtest.h>

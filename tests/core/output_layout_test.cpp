@@ -1,4 +1,5 @@
-// Configurations of any parameters, and every output name made and read back.
+// Tests names of outputs: for configurations with any parameters, every name can be created and
+// parsed.
 #include "core/output_layout.h"
 #include "temp_folder.h"
 
@@ -66,7 +67,7 @@ TEST(OutputLayout, DocumentedNamesForThreadsAndChannelsOneFolderForAnythingElse)
   EXPECT_EQ(layout.individual_report({cu, 0}),
             "out/56cu_256threads/individual_reports/perf_rank0.xlsx");
   EXPECT_EQ(merged_trace_name(cu), "56cu_256threads_merged.json");
-  // two protocols with the same threads and channels must not write over each other
+  // two protocols with the same threads and channels must have different output names
   const Configuration low = make({{"protocol", "LL"}, {"threads", "256"}, {"channels", "28"}},
                                  "protocol=LL/256thread/nccl_28channels");
   EXPECT_EQ(layout.individual_report({low, 0}),
@@ -98,7 +99,8 @@ TEST_F(SavedOutputs, WhatIsMadeIsReadBack) {
         keys.push_back({make({{"threads", threads}, {"channels", channels}}), rank});
         file(layout_.individual_report(keys.back()));
       }
-  file(folder_.path("256thread/individual_reports/perf_rank0.xlsx")); // no channels: not ours
+  // no channels: not a report of rankscope
+  file(folder_.path("256thread/individual_reports/perf_rank0.xlsx"));
   file(folder_.path("256thread/individual_reports/perf_28ch_rank1.xlsx.tmp"));
   file(folder_.path("other/individual_reports/perf_28ch_rank1.xlsx"));
   fs::create_directories(folder_.path("64thread/individual_reports/perf_4ch_rank_2_csv"));
@@ -122,7 +124,7 @@ TEST_F(SavedOutputs, ReportsOfASingleRunHereOrInTheOlderFolder) {
   file(below.collective_report({}));
   const std::vector<SavedReport> saved = layout_.saved_run_reports();
   ASSERT_EQ(saved.size(), 2U);
-  EXPECT_EQ(saved[0].key.rank, 10); // by name
+  EXPECT_EQ(saved[0].key.rank, 10); // sorted by name
   EXPECT_EQ(saved[1].key.rank, 2);
   EXPECT_EQ(layout_.saved_collective_reports(),
             std::vector<std::string>{below.collective_report({})});

@@ -1,4 +1,4 @@
-// The format of parts: round trips, every truncation, random damage, hostile counts.
+// Tests the format of parts: round trips, every truncation, random damage, malicious counts.
 #include "core/part.h"
 
 #include <cmath>
@@ -65,7 +65,7 @@ Outer sample() {
   return o;
 }
 
-/// `bytes` with a checksum that fits them, as somebody who means harm would write it.
+/// Returns `bytes` with a matching checksum, as an attacker could write it.
 std::string sealed(std::string bytes) {
   const std::uint64_t sum = part_checksum(bytes);
   for (unsigned shift = 0; shift < 64; shift += 8)
@@ -83,7 +83,7 @@ TEST(Part, ComesBackExactly) {
 }
 
 TEST(Part, SmallNumbersTakeAByte) {
-  // magic 8, kind 1 + 1, version 1, list: count 1 and 100 numbers of a byte, checksum 8
+  // magic 8, kind 1 + 1, version 1, list: count 1 and 100 numbers of one byte, checksum 8
   EXPECT_EQ(encode_part("k", 1, std::vector<std::int64_t>(100, -60)).size(),
             8U + 2 + 1 + 1 + 100 + 8);
 }
@@ -105,7 +105,7 @@ TEST(Part, CutAnywhereIsAnError) {
   const std::string_view content = std::string_view(bytes).substr(0, bytes.size() - 8);
   for (std::size_t n = 0; n < bytes.size(); ++n) {
     EXPECT_FALSE(decode_part<Outer>("outer", 1, std::string_view(bytes).substr(0, n))) << n;
-    if (n < content.size()) { // and with a checksum that fits
+    if (n < content.size()) { // also with a matching checksum
       const auto cut = decode_part<Outer>("outer", 1, sealed(std::string(content.substr(0, n))));
       ASSERT_FALSE(cut) << n;
       EXPECT_EQ(cut.error().code, ErrorCode::kUnreadable);
@@ -133,7 +133,7 @@ TEST(Part, RandomDamageUnderAGoodChecksumNeverBreaksTheReader) {
     for (int change = 0; change < 1 + round % 3; ++change)
       bad[random() % bad.size()] = static_cast<char>(random());
     const auto back = decode_part<Outer>("outer", 1, sealed(bad));
-    if (back) { // whatever it is, it is a value of its type
+    if (back) { // every decoded value is valid for its type
       EXPECT_LE(static_cast<int>(back->colour), 1);
     }
   }

@@ -1,4 +1,4 @@
-// RankSet against std::set, and as a part that nobody vouches for.
+// Tests RankSet by comparison with std::set, and the decoding of untrusted parts.
 #include "core/rank_set.h"
 
 #include "core/part.h"

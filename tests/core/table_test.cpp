@@ -21,8 +21,8 @@ TEST(Table, CopiesAreIndependent) {
   EXPECT_EQ(b.at(0, "y").text, "one");
 }
 
-// Run under ThreadSanitizer: a copy once asked how many shared its texts and then wrote into them,
-// while the other copy, asking later, read them to make its own.
+// For ThreadSanitizer. Earlier, one copy checked how many copies shared its texts and then wrote
+// into them, while another copy that checked later read the texts in order to copy them.
 TEST(Table, CopiesMayBeChangedByDifferentThreads) {
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {
@@ -50,8 +50,8 @@ TEST(Table, CopiesMayBeChangedByDifferentThreads) {
   }
 }
 
-// A Value views its text: of a text that is gone before the row is added, a workbook once held
-// bytes of the heap.
+// A Value references its text. With a temporary text that was destroyed before the row was added, a
+// workbook contained bytes of freed memory.
 static_assert(std::is_constructible_v<Value, const std::string&>);
 static_assert(std::is_constructible_v<Value, const std::optional<std::string>&>);
 static_assert(!std::is_constructible_v<Value, std::string>);
@@ -81,7 +81,7 @@ TEST(Table, TextsOutliveTheTableThatTheyWereCopiedFrom) {
   std::optional<Table> first(std::in_place, "t", std::vector<Column>{{"x"}});
   first->add_row({"of the first"});
   Table second = *first;
-  first->add_row({"after the copy"}); // goes into memory that the copy does not look at
+  first->add_row({"after the copy"}); // is stored in memory that the copy does not read
   second.add_row({"of the second"});
   const Table picked = second.select({"x"});
   first.reset();

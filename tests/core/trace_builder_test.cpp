@@ -1,4 +1,5 @@
-// TraceBuilder: traces made event by event and chunk by chunk; what does not fit together is told.
+// Tests TraceBuilder: traces built event by event and chunk by chunk; inconsistent input is
+// reported.
 #include "core/steps.h"
 #include "core/trace_builder.h"
 

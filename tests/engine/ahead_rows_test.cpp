@@ -1,4 +1,5 @@
-// Rows made ahead are those of the stream, in order, with its errors and those of who takes them.
+// Tests that rows which are created ahead are those of the stream, in order, and that errors of the
+// stream and of the consumer are returned.
 #include "engine/ahead_rows.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-/// `tables` of two rows each: (0, "0"), (1, "1"), ...
+/// A stream of `tables` tables with two rows each: (0, "0"), (1, "1"), ...
 class Numbers final : public RowStream {
 public:
   explicit Numbers(std::int64_t tables) : tables_(tables) {}
@@ -37,7 +38,7 @@ private:
   std::int64_t tables_;
 };
 
-/// What was taken until the end.
+/// Consumes the stream; appends the rows to `out`.
 Result<void> take_all(const RowStream& stream, std::vector<std::int64_t>& out) {
   return stream.each([&out](const Table& some) -> Result<void> {
     for (std::size_t r = 0; r < some.rows(); ++r) {
@@ -81,13 +82,14 @@ TEST_F(AheadRows, AnErrorComesBehindTheRowsBeforeIt) {
   got.clear();
   end = take_all(*ahead_rows(pool_, numbers), got);
   ASSERT_FALSE(end);
-  EXPECT_EQ(end.error().code, ErrorCode::kUnreadable); // no memory
+  EXPECT_EQ(end.error().code, ErrorCode::kUnreadable); // out of memory
   EXPECT_EQ(got.size(), 6U);
 }
 
 TEST_F(AheadRows, WhoTakesMayStop) {
   const auto ahead =
-      ahead_rows(pool_, std::make_shared<Numbers>(1'000'000'000)); // nobody makes them all
+      // the stream is never read completely
+      ahead_rows(pool_, std::make_shared<Numbers>(1'000'000'000));
   int taken = 0;
   const Result<void> end = ahead->each([&taken](const Table&) -> Result<void> {
     if (++taken == 3)
@@ -106,7 +108,7 @@ TEST_F(AheadRows, WithoutAThreadTheOneWhoTakesMakesThem) {
   std::vector<std::int64_t> got;
   EXPECT_TRUE(take_all(*ahead_rows(alone, of), got));
   EXPECT_EQ(got.size(), 20U);
-  // the one worker waits for what is done behind
+  // the only worker of the pool waits for the lock below
   std::mutex busy;
   std::unique_lock lock(busy);
   TaskGroup other(&pool_);

@@ -1,4 +1,4 @@
-// The batch report of small traces, against numbers worked out by hand.
+// Tests the batch report of small traces against hand-calculated values.
 #include "analyses/batch/batch_facts.h"
 #include "batch_trace.h"
 #include "engine/loader.h"
@@ -105,13 +105,13 @@ TEST(BatchReport, ABatchedProductKeepsItsBatchUnlessCompat) {
   EXPECT_EQ(param(family(*theirs, BatchGroup::kGemm), 0, "B"), "1");
   EXPECT_DOUBLE_EQ(family(*theirs, BatchGroup::kGemm).rows[0].bytes * 8,
                    family(*ours, BatchGroup::kGemm).rows[0].bytes);
-  EXPECT_EQ(family(*theirs, BatchGroup::kGemm).params[0], "B"); // stands first
+  EXPECT_EQ(family(*theirs, BatchGroup::kGemm).params[0], "B"); // the first parameter
 }
 
 TEST(BatchReport, AGemmWithoutKernelsIsLeftOutAndCounted) {
   BatchTrace t;
   t.op("aten::mm", 0, 5, "[[10,20],[20,30]]", kFloats)
-      .op("aten::add", 10, 5, "[[4],[4],[]]", kFloats) // other groups keep it
+      .op("aten::add", 10, 5, "[[4],[4],[]]", kFloats) // other groups retain it
       .op("aten::mm", 20, 5, "[[10,20],[20,30]]", kFloats)
       .kernel("gemm", 21, 30, 4);
   const auto facts = facts_of(t, false);
@@ -125,11 +125,11 @@ TEST(BatchReport, AGemmWithoutKernelsIsLeftOutAndCounted) {
 TEST(BatchReport, Convolutions) {
   BatchTrace t;
   const char* const types = R"(["float","float","float","","","","","",""])";
-  // transposed: out (1, 2, 16, 16); flops 2 * (2*3*3) * 256
+  // transposed: output (1, 2, 16, 16), 2 * (2*3*3) * 256 FLOPs
   t.op("aten::convolution", 0, 5, "[[1,4,8,8],[4,2,3,3],[],[],[],[],[],[],[]]", types, "[]",
        R"(["","","","[2, 2]","[1, 1]","[1, 1]","True","[1, 1]","1"])")
       .kernel("conv", 1, 10, 4)
-      // three dimensions with a bias: out (1, 3, 3, 3, 3); flops 2 * (2*2*2*2) * 81 (+ 81)
+      // three dimensions with a bias: output (1, 3, 3, 3, 3), 2 * (2*2*2*2) * 81 FLOPs (+ 81)
       .op("aten::convolution", 20, 5, "[[1,2,4,4,4],[3,2,2,2,2],[3],[],[],[],[],[],[]]", types,
           "[]", R"(["","","","[1, 1, 1]","[0, 0, 0]","[1, 1, 1]","False","[0, 0, 0]","1"])")
       .kernel("conv", 21, 30, 2);
@@ -141,7 +141,7 @@ TEST(BatchReport, Convolutions) {
     EXPECT_DOUBLE_EQ(conv.rows[0].bytes, (256 + 72 + 512) * 4);
     EXPECT_EQ(param(conv, 0, "transposed_conv"), "True");
     EXPECT_EQ(param(conv, 1, "convNd"), "'conv3d'");
-    // the reference sees no bias in a call of nine arguments
+    // the reference does not recognize the bias in a call with nine arguments
     EXPECT_EQ(param(conv, 1, "bias"), compat ? "False" : "True");
     EXPECT_DOUBLE_EQ(conv.rows[1].flops, compat ? 2592 : 2592 + 81);
     EXPECT_DOUBLE_EQ(conv.rows[1].bytes, (128 + 48 + 81 + (compat ? 0 : 3)) * 4);
@@ -152,15 +152,15 @@ TEST(BatchReport, Attention) {
   BatchTrace t;
   const char* const halves = R"(["c10::Half","c10::Half","c10::Half"])";
   const char* const causal = R"(["","","","0.","True"])";
-  // shared heads and a mask: 2*1*4*8*8*(16+16)/2 flops
+  // grouped heads and a causal mask: 2*1*4*8*8*(16+16)/2 FLOPs
   t.op("aten::_scaled_dot_product_flash_attention", 0, 5,
        "[[1,4,8,16],[1,2,8,16],[1,2,8,16],[],[]]", halves, "[]", causal)
       .kernel("flash", 1, 10, 4)
-      // a mask over lengths that differ: no model
+      // a causal mask with different lengths: no model
       .op("aten::_scaled_dot_product_flash_attention", 20, 5,
           "[[1,4,8,16],[1,2,9,16],[1,2,9,16],[],[]]", halves, "[]", causal)
       .kernel("flash", 21, 30, 4)
-      // three sequences of 60 and 20 and 20 tokens: 2*2*(3600 + 800)*16 flops
+      // three sequences of 60, 20 and 20 tokens: 2*2*(3600 + 800)*16 FLOPs
       .op("flash_attn::_flash_attn_varlen_forward", 40, 5,
           "[[100,2,8],[100,2,8],[100,2,8],[4],[4],[],[],[],[],[]]", halves,
           "[[16,8,1],[16,8,1],[16,8,1]]", R"(["","","","","","60","60","0.","0.5","False"])")
@@ -186,7 +186,7 @@ TEST(BatchReport, TypesWithoutASizeAndOperandsThatDoNotBroadcast) {
   BatchTrace t;
   t.op("aten::div", 0, 5, "[[4],[4]]", R"(["int","int"])")
       .kernel("div", 1, 10, 4)
-      .op("aten::add", 20, 5, "[[3],[4],[]]", kFloats) // 3 and 4 do not broadcast
+      .op("aten::add", 20, 5, "[[3],[4],[]]", kFloats) // shapes 3 and 4 do not broadcast
       .kernel("add", 21, 30, 4)
       .op("aten::mul", 40, 5, "[[4],[4]]", R"(["bool","bool"])")
       .kernel("mul", 41, 50, 2);
@@ -199,7 +199,7 @@ TEST(BatchReport, TypesWithoutASizeAndOperandsThatDoNotBroadcast) {
   EXPECT_EQ(a.unfit, 1U);
   EXPECT_EQ(b.unfit, 1U);
   EXPECT_DOUBLE_EQ(a.rows[0].bytes, 3 * 4 * 4); // an int has four bytes
-  EXPECT_TRUE(std::isnan(b.rows[0].bytes));     // not in the reference's list
+  EXPECT_TRUE(std::isnan(b.rows[0].bytes));     // not in the list of the reference
   EXPECT_TRUE(std::isnan(b.rows[0].tbps.mean));
   EXPECT_DOUBLE_EQ(b.rows[0].flops, 4);
   EXPECT_TRUE(std::isnan(a.rows[1].bytes)) << "bool";
@@ -208,12 +208,13 @@ TEST(BatchReport, TypesWithoutASizeAndOperandsThatDoNotBroadcast) {
 TEST(BatchReport, AnOperatorThatOutlivesItsParentByLittle) {
   BatchTrace t;
   t.op("outer", 0, 20)
-      .op("aten::first", 1, 9)    // to 10
-      .op("aten::second", 9.5, 1) // to 10.5
+      .op("aten::first", 1, 9)    // ends at 10
+      .op("aten::second", 9.5, 1) // ends at 10.5
       .kernel("k", 9.6, 30, 4);
   const auto ours = facts_of(t, false);
   EXPECT_NE(launcher(*ours, "aten::second"), nullptr);
-  const auto theirs = facts_of(t, true); // it is dropped, its launch belongs to the one before
+  // the reference drops it and assigns its launch to the operator before it
+  const auto theirs = facts_of(t, true);
   EXPECT_EQ(launcher(*theirs, "aten::second"), nullptr);
   EXPECT_NE(launcher(*theirs, "aten::first"), nullptr);
 }
@@ -229,7 +230,7 @@ TEST(BatchReport, CallsThatLaunchThroughAnotherCall) {
   ASSERT_EQ(ours->launchers.size(), 1U);
   EXPECT_EQ(ours->launchers[0].name, "aten::mul");
   EXPECT_DOUBLE_EQ(ours->launchers[0].time_ns, 4000);
-  const auto theirs = facts_of(t, true); // twice, and not the operator
+  const auto theirs = facts_of(t, true); // counted twice, without the operator
   ASSERT_EQ(theirs->launchers.size(), 2U);
   EXPECT_EQ(theirs->launchers[0].name, "hipLaunchKernel");
   EXPECT_EQ(theirs->launchers[1].name, "hipModuleLaunchKernel");
@@ -245,7 +246,7 @@ TEST(BatchReport, WorkLaunchedOutsideOfOperators) {
     EXPECT_EQ(facts->launchers[0].name, "hipLaunchKernel");
     EXPECT_EQ(facts->launchers[0].count, 2U);
     EXPECT_DOUBLE_EQ(facts->launchers[0].time_ns, 6000);
-    // the copy is in Memcpy; the reference counts it with its launcher too
+    // the copy is in Memcpy; the reference also counts it with its launcher
     EXPECT_NEAR(breakdown(*facts, "Memcpy"), 2e-6, 1e-15);
     EXPECT_NEAR(breakdown(*facts, "Other"), compat ? 6e-6 : 4e-6, 1e-15);
     EXPECT_NEAR(breakdown(*facts, "Total"), compat ? 8e-6 : 6e-6, 1e-15);
@@ -255,9 +256,9 @@ TEST(BatchReport, WorkLaunchedOutsideOfOperators) {
 TEST(BatchReport, LaunchesWithoutAFlowAndEventsWithoutAnId) {
   BatchTrace t;
   t.op("aten::mul", 0, 10)
-      .call("hipLaunchKernel", 1, 1, 1) // no flow: for the reference not in the tree
+      .call("hipLaunchKernel", 1, 1, 1) // no flow: not in the tree of the reference
       .gpu("kernel", "no_flow", 10, 20, 1)
-      .call("hipLaunchKernel", 3, 1, 2) // launched, and without an External id
+      .call("hipLaunchKernel", 3, 1, 2) // launched, but without an External id
       .gpu("kernel", "hidden", 40, 3, 2, false)
       .flow(2)
       .gpu("gpu_memset", "hidden", 50, 12, 3, false);
@@ -268,11 +269,12 @@ TEST(BatchReport, LaunchesWithoutAFlowAndEventsWithoutAnId) {
     EXPECT_EQ(links.unlinked, 2U);
     EXPECT_EQ(links.short_linked, 0U);
     EXPECT_EQ(links.short_unlinked, 1U);
-    ASSERT_EQ(facts->unlinked.size(), 2U); // one name, two categories
+    ASSERT_EQ(facts->unlinked.size(), 2U); // the same name in two categories
     EXPECT_EQ(facts->unlinked[0].category, "gpu_memset");
     EXPECT_EQ(facts->unlinked[1].category, "kernel");
     EXPECT_EQ(facts->unlinked[1].sum_ns, 3000);
-    EXPECT_NEAR(facts->timeline[0].time_ms[0], compat ? 0.003 : 0.023, 1e-12); // launched ones
+    // the launched kernels
+    EXPECT_NEAR(facts->timeline[0].time_ms[0], compat ? 0.003 : 0.023, 1e-12);
     ASSERT_EQ(facts->short_ops.size(), 1U);
     EXPECT_EQ(facts->short_ops[0], std::pair(std::string("aten::mul"), std::size_t{1}));
   }
@@ -288,7 +290,7 @@ TEST(BatchReport, AGraphLaunchWithACollectiveInIt) {
       .gpu("kernel", "ncclDevKernel_Generic", 20, 8, 1);
   const auto ours = facts_of(t, false);
   EXPECT_DOUBLE_EQ(launcher(*ours, "hipGraphLaunch")->time_ns, 4000);
-  const auto theirs = facts_of(t, true); // counts in Comms and in Other
+  const auto theirs = facts_of(t, true); // counted in Comms and in Other
   EXPECT_DOUBLE_EQ(launcher(*theirs, "hipGraphLaunch")->time_ns, 12000);
   EXPECT_NEAR(breakdown(*theirs, "Comms"), 8e-6, 1e-15);
 }
@@ -304,14 +306,14 @@ TEST(BatchReport, RuntimeCallsByRank) {
   ASSERT_EQ(facts->runtime.size(), 3U);
   EXPECT_EQ(facts->runtime[0].name, "hipFree");
   EXPECT_EQ(facts->runtime[0].ranks[0], nullptr);
-  EXPECT_EQ(facts->runtime[1].category, "cuda_driver"); // one name in both categories
+  EXPECT_EQ(facts->runtime[1].category, "cuda_driver"); // the same name in both categories
   EXPECT_EQ(facts->runtime[2].category, "cuda_runtime");
   EXPECT_EQ(facts->runtime[2].ranks[0]->count, 2U);
   EXPECT_EQ(facts->runtime[2].ranks[0]->sum_ns, 8000);
   const std::vector<Table> tables = batch_tables(*facts, {true, false});
   for (const Table& table : tables)
     if (table.name() == "cuda_events_summary") {
-      EXPECT_EQ(table.columns()[4].name, "count_10"); // ranks as their files say
+      EXPECT_EQ(table.columns()[4].name, "count_10"); // rank numbers as in the files
       EXPECT_EQ(table.pivot->places[2].member, 10);
     }
 }
@@ -333,14 +335,14 @@ TEST(BatchReport, TwoGroupsAMissingMemberAndMetadataThatDiffers) {
   EXPECT_DOUBLE_EQ(reduce.start_skew_us, 4);
   EXPECT_EQ(*reduce.earliest_rank, 0);
   EXPECT_DOUBLE_EQ(reduce.mean_wait_us, 2);
-  EXPECT_DOUBLE_EQ(reduce.end_skew_us, 1);             // 110 and 111
-  EXPECT_DOUBLE_EQ(reduce.full_mib, 4096.0 / 1048576); // the first rank's type
+  EXPECT_DOUBLE_EQ(reduce.end_skew_us, 1);             // ends at 110 and 111
+  EXPECT_DOUBLE_EQ(reduce.full_mib, 4096.0 / 1048576); // type of the first rank
   EXPECT_DOUBLE_EQ(reduce.algo_gbps, 4096.0 / 1048576 / 1024 / 7e-6);
   EXPECT_DOUBLE_EQ(reduce.bus_gbps, reduce.algo_gbps); // 2 (2 - 1) / 2
   EXPECT_EQ(c.problems.size(), 1U);
   const BatchCollective& gather = c.synchronous[1];
-  EXPECT_EQ(gather.members.size(), 1U);                // the other rank has none
-  EXPECT_DOUBLE_EQ(gather.full_mib, 2048.0 / 1048576); // what comes out
+  EXPECT_EQ(gather.members.size(), 1U);                // the other rank has no member
+  EXPECT_DOUBLE_EQ(gather.full_mib, 2048.0 / 1048576); // size of the output
   EXPECT_DOUBLE_EQ(gather.bus_gbps, gather.algo_gbps / 2);
 
   const auto ours = facts_of({{0, a}, {10, b}}, false);
@@ -363,7 +365,7 @@ TEST(BatchReport, AllToAllVUnknownTypesAndGroupsWithoutAName) {
   EXPECT_DOUBLE_EQ(v.sent_mib, 4 + 8);
   EXPECT_DOUBLE_EQ(v.sent_nelems, 3 * 1048576.0);
   EXPECT_DOUBLE_EQ(v.start_skew_us, 3);
-  EXPECT_DOUBLE_EQ(v.end_skew_us, 2); // 110 and 112
+  EXPECT_DOUBLE_EQ(v.end_skew_us, 2); // ends at 110 and 112
   EXPECT_TRUE(std::isnan(facts->collectives.synchronous.at(0).full_mib));
   const auto ours = facts_of({{0, a}, {1, b}}, false);
   EXPECT_DOUBLE_EQ(ours->collectives.synchronous.at(0).full_mib, 1024.0 / 1048576);
@@ -387,7 +389,7 @@ TEST(BatchReport, EveryKernelOfARank) {
   t.event("cpu_op", "aten::mul", 0, 10,
           R"({"Input Dims":[[4],[4]],"Input type":["float","float"],"kernel_file":"/a.py"})")
       .kernel("k1", 1, 20, 4)
-      .kernel("k2", 2, 22, 4) // overlaps: 6 us of both
+      .kernel("k2", 2, 22, 4) // overlaps k1: 6 us for both
       .gpu("kernel", "alone", 30, 2, 99);
   const BatchPart part = part_of(t, false, 3, true);
   const Table table = batch_kernel_schema(part).table(part.kernels);
@@ -408,7 +410,7 @@ TEST(BatchReport, FlashAttentionIsAttention) {
   BatchTrace t;
   t.op("aten::_flash_attention_forward", 0, 10).kernel("k", 1, 20, 4);
   EXPECT_NEAR(breakdown(*facts_of(t, false), "Attention"), 4e-6, 1e-15);
-  const auto theirs = facts_of(t, true); // in none of its lists
+  const auto theirs = facts_of(t, true); // not in the lists of the reference
   EXPECT_NEAR(breakdown(*theirs, "Other"), 4e-6, 1e-15);
   EXPECT_EQ(theirs->other, std::vector<std::string>{"aten::_flash_attention_forward"});
 }
@@ -461,7 +463,8 @@ TEST(BatchReport, RanksAddUp) {
   EXPECT_NEAR(row.kernel_us.std_sample, std::sqrt(2.0), 1e-12);
   EXPECT_NE(row.kernel_details.find("'std_dev_duration_us': 1.0"), std::string::npos);
   EXPECT_NEAR(facts->timeline[0].mean_ms, 0.005, 1e-12);
-  EXPECT_NEAR(facts->timeline[0].std_ms, 0.001, 1e-12); // of two: divided by two
+  // population standard deviation: two values, divided by 2
+  EXPECT_NEAR(facts->timeline[0].std_ms, 0.001, 1e-12);
   EXPECT_DOUBLE_EQ(facts->launchers[0].percent, 100);
 }
 

@@ -1,4 +1,4 @@
-// Traces with the captures of their graphs: small ones by hand, and folders that do not fit.
+// Tests traces with captures of their graphs: small handmade traces, and folders that do not match.
 #include "engine/capture_folder.h"
 
 #include "analyses/operators/ops_summary.h"
@@ -48,7 +48,7 @@ protected:
     }
     return "";
   }
-  /// Names of the launching operators.
+  /// Returns the names of the launching operators.
   static Names launchers(const LoadedTrace& t) {
     Names out;
     for (const OpsSummaryRow& row : t.shared(OpsSummaryKey{}))
@@ -69,7 +69,8 @@ protected:
 TEST_F(CaptureFolder, AReplayGetsTheOperatorsOfItsCapture) {
   capture("c.json", {{"mm", "add"}}, 32);
   index("c.json", 32);
-  const LoadedTrace t = merged(replay_events(decode_step(30), {{"mm", "add"}})); // 30 padded to 32
+  // batch 30, padded to 32
+  const LoadedTrace t = merged(replay_events(decode_step(30), {{"mm", "add"}}));
   EXPECT_EQ(launchers(t), (Names{"op::add", "op::mm"}));
   ASSERT_EQ(t.graph_launches.size(), 1U);
   const GraphLaunch& l = t.graph_launches[0];
@@ -81,7 +82,7 @@ TEST_F(CaptureFolder, AReplayGetsTheOperatorsOfItsCapture) {
   ASSERT_TRUE(unified);
   ASSERT_EQ(unified->rows.size(), 2U);
   EXPECT_EQ(unified->rows[0].op.dims, "((32, 8),)");
-  // from the launch down: the graph, two operators, two calls; each kernel below its own call
+  // below the launch: the graph, two operators, two calls; each kernel is below its own call
   const EventId launch = l.launch;
   EXPECT_EQ(t.tree.gpu_events(launch).size(), 2U);
   ASSERT_EQ(t.tree.children(launch).size(), 1U);
@@ -90,14 +91,16 @@ TEST_F(CaptureFolder, AReplayGetsTheOperatorsOfItsCapture) {
   ASSERT_EQ(t.tree.children(root).size(), 2U);
   const EventId op = t.tree.children(root)[0];
   EXPECT_EQ(t.trace.name(op), "op::mm");
-  EXPECT_EQ(t.trace.events.dur_ns[op], 5000); // its own length, the launch's start and thread
+  // has its own duration, and the start and thread of the launch
+  EXPECT_EQ(t.trace.events.dur_ns[op], 5000);
   EXPECT_EQ(t.trace.events.ts_ns[op], t.trace.events.ts_ns[launch]);
   EXPECT_EQ(t.trace.events.track[op], t.trace.events.track[launch]);
   ASSERT_EQ(t.tree.gpu_events(op).size(), 1U);
   EXPECT_EQ(t.trace.name(t.tree.gpu_events(op)[0]), "mm");
 }
 
-// the reference: as long as the launch, numbers behind the file's, two for what has no kernel
+// In the reference, an operator is as long as the launch, has a number after those of the file, and
+// takes two numbers if it has no kernel.
 TEST_F(CaptureFolder, NumbersAndTimesOfTheReference) {
   Names events = capture_events({{"mm"}}, 32);
   events.insert(events.begin(), event("python_function", "m.py(1): run", 50, 500));
@@ -110,14 +113,14 @@ TEST_F(CaptureFolder, NumbersAndTimesOfTheReference) {
   const EventId call = t.tree.parent(kernel);
   const EventId op = t.tree.parent(call);
   EXPECT_EQ(t.trace.events.dur_ns[op], 20000);
-  // behind the file's events: the root, op::none, op::mm, its call
+  // after the events of the file: the root, op::none, op::mm, its call
   EXPECT_EQ(t.trace.events.uid[t.tree.parent(op)], trace.size());
   EXPECT_EQ(t.trace.events.uid[op], trace.size() + 2);
   EXPECT_EQ(t.trace.events.uid[call], trace.size() + 3);
   EXPECT_EQ(t.trace.events_in_file, trace.size() + 4);
 }
 
-// four launches of one graph: made once, put in four times
+// Four launches of one graph: the graph is built once and inserted four times.
 TEST_F(CaptureFolder, OneGraphServesEveryLaunchOfAStep) {
   capture("c.json", {{"a", "x", "b"}}, 1);
   index("c.json", 1);
@@ -136,7 +139,7 @@ TEST_F(CaptureFolder, PartsPairInOrder) {
   index("p.json", 16, "PIECEWISE");
   const LoadedTrace t = merged(replay_events(decode_step(10), {{"a"}, {"b", "c"}, {"d"}}));
   EXPECT_EQ(launchers(t), (Names{"op::a", "op::b", "op::c", "op::d"}));
-  // a launch too many is none of theirs; what it ran is in a graph by its kernels alone
+  // the number of launches does not match the number of graphs
   const LoadedTrace u = merged(replay_events(decode_step(10), {{"a"}, {"z"}}), true);
   EXPECT_NE(why(u).find("3 graphs, the step 2 launches"), std::string::npos) << why(u);
 }
@@ -152,7 +155,8 @@ TEST_F(CaptureFolder, FullForOneLaunchPartsForSeveral) {
             "p.json");
 }
 
-// without an index: by what is recorded; the name of the annotation counts with as many dummy runs
+// Without an index, the batch size is that of the recorded calls; the name of the annotation counts
+// if the number of dummy runs matches.
 TEST_F(CaptureFolder, WithoutAnIndex) {
   Names named = capture_events({{"a"}}, 3);
   named.push_back(event("user_annotation", "capture_64_PIECEWISE", 1, 900));
@@ -183,10 +187,10 @@ TEST_F(CaptureFolder, OfSeveralRanksTheOwnOne) {
   EXPECT_EQ(merged(events, false, 3).graph_launches[0].capture, "x_rank3.json");
   EXPECT_EQ(merged(events, false, 0).graph_launches[0].capture, "x_rank0.json");
   EXPECT_NE(why(merged(events, false, 5)).find("ranks do not show"), std::string::npos);
-  EXPECT_EQ(merged(events, true, 0).graph_launches[0].capture, "x_rank3.json"); // the last one
+  EXPECT_EQ(merged(events, true, 0).graph_launches[0].capture, "x_rank3.json"); // the last file
 }
 
-// no step says which: the capture whose kernels ran
+// No step shows the batch size: the capture whose kernels ran is used.
 TEST_F(CaptureFolder, WithoutAStepTheKernelsTell) {
   capture("c.json", {{"a", "b"}}, 8);
   capture("d.json", {{"c", "d"}}, 16);
@@ -196,12 +200,12 @@ TEST_F(CaptureFolder, WithoutAStepTheKernelsTell) {
   EXPECT_EQ(launchers(t), (Names{"op::c", "op::d"}));
   EXPECT_EQ(merged(replay_events("", {{"c", "d"}}), true).graph_launches[0].match,
             GraphMatch::kNone);
-  capture("e.json", {{"c", "d"}}, 32); // the same kernels for another batch: other shapes
+  capture("e.json", {{"c", "d"}}, 32); // the same kernels for another batch size, with other shapes
   EXPECT_NE(why(merged(replay_events("", {{"c", "d"}}))).find("several batch sizes"),
             std::string::npos);
 }
 
-// the innermost step around the launch counts, and a malformed one is none
+// The innermost step around the launch counts; a malformed annotation is not a step.
 TEST_F(CaptureFolder, StepsThatAreNestedOrMalformed) {
   capture("s.json", {{"a"}}, 4);
   capture("l.json", {{"b"}}, 64);
@@ -217,7 +221,7 @@ TEST_F(CaptureFolder, ACaptureThatDoesNotMatch) {
   index("c.json", 8);
   const LoadedTrace t = merged(replay_events(decode_step(8), {{"a", "b", "c"}}));
   EXPECT_NE(why(t).find("another name"), std::string::npos);
-  EXPECT_EQ(launchers(t), Names{}); // as without a folder: no operator at all
+  EXPECT_EQ(launchers(t), Names{}); // as without a folder: no operators
   EXPECT_EQ(t.tree.gpu_events(t.graph_launches[0].launch).size(), 3U);
 }
 
@@ -250,7 +254,7 @@ TEST_F(CaptureFolder, MissingAndTruncatedCaptures) {
   for (const auto& entry : gone.trace.diagnostics.problems())
     counted = counted || (entry.name == "capture_index_entries" && entry.count == 4);
   EXPECT_TRUE(counted);
-  // its end is lost: the capture never ends, so it has no graph
+  // the end of the file is missing: the capture never ends, so it has no graph
   const std::string text = trace_text(capture_events({{"a"}}, 16));
   folder_.write("cut.json", text.substr(0, text.size() - 60));
   EXPECT_EQ(why(merged(replay_events(decode_step(16), {{"a"}}))),
@@ -267,7 +271,7 @@ TEST_F(CaptureFolder, FoldersThatAreNone) {
   EXPECT_NE(error(folder_.path()).find("no trace"), std::string::npos);
   index("{\"file\":");
   EXPECT_NE(error(folder_.path()).find("JSON list"), std::string::npos);
-  index(R"([{"idx":0,"output_path":"a"}])"); // a splitter's
+  index(R"([{"idx":0,"output_path":"a"}])"); // the index of a splitter
   capture("c.json", {{"a"}}, 8);
   EXPECT_EQ(error(folder_.path()), "");
 }

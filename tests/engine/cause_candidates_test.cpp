@@ -1,4 +1,4 @@
-// What rules on GPU work propose, worked by hand.
+// Tests the candidates of rules on GPU work with hand-calculated values.
 #include "analyses/job/cause_candidates.h"
 #include "engine/hand_made_run.h"
 #include "model/gpu_arch.h"
@@ -20,7 +20,7 @@ HandActivity pointwise(const char* op, const char* shapes = "[[1000], [1000]]",
   return {ActivityKind::kKernel, "vectorized", op, context, shapes, R"(["float", "float"])"};
 }
 
-/// Each activity once, one behind the other.
+/// Runs each activity once, one after the other.
 JobRun in_order(const std::vector<HandActivity>& activities) {
   HandMadeRun run(1, activities);
   NodeId last = run.add(0, 0, 0, kKernelNs);
@@ -52,8 +52,8 @@ TEST(PointwiseChain, ReadsItsInputAndWritesItsResultOnce) {
   EXPECT_EQ(found[0].cause.what, "aten::mul, aten::add_, aten::tanh");
   EXPECT_EQ(found[0].cause.kind, GainKind::kAtMost);
   ASSERT_EQ(found[0].durations.size(), 3U);
-  // tensors of 1000 elements: 3 + 3 + 2 are read or written, one kernel would read one and write
-  // one
+  // tensors of 1000 elements: the kernels read or write 3 + 3 + 2 of them; one fused kernel would
+  // read one and write one
   for (const auto& [node, dur] : found[0].durations)
     EXPECT_EQ(dur, kKernelNs * 2 / 8) << node;
 }
@@ -101,7 +101,7 @@ TEST(UnfusedAttention, IsAllWorkOnItsScoresAgainstThePeakOfItsProducts) {
        batched("[[8, 1024, 512], [8, 512, 64]]"), pointwise("aten::mul")});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].cause.what, "8x1024x512");
-  ASSERT_EQ(found[0].durations.size(), 3U); // and not the last kernel
+  ASSERT_EQ(found[0].durations.size(), 3U); // without the last kernel
   const double peak = load_gpu_arch("H200").value().tflops.at("matrix_bf16");
   const auto product =
       static_cast<std::int64_t>(2.0 * 8 * 1024 * 512 * 64 / (peak * 1e3)); // ns, truncated
@@ -126,9 +126,9 @@ TEST(UnfusedAttention, OfFewTokensIsNotReported) {
                   .empty());
 }
 
-/// Steps of one rank: a GEMM of 1000 ns, and one of 700 ns that no collective overlaps. A
-/// collective begins with the first and takes so long; meanwhile a GEMM takes `factor` times as
-/// long.
+/// Returns the candidates for steps of one rank with a GEMM of 1000 ns, and a GEMM of 700 ns that
+/// is not overlapped. A collective starts with the first GEMM and takes the given time; during the
+/// collective, a GEMM takes `factor` times as long.
 Candidates contention_of(const std::vector<std::int64_t>& collectives_ns, double factor) {
   const HandActivity gemm = {ActivityKind::kKernel, "nvjet_tst_128x256_64x4", "aten::mm"};
   HandMadeRun run(1, {gemm, {ActivityKind::kCollective, "ncclDevKernel_AllReduce"}});
@@ -156,7 +156,7 @@ TEST(GemmContention, IsTheTimeUnderACollectiveAtTheSamePlace) {
   EXPECT_NEAR(found[0].cause.percent, 20, 0.1);
   EXPECT_NEAR(found[0].cause.percent_low, 20, 0.3);
   EXPECT_NEAR(found[0].cause.percent_high, 20, 0.3);
-  ASSERT_EQ(found[0].durations.size(), 5U); // of the steps that count, where a collective runs
+  ASSERT_EQ(found[0].durations.size(), 5U); // the counted steps in which a collective runs
   for (const auto& [node, dur] : found[0].durations)
     EXPECT_NEAR(static_cast<double>(dur), 1000, 1) << node;
 }
@@ -175,16 +175,16 @@ TEST(SmallCollectives, PayTheirLatencyOnceInARow) {
   for (const std::int64_t start : {0, 100'000, 200'000})
     row.transfers.push_back(run.collective({start, start + 5'000}, start + 35'000));
   const JobRun made = run.finish();
-  for (std::vector<NodeId>& members : row.transfers) // finish() may have numbered them anew
+  for (std::vector<NodeId>& members : row.transfers) // finish() may have renumbered them
     members = made.collectives[static_cast<std::size_t>(&members - row.transfers.data())].transfers;
   const Candidates found = small_collective_candidates({made, {}}, {&row, 1});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].cause.ranks, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(found[0].cause.latency_us, 20);
   EXPECT_EQ(found[0].nodes.size(), 6U);
-  ASSERT_EQ(found[0].durations.size(), 4U); // not the first one
+  ASSERT_EQ(found[0].durations.size(), 4U); // without the first collective
   for (const auto& [node, dur] : found[0].durations)
-    EXPECT_EQ(dur, 10'000) << node; // of 30 us from the last arrival
+    EXPECT_EQ(dur, 10'000) << node; // of 30 us after the last arrival
 }
 
 } // namespace

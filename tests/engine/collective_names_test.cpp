@@ -1,4 +1,4 @@
-// What a collective without arguments is called.
+// Tests the names of collectives without arguments.
 #include "analyses/collectives/collective_data.h"
 #include "trace_builder.h"
 
@@ -15,13 +15,14 @@ std::string name_below(const std::string& op, const std::string& kernel) {
   return c.rows.empty() ? "no collective" : std::string(c.text(c.rows.front().name));
 }
 
-// ST-C17: an all-to-all is a group of sends and receives; the operator says which.
+// ST-C17: an all-to-all is a group of sends and receives; its operator shows that it is an
+// all-to-all.
 TEST(CollectiveNames, TheOperatorGoesBeforeTheKernel) {
   const std::string kernel = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
   EXPECT_EQ(name_below("c10d::alltoall_base_", kernel), "alltoall");
   EXPECT_EQ(name_below("c10d::alltoall_", kernel), "alltoall");
   EXPECT_EQ(name_below("c10d::send", kernel), "send");
-  EXPECT_EQ(name_below("aten::mm", kernel), "send"); // the kernel's name must do
+  EXPECT_EQ(name_below("aten::mm", kernel), "send"); // only the name of the kernel is available
 }
 
 } // namespace

@@ -1,4 +1,5 @@
-// Which steps near the begin and the end of a recording are left out, worked by hand.
+// Tests which steps near the beginning and the end of a recording are left out, with
+// hand-calculated values.
 #include "analyses/job/counted_steps.h"
 #include "engine/hand_made_run.h"
 
@@ -11,8 +12,8 @@ constexpr std::int64_t kStepNs = 100, kPauseNs = 400;
 
 enum class Pause : std::uint8_t { kNothing, kHostWork };
 
-/// Two ranks. In each step both run for 60, arrive at a collective and leave it at 100. In one step
-/// rank 1 begins 400 later, with or without an activity meanwhile.
+/// Returns a run of two ranks. In each step, both ranks run for 60, enter a collective, and leave
+/// it at 100. In the step `paused`, rank 1 starts 400 later, with or without an activity before.
 JobRun paused_run(std::size_t steps, std::size_t paused, Pause pause) {
   test::HandMadeRun hand(
       2, {{ActivityKind::kKernel}, {ActivityKind::kCollective}, {ActivityKind::kHost}});
@@ -52,7 +53,7 @@ TEST(CountedSteps, AStepThatWaitsForALateRecordingIsLeftOut) {
 TEST(CountedSteps, OneOfTheLastFourEndsTheCountedSteps) {
   const JobRun run = paused_run(10, 7, Pause::kNothing);
   const CountedSteps counted = test::counted_steps(run);
-  EXPECT_EQ(counted.counted(), 6U); // 1 to 6
+  EXPECT_EQ(counted.counted(), 6U); // steps 1 to 6
   EXPECT_TRUE(counted.counts(6));
   EXPECT_FALSE(counted.counts(7));
   EXPECT_FALSE(counted.counts(9));

@@ -1,4 +1,4 @@
-// Exposed communication, worked by hand.
+// Tests exposed communication with hand-calculated values.
 #include "analyses/job/exposed.h"
 #include "engine/hand_made_run.h"
 
@@ -20,10 +20,10 @@ constexpr double kNsAsMs = 1e-6;
 
 TEST(ExposedTime, IsWaitingUntilTheLastArrivesAndTransferFromThenOn) {
   test::HandMadeRun run = collective_run(2);
-  run.add(0, 0, 20, 10); // overlapping the collective
+  run.add(0, 0, 20, 10); // overlaps the collective
   run.collective({10, 40}, 50);
   const ExposedTime of = exposed_of(run);
-  // rank 0 waits from 10 to 40 less 20 to 30, rank 1 does not; both transfer for 10
+  // rank 0 waits from 10 to 40, except from 20 to 30; rank 1 does not wait; both transfer for 10
   EXPECT_NEAR(of.wait_ms, 20 * kNsAsMs / 2, 1e-12);
   EXPECT_NEAR(of.transfer_ms, 20 * kNsAsMs / 2, 1e-12);
   EXPECT_EQ(of.unmatched_ms, 0);

@@ -1,4 +1,4 @@
-// Cached facts of traces, in their folder.
+// Tests cached facts of traces, and their folder.
 #include "engine/fact_cache.h"
 #include "temp_folder.h"
 
@@ -22,7 +22,7 @@ RankFile file_of(const std::string& path, std::int64_t rank = 0) {
   return out;
 }
 
-/// Until files that were just written are old enough to be told from later ones.
+/// Waits until files that were just written are old enough to be distinguished from later ones.
 void settle() {
   std::this_thread::sleep_for(std::chrono::milliseconds(2100));
 }
@@ -82,7 +82,7 @@ TEST(FactCache, WhatWasUsedLongestAgoIsRemovedFirst) {
     FactCache(cache).store(file_of(std::to_string(i)), "id", "key", bytes);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  EXPECT_TRUE(FactCache(cache).find(file_of("0"), "id", "key")); // used now
+  EXPECT_TRUE(FactCache(cache).find(file_of("0"), "id", "key")); // marks the fact as used
   folder.write("cache/notes.txt", "somebody's");
   {
     FactCache small(cache, 3500);
@@ -114,7 +114,8 @@ TEST(TraceIdentity, TellsATraceFromOneThatReplacedIt) {
   const test::TempFolder folder;
   const std::string bytes(200'000, 'a');
   const RankFile file = file_of(folder.write("rank0.json", bytes));
-  EXPECT_FALSE(trace_identity(file)); // it may be changed again within the same tick of its clock
+  // the file may be changed again within the same tick of the file system's clock
+  EXPECT_FALSE(trace_identity(file));
   settle();
   const auto before = trace_identity(file);
   ASSERT_TRUE(before);
@@ -125,7 +126,7 @@ TEST(TraceIdentity, TellsATraceFromOneThatReplacedIt) {
   const std::array<timespec, 2> times = {info.st_atim, info.st_mtim};
   ASSERT_EQ(::utimensat(AT_FDCWD, file.path.c_str(), times.data(), 0), 0);
   settle();
-  const auto after = trace_identity(file); // the same size and time of change
+  const auto after = trace_identity(file); // the same size and modification time
   ASSERT_TRUE(after);
   EXPECT_NE(after, before);
   EXPECT_FALSE(trace_identity(file_of("-")));

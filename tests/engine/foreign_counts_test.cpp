@@ -1,4 +1,5 @@
-// Work over numbers that a file chooses grows as they do: ids that repeat, steps, processes.
+// Tests that time grows linearly with numbers that a file determines: repeated ids, steps,
+// processes.
 #include "analyses/records/records.h"
 #include "core/gpu_launches.h"
 #include "cost.h"
@@ -29,7 +30,8 @@ LoadedTrace loaded(const std::string& events) {
   return std::move(*trace);
 }
 
-/// n launches and n kernels with one correlation id; `flows`: with an arrow to another track each.
+/// Returns n launches and n kernels with one correlation id; `flows`: each has a flow to another
+/// track.
 std::string launches_of_one_id(std::size_t n, bool flows) {
   std::string out;
   for (std::size_t i = 0; i < n; ++i) {
@@ -47,7 +49,7 @@ std::string launches_of_one_id(std::size_t n, bool flows) {
   return out;
 }
 
-// HA-E12: each call walked all events of its id.
+// HA-E12: for each call, all events with its id were searched.
 TEST(ForeignCounts, LaunchesOfOneId) {
   for (const bool flows : {false, true}) {
     std::map<std::size_t, LoadedTrace> traces;
@@ -64,7 +66,7 @@ TEST(ForeignCounts, LaunchesOfOneId) {
   }
 }
 
-// Each step looked for its number among all steps.
+// Regression test: the number of each step was searched among all steps.
 TEST(ForeignCounts, StepsOfOneTrace) {
   std::map<std::size_t, LoadedTrace> traces;
   const std::size_t n = test::kSanitized ? 1'000 : 5'000;
@@ -78,7 +80,8 @@ TEST(ForeignCounts, StepsOfOneTrace) {
                             i, 10 * i);
     events.pop_back();
     traces.emplace(k, loaded(events));
-    (void)step_records(traces.at(k), {}); // what the trace's cache holds is made once
+    // creates the cached data of the trace before the measurement
+    (void)step_records(traces.at(k), {});
   }
   test::expect_near_linear(n, [&](std::size_t k) {
     const std::vector<StepRecord> records = step_records(traces.at(k), {});
@@ -87,7 +90,7 @@ TEST(ForeignCounts, StepsOfOneTrace) {
   });
 }
 
-/// An RPD file of n processes, each with a call and a kernel.
+/// Returns an RPD file of n processes, each with a call and a kernel.
 std::string rpd_of(std::size_t n) {
   std::string out =
       "BEGIN; CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
@@ -105,7 +108,7 @@ std::string rpd_of(std::size_t n) {
   return out + "COMMIT;";
 }
 
-// HA-E13: a file of several processes was read once for each of them.
+// HA-E13: a file with several processes was read once per process.
 TEST(ForeignCounts, ProcessesOfOneFile) {
   const TempFolder folder;
   const std::size_t n = test::kSanitized ? 50 : 200;
@@ -138,7 +141,7 @@ TEST(ForeignCounts, RanksOfOneFileAreEachConsumedOnceAlsoThoseThatAreNotThere) {
   const std::string path = folder.path("x.rpd");
   test::run_sql(path, rpd_of(10));
   std::vector<RankFile> files;
-  for (std::int64_t rank = 3; rank < 13; ++rank) { // of ranks 0 to 9
+  for (std::int64_t rank = 3; rank < 13; ++rank) { // the file has ranks 0 to 9
     RankFile file;
     file.rank = 100 + rank;
     file.path = path;
@@ -189,11 +192,11 @@ TEST(ForeignCounts, RanksOfOneFileAreEachAskedWhetherTheyAreLeftOut) {
     }));
     EXPECT_EQ(asked.size(), files.size());
     EXPECT_EQ(consumed.size(), files.size());
-    EXPECT_EQ(events == 0, all); // one that is wanted has the file read for all
+    EXPECT_EQ(events == 0, all); // if one rank is needed, the file is read for all ranks
   }
 }
 
-// HA-E24: the error named each of them.
+// HA-E24: the error listed every rank.
 TEST(ForeignCounts, RanksOfOneFileAreNamedInOneShortLine) {
   const TempFolder folder;
   const std::string path = folder.path("x.rpd");
@@ -206,7 +209,8 @@ TEST(ForeignCounts, RanksOfOneFileAreNamedInOneShortLine) {
   EXPECT_LT(one.error().message().size(), path.size() + 100);
 }
 
-// A packed database was unpacked once to see what it is, once for its ranks and once to be read.
+// Regression test: a compressed database was decompressed three times, to detect its format, to
+// list its ranks, and to read it.
 TEST(ForeignCounts, APackedDatabaseIsUnpackedOnce) {
   const TempFolder folder;
   const std::string path = folder.path("x.rpd");
@@ -228,7 +232,7 @@ TEST(ForeignCounts, APackedDatabaseIsUnpackedOnce) {
     const ReuseUnpackedDatabases keep;
     EXPECT_EQ(read(), 1U);
     EXPECT_EQ(read(), 0U);
-    test::run_sql(folder.path("y"), rpd_of(3)); // another file in its place
+    test::run_sql(folder.path("y"), rpd_of(3)); // replaces the file
     ASSERT_EQ(std::system(("gzip -c " + folder.path("y") + " > " + path + ".gz").c_str()), 0);
     EXPECT_EQ(read(), 1U);
   }

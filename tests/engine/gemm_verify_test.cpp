@@ -1,5 +1,5 @@
-// The extremes of GEMM groups measured again from the trace: they agree with what was extracted,
-// and they disagree when what is stated is not what the trace holds.
+// Tests that extremes of GEMM groups are measured again from the trace: they agree with the
+// extracted values, and disagree if the stated values differ from the trace.
 #include "analyses/gemm/gemm_facts.h"
 #include "trace_builder.h"
 
@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kArgs = R"({"Input Dims":[[64,32],[32,16]],"Input type":["float","float"],)"
                               R"("Input Strides":[[32,1],[16,1]],"Concrete Inputs":["",""]})";
 
-/// Two products of 30 and 50 us, the second in two kernels with a gap and some of a third operator
-/// beside it on the same stream.
+/// Returns a trace with two products of 30 and 50 us. The second product has two kernels with a
+/// gap; a third operator runs on the same stream.
 LoadedTrace two_products() {
   return test::TraceBuilder()
       .op("aten::mm", 0, 10, kArgs)
@@ -39,7 +39,7 @@ TEST(GemmVerify, WhatWasExtractedIsFoundInTheTrace) {
   const RankGemms gemms = extract_gemms(trace, ReportOptions{});
   ASSERT_EQ(gemms.groups.size(), 1U);
   EXPECT_EQ(gemms.groups[0].shortest_measured_ns, 30'000);
-  EXPECT_EQ(gemms.groups[0].longest_measured_ns, 50'000); // 40 + 10, the gap left out
+  EXPECT_EQ(gemms.groups[0].longest_measured_ns, 50'000); // 40 + 10, without the gap
   const Table t = timestamps_of(gemms);
   EXPECT_EQ(cell(t, 0, "min_verified"), "pass");
   EXPECT_EQ(cell(t, 0, "max_verified"), "pass");

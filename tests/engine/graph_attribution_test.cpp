@@ -1,4 +1,4 @@
-// Graph launches of small traces written by hand: classes, ids, sheets, the headline.
+// Tests graph launches in small handmade traces: classes, ids, sheets, the headline.
 #include "analyses/graph/graph_attribution.h"
 #include "trace_builder.h"
 
@@ -12,7 +12,7 @@ using test::TraceBuilder;
 const char* const kMatrices =
     R"({"Input Dims":[[32,64],[64,64]],"Input type":["c10::BFloat16","c10::BFloat16"]})";
 
-/// An eager step of two layers, 40 us: product, norm, product, norm.
+/// Returns an eager step of two layers, 40 us in total: product, norm, product, norm.
 TraceBuilder eager() {
   TraceBuilder b;
   double at = 0;
@@ -30,7 +30,7 @@ const std::vector<std::string> kLayers = {"Cijk_Alik_Bljk_MT32x32x64", "norm_ker
 TEST(GraphAttribution, AnEagerStepNamesTheOperators) {
   const LoadedTrace t = eager().graph(kLayers, 100, 110).graph(kLayers, 200, 210).load();
   const GraphAttribution a = attribute_graphs(t, nullptr);
-  ASSERT_EQ(a.facts.size(), 1U); // both launches are of one graph
+  ASSERT_EQ(a.facts.size(), 1U); // both launches have the same graph
   EXPECT_EQ(a.facts[0].replays, 2U);
   EXPECT_EQ(a.facts[0].kernels, 4U);
   EXPECT_EQ(a.graph_ns, 80'000);
@@ -39,10 +39,10 @@ TEST(GraphAttribution, AnEagerStepNamesTheOperators) {
   EXPECT_EQ(a.operators[a.kernels[0].op].name, "aten::mm");
   EXPECT_EQ(a.operators[a.kernels[1].op].name, "_C::norm");
   EXPECT_EQ(a.kernels[0].attribution, Attribution::kAligned);
-  EXPECT_DOUBLE_EQ(a.kernels[0].confidence, 0.9); // names differ in numbers only
+  EXPECT_DOUBLE_EQ(a.kernels[0].confidence, 0.9); // only numbers in the names differ
   EXPECT_DOUBLE_EQ(a.kernels[1].confidence, 0.95);
   EXPECT_EQ(a.unattributed_percent(), 0);
-  // half of the time at 0.9, half at 0.95
+  // half of the time with confidence 0.9, half with 0.95
   EXPECT_EQ(graph_headline(a), "graph launches: 2 (1 graph), 0.080 ms = 66.7 % of GPU time; "
                                "attributed: by alignment 100.0 % (mean confidence 0.93), NOT "
                                "attributed 0.0 %");
@@ -54,7 +54,7 @@ TEST(GraphAttribution, KernelsOfOneNameAndOperatorAreOneRow) {
   ASSERT_TRUE(report);
   const Table* kernels = report->find("graph_kernels");
   ASSERT_NE(kernels, nullptr);
-  ASSERT_EQ(kernels->rows(), 2U); // two of each in a launch
+  ASSERT_EQ(kernels->rows(), 2U); // each name twice per launch
   EXPECT_EQ(kernels->at(0, "count").i, 4);
   EXPECT_EQ(kernels->at(0, "operator").text, "_C::norm");
   EXPECT_EQ(kernels->at(1, "operator").text, "aten::mm");
@@ -65,7 +65,7 @@ TEST(GraphAttribution, ShapesHoldOnlyWhereTheGridIsEqual) {
   const std::string grid = R"(,"grid":[4,1,1],"block":[64,1,1])";
   b.graph(kLayers, 100, 110, grid);
   const LoadedTrace t = b.load();
-  const LoadedTrace donor = eager().load(); // without grids
+  const LoadedTrace donor = eager().load(); // has no grids
   const GraphAttribution a = attribute_graphs(t, &donor);
   ASSERT_NE(a.kernels[1].op, kNoRow);
   EXPECT_FALSE(a.kernels[1].same_shape);
@@ -76,7 +76,7 @@ TEST(GraphAttribution, NodeIdsAreRead) {
   const std::string ids = R"(,"graph id":7,"graph node id":)";
   b.graph({"a"}, 100, 110, ids + "12").graph({"b"}, 200, 210, ids + "0");
   const LoadedTrace t = b.load();
-  ASSERT_EQ(t.trace.graph_nodes.size(), 1U); // 0 = of no graph
+  ASSERT_EQ(t.trace.graph_nodes.size(), 1U); // 0: no graph
   EXPECT_EQ(t.trace.graph_nodes[0].second.graph, 7);
   EXPECT_EQ(t.trace.graph_nodes[0].second.node, 12);
   EXPECT_EQ(t.trace.name(t.trace.graph_nodes[0].first), "a");
@@ -102,7 +102,7 @@ TEST(GraphAttribution, ALaunchThatLacksKernelsIsOfTheSameGraph) {
   const std::vector<std::string> whole = {"a", "b", "c", "d", "e", "f"};
   TraceBuilder b;
   b.graph(whole, 100, 110).graph({"a", "b", "d", "e", "f"}, 200, 210).graph({}, 300, 310);
-  b.graph({"a", "c"}, 400, 410); // another graph: too little of the first
+  b.graph({"a", "c"}, 400, 410); // another graph: too few kernels of the first one
   const GraphAttribution a = attribute_graphs(b.load(), nullptr);
   ASSERT_EQ(a.facts.size(), 2U);
   EXPECT_EQ(a.facts[0].replays, 2U);
@@ -111,7 +111,7 @@ TEST(GraphAttribution, ALaunchThatLacksKernelsIsOfTheSameGraph) {
   EXPECT_EQ(a.empty_launches, 1U);
   ASSERT_EQ(a.losses.size(), 2U);
   EXPECT_EQ(a.losses[0].missing, 1U);
-  EXPECT_EQ(a.losses[1].missing, 0U); // all of it
+  EXPECT_EQ(a.losses[1].missing, 0U); // lost all kernels
   EXPECT_EQ(a.graphs.replays[1].nodes, (std::vector<std::uint32_t>{0, 1, 3, 4, 5}));
 }
 

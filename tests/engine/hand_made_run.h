@@ -1,4 +1,4 @@
-// Runs of known times, for what is worked by hand on a job graph.
+// Handmade runs with known times, for hand-calculated results on a job graph.
 #pragma once
 
 #include "analyses/job/counted_steps.h"
@@ -14,7 +14,7 @@ struct HandActivity {
   const char *op = "", *context = "", *shapes = "", *types = "";
 };
 
-/// Every rank has the same activities, one of them a collective, all on one stream.
+/// All ranks have the same activities, one of them a collective, on one stream.
 class HandMadeRun {
 public:
   HandMadeRun(std::size_t ranks, const std::vector<HandActivity>& activities) : run_() {
@@ -33,13 +33,13 @@ public:
         activities.begin());
   }
 
-  /// What is added from here on belongs to this step.
+  /// Begins a step; what is added later belongs to it.
   void begin_step(std::int64_t number) {
     run_.step_numbers.push_back(number);
     for (RankGraph& rank : run_.ranks)
       rank.steps.push_back(number);
   }
-  /// `activity`: its place in the list.
+  /// `activity`: index in the list.
   NodeId add(std::uint32_t rank, std::uint32_t activity, std::int64_t start, std::int64_t dur,
              NodeRole role = NodeRole::kActivity) {
     RankGraph& to = run_.ranks[rank];
@@ -47,18 +47,18 @@ public:
     return builder_.add(rank, static_cast<NodeId>(to.nodes.size() - 1), start,
                         role == NodeRole::kArrival ? 0 : dur, role);
   }
-  /// The same behind another one.
+  /// The same, after another node.
   NodeId add_after(NodeId before, std::uint32_t rank, std::uint32_t activity, std::int64_t start,
                    std::int64_t dur, NodeRole role = NodeRole::kActivity) {
     const NodeId n = add(rank, activity, start, dur, role);
     builder_.wait(n, before, WaitKind::kStream);
     return n;
   }
-  /// A collective whose other members were not read.
+  /// Adds a collective whose other members were not read.
   void alone(std::uint32_t rank, std::int64_t start, std::int64_t dur) {
     add(rank, collective_, start, dur);
   }
-  /// A matched one: member m is on rank m, behind after[m]. Returns the transfers.
+  /// Adds a matched collective: member m is on rank m, after after[m]. Returns the transfers.
   std::vector<NodeId> collective(const std::vector<std::int64_t>& starts, std::int64_t end,
                                  const std::vector<NodeId>& after = {}) {
     std::vector<JobRunBuilder::Member> members;
@@ -72,7 +72,7 @@ public:
     run_.collectives.push_back({0, 0, builder_.transfer(members, 1)});
     return run_.collectives.back().transfers;
   }
-  /// Nothing is added afterwards.
+  /// Returns the run; nothing may be added afterwards.
   JobRun finish() {
     builder_.finish(run_, Trust::kTimes);
     for (JobCollective& of : run_.collectives)
@@ -87,7 +87,7 @@ private:
   std::uint32_t collective_ = 0;
 };
 
-/// Of the run as measured.
+/// Of the measured run.
 inline CountedSteps counted_steps(const JobRun& run) {
   return {run, critical_path(run.graph), step_ends(run, {})};
 }

@@ -1,4 +1,5 @@
-// Why the GPU was idle, by hand, and that the causes add up to gpu_timeline's idle_time.
+// Tests the causes of idle GPU time with hand-calculated values, and that the causes add up to the
+// idle_time of gpu_timeline.
 #include "analyses/timeline/idle_causes.h"
 
 #include "analyses/timeline/gpu_timeline.h"
@@ -26,14 +27,14 @@ std::int64_t timeline_idle(const LoadedTrace& t, const ReportOptions& options) {
   return -1;
 }
 
-/// A copy on the calling thread that blocks, as the header's example: the GPU works from 0 to 10,
-/// the copy's call from 5 to 12, the next launch at 20 begins at 24.
+/// As in the example of the header: a copy call that blocks the calling thread. The GPU works from
+/// 0 to 10, the call runs from 5 to 12, and the next launch at 20 starts at 24.
 TEST(IdleCauses, EachGapByWhatCameBefore) {
   test::TraceBuilder b;
-  b.kernel("a", 0, 2, 8);    // 2 to 10
+  b.kernel("a", 0, 2, 8);    // from 2 to 10
   b.copy("unused", 3, 4, 1); // hipMemcpyAsync does not block
   b.kernel("b", 20, 24, 6);  // host 10 to 20, launch 20 to 24
-  b.kernel("c", 25, 33, 7);  // launched at 25, while b ran: queued 30 to 33
+  b.kernel("c", 25, 33, 7);  // launched at 25 while b ran: queued from 30 to 33
   b.kernel("d", 47, 48, 2);  // host 40 to 47, launch 47 to 48
   const LoadedTrace t = b.load();
   const IdleTime& idle = t.shared(IdleKey{});
@@ -83,7 +84,7 @@ TEST(IdleCauses, TheHostHadWaited) {
   const auto t = load_trace(folder.write("t.json", text), {});
   ASSERT_TRUE(t) << t.error().message();
   const IdleTime& idle = t->shared(IdleKey{});
-  // ST no. 1: the call runs in 2 us of the gap; the other 8 us were charged to it as well
+  // ST no. 1: the call covers 2 us of the gap; earlier, the other 8 us were also attributed to it
   EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 2'000);
   EXPECT_EQ(of(idle, IdleCause::kLaunch), 4'000);
   EXPECT_EQ(of(idle, IdleCause::kHost), 8'000);
@@ -92,12 +93,12 @@ TEST(IdleCauses, TheHostHadWaited) {
   EXPECT_EQ(idle.total_ns(), timeline_idle(*t, {}));
 }
 
-// ST-C6: a call that blocks another thread is no cause of this gap.
+// ST-C6: a call that blocks another thread is not a cause of this gap.
 TEST(IdleCauses, OnlyBlockingCallsOfTheLaunchingThreadCount) {
   test::TraceBuilder b;
-  b.kernel("a", 0, 2, 8, 7, 2);         // thread 2 launches
+  b.kernel("a", 0, 2, 8, 7, 2);         // launched by thread 2
   b.kernel("b", 40, 41, 6, 7, 2);       // idle from 10 to 41
-  b.call("hipEventSynchronize", 5, 34); // thread 1
+  b.call("hipEventSynchronize", 5, 34); // on thread 1
   const LoadedTrace other = b.load();
   EXPECT_EQ(of(other.shared(IdleKey{}), IdleCause::kSynchronisation), 0);
   EXPECT_EQ(of(other.shared(IdleKey{}), IdleCause::kHost), 30'000);
@@ -115,7 +116,7 @@ TEST(IdleCauses, AddUpToIdleTimeWhateverTheTrace) {
     test::TraceBuilder b;
     for (unsigned i = 0; i < 2 + random() % 40; ++i) {
       const auto call = static_cast<double>(random() % 500);
-      // some begin before their launch: clocks of CPU and GPU differ
+      // some kernels start before their launch, because clocks of CPU and GPU differ
       const double ts = call + static_cast<double>(random() % 40) - 3;
       b.kernel("k" + std::to_string(random() % 3), call, ts, static_cast<double>(random() % 30),
                7 + static_cast<int>(random() % 3));

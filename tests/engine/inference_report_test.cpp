@@ -1,4 +1,5 @@
-// Reports of serving traces by hand: call stacks, parent modules, pseudo operators, chosen steps.
+// Tests reports of handmade serving traces: call stacks, parent modules, pseudo operators, chosen
+// steps.
 #include "analyses/analysis.h"
 #include "analyses/inference/step_windows.h"
 #include "analyses/operators/call_stacks.h"
@@ -30,7 +31,8 @@ EventId find(const LoadedTrace& t, std::string_view name) {
 
 const char* const kShapes = R"({"Input Dims":[[4,8],[8,2]],"Input type":["float","float"]})";
 
-/// A layer: two operators of attention below its frame, one product below the module alone.
+/// Returns a layer: two operators of attention below its frame, and one product directly below the
+/// module.
 LoadedTrace layer() {
   return TraceBuilder()
       .frame("vllm/model.py(10): forward", 0, 200)
@@ -59,16 +61,17 @@ TEST(CallStacks, ChainsOfAnOperatorsKernels) {
             "['vllm/model.py(10): forward', 'nn.Module: Layer', "
             "'torch/nn/modules/module.py(1): _call_impl', 'vllm::attn', 'vllm/attn.py(5): attn', "
             "['aten::mm', 'gemm_12'], ['aten::add_', 'add']]");
-  // inward: the frame behind it that is called like it
+  // below the operator: the frame with the same name
   EXPECT_EQ(entry_point(chain, "vllm::attn"), "vllm/attn.py(5): attn");
   const CallChain one = call_chain(t, find(t, "aten::mm"), {kernels, 1});
   EXPECT_TRUE(one.rests.empty());
-  EXPECT_EQ(one.common.back(), "gemm_12");                          // kernels keep their numbers
-  EXPECT_EQ(entry_point(one, "aten::mm"), "vllm/attn.py(5): attn"); // outward
+  EXPECT_EQ(one.common.back(), "gemm_12");                          // kernel names are unchanged
+  EXPECT_EQ(entry_point(one, "aten::mm"), "vllm/attn.py(5): attn"); // above the operator
   EXPECT_EQ(call_chain(t, find(t, "aten::mm"), {}).text(), "Not found");
 }
 
-// outward past the module's call; the kernel at the end has the operator's name
+// The frames above are searched, without the call of the module. The kernel at the end has the name
+// of the operator.
 TEST(CallStacks, WrappersAreNoEntryPoint) {
   const LoadedTrace t = layer();
   EventId op = kNoEvent;
@@ -77,22 +80,23 @@ TEST(CallStacks, WrappersAreNoEntryPoint) {
     if (t.trace.name(e) == "triton_k_7")
       (t.trace.gpu(e) ? kernel : op) = e;
   const CallChain chain = call_chain(t, op, {&kernel, 1});
-  EXPECT_EQ(chain.common[3], "triton_k"); // without its number
+  EXPECT_EQ(chain.common[3], "triton_k"); // operator name without its number
   EXPECT_EQ(entry_point(chain, "triton_k_7"), "vllm/model.py(10): forward");
   EXPECT_EQ(entry_point(chain, "other"), "Not found");
 }
 
-// as they are recorded, and the model's own frame
+// As recorded, with the frame of the model.
 TEST(CallStacks, FramesAboveAnOperator) {
   const LoadedTrace t = layer();
   const EventId kernels[] = {find(t, "gemm_12"), find(t, "add")};
   const PythonStack attention = python_stack(t, find(t, "vllm::attn"), kernels);
   EXPECT_EQ(attention.text, "['vllm/model.py(10): forward', 'nn.Module: Layer_3', "
                             "'torch/nn/modules/module.py(1): _call_impl']");
-  EXPECT_EQ(attention.entry_point, "vllm/attn.py(5): attn"); // below it, called like it
+  // below the operator, with the same name
+  EXPECT_EQ(attention.entry_point, "vllm/attn.py(5): attn");
   EXPECT_EQ(python_stack(t, find(t, "vllm::attn"), {}).entry_point, "vllm/model.py(10): forward");
   EXPECT_EQ(python_stack(t, find(t, "aten::mm"), {kernels, 1}).entry_point,
-            "vllm/attn.py(5): attn"); // above it
+            "vllm/attn.py(5): attn"); // above the operator
   const LoadedTrace other = TraceBuilder()
                                 .frame("torch/a.py(1): f", 0, 100)
                                 .frame("<eval_with_key>.2(4): forward", 1, 90)
@@ -100,7 +104,8 @@ TEST(CallStacks, FramesAboveAnOperator) {
                                 .kernel("k", 20, 200, 5)
                                 .load(true);
   EXPECT_EQ(python_stack(other, find(other, "x::y"), {}).entry_point,
-            "<eval_with_key>.2(4): forward"); // none is the model's: the innermost
+            // no frame belongs to the model: the innermost is used
+            "<eval_with_key>.2(4): forward");
 }
 
 TEST(CallStacks, ChainsTwiceTheSameAreOne) {
@@ -111,7 +116,7 @@ TEST(CallStacks, ChainsTwiceTheSameAreOne) {
     if (t.trace.gpu(e))
       kernels.push_back(e);
   const CallChain chain = call_chain(t, find(t, "op"), kernels);
-  EXPECT_EQ(chain.text(), "['op', 'k', []]"); // the reference's form: one rest, empty
+  EXPECT_EQ(chain.text(), "['op', 'k', []]"); // the format of the reference: one empty rest
 }
 
 TEST(ParentModules, TheInnermostOrAll) {
@@ -175,7 +180,7 @@ TEST(PseudoOps, TheScatterOfTheTritonExperts) {
                 {"pseudo_op::moe_triton_unfused_up", 5000},
                 {"pseudo_op::moe_triton_unfused_down", 6000},
                 {"pseudo_op::moe_triton_unfused_finalize_matmul_scatter", 7000}}));
-  // the reference's launches still belong to the operator above
+  // in the reference, the launches still belong to the operator above
   const LoadedTrace compat = with_pseudo_ops(triton_moe(), true);
   EXPECT_EQ(kernel_times(compat, true),
             (std::map<std::string, double>{{"vllm::moe_forward", 18000}}));
@@ -186,7 +191,7 @@ TEST(PseudoOps, TheScatterOfTheTritonExperts) {
   EXPECT_EQ(rows->rows.size(), 3U);
   EXPECT_EQ(rows->rows[0].op.name, "pseudo_op::moe_triton_unfused_finalize_matmul_scatter");
   EXPECT_EQ(rows->rows[0].cpu_us.sum, 0);
-  EXPECT_TRUE(std::isnan(rows->rows[0].cpu_us.mean)); // neither start nor end
+  EXPECT_TRUE(std::isnan(rows->rows[0].cpu_us.mean)); // has neither start nor end
 }
 
 TEST(PseudoOps, LatentAttentionInsideItsFrame) {
@@ -201,15 +206,16 @@ TEST(PseudoOps, LatentAttentionInsideItsFrame) {
                                         false);
   const EventId pseudo = find(t, "pseudo_mla_decode_fwd");
   EXPECT_EQ(t.trace.name(t.tree.parent(pseudo)), "aiter/mla.py(9): mla_decode_fwd");
-  EXPECT_EQ(t.tree.gpu_events(pseudo).size(), 2U); // all that the frame called
+  EXPECT_EQ(t.tree.gpu_events(pseudo).size(), 2U); // everything that the frame called
   EXPECT_EQ(t.tree.children(pseudo).size(), 2U);
-  ASSERT_EQ(t.tree.cpu_roots().size(), 1U); // those below are none any more
+  ASSERT_EQ(t.tree.cpu_roots().size(), 1U); // the operators below are not roots any more
   EXPECT_EQ(t.tree.cpu_roots()[0], pseudo);
   EXPECT_EQ(t.trace.op(pseudo)->input_dims,
             t.trace.op(find(t, "aiter::mla_decode_stage1_asm_fwd"))->input_dims);
 }
 
-/// A V4 model's attention layer with paged decode; `compress` is another kernel of the layer.
+/// Returns the attention layer of a V4 model with paged decode; `compress` is another kernel of the
+/// layer.
 LoadedTrace v4_layer(const std::string& compress) {
   LoadedTrace t =
       TraceBuilder()
@@ -228,9 +234,9 @@ LoadedTrace v4_layer(const std::string& compress) {
   return t;
 }
 
-// mean context 16384 / 4 = 4096: windows 128, 128 + min(1024, 512) and 128 + 32; each of the 4
-// tokens attends to so many: flops = 64 (512 + 512) 2 4 W, bytes = 4 1024 (64 + 1) 2 + (4 W - 4)
-// 1024 2
+// The mean context is 16384 / 4 = 4096. Windows W are 128, 128 + min(1024, 512) and 128 + 32; each
+// of the 4 tokens attends to W keys: flops = 64 (512 + 512) 2 4 W, bytes = 4 1024 (64 + 1) 2 + (4 W
+// - 4) 1024 2
 TEST(PseudoOps, PagedDecodeOfV4ByTheKindOfItsLayer) {
   const std::pair<const char*, std::pair<const char*, double>> cases[] = {
       {"_swa_write_kernel", {"pseudo_v4_paged_decode_swa", 128}},
@@ -259,8 +265,8 @@ TEST(PseudoOps, PagedDecodeOfV4ByTheKindOfItsLayer) {
   EXPECT_DOUBLE_EQ(cost->flops, 64.0 * 1024 * 2 * 4 * (128 + 1024));
 }
 
-// 2 requests that decode after 1000 tokens each, in layers that look back 128 keys and at all in
-// turn
+// Two requests that decode after 1000 tokens each. Layers alternate between a window of 128 keys
+// and all keys.
 TEST(AttentionWindows, LayerByLayer) {
   constexpr const char* kStep =
       "execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk2000sqsq2sqsk2000)";
@@ -286,7 +292,7 @@ TEST(AttentionWindows, LayerByLayer) {
   EXPECT_EQ(flops, (std::vector<double>{near, all, near, near, all, near}));
 }
 
-/// Parents, children and GPU work of every event.
+/// Returns the parents, children and GPU work of every event as text.
 std::string drawing(const LoadedTrace& t) {
   std::string out;
   const auto list = [&out](std::span<const EventId> events) {
@@ -306,7 +312,8 @@ std::string drawing(const LoadedTrace& t) {
 }
 
 TEST(TreeChanges, NoneLeavesTheTreeAsItWas) {
-  // with an operator that outlives its parent, and so is in no tree, and one without work
+  // with an operator that ends after its parent and therefore is not in the tree, and an operator
+  // without GPU work
   LoadedTrace t = TraceBuilder()
                       .frame("f", 0, 500)
                       .op("a", 10, 100)
@@ -323,7 +330,7 @@ TEST(TreeChanges, NoneLeavesTheTreeAsItWas) {
   EXPECT_EQ(t.tree.linked_count(), 3U);
 }
 
-// two steps; what the first launched runs while the second is annotated
+// Two steps. A kernel that the first step launched runs while the second step is annotated.
 TEST(ServingSteps, AReportOfOnePhase) {
   const LoadedTrace t = TraceBuilder()
                             .annotation("execute_context_2(50)_generation_0(0)", 0, 100)
@@ -369,11 +376,12 @@ TEST(ServingSteps, TheInnermostOneAroundAnOperator) {
     return t.trace.strings.view(steps.at(t.trace, find(t, op)));
   };
   EXPECT_EQ(at("in"), "execute_context_0(0)_generation_1(1)");
-  EXPECT_EQ(at("behind"), "execute_context_0(0)_generation_9(9)"); // the inner one is over
+  EXPECT_EQ(at("behind"), "execute_context_0(0)_generation_9(9)"); // the inner step has ended
   EXPECT_EQ(at("outside"), "");
 }
 
-// a short prefill annotation says less than all sums: the decode steps beside it stay
+// A short prefill annotation does not have all sums, but the decode steps must not be discarded for
+// that.
 TEST(ServingSteps, ShortAnnotationsOfSglangAreOfOneTier) {
   const LoadedTrace t = TraceBuilder()
                             .annotation("step[EXTEND bs=2 toks=14720]", 0, 100)

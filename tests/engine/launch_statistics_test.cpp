@@ -1,4 +1,4 @@
-// Launches, queues and idle time of streams, worked by hand.
+// Tests launches, queues and idle time of streams with hand-calculated values.
 #include "analyses/timeline/launch_statistics.h"
 #include "analyses/timeline/stream_idle.h"
 #include "trace_builder.h"
@@ -11,7 +11,7 @@ namespace {
 using test::TraceBuilder;
 
 TEST(LaunchStatistics, OfCallsByName) {
-  // calls take 1 us: delays of 29 and 4 us, and a kernel that starts within its call
+  // calls take 1 us: delays of 29 and 4 us, and a kernel that starts during its call
   const LoadedTrace t = TraceBuilder()
                             .kernel("a", 1000, 1030, 4)
                             .kernel("b", 1100, 1105, 0.5)
@@ -33,7 +33,7 @@ TEST(LaunchStatistics, OfCallsByName) {
 TEST(QueueLength, OfOneStream) {
   const LoadedTrace t =
       TraceBuilder().kernel("a", 0, 5, 1).kernel("b", 10, 30, 1).kernel("c", 20, 60, 1).load();
-  const std::vector<QueueLengthRow> rows = queue_lengths_of(t); // 1, 0, 1, 2, 1, 0
+  const std::vector<QueueLengthRow> rows = queue_lengths_of(t); // lengths 1, 0, 1, 2, 1, 0
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].stream, 7);
   EXPECT_EQ(rows[0].points, 6U);
@@ -54,7 +54,8 @@ TEST(QueueLength, IsFullFrom1024OnAndLeavesUnlaunchedWorkOut) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].points, 2U * kFullQueue);
   EXPECT_DOUBLE_EQ(rows[0].max, 1024);
-  EXPECT_EQ(rows[0].full_ns, 10'000'000 - 2'046'000); // from the last launch to the first start
+  // from the last launch to the start of the first kernel
+  EXPECT_EQ(rows[0].full_ns, 10'000'000 - 2'046'000);
 }
 
 TEST(StreamIdle, ByCause) {
@@ -63,7 +64,7 @@ TEST(StreamIdle, ByCause) {
                             .kernel("k1", 120, 160, 40)
                             .kernel("k2", 210, 300, 50)
                             .kernel("k3", 340, 500, 20)
-                            .unlaunched("k4", 510, 10) // runs beside the end of k3
+                            .unlaunched("k4", 510, 10) // overlaps the end of k3
                             .load();
   const std::vector<StreamIdleRow> rows = stream_idle_of(t);
   ASSERT_EQ(rows.size() % kStreamIdleCauses, 0U);

@@ -1,4 +1,4 @@
-// Loader: the ranks of a plan, also where one file holds several.
+// Tests the loader: the ranks of a plan, also if one file has several ranks.
 #include "engine/loader.h"
 #include "temp_folder.h"
 #include "toy_reader.h"

@@ -1,4 +1,5 @@
-// Own times of GPU events by hand. tests/property has their twin.
+// Tests self times of GPU events with hand-calculated values. tests/property compares them with a
+// slow implementation.
 #include "analyses/compare/step_work.h"
 #include "analyses/timeline/own_times.h"
 #include "temp_folder.h"
@@ -11,13 +12,13 @@ namespace {
 
 constexpr std::int64_t kUs = 1000;
 
-/// Two steps; in the first two kernels that overlap, a collective that outlasts them, a copy below
-/// all of it and one after a gap.
+/// Returns a trace of two steps. The first step has two kernels that overlap, a collective that
+/// ends after them, a copy that is overlapped completely, and a copy after a gap.
 test::TraceBuilder two_steps() {
   test::TraceBuilder t;
   t.annotation("ProfilerStep#1", 0, 100).annotation("ProfilerStep#2", 100, 100);
   t.op("aten::mm", 1, 10, R"({"Input Dims":[[8,4],[4,2]]})").kernel("gemm", 2, 10, 10, 7);
-  t.op("aten::add", 12, 10).kernel("add", 13, 14, 8, 8);                     // 14-22 beside 10-20
+  t.op("aten::add", 12, 10).kernel("add", 13, 14, 8, 8); // 14-22, overlaps 10-20
   t.op("c10d::all", 23, 5).kernel("ncclDevKernel_AllReduce", 24, 18, 12, 9); // 18-30
   t.copy("Memcpy HtoD", 29, 12, 6);                                          // 12-18, hidden
   t.copy("Memcpy DtoH", 31, 35, 5);                                          // 35-40
@@ -52,7 +53,7 @@ TEST(OwnTimes, EachInstantCountsOnce) {
   const Work& gemm = work.work.at({StepWorkKind::kKernel, "aten::mm", "8x4 4x2", "gemm"});
   EXPECT_EQ(gemm.own_ns, (std::vector<std::int64_t>{10 * kUs, 7 * kUs}));
   EXPECT_EQ(gemm.launches, 1);
-  EXPECT_EQ(gemm.place, 0); // the first of both steps
+  EXPECT_EQ(gemm.place, 0); // the first in both steps
   EXPECT_EQ(work.work.at({StepWorkKind::kIdle, "", "", "idle"}).own_ns,
             (std::vector<std::int64_t>{5 * kUs, 0}));
 }

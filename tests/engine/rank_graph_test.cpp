@@ -1,4 +1,4 @@
-// The activities of a rank and their waits, on traces worked by hand.
+// Tests the activities of a rank and their waits with handmade traces.
 #include "analyses/job/causes.h"
 #include "analyses/job/rank_graph.h"
 #include "trace_builder.h"
@@ -60,13 +60,13 @@ TEST(RankGraph, ASynchronisationReturnsWithTheLastWork) {
   const std::vector<RankWait> waits = waits_of(graph, call, WaitKind::kBlocking);
   ASSERT_EQ(waits.size(), 1U);
   EXPECT_EQ(waits[0].from, node_named(graph, "one"));
-  EXPECT_EQ(graph.nodes[call].dur_ns, 2000); // its own time is what lies behind the kernel's end
+  EXPECT_EQ(graph.nodes[call].dur_ns, 2000); // its own time is the part after the end of the kernel
 }
 
 TEST(RankGraph, ACallThatDoesNotWaitIsNotBlocked) {
   TraceBuilder trace;
   trace.op("aten::a", 0, 4).kernel("one", 1, 10, 20);
-  trace.call("hipDeviceSynchronize", 60, 1); // all work has ended
+  trace.call("hipDeviceSynchronize", 60, 1); // all work has ended before
   trace.op("aten::b", 110, 4).kernel("two", 111, 115, 5);
   const RankGraph graph = graph_of(trace);
   EXPECT_TRUE(
@@ -92,7 +92,7 @@ TEST(RankGraph, ThreadsThatTakeTurnsAreOneSequence) {
 TEST(RankGraph, WorkOnAnotherStreamIsAnInferredWait) {
   TraceBuilder trace;
   trace.op("aten::a", 0, 4).kernel("copy", 1, 10, 90, 8);
-  trace.op("aten::b", 5, 4).kernel("compute", 6, 101, 5, 7); // launched long before
+  trace.op("aten::b", 5, 4).kernel("compute", 6, 101, 5, 7); // launched long before its start
   const RankGraph graph = graph_of(trace);
   const std::vector<RankWait> waits =
       waits_of(graph, node_named(graph, "compute"), WaitKind::kOtherStream);
@@ -100,7 +100,8 @@ TEST(RankGraph, WorkOnAnotherStreamIsAnInferredWait) {
   EXPECT_EQ(waits[0].from, node_named(graph, "copy"));
 }
 
-/// Steps of 1 ms of GPU work; `stall_us` of host code between the optimizer and the next step.
+/// Returns a trace with steps of 1 ms of GPU work, and `stall_us` of host code between the
+/// optimizer and the next step.
 TraceBuilder steps_with_stall(double stall_us, bool frames,
                               const std::string& frame = "train.py(7): metrics") {
   TraceBuilder trace;
@@ -125,7 +126,7 @@ TEST(Causes, HostCodeBetweenStepsIsNamedWithItsGain) {
   EXPECT_EQ(cause.rule, CauseRule::kHostCode);
   EXPECT_EQ(cause.what, "train.py(7): metrics");
   EXPECT_NEAR(facts.step_ms, 3.0, 0.01);
-  // the GPU needs 950 us of a step, and the host 70
+  // a step needs 950 us of the GPU and 70 us of the host
   EXPECT_NEAR(facts.after_ms, 0.95, 0.05);
   EXPECT_NEAR(cause.gain_ms, 2.05, 0.06);
   double path = 0;
@@ -143,7 +144,7 @@ TEST(Causes, FramesDecideTheRule) {
   EXPECT_EQ(rule_of("torch/utils/data/dataloader.py(700): __next__"), "data-loader");
   EXPECT_EQ(rule_of("<built-in function collect>"), "garbage-collection");
   EXPECT_EQ(rule_of("torch/serialization.py(920): save"), "checkpoint");
-  // recomputation of activations writes nothing
+  // recomputation of activations writes no checkpoint
   EXPECT_EQ(rule_of("torch/utils/checkpoint.py(480): checkpoint"), "host-code");
 }
 
@@ -157,7 +158,7 @@ TEST(Causes, WithoutFramesTheOperatorsAroundIt) {
 }
 
 TEST(Causes, HostCodeBesideABusyGpuIsNoCause) {
-  // the host has 500 us of code in each step, and the GPU 950 us of work that is queued
+  // each step has 500 us of host code, and 950 us of GPU work that is already queued
   TraceBuilder trace;
   for (int s = 0; s < 5; ++s) {
     const double host = s * 600, gpu = 100 + s * 950;

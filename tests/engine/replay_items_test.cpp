@@ -1,4 +1,4 @@
-// Which operators of a trace are replayed, and the sheets of it.
+// Tests which operators of a trace are replayed, and their sheets.
 #include "analyses/replay/replay_items.h"
 #include "trace_builder.h"
 
@@ -15,8 +15,8 @@ std::string args_of(const std::string& dims, const std::string& types, const std
          concrete + "}";
 }
 
-/// 60 us of one product (two calls), 30 us of a convolution, 20 us of a product without strides, 90
-/// us of something else: 200 us of the GPU.
+/// Returns a trace with 60 us of one product (two calls), 30 us of a convolution, 20 us of a
+/// product without strides, and 90 us of other work: 200 us of GPU time.
 LoadedTrace trace() {
   const std::string two = R"(["float","float"])";
   const std::string mm = args_of("[[64,16],[16,32]]", two, "[[16,1],[1,16]]", R"(["",""])");
@@ -94,7 +94,7 @@ TEST(ReplayItems, SheetHasTheDocumentedColumns) {
   EXPECT_EQ(replay_table(rows, ReplayGroup::kConv, true).rows(), 1U);
 }
 
-// HA-B13: .343 .676 1 are three rows for 99 %, not two.
+// HA-B13: with cumulative shares .343 .676 1, three rows are needed for 99 %, not two.
 TEST(ReplayItems, SelectionEndsWithTheRowThatReaches99Percent) {
   const auto selected = [](std::vector<double> share) { return replay_selection(share, false); };
   EXPECT_EQ(selected({0.343, 0.676, 1}), 3U);

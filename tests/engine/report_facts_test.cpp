@@ -1,4 +1,5 @@
-// Facts behind the sheets of a trace: made once per trace and options, and what the sheets show.
+// Tests the facts for the sheets of a trace: they are computed once per trace and options, and the
+// sheets show them.
 #include "analyses/operators/kernel_summary.h"
 #include "analyses/operators/roofline.h"
 #include "analyses/operators/unified_perf.h"
@@ -16,7 +17,8 @@ using test::TraceBuilder;
 
 const char* const kMm = R"({"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]})";
 
-/// Two steps, an aten::mm of 10 us in the first, one of 20 us and a copy of 5 us in the second.
+/// Returns a trace of two steps: an aten::mm of 10 us in the first, an aten::mm of 20 us and a copy
+/// of 5 us in the second.
 LoadedTrace two_steps_report_facts() {
   TraceBuilder b;
   b.annotation("ProfilerStep#3", 0, 100).op("aten::mm", 10, 20, kMm).kernel("k", 15, 40, 10);
@@ -33,7 +35,8 @@ double time_of(const std::vector<TimelineRow>& rows, TimeKind kind) {
   return 0;
 }
 
-/// Computation [0, 10), a memset [5, 20), a copy [30, 34): the memset's last 10 us are exposed.
+/// Computation [0, 10), a memset [5, 20), a copy [30, 34): the last 10 us of the memset are
+/// exposed.
 TEST(ReportFacts, MemsetsCountAsTheOptionSays) {
   const test::TempFolder folder;
   const auto gpu = [](const char* category, int id, int ts, int dur) {
@@ -119,7 +122,7 @@ TEST(ReportFacts, OfAFamily) {
   EXPECT_EQ(sheet.at(0, "Input Dims_first").text, row.input_dims);
 }
 
-// 0.1 + 0.2 is more than 0.3 in doubles of microseconds; in nanoseconds both are 300.
+// As doubles in microseconds, 0.1 + 0.2 is more than 0.3. In nanoseconds, both are 300.
 TEST(ReportFacts, KernelsOfEqualTimeStayInOrderOfAppearance) {
   TraceBuilder b;
   b.op("z", 0, 20, kMm).kernel("z1", 1, 1000, .1).kernel("b", 3, 1001, .3);
@@ -127,7 +130,8 @@ TEST(ReportFacts, KernelsOfEqualTimeStayInOrderOfAppearance) {
   const LoadedTrace t = b.load();
   const std::vector<KernelRow>& kernels = t.shared(KernelRowsKey{});
   ASSERT_EQ(kernels.size(), 3U);
-  EXPECT_EQ(kernels[0].kernel, "z1"); // 0.1 + 0.2 is 0.3 exactly: no sum of doubles
+  // 0.1 + 0.2 is exactly 0.3, because it is not a sum of doubles
+  EXPECT_EQ(kernels[0].kernel, "z1");
   EXPECT_EQ(kernels[1].kernel, "b");
   EXPECT_EQ(kernels[2].kernel, "a");
 }
@@ -140,20 +144,20 @@ TEST(ReportFacts, EqualTimesFallToTheTieBreak) {
   const LoadedTrace t = b.load();
   const std::vector<OpsSummaryRow>& ops = t.shared(OpsSummaryKey{});
   ASSERT_EQ(ops.size(), 2U);
-  EXPECT_EQ(ops[0].name, "a"); // by name
+  EXPECT_EQ(ops[0].name, "a"); // sorted by name
   EXPECT_EQ(ops[0].direct_ns, ops[1].direct_ns);
   EXPECT_EQ(ops[0].percent, 50);
   EXPECT_EQ(ops[1].cumulative_percent, 100);
   const std::vector<UniqueArgsRow>& unique = t.shared(UniqueArgsKey({}, false));
   ASSERT_EQ(unique.size(), 2U);
-  EXPECT_EQ(unique[0].op.name, "z"); // by place in the file
+  EXPECT_EQ(unique[0].op.name, "z"); // in the order of the file
   EXPECT_EQ(unique[0].direct_us.sum, unique[1].direct_us.sum);
-  // kernels of a call with equal sums by name: z1 has 0.1 + 0.2, z2 has 0.2 + 0.1
+  // kernels of a call with equal sums are sorted by name: z1 has 0.1 + 0.2, z2 has 0.2 + 0.1
   EXPECT_LT(unique[0].details.summary.find("z1"), unique[0].details.summary.find("z2"));
   const auto& unified = t.shared(UnifiedPerfKey{});
   ASSERT_TRUE(unified);
   ASSERT_EQ(unified->rows.size(), 2U);
-  EXPECT_EQ(unified->rows[0].op.name, "z"); // by place in the file
+  EXPECT_EQ(unified->rows[0].op.name, "z"); // in the order of the file
 }
 
 TEST(ReportFacts, KernelsOfEqualTimeStandAsTheyFirstRan) {
@@ -169,7 +173,7 @@ TEST(ReportFacts, KernelsOfEqualTimeStandAsTheyFirstRan) {
   EXPECT_EQ(names, (std::vector<std::string_view>{"long", "m", "z", "a"}));
 }
 
-// 1,000 times 0.1 us is 100 us, not 99.9999999999986.
+// 1,000 times 0.1 us is exactly 100 us; a sum of doubles is 99.9999999999986.
 TEST(ReportFacts, SumsAreExact) {
   const Stats s = stats_of_ns(std::vector<std::int64_t>(1000, 100));
   EXPECT_EQ(s.sum, 100);

@@ -1,4 +1,4 @@
-// What a report says before its numbers: time that no model knows, rates that cannot be.
+// Tests notes of a report: time without a model, and rates that are not possible.
 #include "analyses/operators/report_notes.h"
 #include "analyses/operators/roofline.h"
 #include "trace_builder.h"
@@ -30,7 +30,7 @@ bool has(const std::vector<Problem>& problems, std::string_view name) {
 
 TEST(ReportNotes, SharesOfTheKernelTimeAddUp) {
   TraceBuilder
-      b; // 60 us in a product, 30 in an operator that nobody models, 10 without an operator
+      b; // 60 us in a product, 30 us in an operator without a model, 10 us without an operator
   b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 60);
   b.op("mine::unknown", 20, 10).kernel("unknown_kernel", 21, 200, 30);
   b.kernel("lonely", 40, 300, 10);
@@ -98,7 +98,7 @@ TEST(ReportNotes, CopiesOverTheLinkHaveNoRoofline) {
 }
 
 TEST(ReportNotes, RatesAboveThePeakAreTold) {
-  // 2 * 512^3 = 268 MFLOP and 1.5 MB: 268 TFLOPS in 1 us; 2684 TFLOPS and 15.7 TB/s in 0.1 us
+  // 2 * 512^3 = 268 MFLOP and 1.5 MB: 268 TFLOPS in 1 us; in 0.1 us 2684 TFLOPS and 15.7 TB/s
   const auto in = [](double us) {
     TraceBuilder b;
     b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, us);
@@ -114,7 +114,7 @@ TEST(ReportNotes, RatesAboveThePeakAreTold) {
   }
 }
 
-// A board that cannot be read fails whoever asks for the families.
+// A GPU description that cannot be read is an error only if the families are computed.
 TEST(ReportNotes, FamiliesAreLookedAtOnlyWhereTheReportHasThem) {
   TraceBuilder b;
   b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 60);

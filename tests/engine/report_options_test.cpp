@@ -1,5 +1,5 @@
-// Options of the single-trace report on traces written by hand: overlap with other kernels, call
-// stacks, pseudo operators, options side by side.
+// Tests options of the single-trace report with handmade traces: overlap with other kernels, call
+// stacks, pseudo operators, combinations of options.
 #include "analyses/analysis.h"
 #include "analyses/operators/kernel_overlap.h"
 #include "analyses/operators/pseudo_ops.h"
@@ -27,7 +27,7 @@ struct Run {
   const char* op;
 };
 
-/// overlap_pct of each operator; -1 = blank.
+/// Returns overlap_pct of each operator; -1: blank.
 std::vector<double> overlaps(const std::vector<Run>& kernels, std::vector<const char*> ops) {
   TraceBuilder b;
   double at = 0;
@@ -82,7 +82,7 @@ TEST(OverlapInfo, SharesOfMergedKernelTimeByHand) {
 }
 
 TEST(OverlapInfo, WhatIsNoOverlap) {
-  // touching; the same stream; under 1 us; exactly 1 us; without a stream; the same operator
+  // adjacent; same stream; under 1 us; exactly 1 us; without a stream; same operator
   EXPECT_EQ(overlaps({{1000, 1100, 7, "a"}, {1100, 1200, 8, "b"}}, {"a", "b"}), (V{-1, -1}));
   EXPECT_EQ(overlaps({{1000, 1100, 7, "a"}, {1050, 1200, 7, "b"}}, {"a", "b"}), (V{-1, -1}));
   EXPECT_EQ(overlaps({{1000, 1100, 7, "a"}, {1099.001, 1200, 8, "b"}}, {"a", "b"}), (V{-1, -1}));
@@ -94,7 +94,7 @@ TEST(OverlapInfo, WhatIsNoOverlap) {
 }
 
 TEST(OverlapInfo, CallsAreGroupedByWhatRanBeside) {
-  TraceBuilder b; // three calls of one operator: alone, beside x, beside x
+  TraceBuilder b; // three calls of one operator: without overlap, overlapping x, overlapping x
   for (int i = 0; i < 3; ++i) {
     b.op("aten::mm", 100 * i, 50).kernel("gemm", 100 * i + 1, 1000 + 1000 * i, 100, 7);
     if (i > 0)
@@ -116,7 +116,7 @@ TEST(OverlapInfo, CallsAreGroupedByWhatRanBeside) {
   EXPECT_EQ(table.at(0, "overlap_pct").number(), .4);
   EXPECT_EQ(table.at(0, "trunc_overlapping_kernels_details").text,
             "[{'name': 'x', 'stream': 8, 'mean_duration_us': 40.0, 'overlap_pct': 0.4}]");
-  EXPECT_TRUE(table.at(1, "overlap_pct").is_null()); // 100 us, alone
+  EXPECT_TRUE(table.at(1, "overlap_pct").is_null()); // 100 us, without overlap
   EXPECT_EQ(table.at(1, "operation_count").i, 1);
 }
 
@@ -137,7 +137,7 @@ TEST(CallStack, OutermostFirstAndTheFrameOfTheUsersCode) {
                                                   "'torch/nn/modules/linear.py(125): forward']");
   EXPECT_EQ(table->at(0, "entry_point").text, "train.py(10): step");
   EXPECT_TRUE(report->diagnostics.empty());
-  // backward work on its own thread: the frames of its forward operator
+  // backward work on another thread has the frames of its forward operator
   TraceBuilder bwd;
   bwd.frame("train.py(10): step", 0, 100)
       .op("aten::mm", 3, 50, R"({"Sequence number":7})")
@@ -150,14 +150,14 @@ TEST(CallStack, OutermostFirstAndTheFrameOfTheUsersCode) {
   ASSERT_TRUE(both);
   const Table* of_both = both->find("unified_perf_summary");
   EXPECT_EQ(of_both->at(row_of(*of_both, "MmBackward0"), "entry_point").text, "train.py(10): step");
-  // without frames: blank, and said
+  // without frames: blank, with a note
   report = build_report(b.load(false), options);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->find("unified_perf_summary")->at(0, "call_stack_full").is_null());
   EXPECT_FALSE(report->diagnostics.empty());
 }
 
-/// Rows of unified_perf_summary: name and number of calls.
+/// Returns the rows of unified_perf_summary: name and number of calls.
 std::map<std::string, std::int64_t> operators(const LoadedTrace& t) {
   ReportOptions options;
   options.enable_pseudo_ops = true;
@@ -193,11 +193,11 @@ TEST(PseudoOps, ExpertsOfVllm) {
   EXPECT_EQ(table->at(r, "GFLOPS").number(), 312e-9);
   EXPECT_EQ(table->at(r, "Kernel Time (\u00b5s)_sum").number(), 50);
   EXPECT_GE(table->at(r, "ex_UID").i, static_cast<std::int64_t>(t.trace.events_in_file));
-  double kernels = 0; // nothing is lost or counted twice
+  double kernels = 0; // no kernel is lost or counted twice
   for (std::size_t i = 0; i < table->rows(); ++i)
     kernels += table->at(i, "Kernel Time (\u00b5s)_sum").number();
   EXPECT_EQ(kernels, 60);
-  options.enable_pseudo_ops = false; // the trace itself is unchanged
+  options.enable_pseudo_ops = false; // the trace is unchanged
   report = build_report(t, options);
   ASSERT_TRUE(report);
   for (std::size_t i = 0; i < report->find("ops_summary")->rows(); ++i)
@@ -231,7 +231,7 @@ TEST(PseudoOps, StagesAndFramesOfAiter) {
       .kernel("stage2", 42, 220, 10);
   EXPECT_EQ(operators(b.load(true)).at("pseudo_op::moe_flydsl_stage1"), 1);
   EXPECT_EQ(operators(b.load(true)).at("pseudo_op::moe_flydsl_stage2"), 1);
-  EXPECT_EQ(operators(b.load(false)).count("pseudo_op::moe_flydsl_stage1"), 0U); // frames needed
+  EXPECT_EQ(operators(b.load(false)).count("pseudo_op::moe_flydsl_stage1"), 0U); // requires frames
 
   TraceBuilder mla;
   mla.frame("aiter/mla.py(80): mla_decode_fwd", 0, 100)
@@ -301,16 +301,16 @@ TEST(ReportOptions, LegacyColumnsStandAtTheirLetters) {
   ASSERT_TRUE(report);
   const Table* gemm = report->find("GEMM");
   ASSERT_NE(gemm, nullptr);
-  EXPECT_EQ(gemm->columns()[23].name.find("kernel"), 0U) << gemm->columns()[23].name; // X
-  EXPECT_EQ(gemm->columns()[32].name, "Kernel Time (\u00b5s)_min");                   // AG
-  EXPECT_EQ(gemm->columns()[33].name, "Kernel Time (\u00b5s)_max");                   // AH
+  EXPECT_EQ(gemm->columns()[23].name.find("kernel"), 0U) << gemm->columns()[23].name; // column X
+  EXPECT_EQ(gemm->columns()[32].name, "Kernel Time (\u00b5s)_min");                   // column AG
+  EXPECT_EQ(gemm->columns()[33].name, "Kernel Time (\u00b5s)_max");                   // column AH
   options.top_k_roofline_ops = 1;
   EXPECT_EQ(build_report(b.load(), options)->find("GEMM")->rows(), 1U);
 }
 
 TEST(ReportOptions, CallsThatFitNoModelHaveARowPerShape) {
   TraceBuilder b;
-  for (int i = 0; i < 4; ++i) // (4) x (3, i / 2 + 1): no matrix
+  for (int i = 0; i < 4; ++i) // (4) x (3, i / 2 + 1): not matrices
     b.op("aten::mm", 100 * i, 50,
          R"({"Input Dims":[[4],[3,)" + std::to_string(i / 2 + 1) +
              R"(]],"Input type":["float","float"],"Input Strides":[[8,1],[6,1]]})")
@@ -384,7 +384,8 @@ TEST(ReportOptions, RowsOfEachFamilyAreCut) {
   options.top_k_roofline_ops = 2;
   const auto report = build_report(t, options);
   EXPECT_EQ(report->find("GEMM")->rows(), 2U);
-  EXPECT_EQ(report->find("GEMM")->at(0, "Kernel Time (\u00b5s)_sum").number(), 14); // the longest
+  // of the longest kernel
+  EXPECT_EQ(report->find("GEMM")->at(0, "Kernel Time (\u00b5s)_sum").number(), 14);
   EXPECT_EQ(report->find("unified_perf_summary")->rows(), 5U);
 }
 

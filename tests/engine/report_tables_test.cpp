@@ -1,4 +1,5 @@
-// Workbooks and CSV folders read back; the row matching of compare-reports by hand-worked cases.
+// Tests reading of workbooks and CSV folders, and the row matching of compare-reports with
+// hand-made cases.
 #include "analyses/analysis.h"
 #include "analyses/compare/compare_reports.h"
 #include "merge_checker.h"
@@ -69,7 +70,7 @@ TEST(ReportTables, RoundTripThroughWorkbookAndCsv) {
   }
 }
 
-/// Values of a column of texts.
+/// Returns the values of a text column.
 std::set<std::string> texts(const Table& table, std::string_view column) {
   std::set<std::string> out;
   for (std::size_t r = 0; r < table.rows(); ++r)
@@ -114,7 +115,7 @@ TEST(ReportTables, NamesOfATraceSurviveEveryWriter) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   ASSERT_EQ(parser.load(folder.path("r.json")).get(root), simdjson::SUCCESS);
-  std::set<std::string> strings; // every text of the document
+  std::set<std::string> strings; // all texts of the document
   std::vector<simdjson::dom::element> open{root};
   while (!open.empty()) {
     const simdjson::dom::element e = open.back();
@@ -201,17 +202,17 @@ TEST(CompareReports, RowsMultiplyOnlyInCompatMode) {
   EXPECT_DOUBLE_EQ(t.at(1, diff).number(), -1);
   EXPECT_EQ(t.at(2, "present_in").text, "a");
   EXPECT_TRUE(t.at(2, diff).is_null());
-  EXPECT_DOUBLE_EQ(t.at(3, diff).number(), 3); // base 0: a difference, no percentage
+  EXPECT_DOUBLE_EQ(t.at(3, diff).number(), 3); // base 0: a difference without a percentage
   EXPECT_TRUE(t.at(3, pct).is_null());
   EXPECT_EQ(t.at(4, "present_in").text, "b");
   options.compat_tracelens = true;
   auto compat = compare_reports(reports, {"a", "b"}, options);
   ASSERT_TRUE(compat);
-  EXPECT_EQ(compat->tables[0].rows(), 7U); // 2 x 2 rows of k, and the three others
+  EXPECT_EQ(compat->tables[0].rows(), 7U); // 2 x 2 rows of k, and the other three
   EXPECT_FALSE(compare_reports(reports, {"a", "a"}, options));
 }
 
-/// One report with this table.
+/// Returns a report with this table.
 Report with(const Table& table) {
   Report report;
   report.tables.push_back(table);
@@ -225,8 +226,8 @@ std::vector<std::string> names_of(const Table& table) {
   return out;
 }
 
-// The rows of a comparison stand in the baseline's order, so sums over rows are the baseline's
-// alone.
+// The rows of a comparison are in the order of the baseline, so cumulative sums over rows exist
+// only for the baseline.
 TEST(CompareReports, SumsOverRowsAreTheBaselinesAlone) {
   const std::vector<Column> columns{
       {"Kernel name"}, {"Kernel duration (\u00b5s)_sum"}, {"Cumulative Percentage (%)"}};
@@ -246,8 +247,8 @@ TEST(CompareReports, SumsOverRowsAreTheBaselinesAlone) {
   EXPECT_TRUE(t.column("b::Kernel duration (\u00b5s)_sum"));
 }
 
-// A later version of the reports has columns of the first call that an earlier one has not. What is
-// in both is said once, by the first report of the sheet that has it.
+// A later version of the reports has columns about the first call that an earlier version does not
+// have. A column that both have is written only once, from the first report that has it.
 TEST(CompareReports, FactsOfTheFirstCallAreSaidOnce) {
   const std::string sum = "Kernel Time (\u00b5s)_sum";
   Table a("GEMM", {{"name"}, {"param: M"}, {sum}, {"GFLOPS_first"}});
@@ -268,12 +269,12 @@ TEST(CompareReports, FactsOfTheFirstCallAreSaidOnce) {
                                       "b::" + sum, "b::thread_name_first"}));
   EXPECT_EQ(got->tables[0].at(0, d).number(), 1);
   EXPECT_EQ(got->tables[1].at(0, "a::GFLOPS_first").number(), 20);
-  // rows of the later report alone: nobody else has said it
+  // these rows are only in the later report, so its values are written
   EXPECT_EQ(got->tables[2].name(), "GEMM_only_variant_b");
   EXPECT_EQ(got->tables[2].at(0, "b::GFLOPS_first").number(), 30);
 }
 
-// A row for each module: those of one name meet by module, not by their place.
+// Operators have a row per module: rows of the same name are matched by module, not by position.
 TEST(CompareReports, OperatorsOfAModuleMeetTheirs) {
   const std::vector<Column> columns{
       {"name"}, {"parent_module"}, {"total_direct_kernel_time_ms"}, {"Count"}};

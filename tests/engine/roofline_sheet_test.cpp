@@ -1,4 +1,4 @@
-// The roofline of a report's workbook: points and corners worked by hand.
+// Tests the roofline in the workbook of a report: points and corners with hand-calculated values.
 #include "analyses/top/roofline_sheet.h"
 #include "temp_folder.h"
 #include "trace_builder.h"
@@ -33,7 +33,8 @@ TEST(RooflineSheet, OperatorsBelowTheCornersOfTheirPeaks) {
   EXPECT_NEAR(table.at(0, "FLOPS/Byte").number(), 384 / 416., 1e-12);
   EXPECT_NEAR(table.at(0, "TFLOPS/s").number(), 384 / 10e-6 / 1e12, 1e-15);
   EXPECT_EQ(table.at(0, "Compute Spec").text, "matrix_fp32");
-  // memory allows 1000 GB/s * 0.923 FLOPs a byte; the ridge at 100 * 1000 / 1000; and flat to 400
+  // the memory limit at 0.923 FLOPs per byte is 1000 GB/s * 0.923; the ridge is at 100 * 1000 /
+  // 1000; the line is flat to 400
   EXPECT_NEAR(table.at(1, "FLOPS/Byte").number(), 384 / 416., 1e-12);
   EXPECT_NEAR(table.at(1, "TFLOPS/s").number(), 384 / 416., 1e-12);
   EXPECT_EQ(table.at(2, "FLOPS/Byte").number(), 100);
@@ -52,7 +53,7 @@ TEST(RooflineSheet, OperatorsBelowTheCornersOfTheirPeaks) {
   EXPECT_TRUE(chart.parts[1].line);
 }
 
-// 16-bit vector work of a board that names no rate for it stands below that of 32 bits.
+// If a GPU has no rate for 16-bit vector work, the point is below the line of 32-bit work.
 TEST(RooflineSheet, VectorWorkOf16BitsIsThere) {
   const test::TempFolder folder;
   ReportOptions options;
@@ -76,7 +77,7 @@ TEST(RooflineSheet, VectorWorkOf16BitsIsThere) {
 }
 
 TEST(RooflineSheet, NoneWithoutABoardOrACost) {
-  ReportOptions options; // no board is named
+  ReportOptions options; // no GPU is set
   const LoadedTrace rated =
       TraceBuilder().op("aten::mm", 0, 50, kRooflineSheetMm).kernel("g", 1, 200, 10).load();
   auto sheet = roofline_sheet(rated, options);

@@ -1,4 +1,4 @@
-// The loop over ranks: order, lost ranks, errors that end a run.
+// Tests the loop over ranks: order, lost ranks, and errors that end a run.
 #include "engine/run_ranks.h"
 #include "temp_folder.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 class RunRanksTest : public ::testing::Test {
 protected:
-  /// `ranks` ranks of a configuration; rank `broken` is no trace.
+  /// Adds a plan with `ranks` ranks of a configuration; the file of rank `broken` is not a trace.
   RunPlan& plan(const std::string& label, int ranks, int broken = -1) {
     RunPlan p;
     p.configuration.label = label;
@@ -145,13 +145,13 @@ TEST_F(RunRanksTest, ExceptionsAreErrorsAndNobodyWaitsForEver) {
   RankSteps<int> steps;
   steps.extract = [](const RankItem& item, const LoadedTrace&) -> Result<int> {
     if (item.index == 1)
-      throw std::bad_alloc(); // costs the rank
+      throw std::bad_alloc(); // the rank is lost
     return 1;
   };
   int taken = 0;
   steps.take = [&](const RankItem& item, const LoadedTrace&, int) -> Result<void> {
     if (item.index == 4)
-      throw std::runtime_error("a bug"); // ends the run
+      throw std::runtime_error("a bug"); // the run ends
     ++taken;
     return {};
   };

@@ -1,4 +1,4 @@
-// Steps of a server: times, batches, rates and gaps, worked by hand.
+// Tests steps of a server with hand-calculated times, batches, rates and gaps.
 #include "analyses/analysis.h"
 #include "analyses/serving/serving_facts.h"
 #include "trace_builder.h"
@@ -18,7 +18,8 @@ std::string vllm(int context, int context_tokens, int generation) {
          ")_generation_" + g + "(sq" + g + "sk" + g + "sqsq" + g + "sqsk" + g + ")";
 }
 
-/// A prompt of 1024 tokens, then two requests that decode twice. Times in us; a launch takes 1.
+/// Returns a trace of a prompt of 1024 tokens, and then two requests that decode twice. Times are
+/// in us; a launch takes 1 us.
 TraceBuilder three_steps() {
   TraceBuilder b;
   b.annotation(vllm(1, 1024, 0), 0, 100).kernel("prompt", 50, 60, 100);
@@ -45,7 +46,8 @@ TEST(Serving, StepsHaveTheTimesOfTheirGpuWork) {
   EXPECT_EQ(phase_of(f.steps[1].step.counts), StepPhase::kDecode);
   EXPECT_EQ(f.steps[0].step.counts.batch_size, 1024);
   EXPECT_EQ(f.steps[1].step.counts.batch_size, 2);
-  // the prompt's kernel ends at 160; the next step has begun by then, the last one not
+  // the prompt's kernel ends at 160, after the start of the second step and before the start of the
+  // last step
   EXPECT_EQ(f.steps[0].time_ns, 160'000);
   EXPECT_EQ(f.steps[1].time_ns, 230'000 - 160'000);
   EXPECT_EQ(f.steps[2].time_ns, 310'000 - 250'000);
@@ -64,13 +66,13 @@ TEST(Serving, GapsAreToldByWhatTheCpuDid) {
   };
   EXPECT_EQ(f.steps[0].gap_ns, 0);
   EXPECT_EQ(f.steps[0].cause, GapCause::kNone);
-  // 160 to 200: waiting 165 to 175, launched at 191, else in the step
+  // from 160 to 200: waits from 165 to 175, launched at 191, the rest is host time in the step
   EXPECT_EQ(f.steps[1].gap_ns, 40'000);
   EXPECT_EQ(part(1, GapCause::kSync), 10'000);
   EXPECT_EQ(part(1, GapCause::kLaunch), 9'000);
   EXPECT_EQ(part(1, GapCause::kHost), 21'000);
   EXPECT_EQ(f.steps[1].cause, GapCause::kHost);
-  // 230 to 280: in no step until 250, in the step until 261, launched
+  // from 230 to 280: outside a step until 250, in the step until 261, then launch time
   EXPECT_EQ(f.steps[2].gap_ns, 50'000);
   EXPECT_EQ(part(2, GapCause::kScheduler), 20'000);
   EXPECT_EQ(part(2, GapCause::kHost), 11'000);
@@ -87,7 +89,7 @@ TEST(Serving, RequestsWaitFromTokenToToken) {
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->count, 1);
   EXPECT_DOUBLE_EQ(first->mean, 0.16);
-  // one request came from the prompt (160 to 230), then both decode again (230 to 310)
+  // one request gets a token after the prompt (160 to 230), then both decode again (230 to 310)
   const ServingMetric* between = metric(f, "all", "between tokens");
   ASSERT_NE(between, nullptr);
   EXPECT_EQ(between->count, 3);
@@ -120,10 +122,12 @@ TEST(Serving, ShortAnnotationsAroundDetailedOnesAreNoStepsOfTheirOwn) {
   const ServingFacts f = compute(brief.load(), ServingKey{});
   ASSERT_EQ(f.steps.size(), 2U);
   EXPECT_EQ(f.steps[0].step.counts.batch_size, 512);
-  EXPECT_EQ(f.steps[1].end_ns, 30'000); // no GPU work: to the end on the CPU
+  // without GPU work, the step ends with its annotation on the CPU
+  EXPECT_EQ(f.steps[1].end_ns, 30'000);
 }
 
-// two prompts of 30 and 10 tokens in a step of 100 us whose kernel ends 160 us after its start
+// Two prompts of 30 and 10 tokens in a step of 100 us. The kernel of the step ends 160 us after the
+// start of the step.
 TEST(Serving, RequestsWhereAnnotationsListThem) {
   TraceBuilder b;
   b.annotation("prefill[bs=2 tok=40 ctx=[30, 10] sqsq=1000 sqsk=1000 sk=40]", 0, 100)

@@ -1,4 +1,4 @@
-// Bytes put aside come back, from memory and from the file behind it.
+// Tests that spilled bytes are returned unchanged, from memory and from the file.
 #include "engine/spilled_bytes.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What it takes to add something: one file (toy_*.cpp here) and one line in a list. The lists in
-// lists/ are the project's own with that line; this executable compiles the files that read the
-// lists again, with those, and everything else is the libraries as they are.
+// Tests how to add an analysis, a reader or a writer: one file (toy_*.cpp here) and one line in a
+// list. The lists in lists/ are those of the project plus that line. This executable compiles the
+// files that read the lists again with these lists; everything else is linked from the libraries.
 #include "analyses/analysis.h"
 #include "engine/run_ranks.h"
 #include "small_sweep.h"
@@ -88,7 +88,7 @@ TEST(ExtensionSize, AFileOfAPageAndALine) {
   int lists = 0;
   for (const auto& entry : fs::recursive_directory_iterator(here / "lists"))
     if (entry.is_regular_file()) {
-      ++lists; // the project's own, and a line
+      ++lists; // the project's list plus one line
       const std::string text = test::bytes_of(entry.path().string());
       EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << entry.path();
     }

@@ -1,4 +1,4 @@
-// A sheet of one trace: how many events it has.
+// An analysis with a sheet that has the number of events of a trace.
 #include "analyses/analysis.h"
 
 namespace rankscope {

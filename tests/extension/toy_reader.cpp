@@ -1,4 +1,5 @@
-// A reader of a toy format with two ranks in one file: what "Add a reader" of HACKING.md takes.
+// A reader of a toy format with two ranks in one file, written as "Add a reader" in HACKING.md
+// describes.
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
 #include "readers/reader.h"
@@ -11,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-// Lines "toy 1 RANK...", then "RANK KERNEL START_NS DURATION_NS".
+// Lines: "toy 1 RANK...", then "RANK KERNEL START_NS DURATION_NS".
 constexpr std::string_view kToyMagic = "toy 1";
 
 NameClaim claims(std::string_view name) {
@@ -60,7 +61,7 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
 
 } // namespace
 
-extern const Reader toy_reader; // where readers.def does not have it
+extern const Reader toy_reader; // for a build whose readers.def does not have it
 const Reader toy_reader{"toy", "a test's format", ".toy", claims, sniff, inspect, read};
 
 } // namespace rankscope

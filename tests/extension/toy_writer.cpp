@@ -1,4 +1,4 @@
-// A report as the names of its tables, one a line.
+// Writes the names of a report's tables, one per line.
 #include "os/output_file.h"
 #include "writers/writer.h"
 

@@ -22,13 +22,14 @@ struct Plan {
   std::uint64_t first = 0, last = 0;
   int error = 0;
 };
-constinit std::array<Plan, kFaults> plans; // allocations come before any constructor runs
+// constinit, because allocations occur before constructors run
+constinit std::array<Plan, kFaults> plans;
 
 Plan& plan(Fault kind) {
   return plans[static_cast<unsigned>(kind)];
 }
 
-/// Counts a call; true when it is to fail.
+/// Counts a call; returns true if the call must fail.
 bool due(Fault kind) {
   Plan& p = plan(kind);
   if (!p.armed.load(std::memory_order_acquire))
@@ -48,9 +49,9 @@ template <class Function> Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-/// libstdc++ 12 allocates a directory iterator in a function that may not throw, and so does
-/// simdjson 3.0 when it looks for the processor's implementation, once: whatever the caller does, a
-/// failure there is std::terminate.
+/// libstdc++ 12 allocates a directory iterator in a noexcept function. simdjson 3.0 does so too,
+/// once, when it selects the implementation for the CPU. A failure there always calls
+/// std::terminate, whatever the caller does.
 bool where_nothing_may_be_thrown() {
   std::array<void*, 10> frames;
   const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
@@ -179,7 +180,7 @@ void operator delete[](void* block, const std::nothrow_t&) noexcept {
 
 // ---- threads -----------------------------------------------------------------------------------
 
-/// libstdc++ starts every std::thread here; pthread_create itself belongs to the sanitizers.
+/// libstdc++ starts every std::thread here; pthread_create is intercepted by the sanitizers.
 void std::thread::_M_start_thread(_State_ptr state, void (*depend)()) {
   if (rankscope::test::due(Fault::kThread))
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
@@ -220,7 +221,8 @@ int rename(const char* from, const char* to) noexcept {
 }
 }
 
-// LeakSanitizer asks for it by this name: minizip does not free an entry whose first write fails.
+// LeakSanitizer calls a function of this name: minizip does not free an entry whose first write
+// fails.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libminizip\n";

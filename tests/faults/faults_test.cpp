@@ -1,6 +1,6 @@
-// The nth allocation, thread or write fails, for every n up to a run without failure: an Error and
-// its exit code, no crash, nothing unfinished left. The gate takes a sample of n; with
-// RANKSCOPE_ALL_FAULTS set, every one.
+// Tests failures of the nth allocation, thread start or write, for each n up to a run without a
+// failure: the result is an error with its exit code, without a crash or an unfinished file. The
+// normal test run uses a sample of n; with RANKSCOPE_ALL_FAULTS set, every n.
 #include "faults/fault_hooks.h"
 
 #include "analyses/analysis.h"
@@ -35,12 +35,13 @@ namespace fs = std::filesystem;
 using test::Fault;
 using test::TempFolder;
 
-/// Which of 1..calls fail: all when asked for, else the first and last few and a spread between.
+/// Returns which of calls 1 to `calls` fail: all if RANKSCOPE_ALL_FAULTS is set, else about `most`
+/// of them.
 std::vector<std::uint64_t> chosen(std::uint64_t calls, std::uint64_t most) {
   std::vector<std::uint64_t> out;
   const bool all = std::getenv("RANKSCOPE_ALL_FAULTS") != nullptr;
   const std::uint64_t stride = all ? 1 : std::max<std::uint64_t>(1, calls / most);
-  // a different place of each stride, so that no period of the program hides one
+  // at another place in each stride, so that a period of the program does not hide a call
   for (std::uint64_t n = 1, k = 0; n <= calls; n += stride, ++k)
     out.push_back(std::min(calls, n + k * 7919 % stride));
   return out;
@@ -73,8 +74,8 @@ std::string small_trace() {
   return t.text();
 }
 
-/// One whole use: what it failed with, or nothing. bad_alloc may come out: main() and the pool
-/// catch it.
+/// Loads a trace, and builds and writes its report; returns the error code, or nullopt. Catches
+/// bad_alloc, as main() and the pool do.
 std::optional<ErrorCode> load_report_write(const std::string& trace, const std::string& format,
                                            const std::string& out) {
   try {
@@ -100,7 +101,8 @@ TEST(Faults, AnyAllocationOfLoadReportAndWriteMayFail) {
     const std::string good = folder.path(fmt::format("good.{}", format));
     const std::string out = folder.path(fmt::format("out/r.{}", format));
     fs::create_directories(folder.path("out"));
-    ASSERT_FALSE(load_report_write(trace, format, good)); // what is made once is made now
+    // so that objects that are created only once exist now
+    ASSERT_FALSE(load_report_write(trace, format, good));
     test::arm_fault(Fault::kAllocation, 0);
     ASSERT_FALSE(load_report_write(trace, format, good));
     const std::uint64_t calls = test::disarm_fault(Fault::kAllocation);
@@ -121,7 +123,8 @@ TEST(Faults, AnyAllocationOfLoadReportAndWriteMayFail) {
   }
 }
 
-/// `work` with its first allocation failing, then its second, until none fails; how many were made.
+/// Runs `work` with its first allocation failing, then its second, until no allocation fails;
+/// returns the number of allocations.
 std::uint64_t fail_each_allocation(const std::function<void()>& work) {
   for (std::uint64_t n = 1;; ++n) {
     test::arm_fault(Fault::kAllocation, n);
@@ -134,12 +137,13 @@ std::uint64_t fail_each_allocation(const std::function<void()>& work) {
   }
 }
 
-// A parser that got half of its memory is not taken for a whole one by the next text.
+// A parser whose allocation failed halfway must not be used for the next text.
 TEST(Faults, AnyAllocationOfTheFirstArgumentsOfAThreadMayFail) {
-  ASSERT_EQ(parse_arg_text("[1, 2]").list.size(), 2U); // what is made once is made now
+  // so that objects that are created only once exist now
+  ASSERT_EQ(parse_arg_text("[1, 2]").list.size(), 2U);
   std::uint64_t made = 0;
   for (std::uint64_t n = 1; n <= 1 + made; ++n)
-    std::thread([n, &made] { // its own parser
+    std::thread([n, &made] { // each thread has its own parser
       test::arm_fault(Fault::kAllocation, n);
       bool failed = false;
       try {
@@ -165,20 +169,21 @@ TEST(Faults, AnyAllocationOfReadingTheCommandLineMayFail) {
   EXPECT_GT(fail_each_allocation([&] { (void)lists_spelled_out(report, arguments); }), 5U);
 }
 
-// A destructor that runs out of memory ends the process.
+// A destructor that runs out of memory would end the process.
 TEST(Faults, AnyAllocationOfACacheMayFail) {
   const TempFolder folder;
   RankFile file;
   file.path = folder.write("rank0.json", "{}");
   EXPECT_GT(fail_each_allocation([&] {
-              FactCache cache(folder.path("cache"), 1); // so that its end removes the fact
+              // size limit of 1, so that its destructor removes the fact
+              FactCache cache(folder.path("cache"), 1);
               cache.store(file, "identity", "key", "bytes");
               (void)cache.find(file, "identity", "key");
             }),
             10U);
 }
 
-/// Runs of the program with failures on demand.
+/// Runs the program with failures on demand.
 class FaultyRun : public ::testing::Test {
 protected:
   void SetUp() override {
@@ -214,7 +219,7 @@ protected:
     ::setenv("RS_FAULT_CALLS", folder_.path("calls").c_str(), 1);
     return test::run_program(RANKSCOPE_FAULTY, args);
   }
-  /// How many calls of this kind a run without failure makes.
+  /// Returns how many calls of this kind a run without a failure makes.
   std::uint64_t calls(const std::vector<std::string>& args, Fault kind) {
     const test::RunResult whole = run(args, kind, 0, 0, 0);
     EXPECT_EQ(whole.code, 0) << args[0] << ": " << whole.err;
@@ -231,7 +236,7 @@ protected:
   std::string sweep_ = folder_.path("s"), out_ = folder_.path("out"), trace_;
 };
 
-/// How many of the calls fail, one a run.
+/// Number of calls that fail, one per run.
 constexpr std::uint64_t kPlaces = test::kThreadSanitized ? 2 : test::kAddressSanitized ? 5 : 8;
 
 TEST_F(FaultyRun, AnyAllocationOfACommandMayFail) {
@@ -241,7 +246,8 @@ TEST_F(FaultyRun, AnyAllocationOfACommandMayFail) {
       ASSERT_GT(all, 1000U) << args[0];
       for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{50}})
         for (const std::uint64_t n : chosen(all, kPlaces))
-          // 3: no input could be read; 4: some of them; 6: an output's library had no memory
+          // 3: no input could be read; 4: some inputs could not be read; 6: the library of an
+          // output had no memory
           expect_clean_end(run(args, Fault::kAllocation, n, times, 0), {0, 3, 4, 6},
                            fmt::format("{} -j {} allocation {}+{}", args[0], jobs, n, times));
     }
@@ -267,7 +273,7 @@ TEST_F(FaultyRun, AnyWriteMayFailAndNothingHalfIsLeft) {
       for (const std::uint64_t n : chosen(all, kPlaces)) {
         const std::string what = fmt::format("{} write {} errno {}", args[0], n, error);
         const test::RunResult r = run(args, Fault::kWrite, n, 1, error);
-        // a last close of a file that is only read is no loss
+        // a failed close of a file that was only read loses no data
         expect_clean_end(r, {0, 6}, what);
         for (const std::string& file : files_below(out_))
           EXPECT_TRUE(whole.count(file)) << what << ": " << file;

@@ -1,4 +1,4 @@
-// What is found in the collectives of a run, from facts made by hand.
+// Tests findings about the collectives of a run, from handmade facts.
 #include "findings/collective_findings.h"
 
 #include "base/display_text.h"
@@ -40,7 +40,8 @@ TEST(CollectiveFindings, ARankIsNamedOnlyBeyondTheNoiseBetweenSteps) {
             "No rank starts collectives significantly later than the other members");
   EXPECT_EQ(findings[0].evidence.rfind("These 4 steps can show a lateness of ", 0), 0U)
       << findings[0].evidence;
-  facts.stragglers = {arrives(4, {40}), arrives(6, {-40})}; // one step: nothing to compare with
+  // with one step, there is no variation to compare with
+  facts.stragglers = {arrives(4, {40}), arrives(6, {-40})};
   EXPECT_TRUE(collective_findings(facts).empty());
 }
 
@@ -56,7 +57,7 @@ TEST(CollectiveFindings, LateRanksOfANodeAreOneFinding) {
   EXPECT_EQ(findings[0].headline.rfind("Ranks 4-7 (node 1) start collectives ", 0), 0U)
       << findings[0].headline;
   EXPECT_EQ(findings[0].subject_kind, "ranks");
-  EXPECT_EQ(findings[0].subject, "4-7"); // the same whether nodes are known or not
+  EXPECT_EQ(findings[0].subject, "4-7"); // the same with and without known nodes
 }
 
 TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
@@ -103,7 +104,7 @@ TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
     EXPECT_EQ(f.place.has_value(), f.rule == rules::slow_collective.id) << f.headline;
 }
 
-// More members than ranks are here: what waits cannot be known.
+// If the group has more members than available ranks, the waiting share is unknown.
 TEST(CollectiveFindings, TheWaitingShareNeedsEveryMember) {
   RankRecord record;
   record.time_ns[static_cast<std::size_t>(TimeKind::kTotalComm)] = 10'000'000;
@@ -111,7 +112,7 @@ TEST(CollectiveFindings, TheWaitingShareNeedsEveryMember) {
   run.ranks = {&record, &record};
   std::vector<SyncSummary> rows(1);
   rows[0].group_size = 2;
-  rows[0].total_latency_ms = 4; // on each of two ranks, of 10 ms
+  rows[0].total_latency_ms = 4; // on each of two ranks, of 10 ms per rank
   EXPECT_NEAR(*waiting_share(run, rows), 0.6, 1e-12);
   rows[0].group_size = kNoId; // recorded without process groups
   EXPECT_NEAR(*waiting_share(run, rows), 0.6, 1e-12);

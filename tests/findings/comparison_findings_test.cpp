@@ -1,4 +1,4 @@
-// What a comparison shows: values, intervals and directions by hand.
+// Tests findings of comparisons with hand-calculated values, intervals and directions.
 #include "findings/comparison_findings.h"
 
 #include "base/display_text.h"
@@ -31,7 +31,7 @@ Work work_of(const std::vector<double>& ms) {
   return out;
 }
 
-/// A run of one rank; what is left of `total_ms` is idle time.
+/// Returns a run of one rank. The part of `total_ms` without work is idle time.
 ComparedRun run_with(const std::string& label, const std::map<WorkKey, Work>& works,
                      const std::vector<double>& total_ms) {
   ComparedRun run;
@@ -79,7 +79,7 @@ void expect_sound(const std::vector<Finding>& findings) {
   }
 }
 
-// Baseline 20 ms: a 10, b 5, c 2, idle 3; test 21.01: a 12, b 5.01, d 1, idle 3.
+// Baseline 20 ms: a 10, b 5, c 2, idle 3; test 21.01 ms: a 12, b 5.01, d 1, idle 3.
 TEST(ComparisonFindings, TheDifferenceAndItsPartsAgreeInSignAndInterval) {
   const std::vector<double> base_total = {19.99, 20, 20.01};
   const std::vector<double> test_total = {21, 21.01, 21.02};
@@ -101,7 +101,7 @@ TEST(ComparisonFindings, TheDifferenceAndItsPartsAgreeInSignAndInterval) {
   EXPECT_EQ(time.rule, "changed-step-time");
   EXPECT_EQ(time.headline, "The step time of B is 1.01 ms longer than that of A (5.1 %)");
   EXPECT_NEAR(*time.value, 1.01, 1e-9);
-  // steps scatter by 0.01 on both sides, three samples each, no other comparison
+  // in both runs, steps have a standard deviation of 0.01; three samples each, no other comparison
   const double half = student_t(4, 0.05) * std::sqrt(2 * 0.0001 / 3);
   EXPECT_NEAR(*time.low, 1.01 - half, 1e-6);
   EXPECT_EQ(time.evidence, "95 % CI 0.99 to 1.03 ms; mean over steps and ranks: A 20.0 ms, B 21.0 "
@@ -122,7 +122,7 @@ TEST(ComparisonFindings, TheDifferenceAndItsPartsAgreeInSignAndInterval) {
   EXPECT_EQ(all->headline, "3 changed rows add up to +1.000 ms of the difference of +1.010 ms");
   EXPECT_NE(with_rule(found, "changed-operator"), nullptr);
 
-  // the other way round every number is the same and every word is the opposite
+  // with the runs exchanged, every number is the same and every word is the opposite
   const std::vector<Finding> back = comparison_findings(compare_runs(test, {base}, {})).changes[0];
   EXPECT_EQ(back.at(0).headline, "The step time of A is 1.01 ms shorter than that of B (4.8 %)");
   EXPECT_NEAR(*back.at(0).value, -1.01, 1e-9);
@@ -155,7 +155,7 @@ TEST(ComparisonFindings, OneStepIsNotTested) {
   EXPECT_EQ(found[0].rule, "untested-step-time");
   EXPECT_EQ(found[0].kind, FindingKind::kNote);
   EXPECT_FALSE(found[0].low);
-  // an assumed noise of 1 % of each step: the note and the interval say so
+  // an assumed noise of 1 % of each step: the evidence and the interval include it
   JudgeRule rule;
   rule.assumed_noise_percent = 1;
   const std::vector<Finding> assumed =
@@ -166,14 +166,14 @@ TEST(ComparisonFindings, OneStepIsNotTested) {
   EXPECT_EQ(assumed.at(0).scope, FindingScope::kTheseSteps);
 }
 
-// Steps 10, 10.1, 9.9, 10 against 10, 10, 16: the finding has the step's own difference of 6 ms,
-// not the third of it that is its part of the mean's.
+// Steps 10, 10.1, 9.9, 10 against 10, 10, 16: the value is the difference of the outlier step, 6
+// ms, not the third of it by which the mean changes.
 TEST(ComparisonFindings, AStepHasItsOwnDifference) {
   const std::vector<Finding> found =
       comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9, 10}),
                                        {run_with("B", {}, {10, 10, 16})}, {}))
           .changes[0];
-  // one of three steps, none of four: 3/7 by chance
+  // one of three steps and none of four steps is outside: probability 3/7 by chance
   const Finding* const step = with_rule(found, "outlying-steps", "step");
   ASSERT_NE(step, nullptr);
   EXPECT_EQ(step->kind, FindingKind::kNote);
@@ -183,7 +183,7 @@ TEST(ComparisonFindings, AStepHasItsOwnDifference) {
   EXPECT_EQ(with_rule(found, "changed-steps"), nullptr);
   EXPECT_EQ(step->subject, "3");
   EXPECT_NEAR(*step->value, 6, 1e-9);
-  // t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, one more sample
+  // prediction interval: t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, for one more sample
   EXPECT_NEAR(*step->high, 6 + student_t(3, 0.05 / 5) * std::sqrt(0.02 / 3 * 5 / 4), 1e-6);
   EXPECT_EQ(step->headline, "Step 3 of B takes 16.0 ms, 6.00 ms more than the mean step of A");
 }
@@ -193,7 +193,7 @@ TEST(ComparisonFindings, AllStepsAreOneFinding) {
       comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9, 10}),
                                        {run_with("B", {}, {15, 15.1, 14.9})}, {}))
           .changes[0];
-  // three of three steps, none of four: 3! 4! / 7!
+  // all of three steps and none of four steps are outside: 3! 4! / 7!
   const Finding* const steps = with_rule(found, "changed-steps");
   ASSERT_NE(steps, nullptr);
   EXPECT_NE(steps->evidence.find("has a probability of 2.86 %"), std::string::npos)
@@ -202,7 +202,8 @@ TEST(ComparisonFindings, AllStepsAreOneFinding) {
   EXPECT_EQ(with_rule(found, "changed-steps", "step"), nullptr);
 }
 
-// ST-C8: another tile size is another kernel, not another name. Names are long and begin alike.
+// ST-C8: a kernel with another tile size is another kernel, so it is not called renamed. The names
+// are long and have the same beginning.
 TEST(ComparisonFindings, AReplacedKernelAndTheOtherHaveDistinctNames) {
   const std::string head(70, 'x');
   const std::string tail(90, 'y');
@@ -226,14 +227,14 @@ TEST(ComparisonFindings, AReplacedKernelAndTheOtherHaveDistinctNames) {
   const std::size_t old = changed->evidence.find("; in place of ");
   ASSERT_NE(takes, std::string::npos) << changed->headline;
   ASSERT_NE(old, std::string::npos) << changed->evidence;
-  const std::string name = changed->headline.substr(7, takes - 7); // behind "Kernel "
+  const std::string name = changed->headline.substr(7, takes - 7); // after "Kernel "
   const std::string old_name = changed->evidence.substr(old + 14, name.size());
   EXPECT_NE(name, old_name);
   for (const Finding& f : faster)
     EXPECT_EQ(f.sentence().find("renamed"), std::string::npos);
 }
 
-// ST-C9: every row differs by 0.6 %, far beyond the noise: below the threshold, not noise.
+// ST-C9: every row differs significantly, by 0.6 %: the rows are below the threshold, not noise.
 TEST(ComparisonFindings, AThresholdIsNotNoise) {
   const auto slower = [](const char* label, double factor) {
     return run_with(label,
@@ -250,12 +251,13 @@ TEST(ComparisonFindings, AThresholdIsNotNoise) {
   EXPECT_EQ(with_rule(found, "changed-work"), nullptr);
 }
 
-// ST-U7, ST-U8: the number beside the interval is that of the steps; signs agree with the word.
+// ST-U7, ST-U8: the value and its interval are both those of the steps, and the sign agrees with
+// the word.
 TEST(ComparisonFindings, AMetricHasOneEstimate) {
   ComparedRun a = run_with("A", {}, {10, 10.1, 9.9});
   ComparedRun b = run_with("B", {}, {11, 11.1, 10.9});
   set_total_time(a, {10, 10.1, 9.9}, 40);
-  set_total_time(b, {11, 11.1, 10.9}, 50); // complete runs: 25 %; their steps: 10 %
+  set_total_time(b, {11, 11.1, 10.9}, 50); // complete runs: 25 % slower; their steps: 10 % slower
   const ComparisonFindings found = comparison_findings(compare_runs(a, {b}, {}));
   const Finding* const worse = with_rule(found.metrics[0], "worse-metric");
   ASSERT_NE(worse, nullptr);
@@ -352,7 +354,7 @@ TEST(ComparisonFindings, SeveralTestsHaveDistinctSubjects) {
   EXPECT_EQ(with_rule(found.changes[1], "changed-work")->subject, "C: a of aten::mm 64x64 64x64");
 }
 
-// Seven kernels differ: five have a finding each, two are counted.
+// Seven kernels differ: five have a finding each, two are only counted.
 TEST(ComparisonFindings, ManyChangesAreCounted) {
   std::map<WorkKey, Work> then;
   std::map<WorkKey, Work> now;
@@ -374,7 +376,8 @@ TEST(ComparisonFindings, ManyChangesAreCounted) {
   expect_sound(found);
 }
 
-// Idle time is a row of the operators' list too: it has one finding. Long names fit the headline.
+// Idle time is also a row in the list of operators, but has only one finding. Long names fit the
+// headline.
 TEST(ComparisonFindings, IdleTimeAndLongNames) {
   const WorkKey reduce{StepWorkKind::kCollective, "c10d::allreduce_", "1024",
                        "ncclDevKernel_AllReduce_Sum_bf16_RING_LL of 184586240 elements, group 0"};

@@ -1,4 +1,4 @@
-// Numbers, names and records that findings are composed of.
+// Tests the numbers, names and records of which findings are composed.
 #include "findings/compose.h"
 
 #include "base/display_text.h"

@@ -1,4 +1,4 @@
-// What is said of the GEMMs with the largest spread.
+// Tests findings about the GEMMs with the largest spread.
 #include "findings/run_findings.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,8 @@
 namespace rankscope {
 namespace {
 
-/// Rows whose calls are 10 us slower when overlapped, +- 8 us for one alone (ten calls).
+/// Returns rows whose calls are 10 us slower when overlapped, +- 8 us if the row is tested alone
+/// (ten calls).
 GemmFacts rows_of(std::size_t n) {
   GemmFacts facts;
   for (std::size_t i = 0; i < n; ++i) {
@@ -23,7 +24,8 @@ GemmFacts rows_of(std::size_t n) {
   return facts;
 }
 
-// The most spread rows are chosen out of all: each interval is at a level for all of them.
+// The rows with the largest spread are chosen from all rows, so each interval is corrected for all
+// rows.
 TEST(GemmFindings, TheIntervalIsForAllRows) {
   const std::string one = gemm_findings(rows_of(1), 1).at(0).evidence;
   EXPECT_NE(one.find("longer durations go with overlap by collectives: 10.0 us slower when fully "
@@ -40,17 +42,17 @@ TEST(GemmFindings, TheIntervalIsForAllRows) {
   EXPECT_TRUE(ten.action.empty());
 }
 
-// One call has no spread, nor have calls that differ by less than 5 %.
+// A single call has no spread. Calls that differ by less than 5 % are not a finding either.
 TEST(GemmFindings, CallsThatAreAlikeAreNoFinding) {
   GemmFacts facts = rows_of(3);
-  facts.rows[0].calls_us.max = 100; // as of one call
+  facts.rows[0].calls_us.max = 100; // like a single call
   facts.rows[1].calls_us.max = 104;
   const std::vector<Finding> findings = gemm_findings(facts, 3);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].subject, "aten::mm 2");
 }
 
-// ST-C16: faster beyond its interval, and yet "it cannot be told".
+// ST-C16: calls that were significantly faster were reported as not significant.
 TEST(GemmFindings, FasterIsSaidToo) {
   GemmFacts facts = rows_of(1);
   facts.rows[0].slowdown_us = -11.8;
@@ -62,8 +64,8 @@ TEST(GemmFindings, FasterIsSaidToo) {
       << text;
 }
 
-// ST no. 10, ST-C7: the first call of each step is alone and faster for its place, the second is
-// overlapped: no call tells what overlap costs.
+// ST no. 10, ST-C7: the first call of each step is not overlapped and is faster because of its
+// place; the second call is overlapped. No pair of calls shows the cost of the overlap.
 TEST(GemmFindings, PlacesInTheStepAreNotComparedWithEachOther) {
   const auto finding = [](std::int64_t slower_by_overlap_ns) {
     RankGemms rank;
@@ -74,7 +76,8 @@ TEST(GemmFindings, PlacesInTheStepAreNotComparedWithEachOther) {
     std::int64_t at = 0;
     for (std::int64_t step = 1; step <= 8; ++step)
       for (const bool second : {false, true}) {
-        const std::int64_t tenths = second ? 5 + step * 7 % 5 : step * 3 % 4; // overlapped
+        // tenths of the call that are overlapped
+        const std::int64_t tenths = second ? 5 + step * 7 % 5 : step * 3 % 4;
         const std::int64_t dur =
             (second ? 100'000 : 80'000) + step * 37 % 100 * 10 + tenths * slower_by_overlap_ns / 10;
         g.instances.push_back({at, dur, step, dur * tenths / 10, 0});

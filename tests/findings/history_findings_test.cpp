@@ -1,4 +1,4 @@
-// What a history of runs shows.
+// Tests findings about a history of runs.
 #include "findings/history_findings.h"
 
 #include <cmath>
@@ -34,7 +34,7 @@ TEST(HistoryFindings, AChangeNamesItsRunAndDirection) {
   EXPECT_NE(found[0].headline.find(" % worse from build-14 on"), std::string::npos);
   EXPECT_GT(*found[0].low, 0);
   EXPECT_LT(*found[0].low, *found[0].value);
-  for (ComparedRun& run : runs) // the last one first: better
+  for (ComparedRun& run : runs) // in reverse order: the change is an improvement
     run.ranks.at(0) =
         history_run(0,
                     210 - static_cast<double>(run.ranks.at(0).step_ns[TimeKind::kTotal][1]) / 1e6)
@@ -42,7 +42,7 @@ TEST(HistoryFindings, AChangeNamesItsRunAndDirection) {
   found = findings_of(runs);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].headline.find(" % better from build-14 on"), std::string::npos);
-  EXPECT_GT(*found[0].low, 0); // signs agree with the word
+  EXPECT_GT(*found[0].low, 0); // the sign agrees with the word
 }
 
 TEST(HistoryFindings, FewRunsAndNoChangeAreReported) {

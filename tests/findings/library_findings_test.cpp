@@ -1,4 +1,4 @@
-// Findings about logs of libraries.
+// Tests findings about logs of libraries.
 #include "findings/library_findings.h"
 
 #include <gtest/gtest.h>

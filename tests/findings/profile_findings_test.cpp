@@ -1,4 +1,4 @@
-// Findings about profiling runs.
+// Tests findings about profiling runs.
 #include "findings/profile_findings.h"
 
 #include "findings/rules.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace profile;
 
-/// A fact of every type, with names of 200 characters, from `tool`.
+/// Returns a fact of every type from `tool`, with names of 200 characters.
 std::vector<ProfileFact> every_fact(const std::string& tool) {
   const std::string name(200, 'x');
   const Texts names = {name, name};

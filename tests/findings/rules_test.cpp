@@ -1,4 +1,4 @@
-// The list of rules: stable ids, and the table of docs/findings.md.
+// Tests the list of rules: stable ids, and the table of docs/findings.md.
 #include "findings/rules.h"
 #include "test_paths.h"
 
@@ -25,7 +25,7 @@ TEST(FindingRules, IdsAreDistinctWordsWithHyphens) {
   EXPECT_GT(ids.size(), 20U);
 }
 
-// A rule that nothing is found by is a promise of the docs that is not kept.
+// A rule without a finding would be documented, but not implemented.
 TEST(FindingRules, EveryRuleIsUsed) {
   std::string sources;
   for (const auto& entry : std::filesystem::directory_iterator(test::source_dir() / "src/findings"))

@@ -1,4 +1,4 @@
-// What one run of a sweep shows beside its exit code.
+// Tests findings about one run of a sweep, in addition to its exit code.
 #include "findings/run_check_findings.h"
 
 #include <gtest/gtest.h>

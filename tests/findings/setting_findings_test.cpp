@@ -1,4 +1,4 @@
-// Which setting is best, over runs and in a search.
+// Tests findings about the best setting, over repeated runs and in a search.
 #include "findings/setting_findings.h"
 
 #include <cmath>
@@ -9,8 +9,8 @@ namespace {
 
 const SettingMetric kSteps{"ms per step", false};
 
-// b - a: means 10 and 12, variances 0.01: half width of Welch at 0.05 / 3 with 4 degrees:
-// 3.961 x sqrt(0.01 / 3 x 2) = 0.323
+// b - a: means 10 and 12, variances 0.01: half width of Welch's interval at 0.05 / 3 with 4 degrees
+// of freedom: 3.961 x sqrt(0.01 / 3 x 2) = 0.323
 const RepeatedSetting kA{"a", {{1, 9.9}, {2, 10.0}, {3, 10.1}}};
 const RepeatedSetting kB{"b", {{1, 11.9}, {2, 12.0}, {3, 12.1}}};
 const RepeatedSetting kC{"c", {{1, 9.95}, {2, 10.05}, {3, 10.15}}};
@@ -37,12 +37,12 @@ TEST(SettingFindings, TheBestAndByHowMuchTheOthersAreWorse) {
   const std::vector<Finding> throughput = setting_findings({kA, kB}, {"", true});
   EXPECT_EQ(throughput[0].headline, "b is best: 12.0");
   EXPECT_EQ(throughput[1].headline, "a is 2.00 lower than b");
-  EXPECT_GT(*throughput[1].low, 0); // signs agree with the word
+  EXPECT_GT(*throughput[1].low, 0); // the sign agrees with the word
   EXPECT_EQ(setting_findings({kA, kC}, kSteps)[0].headline,
             "The 2 settings do not differ significantly");
 }
 
-// HA-M4
+// HA-M4: settings can be compared by energy.
 TEST(SettingFindings, EnergyHasRulesAndWordsOfItsOwn) {
   SettingMetric energy;
   energy.unit = "J per step";
@@ -71,7 +71,7 @@ TEST(SettingFindings, OneSettingHasNoVerdict) {
   EXPECT_TRUE(setting_findings({kA, {"failed", {}}}, kSteps).empty());
 }
 
-// Repeats that failed: the setting is named, and the others are compared.
+// Some repeats failed: a setting with one run is named, and the others are compared.
 TEST(SettingFindings, ASettingWithASingleRunIsNotCompared) {
   const RepeatedSetting two{"b", {{1, 12.0}, {2, 12.1}}};
   const RepeatedSetting x{"x", {{2, 1.0}}};
@@ -88,7 +88,7 @@ TEST(SettingFindings, ASettingWithASingleRunIsNotCompared) {
   EXPECT_NE(none[0].headline.find("fewer than two of them have two runs"), std::string::npos);
 }
 
-// ST-C11: equal repeats gave an interval of width 0, so that any difference was significant.
+// ST-C11: equal repeats gave an interval of width 0, so every difference was significant.
 TEST(SettingFindings, EqualRunsAreNoCertainty) {
   const SettingMetric metric{"", false};
   const RepeatedSetting x{"x", {{1, 10}, {2, 10}}};
@@ -99,13 +99,14 @@ TEST(SettingFindings, EqualRunsAreNoCertainty) {
             "The settings are not compared: their two runs are exactly equal. x: 10.0 and y: 20.0; "
             "equal runs do not show how much runs scatter. Check that each run does its own "
             "measurement; then use --repeats 3 or more.");
-  // three: values rounded to 10 have a standard deviation of 2.89; t of 4 degrees is 2.776
+  // three runs: values rounded to 10 have a standard deviation of 2.89; t with 4 degrees of freedom
+  // is 2.776
   const std::vector<Finding> three = setting_findings(
       {{"x", {{1, 10}, {2, 10}, {3, 10}}}, {"y", {{1, 20}, {2, 20}, {3, 20}}}}, metric);
   ASSERT_EQ(three.size(), 2U);
   EXPECT_NEAR(*three[1].high - *three[1].low, 2 * 2.776 * 10 / std::sqrt(12.0) * std::sqrt(2.0 / 3),
               0.01);
-  // two equal runs scatter as all runs do
+  // two equal runs get the variance of all runs
   const RepeatedSetting a{"a", {{1, 100}, {2, 100}}};
   const RepeatedSetting b{"b", {{1, 104}, {2, 104}}};
   const RepeatedSetting c{"c", {{1, 100}, {2, 103}}};
@@ -131,7 +132,8 @@ TEST(SettingFindings, ASearchRecommendsOnlyWhatIsSignificantlyBetter) {
   EXPECT_NE(search_finding(race, {"d", "x"}, 0, ms).evidence.find("needs two rounds"),
             std::string::npos);
   race.add_round({10.0, 8.01});
-  // differences 2 and 1.99: half width t(1 degree, 0.05 / 2) 25.45 x 0.00707 / sqrt 2 = 0.127
+  // differences 2 and 1.99: half width t(1 degree of freedom, 0.05 / 2) 25.45 x 0.00707 / sqrt 2 =
+  // 0.127
   const Finding found = search_finding(race, {"d", "x"}, 0, ms);
   EXPECT_EQ(found.rule, "recommended-setting");
   EXPECT_EQ(found.kind, FindingKind::kAdvice);

@@ -1,5 +1,5 @@
-// What a sweep says of its configurations and ranks: how often it is wrong where there is nothing
-// to find, and how often it finds what is there. Both tables are printed.
+// Tests findings about configurations and ranks of a sweep: how often they are wrong without an
+// effect, and how often an effect is found. Prints both tables.
 #include "findings/sweep_findings.h"
 
 #include "analyses/sweep/sweep_compare.h"
@@ -21,15 +21,16 @@ constexpr int kSeeds = 100;
 constexpr int kConfigurations = 4;
 constexpr int kRanks = 4;
 constexpr int kSimulatedSteps = 20;
-constexpr double kNoiseMs = 1; ///< standard deviation of a step
+constexpr double kNoiseMs = 1; ///< standard deviation of a step time
 
 struct Effect {
-  double faster_ms = 0;    ///< configuration 2 takes this much less
+  double faster_ms = 0;    ///< configuration 2 takes this much less time
   double straggler_ms = 0; ///< rank 1 computes this much longer ...
-  bool others_wait = true; ///< ... and the others are that much longer in collectives
+  bool others_wait = true; ///< ... and the other ranks wait for it in collectives
 };
 
-/// Steps of about 100 ms: noise of its own on each step of a configuration, on each rank's compute.
+/// Returns records with steps of about 100 ms and independent noise per step of a configuration and
+/// per rank's computation.
 std::vector<RankRecord> simulated(unsigned seed, const Effect& effect) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, kNoiseMs);
@@ -79,7 +80,7 @@ std::vector<Finding> findings_of(const std::vector<RankRecord>& records) {
 }
 
 struct Said {
-  bool ranking = false; ///< some configuration is told from the best one
+  bool ranking = false; ///< a configuration differs significantly from the best one
   bool winner = false;
   bool slow_rank = false, waits = false;
   bool try_other = false;
@@ -102,7 +103,7 @@ Said said_of(const std::vector<RankRecord>& records) {
   return out;
 }
 
-// Each step of a rank was looked for among all steps of the others.
+// Regression test: each step of a rank was searched among all steps of the other ranks.
 TEST(SweepCompare, CommonStepsGrowWithTheSteps) {
   test::expect_near_linear(test::kSanitized ? 1'000 : 4'000, [](std::size_t n) {
     std::vector<RankRecord> ranks(2);
@@ -150,13 +151,14 @@ TEST(SweepCompare, EffectsOfTwiceTheNoiseAreFound) {
   std::printf("of %d sweeps with an effect of twice the noise: %d name the fastest configuration, "
               "%d the slow rank, %d that the others wait; %d say so where they do not\n",
               kSeeds, winner, slow, waits, no_waits);
-  EXPECT_GE(winner, 90); // intervals allow for steps that depend on each other
+  EXPECT_GE(winner, 90); // the intervals allow for correlated steps
   EXPECT_GE(slow, 95);
   EXPECT_GE(waits, 95);
   EXPECT_LE(no_waits, 5);
 }
 
-// A step that is far off hid that a configuration is slower: its variance was in the interval.
+// Regression test: an outlier step hid that a configuration is slower, because its variance was
+// part of the interval.
 TEST(SweepCompare, AnOutlyingStepIsLeftOutByName) {
   const auto with_checkpoints = [](unsigned seed, const Effect& effect, std::size_t many) {
     std::vector<RankRecord> records = simulated(seed, effect);
@@ -180,7 +182,7 @@ TEST(SweepCompare, AnOutlyingStepIsLeftOutByName) {
   EXPECT_NE(found[0].evidence.find(" ms longer than its median)"), std::string::npos);
   EXPECT_NE(found[0].evidence.find("; 2 more steps are left out"), std::string::npos)
       << found[0].evidence;
-  // a slow mode is no exception
+  // two slow steps are a mode, not an outlier
   const std::vector<RankRecord> modes = with_checkpoints(3, {}, 2);
   EXPECT_TRUE(outlying_steps(by_configuration(modes)).empty());
 }
@@ -202,7 +204,7 @@ TEST(SweepCompare, OneStepIsNoSample) {
 TEST(SweepFindings, TheAnswerComesFirstWithItsInterval) {
   const std::vector<Finding> found = findings_of(simulated(3, {4, 4, true}));
   ASSERT_GE(found.size(), 5U);
-  // 96 against 100 ms: every other configuration is slower
+  // 96 against 100 ms: all other configurations are slower
   EXPECT_EQ(found[0].rule, rules::fastest.id);
   EXPECT_EQ(found[0].headline.rfind("256 threads are fastest: ", 0), 0U) << found[0].headline;
   EXPECT_NE(found[0].evidence.find("95 % CI over 18 comparisons, at least 20 steps per "
@@ -231,7 +233,7 @@ TEST(SweepFindings, TheAnswerComesFirstWithItsInterval) {
   EXPECT_EQ(text.reasons[0], found[0].evidence);
 }
 
-// US-U1: a slow link is named, once for all configurations.
+// US-U1: a slow link is reported once for all configurations.
 TEST(SweepFindings, ASlowLinkIsNamedOnce) {
   SweepFacts facts;
   facts.records = simulated(3, {});
@@ -266,7 +268,7 @@ TEST(SweepFindings, WithoutADifferenceTheAnswerSaysWhatIsNotExcluded) {
   EXPECT_EQ(
       found[0].headline.rfind("No significant difference in step time (4 configurations): ", 0), 0U)
       << found[0].headline;
-  for (const Finding& f : found) // none is cut
+  for (const Finding& f : found) // no headline is shortened
     EXPECT_EQ(f.headline.find("..."), std::string::npos) << f.headline;
   EXPECT_NE(found[0].evidence.find(" in these runs are not excluded ("), std::string::npos)
       << found[0].evidence;
@@ -278,7 +280,8 @@ TEST(SweepFindings, WithoutADifferenceTheAnswerSaysWhatIsNotExcluded) {
   EXPECT_GT(*found[1].detectable, 0);
 }
 
-// Two of three do not differ: both are named, by what differs, and the third with its cost.
+// Two of three configurations do not differ. Both are named by the parameter that differs, and the
+// third one with its cost.
 TEST(SweepFindings, NamesAreThoseOfTheParameterThatDiffers) {
   std::vector<RankRecord> records = simulated(3, {-20, 0, true}); // c2 takes 120 ms
   std::erase_if(records, [](const RankRecord& r) { return r.key.configuration.label == "c3"; });
@@ -289,14 +292,14 @@ TEST(SweepFindings, NamesAreThoseOfTheParameterThatDiffers) {
   EXPECT_NE(found[0].headline.find(" ms per step, no significant difference"), std::string::npos)
       << found[0].headline;
   EXPECT_EQ(found[1].headline.rfind("256 threads cost ", 0), 0U) << found[1].headline;
-  // with a second parameter that differs too, labels name them
+  // if a second parameter differs too, labels are used as names
   for (RankRecord& r : records)
     if (r.key.configuration.label == "c2")
       r.key.configuration.set("protocol", "LL");
   EXPECT_EQ(findings_of(records)[1].headline.rfind("c2 costs ", 0), 0U);
 }
 
-// Every headline fits, whatever the names; no subject has a rule twice; every rule is listed.
+// Every headline fits for all names; no subject has a rule twice; every rule is listed.
 TEST(SweepFindings, HeadlinesFitWhateverTheNames) {
   std::size_t checked = 0;
   for (const unsigned seed : {1U, 2U, 3U})

@@ -1,4 +1,4 @@
-// Two sweeps: direction, interval and level of their differences.
+// Tests findings about two sweeps: direction, interval and level of the differences.
 #include "findings/sweep_pair_findings.h"
 
 #include <cmath>
@@ -71,7 +71,7 @@ TEST(SweepPairFindings, TheRangeOfTimesIsNoClaim) {
   EXPECT_TRUE(time_range_findings("A", TimeKind::kIdle, std::vector{unknown}).empty());
 }
 
-// 10 -> 12 and 20 -> 22: +20 % and +10 %, mean +15 %; a row of one sweep alone does not count.
+// 10 -> 12 and 20 -> 22: +20 % and +10 %, mean +15 %; a row that only one sweep has does not count.
 TEST(SweepPairFindings, RowsHaveAMeanWithoutAnInterval) {
   const Finding found = sweep_row_findings(kPair, "collective latency", "collective",
                                            {{10, 12}, {20, 22}, {5, NAN}, {0, 3}})

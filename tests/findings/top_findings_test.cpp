@@ -1,4 +1,4 @@
-// The findings of one run, from facts made by hand.
+// Tests the findings about one run, from handmade facts.
 #include "findings/top_findings.h"
 
 #include "base/display_text.h"
@@ -9,7 +9,8 @@
 namespace rankscope {
 namespace {
 
-/// A rank that is idle for `idle_ms` of 100 ms and communicates exposed for `exposed_ms`.
+/// Returns a rank that is idle for `idle_ms` of 100 ms and has exposed communication for
+/// `exposed_ms`.
 RankRecord record_of(std::int64_t rank, double idle_ms, double exposed_ms) {
   RankRecord r;
   r.key.rank = rank;
@@ -63,7 +64,7 @@ TEST(TopFindings, WhatToDoAboutCommunicationFollowsFromItsWaits) {
   CollectiveFacts collectives;
   collectives.summary.resize(1);
   collectives.summary[0].group_size = 2;
-  collectives.summary[0].total_latency_ms = 2; // of 10 ms on each rank
+  collectives.summary[0].total_latency_ms = 2; // on each rank, of 10 ms
   const Finding waits = top_findings({}, parts, &collectives, nullptr).front();
   EXPECT_EQ(waits.evidence, "Mean over 2 ranks; 80 % of the communication time is waiting for the "
                             "last rank to start");
@@ -97,7 +98,7 @@ TEST(TopFindings, TheLargestHeadroomIsNamedAndFits) {
       << findings[0].headline;
   EXPECT_LE(display_width(findings[0].headline), kHeadlineWidth);
   EXPECT_EQ(findings[0].subject, facts.operators[1].sum.name + " 4096x4096 4096x14336");
-  facts.operators[1].percent = 4.9; // too little of the time to be worth a look
+  facts.operators[1].percent = 4.9; // too small a share of the time for a finding
   EXPECT_TRUE(found(parts, facts).empty());
 }
 

@@ -1,5 +1,5 @@
-// Bytes as what analyze keeps of a configuration and of a sweep, with a frame and a checksum that
-// fit: what decodes encodes to a part that decodes to the same.
+// Input: the state of a configuration and of a sweep that analyze stores, with a valid frame and
+// checksum. A decoded state must encode to a part that decodes to the same state.
 #include "app/analyze_parts.h"
 #include "fuzz/fuzz_target.h"
 
@@ -12,7 +12,7 @@ using namespace rankscope;
 
 template <class State> void state_of(std::string_view content) {
   std::string bytes = PartWriter("state", kStateVersion).finish();
-  bytes.resize(bytes.size() - 8); // its checksum
+  bytes.resize(bytes.size() - 8); // removes the checksum
   bytes += content;
   const std::uint64_t sum = part_checksum(bytes);
   for (unsigned shift = 0; shift < 64; shift += 8)

@@ -1,5 +1,5 @@
-// Bytes as a saved baseline, with a frame and a checksum that fit: what decodes encodes to one that
-// decodes to the same, and can be compared with itself and be part of a history.
+// Input: a saved baseline with a valid frame and checksum. A decoded baseline must encode to one
+// that decodes to the same, can be compared with itself, and can be part of a history.
 #include "analyses/compare/compare_tables.h"
 #include "analyses/compare/history.h"
 #include "app/baseline_part.h"
@@ -11,7 +11,7 @@
 RS_FUZZ_TARGET(baseline) {
   using namespace rankscope;
   std::string whole = PartWriter(kBaselineKind, kBaselineVersion).finish();
-  whole.resize(whole.size() - 8); // its checksum
+  whole.resize(whole.size() - 8); // removes the checksum
   whole += bytes;
   const std::uint64_t sum = part_checksum(whole);
   for (unsigned shift = 0; shift < 64; shift += 8)

@@ -1,5 +1,5 @@
-// Bytes as the index of a folder of graph captures: an entry names a file of the folder, not one
-// elsewhere, and a batch that can be.
+// Input: the index of a folder of graph captures. An entry must name a file in that folder and a
+// valid batch size.
 #include "fuzz/fuzz_target.h"
 #include "readers/captures/capture_index.h"
 #include "temp_folder.h"

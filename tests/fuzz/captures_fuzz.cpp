@@ -1,5 +1,5 @@
-// Bytes as a server's trace, a graph capture and the index of its folder (split by NUL), through
-// the merge and the report. Whatever does not fit, a kernel stays below one parent.
+// Input: a server trace, a graph capture and the index of its folder, separated by NUL, for the
+// merge and the report. Even if they do not match, each kernel must have one parent.
 #include "analyses/analysis.h"
 #include "engine/capture_folder.h"
 #include "fuzz/fuzz_target.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace rankscope;
 
-/// Two launches of one id both have its kernels in the trace as it is read.
+/// False if two launches have the same id: both then have its kernels in the trace.
 bool one_parent_each(const LoadedTrace& t) {
   std::vector<EventId> seen(t.trace.events.size(), kNoEvent);
   for (EventId e = 0; e < t.trace.events.size(); ++e)
@@ -55,7 +55,7 @@ RS_FUZZ_TARGET(captures) {
     options.keep_python = compat;
     if (!merge_capture_folder(*trace, folder.path("captures"), options))
       return;
-    if (!compat) // the reference hangs a graph below each of the launches that ran it
+    if (!compat) // the reference adds a graph below each launch that ran it
       check_launches(*trace);
     if (!compat && clean && !one_parent_each(*trace))
       std::abort();

@@ -1,5 +1,5 @@
-// Bytes as what the processes print that measure products and operators: a measurement is a time
-// above 0, a status is one that is known.
+// Input: outputs of the processes that measure products and operators. A measured time must be
+// above 0, and a status must be a known one.
 #include "collect/gemm/gemm_process.h"
 #include "collect/replay/replay_run.h"
 #include "fuzz/fuzz_target.h"

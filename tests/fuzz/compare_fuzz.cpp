@@ -1,5 +1,5 @@
-// Two runs of one rank each, compared: the bytes of two traces with a NUL between them. Aborts when
-// a figure compared with itself is told to have changed.
+// Input: two traces, separated by NUL, as two runs of one rank. Aborts if a value compared with
+// itself is reported as changed.
 #include "analyses/compare/compare_runs.h"
 #include "engine/loader.h"
 #include "fuzz/fuzz_target.h"

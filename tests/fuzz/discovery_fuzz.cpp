@@ -1,4 +1,4 @@
-// Names of files and folders: each line of the input is a path below an empty folder.
+// Input: names of files and folders; each line is a path below an empty folder.
 #include "fuzz/fuzz_target.h"
 #include "readers/discovery.h"
 #include "temp_folder.h"
@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Makes the file unless its path leaves the folder or is too long for a file system.
+/// Creates the file, unless its path is outside the folder or too long for a file system.
 void make_file(const fs::path& root, const std::string& name) {
   if (name.empty() || name.size() > 200 || name.find('\0') != std::string::npos)
     return;

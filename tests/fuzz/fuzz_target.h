@@ -1,6 +1,6 @@
-// One fuzz target a file: `RS_FUZZ_TARGET(name) { ... bytes ... }` at namespace scope. With clang
-// it is a libFuzzer program; in every other build the same file is an ordinary test,
-// FuzzCorpus.name, which replays tests/fuzz/corpus/name: seeds and old crashers.
+// One fuzz target per file: `RS_FUZZ_TARGET(name) { ... bytes ... }` at namespace scope. With
+// clang, the file is a libFuzzer program. In every other build it is a test, FuzzCorpus.name, which
+// replays tests/fuzz/corpus/name: seeds and inputs that crashed earlier.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline void replay_corpus(const char* name, void (*target)(std::string_view byte
     std::ifstream in(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
     target(bytes);
-    target(std::string_view(bytes).substr(0, bytes.size() / 2)); // cut off
+    target(std::string_view(bytes).substr(0, bytes.size() / 2)); // truncated
     ++seeds;
   }
   EXPECT_GE(seeds, 1U) << "no seeds in tests/fuzz/corpus/" << name;
@@ -54,8 +54,7 @@ inline void replay_corpus(const char* name, void (*target)(std::string_view byte
 
 namespace rankscope::test {
 
-/// The parts of an input that stands for several files: NUL bytes separate them; missing ones are
-/// "".
+/// Splits an input that contains several files separated by NUL bytes; missing files are "".
 template <std::size_t N> void split_parts(std::string_view bytes, std::string (&parts)[N]) {
   for (std::size_t i = 0; i < N; ++i) {
     const std::size_t end = i + 1 < N ? bytes.find('\0') : std::string_view::npos;

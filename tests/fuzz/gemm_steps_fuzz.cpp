@@ -1,6 +1,6 @@
-// Bytes as the tables that the steps of the GEMM analysis hand one another: a table of variance
-// (also as a report's GEMM sheet) and a sheet of collectives. Each step keeps the rows that it is
-// given.
+// Input: the tables that the steps of the GEMM analysis exchange: a table of variance (also as the
+// GEMM sheet of a report) and a sheet of collectives. Each step must return as many rows as it
+// gets.
 #include "analyses/gemm/gemm_steps.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/reports/report_tables.h"
@@ -14,7 +14,7 @@ using namespace rankscope;
 
 namespace {
 
-/// Calls that rows of the seeds find, by operator and by kernel.
+/// Calls that match rows of the seeds, by operator and by kernel.
 RankGemms calls() {
   RankGemms out;
   GemmGroup group;

@@ -1,4 +1,4 @@
-// A file of GPU peaks: what is accepted has positive peaks.
+// Input: a file of GPU peaks. Accepted peaks must be positive.
 #include "fuzz/fuzz_target.h"
 #include "model/gpu_arch.h"
 #include "temp_folder.h"

@@ -1,5 +1,5 @@
-// Bytes as a piece of an Inspector log: read in two pieces, cut anywhere that the reader chose, it
-// gives what it gives whole, and what was read can be judged.
+// Input: a piece of an Inspector log. Read in two pieces at any split that the reader chose, it
+// must give the same records as in one piece, and the records can be judged.
 #include "analyses/watch/watch_logs.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/inspector/inspector_log.h"
@@ -20,7 +20,7 @@ RS_FUZZ_TARGET(inspector) {
   LogWatch logs;
   const std::uint32_t process = logs.process("node-pid1");
   for (const InspectorRecord& record : whole.records)
-    if (record.header.n_ranks <= 1024) // memory as for a job of that size
+    if (record.header.n_ranks <= 1024) // limits the memory to that of a job of this size
       logs.take(process, record);
   std::vector<Alarm> alarms;
   std::vector<WatchedWindow> windows;

@@ -1,5 +1,6 @@
-// Bytes as names of kernels, one a line: one rule says what a product is, every name has a family,
-// and a table's short names are equal only where the full names are.
+// Input: kernel names, one per line. Both functions must agree on which names are matrix products,
+// every name must have a family, and short names in a table may be equal only if the full names
+// are.
 #include "fuzz/fuzz_target.h"
 #include "model/kernel_family.h"
 #include "model/kernel_names.h"

@@ -1,4 +1,5 @@
-// Entries copied out of damaged and hostile traces: what was accepted is a trace again.
+// Input: damaged and malicious traces, from which entries are copied. If the input was a valid
+// trace, the copy must be one too.
 #include "fuzz_target.h"
 #include "readers/kineto/kineto_copy.h"
 
@@ -22,7 +23,8 @@ RS_FUZZ_TARGET(kineto_copy) {
   const std::string out = (folder / "out.json").string();
   std::ofstream(in, std::ios::binary) << bytes.substr(1);
   KinetoCopyRules rules;
-  rules.all_entries = static_cast<unsigned char>(bytes[0]) % 16; // as many as the file says it has
+  // the number that the file claims to have
+  rules.all_entries = static_cast<unsigned char>(bytes[0]) % 16;
   rules.events = {0, 2};
   const auto counts = copy_kineto_parts(in, {{out, {0, 2, 9}, {1, 7}, {{0, 1000}}}}, rules);
   if (counts && (counts->size() != 1 || counts->front() > rules.all_entries))

@@ -1,5 +1,5 @@
-// A Kineto trace through reader, call tree and every sheet; aborts when reading in small pieces
-// gives another trace than reading at once.
+// Input: a Kineto trace, for the reader, the call tree and every sheet. Aborts if reading in small
+// pieces gives another trace than reading at once.
 #include "analyses/analysis.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/reader.h"
@@ -25,7 +25,7 @@ RS_FUZZ_TARGET(kineto) {
   options.window_bytes = 48;
   auto pieces = read_trace(path, options);
   ::close(fd);
-  // damaged input may be cut at other places; intact input must read the same
+  // damaged input may be truncated at other places; intact input must give the same trace
   const bool intact = whole.has_value() && !whole->diagnostics.data_lost();
   if (intact && (!pieces.has_value() || pieces->events.ts_ns != whole->events.ts_ns ||
                  pieces->events.name != whole->events.name)) {

@@ -1,4 +1,5 @@
-// Bytes as a log: fed whole and byte for byte the tables are the same, and no line is lost.
+// Input: a log. Read at once and byte by byte, the tables must be the same, and no line may be
+// lost.
 #include "collect/library_trace/library_trace.h"
 #include "fuzz/fuzz_target.h"
 #include "temp_folder.h"

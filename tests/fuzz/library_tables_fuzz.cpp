@@ -1,5 +1,5 @@
-// Bytes as tables that a step takes from another: configurations of libraries, what was measured of
-// them, results of a workload, perf.csv.
+// Input: tables that one step gets from another: configurations of libraries, their measurements,
+// results of a workload, perf.csv.
 #include "collect/library_perf/perf_rows.h"
 #include "collect/profile/perf_csv.h"
 #include "fuzz/fuzz_target.h"
@@ -11,7 +11,8 @@
 using namespace rankscope;
 
 RS_FUZZ_TARGET(library_tables) {
-  const test::TempFolder folder; // what was read is not written over
+  // a new folder each time, because files that were read are not overwritten
+  const test::TempFolder folder;
   std::string parts[2];
   test::split_parts(bytes, parts);
   const std::string a = folder.write("a.csv", parts[0]);

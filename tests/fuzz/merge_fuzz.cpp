@@ -1,5 +1,5 @@
-// Up to three ranks merged: the bytes of traces with NULs between them. Aborts when the merged text
-// is no trace again, or has other slices than were counted.
+// Input: up to three traces, separated by NUL, which are merged. Aborts if the merged text is not a
+// valid trace, or if its number of slices differs from the counted number.
 #include "fuzz/fuzz_target.h"
 #include "readers/reader.h"
 #include "temp_folder.h"
@@ -16,7 +16,8 @@ RS_FUZZ_TARGET(merge) {
   for (const bool cpu_ops : {false, true}) {
     MergeOptions options;
     options.cpu_ops = cpu_ops;
-    const std::string path = folder.path(cpu_ops ? "all.json" : "gpu.json"); // read below: an input
+    // read below, so it counts as an input
+    const std::string path = folder.path(cpu_ops ? "all.json" : "gpu.json");
     Result<MergedTraceWriter> writer = MergedTraceWriter::create(path, options);
     if (!writer)
       std::abort();

@@ -1,5 +1,5 @@
-// Lists in cells: what is taken for one is JSON, and stays the same when it is read again (the
-// first time bytes that are no UTF-8 become a character).
+// Input: lists in cells. An accepted list must be JSON and must not change when it is parsed again
+// (except that the first time, bytes that are not UTF-8 become a replacement character).
 #include "core/nested_text.h"
 #include "fuzz/fuzz_target.h"
 

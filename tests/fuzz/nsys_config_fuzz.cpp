@@ -1,4 +1,4 @@
-// The configuration of the Nsight Systems summary, with its comments and trailing commas.
+// Input: the configuration of the Nsight Systems summary, with comments and trailing commas.
 #include "analyses/nsys/nsys_summary.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/nsys/nsys_config.h"

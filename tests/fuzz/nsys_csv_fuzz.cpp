@@ -1,4 +1,4 @@
-// The tables of `nsys stats`: kernel sums, NVTX projection, memory sums, NUL between them.
+// Input: the tables of `nsys stats` (kernel sums, NVTX projection, memory sums), separated by NUL.
 #include "analyses/nsys/nsys_summary.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/nsys/nsys_csv.h"

@@ -1,5 +1,5 @@
-// An Nsight Systems export: a database as it is, or SQL statements that make one (which reach much
-// deeper than damaged pages). Times of accepted rows are never negative.
+// Input: an Nsight Systems export, as a database or as SQL statements that create one (which test
+// more code than damaged pages). Times of accepted rows must never be negative.
 #include "analyses/nsys/nsys_summary.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/nsys/nsys_sqlite.h"
@@ -11,7 +11,8 @@
 
 namespace {
 
-/// Only what makes and fills tables and views: no files, no settings, no functions that write.
+/// Allows statements that create and fill tables and views, but not statements that open files or
+/// change settings.
 int allowed(void* /*unused*/, int action, const char* /*a*/, const char* /*b*/, const char* /*c*/,
             const char* /*d*/) {
   return action == SQLITE_ATTACH || action == SQLITE_DETACH || action == SQLITE_PRAGMA ? SQLITE_DENY

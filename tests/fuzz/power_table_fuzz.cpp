@@ -1,5 +1,5 @@
-// Bytes as a table of power samples, rankscope's own or a vendor's: what is accepted is ascending
-// in time on each GPU.
+// Input: a table of power samples of rankscope or of a vendor. Accepted times must be ascending per
+// GPU.
 #include "collect/samplers/read_samples.h"
 #include "fuzz/fuzz_target.h"
 #include "temp_folder.h"

@@ -1,6 +1,5 @@
-// Bytes as what users configure a profiling run by: a table of tools, an additional context, a
-// models.json, a --tool (split by NUL). What is read as JSON is written as JSON that reads the
-// same.
+// Input: configuration of a profiling run: a table of tools, an additional context, a models.json,
+// a --tool, separated by NUL. Accepted JSON must be written as JSON with the same value.
 #include "collect/profile/context.h"
 #include "collect/profile/models.h"
 #include "fuzz/fuzz_target.h"

@@ -1,5 +1,5 @@
-// Bytes as the file of a rank's parts and of a shard, and as the parts in it, with a frame and a
-// checksum that fit: what decodes encodes to bytes that decode to the same.
+// Input: the file of a rank's parts, the file of a shard, and the parts in them, with a valid frame
+// and checksum. What can be decoded must encode to bytes that decode to the same.
 #include "analyses/collectives/identity_part.h"
 #include "analyses/compare/compare_part.h"
 #include "analyses/gemm/gemm_part.h"
@@ -18,10 +18,10 @@ namespace {
 
 using namespace rankscope;
 
-/// These bytes as the content of a part of `kind`.
+/// Returns these bytes as the content of a part of `kind`.
 std::string framed(std::string_view kind, std::string_view content, std::uint32_t version = 1) {
   std::string bytes = PartWriter(kind, version).finish();
-  bytes.resize(bytes.size() - 8); // its checksum
+  bytes.resize(bytes.size() - 8); // removes the checksum
   bytes += content;
   const std::uint64_t sum = part_checksum(bytes);
   for (unsigned shift = 0; shift < 64; shift += 8)

@@ -1,5 +1,5 @@
-// Bytes as an operator's recorded arguments: a call with commands or a reason, never both, and no
-// byte of the arguments gets into a command.
+// Input: the recorded arguments of an operator. The result must have either commands or a reason,
+// and no byte of the arguments may be part of a command.
 #include "fuzz/fuzz_target.h"
 #include "model/ops/op_model.h"
 #include "model/replay/replay_request.h"

@@ -1,4 +1,4 @@
-// Tables of a report as CSV, then compared with themselves under two names.
+// Input: tables of a report as CSV, which are compared with themselves under two names.
 #include "analyses/compare/compare_reports.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/reports/report_tables.h"

@@ -1,6 +1,6 @@
-// A workbook: a zip file as it is (an input that starts with PK), or the parts sheet, shared
-// strings, workbook, relations, NUL between them, which are zipped here; missing parts are plain
-// ones.
+// Input: a workbook, either as a zip file (input that starts with PK) or as its parts sheet, shared
+// strings, workbook and relations, separated by NUL, which are zipped here. Missing parts are
+// replaced by valid ones.
 #include "analyses/compare/compare_reports.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/reports/report_tables.h"

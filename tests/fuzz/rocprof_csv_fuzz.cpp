@@ -1,4 +1,4 @@
-// A file of rocprofv3 through reader, call tree and report.
+// Input: a file of rocprofv3, for the reader, the call tree and the report.
 #include "fuzz/fuzz_target.h"
 #include "fuzz/rocprof_fuzz.h"
 #include "temp_folder.h"

@@ -1,4 +1,5 @@
-// What the targets of AMD's formats share: every rank of a file through call tree and report.
+// Shared by the targets for AMD formats: every rank of a file is passed through the call tree and
+// the report.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -10,7 +11,8 @@
 
 namespace rankscope::test {
 
-/// Only what makes and fills tables and views: no files, no settings.
+/// Allows statements that create and fill tables and views, but not statements that open files or
+/// change settings.
 inline int allowed_sql(void* /*unused*/, int action, const char* /*a*/, const char* /*b*/,
                        const char* /*c*/, const char* /*d*/) {
   return action == SQLITE_ATTACH || action == SQLITE_DETACH || action == SQLITE_PRAGMA ? SQLITE_DENY
@@ -21,7 +23,7 @@ inline int stop_sql(void* /*unused*/) {
   return 1;
 }
 
-/// A database as it is, or made by the statements, which reach deeper than damaged pages.
+/// Writes the database, or creates it with SQL statements, which test more code than damaged pages.
 inline void make_database(const std::string& path, const std::string& sql) {
   sqlite3* db = nullptr;
   if (sqlite3_open(path.c_str(), &db) == SQLITE_OK) {
@@ -34,7 +36,7 @@ inline void make_database(const std::string& path, const std::string& sql) {
   sqlite3_close(db);
 }
 
-/// Aborts when an accepted trace breaks a promise: times backwards or beyond what sums can hold.
+/// Aborts if an accepted trace has times that run backwards or are too large for sums.
 inline void through_all(const std::string& path) {
   (void)inspect_file(path, readers());
   (void)read_traces(path, {}, [](Trace trace) -> Result<void> {

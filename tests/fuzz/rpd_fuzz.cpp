@@ -1,4 +1,4 @@
-// A database of that kind as it is, or SQL statements that make one.
+// Input: a database of this kind, or SQL statements that create one.
 #include "fuzz/fuzz_target.h"
 #include "fuzz/rocprof_fuzz.h"
 #include "temp_folder.h"

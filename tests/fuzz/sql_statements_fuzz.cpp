@@ -1,4 +1,5 @@
-// SQL cut into statements: the same whatever the pieces it comes in, nothing made up.
+// Input: SQL text that is split into statements. The result must not depend on the pieces in which
+// the text arrives, and must contain only text of the input.
 #include "fuzz/fuzz_target.h"
 #include "sql/statements.h"
 

@@ -1,4 +1,4 @@
-// The annotation of a server's step, and a folder's index of captures: two parts, parted by NUL.
+// Input: the annotation of a server step and the index of a folder of captures, separated by NUL.
 #include "base/diagnostics.h"
 #include "fuzz_target.h"
 #include "model/step_annotation.h"
@@ -22,7 +22,7 @@ void annotation(const std::string& name) {
     std::abort();
   if (sums.has_value() != bare.has_value() || (sums && !counts))
     std::abort();
-  // what a first tier annotation promises: all sums, none of them negative
+  // a detailed annotation must have all sums, and no negative sum
   if (counts && has_all_sums(counts->kind) && (!sums || !sums->detailed))
     std::abort();
   if (sums && (sums->c_sq < 0 || sums->g_sq < 0 || sums->c_sqsk < 0 || sums->g_sqsk < 0))
@@ -44,7 +44,7 @@ void index(const std::string& text) {
     for (const CaptureIndexEntry& entry : **list)
       if (entry.file.empty() || entry.file.find('/') != std::string::npos || entry.file == ".." ||
           entry.batch_size < 0)
-        std::abort(); // it would lead out of the folder
+        std::abort(); // the file would be outside the folder
   std::filesystem::remove_all(folder);
 }
 

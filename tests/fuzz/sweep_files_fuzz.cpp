@@ -1,5 +1,5 @@
-// Bytes as a matrix of a sweep and as the manifest of a run that was made before: settings have
-// folders of their own below the sweep.
+// Input: the matrix of a sweep and the manifest of an earlier run. Each setting must have a
+// separate folder below the sweep.
 #include "collect/run_manifest.h"
 #include "collect/sweep_settings.h"
 #include "fuzz/fuzz_target.h"

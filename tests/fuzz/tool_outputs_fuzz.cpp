@@ -1,5 +1,5 @@
-// Bytes as a file that a profiling tool left, counted by each of the ways to look into one: an
-// empty file holds nothing, a table no more rows than lines.
+// Input: a file from a profiling tool, counted with each method. An empty file must have no
+// records, and a table at most one row per line.
 #include "collect/profile/outputs.h"
 #include "fuzz/fuzz_target.h"
 #include "temp_folder.h"

@@ -1,5 +1,5 @@
-// Bytes as the state of watch, with a frame and a checksum that fit: what decodes encodes to a
-// state that decodes to the same, and its judge goes on with a window.
+// Input: the state of watch with a valid frame and checksum. A decoded state must encode to a state
+// that decodes to the same, and its judge must accept another window.
 #include "analyses/watch/watch_state.h"
 #include "core/part.h"
 #include "fuzz/fuzz_target.h"
@@ -11,7 +11,7 @@
 RS_FUZZ_TARGET(watch_state) {
   using namespace rankscope;
   std::string whole = PartWriter(kWatchStateKind, kWatchStateVersion).finish();
-  whole.resize(whole.size() - 8); // its checksum
+  whole.resize(whole.size() - 8); // removes the checksum
   whole += bytes;
   const std::uint64_t sum = part_checksum(whole);
   for (unsigned shift = 0; shift < 64; shift += 8)

@@ -1,5 +1,6 @@
-// Bytes as what workloads and bench programs print: figures of performance, NCCL's and RCCL's own
-// lines, times of bench programs. A time that is found is above 0, in whole lines or cut.
+// Input: output of workloads and benchmark programs: performance values, lines of NCCL and RCCL,
+// times of benchmark programs. A time that is found must be above 0, in complete and in truncated
+// lines.
 #include "collect/library_perf/bench_program.h"
 #include "collect/log_metric.h"
 #include "collect/nccl_log.h"

@@ -1,5 +1,5 @@
-// The batch report against the workbook that the reference tool wrote, cell by cell, and what the
-// right numbers change in it.
+// Compares the batch report with the workbook of the reference tool, cell by cell, and checks the
+// cells that differ because rankscope's numbers are exact.
 #include "analyses/batch/batch_facts.h"
 #include "engine/loader.h"
 #include "golden/golden_data.h"
@@ -41,7 +41,7 @@ Report batch_of(const std::filesystem::path& root, bool compat) {
   return report;
 }
 
-/// One part of a workbook.
+/// Returns one part of a workbook.
 std::string part_of(const std::string& path, const std::string& name) {
   int problem = 0;
   zip_t* const book = zip_open(path.c_str(), ZIP_RDONLY, &problem);
@@ -73,7 +73,7 @@ bool near(double a, double b) {
   return a == b || std::fabs(a - b) <= 1e-12 * std::max(std::fabs(a), std::fabs(b));
 }
 
-/// Texts are equal but for the last digits of the decimal numbers in them.
+/// Whether texts are equal, except for the last digits of decimal numbers in them.
 bool same_text(const std::string& a, const std::string& b) {
   static const std::regex number(R"(-?[0-9]+\.[0-9]+(e[-+][0-9]+)?)");
   if (std::regex_replace(a, number, "#") != std::regex_replace(b, number, "#"))
@@ -197,18 +197,19 @@ TEST_F(BatchGolden, CompatMakesTheTextsOfTheReference) {
   }
 }
 
-/// Why our number differs, and by how much it may, of the larger one.
+/// Why rankscope's number differs, and the largest allowed difference relative to the larger
+/// number.
 struct Reason {
   const char* sheet;
-  const char* column; ///< "*" at the end: any that begins so
+  const char* column; ///< "*" at the end: all columns that begin like this
   double most;
   const char* why;
 };
 
 constexpr double kAnything = 1e300;
 
-/// Times of the reference are doubles of 10^12 us, which have steps of 2^-11 us: a kernel of 5 us
-/// may be wrong by 10^-4 of it, a sum or a difference of starts too.
+/// The reference stores times of 10^12 us as doubles, which have steps of 2^-11 us. A kernel of 5
+/// us may be wrong by 10^-4 of its duration; so may a sum or a difference of starts.
 constexpr Reason kReasons[] = {
     {"gemm", "Kernel Time*", 1e-2, "whole nanoseconds, no sums of rounded doubles"},
     {"gemm", "Non-Data-Mov*", 1e-2, "whole nanoseconds"},

@@ -1,4 +1,5 @@
-// The multi-rank report on real traces, and the real 8-rank summary against the spec's formulas.
+// Tests the multi-rank report with recorded traces, and a recorded 8-rank summary against the
+// formulas of the specification.
 #include "analyses/collectives/collective_report.h"
 #include "engine/loader.h"
 #include "golden/golden_cells.h"
@@ -34,7 +35,7 @@ TEST(CollectivesGolden, TheEightRankSummaryIsConsistentAndWeHaveItsColumns) {
                   factor * num(v[std::string("algo bw (GB/s)_") + x]), 1e-6);
     EXPECT_NEAR(num(v["Total comm latency (ms)"]),
                 num(v["comm_latency_mean"]) * num(v["count"]) / 1e3, 1e-3);
-    // the fastest is the shortest: GiB/s = MiB / 1024 / s
+    // the fastest call is the shortest one: GiB/s = MiB / 1024 / s
     EXPECT_NEAR(num(v["algo bw (GB/s)_max"]),
                 num(v["Full msg size (MB)"]) / 1024 / (num(v["comm_latency_min"]) / 1e6), 1e-6);
     const double elements = num(v["In msg nelems"]) * dtype_bytes(v["dtype"]) / 1048576;
@@ -43,7 +44,7 @@ TEST(CollectivesGolden, TheEightRankSummaryIsConsistentAndWeHaveItsColumns) {
     EXPECT_NEAR(num(v["Full msg size (MB)"]), full, 1e-6);
   }
 
-  // our columns, on the real pair of ranks and on the collectives of a real rank
+  // rankscope's columns, for a recorded pair of ranks and for the collectives of a recorded rank
   std::vector<RankCollectives> ranks;
   for (const char* file : {"mi300/resnet_act_checkpoint.json.gz", "hta/nccl_data.json.gz"}) {
     auto loaded = load_trace((root / file).string(), LoadOptions{});
@@ -107,13 +108,13 @@ void expect_table(const Table& table, const golden::Csv& want) {
   }
 }
 
-// Neither kernels nor operators say what the collectives are.
+// In this run, neither kernels nor operators name the collectives.
 TEST(CollectivesGolden, OfARealRunOfEightRanksAsTheReferenceHasThem) {
   if (golden::root().empty())
     GTEST_SKIP() << golden::kAbsent;
   const test::TempFolder folder;
   ASSERT_TRUE(golden::unpack_tar(golden::root() / "dlrm" / "dlrm_kineto.tar.gz", folder.path()));
-  std::map<std::string, std::string> traces; // by rank, a digit in the name
+  std::map<std::string, std::string> traces; // by rank, a digit in the file name
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     traces[entry.path().filename().string().substr(0, 7)] = entry.path().string();
   std::vector<RankCollectives> ranks;

@@ -1,4 +1,4 @@
-// compare-reports in compat mode against the comparison tables that the reference tool wrote.
+// Compares compare-reports in compat mode with the comparison tables of the reference tool.
 #include "analyses/compare/compare_reports.h"
 #include "golden/golden_data.h"
 #include "readers/reports/report_tables.h"

@@ -1,4 +1,4 @@
-// Cells of reference tables against ours.
+// Compares cells of rankscope's tables with cells of reference tables.
 #pragma once
 
 #include "core/table.h"
@@ -12,7 +12,7 @@
 
 namespace rankscope::golden {
 
-/// "np.float64(39.75)" -> "39.75".
+/// Converts "np.float64(39.75)" to "39.75".
 inline std::string strip_numpy(std::string text) {
   for (const std::string prefix : {"np.float64(", "np.float32(", "np.int64("})
     for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix)) {
@@ -31,12 +31,12 @@ inline bool number_of(const std::string& text, double& value) {
   return *end == '\0';
 }
 
-/// The tolerance of the reference's own comparer, whatever the size of the number.
+/// Uses the absolute tolerance of the reference's own comparison.
 inline bool close(double got, double want) {
   return std::fabs(got - want) < 1e-6;
 }
 
-/// Texts are equal when their numbers are close and all else is equal: lists of kernels hold both.
+/// Whether two texts, such as lists of kernels, are equal except for small differences of numbers.
 inline bool texts_equal(const std::string& got, const std::string& want) {
   std::size_t i = 0;
   std::size_t j = 0;
@@ -65,7 +65,7 @@ inline bool texts_equal(const std::string& got, const std::string& want) {
   return i == got.size() && j == want.size();
 }
 
-/// Items of a list of dicts, sorted: the reference's own test ignores their order.
+/// Sorts the items of a list of dicts, because the reference's own test ignores their order.
 inline std::string sorted_items(const std::string& text) {
   if (text.size() < 2 || text.substr(0, 2) != "[{")
     return text;
@@ -83,7 +83,7 @@ inline std::string sorted_items(const std::string& text) {
   return out;
 }
 
-/// The text of a cell as the reference writes it.
+/// Returns the text of a cell as the reference writes it.
 inline std::string text_of(const Value& v) {
   if (v.kind == CellKind::kText)
     return std::string(v.text);

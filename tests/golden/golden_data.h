@@ -1,4 +1,4 @@
-// Reference tables: where they are, how their cells are read and compared.
+// Finds reference tables, and reads and compares their cells.
 #pragma once
 
 #include "os/byte_source.h"
@@ -14,23 +14,23 @@
 
 namespace rankscope::golden {
 
-/// Reference data that is part of the sources (tests/data/README.md): always there.
+/// Folder of the reference data in the source tree (tests/data/README.md), which always exists.
 inline std::filesystem::path tree_root() {
   return test::source_dir() / "tests" / "data";
 }
 
-/// Folder of the reference data that is not part of the sources; empty when it is absent.
+/// Folder of the reference data outside the source tree; empty if it does not exist.
 inline std::filesystem::path root() {
   const std::filesystem::path path = test::golden_dir();
   return std::filesystem::is_directory(path) ? path : std::filesystem::path();
 }
 
-/// What a test says when root() is empty.
+/// Message of tests that are skipped because root() is empty.
 inline constexpr const char* kAbsent =
     "the reference data of real runs is absent (RANKSCOPE_GOLDEN names its folder)";
 
-/// Everything below a root, sorted. The folder "synth" of the data beside the sources is left out:
-/// its files are in the tree.
+/// Returns all entries below a root, sorted. The folder "synth" of the data outside the source tree
+/// is left out, because its files are also in the source tree.
 inline std::vector<std::filesystem::path> entries(const std::filesystem::path& below) {
   std::vector<std::filesystem::path> out;
   if (below.empty())
@@ -46,7 +46,7 @@ inline std::vector<std::filesystem::path> entries(const std::filesystem::path& b
   return out;
 }
 
-/// The bytes of a trace after decompression; empty when it cannot be opened.
+/// Returns the decompressed bytes of a trace; empty if it cannot be opened.
 inline std::string unpacked(const std::string& path) {
   std::string text;
   auto source = ByteSource::open(path);
@@ -61,14 +61,14 @@ inline std::string unpacked(const std::string& path) {
   return text;
 }
 
-/// Writes the files of a tar archive (any compression that traces have) into a folder, without the
-/// folders of their names; false when it cannot be read.
+/// Writes the files of a tar archive (with any compression that traces can have) to a folder,
+/// without the folders in their names. Returns false if the archive cannot be read.
 inline bool unpack_tar(const std::filesystem::path& archive, const std::filesystem::path& to) {
   constexpr std::size_t kBlock = 512;
   const std::string text = unpacked(archive.string());
   std::size_t files = 0;
   for (std::size_t at = 0; at + kBlock <= text.size() && text[at] != '\0';) {
-    const std::string name = text.substr(at, 100).c_str(); // up to its first zero
+    const std::string name = text.substr(at, 100).c_str(); // up to the first zero byte
     const auto bytes =
         static_cast<std::size_t>(std::strtoull(text.substr(at + 124, 12).c_str(), nullptr, 8));
     const char type = text[at + 156];
@@ -88,7 +88,7 @@ struct Csv {
   std::vector<std::vector<std::string>> rows;
 };
 
-/// RFC 4180.
+/// Reads a CSV file according to RFC 4180.
 inline Csv read_csv(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream all;

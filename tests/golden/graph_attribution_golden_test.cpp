@@ -1,6 +1,6 @@
-// Kernels of a real decode step in one graph, attributed without its capture, against what the
-// merge with the capture says: the ids that tell it are hidden, and names are changed as another
-// batch would change them.
+// Attributes kernels of a recorded decode step in one graph without its capture, and compares the
+// result with the merge that uses the capture. The ids that identify the capture are removed, and
+// names are changed as another batch size would change them.
 #include "analyses/graph/graph_attribution.h"
 #include "analyses/graph/sequence_attribution.h"
 #include "engine/capture_folder.h"
@@ -41,14 +41,14 @@ protected:
     truth_ = attribute_graphs(merged, nullptr);
   }
 
-  /// `op` of each kernel of the graph, by its place among them.
+  /// Compares `op` of each kernel of the graph, by index, with the expected operators.
   template <class OpOf> Share share(const std::vector<std::string>& want, OpOf op) const {
     Share out;
     double all = 0;
     double time = 0;
     for (std::size_t k = 0; k < truth_.kernels.size(); ++k) {
       if (want[k].empty())
-        continue; // a launch of no operator in the capture
+        continue; // a launch without an operator in the capture
       const auto ns = static_cast<double>(trace_.trace.events.dur_ns[truth_.kernels[k].event]);
       all += 1;
       time += ns;
@@ -82,7 +82,7 @@ TEST_F(GraphAttributionGolden, TheMergeIsByCapture) {
   EXPECT_EQ(truth_.kernels[0].attribution, Attribution::kCapture);
   EXPECT_EQ(truth_.kernels[0].confidence, 1.0);
   EXPECT_NE(graph_headline(truth_).find("attributed: by capture "), std::string::npos);
-  // layers with all of the cache and with a window take turns: two of them are the period
+  // layers with full attention and layers with a window alternate: the period has two layers
   EXPECT_EQ(truth_.facts[0].kernels, 421U);
 }
 
@@ -101,7 +101,8 @@ TEST_F(GraphAttributionGolden, AlignmentWithTheCaptureSaysWhatTheMergeSays) {
   EXPECT_EQ(s.wrong_time, 0);
 }
 
-/// Names as of another batch: other tiles, and with `drop` without the second kind of attention.
+/// Returns names as for another batch size: other tiles, and with `drop` without the second kind of
+/// attention.
 std::vector<KernelToken> another_batch(const Trace& trace, const std::vector<EventId>& kernels,
                                        KernelSymbols& symbols, bool drop,
                                        std::vector<std::uint32_t>& kept) {

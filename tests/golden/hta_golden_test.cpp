@@ -1,5 +1,5 @@
-// Launch statistics, queue lengths and idle time of streams against HolisticTraceAnalysis (commit
-// f4d0062, the last profiler step included, times not rounded to microseconds).
+// Compares launch statistics, queue lengths and idle time of streams with HolisticTraceAnalysis
+// (HTA; commit f4d0062, with the last profiler step, without rounding of times to microseconds).
 #include "analyses/timeline/launch_statistics.h"
 #include "analyses/timeline/stream_idle.h"
 #include "engine/loader.h"
@@ -30,10 +30,11 @@ struct HtaTrace {
   std::vector<HtaIdle> idle;
 };
 
-/// HTA's table of idle times has two decimals.
+/// HTA prints idle times with two decimals.
 constexpr double kShown = 0.0051;
-/// Its doubles of microseconds since 1970 have steps of 0.25 us in ns_resolution: launches and
-/// starts less than that apart change places, and so the length of a queue at some points.
+/// HTA stores microseconds since 1970 as doubles. In ns_resolution, these have steps of 0.25 us, so
+/// launches and starts less than 0.25 us apart may be in another order, which changes some queue
+/// lengths.
 constexpr double kOfLengths = 1e-3;
 constexpr double kOfDelays = 3e-8;
 
@@ -52,7 +53,7 @@ const std::vector<HtaTrace>& hta_traces() {
        472454.441,
        418637213.335,
        {{7, 12190, 847.048811, 283.854305, 819, 1011, 1021, 1022}},
-       // exact, by decimal arithmetic; HTA: 1290.81 and 6283.98, see below
+       // exact values from decimal arithmetic; HTA has 1290.81 and 6283.98, see below
        {{7, 1347.125, 6227.613, 0}}},
       {"sampled_rank-0.json.gz",
        1204,

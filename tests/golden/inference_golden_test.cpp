@@ -1,5 +1,5 @@
-// Reports of inference traces in the manner of the reference's inference report against the tables
-// that it wrote: every sheet and column, rows by key in both directions.
+// Compares reports of inference traces with the tables of the reference's inference report: every
+// sheet and column; rows are matched by key, and neither side may have other rows.
 #include "analyses/operators/pseudo_ops.h"
 #include "analyses/operators/report_notes.h"
 #include "analyses/operators/unified_perf.h"
@@ -42,7 +42,7 @@ LoadedTrace load(const fs::path& path, bool python) {
   return std::move(*loaded);
 }
 
-/// Columns that tell the rows of a sheet apart.
+/// Whether the column is part of the key of a row.
 bool is_key(const std::string& sheet, const std::string& column) {
   static const std::set<std::string> kKeys = {
       "type",        "name",       "op category",   "parent_module",
@@ -59,7 +59,7 @@ std::string key_text(const std::string& text) {
   return shortest_double(number);
 }
 
-/// Rows by key; -1 for keys that come twice.
+/// Returns rows by key; -1 for keys that occur twice.
 template <class Cell>
 std::map<std::string, std::ptrdiff_t> rows_by_key(const std::string& sheet,
                                                   const std::vector<std::string>& header,
@@ -173,8 +173,9 @@ ModelCoverage coverage(const LoadedTrace& trace) {
   return out ? *out : ModelCoverage{};
 }
 
-// The merge changes who launched a kernel, never how long it ran: the timeline is that of the
-// reference's tables either way. Without the captures nothing is known of what the graph ran.
+// The merge changes the operators of kernels, but not their durations: with and without captures,
+// the timeline equals that of the reference. Without the captures, the operators in the graph are
+// unknown.
 TEST(InferenceGolden, DecodeStepWithoutItsCapture) {
   if (inference().empty())
     GTEST_SKIP() << golden::kAbsent;
@@ -189,7 +190,7 @@ TEST(InferenceGolden, DecodeStepWithoutItsCapture) {
   const ModelCoverage without = coverage(trace);
   EXPECT_NEAR(without.modelled_ns / without.total_ns, 0.03, 0.005);
   EXPECT_NEAR(without.graph_ns / without.total_ns, 0.97, 0.005);
-  // and with it: the same kernel time, all of it below operators
+  // with the captures: the same kernel time, all of it below operators
   const auto merged = merge_capture_folder(trace, (inference() / kVllm / "capture_traces").string(),
                                            {false, false, 1, nullptr});
   ASSERT_TRUE(merged) << merged.error().message();

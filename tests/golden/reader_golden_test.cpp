@@ -1,5 +1,6 @@
-// The reader on every real trace, event by event, against an obvious twin: simdjson over the whole
-// document, times through 80-bit floating point. Whole reading against small windows and threads.
+// Compares the reader with a simple implementation, event by event for every recorded trace:
+// simdjson on the complete document, times as 80-bit floating point. Also compares reading at once
+// with reading in small windows and with several threads.
 #include "engine/loader.h"
 #include "golden_data.h"
 #include "sanitized.h"
@@ -12,9 +13,9 @@
 namespace rankscope {
 namespace {
 
-/// Traces of the tree and, where they are, of real runs. Not the folder of hostile files, which are
-/// made to be slow or to break a reader: they are no reference. Under a sanitizer those that are
-/// large are left out: they have nothing that the small ones lack.
+/// Returns the traces of the source tree and, if they exist, of recorded runs. The folder of
+/// malicious files is left out, because they are made to be slow or to break a reader. Under a
+/// sanitizer, large traces are left out, because they do not test more than the small ones.
 std::vector<std::string> traces() {
   constexpr std::uintmax_t kMostBytes = test::kSanitized ? 600'000 : UINTMAX_MAX;
   std::vector<std::string> out;
@@ -41,12 +42,12 @@ struct TwinEvent {
 };
 
 std::int64_t twin_ns(std::string_view text) {
-  // 64 bits of mantissa hold 1e15 us with 4 decimals
+  // a mantissa of 64 bits represents 1e15 us with 4 decimals
   return static_cast<std::int64_t>(
       std::llround(std::strtold(std::string(text).c_str(), nullptr) * 1000.0L));
 }
 
-/// Complete events but for python_function.
+/// Returns the complete events, except python_function.
 std::vector<TwinEvent> twin(const simdjson::padded_string& text, std::uint64_t& entries) {
   std::vector<TwinEvent> out;
   simdjson::ondemand::parser parser;
@@ -86,7 +87,7 @@ std::vector<TwinEvent> twin(const simdjson::padded_string& text, std::uint64_t& 
         }
       }
     }
-    // a negative duration is damage: the reader drops and counts it (docs/reader.md)
+    // a negative duration is an error: the reader drops and counts the event (docs/reader.md)
     if (ph == "X" && e.cat != "python_function" && e.dur_ns >= 0)
       out.push_back(std::move(e));
   }
@@ -106,7 +107,7 @@ TEST(ReaderGolden, EqualsAnObviousTwinOnEveryTrace) {
     try {
       expected = twin(simdjson::padded_string(golden::unpacked(path)), entries);
     } catch (const simdjson::simdjson_error& error) {
-      // not strict JSON, or not a trace: then reading it must be an error or say what was odd
+      // not strict JSON, or not a trace: reading must return an error or a diagnostic
       std::printf("  no twin for %s: %s\n", path.c_str(), error.what());
       EXPECT_TRUE(!trace || !trace->diagnostics.empty());
       continue;

@@ -1,5 +1,5 @@
-// Replay requests against what ran: the kernels of a recorded product say in their names which of
-// their operands were transposed, and nobody here wrote those.
+// Compares replay requests with recorded kernels: the kernel names of recorded products contain
+// which operands were transposed. These names were not made for this test.
 #include "analyses/replay/replay_items.h"
 #include "engine/loader.h"
 #include "golden_data.h"
@@ -50,7 +50,7 @@ TEST(ReplayGolden, TransposesAreThoseOfTheKernels) {
       }
     }
   }
-  // without them the comparison would say nothing
+  // the test needs traces with these cases
   for (const char* what :
        {"aten::addmm TN", "aten::mm TN", "aten::mm NT", "aten::mm NN", "aten::bmm NN"})
     EXPECT_GT(compared[what], 1) << what;

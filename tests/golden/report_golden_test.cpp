@@ -1,5 +1,5 @@
-// The sheets of `report --compat tracelens` against the tables that the reference tool wrote for
-// the same traces: every reference column, row by row in order.
+// Compares the sheets of `report --compat tracelens` with the tables of the reference tool for the
+// same traces: every reference column, row by row in order.
 #include "analyses/analysis.h"
 #include "analyses/operators/ops_summary.h"
 #include "analyses/operators/unified_perf.h"
@@ -34,7 +34,7 @@ bool same_cell(const Value& got, const std::string& want) {
   return same(got, want);
 }
 
-/// The reference's table and ours, columns by name.
+/// A table of the reference and rankscope's table, with columns by name.
 class Pair {
 public:
   Pair(const Table& table, const golden::Csv& want) : table_(table), want_(want) {
@@ -52,8 +52,9 @@ public:
     return same_cell(got(row, c), want_.rows[want][c]);
   }
 
-  /// Our row of each of the reference's: the one in its place, or where rows have the same share of
-  /// the sheet's time (their order is that of an unstable sort) the one that is equal.
+  /// Returns rankscope's row for each row of the reference: the row at the same position or, among
+  /// rows with the same share of the sheet's time (which the reference sorts with an unstable
+  /// sort), the equal row.
   [[nodiscard]] std::vector<std::size_t> rows() const {
     std::vector<std::size_t> out(want_.rows.size());
     std::vector<std::size_t> left;
@@ -73,7 +74,7 @@ public:
     return out;
   }
 
-  /// Cells that depend on the order of rows.
+  /// Whether the cells of a column depend on the order of rows.
   [[nodiscard]] bool by_place(std::size_t c) const {
     return want_.header[c].starts_with("Cumulative");
   }
@@ -97,7 +98,8 @@ private:
   std::vector<std::size_t> columns_;
 };
 
-/// Row by row in order, every column; a row or column too many or too few is noticed.
+/// Compares every column row by row in order; fails if a row or a reference column is missing, or
+/// if there are additional rows.
 void compare(const std::string& where, const Table& table, const golden::Csv& want,
              ReportGoldenTally& tally) {
   SCOPED_TRACE(where);
@@ -119,13 +121,13 @@ void compare(const std::string& where, const Table& table, const golden::Csv& wa
   ++tally.tables;
 }
 
-/// What the reference writes of a study without rows: the two lines of its columns' names.
+/// Whether a table has no rows: the reference then writes only the two lines of column names.
 bool without_rows(const golden::Csv& table) {
   return table.rows.empty() || (table.rows.size() == 1 &&
                                 table.rows[0] == std::vector<std::string>{"sum", "count", "mean"});
 }
 
-/// The report of a trace against a folder of the reference's tables.
+/// Compares the report of a trace with a folder of reference tables.
 void compare_report(const fs::path& trace, const fs::path& folder, ReportOptions options,
                     ReportGoldenTally& tally) {
   options.compat_tracelens = true;
@@ -160,7 +162,8 @@ void compare_report(const fs::path& trace, const fs::path& folder, ReportOptions
         << name << table.name() << ": the reference has no such sheet";
 }
 
-/// Every folder NAME_perf_report_csvs below `root` against the report of NAME.json.gz beside it.
+/// Compares every folder NAME_perf_report_csvs below `root` with the report of NAME.json.gz in the
+/// same folder.
 void compare_all(const fs::path& root, ReportGoldenTally& tally) {
   std::vector<fs::path> folders;
   for (const fs::path& path : golden::entries(root))
@@ -201,7 +204,8 @@ TEST(ReportGolden, TheReferenceTablesOfRealRuns) {
   EXPECT_GT(tally.tables, 40U);
 }
 
-// Whole microseconds, so that many rows have equal times; no strides, torch's own file names.
+// A trace with integer microseconds, so that many rows have equal times; without strides, and with
+// the file names of torch.
 TEST(ReportGolden, RankZeroOfARunOfEightRanks) {
   if (golden::root().empty())
     GTEST_SKIP() << golden::kAbsent;
@@ -216,12 +220,13 @@ TEST(ReportGolden, RankZeroOfARunOfEightRanks) {
 /// Nanoseconds by category.
 using ByCategory = std::map<std::string, double>;
 
-/// The kernels of both tables, and of one the category by the launcher, of the other by the row.
+/// Compares the kernel time by category of two tables: one has the category of the launcher, the
+/// other that of the row.
 void expect_same_categories(const fs::path& path) {
   SCOPED_TRACE(path.filename().string());
   auto loaded = load_trace(path.string(), {});
   if (!loaded)
-    return; // files that are there to be refused
+    return; // files that must be rejected
   const ReportOptions options;
   ByCategory launched, rows;
   for (const OpsCategoryRow& row : loaded->shared(OpsCategoriesKey{options}))
@@ -229,7 +234,7 @@ void expect_same_categories(const fs::path& path) {
   const auto& unified = loaded->shared(UnifiedPerfKey{options});
   ASSERT_TRUE(unified) << unified.error().message();
   if (launched.empty())
-    return; // without operators
+    return; // no operators
   for (const UnifiedRow& row : unified->rows)
     rows[std::string(row.op.category)] += row.kernel_ns;
   for (const auto& [category, ns] : launched)

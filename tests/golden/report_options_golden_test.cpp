@@ -1,4 +1,4 @@
-// A report depends on its options, not on what was asked of the trace before.
+// Tests that a report depends only on its options, not on earlier requests for the same trace.
 #include "analyses/analysis.h"
 #include "engine/loader.h"
 #include "golden_data.h"
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Each option that changes a report, by name.
+/// Returns each option that changes a report, by name.
 using Change = void (*)(ReportOptions&);
 const std::vector<std::pair<std::string, Change>>& changes() {
   static const std::vector<std::pair<std::string, Change>> kAll = {
@@ -36,7 +36,7 @@ const std::vector<std::pair<std::string, Change>>& changes() {
   return kAll;
 }
 
-/// Every pair of options, each option alone among them.
+/// Returns every pair of options, and each option alone.
 std::map<std::string, ReportOptions> pairs_of_options() {
   std::map<std::string, ReportOptions> out;
   for (const auto& [name, change] : changes())
@@ -49,7 +49,7 @@ std::map<std::string, ReportOptions> pairs_of_options() {
   return out;
 }
 
-/// All cells of all sheets, a line each.
+/// Returns all cells of all sheets, one per line.
 std::string text_of(const LoadedTrace& trace, const ReportOptions& options) {
   const Result<Report> report = build_report(trace, options);
   if (!report)
@@ -75,7 +75,7 @@ void expect_no_mixing(const fs::path& path, std::size_t& traces) {
   const auto shared = load_trace(path.string(), load);
   const auto backwards = load_trace(path.string(), load);
   if (!shared || !backwards)
-    return; // files that are there to be refused
+    return; // files that must be rejected
   ++traces;
   const std::map<std::string, ReportOptions> all = pairs_of_options();
   std::map<std::string, std::string> fresh;

@@ -1,5 +1,5 @@
-// Samples of AMD's profilers against counts and sums that SQL takes from the files here, or that
-// were taken by hand when the samples were described.
+// Compares samples of AMD's profilers with counts and sums that SQL calculates from the same files,
+// or that were calculated by hand when the samples were described.
 #include "analyses/timeline/gpu_timeline.h"
 #include "core/call_tree.h"
 #include "engine/loader.h"
@@ -50,7 +50,7 @@ TEST(RocprofGolden, RpdOfAMatrixProduct) {
   EXPECT_EQ(t.gpu_ns, test::sql_number(path, "SELECT sum(\"end\" - start) FROM rocpd_op"));
   EXPECT_EQ(t.first_ns, 8306017670485923);
   EXPECT_EQ(t.last_ns, 8306020634556740);
-  // the file's own view: sum of durations by the span of the operations
+  // value of a view in the file: sum of durations divided by the span of the operations
   EXPECT_DOUBLE_EQ(static_cast<double>(t.gpu_ns) / static_cast<double>(t.last_ns - t.first_ns),
                    0.062049143679417024);
   EXPECT_EQ(loaded->tree.linked_count(), 85U);
@@ -69,12 +69,12 @@ TEST(RocprofGolden, RpdOfAnInferenceServerWithGraphs) {
   ASSERT_TRUE(loaded) << loaded.error().message();
   const Totals t = totals(loaded->trace);
   EXPECT_EQ(t.kernels + t.copies + t.fills, 10124);
-  EXPECT_EQ(t.kernels, 1228 + 7720); // plain launches, nodes of graphs
+  EXPECT_EQ(t.kernels, 1228 + 7720); // normal launches, graph nodes
   EXPECT_EQ(t.copies, 804 + 350 + 22);
   EXPECT_EQ(t.gpu_ns, test::sql_number(plain, "SELECT sum(\"end\" - start) FROM rocpd_op"));
   EXPECT_EQ(loaded->tree.linked_count(), 10124U);
   EXPECT_EQ(t.ops, test::sql_number(plain, "SELECT count(*) FROM ext_autogradapi"));
-  EXPECT_EQ(t.ops + t.ranges, 11884); // every UserMarker
+  EXPECT_EQ(t.ops + t.ranges, 11884); // all UserMarkers
   std::size_t graphs = 0;
   std::size_t in_graphs = 0;
   for (EventId i = 0; i < loaded->trace.events.size(); ++i)
@@ -127,15 +127,15 @@ TEST(RocprofGolden, JsonOfATrainingWithKernelsAlone) {
   ASSERT_TRUE(loaded) << loaded.error().message();
   const Totals t = totals(loaded->trace);
   EXPECT_EQ(t.kernels, 43915);
-  EXPECT_EQ(t.gpu_ns, 4441741378); // summed over the document by another JSON parser
+  EXPECT_EQ(t.gpu_ns, 4441741378); // sum that another JSON parser calculated from the document
   EXPECT_EQ(t.copies + t.fills + t.calls, 0);
   EXPECT_EQ(loaded->trace.header.devices.size(), 8U);
   EXPECT_EQ(loaded->trace.events.ts_ns[0], 63857982592000);
   for (EventId i = 0; i < loaded->trace.events.size(); ++i)
-    ASSERT_EQ(loaded->trace.events.device[i], 0); // handle 37946
+    ASSERT_EQ(loaded->trace.events.device[i], 0); // agent handle 37946
 }
 
-/// Rows and sum of durations of a table, counted by lines.
+/// Returns the number of rows and the sum of durations of a CSV table.
 std::pair<std::size_t, std::int64_t> table_totals(const std::filesystem::path& path) {
   const golden::Csv csv = golden::read_csv(path);
   std::size_t start = 0;
@@ -155,7 +155,8 @@ TEST(RocprofGolden, EveryTableOfTheDocumentation) {
                                  "memory_copy_trace", "rccl_trace", "rocpd-to-csv"}) {
     SCOPED_TRACE(name);
     const auto path = golden::root() / "formats/rocprofv3-csv" / (name + ".csv");
-    const test::TempFolder folder; // alone: beside each other they would be one process
+    // a separate folder, because tables in one folder are read as one process
+    const test::TempFolder folder;
     const std::string copy = folder.path(name + ".csv");
     std::filesystem::copy_file(path, copy);
     const auto loaded = load_trace(copy, {});
@@ -169,7 +170,8 @@ TEST(RocprofGolden, EveryTableOfTheDocumentation) {
     std::vector<std::string> problems;
     for (const Problem& problem : loaded->trace.diagnostics.problems())
       problems.emplace_back(problem.name);
-    EXPECT_EQ(problems, of_gpu.count(name) > 0 ? std::vector<std::string>() // calls and marks alone
+    // only calls and markers
+    EXPECT_EQ(problems, of_gpu.count(name) > 0 ? std::vector<std::string>()
                                                : std::vector<std::string>{"no_gpu_events"});
   }
 }

@@ -1,4 +1,4 @@
-// The same value from several commands, equal to 1e-6: times and sums of five runs.
+// Tests that several commands show the same value, equal to 1e-6: times and sums of five runs.
 #include "cli/run_binary.h"
 #include "golden/golden_data.h"
 #include "os/byte_source.h"
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// What a command prints as JSON.
+/// The JSON output of a command.
 class Said {
 public:
   explicit Said(Words args) {
@@ -40,7 +40,7 @@ private:
   simdjson::dom::element root_;
 };
 
-/// The bytes of a text in base64.
+/// Decodes base64 text.
 std::string from_base64(std::string_view text) {
   const std::string_view digits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -50,7 +50,7 @@ std::string from_base64(std::string_view text) {
   for (const char c : text) {
     const std::size_t digit = digits.find(c);
     if (digit == std::string_view::npos)
-      break; // the padding
+      break; // padding
     bits = (bits << 6U) | static_cast<std::uint32_t>(digit);
     count += 6;
     if (count >= 8)
@@ -59,7 +59,7 @@ std::string from_base64(std::string_view text) {
   return out;
 }
 
-/// The data of an interactive page.
+/// Reads the data of an interactive page.
 void read_page(const std::string& path, const test::TempFolder& out, test::ReadBlob& blob) {
   const std::string html = test::bytes_of(path);
   const std::string_view mark = "id=\"data\">";
@@ -76,20 +76,21 @@ void read_page(const std::string& path, const test::TempFolder& out, test::ReadB
   test::read(bytes, blob);
 }
 
-/// Runs a command that writes files; ranks without a trace are no failure.
+/// Runs a command that writes files; missing ranks are accepted.
 void write_by(const Words& args) {
   const test::RunResult r = test::run_binary(args);
   EXPECT_TRUE(r.code == 0 || r.code == 4) << args[0] << ": " << r.err;
 }
 
-/// The values of every figure, by the command that said them.
+/// Collects metric values by metric and command.
 class Figures {
 public:
   void add(const std::string& figure, const std::string& command, std::optional<double> value) {
     if (value)
       said_[figure][command] += *value;
   }
-  /// Each figure is said by `least` commands or more, and all say the same.
+  /// Expects that at least `least` commands show each metric with this prefix, that their values
+  /// are equal, and that there are `figures` metrics.
   void expect_equal(const std::string& prefix, std::size_t least, std::size_t figures) const {
     std::size_t seen = 0;
     for (const auto& [figure, by] : said_) {
@@ -105,11 +106,11 @@ public:
   }
 
 private:
-  std::map<std::string, std::map<std::string, double>> said_; ///< figure, command
+  std::map<std::string, std::map<std::string, double>> said_; ///< by metric, command
 };
 
 struct SaidKind {
-  const char* name; ///< of gpu_timeline's row, and of the figure
+  const char* name; ///< row of gpu_timeline, and name of the metric
   const char* top;
   const char* sql;
 };
@@ -122,7 +123,7 @@ std::string of_rank(const char* kind, double rank) {
   return std::string("rank ") + std::to_string(static_cast<int>(rank)) + " " + kind;
 }
 
-/// Per rank and by kind, ms.
+/// Adds times per rank and kind, in ms.
 void rank_times(const std::vector<std::string>& traces, const Words& run, const Said& top,
                 const test::TempFolder& out, Figures& figures) {
   const Said sql([&] {
@@ -153,7 +154,7 @@ void rank_times(const std::vector<std::string>& traces, const Words& run, const 
   }
 }
 
-/// The same of a baseline, of parts and of a dataset.
+/// Adds the same times from a baseline, from parts and from a dataset.
 void rank_times_of_files(const std::string& run, const test::TempFolder& out, Figures& figures) {
   const std::string saved = out.path("b.rsb");
   write_by({"baseline", "save", run, "-o", saved});
@@ -190,7 +191,7 @@ void rank_times_of_files(const std::string& run, const test::TempFolder& out, Fi
     figures.add("kernel " + sums->text(r, "name"), "export", sums->number(r, "ms"));
 }
 
-/// Times of GEMMs by rank and operator, us.
+/// Adds times of GEMMs by rank and operator, in us.
 void gemm_sums(const std::vector<std::string>& traces, const std::string& folder,
                const test::TempFolder& out, Figures& figures) {
   const Said variance({"gemm", "variance", folder, "--top-k", "1000", "-o", out.path("g")});
@@ -211,13 +212,13 @@ void gemm_sums(const std::vector<std::string>& traces, const std::string& folder
   }
 }
 
-/// What the page of a run shows of ranks and collectives; the latter with `with_collectives`.
+/// Adds the values of ranks on the page of a run, and those of collectives if `with_collectives`.
 void page_values(const std::string& run, bool with_collectives, const test::TempFolder& out,
                  Figures& of_ranks, Figures& of_collectives) {
   write_by({"page", run, "-o", out.path("p.html")});
   test::ReadBlob page;
   read_page(out.path("p.html"), out, page);
-  if (page.json["top_ranks"].error() != simdjson::SUCCESS) { // of one rank
+  if (page.json["top_ranks"].error() != simdjson::SUCCESS) { // the page of one rank
     for (const SaidKind& kind : kSaidKinds)
       of_ranks.add(of_rank(kind.name, 0), "page", double(page.json["times_ms"][kind.name]));
     return;
@@ -241,12 +242,12 @@ void page_values(const std::string& run, bool with_collectives, const test::Temp
     of_collectives.add("latency " + std::string(std::string_view(row["name"])), "page",
                        double(row["total_ms"]));
   for (const simdjson::dom::element row : page.json["skew"].get_array())
-    if (!row["late_us"].is_null()) // runs of one step have none
+    if (!row["late_us"].is_null()) // blank in runs of one step
       of_collectives.add(of_rank("starts later", double(row["rank"])), "page",
                          double(row["late_us"]));
 }
 
-/// The same of the commands that take folders.
+/// Adds the same times from commands that read folders.
 void rank_times_of_folders(const std::string& folder, const test::TempFolder& out,
                            Figures& figures) {
   const Said analyze({"analyze", folder, "--no-plots", "-o", out.path("a")});
@@ -269,7 +270,7 @@ void rank_times_of_folders(const std::string& folder, const test::TempFolder& ou
   }
 }
 
-/// Time of all kernels, ms, and by name.
+/// Adds the time of all kernels and by kernel name, in ms.
 void kernel_sums(const std::vector<std::string>& traces, const Words& run, const Said& top,
                  const test::TempFolder& out, Figures& figures) {
   Words args{"query", "SELECT name, sum(dur_ns) / 1e6 AS ms FROM kernels "
@@ -294,7 +295,7 @@ void kernel_sums(const std::vector<std::string>& traces, const Words& run, const
     figures.add("kernel " + of_top->text(r, "kernel"), "top", of_top->number(r, "time_ms"));
 }
 
-/// Latency of each kind of collective, ms, and how late each rank starts, us.
+/// Adds the latency of each kind of collective, in ms, and the lateness of each rank, in us.
 void collectives(const Words& run, const Said& top, const std::string& folder,
                  const test::TempFolder& out, Figures& figures) {
   const auto with = [&run](Words args) {
@@ -331,7 +332,7 @@ void collectives(const Words& run, const Said& top, const std::string& folder,
   take_late(top.table("top_ranks"), "top", "late_us");
 }
 
-/// `folder`: of the traces alone; "" where others lie beside them.
+/// `folder`: a folder with only these traces; "" if it also has other traces.
 void expect_same_values(const std::vector<std::string>& traces, const std::string& folder,
                         bool with_collectives) {
   const test::TempFolder out;
@@ -361,7 +362,7 @@ void expect_same_values(const std::vector<std::string>& traces, const std::strin
   of_collectives.expect_equal("rank ", 3, traces.size());
 }
 
-/// Why SQL is not available; "" = it is.
+/// Returns why SQL is not available; "" if it is.
 std::string no_sql() {
   const test::RunResult r = test::run_binary(
       {"query", "SELECT 1", (golden::tree_root() / "synth" / "amd" / "rank0.json.gz").string()});
@@ -384,7 +385,7 @@ TEST(SameValues, OfGeneratedRunsInTheTree) {
     GTEST_SKIP() << why;
   for (const char* vendor : {"amd", "nv"}) {
     SCOPED_TRACE(vendor);
-    const test::TempFolder folder; // without the tables beside the traces
+    const test::TempFolder folder; // a copy without the tables that are next to the traces
     for (const char* rank : {"rank0.json.gz", "rank1.json.gz"})
       fs::copy_file(golden::tree_root() / "synth" / vendor / rank, folder.path(rank));
     expect_same_values({folder.path("rank0.json.gz"), folder.path("rank1.json.gz")}, folder.path(),

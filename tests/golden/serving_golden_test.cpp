@@ -1,4 +1,5 @@
-// Steps of real servers against the reference's timeline of the same traces, of one step each.
+// Compares the steps of recorded servers with the reference's timeline of the same traces, which
+// have one step each.
 #include "analyses/serving/serving_facts.h"
 #include "engine/loader.h"
 #include "golden_data.h"
@@ -8,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// "time ms" of a row of the reference's gpu_timeline.
+/// Returns "time ms" of a row of the reference's gpu_timeline.
 double reference_ms(const std::string& folder, const std::string& row) {
   std::ifstream in(golden::root() / "inference" / folder / "perf_csvs/gpu_timeline.csv");
   for (std::string line; std::getline(in, line);)
@@ -24,20 +25,20 @@ ServingFacts facts_of(const std::string& path) {
   return t->shared(ServingKey{});
 }
 
-constexpr double kRoundedMs = 1e-3; ///< the reference adds doubles of microseconds
+constexpr double kRoundedMs = 1e-3; ///< the reference adds microseconds as doubles
 
 TEST(ServingGolden, APrefillStepOfSglang) {
   if (golden::root().empty())
     GTEST_SKIP() << golden::kAbsent;
   const std::string folder = "sglang_prefilldecode";
   const ServingFacts f = facts_of(folder + "/sglang_Qwen3-8B_prefilldecode.json.gz");
-  ASSERT_EQ(f.steps.size(), 1U); // the short annotation around it is none
+  ASSERT_EQ(f.steps.size(), 1U); // the short annotation around it is not a step
   const ServingStepFacts& step = f.steps[0];
   EXPECT_EQ(phase_of(step.step.counts), StepPhase::kPrefill);
   EXPECT_EQ(step.step.counts.context_requests, 15);
   EXPECT_EQ(step.step.counts.batch_size, 15 * 1024);
   EXPECT_EQ(step.graphs, 0U);
-  // everything in the trace belongs to the step
+  // all events of the trace belong to the step
   EXPECT_NEAR(static_cast<double>(step.busy_ns) / 1e6, reference_ms(folder, "busy_time"),
               kRoundedMs);
   EXPECT_NEAR(static_cast<double>(step.idle_ns) / 1e6, reference_ms(folder, "idle_time"),

@@ -1,5 +1,6 @@
-// The generator's operators against real traces: a name that both have takes as many arguments in a
-// generated trace as in a real one (releases of the profiled framework differ: as in one of them).
+// Compares the generator's operators with recorded traces: an operator must have as many arguments
+// in a generated trace as in a recorded one. Releases of the profiled framework differ, so one
+// matching release is enough.
 #include "golden/golden_data.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -15,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Lengths of "Input Dims" per operator name; lists of one event that differ in length are a
-/// failure. Traces without shapes and files that are no strict JSON add nothing.
+/// Counts the lengths of "Input Dims" per operator name. Fails if lists of one event differ in
+/// length. Traces without shapes and files that are not strict JSON are ignored.
 using Counts = std::map<std::string, std::set<std::size_t>>;
 
 void count(const fs::path& path, Counts& out) {

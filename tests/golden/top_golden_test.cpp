@@ -1,5 +1,6 @@
-// The figures of `top` are those of the report: every cell that names a sheet's column, summed from
-// the cells of that sheet, on the traces of real runs and on those in the tree.
+// Tests that the values of `top` equal those of the report: every cell that names a column of a
+// sheet is compared with the sum over that sheet, for recorded traces and for those in the source
+// tree.
 #include "analyses/analysis.h"
 #include "analyses/top/top_facts.h"
 #include "engine/loader.h"
@@ -15,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kMs = 1e-6; ///< a nanosecond, the tolerance of times
+constexpr double kMs = 1e-6; ///< one nanosecond: tolerance of times
 
 struct Sum {
   double time = 0;
@@ -31,7 +32,7 @@ std::string text(const Table& table, std::size_t row, const char* column) {
   return std::string(table.at(row, column).text);
 }
 
-/// Sums of a sheet by a key of texts.
+/// Returns sums of a sheet by text columns.
 std::map<std::string, Sum> sums(const Table& table, const std::vector<const char*>& keys,
                                 const char* time, double in_ms, const char* count) {
   std::map<std::string, Sum> out;
@@ -97,8 +98,8 @@ void expect_rates(const Table& top, const Table& unified, const std::string& whe
   }
 }
 
-/// Idle time before the launch of the work that ends the gap in which a blocking call of the
-/// launching thread runs: each gap against each call (ST no. 1).
+/// Returns the idle time, before the launch that ends the gap, in which a blocking call of the
+/// launching thread runs. Compares each gap with each call (ST no. 1).
 std::int64_t synchronised_ns(const LoadedTrace& t, bool unlinked) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
@@ -205,7 +206,7 @@ void expect_same(const std::string& path) {
   expect_rates(*top.find("top_operators"), *unified, where);
 }
 
-/// Traces of Kineto below a root.
+/// Compares the Kineto traces below a root; returns their number.
 std::size_t expect_below(const std::filesystem::path& root) {
   std::size_t traces = 0;
   for (const auto& path : golden::entries(root))

@@ -1,4 +1,4 @@
-// Stragglers of two pipeline-parallel jobs against the results of the study that published them
+// Compares stragglers of two pipeline-parallel jobs with the published results of a study
 // (github.com/ByteDance-Seed/StragglerAnalysis): slowdowns, M_W, M_S and the ideal timelines.
 #include "analyses/job/whatif.h"
 #include "golden/golden_data.h"
@@ -13,9 +13,9 @@
 namespace rankscope {
 namespace {
 
-constexpr double kOfRatios = 1e-4; ///< the study computes with floats of 32 bits
-/// Its table has other starts than its timeline for the first operation of some steps: one gather
-/// of step 1026 of ST begins 0.25 ms earlier.
+constexpr double kOfRatios = 1e-4; ///< the study calculates with 32-bit floats
+/// For the first operation of some steps, the study's table has other starts than its timeline: one
+/// gather in step 1026 of ST starts 0.25 ms earlier.
 constexpr double kOfMeasured = 2e-4;
 
 class WhatIfGolden : public testing::TestWithParam<const char*> {
@@ -42,7 +42,7 @@ protected:
   simdjson::dom::element json(const char* begin) {
     return parser_.load(file(begin, ".json")).value();
   }
-  /// Its results leave out two of the 45 steps in the timeline of SE.
+  /// The study's results leave out two of the 45 steps in the timeline of SE.
   void keep_steps_of_the_study() {
     std::vector<std::int64_t> steps;
     for (const auto [step, seconds] : simdjson::dom::object(json("result-")["step_t_base"].value()))
@@ -118,7 +118,7 @@ TEST_P(WhatIfGolden, WorstRanksAndLastStageExplainAsMuch) {
        {std::pair("mw-", &facts().worst_ranks), std::pair("ms-", &facts().last_stage)}) {
     const simdjson::dom::element study = json(name);
     ASSERT_TRUE(*effect) << name;
-    // of two times that are right to 1e-4 each, so of the slowdown it is
+    // both times are accurate to 1e-4, so this is the error of their ratio to the slowdown
     const double bar =
         kOfRatios * double(study["tori"]) / (double(study["tori"]) - double(study["tideal"]));
     EXPECT_NEAR((*effect)->removed, double(study["rem"]), bar) << name;
@@ -133,7 +133,7 @@ TEST_P(WhatIfGolden, IdealTimelineIsThatOfTheStudy) {
   ASSERT_TRUE(study) << study.error().message();
   const JobRun& run = run_.run;
   const std::vector<std::int64_t> start = replay_starts(run.graph, whatif_.edit);
-  // by rank, step, operation and number; the study shows the transfers of collectives alone
+  // by rank, step, operation and number; for collectives, the study shows only the transfers
   using Key = std::tuple<std::int64_t, std::int64_t, std::string, std::int64_t>;
   struct Span {
     std::int64_t start_ns = 0, end_ns = 0;
@@ -157,7 +157,7 @@ TEST_P(WhatIfGolden, IdealTimelineIsThatOfTheStudy) {
     at->second = std::min(at->second, row.start_ns);
   }
   ASSERT_EQ(own.size(), study->rows.size());
-  const double bar = kOfRatios * facts().ideal_ms * 1e6; // of a step
+  const double bar = kOfRatios * facts().ideal_ms * 1e6; // relative to a step
   std::size_t off = 0;
   for (const PipelineRow& row : study->rows) {
     const auto at =

@@ -1,4 +1,4 @@
-// Kinds of kernels by their names.
+// Tests the kinds of kernels, which depend on their names.
 #include "model/kernel_family.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(KernelFamily, ProductsAreOneKindAndSoIsAttention) {
   EXPECT_EQ(kernel_kind("kernel_unified_attention_2d"), "attention");
   EXPECT_EQ(kernel_kind("void vllm::act_and_mul_kernel<c10::BFloat16, 3>(int*)"),
             "vllm::act_and_mul_kernel");
-  // a sum of split products must not take the partner of a product
+  // a kernel that sums split products must not be matched with a product
   EXPECT_EQ(kernel_kind("void cublasLt::splitKreduce_kernel<32, 16>(int)"),
             "cublaslt::splitkreduce_kernel");
   EXPECT_TRUE(finishes_another("void cublasLt::splitKreduce_kernel<32, 16>(int)"));

@@ -1,5 +1,5 @@
-// Short names of kernels: the table of docs/reference/kernel-names.md, and that no two names of a
-// table are equal.
+// Tests short names of kernels: the table of docs/reference/kernel-names.md, and that all names in
+// a table are different.
 #include "model/kernel_names.h"
 
 #include "base/display_text.h"
@@ -14,7 +14,8 @@
 namespace rankscope {
 namespace {
 
-/// Rows "| `full` | `short` |" of the page.
+/// Returns the rows "| `full`
+/// `short` |" of the page.
 std::vector<std::pair<std::string, std::string>> documented() {
   std::ifstream page(test::source_dir() / "docs/reference/kernel-names.md");
   std::vector<std::pair<std::string, std::string>> out;
@@ -67,7 +68,7 @@ TEST(KernelNames, AHashWhereNoPartDiffers) {
     ASSERT_EQ(name.size(), 7U) << name;
     EXPECT_TRUE(name.starts_with("f ~")) << name;
   }
-  // and the same names whatever else is in the table: order does not matter
+  // the names do not depend on the other names in the table or on the order
   EXPECT_EQ(distinct_names({full[1], full[0]})[0], brief[1]);
 }
 
@@ -81,7 +82,8 @@ TEST(KernelNames, ANameThatLooksLikeAnotherWithItsPartStaysDistinct) {
 TEST(KernelNames, ManyNamesTakeTimeInProportion) {
   std::vector<std::string> full;
   full.reserve(20'000);
-  for (int i = 0; i < 20'000; ++i) // one display name: quadratic, this is minutes
+  // all have the same display name; with quadratic time, this would take minutes
+  for (int i = 0; i < 20'000; ++i)
     full.push_back("void f_kernel<g<" + std::to_string(i) + "> >(int)");
   const std::vector<std::string> brief = distinct_names({full.begin(), full.end()});
   EXPECT_EQ(std::set<std::string>(brief.begin(), brief.end()).size(), full.size());
@@ -106,7 +108,7 @@ TEST(KernelSymbols, MangledNames) {
   EXPECT_EQ(norm->base, "add_rmsnorm_quant_kernel");
   EXPECT_EQ(norm->types, std::vector<std::string>{"bf16"});
   EXPECT_EQ(norm->sizes, (std::vector<std::string>{"256", "16", "1"}));
-  // an enumeration's value "7" is no length of a name
+  // the enumerator value "7" is not the length of a name
   const auto conv = parse_kernel_symbol("_ZN2ck4convINS_4GemmItEE"
                                         "LNS_18GemmSpecializationE7ELi128ENS_3RowEEEvi");
   ASSERT_TRUE(conv);

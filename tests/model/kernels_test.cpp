@@ -1,4 +1,4 @@
-// The rule for kernels' names, on names of real traces of both vendors.
+// Tests classification of kernels by name, with names from recorded traces of both vendors.
 #include "model/kernels.h"
 
 #include <gtest/gtest.h>
@@ -36,10 +36,10 @@ TEST(Kernels, Others) {
 
 struct NameCase {
   const char* name;
-  const char* library; ///< nullptr = no GEMM
+  const char* library; ///< nullptr: not a GEMM
 };
 
-// Arguments and template parameters are cut short; what is left decides.
+// Arguments and template parameters are shortened; the rest of the name determines the result.
 constexpr NameCase kNames[] = {
     // AMD
     {"Cijk_Ailk_Bjlk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x64x32_MI32x32x1_SN_LDSB0", "Tensile"},
@@ -142,7 +142,8 @@ TEST(Kernels, CustomTensileHasItsTransposesAndTile) {
   EXPECT_EQ(k->tile_n, 224);
 }
 
-// Names as the libraries' sources and published profiles spell them, templates cut short.
+// Names from the sources of libraries and from published profiles, with shortened template
+// parameters.
 constexpr std::pair<const char*, bool> kCommunicationNames[] = {
     {"ncclDevKernel_AllGather_RING_LL", true},
     {"ncclSymkDevKernel_AllReduce_AGxLL_R_sum_bf16(ncclSymkDevWorkArgs4K)", true},
@@ -180,8 +181,8 @@ constexpr std::pair<const char*, bool> kCommunicationNames[] = {
      true},
     {"EpCombineInterNodeV1Kernel_bf16", true},
     {"nvshmemi_proxy_rma_entrypoint(void*, void*, rma_bytesdesc_t, int, nvshmemi_op_t)", true},
-    {"void rocshmem::alltoall_on_stream(rocshmem::rocshmem_team_t, void*)", true}, // made up
-    // alike, but they stay on their GPU
+    {"void rocshmem::alltoall_on_stream(rocshmem::rocshmem_team_t, void*)", true}, // invented name
+    // similar names, but these kernels do not communicate with other GPUs
     {"Cijk_Alik_Bljk", false},
     {"void deep_ep::layout::get_dispatch_layout<256, 4, 8>(long const*, int*)", false},
     {"void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128, 64>>", false},
@@ -201,7 +202,8 @@ TEST(Kernels, CommunicationNames) {
     EXPECT_EQ(is_communication_name(name), communicates) << name;
 }
 
-// ST section 1: with --compat the reference's three words alone, else operators lose their rows.
+// ST section 1: with --compat, only the three words of the reference count; otherwise operators
+// would lose rows.
 TEST(Kernels, TheReferenceKnowsThreeKindsOfCommunication) {
   EXPECT_FALSE(is_communication_name("void multimem_all_reduce_kernel<c10::BFloat16, 16>", true));
   EXPECT_TRUE(is_communication_name("ncclDevKernel_AllReduce", true));

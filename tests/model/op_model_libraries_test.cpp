@@ -1,5 +1,5 @@
-// Cost models of training and inference libraries against cases worked by hand, and the annotations
-// of inference steps.
+// Tests cost models of training and inference libraries with hand-calculated values, and the
+// annotations of inference steps.
 #include "model/ops/op_model.h"
 #include "model/step_annotation.h"
 
@@ -15,7 +15,7 @@ const char* const kB = "c10::BFloat16";
 const char* const kF8 = "c10::Float8_e4m3fn";
 const char* const kF4 = "c10::Float4_e2m1fn_x2";
 
-/// ["a", "b", ...]; an empty text is an argument without a type.
+/// Returns ["a", "b", ...]; an empty text is an argument without a type.
 std::string list(std::initializer_list<const char*> texts) {
   std::string out = "[";
   for (const char* t : texts)
@@ -57,13 +57,13 @@ TEST(LibraryModels, Gemm) {
   const std::string bf16 = list({kB, kB});
   expect({"aiter::gemm_a8w8_ck", "[[64, 7168], [2112, 7168]]", list({kF8, kF8}), "[]",
           2.0 * 64 * 2112 * 7168, 64.0 * 7168 + 2112.0 * 7168 + 2 * 64 * 2112});
-  // x, w, bias: N more numbers read, M N more additions
+  // x, w, bias: N more numbers are read, and M N more additions
   expect({"aiter::gemm_a16w16", "[[4, 8], [6, 8], [6]]", list({kB, kB, kB}), "[]",
           2.0 * 4 * 6 * 8 + 4 * 6, 2.0 * (32 + 48 + 24 + 6)});
-  // two values a byte: K = 64; 4 rows of 32 bytes, 6 rows of 32 bytes, 24 results of two bytes
+  // two values per byte: K = 64; 4 rows of 32 bytes, 6 rows of 32 bytes, 24 results of two bytes
   expect({"aiter::gemm_afp4wfp4_", "[[4, 32], [6, 32]]", list({kF4, kF4}), "[]", 2.0 * 4 * 6 * 64,
           4 * 32 + 6 * 32 + 24 * 2});
-  // the same with one scale byte per 32 values
+  // the same with one scale byte for 32 values
   expect({"aiter::gemm_a4w4", "[[4, 32], [6, 32], [4, 2], [6, 2]]",
           list({kF4, kF4, "c10::Float8_e8m0fnu", "c10::Float8_e8m0fnu"}), "[]", 2.0 * 4 * 6 * 64,
           388});
@@ -82,7 +82,7 @@ TEST(LibraryModels, GroupedGemm) {
   const std::string bf16 = list({kB, kB});
   expect({"primus_turbo::grouped_gemm", "[[8, 4], [2, 4, 3], [2]]", bf16, "[]", 192, 160});
   expect({"primus_turbo::grouped_gemm", "[[8, 4], [2, 3, 4], [2]]", bf16, "[]", 192, 160});
-  // lists: (2,4)x(4,3) and (6,4)x(4,3) are the same work
+  // lists of matrices: (2,4)x(4,3) and (6,4)x(4,3) are the same amount of work
   expect({"primus_turbo::grouped_gemm", "[[[2, 4], [6, 4]], [[4, 3], [4, 3]]]", list({kB, kB}),
           "[]", 192, 160});
   // the weight gradient of 10 rows: 2 * 10 * 4 * 3
@@ -91,7 +91,7 @@ TEST(LibraryModels, GroupedGemm) {
 }
 
 TEST(LibraryModels, PackedAttention) {
-  // 100 tokens in 3 sequences, the longest 60: 60 + 2 x 20
+  // 100 tokens in 3 sequences; the longest has 60: 60 + 2 x 20
   const char* const dims = "[[100, 2, 8], [100, 2, 8], [100, 2, 8], [4], [4], [], [], [], [], []]";
   const std::string types = list({kB, kB, kB});
   const auto concrete = [](const char* causal) {
@@ -112,18 +112,18 @@ TEST(LibraryModels, PackedAttention) {
 }
 
 TEST(LibraryModels, FusedConvolutionReadsPaddingThenStride) {
-  // x (1, 2, 8, 8), w (3, 2, 3, 3), padding 0, stride 2: 3x3 outputs of 3 channels
+  // x (1, 2, 8, 8), w (3, 2, 3, 3), padding 0, stride 2: 3x3 outputs with 3 channels
   const char* const dims = "[[1, 2, 8, 8], [3, 2, 3, 3], [1, 3, 1, 1], [], []]";
   const std::string concrete = list({"", "", "", "0", "2"});
   expect({"ConvBias_", dims, list({kB, kB, kB}), concrete, 2 * 18.0 * 27 + 27,
           2.0 * (128 + 54 + 27 + 3)});
-  // the reference takes 0 for the stride: the call does not fit
+  // the reference uses 0 as the stride, so the call does not match the model
   const OpInfo* op = find_op("ConvBias_");
   EXPECT_FALSE(evaluate(*op, ParsedArgs(dims, list({kB, kB, kB}), "", concrete), {}, true));
 }
 
 TEST(LibraryModels, MixtureOfExperts) {
-  // T=2, K=4, N=3, 6 experts, 2 of them a token, gated, bf16: experts with work 6 (1 - (4/6)^2)
+  // T=2, K=4, N=3, 6 experts, 2 of them per token, gated, bf16: experts with work 6 (1 - (4/6)^2)
   const double active = 6 * (1 - 16.0 / 36);
   const std::string bf16 = list({kB, kB, kB, "float"});
   const char* const dims = "[[2, 4], [6, 6, 4], [6, 4, 3], [2, 2]]";
@@ -141,7 +141,7 @@ TEST(LibraryModels, MixtureOfExperts) {
           true});
   expect({"pseudo_op::moe_flydsl_stage2", dims, bf16, "[]", 2 * 2.0 * 4 * 3 * 2,
           2 * 3 * 2 * 2 + active * 4 * 3 * 2 + 2 * 4 * 2});
-  // the same first projection, from x, w1 and y (T, k, N)
+  // the same first projection, calculated from x, w1 and y (T, k, N)
   expect({"aiter::moe_cktile2stages_gemm1_ck", "[[2, 4], [6, 6, 4], [2, 2, 3]]", list({kB, kB, kB}),
           "[]", 2 * 2.0 * 4 * 3 * 2 * 2, 2 * 4 * 2 + active * 6 * 4 * 2 + 2 * 3 * 2 * 2});
   expect({"aiter::moe_cktile2stages_gemm2_ck", "[[2, 2, 3], [6, 4, 3], [2, 4]]", list({kB, kB, kB}),
@@ -156,7 +156,7 @@ TEST(LibraryModels, MixtureOfExperts) {
           2 * 4 * 2 + active * 8 * 4 * 0.5 + 2 * 4 * 2 * 2});
   expect({"pseudo_op::moe_gptq_awq_down", packed, types, "[]", 2 * 2.0 * 4 * 4 * 2,
           2 * 4 * 2 * 2 + active * 4 * 4 * 0.5 + 2 * 4 * 2});
-  // weights by the kernel's name, N = K = 4
+  // weight type from the kernel's name, N = K = 4
   ModelHints hints;
   hints.kernel = "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x256x128_swiglu";
   hints.topk = 2;
@@ -164,7 +164,7 @@ TEST(LibraryModels, MixtureOfExperts) {
           2 * 2.0 * 4 * 4 * 2 * 2, 2 * 4 * 2 + active * 2 * 4 * 4 * 0.5 + 2 * 4 * 2 * 2, hints});
   expect({"pseudo_op::moe_triton_unfused_down", "[[2, 4], [2, 6]]", list({kB, kB}), "[]",
           2 * 2.0 * 4 * 4 * 2, 2 * 4 * 2 * 2 + active * 4 * 4 * 0.5 + 2 * 4 * 2, hints});
-  // one launch over (token, expert) pairs: w (6, 6, 4), ids (2, 2)
+  // one launch for all (token, expert) pairs: w (6, 6, 4), ids (2, 2)
   expect({"sglang_profiler::fused_moe_triton_kernels_invoke_fused_moe_kernel",
           "[[2, 4], [6, 6, 4], [], [2, 2, 6], [], [], [], [], [2, 2]]",
           list({kB, kB, "", kB, "", "", "", "", "int"}), "[]", 2.0 * 4 * 6 * 4,
@@ -172,7 +172,7 @@ TEST(LibraryModels, MixtureOfExperts) {
 }
 
 TEST(LibraryModels, Routing) {
-  // logits (8, 64), bias (64), weights and ids (8, 4): 4 chosen of 8 tokens
+  // logits (8, 64), bias (64), weights and ids (8, 4): 4 experts are chosen for each of 8 tokens
   expect({"aiter::biased_grouped_topk_hip", "[[8, 64], [64], [8, 4], [8, 4]]",
           list({kB, kB, "float", "int"}), "[]", 32, 2 * (512 + 64) + 32 * 4 + 32 * 4});
   expect({"aiter::moe_sorting_fwd", "[[8, 4], [8, 4], [100]]", list({"int", "float", "int"}), "[]",
@@ -188,7 +188,7 @@ TEST(LibraryModels, NormsWithResidualAndQuantisation) {
       {"aiter::rms_norm", "[[4, 512], [512], []]", list({kB, kB}), "[]", rms, 2 * n * 2 + 512 * 2});
   expect({"aiter::add_rmsnorm", "[[4, 512], [4, 512], [4, 512], [4, 512], [512]]",
           list({kB, kB, kB, kB, kB}), "[]", rms + n, 4 * n * 2 + 512 * 2});
-  // FP8 out, a float per 128: 4 per row
+  // FP8 output with one float per 128 values: 4 per row
   expect({"vllm::rocm_aiter_rmsnorm_fp8_group_quant", "[[4, 512], [512], [], []]", list({kB, kB}),
           list({"", "", "1e-06", "128"}), rms + 2 * n, n * 2 + 512 * 2 + n + 4 * 4 * 4});
   expect({"aiter::fused_add_rmsnorm_pad_", "[[4, 500], [500], [], [4, 500], []]",
@@ -198,7 +198,7 @@ TEST(LibraryModels, NormsWithResidualAndQuantisation) {
           rms + 2 * n, n * 2 + 512 * 2 + n / 2 + n / 32});
   expect({"primus::fused_ln_modulate", "[[3, 2, 8], [2, 8], [2, 8]]", list({kB, kB, kB}), "[]",
           12 * 48, 2 * (48 + 16) * 2 + 8 * 6});
-  // (4, 8) with weight: 2 + 6 + 2 flops an element
+  // (4, 8) with weight: 2 + 6 + 2 FLOPs per element
   const char* const grad = "[[4, 8], [4, 8], [], [4, 1], [8], []]";
   const std::string types = list({kB, kB, "", "float", kB});
   expect({"aten::_fused_rms_norm_backward", grad, types,
@@ -232,7 +232,7 @@ TEST(LibraryModels, SmallKernels) {
           0, 4 * 12 * 2});
   expect({"aiter::mixed_sample_outer_exponential", "[[2], [2, 100], [2, 100]]",
           list({"int", kB, "float"}), "[]", 400, 200 * 6 + 8});
-  // out (2, 3, 4), x (2, 4), residual (2, 3, 4), mixes (2, 3) and (2, 3, 3)
+  // output (2, 3, 4), x (2, 4), residual (2, 3, 4), mixes (2, 3) and (2, 3, 3)
   expect({"aiter::mhc_post", "[[2, 3, 4], [2, 4], [2, 3, 4], [2, 3, 1], [2, 3, 3]]",
           list({kB, kB, kB, "float", "float"}), "[]", 2.0 * 2 * 3 * 4 * 4,
           2 * (8 + 48) + 4 * (6 + 18)});
@@ -254,8 +254,8 @@ TEST(LibraryModels, AttentionInAnAnnotatedStep) {
   expect({"vllm::unified_attention_with_output", dims, types, "[]", flops, bytes, during(decode)});
   expect({"vllm::unified_attention_with_output", dims, types, "[]", flops, bytes, during(decode),
           true});
-  // 2 requests of 3 new tokens after 5 old ones: each new token sees the old ones and, of its own
-  // chunk, half
+  // 2 requests with 3 new tokens after 5 old ones: each new token attends to the old tokens and to
+  // half of its own chunk
   double pairs = 0;
   for (int request = 0; request < 2; ++request)
     for (int q = 0; q < 3; ++q)
@@ -267,15 +267,15 @@ TEST(LibraryModels, AttentionInAnAnnotatedStep) {
 
   const OpInfo* op = find_op("vllm::unified_attention_with_output");
   const ParsedArgs args(dims, types, "", "[]");
-  EXPECT_FALSE(evaluate(*op, args, {}, true)); // the reference has no row
+  EXPECT_FALSE(evaluate(*op, args, {}, true)); // the reference has no row for this call
   const auto none = evaluate(*op, args, {}, false);
   ASSERT_TRUE(none);
-  EXPECT_TRUE(std::isnan(none->flops)); // a row, its cost unknown
+  EXPECT_TRUE(std::isnan(none->flops)); // rankscope has a row with unknown cost
   EXPECT_TRUE(std::isnan(none->bytes));
 }
 
-// a chunk of 100 tokens after 900: of its 900 100 + 100 100 / 2 pairs a window of 64 leaves 100 64,
-// of the 900 old keys those of 100 64 at most, which is all
+// A chunk of 100 tokens after 900 tokens has 900 100 + 100 100 / 2 pairs. A window of 64 leaves 100
+// 64 of them. At most 100 64 of the 900 old keys are read, which is more than all of them.
 TEST(LibraryModels, AWindowOfKeysThatTheUserNamed) {
   ModelHints hints =
       during("execute_1_context_1(sq100sk1000sqsq10000sqsk100000)_generation_0(sq0sk0sqsq0sqsk0)");
@@ -284,19 +284,19 @@ TEST(LibraryModels, AWindowOfKeysThatTheUserNamed) {
   const char* const dims = "[[100, 8, 128], [100, 1, 128], [100, 1, 128]]";
   const double bytes = (100.0 * 18 * 128 + 900 * 2.0 * 128) * 2;
   expect({name, dims, list({kB, kB, kB}), "[]", 8.0 * 256 * 2 * 6400, bytes, hints});
-  hints.window = 2000; // more than there is
+  hints.window = 2000; // larger than the context
   expect({name, dims, list({kB, kB, kB}), "[]", 8.0 * 256 * 2 * 95000, bytes, hints});
 }
 
 TEST(LibraryModels, SparsePrefillCountsItsIndexLists) {
-  // 4 queries of 2 heads and 8 numbers; 10 + 6 (query, key) pairs
+  // 4 queries with 2 heads of 8 numbers; 10 + 6 (query, key) pairs
   expect({"aiter::pa_sparse_prefill_opus_fwd", "[[4, 2, 8], [99, 8], [10], [5], [9, 8], [6]]",
           list({kB, kB, "int", "int", kB, "int"}), "[]", 16.0 * 2 * 4 * 8,
           2 * 64 * 2 + 16 * 8 * 2});
 }
 
 TEST(LibraryModels, ScanOfStateSpaceModels) {
-  // B=1, T=256, H=2 heads of P=4, G=1, N=3: 2*8 + 2*3 + 2 = 24 channels in; chunks of 128
+  // B=1, T=256, H=2 heads of P=4, G=1, N=3: 2*8 + 2*3 + 2 = 24 input channels; chunks of 128
   expect(
       {"MambaSplitConv1dScanCombinedFn",
        "[[1, 256, 24], [14, 4], [14], [2], [2], [2], [], [], [], [], [], [], [], [], [], [], []]",

@@ -1,4 +1,4 @@
-// Models beyond the reference, each worked by hand.
+// Tests the models that the reference does not have, with hand-calculated values.
 #include "model/ops/op_model.h"
 #include "model/ops/op_registry.h"
 
@@ -30,7 +30,7 @@ TEST(MemoryModels, SoftmaxReadsAndWritesOnce) {
   EXPECT_EQ(f.bytes, 16000); // 2000 * (4 + 4)
   const Cost half = cost("aten::_log_softmax", "[[2, 1000], [], []]",
                          R"(["c10::Half", "Scalar", "Scalar"])", R"(["", "-1", "True"])");
-  EXPECT_EQ(half.bytes, 12000); // 2000 * (2 + 4): half in, float out
+  EXPECT_EQ(half.bytes, 12000); // 2000 * (2 + 4): half as input, float as output
   const Cost back = cost("aten::_softmax_backward_data", "[[2, 1000], [2, 1000], [], []]",
                          R"(["float", "float", "Scalar", "Scalar"])");
   EXPECT_EQ(back.flops, 8000);
@@ -49,16 +49,16 @@ TEST(MemoryModels, ListsTakeTheirTypeFromTheKernel) {
             2 * 605184 * 4);
   EXPECT_TRUE(std::isnan(cost("aten::cat", dims, types, "", "Memcpy DtoD").bytes));
   const Cost add = cost("aten::_foreach_add_",
-                        "[[[128, 128], [128]], [[128, 128], [128]], []]", // 16512 elements a list
+                        "[[[128, 128], [128]], [[128, 128], [128]], []]", // 16512 elements per list
                         R"(["TensorList", "TensorList", "Scalar"])", "",
                         "multi_tensor_apply_kernel<TensorListMetadata<2>, "
                         "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>");
   EXPECT_EQ(add.flops, 16512);
-  EXPECT_EQ(add.bytes, 3 * 16512 * 4); // both read, the first written
+  EXPECT_EQ(add.bytes, 3 * 16512 * 4); // both lists are read, the first is written
 }
 
 TEST(MemoryModels, PoolingByItsOutput) {
-  // (112 + 2 - 3) / 2 + 1 = 56: 2007040 outputs of 9 taps, 8028160 inputs
+  // (112 + 2 - 3) / 2 + 1 = 56: 2007040 outputs with 9 taps, 8028160 inputs
   const char* const dims = "[[10, 64, 112, 112], [], [], [], [], []]";
   const char* const types =
       R"(["c10::BFloat16", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar"])";
@@ -66,15 +66,16 @@ TEST(MemoryModels, PoolingByItsOutput) {
   const Cost pool = cost("aten::max_pool2d_with_indices", dims, types, concrete);
   EXPECT_EQ(pool.flops, 2007040.0 * 9);
   EXPECT_EQ(pool.bytes, 8028160.0 * 2 + 2007040.0 * 10);
-  // ceil: (113 + 2 - 3 + 1) / 2 + 1 = 57
+  // ceil mode: (113 + 2 - 3 + 1) / 2 + 1 = 57
   const Cost ceil = cost("aten::max_pool2d_with_indices", "[[1, 1, 113, 114], [], [], [], [], []]",
                          types, R"(["", "[3]", "[2]", "[1]", "[1]", "True"])");
   EXPECT_EQ(ceil.flops, 57.0 * 58 * 9);
-  EXPECT_EQ(cost("aten::max_pool2d_with_indices", dims, types).flops, -1); // kernel not recorded
+  // kernel size not recorded
+  EXPECT_EQ(cost("aten::max_pool2d_with_indices", dims, types).flops, -1);
 }
 
 TEST(MemoryModels, IndicesAndWhatTheyChoose) {
-  // 141 rows of 512: index read, rows read and written
+  // 141 rows of 512: the index is read, the rows are read and written
   EXPECT_EQ(cost("aten::index_select", "[[2, 512], [], [141]]",
                  R"(["c10::BFloat16", "Scalar", "long int"])", R"(["", "0", ""])")
                 .bytes,
@@ -120,10 +121,10 @@ TEST(MemoryModels, UpsamplingAndPaddingCountTheirOutput) {
                                      "[]", R"(["", "[128]", ""])"),
                           {}, true);
   ASSERT_TRUE(r);
-  EXPECT_EQ(r->flops, 98304); // the reference: 9.8304e-05 GFLOP
+  EXPECT_EQ(r->flops, 98304); // the reference has 9.8304e-05 GFLOP
   EXPECT_EQ(r->bytes, (768 * 8 + 98304) * 4);
   EXPECT_EQ(r->params.at(1).second, "(1, 768, 128)");
-  // 2 x 3 x 10 padded by 2 and 1 on the last dimension: 2 x 3 x 13
+  // 2 x 3 x 10, padded by 2 and 1 in the last dimension: 2 x 3 x 13
   const OpInfo* pad = find_op("aten::replication_pad1d");
   ASSERT_NE(pad, nullptr);
   const auto padded = evaluate(

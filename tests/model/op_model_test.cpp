@@ -1,4 +1,4 @@
-// Cost models against hand-worked cases, loops that count, and cells of reference tables.
+// Tests cost models with hand-calculated values, loops that count, and cells of reference tables.
 #include "model/gpu_arch.h"
 #include "model/ops/op_model.h"
 
@@ -58,7 +58,7 @@ TEST(OpModel, CompatHasCostsOfWhatTheReferenceReads) {
 }
 
 TEST(OpModel, ConvolutionEqualsCountedOnes) {
-  // x (2, 4, 6, 5), w (6, 2, 3, 3), groups 2, stride 2, padding 1: out (2, 6, 3, 3)
+  // x (2, 4, 6, 5), w (6, 2, 3, 3), groups 2, stride 2, padding 1: output (2, 6, 3, 3)
   double flops = 0;
   int outputs = 0;
   for (int b = 0; b < 2; ++b)
@@ -71,7 +71,7 @@ TEST(OpModel, ConvolutionEqualsCountedOnes) {
   const char* const concrete =
       R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "2"])";
   const PerfResult r = cost("aten::convolution", dims, kBf16x2, concrete);
-  EXPECT_EQ(r.flops, flops + outputs); // with bias
+  EXPECT_EQ(r.flops, flops + outputs); // with a bias
   EXPECT_EQ(r.bytes, 2.0 * (2 * 4 * 6 * 5 + 6 * 2 * 9 + outputs + 6));
   EXPECT_EQ(cost("aten::convolution", dims, kBf16x2, concrete, true).flops, flops);
 }
@@ -89,7 +89,7 @@ TEST(OpModel, AttentionEqualsCountedOnes) {
   const char* const op = "aten::_scaled_dot_product_flash_attention";
   EXPECT_EQ(cost(op, dims, kBf16x2, R"(["", "", "", "0.", "False"])").flops, flops);
   EXPECT_EQ(cost(op, dims, kBf16x2, R"(["", "", "", "0.", "True"])").flops, causal);
-  // element size: the reference always takes 2
+  // element size: the reference always uses 2
   const char* const fp32 = R"(["float", "float", "float"])";
   EXPECT_EQ(cost(op, dims, fp32, "[]").bytes, 2 * cost(op, dims, fp32, "[]", true).bytes);
 }
@@ -115,7 +115,7 @@ TEST(OpModel, ElementwiseBroadcast) {
   const PerfResult r =
       cost("aten::mul", "[[16, 559, 1024], [16, 559, 1]]", R"(["float", "float"])");
   EXPECT_EQ(r.flops, 9158656);
-  EXPECT_NEAR(r.bytes / 1048576, 69.90911865234375, 1e-12); // reference table
+  EXPECT_NEAR(r.bytes / 1048576, 69.90911865234375, 1e-12); // value from a reference table
   const OpInfo* mul = find_op("aten::mul");
   EXPECT_FALSE(evaluate(*mul, ParsedArgs("[[3], [2]]", kBf16x2, "", ""), {}, false));
 }
@@ -127,7 +127,7 @@ TEST(OpModel, TritonNames) {
   const auto r = evaluate_triton("triton_poi_fused__unsafe_view_mul_silu_2", args, true);
   ASSERT_TRUE(r);
   EXPECT_EQ(r->flops, 1342177280);
-  EXPECT_EQ(r->bytes, 1536.0 * 1048576); // the reference: two tensors and the points once more
+  EXPECT_EQ(r->bytes, 1536.0 * 1048576); // the reference counts two tensors, and the points again
   EXPECT_EQ(r->compute_spec, "vector_bfloat16");
   const auto right = evaluate_triton("triton_poi_fused__unsafe_view_mul_silu_2", args, false);
   EXPECT_EQ(right->bytes, 1024.0 * 1048576);
@@ -136,14 +136,14 @@ TEST(OpModel, TritonNames) {
 }
 
 TEST(OpModel, TritonChargesTheSliceThatItTouches) {
-  // 1.6 M points of a tensor of 21.5 M, read and written: 6.4 MB, not 46.2
+  // 1.6 M points of a tensor of 21.5 M are read and written: 6.4 MB, not 46.2 MB
   const ParsedArgs slice("[[1, 21504000], [1, 1600000], []]",
                          R"(["c10::BFloat16", "c10::BFloat16", "Scalar"])", "",
                          R"(["", "", "1600000"])");
   EXPECT_EQ(evaluate_triton("triton_poi_fused_slice_0", slice, false)->bytes, 2 * 1600000 * 2);
   EXPECT_EQ(evaluate_triton("triton_poi_fused_slice_0", slice, true)->bytes,
             2 * (21504000 + 1600000) + 2 * 1600000);
-  // types that the reference has no size for count nothing there
+  // the reference counts 0 bytes for types without a known size
   const ParsedArgs mixed("[[100], [100], [100], []]", R"(["float", "long int", "bool", "Scalar"])",
                          "", R"(["", "", "", "100"])");
   EXPECT_EQ(evaluate_triton("triton_poi_fused_add_0", mixed, true)->bytes, 0);
@@ -151,7 +151,7 @@ TEST(OpModel, TritonChargesTheSliceThatItTouches) {
 }
 
 TEST(OpModel, MasksSayWhichGradientsOfANormAreWritten) {
-  // layer norm backward, (1, 256, 512) bf16 = 131072 elements of 512 channels, n bytes = 262144
+  // layer norm backward, (1, 256, 512) bf16: 131072 elements, 512 channels; n = 262144 bytes
   const auto layer = [](const char* mask) {
     const OpInfo* op = find_op("aten::native_layer_norm_backward");
     const std::string concrete =
@@ -169,7 +169,8 @@ TEST(OpModel, MasksSayWhichGradientsOfANormAreWritten) {
   const auto all = layer("[True, True, True]");
   ASSERT_TRUE(input_only);
   ASSERT_TRUE(all);
-  EXPECT_EQ(input_only->bytes, 3 * 262144 + 512 * 2); // n out, 2 n in, a statistic of c
+  // n written, 2 n read, and one statistic of c values
+  EXPECT_EQ(input_only->bytes, 3 * 262144 + 512 * 2);
   EXPECT_EQ(all->bytes, input_only->bytes + 512 * 2 + 2 * 512 * 2);
   const auto rms = evaluate(*find_op("aten::_fused_rms_norm"),
                             ParsedArgs("[[4, 8], [], [8]]", R"(["float", "ScalarList", "float"])",
@@ -183,15 +184,15 @@ TEST(OpModel, NamesWithACategoryOnly) {
   EXPECT_EQ(op_category("aiter::topk_softmax", ""), "MoE_aux");
   EXPECT_EQ(op_category("FlashAttnFuncBackward", "void at::native::elementwise"), "SDPA_bwd");
   EXPECT_EQ(op_category("aiter::fused_dynamic_mxfp4_quant_moe_sort_hip", ""),
-            "MoE_aux"); // has a model
+            "MoE_aux"); // it has a model
   EXPECT_EQ(op_category("vllm::unified_attention_with_output", ""), "InferenceAttention");
   EXPECT_EQ(
       op_category("aiter::v4_attention_with_output->qk_norm_rope_H16_D512_RD64 (Synthetic Op)", ""),
-      "FusedRoPE"); // other shapes than those of the reference's list
+      "FusedRoPE"); // with other shapes than those in the reference's list
   EXPECT_EQ(op_category("mine->qk_norm_rope_H16 (Synthetic Op)", ""), "other");
 }
 
-// All that the reference lists, docs/inference.md.
+// All names in the reference's list, see docs/inference.md.
 TEST(OpModel, EachNameOfTheListHasItsCategory) {
   const std::pair<const char*, std::vector<const char*>> lists[] = {
       {"SDPA_bwd",
@@ -272,13 +273,14 @@ TEST(GpuArch, RooflineSides) {
   EXPECT_NEAR(m->time_us, 1e3, 1e-6);
   EXPECT_FALSE(roofline(arch, "vector_bf16", 1e9, 1e9));
   EXPECT_FALSE(roofline(arch, "matrix_bf16", 0, 1e9));
-  // 16-bit vector work without a peak of its own: rated where memory decides at the fp32 rate too
+  // 16-bit vector work without a separate peak: rated only if memory is the limit even at the fp32
+  // rate
   arch.tflops["vector_fp32"] = 10;
-  const auto v = roofline(arch, "vector_bf16", 1e9, 1e9); // 0.1 ms against 1 ms
+  const auto v = roofline(arch, "vector_bf16", 1e9, 1e9); // 0.1 ms of compute, 1 ms of memory
   ASSERT_TRUE(v);
   EXPECT_FALSE(v->compute_bound);
   EXPECT_NEAR(v->time_us, 1e3, 1e-6);
-  EXPECT_FALSE(roofline(arch, "vector_bf16", 1e11, 1e9)); // 10 ms against 1 ms
+  EXPECT_FALSE(roofline(arch, "vector_bf16", 1e11, 1e9)); // 10 ms of compute, 1 ms of memory
   EXPECT_FALSE(roofline(arch, "vector_fp64", 1e9, 1e9));
   EXPECT_TRUE(load_gpu_arch("mi300x"));
   EXPECT_FALSE(load_gpu_arch("no-such-gpu"));

@@ -1,4 +1,4 @@
-// Replay requests, each worked by hand from the shapes, strides and types that a trace records.
+// Tests replay requests with hand-calculated values for the shapes, strides and types of a trace.
 #include "model/ops/op_model.h"
 #include "model/replay/replay_request.h"
 
@@ -23,7 +23,7 @@ struct Op {
 ReplayRequest request(const Op& op) {
   return replay_request(op.name, ParsedArgs(op.dims, op.types, op.strides, op.concrete), op.kernel);
 }
-/// The commands, one a line, or why there is none.
+/// Returns the commands, one per line, or the reason why there are none.
 std::string command(const Op& op) {
   const ReplayRequest r = request(op);
   const std::vector<std::string> commands = replay_commands(r);
@@ -38,8 +38,9 @@ Op mm(const std::string& dims, const std::string& strides) {
   return {"aten::mm", dims, kTwoBf16, strides, R"(["", ""])", ""};
 }
 
-// C (M x N, row-major) = A B is C' (N x M, column-major) = B' A': m = N, n = M, and the first
-// matrix is B. A row-major B (K x N) is B' as it lies, with its row stride as leading dimension.
+// C (M x N, row-major) = A B equals C' (N x M, column-major) = B' A': m = N, n = M, and the first
+// matrix is B. A row-major B (K x N) has the memory layout of B', with its row stride as the
+// leading dimension.
 TEST(ReplayGemm, BothRowMajor) {
   EXPECT_EQ(
       command(mm("[[8944, 1024], [1024, 2816]]", "[[1024, 1], [2816, 1]]")),
@@ -49,7 +50,7 @@ TEST(ReplayGemm, BothRowMajor) {
           kBf16);
 }
 
-// A weight (N x K, row-major) that is handed over transposed: B is K x N with strides (1, K).
+// A weight (N x K, row-major) that is passed transposed: B is K x N with strides (1, K).
 TEST(ReplayGemm, TransposesAndLeadingDimensionsFromStrides) {
   EXPECT_EQ(command(mm("[[64, 16], [16, 32]]", "[[16, 1], [1, 16]]")),
             "hipblaslt-bench --api_method c -m 32 -n 64 -k 16 --lda 16 --ldb 16 --ldc 32 --ldd 32 "
@@ -62,14 +63,14 @@ TEST(ReplayGemm, TransposesAndLeadingDimensionsFromStrides) {
             std::string::npos);
   EXPECT_NE(command(mm("[[64, 16], [16, 32]]", "[[1, 64], [32, 1]]")).find("--transA N --transB T"),
             std::string::npos);
-  // rows of a wider matrix
+  // rows of a larger matrix
   EXPECT_NE(command(mm("[[64, 16], [16, 32]]", "[[48, 1], [1, 20]]"))
                 .find("--lda 20 --ldb 48 --ldc 32 --ldd 32"),
             std::string::npos);
 }
 
 TEST(ReplayGemm, OneRowOrColumnHasAnyStride) {
-  // A of one row, with the strides of a column of something else; B of one column
+  // A has one row, with the strides of a column of another matrix; B has one column
   EXPECT_NE(command(mm("[[1, 16], [16, 32]]", "[[7, 1], [32, 1]]"))
                 .find("-m 32 -n 1 -k 16 --lda 32 --ldb 16 --ldc 32 --ldd 32"),
             std::string::npos);
@@ -86,7 +87,7 @@ TEST(ReplayGemm, WhatIsNotDenseIsCopied) {
   EXPECT_EQ(r.note, "A is copied to a dense matrix first, which the replay leaves out");
 }
 
-// A bias over the columns of C is one over the rows of C': cuBLASLt's epilogue.
+// A bias over the columns of C is a bias over the rows of C', which is cuBLASLt's epilogue.
 TEST(ReplayGemm, BiasIsAnEpilogue) {
   const Op addmm = {"aten::addmm",
                     "[[32], [64, 16], [16, 32], [], []]",
@@ -101,11 +102,11 @@ TEST(ReplayGemm, BiasIsAnEpilogue) {
       "--transB N --batch_count 1 --bias_vector --bias_source d --a_type f16_r --b_type f16_r "
       "--c_type f16_r --d_type f16_r --scale_type f32_r --bias_type f16_r --compute_type f32_r" +
           kEnd);
-  Op scaled = addmm; // with a factor it is C
+  Op scaled = addmm; // with a factor, the bias is passed as C
   scaled.concrete = R"(["", "", "", "0.5", "2"])";
   EXPECT_NE(command(scaled).find("--alpha 2 --beta 0.5"), std::string::npos);
   EXPECT_EQ(command(scaled).find("--bias_vector"), std::string::npos);
-  Op full = addmm; // a whole matrix is added
+  Op full = addmm; // a complete matrix is added
   full.dims = "[[64, 32], [64, 16], [16, 32], [], []]";
   full.strides = "[[32, 1], [16, 1], [1, 16], [], []]";
   EXPECT_NE(command(full).find("--alpha 1 --beta 1"), std::string::npos);
@@ -124,7 +125,7 @@ TEST(ReplayGemm, Batched) {
             "--beta 0 --transA T --transB N --batch_count 12 --a_type f32_r --b_type f32_r "
             "--c_type f32_r --d_type f32_r --scale_type f32_r --compute_type f32_r" +
                 kEnd);
-  // heads beside each other: (S, B * H, D) seen as batches of S x D
+  // heads next to each other: (S, B * H, D) as batches of S x D
   EXPECT_NE(command({"aten::bmm", "[[12, 128, 64], [12, 64, 256]]", R"(["float", "float"])",
                      "[[64, 768, 1], [64, 1, 768]]", R"(["", ""])", ""})
                 .find("--lda 768 --ldb 768 --ldc 256 --ldd 256 --stride_a 64 --stride_b 64"),
@@ -135,7 +136,7 @@ TEST(ReplayGemm, Batched) {
   EXPECT_NE(shared.note.find("shares a matrix"), std::string::npos);
 }
 
-// One column: PyTorch's result is column-major as it lies, so A stays first, read transposed.
+// One column: PyTorch's result is already column-major, so A stays first and is read transposed.
 TEST(ReplayGemm, BatchedWithOneColumnIsNotSwapped) {
   EXPECT_NE(command({"aten::bmm", "[[4, 128, 64], [4, 64, 1]]", R"(["float", "float"])",
                      "[[8192, 64, 1], [64, 1, 1]]", R"(["", ""])", ""})
@@ -169,7 +170,7 @@ TEST(ReplayGemm, ScaledEightBits) {
             "--transB N --batch_count 1 --scaleA 1 --scaleB 1 --a_type bf8_fnuz_r --b_type "
             "f8_fnuz_r --c_type bf16_r --d_type bf16_r --scale_type f32_r --compute_type f32_r" +
                 kEnd);
-  op.dims = "[[64, 32], [32, 48], [64, 1], [1, 48], [48], [], [], []]"; // a scale for each row
+  op.dims = "[[64, 32], [32, 48], [64, 1], [1, 48], [48], [], [], []]"; // one scale per row
   op.types =
       R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "c10::BFloat16", "", "Scalar", "Scalar"])";
   EXPECT_NE(command(op).find("--scaleA 2 --scaleB 2 --bias_vector --bias_source d --a_type f8_r"),
@@ -250,7 +251,7 @@ TEST(ReplayConv, ChannelsLastFromStrides) {
   EXPECT_NE(request(op).note.find("is copied"), std::string::npos);
 }
 
-// 3-D, groups and uneven strides.
+// 3-D, groups, and different strides per dimension.
 TEST(ReplayConv, ThreeDimensions) {
   EXPECT_EQ(
       command({"aten::convolution", "[[1, 16, 5, 104, 60], [32, 8, 1, 3, 3], []]",
@@ -271,8 +272,8 @@ TEST(ReplayConv, OneDimensionIsTheWidth) {
       "-j 1 -m conv -g 1 -F 1 -t 1 -V 0 -i 100");
 }
 
-// 16 -> 8 channels, 10 -> (10 - 1) 2 - 2 + 3 + 0 = 19 and with output_padding 1: 20. PyTorch calls
-// the gradient of the convolution that has the 20 x 20 as input.
+// 16 -> 8 channels, 10 -> (10 - 1) 2 - 2 + 3 + 0 = 19, and with output_padding 1: 20. PyTorch calls
+// the gradient of the convolution whose input is 20 x 20.
 TEST(ReplayConv, TransposedIsAGradient) {
   const Op op = {"aten::convolution",
                  "[[2, 16, 10, 10], [16, 8, 3, 3], []]",
@@ -345,7 +346,8 @@ TEST(ReplayConv, WhatHasNoCommandSaysWhy) {
   EXPECT_EQ(command(op), "the arguments of this operator do not say how its library is called");
 }
 
-// Extremes of what a file may say: an answer, never an overflow (run under the sanitizers).
+// For extreme values in a file there must be a result, never an overflow (checked by the
+// sanitizers).
 TEST(ReplayRequest, ExtremesAreRefused) {
   for (const char* extent : {"2147483647", "1099511627776", "-1", "9223372036854775807"})
     for (const char* stride : {"0", "9223372036854775807", "1125899906842624"}) {

@@ -1,4 +1,4 @@
-// Annotations of serving steps, form by form.
+// Tests all forms of annotations of serving steps.
 #include "model/step_annotation.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(StepCounts, Vllm) {
   EXPECT_EQ(phase_of(brief), StepPhase::kDecode);
 }
 
-// speculative decoding: two tokens for each of 64 requests
+// Speculative decoding: two tokens for each of 64 requests.
 TEST(StepCounts, Sglang) {
   const StepCounts s = counts("step[DECODE bs=64 g_sq=128 g_sqsq=256 g_sqsk=262144 g_sk=131072]");
   EXPECT_EQ(s.kind, StepKind::kSglang);
@@ -46,7 +46,7 @@ TEST(StepCounts, Sglang) {
   EXPECT_EQ(brief.batch_size, 15360);
   EXPECT_EQ(phase_of(brief), StepPhase::kPrefill);
   EXPECT_EQ(counts("step[DECODE bs=8]").batch_size, 8);
-  EXPECT_FALSE(parse_step_counts("step[DECODE bs=8 x=1]")); // nothing else in the short form
+  EXPECT_FALSE(parse_step_counts("step[DECODE bs=8 x=1]")); // the short form has no other values
 }
 
 TEST(StepCounts, AtomAndDiffusion) {
@@ -79,7 +79,7 @@ TEST(StepCounts, WhatIsNoStep) {
         "execute_5_context_-1(sq1sk1sqsq1sqsk1)_generation_0(sq0sk0sqsq0sqsk0)",
         " execute_context_0(0)_generation_1(1)"})
     EXPECT_FALSE(parse_step_counts(name)) << name;
-  // numbers beyond 64 bits are no numbers; large ones are kept within them
+  // numbers above 64 bits are not parsed; large numbers are limited to 64 bits
   EXPECT_FALSE(parse_step_counts("execute_context_0(0)_generation_1(99999999999999999999)"));
   EXPECT_GT(counts("execute_context_0(0)_generation_9223372036854775807(1)").requests(), 0);
 }

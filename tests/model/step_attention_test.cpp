@@ -1,5 +1,5 @@
-// Attention of a server's step, worked by hand: many requests in one call, their lengths in the
-// annotation of the step.
+// Tests the cost of attention in a server step with hand-calculated values: many requests in one
+// call, whose lengths are in the annotation of the step.
 #include "model/ops/op_model.h"
 #include "model/ops/op_registry.h"
 
@@ -28,7 +28,8 @@ PerfResult cost(const char* op, const char* dims, const std::string& annotation,
   return r.value_or(PerfResult{});
 }
 
-// 32 requests, one token each, 55,086 keys in all, 64 heads and 8 of keys, 64 wide:
+// 32 requests with one token each, 55,086 keys in total, 64 query heads and 8 key heads of width
+// 64:
 // 64 x (64 + 64) x 2 x 55086; 32 x 128 x (64 + 8) x 2 + (55086 - 32) x 128 x 8 x 2 bytes
 TEST(StepAttention, DecodeOfVllm) {
   for (const bool compat : {false, true}) {
@@ -41,8 +42,8 @@ TEST(StepAttention, DecodeOfVllm) {
   }
 }
 
-// 15 prompts of 1024 tokens without history, 32 heads and 8 of keys, 128 wide: the lower triangle,
-// 32 x 256 x (2 - 1) x 15 x 1024^2; 15360 x 256 x 40 x 2 bytes = 300 MiB
+// 15 prompts of 1024 tokens without history, 32 query heads and 8 key heads of width 128: the lower
+// triangle, 32 x 256 x (2 - 1) x 15 x 1024^2; 15360 x 256 x 40 x 2 bytes = 300 MiB
 TEST(StepAttention, PrefillOfSglang) {
   const PerfResult r =
       cost("aiter::mha_batch_prefill", "[[15360, 32, 128], [20000, 8, 128], [20000, 8, 128]]",
@@ -51,9 +52,10 @@ TEST(StepAttention, PrefillOfSglang) {
   EXPECT_EQ(r.bytes, 300 * 1024 * 1024);
 }
 
-// a chunk of 4 tokens behind 6: rows see 7, 8, 9 and 10 keys, which is 4 x 10 less the upper half
-// of the chunk's square; and a decode of 2 over 11. 2 heads, 1 of keys, 8 wide, V 4 wide: 2 x 12 x
-// (2 x 40 - 16 + 2 x 11); (4 + 2) x 12 x 3 x 2 + ((10 - 4) + (11 - 2)) x 12 x 2 bytes
+// A chunk of 4 tokens after 6 tokens: the rows attend to 7, 8, 9 and 10 keys, which is 4 x 10 minus
+// the upper half of the chunk's square; and a decode of 2 tokens with 11 keys. 2 query heads, 1 key
+// head, width 8, V of width 4: 2 x 12 x (2 x 40 - 16 + 2 x 11); (4 + 2) x 12 x 3 x 2 + ((10 - 4) +
+// (11 - 2)) x 12 x 2 bytes
 TEST(StepAttention, ChunksAndDecodeTogether) {
   const PerfResult r = cost("aiter::fmha_v3_varlen_fwd", "[[6, 2, 8], [6, 1, 8], [6, 1, 4]]",
                             step("sq4sk10sqsq16sqsk40", "sq2sk11sqsq2sqsk11"));
@@ -61,7 +63,7 @@ TEST(StepAttention, ChunksAndDecodeTogether) {
   EXPECT_EQ(r.bytes, 432 + 360);
 }
 
-// q, K, V are inputs 2 to 4, pages of 16; d 64, V 32: 4 x 96 x 2 x 90
+// q, K and V are inputs 2 to 4, with pages of 16; d 64, V 32: 4 x 96 x 2 x 90
 TEST(StepAttention, Paged) {
   const PerfResult r = cost("sglang_profiler::attention_paged_attention_ragged",
                             "[[], [], [3, 4, 64], [10, 16, 2, 64], [10, 16, 2, 32]]",
@@ -70,7 +72,7 @@ TEST(StepAttention, Paged) {
   EXPECT_EQ(r.bytes, 3 * 96 * 6 * 2 + 87 * 96 * 2 * 2);
 }
 
-// a window of 100 keys: of 300 keys the two tokens see 200
+// A window of 100 keys: the two tokens attend to 200 of 300 keys.
 TEST(StepAttention, SlidingWindow) {
   std::string concrete = "[";
   for (int i = 0; i < 19; ++i)
@@ -80,12 +82,13 @@ TEST(StepAttention, SlidingWindow) {
                 step("sq9sk9sqsq81sqsk81", "sq2sk300sqsq2sqsk300"),
                 concrete + "\"" + window + "\"]");
   };
-  EXPECT_EQ(at("100").flops, 8 * 128 * 2 * 200); // decode alone: prefill is another kernel's
+  // only decode: another kernel processes the prefill
+  EXPECT_EQ(at("100").flops, 8 * 128 * 2 * 200);
   EXPECT_EQ(at("100").bytes, 2 * 128 * 9 * 2 + 198 * 128 * 2);
   EXPECT_EQ(at("0").flops, 8 * 128 * 2 * 300);
 }
 
-// 4 value heads and 2 of keys, d_k 8, d_v 16: 2 x 2 x 8 + 4 x 16 = 96 columns; 5 tokens
+// 4 value heads and 2 key heads, d_k 8, d_v 16: 2 x 2 x 8 + 4 x 16 = 96 columns; 5 tokens
 TEST(StepAttention, GatedDeltaRule) {
   const PerfResult r = cost("vllm::gdn_attention_core", "[[5, 96], [5, 4], [5, 4], [5, 4, 16]]",
                             step(kNone, "sq5sk50sqsq5sqsk50"));

@@ -36,8 +36,8 @@ TEST(StepEnergy, NotMeasuredIsNone) {
   EXPECT_FALSE(one({{0, 1}}, 0, 0).has_value());
 }
 
-// HA-B1: a load with the period of the sampling, met at its top each time: 700 W by the samples,
-// 350 W in truth.
+// HA-B1: the load has the same period as the sampling, so each sample is at its maximum: 700 W in
+// the samples, but 350 W on average.
 TEST(StepEnergy, TheCounterGivesTheEnergyAndTheSamplesItsShape) {
   std::vector<PowerSample> s;
   for (int i = 0; i <= 10; ++i)
@@ -49,9 +49,10 @@ TEST(StepEnergy, TheCounterGivesTheEnergyAndTheSamplesItsShape) {
   ASSERT_TRUE(energy);
   EXPECT_EQ(energy->counted_ns, energy->ns);
   EXPECT_FALSE(is_aliased(energy->joules, energy->low, energy->high));
-  // within a second the samples say where: 100 W rising to 300 W are 200 J, 400 J by the counter
+  // within a second, the samples give the shape: 100 W rising to 300 W are 200 J, but the counter
+  // has 400 J
   EXPECT_NEAR(one({{0, 100, 0}, {kSecond, 300, 400}}, 0, 0.5).value(), 2 * 75, 1e-9);
-  // samples that saw nothing of it give no shape
+  // samples of 0 W give no shape
   EXPECT_NEAR(one({{0, 0, 0}, {kSecond, 0, 400}}, 0, 0.5).value(), 200, 1e-9);
 }
 
@@ -64,7 +65,7 @@ TEST(StepEnergy, AResetOfTheCounterIsBridgedByTheSamples) {
 }
 
 TEST(StepEnergy, ACounterThatChangesLessOftenThanItIsRead) {
-  // 100 W sampled as 120 W each second; the counter moves at 2, 5 and 8 s
+  // 100 W, sampled as 120 W every second; the counter changes at 2, 5 and 8 s
   std::vector<PowerSample> s;
   for (int i = 0; i <= 9; ++i)
     s.push_back({i * kSecond, 120, i < 2 ? 0.0 : i < 5 ? 200.0 : i < 8 ? 500.0 : 800.0});
@@ -95,7 +96,7 @@ TEST(StepEnergy, StepsAddUpToTheWhole) {
     s.push_back({t, static_cast<double>(random() % 700)});
     t += 1 + static_cast<std::int64_t>(random() % 100'000'000);
   }
-  double whole = 0; // the plain trapezoid
+  double whole = 0; // sum by the trapezoidal rule
   for (std::size_t i = 1; i < s.size(); ++i)
     whole += static_cast<double>(s[i].unix_ns - s[i - 1].unix_ns) / 1e9 *
              (s[i].watts + s[i - 1].watts) / 2;

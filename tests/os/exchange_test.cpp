@@ -1,5 +1,5 @@
-// Bytes between processes, with threads in their place: each string arrives whole, at its receiver
-// alone, whatever the lengths.
+// Tests sending of bytes between processes, which are simulated by threads: each string arrives
+// complete, and only at its receiver, for all lengths.
 #include "os/exchange.h"
 
 #include "thread_link.h"
@@ -12,7 +12,7 @@ namespace {
 
 using test::Letters;
 
-/// Bytes that tell where they come from, which string they are and where they stand.
+/// Returns bytes that depend on the sender, the number of the string, and the position.
 std::string text_of(std::size_t from, std::uint64_t number, std::size_t length) {
   std::string out;
   for (std::size_t i = 0; i < length; ++i)
@@ -22,7 +22,8 @@ std::string text_of(std::size_t from, std::uint64_t number, std::size_t length) 
 
 using Arrived = std::vector<std::pair<std::size_t, std::string>>;
 
-/// What the first takes when process r has count(r) strings of length(r, number).
+/// Returns what the first process receives when process r sends count(r) strings with length(r,
+/// number) bytes.
 Arrived gathered(Letters& letters, std::size_t size, std::size_t piece,
                  const std::function<std::uint64_t(std::size_t)>& count,
                  const std::function<std::size_t(std::size_t, std::uint64_t)>& length) {
@@ -33,11 +34,11 @@ Arrived gathered(Letters& letters, std::size_t size, std::size_t piece,
     gather_in_turn(
         link, count(rank),
         [&](std::uint64_t n) {
-          EXPECT_EQ(n, made++) << rank; // one after the other, once
+          EXPECT_EQ(n, made++) << rank; // in order, and each only once
           return text_of(rank, n, length(rank, n));
         },
         [&](std::size_t from, std::string bytes) {
-          EXPECT_EQ(rank, 0U); // the first alone
+          EXPECT_EQ(rank, 0U); // only the first process receives
           out.emplace_back(from, std::move(bytes));
         },
         piece);
@@ -73,7 +74,7 @@ TEST(Exchange, NothingToSayIsNoMessage) {
                   [](std::size_t, std::uint64_t) { return 0; })
                   .empty());
   EXPECT_EQ(letters.messages, 0U);
-  // one of them alone has something; the first's own is no message
+  // only one process has a string; a string of the first process itself is not sent
   expect_all_arrive(
       4, 10, [](std::size_t from) { return from == 2 ? 1 : 0; },
       [](std::size_t, std::uint64_t) { return 35; });
@@ -93,7 +94,7 @@ TEST(Exchange, ALongStringTravelsInPieces) {
       [](std::size_t, std::uint64_t) { return 1001; });
   ASSERT_EQ(got.size(), 1U);
   EXPECT_EQ(got[0].second, text_of(1, 0, 1001));
-  EXPECT_EQ(letters.messages, 12U); // its length, ten of 100, one of 1
+  EXPECT_EQ(letters.messages, 12U); // its length, ten pieces of 100 bytes, one of 1
   EXPECT_EQ(letters.longest, 100U);
 }
 

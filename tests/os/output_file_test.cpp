@@ -1,4 +1,4 @@
-// What an output does to what already lies under its name.
+// Tests what writing an output does to an existing file of the same name.
 #include "os/output_file.h"
 
 #include "os/byte_source.h"
@@ -37,7 +37,7 @@ Result<void> write(const std::string& path, const std::string& text) {
   return file.commit();
 }
 
-/// As a library would write it: under the temporary name.
+/// Writes as a library would: to the temporary name.
 Result<void> write_by_name(const std::string& path, const std::string& text) {
   RS_TRY(auto name, TempName::reserve(path));
   std::ofstream(name.temp_path(), std::ios::binary) << text;
@@ -104,7 +104,7 @@ TEST(OutputFile, AnInputStays) {
       EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
       EXPECT_EQ(text_of(path), "{}");
     }
-    EXPECT_EQ(entries(folder.path()), 3U); // no temporary is left
+    EXPECT_EQ(entries(folder.path()), 3U); // no temporary file is left
   }
 }
 
@@ -120,7 +120,7 @@ TEST(OutputFile, AnInputThatIsOpenedLaterStaysToo) {
   EXPECT_EQ(entries(folder.path()), 1U);
 }
 
-// HA-E11: names of temporaries were numbers that anybody could count, opened through links.
+// HA-E11: names of temporary files were predictable numbers, and were opened through links.
 TEST(OutputFile, NoLinkIsFollowedByATemporary) {
   for (const auto writer : {write, write_by_name}) {
     const TempFolder folder;
@@ -152,14 +152,14 @@ TEST(OutputFile, ALongNameAndAFolder) {
   EXPECT_FALSE(write(folder.path(), "text"));
 }
 
-// Between the making of a temporary file and the note of it there was a moment in which an
-// interrupt left the file.
+// Regression test: an interrupt between the creation of a temporary file and its registration left
+// the file.
 TEST(OutputFile, AnInterruptLeavesNoTemporaryWheneverItComes) {
   for (int round = 0; round < 40; ++round) {
     const TempFolder folder;
     const pid_t child = ::fork();
     if (child == 0) {
-      ::close(2); // it says that it was interrupted
+      ::close(2); // hides the message about the interrupt
       install_interrupt_handler();
       std::vector<std::thread> writers;
       for (int writer = 0; writer < 4; ++writer)
@@ -180,7 +180,7 @@ TEST(OutputFile, AnInterruptLeavesNoTemporaryWheneverItComes) {
     ::kill(child, SIGINT);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
-    if (WIFSIGNALED(status)) // before it was ready
+    if (WIFSIGNALED(status)) // ended before the handler was installed
       continue;
     EXPECT_EQ(WEXITSTATUS(status), 130);
     EXPECT_EQ(entries(folder.path()), 0U) << round;

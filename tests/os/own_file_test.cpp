@@ -1,4 +1,5 @@
-// The file that the code is in; librankscope.so is tested in tests/api and scripts/test_wheel.sh.
+// Tests the path of the file that contains the code; librankscope.so is tested in tests/api and
+// scripts/test_wheel.sh.
 #include "os/own_file.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Guarded children: nothing of them outlives their end, their owner's end, or its being killed.
+// Tests guarded children: no process of their tree remains after their end, their owner's end, or a
+// kill.
 #include "os/cleanup.h"
 #include "os/process.h"
 #include "temp_folder.h"
@@ -18,8 +19,9 @@ using namespace std::chrono_literals;
 using test::alive;
 using test::soon;
 
-/// A tree of processes that want to live on: one in the child's group, one in a session of its own,
-/// one whose parent has ended, one that ignores SIGTERM. Each writes its number into the file.
+/// A tree of processes that run until they are killed: one in the child's group, one in a separate
+/// session, one whose parent has ended, one that ignores SIGTERM. Each writes its process id into
+/// the file.
 class GuardedTree : public ::testing::Test {
 protected:
   static constexpr std::size_t kTree = 5;
@@ -91,7 +93,7 @@ TEST_F(GuardedTree, WhatTheChildLeavesBehindEndsAndIsCounted) {
   EXPECT_EQ(end->exit_code, 3);
   EXPECT_TRUE(whole());
   EXPECT_TRUE(none_lives());
-  // each of the four may have a sleep of its own at that moment
+  // each of the four may have a sleep child at that moment
   EXPECT_GE(end->left_behind, 4);
   EXPECT_LE(end->left_behind, 8);
 }
@@ -99,7 +101,7 @@ TEST_F(GuardedTree, WhatTheChildLeavesBehindEndsAndIsCounted) {
 TEST_F(GuardedTree, TheDeadlineEndsAllOfIt) {
   ProcessSpec spec = tree();
   Result<Process> child = Process::start([&] {
-    spec.deadline = 5s; // longer than a busy machine needs to grow the tree
+    spec.deadline = 5s; // longer than a busy machine needs to start the tree
     return spec;
   }());
   ASSERT_TRUE(child);
@@ -123,7 +125,7 @@ TEST_F(GuardedTree, ATokenEndsAllOfIt) {
   EXPECT_TRUE(end->cancelled);
   EXPECT_EQ(end->signal, SIGTERM);
   EXPECT_TRUE(none_lives());
-  EXPECT_GE(end->killed, 1); // the one that does not listen, and perhaps its sleep
+  EXPECT_GE(end->killed, 1); // the process that ignores SIGTERM, and perhaps its sleep child
   EXPECT_LE(end->killed, 8);
 }
 
@@ -140,7 +142,7 @@ TEST_F(GuardedTree, OwnerThatIsKilledTakesItAlong) {
   for (const int signal : {SIGKILL, SIGTERM}) {
     std::filesystem::remove(pids_);
     const pid_t owner = ::fork();
-    if (owner == 0) { // with a single thread, as the test program has here
+    if (owner == 0) { // has a single thread, because the test program has only one here
       const Result<Process> child = Process::start(tree());
       for (;;)
         ::pause();

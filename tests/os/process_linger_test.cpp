@@ -1,4 +1,4 @@
-// A child that lingers: what it left running lives until it is asked to end.
+// Tests a child that lingers: the processes that it left behind run until they are asked to end.
 #include "os/process.h"
 #include "temp_folder.h"
 #include "waiting.h"
@@ -38,7 +38,8 @@ TEST(ProcessLinger, ABackgroundProcessOutlivesItsStarterUntilItIsEnded) {
   ASSERT_TRUE(own);
   EXPECT_EQ(own->exit_code, 3);
   const pid_t left = pid_in(file);
-  std::this_thread::sleep_for(300ms); // longer than what is left is otherwise allowed
+  // longer than the grace period of a child that does not linger
+  std::this_thread::sleep_for(300ms);
   EXPECT_TRUE(alive(left));
   const Result<ProcessEnd> end = child->wait();
   ASSERT_TRUE(end);
@@ -54,7 +55,7 @@ TEST(ProcessLinger, ADeadlineEndsTheChildAndWhatItBegan) {
   spec.argv = {"sh", "-c", "sleep 100 & echo $! > \"$0\"; wait", file};
   spec.guarded = true;
   spec.lingers = true;
-  spec.deadline = 2s; // longer than a busy machine needs to begin it
+  spec.deadline = 2s; // longer than a busy machine needs to start the child
   Result<Process> child = Process::start(std::move(spec));
   ASSERT_TRUE(child);
   const Result<ProcessEnd> own = child->wait_child();

@@ -1,4 +1,5 @@
-// Child processes: bytes as they come, copies of them, environment, folder, standard input.
+// Tests streams of child processes: bytes as they arrive, echoed copies, environment, folder,
+// standard input.
 #include "os/process.h"
 #include "temp_folder.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Each test runs with the guard and without.
+/// Each test runs with and without the guard.
 class ChildStreams : public ::testing::TestWithParam<bool> {
 protected:
   static ProcessSpec program(std::vector<std::string> argv) {
@@ -48,7 +49,7 @@ TEST_P(ChildStreams, BytesComeWhileItRuns) {
   spec.on_out = [&](std::string_view bytes) {
     out += bytes;
     if (out == "begun\n")
-      folder.write("go", ""); // ends only because this was told in time
+      folder.write("go", ""); // the child ends only because this output arrived in time
   };
   spec.on_err = [&](std::string_view bytes) { err += bytes; };
   const auto end = run_process(std::move(spec));
@@ -126,7 +127,7 @@ TEST_P(ChildStreams, AFileThatCannotBeMadeIsAnErrorBeforeItStarts) {
 }
 
 TEST_P(ChildStreams, AReaderOfOursThatStandsStillDoesNotKeepAnInterruptWaiting) {
-  // our standard output is a pipe that nobody reads
+  // standard output of the test is a pipe that is not read
   const int before = ::dup(STDOUT_FILENO);
   int both[2]; // NOLINT(modernize-avoid-c-arrays)
   ASSERT_EQ(::pipe2(both, O_CLOEXEC), 0);
@@ -236,7 +237,7 @@ TEST_P(ChildStreams, ArgumentsArriveAsTheyAre) {
 TEST(FindProgram, LooksThroughThePath) {
   EXPECT_EQ(find_program("sh", "/nowhere:/bin"), "/bin/sh");
   EXPECT_EQ(find_program("./x", "/bin"), "./x");
-  EXPECT_EQ(find_program("bin", "/"), ""); // a folder is no program
+  EXPECT_EQ(find_program("bin", "/"), ""); // a folder is not a program
   EXPECT_EQ(find_program("", "/bin"), "");
 }
 

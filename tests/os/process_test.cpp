@@ -1,4 +1,4 @@
-// Child processes: streams, exit codes, deadlines, groups that end as a whole.
+// Tests child processes: streams, exit codes, deadlines, and process groups that end completely.
 #include "os/process.h"
 #include "temp_folder.h"
 
@@ -94,7 +94,7 @@ TEST(Process, ASignalIsTold) {
 
 TEST(Process, TheDeadlineEndsIt) {
   ProcessSpec spec = shell("echo begun; sleep 600");
-  spec.deadline = 2s; // a busy machine may need it to say that it began
+  spec.deadline = 2s; // a busy machine may need this time to print "begun"
   Result<ProcessEnd> end = ProcessEnd{};
   EXPECT_LT(seconds_of(spec, end), 300);
   ASSERT_TRUE(end);
@@ -106,7 +106,7 @@ TEST(Process, WhoIgnoresSigtermIsKilledAfterTheGraceAndItsChildrenToo) {
   const test::TempFolder folder;
   ProcessSpec spec = shell("trap '' TERM; sh -c \"trap '' TERM; echo \\$\\$ > " +
                            folder.path("pid") + "; while :; do sleep 1; done\" & wait; wait");
-  const CancelToken token; // a deadline might pass before the grandchild is there
+  const CancelToken token; // a deadline could pass before the grandchild has started
   spec.cancel = token;
   std::thread other([&] {
     for (int i = 0; i < 6000 && test::bytes_of(folder.path("pid")).find('\n') == std::string::npos;
@@ -120,7 +120,7 @@ TEST(Process, WhoIgnoresSigtermIsKilledAfterTheGraceAndItsChildrenToo) {
   EXPECT_TRUE(end->cancelled);
   EXPECT_EQ(end->signal, SIGKILL);
   const int grandchild = std::stoi(test::bytes_of(folder.path("pid")));
-  // it is init's by now, which reaps it in its own time; a zombie runs no more
+  // init is now its parent and reaps it later; a zombie does not run any more
   bool gone = false;
   for (int i = 0; i < 6000 && !gone; ++i) {
     const std::string stat = test::bytes_of("/proc/" + std::to_string(grandchild) + "/stat");

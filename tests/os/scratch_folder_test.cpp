@@ -1,5 +1,6 @@
-// The folder that processes share for their temporary ones: whoever is told to end waits until all
-// have removed theirs, as the first one's end may be the others' SIGKILL.
+// Tests the folder in which the processes of a job have their temporary folders. A process that is
+// ended waits until all processes have removed their folders, because the end of the first may be a
+// SIGKILL for the others.
 #include "os/scratch_folder.h"
 
 #include "os/cleanup.h"
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// A process in the shared folder that is told to end when it has a folder of its own in it.
+/// Starts a process that creates a folder in the shared folder and is then ended.
 pid_t begin_and_end(const std::string& shared) {
   const pid_t child = ::fork();
   if (child != 0)
@@ -86,7 +87,7 @@ TEST(SharedScratch, TheLastToLeaveRemovesIt) {
   fs::remove(shared + "/other");
   { const SharedScratch here = SharedScratch::enter(shared); }
   EXPECT_FALSE(fs::exists(shared));
-  const auto later = ScratchFolder::create(); // in the system's again
+  const auto later = ScratchFolder::create(); // in the system's temporary folder again
   ASSERT_TRUE(later);
   EXPECT_NE(fs::path(later->path()).parent_path(), shared);
 }
@@ -97,7 +98,8 @@ TEST(SharedScratch, OneThatIsNotThereForThisProcessIsDoneWithout) {
   EXPECT_TRUE(ScratchFolder::create());
 }
 
-/// A process that makes a folder in TMPDIR, of the job or its own, and is killed on request.
+/// A process that creates a folder in TMPDIR, or in the job's folder there, and is killed on
+/// request.
 class Killed {
 public:
   explicit Killed(bool of_job, const std::string& names) {
@@ -107,7 +109,7 @@ public:
     const SharedScratch job = SharedScratch::enter(of_job ? SharedScratch::make() : "");
     const auto own = ScratchFolder::create();
     std::ofstream(own->path() + "/big") << "x";
-    std::ofstream(names) << own->path() << "\n"; // closed: the whole line is there
+    std::ofstream(names) << own->path() << "\n"; // closed: the complete line is written
     for (;;)
       ::pause();
   }
@@ -126,7 +128,7 @@ private:
   pid_t child_ = -1;
 };
 
-// HA-E15: the parts of workbooks are made in memory, in such a folder
+// HA-E15: the parts of workbooks are written to such a folder in memory.
 TEST(ScratchFolder, InAnotherFolderTooWhatAKilledProcessLeftIsRemoved) {
   const test::TempFolder folder;
   fs::create_directories(folder.path("first"));
@@ -152,14 +154,14 @@ TEST(ScratchFolder, WhatAKilledProcessLeftIsRemovedByTheNext) {
     return in.eof() ? std::string() : name;
   };
   for (const bool of_job : {false, true}) {
-    // each time another TMPDIR: one is looked through once
+    // another TMPDIR each time, because a folder is searched only once
     const std::string temporary = folder.path(of_job ? "job" : "own");
     fs::create_directories(temporary);
     ::setenv("TMPDIR", temporary.c_str(), 1);
     Killed gone(of_job, folder.path("gone"));
     Killed fresh(of_job, folder.path("fresh"));
     const Killed living(of_job, folder.path("living"));
-    const auto top = [&](const std::string& file) { // the one in TMPDIR itself
+    const auto top = [&](const std::string& file) { // the folder directly in TMPDIR
       const fs::path name = name_in(folder.path(file));
       return of_job ? name.parent_path() : name;
     };
@@ -180,7 +182,7 @@ TEST(ScratchFolder, WhatAKilledProcessLeftIsRemovedByTheNext) {
     const auto next = ScratchFolder::create();
     ASSERT_TRUE(next);
     EXPECT_FALSE(fs::exists(top("gone")));
-    EXPECT_TRUE(fs::exists(top("fresh"))); // touched within the minute
+    EXPECT_TRUE(fs::exists(top("fresh"))); // modified less than a minute ago
     EXPECT_TRUE(fs::exists(name_in(folder.path("living")) + "/big"));
     for (const fs::path& path : others)
       EXPECT_TRUE(fs::exists(path)) << path;

@@ -1,4 +1,5 @@
-// The share of a process by what each launcher sets (the values as those tools set them).
+// Tests the shard of a process for the variables of each launcher, with values as the launchers set
+// them.
 #include "os/shard.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ Result<std::optional<Shard>> share(const Variables& env, std::string_view flag =
   });
 }
 
-/// "index/count source", "none", or the message of the error.
+/// Returns "index/count source", "none", or the error message.
 std::string text(const Variables& env, std::string_view flag = "") {
   const auto shard = share(env, flag);
   if (!shard)
@@ -44,7 +45,7 @@ TEST(Shard, NobodySaysSo) {
 TEST(Shard, TheFlagWins) {
   const Variables slurm{{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}};
   EXPECT_EQ(text(slurm, "1/2"), "1/2 --shard");
-  EXPECT_EQ(text({{"RANK", "nonsense"}}, "0/1"), "0/1 --shard"); // the environment is not asked
+  EXPECT_EQ(text({{"RANK", "nonsense"}}, "0/1"), "0/1 --shard"); // the environment is not read
   for (const char* bad : {"1", "2/2", "-1/2", "1/", "/2", "1/2/3", "a/b", "0/0", "+0/2", " 0/2",
                           "0x0/2", "1.0/2", "0/99999999999999999999"})
     EXPECT_EQ(where(slurm, bad), "--shard") << bad;
@@ -62,7 +63,7 @@ TEST(Shard, EachLauncher) {
 }
 
 TEST(Shard, TheLauncherNearestToTheTask) {
-  // mpirun within an allocation of two nodes: both its tasks on this node have the daemon's PROCID
+  // mpirun in an allocation of two nodes: both tasks on this node have the PROCID of the daemon
   const Variables daemon{{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}};
   Variables open_mpi = daemon;
   open_mpi.insert({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_SIZE", "8"}});
@@ -71,17 +72,17 @@ TEST(Shard, TheLauncherNearestToTheTask) {
   Variables mpich = daemon;
   mpich.insert({{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}});
   EXPECT_EQ(text(mpich), "5/8 PMI_RANK");
-  // srun --mpi=pmix: the library knows the size, Slurm says it
+  // srun --mpi=pmix: PMIx does not set the size as a variable, but Slurm does
   Variables pmix = daemon;
   pmix.insert({"PMIX_RANK", "1"});
   EXPECT_EQ(text(pmix), "1/2 SLURM_PROCID");
-  // RANK of torchrun is the task's own, RANK of a script that exports one is Slurm's at best
+  // RANK of torchrun belongs to the task; RANK of a script that exports it may be that of Slurm
   Variables torch = daemon;
   torch.insert({{"RANK", "9"}, {"WORLD_SIZE", "16"}});
   EXPECT_EQ(text(torch), "1/2 SLURM_PROCID");
   torch.insert({"TORCHELASTIC_RUN_ID", "none"});
   EXPECT_EQ(text(torch), "9/16 RANK");
-  // a script that exports WORLD_SIZE for its training
+  // a script that exports WORLD_SIZE for training
   Variables half = daemon;
   half.insert({"WORLD_SIZE", "16"});
   EXPECT_EQ(text(half), "1/2 SLURM_PROCID");
@@ -93,13 +94,13 @@ TEST(Shard, JobArrays) {
                   {"SLURM_ARRAY_TASK_MIN", "1"},
                   {"SLURM_ARRAY_TASK_MAX", "4"}};
   EXPECT_EQ(text(array), "2/4 SLURM_ARRAY_TASK_ID");
-  // the batch script itself: task 0, of how many nobody says
+  // the batch script itself: task 0, number of tasks unknown
   array["SLURM_JOB_ID"] = "17";
   array["SLURM_PROCID"] = "0";
   EXPECT_EQ(text(array), "2/4 SLURM_ARRAY_TASK_ID");
   array["SLURM_NTASKS"] = "1";
   EXPECT_EQ(text(array), "2/4 SLURM_ARRAY_TASK_ID");
-  // srun in each element: 4 x 3 tasks; 2 x 3 + 1
+  // srun in each array element: 4 x 3 tasks; index 2 x 3 + 1
   array["SLURM_STEP_ID"] = "0";
   array["SLURM_PROCID"] = "1";
   array["SLURM_NTASKS"] = "3";
@@ -112,7 +113,7 @@ TEST(Shard, JobArrays) {
                   {"SLURM_ARRAY_TASK_MIN", "0"},
                   {"SLURM_ARRAY_TASK_STEP", "2"}}),
             "2/4 SLURM_ARRAY_TASK_ID");
-  // --array=1,5,9 is no range: the place of 5 is not known
+  // --array=1,5,9 is not a range: the index of 5 is unknown
   EXPECT_EQ(where({{"SLURM_ARRAY_TASK_ID", "5"},
                    {"SLURM_ARRAY_TASK_COUNT", "3"},
                    {"SLURM_ARRAY_TASK_MIN", "1"},
@@ -126,8 +127,8 @@ TEST(Shard, JobArrays) {
   }
 }
 
-// As Slurm 22.05 sets them: PROCID is 0 in a batch script too, with the number of tasks that it
-// asked for.
+// As Slurm 22.05 sets them: in a batch script too, PROCID is 0, with the number of tasks that the
+// script requested.
 TEST(Shard, ABatchScriptIsNoTask) {
   Variables script{{"SLURM_JOB_ID", "17"}, {"SLURM_PROCID", "0"}};
   EXPECT_EQ(text(script), "none");

@@ -1,4 +1,5 @@
-// The pool: groups in groups, errors, cancelling, systems that give no thread.
+// Tests the thread pool: nested groups, errors, cancellation, and systems that cannot start
+// threads.
 #include "os/tasks.h"
 #include "sanitized.h"
 
@@ -34,7 +35,7 @@ TEST(Tasks, EveryTaskRunsOnce) {
 }
 
 TEST(Tasks, GroupsInGroupsDoNotWaitForEver) {
-  for (const unsigned threads : {1U, 2U, 3U}) { // fewer threads than groups that wait
+  for (const unsigned threads : {1U, 2U, 3U}) { // fewer threads than waiting groups
     TaskPool pool(threads);
     std::atomic<int> leaves{0};
     TaskGroup outer(&pool);
@@ -56,7 +57,7 @@ TEST(Tasks, GroupsInGroupsDoNotWaitForEver) {
 }
 
 TEST(Tasks, WhoWaitsWorksOnlyForItsOwnGroup) {
-  // a task that waits for its turn must never lie on the stack of the one whose turn it is
+  // a task that waits for its turn must never be on the stack of the task whose turn it is
   TaskPool pool(2);
   std::mutex mutex;
   std::condition_variable moved;
@@ -75,14 +76,15 @@ TEST(Tasks, WhoWaitsWorksOnlyForItsOwnGroup) {
 }
 
 TEST(Tasks, WhoWaitsHelpsTheGroupsBelow) {
-  // two threads: one runs the outer task, whose inner tasks need both at the same time
+  // two threads: one runs the outer task, whose inner tasks need both threads at the same time
   TaskPool pool(2);
   std::mutex mutex;
   std::condition_variable met;
   int here = 0;
   TaskGroup outer(&pool);
   outer.run([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the other one waits by now
+    // so that the other thread waits now
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     TaskGroup inner(&pool);
     for (int i = 0; i < 2; ++i)
       inner.run([&] {
@@ -104,7 +106,7 @@ TEST(Tasks, AnExceptionIsTheGroupsErrorAndTheRestIsDropped) {
   group.run([] { throw std::runtime_error("spilt"); });
   ASSERT_FALSE(group.wait());
   group.run([&] { ++ran; });
-  EXPECT_TRUE(group.wait()); // told once
+  EXPECT_TRUE(group.wait()); // the error is returned only once
   EXPECT_EQ(ran, 0);
   const Result<void> out_of_memory =
       parallel_for(&pool, 100, [](std::size_t) { throw std::bad_alloc(); });
@@ -131,7 +133,7 @@ TEST(Tasks, CancelledTasksAreNotBegun) {
   EXPECT_FALSE(mine.cancelled());
   const CancelToken child = mine.child();
   child.cancel();
-  EXPECT_FALSE(mine.cancelled()); // down, never up
+  EXPECT_FALSE(mine.cancelled()); // cancels children, not parents
 }
 
 TEST(Tasks, ParallelForTakesItsBoundAndEveryIndex) {
@@ -163,7 +165,7 @@ TEST(Tasks, AbsurdNumbersOfThreadsAreBounded) {
   EXPECT_EQ(sensible_threads(3), 3U);
 }
 
-/// Of address space.
+/// Number of pages of address space.
 rlim_t pages_held() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -173,11 +175,11 @@ rlim_t pages_held() {
 TEST(Tasks, WithFewThreadsTheWorkIsDoneAllTheSame) {
   if (test::kSanitized)
     GTEST_SKIP() << "a sanitizer needs the address space, and no fork beside threads";
-  // in a child: the address space is too small for the stacks of so many threads
+  // in a child process: the address space is too small for the stacks of so many threads
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // what is there already, and some: without that a list of the pool may be too much
+    // the current size plus 32 MiB: with less, even a list of the pool might not fit
     const rlim_t little =
         pages_held() * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (32U << 20U);
     const rlimit limit{little, little};

@@ -1,4 +1,4 @@
-// What standard output is taken for, from the environment and from a pseudo terminal.
+// Tests detection of the terminal from the environment and from a pseudo terminal.
 #include "os/terminal.h"
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// Variables for one test.
+/// Sets environment variables for one test.
 class Environment {
 public:
   Environment() {
@@ -47,7 +47,7 @@ TEST(Terminal, APipeIsPlainAndEightyWide) {
   ::setenv("LANG", "de_DE.UTF-8", 1);
   EXPECT_EQ(terminal_of(ends[1]).columns, 132U);
   EXPECT_TRUE(terminal_of(ends[1]).unicode);
-  ::setenv("LC_ALL", "C", 1); // it has the last word
+  ::setenv("LC_ALL", "C", 1); // takes precedence over LANG
   ::setenv("COLUMNS", "12x", 1);
   EXPECT_EQ(terminal_of(ends[1]).columns, 80U);
   EXPECT_FALSE(terminal_of(ends[1]).unicode);
@@ -75,7 +75,7 @@ TEST(Terminal, ATerminalSaysHowWideItIs) {
   ::setenv("TERM", "dumb", 1);
   EXPECT_FALSE(terminal_of(fd).colour);
   ::unsetenv("TERM");
-  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1); // HA-D14: mpirun's pseudo terminal is nobody's screen
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1); // HA-D14: the pseudo terminal of mpirun is not a screen
   EXPECT_FALSE(terminal_of(fd).is_terminal);
   EXPECT_FALSE(terminal_of(fd).colour);
   ::close(fd);

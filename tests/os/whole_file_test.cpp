@@ -18,7 +18,7 @@ TEST(WholeFile, HasAllBytesAlsoOfAnEmptyFile) {
   EXPECT_FALSE(read_whole(folder.path("absent")));
 }
 
-// HA-E18: /dev/zero behind a link was read until memory was out.
+// HA-E18: a link to /dev/zero was read until memory was exhausted.
 TEST(WholeFile, ADeviceWithoutAnEndIsRefused) {
   const TempFolder folder;
   std::filesystem::create_symlink("/dev/zero", folder.path("state"));

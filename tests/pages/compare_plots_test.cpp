@@ -1,5 +1,5 @@
-// The plots of a comparison from facts made by hand: what is grey, what has error bars, what is not
-// there.
+// Tests the plots of a comparison with handmade facts: what is grey, what has error bars, and what
+// is left out.
 #include "pages/compare_plots.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Steps around `ms`; copies only where asked for.
+/// Returns a timeline with steps around `ms`, and with copies if `copies` is true.
 RankTimeline timeline(std::int64_t ms, bool copies) {
   RankTimeline out;
   for (const std::int64_t step : {0, 1, 2, 3})
@@ -47,7 +47,7 @@ TEST(ComparePlots, GreyIsWhatCannotBeToldApartAndIntervalsBelongToTheBars) {
   ASSERT_NE(heat, nullptr);
   const PlotSeries& total = heat->panels[0].series.back();
   ASSERT_EQ(total.label, "total_time");
-  EXPECT_EQ(total.grey, (std::vector<bool>{false, true})); // rank 1 is as it was
+  EXPECT_EQ(total.grey, (std::vector<bool>{false, true})); // rank 1 is unchanged
   const PlotSpec* const improvement = plot(plots, "improvement_chart");
   ASSERT_NE(improvement, nullptr);
   const PlotPanel& bars = improvement->panels[0];
@@ -56,17 +56,18 @@ TEST(ComparePlots, GreyIsWhatCannotBeToldApartAndIntervalsBelongToTheBars) {
   EXPECT_DOUBLE_EQ(bars.series[0].values.back(), *j.change);
   EXPECT_DOUBLE_EQ(bars.series[0].intervals.back().first, *j.low);
   EXPECT_DOUBLE_EQ(bars.series[0].intervals.back().second, *j.high);
-  EXPECT_NEAR((*j.low + *j.high) / 2, *j.change, 1e-9); // the bar is the middle of its interval
+  // the bar ends in the middle of its interval
+  EXPECT_NEAR((*j.low + *j.high) / 2, *j.change, 1e-9);
   EXPECT_FALSE(bars.series[0].grey.back());
-  EXPECT_TRUE(bars.series[0].grey.front()); // no copies on either side
+  EXPECT_TRUE(bars.series[0].grey.front()); // no copies in either run
 }
 
-// Copies on one side only have no percentage: their panel has nothing to draw.
+// Copies in only one run have no percentage: their panel is empty.
 TEST(ComparePlots, EmptyPanelsAreLeftOut) {
   const auto plots = compare_plots(compared(100, 110, true));
   const PlotSpec* const detail = plot(plots, "gpu_time_change_percentage_summary_by_rank");
   ASSERT_NE(detail, nullptr);
-  ASSERT_EQ(detail->panels.size(), 1U); // of eight kinds
+  ASSERT_EQ(detail->panels.size(), 1U); // of eight kinds of time
   EXPECT_EQ(detail->panels[0].title, "total_time");
   EXPECT_EQ(plot(plots, "NCCL_Bus_Bandwidth_comparison"), nullptr);
 }
@@ -92,11 +93,11 @@ TEST(ComparePlots, MeansOfCollectivesCarryTheIntervalOfTheirSamples) {
   ASSERT_NE(latency, nullptr);
   for (const PlotSeries& series : latency->panels[0].series) {
     EXPECT_DOUBLE_EQ(series.values[0], 2);
-    // 4.303 / sqrt(3) by Student's t with 2 degrees of freedom
+    // 4.303 / sqrt(3): Student's t with 2 degrees of freedom
     EXPECT_NEAR(series.intervals[0].second, 2 + 4.30265 / std::sqrt(3), 1e-4);
   }
   EXPECT_TRUE(latency->panels[0].series[1].grey[0]);
-  EXPECT_EQ(plot(plots, "NCCL_Bus_Bandwidth_comparison"), nullptr); // no bandwidth is known
+  EXPECT_EQ(plot(plots, "NCCL_Bus_Bandwidth_comparison"), nullptr); // the bandwidth is unknown
 }
 
 } // namespace

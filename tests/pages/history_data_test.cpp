@@ -1,4 +1,4 @@
-// The page of a history holds the series, their levels and changes as they are.
+// Tests that the page of a history contains the series, their levels and changes unmodified.
 #include "pages/data/history_data.h"
 
 #include <cmath>
@@ -60,7 +60,7 @@ TEST(HistoryPage, HoldsSeriesLevelsAndChanges) {
   const std::vector<double> values = reals(blob, arrays, shown["values"].value());
   ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values[0], 10);
-  EXPECT_TRUE(std::isnan(values[1])); // a run without the figure
+  EXPECT_TRUE(std::isnan(values[1])); // a run without the metric
   EXPECT_EQ(reals(blob, arrays, shown["levels"].value()), (std::vector<double>{10, 10, 12}));
   const auto change = shown["changes"].at(0);
   EXPECT_EQ(change["run"].get_uint64().value(), 2U);

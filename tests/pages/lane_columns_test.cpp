@@ -1,4 +1,4 @@
-// The level of detail of a timeline against slow twins that look at every nanosecond.
+// Tests the level of detail of a timeline against slow implementations that check every nanosecond.
 #include "pages/data/lane_columns.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ std::vector<LaneEvent> random_lane(std::mt19937& random, std::size_t count) {
   return out;
 }
 
-/// What runs at one nanosecond: computation before communication before copies; -1 = nothing.
+/// Returns the kind at one nanosecond: computation takes precedence over communication, and
+/// communication over copies; -1: nothing runs.
 int kind_at(const std::vector<LaneEvent>& events, const IntervalSet& computing, std::int64_t ns) {
   bool comm = false, copy = false;
   for (const LaneEvent& e : events) {
@@ -42,8 +43,8 @@ int kind_at(const std::vector<LaneEvent>& events, const IntervalSet& computing, 
   return copy ? static_cast<int>(LaneKind::kCopy) : -1;
 }
 
-/// The longest event that touches [from, to), the first of equals; one of no length touches its
-/// place.
+/// Returns the longest event that touches [from, to), the first of several equal ones. An event of
+/// length 0 touches its start.
 std::uint32_t longest_in(const std::vector<LaneEvent>& events, std::int64_t from, std::int64_t to) {
   std::uint32_t best = kNoLaneEvent;
   for (std::uint32_t i = 0; i < events.size(); ++i) {
@@ -72,7 +73,7 @@ TEST(LaneColumns, AreWhatEveryNanosecondSays) {
     for (std::size_t i = 0; i < count; ++i) {
       EXPECT_EQ(c.ns[i], slow[i]) << "round " << round << " column " << i;
       const std::int64_t from = c.start_ns + static_cast<std::int64_t>(i) * c.width_ns;
-      // what starts at the end of the span counts to the last column
+      // an event that starts at the end of the span counts in the last column
       const std::int64_t to = i + 1 == count ? kSpan.end + 1 : from + c.width_ns;
       if (from < kSpan.end) {
         EXPECT_EQ(c.longest[i], longest_in(events, from, to)) << "round " << round << " " << i;

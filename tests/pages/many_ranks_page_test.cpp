@@ -1,4 +1,5 @@
-// The page of thousands of ranks: the odd ones are there, and it does not grow with the others.
+// Tests the page of thousands of ranks: it contains the outlier ranks, and its size does not grow
+// with the other ranks.
 #include "pages/data/run_page.h"
 
 #include "read_blob.h"
@@ -14,8 +15,8 @@ namespace {
 
 constexpr std::size_t kSlow = 1777, kLate = 2222, kLongest = 31;
 
-/// The blob of a run of so many ranks, of which three are odd; `aside`: the ranks are asked for one
-/// by one.
+/// Returns the data blob of a run of `n` ranks, three of which are outliers; `aside`: ranks are
+/// loaded one by one.
 std::string page_of(std::size_t n, bool aside = false) {
   TopFacts top;
   top.overview.title = "run";
@@ -83,7 +84,7 @@ std::set<std::size_t> shown_in(const std::string& blob) {
   return out;
 }
 
-// A rank without GPU work has no times: the others stay where they are.
+// A rank without GPU work has no times: the other ranks are not moved.
 TEST(ManyRanksPage, ARankWithoutWorkMovesNoOther) {
   TopFacts top;
   top.ranks.resize(2);
@@ -105,8 +106,8 @@ TEST(ManyRanksPage, ARankWithoutWorkMovesNoOther) {
     EXPECT_EQ(std::int64_t(rank["at"]), 0);
 }
 
-// Rank 1's clock gains 800 us a second: its kernels stand where their collectives are joined, over
-// the whole trace, and no more than some microseconds from those of rank 0.
+// The clock of rank 1 gains 800 us per second. The kernels must be where their collectives are
+// joined over the complete trace, at most some microseconds from those of rank 0.
 TEST(ManyRanksPage, KernelsFollowADriftAsTheirCollectivesDo) {
   constexpr std::int64_t kCalls = 60, kMs = 1'000'000;
   TopFacts top;
@@ -132,7 +133,7 @@ TEST(ManyRanksPage, KernelsFollowADriftAsTheirCollectivesDo) {
       c.in_nelems = c.out_nelems = 1024;
       c.group_size = 2;
       c.seq = i;
-      // both leave together
+      // both ranks leave at the same time
       c.ts_ns = drifted(kMs + i * 50 * kMs + (i * 7 + rank * 3) % 5 * 10'000);
       c.dur_ns = drifted(kMs + i * 50 * kMs + 400'000) - c.ts_ns;
       PageEvent& event = lane.events.emplace_back();
@@ -163,7 +164,7 @@ TEST(ManyRanksPage, KernelsFollowADriftAsTheirCollectivesDo) {
   for (std::size_t i = 0; i < joined.size(); ++i)
     EXPECT_EQ(joined[i], starts.at(static_cast<std::size_t>(of_rank[i]))[i / 2]) << i;
   for (std::size_t i = 0; i < starts[0].size(); ++i)
-    EXPECT_LE(std::abs(starts[0][i] - starts[1][i]), 45'000) << i; // 40 us as they come
+    EXPECT_LE(std::abs(starts[0][i] - starts[1][i]), 45'000) << i; // they enter up to 40 us apart
 }
 
 TEST(ManyRanksPage, FewRanksAreAllThere) {
@@ -179,7 +180,7 @@ TEST(ManyRanksPage, OfThousandsTheOddOnesAndSomeOfTheOthers) {
   EXPECT_GE(shown.size(), 200U);
   for (const std::size_t rank : {kSlow, kLate, kLongest})
     EXPECT_EQ(shown.count(rank), 1U) << rank;
-  EXPECT_GT(*shown.rbegin(), 9'900U); // evenly: also from the end
+  EXPECT_GT(*shown.rbegin(), 9'900U); // evenly chosen, also from the end
   EXPECT_NE(blob.find("of 10000 ranks are shown one by one"), std::string::npos);
   EXPECT_LT(blob.size(), page_of(256).size() * 5 / 4);
   EXPECT_EQ(page_of(10'000, true), blob);

@@ -1,4 +1,4 @@
-// The blob of a page read back; hostile texts; the file around it.
+// Tests the data blob of a page by reading it, malicious texts, and the file around the blob.
 #include "pages/data/page_blob.h"
 
 #include "os/byte_source.h"

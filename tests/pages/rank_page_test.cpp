@@ -1,4 +1,4 @@
-// What a page takes of one trace, worked by hand.
+// Tests what a page shows of one trace, with hand-calculated values.
 #include "pages/data/rank_page.h"
 
 #include "trace_builder.h"
@@ -9,8 +9,9 @@
 namespace rankscope {
 namespace {
 
-/// Times in us: a product of 10 to 30 (launched at 2), a collective of 20 to 50 on another stream
-/// (launched at 4) that it hides for 10, a copy of 60 to 64 (launched at 61, behind its start).
+/// Returns a trace (times in us): a product from 10 to 30 (launched at 2); a collective from 20 to
+/// 50 on another stream (launched at 4), hidden for 10 by the product; a copy from 60 to 64
+/// (launched at 61, after its start).
 LoadedTrace small() {
   test::TraceBuilder b;
   b.op("aten::mm", 1, 3, R"({"Input Dims":[[4,8],[8,2]],"Input type":["float","float"]})");
@@ -49,7 +50,8 @@ TEST(RankPage, LanesHoldTheEventsWithTheirStory) {
   EXPECT_FALSE(nine.columns.has_value());
 }
 
-// Products of the same shapes in two types, with and without transposition: rows of their own.
+// Products of the same shapes with two types, and with and without transposition, are separate
+// rows.
 TEST(RankPage, AnEventIsOfTheRowOfItsArguments) {
   test::TraceBuilder b;
   const char* const arguments[] = {
@@ -78,7 +80,7 @@ TEST(RankPage, QueueAndIdleTimeByColumns) {
   detail.slots = 54; // of 1 us
   const RankPage page = page_of(trace, detail);
   EXPECT_EQ(page.queue.width_ns, 1000);
-  // the collective waits from 4 to 20, of which the span has 10 on
+  // the collective waits from 4 to 20; the span starts at 10
   EXPECT_DOUBLE_EQ(page.queue.depth[0], 1);
   EXPECT_DOUBLE_EQ(page.queue.depth[9], 1);
   EXPECT_DOUBLE_EQ(page.queue.depth[10], 0);
@@ -87,7 +89,7 @@ TEST(RankPage, QueueAndIdleTimeByColumns) {
   for (const auto& column : page.queue.idle_ns)
     for (const std::int64_t ns : column)
       idle += ns;
-  EXPECT_EQ(idle, 10'000); // 50 to 60
+  EXPECT_EQ(idle, 10'000); // from 50 to 60
   EXPECT_EQ(idle, trace.shared(IdleKey{}).total_ns());
   EXPECT_EQ(page.queue.idle_ns[45][static_cast<std::size_t>(IdleCause::kHost)], 1000);
 }

@@ -1,4 +1,4 @@
-// The page of sweeps from facts made by hand: numbers, words, signs, escaping, what is missing.
+// Tests the page of sweeps with handmade facts: numbers, words, signs, escaping, missing values.
 #include "pages/sweep_page.h"
 #include "temp_folder.h"
 
@@ -90,7 +90,7 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   EXPECT_EQ(html.find("http"), std::string::npos) << "no network";
 }
 
-/// One configuration of two ranks; steps of `ms` with noise of 1 ms.
+/// Returns one configuration of two ranks, with steps of `ms` and noise of 1 ms.
 SweepFacts with_steps(unsigned seed, double ms) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, 1);
@@ -144,11 +144,11 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
               "twice the noise %d say it\n",
               false_ones, found);
   EXPECT_LE(false_ones, 5);
-  EXPECT_GE(found, 80); // intervals allow for dependent steps
+  EXPECT_GE(found, 80); // the intervals allow for dependent steps
   EXPECT_LE(coloured, 5);
   const std::string html = page(100, 1, 90, 2);
   EXPECT_TRUE(says(html, "<td>1200.000</td><td>1080.000</td><td class=\"good\">+10.00 %</td>"));
-  // the means of the ranks differ, their steps do not: grey
+  // the means of the ranks differ, but the step times do not differ significantly: grey
   const std::string equal = page(100, 1, 100.01, 1);
   EXPECT_TRUE(says(equal, "<td>1200.120</td><td class=\"alike\">-0.01 %</td>"));
   EXPECT_TRUE(says(html, " ms shorter per step than that of A ("));

@@ -1,5 +1,5 @@
-// The page of `top`: no line wider than asked for and nothing of a trace's texts that a terminal
-// obeys, whatever the facts hold.
+// Tests the page of `top`: no line is wider than the limit, and texts of traces contain no terminal
+// control sequences, for all facts.
 #include "pages/top_page.h"
 
 #include "analyses/top/top_words.h"
@@ -19,7 +19,8 @@ public:
   explicit Random(unsigned seed) : random_(seed) {}
 
   unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
-  /// Bytes, escape sequences, wide characters, blanks, marks of direction, long words.
+  /// Returns a random text of bytes, escape sequences, wide characters, blanks, direction marks and
+  /// long words.
   std::string text() {
     static const char* const kPieces[] = {
         "\x1b[31m",     "\x1b]0;title\x07", "\n", "\r",     "\xff",    "\xe4\xb8",
@@ -124,7 +125,7 @@ TEST(TopPage, NoLineIsWiderThanAskedForWhateverTheNames) {
     std::istringstream lines(page);
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(display_width(line), std::min<std::size_t>(style.width, 200)) << line;
-      EXPECT_EQ(shown_text(line, style.unicode), line); // and nothing a terminal obeys
+      EXPECT_EQ(shown_text(line, style.unicode), line); // no terminal control sequences
       EXPECT_TRUE(line.empty() || line.back() != ' ') << line << "|";
     }
   }
@@ -153,7 +154,8 @@ TEST(TopPage, CommandsCanBePasted) {
   facts.next.push_back({{"rankscope", "info", std::string(60, 'p')}, "why"});
   const std::string page = top_page(facts, {40, false, false});
   EXPECT_NE(page.find("  rankscope info \\\n    ppp"), std::string::npos) << page;
-  // the rest of the word begins its line: a shell joins what a backslash and a line end part
+  // the rest of the word is at the start of the next line: a shell joins the text before and after
+  // a backslash with a newline
   EXPECT_NE(page.find("p\\\nppp"), std::string::npos) << page;
 }
 
@@ -174,8 +176,8 @@ TEST(TopPage, CommandsFitWhatWasGiven) {
   EXPECT_NE(lines({"run"}).find("rankscope analyze run\n"), std::string::npos);
   const std::string two = lines({"a.json", "b.json"});
   EXPECT_NE(two.find("rankscope collectives a.json b.json\n"), std::string::npos) << two;
-  EXPECT_EQ(two.find("analyze"), std::string::npos) << two; // it takes a folder
-  facts.ranks.resize(1);                                    // a folder is no trace
+  EXPECT_EQ(two.find("analyze"), std::string::npos) << two; // analyze requires a folder
+  facts.ranks.resize(1);                                    // a folder is not a trace
   EXPECT_NE(lines({"run"}).find("rankscope report run/rank0.json\n"), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// Interval algebra, the timeline and the formulas against loops that count.
+// Compares interval algebra, the timeline and the formulas with loops that count.
 #include "analyses/analysis.h"
 #include "base/interval_set.h"
 #include "model/ops/op_model.h"
@@ -25,7 +25,7 @@ std::vector<Interval> random_intervals(Random& random, Bits& bits) {
   const std::size_t n = random() % 12;
   for (std::size_t i = 0; i < n; ++i) {
     const auto start = static_cast<std::int64_t>(random() % (kSpan - 60));
-    const auto end = start + static_cast<std::int64_t>(random() % 60); // empty ones too
+    const auto end = start + static_cast<std::int64_t>(random() % 60); // some are empty
     out.push_back({start, end});
     for (std::int64_t t = start; t < end; ++t)
       bits.set(static_cast<std::size_t>(t));
@@ -37,7 +37,7 @@ Bits bits_of(const IntervalSet& set) {
   Bits bits;
   std::int64_t last = -1;
   for (const Interval& i : set.intervals()) {
-    EXPECT_LT(last, i.start); // sorted, disjoint, touching ones joined
+    EXPECT_LT(last, i.start); // sorted, disjoint, adjacent ones joined
     EXPECT_LT(i.start, i.end);
     last = i.end;
     for (std::int64_t t = i.start; t < i.end; ++t)
@@ -157,7 +157,7 @@ TEST(BruteForce, Convolutions) {
         for (int x = -padding; x + reach < w + padding; x += stride)
           for (int c = 0; c < in / groups; ++c)
             for (int tap = 0; tap < kernel * kernel; ++tap)
-              count += 2; // products with the padding are counted as the formula does
+              count += 2; // like the formula, counts products with the padding
     EXPECT_EQ(flops("aten::convolution",
                     fmt::format("[[1,{},{},{}],[{},{},{},{}],[],[],[],[],[],[],[]]", in, h, w, out,
                                 in / groups, kernel, kernel),
@@ -195,7 +195,7 @@ TEST(BruteForce, Attention) {
   }
 }
 
-/// Arguments that make sense to nobody give no number or one that is not negative and finite.
+/// For random arguments, the result must be empty, or finite and not negative.
 TEST(Models, RandomArgumentsGiveSaneNumbersOrNone) {
   Random random(17);
   const auto shape = [&] {

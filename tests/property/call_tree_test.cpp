@@ -1,4 +1,5 @@
-// Linking against a slow twin, and what must not depend on the order of events or on the clock.
+// Compares linking with a slow implementation, and checks that the result does not depend on the
+// order of events or on the clock.
 #include "analyses/analysis.h"
 #include "analyses/operators/kernel_overlap.h"
 #include "base/interval_set.h"
@@ -15,8 +16,8 @@ namespace {
 
 using CallTreeRandom = std::mt19937;
 
-/// Operators nested at random on two threads, kernels on three streams that overlap each other.
-/// No two events of a thread start or end at the same time.
+/// Returns a trace of randomly nested operators on two threads, and kernels on three streams that
+/// overlap. No two events of a thread start or end at the same time.
 test::TraceBuilder random_trace(CallTreeRandom& random, double shift_us = 0) {
   test::TraceBuilder b(shift_us);
   const auto chance = [&random](int in) { return static_cast<int>(random() % 100) < in; };
@@ -55,7 +56,7 @@ test::TraceBuilder random_trace(CallTreeRandom& random, double shift_us = 0) {
   return b;
 }
 
-/// The innermost event that holds e, by looking at every event.
+/// Returns the innermost event that contains e; checks every event.
 EventId slow_parent(const Trace& t, EventId e) {
   EventId best = kNoEvent;
   for (EventId p = 0; p < t.events.size(); ++p) {
@@ -109,7 +110,8 @@ TEST(CallTree, EqualsASlowTwin) {
   }
 }
 
-/// Every cell of every sheet, without the columns that name a place in the file, rows sorted.
+/// Returns every cell of every sheet, in sorted rows, without the columns that contain a place in
+/// the file.
 std::multiset<std::string> cells(const Report& report) {
   std::multiset<std::string> out;
   for (const Table& table : report.tables)
@@ -118,12 +120,12 @@ std::multiset<std::string> cells(const Report& report) {
                                 table.name().find("unified") != std::string::npos;
       std::string row = table.name();
       for (std::size_t c = 0; c < table.cols(); ++c) {
-        // of rows with equal time, the running share depends on which comes first
+        // for rows with equal time, the cumulative share depends on their order
         const std::string& name = table.columns()[c].name;
         if (name == "ex_UID" || name == "Cumulative Percentage (%)" || name == "UID_first" ||
             name.find("kernel_details") != std::string::npos)
           continue;
-        // rows of a family show the arguments of their first call
+        // rows of a family show the arguments of the first call
         if (!by_arguments && name.find("Input") != std::string::npos)
           continue;
         const Value v = table.at(r, c);

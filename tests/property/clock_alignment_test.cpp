@@ -1,4 +1,4 @@
-// Offsets that the generator put into the clocks come back out of the ends of the collectives.
+// Tests that clock offsets that the generator adds are found from the ends of the collectives.
 #include "analyses/collectives/clock_alignment.h"
 #include "readers/reader.h"
 #include "synth/synth.h"
@@ -38,8 +38,8 @@ TEST_P(ClockAlignment, InjectedOffsetsAreFound) {
     injected.push_back(rank["clock_offset_ns"].get_int64().value());
   }
   const MatchResult match = match_collectives(ranks);
-  // without Seq the window that lacks a step is told, in each of the rank's groups, also in those
-  // of two collectives a step, which only the clocks that the larger ones tell decide
+  // Without Seq, the window that lacks a step is reported for each group of the rank. For groups
+  // with two collectives per step, only the clocks found with the larger groups show the shift.
   ASSERT_EQ(match.problems.size(), o.seq ? 0U : o.process_groups == 1 ? 1U : 3U);
   for (const CollectiveProblem& p : match.problems) {
     EXPECT_EQ(p.rank, 3);
@@ -51,7 +51,7 @@ TEST_P(ClockAlignment, InjectedOffsetsAreFound) {
   ASSERT_EQ(found.size(), 8U);
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_TRUE(found[i].aligned());
-    // the generator lets ranks leave within 3 us; medians of two hops stay well below that
+    // generated ranks leave within 3 us; medians over two hops have a much smaller error
     EXPECT_NEAR(static_cast<double>(found[i].line.offset_ns),
                 static_cast<double>(injected[i] - injected[0]), 2500)
         << "rank " << i;
@@ -71,7 +71,8 @@ CollectiveEnds ends_of(std::int64_t rank, std::vector<std::pair<std::size_t, std
 }
 
 TEST(ClockAlignmentByHand, MedianAndChains) {
-  // rank 1 against rank 0: +100, +100, +900 (one late leaver); rank 2 only meets rank 1: -50
+  // rank 1 relative to rank 0: +100, +100, +900 (it leaves late once); rank 2 only shares a
+  // collective with rank 1: -50
   const std::vector<CollectiveEnds> ranks = {
       ends_of(0, {{1, 1000}, {2, 2000}, {3, 3000}}),
       ends_of(1, {{1, 1100}, {2, 2100}, {3, 3900}, {8, 5000}}),
@@ -90,7 +91,8 @@ TEST(ClockAlignmentByHand, MedianAndChains) {
   EXPECT_TRUE(align_clocks({}).empty());
 }
 
-// Ends 1.2 ms around an offset of 2 ms, starts 0.3 ms apart: the offset is no measurement.
+// Ends vary by 1.2 ms around an offset of 2 ms, starts by 0.3 ms: the offset is not a reliable
+// measurement.
 TEST(ClockAlignmentByHand, AFitThatScattersMoreThanItsEffectIsNotUsed) {
   CollectiveEnds base;
   CollectiveEnds other;
@@ -105,9 +107,10 @@ TEST(ClockAlignmentByHand, AFitThatScattersMoreThanItsEffectIsNotUsed) {
   const ClockOffset poor = align_clocks(std::vector{base, other})[1];
   EXPECT_EQ(poor.fit, ClockFit::kPoor);
   EXPECT_TRUE(poor.scattered());
-  EXPECT_EQ(poor.used().at(12345), 0); // the time base stands
+  EXPECT_EQ(poor.used().at(12345), 0); // the time base is used
   EXPECT_EQ(clock_remark(poor).substr(0, 48), "rank 3: its clock stays on the time base: ends o");
-  // a clock that is ahead by a second is worth setting, however they leave
+  // a clock that is one second ahead is aligned, although the ranks leave the collectives at
+  // different times
   for (SharedEnd& e : other.ends) {
     e.start_ns += 1'000'000'000;
     e.end_ns += 1'000'000'000;
@@ -115,8 +118,8 @@ TEST(ClockAlignmentByHand, AFitThatScattersMoreThanItsEffectIsNotUsed) {
   EXPECT_EQ(align_clocks(std::vector{base, other})[1].fit, ClockFit::kAligned);
 }
 
-// ST-C23: of ranks that do not wait for each other one was aligned, since its offset is four times
-// its scatter, and the others were not: a report on two clocks.
+// ST-C23: if ranks do not wait for each other, one rank was aligned, because its offset is four
+// times its variation, and the other ranks were not: the report mixed two clocks.
 TEST(ClockAlignmentByHand, RanksThatScatterStayOnOneClock) {
   std::vector<CollectiveEnds> ranks(3);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -132,12 +135,12 @@ TEST(ClockAlignmentByHand, RanksThatScatterStayOnOneClock) {
   std::vector<ClockOffset> clocks = align_clocks(ranks);
   EXPECT_EQ(clocks[1].fit, ClockFit::kPoor);
   EXPECT_EQ(clocks[2].fit, ClockFit::kPoor) << clocks[2].residual_ns;
-  // the other rank is not there to be poor
+  // without the rank whose fit is poor
   ranks.erase(ranks.begin() + 1);
   EXPECT_EQ(align_clocks(ranks)[1].fit, ClockFit::kAligned);
 }
 
-// 30 us a second over 20 s: a constant is wrong by 300 us at both ends.
+// 30 us per second over 20 s: with a constant offset, the error is 300 us at both ends.
 TEST(ClockAlignmentByHand, ALongWindowGetsADrift) {
   CollectiveEnds base;
   CollectiveEnds other;
@@ -154,7 +157,7 @@ TEST(ClockAlignmentByHand, ALongWindowGetsADrift) {
   EXPECT_LT(drifting.residual_ns, 1000);
   EXPECT_NEAR(static_cast<double>(drifting.used().at(base.ends[0].end_ns)), 500'000, 1500);
   EXPECT_NEAR(static_cast<double>(drifting.used().at(base.ends[199].end_ns)), 1'097'000, 1500);
-  // noise alone, and few collectives, show none
+  // noise alone does not give a drift, and neither do few collectives
   for (std::size_t i = 0; i < 200; ++i)
     other.ends[i].end_ns -= static_cast<std::int64_t>(i) * 3'000;
   EXPECT_EQ(align_clocks(std::vector{base, other})[1].line.drift_ppt, 0);

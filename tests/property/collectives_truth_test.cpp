@@ -1,5 +1,5 @@
-// The collective report of generated runs against the ground truth beside them: matching, skew,
-// straggler, clocks, bus bandwidth; with missing ranks, shifted windows and without Seq.
+// Compares the collective report of generated runs with their ground truth: matching, skew,
+// straggler, clocks, bus bandwidth; also with missing ranks, shifted windows and without Seq.
 #include "analyses/collectives/collective_report.h"
 #include "engine/loader.h"
 #include "synth/synth.h"
@@ -62,7 +62,7 @@ TEST_P(CollectivesTruth, MatchingSkewStragglerClocksAndBandwidth) {
       continue;
     auto loaded = load_trace(folder.path() + "/" + std::string(file), LoadOptions{});
     if (!loaded)
-      continue; // a missing rank
+      continue; // the rank is missing
     loaded->rank = rank["rank"].get_int64().value();
     clock_of[loaded->rank] = rank["clock_offset_ns"].get_int64().value();
     ranks.push_back(extract_collectives(*loaded));
@@ -73,7 +73,7 @@ TEST_P(CollectivesTruth, MatchingSkewStragglerClocksAndBandwidth) {
   const auto report = build_collective_report(ranks, CollectiveOptions{});
   ASSERT_TRUE(report) << report.error().message();
 
-  // clocks: relative to the first rank's
+  // clocks are relative to the first rank
   const Table* clocks = report->find("clocks");
   ASSERT_NE(clocks, nullptr);
   for (std::size_t r = 0; r < clocks->rows(); ++r) {
@@ -84,7 +84,8 @@ TEST_P(CollectivesTruth, MatchingSkewStragglerClocksAndBandwidth) {
     EXPECT_NEAR(clocks->at(r, 2).number(), want, 1.0) << "rank " << rank;
   }
 
-  // every true collective has its row: same group, members, latency, skew and bandwidth
+  // every collective of the ground truth has a row with the same group, members, latency, skew and
+  // bandwidth
   const Table* rows = report->find("nccl_implicit_sync");
   ASSERT_NE(rows, nullptr);
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::size_t>> by_size;
@@ -112,7 +113,7 @@ TEST_P(CollectivesTruth, MatchingSkewStragglerClocksAndBandwidth) {
     }
     if (starts.empty())
       continue;
-    if (!c.missing.empty()) { // of the one group that all ranks are in
+    if (!c.missing.empty()) { // of the only group, which has all ranks
       ++blank;
       continue;
     }
@@ -149,25 +150,26 @@ TEST_P(CollectivesTruth, MatchingSkewStragglerClocksAndBandwidth) {
   if (c.shift < 0 && c.fewer < 0) {
     EXPECT_EQ(blanks, blank);
   }
-  compare(got_skew, want_skew, 2.5, 0); // two clocks, each within 1 us
-  // the truth counts from the last start to the first end, the reference the shortest duration
+  compare(got_skew, want_skew, 2.5, 0); // two clocks, each accurate to 1 us
+  // the ground truth measures from the last start to the first end, the reference uses the shortest
+  // duration
   compare(got_bus, want_bus, 1e-3, 0.08);
 
   const Table* straggler = report->find("straggler_summary");
   ASSERT_EQ(straggler == nullptr, blanks == rows->rows());
   if (straggler == nullptr)
-    return; // who comes last is not known where members are missing
+    return; // if members are missing, the last rank is unknown
   const std::int64_t slow = config["straggler"]["rank"].get_int64().value();
   if (clock_of.count(slow) > 0 && c.groups == 1) {
     EXPECT_EQ(straggler->at(0, "rank").i, slow);
-    // the twin that needs no clock agrees
+    // the method that needs no clocks finds the same rank
     std::size_t most = 0;
     for (std::size_t r = 1; r < straggler->rows(); ++r)
       if (straggler->at(r, "times_shortest").i > straggler->at(most, "times_shortest").i)
         most = r;
     EXPECT_EQ(straggler->at(most, "rank").i, slow);
   }
-  // a shift without Seq is told, anything else is no problem
+  // a shift without Seq is reported, nothing else is
   const Table* problems = report->find("problems");
   EXPECT_EQ(problems != nullptr, c.no_seq && c.shift >= 0);
 }

@@ -1,7 +1,7 @@
-// The share of false and of found verdicts of compare's tables over many simulated pairs of runs:
-// steps and collectives drawn directly, so that thousands of rows take a moment. The rates are
-// printed. What generated traces give is in compare_truth_test.cpp, and by kind of noise in
-// null_tables_test.cpp.
+// Measures the rates of false and of correct verdicts in the tables of compare over many simulated
+// pairs of runs. Steps and collectives are drawn directly, so thousands of rows take little time.
+// The rates are printed. compare_truth_test.cpp uses generated traces, null_tables_test.cpp
+// different kinds of noise.
 #include "analyses/compare/compare_runs.h"
 #include "compare_families.h"
 #include "sanitized.h"
@@ -20,14 +20,14 @@ using test::RowFamily;
 
 constexpr int kPairs = test::kSanitized ? 50 : 1000;
 constexpr std::int64_t kRanks = 8;
-constexpr std::size_t kCalls = 30; ///< of each collective; steps too
-constexpr double kNoise = 0.02;    ///< standard deviation of a sample over its mean
+constexpr std::size_t kCalls = 30; ///< calls per collective, and number of steps
+constexpr double kNoise = 0.02;    ///< standard deviation of a sample relative to its mean
 
 double mean_of(const SampleSet& values) {
   return values.stats().mean;
 }
 
-/// Long tails, as times have.
+/// Returns a value with a long-tailed distribution, like measured times.
 double noisy(std::mt19937_64& random, double mean, double noise = kNoise) {
   std::lognormal_distribution<double> draw(-noise * noise / 2, noise);
   return mean * draw(random);
@@ -97,7 +97,7 @@ std::vector<RowFamily> count(double slower, bool (*wanted)(Verdict)) {
   std::vector<RowFamily> families = test::row_families();
   for (int pair = 0; pair < kPairs; ++pair) {
     const auto seed = static_cast<std::uint64_t>(pair);
-    // a threshold of 0: the interval alone decides
+    // with a threshold of 0, only the interval determines the verdict
     const Comparison c =
         compare_runs(run_of("base", 2 * seed, 1), {run_of("test", 2 * seed + 1, slower)}, {0, {}});
     for (RowFamily& family : families) {
@@ -120,7 +120,7 @@ TEST(CompareNull, EqualRunsHaveAFalseRowInAtMostFivePercentOfPairs) {
                              f.name, f.pairs_with, kPairs, f.rows_with, f.rows);
     ASSERT_GT(f.rows, 0) << f.name;
     EXPECT_LE(f.pairs_with * 100, (test::kSanitized ? 20 : 5) * kPairs)
-        << f.name; // few pairs scatter
+        << f.name; // with few pairs, the rate varies
   }
 }
 

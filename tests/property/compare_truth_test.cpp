@@ -1,5 +1,5 @@
-// The verdict of compare on generated pairs over 100 seeds: slower and faster GEMMs, a slow rank,
-// and pairs that differ in noise only. The rates are printed.
+// Tests the verdicts of compare on generated pairs for 100 seeds: slower and faster GEMMs, a slow
+// rank, and pairs that differ only in noise. The rates are printed.
 #include "analyses/analysis.h"
 #include "analyses/compare/compare_runs.h"
 #include "compare_families.h"
@@ -63,7 +63,7 @@ ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_sca
   return run_of(label, options_of(seed, gemm_scale, straggler));
 }
 
-/// Counts the rows of an equal pair that are told apart.
+/// Counts the rows of an equal pair with a verdict of better or worse.
 void count_false(const Comparison& c, std::vector<RowFamily>& families) {
   for (RowFamily& family : families) {
     const std::vector<Verdict> verdicts = family.verdicts(c);
@@ -123,8 +123,8 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
       else
         ++false_by_metric[row.metric];
     }
-    // 2 %: the other rank waits for the slow one in collectives that overlap its GEMMs for longer,
-    // which slows them by about 1 %
+    // threshold of 2 %: the other rank waits for the slow rank in collectives, which then overlap
+    // its GEMMs for longer and slow them down by about 1 %
     for (const TimelineChange& row :
          compare_timelines(base, run_of("test", 2 * seed + 2, 1, 1), {2, {}}).by_rank)
       if (row.kind == TimeKind::kComputation) {
@@ -142,7 +142,7 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
                            quiet_compute, kSeeds, quiet_rows, rows);
   for (const auto& [metric, n] : false_by_metric)
     std::cout << fmt::format("  unchanged but not Similar: {} {}\n", metric, n);
-  // six steps: where they look dependent the interval is wider, which costs a few
+  // six steps: if they look dependent, the interval is wider, and some effects are not found
   EXPECT_GE(slower * 100, kSeeds * 95);
   EXPECT_GE(faster * 100, kSeeds * 95);
   EXPECT_GE(slow_rank * 100, kSeeds * 99);
@@ -151,7 +151,7 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
   EXPECT_GE(quiet_rows, rows * 95 / 100);
 }
 
-// Every family of rows of equal pairs: a false row in at most 5 % of the pairs, without the help of
+// For all families of rows and equal pairs: at most 5 % of the pairs have a false row, also without
 // the threshold.
 TEST(CompareTruth, EqualPairsAreToldApartInNoTable) {
   std::vector<RowFamily> families = test::row_families();
@@ -168,8 +168,8 @@ TEST(CompareTruth, EqualPairsAreToldApartInNoTable) {
   }
 }
 
-// Eight equal ranks and three times the noise; 5 % hold within what so few pairs scatter.
-// RANKSCOPE_PAIRS=N: of N pairs.
+// Eight equal ranks and three times the noise. With few pairs, the rate varies around 5 %.
+// RANKSCOPE_PAIRS=N: uses N pairs.
 TEST(CompareTruth, EqualPairsOfEightRanks) {
   const char* const more = std::getenv("RANKSCOPE_PAIRS");
   const int pairs = more != nullptr ? std::atoi(more) : test::kSanitized ? 5 : 20;

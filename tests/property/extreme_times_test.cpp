@@ -1,5 +1,6 @@
-// Times at every limit through every analysis and writer: what does not fit is dropped and counted,
-// what is left has no negative length, sum or share, and nothing overflows (the sanitizers watch).
+// Tests extreme times with every analysis and writer: times that do not fit are dropped and
+// counted, the others give no negative length, sum or share, and nothing overflows (checked by the
+// sanitizers).
 #include "analyses/analysis.h"
 #include "core/loaded_trace.h"
 #include "engine/loader.h"
@@ -19,13 +20,13 @@ namespace rankscope {
 namespace {
 
 struct Time {
-  const char* text; ///< as it stands in the file
+  const char* text; ///< text in the file
   std::optional<std::int64_t> ns;
 };
 
 constexpr std::int64_t kMost = kMaxTimeNs; // 2305843009213693951
 
-/// By hand; microseconds to nanoseconds.
+/// Hand-calculated conversions from microseconds to nanoseconds.
 const Time kTimes[] = {
     {"0", 0},
     {"-0", 0},
@@ -36,11 +37,12 @@ const Time kTimes[] = {
     {"12e3", 12'000'000},
     {"\"5\"", 5000},
     {"4503599627370.496", 4'503'599'627'370'496}, // 2^52 ns
-    {"9007199254740.993", 9'007'199'254'740'993}, // 2^53 + 1 ns: no double
-    {"9007199254740993", std::nullopt},           // 2^53 + 1 us: beyond the bound
+    {"9007199254740.993", 9'007'199'254'740'993}, // 2^53 + 1 ns: not a double
+    {"9007199254740993", std::nullopt},           // 2^53 + 1 us: beyond the limit
     {"2305843009213693.951", kMost},
     {"-2305843009213693.951", -kMost},
-    {"2305843009213693.952", kMost + 1}, // no time, but a length behind an early one
+    // not a valid time, but a valid length after a negative start
+    {"2305843009213693.952", kMost + 1},
     {"-2305843009213693.952", -kMost - 1},
     {"9223372036854775807", std::nullopt},
     {"-9223372036854775808", std::nullopt},
@@ -65,7 +67,8 @@ struct Extreme {
   std::uint64_t kept = 0, dropped = 0;
 };
 
-/// Operators with launches and kernels at any of the times; one in the middle is always good.
+/// Returns a trace of operators with launches and kernels at random times of the list; one of them
+/// is always valid.
 Extreme extreme_trace(unsigned seed) {
   std::mt19937 random(seed);
   Extreme out;
@@ -80,7 +83,7 @@ Extreme extreme_trace(unsigned seed) {
   const auto any = [&]() -> const Time& {
     return kTimes[std::uniform_int_distribution<std::size_t>(0, std::size(kTimes) - 1)(random)];
   };
-  // one good event of each kind, then any
+  // one valid event of each kind, then random ones
   const Time one = {"1", 1000};
   for (int id = 1; id <= 30; ++id) {
     const bool good = id == 1;
@@ -103,7 +106,7 @@ Extreme extreme_trace(unsigned seed) {
 bool is_length(const Column& column) {
   const bool time = column.unit == Unit::kNs || column.unit == Unit::kUs ||
                     column.unit == Unit::kMs || column.unit == Unit::kSeconds;
-  // places on the time axis, of which any may be before zero
+  // times on the time axis, which may be negative
   const bool place = column.name.find("start") != std::string::npos ||
                      column.name.find("first") != std::string::npos ||
                      column.name.find("ts") != std::string::npos;
@@ -113,7 +116,7 @@ bool is_length(const Column& column) {
 void expect_no_negative_length(const Report& report, const std::string& what) {
   for (const Table& table : report.tables)
     for (std::size_t c = 0; c < table.cols(); ++c) {
-      // work that overlaps on a stream counts as negative idle time, by the rules of that sheet
+      // by the rules of this sheet, work that overlaps on a stream counts as negative idle time
       if (table.name() == "stream_idle" || !is_length(table.columns()[c]))
         continue;
       for (std::size_t r = 0; r < table.rows(); ++r) {
@@ -169,7 +172,7 @@ TEST(ExtremeTimes, WhatDoesNotFitIsCountedAndNothingIsNegative) {
             << writer->name;
     }
     Diagnostics diagnostics;
-    // a name of its own each time: what was read is never written over
+    // another name each time, because files that were read are never overwritten
     const std::string merged_path = folder.path(fmt::format("m{}.json", seed));
     MergeOptions merge;
     merge.cpu_ops = true;
@@ -177,7 +180,7 @@ TEST(ExtremeTimes, WhatDoesNotFitIsCountedAndNothingIsNegative) {
     ASSERT_TRUE(merged);
     merged->add(loaded->trace, 0, {}, diagnostics);
     ASSERT_TRUE(merged->finish());
-    // what was written is a trace again, with the same slices
+    // the written file is a valid trace with the same slices
     const Result<Trace> again = read_trace(merged_path);
     ASSERT_TRUE(again) << again.error().message();
   }

@@ -1,5 +1,5 @@
-// GEMM variance of generated sweeps against their ground truth: every operator's count, sum, range,
-// the instances that give the extremes (to the nanosecond) and what overlaps them.
+// Compares the GEMM variance of generated sweeps with the ground truth: count, sum and range of
+// every operator, the calls with the extreme durations (to the nanosecond), and what overlaps them.
 #include "analyses/gemm/gemm_facts.h"
 #include "core/arg_text.h"
 #include "engine/loader.h"
@@ -73,7 +73,7 @@ TEST(GemmTruth, ExtremesAndOverlapEqualTheTruthToTheNanosecond) {
       EXPECT_EQ(got, names);
       ++compared;
     }
-    // the slowest call of all is the truth's
+    // the slowest call is that of the ground truth
     const simdjson::dom::element slowest = config["slowest_gemm"]["instance"].value();
     std::int64_t longest = 0;
     std::int64_t at = 0;
@@ -88,7 +88,7 @@ TEST(GemmTruth, ExtremesAndOverlapEqualTheTruthToTheNanosecond) {
     const GemmFacts facts = gemm_facts(ranks, 5, GemmRanking::kRange);
     ASSERT_EQ(facts.rows.size(), 10U);
     for (const RankGemms& rank : ranks)
-      for (const GemmGroup& g : rank.groups) { // measured again by another way
+      for (const GemmGroup& g : rank.groups) { // the second measurement, which uses another method
         EXPECT_EQ(g.shortest_measured_ns, g.instances[g.shortest].dur_ns) << g.op << g.dims;
         EXPECT_EQ(g.longest_measured_ns, g.instances[g.longest].dur_ns) << g.op << g.dims;
       }

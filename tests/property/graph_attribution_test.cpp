@@ -1,5 +1,5 @@
-// Kernels of graphs against what is known of them: alignment against a slow twin, and generated
-// servers whose graphs' operators are written down apart.
+// Tests attribution of graph kernels: alignment against a slow implementation, and generated
+// servers whose graph operators are stored separately.
 #include "analyses/graph/graph_attribution.h"
 #include "analyses/graph/sequence_attribution.h"
 #include "engine/loader.h"
@@ -14,7 +14,8 @@
 namespace rankscope {
 namespace {
 
-/// The best weight by trying everything: pair the first of a with each of b, or leave it out.
+/// Returns the best weight by trying all alignments: the first of `a` is paired with each of `b`,
+/// or left out.
 std::int64_t slow_weight(std::span<const KernelToken> a, std::span<const KernelToken> b,
                          bool after_pair) {
   if (a.empty() || b.empty())
@@ -32,7 +33,7 @@ KernelToken any_token(std::mt19937& random) {
   return {name, name / 2 + 10, name / 4 + 20, static_cast<std::uint32_t>(random() % 3)};
 }
 
-/// What the pairs of an alignment weigh; fails where they cross.
+/// Returns the weight of an alignment; fails if its pairs cross.
 std::int64_t weight_of(const KernelAlignment& found, std::span<const KernelToken> a,
                        std::span<const KernelToken> b) {
   std::int64_t out = 0;
@@ -86,14 +87,14 @@ TEST(KernelAlignment, ABandGivesTheSameForLongSequencesThatStayNearTheDiagonal) 
   EXPECT_EQ(weight_of(whole, a, b), whole.weight);
   EXPECT_EQ(weight_of(band, a, b), band.weight);
   EXPECT_EQ(band.weight, whole.weight);
-  // a band that is too narrow pairs less, and still nothing crosswise
+  // a band that is too narrow pairs fewer kernels, but its pairs still do not cross
   const KernelAlignment narrow = align_kernels(a, b, 1);
   EXPECT_EQ(weight_of(narrow, a, b), narrow.weight);
   EXPECT_LE(narrow.weight, whole.weight);
 }
 
 struct Score {
-  double kernels = 0, time = 0; ///< rightly attributed, percent
+  double kernels = 0, time = 0; ///< correctly attributed, percent
   double wrong = 0;             ///< percent of time
   double confidence = 0;
   double by_ids = 0; ///< percent of time

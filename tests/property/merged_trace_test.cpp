@@ -1,4 +1,5 @@
-// The merged trace, read back: generated ranks, hand-made overlaps and names, and real traces.
+// Tests the merged trace by reading it: generated ranks, handmade overlaps and names, and recorded
+// traces.
 #include "core/steps.h"
 #include "merge_checker.h"
 #include "readers/reader.h"
@@ -103,7 +104,8 @@ TEST(MergedTrace, EightRanksKeepTheirEvents) {
     names.insert(name);
   EXPECT_TRUE(names.count("stream 0"));
   EXPECT_TRUE(names.count("stream 4"));
-  // absolute times survive other time bases: collectives of all ranks end within 3 us
+  // absolute times are correct for different time bases: the ends of a collective on all ranks are
+  // within 3 us
   std::map<std::int64_t, std::vector<std::int64_t>> ends;
   for (const MergedSlice& s : merged.slices)
     if (s.category == "kernel" && s.name.find("nccl") != std::string::npos)
@@ -116,7 +118,7 @@ TEST(MergedTrace, EightRanksKeepTheirEvents) {
   }
 }
 
-// docs/merge.md lists what is kept and what is not.
+// docs/merge.md lists which events are retained and which are left out.
 TEST(MergedTrace, WhatThePageSaysIsKeptAndLeftOut) {
   const TempFolder folder;
   std::string text = R"({"schemaVersion":1,"baseTimeNanoseconds":0,"traceEvents":[)";
@@ -252,7 +254,8 @@ TEST(MergedTrace, StepsAndTimeWindows) {
   EXPECT_TRUE(check_merged(bytes_of(out)).slices.empty());
 }
 
-/// A trace whose odd parts are made by hand.
+/// Writes a handmade trace with unusual content: names with quotes, overlapping kernels, a flow
+/// without a partner.
 std::string odd_trace(const std::string& folder) {
   const std::string path = folder + "/odd.json";
   std::ofstream(path) << R"({"schemaVersion": 1, "deviceProperties": [{"id": 2, "name": "G\"PU"}],
@@ -287,24 +290,24 @@ TEST(MergedTrace, OddTracesComeOutWell) {
   ASSERT_EQ(merged.counts.size(), 2U);
   EXPECT_EQ(merged.counts.at(3).at("kernel"), 4U);
   EXPECT_EQ(merged.counts.at(3).at("cuda_runtime"), 2U);
-  EXPECT_EQ(merged.arrows.at("ac2g"), 6U); // per rank: two by the graph, one by the launch
+  EXPECT_EQ(merged.arrows.at("ac2g"), 6U); // per rank: two from the graph, one from the launch
   EXPECT_EQ(summary.ranks.at(1).overflow, 3U);
-  std::map<std::string, std::string> track; // name to thread name, rank 3
+  std::map<std::string, std::string> track; // by name: thread name, of rank 3
   for (const MergedSlice& s : merged.slices)
     if (s.rank == 3)
       track[s.name.substr(5)] = merged.thread_names.at({s.pid, s.tid});
   EXPECT_EQ(track.at("a \"quoted\" name\\x"), "stream 0");
   EXPECT_EQ(track.at("runs over"), "stream 0 (2)");
   EXPECT_EQ(track.at("third lane"), "stream 0 (3)");
-  EXPECT_EQ(track.at("cuts"), "stream 0 (2)"); // the annotation that comes first opens the lane
+  EXPECT_EQ(track.at("cuts"), "stream 0 (2)"); // the annotation before it opens the lane
   EXPECT_EQ(track.at("stream two"), "stream 2");
-  // the host process has the device's number as pid, and stays apart
+  // the host process has the pid of the device, but must be separate
   for (const MergedSlice& s : merged.slices)
     EXPECT_EQ(s.pid % 1000, s.category == "cuda_runtime" ? 500 : 0);
 }
 
 TEST(MergedTrace, RandomOverlapsNestAndKeepEverySlice) {
-  std::mt19937 random(7); // named seed: failures repeat
+  std::mt19937 random(7); // fixed seed, so that failures can be reproduced
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   for (int round = 0; round < 40; ++round) {
     TempFolder folder;
@@ -332,9 +335,10 @@ TEST(MergedTrace, RandomOverlapsNestAndKeepEverySlice) {
   }
 }
 
-/// Perfetto keeps thread ids in 32 bits: lanes beyond some 4,300 had ids that met others there.
+/// Perfetto stores thread ids in 32 bits: with more than about 4,300 lanes, ids were not unique
+/// there.
 TEST(MergedTrace, ThreadIdsOfThousandsOfLanesFit32Bits) {
-  constexpr int kLanes = 4'500; // kernels that cut through each other, none nests
+  constexpr int kLanes = 4'500; // kernels that partly overlap, so that none nests
   TempFolder folder;
   const std::string path = folder.path() + "/r.json";
   std::ofstream file(path);
@@ -367,7 +371,7 @@ TEST(MergedTrace, RealTraces) {
                                           "hta/ns_resolution.json.gz"};
   int merged_files = 0;
   for (const std::string& name : names) {
-    // other files have no other threads and no other ways through the code
+    // more files would use no other threads and no other code paths
     if (merged_files == (test::kThreadSanitized ? 2 : test::kAddressSanitized ? 3 : 100))
       break;
     const std::string path = golden + "/" + name;

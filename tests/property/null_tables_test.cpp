@@ -1,8 +1,8 @@
-// How often analyze, top and collectives say something of ranks or configurations, and compare and
-// the page of two sweeps that equal runs differ, where there is nothing, by the kinds of noise of
-// `synth --step-noise`; and how often they find what is there. The tables are printed.
-// RANKSCOPE_SEEDS asks for more runs of each kind than the usual few, and for five times as many of
-// iid and common noise: docs/reference/null-tables.md has those of 60. (ST-B, ST-C2, HA-D1)
+// Measures how often, without a real difference, analyze, top and collectives report ranks or
+// configurations, and compare and the page of two sweeps report a difference, for each kind of
+// noise of `synth --step-noise`. Also measures how often real effects are found. The tables are
+// printed. RANKSCOPE_SEEDS sets the number of runs per kind of noise; iid and common noise use five
+// times as many. docs/reference/null-tables.md has the results for 60. (ST-B, ST-C2, HA-D1)
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/compare/compare_runs.h"
 #include "base/rank_excess.h"
@@ -44,18 +44,19 @@ int null_seeds_of(StepNoise kind) {
   return many && std::getenv("RANKSCOPE_SEEDS") != nullptr ? 5 * null_seeds() : null_seeds();
 }
 
-/// Those of more runs are not the seeds with which limits were chosen.
+/// Returns the seed of a run. With RANKSCOPE_SEEDS, these are other seeds than those with which the
+/// limits were chosen.
 std::uint64_t seed_of(int run) {
   const std::uint64_t first = std::getenv("RANKSCOPE_SEEDS") != nullptr ? 10000 : 0;
   return first + static_cast<std::uint64_t>(run);
 }
 
-/// "12/300".
+/// Returns "12/300".
 std::string found_of(int found, int of) {
   return fmt::format("{}/{}", found, of);
 }
 
-/// P(X >= k) of n draws with probability p.
+/// Returns P(X >= k) for n draws with probability p.
 double at_least(int k, int n, double p) {
   double out = 0;
   for (int i = k; i <= n; ++i)
@@ -64,12 +65,13 @@ double at_least(int k, int n, double p) {
   return out;
 }
 
-/// The one-sided 95 % lower limit of the rate is not above the bar.
+/// Whether the one-sided 95 % lower limit of the rate is at most the bar.
 bool within(int found, int of, double bar) {
   return found == 0 || at_least(found, of, bar) >= 0.05;
 }
 
-/// Three equal configurations of four ranks. The first compute of a step is most of it.
+/// Returns options for three equal configurations of four ranks. The first computation of a step
+/// takes most of it.
 synth::Options null_sweep(StepNoise kind, std::int64_t steps, std::uint64_t seed) {
   synth::Options o;
   o.threads = {128, 256, 512};
@@ -89,10 +91,10 @@ synth::Options null_sweep(StepNoise kind, std::int64_t steps, std::uint64_t seed
 
 using Rules = std::set<std::string_view>;
 
-/// Whether one of the findings claims a difference.
+/// Whether a finding claims a difference.
 bool claims_any(const std::vector<Finding>& findings, const Rules& claims) {
   for (const Finding& f : findings) {
-    // a ranking without a significant difference claims none
+    // a ranking without a significant difference claims no difference
     const bool ranking = f.rule == rules::fastest.id || f.rule == rules::least_exposed.id;
     if (claims.count(f.rule) > 0 && !(ranking && f.subject_kind != "configuration"))
       return true;
@@ -100,14 +102,15 @@ bool claims_any(const std::vector<Finding>& findings, const Rules& claims) {
   return false;
 }
 
-/// Those that claim that ranks or links differ.
+/// Returns the rules that claim a difference between ranks or links.
 const Rules& rank_claims() {
   static const Rules all = {rules::slow_rank.id, rules::late_rank.id, rules::slow_link.id,
                             rules::slow_collective.id};
   return all;
 }
 
-/// Those that claim a difference between configurations: it is one of these runs.
+/// Returns the rules that claim a difference between configurations, which is one between these
+/// runs.
 const Rules& configuration_claims() {
   static const Rules all = {rules::fastest.id,       rules::slower_configuration.id,
                             rules::least_exposed.id, rules::computes_longer.id,
@@ -117,7 +120,8 @@ const Rules& configuration_claims() {
 
 struct Claims {
   bool analyze = false, analyze_these_runs = false, collectives = false, top = false;
-  bool slow_rank = false, late_rank = false, winner = false; ///< of the effect that was put in
+  /// the effect that was added was found
+  bool slow_rank = false, late_rank = false, winner = false;
 };
 
 constexpr std::int64_t kEffectRank = 1;
@@ -191,12 +195,14 @@ TEST(NullTables, FalseClaimsAreSeldomWhateverTheNoise) {
   }
 }
 
-// Parts of a step are no samples (ST-0.4), and without eight peers one step says nothing of ranks.
+// Parts of a step are not samples (ST-0.4), and with fewer than eight peers, nothing is reported
+// about ranks from one step.
 TEST(NullTables, OneStepSaysNothingOfFewRanksAndSeldomOfMany) {
   for (const std::int64_t ranks : {4, 16}) {
     std::printf("one step, %d ranks:", static_cast<int>(ranks));
     for (const StepNoise kind : kNullKinds) {
-      // a rank that is slow by far in the only step is slow in "this one step"
+      // a rank that is much slower in the only step is correctly reported as slow in "this one
+      // step"
       if (ranks > 4 && (kind == StepNoise::kOutlier || kind == StepNoise::kHetero ||
                         kind == StepNoise::kBimodal))
         continue;
@@ -218,7 +224,7 @@ TEST(NullTables, OneStepSaysNothingOfFewRanksAndSeldomOfMany) {
   }
 }
 
-/// The first configuration as `compare` keeps it.
+/// Returns the first configuration as a run of `compare`.
 ComparedRun compared_run(const synth::Options& o, const char* label) {
   const synth::Groups groups = synth::make_groups(o);
   const synth::Program program = synth::make_program(o, groups);
@@ -240,7 +246,7 @@ ComparedRun compared_run(const synth::Options& o, const char* label) {
   return out;
 }
 
-/// Whether the page of two sweeps says, or shows by a colour, that they differ.
+/// Whether the page of two sweeps reports a difference, in its text or by a colour.
 bool page_claims(const synth::Options& base, const synth::Options& test, const std::string& path) {
   const test::GeneratedSweep sweeps[] = {test::generated_sweep(base), test::generated_sweep(test)};
   SweepFacts facts[2];
@@ -257,8 +263,8 @@ bool page_claims(const synth::Options& base, const synth::Options& test, const s
   return false;
 }
 
-// ST no. 2 and no. 6: single collectives of a step were samples, and steps independent: 38 % of
-// equal pairs had a false row of NCCL, with steps that depend on each other 82 %.
+// ST no. 2 and no. 6: single collectives of a step were used as samples, and steps as independent.
+// 38 % of equal pairs had a false row of NCCL, and 82 % with dependent steps.
 TEST(NullTables, EqualRunsSeldomDiffer) {
   const test::TempFolder folder;
   std::printf("equal pairs with a false row\n");
@@ -292,7 +298,8 @@ TEST(NullTables, EqualRunsSeldomDiffer) {
       };
       for (const test::RowFamily& family : families)
         rate(family.name, family.pairs_with);
-      rate("step time", step_time, false); // alone at 5 %; of the GPU rows total_time has a bar
+      // it has a separate level of 5 %; of the GPU rows, total_time has a bar
+      rate("step time", step_time, false);
       rate("changes", changes);
       rate("changed steps", changed_steps);
       rate("page", pages);
@@ -321,7 +328,7 @@ TEST(NullTables, EffectsAreFound) {
       std::printf("  %.0f sd %-8s %3d %3d %3d\n", sds,
                   std::string(synth::step_noise_name(kind)).c_str(), slow, late, winner);
       std::fflush(stdout);
-      // what is stated to be found has to be: all else is in the table
+      // only these rates are documented; all others are only in the table
       if (sds > 2 && (kind == StepNoise::kIid || kind == StepNoise::kCommon)) {
         EXPECT_GE(slow, n * 7 / 10) << synth::step_noise_name(kind);
         EXPECT_GE(winner, n * 7 / 10) << synth::step_noise_name(kind);
@@ -329,12 +336,13 @@ TEST(NullTables, EffectsAreFound) {
     }
 }
 
-/// A step of 20 ms on each rank, with the noise of the step and that of its kernels; rank 1 takes
-/// `sds` standard deviations longer. Differences to the peers, [rank][step].
+/// Returns ranks with a step of 20 ms, with noise of the step and of its kernels; rank 1 takes
+/// `sds` standard deviations longer. The values are differences from the peers, [rank][step].
 std::vector<StepSeries> noisy_ranks(StepNoise kind, std::int64_t ranks, std::int64_t steps,
                                     std::uint64_t seed, double sds) {
   constexpr double kStepMs = 20;
-  constexpr double kKernels = 0.0015; // what is left of their noise in the sum of a step
+  // the part of the kernels' noise that remains in the sum of a step
+  constexpr double kKernels = 0.0015;
   synth::Options o;
   o.ranks = ranks;
   o.steps = steps;
@@ -349,9 +357,9 @@ std::vector<StepSeries> noisy_ranks(StepNoise kind, std::int64_t ranks, std::int
   return against_peers(ms);
 }
 
-// The rank test alone, so that many ranks take a moment: what it says of 4 to 1,024 ranks.
+// Tests only the rank test, so that many ranks take little time: its results for 4 to 1,024 ranks.
 TEST(NullTables, TheRankTestByNumberOfRanksAndSteps) {
-  constexpr double kEffects[] = {0, 2, 4}; // standard deviations
+  constexpr double kEffects[] = {0, 2, 4}; // in standard deviations
   std::printf("of the runs: a false rank, rank 1 found at 2 sd, at 4 sd\n");
   for (const std::int64_t ranks : {4, 8, 64, 1024})
     for (const std::int64_t steps : {2, 3, 8, 20}) {

@@ -1,5 +1,5 @@
-// Odd but valid JSON: the reader keeps what a full parser (simdjson's DOM, whole document) finds in
-// the same bytes: escapes in keys and texts, duplicate keys, any order, any spelling of a number.
+// Tests unusual but valid JSON: the reader must find the same as a complete parser (simdjson's
+// DOM): escapes in keys and texts, duplicate keys, any order, any spelling of a number.
 #include "readers/reader.h"
 #include "temp_folder.h"
 
@@ -21,7 +21,7 @@ public:
     std::vector<std::string> events;
     for (int i = below(12) + 2; i > 0; --i)
       events.push_back(event());
-    events.push_back(complete(false)); // a file without any is no trace
+    events.push_back(complete(false)); // a file without events is not a trace
     std::string list = "[" + blank();
     for (std::size_t i = 0; i < events.size(); ++i)
       list += (i > 0 ? "," + blank() : "") + events[i] + blank();
@@ -38,7 +38,7 @@ private:
     static const char* const kBlanks[] = {"", "", " ", "\n", "\t", "\r\n  "};
     return kBlanks[below(6)];
   }
-  /// A text as JSON, each character plain or escaped as it comes.
+  /// Returns a text as JSON, with characters randomly escaped.
   std::string text(const std::string& ascii) {
     std::string out = "\"";
     for (const char c : ascii) {
@@ -85,7 +85,8 @@ private:
     case 2:
       return "[" + junk(depth - 1) + "," + blank() + junk(depth - 1) + "]";
     default:
-      // no "ph": a list of objects that begin with it looks like events where a window ends
+      // no "ph": at the end of a window, a list of objects that begin like this looks like a list
+      // of events
       return object({member("cat", junk(depth - 1)), member("ts", junk(depth - 1)),
                      member("args", junk(depth - 1))});
     }
@@ -93,7 +94,7 @@ private:
   static std::string nested(std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   }
-  /// The same time in another spelling; whole nanoseconds.
+  /// Returns a random time, an integer number of nanoseconds, in a random spelling.
   std::string time() {
     const std::int64_t ns = std::uniform_int_distribution<std::int64_t>(0, 4'000'000'000)(random_);
     switch (below(6)) {
@@ -130,7 +131,7 @@ private:
                                         member("ts", time()),
                                         member("dur", time()),
                                         member("args", arguments())};
-    if (odd && below(3) == 0) // the last of equal keys counts
+    if (odd && below(3) == 0) // the last of equal keys is valid
       members.push_back(member("name", any_text()));
     if (odd && below(3) == 0)
       members.push_back(member("ts", time()));
@@ -167,7 +168,7 @@ std::string shown(const Kept& k) {
                      k.ts_ns, k.dur_ns, k.correlation, k.external_id, k.stream);
 }
 
-/// Microseconds below 10^9: a double holds their nanoseconds.
+/// For microseconds below 10^9, a double is precise to a nanosecond.
 std::int64_t twin_ns(simdjson::dom::element value) {
   return std::llround(value.get_double().value() * 1000);
 }
@@ -208,14 +209,14 @@ std::vector<Kept> twin(const std::string& text, std::uint64_t& entries) {
     std::string phase;
     Kept k = twin_event(e.get_object(), phase);
     k.uid = entries++;
-    // only operators and what runs on a stream carry one
+    // only operators and events on a stream have a uid
     if (phase == "X")
       out.push_back(std::move(k));
   }
   return out;
 }
 
-/// Streams are those of work on a device alone.
+/// Whether the event has a stream: only work on a device does.
 bool has_stream(const Kept& k) {
   return k.category == "kernel" || k.category == "gpu_memcpy";
 }

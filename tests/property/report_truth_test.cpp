@@ -1,4 +1,4 @@
-// The report of a generated trace against the ground truth that was written beside it.
+// Compares the report of a generated trace with the ground truth that was written with it.
 #include "analyses/analysis.h"
 #include "engine/loader.h"
 #include "synth/synth.h"

@@ -1,5 +1,5 @@
-// One generated run written as Kineto JSON and as the databases and tables of AMD's tools: what two
-// formats hold is the same in every analysis, to the nanosecond.
+// Writes one generated run as Kineto JSON and in the database and table formats of AMD's tools.
+// Data that two formats contain must be the same in every analysis, to the nanosecond.
 #include "analyses/collectives/collective_data.h"
 #include "analyses/timeline/gpu_timeline.h"
 #include "core/steps.h"
@@ -28,7 +28,8 @@ ByName kernels(const LoadedTrace& t, bool gemm) {
   for (EventId i = 0; i < t.trace.events.size(); ++i)
     if (t.trace.events.category[i] == Category::kKernel &&
         is_gemm_kernel(t.trace.name(i)) == gemm &&
-        t.trace.name(i) != "__amd_rocclr_fillBufferAligned") { // Kineto: no kernel, a fill
+        // a fill, which is not a kernel in Kineto
+        t.trace.name(i) != "__amd_rocclr_fillBufferAligned") {
       Sums& sums = out[std::string(t.trace.name(i))];
       ++sums.count;
       sums.ns += t.trace.events.dur_ns[i];
@@ -36,7 +37,7 @@ ByName kernels(const LoadedTrace& t, bool gemm) {
   return out;
 }
 
-/// Kind, data type, elements in and out: how many, how long, how long not hidden.
+/// Kind, data type, elements in and out: count, duration, duration that is not hidden.
 using Calls = std::map<std::tuple<CollectiveKind, std::string, std::int64_t, std::int64_t>,
                        std::array<std::int64_t, 3>>;
 
@@ -74,7 +75,7 @@ void PrintTo(const Twin& t, std::ostream* out) {
 
 class RocprofTwin : public testing::TestWithParam<Twin> {
 protected:
-  /// The four ranks of the run as they were written and read again.
+  /// Reads the four ranks of the run from the written files.
   static void load(synth::TraceFormat format, std::vector<LoadedTrace>& out) {
     synth::Options options;
     options.threads = {256};
@@ -146,8 +147,8 @@ TEST_P(RocprofTwin, SameRunSameFacts) {
   }
 }
 
-// Without ncclCommInitRank, which runs of two groups lack, nobody tells how many ranks a
-// communicator has. CSV has no arguments of calls, RPD no calls of RCCL.
+// In runs of two groups, ncclCommInitRank is missing, so the number of ranks of a communicator is
+// unknown. CSV has no arguments of calls, and RPD has no RCCL calls.
 INSTANTIATE_TEST_SUITE_P(
     Formats, RocprofTwin,
     testing::Values(Twin{synth::TraceFormat::kRocpd, "rocpd", 1, true, true, true},

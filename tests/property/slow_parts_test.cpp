@@ -1,4 +1,4 @@
-// Slow ranks and slow links of generated runs, as top, analyze and collectives name them.
+// Tests which slow ranks and slow links of generated runs top, analyze and collectives name.
 #include "analyses/sweep/sweep_compare.h"
 #include "findings/collective_findings.h"
 #include "findings/rank_findings.h"
@@ -29,7 +29,7 @@ std::vector<std::int64_t> slow_of(const SlowRanks& slow) {
   return out;
 }
 
-/// The findings of the run: slow ranks, then those of its collectives.
+/// Returns the findings of the run: slow ranks, then those of its collectives.
 std::vector<Finding> found_in(const synth::Options& o,
                               std::vector<std::int64_t>* slow_ranks_found) {
   const test::GeneratedSweep sweep = test::generated_sweep(o);
@@ -45,7 +45,7 @@ std::vector<Finding> found_in(const synth::Options& o,
   return out;
 }
 
-/// Those of a rule.
+/// Returns the findings of a rule.
 std::vector<Finding> of_rule(const std::vector<Finding>& findings, const FindingRule& rule) {
   std::vector<Finding> out;
   for (const Finding& f : findings)
@@ -62,7 +62,7 @@ bool names_rank(const std::vector<Finding>& findings, std::int64_t rank) {
   return false;
 }
 
-// HA-D1: with two steps the slow rank was denied, the surer the more ranks.
+// HA-D1: with two steps, a slow rank was reported as not slow, and more certainly with more ranks.
 TEST(SlowParts, TwoStepsOfManyRanksNameTheSlowRank) {
   for (const std::int64_t ranks : {64, 512}) {
     synth::Options o = run_of(ranks, 2);
@@ -72,7 +72,7 @@ TEST(SlowParts, TwoStepsOfManyRanksNameTheSlowRank) {
     const std::vector<Finding> found = found_in(o, &slow);
     EXPECT_EQ(slow, std::vector<std::int64_t>{ranks / 3});
     EXPECT_TRUE(names_rank(found, ranks / 3)) << found.front().headline;
-    EXPECT_EQ(found.front().scope, FindingScope::kTheseSteps); // of two steps
+    EXPECT_EQ(found.front().scope, FindingScope::kTheseSteps); // only two steps
     EXPECT_TRUE(of_rule(found, rules::no_slow_rank).empty());
   }
 }
@@ -98,7 +98,7 @@ TEST(SlowParts, EverySlowRankIsNamed) {
   }
 }
 
-// Silence has its power: what a quiet run could have shown.
+// A result without slow ranks includes the excess that the run could have shown.
 TEST(SlowParts, ARunWithoutASlowRankSaysWhatItCouldShow) {
   synth::Options o = run_of(16, 5);
   o.equal_devices = true;
@@ -120,7 +120,8 @@ TEST(SlowParts, ARunWithoutASlowRankSaysWhatItCouldShow) {
   EXPECT_TRUE(of_rule(found, rules::late_rank).empty());
 }
 
-// HA-D11, US-U1: the group of a slow link is named with its ranks; without one nothing is.
+// HA-D11, US-U1: a slow link is reported with the ranks of its group; without a slow link, nothing
+// is reported.
 TEST(SlowParts, ASlowLinkIsNamed) {
   synth::Options o = run_of(64, 5);
   EXPECT_TRUE(of_rule(found_in(o, nullptr), rules::slow_link).empty());

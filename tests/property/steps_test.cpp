@@ -1,4 +1,4 @@
-// Reports restricted to profiler steps: the parts add up to the whole.
+// Tests reports of single profiler steps: the parts add up to the report of all steps.
 #include "analyses/analysis.h"
 #include "analyses/timeline/per_step.h"
 #include "core/steps.h"
@@ -72,7 +72,8 @@ TEST(Steps, PartsAddUpToTheWhole) {
   EXPECT_EQ(parse_steps("4:7")->second, 7);
 }
 
-/// The slow twin: each step cut out of the trace, linked and analysed by itself.
+/// Compares with a slow implementation: each step is cut out of the trace, linked and analysed
+/// separately.
 void expect_parts(const LoadedTrace& trace, const ReportOptions& options) {
   const std::vector<StepTimeline>& timelines = trace.shared(StepTimelinesKey{options});
   const std::vector<StepOps>& ops = trace.shared(StepOpsKey{options});
@@ -140,7 +141,8 @@ TEST(Steps, WorkOverTheBoundaryOfStepsIsThatOfItsLaunch) {
   t.kernel("first", 85, 90, 20).kernel("second", 110, 115, 150);
   t.op("aten::mm", 140, 20).kernel("Cijk_third", 145, 270, 30);
   t.kernel("alone", 190, 320, 10);
-  t.op("aten::cos", 450, 20).kernel("late", 455, 460, 10); // in no step; step 6 has a bare call
+  // outside the steps; step 6 has a call without an operator
+  t.op("aten::cos", 450, 20).kernel("late", 455, 460, 10);
   t.kernel("bare", 250, 345, 5);
   ReportOptions options;
   const LoadedTrace loaded = t.load();
@@ -150,7 +152,7 @@ TEST(Steps, WorkOverTheBoundaryOfStepsIsThatOfItsLaunch) {
   ASSERT_EQ(ops[0].rows.size(), 1U);
   EXPECT_EQ(ops[0].rows[0].direct_ns, 20000);
   EXPECT_EQ(ops[0].rows[0].subtree_ns, 20000);
-  ASSERT_EQ(ops[1].rows.size(), 2U); // the call of "second", with that of "alone"; aten::mm
+  ASSERT_EQ(ops[1].rows.size(), 2U); // the call of "second" together with that of "alone"; aten::mm
   EXPECT_EQ(ops[1].rows[0].name, "hipLaunchKernel");
   EXPECT_EQ(ops[1].rows[0].direct_ns, 160000);
   EXPECT_TRUE(ops[2].rows.empty());
@@ -170,7 +172,7 @@ TEST(Steps, RecomputedWorkOfEachStepIsItsOwnBlock) {
   EXPECT_EQ(loaded.shared(StepTimelinesKey{options})[1].rows.back().recompute, true);
 }
 
-/// `n` steps of one operator with one kernel each.
+/// Returns `n` steps of one operator with one kernel each.
 LoadedTrace many_steps(std::int64_t n) {
   TraceBuilder out("memory");
   Track cpu;
@@ -204,8 +206,8 @@ LoadedTrace many_steps(std::int64_t n) {
 }
 
 TEST(Steps, CostIsLinearInTheNumberOfSteps) {
-  // processor time of the analysis alone, the best of three: at 4n a copy of the trace for each
-  // step takes 16 times as long
+  // CPU time of the analysis alone, minimum of three runs; if the trace were copied for each step,
+  // 4n would take 16 times as long
   const auto seconds = [](std::int64_t n) {
     double best = 1e9;
     for (int i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
-// What a sweep says, on generated sweeps whose truth is known: how often a sentence of each kind is
-// said where the generator has nothing of it, and how often an effect of twice the noise is found.
-// The traces are made in memory, event for event as the generator writes them; the rest is what
-// analyze does. Both tables are printed.
+// Tests the findings of a sweep on generated sweeps with known effects: how often each kind of
+// sentence is reported without a reason in the generator, and how often an effect of twice the
+// noise is found. The traces are created in memory with the events that the generator would write,
+// and are processed as in analyze. Both tables are printed.
 #include "analyses/sweep/sweep.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "base/statistics.h"
@@ -26,9 +26,9 @@ namespace {
 
 constexpr int kUsualSeeds = test::kThreadSanitized    ? 2
                             : test::kAddressSanitized ? 5
-                                                      : 100; // the shares are the release build's
+                                                      : 100; // the rates are for the release build
 
-/// 5 % of the sweeps; of few sweeps, one.
+/// Returns 5 % of the sweeps, at least one.
 int most_false() {
   return std::max(1, test::seeds(kUsualSeeds) * 5 / 100);
 }
@@ -36,7 +36,8 @@ int least_found() {
   return test::seeds(kUsualSeeds) * 95 / 100;
 }
 
-/// Two configurations that differ in nothing but their samples, four equal ranks, no contention.
+/// Returns options for two configurations that differ only in their samples, with four equal ranks
+/// and no contention.
 synth::Options plain(std::uint64_t seed) {
   synth::Options o;
   o.threads = {256, 512};
@@ -62,7 +63,7 @@ void add_rank(const LoadedTrace& trace, const RunKey& key, const ReportOptions& 
   gemms.push_back(gemm_facts(of_rank, 5, GemmRanking::kRange));
 }
 
-/// The whole way of analyze, without files.
+/// Runs all steps of analyze without files.
 SweepFacts analysed(const synth::Options& o) {
   const synth::Groups groups = synth::make_groups(o);
   const synth::Program program = synth::make_program(o, groups);
@@ -103,7 +104,7 @@ bool has(const SweepFacts& sweep, const FindingRule& rule) {
   return false;
 }
 
-/// The kinds of findings that compare or name a cause.
+/// A kind of finding that compares or names a cause.
 struct Kind {
   const char* name;
   std::function<bool(const SweepFacts&)> in;
@@ -138,7 +139,7 @@ bool says(const SweepFacts& sweep, const Kind& kind) {
   return kind.in(sweep);
 }
 
-/// How many of the sweeps say a sentence of each kind.
+/// Returns in how many of the sweeps each kind of finding occurs.
 template <class Make> std::vector<int> counted(const Make& make) {
   std::vector<int> out(kinds().size());
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(test::seeds(kUsualSeeds));
@@ -170,7 +171,7 @@ double ms_of(const StepTimes& step, TimeKind kind) {
   return static_cast<double>(step.ns[static_cast<std::size_t>(kind)]) / 1e6;
 }
 
-/// The spread of a rank's compute time from step to step, ms.
+/// Returns the standard deviation of a rank's compute time over steps, in ms.
 double compute_noise_ms(const SweepFacts& sweep) {
   double sum = 0;
   for (const RankRecord& rank : sweep.records) {
@@ -182,7 +183,7 @@ double compute_noise_ms(const SweepFacts& sweep) {
   return std::sqrt(sum / static_cast<double>(sweep.records.size()));
 }
 
-/// The spread of a configuration's steps as a share of them.
+/// Returns the standard deviation of a configuration's steps relative to their mean.
 double step_noise(const SweepFacts& sweep) {
   const auto groups = by_configuration(sweep.records);
   const SampleStats steps = sample_stats(step_means_ms(groups[0], TimeKind::kTotal));
@@ -208,7 +209,7 @@ TEST(SweepStatements, TheTraceInMemoryIsTheOneThatIsWritten) {
     const RankRecord wanted = make_record(*read, {});
     const RankRecord got = make_record(test::TraceOfRun(o, program, run, rank).load(), {});
     EXPECT_EQ(got.time_ns, wanted.time_ns);
-    // and what is made without a trace
+    // also equal to the record that is made without a trace
     const RankRecord direct = test::record_of(o, program, run, rank);
     ASSERT_EQ(direct.steps.size(), wanted.steps.size());
     for (std::size_t s = 0; s < direct.steps.size(); ++s)
@@ -234,7 +235,7 @@ TEST(SweepStatements, TheTraceInMemoryIsTheOneThatIsWritten) {
 
 TEST(SweepStatements, FalseSentencesAreSeldom) {
   print_header("nothing to find, but:");
-  // no difference; contention and a slow rank are there
+  // equal configurations, with contention and a slow rank
   const auto same = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.contention = 1;
@@ -245,7 +246,7 @@ TEST(SweepStatements, FalseSentencesAreSeldom) {
   print_row("contention and a slow rank", same);
   EXPECT_LE(same[kWinner], most_false());
   EXPECT_LE(same[kGeneral], most_false());
-  // no contention; configurations differ, a rank is slow
+  // no contention; the configurations differ, and a rank is slow
   const auto alone = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.threads = {256};
@@ -258,7 +259,7 @@ TEST(SweepStatements, FalseSentencesAreSeldom) {
   print_row("other bandwidths and a slow rank", alone);
   EXPECT_LE(alone[kContention], most_false());
   EXPECT_LE(alone[kGeneral], most_false());
-  // no slow rank; configurations differ and contend
+  // no slow rank; the configurations differ and have contention
   const auto even = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.threads = {256};
@@ -270,7 +271,7 @@ TEST(SweepStatements, FalseSentencesAreSeldom) {
   print_row("other bandwidths and contention", even);
   EXPECT_LE(even[kSlowRank], most_false());
   EXPECT_LE(even[kGeneral], most_false());
-  // one configuration is slower as a whole: no contention
+  // one configuration is slower in all kernels: no contention
   const auto slower = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.slow_configs = {{"512thread_56ch", 1.05}};
@@ -279,14 +280,14 @@ TEST(SweepStatements, FalseSentencesAreSeldom) {
   print_row("one configuration slower by 5 %", slower);
   EXPECT_LE(slower[kContention], most_false());
   EXPECT_LE(slower[kSlowRank], most_false());
-  // nothing at all
+  // no effects
   const auto none = counted(plain);
   print_row("nothing", none);
   for (const int n : none)
     EXPECT_LE(n, most_false());
 }
 
-/// Twice as many steps: with 16 of them 95 % of such effects can be found at the corrected levels.
+/// Twice as many steps: with 16 steps, 95 % of such effects can be found at the corrected levels.
 synth::Options longer(std::uint64_t seed) {
   synth::Options o = plain(seed);
   o.steps = 16;
@@ -309,8 +310,8 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
     return o;
   });
   print_row("a configuration is slower (step)", shorter);
-  EXPECT_GE(shorter[kWinner],
-            test::seeds(kUsualSeeds) * 80 / 100); // intervals allow for dependent steps
+  // the intervals allow for dependent steps
+  EXPECT_GE(shorter[kWinner], test::seeds(kUsualSeeds) * 80 / 100);
   const auto late = counted([rank_ms](std::uint64_t seed) {
     synth::Options o = longer(seed);
     o.straggler = 1;
@@ -318,8 +319,8 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
     return o;
   });
   print_row("a rank computes longer (rank)", late);
-  EXPECT_GE(late[kSlowRank],
-            test::seeds(kUsualSeeds) * 80 / 100); // of four ranks, at the level of the rank test
+  // one of four ranks, at the level of the rank test
+  EXPECT_GE(late[kSlowRank], test::seeds(kUsualSeeds) * 80 / 100);
   const auto slower = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.slow_configs = {{"512thread_56ch", 1 + 2 * o.noise}};
@@ -356,7 +357,7 @@ TEST(SweepStatements, ContentionIsTheCauseWhereOneConfigurationHasMoreOfIt) {
   EXPECT_TRUE(says(more, "90 channels compute ")) << more.findings[2].sentence();
   EXPECT_TRUE(says(more, "Contention: GEMMs under a collective take "));
   EXPECT_FALSE(says(more, "eneral slow-down: "));
-  // the same difference in computation, but of every call
+  // the same difference in computation, but in every call
   o.contention = 0;
   o.slow_configs = {{"256thread_90ch", 1.05}};
   const SweepFacts general = analysed(o);
@@ -364,7 +365,7 @@ TEST(SweepStatements, ContentionIsTheCauseWhereOneConfigurationHasMoreOfIt) {
   EXPECT_TRUE(says(general, "A general slow-down: without overlap, GEMMs take "));
 }
 
-// ST-C10: a rank with one more GEMM a step has more work; its clocks are not to blame.
+// ST-C10: a rank with one more GEMM per step has more work; its clocks must not be suspected.
 TEST(SweepStatements, MoreWorkIsNoSlowerClock) {
   synth::Options o = plain(5);
   o.inject.more_rank = 3;
@@ -378,7 +379,7 @@ TEST(SweepStatements, MoreWorkIsNoSlowerClock) {
   EXPECT_TRUE(says(analysed(o), "check its GPU's clocks, power and temperature"));
 }
 
-// ST-0.8: twice the rows are no slower configuration.
+// ST-0.8: a configuration with twice the rows is not a slower configuration.
 TEST(SweepStatements, OtherWorkIsNotRanked) {
   synth::Options o = plain(5);
   o.inject.batch = true;

@@ -1,5 +1,5 @@
-// The files of the generator: equal bytes for equal options, nothing written over unasked, options
-// that cannot be are refused.
+// Tests the files of the generator: equal options give equal bytes, files are not overwritten
+// without --force, and invalid options are rejected.
 #include "synth_slices.h"
 
 #include <filesystem>
@@ -36,7 +36,7 @@ TEST(Synth, EqualOptionsGiveEqualBytes) {
   o.seed = 2;
   make(o, c.path());
   const auto first = files_below(a.path());
-  EXPECT_EQ(first.size(), 7U); // 2 configurations x 3 ranks and the truth
+  EXPECT_EQ(first.size(), 7U); // 2 configurations x 3 ranks, and the ground truth
   EXPECT_EQ(first, files_below(b.path()));
   EXPECT_NE(first, files_below(c.path()));
 }
@@ -45,7 +45,7 @@ TEST(Synth, ChosenRanksAreAsInTheWholeRun) {
   TempFolder whole;
   TempFolder piece;
   synth::Options o = small();
-  o.ranks = 32; // more members than the profiler names
+  o.ranks = 32; // more members than the profiler lists
   o.steps = 1;
   o.clock_offset_us = 300;
   make(o, whole.path());
@@ -159,13 +159,13 @@ TEST(Synth, ImpossibleOptionsAreUsageErrors) {
   o.shift_window = 0;
   EXPECT_TRUE(fails(o));
   o = small();
-  o.process_groups = 2; // three ranks
+  o.process_groups = 2; // there are three ranks
   EXPECT_TRUE(fails(o));
   o = small();
-  o.slow_configs = {{"256thread_29ch", 2}}; // none of the sweep
+  o.slow_configs = {{"256thread_29ch", 2}}; // not a configuration of the sweep
   EXPECT_TRUE(fails(o));
   o = small();
-  o.slow_links = {{0, 3, 2}}; // three ranks
+  o.slow_links = {{0, 3, 2}}; // there are three ranks
   EXPECT_TRUE(fails(o));
   o = small();
   o.throttled = 3;

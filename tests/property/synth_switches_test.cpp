@@ -1,5 +1,4 @@
-// The switches of the generator: each changes the times that it names, by its factor, and no
-// others.
+// Tests the options of the generator: each changes only the times that it names, by its factor.
 #include "synth_slices.h"
 
 #include <cmath>
@@ -21,9 +20,9 @@ using test::small;
 using test::TempFolder;
 
 TEST(Synth, GemmsUnderCollectivesTakeLongerWithMoreChannels) {
-  // A call of base time b that spends v of its d ns beside collectives did d - v of its work alone
-  // and v / (1 + s) under them: s = v / (b - (d - v)) - 1. The instances are the ones that
-  // AgreesWithTheFiles checks against the traces.
+  // A call with base time b takes d ns, of which v ns overlap with collectives. It did d - v of its
+  // work alone and v / (1 + s) under collectives: s = v / (b - (d - v)) - 1. AgreesWithTheFiles
+  // checks the calls against the traces.
   const auto slowdowns = [](std::int64_t channels) {
     TempFolder folder;
     synth::Options o = small();
@@ -61,7 +60,7 @@ TEST(Synth, GemmScaleScalesGemmsOnly) {
   TempFolder b;
   synth::Options o = small();
   o.channels = {28};
-  o.ranks = 1; // no other rank to wait for
+  o.ranks = 1; // so it does not wait for another rank
   o.noise = 0;
   o.straggler = -1;
   make(o, a.path());
@@ -86,7 +85,7 @@ TEST(Synth, GemmScaleScalesGemmsOnly) {
   EXPECT_DOUBLE_EQ(other[1], other[0]);
 }
 
-/// Nanoseconds of the GPU work of one rank: GEMMs, other compute, collectives.
+/// Nanoseconds of GPU work of one rank: GEMMs, other computation, collectives.
 struct GpuTime {
   double gemm = 0, other = 0, comm = 0;
 };
@@ -107,7 +106,7 @@ GpuTime gpu_time(const synth::Options& o, const std::string& config, int rank) {
   return out;
 }
 
-/// Two configurations without noise and with nothing slow in them.
+/// Returns two configurations without noise and without slow parts.
 synth::Options quiet() {
   synth::Options o = small();
   o.ranks = 4;
@@ -135,7 +134,7 @@ TEST(Synth, EqualConfigurationsHaveTheSameCollectives) {
   o.equal_configs = true;
   const double equal = gpu_time(o, kFew, 0).comm / gpu_time(o, kMany, 0).comm;
   EXPECT_GT(apart, 1.2);
-  EXPECT_NEAR(equal, 1, 0.05); // waits and jitter are drawn for each
+  EXPECT_NEAR(equal, 1, 0.05); // waits and jitter are drawn separately for each configuration
 }
 
 TEST(Synth, ASlowConfigurationIsSlowerByOneFactor) {
@@ -178,7 +177,8 @@ TEST(Synth, ASlowLinkSlowsTheGroupsThatUseIt) {
   };
   synth::Options o = quiet();
   o.channels = {28};
-  o.process_groups = 2; // 0: all; 1: ranks 0 and 2, 2: 1 and 3; 3: 0 and 1, 4: 2 and 3
+  // 0: all ranks; 1: ranks 0 and 2; 2: ranks 1 and 3; 3: ranks 0 and 1; 4: ranks 2 and 3
+  o.process_groups = 2;
   const auto plain = bandwidths(o);
   o.slow_links = {{0, 1, 2}};
   const auto slow = bandwidths(o);

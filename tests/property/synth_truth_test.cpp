@@ -1,5 +1,5 @@
-// The ground truth of a generated sweep, which a second computation on the written files (not on
-// the simulation) arrives at too, and that the files are valid Kineto JSON.
+// Compares the ground truth of a generated sweep with a second calculation from the written files
+// (not from the simulation), and checks that the files are valid Kineto JSON.
 #include "core/call_tree.h"
 #include "readers/reader.h"
 #include "synth_slices.h"
@@ -26,7 +26,8 @@ using test::slices_of;
 using test::small;
 using test::TempFolder;
 
-/// Time covered by any of `a` and none of `b`, by elementary intervals: quadratic and obvious.
+/// Returns the time that is covered by `a` and not by `b`, over elementary intervals: a simple,
+/// quadratic method.
 std::int64_t covered(const std::vector<Slice>& a, const std::vector<Slice>& b) {
   std::set<std::int64_t> cuts;
   for (const auto* list : {&a, &b})
@@ -154,7 +155,7 @@ TEST_P(SynthTruth, AgreesWithTheFiles) {
         ++i;
         ++collectives;
       }
-      EXPECT_LE(c["end_skew_ns"].get_int64().value(), 3000); // all leave together
+      EXPECT_LE(c["end_skew_ns"].get_int64().value(), 3000); // all ranks leave together
       ++last[c["last_rank"].get_int64().value()];
     }
     std::size_t in_files = 0;
@@ -221,7 +222,7 @@ TEST(Synth, TheReaderTakesEveryEventAndLinksEveryKernel) {
           read_trace(folder.path() + "/" + std::string(rank["file"].get_string().value()), options);
       ASSERT_TRUE(trace) << trace.error().message();
       for (const Problem& p : trace->diagnostics.problems())
-        if (p.severity != Severity::kInfo) // notes: instants are not used
+        if (p.severity != Severity::kInfo) // notes: instant events are not used
           ADD_FAILURE() << p.name << ": " << p.where << ": " << p.sentence;
       EXPECT_EQ(trace->events_in_file, rank["events"].get_uint64().value());
       EXPECT_EQ(trace->header.rank, rank["rank"].get_int64().value());

@@ -1,5 +1,5 @@
-// What changed on generated pairs over 100 seeds: equal runs, a slower kernel, a slower link, a
-// renamed kernel. The rates are printed.
+// Tests the changes that are found in generated pairs for 100 seeds: equal runs, a slower kernel, a
+// slower link, a renamed kernel. The rates are printed.
 #include "analyses/compare/compare_part.h"
 #include "analyses/compare/what_changed.h"
 #include "analyses/timeline/own_times.h"
@@ -50,7 +50,8 @@ StepWork work_of(const synth::Options& o) {
   return join_step_work(ranks);
 }
 
-/// The kernel on which the steps spend most, and its run with that kernel `factor` times as long.
+/// Returns the kernel with the largest total time, and the run in which it takes `factor` times as
+/// long.
 std::pair<WorkKey, StepWork> slowed(StepWork run, double factor) {
   const auto sum = [](const Work& w) {
     return std::accumulate(w.own_ns.begin(), w.own_ns.end(), std::int64_t{0});
@@ -69,7 +70,7 @@ std::pair<WorkKey, StepWork> slowed(StepWork run, double factor) {
   return {most->first, std::move(run)};
 }
 
-/// The rows of an equal pair that are told to be changes, printed.
+/// Returns the number of rows of an equal pair that are reported as changes; prints them.
 std::size_t false_rows(const WhatChanged& c) {
   for (const ChangeList* list : {&c.work, &c.operators, &c.steps})
     for (std::size_t i = 0; i < list->told; ++i)
@@ -79,14 +80,14 @@ std::size_t false_rows(const WhatChanged& c) {
   return c.work.told + c.operators.told + c.steps.told;
 }
 
-// RANKSCOPE_PAIRS=N: of N pairs; 5 % hold within what so few pairs scatter.
+// With few pairs, the rate varies around 5 %. RANKSCOPE_PAIRS=N: uses N pairs.
 TEST(WhatChangedTruth, EqualRunsHaveNoChange) {
   const char* const more = std::getenv("RANKSCOPE_PAIRS");
   const int pairs = more != nullptr ? std::atoi(more) : kWhatChangedTruthSeeds;
   int quiet = 0;
   for (int pair = 0; pair < pairs; ++pair) {
     const auto seed = static_cast<std::uint64_t>(2 * pair + 1);
-    // a threshold of 0: the interval alone decides
+    // with a threshold of 0, only the interval determines the verdict
     const WhatChanged c =
         what_changed(work_of(options_of(seed)), work_of(options_of(seed + 1)), {0, {}});
     quiet += false_rows(c) == 0 ? 1 : 0;
@@ -132,7 +133,7 @@ TEST(WhatChangedTruth, ASlowKernelOrCollectiveIsFoundFirst) {
   EXPECT_GE(link_first * 100, kWhatChangedTruthSeeds * 95);
 }
 
-// Every kernel by another name, one after the other: each is found again at its place.
+// Each kernel is renamed, one after the other, and must be found by its place.
 TEST(WhatChangedTruth, ARenamedKernelIsFoundAtItsPlace) {
   const StepWork base = work_of(options_of(11));
   const StepWork other = work_of(options_of(12));
@@ -152,7 +153,7 @@ TEST(WhatChangedTruth, ARenamedKernelIsFoundAtItsPlace) {
     EXPECT_EQ(pairs[0].second, name);
   }
   EXPECT_GE(kernels, 10);
-  // all at once
+  // all kernels at the same time
   StepWork renamed = other;
   renamed.work.clear();
   for (const auto& [key, work] : other.work) {
@@ -168,7 +169,7 @@ TEST(WhatChangedTruth, ARenamedKernelIsFoundAtItsPlace) {
   EXPECT_GE(right * 100, 95 * kernels);
 }
 
-// The twin: gpu_timeline_per_step, made of unions of intervals.
+// Compares self times with gpu_timeline_per_step, which uses unions of intervals.
 TEST(OwnTimesTruth, TheyAddUpToTheTimelineOfEachStep) {
   const test::TempFolder folder;
   synth::Options o = test::small_sweep();
@@ -208,7 +209,7 @@ TEST(OwnTimesTruth, TheyAddUpToTheTimelineOfEachStep) {
   }
 }
 
-// A part holds all of it.
+// A part contains all data of the steps.
 TEST(WhatChangedTruth, PartsKeepTheSteps) {
   ComparePart part;
   part.work = work_of(options_of(3));

@@ -1,4 +1,4 @@
-// The one CSV parser: what it takes for rows and fields.
+// Tests rows and fields of the CSV parser, which all readers use.
 #include "readers/reports/csv_rows.h"
 
 #include "readers/reports/report_tables.h"
@@ -21,8 +21,9 @@ TEST(CsvRows, EndsOfLinesAreLfCrLfOrCr) {
 TEST(CsvRows, QuotedFieldsHoldAnything) {
   EXPECT_EQ(parse_csv("\"a,\"\"b\"\"\r\nc\",2\n").value().rows, (Rows{{"a,\"b\"\r\nc", "2"}}));
   EXPECT_EQ(parse_csv("5\" disk,x\"y\"\n").value().rows,
-            (Rows{{"5\" disk", "x\"y\""}})); // no quoted field
-  EXPECT_EQ(parse_csv("\"open\n1,2").value().rows, (Rows{{"\"open"}, {"1", "2"}})); // torn
+            (Rows{{"5\" disk", "x\"y\""}})); // not a quoted field
+  // an unclosed quote
+  EXPECT_EQ(parse_csv("\"open\n1,2").value().rows, (Rows{{"\"open"}, {"1", "2"}}));
 }
 
 TEST(CsvRows, EmptyFieldsStay) {
@@ -37,7 +38,7 @@ TEST(CsvRows, BlankLinesAreCellsOfOneColumnOnly) {
   EXPECT_EQ(table_from_csv("t", "a\n1\n\n3\n").value().rows(), 3U);
 }
 
-// A torn row was a row of other columns, without a word.
+// Regression test: a damaged row was read as a row with other columns, without a warning.
 TEST(CsvRows, TornRowsAreLeftOutAndCounted) {
   const std::string header = "name,count\n";
   for (const auto& [text, torn] : {std::pair{"\"a\"\"b\",1\nc,2\n", 0U},

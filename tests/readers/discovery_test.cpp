@@ -1,4 +1,5 @@
-// Which files are which rank of which configuration, from folders made for the purpose.
+// Tests which files are assigned to which rank of which configuration, with folders made for the
+// tests.
 #include "readers/discovery.h"
 #include "readers/trace_files.h"
 #include "temp_folder.h"
@@ -63,7 +64,7 @@ TEST_F(Discovery, ThreadAndChannelFoldersInNumericOrder) {
   EXPECT_EQ(plans[0].folder, at("256thread/nccl_28channels"));
 }
 
-// ST-0.7: each file was a configuration of its own.
+// ST-0.7: each file was read as a separate configuration.
 TEST_F(Discovery, FilesOfOneFolderWhoseHeadsNameRanksAreOneRun) {
   const auto head = [](int rank) {
     return R"({"distributedInfo": {"backend": "nccl", "rank": )" + std::to_string(rank) +
@@ -77,7 +78,7 @@ TEST_F(Discovery, FilesOfOneFolderWhoseHeadsNameRanksAreOneRun) {
              ".pt.trace.json",
          head(r));
   }
-  // one rank alone at two times: no run of several ranks
+  // one rank at two times: not a run of several ranks
   file("same/a.json", head(0));
   file("same/b.json", head(0));
   const auto plans = sweep();
@@ -93,7 +94,7 @@ TEST_F(Discovery, FilesOfOneFolderWhoseHeadsNameRanksAreOneRun) {
   EXPECT_NE(std::find(labels.begin(), labels.end(), "torch"), labels.end());
 }
 
-// They may be the ranks of one run or several runs: nothing tells, so nothing is assumed.
+// The files may be ranks of one run or several runs. Nothing shows which, so neither is assumed.
 TEST_F(Discovery, FilesOfOneFolderWithoutAnyRankAreRunsOnlyWhenAsked) {
   file("run/before.json");
   file("run/after.json");
@@ -110,7 +111,7 @@ TEST_F(Discovery, FilesOfOneFolderWithoutAnyRankAreRunsOnlyWhenAsked) {
   ASSERT_EQ(plans->size(), 2U);
   EXPECT_EQ((*plans)[0].configuration.label, "after");
   EXPECT_EQ((*plans)[1].configuration.label, "before");
-  // one file is a run, and folders are configurations
+  // a single file is a run, and folders are configurations
   options_.files_as_runs = false;
   fs::remove(at("run/after.json"));
   EXPECT_TRUE(discover_sweep(at("run"), options_, diag_));
@@ -120,7 +121,7 @@ TEST_F(Discovery, FilesOfOneFolderWithoutAnyRankAreRunsOnlyWhenAsked) {
 }
 
 TEST_F(Discovery, ANumberThatNoRunHasIsNamedInASentence) {
-  for (const char* rank : {"0", "9223372036854775807"}) // + 1 does not fit
+  for (const char* rank : {"0", "9223372036854775807"}) // rank + 1 overflows
     file(std::string("a/rank") + rank + "/t.json");
   const auto far = sweep();
   ASSERT_EQ(far.size(), 1U);
@@ -159,9 +160,9 @@ TEST_F(Discovery, AnyParameterOfASweep) {
   EXPECT_EQ(plans[1].configuration.text("protocol"), "Simple");
   EXPECT_EQ(plans[2].configuration.text("algo"), "Ring");
   EXPECT_EQ(plans[2].configuration.text("protocol"), "LL");
-  EXPECT_EQ(plans[3].configuration.integer("size"), 9); // before 10
+  EXPECT_EQ(plans[3].configuration.integer("size"), 9); // sorted before 10
   EXPECT_EQ(plans[4].configuration.label, "size=10");
-  // protocol=LL holds configurations, size=11 holds nothing
+  // protocol=LL contains configurations, size=11 is empty
   ASSERT_EQ(diag_.problems().size(), 1U);
   EXPECT_EQ(diag_.problems()[0].where, at("size=11"));
 }
@@ -191,7 +192,7 @@ TEST_F(Discovery, PlainFoldersGroupByName) {
   const auto plans = sweep();
   ASSERT_EQ(plans.size(), 2U);
   EXPECT_EQ(plans[0].configuration.label, "other");
-  EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{3})); // from the header
+  EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{3})); // from the header of the trace
   EXPECT_EQ(plans[1].configuration.label, "sampled_rank");
   EXPECT_FALSE(diag_.data_lost());
 }
@@ -213,7 +214,7 @@ TEST_F(Discovery, OneRun) {
 TEST_F(Discovery, OfSeveralStepsOfARankTheNewestThatAllHaveIsUsed) {
   for (const char* step : {"18", "19", "190"})
     for (const char* rank : {"0", "1"})
-      if (std::string(rank) + step != "1190") // rank 1 is behind
+      if (std::string(rank) + step != "1190") // rank 1 has not finished the last step
         file(std::string("rank") + rank + "/trace_step" + step + ".json");
   Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
   ASSERT_TRUE(run) << run.error().message();
@@ -228,7 +229,7 @@ TEST_F(Discovery, OfSeveralStepsOfARankTheNewestThatAllHaveIsUsed) {
   run = discover_run({folder_.path()}, options_, diag_);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step18.json"));
-  options_.step = "190"; // of rank 0 alone
+  options_.step = "190"; // only rank 0 has this step
   run = discover_run({folder_.path()}, options_, diag_);
   ASSERT_TRUE(run);
   EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0}));
@@ -245,7 +246,7 @@ TEST_F(Discovery, OfSeveralStepsOfARankTheNewestThatAllHaveIsUsed) {
   EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step18.json"));
 }
 
-// torch's default names: HOST_PID.TIME.pt.trace.json, one file a window
+// Default names of torch: HOST_PID.TIME.pt.trace.json, one file per window.
 TEST_F(Discovery, OfSeveralTimesOfARankTheNewestIsUsed) {
   const auto head = [](int rank) {
     return R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
@@ -267,11 +268,11 @@ TEST_F(Discovery, OfSeveralTimesOfARankTheNewestIsUsed) {
   ASSERT_EQ(diag_.problems().size(), 1U);
   EXPECT_NE(diag_.problems()[0].sentence.find("the newest of each rank is used"),
             std::string::npos);
-  const auto plans = sweep(); // one run there too
+  const auto plans = sweep(); // one run as a sweep too
   ASSERT_EQ(plans.size(), 1U);
   EXPECT_TRUE(newest(plans[0]));
   EXPECT_EQ(plans[0].configuration.label, "run");
-  options_.step = "1694128201521"; // of rank 1, whose clock differs
+  options_.step = "1694128201521"; // the time of rank 1, whose clock differs
   run = discover_run({at("run")}, options_, diag_);
   ASSERT_TRUE(run) << run.error().message();
   EXPECT_EQ(run->ranks[0].path, at("run/n_400.1694128201520.pt.trace.json"));
@@ -310,8 +311,9 @@ TEST_F(Discovery, WithoutARankInHeadsAndNamesTheirOrderTells) {
   EXPECT_EQ(run->ranks[0].path, at("run/n_52.1694128201545.pt.trace.json"));
   EXPECT_EQ(run->ranks[1].path, at("run/n_7.1694128209999.pt.trace.json"));
   ASSERT_EQ(diag_.problems().size(), 2U);
-  EXPECT_NE(diag_.problems()[0].sentence.find("the 2 are numbered in the order of their names"),
-            std::string::npos)
+  EXPECT_NE(
+      diag_.problems()[0].sentence.find("the 2 traces are numbered in the order of their names"),
+      std::string::npos)
       << diag_.problems()[0].sentence;
   EXPECT_FALSE(diag_.data_lost());
 }
@@ -342,7 +344,7 @@ TEST_F(Discovery, HeaderAgainstName) {
   ASSERT_EQ(diag_.problems().size(), 1U);
   EXPECT_EQ(diag_.problems()[0].name, "rank_differs_from_header");
   options_.require_all_ranks = true;
-  EXPECT_FALSE(discover_run({folder_.path()}, options_, diag_)); // 7 of 8 are not there
+  EXPECT_FALSE(discover_run({folder_.path()}, options_, diag_)); // 7 of 8 ranks are missing
 }
 
 TEST_F(Discovery, LinkedRankFoldersAreEnteredAndLoopsAreNot) {
@@ -366,7 +368,7 @@ TEST_F(Discovery, LinkedRankFoldersAreEnteredAndLoopsAreNot) {
   EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{0, 1, 2}));
 }
 
-// HA-E6: each level of folders with two links to the next one doubled the work.
+// HA-E6: with two links per folder to the next one, each level doubled the work.
 TEST_F(Discovery, ARealFolderIsEnteredOnceWhateverLinksToIt) {
   constexpr int kLevels = 40;
   for (int i = 0; i <= kLevels; ++i)
@@ -381,7 +383,7 @@ TEST_F(Discovery, ARealFolderIsEnteredOnceWhateverLinksToIt) {
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->files, std::vector<std::string>{at(fmt::format("run/d{}/rank0.json", kLevels))});
   EXPECT_EQ(found->folders.size(), kLevels + 1U);
-  // reached by links alone, the same
+  // the same if folders are reached only through links
   const Result<Listing> linked = list_traces(at("run/d0"), readers(), diag_);
   ASSERT_TRUE(linked) << linked.error().message();
   EXPECT_EQ(linked->files.size(), 1U);
@@ -407,7 +409,7 @@ TEST_F(Discovery, AFolderWithoutPermissionIsNamed) {
   };
   if (::geteuid() != 0) {
     EXPECT_TRUE(named());
-  } else { // root enters every folder: another user looks
+  } else { // root can enter every folder, so another user does the test
     const pid_t child = ::fork();
     if (child == 0)
       ::_exit(::setuid(65534) == 0 && named() ? 0 : 1);
@@ -425,15 +427,16 @@ TEST_F(Discovery, ARankNumberThatDoesNotFitIsNamed) {
   ASSERT_TRUE(run);
   EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1}));
   ASSERT_EQ(diag_.problems().size(), 1U);
-  EXPECT_EQ(diag_.problems()[0].sentence,
-            "its rank 99999999999999999999 is more than any run has; it is left out");
+  EXPECT_EQ(
+      diag_.problems()[0].sentence,
+      "its rank number 99999999999999999999 is larger than in any run; the trace is left out");
   EXPECT_TRUE(diag_.data_lost());
   fs::remove_all(at("rank0"));
   fs::remove_all(at("rank1"));
   EXPECT_EQ(discover_run({folder_.path()}, options_, diag_).error().code, ErrorCode::kUnreadable);
 }
 
-// The last ranks: no larger name tells, but the heads do.
+// The last ranks are missing: file names do not show this, but the headers of the traces do.
 TEST_F(Discovery, RanksMissingAtTheEndAreToldByTheHeads) {
   for (int r : {0, 1})
     file("rank" + std::to_string(r) + ".json", R"({"distributedInfo": {"rank": )" +

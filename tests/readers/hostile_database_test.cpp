@@ -1,4 +1,5 @@
-// Databases whose schema is code, or whose rows stand for more than the file (HA-E4, HA-E22).
+// Tests databases whose schema contains code, or whose rows have much more data than the file
+// (HA-E4, HA-E22).
 #include "core/trace.h"
 #include "readers/reader.h"
 #include "readers/rocprof/sqlite_file.h"
@@ -22,14 +23,15 @@ const char* const kRpdTables =
     "INSERT INTO rocpd_op VALUES (1, 0, 0, 30, 40, 1, 1);"
     "INSERT INTO rocpd_api_ops VALUES (1, 1, 1);";
 
-/// Rows of sqlite_master as they are: what no SQLite would have written.
+/// Returns SQL that writes a row of sqlite_master directly, with content that SQLite would not
+/// write.
 std::string schema_row(const std::string& type, const std::string& name, int page,
                        const std::string& sql) {
   return "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('" + type + "', '" + name +
          "', '" + name + "', " + std::to_string(page) + ", '" + sql + "');";
 }
 
-/// A text of 14 MB in each of many rows.
+/// A view with a text of 14 MB in each of many rows.
 const char* const kEndlessView =
     "CREATE VIEW rocpd_string AS WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c "
     "LIMIT 2000) SELECT id, hex(zeroblob(7000000)) || id AS string FROM c";
@@ -58,7 +60,7 @@ TEST(HostileDatabase, NothingOfASchemaRunsInAFileThatWasCutOff) {
       const std::string bytes = test::bytes_of(path);
       const std::string cut = folder.write("cut.rpd", bytes.substr(0, bytes.size() - 8192));
       const Result<Trace> read = read_trace(cut);
-      if (read) { // the other tables are there: kernels without a name
+      if (read) { // the other tables can be read: kernels without names
         EXPECT_EQ(read->events.size(), 2U);
         EXPECT_TRUE(read->diagnostics.data_lost());
       } else {
@@ -81,7 +83,7 @@ TEST(HostileDatabase, AVirtualTableIsNoTableHoweverItIsSpelled) {
   ASSERT_TRUE(read) << read.error().message();
   for (EventId i = 0; i < read->events.size(); ++i)
     EXPECT_NE(read->name(i), "from the module");
-  // its name may be that of a table in the list: the module is not there either
+  // a query with the name of this table must not run the module either
   EXPECT_TRUE(file->query("SELECT * FROM rocpd_string").failed());
 }
 
@@ -108,7 +110,7 @@ TEST(HostileDatabase, TextsFarLargerThanTheFileEndTheQuery) {
                           "'); INSERT INTO t SELECT 1 FROM t;");
   const Result<SqliteFile> file = SqliteFile::open(path);
   ASSERT_TRUE(file) << file.error().message();
-  // a table that is read again and again stands for rows that share their pages
+  // reading one table again and again is like reading rows that share pages
   std::uint64_t bytes = 0;
   bool failed = false;
   for (int i = 0; i < 2000 && !failed; ++i) {
@@ -122,7 +124,7 @@ TEST(HostileDatabase, TextsFarLargerThanTheFileEndTheQuery) {
   EXPECT_NE(file->problem().find("far larger than the file"), std::string::npos) << file->problem();
 }
 
-// HA-E22: a log of any size was copied before it was looked at.
+// HA-E22: a WAL file was copied before it was checked, whatever its size.
 TEST(HostileDatabase, OfALogOnlyItsOwnFramesAreCopied) {
   const TempFolder folder;
   const std::string path = folder.path("x.db");
@@ -144,13 +146,13 @@ TEST(HostileDatabase, OfALogOnlyItsOwnFramesAreCopied) {
     return rows;
   };
   EXPECT_EQ(rows_of("y.db"), 1);
-  // frames that nobody wrote: a hole of 64 GiB
+  // frames that were never written: a hole of 64 GiB
   std::filesystem::resize_file(folder.path("y.db-wal"), std::uintmax_t{64} << 30U);
   EXPECT_EQ(rows_of("y.db"), 1);
   std::filesystem::remove(folder.path("y.db-wal"));
   folder.write("y.db-wal", "");
   std::filesystem::resize_file(folder.path("y.db-wal"), std::uintmax_t{64} << 30U);
-  EXPECT_EQ(rows_of("y.db"), -1); // the database itself is empty
+  EXPECT_EQ(rows_of("y.db"), -1); // the database itself has no table
 }
 
 } // namespace

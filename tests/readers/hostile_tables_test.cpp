@@ -1,4 +1,5 @@
-// Workbooks and databases made to cost more than their size explains, and rows that cannot be.
+// Tests workbooks and databases that need much more time or memory than their size suggests, and
+// rows with impossible values.
 #include "cost.h"
 #include "readers/nsys/nsys_csv.h"
 #include "readers/nsys/nsys_sqlite.h"
@@ -62,7 +63,8 @@ TEST(HostileWorkbook, APartThatUnpacksToGigabytesIsRefusedBeforeItIsUnpacked) {
   const std::string path = folder.path("bomb.xlsx");
   write_workbook(path, rows(2, "<c><v>1</v></c>"));
   std::string bytes = test::bytes_of(path);
-  // the central directory's entry of the sheet: its size unpacked stands 24 bytes in, its name 46
+  // the sheet's entry in the central directory: its uncompressed size is at offset 24, its name at
+  // 46
   const std::size_t entry = bytes.rfind("xl/worksheets/s.xml") - 46;
   ASSERT_EQ(bytes.substr(entry, 4), "PK\x01\x02");
   bytes.replace(entry + 24, 4, std::string("\0\0\0\x40", 4)); // 1 GiB
@@ -82,7 +84,7 @@ TEST(HostileWorkbook, ManyTagsAreBounded) {
   EXPECT_NE(report.error().message().find("unpacks to more"), std::string::npos);
 }
 
-/// As write_workbook(), with shared texts.
+/// Like write_workbook(), with shared texts.
 void write_shared(const std::string& path, const std::string& shared, std::size_t cells) {
   write_workbook(path, rows(cells + 1, R"(<c t="s"><v>0</v></c>)"));
   const std::string texts = "<sst><si><t>" + shared + "</t></si></sst>";
@@ -95,7 +97,7 @@ void write_shared(const std::string& path, const std::string& shared, std::size_
   ASSERT_EQ(zip_close(archive), 0);
 }
 
-// HA-E7: a text of 5 MB that 10,000 cells share was copied for each cell: a minute.
+// HA-E7: a text of 5 MB that 10,000 cells share was copied for each cell, which took a minute.
 TEST(HostileWorkbook, ALongTextThatManyCellsShareIsBounded) {
   const test::TempFolder folder;
   const std::string path = folder.path("shared.xlsx");
@@ -110,7 +112,7 @@ TEST(HostileWorkbook, ALongTextThatManyCellsShareIsBounded) {
   EXPECT_TRUE(read_report_tables(path));
 }
 
-// HA-E7: each escape moved the rest of the text.
+// HA-E7: for each escape, the rest of the text was moved.
 TEST(ReaderCost, EscapesOfAWorkbookCostTheirSize) {
   const test::TempFolder folder;
   const std::string path = folder.path("escapes.xlsx");
@@ -125,7 +127,7 @@ TEST(ReaderCost, EscapesOfAWorkbookCostTheirSize) {
   });
 }
 
-// HA-E5: a header of many columns and many short rows: each row has all columns in the table.
+// HA-E5: a header with many columns and many short rows: in the table, each row has all columns.
 TEST(HostileCsv, ShortRowsUnderManyColumnsAreBounded) {
   const test::TempFolder folder;
   std::string text = "c";
@@ -172,8 +174,8 @@ TEST(HostileExport, AViewIsNoTable) {
   EXPECT_NE(data.error().message().find("no table CUPTI_ACTIVITY_KIND_KERNEL"), std::string::npos);
 }
 
-/// Makes the table's only page the leaf of `levels` inner pages that name the next one 40 times
-/// each: 40^levels rows in (levels + 2) pages.
+/// Makes the only page of the table the leaf below `levels` inner pages, each of which references
+/// the next page 40 times: 40^levels rows in (levels + 2) pages.
 std::string multiply_rows(std::string file, std::size_t levels) {
   constexpr std::size_t kPage = 512;
   const auto number = [](std::uint32_t n) {
@@ -215,7 +217,7 @@ TEST(HostileExport, PagesThatNameEachOtherManyTimesEnd) {
   const auto few = read_nsys_sqlite(path, false, false);
   ASSERT_TRUE(few) << few.error().message();
   EXPECT_EQ(few->kernels.at(0).count,
-            41 * 41); // the pages are read as meant: 40 and the right-most
+            41 * 41); // the pages are read correctly: 40 cells and the right-most child
   folder.write("export.sqlite", multiply_rows(plain, 9));
   const auto many = read_nsys_sqlite(path, false, false);
   ASSERT_FALSE(many);

@@ -1,4 +1,4 @@
-// Logs of the Inspector plugins: whole objects, an end that has not come yet, torn and foreign
+// Tests logs of the Inspector plugins: complete objects, an incomplete end, damaged text and other
 // text.
 #include "readers/inspector/inspector_log.h"
 
@@ -50,12 +50,12 @@ TEST(InspectorLog, WhatHasNotEndedWaits) {
   const std::string two = kObject + kObject;
   for (std::size_t n = 0; n <= two.size(); ++n) {
     const InspectorPiece piece = read(two.substr(0, n));
-    const std::size_t whole = (n + 1) / kObject.size(); // a line's end adds nothing
+    const std::size_t whole = (n + 1) / kObject.size(); // the end of a line adds nothing
     EXPECT_EQ(piece.records.size(), whole) << n;
     EXPECT_EQ(piece.bad, 0U) << n;
     EXPECT_LE(piece.used, n);
     EXPECT_GE(piece.used + 1, std::min(n, whole * kObject.size())) << n;
-    // gone on with from there, nothing is lost
+    // if reading continues from there, no record is lost
     EXPECT_EQ(read(two.substr(piece.used)).records.size(), 2 - whole) << n;
   }
 }
@@ -106,7 +106,8 @@ TEST(InspectorLog, OtherObjectsArePassedOverAndTheHeaderIsInherited) {
   EXPECT_EQ(piece.bad, 0U);
 }
 
-// Point to point is work too, and so is what was dropped; a tally of nothing is not.
+// Point-to-point calls count as work, and so do dropped records; a statistic with 0 dropped records
+// does not.
 TEST(InspectorLog, WhatShowsThatAProcessWorks) {
   const auto works_us = [](const std::string& what) {
     return read("{" + kHeader + "," + kMetadata + "," + what + "}\n").works_us;
@@ -116,11 +117,11 @@ TEST(InspectorLog, WhatShowsThatAProcessWorks) {
   EXPECT_EQ(works_us(R"("proxy_op":{})"), 1770000000002002);
   EXPECT_EQ(works_us(R"("dump_stats":{"coll_dropped_since_last_dump":1})"), 1770000000002002);
   EXPECT_EQ(works_us(R"("dump_stats":{"coll_dropped_since_last_dump":0})"), 0);
-  EXPECT_EQ(works_us(R"("coll_perf":{"coll":7})"), 0); // of no format
+  EXPECT_EQ(works_us(R"("coll_perf":{"coll":7})"), 0); // unknown format
   EXPECT_EQ(
       read(kObject + "{" + kHeader + R"(,"metadata":{"dump_timestamp_us":5},)" + kColl + "}\n")
           .works_us,
-      1770000000002002); // the newest
+      1770000000002002); // the newest time
 }
 
 TEST(InspectorLog, AnObjectWithoutEndIsGivenUp) {

@@ -1,4 +1,4 @@
-// Skipping values of a JSON text, and telling damage.
+// Tests skipping of JSON values, and detection of damage.
 #include "readers/kineto/json_scan.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(JsonScan, SkipsValuesAndFindsDamage) {
   for (const char* bad : {R"([2,40,"tid":7])", R"({"a":[1})", R"(["a" "b"])",
                           R"({"a":"b"c","d":1})", R"([{"a":1]})", R"({"a")", R"(["open])"})
     EXPECT_EQ(skipped(std::string(bad) + " "), -1) << bad;
-  EXPECT_EQ(skipped(R"({"d":[[6,4,3],ge2","pid":1,"tid":1]})"), -1); // a lost quote
+  EXPECT_EQ(skipped(R"({"d":[[6,4,3],ge2","pid":1,"tid":1]})"), -1); // a missing quote
 }
 
 } // namespace

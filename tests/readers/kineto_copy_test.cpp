@@ -1,4 +1,5 @@
-// Parts of a Kineto file: whose bytes go where, and files of which nothing can be cut out.
+// Tests copies of parts of a Kineto file: which bytes each part gets, and files from which no part
+// can be copied.
 #include "readers/kineto/kineto_copy.h"
 #include "temp_folder.h"
 
@@ -59,7 +60,7 @@ TEST(KinetoCopy, EntriesAsTheyStand) {
   EXPECT_EQ(bytes_of(parts[0].path), with({0, 1, 2, 6}));
   EXPECT_EQ(bytes_of(parts[1].path), with({0, 4, 5, 6}));
   EXPECT_EQ(bytes_of(parts[2].path), with({0, 6}));
-  KinetoCopyRules old = rules(); // as the reference: metadata with a time is lost
+  KinetoCopyRules old = rules(); // like the reference: metadata with a time is dropped
   old.metadata = false;
   old.forward_flows = true;
   ASSERT_TRUE(copy_kineto_parts(path, {parts[0]}, old));
@@ -74,7 +75,7 @@ TEST(KinetoCopy, ABareListAndManyParts) {
   rules.events = {0, 1};
   rules.all_entries = 2;
   std::vector<KinetoPart> parts;
-  for (std::uint32_t i = 0; i < 150; ++i) // more than are open at once
+  for (std::uint32_t i = 0; i < 150; ++i) // more than can be open at the same time
     parts.push_back({folder.path("p" + std::to_string(i)), {i % 2}, {}, {}});
   const auto counts = copy_kineto_parts(path, parts, rules);
   ASSERT_TRUE(counts) << counts.error().message();
@@ -85,8 +86,8 @@ TEST(KinetoCopy, ABareListAndManyParts) {
   }
 }
 
-// Blanks and members of the header were held together, and blanks between events until the next
-// one.
+// Regression test: blanks and members of the header were buffered together, and so were blanks
+// between events.
 TEST(KinetoCopy, BlanksTakeNoMemory) {
   const test::TempFolder folder;
   const std::string blanks(std::size_t{5} << 20U, ' ');
@@ -122,7 +123,7 @@ TEST(KinetoCopy, DamagedFilesGiveNothing) {
   }
   const std::string path = folder.write("t.json", whole);
   KinetoCopyRules other = rules();
-  other.all_entries = 9; // another file than the one that was read
+  other.all_entries = 9; // the file differs from the one that was read
   EXPECT_FALSE(copy_kineto_parts(path, {{folder.path("a.json"), {1}, {}, {}}}, other));
   EXPECT_FALSE(
       copy_kineto_parts(folder.path("none"), {{folder.path("a.json"), {1}, {}, {}}}, other));

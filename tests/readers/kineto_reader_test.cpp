@@ -1,4 +1,4 @@
-// The Kineto reader on good and on hostile input, all inline.
+// Tests the Kineto reader with valid and malicious input in the test code.
 #include "readers/kineto/json_scan.h"
 #include "readers/reader.h"
 #include "temp_folder.h"
@@ -52,7 +52,7 @@ std::uint64_t count_of(const Trace& t, const std::string& problem) {
 }
 
 TEST(KinetoReader, TimesAreExactNanoseconds) {
-  // 1.7e15 us: a double resolves a quarter of a microsecond here
+  // 1.7e15 us: here, a double has a resolution of only 0.25 us
   const auto t = read_text(wrap(event("k", "1700000000000000.001", "0.9") + "," +
                                 event("k", "1700000000000000.002", "3")));
   ASSERT_TRUE(t) << t.error().message();
@@ -67,7 +67,7 @@ TEST(KinetoReader, TimesAreExactNanoseconds) {
 TEST(KinetoReader, NumberTexts) {
   std::int64_t ns = 0;
   EXPECT_TRUE(json::us_text_to_ns("1.2345", ns));
-  EXPECT_EQ(ns, 1235); // the fourth decimal rounds
+  EXPECT_EQ(ns, 1235); // rounded at the fourth decimal
   EXPECT_TRUE(json::us_text_to_ns("-2.5", ns));
   EXPECT_EQ(ns, -2500);
   EXPECT_TRUE(json::us_text_to_ns("1e3", ns));
@@ -114,12 +114,12 @@ TEST(KinetoReader, BareArrayAndStringTimesAndTextIds) {
   EXPECT_EQ(t->name(0), "a<\"=\xc2\xb5");
   EXPECT_EQ(t->events.ts_ns[0], 10000);
   EXPECT_EQ(t->strings.view(t->tracks[t->events.track[0]].pid_text), "p");
-  EXPECT_EQ(t->events.uid[1], 4U); // metadata and {} count
+  EXPECT_EQ(t->events.uid[1], 4U); // metadata and {} also count as entries
   EXPECT_EQ(t->events_in_file, 5U);
 }
 
 TEST(KinetoReader, EventsOfTheProfilerWithoutKineto) {
-  // as torch 1.13 built without Kineto writes them: no category, processes by name
+  // the format of torch 1.13 built without Kineto: no categories, processes by name
   const auto t = read_text(
       R"([{"name": "ProfilerStep#3", "ph": "X", "ts": 115, "dur": 156973, "tid": 1, "pid": "CPU functions", "args": {}}, )"
       R"({"name": "aten::mm", "ph": "X", "ts": 131, "dur": 1, "tid": 1, "pid": "CPU functions", "args": {}}, )"
@@ -220,7 +220,8 @@ TEST(KinetoReader, OneBadEventCostsOneEventWhateverKeyComesFirst) {
 }
 
 TEST(KinetoReader, TolerableOdditiesAreReadInFull) {
-  // trailing commas, duplicate keys (the last wins), control characters, bytes that are no UTF-8
+  // trailing commas, duplicate keys (the last is valid), control characters, bytes that are not
+  // UTF-8
   const auto t = read_text(wrap(event("a\x01\xff", "1", "1", ", \"correlation\": 9,") + ",\n,"));
   ASSERT_TRUE(t) << t.error().message();
   ASSERT_EQ(t->events.size(), 1U);
@@ -260,7 +261,7 @@ TEST(KinetoReader, WhatIsNoTraceIsOneClearError) {
   EXPECT_NE(read_trace(folder.path("")).error().what.find("directory"), std::string::npos);
   const std::string closed = folder.write("closed.json", wrap(event("a", "1", "1")));
   ::chmod(closed.c_str(), 0);
-  if (::geteuid() != 0) { // root reads everything
+  if (::geteuid() != 0) { // root can read every file
     EXPECT_NE(read_trace(closed).error().what.find("denied"), std::string::npos);
   }
 }
@@ -325,7 +326,7 @@ TEST(KinetoReader, WindowsAndThreadsDoNotChangeTheResult) {
           fmt::format(R"({{"ph": "s", "id": {}, "pid": 1, "tid": {}, "ts": {}, "cat": "ac2g",)"
                       R"( "name": "ac2g"}})",
                       i, i % 3, i);
-    else if (i % 7 == 0) // a writer that does not put ph first
+    else if (i % 7 == 0) // like a writer that does not write ph first
       events += fmt::format(R"({{"name": "n{}", "ph": "X", "cat": "cpu_op", "pid": {}, "tid": 1,)"
                             R"( "ts": {}, "dur": 2, "args": {{"Input Dims": [[{}]]}}}})",
                             i % 11, i % 2, i, i % 13);
@@ -366,8 +367,8 @@ TEST(KinetoReader, ArgumentsThatDifferInWhiteSpaceAreOneText) {
     EXPECT_EQ(t->strings.view(t->op(0)->input_dims), "[[2, 3], []]");
     EXPECT_EQ(t->op(1)->input_dims, t->op(0)->input_dims);
     EXPECT_EQ(t->op(2)->input_dims, t->op(0)->input_dims);
-    EXPECT_EQ(t->strings.find("[[2,3],[]]"), StringPool::kNotFound); // kept once
-    EXPECT_TRUE(t->diagnostics.empty());                             // the line break is no text
+    EXPECT_EQ(t->strings.find("[[2,3],[]]"), StringPool::kNotFound); // stored once, in normal form
+    EXPECT_TRUE(t->diagnostics.empty()); // the line break is not part of a text
   }
 }
 
@@ -456,12 +457,12 @@ TEST(KinetoReader, WhatFollowsTheListOfEventsIsTold) {
 TEST(KinetoReader, BytesBehindTheTraceAreNotKept) {
   const TempFolder folder;
   const std::string path = folder.write("t.json", wrap(event("a", "1", "2")));
-  std::filesystem::resize_file(path, std::uintmax_t{512} << 20); // a hole of zeros
+  std::filesystem::resize_file(path, std::uintmax_t{512} << 20); // a hole of zero bytes
   ReadOptions options;
   const auto t = read_trace(path, options);
   ASSERT_TRUE(t) << t.error().message();
   EXPECT_EQ(count_of(*t, "input_after_end"), 1U);
-  EXPECT_LT(t->input_bytes, std::uint64_t{128} << 20); // what is behind is not even read
+  EXPECT_LT(t->input_bytes, std::uint64_t{128} << 20); // the bytes after it are not even read
 }
 
 TEST(KinetoReader, EveryTruncationIsSurvived) {

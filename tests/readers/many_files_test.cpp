@@ -1,5 +1,5 @@
-// Discovery of 10,000 ranks: each folder is listed once and each entry of it looked at once,
-// counted at the calls themselves, so that no machine's speed matters.
+// Tests discovery of 10,000 ranks: each folder is listed once and each entry is checked once. The
+// calls are counted, so the result does not depend on the speed of the machine.
 #include "readers/discovery.h"
 #include "temp_folder.h"
 
@@ -20,7 +20,7 @@ template <class Function> Function next(const char* name) {
 
 } // namespace
 
-// what the standard library calls, in any of its versions
+// functions that some version of the standard library calls
 extern "C" DIR* opendir(const char* path) {
   static const auto real = next<DIR* (*)(const char*)>("opendir");
   ++g_folders;
@@ -44,7 +44,7 @@ struct Reads {
   std::uint64_t folders = 0, entries = 0;
 };
 
-/// What discovery of `ranks` ranks costs.
+/// Returns the number of calls for the discovery of `ranks` ranks.
 Reads reads_of(std::size_t ranks, bool folder_each) {
   const test::TempFolder folder;
   folder.write("one.json", "{}");
@@ -72,8 +72,8 @@ Reads reads_of(std::size_t ranks, bool folder_each) {
 TEST(ManyFiles, AFolderOfTenThousandIsListedOnce) {
   const Reads reads = reads_of(10'000, false);
   EXPECT_EQ(reads.folders, 1U);
-  EXPECT_GE(reads.entries, 10'000U); // the hook is there
-  EXPECT_LE(reads.entries, 10'003U); // and ".", "..", the end
+  EXPECT_GE(reads.entries, 10'000U); // the hook is active
+  EXPECT_LE(reads.entries, 10'003U); // plus ".", "..", and the end
 }
 
 TEST(ManyFiles, FoldersAreListedOnceEach) {

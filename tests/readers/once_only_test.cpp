@@ -1,4 +1,5 @@
-// Input that can be read once only, and text that costs more than its size explains.
+// Tests input that can be read only once, and text that needs much more work than its size
+// suggests.
 #include "cost.h"
 #include "os/byte_source.h"
 #include "readers/reader.h"
@@ -30,7 +31,7 @@ std::string zstd(const std::string& text) {
   return out;
 }
 
-/// Reads the bytes from a named pipe, which gives them once.
+/// Reads the bytes from a named pipe, from which they can be read only once.
 Result<Trace> read_pipe(const std::string& bytes, const ReadOptions& options = {}) {
   const TempFolder folder;
   const std::string path = folder.path("pipe");
@@ -40,7 +41,7 @@ Result<Trace> read_pipe(const std::string& bytes, const ReadOptions& options = {
     out << bytes;
   });
   Result<Trace> trace = read_trace(path, options);
-  const int rest = ::open(path.c_str(), O_RDONLY | O_NONBLOCK); // lets the writer go in any case
+  const int rest = ::open(path.c_str(), O_RDONLY | O_NONBLOCK); // unblocks the writer in any case
   writer.join();
   if (rest >= 0)
     ::close(rest);
@@ -48,7 +49,7 @@ Result<Trace> read_pipe(const std::string& bytes, const ReadOptions& options = {
 }
 
 TEST(OnceOnly, APipeIsReadAsAFileIs) {
-  constexpr int kEvents = 20'000; // more than a pipe, the head and a window hold
+  constexpr int kEvents = 20'000; // more than a pipe, the header and a window can contain
   const std::string text = trace_of(kEvents);
   for (const std::string& bytes : {text, zstd(text)}) {
     ReadOptions small;
@@ -115,7 +116,7 @@ TEST(ReaderCost, BracketsThatNeverCloseCostTheirSize) {
 TEST(ReaderCost, EventsBehindManyDamagedOnesAreKept) {
   std::string text = R"({"traceEvents":[)";
   constexpr int kDamaged = 3000;
-  for (int i = 0; i < kDamaged; ++i) // each try runs to the end of the text, until the bound
+  for (int i = 0; i < kDamaged; ++i) // each attempt reads to the end of the text, until a limit
     text += R"({"ph":"X","args":{"a":[)"
             "\n"
             R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1},)"

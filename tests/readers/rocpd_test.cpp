@@ -1,4 +1,4 @@
-// rocpd databases of every schema, several processes in one, and what is wrong with damaged ones.
+// Tests rocpd databases of every schema, with several processes in one, and damaged ones.
 #include "core/call_tree.h"
 #include "core/steps.h"
 #include "readers/discovery.h"
@@ -65,10 +65,11 @@ TEST_P(RocpdSchemas, SameTrace) {
   ASSERT_NE(copy, kNoEvent);
   EXPECT_EQ(t.events.ts_ns[gemm], 3000);
   EXPECT_EQ(t.events.dur_ns[gemm], 1000);
-  EXPECT_EQ(t.events.device[gemm], 1); // type_index, not the agent's id
+  EXPECT_EQ(t.events.device[gemm], 1); // the type_index, not the id of the agent
   EXPECT_EQ(t.events.stream[gemm], 1);
   EXPECT_EQ(t.events.stream[comm], 2);
-  EXPECT_EQ(t.strings.view(t.gpu_arg(gemm)->grid), "[257, 2, 1]"); // 65537 items of 256
+  // 65537 work items in groups of 256
+  EXPECT_EQ(t.strings.view(t.gpu_arg(gemm)->grid), "[257, 2, 1]");
   EXPECT_EQ(t.strings.view(t.gpu_arg(gemm)->block), "[256, 1, 1]");
   EXPECT_EQ(t.gpu_arg(copy)->bytes, 4096);
   EXPECT_EQ(t.events.device[copy], 1);
@@ -99,8 +100,8 @@ TEST_P(RocpdSchemas, SameTrace) {
   ASSERT_EQ(steps.size(), 1U);
   EXPECT_EQ(steps[0].number, 7);
   EXPECT_EQ(steps[0].start_ns, 1000);
-  EXPECT_EQ(t.sources.size(), 2U); // what rankscope made up has a source of its own
-  // nothing of the environment but the two numbers
+  EXPECT_EQ(t.sources.size(), 2U); // events that rankscope added have a separate source
+  // only the two numbers are read from the environment
   for (StrId i = 0; i < t.strings.size(); ++i)
     EXPECT_EQ(t.strings.view(i).find("never-to-be-seen"), std::string_view::npos);
   for (const auto& [key, value] : t.header.other)
@@ -132,10 +133,10 @@ TEST(Rocpd, SeveralSessionsAreSeveralRanks) {
   EXPECT_EQ(second->events.ts_ns[0], 1050);
   one.rank = 4;
   EXPECT_FALSE(read_trace(path, one));
-  EXPECT_FALSE(read_trace(path)); // which one?
+  EXPECT_FALSE(read_trace(path)); // several ranks, and none is selected
 }
 
-// A column without a value has no address: the sanitizers see it handed on.
+// The pointer of a column without a value is null; sanitizers report if it is passed on.
 TEST(Rocpd, ColumnsWithoutValuesAreNoFault) {
   const TempFolder folder;
   const std::string path = folder.path("null.db");
@@ -146,7 +147,7 @@ TEST(Rocpd, ColumnsWithoutValuesAreNoFault) {
                       "UPDATE rocpd_info_process_a SET environment = NULL;");
   const Result<Trace> trace = read_trace(path);
   ASSERT_TRUE(trace);
-  EXPECT_EQ(trace->events.size(), 12U); // the mark has no text
+  EXPECT_EQ(trace->events.size(), 12U); // the mark has no text, so it is left out
   EXPECT_EQ(trace->header.rank, std::nullopt);
   ASSERT_EQ(trace->header.devices.size(), 1U);
   EXPECT_EQ(trace->header.devices[0].num_sms, 0);
@@ -190,13 +191,13 @@ TEST(Rocpd, RowsThatFitNothingAreCountedOrUnnamed) {
   const std::string path = folder.path("x.db");
   test::run_sql(path, test::rocpd_session(RocpdSchema::k300, "a", kRank3));
   test::run_sql(path,
-                "UPDATE rocpd_kernel_dispatch_a SET \"end\" = 2999 WHERE id = 1;" // backwards
+                "UPDATE rocpd_kernel_dispatch_a SET \"end\" = 2999 WHERE id = 1;" // end < start
                 "UPDATE rocpd_kernel_dispatch_a SET start = 'soon' WHERE id = 2;"
                 "UPDATE rocpd_kernel_dispatch_a SET start = NULL WHERE id = 3;"
                 "UPDATE rocpd_kernel_dispatch_a SET kernel_id = 999, agent_id = -1, event_id = "
                 "12345678901234, workgroup_size_x = 'many' WHERE id = 4;"
                 "UPDATE rocpd_region_a SET name_id = 777 WHERE id = 2;"
-                "UPDATE rocpd_event_a SET parent_stack_id = 4 WHERE id = 3;" // 3 -> 4 -> 3
+                "UPDATE rocpd_event_a SET parent_stack_id = 4 WHERE id = 3;" // cycle 3 -> 4 -> 3
                 "UPDATE rocpd_memory_copy_a SET size = 'x', start = 9223372036854775807, "
                 "\"end\" = 9223372036854775807;");
   const Result<Trace> t = read_trace(path);
@@ -217,12 +218,13 @@ TEST(Rocpd, ACircleOfOwnersEnds) {
   const TempFolder folder;
   const std::string path = folder.path("x.db");
   test::run_sql(path, test::rocpd_session(RocpdSchema::k300, "a", kRank3));
-  // the launch claims to lie in a call that lies in the launch; RCCL's call is elsewhere
+  // the launch refers to a call that refers to the launch as its parent; the RCCL call is somewhere
+  // else
   test::run_sql(path, "UPDATE rocpd_event_a SET parent_stack_id = 2 WHERE id = 4;"
                       "UPDATE rocpd_event_a SET parent_stack_id = 4 WHERE id = 2;");
   const Result<Trace> t = read_trace(path);
   ASSERT_TRUE(t);
-  // by time the launch is still inside of it
+  // by its times, the launch is still inside the RCCL call
   const CollectiveArgs* args =
       t->collective_of(find(*t, "ncclDevKernel_Generic_4", Category::kKernel));
   ASSERT_NE(args, nullptr);
@@ -355,7 +357,7 @@ TEST(Rocpd, GroupEndKnowsItsOnlyCollective) {
   const TempFolder folder;
   const std::string path = folder.path("x.db");
   test::run_sql(path, test::rocpd_session(RocpdSchema::k300, "a", kRank3));
-  // as PyTorch calls it: the launch lies in ncclGroupEnd, not in ncclAllGather
+  // as PyTorch calls it: the launch is inside ncclGroupEnd, not inside ncclAllGather
   test::run_sql(
       path, "INSERT INTO rocpd_string_a(id, string) VALUES (20, 'ncclGroupStart'), (21, "
             "'ncclGroupEnd'), (22, 'ncclAllGather'), (23, 'ncclCommInitRank');"

@@ -1,4 +1,4 @@
-// HA-B6: files of the first rocprof, results.json and results.csv.
+// HA-B6: files of rocprof (v1), results.json and results.csv.
 #include "readers/reader.h"
 #include "temp_folder.h"
 #include "test_paths.h"
@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// As bin/sqlitedb.py of rocprof writes it.
+/// Returns a file as bin/sqlitedb.py of rocprof writes it.
 std::string results_json() {
   return test::bytes_of(
       (test::source_dir() / "tests/fuzz/corpus/rocprof_json/rocprof1_results.json").string());

@@ -1,5 +1,5 @@
-// Counters of kernels and allocations in what AMD's tools write, and calls with several pieces of
-// work.
+// Tests counters of kernels and allocations in the formats of AMD's tools, and calls that cause
+// several GPU operations.
 #include "core/call_tree.h"
 #include "readers/reader.h"
 #include "rocprof_files.h"
@@ -23,7 +23,7 @@ Trace must_read(const std::string& path) {
   return std::move(*t);
 }
 
-/// "kernel/counter" to the values of its launches, in their order.
+/// Returns "kernel/counter" with the values of its launches, in order.
 std::map<std::string, std::vector<double>> counters_of(const Trace& t) {
   std::map<std::string, std::vector<double>> out;
   for (const KernelCounter& c : t.kernel_counters)
@@ -48,7 +48,7 @@ std::vector<Sample> memory_of(const Trace& t, std::string_view name = "GPU memor
   return out;
 }
 
-/// N of "..., N of WHAT..., ..." in the note on rows that were not read.
+/// Returns N from "..., N of WHAT..., ..." in the note about rows that were not read.
 std::uint64_t not_read(const Trace& t, const std::string& what) {
   for (const Problem& p : t.diagnostics.problems()) {
     const std::size_t at = p.sentence.find(" of " + what);
@@ -70,7 +70,8 @@ TEST_P(RocpdCounters, AreSummedOverInstances) {
                       "value);"
                       "INSERT INTO rocpd_info_pmc_g1 VALUES (1, 'SQ_WAVES', ''), (2, "
                       "'MeanOccupancy', 'reduce(SQ_LEVEL_WAVES,sum)');"
-                      // two instances, one value each; events 6 and 7 are the gemm and RCCL kernels
+                      // two instances with one value each; events 6 and 7 are the gemm and RCCL
+                      // kernels
                       "INSERT INTO rocpd_pmc_event_g1(event_id, pmc_id, value) VALUES (6, 1, 100), "
                       "(6, 1, 28), (6, 2, 0.75), (7, 1, 4), (NULL, 1, 9), (6, 3, 1), (8, 1, 7), "
                       "(6, 1, 'x');");
@@ -79,7 +80,7 @@ TEST_P(RocpdCounters, AreSummedOverInstances) {
                                 {"Cijk_Ailk_Bljk_BBS_BH/SQ_WAVES", {128}},
                                 {"Cijk_Ailk_Bljk_BBS_BH/MeanOccupancy", {0.75}},
                                 {"ncclDevKernel_Generic_4/SQ_WAVES", {4}}}));
-  // without an event, with an unknown counter, of a copy, no number
+  // without an event, with an unknown counter, of a copy, not a number
   EXPECT_EQ(not_read(t, "counters"), 4U);
 }
 
@@ -94,10 +95,10 @@ TEST_P(RocpdCounters, AllocationsBecomeMemoryInUse) {
                 "address, size) VALUES "
                 "(4242, 4, 'ALLOC', 'REAL', 100, 110, 4096, 1000), "
                 "(4242, 4, 'ALLOC', 'VIRTUAL', 120, 130, 8192, 500), "
-                "(4242, NULL, 'FREE', 'REAL', 300, 310, 4096, 0), " // out of the order of time
+                "(4242, NULL, 'FREE', 'REAL', 300, 310, 4096, 0), " // not in the order of time
                 "(4242, 4, 'ALLOC', 'REAL', 200, 210, 12288, 50), "
-                "(4242, 0, 'ALLOC', 'REAL', 220, 230, 16384, 7777), " // the host's
-                "(4242, NULL, 'FREE', 'REAL', 400, 410, 99, 0), "     // from before
+                "(4242, 0, 'ALLOC', 'REAL', 220, 230, 16384, 7777), " // memory of the host
+                "(4242, NULL, 'FREE', 'REAL', 400, 410, 99, 0), " // allocated before the recording
                 "(4242, 4, 'ALLOC', 'SCRATCH', 500, 510, 7, 9), "
                 "(4242, 4, 'ALLOC', 'REAL', 600, 'x', 7, 9);");
   const Trace t = must_read(path);
@@ -121,10 +122,10 @@ TEST_P(RocpdCounters, ScratchMemoryIsThatOfQueues) {
                 "start, \"end\", size) VALUES "
                 "(4242, 4, 1, 'ALLOC', 'SCRATCH', 100, 150, 1000), "
                 "(4242, 4, 2, 'ALLOC', 'SCRATCH', 200, 250, 400), "
-                "(4242, 4, 1, 'ALLOC', 'SCRATCH', 300, 350, 3000), " // instead of its first
+                "(4242, 4, 1, 'ALLOC', 'SCRATCH', 300, 350, 3000), " // replaces the first
                 "(4242, 4, 1, 'FREE', 'SCRATCH', 400, 450, 0), "
                 "(4242, 4, 2, 'RECLAIM', 'SCRATCH', 500, 550, NULL), "
-                "(4242, 4, 2, 'FREE', 'SCRATCH', 600, 650, 0), " // it has none
+                "(4242, 4, 2, 'FREE', 'SCRATCH', 600, 650, 0), " // it has no allocation
                 "(4242, 4, 3, 'ALLOC', 'SCRATCH', 700, 750, NULL);");
   const Trace t = must_read(path);
   EXPECT_TRUE(memory_of(t).empty());
@@ -148,7 +149,7 @@ TEST_P(RocpdCounters, PcSamplesAreCountedByKernel) {
       "code_object_offset, wave_issued, inst_type, stall_reason, wave_count, event_id);"
       "INSERT INTO rocpd_gpu_pc_sample_g1(pid, dispatch_id, wave_issued, stall_reason) VALUES "
       "(4242, 1, 1, 0), (4242, 1, 1, 0), (4242, 1, 0, 3), (4242, 1, 0, 99), "
-      "(4242, 2, NULL, NULL), " // host trap: the reason is not told
+      "(4242, 2, NULL, NULL), " // host trap: no stall reason
       "(4242, 77, 1, 0), (1, 1, 1, 0), (4242, 'x', 1, 0);");
   const Trace t = must_read(path);
   EXPECT_EQ(counters_of(t), (std::map<std::string, std::vector<double>>{
@@ -173,7 +174,7 @@ TEST_P(RocpdCounters, ACallHasAllWorkThatItStarted) {
   const TempFolder folder;
   const std::string path = folder.path("w.db");
   test::run_sql(path, test::rocpd_session(GetParam(), "g1", "{}"));
-  // a kernel that hipMemcpyAsync (stack 5) ran beside its copy
+  // a kernel that hipMemcpyAsync (stack 5) ran in addition to its copy
   const bool tracks = GetParam() == RocpdSchema::k400Timestamps || GetParam() == RocpdSchema::k410;
   const std::string place = tracks ? "track_id" : "pid, tid, agent_id, stream_id";
   const bool stamps = GetParam() == RocpdSchema::k400Timestamps;
@@ -290,7 +291,7 @@ TEST(RocprofCsvCounters, ScratchMemoryAndPcSamplesOfASet) {
   EXPECT_EQ(not_read(t, "PC samples that belong to no kernel"), 1U);
 }
 
-/// A document of rocprofv3 with counters of dispatches 1 and 2, and `records` behind them.
+/// Returns a document of rocprofv3 with counters of dispatches 1 and 2, followed by `records`.
 std::string json_with_counters(const std::string& records) {
   return R"~({"rocprofiler-sdk-tool":[{"metadata":{"pid":9},
 "agents":[{"id":{"handle":50},"type":2,"logical_node_type_id":1}],
@@ -317,7 +318,7 @@ TEST(RocprofJsonCounters, MeetTheirKernels) {
   EXPECT_EQ(counters_of(t),
             (std::map<std::string, std::vector<double>>{
                 {"k/SQ_WAVES", {20}}, {"k/MeanOccupancy", {1}}, {"l/SQ_WAVES", {7}}}));
-  // an unknown counter, no number, a dispatch without an id
+  // an unknown counter, not a number, a dispatch without an id
   EXPECT_EQ(not_read(t, "counters that belong to no kernel"), 3U);
 }
 
@@ -365,7 +366,7 @@ TEST(RocprofCsvCounters, ThePublishedSample) {
                            "/formats/rocprofv3-csv/counter_collection.csv";
   if (!std::filesystem::exists(path))
     GTEST_SKIP() << path << " is not there";
-  // the other samples beside it are of other runs
+  // the other samples in that folder are from other runs
   const TempFolder folder;
   const Trace t = must_read(folder.write("counter_collection.csv", test::bytes_of(path)));
   EXPECT_EQ(t.events.size(), 4U);

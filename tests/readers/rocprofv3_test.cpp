@@ -1,5 +1,5 @@
-// CSV tables and JSON of rocprofv3: sets of tables, columns of old and new versions, several
-// processes, and what is wrong with damaged ones.
+// Tests CSV tables and JSON of rocprofv3: sets of tables, columns of old and new versions, several
+// processes, and damaged files.
 #include "core/call_tree.h"
 #include "os/byte_source.h"
 #include "readers/discovery.h"
@@ -63,9 +63,9 @@ TEST(RocprofCsv, TablesBesideEachOtherAreOneProcess) {
                "\"Node_Id\",\"Logical_Node_Id\",\"Logical_Node_Type_Id\",\"Agent_Type\",\"Cu_"
                "Count\",\"Wave_Front_Size\",\"Name\",\"Product_Name\"\n0,0,0,\"CPU\",64,0,"
                "\"EPYC\",\"EPYC\"\n4,4,1,\"GPU\",304,64,\"gfx942\",\"AMD Instinct MI300X\"\n");
-  folder.write("78_hip_api_trace.csv", hip_rows()); // of another process
+  folder.write("78_hip_api_trace.csv", hip_rows()); // from another process
   const Trace t = must_read_rocprofv3(path);
-  ASSERT_EQ(t.events.size(), 10U); // with ProfilerStep#12
+  ASSERT_EQ(t.events.size(), 10U); // including ProfilerStep#12
   const CallTree tree = CallTree::build(t);
   EXPECT_EQ(tree.linked_count(), 3U);
   int seen = 0;
@@ -73,16 +73,16 @@ TEST(RocprofCsv, TablesBesideEachOtherAreOneProcess) {
     if (t.name(i) == "void add<float>(float*, \"x\", int)") {
       ++seen;
       EXPECT_EQ(t.events.stream[i], 3);
-      EXPECT_EQ(t.events.device[i], 1); // the table of agents says so
+      EXPECT_EQ(t.events.device[i], 1); // from the table of agents
       EXPECT_EQ(t.strings.view(t.gpu_arg(i)->grid), "[16, 2, 1]");
     } else if (t.name(i).starts_with("ncclDevKernel")) {
       ++seen;
-      ASSERT_NE(t.collective_of(i), nullptr); // its launch lies inside of ncclAllReduce
+      ASSERT_NE(t.collective_of(i), nullptr); // its launch is inside ncclAllReduce
       EXPECT_EQ(t.strings.view(t.collective_of(i)->collective_name), "allreduce");
     } else if (t.events.category[i] == Category::kGpuMemcpy) {
       ++seen;
       EXPECT_EQ(t.events.device[i], 1);
-      EXPECT_EQ(t.gpu_arg(i), nullptr); // tables have no bytes
+      EXPECT_EQ(t.gpu_arg(i), nullptr); // the tables do not contain bytes
     } else if (t.name(i) == "ProfilerStep#12") {
       ++seen;
     }
@@ -90,7 +90,7 @@ TEST(RocprofCsv, TablesBesideEachOtherAreOneProcess) {
   EXPECT_EQ(seen, 4);
   ASSERT_EQ(t.header.devices.size(), 1U);
   EXPECT_EQ(t.header.devices[0].name, "AMD Instinct MI300X");
-  // found once, by its kernels; any table of the set names it
+  // found once, by its kernel table; any table of the set can be named
   Diagnostics diagnostics;
   const auto plan = discover_run({folder.path()}, {}, diagnostics);
   ASSERT_TRUE(plan) << plan.error().message();
@@ -103,7 +103,7 @@ TEST(RocprofCsv, ColumnsOfOldVersionsAndOfAnyOrder) {
   const TempFolder folder;
   const Trace t = must_read_rocprofv3(folder.write("kernel_trace.csv", kOldKernels));
   ASSERT_EQ(t.events.size(), 1U);
-  EXPECT_EQ(t.events.stream[0], 7); // no streams yet: the queue
+  EXPECT_EQ(t.events.stream[0], 7); // without streams in old versions, the queue is used
   EXPECT_EQ(t.events.device[0], 4);
   const Trace mixed = must_read_rocprofv3(folder.write(
       "renamed.csv", "End_Timestamp,Kernel_Name,Start_Timestamp\r\n20,k,10\r\n30,k,21"));
@@ -139,7 +139,7 @@ TEST(RocprofCsv, BadRowsAreCounted) {
             (std::map<std::string, std::uint64_t>{{"event_bad_time", 3}, {"row_malformed", 1}}));
 }
 
-// HA-E3: a torn row took all rows behind it, and nobody was told.
+// HA-E3: a damaged row consumed all following rows, without a warning.
 TEST(RocprofCsv, ATornRowCostsItself) {
   const TempFolder folder;
   const std::string head = "\"Kind\",\"Agent_Id\",\"Kernel_Name\",\"Start_Timestamp\","
@@ -163,7 +163,7 @@ TEST(RocprofCsv, ATornRowCostsItself) {
     EXPECT_NE(problem.where.find("line 12"), std::string::npos) << problem.where;
     EXPECT_TRUE(t.diagnostics.data_lost());
   }
-  // a stray quote in a name costs nothing
+  // a stray quote in a name loses no row
   const Trace t = must_read_rocprofv3(folder.write(
       "kernel_trace.csv",
       head + "\"KERNEL_DISPATCH\",\"Agent 4\",\"void k\"(float*, int)\",10,20\n" + row));
@@ -242,7 +242,7 @@ TEST(RocprofJson, RecordsOfAProcess) {
   ASSERT_NE(args, nullptr);
   EXPECT_EQ(t.strings.view(args->collective_name), "allgather");
   EXPECT_EQ(args->in_nelems, 64);
-  EXPECT_EQ(args->out_nelems, kNoId); // how many ranks there are is not told
+  EXPECT_EQ(args->out_nelems, kNoId); // the number of ranks is unknown
   EXPECT_EQ(t.gpu_arg(2)->bytes, 4096);
   EXPECT_EQ(t.name(2), "Memcpy HtoD (Host -> Device)");
   EXPECT_EQ(t.name(6), "step 3");

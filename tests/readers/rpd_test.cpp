@@ -1,5 +1,5 @@
-// RPD databases: calls and the operations they caused, graphs, operators among the markers, several
-// processes in one file.
+// Tests RPD databases: calls and the operations that they caused, graphs, operators among the
+// markers, several processes in one file.
 #include "core/call_tree.h"
 #include "readers/reader.h"
 #include "rocprof_files.h"
@@ -34,7 +34,8 @@ const char* const kTables =
     "= 9, sizes = [[2, 3], [3, 4]], input_op_ids = []'), (13, 'train step 4'), (14, "
     "'OpTable::writeRows'), (15, 'forward');";
 
-/// Process 100 launches k1 on stream 0x1f, a graph of two k2, a copy; all times from `at`.
+/// Returns process 100, which launches k1 on stream 0x1f, a graph of two k2, and a copy; all times
+/// are relative to `at`.
 std::string process(std::int64_t pid, std::int64_t first, std::int64_t at) {
   const auto n = [](std::int64_t v) { return std::to_string(v); };
   const auto api = [&](std::int64_t id, std::int64_t from, std::int64_t to, int name, int args) {
@@ -75,7 +76,7 @@ TEST(Rpd, CallsOperationsAndOperators) {
   EXPECT_EQ(t.sources[0].reader, "rpd");
   EXPECT_FALSE(t.header.rank.has_value());
   EXPECT_EQ(t.vendor(), "AMD");
-  // the range counts steps: a ProfilerStep#4 beside it
+  // the range counts steps, so there is also a ProfilerStep#4
   EXPECT_EQ(counts(t), (std::map<Category, std::size_t>{{Category::kCpuOp, 1},
                                                         {Category::kUserAnnotation, 3},
                                                         {Category::kKernel, 3},
@@ -101,14 +102,14 @@ TEST(Rpd, CallsOperationsAndOperators) {
   }
   ASSERT_EQ(t.counters.size(), 1U);
   EXPECT_EQ(t.counters.value[0], 1700);
-  EXPECT_TRUE(t.diagnostics.data_lost()); // the sample that is no number
+  EXPECT_TRUE(t.diagnostics.data_lost()); // because of the sample that is not a number
 }
 
 TEST(Rpd, ProcessesAreRanksInTheirOrder) {
   const TempFolder folder;
   const std::string path = folder.path("x.rpd");
   test::run_sql(path, kTables + process(200, 1000, 5000) + process(100, 2000, 7000) +
-                          // a helper without GPU work is no rank
+                          // a helper process without GPU work is not a rank
                           "INSERT INTO rocpd_api VALUES (1, 50, 50, 1, 2, 2, 1);");
   EXPECT_EQ(inspect_file(path, readers()).ranks, (std::vector<std::int64_t>{0, 1}));
   std::map<std::int64_t, std::int64_t> first;
@@ -136,7 +137,7 @@ TEST(Rpd, PackedAndDamaged) {
   const Result<Trace> packed = read_trace(path + ".gz");
   ASSERT_TRUE(packed) << packed.error().message();
   EXPECT_EQ(packed->events.size(), 12U);
-  // half of it
+  // the first half of the file
   const std::string half = folder.write("half.rpd", bytes.substr(0, bytes.size() / 2));
   const Result<Trace> cut = read_trace(half);
   if (cut)

@@ -1,4 +1,5 @@
-// Files of several ranks and of several producers, by a reader that exists in the tests only.
+// Tests files with several ranks and from several producers, with a reader that exists only in the
+// tests.
 #include "readers/discovery.h"
 #include "temp_folder.h"
 #include "toy_reader.h"
@@ -49,7 +50,7 @@ TEST_F(ToyReader, WhereTheNameDoesNotTellTheFirstBytesDo) {
   ASSERT_TRUE(plan) << plan.error().message();
   ASSERT_EQ(plan->ranks.size(), 2U);
   EXPECT_TRUE(plan->ranks[0].path.ends_with("a.txt"));
-  // without that reader there is no trace, and the message says what would be one
+  // without that reader there is no trace, and the message lists the supported endings
   const Result<RunPlan> none = discover_run({folder_.path()}, DiscoverOptions{}, diag_);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().hint, "traces are " + trace_endings(readers()));

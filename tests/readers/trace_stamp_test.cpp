@@ -1,4 +1,4 @@
-// What tells that a trace is the one that something was made of.
+// Tests how a trace is recognized as the one from which a result was made.
 #include "readers/trace_stamp.h"
 
 #include "temp_folder.h"
@@ -24,7 +24,7 @@ TEST(TraceStamp, IsSizeAndTime) {
   EXPECT_EQ(trace_stamp(folder.path("none")).text(), "absent");
 }
 
-// The tables of rocprofv3 are one trace, which discovery knows by its kernels.
+// The tables of rocprofv3 are one trace; discovery lists its kernel table.
 TEST(TraceStamp, OfSeveralTablesIsThatOfAll) {
   const test::TempFolder folder;
   const std::string kernels = folder.write("out/7_kernel_trace.csv", "k\n");

@@ -1,4 +1,4 @@
-// Cells of any kind in columns of each type.
+// Tests the conversion of cells of each kind to columns of each type.
 #include "sql/column_cell.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Tables of facts in DuckDB: the same cells on the other side, only the columns that are asked for,
-// every type of a result, and no way out of memory.
+// Tests tables of facts in DuckDB: cells are unchanged, only columns that a query uses are read,
+// every type of result has a value, and queries cannot access files.
 #include "sql/database.h"
 
 #include "duckdb_fixture.h"
@@ -18,8 +18,8 @@ Column column(const char* id, CellKind type) {
   return {id, id, Unit::kNone, type, "", ColumnStyle{}};
 }
 
-/// numbers: rows 0 to n-1 in two parts; of row i the integer i, half of it, whether it is even, and
-/// a text, each NULL where i is a multiple of 7.
+/// The table `numbers` has rows 0 to n-1 in two parts. The columns of row i are the integer i, half
+/// of it, whether it is even, and a text; all are NULL where i is a multiple of 7.
 class Numbers final : public SqlSource {
 public:
   explicit Numbers(std::size_t rows) : rows_(rows) {}
@@ -115,9 +115,10 @@ TEST(SqlDatabase, OnlyTheColumnsThatAreNamedAreRead) {
   ASSERT_TRUE(count) << count.error().message();
   EXPECT_EQ(count->at(0, 0).i, 50'000);
   for (std::size_t c = 1; c < source.cells_read.size(); ++c)
-    EXPECT_EQ(source.cells_read[c], 0U); // of no column DuckDB takes the first
+    EXPECT_EQ(source.cells_read[c], 0U); // DuckDB reads the first column if a query uses no column
   source.cells_read[0] = 0;
-  const auto sum = database->query("SELECT sum(i), count(i) FROM Numbers"); // any case
+  // table names ignore case
+  const auto sum = database->query("SELECT sum(i), count(i) FROM Numbers");
   ASSERT_TRUE(sum) << sum.error().message();
   std::int64_t want = 0, rows = 0;
   for (std::int64_t i = 0; i < 50'000; ++i)
@@ -185,9 +186,10 @@ TEST(SqlDatabase, ErrorsAreOneLineWithACode) {
   }
   const auto broken = database->query("FROM broken");
   ASSERT_FALSE(broken);
-  EXPECT_EQ(broken.error().code, ErrorCode::kUnreadable); // the source's own, not DuckDB's words
+  // the error of the source, not an error text of DuckDB
+  EXPECT_EQ(broken.error().code, ErrorCode::kUnreadable);
   EXPECT_EQ(broken.error().message(), "rank0.json: cannot be read");
-  EXPECT_TRUE(database->query("SELECT 1")); // and goes on
+  EXPECT_TRUE(database->query("SELECT 1")); // the next query works
 }
 
 TEST(SqlDatabase, ReachesNoFileUnlessItIsAllowed) {

@@ -1,5 +1,5 @@
-// Tests that need DuckDB's library report themselves skipped where it is absent, and under
-// ThreadSanitizer, which cannot see into it.
+// Tests that need DuckDB's library are skipped where the library is absent, and under
+// ThreadSanitizer, which does not instrument the library.
 #pragma once
 
 #include "sanitized.h"

@@ -1,4 +1,4 @@
-// Sheets of several ranks as one table.
+// Tests joining the sheets of several ranks into one table.
 #include "sql/sql_table.h"
 
 #include "base/snake_case.h"
@@ -32,14 +32,14 @@ TEST(TableOfSheets, JoinsTheColumnsOfRanksAndTypesThemByTheirCells) {
   for (const Column& column : table.columns)
     ids.push_back(column.id);
   EXPECT_EQ(ids, (std::vector<std::string>{"run", "rank", "name", "param_m", "other_us"}));
-  EXPECT_EQ(table.columns[3].type, CellKind::kDouble); // 1 and 2.5
+  EXPECT_EQ(table.columns[3].type, CellKind::kDouble); // from 1 and 2.5
   EXPECT_EQ(table.columns[4].type, CellKind::kInt);
   EXPECT_EQ(table.rows(), 3U);
   EXPECT_EQ(cell(table, 0, 0, 0).text, "run");
   EXPECT_EQ(cell(table, 1, 0, 1).i, 3);
   EXPECT_EQ(cell(table, 1, 0, 2).text, "c");
   EXPECT_EQ(cell(table, 0, 1, 2).text, "b");
-  EXPECT_TRUE(cell(table, 0, 0, 4).is_null()); // this rank has no such column
+  EXPECT_TRUE(cell(table, 0, 0, 4).is_null()); // this rank does not have the column
   EXPECT_EQ(cell(table, 1, 0, 4).i, 7);
 }
 

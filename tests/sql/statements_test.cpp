@@ -1,4 +1,4 @@
-// Where statements end, and that nothing of the text is lost.
+// Tests where statements end, and that no part of the text is lost.
 #include "sql/statements.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ TEST(Statements, SemicolonsInTextsNamesAndCommentsEndNothing) {
   EXPECT_EQ(split_statements("a /* ; /* ; */ ; */ b; c"), (Texts{"a /* ; /* ; */ ; */ b", " c"}));
   EXPECT_EQ(split_statements("a /*/ ; */ b; c"), (Texts{"a /*/ ; */ b", " c"}));
   EXPECT_EQ(split_statements("SELECT E'a\\';b'; c"), (Texts{"SELECT E'a\\';b'", " c"}));
-  EXPECT_EQ(split_statements("SELECT 'a\\'; c"), (Texts{"SELECT 'a\\'", " c"})); // no escape
+  // the backslash is not an escape here
+  EXPECT_EQ(split_statements("SELECT 'a\\'; c"), (Texts{"SELECT 'a\\'", " c"}));
   EXPECT_EQ(split_statements("SELECT $$a;b$$, $t$;$$;$t$; c"),
             (Texts{"SELECT $$a;b$$, $t$;$$;$t$", " c"}));
   EXPECT_EQ(split_statements("SELECT $1; c"), (Texts{"SELECT $1", " c"}));

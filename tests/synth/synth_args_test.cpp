@@ -1,4 +1,5 @@
-// The generator records every argument that the profiler would: full lists for each operator.
+// Tests that the generator records every argument that the profiler records: complete lists for
+// each operator.
 #include "synth/synth_program.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ TEST(SynthArgs, MembersAsTheProfilerWritesThem) {
 }
 
 TEST(SynthArgs, EveryOperatorHasAllArgumentsOfItsSchema) {
-  // arguments in PyTorch's native_functions.yaml, and in the schemas of c10d
+  // number of arguments in PyTorch's native_functions.yaml, and in the schemas of c10d
   const std::map<std::string, std::size_t> expected = {
       {"aten::to", 8},
       {"aten::copy_", 3},
@@ -75,7 +76,7 @@ TEST(SynthArgs, EveryOperatorHasAllArgumentsOfItsSchema) {
       {"NativeLayerNormBackward0", 1},
       {"ScaledDotProductFlashAttentionBackward0", 1},
       {"TBackward0", 1},
-      // regions of the profiler and of the autograd engine, which take none
+      // annotations of the profiler and of the autograd engine, which have no arguments
       {"ProfilerStep", 0},
       {"Optimizer.step#AdamW.step", 0},
       {"Optimizer.zero_grad#AdamW.zero_grad", 0},
@@ -90,7 +91,7 @@ TEST(SynthArgs, EveryOperatorHasAllArgumentsOfItsSchema) {
     for (const Op& op : program.ops) {
       if (op.name.starts_with("autograd::engine::evaluate_function: ")) {
         EXPECT_TRUE(op.args.empty()) << op.name;
-      } else if (op.name == "record_param_comms") { // the emitter knows the rank
+      } else if (op.name == "record_param_comms") { // the emitter adds the rank
         EXPECT_GE(op.collective, 0);
       } else {
         ASSERT_TRUE(expected.contains(op.name)) << op.name;

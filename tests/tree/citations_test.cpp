@@ -1,4 +1,5 @@
-// Pages that comments and pages cite exist, and numbered sections that they name stand in them.
+// Tests that pages which comments and pages cite exist, and that they contain the cited numbered
+// sections.
 #include "test_paths.h"
 
 #include <filesystem>
@@ -30,7 +31,7 @@ std::vector<fs::path> files_below(const char* folder, const std::set<std::string
   return out;
 }
 
-/// The text of // comments, one line after the other, so that a citation may go over a line's end.
+/// Returns the text of all // comments, joined so that a citation may continue on the next line.
 std::string comments_of(const std::string& source) {
   std::string out;
   for (std::size_t at = source.find("//"); at != std::string::npos; at = source.find("//", at)) {
@@ -44,9 +45,9 @@ std::string comments_of(const std::string& source) {
 }
 
 TEST(Citations, PagesAndSectionsThatCommentsCiteExist) {
-  // a page, and the number of a section where one is named: "docs/reference/report-rules.md 3"
+  // a page, and the number of a section if the citation has one: "docs/reference/report-rules.md 3"
   const std::regex citation(R"re(([\w./-]*\w\.md)(?:\s+(\d+)\b)?)re");
-  // what commands write, and a page of another project (nccl-tests)
+  // a file that commands write, and a page of another project (nccl-tests)
   const std::set<std::string> others = {"summary.md", "PERFORMANCE.md"};
   int pages = 0;
   int sections = 0;
@@ -101,7 +102,7 @@ TEST(Citations, LinksBetweenPagesLeadSomewhere) {
   EXPECT_GT(links, 20);
 }
 
-/// Names FOLDER/Suite.Test of all tests, and FOLDER/Suite.*
+/// Returns FOLDER/Suite.Test for all tests, and FOLDER/Suite.* for all suites.
 std::set<std::string> names_of_tests() {
   const std::regex test(R"re(TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))re");
   std::set<std::string> out;

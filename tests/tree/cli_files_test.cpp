@@ -1,4 +1,5 @@
-// Commands turn flags into requests and print: they are short, and build no table, page or plot.
+// Tests that commands only convert flags to requests and print: their files are short and build no
+// table, page or plot.
 #include "temp_folder.h"
 #include "test_paths.h"
 
@@ -14,7 +15,7 @@ namespace rankscope {
 namespace {
 
 TEST(CliFiles, CommandsAreShort) {
-  constexpr std::ptrdiff_t kLines = 160; // HACKING.md: about 150
+  constexpr std::ptrdiff_t kLines = 160; // HACKING.md recommends 150
   int commands = 0;
   for (const auto& entry : fs::directory_iterator(test::source_dir() / "src" / "cli")) {
     const std::string name = entry.path().filename().string();

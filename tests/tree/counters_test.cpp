@@ -1,4 +1,4 @@
-// The list of counters: each is used, and each key has a counter of its name.
+// Tests that each counter in the list is used, and that each key has a counter with its name.
 #include "test_paths.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Sentences of findings are composed in src/findings and nowhere else.
+// Tests that sentences of findings are composed only in src/findings.
 #include "test_paths.h"
 
 #include <filesystem>
@@ -26,7 +26,7 @@ std::size_t matches(const std::string& text, const std::regex& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), pattern), {}));
 }
 
-/// Files of src that match, as paths below src; those of `but` are left out.
+/// Returns the files of src that match, as paths below src, without the layers and files in `but`.
 std::set<std::string> files_with(const std::regex& pattern, const std::set<std::string>& but) {
   std::set<std::string> out;
   for (const auto& entry : fs::recursive_directory_iterator(kFindingsSource)) {
@@ -39,7 +39,8 @@ std::set<std::string> files_with(const std::regex& pattern, const std::set<std::
   return out;
 }
 
-// The texts of a record are set there, by its templates and the parts of compose.h.
+// The texts of a finding are set only by the templates of src/findings and the functions of
+// compose.h.
 TEST(Findings, AreComposedInOneLayer) {
   const std::regex composes(
       R"re([.>]headline\s*\+?=[^=]|\bset_headline\(|\bfinding_of\(|"findings/rules\.h")re");
@@ -50,16 +51,16 @@ TEST(Findings, AreComposedInOneLayer) {
   EXPECT_EQ(files_with(composes, {"findings"}), std::set<std::string>());
 }
 
-// A list of sentences is not a record. collect, which knows no analyses, has such lists about
-// the runs that it starts.
+// A finding is a record, not a sentence in a list. Only collect, which has no analyses, has such
+// lists for the runs that it starts.
 TEST(Findings, AreNotListsOfSentences) {
   const std::regex list(R"re(vector<std::string>&?>?\s+\w*[fF]indings\b)re");
   EXPECT_FALSE(files_with(list, {}).empty()) << "the pattern finds what it looks for";
   EXPECT_EQ(files_with(list, {"collect"}), std::set<std::string>());
 }
 
-// Runs of a sweep give facts (core/run_check.h). Those of profile, whose codes are in its manifest,
-// are composed where they are seen.
+// Runs of a sweep return facts (core/run_check.h). Only profile, whose codes are in its manifest,
+// composes its findings where it detects them.
 TEST(Findings, OfRunsOfASweepAreFactsInCollect) {
   const std::regex appends(R"re([.>]findings\.(push_back|emplace_back)\()re");
   std::set<std::string> found;

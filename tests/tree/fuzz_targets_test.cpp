@@ -1,4 +1,4 @@
-// Formats have fuzz targets: each reader, and each row of the table in docs/testing.md.
+// Tests that each reader and each row of the table in docs/testing.md has a fuzz target.
 #include "temp_folder.h"
 #include "test_paths.h"
 

@@ -1,4 +1,4 @@
-// The labels of tests (tests/labels.cmake) name suites that exist.
+// Tests that the labels of tests (tests/labels.cmake) name existing suites.
 #include "test_paths.h"
 
 #include <filesystem>
@@ -21,11 +21,12 @@ std::string text_of_labels(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// FOLDER/SUITE of the patterns in tests/labels.cmake that name suites, and the label of each.
+/// Returns FOLDER/SUITE of each pattern in tests/labels.cmake that names suites, and its label.
 std::vector<std::pair<std::string, std::string>> labelled_suites() {
   const std::string text = text_of_labels(test::source_dir() / "tests/labels.cmake");
   const std::regex pattern(
-      R"re(set\(label_(\w+)|"(\w+)/(?:\(([\w|]+)\)|(\w+))\[\.\])re"); // a list, or a pattern in it
+      // a list, or a pattern in a list
+      R"re(set\(label_(\w+)|"(\w+)/(?:\(([\w|]+)\)|(\w+))\[\.\])re");
   std::vector<std::pair<std::string, std::string>> out;
   std::string label;
   for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
@@ -58,8 +59,8 @@ TEST(Labels, EachLabelledSuiteIsThere) {
     EXPECT_TRUE(there.count(suite)) << suite << ", label " << label << ": there is no such suite";
 }
 
-// ThreadSanitizer builds the executables in this list; the command-line tests run the program
-// itself.
+// The executables in this list are built with ThreadSanitizer. The command-line tests are not in
+// it, because they run the program.
 TEST(Labels, ExecutablesWithThreadsAreBuiltForThreadSanitizer) {
   const std::string lists = text_of_labels(test::source_dir() / "tests/CMakeLists.txt");
   const std::regex loop(
@@ -75,8 +76,8 @@ TEST(Labels, ExecutablesWithThreadsAreBuiltForThreadSanitizer) {
   }
 }
 
-// Its defines change the layout of its classes: what sees the header links the target, or both
-// layouts stand in one program.
+// The target of simdjson has definitions that change the layout of its classes. A test that
+// includes the header must link the target; otherwise one program contains both layouts.
 TEST(Labels, TestsThatSeeSimdjsonLinkItsTarget) {
   const fs::path tests = test::source_dir() / "tests";
   const std::string lists = text_of_labels(tests / "CMakeLists.txt");

@@ -1,4 +1,5 @@
-// The layers' includes point one way, and every leaf file is registered in its folder's .def list.
+// Tests that includes between layers have one direction, and that every leaf file is in the .def
+// list of its folder.
 #include "test_paths.h"
 
 #include <filesystem>
@@ -71,8 +72,9 @@ TEST(Layering, IncludesPointOneWay) {
   EXPECT_GT(checked, 50);
 }
 
-// simdjson's target carries a define that changes the layout of its classes: a layer that includes
-// the header without the target shares inline functions with others that think of another layout.
+// The target of simdjson has a definition that changes the layout of its classes. If a layer
+// includes the header without the target, its inline functions have another layout than those of
+// other layers.
 TEST(Layering, WhoIncludesSimdjsonLinksItsTarget) {
   std::set<std::string> layers;
   for (const auto& entry : fs::recursive_directory_iterator(kSource))
@@ -121,7 +123,7 @@ TEST(Registration, EveryDescriptorHasItsRowAndEveryRowItsDescriptor) {
 }
 
 TEST(Layering, TraceBuilderAloneFillsTraces) {
-  // columns of a Trace or of a chunk that the builder takes
+  // columns of a Trace or of a chunk that only the builder fills
   const std::regex fills(
       R"((events|flows|counters)_?\.[a-z_]+\.(push_back|emplace_back|resize|insert|assign)\()"
       R"(|(op_args|gpu_args|python_args|launch_args)\.(push_back|emplace_back)\()");
@@ -136,7 +138,7 @@ TEST(Layering, TraceBuilderAloneFillsTraces) {
     EXPECT_TRUE(!does || may.count(file) > 0) << file;
     found += does ? 1 : 0;
   }
-  EXPECT_EQ(found, 2); // else the expression finds nothing any more
+  EXPECT_EQ(found, 2); // if it is not 2, the regular expression does not match any more
 }
 
 TEST(Sources, AreAsciiBesideEscapes) {

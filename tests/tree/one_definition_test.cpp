@@ -1,5 +1,5 @@
-// Two types of one name in one namespace are told by no compiler when no file sees both: the linker
-// keeps one of their destructors.
+// Tests that no namespace has two types of the same name. If no file includes both, the compiler
+// does not report them, and the linker keeps only one of their destructors.
 #include "test_paths.h"
 
 #include <filesystem>

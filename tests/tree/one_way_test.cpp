@@ -1,5 +1,5 @@
-// Of each of these there is one way in the sources: threads for work come from the pool, no table
-// is copied when somebody else still holds it.
+// Tests that the sources have only one way for some tasks: worker threads come from the pool, and a
+// table is not copied while it is shared.
 #include "temp_folder.h"
 #include "test_paths.h"
 
@@ -25,7 +25,8 @@ std::set<std::string> files_with(const std::regex& text) {
 }
 
 TEST(OneWay, WorkRunsInThePool) {
-  // the pool, and what waits for something while others work: signals, a pipe, a clock, a key
+  // the pool, and files with threads that wait for something while others work: signals, a pipe, a
+  // clock, a key
   const std::set<std::string> wait = {"os/tasks.cpp",
                                       "os/tasks.h",
                                       "os/signals.cpp",

@@ -1,4 +1,4 @@
-// A flag is declared once, however many commands have it: those of several are in cli/options.h.
+// Tests that a flag is declared only once; flags of several commands are in cli/options.h.
 #include "test_paths.h"
 
 #include <filesystem>

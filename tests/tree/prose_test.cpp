@@ -1,5 +1,5 @@
-// No sentence has a term of the old style (scripts/prose.sh), and the script finds terms in
-// sentences only.
+// Tests that no sentence has a term of the old style (scripts/prose.sh), and that the script finds
+// terms only in sentences.
 #include "temp_folder.h"
 #include "test_paths.h"
 

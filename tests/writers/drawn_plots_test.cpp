@@ -1,4 +1,4 @@
-// Plots: where things are on the paper, and the PNG's bytes read back.
+// Tests plots: positions of the drawn parts, and the bytes of the PNG by decoding it.
 #include "temp_folder.h"
 #include "writers/plot.h"
 #include "writers/plots/axes.h"
@@ -19,7 +19,7 @@
 namespace rankscope {
 namespace {
 
-/// What was drawn, in order.
+/// Records what was drawn, in order.
 struct Notes {
   struct Bar {
     Spot from, to;
@@ -30,7 +30,7 @@ struct Notes {
     std::string line;
     double em;
   };
-  /// Height of the first text that says this; NaN when none does.
+  /// Returns the height of the first text with this content; NaN if there is none.
   [[nodiscard]] double height_of(const std::string& line) const {
     const Text* const text = first_that_says(line);
     return text == nullptr ? NAN : text->at.y;
@@ -85,20 +85,20 @@ Notes drawn(const PlotPanel& panel) {
   return drawn(PlotSpec{"t", 6, 4, {panel}});
 }
 
-// 1 2 3 4 100: quartiles 2 and 4, median 3, mean 22, an outlier at 100; the axis is 0 to 100.
+// 1 2 3 4 100: quartiles 2 and 4, median 3, mean 22, an outlier at 100; the axis is from 0 to 100.
 TEST(DrawnPlots, ABoxStandsWhereItsNumbersAre) {
   PlotPanel panel = box_panel({1, 2, 3, 4, 100});
   panel.y_range = {0, 100};
   const Notes notes = drawn(panel);
   const double zero = notes.height_of("0");
-  const double inch = (zero - notes.height_of("100")) / 100; // of one unit
+  const double inch = (zero - notes.height_of("100")) / 100; // inches per unit
   ASSERT_GT(inch, 0);
-  const double lift = kTextEm * 0.36; // a tick's text stands below its line
+  const double lift = kTextEm * 0.36; // the text of a tick is this much below its line
   const Notes::Bar* const box = notes.first_of(paler({0, 0, 0}, 0.65));
   ASSERT_NE(box, nullptr);
   EXPECT_NEAR(box->from.y, zero - lift - 4 * inch, 1e-9);
   EXPECT_NEAR(box->to.y, zero - lift - 2 * inch, 1e-9);
-  const Notes::Bar* median = nullptr; // the last: the first is the legend's
+  const Notes::Bar* median = nullptr; // the last such bar; the first is in the legend
   const Notes::Bar* mean = nullptr;
   for (const Notes::Bar& bar : notes.bars) {
     median = bar.ink == PlotInk{0, 0, 0} ? &bar : median;
@@ -120,9 +120,9 @@ TEST(DrawnPlots, AxesOfLengthsBeginAtZeroAndOthersHoldAll) {
     Notes notes = drawn(panel);
     EXPECT_FALSE(std::isnan(notes.height_of("0")));
     EXPECT_FALSE(
-        std::isnan(notes.height_of("1200"))); // five percent above 1000, then the next tick
+        std::isnan(notes.height_of("1200"))); // 1000 plus five percent, then up to the next tick
     EXPECT_FALSE(std::isnan(notes.height_of("n=4 each")));
-    panel.groups[0].values[0] = -2; // differences
+    panel.groups[0].values[0] = -2; // negative, like differences
     notes = drawn(panel);
     EXPECT_FALSE(std::isnan(notes.height_of("-200")));
   }
@@ -136,7 +136,7 @@ TEST(DrawnPlots, LegendsStandBelowTheTitles) {
   const Notes notes = drawn(PlotSpec{"Title of all", 20, 6, {panel, panel, panel}});
   EXPECT_GT(notes.height_of("one"), notes.height_of("Title of all") + kTextEm);
   EXPECT_GT(notes.height_of("median"), notes.height_of("one") + kTextEm);
-  // a title that is too long is written smaller
+  // a title that is too long has a smaller font
   const Notes narrow = drawn(PlotSpec{std::string(200, 'm'), 4, 3, {panel}});
   EXPECT_LT(text_width(narrow.texts[0].line, narrow.texts[0].em), 4);
 }
@@ -145,7 +145,8 @@ TEST(DrawnPlots, NamesThatDoNotFitAreThinnedOrTurned) {
   std::vector<std::string> ranks;
   for (int i = 0; i < 64; ++i)
     ranks.push_back("Rank " + std::to_string(i));
-  const NameAxis many = name_axis(ranks, 0.16); // "Rank 63" takes 0.69 in and half a letter: five
+  // "Rank 63" takes 0.69 in and half a letter, so every fifth name fits
+  const NameAxis many = name_axis(ranks, 0.16);
   EXPECT_FALSE(many.turned);
   EXPECT_EQ(many.step, 5U);
   EXPECT_EQ(name_axis(ranks, 1).step, 1U);
@@ -171,7 +172,7 @@ TEST(DrawnPlots, NothingToDrawAndOddNumbersAreEmptyAxes) {
   panel.kind = PlotPanel::Kind::kLines;
   panel.lines = {{"l", {{NAN, 1}, {1, NAN}}}};
   EXPECT_FALSE(std::isnan(drawn(panel).height_of("0.0")));
-  panel.lines = {{"l", {{28, 5}}}}; // one point
+  panel.lines = {{"l", {{28, 5}}}}; // a single point
   EXPECT_FALSE(std::isnan(drawn(panel).height_of("28")));
 }
 
@@ -210,7 +211,7 @@ TEST(DrawnPlots, BarsHaveTheirNamesAndStandOnZero) {
     ranks.push_back("Rank " + std::to_string(i));
   const auto kBars = PlotPanel::Kind::kBars;
   const Notes many = drawn(value_panel(kBars, ranks, std::vector<double>(64, 1.0)));
-  EXPECT_NE(many.first_that_says("Rank 20"), nullptr); // a round step
+  EXPECT_NE(many.first_that_says("Rank 20"), nullptr); // names are shown in round steps
   EXPECT_EQ(many.first_that_says("Rank 21"), nullptr);
   PlotPanel panel = value_panel(kBars, {"a", "b"}, {10, -5});
   panel.by_sign = true;
@@ -260,7 +261,7 @@ TEST(DrawnPlots, SideBarsHaveIntervalsAndNumbersBehindThem) {
   EXPECT_NE(notes.first_that_says("down"), nullptr);
 }
 
-// The numbers were cut at the right: their room was the same whatever they said.
+// Regression test: long numbers were cut off at the right edge, because their space was fixed.
 TEST(DrawnPlots, LongNumbersBehindBarsHaveTheirRoom) {
   for (const double width : {4.0, 12.0}) {
     const Notes notes = drawn(PlotSpec{
@@ -273,7 +274,7 @@ TEST(DrawnPlots, LongNumbersBehindBarsHaveTheirRoom) {
 
 TEST(DrawnPlots, ASeriesWithGreyBarsAloneIsInTheLegend) {
   PlotPanel panel = value_panel(PlotPanel::Kind::kBars, {"x"}, {5});
-  EXPECT_EQ(drawn(panel).first_that_says("s"), nullptr); // one series needs no legend
+  EXPECT_EQ(drawn(panel).first_that_says("s"), nullptr); // a single series needs no legend
   PlotSeries grey{"test", {4}};
   grey.grey = {true};
   panel.series.push_back(grey);
@@ -296,7 +297,7 @@ TEST(DrawnPlots, AFewLargeValuesDoNotTakeTheColoursOfTheOthers) {
   EXPECT_NE(notes.first_that_says(">= 6"), nullptr);
   EXPECT_NE(notes.first_that_says("<= -6"), nullptr);
   EXPECT_NE(notes.first_that_says("-100.0"), nullptr);
-  EXPECT_NE(notes.first_of(kHottest), nullptr); // 6 of 6
+  EXPECT_NE(notes.first_of(kHottest), nullptr); // 6, the end of the scale
   panel.series[0].values[9] = 12;
   const Notes even = drawn(panel);
   EXPECT_EQ(even.first_that_says(">= 12"), nullptr);
@@ -310,7 +311,8 @@ TEST(DrawnPlots, GreyCellsOfAHeatMapTakeNoColour) {
   panel.series[0].grey = {true, false};
   const Notes notes = drawn(panel);
   const Notes::Bar* const grey = notes.first_of(kGreyInk);
-  const Notes::Bar* const coldest = notes.first_of(kColdest); // what is grey has no reach
+  // grey cells do not affect the colour scale
+  const Notes::Bar* const coldest = notes.first_of(kColdest);
   ASSERT_TRUE(grey != nullptr && coldest != nullptr);
   EXPECT_NEAR(grey->to.x, coldest->from.x, 1e-9);
   EXPECT_NE(notes.first_that_says("50.0"), nullptr);
@@ -343,12 +345,12 @@ TEST(DrawnPlots, LettersHaveHoles) {
   const auto canvas = canvas_of(1, 1, 100);
   ASSERT_NE(canvas, nullptr);
   canvas->text({0.1, 0.9}, "o", Anchor::kStart, 1, 0, {0, 0, 0});
-  // the middle of an o that is 56 pixels high and 61 wide is empty, its left side is black
+  // the middle of an o of 56 by 61 pixels is empty, its left side is black
   EXPECT_EQ(at(*canvas, 10 + 30, 90 - 28), (PlotInk{255, 255, 255}));
   EXPECT_EQ(at(*canvas, 10 + 10, 90 - 28), (PlotInk{0, 0, 0}));
 }
 
-// Cairo draws nothing more after a text that is no UTF-8.
+// Cairo draws nothing after a text that is not UTF-8.
 TEST(DrawnPlots, NamesOfAnyBytesCostNothingElse) {
   const auto canvas = canvas_of(2, 1, 100);
   ASSERT_NE(canvas, nullptr);
@@ -359,7 +361,7 @@ TEST(DrawnPlots, NamesOfAnyBytesCostNothingElse) {
   EXPECT_TRUE(canvas->png());
 }
 
-// Of DejaVu Sans, in thousandths of its em: "Rank 0 (n=4)" is 6681 long, "variance" 4306.
+// In DejaVu Sans, in thousandths of an em: "Rank 0 (n=4)" is 6681 wide, "variance" 4306.
 TEST(DrawnPlots, WidthsAreAboutThoseOfTheFont) {
   EXPECT_NEAR(text_width("Rank 0 (n=4)", 1), 6.681, 0.5);
   EXPECT_NEAR(text_width("variance", 1), 4.306, 0.4);
@@ -367,7 +369,7 @@ TEST(DrawnPlots, WidthsAreAboutThoseOfTheFont) {
   EXPECT_NEAR(text_width("oo", 2), 4 * text_width("o", 1), 1e-12);
 }
 
-/// The pixels of a PNG of 8 bits with a palette, by the rules of the format.
+/// Decodes the pixels of an 8-bit PNG with a palette.
 std::vector<PlotInk> pixels_of(const std::string& png, std::size_t& width) {
   const auto number = [&](std::size_t at) {
     std::size_t out = 0;
@@ -387,13 +389,13 @@ std::vector<PlotInk> pixels_of(const std::string& png, std::size_t& width) {
     if (name == "IDAT")
       packed += png.substr(at + 8, number(at));
     if (name == "IEND") {
-      EXPECT_EQ(number(at + 8), 0xAE426082U); // as in every PNG
+      EXPECT_EQ(number(at + 8), 0xAE426082U); // the CRC of IEND, the same in every PNG
     }
   }
   std::vector<unsigned char> rows(height * (width + 1));
   inflate_state state;
   isal_inflate_init(&state);
-  state.crc_flag = ISAL_ZLIB; // its checksum is checked too
+  state.crc_flag = ISAL_ZLIB; // also verifies the checksum
   state.next_in = reinterpret_cast<unsigned char*>(packed.data());
   state.avail_in = static_cast<std::uint32_t>(packed.size());
   state.next_out = rows.data();
@@ -432,7 +434,7 @@ TEST(DrawnPlots, APngHoldsWhatWasDrawn) {
   ASSERT_EQ(pixels.size(), drawn.size());
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     for (const auto part :
-         {&PlotInk::red, &PlotInk::green, &PlotInk::blue}) // or the nearest of 256
+         {&PlotInk::red, &PlotInk::green, &PlotInk::blue}) // or the nearest of 256 colours
       ASSERT_LE(std::abs(pixels[i].*part - drawn[i].*part), 24) << i;
   }
   EXPECT_EQ(pixels[50 * width + 60], (PlotInk{200, 10, 30}));
@@ -440,11 +442,12 @@ TEST(DrawnPlots, APngHoldsWhatWasDrawn) {
   EXPECT_EQ(pixels[0], (PlotInk{255, 255, 255}));
 }
 
-// What most pixels have keeps its colour, however many shades edges have.
+// The most frequent colours are exact, whatever the number of shades at edges.
 TEST(DrawnPlots, MoreColoursThanAPaletteHasAreTheNearest) {
   const auto canvas = canvas_of(4, 1, 100);
   ASSERT_NE(canvas, nullptr);
-  // 401 colours with white: those of half the height are the rarer ones, each like its neighbour
+  // 401 colours including white: the bars of half height have the rarer colours, each similar to
+  // that of its neighbour
   for (int i = 0; i < 400; ++i)
     canvas->bar({i / 100.0, 0}, {(i + 1) / 100.0, i % 2 == 0 ? 1 : 0.5},
                 {static_cast<std::uint8_t>(i / 2), 7, static_cast<std::uint8_t>(i % 2 * 8)});

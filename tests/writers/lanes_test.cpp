@@ -1,4 +1,4 @@
-// Lanes: the same as by looking at one after the other, and quick when everything overlaps.
+// Tests lanes: the same result as trying lane after lane, and fast even if all slices overlap.
 #include "cost.h"
 #include "writers/lanes.h"
 
@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// One lane after the other.
+/// Tries one lane after the other.
 class SlowLanes {
 public:
   std::size_t place(std::int64_t start, std::int64_t end, std::size_t from) {
@@ -34,7 +34,7 @@ struct Slice {
   std::size_t from;
 };
 
-/// By start, longer first; a few skip a lane.
+/// Returns random slices by start, longer ones first; a few skip a lane.
 std::vector<Slice> slices(unsigned seed, std::size_t n, std::int64_t longest) {
   std::mt19937 random(seed);
   std::vector<Slice> out;
@@ -65,8 +65,8 @@ TEST(Lanes, NestedSlicesShareOneAndCrossingOnesDoNot) {
   Lanes lanes;
   EXPECT_EQ(lanes.place(0, 100, 0), 0U);
   EXPECT_EQ(lanes.place(10, 50, 0), 0U);
-  EXPECT_EQ(lanes.place(20, 60, 0), 1U);  // outlives the one that is open
-  EXPECT_EQ(lanes.place(55, 100, 0), 0U); // which has ended
+  EXPECT_EQ(lanes.place(20, 60, 0), 1U);  // ends after the open slice
+  EXPECT_EQ(lanes.place(55, 100, 0), 0U); // that slice has ended
   EXPECT_EQ(lanes.place(58, 60, 5), 5U);
 }
 

@@ -1,4 +1,4 @@
-// Markdown's escapes: nothing in a label becomes a link, an image, markup or a mention.
+// Tests Markdown escaping: no text of a label becomes a link, an image, markup or a mention.
 #include "temp_folder.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"

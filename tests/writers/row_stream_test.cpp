@@ -1,4 +1,5 @@
-// Tables whose rows are made while they are written: the files are those of tables that hold them.
+// Tests tables whose rows are created while they are written: the files equal those of tables in
+// memory.
 #include "temp_folder.h"
 #include "writers/stream_writer.h"
 
@@ -43,7 +44,7 @@ public:
   [[nodiscard]] Result<void> each(const Take& take) const override {
     for (std::size_t from = 0; from < rows_; from += each_)
       RS_CHECK(take(some_rows(from, std::min(rows_, from + each_))));
-    RS_CHECK(take(some_rows(0, 0))); // a piece without rows is none
+    RS_CHECK(take(some_rows(0, 0))); // a piece without rows adds nothing
     if (fails)
       return Error{ErrorCode::kUnreadable, "rows", "are gone", ""};
     return {};
@@ -87,7 +88,7 @@ TEST(RowStream, FilesAreThoseOfHeldRows) {
     for (int sheet = 1; sheet <= 4; ++sheet)
       EXPECT_EQ(sheet_of(folder.path("got.xlsx"), sheet),
                 sheet_of(folder.path("want.xlsx"), sheet));
-    EXPECT_EQ(sheet_of(folder.path("got.xlsx"), 4), ""); // three sheets
+    EXPECT_EQ(sheet_of(folder.path("got.xlsx"), 4), ""); // there are only three sheets
     EXPECT_GT(sheet_of(folder.path("got.xlsx"), 2).size(), 50'000U);
   }
 }

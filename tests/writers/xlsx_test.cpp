@@ -1,4 +1,4 @@
-// Workbooks as unzipped XML.
+// Tests workbooks by reading their XML.
 #include "temp_folder.h"
 #include "writers/writer.h"
 
@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-/// One part of a workbook; empty when it has none of that name.
+/// Returns one part of a workbook; empty if there is no part of that name.
 std::string part_of(const std::string& path, const char* name) {
   int problem = 0;
   zip_t* const book = zip_open(path.c_str(), ZIP_RDONLY, &problem);
@@ -49,7 +49,7 @@ TEST(Xlsx, SelectedHeadersSayWhatTheirColumnMeans) {
     const auto has = [&](const char* text) { return xml.find(text) != std::string::npos; };
     EXPECT_TRUE(has("prompt=\"less &lt; more &amp; &quot;so&quot;\"")) << xml;
     EXPECT_TRUE(has("sqref=\"A1\""));
-    EXPECT_TRUE(has("sqref=\"B1:C1\"")); // neighbours share theirs
+    EXPECT_TRUE(has("sqref=\"B1:C1\"")); // neighbouring cells share one validation
     EXPECT_TRUE(has("<dataValidations count=\"2\">"));
     EXPECT_FALSE(has("xxxx")) << "longer than a message can be";
     EXPECT_EQ(sheet_of(table, "xlsx_plain").find("dataValidation"), std::string::npos);
@@ -73,8 +73,8 @@ TEST(Xlsx, ColumnsWithoutAMeaningHaveNoMessage) {
   EXPECT_EQ(sheet_of(table).find("dataValidation"), std::string::npos);
 }
 
-/// A column that holds nothing but names of the workbook's sheets links to them, by the names that
-/// the sheets have.
+/// A column that contains only names of sheets of the workbook links to these sheets, with the
+/// names that the sheets have in the file.
 TEST(Xlsx, ColumnsOfSheetNamesLinkToTheSheets) {
   const std::string odd = "a[sheet]'s name, longer than Excel takes it";
   Table first("first", {{"what"}, {"sheet"}, {"mixed"}});
@@ -125,7 +125,8 @@ TEST(Xlsx, SentencesOfFindingsAreBrokenIntoLines) {
   EXPECT_EQ(style_of("kernels").find(" s=\""), std::string::npos) << style_of("kernels");
 }
 
-/// Below a screen of rows a chart is not seen: it stands beside a longer table.
+/// If a table has more than 30 rows, its chart is next to the table, because below the table it
+/// would not be visible.
 TEST(Xlsx, ChartsOfLongTablesStandBesideThem) {
   for (const int rows : {5, 100}) {
     Table table("t", {{"name"}, {"value"}});
@@ -146,7 +147,7 @@ TEST(Xlsx, ChartsOfLongTablesStandBesideThem) {
   }
 }
 
-/// Points over a number, both axes logarithmic; lines below them have no marks.
+/// Points with both axes logarithmic; lines in the chart have no markers.
 TEST(Xlsx, PointsAndLinesOnLogarithmicAxes) {
   Table table("t", {{"what"}, {"x"}, {"y"}});
   for (int i = 1; i <= 5; ++i)
@@ -174,14 +175,14 @@ TEST(Xlsx, PointsAndLinesOnLogarithmicAxes) {
     return n;
   };
   EXPECT_EQ(count("<c:scatterChart>"), 1U) << xml;
-  EXPECT_EQ(count("<c:ser>"), 2U); // a part without rows is none
+  EXPECT_EQ(count("<c:ser>"), 2U); // a part of the chart without rows is left out
   EXPECT_EQ(count("<c:logBase val=\"10\"/>"), 2U);
   EXPECT_EQ(count("<c:f>t!$B$2:$B$4</c:f>"), 1U);
   EXPECT_EQ(count("<c:f>t!$C$2:$C$4</c:f>"), 1U);
   EXPECT_EQ(count("<c:f>t!$B$5:$B$6</c:f>"), 1U);
   EXPECT_EQ(count("<c:f>t!$C$5:$C$6</c:f>"), 1U);
   EXPECT_EQ(count("<c:symbol val=\"none\"/>"), 1U);
-  EXPECT_GE(count("=operators"), 1U); // a name that looks like a formula is a name
+  EXPECT_GE(count("=operators"), 1U); // a name that looks like a formula stays text
   for (const char* title : {"Roofline", "FLOPS/Byte", "TFLOPS/s"})
     EXPECT_EQ(count(title), 1U) << title;
 }
@@ -194,8 +195,8 @@ TEST(Xlsx, AFigureStandsOverItsMembersAndEqualKeysOnce) {
   table.add_row({Value("b"), Value("runtime"), Value(4), Value(5), Value(2.5)});
   const std::string xml = sheet_of(table);
   const auto has = [&](const char* text) { return xml.find(text) != std::string::npos; };
-  EXPECT_TRUE(has("<mergeCell ref=\"C1:D1\"/>")) << xml; // count over two members
-  EXPECT_FALSE(has("ref=\"E1:"));                        // one member: nothing to merge
+  EXPECT_TRUE(has("<mergeCell ref=\"C1:D1\"/>")) << xml; // `count` over two members
+  EXPECT_FALSE(has("ref=\"E1:"));                        // one member: no merged cell
   EXPECT_TRUE(has("<mergeCell ref=\"A4:A5\"/>"));
   EXPECT_TRUE(has("<mergeCells count=\"2\">")) << "the last key is never merged";
   EXPECT_TRUE(has("<dimension ref=\"A1:E6\"/>"));

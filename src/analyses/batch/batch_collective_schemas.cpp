@@ -19,17 +19,18 @@ std::string_view group_of(const RankCollectives& ranks, const Collective& c) {
 Field<C> text(const char* id, const char* label, StrId Collective::*of) {
   return {id, label, Unit::kNone,
           [of](const C& c) { return text_or_blank(c.of->text(c.first->*of)); },
-          "of the first rank"};
+          "value of the first rank of the collective"};
 }
 Field<C> whole(const char* id, const char* label, std::int64_t Collective::*of) {
   return {id, label, Unit::kNone, [of](const C& c) { return known(c.first->*of); },
-          "of the first rank"};
+          "value of the first rank of the collective"};
 }
 /// Returns the columns from collective_id to dtype.
 std::vector<Field<C>> identity() {
-  return {{"collective_id", &C::id, "GROUP_INDEX, the same on all ranks"},
+  return {{"collective_id", &C::id, "id of the collective, GROUP_INDEX: the same on all ranks"},
           {"group", "Process Group Name", Unit::kNone,
-           [](const C& c) { return group_of(*c.of, *c.first); }, "of the first rank"},
+           [](const C& c) { return group_of(*c.of, *c.first); },
+           "value of the first rank of the collective"},
           text("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
           text("collective", "Collective name", &Collective::name),
           whole("group_size", "Group size", &Collective::group_size),
@@ -42,35 +43,37 @@ Schema<C> sync_schema(const char* name) {
                    identity());
   schema.add(whole("in_nelems", "In msg nelems", &Collective::in_nelems));
   schema.add(whole("out_nelems", "Out msg nelems", &Collective::out_nelems));
-  schema.add({"in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib, "2^20 bytes"});
-  schema.add({"out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib, "2^20 bytes"});
+  schema.add(
+      {"in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib, "size of the input, 2^20 bytes"});
+  schema.add(
+      {"out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib, "size of the output, 2^20 bytes"});
   schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
-              "the larger buffer, 2^20 bytes"});
+              "size of the larger buffer, 2^20 bytes"});
   schema.add({"latency_us", "comm_latency", Unit::kUs, &C::latency_us,
               "shortest duration over the ranks, us"});
   schema.add({"start_skew_us", "skew in start time", Unit::kUs, &C::start_skew_us,
               "last start - first start, us"});
   schema.add({"earliest_rank", "earliest arrival rank", Unit::kNone, &C::earliest_rank,
-              "the rank that waits longest"});
+              "rank that waits longest"});
   schema.add({"wait_us_mean", "avg_wait_time", Unit::kUs, &C::mean_wait_us,
-              "until the last rank starts, us, mean over the ranks"});
+              "time until the last rank starts, mean over the ranks, us"});
   schema.add(
       {"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us, "last end - first end, us"});
   schema.add({"algo_gbps", "algo bw (GB/s)", Unit::kGBps, &C::algo_gbps,
-              "full message over comm_latency"});
+              "full message size divided by comm_latency"});
   schema.add({"bus_gbps", "bus bw (GB/s)", Unit::kGBps, &C::bus_gbps,
               "algo bw times the factor of nccl-tests"});
   return schema;
 }
 
-/// A column of one rank.
+/// The columns of one rank: start and duration, or the wait.
 struct RankColumn {
   std::int64_t rank = 0;
   bool wait = false;
 };
 
 /// Returns the columns in the reference's order: start and duration of each rank of a row, then the
-/// waits. Columns that only a later row has are appended.
+/// waits. Columns of ranks that appear only in a later row are appended.
 std::vector<RankColumn> rank_columns(const std::vector<C>& rows) {
   std::vector<RankColumn> out;
   const auto add = [&out](std::int64_t rank, bool wait) {
@@ -103,12 +106,12 @@ Schema<C> detailed_schema(const std::vector<C>& rows) {
   for (const RankColumn& column : rank_columns(rows)) {
     if (column.wait) {
       add(column.rank, "wait_time", Unit::kUs, &C::Member::wait_us,
-          "until the last rank starts, us");
+          "time until the last rank starts, us");
       continue;
     }
     add(column.rank, "ts", Unit::kNone, &C::Member::ts_us,
-        "us; on a clock that the ranks share where theirs could be aligned");
-    add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "us");
+        "start, us; on the common clock of the ranks if their clocks could be aligned");
+    add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "duration, us");
   }
   return schema;
 }
@@ -123,27 +126,28 @@ Schema<BatchCollectiveSum> sum_schema() {
                     [get = field.get](const R& r) { return get(*r.first); },
                     field.help};
   };
-  Schema<R> schema("summary_nccl_implicit_sync_cat",
-                   "collectives of a name, type and size together");
+  Schema<R> schema("summary_nccl_implicit_sync_cat", "collectives by name, type and size");
   schema.add(of_first(text("collective", "Collective name", &Collective::name)));
   schema.add(of_first(text("dtype", "dtype", &Collective::dtype)));
   schema.add(of_first(whole("in_nelems", "In msg nelems", &Collective::in_nelems)));
   schema.add({"group", "Process Group Name", Unit::kNone,
               [](const R& r) { return group_of(*r.first->of, *r.first->first); },
-              "of the first one"});
+              "process group of the first collective of the row"});
   schema.add(of_first(whole("group_size", "Group size", &Collective::group_size)));
   schema.add(of_first({"full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
-                       "the larger buffer, 2^20 bytes"}));
+                       "size of the larger buffer, 2^20 bytes"}));
   constexpr std::array kMeanOnly{kMean};
-  add_stats(schema, "latency_us", "comm_latency", Unit::kUs, &R::latency_us, kMeanOnly, "us");
+  add_stats(schema, "latency_us", "comm_latency", Unit::kUs, &R::latency_us, kMeanOnly,
+            "shortest duration over the ranks, us");
   add_stats(schema, "start_skew_us", "skew in start time", Unit::kUs, &R::start_skew_us, kMeanOnly,
-            "us");
-  add_stats(schema, "end_skew_us", "skew in end time", Unit::kUs, &R::end_skew_us, kMeanOnly, "us");
+            "last start - first start, us");
+  add_stats(schema, "end_skew_us", "skew in end time", Unit::kUs, &R::end_skew_us, kMeanOnly,
+            "last end - first end, us");
   add_stats(schema, "algo_gbps", "algo bw (GB/s)", Unit::kGBps, &R::algo_gbps, kMeanOnly,
-            "full message over comm_latency");
+            "full message size divided by comm_latency");
   add_stats(schema, "bus_gbps", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps, kMeanOnly,
             "algo bw times the factor of nccl-tests");
-  schema.add({"count", Unit::kCount, &R::count, "collectives"});
+  schema.add({"count", Unit::kCount, &R::count, "number of collectives"});
   schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs,
               [](const R& r) { return r.latency_us.sum / 1e3; }, "sum of comm_latency"});
   return schema;
@@ -161,29 +165,31 @@ Schema<BatchLongRow> long_schema() {
   return Schema<R>(
       "long", "one row per collective kernel and rank",
       {{"collective_id", [](const R& r) { return text_or_blank(r.id); },
-        "GROUP_INDEX, the same on all ranks"},
-       {"index_in_group", &R::index, "place in its group, from 0"},
+        "id of the collective, GROUP_INDEX: the same on all ranks"},
+       {"index_in_group", &R::index, "index of the collective in its process group, from 0"},
        {"rank", &R::rank},
        {"group", "Process Group Name", Unit::kNone,
-        [](const R& r) { return group_of(*r.of, *r.collective); }, "as recorded"},
+        [](const R& r) { return group_of(*r.of, *r.collective); },
+        "name of the process group in the trace"},
        texts("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
        texts("collective", "Collective name", &Collective::name),
        count("group_size", "Group size", &Collective::group_size),
        texts("dtype", "dtype", &Collective::dtype),
        count("in_nelems", "In msg nelems", &Collective::in_nelems),
-       {"in_mib", "In msg size (MB)", Unit::kMiB, &R::in_mib, "2^20 bytes"},
+       {"in_mib", "In msg size (MB)", Unit::kMiB, &R::in_mib, "size of the input, 2^20 bytes"},
        count("out_nelems", "Out msg nelems", &Collective::out_nelems),
-       {"out_mib", "Out msg size (MB)", Unit::kMiB, &R::out_mib, "2^20 bytes"},
+       {"out_mib", "Out msg size (MB)", Unit::kMiB, &R::out_mib, "size of the output, 2^20 bytes"},
        texts("in_split", "In split size", &Collective::in_split),
        texts("out_split", "Out split size", &Collective::out_split),
        {"stream", "stream", Unit::kNone, kInt,
         [](const R& r) { return r.collective->stream < 0 ? Value() : Value(r.collective->stream); },
         "GPU stream"},
-       {"start_us", "ts", Unit::kNone, &R::ts_us, "as in the file, us"},
-       {"dur_us", "dur", Unit::kNone, &R::dur_us, "us"}});
+       {"start_us", "ts", Unit::kNone, &R::ts_us, "start in the file, us"},
+       {"dur_us", "dur", Unit::kNone, &R::dur_us, "duration, us"}});
 }
 
-/// Returns last start - first start. It is known for all-to-all-v even if the waits are unknown.
+/// Returns last start - first start. The result is known for all-to-all-v even if the waits are
+/// unknown.
 double start_skew(const C& c) {
   if (c.members.empty())
     return std::numeric_limits<double>::quiet_NaN();
@@ -201,11 +207,11 @@ Schema<C> all_to_all_v_schema() {
                    identity());
   schema.add({"stream", "stream", Unit::kNone, kInt,
               [](const C& c) { return c.first->stream < 0 ? Value() : Value(c.first->stream); },
-              "of the first rank"});
+              "value of the first rank of the collective"});
   schema.add({"sent_mib", "total data communicated (MB)", Unit::kMiB, &C::sent_mib,
-              "sum of the In sizes of the ranks, 2^20 bytes"});
+              "sum of the input sizes over the ranks, 2^20 bytes"});
   schema.add({"sent_nelems", "total nelems communicated", Unit::kCount, &C::sent_nelems,
-              "sum over the ranks"});
+              "sum of the input elements over the ranks"});
   schema.add({"start_skew_us", "skew in start time", Unit::kUs,
               [](const C& c) { return start_skew(c); }, "last start - first start, us"});
   schema.add(

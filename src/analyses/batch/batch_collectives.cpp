@@ -1,6 +1,6 @@
-// Collectives of the batch report. By default, collective_match.h matches them, on one clock. In
-// compat mode, they are matched by order in groups of one name, on raw clocks
-// (docs/reference/batch-rules.md 7).
+// Collectives of the batch report. By default, collective_match.h matches them, and their times are
+// on a common clock. In compat mode, they are matched by their order among the groups with the same
+// name, and their times are as in the files (docs/reference/batch-rules.md 7).
 #include "analyses/batch/batch_facts.h"
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/collectives/collective_sums.h"
@@ -18,7 +18,7 @@
 namespace rankscope {
 namespace {
 
-/// Returns the kind of a name that the reference knows; kOther = not analysed.
+/// Returns the kind of a collective by the names that the reference knows; kOther = not analyzed.
 CollectiveKind old_kind(std::string_view name) {
   static const std::unordered_map<std::string_view, CollectiveKind> kKinds = {
       {"allreduce", CollectiveKind::kAllReduce},
@@ -46,7 +46,8 @@ double old_mib(const RankCollectives& r, const Collective& c, std::int64_t nelem
   return kNaN;
 }
 
-/// Returns the kernels of all ranks, with their index in their group by start time on their rank.
+/// Returns the kernels of all ranks. The index of a kernel is its position by start time among the
+/// kernels of the same rank and group.
 std::vector<BatchLongRow> old_kernels(const std::vector<RankCollectives>& ranks) {
   std::vector<BatchLongRow> out;
   for (std::size_t position = 0; position < ranks.size(); ++position) {
@@ -97,7 +98,7 @@ void old_times(const std::vector<const BatchLongRow*>& rows, CollectiveKind kind
     const double wait = latest - row->ts_us;
     out.members.push_back({row->rank, row->ts_us, row->dur_us, wait});
     sum += wait;
-    if (wait >= out.start_skew_us) { // ties: the higher rank
+    if (wait >= out.start_skew_us) { // equal waits: the higher rank
       out.start_skew_us = wait;
       out.earliest_rank = row->rank;
     }
@@ -112,7 +113,8 @@ void old_times(const std::vector<const BatchLongRow*>& rows, CollectiveKind kind
                      : out.algo_gbps * bus_bandwidth_factor(kind, out.first->group_size);
 }
 
-/// Returns a text on the first disagreement between ranks in one collective; "" if they agree.
+/// Returns a description of the first difference between the data that ranks recorded for a
+/// collective; "" if the data are equal.
 std::string disagreement(const std::vector<const BatchLongRow*>& rows, bool sizes) {
   const auto said = [sizes](const BatchLongRow& row) {
     const Collective& c = *row.collective;

@@ -1,4 +1,5 @@
-// Extracts the batch report data of one rank's trace. One pass computes all counts over events.
+// Extracts the batch report data of one rank's trace. All counts are computed in one pass over the
+// events.
 #include "analyses/batch/batch_part.h"
 
 #include "analyses/operators/launchers.h"
@@ -16,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kShortNs = 10'000;
 
-/// Returns, by StrId, whether a name is communication. In compat mode, only names that
-/// contain "nccl" in lower case are, as in the reference.
+/// Returns, by StrId, whether a name belongs to a communication kernel. In compat mode, only names
+/// that contain "nccl" in lower case count, as in the reference.
 std::vector<bool> communication_by(const StringPool& strings, bool compat) {
   if (!compat)
     return communication_names(strings);
@@ -116,7 +117,7 @@ std::vector<EventId> count_events(const LoadedTrace& t, BatchPart& out) {
   return in_tree;
 }
 
-/// Returns the topmost event above an event, or the event itself.
+/// Returns the outermost event that contains an event, or the event itself.
 EventId root_of(const LoadedTrace& t, EventId at) {
   while (t.tree.parent(at) != kNoEvent)
     at = t.tree.parent(at);

@@ -22,7 +22,7 @@ struct Rows {
 };
 
 /// Returns "[{'name': ..., 'count': ...}, ...]": the kernels of the first call that has kernels.
-/// Durations are over all calls with the same number of kernels.
+/// The duration statistics are over all calls with the same number of kernels.
 std::string kernel_details(const Rows& rows) {
   const BatchCalls* model = nullptr;
   for (const BatchCalls* calls : rows.of)
@@ -60,7 +60,7 @@ std::string param(const BatchCalls& calls, const std::string& name) {
   return "";
 }
 
-/// Sets the times and rates over the calls.
+/// Sets the statistics of times and rates over the calls.
 void add_rates(const Rows& rows, BatchOpRow& out) {
   std::vector<double> times;
   std::vector<double> tbps;
@@ -200,7 +200,7 @@ std::vector<BatchTimelineRow> timeline_of(const std::vector<BatchPart>& parts) {
   return out;
 }
 
-/// Returns the unlinked events, most events first, then by name and category.
+/// Returns the durations of the unlinked events by name and category, most events first.
 std::vector<BatchDurations> unlinked_of(const std::vector<BatchPart>& parts) {
   std::map<std::pair<std::string_view, std::string_view>, BatchDurations> rows;
   for (const BatchPart& part : parts)

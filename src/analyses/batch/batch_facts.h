@@ -24,7 +24,8 @@ struct BatchOpRow {
                                    ///< set
   double flops = 0, bytes = 0;     ///< from the first call with a known value; NaN = unknown
   Stats tbps, tflops;              ///< statistics over the calls
-  Stats compute_tflops;            ///< rate over the time of kernels that do not merely move data
+  Stats compute_tflops;            ///< FLOPs divided by the time of the kernels that do not merely
+                                   ///< move data
   double compute_us = 0;           ///< sum of the time of these kernels
   std::string kernel_details;      ///< Python list of the kernels of a call
   std::string input_dims, input_types, input_strides, concrete_inputs; ///< normal JSON; "" = not
@@ -81,7 +82,7 @@ struct BatchLongRow {
   const RankCollectives* of = nullptr;
   const Collective* collective = nullptr;
   double ts_us = 0, dur_us = 0;   ///< times as in the file
-  double in_mib = 0, out_mib = 0; ///< NaN = unknown type or number
+  double in_mib = 0, out_mib = 0; ///< NaN = unknown type or number of elements
 };
 
 /// One collective and its values on all ranks that took part.
@@ -115,7 +116,7 @@ struct BatchCollectives {
   std::vector<BatchCollective> synchronous;  ///< in order of first appearance in `kernels`
   std::vector<BatchCollectiveSum> sums;      ///< most latency first
   std::vector<BatchCollective> all_to_all_v; ///< most data first
-  std::vector<std::string> problems;         ///< disagreements between ranks
+  std::vector<std::string> problems;         ///< differences between the data of ranks
 };
 
 /// All facts of the report. They are not movable, since rows refer to parts and ranks.

@@ -17,12 +17,13 @@ constexpr std::array kMeanStdSum{kMean, kStd, kSum};
 void add_compute(Schema<R>& schema) {
   add_stats(schema, "compute_tflops_per_s", "Non-Data-Mov TFLOPS/s", Unit::kTflops,
             &R::compute_tflops, kMeanAndStd,
-            "over the time of its kernels that do not merely copy or transpose");
+            "operations divided by the time of the kernels that do more than copy or transpose");
   schema.add({"compute_us_sum", "Non-Data-Mov Kernel Time (\u00b5s)_sum", Unit::kUs, &R::compute_us,
-              "kernels that do not merely copy or transpose"});
+              "time of the kernels that do more than copy or transpose"});
 }
 
-/// Returns a column of lists from the first call. Each JSON text is converted once.
+/// Returns a column with a list from the first call of each row. Each distinct JSON text is
+/// converted once.
 Field<R> list(const char* id, const char* label, std::string R::*of) {
   const auto made = std::make_shared<std::unordered_map<std::string, std::string>>();
   return {id,
@@ -38,7 +39,7 @@ Field<R> list(const char* id, const char* label, std::string R::*of) {
               it->second = python_repr(json, false);
             return Value(it->second);
           },
-          "of the first call"};
+          "value of the first call"};
 }
 
 } // namespace
@@ -53,16 +54,16 @@ Schema<BatchOpRow> batch_family_schema(const BatchFamily& family) {
   add_compute(schema);
   schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
               &R::kernel_details,
-              "Python list of the kernels of a call with their times over all calls"});
+              "Python list of the kernels of a call, and their times over all calls"});
   schema.add(list("input_dims_first", "Input Dims_first", &R::input_dims));
   schema.add(list("input_type_first", "Input type_first", &R::input_types));
   schema.add(list("input_strides_first", "Input Strides_first", &R::input_strides));
   schema.add(list("concrete_inputs_first", "Concrete Inputs_first", &R::concrete_inputs));
   add_stats(schema, "kernel_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us, kMeanStdSum,
-            "kernels of a call, overlaps once");
+            "kernel time of a call; overlapping kernels count once");
   schema.add({"name_count", Unit::kCount, &R::count, "calls on all ranks"});
   schema.add({"uid_first", "UID_first", Unit::kNone, &R::first_uid,
-              "place in its file of the first call"});
+              "index of the first call in its file"});
   schema.add({"kernel_time_sum_cum_pct", Unit::kRatio, &R::cumulative,
               "share of the sheet's kernel time down to this row, 0 to 1"});
   return schema;

@@ -16,7 +16,8 @@ using Launch = std::pair<EventId, EventId>; ///< (launcher, kernel)
 /// the outermost call. So each kernel counts once.
 std::vector<Launch> launches(const LoadedTrace& t, const std::vector<bool>& communication) {
   const Events& e = t.trace.events;
-  const StrId execute = t.trace.strings.find("execute"); // a frame of replayed graphs
+  const StrId execute = t.trace.strings.find("execute"); // the event around a graph replay, never a
+                                                         // launcher
   std::vector<Launch> out;
   for (EventId k = 0; k < e.size(); ++k) {
     if (!is_gpu(e.category[k]) || !t.tree.linked(k) || communication[e.name[k]])
@@ -35,10 +36,10 @@ std::vector<Launch> launches(const LoadedTrace& t, const std::vector<bool>& comm
   return out;
 }
 
-/// Returns the reference's launchers. An operator gets the kernels that its direct calls launch,
-/// two levels below it. A kernel launched through nested calls counts for both calls and no
-/// operator. A call without an operator includes its collectives, unless its only kernel is a
-/// collective.
+/// Returns the launches as the reference counts them. An operator gets the kernels that its direct
+/// calls launch, two levels below it. A kernel launched through nested calls counts for both calls
+/// and for no operator. A call outside of operators includes its collectives, unless its only
+/// kernel is a collective.
 std::vector<Launch> old_launches(const LoadedTrace& t, const std::vector<bool>& communication) {
   const Events& e = t.trace.events;
   const StrId execute = t.trace.strings.find("execute");

@@ -1,6 +1,6 @@
 // Calls of modelled operators on one rank, grouped by name and parameters
-// (docs/reference/batch-rules.md 3). Costs come from the report; old_cost() converts them to the
-// costs of the older reference.
+// (docs/reference/batch-rules.md 3). Costs are those of `rankscope report`; old_cost() converts
+// them to the costs of the older reference.
 #include "analyses/batch/batch_part.h"
 
 #include "analyses/operators/launchers.h"
@@ -61,7 +61,8 @@ std::vector<int> groups_by_name(const StringPool& strings) {
   return out;
 }
 
-/// Returns whether the older reference does not know the size of a type, though the later one does.
+/// Returns whether the older reference does not know the size of a type that the later reference
+/// knows.
 bool unknown_then(const std::string& type) {
   return type == "int" || type == "Int" || type == "c10::Float8_e8m0fnu" ||
          type == "c10::Float4_e2m1fn_x2";
@@ -75,8 +76,8 @@ void set_param(PerfResult& r, std::string_view name, std::string value) {
     }
 }
 
-/// Reduces the costs to one batch item, since the older reference loses the batch. Example:
-/// aten::bmm 8 x 128 x 64 x 256 is 2*128*64*256 = 4194304 flops there.
+/// Reduces the costs to one batch item, because the older reference ignores the batch size.
+/// Example: aten::bmm 8 x 128 x 64 x 256 is 2*128*64*256 = 4194304 flops in the older reference.
 void lose_batch(PerfResult& r, std::int64_t batch) {
   if (batch > 0) {
     r.flops /= static_cast<double>(batch);
@@ -85,7 +86,7 @@ void lose_batch(PerfResult& r, std::int64_t batch) {
   set_param(r, "B", "1");
 }
 
-/// Takes N from the second extent of the weights, which is K, as the older reference does for
+/// Sets N to the second dimension of the weights, which is K, as the older reference does for
 /// vllm::gemm_with_dynamic_quant.
 void take_n_from_k(PerfResult& r, const ParsedArgs& args) {
   std::vector<std::size_t> two;
@@ -126,15 +127,16 @@ std::optional<PerfResult> old_cost(PerfResult r, const OpInfo& op, const ParsedA
     lose_batch(r, args.dims(1).empty() ? 1 : args.dims(1)[0]);
   else if (op.name == "vllm::gemm_with_dynamic_quant")
     take_n_from_k(r, args);
-  if (op.family != "SDPA") // there, two bytes per element for every type
+  if (op.family != "SDPA") // the older reference uses two bytes per element for SDPA, whatever the
+                           // type
     for (std::size_t i = 0; i < std::min<std::size_t>(args.count(), 3); ++i)
       if (unknown_then(args.type(i)))
         r.bytes = kUnknown;
   return r;
 }
 
-/// Adds the documented columns of an attention: strides for flash_attn:: operators. The reference
-/// omits the type of other operators, and so adds up calls of different types.
+/// Adds the documented columns of an attention operator: strides for flash_attn:: operators. For
+/// other operators, the reference omits the type, so its rows combine calls of different types.
 void attention_params(PerfResult& r, std::string_view name, const ParsedArgs& args, bool compat) {
   const auto type = std::find_if(r.params.begin(), r.params.end(),
                                  [](const auto& p) { return p.first == "dtype_A_B"; });

@@ -1,5 +1,5 @@
-// The data of one rank for the batch report (docs/reference/batch-rules.md). The rank's trace can
-// then be released.
+// The data of one rank for the batch report (docs/reference/batch-rules.md). When they are
+// extracted, the rank's trace can be released.
 #pragma once
 
 #include "analyses/collectives/collective_data.h"
@@ -58,8 +58,8 @@ struct BatchCalls {
 struct BatchGroupCalls {
   std::vector<BatchCalls> rows;   ///< in order of first appearance
   std::size_t events = 0;         ///< number of the group's events on this rank
-  std::size_t without_kernel = 0; ///< GEMM calls that launched nothing: left out
-  std::size_t unfit = 0;          ///< calls with arguments that the model does not accept: left out
+  std::size_t without_kernel = 0; ///< left out: GEMM calls that launched no kernel
+  std::size_t unfit = 0;          ///< left out: calls with arguments that the model does not accept
 };
 
 /// Launchers of one name: operators, or runtime calls outside of operators.
@@ -79,7 +79,7 @@ struct BatchDurations {
   void add(std::int64_t ns);
 };
 
-/// Numbers of GPU events with and without an External id; short events are counted separately.
+/// Numbers of GPU events with and without an External id, and of the short events among them.
 struct BatchLinks {
   std::size_t linked = 0, unlinked = 0, short_linked = 0, short_unlinked = 0;
 };
@@ -126,7 +126,7 @@ struct BatchPart {
   std::size_t gpu_linked = 0; ///< number of GPU events with a launching call in the trace
 };
 
-/// Extracts the data of a trace. A trace cannot cause an error.
+/// Extracts the data of a trace. No content of a trace causes an error.
 Result<BatchPart> extract_batch(const LoadedTrace& trace, const BatchOptions& options);
 
 // The steps of extract_batch().

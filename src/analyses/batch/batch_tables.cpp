@@ -21,32 +21,32 @@ Schema<BatchLauncherRow> launcher_schema(const BatchFacts& facts) {
   const auto ranks = static_cast<double>(facts.parts.size());
   return Schema<R>(
       "kernel_launchers", "GPU time by the operator or call that launched it, over all ranks",
-      {{"name", &R::name, "operator, or runtime call outside of operators"},
-       {"count", Unit::kCount, &R::count, "launchers of this name on all ranks"},
+      {{"name", &R::name, "launcher: operator, or runtime call outside of operators"},
+       {"count", Unit::kCount, &R::count, "number of launchers with this name on all ranks"},
        {"kernel_time_ms", Unit::kMs, in_ms(&R::time_ns),
-        "their kernels, overlaps of one launcher once, without communication"},
-       {"pct", Unit::kPercent, &R::percent, "of the time of all launchers"},
-       {"cum_pct", Unit::kPercent, &R::cumulative_percent, "down to this row"},
+        "kernel time of these launchers without communication; overlapping kernels of one launcher "
+        "count once"},
+       {"pct", Unit::kPercent, &R::percent, "share of the kernel time of all launchers"},
+       {"cum_pct", Unit::kPercent, &R::cumulative_percent, "sum of pct down to this row"},
        {"time_ms_avg", Unit::kMs, [ranks](const R& r) { return ns_to_ms(r.time_ns) / ranks; },
-        "of a rank"},
+        "kernel_time_ms per rank"},
        {"count_avg", [ranks](const R& r) { return static_cast<double>(r.count) / ranks; },
-        "of a rank"}});
+        "count per rank"}});
 }
 
 Schema<BatchTimelineRow> timeline_schema(const BatchFacts& facts) {
   using R = BatchTimelineRow;
-  Schema<R> schema("gpu_timelines", "how the GPU's time of each rank divides",
+  Schema<R> schema("gpu_timelines", "GPU time of each rank by kind",
                    {{"type", &R::type, "kind of time, as in gpu_timeline"}});
   for (std::size_t i = 0; i < facts.parts.size(); ++i) {
     const std::string rank = std::to_string(facts.parts[i].rank);
     schema.add({"time_ms_" + rank, "time_ms_" + rank, Unit::kMs,
-                [i](const R& r) { return r.time_ms[i]; }, "on rank " + rank});
+                [i](const R& r) { return r.time_ms[i]; }, "time on rank " + rank});
     schema.add({"percent_" + rank, "percent_" + rank, Unit::kPercent,
-                [i](const R& r) { return r.percent[i]; }, "of total_time of rank " + rank});
+                [i](const R& r) { return r.percent[i]; }, "share of total_time of rank " + rank});
   }
-  schema.add({"time_ms_avg", Unit::kMs, &R::mean_ms, "over the ranks"});
-  schema.add({"time_ms_std", Unit::kMs, &R::std_ms,
-              "deviation of the ranks from their mean (divided by their number)"});
+  schema.add({"time_ms_avg", Unit::kMs, &R::mean_ms, "mean over the ranks"});
+  schema.add({"time_ms_std", Unit::kMs, &R::std_ms, "standard deviation over the ranks (n)"});
   return schema;
 }
 
@@ -56,30 +56,31 @@ Schema<BatchLinksRow> links_schema() {
     return Field<R>{name, Unit::kCount, [of](const R& r) { return std::invoke(of, r.links); },
                     help};
   };
-  return Schema<R>("linked_and_short_kernels",
-                   "GPU events with and without an External id, and short ones",
-                   {{"rank", &R::rank},
-                    count("num_kernel_events", "kernels, copies, memsets",
-                          [](const BatchLinks& l) { return l.linked + l.unlinked; }),
-                    count("num_kernel_events_linked", "with an External id", &BatchLinks::linked),
-                    count("num_kernel_events_unlinked", "without", &BatchLinks::unlinked),
-                    count("num_short_kernel_events_linked", "below 10 us, with an External id",
-                          &BatchLinks::short_linked),
-                    count("num_short_kernel_events_unlinked", "below 10 us, without",
-                          &BatchLinks::short_unlinked)});
+  return Schema<R>(
+      "linked_and_short_kernels",
+      "number of GPU events with and without an External id, also for short events only",
+      {{"rank", &R::rank},
+       count("num_kernel_events", "number of kernels, copies and memsets",
+             [](const BatchLinks& l) { return l.linked + l.unlinked; }),
+       count("num_kernel_events_linked", "events with an External id", &BatchLinks::linked),
+       count("num_kernel_events_unlinked", "events without an External id", &BatchLinks::unlinked),
+       count("num_short_kernel_events_linked", "events below 10 us with an External id",
+             &BatchLinks::short_linked),
+       count("num_short_kernel_events_unlinked", "events below 10 us without an External id",
+             &BatchLinks::short_unlinked)});
 }
 
 Schema<BatchDurations> unlinked_schema() {
   using R = BatchDurations;
   const auto us = [](const char* name, auto ns) {
     return Field<R>{name, Unit::kUs, [ns](const R& r) { return ns_to_us(std::invoke(ns, r)); },
-                    "us, over all ranks"};
+                    "duration over all ranks, us"};
   };
   return Schema<R>("unlinked_short_kernels_summary",
-                   "all GPU events without an External id, short or not",
-                   {{"name", &R::name, "kernel or copy"},
+                   "all GPU events without an External id, not only short ones",
+                   {{"name", &R::name, "name of the kernel or copy"},
                     {"cat", &R::category, "category of the event"},
-                    {"count", Unit::kCount, &R::count, "over all ranks"},
+                    {"count", Unit::kCount, &R::count, "number of events on all ranks"},
                     us("min_dur", &R::min_ns),
                     us("max_dur", &R::max_ns),
                     us("mean_dur", [](const R& r) {
@@ -92,8 +93,8 @@ using ShortOp = std::pair<std::string, std::size_t>;
 Schema<ShortOp> short_ops_schema() {
   return Schema<ShortOp>(
       "short_cpu_op_counts", "operators that launched kernels below 10 us",
-      {{"cpu_op", "", Unit::kNone, &ShortOp::first, "nearest operator above the launch"},
-       {"count", Unit::kCount, &ShortOp::second, "kernels below 10 us, over all ranks"}});
+      {{"cpu_op", "", Unit::kNone, &ShortOp::first, "operator nearest above the launch"},
+       {"count", Unit::kCount, &ShortOp::second, "number of kernels below 10 us on all ranks"}});
 }
 
 Table short_ops_table(const BatchFacts& facts) {
@@ -125,15 +126,15 @@ constexpr const char* kFigures[] = {"count", "min_dur", "max_dur", "mean_dur"};
 
 Schema<BatchRuntimeRow> runtime_schema(const BatchFacts& facts) {
   using R = BatchRuntimeRow;
-  Schema<R> schema(
-      "cuda_events_summary", "runtime and driver calls of each rank",
-      {{"name", &R::name, "call"}, {"cat", &R::category, "cuda_runtime or cuda_driver"}});
+  Schema<R> schema("cuda_events_summary", "runtime and driver calls of each rank",
+                   {{"name", &R::name, "name of the call"},
+                    {"cat", &R::category, "cuda_runtime or cuda_driver"}});
   for (std::size_t f = 0; f < std::size(kFigures); ++f)
     for (std::size_t i = 0; i < facts.parts.size(); ++i) {
       const std::string name = fmt::format("{}_{}", kFigures[f], facts.parts[i].rank);
       schema.add({name, name, f == 0 ? Unit::kCount : Unit::kUs, f == 0 ? kInt : kDouble,
                   [i, f](const R& r) { return duration(r.ranks[i], f); },
-                  f == 0 ? "calls on that rank" : "us, on that rank"});
+                  f == 0 ? "calls on this rank" : "duration on this rank, us"});
     }
   return schema;
 }
@@ -150,11 +151,11 @@ Table runtime_table(const BatchFacts& facts) {
 
 Schema<BatchBreakdownRow> breakdown_schema() {
   using R = BatchBreakdownRow;
-  return Schema<R>("grouped_breakdown", "time of an average rank by kind of work",
-                   {{"group", "Group", Unit::kNone, &R::group, "of launchers by their names"},
-                    {"time_s", "Time (s)", Unit::kSeconds, &R::time_s,
-                     "mean GPU time per rank; groups overlap in time, so their total is not a wall "
-                     "time"}});
+  return Schema<R>(
+      "grouped_breakdown", "mean GPU time per rank by kind of work",
+      {{"group", "Group", Unit::kNone, &R::group, "kind of work, by the names of the launchers"},
+       {"time_s", "Time (s)", Unit::kSeconds, &R::time_s,
+        "mean GPU time per rank; groups overlap in time, so their sum is not a wall time"}});
 }
 
 /// The Python texts of arguments. Each argument is converted once, since sheets of kernels may have
@@ -189,34 +190,35 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
   };
   return Schema<R>(
       fmt::format("kernels_{}", part.rank), "every kernel of a rank",
-      {{"uid", "UID", Unit::kNone, &R::uid, "place in the file"},
+      {{"uid", "UID", Unit::kNone, &R::uid, "index in the file"},
        {"kernel", "Kernel name", Unit::kNone, [texts](const R& r) { return texts->view(r.name); },
-        "kernel"},
+        "name of the kernel"},
        {"start_us", "Kernel t start", Unit::kNone, [](const R& r) { return reference_us(r.ts_ns); },
-        "as in the file, us"},
+        "start in the file, us"},
        {"dur_us", "Kernel duration (\u00b5s)", Unit::kUs,
-        [](const R& r) { return reference_us(r.dur_ns); }, "as in the file"},
+        [](const R& r) { return reference_us(r.dur_ns); }, "duration in the file"},
        {"stream", "Kernel stream", Unit::kNone,
         [](const R& r) { return r.stream < 0 ? std::nullopt : std::optional(r.stream); },
         "GPU stream"},
        {"parent_uid", "Parent cpu_op UID", Unit::kNone, kInt,
         [](const R& r) { return r.has_parent ? Value(r.parent_uid) : Value(); },
-        "of the nearest operator above the launch"},
+        "index of the operator nearest above the launch"},
        {"parent", "Parent cpu_op", Unit::kNone, kText,
         [texts](const R& r) { return r.has_parent ? Value(texts->view(r.parent)) : Value(); },
-        "nearest operator above the launch"},
-       list("input_dims", "Input dims", &R::dims, "of that operator"),
-       list("input_types", "Input types", &R::types, "of that operator"),
-       list("input_strides", "Input strides", &R::strides, "of that operator"),
-       list("concrete_inputs", "Concrete Inputs", &R::concrete, "of that operator"),
+        "operator nearest above the launch"},
+       list("input_dims", "Input dims", &R::dims, "input shapes of this operator"),
+       list("input_types", "Input types", &R::types, "input types of this operator"),
+       list("input_strides", "Input strides", &R::strides, "input strides of this operator"),
+       list("concrete_inputs", "Concrete Inputs", &R::concrete,
+            "inputs of this operator that are not tensors"),
        {"kernel_file", [texts](const R& r) { return text_or_blank(texts->view(r.kernel_file)); },
-        "source of a compiled kernel"},
+        "source file of a compiled kernel"},
        {"parent_busy_us", "Parent cpu_op busy time (\u00b5s)", Unit::kUs, kDouble,
         [](const R& r) { return r.has_parent ? Value(ns_to_us(r.parent_ns)) : Value(); },
-        "union of all GPU events below that operator"},
+        "union of all GPU events below this operator"},
        {"parent_kernels", "Parent cpu_op kernel count", Unit::kCount, kInt,
         [](const R& r) { return r.has_parent ? Value(r.parent_kernels) : Value(); },
-        "GPU events below that operator"},
+        "number of GPU events below this operator"},
        {"percent_of_parent", "Percent of Parent cpu_op busy time (%)", Unit::kPercent, kDouble,
         [](const R& r) {
           if (!r.has_parent)
@@ -225,7 +227,7 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
                        : r.parent_ns > 0     ? 100.0 * static_cast<double>(r.dur_ns) / r.parent_ns
                                              : kNaN);
         },
-        "this kernel's duration of that time"}});
+        "duration of the kernel divided by the busy time of the operator"}});
 }
 
 std::vector<Table> batch_tables(const BatchFacts& facts, const BatchOptions& options,

@@ -90,7 +90,7 @@ void SentSums::add(const std::vector<RankCollectives>& ranks, const TimedCollect
     std::int64_t elements = 0;
     for (const std::int64_t n : splits)
       elements += n;
-    // splits count rows of the first dimension; the message size scales them to elements
+    // splits count rows of the first dimension; in_nelems scales them to elements
     const double scale = elements > 0 && c.in_nelems != kNoId
                              ? static_cast<double>(c.in_nelems) / static_cast<double>(elements)
                              : 1;

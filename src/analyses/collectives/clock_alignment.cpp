@@ -13,7 +13,8 @@
 namespace rankscope {
 namespace {
 
-/// Ranks leave a collective within some microseconds; larger residuals are checked further.
+/// Ranks leave a collective within some microseconds. Fits with a larger residual are checked
+/// further (poor()).
 constexpr std::int64_t kLeaveTogetherNs = 20'000;
 
 /// The differences of one shared collective: times of rank a minus times of rank b.
@@ -38,7 +39,7 @@ std::vector<Difference> differences(const CollectiveEnds& a, const CollectiveEnd
   return out;
 }
 
-/// A line through the differences of ends over time, and their median distance from the line.
+/// A line through the differences of ends as a function of time, and their median distance from it.
 struct Fit {
   ClockLine line;
   std::int64_t residual_ns = 0;
@@ -81,9 +82,10 @@ Difference middle_of(const std::vector<Difference>& d, std::size_t from, std::si
   return {lower_median(at), 0, lower_median(end)};
 }
 
-/// Returns a line with a drift if the data determine one, else a constant. A drift needs 24
-/// collectives whose outer thirds differ by more than four standard errors of their medians. The
-/// standard error is 1.2533 * 1.4826 * residual / sqrt(n).
+/// Returns a line with a drift if the data determine one, else a constant. A drift needs at least
+/// 24 collectives, and the medians of the first and last third must differ by more than four
+/// standard errors. It must also halve the residual. The standard error is 1.2533 * 1.4826 *
+/// residual / sqrt(n).
 Fit fitted(const std::vector<Difference>& d) {
   constexpr std::size_t kFewest = 24;
   const Fit flat = constant(d);
@@ -131,15 +133,15 @@ ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
   out.line = fit.line;
   out.line.offset_ns += by.line.at(fit.line.from_ns);
   out.line.drift_ppt = std::clamp(fit.line.drift_ppt + by.line.drift_ppt, -kMaxDriftPpt,
-                                  kMaxDriftPpt); // drifts of several hops add up
+                                  kMaxDriftPpt); // the sum over several hops could exceed the limit
   out.residual_ns = fit.residual_ns;
   out.effect_ns = median_distance(d, fit.line, start_of);
   out.fit = poor(out, fit.line.offset_ns) ? ClockFit::kPoor : ClockFit::kAligned;
   return out;
 }
 
-/// Maps each collective to its ranks. Each collective is evaluated once: its first rank measures
-/// the offsets of all members. So all calls together read each list once.
+/// Maps each collective to its ranks. Each collective is used once: the first call of take_with()
+/// for one of its members returns all members. So all calls together read each list once.
 class Members {
 public:
   explicit Members(std::span<const CollectiveEnds> ranks) {
@@ -164,7 +166,7 @@ private:
   std::unordered_map<std::size_t, std::vector<std::size_t>> of_;
 };
 
-/// The ends of ranks that are all in memory.
+/// Collective ends that are in memory for all ranks.
 class HeldEnds final : public EndsSource {
 public:
   explicit HeldEnds(std::span<const CollectiveEnds> ranks) : ranks_(ranks), members_(ranks) {}
@@ -181,8 +183,8 @@ private:
   Members members_;
 };
 
-/// Moves aligned ranks with scattered ends to the time base if the ends of another rank keep it
-/// there, since a report must not mix both clocks. Ranks with an offset far above the scatter stay
+/// If a rank is kPoor, changes aligned ranks with scattered ends to kPoor too, so that a report
+/// does not mix aligned times and time bases. Ranks with an offset far above the scatter stay
 /// aligned.
 void keep_one_clock(std::vector<ClockOffset>& ranks) {
   constexpr std::int64_t kFarBeyond = 30;
@@ -242,7 +244,8 @@ std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks, EndsS
     if (with.empty())
       continue;
     const CollectiveEnds& base_ends = source.ends(base, base_room);
-    for (const std::size_t i : with) { // measuring through another rank does not improve a poor fit
+    for (const std::size_t i : with) { // a poor fit is final: another base rank would not improve
+                                       // it
       out[i] = measured(source.ends(i, room), base_ends, out[base]);
       if (out[i].aligned())
         queue.push_back(i);

@@ -32,23 +32,23 @@ collective_ends(std::span<const RankCollectives> ranks, std::span<const MatchedC
 
 /// The result of aligning a rank's clock.
 enum class ClockFit : std::uint8_t {
-  kReference, ///< the rank that the other ranks are measured against
+  kReference, ///< the rank with the clock that all other clocks are compared with
   kAligned,
-  kPoor,  ///< the ends scatter too much to align the clock, so it stays on the time base
-  kAlone, ///< the rank shares no collective with an aligned rank, so its clock stays on the time
-          ///< base
+  kPoor,  ///< the ends scatter too much to align the clock, so the file's time base is used
+  kAlone, ///< the rank shares no collective with an aligned rank, so the file's time base is used
 };
 
 struct ClockOffset {
   std::int64_t rank = 0;
-  /// Lead of this rank's clock over the reference's. Its from_ns is in the middle of the shared
+  /// This rank's clock minus the reference's clock. Its from_ns is in the middle of the shared
   /// collectives. It has a drift only if these collectives show one.
   ClockLine line;
   std::int64_t residual_ns = 0; ///< median distance of the collective ends from `line`
-  std::int64_t effect_ns = 0;   ///< median distance of the collective starts from `line`:
-                                ///< the effect to be measured
+  std::int64_t effect_ns = 0;   ///< median distance of the collective starts from `line`: the
+                                ///< lateness that analyses measure
   std::size_t samples = 0;      ///< collectives shared with `via`
-  std::int64_t via = 0; ///< rank that it was compared with; for the reference, the rank itself
+  std::int64_t via = 0; ///< rank that this rank was compared with; for the reference, the rank
+                        ///< itself
   ClockFit fit = ClockFit::kAlone;
 
   [[nodiscard]] bool aligned() const {
@@ -56,18 +56,19 @@ struct ClockOffset {
   }
   /// Returns the correction subtracted from this rank's times: zero unless aligned.
   [[nodiscard]] ClockLine used() const { return aligned() ? line : ClockLine{}; }
-  /// Returns whether the ends scatter more than within one run: by over 50 us and by over half the
-  /// effect.
+  /// Returns whether the ends scatter more than is usual within one run: with more than three
+  /// samples, residual_ns is over 50 us and over half of effect_ns.
   [[nodiscard]] bool scattered() const;
 };
 
 /// Returns one entry per rank, in the order given. The first rank is the reference (offset 0). A
-/// rank that shares no collective with the reference is compared with a rank that does. The offset
-/// is a median over the shared ends, so single late leavers do not count. The line has a drift if
-/// the outer thirds of the window differ by more than four standard errors of their medians. A fit
-/// is kPoor if its residual is above 20 us, half of the effect and a third of the offset. If one
-/// rank is kPoor, each scattered() rank with a residual above a thirtieth of its offset is kPoor
-/// too. O(n log n) in all ends.
+/// rank that shares no collective with the reference is compared with another aligned rank. The
+/// offset is a median over the shared ends, so a few collectives that one rank leaves late do not
+/// affect it. The line has a drift if the medians of the first and last third of the collectives
+/// differ by more than four standard errors and the drift halves the residual. A fit is kPoor if
+/// its residual is above 20 us, half of the effect and a third of the offset. If a rank is kPoor,
+/// each scattered() rank with a residual above a thirtieth of its offset is kPoor too. O(n log n)
+/// in all ends.
 [[nodiscard]] std::vector<ClockOffset> align_clocks(std::span<const CollectiveEnds> ranks);
 
 /// Returns one line about a rank if its clock stays on the time base or its collective ends are

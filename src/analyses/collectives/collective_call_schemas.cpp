@@ -12,7 +12,8 @@ namespace {
 
 using enum CellKind;
 constexpr const char* kSpanHelp = "whether all members of the group share a node";
-constexpr const char* kStepHelp = "number of the last profiler step that began before it";
+constexpr const char* kStepHelp =
+    "number of the last profiler step that started before the collective";
 
 std::optional<std::int64_t> step_of(const Collective& c) {
   return c.step < 0 ? std::nullopt : std::optional(c.step);
@@ -34,7 +35,7 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
   Schema<R> schema(
       "nccl_long", "one row per collective kernel and rank",
       {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); },
-        "the same on all ranks that took part"},
+        "id of the collective, the same on all ranks that took part"},
        {"index_in_group", [](const R& r) { return r.timed->match.index; }},
        {"rank", [](const R& r) { return r.rank->rank; }},
        {"group", "Process Group Name", Unit::kNone, text(&Collective::pg_name)},
@@ -51,14 +52,14 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
        {"out_split", "Out split size", Unit::kNone, text(&Collective::out_split)},
        {"stream", [](const R& r) { return r.collective->stream; }},
        {"start_us", "ts", Unit::kNone, [](const R& r) { return reference_us(r.collective->ts_ns); },
-        "as in the file, us"},
+        "start in the file, us"},
        {"dur_us", "dur", Unit::kNone, [](const R& r) { return ns_to_us(r.collective->dur_ns); },
-        "us"}});
+        "duration, us"}});
   if (reference.on) {
     if (reference.per_node > 0) {
       schema.add({"node", "node_id", Unit::kNone,
                   [n = reference.per_node](const R& r) { return r.rank->rank / n; },
-                  "rank / GPUs per node"});
+                  "number of the node: rank divided by GPUs per node"});
       schema.add({"node_span",
                   [n = reference.per_node](const R& r) {
                     return node_span(r.rank->text(r.collective->pg_ranks), n);
@@ -73,26 +74,31 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
   };
   schema.add({"wait_us", "wait (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.wait_ns)) : Value(); },
-              "until the last member had started; blank where a member is missing, or where the "
-              "kind (send, broadcast, unknown) does not make members wait for all others"});
+              "time until the last member started; blank if a member is missing, or if members of "
+              "this kind of collective (send, broadcast, unknown) do not wait for all others"});
   schema.add({"transfer_us", "transfer (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) {
                 return r.timed->told_waits ? Value(ns_to_us(r.collective->dur_ns - r.wait_ns))
                                            : Value();
               },
               "duration - wait"});
-  us("hidden_compute_us", "hidden by compute (\u00b5s)", "while compute kernels ran on this rank",
+  us("hidden_compute_us", "hidden by compute (\u00b5s)",
+     "part of the duration in which compute kernels ran on this rank",
      [](const R& r) { return r.collective->hidden_compute_ns; });
-  us("hidden_memcpy_us", "hidden by memcpy (\u00b5s)", "under copies but not compute",
+  us("hidden_memcpy_us", "hidden by memcpy (\u00b5s)",
+     "part of the duration in which copies, but no compute kernels, ran on this rank",
      [](const R& r) { return r.collective->hidden_memcpy_ns; });
-  us("exposed_us", "exposed (\u00b5s)", "neither compute nor copies ran", [](const R& r) {
-    return r.collective->dur_ns - r.collective->hidden_compute_ns - r.collective->hidden_memcpy_ns;
-  });
+  us("exposed_us", "exposed (\u00b5s)",
+     "part of the duration in which neither compute nor copies ran on this rank", [](const R& r) {
+       return r.collective->dur_ns - r.collective->hidden_compute_ns -
+              r.collective->hidden_memcpy_ns;
+     });
   return schema;
 }
 
 bool has_rank_columns(std::span<const RankCollectives> ranks) {
-  constexpr std::size_t kMost = 256; // 768 columns; cells grow with the square of the ranks
+  constexpr std::size_t kMost = 256; // 768 columns; the number of cells grows with the square of
+                                     // the number of ranks
   return ranks.size() <= kMost;
 }
 
@@ -132,14 +138,15 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
         "shortest duration over the ranks, us"},
        {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
         [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.start_skew_ns)) : Value(); },
-        "us; blank where a member is not there"},
+        "latest start - earliest start, us; blank if a member is missing"},
        {"earliest_rank", "earliest arrival rank", Unit::kNone, &R::earliest_rank},
        {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
-        [](const R& r) { return r.timed->told_waits ? Value(r.mean_wait_us()) : Value(); }, "us"},
+        [](const R& r) { return r.timed->told_waits ? Value(r.mean_wait_us()) : Value(); },
+        "mean time until the last member started, us"},
        {"end_skew_us", "skew in end time", Unit::kNone,
-        [](const R& r) { return ns_to_us(r.timed->end_skew_ns); }, "us"},
+        [](const R& r) { return ns_to_us(r.timed->end_skew_ns); }, "latest end - earliest end, us"},
        {"algo_bw_gbps", "algo bw (GB/s)", Unit::kNone,
-        [](const R& r) { return r.timed->algo_gbps; }, "size / latency"},
+        [](const R& r) { return r.timed->algo_gbps; }, "full message size / comm_latency"},
        {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, [](const R& r) { return r.timed->bus_gbps; },
         "algorithm bandwidth x the factor of the collective"}});
   if (!reference.on)
@@ -181,30 +188,33 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
 
 Schema<AllToAllV> all_to_all_v_schema() {
   using R = AllToAllV;
-  return {
-      "nccl_all2allv",
-      "one row per all-to-all-v",
-      {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); }},
-       {"group", "Process Group Name", Unit::kNone,
-        [](const R& r) { return std::string_view(r.timed->match.pg); }},
-       {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
-        [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->pg_ranks)); }, "",
-        ColumnStyle{.nested = true}},
-       {"dtype", "dtype", Unit::kNone, kText,
-        [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->dtype)); }},
-       {"group_size", "Group size", Unit::kNone,
-        [](const R& r) { return known(r.timed->first->group_size); }},
-       {"sent_mib", "total data communicated (MB)", Unit::kNone, &R::sent_mib},
-       {"nelems", "total nelems", Unit::kNone, &R::nelems},
-       {"wall_us", "wall_time (us)", Unit::kNone, &R::wall_us, "first start to last end"},
-       {"max_us", "max_rank_dur (us)", Unit::kNone, &R::max_us},
-       {"min_us", "min_rank_dur (us)", Unit::kNone, &R::min_us},
-       {"mean_us", "avg_rank_dur (us)", Unit::kNone, &R::mean_us},
-       {"throughput_gbps", "throughput (GB/s)", Unit::kNone, &R::throughput_gbps},
-       {"imbalance", "size_imbalance", Unit::kNone, &R::imbalance, "largest / mean sent by a rank"},
-       {"start_skew_us", "skew in start time", Unit::kNone, &R::start_skew_us, "us"},
-       {"end_skew_us", "skew in end time", Unit::kNone,
-        [](const R& r) { return ns_to_us(r.timed->end_skew_ns); }, "us"}}};
+  return {"nccl_all2allv",
+          "one row per all-to-all-v",
+          {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); }},
+           {"group", "Process Group Name", Unit::kNone,
+            [](const R& r) { return std::string_view(r.timed->match.pg); }},
+           {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
+            [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->pg_ranks)); },
+            "", ColumnStyle{.nested = true}},
+           {"dtype", "dtype", Unit::kNone, kText,
+            [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->dtype)); }},
+           {"group_size", "Group size", Unit::kNone,
+            [](const R& r) { return known(r.timed->first->group_size); }},
+           {"sent_mib", "total data communicated (MB)", Unit::kNone, &R::sent_mib},
+           {"nelems", "total nelems", Unit::kNone, &R::nelems},
+           {"wall_us", "wall_time (us)", Unit::kNone, &R::wall_us,
+            "time from the first start to the last end"},
+           {"max_us", "max_rank_dur (us)", Unit::kNone, &R::max_us},
+           {"min_us", "min_rank_dur (us)", Unit::kNone, &R::min_us},
+           {"mean_us", "avg_rank_dur (us)", Unit::kNone, &R::mean_us},
+           {"throughput_gbps", "throughput (GB/s)", Unit::kNone, &R::throughput_gbps},
+           {"imbalance", "size_imbalance", Unit::kNone, &R::imbalance,
+            "largest amount sent by a rank, divided by the mean amount per rank"},
+           {"start_skew_us", "skew in start time", Unit::kNone, &R::start_skew_us,
+            "latest start - earliest start, us"},
+           {"end_skew_us", "skew in end time", Unit::kNone,
+            [](const R& r) { return ns_to_us(r.timed->end_skew_ns); },
+            "latest end - earliest end, us"}}};
 }
 
 } // namespace rankscope

@@ -41,8 +41,9 @@ std::string_view name_from_operator(const LoadedTrace& t, EventId kernel) {
   return {};
 }
 
-/// Returns the number of the last step that began by `ts_ns`; -1 = no such step. Kernels may run
-/// after the step that launched them, but a step's collectives must only stay together.
+/// Returns the number of the last step that began by `ts_ns`; -1 = no such step. A kernel may run
+/// in a later step than its launch. This is acceptable: the analyses use the number only to group
+/// collectives by step.
 std::int64_t last_step(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns) {
   const auto after =
       std::upper_bound(steps.begin(), steps.end(), ts_ns,
@@ -66,7 +67,7 @@ void take_arguments(Collective& c, const CollectiveArgs& args, const Trace& trac
   c.seq = args.seq;
 }
 
-/// Returns the collective with the fields of the event alone.
+/// Returns the collective with data from this event only, not from linked operators.
 Collective collective_at(const Trace& trace, EventId event, const CollectiveArgs* args,
                          RankCollectives& out) {
   Collective c;

@@ -1,5 +1,5 @@
-// RankCollectives: the data of one rank's trace for multi-rank analyses. The trace can then be
-// released.
+// RankCollectives: the data of one rank's trace for multi-rank analyses. When they are extracted,
+// the trace can be released.
 #pragma once
 
 #include "base/interval_set.h"
@@ -27,8 +27,9 @@ struct Collective {
   std::int64_t step = -1;
   std::int64_t ts_ns = 0; ///< start time as in the file
   std::int64_t dur_ns = 0;
-  std::int64_t hidden_compute_ns = 0; ///< part of dur_ns while compute kernels ran on this rank
-  std::int64_t hidden_memcpy_ns = 0;  ///< part of the remaining time while copies ran
+  std::int64_t hidden_compute_ns = 0; ///< part of dur_ns during which compute kernels ran on this
+                                      ///< rank
+  std::int64_t hidden_memcpy_ns = 0;  ///< part of the remaining time during which copies ran
   bool has_ids = false;               ///< the kernel carries a correlation or External id
 
   [[nodiscard]] std::int64_t end_ns() const { return ts_ns + dur_ns; }
@@ -42,7 +43,8 @@ struct RankCollectives {
   std::vector<Collective> rows; ///< file order
   StringPool texts;
   std::int64_t comm_ns = 0;    ///< union of all collectives
-  std::int64_t exposed_ns = 0; ///< part of comm_ns while neither compute nor copies ran
+  std::int64_t exposed_ns = 0; ///< part of comm_ns during which neither compute kernels nor copies
+                               ///< ran
   std::int64_t hidden_compute_ns = 0;
   std::int64_t hidden_memcpy_ns = 0;
 
@@ -63,11 +65,11 @@ inline constexpr std::string_view kEveryCollective = "all";
 
 /// Reduces the rank to the data that the reference uses: kernel arguments, and names found in
 /// kernel names. If no kernel of the rank names a group and all are on one stream, their group is
-/// kEveryCollective. Kernels of unknown kind then count as a kind that synchronises.
+/// kEveryCollective. In this case, kernels of unknown kind count as a kind that synchronises.
 void as_reference(RankCollectives& rank);
 
-/// Returns the kernels with these names (flags by StrId) and an External id. They have only their
-/// own arguments, and no hidden or exposed times.
+/// Returns the kernels with these names (flags by StrId) and an External id. Their arguments come
+/// from the kernel events only; hidden and exposed times are not computed.
 [[nodiscard]] RankCollectives named_collectives(const Trace& trace, std::int64_t rank,
                                                 const std::vector<bool>& names);
 

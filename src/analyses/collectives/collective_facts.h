@@ -19,15 +19,16 @@
 
 namespace rankscope {
 
-/// The clock of the times: raw; unix time by the files' time bases; unix time corrected by the ends
-/// of collectives.
+/// Clock of the times. kNone: times as in the files; kBase: unix time by the files' time bases;
+/// kCollectives: unix time corrected by the ends of collectives.
 enum class AlignMode { kNone, kBase, kCollectives };
 
 struct CollectiveOptions {
   AlignMode align = AlignMode::kCollectives;
   std::int64_t gpus_per_node = 0; ///< 0: the number of devices in the first trace
   std::vector<std::string> agg_metrics = {"mean", "median", "min", "max"};
-  bool compat_tracelens = false; ///< bandwidths in 1024^3 bytes per second; equal sizes merged
+  bool compat_tracelens = false; ///< bandwidths in 1024^3 bytes per second; collectives of equal
+                                 ///< size merged across groups
   bool all_to_all_v_heatmap = false;
 };
 
@@ -39,7 +40,7 @@ struct TimedCollective {
   const RankCollectives* first_rank = nullptr; ///< data of the first member's rank
   const Collective* first = nullptr;
   std::vector<std::int64_t> start_ns, end_ns;
-  /// Time until the last member starts. Valid only with told_waits.
+  /// Time until the last member starts. Valid only if told_waits is true.
   std::vector<std::int64_t> wait_ns;
   /// True if no member is missing and the kind makes members wait for each other (compat: always,
   /// as in the reference).
@@ -119,18 +120,21 @@ struct SentTo {
   std::int64_t count = 0;
 };
 
-/// The arrival of one rank at the collectives that synchronise.
+/// Start times of one rank in collectives that synchronise, compared with the other members.
 struct Straggler {
   std::int64_t rank = 0;
   std::int64_t wait_ns = 0, dur_ns = 0;
   double mean_lateness_us = 0; ///< mean delay of this rank's start after the median start
-  /// Median duration of the other members minus the duration of this rank, us, as a mean per step.
-  /// All members leave together, so this rank starts later by this time, independent of clocks.
+  /// Mean per step of (median duration of the other members - duration of this rank), us. All
+  /// members leave together, so this rank starts later by this time; clock differences do not
+  /// affect it.
   std::vector<double> late_us;
   std::int64_t last = 0, first = 0, shortest = 0; ///< number of collectives in which this rank
-                                                  ///< starts last, starts first, is shortest
+                                                  ///< starts last, starts first, has the shortest
+                                                  ///< kernel
   std::int64_t collectives = 0;
-  FindingPlace latest; ///< the collective with the latest start of this rank, judged by durations
+  FindingPlace latest; ///< the collective in which this rank has its largest lateness (computed
+                       ///< from durations)
   [[nodiscard]] double percent_of(std::int64_t times) const {
     return 100.0 * static_cast<double>(times) / static_cast<double>(collectives);
   }
@@ -166,7 +170,8 @@ struct RankClock {
   ClockOffset offset;
 };
 
-/// Counts of collectives, and the collective that is far slower than its kind.
+/// Counts of collectives, and a collective that is far slower than others of its kind, if there is
+/// one.
 struct CollectiveTotals {
   std::size_t matched = 0, incomplete = 0;
   std::optional<SlowCollective> slow;

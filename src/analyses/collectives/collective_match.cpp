@@ -14,7 +14,7 @@ class HeldMembers final : public GroupMembers {
 public:
   struct Member {
     RankRows rows;
-    std::vector<std::size_t> in_file; ///< numbers of the rows on the rank
+    std::vector<std::size_t> in_file; ///< index of each row among the rank's rows
     bool all_seq = true;
   };
   std::vector<Member> members;

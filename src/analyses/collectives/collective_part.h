@@ -1,4 +1,5 @@
-// The fields of RankCollectives as a part (core/part.h): its rows by process group.
+// Writes and reads the fields of RankCollectives in a part (core/part.h), with the rows by process
+// group.
 #pragma once
 
 #include "analyses/collectives/collective_data.h"

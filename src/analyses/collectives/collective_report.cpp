@@ -65,9 +65,10 @@ struct LongTables {
 std::vector<std::string> sync_summary_notes(bool compat_tracelens) {
   return {
       "comm_latency is the shortest duration over the ranks, us; a rank that starts early waits",
-      compat_tracelens ? "bandwidths are 1024^3 bytes per second, labelled as the reference"
-                       : "bandwidths are 10^9 bytes per second; bus = algorithm x factor of "
-                         "nccl-tests"};
+      compat_tracelens
+          ? "bandwidths are in 1024^3 bytes per second, with the labels of the reference"
+          : "bandwidths are in 10^9 bytes per second; bus bandwidth = algorithm bandwidth x factor "
+            "of nccl-tests"};
 }
 
 namespace {
@@ -102,18 +103,19 @@ Report tables_of(const CollectiveFacts& facts, const CollectiveOptions& options,
   add(all_to_all_v_schema(), facts.a2av);
   add(straggler_schema(reference), facts.stragglers,
       {"the first row waits least: this rank starts last and the others wait for it",
-       "mean_lateness_us: start after the median start of the ranks, on the aligned clocks; "
-       "times_shortest needs no clock: the rank that starts last has the shortest duration"});
+       "mean_lateness_us: mean time from the median start of the ranks to the start of this rank, "
+       "on aligned clocks; times_shortest needs no clock alignment: the rank that starts last has "
+       "the shortest duration"});
   add(exposed_rank_schema(), facts.exposed_ranks,
       {"communication is the union of the rank's collectives; exposed is the part in which "
        "neither compute nor copies ran on that rank"});
   add(exposed_type_schema(), facts.exposed_types,
-      {"sums over kernels and ranks; wait is until the last member has started, transfer the "
-       "rest"});
+      {"sums over kernels and ranks; wait: until the last member has started; transfer: the rest "
+       "of the duration"});
   add(process_group_schema(), facts.groups);
   add(clock_schema(), facts.clocks,
-      {"offset: how far a rank's clock is ahead of the first rank's, median over the ends of "
-       "shared collectives; residual: median distance from it"});
+      {"offset: time by which a rank's clock is ahead of the clock of the first rank (median over "
+       "the ends of shared collectives); residual: median absolute difference from the offset"});
   add(problem_schema(), facts.problems);
   return report;
 }

@@ -124,7 +124,7 @@ PackedRows CollectiveRows::load_seq(const GroupMember& member, std::int64_t from
   const auto before = [](const Chunk& chunk, std::int64_t seq) { return chunk.first_seq < seq; };
   const auto stop = std::lower_bound(first, end, to, before);
   auto at = std::lower_bound(first, stop, from, before);
-  at -= at != first ? 1 : 0; // the piece before may end with matching rows
+  at -= at != first ? 1 : 0; // the previous piece may end with matching rows
   PackedRows all;
   for (; at < stop; ++at)
     append(member, static_cast<std::size_t>(at - first), all);
@@ -155,7 +155,8 @@ const RankRows& StoredMembers::load(std::size_t i, RankRows& room) const {
   const RankCollectives& rank = rows_.ranks()[member.rank];
   const PackedRows packed = rows_.load(member);
   using Kind = std::tuple<StrId, StrId, CollectiveKind, std::int64_t, std::int64_t>;
-  std::map<Kind, std::size_t> known; // signatures have texts, which are slow to compare
+  std::map<Kind, std::size_t> known; // saves comparisons of signatures: these have texts, which are
+                                     // slow to compare
   room = {};
   room.rank = member.rank;
   for (const Collective& c : packed.rows) {
@@ -179,7 +180,8 @@ const GroupMember& longest(const StoredGroup& group) {
   return *std::ranges::max_element(group.members, {}, &GroupMember::rows);
 }
 
-/// Returns the starts of the windows: Seqs, or places by order. The last window ends at kBehind.
+/// Returns the starts of the windows: Seq values or, if matched by order, places. The last window
+/// ends at kBehind.
 std::vector<std::int64_t> window_starts(const CollectiveRows& rows, const StoredGroup& group,
                                         const GroupOrder& order, std::size_t most_rows) {
   std::vector<std::int64_t> out = {kBefore};

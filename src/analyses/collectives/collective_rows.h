@@ -21,7 +21,7 @@ namespace rankscope {
 /// Stores bytes and returns them on request.
 class ByteStore : public Interface {
 public:
-  /// Returns the position of the stored bytes. Errors: kOutput.
+  /// Stores the bytes and returns their position. Errors: kOutput.
   virtual Result<std::uint64_t> put(std::string_view bytes) = 0;
   /// Returns `size` bytes at position `at`. Errors: kUnreadable.
   [[nodiscard]] virtual Result<std::string> get(std::uint64_t at, std::size_t size) const = 0;
@@ -113,7 +113,7 @@ private:
   mutable std::map<Signature, std::size_t> numbers_;
 };
 
-/// A collective before it is a MatchedCollective.
+/// The place and rows of a collective, from which matched_collective() makes a MatchedCollective.
 struct PlacedCollective {
   CollectivePlace place;
   std::vector<std::pair<std::size_t, std::size_t>> rows; ///< (position of the rank, row of the

@@ -30,11 +30,11 @@ Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metr
       {{"collective", "Collective name", Unit::kNone, &R::name},
        {"dtype", &R::dtype},
        {"in_nelems", "In msg nelems", Unit::kCount, [](const R& r) { return known(r.in_nelems); },
-        "elements that a rank gives"},
+        "number of input elements of a rank"},
        {"group", "Process Group Name", Unit::kNone, &R::group},
        {"group_size", "Group size", Unit::kNone, [](const R& r) { return known(r.group_size); }},
        {"full_mib", "Full msg size (MB)", Unit::kMiB, &R::full_mib,
-        "the larger buffer: output of an all-gather, else input"}});
+        "size of the larger buffer: output of an all-gather, otherwise input"}});
   struct Metric {
     const char* id;
     const char* label;
@@ -48,7 +48,8 @@ Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metr
       {"start_skew_us", "skew in start time", Unit::kUs, &R::start_skew_us,
        "latest start - earliest start"},
       {"end_skew_us", "skew in end time", Unit::kUs, &R::end_skew_us, "latest end - earliest end"},
-      {"algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &R::algo_gbps, "size / latency"},
+      {"algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &R::algo_gbps,
+       "full message size / comm_latency"},
       {"bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps,
        "algorithm bandwidth x the factor of the collective"}};
   for (const Metric& m : kMetrics)
@@ -57,7 +58,7 @@ Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metr
           {m.id + ("_" + agg), m.label + ("_" + agg), m.unit,
            [stats = m.stats, stat = stat_named(agg)](const R& r) { return (r.*stats).*stat; },
            m.help});
-  schema.add({"count", Unit::kCount, &R::count, "collectives"});
+  schema.add({"count", Unit::kCount, &R::count, "number of collectives"});
   schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, &R::total_latency_ms});
   return schema;
 }
@@ -114,14 +115,15 @@ Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes) {
        {"in_mib", "In msg size (MB)_first", Unit::kMiB, &R::in_mib},
        {"out_mib", "Out msg size (MB)_first", Unit::kMiB, &R::out_mib},
        {"dur_us_sum", "dur_sum", Unit::kUs, [](const R& r) { return r.dur_us.sum; },
-        "durations include the wait for later ranks"},
+        "sum of the durations, including the wait for later ranks"},
        {"dur_us_mean", "dur_mean", Unit::kUs, [](const R& r) { return r.dur_us.mean; }},
        {"dur_us_std", "dur_std", Unit::kUs, [](const R& r) { return r.dur_us.std_sample; }},
        {"dur_us_min", "dur_min", Unit::kUs, [](const R& r) { return r.dur_us.min; }},
        {"dur_us_max", "dur_max", Unit::kUs, [](const R& r) { return r.dur_us.max; }},
        {"count", "operation_count", Unit::kCount, &R::count}});
   if (nodes) {
-    schema.add({"node", "node_id", Unit::kNone, &R::node, "rank / GPUs per node"});
+    schema.add({"node", "node_id", Unit::kNone, &R::node,
+                "number of the node: rank divided by GPUs per node"});
     schema.add({"node_span", [](const R& r) { return text_or_blank(r.node_span); },
                 "whether all members of the group share a node"});
   }
@@ -140,10 +142,10 @@ Schema<AllToAllVSummary> all_to_all_v_summary_schema() {
        {"group_size", "Group size", Unit::kNone, [](const R& r) { return known(r.group_size); }},
        {"sent_mib_mean", "total data communicated (MB)_mean", Unit::kMiB, &R::mean_mib},
        {"wall_us_mean", "wall_time (us)_mean", Unit::kUs, &R::mean_wall_us,
-        "first start to last end"},
+        "time from the first start to the last end"},
        {"throughput_gbps_mean", "throughput (GB/s)_mean", Unit::kGBps, &R::mean_throughput_gbps},
        {"imbalance_mean", "size_imbalance_mean", Unit::kRatio, &R::mean_imbalance,
-        "largest / mean sent by a rank"},
+        "largest amount sent by a rank, divided by the mean amount per rank"},
        {"count", Unit::kCount, &R::count},
        {"wall_us_sum", "Total wall_time (us)", Unit::kUs, &R::wall_us},
        {"wall_ms_sum", "Total wall_time (ms)", Unit::kMs,
@@ -153,7 +155,7 @@ Schema<AllToAllVSummary> all_to_all_v_summary_schema() {
 Schema<SentTo> all_to_all_v_sent_schema() {
   using R = SentTo;
   return {"all2allv_heatmap",
-          "who sends how much to whom in all-to-all-v",
+          "amount of data between each pair of ranks in all-to-all-v",
           {{"from_rank", "src_rank", Unit::kNone, &R::from},
            {"to_rank", "dst_rank", Unit::kNone, &R::to},
            {"sent_mib", "total_sent_MB", Unit::kMiB, &R::mib},
@@ -165,10 +167,11 @@ Schema<SentTo> all_to_all_v_sent_schema() {
 Schema<Straggler> straggler_schema(const ReferenceForm& reference) {
   using R = Straggler;
   Schema<R> schema(
-      "straggler_summary", "how the ranks arrive at the collectives that synchronise",
+      "straggler_summary",
+      "order and time in which the ranks start the collectives that synchronise",
       {{"rank", &R::rank},
        {"wait_us", "total_wait_time_us", Unit::kUs, in_us(&R::wait_ns),
-        "until the last member had started"},
+        "time of waiting until the last member started"},
        {"wait_us_mean", "mean_wait_time_us", Unit::kUs, kDouble,
         [](const R& r) {
           const double us = ns_to_us(r.wait_ns) / static_cast<double>(r.collectives);
@@ -181,19 +184,22 @@ Schema<Straggler> straggler_schema(const ReferenceForm& reference) {
        {"collectives", "num_collectives", Unit::kCount, &R::collectives},
        {"dur_us", "total_nccl_dur_us", Unit::kUs, in_us(&R::dur_ns)},
        {"lateness_us_mean", "mean_lateness_us", Unit::kUs, &R::mean_lateness_us,
-        "start after the median start of the ranks, on the aligned clocks"},
+        "mean time from the median start of the ranks to the start of this rank, on aligned "
+        "clocks"},
        {"later_us_mean", "mean_later_us", Unit::kUs, kDouble,
         [](const R& r) { return r.late_us.empty() ? Value() : Value(trimmed_mean_of(r.late_us)); },
-        "how much shorter its collectives are than the median of the other members', trimmed mean "
-        "over the steps: what findings call late, without clocks"},
+        "how much shorter the rank's collectives are than the median of the other members (trimmed "
+        "mean over the steps); findings use this value as lateness, because it needs no clock "
+        "alignment"},
        {"shortest", "times_shortest", Unit::kCount, &R::shortest,
-        "needs no clock: the rank that starts last has the shortest duration"},
+        "collectives in which the rank's kernel was the shortest: the rank that starts last has "
+        "the shortest duration, so this needs no clock alignment"},
        {"shortest_percent", "pct_shortest", Unit::kPercent,
         [](const R& r) { return r.percent_of(r.shortest); }}});
   if (reference.on && reference.per_node > 0)
     schema.add({"node", "node_id", Unit::kNone,
                 [n = reference.per_node](const R& r) { return r.rank / n; },
-                "rank / GPUs per node"});
+                "number of the node: rank divided by GPUs per node"});
   return schema;
 }
 
@@ -203,11 +209,11 @@ Schema<ExposedRank> exposed_rank_schema() {
           "communication that neither compute nor copies hide, by rank",
           {{"rank", &R::rank},
            {"comm_ms", "communication (ms)", Unit::kMs, in_ms(&R::comm_ns),
-            "union of the rank's collectives"},
+            "union of the rank's collective kernels"},
            {"exposed_ms", "exposed (ms)", Unit::kMs, in_ms(&R::exposed_ns)},
            {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, in_ms(&R::hidden_compute_ns)},
            {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, in_ms(&R::hidden_memcpy_ns),
-            "under copies but not compute"},
+            "communication during which copies, but no compute kernels, ran on the rank"},
            {"exposed_percent", "exposed (%)", Unit::kPercent,
             [](const R& r) { return percent_of(r.exposed_ns, r.comm_ns, kNaN); }}}};
 }
@@ -219,13 +225,15 @@ Schema<ExposedType> exposed_type_schema() {
       "communication that neither compute nor copies hide, by kind of collective",
       {{"collective", "Collective name", Unit::kNone, &R::name},
        {"kernels", Unit::kCount, &R::kernels},
-       {"dur_ms", "duration (ms)", Unit::kMs, in_ms(&R::dur_ns), "sum over kernels and ranks"},
+       {"dur_ms", "duration (ms)", Unit::kMs, in_ms(&R::dur_ns),
+        "sum of the durations of all kernels on all ranks"},
        {"wait_ms", "wait (ms)", Unit::kMs, kDouble,
         [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.wait_ns)) : Value(); },
-        "until the last member had started; where all members are there and wait for each other"},
+        "time of waiting until the last member started; only for collectives that synchronise and "
+        "whose members are all in the run"},
        {"transfer_ms", "transfer (ms)", Unit::kMs, kDouble,
         [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.told_ns - r.wait_ns)) : Value(); },
-        "the rest of those"},
+        "rest of the duration of these collectives"},
        {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, in_ms(&R::hidden_compute_ns)},
        {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, in_ms(&R::hidden_memcpy_ns)},
        {"exposed_ms", "exposed (ms)", Unit::kMs,
@@ -253,49 +261,52 @@ Schema<GroupSummary> process_group_schema() {
 
 Schema<RankClock> clock_schema() {
   using R = RankClock;
-  return {"clocks",
-          "how far the clocks of the ranks are apart",
-          {{"rank", &R::rank},
-           {"base_time_ns", "base time (ns)", Unit::kNone, &R::base_time_ns},
-           {"offset_us", "offset to rank 0's clock (\u00b5s)", Unit::kUs,
-            [](const R& r) { return ns_to_us(r.offset.line.offset_ns); },
-            "how far the rank's clock is ahead of the first rank's"},
-           {"residual_us", "residual (\u00b5s)", Unit::kUs,
-            [](const R& r) { return ns_to_us(r.offset.residual_ns); },
-            "median distance of the ends of shared collectives from the offset"},
-           {"effect_us", "skew in start (\u00b5s)", Unit::kUs,
-            [](const R& r) { return ns_to_us(r.offset.effect_ns); },
-            "median distance of their starts: what the clocks are aligned for"},
-           {"drift_ppb", "drift (ns/s)", Unit::kNone,
-            [](const R& r) { return static_cast<double>(r.offset.line.drift_ppt) / 1e3; },
-            "drift against the first rank's clock; 0 unless the collectives show it"},
-           {"collectives", Unit::kCount, [](const R& r) { return r.offset.samples; }},
-           {"aligned", [](const R& r) { return r.offset.aligned(); }},
-           {"used", "used", Unit::kNone, kText,
-            [](const R& r) {
-              switch (r.offset.fit) {
-              case ClockFit::kReference:
-                return Value("reference");
-              case ClockFit::kAligned:
-                return Value("collectives");
-              case ClockFit::kPoor:
-                return Value("time base: the residual is too large");
-              case ClockFit::kAlone:
-                break;
-              }
-              return Value("time base: no shared collective");
-            },
-            "source of the correction from the rank's times to the common clock"}}};
+  return {
+      "clocks",
+      "offsets between the clocks of the ranks",
+      {{"rank", &R::rank},
+       {"base_time_ns", "base time (ns)", Unit::kNone, &R::base_time_ns},
+       {"offset_us", "offset to rank 0's clock (\u00b5s)", Unit::kUs,
+        [](const R& r) { return ns_to_us(r.offset.line.offset_ns); },
+        "time by which the rank's clock is ahead of the clock of the first rank"},
+       {"residual_us", "residual (\u00b5s)", Unit::kUs,
+        [](const R& r) { return ns_to_us(r.offset.residual_ns); },
+        "median absolute difference between the offset and the end times of shared collectives"},
+       {"effect_us", "skew in start (\u00b5s)", Unit::kUs,
+        [](const R& r) { return ns_to_us(r.offset.effect_ns); },
+        "median absolute difference between the offset and the start times of shared collectives: "
+        "the lateness that is measured on the aligned clocks"},
+       {"drift_ppb", "drift (ns/s)", Unit::kNone,
+        [](const R& r) { return static_cast<double>(r.offset.line.drift_ppt) / 1e3; },
+        "drift relative to the clock of the first rank; 0 if the collectives show no drift"},
+       {"collectives", Unit::kCount, [](const R& r) { return r.offset.samples; }},
+       {"aligned", [](const R& r) { return r.offset.aligned(); }},
+       {"used", "used", Unit::kNone, kText,
+        [](const R& r) {
+          switch (r.offset.fit) {
+          case ClockFit::kReference:
+            return Value("reference");
+          case ClockFit::kAligned:
+            return Value("collectives");
+          case ClockFit::kPoor:
+            return Value("time base: the residual is too large");
+          case ClockFit::kAlone:
+            break;
+          }
+          return Value("time base: no shared collective");
+        },
+        "source of the correction of the rank's times to the common clock"}}};
 }
 
 Schema<CollectiveProblem> problem_schema() {
   using R = CollectiveProblem;
-  return {"problems",
-          "shifted windows and collectives on which ranks disagree",
-          {{"group", "process group", Unit::kNone, &R::group},
-           {"rank", &R::rank},
-           {"index", &R::index},
-           {"problem", &R::problem}}};
+  return {
+      "problems",
+      "recordings that are shifted against each other, and collectives that differ between ranks",
+      {{"group", "process group", Unit::kNone, &R::group},
+       {"rank", &R::rank},
+       {"index", &R::index},
+       {"problem", &R::problem}}};
 }
 
 } // namespace rankscope

@@ -10,8 +10,8 @@
 
 namespace rankscope {
 
-/// The reference's form of a sheet, without the columns that the reference lacks. It includes the
-/// nodes of ranks and groups if the number of GPUs per node is known.
+/// With `on`, a sheet has the reference's form, without the columns that the reference lacks. This
+/// form includes the nodes of ranks and groups if the number of GPUs per node is known.
 struct ReferenceForm {
   bool on = false;
   std::int64_t per_node = 0; ///< GPUs per node; 0 = unknown
@@ -19,8 +19,8 @@ struct ReferenceForm {
 
 /// Returns the columns. `agg_metrics` may contain mean, median, min, max and std.
 [[nodiscard]] Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics);
-/// Returns these columns as the reference shows them: "Unknown" for data that the trace lacks, and
-/// no bandwidth columns if all are unknown.
+/// Returns the columns of sync_summary_schema() as the reference shows them: "Unknown" for data
+/// that the trace lacks, and no bandwidth columns if all are unknown.
 [[nodiscard]] Schema<SyncSummary>
 reference_summary_schema(const std::vector<std::string>& agg_metrics,
                          std::span<const SyncSummary> rows);

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-/// The number of rows that are passed on at once.
+/// The number of rows that each call of `take` gets.
 constexpr std::size_t kRowsAtOnce = 4096;
 
 std::vector<CollectivePlace> places_of(const GroupOrder& order, std::size_t member,
@@ -49,7 +49,7 @@ std::size_t GroupIndex::find(const CollectivePlace& place) const {
           ? static_cast<std::size_t>(place.at - first_)
           : static_cast<std::size_t>(std::lower_bound(places_.begin(), places_.end(), place) -
                                      places_.begin());
-  return std::min(at, synchronises_.size() - 1); // beyond the end: from unreadable rows
+  return std::min(at, synchronises_.size() - 1); // unreadable rows can be beyond the end
 }
 
 /// Ends of collectives for clock alignment, read again rank by rank.
@@ -267,7 +267,7 @@ Result<CollectiveFacts> CollectiveStream::facts() {
   out.a2av_summary = all_to_all_v_summary(out.a2av);
   largest_first(out.a2av, [](const AllToAllV& c) { return c.sent_mib; });
   out.a2av_sent = sums.sent.take();
-  RS_CHECK(rows_.status()); // otherwise the next pass may see other collectives
+  RS_CHECK(rows_.status()); // after a read error, the next pass could see different collectives
   out.stragglers = sums.stragglers.take(ranks, sums.steps.outside());
   for (const RankCollectives& r : ranks)
     out.exposed_ranks.push_back(

@@ -1,9 +1,9 @@
 // The facts and long tables of collective_facts() for runs whose rows do not fit into memory. The
-// values and their order are the same; the rows are in a ByteStore. Ranks are read and released one
-// after the other. Then process groups are processed one after the other, some collectives at a
-// time. Memory use: kilobytes per rank, eight bytes per collective (24 if neither Seq nor order
-// numbers them without gaps). In addition, 40 bytes per synchronizing collective while its process
-// group is processed, and a row per all-to-all-v.
+// values and their order are those of collective_facts(); the rows are in a ByteStore. Ranks are
+// read and released one after the other. Then process groups are processed one after the other,
+// some collectives at a time. Memory use: kilobytes per rank, eight bytes per collective (24 if
+// neither Seq nor order numbers them without gaps). In addition, 40 bytes per synchronizing
+// collective while its process group is processed, and a row per all-to-all-v.
 #pragma once
 
 #include "analyses/collectives/collective_rows.h"
@@ -35,7 +35,8 @@ public:
   static constexpr std::int64_t kNotTold = INT64_MIN;
 
 private:
-  std::int64_t first_ = 0; ///< first place; the others follow without gaps if `places_` is empty
+  std::int64_t first_ = 0; ///< first place; if `places_` is empty, the other places follow without
+                           ///< gaps
   std::vector<CollectivePlace> places_; ///< all places, if they have gaps
   std::vector<bool> synchronises_;
 };

@@ -80,7 +80,7 @@ void SyncSummarySums::add(const TimedCollective& t) {
 }
 
 void SyncSummarySums::settle() {
-  if (compat_) // in compat mode, groups of all names share their rows
+  if (compat_) // in compat mode, a row may contain collectives of several groups
     return;
   for (Sum* sum : open_)
     sum->settle();
@@ -182,7 +182,7 @@ SyncCollective sync_collective_of(const std::vector<RankCollectives>& ranks,
   std::size_t earliest = 0;
   for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
     wait_sum_ns += t.wait_ns[k];
-    if (t.wait_ns[k] >= t.wait_ns[earliest]) // ties: the higher rank, as in the reference
+    if (t.wait_ns[k] >= t.wait_ns[earliest]) // equal waits: the higher rank, as in the reference
       earliest = k;
   }
   return {&t, t.wait_ns[earliest], ranks[t.match.members[earliest].first].rank, wait_sum_ns};

@@ -35,8 +35,8 @@ template <class Row, class Of> void largest_first(std::vector<Row>& rows, Of of)
 [[nodiscard]] double mib_of(const RankCollectives& r, const Collective& c, std::int64_t nelems);
 
 /// Sums over collectives that are added one by one, in the order of MatchResult. settle() computes
-/// the medians of the process groups so far, which must be complete, and releases their samples.
-/// Calling settle() is optional: the results are the same without it.
+/// the medians of the process groups added so far and releases their samples; no more collectives
+/// of these groups may be added. Calling settle() is optional: the results are the same without it.
 class SyncSummarySums {
 public:
   SyncSummarySums(std::int64_t per_node, bool compat_tracelens)
@@ -102,15 +102,16 @@ private:
 /// each other.
 [[nodiscard]] bool compares_ranks(const TimedCollective& t);
 
-/// Numbers the profiler steps of the collectives that compares_ranks() accepts, by the steps of
-/// their first members. A trace without profiler steps is one step. Its parts are not independent
-/// samples, since lateness carries over from one collective to the next.
+/// Numbers the profiler steps of the collectives that compares_ranks() accepts. The step of a
+/// collective is that of its first member. A trace without profiler steps counts as one step: parts
+/// of it would not be independent samples, since lateness carries over from one collective to the
+/// next.
 class StepNumbers {
 public:
   /// Returns the number of the collective's step.
   std::size_t add(const TimedCollective& t);
-  /// Returns the number of the collectives before the first profiler step, which are not a sample.
-  /// Empty if there are no such collectives, or no others.
+  /// Returns the step number that add() gave to the collectives before the first profiler step;
+  /// they are not a sample. Empty if there are no such collectives, or only such collectives.
   [[nodiscard]] std::optional<std::size_t> outside() const;
 
 private:
@@ -124,7 +125,7 @@ public:
   explicit StragglerSums(std::size_t ranks) : sums_(ranks) {}
   /// Adds a collective; requires compares_ranks(t).
   void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t, std::size_t step);
-  /// `outside`: result of StepNumbers::outside(), the number that is not a sample.
+  /// `outside`: result of StepNumbers::outside(): the step that is not a sample.
   [[nodiscard]] std::vector<Straggler> take(const std::vector<RankCollectives>& ranks,
                                             std::optional<std::size_t> outside);
 

@@ -11,7 +11,8 @@ namespace rankscope {
 namespace {
 
 /// Returns whether members of this kind wait for each other. In a send, a receive or a broadcast,
-/// only some members may wait. For kernels of unknown kind, it is unknown.
+/// only some members may wait. For kernels of unknown kind, returns false because this is not
+/// known.
 bool makes_wait(CollectiveKind kind) {
   return synchronises(kind) || kind == CollectiveKind::kAllToAllV ||
          kind == CollectiveKind::kBarrier;

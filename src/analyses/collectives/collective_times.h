@@ -15,7 +15,7 @@ namespace rankscope {
 struct Clocks {
   std::vector<std::int64_t> base_ns;  ///< by position: added to file times
   std::vector<ClockOffset> alignment; ///< by position; empty if no clock was aligned
-  std::vector<std::int64_t> unix_ns;  ///< by position: added to file times for the alignment
+  std::vector<std::int64_t> unix_ns;  ///< by position: added to file times to evaluate `alignment`
 
   [[nodiscard]] std::int64_t common(std::size_t rank, std::int64_t ts_ns) const {
     const std::int64_t shift =

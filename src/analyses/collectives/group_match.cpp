@@ -16,7 +16,7 @@ const Signature kPointToPoint = {"send or recv", "", 0, 0};
 /// Places of one collective in the lists of two ranks.
 using Pair = std::pair<std::size_t, std::size_t>;
 
-/// The fit of pairs by signature and by end time.
+/// Agreement of pairs of rows in signature and in end time.
 struct GroupMatchFit {
   std::size_t pairs = 0;
   double agree = 0;             ///< fraction of pairs that agree in name, type and size
@@ -57,14 +57,15 @@ std::vector<Pair> shifted(const RankRows& a, const RankRows& b, std::int64_t shi
   return out;
 }
 
-/// Ranks leave a collective within some microseconds; the ends of right pairs scatter by less.
+/// Ranks leave a collective within some microseconds; the ends of correct pairs scatter by less
+/// than this value.
 constexpr std::int64_t kEndTogetherNs = 50'000;
 
 struct Shift {
   std::int64_t by = 0; ///< b[i] and a[i + by] are one collective
   GroupMatchFit fit;
-  bool decided = true;    ///< the scatter of ends decides, regardless of the clocks
-  bool ambiguous = false; ///< another shift fits as well
+  bool decided = true;    ///< chosen by the scatter of ends, which does not depend on the clocks
+  bool ambiguous = false; ///< another shift fits equally well
 };
 
 /// Returns the shifts with the most agreement, smallest shift first.
@@ -89,14 +90,15 @@ std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
   return out;
 }
 
-/// Chooses among the shifts that agree best. Iterations differ in duration. At a wrong shift, the
-/// distances of ends scatter by these differences; at the right shift, only by how the ranks leave.
-/// If the scatter does not decide, returns the shift nearest in time, given `clock_ns` (b's clock -
-/// a's).
+/// Chooses among the shifts that agree best. Iterations differ in duration. At a wrong shift, pairs
+/// are from different iterations, so the distances of their ends scatter by these differences. At
+/// the right shift, they scatter only because ranks do not leave at the same instant. If the
+/// scatter does not decide, returns the shift nearest in time, given `clock_ns` (b's clock - a's).
 Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0) {
   constexpr std::size_t kFinalists = 8;
   constexpr std::int64_t kWhole = INT64_MAX;
-  constexpr std::size_t kFewestPairs = 4; // fewer pairs, or one iteration of many, scatter little
+  constexpr std::size_t kFewestPairs = 4; // few pairs, or pairs of one iteration, always scatter
+                                          // little
   constexpr std::int64_t kClear = 3;
   constexpr std::int64_t kResolutionNs = 1000;
   std::vector<Shift> found = agreeing_shifts(a, b);
@@ -104,7 +106,7 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
     return found.empty() ? Shift{} : found.front();
   std::ranges::stable_sort(
       found, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
-  // shifts with few pairs may be first by chance, so the nearest in time is always a finalist
+  // shifts with few pairs may be first by chance, so the shift nearest in time is always a finalist
   const auto distance = [clock_ns](const Shift& s) { return std::abs(s.fit.offset_ns - clock_ns); };
   const auto nearer = [&distance](const Shift& x, const Shift& y) {
     return distance(x) < distance(y);
@@ -146,7 +148,8 @@ std::vector<Pair> pairs_by_seq(const RankRows& a, const RankRows& b) {
 }
 
 /// Returns whether Seq counts the collectives of this group on both ranks. Newer producers may
-/// count per process, or twice. Pairs by Seq then fit worse than pairs by order.
+/// count per process, or count a collective twice. In these cases, pairs by Seq fit worse than
+/// pairs by order.
 bool seq_fits(const RankRows& a, const RankRows& b) {
   constexpr double kAgree = 0.95;
   constexpr std::size_t kFewestPairs = 4;
@@ -157,9 +160,9 @@ bool seq_fits(const RankRows& a, const RankRows& b) {
   const Shift order = find_shift(a, b);
   if (order.ambiguous || order.fit.agree < kAgree || order.fit.pairs < kFewestPairs ||
       2 * order.fit.pairs < fewer || order.fit.residual_ns > kEndTogetherNs)
-    return true; // the order fits no better
+    return true; // pairs by order do not fit better
   const std::int64_t window = b.end_ns.back() - b.end_ns.front();
-  if (by_seq.pairs < kFewestPairs) // disjoint Seqs are wrong for windows at the same time
+  if (by_seq.pairs < kFewestPairs) // Seqs may differ only if the windows are not at the same time
     return std::abs(order.fit.offset_ns) > window / 2;
   return by_seq.agree >= order.fit.agree - 0.05 &&
          by_seq.residual_ns <= 4 * order.fit.residual_ns + kEndTogetherNs;
@@ -254,7 +257,7 @@ private:
 };
 
 /// Returns whether the collective is a send or a receive. One side sends the data that the other
-/// receives, and a call may do both with several ranks.
+/// receives, and a call may do both with several ranks, so their names and sizes are not compared.
 bool is_point_to_point(const Collective& c) {
   return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kRecv;
 }

@@ -17,7 +17,7 @@
 
 namespace rankscope {
 
-/// The properties that must agree among the members of a collective.
+/// The properties that must be equal on all members of a collective.
 struct Signature {
   std::string name, dtype;
   std::int64_t in = 0, out = 0;
@@ -26,10 +26,10 @@ struct Signature {
 };
 [[nodiscard]] Signature signature(const RankCollectives& r, const Collective& c);
 
-/// Returns the identity of a process group across ranks. Two groups may share a name but not the
-/// members.
+/// Returns the identity of a process group across ranks. Two groups may have the same name but
+/// different members.
 [[nodiscard]] std::string group_key(const RankCollectives& r, const Collective& c);
-/// The name of a group, and a number, since groups may share a name but not the members.
+/// The name of a group, and a number, since several groups may have this name.
 struct GroupName {
   std::string pg;       ///< "Unknown_Group" when the key has no name
   std::size_t twin = 0; ///< as `MatchedCollective::twin`
@@ -50,7 +50,7 @@ struct RankRows {
   std::size_t rank = 0;             ///< position in the list of ranks
   std::vector<std::size_t> what;    ///< number of the signature, the same on all ranks of the group
   std::vector<std::int64_t> seq;    ///< kNoId = no Seq
-  std::vector<std::int64_t> end_ns; ///< on the time base
+  std::vector<std::int64_t> end_ns; ///< by the file's time base
   [[nodiscard]] std::size_t size() const { return what.size(); }
 };
 
@@ -60,7 +60,7 @@ struct CollectivePlace {
   std::int64_t at = 0, nth = 0;
   auto operator<=>(const CollectivePlace&) const = default; // NOLINT(modernize-use-nullptr)
 };
-/// Returns the places by Seq.
+/// Returns the place of each row by Seq.
 [[nodiscard]] std::vector<CollectivePlace> seq_places(const std::vector<std::int64_t>& seq);
 
 /// The ranks of a group, in memory or not.
@@ -86,8 +86,8 @@ public:
     edges_[b].emplace_back(a, -offset_ns);
   }
 
-  /// Returns, for the ranks `of`, the clock of the rank minus the clock of a, on the shortest path
-  /// through compared ranks. Ranks without a path are left out; ranks on the paths may be included.
+  /// Returns the clock of each rank in `of` minus the clock of `a`, added up along the shortest
+  /// path of compared ranks. Ranks without a path are left out; ranks on the paths may be included.
   [[nodiscard]] std::map<std::size_t, std::int64_t> offsets(std::size_t a,
                                                             std::set<std::size_t> of) const {
     std::map<std::size_t, std::int64_t> seen = {{a, 0}};
@@ -110,28 +110,29 @@ private:
   std::map<std::size_t, std::vector<std::pair<std::size_t, std::int64_t>>> edges_;
 };
 
-/// Adds the clock offsets that the scatter of this group's ends determines.
+/// Adds the clock offsets between members of this group for which the scatter of ends decides the
+/// shift.
 void learn_clocks(const GroupMembers& group, KnownClocks& clocks);
 
-/// The rule that identifies the collectives of a group.
+/// How the rows of a group's members are matched: by Seq, or by order with a shift per member.
 struct GroupOrder {
   bool by_seq = false;
-  std::vector<std::int64_t> shift; ///< without by_seq, per member: row i has place i + shift
+  std::vector<std::int64_t> shift; ///< if not by_seq: one per member; row i has place i + shift
 
   [[nodiscard]] CollectivePlace place(std::size_t member, std::size_t row) const {
     return {static_cast<std::int64_t>(row) + shift[member], 0};
   }
 };
-/// Returns the order of a group. `clocks` must be learned from all groups. Adds shifts and other
-/// irregularities to `problems`, with the rank numbers of `ranks`.
+/// Returns the order of a group. `clocks` must contain the results of learn_clocks() for all
+/// groups. Adds shifts and other irregularities to `problems`, with the rank numbers of `ranks`.
 [[nodiscard]] GroupOrder group_order(const GroupMembers& group, const std::string& pg,
                                      const std::vector<RankCollectives>& ranks,
                                      const KnownClocks& clocks,
                                      std::vector<CollectiveProblem>& problems);
 
-/// Returns the collective with these rows (position, row), which must be ascending. Adds
-/// disagreements to `problems`. `listed`: number of members in the group's list, determined on
-/// first use.
+/// Returns the collective with these rows (position, row), which must be ascending. Adds rows with
+/// a different signature to `problems`. `listed`: number of members in the group's list, determined
+/// on first use.
 [[nodiscard]] MatchedCollective
 matched_collective(const std::vector<RankCollectives>& ranks, const GroupName& group,
                    std::int64_t index, std::vector<std::pair<std::size_t, std::size_t>> rows,

@@ -1,4 +1,5 @@
-// The fields of RankIdentity as a part (core/part.h). Raise kRankIdentityVersion when they change.
+// Writes and reads the fields of RankIdentity in a part (core/part.h). Raise kRankIdentityVersion
+// when the fields change.
 #pragma once
 
 #include "analyses/collectives/run_consistency.h"

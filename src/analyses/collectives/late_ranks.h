@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// The test result of one rank (base/rank_excess.h; the excess is microseconds per collective).
+/// The test result of one rank (base/rank_excess.h; the excess is in microseconds per collective).
 struct LateRank {
   const Straggler* rank = nullptr;
   RankExcess late;
@@ -16,7 +16,7 @@ struct LateRank {
 
 struct LateRanks {
   std::vector<LateRank> ranks; ///< in the order of the facts; empty if no test is possible
-  RankTest test;               ///< the test; its list of ranks is empty
+  RankTest test;               ///< properties of the test; its own list of ranks is empty
 };
 [[nodiscard]] LateRanks late_ranks(const CollectiveFacts& facts);
 

@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Returns a line for each kind of time that ranks differ in. A line shows the minimum, quartiles
+/// Returns a line for each kind of time in which ranks differ. A line shows the minimum, quartiles
 /// and maximum over the ranks, and the rank with the maximum. Empty for a single rank.
 [[nodiscard]] std::vector<std::string> rank_spreads(const CollectiveFacts& facts);
 

@@ -88,7 +88,7 @@ template <class Archive, PartOf<PackedRows> Rows> void part_fields(Archive& arch
     if constexpr (Archive::kReads)
       if (shape < shapes.shapes.size()) // else the archive has failed
         row = shapes.shapes[shape];
-    ++place; // usually the next place
+    ++place; // expected: the row after the previous row
     packed_rows::distance(archive, in_file, place);
     packed_rows::distance(archive, row.seq, seq);
     packed_rows::distance(archive, row.step, step);

@@ -26,8 +26,8 @@ struct Sum {
 
 using Key = std::tuple<std::string_view, std::string_view, std::int64_t, std::int64_t>;
 
-/// Returns the steps of a class with their positions in order. Collectives before the first step
-/// are ignored.
+/// Returns the steps of a class, each with its position in ascending order. Collectives before the
+/// first step are ignored.
 std::map<std::int64_t, std::size_t> steps_of(const std::vector<const TimedCollective*>& all) {
   std::map<std::int64_t, std::size_t> out;
   for (const TimedCollective* t : all)

@@ -1,5 +1,5 @@
 // Bandwidth by rank: compares the collectives of a rank with collectives of the same kind and size
-// without this rank (in groups of other nodes, over other links).
+// in which the rank does not take part (in groups of other nodes, over other links).
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
@@ -19,7 +19,8 @@ struct RankBandwidth {
   std::size_t collectives = 0;
   double bus_gbps = 0;                      ///< mean over the collectives with this rank
   double others_bus_gbps = 0;               ///< mean over the collectives without this rank
-  SampleStats by_step;                      ///< own - others, GB/s, one sample per profiler step
+  SampleStats by_step;                      ///< mean with - mean without this rank, GB/s; one
+                                            ///< sample per profiler step
   std::optional<MeanDifference> difference; ///< mean of by_step; empty with fewer than two samples
   /// Returns whether the interval excludes 0. All intervals of bandwidth_by_rank() together have a
   /// confidence of 95 %.
@@ -34,7 +35,7 @@ struct BandwidthClass {
   std::int64_t in_nelems = kNoId, group_size = kNoId;
   double full_mib = 0;
   std::size_t collectives = 0;
-  std::vector<RankBandwidth> ranks; ///< ascending; without ranks that took part in all
+  std::vector<RankBandwidth> ranks; ///< ascending by rank; ranks that took part in all are left out
 };
 
 /// Returns the classes, most collectives first. Classes in which every rank took part in all

@@ -132,7 +132,7 @@ private:
     out_.push_back({kind, std::move(ranks), std::move(text)});
   }
 
-  /// Returns whether a problem of this rank was already added, with a plainer reason.
+  /// Returns whether a problem of this rank was already added. That problem explains later ones.
   bool explained(std::int64_t rank) const { return explained_.count(rank) > 0; }
 
   void copies() {
@@ -221,8 +221,7 @@ private:
             fmt::format("rank {} does not belong to a world of {} ranks", r.rank, world_));
   }
 
-  /// Reports contradictions: groups of one name that share members must be equal on all of the
-  /// members.
+  /// Reports contradictions: the members of a group must all have the same group of this name.
   void groups() {
     std::map<std::int64_t, OwnGroups> by_rank;
     for (const RankIdentity& r : ranks_)
@@ -279,8 +278,8 @@ private:
     std::vector<const KnownGroup*> groups_;
   };
 
-  /// The number of members with the same group (`agree`) and with another group of its name
-  /// (`against`). The votes do not depend on the member that asks.
+  /// The number of members with the same group (`agree`) and with a different group of the same
+  /// name (`against`). The votes do not depend on the member that is checked.
   struct Votes {
     std::size_t agree = 0, against = 0;
     const RankIdentity* first = nullptr; ///< first rank against
@@ -312,8 +311,8 @@ private:
                : nullptr;
   }
 
-  /// Reports ranks that are not in any group of their collectives. Their traces belong to other
-  /// ranks.
+  /// Reports ranks that are not members of any group in their own trace. Such a trace belongs to
+  /// another rank.
   void strangers() {
     for (const RankIdentity& r : ranks_) {
       const bool in_one = std::ranges::any_of(
@@ -410,7 +409,8 @@ private:
         ->end_ns;
   }
 
-  /// Reports ranks further apart in time than the durations of both windows and clock differences.
+  /// Reports ranks that were recorded at another time than most ranks: the gap between two windows
+  /// is longer than each of them and longer than clock differences (60 s).
   void other_time() {
     constexpr std::int64_t kClocksNs = 60'000'000'000;
     std::vector<const RankIdentity*> timed;

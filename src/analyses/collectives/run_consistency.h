@@ -30,7 +30,7 @@ struct RankIdentity {
   std::int64_t rank = 0; ///< as given, e.g. by the file name
   std::optional<std::int64_t> header_rank, world_size;
   std::vector<KnownGroup> groups;  ///< from the header and collectives; only with lists of members
-  std::int64_t largest_group = 0;  ///< "Group size" of the collectives
+  std::int64_t largest_group = 0;  ///< largest "Group size" of the collectives
   std::vector<std::int64_t> steps; ///< ProfilerStep numbers, ascending
   std::string device;              ///< name of the first GPU
   std::vector<std::string> launch; ///< grids and blocks of collectives that synchronise, sorted

@@ -31,8 +31,9 @@ public:
   void add(const TimedCollective& t);
   /// Releases the samples of the process groups so far, which must be complete.
   void settle();
-  /// Returns the slowest collective below the prediction interval of the others of its kind
-  /// (Student's t, corrected for the number of added collectives). Empty if no collective is below.
+  /// Returns the collective that is slowest relative to its kind, if it is below the prediction
+  /// interval of at least five others (Student's t, corrected for the number of added collectives)
+  /// and below 80 % of their mean. Otherwise empty.
   [[nodiscard]] std::optional<SlowCollective> take();
 
 private:

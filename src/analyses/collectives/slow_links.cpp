@@ -12,8 +12,9 @@ namespace rankscope {
 namespace {
 
 constexpr double kLeastBelow = 10;         ///< percent
-constexpr double kLinkLevel = 0.004;       ///< chance of a false finding
-constexpr double kBandwidthScatter = 0.01; ///< groups that differ by less count as equal
+constexpr double kLinkLevel = 0.004;       ///< probability of a false finding
+constexpr double kBandwidthScatter = 0.01; ///< groups that differ by a smaller fraction count as
+                                           ///< equal
 
 } // namespace
 

@@ -44,8 +44,7 @@ FigureChange figure(const P& pair, Of of, Better better = Better::kLower) {
   return {value(pair.base), value(pair.test), better};
 }
 
-/// Returns the samples if they belong to the row: their number must be `count`. Else returns no
-/// samples.
+/// Returns the samples if they belong to the row (there are `count` of them), else no samples.
 SampleStats samples_of(const SampleSet& samples, std::size_t count) {
   return samples.size() == count ? samples.stats() : SampleStats{};
 }

@@ -23,12 +23,12 @@ struct ComparePart {
 
 inline constexpr std::uint32_t kComparePartVersion = 5;
 
-/// Returns a run of these parts. The collectives of the parts are moved to `collectives`, not to
-/// the run.
+/// Returns a run made of these parts. The collectives of the parts are moved to `collectives`, not
+/// to the run.
 [[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
                                        std::vector<RankCollectives>& collectives);
 
-/// A kind of time with its steps, as stored in a part.
+/// A kind of time with its times per step, as stored in a part.
 struct KindRecord {
   TimeKind kind = TimeKind::kTotal;
   std::optional<std::int64_t> time_ns;

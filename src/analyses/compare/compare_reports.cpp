@@ -27,7 +27,8 @@ bool has(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Orders numbers by value, then texts by bytes, then blanks, as an outer merge of pandas does.
+/// Compares two values in the order of an outer merge of pandas: numbers by value, after them texts
+/// by bytes, after them blanks.
 int compare(const Value& a, const Value& b) {
   const auto rank = [](const Value& v) {
     return v.is_null() ? 2 : v.kind == CellKind::kText ? 1 : 0;
@@ -53,8 +54,9 @@ struct KeyLess {
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 using Match = std::vector<std::size_t>; ///< row in each report, or kAbsent
 
-/// Returns the rows that belong together, with ascending keys. `multiply`: every combination of
-/// rows, as in a pandas merge.
+/// Returns the matched rows in ascending order of their keys: the k-th rows of a key in all
+/// reports. With `multiply`, returns every combination of the rows of a key, as a pandas merge
+/// does.
 std::vector<Match> match_rows(const std::vector<const Table*>& tables, const Names& keys,
                               bool multiply) {
   std::map<std::vector<Value>, std::vector<std::vector<std::size_t>>, KeyLess> groups;
@@ -186,7 +188,7 @@ private:
                [&](std::size_t before) { return tables_[before]->column(name).has_value(); });
   }
 
-  /// Returns the reports that differences are shown for.
+  /// Returns the reports in `which` that are compared with the baseline.
   [[nodiscard]] static std::vector<std::size_t> variants(const std::vector<std::size_t>& which) {
     return which[0] == 0 ? std::vector<std::size_t>(which.begin() + 1, which.end())
                          : std::vector<std::size_t>{};
@@ -237,7 +239,7 @@ private:
       std::vector<Value> row;
       for (const std::string& k : recipe_.keys)
         row.push_back(tables_[holder]->at(m[holder], k));
-      const std::string present = present_in(which, m); // outlives the row
+      const std::string present = present_in(which, m); // the row refers to this text
       if (presence)
         row.emplace_back(present);
       for (const std::string& d : recipe_.diffs)
@@ -349,7 +351,7 @@ Recipe ops_summary_recipe(const std::vector<const Table*>& tables, bool compat) 
            {"total_direct_kernel_time_sum"},
            {kCumulative},
            "total_direct_kernel_time_ms"};
-  if (!compat) // an operator has a row for each value of these columns
+  if (!compat) // an operator has one row per combination of values of these columns
     for (const std::string& k : common(tables, {"is_recompute", "parent_module"}))
       r.keys.push_back(k);
   return r;

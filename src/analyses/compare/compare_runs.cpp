@@ -76,7 +76,7 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
 }
 
 /// Returns the correlation of successive steps, pooled over the ranks of both runs. The standard
-/// error is that of two runs whose ranks share their noise.
+/// error assumes that all ranks of a run have the same noise, so that each run is one series.
 double step_dependence(const ComparedRun& base, const ComparedRun& test, TimeKind kind) {
   std::vector<StepSeries> series;
   double steps = 0;
@@ -129,7 +129,8 @@ public:
     }
     std::map<TimeKind, std::vector<SampleStats*>> of_kind;
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (rows_[i].rank) // rows of means would gain degrees of freedom that they do not have
+      if (rows_[i].rank) // without the rows of means: their degrees of freedom would become too
+                         // many
         for (SampleStats* s : {&measured_[i].base_samples, &measured_[i].test_samples})
           of_kind[rows_[i].kind].push_back(s);
     for (const auto& [kind, samples] : of_kind)
@@ -172,7 +173,7 @@ std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs) {
 }
 
 JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
-  // the larger of two kinds: with more kinds, the largest would be far above 0 by chance
+  // the maximum of only two kinds: the maximum of many would be far above 0 by chance
   for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation})
     rule.step_correlation = std::max(rule.step_correlation, step_dependence(base, test, kind));
   rule.clock_ns = std::min(clock_of(base), clock_of(test));

@@ -12,7 +12,7 @@
 
 namespace rankscope {
 
-/// A metric of both runs; empty where a run lacks it.
+/// A metric of both runs; a value is empty if the run lacks the metric.
 struct FigureChange {
   std::optional<double> base, test;
   Better better = Better::kLower;
@@ -86,7 +86,8 @@ struct DashboardRow {
 };
 
 /// Key metrics: GPU times by name, then metrics of the collectives that both runs have (name, type,
-/// elements, group). The latter are weighted by the baseline's counts (bandwidths: by its time).
+/// elements, group). The metrics of collectives are weighted by the baseline's counts, bandwidths
+/// by the baseline's time.
 struct Dashboard {
   std::vector<DashboardRow> rows;
   std::size_t gpu_rows = 0;
@@ -125,8 +126,8 @@ struct TimelineSummaryRow {
   double min_ms = 0, max_ms = 0;
   std::int64_t slowest_rank = 0; ///< the first rank with the maximum
 };
-/// Returns the rows by name of the kind. Geometric means leave zeros out, since a tiny number
-/// instead would pull the mean to nearly 0.
+/// Returns the rows by name of the kind. Geometric means leave zeros out: with a tiny number in
+/// place of zeros, the mean would be nearly 0.
 [[nodiscard]] std::vector<TimelineSummaryRow> timeline_summary(const ComparedRun& run,
                                                                bool geomean);
 /// Returns the kinds of time that any of the runs has, sorted by name.

@@ -14,7 +14,7 @@ constexpr ColumnStyle kDelta{.delta = true};
 constexpr ColumnStyle kStatus{.status = true};
 /// The method for the intervals of rows that are judged together.
 constexpr const char* kJointInterval = "Welch, 95 % with Bonferroni's correction";
-constexpr const char* kBetterHelp = "percent of the baseline; positive is better";
+constexpr const char* kBetterHelp = "change in percent of the baseline; positive is better";
 
 /// Returns the texts of the verdicts, by enumerator.
 std::array<std::string, kVerdicts> verdict_texts(const std::string& base, const std::string& test) {
@@ -37,7 +37,8 @@ template <class Row>
 void add_figure(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
                 FigureChange Row::*figure, const ComparedRun& base, const ComparedRun& test,
                 bool judged = true) {
-  // a percentage has no time unit, so our unit is removed; documented labels are unchanged
+  // percentages and ratios are not in us, so the " (us)" that rankscope adds to labels is removed;
+  // units in the reference's labels stay
   const std::string bare = label.ends_with(" (us)") ? label.substr(0, label.size() - 5) : label;
   schema.add({"base_" + id, base.label + "_" + label, unit,
               [figure](const Row& r) { return (r.*figure).base; }});
@@ -74,7 +75,7 @@ Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRu
                                        bool ranks) {
   using R = TimelineChange;
   Schema<R> s(ranks ? "Comparison_By_Rank" : "Summary_Comparison",
-              "kinds of time of both runs, their difference and whether it is significant");
+              "GPU time of both runs by kind, the difference, and whether it is significant");
   if (ranks)
     s.add({"rank", &R::rank});
   s.add({"type", [](const R& r) { return time_kind_name(r.kind); }});
@@ -88,13 +89,13 @@ Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRu
          "whether the difference is significant", kStatus});
   s.add({"ratio", Unit::kRatio, [](const R& r) { return r.ms.ratio(); }, "test / baseline"});
   s.add({"base_percent", base.label + "_percent", Unit::kPercent,
-         [](const R& r) { return r.percent.base; }, "of total_time"});
+         [](const R& r) { return r.percent.base; }, "share of total_time of the baseline"});
   s.add({"test_percent", test.label + "_percent", Unit::kPercent,
-         [](const R& r) { return r.percent.test; }, "of total_time"});
+         [](const R& r) { return r.percent.test; }, "share of total_time of the test"});
   s.add({"diff_percent", Unit::kPercent, [](const R& r) { return r.percent.difference(); },
-         "percentage points"});
+         "difference of the shares of total_time, in percentage points"});
   s.add({"step_change_percent", Unit::kPercent, [](const R& r) { return r.judgement.change; },
-         "percent_change of the means over profiler steps", kDelta});
+         "percent_change computed from the means over the profiler steps", kDelta});
   add_interval(s);
   add_samples(s, "steps", base, test);
   return s;
@@ -205,7 +206,7 @@ Table collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   add_figure(s, "total_latency_ms", "Total comm latency (ms)", Unit::kMs, &R::total_ms, base, test);
   add_figure(s, "count", "count", Unit::kCount, &R::count, base, test, false);
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
-         "of comm_latency_mean", kStatus});
+         "whether the difference of comm_latency_mean is significant", kStatus});
   add_interval(s);
   add_samples(s, "samples", base, test);
   Table out = s.table(comparison.collectives[i].all_ranks);
@@ -228,7 +229,7 @@ Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   add_figure(s, "dur_us_sum", "dur_sum (us)", Unit::kUs, &R::sum_us, base, test);
   add_figure(s, "count", "operation_count", Unit::kCount, &R::count, base, test, false);
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
-         "of dur_mean", kStatus});
+         "whether the difference of dur_mean is significant", kStatus});
   add_interval(s);
   add_samples(s, "samples", base, test);
   Table out = s.table(comparison.collectives[i].by_rank);
@@ -241,11 +242,11 @@ namespace {
 
 /// Returns a note on a metric with a baseline value that differs between tests.
 std::string bases_note(const Comparison& comparison, const DashboardRow& row) {
-  std::string out =
-      fmt::format("{} of {}, in what both runs have:", row.metric, comparison.base.label);
+  std::string out = fmt::format("{} of {}, from the collectives that both runs have:", row.metric,
+                                comparison.base.label);
   for (std::size_t i = 0; i < row.tests.size(); ++i)
     if (row.tests[i] && row.tests[i]->base)
-      out += fmt::format("{} {:.3f} {} against {}", out.back() == ':' ? "" : ",",
+      out += fmt::format("{} {:.3f} {} compared with {}", out.back() == ':' ? "" : ",",
                          *row.tests[i]->base, row.unit, comparison.tests[i].label);
   return out;
 }
@@ -255,15 +256,16 @@ std::string bases_note(const Comparison& comparison, const DashboardRow& row) {
 Table dashboard_table(const Comparison& comparison) {
   using R = DashboardRow;
   const std::string base = comparison.base.label;
-  Schema<R> s("Summary_Dashboard", "key metrics of the GPU and the collectives",
-              {{"metric", "Metric", Unit::kNone, &R::metric},
-               {"unit", "Unit", Unit::kNone, &R::unit},
-               {"base",
-                base,
-                Unit::kNone,
-                &R::base,
-                "means over ranks; collectives weighted by the baseline's counts",
-                {.decimals = 2}}});
+  Schema<R> s(
+      "Summary_Dashboard", "key metrics of the GPU and the collectives",
+      {{"metric", "Metric", Unit::kNone, &R::metric},
+       {"unit", "Unit", Unit::kNone, &R::unit},
+       {"base",
+        base,
+        Unit::kNone,
+        &R::base,
+        "mean over the ranks; values of collectives are weighted by the counts in the baseline",
+        {.decimals = 2}}});
   // owns the texts of the cells until the table is made
   std::vector<std::vector<std::string>> samples(comparison.tests.size());
   constexpr std::size_t kPerTest = 7;
@@ -286,8 +288,8 @@ Table dashboard_table(const Comparison& comparison) {
            Unit::kPercent,
            kDouble,
            of([](const DashboardCell& c) { return Value(c.estimate()); }),
-           "percent of the baseline, of the samples' means where there are samples; positive is "
-           "better",
+           "change in percent of the baseline, from the means of the samples if there are samples; "
+           "positive is better",
            {.delta = true, .decimals = 2}});
     s.add({id + "status", before + "Status", Unit::kNone, kText,
            of([texts = verdict_texts(base, label)](const DashboardCell& c) {
@@ -303,8 +305,8 @@ Table dashboard_table(const Comparison& comparison) {
            Unit::kPercent,
            kDouble,
            of([](const DashboardCell& c) { return Value(c.improvement); }),
-           "percent by which the values of the complete runs differ, work outside of steps "
-           "included; positive is better",
+           "change between the complete runs in percent, including work outside of steps; positive "
+           "is better",
            {.decimals = 2}});
     for (const R& row : comparison.dashboard.rows)
       samples[i].push_back(row.tests[i] ? samples_text(row.tests[i]->judgement) : std::string());
@@ -313,7 +315,7 @@ Table dashboard_table(const Comparison& comparison) {
              const std::string& text = texts[static_cast<std::size_t>(&r - rows.data())];
              return text.empty() ? Value() : Value(text);
            },
-           "profiler steps, baseline / test"});
+           "number of samples (profiler steps): baseline / test"});
   }
   Table out = s.table(comparison.dashboard.rows);
   const std::size_t gpu = comparison.dashboard.gpu_rows;

@@ -14,8 +14,8 @@ namespace rankscope {
 /// of samples.
 [[nodiscard]] Table dashboard_table(const Comparison& comparison);
 
-/// Returns What_Changed of test `i`; with `all` also the rows without a significant change. No rows
-/// if nothing is known.
+/// Returns What_Changed of test `i`; with `all` also the rows without a significant change. The
+/// table has no rows if WhatChanged::known is false.
 [[nodiscard]] Table changes_table(const Comparison& comparison, std::size_t i, bool all);
 
 /// These return Comparison_By_Rank and Summary_Comparison of test `i`.

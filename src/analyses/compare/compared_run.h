@@ -35,7 +35,7 @@ struct CollectiveKey {
   std::string name, dtype;
   std::int64_t in_nelems = kNoId; ///< kNoId: unknown
   std::string group;
-  // clang-tidy 14 takes the 0 of the comparison for a pointer
+  // clang-tidy 14 reports the 0 in this comparison as a null pointer
   auto operator<=>(const CollectiveKey&) const = default; // NOLINT(modernize-use-nullptr)
 };
 [[nodiscard]] inline CollectiveKey key_of(const SyncSummary& s) {
@@ -66,8 +66,8 @@ public:
   void add(const SampleSet& more);
   /// Returns the number of single values.
   [[nodiscard]] std::size_t size() const;
-  /// Returns statistics of the steps' means; without steps all values are one sample. Values before
-  /// the first step are not a sample.
+  /// Returns statistics of the means of the steps. Without steps, the mean of all values is the
+  /// only sample. Values before the first step are not a sample.
   [[nodiscard]] SampleStats stats() const;
   /// Returns the samples of stats(), in the order of the steps.
   [[nodiscard]] std::vector<double> means() const;
@@ -81,8 +81,8 @@ private:
 /// Samples per collective. Skew and bandwidth of an incomplete collective are unknown.
 struct CollectiveSamples {
   SampleSet latency_us, start_skew_us, bus_gbps;
-  /// Returns whether the samples belong to a row of the summary: the number of samples is the row's
-  /// count.
+  /// Returns whether the samples belong to a row of the summary, which is so if the number of
+  /// samples is the row's count.
   [[nodiscard]] bool belong_to(const SyncSummary& row) const {
     return latency_us.size() == row.count;
   }
@@ -102,7 +102,7 @@ struct RankCollectiveKey {
   }
 };
 
-/// The state of the clocks that the skews were measured on.
+/// Whether the clocks were aligned when the skews were measured.
 enum class ClockState : std::uint8_t { kUnknown, kRaw, kAligned };
 
 struct RunCollectives {
@@ -126,7 +126,7 @@ struct ComparedRun {
 
 /// Returns the GPU times of one rank; step_ns is empty if the trace has no steps.
 [[nodiscard]] RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options);
-/// Returns the nanoseconds that operators ran on the GPU.
+/// Returns the GPU time of each operator in nanoseconds.
 [[nodiscard]] OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options);
 [[nodiscard]] std::map<CollectiveKey, CollectiveSamples>
 collective_samples(const CollectiveFacts& facts);

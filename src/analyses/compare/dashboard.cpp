@@ -113,8 +113,9 @@ private:
     std::string group;
   };
 
-  /// Returns the sum in each step, since collectives of one step are not independent samples. A
-  /// collective missing in a step counts with its mean. Empty if a collective has no steps.
+  /// Returns statistics of the sums per step, since collectives of one step are not independent
+  /// samples. For a collective that is missing in a step, its mean is used. Empty if a collective
+  /// has no steps.
   [[nodiscard]] SampleStats step_sums(SampleSet Term::*set) const {
     std::map<std::int64_t, double> sums; // by step: deviation from the mean
     double all = 0;

@@ -126,7 +126,7 @@ void add_metric(History& out, MetricHistory metric) {
     out.metrics.push_back(std::move(metric));
 }
 
-/// Finds the changes of a metric; `alpha` is its share of the error rate.
+/// Finds the changes of a metric; `alpha` is the metric's share of the error rate.
 void judge(MetricHistory& metric, double alpha) {
   std::vector<double> values;
   std::vector<std::size_t> runs; // the run of each value
@@ -183,7 +183,7 @@ struct StatusRow {
 
 std::string status_of(const History& history, const MetricHistory& metric) {
   if (metric.runs < history.needed)
-    return fmt::format("too few runs: {}, and {} are needed", metric.runs, history.needed);
+    return fmt::format("too few runs: {} of the {} that are needed", metric.runs, history.needed);
   return metric.changes.empty() ? "no change"
                                 : fmt::format("{} change{}", metric.changes.size(),
                                               metric.changes.size() == 1 ? "" : "s");
@@ -191,9 +191,9 @@ std::string status_of(const History& history, const MetricHistory& metric) {
 
 template <class Row> void add_metric_columns(Schema<Row>& schema) {
   schema.add({"metric", [](const Row& r) { return std::string_view(r.metric->metric); },
-              "as the dashboard of compare names it"});
-  schema.add(
-      {"unit", [](const Row& r) { return std::string_view(r.metric->unit); }, "of the values"});
+              "name of the metric, as in the dashboard of compare"});
+  schema.add({"unit", [](const Row& r) { return std::string_view(r.metric->unit); },
+              "unit of the values"});
 }
 
 const Schema<StatusRow>& status_schema() {
@@ -208,18 +208,18 @@ const Schema<StatusRow>& status_schema() {
           out = value;
       return out;
     };
-    s.add(
-        {"runs", Unit::kCount, [](const R& r) { return r.metric->runs; }, "that have the metric"});
+    s.add({"runs", Unit::kCount, [](const R& r) { return r.metric->runs; },
+           "number of runs that have the metric"});
     s.add({"first",
            [value_of](const R& r) { return value_of(*r.metric, false); },
-           "value of the first run that has it",
+           "value of the first run that has the metric",
            {.decimals = 3}});
     s.add({"last",
            [value_of](const R& r) { return value_of(*r.metric, true); },
-           "value of the last run that has it",
+           "value of the last run that has the metric",
            {.decimals = 3}});
     s.add({"changes", Unit::kCount, [](const R& r) { return r.metric->changes.size(); },
-           "change points found"});
+           "number of change points found"});
     s.add({"status", &R::status, "no change, changes, or too few runs"});
     return s;
   }();
@@ -229,35 +229,38 @@ const Schema<StatusRow>& status_schema() {
 const Schema<ChangeRow>& change_schema() {
   static const Schema<ChangeRow> kSchema = [] {
     using R = ChangeRow;
-    Schema<R> s("Change_Points", "where a metric steps from one level to another");
+    Schema<R> s("Change_Points", "runs at which a metric changes from one level to another");
     add_metric_columns(s);
     s.add({"run", [](const R& r) { return std::string_view(*r.label); },
-           "the first of the new level"});
+           "first run with the new level"});
     s.add({"run_number", "run number", Unit::kNone,
-           [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; }, "from 1"});
+           [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; },
+           "number of the run, from 1"});
     s.add({"before",
            [](const R& r) { return r.change->before; },
-           "mean of the runs since the previous change",
+           "mean of the runs from the previous change to this one",
            {.decimals = 3}});
     s.add({"after",
            [](const R& r) { return r.change->after; },
-           "mean of the runs until the next change",
+           "mean of the runs from this change to the next one",
            {.decimals = 3}});
     s.add({"improvement_percent",
            "improvement (%)",
            Unit::kPercent,
            [](const R& r) { return r.change->improvement_percent; },
-           "positive is better",
+           "change in percent of the level before; positive is better",
            {.delta = true}});
-    s.add({"low_percent", "95% low (%)", Unit::kPercent,
-           [](const R& r) { return r.change->low_percent; },
-           "interval (Welch, 95 %) of the improvement, given that there is a change here"});
-    s.add({"high_percent", "95% high (%)", Unit::kPercent,
-           [](const R& r) { return r.change->high_percent; },
-           "interval (Welch, 95 %) of the improvement, given that there is a change here"});
+    s.add(
+        {"low_percent", "95% low (%)", Unit::kPercent,
+         [](const R& r) { return r.change->low_percent; },
+         "interval (Welch, 95 %) of the improvement, assuming that there is a change at this run"});
+    s.add(
+        {"high_percent", "95% high (%)", Unit::kPercent,
+         [](const R& r) { return r.change->high_percent; },
+         "interval (Welch, 95 %) of the improvement, assuming that there is a change at this run"});
     s.add({"p",
            [](const R& r) { return r.change->p; },
-           "fraction of random run orders with a step at least as large",
+           "fraction of random orders of the runs that give a change at least as large",
            {.decimals = 4}});
     return s;
   }();
@@ -267,18 +270,20 @@ const Schema<ChangeRow>& change_schema() {
 const Schema<ChangeRow>& series_schema() {
   static const Schema<ChangeRow> kSchema = [] {
     using R = ChangeRow;
-    Schema<R> s("Series", "each metric of each run with its level");
+    Schema<R> s("Series", "value and level of each metric in each run");
     add_metric_columns(s);
     s.add({"run_number", "run number", Unit::kNone,
-           [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; }, "from 1"});
-    s.add({"run", [](const R& r) { return std::string_view(*r.label); }, "name of the baseline"});
+           [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; },
+           "number of the run, from 1"});
+    s.add({"run", [](const R& r) { return std::string_view(*r.label); },
+           "name of the saved baseline"});
     s.add({"value",
            [](const R& r) { return r.metric->values[r.run]; },
-           "blank: the run lacks the metric",
+           "value of the metric; blank if the run does not have it",
            {.decimals = 3}});
     s.add({"level",
            [](const R& r) { return r.metric->levels[r.run]; },
-           "mean of the runs between the change points around it",
+           "mean of the runs between the change points before and after this run",
            {.decimals = 3}});
     return s;
   }();

@@ -29,7 +29,7 @@ struct MetricHistory {
   std::string metric; ///< name as in the dashboard of compare
   const char* unit = "";
   Better better = Better::kLower;
-  std::vector<std::optional<double>> values; ///< by run; empty where a run lacks it
+  std::vector<std::optional<double>> values; ///< by run; empty if the run lacks the metric
   std::vector<double> levels;                ///< by run: mean of the run's level
   std::size_t runs = 0;                      ///< number of runs with a value
   std::vector<LevelChange> changes;
@@ -49,7 +49,8 @@ struct MissingMetrics {
 
 struct History {
   std::vector<std::string> runs; ///< labels, in the order of time
-  bool per_step = false;         ///< GPU times: means over profiler steps, else of complete traces
+  bool per_step = false;         ///< true: GPU times are means over profiler steps; false: they are
+                                 ///< those of complete traces
   std::vector<MetricHistory> metrics;
   std::size_t collectives = 0; ///< number of collectives that more than half of the runs have
   std::vector<MissingMetrics> missing;
@@ -57,13 +58,13 @@ struct History {
 };
 
 /// Returns the history of `runs`, at least two, in the order of time. GPU times are means over
-/// ranks and profiler steps (of complete traces if no run has steps; else a run without steps lacks
-/// them). Collective metrics cover the collectives that occur in more than half of the runs. Each
-/// collective is weighted by its count in the first run that contains all of these collectives. A
-/// run that lacks one of these collectives lacks the metrics. `missing` lists such runs. Change
-/// points come from change_points() at 0.05 / metrics, so that a history without a change has a
-/// change point in any metric with probability 0.05 at most. Metrics that are 0 in all runs are
-/// left out.
+/// ranks and profiler steps. If no run has steps, they are means over ranks of complete traces; if
+/// only some runs have steps, the others lack GPU times. Collective metrics cover the collectives
+/// that occur in more than half of the runs. Each collective is weighted by its count in the first
+/// run that contains all of these collectives. A run that lacks one of these collectives lacks the
+/// metrics. `missing` lists such runs. Change points come from change_points() at the level 0.05 /
+/// number of metrics: the probability that a history without a change has a change point in any
+/// metric is at most 0.05. Metrics that are 0 in all runs are left out.
 [[nodiscard]] History history_of(const std::vector<ComparedRun>& runs);
 
 /// Returns the sheets History (a row per metric), Change_Points, Series (a row per metric and run).

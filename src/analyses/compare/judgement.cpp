@@ -22,7 +22,8 @@ bool enough(const SampleStats& base, const SampleStats& test) {
   return base.n >= 2 && test.n >= 2;
 }
 
-/// Returns the samples with the assumed noise; without samples, one sample: their mean or `figure`.
+/// Returns the samples with the assumed noise; if there are no samples, one sample is used:
+/// `s.mean`, or `figure` if `s.mean` is 0.
 SampleStats assumed(SampleStats s, double figure, double noise_percent) {
   if (s.n == 0)
     s = {1, s.mean != 0 ? s.mean : figure, 0};

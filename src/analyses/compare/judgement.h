@@ -30,12 +30,12 @@ inline constexpr std::size_t kVerdicts = 7;
 
 struct JudgeRule {
   double threshold_percent = 1; ///< smaller changes are Similar
-  /// Standard deviation of a sample in percent of the sample's value; used if there is only one
-  /// sample.
+  /// Standard deviation of a sample in percent of the sample's value; used if a side has fewer than
+  /// two samples.
   std::optional<double> assumed_noise_percent;
   /// Lag-1 correlation of the runs' steps, 0 or more: widens every interval.
   double step_correlation = 0;
-  /// Resolution of the clock, ns: equal times may differ by less.
+  /// Resolution of the clock, ns: recorded times are rounded to it.
   std::int64_t clock_ns = 1;
 };
 
@@ -45,13 +45,12 @@ struct Judgement {
   Verdict verdict = Verdict::kUnknown;
   std::size_t samples_base = 0, samples_test = 0;
   std::optional<double> change;    ///< change of the samples' means
-  std::optional<double> low, high; ///< interval of `change`; 95 % confidence together with the
-                                   ///< other rows
+  std::optional<double> low, high; ///< interval of `change`; 95 % confidence for all rows together
   bool assumed = false;            ///< the interval comes from the assumed noise, not from data
 };
 
 /// Returns whether the samples (equally many per side) and the complete trace (`improvement`, in
-/// percent) change in opposite directions. There is then no clear answer.
+/// percent) change in opposite directions. In this case, the result is not clear.
 [[nodiscard]] bool goes_both_ways(const Judgement& j, double improvement);
 
 /// Returns whether the interval excludes 0, but the change is not beyond the threshold.
@@ -65,8 +64,8 @@ struct Measured {
   std::optional<double> base, test;
   SampleStats base_samples, test_samples;
   Better better = Better::kLower;
-  /// Variance of the difference beyond the variance of one run's samples, in the square of the
-  /// unit.
+  /// Variance of the difference from run to run, in addition to the variance of the samples of one
+  /// run; in the square of the unit.
   double between_runs = 0;
 };
 
@@ -76,17 +75,18 @@ struct Measured {
 /// result includes the samples' noise, because a few ranks are not enough to separate that noise. 0
 /// for fewer than two changes.
 [[nodiscard]] double scatter_of(std::vector<double> changes);
-/// Sets `between_runs` of these rows, one metric on several ranks, to their scatter_of(). Times
-/// that include the wait for other ranks need this. Which rank waits for which varies from run to
-/// run (placement, GPU speeds); the samples of one run do not show this.
+/// Sets `between_runs` of these rows (one metric on several ranks) to the scatter_of() of their
+/// changes. Times that include the wait for other ranks need this. Which rank waits for which
+/// varies from run to run (placement, GPU speeds); the samples of one run do not show this.
 void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& of_one_thing);
 
 /// Returns the verdicts of the metrics of one table. Better and Worse require an interval (Welch)
 /// of the difference of the samples' means that excludes 0. The rows that can be judged share the
 /// error rate of 5 % (Bonferroni). The change of the means must also exceed the threshold and have
-/// the sign of the metric's change. With one sample on a side (or zero; the metric is then the
-/// sample), the verdict is kUnknown, or follows the same rule with the assumed noise and the normal
-/// distribution. kNew: only the base is 0. Both 0: Similar.
+/// the sign of the metric's change. With fewer than two samples on a side, the verdict is kUnknown
+/// or, if there is an assumed noise, follows the same rule with this noise and the normal
+/// distribution (without samples, the metric is the sample). kNew: only the base is 0. Both 0:
+/// Similar.
 [[nodiscard]] std::vector<Judgement> judge_all(std::span<const Measured> rows,
                                                const JudgeRule& rule);
 /// Returns the verdict of a row that is judged alone.

@@ -25,7 +25,7 @@ template <class Row> Schema<Sourced<Row>> sourced(const Schema<Row>& schema, boo
              [get = f.get](const Sourced<Row>& r) { return get(*r.row); }, f.help, f.style});
   if (source)
     out.add({"source", "source", Unit::kNone, kText,
-             [](const Sourced<Row>& r) { return Value(*r.source); }, "the run"});
+             [](const Sourced<Row>& r) { return Value(*r.source); }, "label of the run"});
   return out;
 }
 
@@ -45,10 +45,11 @@ struct KindRow {
 Schema<TimelineSummaryRow> summary_schema() {
   using R = TimelineSummaryRow;
   return {"Summary",
-          "kinds of time over the ranks",
+          "GPU time by kind, over the ranks",
           {{"type", [](const R& r) { return time_kind_name(r.kind); }},
-           {"time_ms", "time ms", Unit::kMs, &R::mean_ms, "mean over the ranks that have the row"},
-           {"percent", Unit::kPercent, &R::mean_percent, "of total_time"},
+           {"time_ms", "time ms", Unit::kMs, &R::mean_ms,
+            "mean over the ranks that have this kind of time"},
+           {"percent", Unit::kPercent, &R::mean_percent, "share of total_time"},
            {"ranks", "num_ranks", Unit::kCount, &R::ranks},
            {"min_ms", "min ms", Unit::kMs, &R::min_ms},
            {"max_ms", "max ms", Unit::kMs, &R::max_ms},
@@ -58,17 +59,18 @@ Schema<TimelineSummaryRow> summary_schema() {
 Schema<RankKind> rank_kind_schema() {
   using R = RankKind;
   return {"All_Ranks_Combined",
-          "kinds of time of every rank",
+          "GPU time by kind of every rank",
           {{"type", [](const R& r) { return time_kind_name(r.kind); }},
            {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.time.time_ns); }},
-           {"percent", Unit::kPercent, [](const R& r) { return r.time.percent; }, "of total_time"},
+           {"percent", Unit::kPercent, [](const R& r) { return r.time.percent; },
+            "share of total_time"},
            {"rank", &R::rank}}};
 }
 
 Schema<KindRow> per_rank_schema(const char* name, const std::vector<std::int64_t>& ranks, Unit unit,
                                 double (*value)(const KindTime&)) {
   using R = KindRow;
-  Schema<R> out(name, "kinds of time, a column for each rank",
+  Schema<R> out(name, "GPU time by kind, one column per rank",
                 {{"type", [](const R& r) { return time_kind_name(r.kind); }}});
   for (const std::int64_t rank : ranks)
     out.add({fmt::format("rank_{}", rank),
@@ -91,7 +93,7 @@ template <class Row, class RowsOf>
 Table combined(const Schema<Row>& schema, const std::vector<const ComparedRun*>& runs,
                const RowsOf& rows_of, bool source) {
   std::vector<std::vector<Row>> rows;
-  rows.reserve(runs.size()); // `all` points into it
+  rows.reserve(runs.size()); // `all` contains pointers to these rows
   std::vector<Sourced<Row>> all;
   for (const ComparedRun* run : runs) {
     rows.push_back(rows_of(*run));

@@ -34,7 +34,8 @@ struct WorkKey {
 /// The launches of one key.
 struct Work {
   std::vector<std::int64_t> own_ns;  ///< by step
-  std::vector<std::int64_t> wait_ns; ///< part of own_ns that a collective waits; empty = unknown
+  std::vector<std::int64_t> wait_ns; ///< part of own_ns in which a collective waits for late ranks;
+                                     ///< empty = unknown
   double launches = 0;               ///< per step
   double place = 0; ///< mean place of the launches in their steps: 0 the first, 1 the last
   /// Data of the first launch: hash of the names of the operators above `op`, and geometry.
@@ -58,9 +59,9 @@ struct StepWork {
 /// joined with ranks that have steps: the result is then empty.
 [[nodiscard]] StepWork join_step_work(const std::vector<StepWork>& ranks);
 
-/// Sets Work::wait_ns: the time that the run's collectives wait for late ranks. A kernel waits for
-/// its duration minus the shortest duration in its collective, independent of clocks. The
-/// kernel's exposed time contains the same fraction of wait.
+/// Sets Work::wait_ns: the time that the run's collectives wait for late ranks. The wait of a
+/// kernel is its duration minus the shortest duration in its collective, so clock differences do
+/// not affect it. The exposed time of a kernel is assumed to contain the same fraction of wait.
 void add_waits(StepWork& run, const CollectiveFacts& facts);
 /// Returns the work with all waits in one row instead of in the collectives' rows. Requires
 /// waits_known.

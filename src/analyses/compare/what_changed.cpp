@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kPlaceNear = 0.05;     ///< fraction of the launches of a step
 constexpr double kPlaceEqual = 0.02;    ///< smaller fraction, used if the operator differs
-constexpr double kLaunchesEqual = 0.02; ///< fraction of the number of launches: ranks may lose some
+constexpr double kLaunchesEqual = 0.02; ///< fraction of the number of launches: traces may lack
+                                        ///< some
 
 /// Own times of both runs in milliseconds, one value per step.
 struct Samples {
@@ -143,7 +144,7 @@ void set_told(Change& row, const JudgeRule& rule) {
   row.below_threshold = significant && !large;
 }
 
-/// Returns the statistics over steps, with at least the scatter of the clock.
+/// Returns the statistics over steps, with at least the scatter that the clock's resolution causes.
 SampleStats stats_of(const std::vector<double>& ms, const JudgeRule& rule) {
   return with_rounding(sample_stats(ms), ns_to_ms(rule.clock_ns));
 }
@@ -162,8 +163,9 @@ void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged
 }
 
 /// Compares each step of the test with the baseline's mean. Step times have heavy tails, so a
-/// normal interval is too narrow. A step outside must also be kGap times as far from the mean as
-/// each step of the baseline. Fewer than kFewestBefore steps may agree by chance.
+/// normal interval is too narrow. So the interval also extends at least kGap times as far from the
+/// mean as any step of the baseline. With fewer than kFewestBefore baseline steps, there is no
+/// interval: so few steps may be nearly equal by chance.
 std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const JudgeRule& rule,
                               std::size_t judged) {
   constexpr double kGap = 4;
@@ -194,7 +196,7 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
   return out;
 }
 
-/// Returns the list with the `told` rows first; both parts are sorted by size.
+/// Returns the list with the `told` rows first; both parts are sorted by size of the difference.
 ChangeList ranked(std::vector<Change> rows, const Change& whole) {
   std::stable_sort(rows.begin(), rows.end(), [](const Change& a, const Change& b) {
     if (a.told != b.told)
@@ -215,8 +217,8 @@ ChangeList ranked(std::vector<Change> rows, const Change& whole) {
   return out;
 }
 
-/// The doubt that kernel `now` is in the place of kernel `then`: smaller is surer. likeness()
-/// returns nullopt if the kernel is not in that place.
+/// How doubtful it is that kernel `now` replaces kernel `then`: a smaller value is less doubtful.
+/// likeness() returns nullopt if `now` does not replace `then`.
 struct Likeness {
   int doubts = 0; ///< number of missing pieces of evidence
   double apart = 0;
@@ -235,7 +237,7 @@ std::optional<Likeness> likeness(const WorkKey& then_key, const Work& then, cons
     const int evidence = (path ? 1 : 0) + (geometry ? 1 : 0) + (near ? 1 : 0);
     return evidence >= 2 ? std::optional(Likeness{3 - evidence, apart}) : std::nullopt;
   }
-  // generated kernels: the operator has the kernel's name
+  // generated kernels: the name starts with the operator's name
   const bool generated = !then_key.op.empty() && then_key.name.starts_with(then_key.op) &&
                          !now_key.op.empty() && now_key.name.starts_with(now_key.op);
   return generated && path && geometry && apart <= kPlaceEqual ? std::optional(Likeness{2, apart})
@@ -268,7 +270,7 @@ std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
   const auto added = only_in(test, base);
   for (const auto& [shapes, gone] : only_in(base, test)) {
     const auto found = added.find(shapes);
-    // generated names give thousands of pairs; with millions of pairs, more than the names differs
+    // generated names give thousands of pairs; with millions of pairs, more than names has changed
     if (found == added.end() || gone.size() * found->second.size() > 4'000'000)
       continue;
     for (const Entry* then : gone)
@@ -316,7 +318,7 @@ WhatChanged what_changed(const StepWork& base_run, const StepWork& test_run,
   total.samples.push_back({total_samples(base), total_samples(test)});
   judge_rows(total, rule, 1, out.assumed);
   out.step_time = std::move(total.rows.front());
-  out.step_time.told = // no threshold: a small difference can be divided too
+  out.step_time.told = // no threshold: the lists can also divide a small difference
       out.step_time.low_ms && (*out.step_time.low_ms > 0 || *out.step_time.high_ms < 0);
   if (out.step_time.told)
     out.step_time.share_percent = 100;

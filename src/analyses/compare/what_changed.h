@@ -62,18 +62,18 @@ struct WhatChanged {
 
 /// Computes Welch's interval of each difference of per-step means, all rows of all lists together
 /// at 0.05 (Bonferroni). A step has a prediction interval if there are at least four baseline
-/// steps. It extends at least four times as far from their mean as any of these steps (heavy
-/// tails). A row has `told` if its interval excludes 0 and the difference exceeds the rule's
-/// threshold in percent of the baseline's row. Rows of only one run need no threshold. With fewer
-/// than two steps on a side, rows have `told` only under an assumed noise.
+/// steps. The interval extends at least four times as far from the baseline's mean as any of its
+/// steps (heavy tails). A row has `told` if its interval excludes 0 and the difference exceeds the
+/// rule's threshold in percent of the baseline's row. Rows of only one run need no threshold. With
+/// fewer than two steps on a side, rows have `told` only if there is an assumed noise.
 [[nodiscard]] WhatChanged what_changed(const StepWork& base, const StepWork& test,
                                        const JudgeRule& rule);
 
 /// Returns pairs of a kernel that only the baseline has and the test's kernel in its place. Both
 /// have the same operator, shapes and launches per step, and at least two of call path, geometry
-/// and place in the step are the same. Generated kernels (with operators named like them) have the
-/// same shapes, launches, path, geometry and place. Each kernel occurs once; the surest pair is
-/// first.
+/// and place in the step are the same. Generated kernels, with operators of the same name, must
+/// have the same shapes, launches, path, geometry and place. Each kernel occurs once; the least
+/// doubtful pair is first.
 [[nodiscard]] std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
                                                                         const StepWork& test);
 

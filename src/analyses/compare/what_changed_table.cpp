@@ -34,41 +34,43 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
   };
   return {
       "What_Changed",
-      "the difference of the step time divided among kernels, collectives, copies and idle "
-      "time, then among operators, then among steps: each of the three adds up to it",
+      "the difference of the step time, divided in three ways: among kernels, collectives, copies "
+      "and idle time; among operators; among steps. Each list adds up to the difference",
       {text("what", "what", &Change::what,
             "kernel, collective, copy, idle time, wait at collectives (for late ranks); operator; "
-            "step; all else: the other rows of the list together"),
+            "step; all else: sum of the other rows of the list"),
        {"place", "#", Unit::kNone, &R::rank,
-        "by size of the difference, in its list; blank: no significant change beyond the "
-        "threshold"},
-       text("name", "name", &Change::name, "in the test; for vanished rows in the baseline"),
+        "number of the row in its list (kernels and so on; operators; steps), 1 = largest "
+        "difference; blank if the change is not significant or not beyond the threshold"},
+       text("name", "name", &Change::name,
+            "name in the test; for vanished rows: name in the baseline"),
        text("operator", "operator", &Change::op, "the operator nearest above the launch"),
        text("shapes", "shapes", &Change::shapes, "recorded shapes of the operator's inputs"),
        ms("difference_ms", "difference (ms)", &Change::difference_ms,
-          "test - baseline; for a step its part of the mean step's difference"),
+          "test - baseline; for a step: its part of the difference of the mean step"),
        perhaps("low_ms", "95% low (ms)", Unit::kMs, &Change::low_ms,
-               "interval of the difference; all rows together 95 % (Bonferroni)"),
+               "interval of the difference; 95 % for all rows together (Bonferroni)"),
        perhaps("high_ms", "95% high (ms)", Unit::kMs, &Change::high_ms,
-               "interval of the difference; all rows together 95 % (Bonferroni)"),
-       perhaps("share_percent", "share (%)", Unit::kPercent, &Change::share_percent,
-               "of the difference of the step time; blank when that is not significant"),
+               "interval of the difference; 95 % for all rows together (Bonferroni)"),
+       perhaps(
+           "share_percent", "share (%)", Unit::kPercent, &Change::share_percent,
+           "share of the difference of the step time; blank if this difference is not significant"),
        {"state", "state", Unit::kNone, kText,
         [](const R& r) {
           return r.change->base_launches || r.change->test_launches
                      ? Value(change_state_name(r.change->state))
                      : Value();
         },
-        "in both, new, vanished, replaced: another kernel at the same place"},
-       text("old_name", "was", &Change::old_name, "the baseline's kernel that was replaced"),
+        "in both, new, vanished, or replaced (another kernel at the same place)"},
+       text("old_name", "was", &Change::old_name, "kernel of the baseline that was replaced"),
        ms("base_ms", base + " (ms)", &Change::base_ms,
           "own time per step, mean over steps and ranks"),
        ms("test_ms", test + " (ms)", &Change::test_ms,
           "own time per step, mean over steps and ranks"),
        perhaps("base_launches", base + " launches", Unit::kCount, &Change::base_launches,
-               "per step, mean over ranks"),
+               "launches per step, mean over the ranks"),
        perhaps("test_launches", test + " launches", Unit::kCount, &Change::test_launches,
-               "per step, mean over ranks")}};
+               "launches per step, mean over the ranks")}};
 }
 
 /// Returns "2 rows below the threshold of 1 %".

@@ -61,7 +61,7 @@ OperatorWork operator_work(const StepWork& run, double& all_ns) {
   return out;
 }
 
-/// Returns the time of the work in `mine` that `others` do not do.
+/// Returns the own time of the shapes in `mine` that `others` lacks or launches more or less often.
 double other_work_ns(const std::map<std::string, ShapeWork>& mine,
                      const std::map<std::string, ShapeWork>& others, std::string& largest) {
   constexpr double kEqual = 0.05;

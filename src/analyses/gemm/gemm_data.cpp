@@ -68,7 +68,7 @@ std::vector<GemmNeighbour> neighbours(const Trace& trace, const Overlaps& b,
   for (; it != b.collectives.end() && trace.events.ts_ns[*it] < end; ++it)
     if (const std::int64_t o =
             std::min(end, trace.end_ns(*it)) - std::max(start, trace.events.ts_ns[*it]);
-        o > 0) // touching is not overlap
+        o > 0) // events that only touch do not overlap
       out.push_back({collective_label(trace, *it), o});
   return out;
 }
@@ -89,7 +89,8 @@ struct GroupKeyHash {
   }
 };
 
-/// Converts tuples to lists, because the two kinds of sheets print shapes in either form.
+/// Converts tuples to lists, because one kind of sheet prints shapes as tuples and another as
+/// lists.
 std::string as_list(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -209,7 +210,8 @@ private:
     group.longest_neighbours = neighbours(trace_, beside_, calls[group.longest].kernels);
   }
 
-  /// Returns the kernel with the most time; among equal kernels, the first one that reached it.
+  /// Returns the kernel with the most time; if several have the same time, the one that reached it
+  /// first.
   [[nodiscard]] StrId dominant_of(const std::vector<Call>& calls) const {
     std::unordered_map<StrId, std::int64_t> time;
     StrId dominant = kEmptyStr;

@@ -61,10 +61,10 @@ GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
   return row;
 }
 
-/// Fits duration on overlapped share by least squares, with a level for each place in the step: the
-/// first call of this shape in each step, the second, ... Overlap depends on the place, and other
-/// effects on durations (caches, layers) do too. So places are not compared with each other.
-/// Without steps there is one level.
+/// Fits duration on overlapped share by least squares, with a separate level for each place in the
+/// step (the first call of this shape in each step, the second, and so on). Both the overlap and
+/// other effects on durations (caches, layers) depend on the place. So places are not compared with
+/// each other. Without steps there is one level.
 void add_slowdown(GemmRow& row, const GemmGroup& g, const std::vector<double>& overlap,
                   const std::vector<double>& us) {
   std::map<std::int64_t, std::size_t> calls_of_step;
@@ -179,63 +179,68 @@ std::optional<std::int64_t> known_step(const GemmExtreme& e) {
 void add_documented(Schema<GemmRow>& schema) {
   using R = GemmRow;
   schema.add({"threads", [](const R& r) { return r.key.configuration.threads(); },
-              "of the configuration"});
+              "threads of the configuration"});
   schema.add({"channel", [](const R& r) { return r.key.configuration.channels_or_cus(); },
-              "channels of the configuration, or compute units"});
+              "channels (or compute units) of the configuration"});
   schema.add({"rank", [](const R& r) { return r.key.rank; }, ""});
-  schema.add({"kernel_name", &R::kernel, "kernel with most time in these calls"});
+  schema.add({"kernel_name", &R::kernel, "kernel with the most time in these calls"});
   schema.add({"kernel_time_min_us", Unit::kUs, [](const R& r) { return r.calls_us.min; },
-              "shortest call"});
-  schema.add(
-      {"kernel_time_max_us", Unit::kUs, [](const R& r) { return r.calls_us.max; }, "longest call"});
-  schema.add({"time_diff_us", Unit::kUs, &R::range_us, "longest - shortest call"});
+              "duration of the shortest call"});
+  schema.add({"kernel_time_max_us", Unit::kUs, [](const R& r) { return r.calls_us.max; },
+              "duration of the longest call"});
+  schema.add({"time_diff_us", Unit::kUs, &R::range_us,
+              "duration of the longest call - duration of the shortest call"});
 }
 
 void add_own(Schema<GemmRow>& schema) {
   using R = GemmRow;
-  schema.add(
-      {"configuration", [](const R& r) { return std::string_view(r.key.configuration.label); }, ""}
-      // namespace
-  );
-  schema.add({"op", &R::op, "operator, or (kernel) where none was recorded"});
-  schema.add({"input_dims", &R::dims, "shapes of its inputs"});
-  schema.add({"input_types", &R::types, "types of its inputs"});
-  schema.add({"input_strides", &R::strides, "strides of its inputs"});
+  schema.add({"configuration",
+              [](const R& r) { return std::string_view(r.key.configuration.label); }, ""});
+  schema.add({"op", &R::op, "name of the operator; '(kernel)' if no operator was recorded"});
+  schema.add({"input_dims", &R::dims, "shapes of the operator's inputs"});
+  schema.add({"input_types", &R::types, "data types of the operator's inputs"});
+  schema.add({"input_strides", &R::strides, "strides of the operator's inputs"});
   schema.add({"stream", &R::stream, ""});
   schema.add({"count", Unit::kCount, [](const R& r) { return r.calls_us.count; }, "calls"});
+  schema.add({"median_us", Unit::kUs, [](const R& r) { return r.calls_us.median; },
+              "median duration of a call"});
   schema.add(
-      {"median_us", Unit::kUs, [](const R& r) { return r.calls_us.median; }, "over the calls"});
-  schema.add({"p95_us", Unit::kUs, &R::calls_p95_us, "95 % of the calls are shorter"});
-  schema.add({"mean_us", Unit::kUs, [](const R& r) { return r.calls_us.mean; }, "over the calls"});
+      {"p95_us", Unit::kUs, &R::calls_p95_us, "duration that 95 % of the calls do not exceed"});
+  schema.add({"mean_us", Unit::kUs, [](const R& r) { return r.calls_us.mean; },
+              "mean duration of a call"});
   schema.add({"std_us", Unit::kUs, [](const R& r) { return r.calls_us.std_sample; },
-              "of the sample (n - 1)"});
+              "standard deviation of the duration of a call (n - 1)"});
   schema.add({"cv", Unit::kRatio, [](const R& r) { return cv(r.calls_us); },
-              "standard deviation over mean"});
-  schema.add({"total_us", Unit::kUs, [](const R& r) { return r.calls_us.sum; }, "over the calls"});
+              "standard deviation divided by mean"});
+  schema.add({"total_us", Unit::kUs, [](const R& r) { return r.calls_us.sum; },
+              "sum of the durations of the calls"});
   schema.add({"share_of_gemm_time_pct", Unit::kPercent, &R::gemm_share_percent,
-              "of the time of all GEMM calls of the rank"});
-  schema.add({"total_excess_us", Unit::kUs, &R::total_excess_us, "total - count x shortest call"});
+              "share of the time of all GEMM calls of the rank"});
+  schema.add({"total_excess_us", Unit::kUs, &R::total_excess_us,
+              "total_us - count x duration of the shortest call"});
   schema.add({"min_step", [](const R& r) { return known_step(r.shortest); },
               "profiler step of the shortest call"});
   schema.add({"max_step", [](const R& r) { return known_step(r.longest); },
               "profiler step of the longest call"});
-  schema.add({"max_is_first_iteration", &R::longest_is_first, "the longest call is the first one"});
+  schema.add({"max_is_first_iteration", &R::longest_is_first,
+              "whether the longest call is the first call"});
   schema.add({"uid_first", "UID_first", Unit::kNone, &R::first_uid,
-              "place of the first call in the file's traceEvents"});
+              "index of the first call in the file's traceEvents"});
   schema.add({"kernel_count", Unit::kCount, [](const R& r) { return r.kernel_us.count; },
               "launches of kernel_name in these calls"});
   schema.add({"kernel_min_us", Unit::kUs, [](const R& r) { return r.kernel_us.min; },
-              "over these launches"});
+              "shortest of these launches"});
   schema.add({"kernel_median_us", Unit::kUs, [](const R& r) { return r.kernel_us.median; },
-              "over these launches"});
-  schema.add({"kernel_p95_us", Unit::kUs, &R::kernel_p95_us, "over these launches"});
+              "median duration of these launches"});
+  schema.add({"kernel_p95_us", Unit::kUs, &R::kernel_p95_us,
+              "duration that 95 % of these launches do not exceed"});
   schema.add({"kernel_max_us", Unit::kUs, [](const R& r) { return r.kernel_us.max; },
-              "over these launches"});
+              "longest of these launches"});
   schema.add({"kernel_std_us", Unit::kUs, [](const R& r) { return r.kernel_us.std_sample; },
-              "over these launches"});
+              "standard deviation of the duration of these launches (n - 1)"});
   schema.add({"kernel_cv", Unit::kRatio, [](const R& r) { return cv(r.kernel_us); },
-              "standard deviation over mean"});
-} // namespace rankscope
+              "standard deviation divided by mean"});
+}
 
 const char* verdict(const GemmExtreme& e) {
   return e.measured_ns == e.dur_ns ? "pass" : "fail";
@@ -248,65 +253,68 @@ double found_us(const GemmExtreme& e) {
 void add_timestamps(Schema<GemmRow>& schema) {
   using R = GemmRow;
   schema.add({"min_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.shortest.start_ns); },
-              "start of the shortest call, as in the file"});
+              "start of the shortest call in the file"});
   schema.add({"max_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.longest.start_ns); },
-              "start of the longest call, as in the file"});
+              "start of the longest call in the file"});
   schema.add(
       {"time_between_min_max_ms",
        [](const R& r) { return ns_to_ms(std::abs(r.longest.start_ns - r.shortest.start_ns)); },
-       "between these starts"});
+       "time between the starts of the shortest and the longest call"});
   schema.add({"min_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.shortest); },
-              "duration of the call at that time in the trace, measured again from its kernels"});
+              "duration of the call at this time in the trace, computed again from its kernels"});
   schema.add({"max_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.longest); },
-              "duration of the call at that time in the trace, measured again from its kernels"});
+              "duration of the call at this time in the trace, computed again from its kernels"});
   for (const auto& [name, of] :
        {std::pair("min_verified", &R::shortest), std::pair("max_verified", &R::longest)})
     schema.add({name, [of = of](const R& r) { return verdict(r.*of); },
-                "pass when the duration found is the one reported"});
+                "pass: the duration found is the same as the reported duration; otherwise fail"});
   schema.add({"min_from_trace_start_ms",
               [](const R& r) { return ns_to_ms(r.shortest.start_ns - r.trace_start_ns); },
-              "from the first GPU event"});
+              "time from the first GPU event to the start of the shortest call"});
   schema.add({"max_from_trace_start_ms",
               [](const R& r) { return ns_to_ms(r.longest.start_ns - r.trace_start_ns); },
-              "from the first GPU event"});
-  schema.add(
-      {"min_duration_timestamp_ns", [](const R& r) { return r.shortest.start_ns; }, "exact"});
-  schema.add({"max_duration_timestamp_ns", [](const R& r) { return r.longest.start_ns; }, "exact"});
+              "time from the first GPU event to the start of the longest call"});
+  schema.add({"min_duration_timestamp_ns", [](const R& r) { return r.shortest.start_ns; },
+              "exact start of the shortest call"});
+  schema.add({"max_duration_timestamp_ns", [](const R& r) { return r.longest.start_ns; },
+              "exact start of the longest call"});
 }
 
 void add_overlaps(Schema<GemmRow>& schema) {
   using R = GemmRow;
   schema.add({"overlapping_collective_count", Unit::kCount, &R::neighbour_count,
-              "collectives during the longest call"});
-  schema.add({"overlapping_collective_names", &R::neighbour_names, "joined by ;"});
-  schema.add({"max_overlap_percentage", Unit::kPercent,
-              [](const R& r) { return percent_of(r.most_neighbour_ns, r.longest.dur_ns); },
-              "of the longest call, under the collective that overlaps it most"});
-  schema.add({"max_overlap_collective", &R::most_neighbour, "that collective"});
+              "number of collectives that overlap the longest call"});
+  schema.add({"overlapping_collective_names", &R::neighbour_names,
+              "names of these collectives, separated by ;"});
+  schema.add(
+      {"max_overlap_percentage", Unit::kPercent,
+       [](const R& r) { return percent_of(r.most_neighbour_ns, r.longest.dur_ns); },
+       "share of the longest call that is overlapped by the collective with the longest overlap"});
+  schema.add({"max_overlap_collective", &R::most_neighbour, "collective with the longest overlap"});
   schema.add({"total_overlap_duration_ms",
               [](const R& r) { return ns_to_ms(r.longest.overlap_ns); },
-              "of the longest call, under any collective"});
-  schema.add({"overlap_evaluated", [](const R&) { return true; }, "collectives were known"});
+              "time of the longest call that collectives overlap"});
+  schema.add({"overlap_evaluated", [](const R&) { return true; },
+              "whether the collectives of the rank are known"});
   schema.add({"total_overlap_percentage", Unit::kPercent,
               [](const R& r) { return r.longest_overlap_percent(); },
-              "of the longest call, under any collective"});
+              "share of the longest call that collectives overlap"});
   schema.add({"min_instance_overlap_percentage", Unit::kPercent,
               [](const R& r) { return percent_of(r.shortest.overlap_ns, r.shortest.dur_ns); },
-              "of the shortest call"});
+              "share of the shortest call that collectives overlap"});
   schema.add({"median_instance_overlap_percentage", Unit::kPercent, &R::median_overlap_percent,
-              "over the calls"});
+              "share of a call that collectives overlap, median over the calls"});
   schema.add({"duration_overlap_correlation", &R::overlap_correlation,
-              "Pearson's r of duration and overlapped share, calls at the same place in the step "
-              "compared"});
-  schema.add(
-      {"slowdown_per_full_overlap_us", Unit::kUs, &R::slowdown_us,
-       "slope of duration on overlapped share, least squares with a level for each place in the "
-       "step"});
-  schema.add(
-      {"slowdown_ci95_us", Unit::kUs, &R::slowdown_half_us, "half width of its 95 % interval"});
+              "Pearson's r of the duration and the overlapped share of a call; only calls at the "
+              "same place in the step are compared"});
+  schema.add({"slowdown_per_full_overlap_us", Unit::kUs, &R::slowdown_us,
+              "increase of the duration of a call from no overlap to full overlap: least squares "
+              "fit with a separate level for each place in the step"});
+  schema.add({"slowdown_ci95_us", Unit::kUs, &R::slowdown_half_us,
+              "half width of the 95 % interval of slowdown_per_full_overlap_us"});
   schema.add({"memcpy_overlap_percentage", Unit::kPercent,
               [](const R& r) { return percent_of(r.longest_memcpy_ns, r.longest.dur_ns); },
-              "of the longest call, under copies"});
+              "share of the longest call that copies overlap"});
 }
 
 } // namespace
@@ -378,13 +386,13 @@ GemmFacts join_gemm_facts(const std::vector<const GemmFacts*>& parts, GemmRankin
 Schema<GemmRow> reported_gemm_schema(const std::vector<SheetColumn>& sheet_columns,
                                      std::size_t top_k) {
   Schema<GemmRow> schema(gemm_table_name(top_k, GemmTable::kVariance),
-                         "operators with their arguments and ranks whose calls differ most");
+                         "operators (by arguments and rank) whose calls differ most in duration");
   add_documented(schema);
   for (std::size_t i = 0; i < sheet_columns.size(); ++i)
     schema.add({"col_" + sheet_columns[i].id, "col_" + sheet_columns[i].label, Unit::kNone,
                 CellKind::kNull,
                 [i](const GemmRow& r) { return r.sheet.empty() ? Value() : r.sheet[i].value(); },
-                "of the report's GEMM sheet"});
+                "column of the GEMM sheet of report"});
   return schema;
 }
 

@@ -73,9 +73,9 @@ struct GemmFacts {
   std::vector<GemmRow> rows;              ///< largest score first
 };
 
-/// Returns all calls for a plot. If there are many, splits them by order into `most` / 2 pieces and
-/// returns the shortest and the longest call of each piece; the plot looks the same. `since_ns`:
-/// the origin of GemmCall::at_ns.
+/// Returns all calls for a plot. If there are more than `most` calls, splits them in their order
+/// into `most` / 2 pieces and returns only the shortest and the longest call of each piece; the
+/// plot looks the same. `since_ns`: the origin of GemmCall::at_ns.
 [[nodiscard]] std::vector<GemmCall> thinned_calls(const std::vector<GemmInstance>& calls,
                                                   std::int64_t since_ns, std::size_t most = 128);
 
@@ -90,18 +90,19 @@ inline constexpr std::array kGemmRankings{std::pair("range", GemmRanking::kRange
 [[nodiscard]] GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k,
                                    GemmRanking ranking);
 
-/// Returns the rows of all parts (a rank or a configuration each), ordered by the ranking. Ties
-/// keep the order of the parts.
+/// Returns the rows of all parts (a rank or a configuration each), ordered by the ranking. Rows
+/// with equal scores keep the order of the parts.
 [[nodiscard]] GemmFacts join_gemm_facts(const std::vector<const GemmFacts*>& parts,
                                         GemmRanking ranking);
 
 /// Returns the columns of top<k>_gemm_kernels_time_variance, ..._with_timestamps or
 /// ..._with_collective_overlap: seven documented columns, col_<header> for every column of the GEMM
-/// sheet, and our own columns. Each table has the columns of the table before it.
+/// sheet, and columns that only rankscope has. Each of these tables also has the columns of the
+/// previous one.
 [[nodiscard]] Schema<GemmRow> gemm_schema(const std::vector<SheetColumn>& sheet_columns,
                                           GemmTable table, std::size_t top_k);
-/// Returns only the documented columns and the sheet's columns, which another tool's report also
-/// has.
+/// Returns only the documented columns and the sheet's columns: those that a report of another tool
+/// has too.
 [[nodiscard]] Schema<GemmRow> reported_gemm_schema(const std::vector<SheetColumn>& sheet_columns,
                                                    std::size_t top_k);
 [[nodiscard]] Table gemm_table(const GemmFacts& facts, GemmTable table, std::size_t top_k);

@@ -1,4 +1,5 @@
-// The fields of GEMM facts as a part (core/part.h). Raise kGemmFactsVersion when they change.
+// Writes and reads the fields of GEMM facts in a part (core/part.h). Raise kGemmFactsVersion when
+// the fields change.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"

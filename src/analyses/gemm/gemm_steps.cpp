@@ -245,7 +245,7 @@ Table with_overlap(const Table& timestamps, const std::vector<const Table*>& col
         continue;
       const std::int64_t to = *from + *length;
       const std::int64_t overlap = std::min(to, end) - std::max(*from, start);
-      if (overlap <= 0) // touching is not overlap
+      if (overlap <= 0) // events that only touch do not overlap
         continue;
       const std::string collective = text_of(*t, i, {"Collective name"});
       names += (count > 0 ? ";" : "") + collective;

@@ -1,6 +1,6 @@
-// The GEMM steps on earlier outputs (docs/reference/sweep-files.md 1, 3 and 4): variance from a
-// report's GEMM sheet, timestamps from a trace for the rows of a variance table, and overlap from a
-// collective report.
+// The GEMM steps that read earlier outputs (docs/reference/sweep-files.md 1, 3 and 4): variance
+// from a report's GEMM sheet, timestamps from a trace for the rows of a variance table, and overlap
+// from a collective report.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"
@@ -19,8 +19,8 @@ namespace rankscope {
                                                           std::size_t top_k);
 
 /// Returns the kernel with the most time in the text of a kernel_details list. That is the last
-/// name, because the lists ascend by time. Accepts both kinds of Python quotes. Returns "" if no
-/// name is found.
+/// name, because the lists are in ascending order of time. Accepts both kinds of Python quotes.
+/// Returns "" if no name is found.
 [[nodiscard]] std::string dominant_kernel(std::string_view details);
 
 /// The values that the timestamps step adds to one row.
@@ -30,9 +30,9 @@ struct FoundInstances {
   double min_us = 0, max_us = 0;
 };
 
-/// Returns the instances behind row `row` of a variance table. Searches the groups with the row's
-/// operator, shapes and strides (if the table has them), else the groups with the row's kernel. The
-/// group with the extremes nearest to the row's extremes is used.
+/// Returns the shortest and the longest instance for row `row` of a variance table. Searches the
+/// groups with the row's operator, shapes and strides (if the table has them), else the groups with
+/// the row's kernel. The group with the extremes nearest to the row's extremes is used.
 [[nodiscard]] FoundInstances find_instances(const Table& variance, std::size_t row,
                                             const RankGemms& gemms);
 

@@ -1,6 +1,6 @@
 // Finds the extremes of GEMM groups in the trace by time alone and measures them. The method
-// differs from extract_gemms(): from the kernel up to its operator, and from the operator down to
-// its kernels, without the index of launchers.
+// differs from extract_gemms(): it goes from the kernel up to its operator, and from the operator
+// down to its kernels, without the index of launchers.
 #include "analyses/gemm/gemm_data.h"
 #include "base/interval_set.h"
 #include "model/kernels.h"

@@ -12,7 +12,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostKernels = 20000;
-constexpr std::size_t kMostSteps = 256; ///< most steps that are used
+constexpr std::size_t kMostSteps = 256; ///< maximum number of steps that are used
 /// A sequence with fewer kernels does not identify a model.
 constexpr std::size_t kLeastKernels = 4;
 

@@ -24,7 +24,8 @@ struct KnownOperator {
 class OperatorList {
 public:
   std::uint32_t add(KnownOperator op);
-  /// Returns the operator above the call that launched `gpu`, or kNoRow if there is no operator.
+  /// Returns the number of the operator above the call that launched `gpu`, or kNoRow if there is
+  /// no operator.
   std::uint32_t above(const LoadedTrace& t, EventId gpu);
   [[nodiscard]] const std::vector<KnownOperator>& all() const { return all_; }
   /// Returns a number that is equal for operators with the same name.
@@ -51,9 +52,9 @@ struct DonorSequence {
                                                          const std::string& label,
                                                          KernelSymbols& symbols, OperatorList& ops);
 
-/// Returns the kernels named by the calls within each stream capture, in the order of the calls,
-/// because captured kernels do not run. The names are kineto's "kernel" of runtime calls, read with
-/// keep_launches.
+/// Returns the kernels of each stream capture in the order of the calls within the capture, because
+/// captured kernels do not run and have no events. Their names are the "kernel" arguments that
+/// kineto writes for runtime calls; the trace must have been read with keep_launches.
 [[nodiscard]] std::vector<DonorSequence> captured_sequences(const LoadedTrace& t,
                                                             const std::string& label,
                                                             KernelSymbols& symbols,

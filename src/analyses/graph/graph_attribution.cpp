@@ -14,13 +14,13 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostDonors = 3; ///< most donors that are aligned with one graph
+constexpr std::size_t kMostDonors = 3; ///< maximum number of donors that are aligned with one graph
 
 std::size_t at(Attribution a) {
   return static_cast<std::size_t>(a);
 }
 
-/// The attribution of a graph's nodes, used by every replay.
+/// The attribution of a graph's nodes; it applies to every replay of the graph.
 struct GraphGuess {
   std::vector<NodeGuess> nodes;
   std::vector<Attribution> how;
@@ -73,8 +73,8 @@ private:
     }
   }
 
-  /// Returns a lower confidence if the order had to be repaired, and 0.5 if a call of the capture
-  /// names no kernel.
+  /// Returns 1.0; or 0.95 if the order of the kernels had to be repaired; or 0.5 if a call of the
+  /// capture has no kernel name.
   [[nodiscard]] double capture_confidence(EventId launch) const {
     const auto known = matches_.find(launch);
     if (known == matches_.end())
@@ -141,7 +141,7 @@ private:
     }
   }
 
-  /// Uses the donor's operators if this donor fits better than all earlier ones.
+  /// Uses the donor's operators if this donor fits better than all earlier donors.
   static void try_order(const ReplayedGraph& graph, const std::vector<std::uint32_t>& order,
                         const std::vector<KernelToken>& tokens, const DonorSequence& donor,
                         const std::vector<std::uint32_t>& names, GraphGuess& guess) {

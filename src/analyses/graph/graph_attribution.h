@@ -1,5 +1,5 @@
 // The operators that the kernels of graph launches belong to, how they were found, and with which
-// confidence. Includes the kernels without an operator: docs/graph-attribution.md.
+// confidence. Kernels without an operator are included (docs/graph-attribution.md).
 #pragma once
 
 #include "analyses/analysis.h"
@@ -17,7 +17,7 @@ namespace rankscope {
 enum class Attribution : std::uint8_t {
   kLaunch,    ///< launched by the operator without a graph
   kCapture,   ///< from the trace of the graph's capture
-  kGraphNode, ///< by node ids: in their order, all names are equal to a donor's names
+  kGraphNode, ///< by node ids: in this order, the names of all kernels are those of a donor
   kAligned,   ///< by alignment with the kernel sequence of a donor
   kNone,
 };
@@ -54,7 +54,7 @@ struct GraphFacts {
 /// GPU events that the profiler lost. Their time is not idle time.
 struct TracingLoss {
   std::string where; ///< the step, or the launch if it is outside all steps
-  /// Number of missing kernels; 0: all kernels of the launch, number unknown.
+  /// Number of missing kernels; 0: all kernels of the launch are missing, their number is unknown.
   std::size_t missing = 0;
 };
 
@@ -100,7 +100,7 @@ struct GraphsKey {
   return o.graph_columns ? std::optional<GraphsKey>(o) : std::nullopt;
 }
 
-/// The attribution of the kernels in a row of operators.
+/// The attribution of the kernels in a row of a table of operators.
 struct GraphCell {
   Attribution attribution = Attribution::kLaunch; ///< attribution of most of the row's time
   double confidence = 1; ///< mean over the time; time without an operator counts as 0
@@ -118,22 +118,23 @@ struct GraphCell {
 template <class Row> void add_graph_columns(Schema<Row>& schema, GraphCell Row::*cell) {
   schema.add({"attribution",
               [cell](const Row& r) { return attribution_name((r.*cell).attribution); },
-              "how most of the row's kernel time was attributed to an operator: launch, capture, "
+              "how most of the row's kernel time was attributed to operators: launch, capture, "
               "graph_node, aligned, none"});
   schema.add({"attribution_confidence", Unit::kRatio,
               [cell](const Row& r) { return (r.*cell).confidence; },
-              "mean over the kernel time, 0 to 1; time without an operator counts as 0"});
-  schema.add({"kernel_family", "kernel_family", Unit::kNone, CellKind::kText,
-              [cell](const Row& r) {
-                return (r.*cell).family.empty() ? Value() : Value((r.*cell).family);
-              },
-              "kind of work of the row's kernels of graphs by their own names: GEMM, attention, "
-              "norm, ..."});
+              "confidence of the attribution, 0 to 1, mean over the kernel time; time without an "
+              "operator counts as 0"});
+  schema.add(
+      {"kernel_family", "kernel_family", Unit::kNone, CellKind::kText,
+       [cell](const Row& r) {
+         return (r.*cell).family.empty() ? Value() : Value((r.*cell).family);
+       },
+       "kind of work of the row's graph kernels, by the kernel names: GEMM, attention, norm, ..."});
   schema.add({"graph_operators", "graph_operators", Unit::kNone, CellKind::kText,
               [cell](const Row& r) {
                 return (r.*cell).operators.empty() ? Value() : Value((r.*cell).operators);
               },
-              "operators found for kernels of graphs, most time first"});
+              "operators found for the row's graph kernels, most time first"});
 }
 
 /// Returns "graph launches: N (c graphs), X ms = Y % of GPU time; attributed: by capture a %, by

@@ -32,34 +32,40 @@ Schema<GraphRow> graph_schema() {
   return {
       "graph_launches",
       "replayed graphs and how their kernels were attributed to operators",
-      {{"graph", &R::number, "number of the graph, by first launch"},
+      {{"graph", &R::number, "number of the graph, in the order of the first launch, from 1"},
        {"graph_id", "graph id", Unit::kNone, [](const R& r) { return known(r.facts->id); },
-        "CUPTI's id, where the trace has it"},
-       count("launches", &GraphFacts::replays, "launches that ran its kernels"),
+        "graph id from CUPTI, if the trace contains it"},
+       count("launches", &GraphFacts::replays,
+             "launches of the graph that have kernels in the trace"),
        count("kernels", &GraphFacts::kernels, "kernels, copies and memsets of a complete launch"),
        count("incomplete_launches", &GraphFacts::incomplete,
-             "launches that lack some of them: lost by the profiler"),
-       count("missing_kernels", &GraphFacts::missing, "kernels that these launches lack in total"),
+             "launches without some of these kernels, because the profiler lost them"),
+       count("missing_kernels", &GraphFacts::missing,
+             "total number of kernels that these launches lack"),
        {"time_ms", "time (ms)", Unit::kMs, [](const R& r) { return ns_to_ms(r.facts->total_ns); },
-        "sum of the durations of its kernels"},
+        "sum of the durations of the graph's kernels"},
        {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent,
         [](const R& r) { return percent_of(r.facts->total_ns, r.gpu_ns); },
-        "of the durations of all GPU events of the trace"},
+        "share of the durations of all GPU events in the trace"},
        share("by_capture_percent", Attribution::kCapture,
-             "of its time, by the trace of its capture"),
-       share("by_ids_percent", Attribution::kGraphNode, "of its time, by ids of nodes"),
+             "share of the graph's time that was attributed by the trace of the graph's capture"),
+       share("by_ids_percent", Attribution::kGraphNode,
+             "share of the graph's time that was attributed by graph node ids"),
        share("by_alignment_percent", Attribution::kAligned,
-             "of its time, by the kernels of a donor"),
-       share("not_attributed_percent", Attribution::kNone, "of its time, without an operator"),
+             "share of the graph's time that was attributed by alignment with the kernels of a "
+             "donor"),
+       share("not_attributed_percent", Attribution::kNone,
+             "share of the graph's time without an operator"),
        {"confidence", Unit::kRatio, [](const R& r) { return r.facts->confidence; },
-        "mean over the attributed time, 0 to 1"},
+        "confidence of the attribution, 0 to 1, mean over the attributed time"},
        {"period", Unit::kCount, [](const R& r) { return r.facts->period.length; },
-        "kernels until the names repeat: a layer, or the layers of a pattern; 0 = none"},
+        "number of kernels after which the names repeat (one layer, or a repeated pattern of "
+        "layers); 0: no period"},
        {"period_agreement", "period agreement", Unit::kRatio,
         [](const R& r) { return r.facts->period.agreement; },
-        "share of the kernels with the same name a period later"},
+        "share of the kernels that have the same name as the kernel one period later"},
        {"donor", [](const R& r) { return text_or_blank(r.facts->donor); },
-        "step or graph whose kernels were aligned with these"}}};
+        "step or graph whose kernels were aligned with the kernels of this graph"}}};
 }
 
 /// Kernels with the same name, graph and operator.
@@ -114,25 +120,26 @@ std::vector<GraphKernelRow> kernel_rows(const LoadedTrace& t, const GraphAttribu
 Schema<GraphKernelRow> kernel_schema() {
   using R = GraphKernelRow;
   return {"graph_kernels",
-          "kernels of graph launches with the operators found for them",
-          {{"graph", &R::graph, "as in graph_launches"},
+          "kernels of graph launches and the operators found for them",
+          {{"graph", &R::graph, "number of the graph, as in graph_launches"},
            {"attribution", [](const R& r) { return attribution_name(r.attribution); },
             "how the operator was found: capture, graph_node, aligned, none"},
            {"attribution_confidence", Unit::kRatio,
             [](const R& r) { return r.ns > 0 ? r.sure_ns / static_cast<double>(r.ns) : 0.0; },
-            "mean over the time, 0 to 1"},
-           {"operator", or_blank(&R::op), "that the kernels belong to"},
+            "confidence of the attribution, 0 to 1, mean over the time"},
+           {"operator", or_blank(&R::op), "operator that the kernels belong to"},
            {"frames", or_blank(&R::frames),
-            "modules (else the nearest Python frame) of the donor's first such call"},
+            "modules around the first such call of the donor; without modules: the nearest Python "
+            "frame"},
            {"input_dims", "Input Dims", Unit::kNone, or_blank(&R::dims),
-            "of the donor's call, only where name, grid and block are equal"},
+            "input shapes of the donor's call; blank if name, grid or block of the kernels differ"},
            {"family", [](const R& r) { return kernel_family_name(r.family); },
-            "kind of work by the kernel's own name"},
+            "kind of work, by the kernel name"},
            {"kernel", or_blank(&R::kernel), "name of the kernel"},
-           {"count", Unit::kCount, &R::count, "kernels of the row"},
-           {"time_us", "time (\u00b5s)", Unit::kUs, in_us(&R::ns), "sum of their durations"},
+           {"count", Unit::kCount, &R::count, "number of kernels in the row"},
+           {"time_us", "time (\u00b5s)", Unit::kUs, in_us(&R::ns), "sum of the kernel durations"},
            {"percent_of_graph_time", "of graph time (%)", Unit::kPercent, &R::percent,
-            "of the time of all graph launches"}}};
+            "share of the time of all graph launches"}}};
 }
 
 std::vector<SheetInfo> describe_graph_launches(const ReportOptions&) {
@@ -156,7 +163,7 @@ Result<std::vector<Table>> run_graph_launches(const LoadedTrace& t, const Report
 } // namespace
 
 const Analysis graph_launches_analysis{"graph_launches",
-                                       "what graph launches ran, and for which operators",
+                                       "kernels of graph launches, and their operators",
                                        {"graph_launches", "graph_kernels"},
                                        run_graph_launches,
                                        describe_graph_launches};

@@ -9,7 +9,8 @@
 namespace rankscope {
 namespace {
 
-constexpr double kLeastShare = 0.8; ///< least share of a graph's kernels in an incomplete launch
+constexpr double kLeastShare = 0.8; ///< minimum fraction of a graph's kernels in an incomplete
+                                    ///< launch
 
 std::vector<EventId> by_start(const Trace& trace, std::vector<EventId> events) {
   std::stable_sort(events.begin(), events.end(), [&trace](EventId a, EventId b) {
@@ -83,8 +84,8 @@ private:
     });
   }
 
-  /// Returns whether the launch is inside another one: the driver's call below the runtime's call
-  /// is not a separate launch.
+  /// Returns whether the launch is inside another launch: the driver's call below the runtime's
+  /// call is not a separate launch.
   [[nodiscard]] bool in_another(EventId launch) const {
     for (EventId at = t_.tree.parent(launch); at != kNoEvent; at = t_.tree.parent(at))
       if (is_runtime(t_.trace.events.category[at]) && launches_graph(t_.trace.name(at)))
@@ -124,7 +125,7 @@ private:
     return static_cast<std::uint32_t>(out_.graphs.size() - 1);
   }
 
-  /// Fills `by_start` with the nodes in the order of the replay that has most of them.
+  /// Fills `by_start` with the nodes in the order of the replay with the most nodes.
   void order_by_start(ReplayedGraph& graph, const GraphReplay& fullest) const {
     std::vector<bool> seen(graph.nodes.size());
     for (const std::uint32_t node : fullest.nodes)
@@ -138,7 +139,7 @@ private:
   }
 
   void take_ids(std::int64_t id, const std::vector<std::uint32_t>& rows) {
-    // key has the name too, because a node may be updated
+    // the key contains the name too, because a graph update can give a node another kernel
     std::map<std::pair<std::int64_t, StrId>, std::uint32_t> places;
     ReplayedGraph graph;
     graph.id = id;

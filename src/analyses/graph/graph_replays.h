@@ -11,7 +11,8 @@ namespace rankscope {
 /// One graph launch.
 struct GraphReplay {
   EventId launch = kNoEvent;
-  std::uint32_t graph = kNoRow;     ///< row of GraphReplays::graphs; kNoRow: no known kernel ran
+  std::uint32_t graph = kNoRow;     ///< row of GraphReplays::graphs; kNoRow: its kernels are
+                                    ///< unknown
   std::vector<EventId> kernels;     ///< kernels, copies and memsets, ordered by start
   std::vector<std::uint32_t> nodes; ///< for each kernel, its position in ReplayedGraph::nodes
   std::size_t missing = 0;          ///< number of nodes without a kernel in this launch
@@ -20,7 +21,7 @@ struct GraphReplay {
 /// All launches of one graph.
 struct ReplayedGraph {
   std::int64_t id = kNoId; ///< id from CUPTI, if the trace has it
-  /// `nodes` are ordered by node id; else by start in the most complete launch.
+  /// True: `nodes` are ordered by node id; false: by start in a launch with all kernels.
   bool by_node_id = false;
   std::vector<EventId> nodes;          ///< one event for each kernel of a complete launch
   std::vector<std::uint32_t> by_start; ///< positions in `nodes`, ordered by start
@@ -39,8 +40,8 @@ struct GraphReplays {
 /// Sorts launches into graphs. Launches with node ids and the same graph id are one graph, even if
 /// kernels are missing. Without ids, launches with the same names, grids and blocks in each stream
 /// are one graph; streams are in the order of their first kernel. A launch that lacks up to a fifth
-/// of these kernels also belongs to the graph if the rest is in order. Names are not used for a
-/// launch in which all kernels have ids.
+/// of these kernels also belongs to the graph if its kernels are in the same order. Names are not
+/// used for a launch in which all kernels have ids.
 [[nodiscard]] GraphReplays find_graph_replays(const LoadedTrace& trace, KernelSymbols& symbols);
 
 } // namespace rankscope

@@ -186,7 +186,7 @@ KernelPeriod find_period(std::span<const KernelToken> kernels) {
   std::size_t most = 0;
   for (std::size_t p = 1; p <= std::min(n / 2, kLongestPeriod); ++p) {
     if (n - p <= most)
-      break; // no longer distance can have more matches
+      break; // longer distances cannot have more matches
     std::size_t equal = 0;
     for (std::size_t i = 0; i + p < n; ++i)
       equal += kernels[i].name == kernels[i + p].name ? 1 : 0;

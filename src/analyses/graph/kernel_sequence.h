@@ -42,7 +42,7 @@ private:
 /// The degree to which two kernels match.
 enum class KernelMatch : std::uint8_t {
   kNone,
-  kKind, ///< same kind: another shape may use another kernel
+  kKind, ///< same kind of kernel: libraries use different kernels for different shapes
   kStem, ///< names that differ in numbers only
   kName,
   kShape, ///< same name, grid and block
@@ -58,11 +58,11 @@ enum class KernelMatch : std::uint8_t {
 inline constexpr std::uint32_t kNoPartner = 0xffffffffU;
 
 /// An alignment of two sequences. `partner` has the partner in `b` of each token of `a`, or
-/// kNoPartner. It is the pairing with the most weight that keeps the order. A pair weighs 8 (kind),
-/// 10 (stem), 12 (name) or 16 (with grid and block), and 2 more if the tokens before both are a
-/// pair. Only matching tokens are paired; gaps cost nothing. Above `max_cells` cells only a band
-/// around the diagonal is searched, which limits the cost for thousands of kernels. Example: A B C
-/// against B X C pairs B and C.
+/// kNoPartner. The alignment is the pairing with the most weight that keeps the order. A pair
+/// weighs 8 (kind), 10 (stem), 12 (name) or 16 (with grid and block), and 2 more if the tokens
+/// before the two are also a pair. Only matching tokens are paired; gaps cost nothing. Above
+/// `max_cells` cells only a band around the diagonal is searched, which limits the cost for
+/// thousands of kernels. Example: A B C against B X C pairs B and C.
 struct KernelAlignment {
   std::vector<std::uint32_t> partner;
   std::int64_t weight = 0;
@@ -72,11 +72,12 @@ struct KernelAlignment {
                                             std::size_t max_cells = std::size_t{1} << 24U);
 [[nodiscard]] std::int64_t pair_weight(const KernelToken& a, const KernelToken& b);
 
-/// The distance at which most kernel names repeat: a layer, or the layers until their kinds repeat.
-/// The smallest distance counts if several are equal.
+/// The distance at which most kernel names repeat: the length of a layer, or of several layers if
+/// the layers differ in kind. If several distances are equally good, the smallest is used.
 struct KernelPeriod {
   std::size_t length = 0; ///< 0: no period, because fewer than half of the kernels repeat
-  /// Share of kernels with the same name `length` later, among kernels that have one there.
+  /// Fraction of the kernels i with the same name as kernel i + length, among all i for which
+  /// kernel i + length exists.
   double agreement = 0;
 };
 [[nodiscard]] KernelPeriod find_period(std::span<const KernelToken> kernels);

@@ -64,9 +64,9 @@ private:
     return true;
   }
 
-  /// Kernels of two streams change their order from run to run. So the unpaired kernels of both
-  /// sides are aligned separately. A pair is accepted if the kernels before it have partners
-  /// nearby.
+  /// The relative order of kernels on two streams changes from run to run. So the unpaired kernels
+  /// of both sequences are aligned in a second pass. A pair is accepted only if the partner of the
+  /// last paired kernel before it is near in the donor.
   void pair_across_streams() {
     std::vector<bool> taken(b_.size());
     for (const std::uint32_t p : partner_)
@@ -87,7 +87,7 @@ private:
         tokens_b.push_back(b_[j]);
       }
     const KernelAlignment left = align_kernels(tokens_a, tokens_b);
-    // for each position: the partner in the donor of the last pair up to there
+    // for each position: the donor's position of the last pair up to this position
     std::vector<std::uint32_t> near(a_.size(), 0);
     std::uint32_t last = 0;
     for (std::size_t i = 0; i < a_.size(); ++i)
@@ -119,8 +119,9 @@ private:
 
   /// Applies one attention operator to all attention kernels. The layers of a model call one
   /// attention operator, but may run different kernels, and the donor may lack the attention of
-  /// some layers. If all attention kernels with a partner have the same operator, the others get it
-  /// too. A third must have a partner, else it may be another operator.
+  /// some layers. If all attention kernels with a partner have the same operator, the other
+  /// attention kernels get this operator too. At least a third must have a partner; otherwise the
+  /// others may belong to another operator.
   void take_attention() {
     std::size_t all = 0;
     std::size_t known = 0;
@@ -147,7 +148,8 @@ private:
   }
 
   /// A kernel that only finishes the work of the preceding kernel gets the same operator. So does
-  /// an extra kernel in a row of equal kernels (experts: one kernel for each expert with tokens).
+  /// an extra kernel in a sequence of equal kernels (mixture of experts: one kernel for each expert
+  /// that has tokens).
   void take_neighbours() {
     const auto join = [this](std::size_t i, std::size_t with) {
       if (partner_[i] != kNoPartner || base_[i] > 0 || base_[with] <= 0)
@@ -174,8 +176,8 @@ private:
       node.confidence = node.op == kNoRow ? 0 : contradicted ? 0.95 : 1.0;
   }
 
-  /// Kernels with the same name a period apart are at the same place of several layers. The
-  /// operator of the majority is used for the others.
+  /// Kernels with the same name at a distance of one period are at the same place in several
+  /// layers. The operator of the majority is used for all of them.
   void vote() {
     const std::size_t p = out_.period.length;
     std::vector<bool> seen(a_.size());
@@ -222,7 +224,7 @@ private:
     }
   }
 
-  /// Multiplies the confidences and drops guesses below kLeastConfidence.
+  /// Multiplies the factors of each confidence and drops guesses below kLeastConfidence.
   void weigh() {
     const std::size_t half = std::max<std::size_t>(window() / 2, 2);
     // number of kernels with an operator before each position
@@ -259,7 +261,7 @@ SequenceGuess guess_operators(std::span<const KernelToken> kernels,
 }
 
 std::int64_t most_weight(std::span<const KernelToken> a, std::span<const KernelToken> b) {
-  // upper bound from names and kinds; the weight that a pair of the kind could have at best
+  // upper bound from names and kinds: each pair has the maximum weight of its kind
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> names;
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> kinds;
   for (const KernelToken& t : a) {

@@ -29,20 +29,21 @@ inline constexpr double kLeastConfidence = 0.6;
 
 /// Returns operators for `kernels` from a donor with operators `ops` (kNoRow = no operator).
 /// `op_name` is equal for operators with the same name. Confidence is the product of three factors:
-/// the match (1.0 same name, grid and block; 0.95 same name; 0.9 name up to its numbers; 0.8 kind),
-/// the share of kernels within half a period that have a partner, and the share of layers that
-/// agree. Guesses below kLeastConfidence are dropped. An identical sequence has confidence 1.0 if
-/// all grids and blocks agree, else 0.95. A kernel without a partner that only finishes the work of
-/// the preceding kernel gets that kernel's operator, with at most 0.8. Attention without a partner
-/// gets the operator of attention with a partner, with 0.8. This requires that it is one operator
-/// and at least a third has a partner.
+/// the match (1.0 same name, grid and block; 0.95 same name; 0.9 names that differ only in numbers;
+/// 0.8 kind), the share of kernels within half a period that have a partner, and the share of
+/// layers that agree. Guesses below kLeastConfidence are dropped. An identical sequence has
+/// confidence 1.0 if all grids and blocks agree, else 0.95. A kernel without a partner that only
+/// finishes the work of the preceding kernel gets that kernel's operator, with a confidence of at
+/// most 0.8. Attention kernels without a partner get the operator of those with a partner, with a
+/// confidence of 0.8. This requires that those have one operator and are at least a third of the
+/// attention kernels.
 [[nodiscard]] SequenceGuess guess_operators(std::span<const KernelToken> kernels,
                                             std::span<const KernelToken> donor,
                                             std::span<const std::uint32_t> ops,
                                             std::span<const std::uint32_t> op_name);
 
-/// Returns an upper bound of the weight from align_kernels(). Counts how often each name, stem and
-/// kind occurs and ignores the order. Linear.
+/// Returns an upper bound of the weight from align_kernels(). Counts how often each name and kind
+/// occurs and ignores the order. Linear.
 [[nodiscard]] std::int64_t most_weight(std::span<const KernelToken> a,
                                        std::span<const KernelToken> b);
 

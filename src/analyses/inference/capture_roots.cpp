@@ -57,7 +57,7 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
   return out;
 }
 
-/// Finds the regions around an event. Few regions are open at a time.
+/// Finds the regions that contain an event. This is fast because few regions overlap in time.
 class RegionIndex {
 public:
   explicit RegionIndex(const std::vector<CaptureRoot>& roots) : roots_(roots) {

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// Most cells in the table of a subsequence.
+/// Maximum number of cells in the table for the longest common subsequence.
 constexpr std::size_t kMostCells = std::size_t{1} << 25;
 
 bool pair(const GraphItem& call, const GraphItem& kernel) {
@@ -65,8 +65,8 @@ private:
     return out.match == GraphMatch::kNone ? groups(std::move(out.why)) : out;
   }
 
-  /// Returns whether a call without a kernel name may have launched this kernel. It fits any kernel
-  /// but no copy.
+  /// Returns whether a call without a kernel name may have launched this kernel. Without compat,
+  /// such a call matches any kernel, but no copy.
   [[nodiscard]] bool fits_unnamed(const GraphItem& call, const GraphItem& kernel) const {
     return !call.named && (compat_ || (call.copy == kernel.copy && !call.set && !kernel.copy));
   }
@@ -102,7 +102,7 @@ private:
       const auto at = by_name.find(kernel.name);
       std::size_t& k = next[kernel.name];
       if (at == by_name.end() || k == at->second.size())
-        // equal counts in total: no call is left over unless a kernel is missing
+        // there are as many calls as kernels, so no call can be left over without this
         return none(std::move(why));
       call_of.push_back(at->second[k++]);
     }
@@ -203,7 +203,7 @@ private:
     const std::size_t rows = c_end - first;
     const std::size_t cols = k_end - first;
     if (rows > 0 && cols > 0 && rows < 0xffff && (rows + 1) * (cols + 1) <= kMostCells) {
-      // best length for the rest of both lists
+      // length of the longest common subsequence of the rest of both lists
       std::vector<std::uint16_t> best((rows + 1) * (cols + 1), 0);
       const auto at = [&best, cols](std::size_t r, std::size_t c) -> std::uint16_t& {
         return best[r * (cols + 1) + c];

@@ -14,7 +14,7 @@ namespace rankscope {
 struct CaptureFile {
   std::string path;
   std::int64_t batch_size = 0;
-  /// One graph for the complete model; false: one graph for each part of the model.
+  /// True: one graph for the complete model; false: one graph for each part of the model.
   bool full = true;
   std::string problem; ///< reason why the file cannot be used; "": the file is usable
 };
@@ -40,8 +40,8 @@ struct StepLaunches {
 steps_with_launches(const Trace& trace, const std::vector<FoundLaunch>& launches);
 
 /// Returns the file with the smallest batch that is at least `batch`. If that batch has both kinds
-/// of files, returns the full graph for one launch, else the parts. Among equal files, the last one
-/// is returned. Returns nullopt if no file fits, with the reason in `why`.
+/// of files, returns the full graph if the step has one launch, else the parts. Among equal files,
+/// the last one is returned. Returns nullopt if no file fits, with the reason in `why`.
 [[nodiscard]] std::optional<std::size_t> choose_capture(const std::vector<CaptureFile>& files,
                                                         std::int64_t batch, std::size_t launches,
                                                         std::string& why);

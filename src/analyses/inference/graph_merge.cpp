@@ -64,7 +64,7 @@ public:
       by_kernels();
     graft_all();
     note();
-    t_.trace = std::move(builder_).finish().value(); // complete input: nothing can be missing
+    t_.trace = std::move(builder_).finish().value(); // cannot fail, because the input is complete
     t_.tree.change(t_.trace, changes_);
     t_.facts = {};
   }
@@ -186,7 +186,7 @@ private:
     const Trace& trace = out.trace->trace;
     out.texts = std::make_unique<CaptureTexts>(builder_, trace);
     out.roots = capture_roots(*out.trace, options_.compat);
-    std::vector<GraphItem> by_name(trace.strings.size()); // items by name, for the names in use
+    std::vector<GraphItem> by_name(trace.strings.size()); // items by name, filled on first use
     std::vector<bool> known(trace.strings.size());
     for (const CaptureRoot& root : out.roots) {
       std::vector<GraphItem>& calls = out.calls.emplace_back();
@@ -268,7 +268,7 @@ private:
       if (!l.kernels.empty())
         t_.graph_launches.push_back(l.fact);
     }
-    // rows that reports create use the following uids
+    // the uids from here on are for rows that reports create
     builder_.set_input(builder_.so_far().input_bytes, uid);
   }
 

@@ -73,7 +73,7 @@ std::uint32_t CaptureTexts::track_of(EventId e) {
   Track track = capture_.tracks[capture_.events.track[e]];
   track.pid_text = text(track.pid_text);
   track.tid_text = text(track.tid_text);
-  // names of the other file
+  // these are names of the capture's file
   track.process_name = track.process_label = track.thread_name = kEmptyStr;
   return to_.track(track);
 }

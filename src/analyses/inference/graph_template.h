@@ -25,7 +25,8 @@ struct GraphTemplate {
     std::uint32_t kernel = kNoRow; ///< index among the launch's kernels, ordered by start
   };
   std::vector<Node> nodes;
-  std::vector<std::uint32_t> child_begin;  ///< first child of each node, and the end
+  std::vector<std::uint32_t> child_begin;  ///< where the children of each node begin in `children`,
+                                           ///< and the end
   std::vector<std::uint32_t> children;     ///< indices of nodes
   std::vector<std::uint32_t> without_call; ///< kernels of the launch that match no call
   std::uint32_t recorded = 0; ///< number of all events of the graph, including the root

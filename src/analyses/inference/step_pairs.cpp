@@ -11,7 +11,8 @@
 namespace rankscope {
 namespace {
 
-/// Most pairs of blocks at the smallest distance that are searched for their longest run.
+/// Maximum number of pairs of blocks at the smallest distance that are searched for the longest
+/// run.
 constexpr std::size_t kMostTies = 10'000'000;
 
 /// A distance that is compared by `first`, then by `second`. Sums and differences keep that order.
@@ -36,7 +37,7 @@ int compare(const Block& a, const Block& b) {
   return of(a.sum.second * nb, b.sum.second * na);
 }
 
-/// Steps of a block; longer blocks can be cut into blocks of this size.
+/// Maximum number of steps of a block: longer blocks can be cut into blocks of at most this size.
 constexpr std::size_t kMostSteps = 3;
 constexpr std::size_t kDims = 2 * kMostSteps;
 
@@ -44,7 +45,7 @@ constexpr std::size_t kDims = 2 * kMostSteps;
 /// Other phases: the requests, then c_sq and g_sq, of one step. The other coordinates are 0.
 using Coordinates = std::array<double, kDims>;
 
-/// The steps of a block that ends before `end`.
+/// The coordinates of a block of steps; `end` is the position after its last step.
 struct Window {
   Coordinates at{};
   std::size_t end = 0;
@@ -67,7 +68,7 @@ std::vector<Window> windows_of(StepPhase phase, const std::vector<AnnotatedStep>
     if (run < steps)
       continue;
     Window window{coordinates_of(phase, list[end - 1].counts), end};
-    for (std::size_t i = 1; i < steps; ++i) { // only in the decode phase
+    for (std::size_t i = 1; i < steps; ++i) { // `steps` > 1 only in the decode phase
       const Coordinates earlier = coordinates_of(phase, list[end - 1 - i].counts);
       window.at[2 * i] = earlier[0];
       window.at[2 * i + 1] = earlier[1];
@@ -205,7 +206,7 @@ public:
       : first_(std::move(first)), second_(std::move(second)) {}
 
   [[nodiscard]] BlockPair longest() const {
-    // all parts of equal blocks are equal, so the search halves the range of lengths
+    // all parts of equal blocks are equal, so a binary search finds the greatest length
     std::size_t found = 0;
     std::size_t beyond = std::min(first_.size(), second_.size()) + 1;
     while (found + 1 < beyond) {
@@ -288,7 +289,8 @@ public:
 private:
   [[nodiscard]] BlockPair longest_equal() const {
     std::map<Coordinates, std::uint64_t> numbers;
-    std::uint64_t others = std::uint64_t{1} << 62U; // numbers that are equal to no other number
+    std::uint64_t others = std::uint64_t{1} << 62U; // numbers for steps that are equal to no other
+                                                    // step
     const auto numbered = [&](const std::vector<AnnotatedStep>& list) {
       std::vector<std::uint64_t> out;
       for (const AnnotatedStep& step : list)
@@ -353,18 +355,20 @@ std::vector<PairedSteps> pair_steps(const std::vector<AnnotatedStep>& first,
 
 Schema<PairedSteps> paired_steps_schema() {
   using P = PairedSteps;
-  Schema<P> s("paired_steps", "steps of two traces that do like work (split --pair-with)");
-  s.add({"phase", [](const P& p) { return phase_name(p.phase); }, "what the steps do"});
+  Schema<P> s("paired_steps", "steps of two traces with similar work (split --pair-with)");
+  s.add({"phase", [](const P& p) { return phase_name(p.phase); },
+         "phase of the steps: prefill, mixed or decode"});
   s.add({"first_step", "first step", Unit::kNone, [](const P& p) { return p.first.begin; },
-         "of this trace, from 0"});
+         "first step in this trace, from 0"});
   s.add({"other_step", "other step", Unit::kNone, [](const P& p) { return p.second.begin; },
-         "of the other trace, from 0"});
-  s.add(
-      {"steps", Unit::kCount, [](const P& p) { return p.first.size(); }, "from there on, in each"});
+         "first step in the other trace, from 0"});
+  s.add({"steps", Unit::kCount, [](const P& p) { return p.first.size(); },
+         "number of successive steps from the first step on, the same in both traces"});
   s.add({"distance", &P::distance,
-         "mean difference of a pair: decode: new tokens plus attended tokens; else requests"});
+         "mean difference between the steps of a pair; decode: difference of new tokens plus "
+         "difference of attended tokens; other phases: difference of requests"});
   s.add({"distance_of_tokens", "distance of tokens", Unit::kNone, &P::then,
-         "of prefill and mixed: mean difference of new tokens"});
+         "for prefill and mixed: mean difference of new tokens between the steps of a pair"});
   return s;
 }
 

@@ -19,11 +19,12 @@ struct PairedSteps {
 };
 
 /// Returns the two blocks with the smallest mean distance for each phase that both traces have, in
-/// the order prefill, mixed, decode. Ties: the longest block, then the first. A decode block has at
-/// least two steps. If more than 10 million pairs of short blocks have the smallest distance, and
-/// that is not 0, only the first ones are searched for the longest block. About O(n log m). Source:
-/// the reference's tool that pairs steps of two traces. Example: decode steps with g_sk 10 20 30 40
-/// and 21 31 39: [1, 3) and [0, 2) differ by 1 each, and so do [1, 4) and [0, 3), which are longer.
+/// the order prefill, mixed, decode. If several pairs of blocks have this distance, the longest is
+/// returned; if they are equally long, the first. A decode block has at least two steps. If more
+/// than 10 million pairs of short blocks have the smallest distance, and that is not 0, only the
+/// first ones are searched for the longest block. About O(n log m). Source: the reference's tool
+/// that pairs steps of two traces. Example: decode steps with g_sk 10 20 30 40 and 21 31 39: [1, 3)
+/// and [0, 2) differ by 1 each, and so do [1, 4) and [0, 3), which are longer.
 [[nodiscard]] std::vector<PairedSteps> pair_steps(const std::vector<AnnotatedStep>& first,
                                                   const std::vector<AnnotatedStep>& second);
 

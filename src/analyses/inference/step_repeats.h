@@ -17,9 +17,10 @@ struct Repeat {
 };
 
 /// Returns the first block that repeats back to back three times or more and covers more than half
-/// of the names from its start on. The order is by start, then by period. `work` is the budget in
-/// comparisons. The search subtracts its own cost and finds nothing once the budget is used up.
-/// O(n) for each start. Example: x a b a b a b gives start 1, period 2, times 3.
+/// of the names from its start on. Blocks are tried in the order of their start, then of their
+/// period. `work` is the budget in comparisons. The search subtracts its cost from the budget and
+/// finds nothing when the budget is used up. O(n) for each start. Example: x a b a b a b gives
+/// start 1, period 2, times 3.
 [[nodiscard]] std::optional<Repeat> find_repeat(std::span<const StrId> names, std::int64_t& work);
 
 /// Searches breadth first, from the outermost calls of every thread with GPU work, for the first

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kToOpen = 6; ///< number of near steps that open a region
+constexpr std::int64_t kToOpen = 6; ///< number of steps near the maximum that open a region
 
 bool with_prefill(const StepCounts& s) {
   return s.context_requests > 0;

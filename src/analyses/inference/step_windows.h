@@ -21,22 +21,22 @@ struct StepRange {
 };
 
 /// Returns the regions in which the number of requests r stays near its maximum M: |r - M| <=
-/// max(1, f M), with f = 0.1 for `window` steps or more, else 0.2. A region opens at the sixth near
-/// step and begins five steps earlier. It closes at the sixth step that is not near. A region that
-/// is open at the end extends to the end (compat: without the last step). If there is no region,
-/// returns the middle of the trace: half of max(8, `window` - steps) steps are cut at each end.
-/// Never empty for a non-empty list.
+/// max(1, f M), with f = 0.1 if there are `window` steps or more, else 0.2. A region opens at the
+/// sixth near step and begins five steps earlier. It closes at the sixth step that is not near. A
+/// region that is open at the end extends to the end (compat: without the last step). If there is
+/// no region, returns the middle of the trace: half of max(8, `window` - steps) steps are cut at
+/// each end. Never empty for a non-empty list.
 [[nodiscard]] std::vector<StepRange> steady_regions(const std::vector<StepCounts>& steps,
                                                     std::size_t window, bool compat);
 
 struct WindowOptions {
   std::size_t steps = 32;                  ///< length of a window
-  std::optional<std::int64_t> concurrency; ///< requests that the load keeps open
+  std::optional<std::int64_t> concurrency; ///< number of requests that the load keeps in flight
   std::optional<double> output_tokens;     ///< output tokens of the longest request
-  /// R: output tokens of the shortest request over those of the longest, 0 to 1.
+  /// R: output tokens of the shortest request divided by those of the longest, 0 to 1.
   std::optional<double> length_ratio;
   bool compat = false;
-  bool whole = false; ///< all steps are the steady region
+  bool whole = false; ///< true: all steps count as the steady region
 };
 
 /// The windows of the longest steady region (the first one if several are equal). A window is
@@ -44,17 +44,18 @@ struct WindowOptions {
 struct SteadyWindows {
   StepRange region;
   double reference = 0; ///< target share of steps with prefill for the mixed window
-  /// The window whose share is nearest; windows with prefill take precedence. Ties: the window with
-  /// the most requests, then the first.
+  /// The window with the share of prefill steps that is nearest to `reference`; windows with
+  /// prefill take precedence. If several are equally near: the window with the most requests, then
+  /// the first.
   std::optional<StepRange> mixed;
   std::optional<StepRange> decode; ///< longest run of decode-only steps, cut to the window length
   /// The longest run of steps with prefill, cut to the window length.
   std::optional<StepRange> prefill_mix;
 };
 /// Returns the windows. reference = steps with prefill / steps, over all regions. If concurrency C,
-/// output_tokens L and length_ratio R are all given, it is 2 C / (L (1 + R)), and the mixed window
-/// is long enough for one step with prefill. Windows are tried at strides of steps / 10. Source:
-/// the splitter of the reference.
+/// output_tokens L and length_ratio R are all given, reference is 2 C / (L (1 + R)), and the mixed
+/// window is long enough for one step with prefill. Windows are tried at strides of steps / 10.
+/// Source: the splitter of the reference.
 [[nodiscard]] SteadyWindows steady_windows(const std::vector<StepCounts>& steps,
                                            const WindowOptions& options);
 
@@ -77,7 +78,7 @@ Result<StepRange> iteration_range(const std::string& iterations, std::size_t ste
 
 /// Returns the positions of the chosen steps, ascending. Selects by `iterations` first, then by
 /// steady window, then by phase. Errors: kUsage if the trace has no annotated steps, or if no step
-/// is left. In that case the help counts the steps of each phase.
+/// is left. In the second case, the help text shows the number of steps in each phase.
 Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& steps,
                                               const StepChoice& choice);
 

@@ -12,7 +12,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostOfAName = 120; ///< bytes of an annotation that are used in a file's name
+constexpr std::size_t kMostOfAName = 120; ///< maximum number of bytes of an annotation in a file's
+                                          ///< name
 
 bool idle(const AnnotatedStep& s) {
   return phase_of(s.counts) == StepPhase::kIdle;
@@ -345,29 +346,32 @@ PieceEvents StepEvents::of(const TracePiece& piece) const {
 
 Schema<PieceFact> piece_schema() {
   using P = PieceFact;
-  Schema<P> s("execution_details", "files that split wrote, a row for each");
-  s.add({"idx", &P::number, "place in the list, from 0"});
-  s.add({"output_path", &P::path, "the file, in the folder of the pieces"});
-  s.add({"event_count", Unit::kCount, &P::events, "entries of its traceEvents"});
+  Schema<P> s("execution_details", "one row per file that split wrote");
+  s.add({"idx", &P::number, "number of the file, from 0"});
+  s.add({"output_path", &P::path, "path of the file, relative to the output folder"});
+  s.add({"event_count", Unit::kCount, &P::events, "number of events in traceEvents of the file"});
   s.add({"num_gpu_events", Unit::kCount, [](const P& p) { return p.content.gpu_events; },
-         "kernels, copies and fills in it"});
+         "number of kernels, copies and fills in the file"});
   s.add({"gpu_duration", Unit::kUs,
          [](const P& p) { return round_decimals(us(p.content.gpu_duration_ns), 2); },
-         "sum over its steps: end of the step's last GPU work less start of its first"});
+         "time from the start of the first to the end of the last GPU work of a step, summed over "
+         "the steps of the file"});
   s.add({"gpu_busy_duration", Unit::kUs,
          [](const P& p) { return round_decimals(us(p.content.gpu_busy_ns), 2); },
-         "sum over its steps: time with GPU work of the step (compat: sum of durations)"});
-  s.add({"num_steps", Unit::kCount, [](const P& p) { return p.steps.size(); }, "its steps"});
+         "union of the GPU work of a step (compat: sum of the durations), summed over the steps of "
+         "the file"});
+  s.add({"num_steps", Unit::kCount, [](const P& p) { return p.steps.size(); },
+         "number of steps in the file"});
   s.add({"phase_num_prefill", Unit::kCount, [](const P& p) { return p.phases.prefill; },
          "steps that only compute prompts"});
   s.add({"phase_num_prefilldecode", Unit::kCount, [](const P& p) { return p.phases.mixed; },
-         "steps that do both"});
+         "steps that compute prompts and generate tokens"});
   s.add({"phase_num_decode", Unit::kCount, [](const P& p) { return p.phases.decode; },
-         "steps that only generate"});
+         "steps that only generate tokens"});
   s.add({"phase_avg_bs", [](const P& p) { return p.phases.mean_batch; },
-         "mean tokens a step, cut to a whole number"});
+         "mean number of tokens per step, rounded down"});
   s.add({"phase_avg_conc", [](const P& p) { return p.phases.mean_requests; },
-         "mean requests a step, cut to a whole number"});
+         "mean number of requests per step, rounded down"});
   return s;
 }
 

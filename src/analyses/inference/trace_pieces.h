@@ -40,8 +40,8 @@ struct PiecePhases {
 [[nodiscard]] std::string piece_base(const std::string& trace_path);
 
 /// Returns the pieces: single steps, then windows or phases. Their names are in docs/split.md. The
-/// steady state is searched within the iterations (compat: the iterations are the steady state).
-/// Iterations without another kind are one piece (compat: no piece). Errors: kUsage for invalid
+/// steady state is searched within the iterations (compat: the iterations are the steady state). If
+/// only iterations are requested, they are one piece (compat: no piece). Errors: kUsage for invalid
 /// iterations.
 Result<std::vector<TracePiece>> plan_pieces(const Trace& trace,
                                             const std::vector<AnnotatedStep>& steps,
@@ -51,7 +51,8 @@ Result<std::vector<TracePiece>> plan_pieces(const Trace& trace,
 struct PieceEvents {
   std::vector<std::uint32_t> entries; ///< uids, ascending
   std::vector<std::int64_t> flow_ids; ///< correlations of the piece's calls, ascending
-  std::vector<std::pair<std::int64_t, std::int64_t>> windows_ns; ///< times of its steps
+  std::vector<std::pair<std::int64_t, std::int64_t>> windows_ns; ///< start and end of the piece's
+                                                                 ///< steps
   std::size_t gpu_events = 0;
   std::int64_t gpu_duration_ns = 0; ///< sum over the steps: last end minus first start
   std::int64_t gpu_busy_ns = 0;     ///< sum over the steps: union of the GPU work

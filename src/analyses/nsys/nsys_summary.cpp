@@ -22,8 +22,8 @@ std::string class_of(const std::string& kernel, const KernelClasses& classes) {
   return "others";
 }
 
-/// Returns the second token between "_". The only RCCL kernel is ncclDevKernel_Generic, which
-/// gives "Generic".
+/// Returns the part of the name between its first and its second "_". The only RCCL kernel is
+/// ncclDevKernel_Generic, which gives "Generic".
 std::string nccl_operation(const std::string& kernel) {
   const std::string head = kernel.substr(0, kernel.find('('));
   const std::size_t first = head.find('_');
@@ -71,7 +71,8 @@ std::string frequent_names(const NsysData& data) {
   return text.empty() ? "the table has no ranges" : "the most frequent names are " + text;
 }
 
-/// Returns the mean over the devices. Uses a union per device, so that concurrent work counts once.
+/// Returns the time of a range that only NCCL kernels or no kernel covers, as a mean over the
+/// ranges and devices. Concurrent kernels of a device count once.
 double mean_uncovered_ms(const NsysData& data, const KernelClasses& classes,
                          const std::vector<const NsysRange*>& tagged) {
   std::vector<bool> compute;
@@ -279,29 +280,31 @@ Schema<NsysFigure> nsys_figure_schema() {
            {"figure", &R::figure, "name of the metric"},
            {"value", "value", Unit::kNone, CellKind::kNull,
             [](const R& r) { return std::visit([](auto v) { return Value(v); }, r.value); },
-            "in the unit of its row"},
-           {"unit", &R::unit, "of the value"}}};
+            "value in the unit of the row"},
+           {"unit", &R::unit, "unit of the value"}}};
 }
 
 Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help) {
   using R = NsysClassShare;
-  return {
-      name,
-      help,
-      {{"input", &R::input, "title of the input"},
-       {"class", [](const R& r) { return std::string_view(r.row.name); },
-        "class of the kernels, NCCL operation or kind of memory operation"},
-       {"time_per_iteration_ms", "time per iteration (ms)", Unit::kMs,
-        [](const R& r) { return r.row.ms_per_iteration; }, "total time over iterations and GPUs"},
-       {"instances_per_iteration", "instances per iteration", Unit::kCount,
-        [](const R& r) { return r.row.count_per_iteration; },
-        "sum over the names of the whole number per iteration and GPU"},
-       {"percent_of_time", "share of time (%)", Unit::kPercent, &R::percent,
-        "of the total time of this sheet's input"},
-       {"total_time_ms", "total time (ms)", Unit::kMs, [](const R& r) { return r.row.total_ms; },
-        "over all iterations and GPUs"},
-       {"total_instances", "total instances", Unit::kCount,
-        [](const R& r) { return r.row.total_count; }, "over all iterations and GPUs"}}};
+  return {name,
+          help,
+          {{"input", &R::input, "title of the input"},
+           {"class", [](const R& r) { return std::string_view(r.row.name); },
+            "class of the kernels, NCCL operation or kind of memory operation"},
+           {"time_per_iteration_ms", "time per iteration (ms)", Unit::kMs,
+            [](const R& r) { return r.row.ms_per_iteration; },
+            "total time divided by the number of iterations and GPUs"},
+           {"instances_per_iteration", "instances per iteration", Unit::kCount,
+            [](const R& r) { return r.row.count_per_iteration; },
+            "instances divided by the number of iterations and GPUs: for each kernel name rounded "
+            "down, then added"},
+           {"percent_of_time", "share of time (%)", Unit::kPercent, &R::percent,
+            "share of the total time of this input in the sheet"},
+           {"total_time_ms", "total time (ms)", Unit::kMs,
+            [](const R& r) { return r.row.total_ms; }, "total time over all iterations and GPUs"},
+           {"total_instances", "total instances", Unit::kCount,
+            [](const R& r) { return r.row.total_count; },
+            "number of instances over all iterations and GPUs"}}};
 }
 
 Report nsys_report(std::span<const NsysSummary> summaries) {

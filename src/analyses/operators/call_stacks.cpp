@@ -55,7 +55,7 @@ bool wrapper(std::string_view frame) {
   return false;
 }
 
-/// Returns the name without a single "_<digits>" at its end.
+/// Returns the name without the last "_<digits>" at its end.
 std::string_view without_last_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   return last == std::string_view::npos || last + 1 == name.size() || name[last] != '_'

@@ -29,9 +29,10 @@ struct CallChain {
 [[nodiscard]] CallChain call_chain(const LoadedTrace& trace, EventId op,
                                    std::span<const EventId> kernels);
 
-/// Returns the Python frame that represents the operator: the first frame after the operator's last
-/// place in the chain whose function contains the operator's name. Else the nearest frame before
-/// that place that is not a PyTorch wrapper. Else "Not found".
+/// Returns the Python frame that represents the operator: the first frame that has the operator's
+/// name in its function and is after the operator's last occurrence in the chain. Without such a
+/// frame: the nearest frame before that position that is not a PyTorch wrapper; otherwise "Not
+/// found".
 [[nodiscard]] std::string entry_point(const CallChain& chain, std::string_view op);
 
 struct PythonStack {
@@ -40,10 +41,10 @@ struct PythonStack {
   std::string text;
 };
 /// Returns the unchanged frames above an operator. Backward work runs on a separate thread and gets
-/// the frames of its forward operator. Entry point: the outermost frame between the operator and a
-/// kernel whose function contains the operator's name, for the first kernel with such a frame. Else
-/// the innermost frame above the operator that is not from PyTorch or Triton, nor a wrapper; else
-/// the innermost.
+/// the frames of its forward operator. Entry point: for the first kernel that has one, the
+/// outermost frame between operator and kernel with a function that contains the operator's name.
+/// Without such a frame: the innermost frame above the operator that is neither from PyTorch or
+/// Triton nor a wrapper; otherwise the innermost frame.
 [[nodiscard]] PythonStack python_stack(const LoadedTrace& trace, EventId op,
                                        std::span<const EventId> kernels);
 

@@ -25,8 +25,8 @@ void add_param_columns(Schema<Row>& schema, const std::vector<std::string>& name
                 "parameter of the cost model, from the recorded arguments"});
 }
 
-/// Adds columns for Row::flops, Row::bytes and their ratio. `suffix` ends ids and labels
-/// ("_first"); `whose` is a phrase for the help, such as "a call".
+/// Adds columns for Row::flops, Row::bytes and their ratio. `suffix` ("_first") is appended to ids
+/// and labels; `whose` is a phrase for the help, such as "a call".
 template <class Row>
 void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std::string& whose) {
   schema.add({"gflops" + suffix, "GFLOPS" + suffix, Unit::kGflops,
@@ -45,9 +45,9 @@ void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std:
 /// Adds columns with the statistics of Row::tbps and Row::tflops.
 template <class Row> void add_rate_columns(Schema<Row>& schema, std::span<const StatField> which) {
   add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &Row::tbps, which,
-            "bytes of a call over its kernel time, 10^12 bytes per second");
+            "bytes of a call divided by its kernel time, 10^12 bytes per second");
   add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &Row::tflops, which,
-            "operations of a call over its kernel time");
+            "operations of a call divided by its kernel time");
 }
 
 } // namespace rankscope

@@ -101,27 +101,29 @@ std::vector<InstructionRow> instruction_mix_of(const std::vector<KernelCounterRo
 Schema<KernelCounterRow> kernel_counters_schema() {
   using Row = KernelCounterRow;
   return Schema<Row>(
-      "kernel_counters", "hardware counters by kernel, where the tool collected them",
+      "kernel_counters", "hardware counters by kernel, if the tool collected them",
       {{"kernel", or_blank(&Row::kernel), "name of the kernel"},
        {"counter", or_blank(&Row::counter),
-        "name of the counter; one that the tool derives from others has their expression's name"},
-       {"launches", Unit::kCount, &Row::launches, "launches of the kernel that have it"},
+        "name of the counter; for a counter that the tool derives from others: name of the "
+        "expression"},
+       {"launches", Unit::kCount, &Row::launches, "launches of the kernel that have this counter"},
        {"mean", [](const Row& r) { return r.sum / static_cast<double>(r.launches); },
-        "per launch, each the sum over the counter's instances"},
-       {"min", &Row::min, "of the launches"},
-       {"max", &Row::max, "of the launches"},
-       {"sum", &Row::sum, "over the launches"},
+        "mean per launch; the value of a launch is the sum over the counter's instances"},
+       {"min", &Row::min, "smallest value of a launch"},
+       {"max", &Row::max, "largest value of a launch"},
+       {"sum", &Row::sum, "sum over the launches"},
        {"per_us", "per us", Unit::kNone, CellKind::kDouble,
         [](const Row& r) {
           return r.time_ns > 0 ? Value(r.sum / (static_cast<double>(r.time_ns) / 1e3)) : Value();
         },
-        "sum / time of those launches: a rate, for counters that count"}});
+        "sum divided by the time of these launches; a rate if the counter counts events"}});
 }
 
 Schema<InstructionRow> instruction_mix_schema() {
   using Row = InstructionRow;
   return Schema<Row>(
-      "instruction_mix", "instructions of each kernel by kind, where their counters were collected",
+      "instruction_mix",
+      "instructions of each kernel by kind, if the tool collected these counters",
       {{"kernel", or_blank(&Row::kernel), "name of the kernel"},
        {"valu", "VALU", Unit::kNone, &Row::valu, "vector instructions (SQ_INSTS_VALU...)"},
        {"salu", "SALU", Unit::kNone, &Row::salu, "scalar instructions (SQ_INSTS_SALU...)"},

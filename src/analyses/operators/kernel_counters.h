@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// Statistics of one counter over the launches of a kernel that recorded it. Views live as long as
-/// the trace.
+/// Statistics of one counter over the launches of a kernel with a value of this counter. Views live
+/// as long as the trace.
 struct KernelCounterRow {
   std::string_view kernel;
   std::string_view counter;

@@ -25,16 +25,15 @@ struct KernelDetails {
 template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*of) {
   schema.add({"kernel_details", "kernel_details_summary", Unit::kNone,
               [of](const Row& r) { return std::string_view((r.*of).summary); },
-              "list of the kernels of a call with their times, as Python prints it",
-              ColumnStyle{.nested = true}});
+              "Python list of the kernels of a call and their times", ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone,
               [of](const Row& r) { return std::string_view((r.*of).truncated); },
-              "the same with names cut to 64 characters and the mean alone",
+              "the same list, with names cut to 64 characters and only mean times",
               ColumnStyle{.nested = true}});
 }
 /// Returns the Python dict of one kernel in those texts, from its durations in us. `more` is a text
-/// such as ", 'key': value", which is added at the end. The short form has only 64 characters of
-/// the name and the mean.
+/// such as ", 'key': value", which is added at the end. short_kernel_entry() shows only 64
+/// characters of the name, and of the durations only the mean.
 [[nodiscard]] std::string kernel_entry(std::string_view name, std::int32_t stream, const Stats& us,
                                        const std::string& more = "");
 [[nodiscard]] std::string short_kernel_entry(std::string_view name, std::int32_t stream,

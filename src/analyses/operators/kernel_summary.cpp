@@ -86,7 +86,7 @@ std::vector<HistogramBin> short_kernel_histogram(const LoadedTrace& t,
   const auto [lo, hi] = std::minmax_element(durations.begin(), durations.end());
   double first = *lo;
   double last = *hi;
-  if (first == last) { // numpy does this for a single value
+  if (first == last) { // numpy also widens the range if all values are equal
     first -= 0.5;
     last += 0.5;
   }
@@ -126,7 +126,7 @@ std::vector<ShortKernelRow> short_kernels(const LoadedTrace& t, const LauncherIn
       continue;
     Key key{{}, 0, 0, 0, trace.name(i)};
     if (operators) {
-      // rows with any blank key are dropped, as the reference does (1.8)
+      // launches with an empty key field are left out, as in the reference (1.8)
       const EventId op = index.parent_op[g];
       const OpArgs* const args = op == kNoEvent ? nullptr : trace.op(op);
       if (args == nullptr || args->input_dims == kEmptyStr || args->input_strides == kEmptyStr ||
@@ -187,19 +187,21 @@ Result<std::vector<Table>> run_kernel_summary(const LoadedTrace& t, const Report
 
 Schema<KernelRow> kernel_summary_schema(bool operators) {
   using R = KernelRow;
-  Schema<R> schema("kernel_summary", "kernels by operator, name and stream",
-                   {{"parent_op_category", "Parent op category", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return r.linked ? Value(r.category) : Value(); },
-                     "of the operator; blank for a kernel whose launch is not in the trace"}});
+  Schema<R> schema(
+      "kernel_summary", "kernels by operator, name and stream",
+      {{"parent_op_category", "Parent op category", Unit::kNone, CellKind::kText,
+        [](const R& r) { return r.linked ? Value(r.category) : Value(); },
+        "category of the operator; blank if the launch of the kernel is not in the trace"}});
   if (operators)
     schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, CellKind::kText,
                 [](const R& r) { return r.linked ? Value(r.op) : Value(); },
                 "the operator nearest above the launch, or the launching call"});
-  schema.add({"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "as recorded"});
+  schema.add(
+      {"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "name of the kernel in the trace"});
   schema.add({"kernel_stream", "Kernel stream", Unit::kNone, CellKind::kInt,
               [](const R& r) { return r.stream < 0 ? Value() : Value(r.stream); },
-              "on which it ran"});
-  const char* const help = "over the launches, by the recorded durations";
+              "stream on which the kernel ran"});
+  const char* const help = "recorded kernel duration, over the launches";
   schema.add({"kernel_duration_us_sum", "Kernel duration (\u00b5s)_sum", Unit::kUs,
               in_us(&R::sum_ns), help});
   schema.add({"count", "Kernel duration (\u00b5s)_count", Unit::kCount, &R::count, "launches"});
@@ -210,9 +212,9 @@ Schema<KernelRow> kernel_summary_schema(bool operators) {
   schema.add({"kernel_duration_us_max", "Kernel duration (\u00b5s)_max", Unit::kUs,
               in_us(&R::max_ns), help});
   schema.add({"percent_of_kernels_time", "Percent of kernels time (%)", Unit::kPercent,
-              &R::percent_of_kernels, "of the sum over all kernels"});
+              &R::percent_of_kernels, "share of the durations of all kernels"});
   schema.add({"percent_of_total_time", "Percent of total time (%)", Unit::kPercent,
-              &R::percent_of_total, "of total_time of gpu_timeline"});
+              &R::percent_of_total, "share of total_time in gpu_timeline"});
   return schema;
 }
 
@@ -220,9 +222,9 @@ Schema<HistogramBin> short_kernel_histogram_schema() {
   using R = HistogramBin;
   return {"short_kernel_histogram",
           "durations of the kernels below the threshold",
-          {{"bin_start_us", "bin_start", Unit::kUs, &R::start_us, "least duration of the bin"},
+          {{"bin_start_us", "bin_start", Unit::kUs, &R::start_us, "smallest duration in the bin"},
            {"bin_end_us", "bin_end", Unit::kUs, &R::end_us,
-            "the bin ends before this duration, the last one with it"},
+            "upper limit of the bin; only the last bin includes this duration"},
            {"count", Unit::kCount, &R::count, "launches in the bin"}}};
 }
 
@@ -240,16 +242,17 @@ Schema<ShortKernelRow> short_kernels_schema(bool operators) {
     schema.add({"concrete_inputs", "Concrete Inputs", Unit::kNone, &R::concrete,
                 "recorded values of the inputs that are not tensors", ColumnStyle{.nested = true}});
   }
-  schema.add({"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "as recorded"});
+  schema.add(
+      {"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "name of the kernel in the trace"});
   schema.add({"short_kernel_duration_us_sum", "Short Kernel duration (\u00b5s) sum", Unit::kUs,
-              in_us(&R::sum_ns), "over the launches"});
+              in_us(&R::sum_ns), "kernel duration, over the launches"});
   schema.add({"short_kernel_count", "Short Kernel count", Unit::kCount, &R::count,
               "launches below the threshold"});
   schema.add({"short_kernel_duration_us_mean", "Short Kernel duration (\u00b5s) mean", Unit::kUs,
               [](const R& r) { return ns_to_us(r.sum_ns) / static_cast<double>(r.count); },
-              "over the launches"});
+              "kernel duration, over the launches"});
   schema.add({"percent_of_total_time", "Short Kernel duration (\u00b5s) percent of total time",
-              Unit::kPercent, &R::percent_of_total, "of total_time of gpu_timeline"});
+              Unit::kPercent, &R::percent_of_total, "share of total_time in gpu_timeline"});
   return schema;
 }
 

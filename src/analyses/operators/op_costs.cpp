@@ -10,11 +10,12 @@
 namespace rankscope {
 namespace {
 
-/// Returns the number of experts per token: the k of the TopK call below the operator's parent
-/// operators. 4 without such a call, as in the reference.
+/// Returns the number of experts per token: the k of the TopK call below the vllm::moe_forward that
+/// contains the operator (or below the parent three levels up). Returns 4 without such a call, as
+/// in the reference.
 std::int64_t topk_of(const LoadedTrace& t, EventId e) {
   constexpr std::int64_t kDefault = 4;
-  constexpr int kLevels = 3; // the operator itself is below vllm::moe_forward
+  constexpr int kLevels = 3; // vllm::moe_forward is at most this many levels above the operator
   EventId root = e;
   for (int i = 0; i < kLevels && t.trace.name(root) != "vllm::moe_forward"; ++i) {
     const EventId above = t.tree.parent(root);
@@ -57,16 +58,16 @@ FusedConvolutionsKey::Value compute(const LoadedTrace& t, const FusedConvolution
   return out;
 }
 
-/// Returns the arguments of the fused forward convolution with the same sequence number; `own`
-/// without such a convolution.
+/// Returns the arguments of the fused forward convolution with the same sequence number; returns
+/// `own` if there is no such convolution.
 const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& own) {
   const auto& index = t.shared(FusedConvolutionsKey{});
   const auto it = own.sequence_number == kNoId ? index.end() : index.find(own.sequence_number);
   return it == index.end() ? &own : it->second;
 }
 
-/// Returns the kernel that names the heads of the V4 attention layer around the call; "" without
-/// such a kernel.
+/// Returns the name of the kernel that shows the number of heads of the V4 attention layer around
+/// the call; "" without such a kernel.
 std::string_view layer_kernel(const LoadedTrace& t, EventId e) {
   EventId layer = e;
   while (layer != kNoEvent && t.trace.name(layer) != "aiter::v4_attention_with_output")
@@ -80,7 +81,7 @@ std::string_view layer_kernel(const LoadedTrace& t, EventId e) {
 }
 
 /// Key of the attention window of each call, by event. In a step, the k-th call with the same name
-/// has the k-th window.
+/// is in the k-th layer and has the window of that layer.
 struct LayerWindowsKey {
   using Value = std::unordered_map<EventId, std::int64_t>;
   auto operator<=>(const LayerWindowsKey&) const = default;

@@ -19,8 +19,8 @@ namespace rankscope {
 /// Costs of the operators of a trace, computed once per distinct (operator, arguments, hints).
 class OpCosts {
 public:
-  /// `compat` follows the reference, and `inference` follows the reference's inference report. Only
-  /// the inference report uses the steps around calls.
+  /// `compat` follows the reference, and `inference` follows the reference's inference report. Of
+  /// the reference's reports, only the inference report uses the steps around calls.
   explicit OpCosts(bool compat, bool inference = false)
       : compat_(compat), no_steps_(compat && !inference) {}
 

@@ -33,7 +33,8 @@ struct OpKeyHash {
   return id == kEmptyStr ? std::string_view("Unknown") : trace.strings.view(id);
 }
 
-/// The nine key cells of a row. Names live with the trace; an empty text is a blank cell.
+/// The nine key cells of a row. Views of names are valid as long as the trace; an empty text is a
+/// blank cell.
 struct OpLabels {
   std::string name;
   std::string_view category;
@@ -71,15 +72,18 @@ void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*mo
                 ColumnStyle{.nested = true}});
   };
   schema.add({"name", [of](const Row& r) { return std::string_view((r.*of).name); },
-              "operator; for kernels that none covers, what launched them and the kernel"});
+              "name of the operator; for kernels without an operator: launching call and kernel"});
   name("op_category", "op category", &OpLabels::category,
-       "what kind of work the operator does, by its name and kernels");
+       "kind of work of the operator, by its name and kernels");
   if (module != nullptr)
     schema.add({"parent_module", [module](const Row& r) { return std::string_view(r.*module); },
-                "class of the innermost nn.Module around the operator; NA: none"});
-  name("process_name", "process_name", &OpLabels::process_name, "of the calling thread");
-  name("process_label", "process_label", &OpLabels::process_label, "of the calling thread");
-  name("thread_name", "thread_name", &OpLabels::thread_name, "of the calling thread");
+                "class of the innermost nn.Module around the operator; NA: no module"});
+  name("process_name", "process_name", &OpLabels::process_name,
+       "name of the process that calls the operator");
+  name("process_label", "process_label", &OpLabels::process_label,
+       "label of the process that calls the operator");
+  name("thread_name", "thread_name", &OpLabels::thread_name,
+       "name of the thread that calls the operator");
   argument("input_dims", "Input Dims", &OpLabels::dims, "recorded shapes of the inputs");
   argument("input_type", "Input type", &OpLabels::types, "recorded types of the inputs");
   argument("input_strides", "Input Strides", &OpLabels::strides, "recorded strides of the inputs");
@@ -92,9 +96,10 @@ template <class Row> void add_key_options(Schema<Row>& schema, bool num_kernels,
   if (num_kernels)
     schema.add({"num_kernels", Unit::kCount,
                 [](const Row& r) { return static_cast<std::int64_t>(r.num_kernels); },
-                "kernels of a call"});
+                "number of kernels per call"});
   if (recompute)
-    schema.add({"is_recompute", &Row::recompute, "work that activation checkpointing repeats"});
+    schema.add({"is_recompute", &Row::recompute,
+                "whether this is work that activation checkpointing repeats"});
 }
 
 } // namespace rankscope

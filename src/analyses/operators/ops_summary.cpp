@@ -19,14 +19,15 @@
 namespace rankscope {
 namespace {
 
-const char* const kRecomputeHelp = "work that activation checkpointing repeats";
-const char* const kModuleHelp = "class of the innermost nn.Module around the operator; NA: none";
+const char* const kRecomputeHelp = "whether this is work that activation checkpointing repeats";
+const char* const kModuleHelp =
+    "class of the innermost nn.Module around the operator; NA: no module";
 const char* const kStackHelp =
     "Python list of the first call and the nn.Modules around it, innermost first";
 const char* const kDirectHelp =
-    "sum over the calls of the union of the kernels that they launched themselves";
+    "sum over the calls; time of a call: union of the kernels that it launched itself";
 const char* const kSubtreeHelp =
-    "sum over the calls of the union of all GPU work below them, communication included";
+    "sum over the calls; time of a call: union of all GPU work below it, including communication";
 
 /// Parent modules of launchers, if modules are a key.
 class ModuleKeys {
@@ -230,13 +231,13 @@ Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {
   using R = OpsCategoryRow;
   Schema<R> schema("ops_summary_by_category", "kernel time by category of the launching operator",
                    {{"op_category", "op category", Unit::kNone, &R::category,
-                     "what kind of work the operator does, by its name and kernels"}});
+                     "kind of work of the operators, by their names and kernels"}});
   if (options.group_by_parent_module)
     schema.add({"parent_module", &R::parent_module, kModuleHelp});
   if (options.detect_recompute)
     schema.add({"is_recompute", &R::recompute, kRecomputeHelp});
   schema.add({"count", "Count", Unit::kCount, &R::count,
-              "calls of operators that launched kernels other than communication"});
+              "operator calls that launched kernels other than communication"});
   if (options.group_by_parent_module)
     schema.add({"call_stack_first", &R::call_stack, kStackHelp});
   schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs,
@@ -260,7 +261,7 @@ Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
               in_us(&R::subtree_ns), kSubtreeHelp});
   if (options.compat_inference)
     schema.add({"subtree_kernel_time_count", "total_subtree_kernel_time_count", Unit::kCount,
-                &R::count, "as Count"});
+                &R::count, "same as Count"});
   schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs,
               in_ms(&R::direct_ns), kDirectHelp});
   if (!options.compat_inference)
@@ -269,7 +270,7 @@ Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
   schema.add({"count", "Count", Unit::kCount, &R::count,
               "calls that launched kernels other than communication"});
   schema.add({"categories", "Categories", Unit::kNone, &R::categories,
-              "Python list of the categories of its calls"});
+              "Python list of the categories of the operator's calls"});
   if (options.group_by_parent_module)
     schema.add({"call_stack_first", &R::call_stack, kStackHelp});
   add_shares(schema, "the direct kernel time");

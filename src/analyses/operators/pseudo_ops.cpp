@@ -267,7 +267,7 @@ EventRow row_of(const Trace& trace, const Wrap& wrap, bool compat, TraceBuilder&
     row.args = out.op_args(args);
   } else if (const OpArgs* donor = trace.op(wrap.donor)) {
     OpArgs args = *donor;
-    args.sequence_number = kNoId; // only the donor is a forward operator
+    args.sequence_number = kNoId; // only the donor counts as a forward operator
     row.args = out.op_args(args);
   }
   row.name = out.text(wrap.name);
@@ -293,8 +293,8 @@ std::vector<EventId> gemm_launches(const LoadedTrace& t, EventId root) {
   return launches(t, root, [](std::string_view name) { return is_gemm_kernel(name); });
 }
 
-/// Wraps the three products of a TransformerEngine 2 layer that ran as one GEMM kernel, with a
-/// backward of two GEMM kernels. Example: _Linear of W (N, K) and X (..., K), M rows in all:
+/// Wraps the three matrix products of a TransformerEngine 2 layer, if its forward pass ran one GEMM
+/// kernel and its backward pass two. Example: _Linear of W (N, K) and X (..., K), M rows in all:
 /// _Linear_yfwd_mm (M, K) x (K, N).
 void transformer_engine_layer(const LoadedTrace& t, EventId op, std::size_t x_at, std::size_t w_at,
                               std::size_t fp8_at, Wraps& wraps) {

@@ -14,15 +14,16 @@ namespace rankscope {
 /// - pseudo_op::moe_aiter_fused_1stage: the only AITER fmoe kernel below
 ///   vllm::rocm_aiter_fused_moe;
 /// - pseudo_op::moe_triton_unfused_up, _down: the first matmul_ogs kernel below vllm::moe_forward,
-///   and the other ones; also _finalize_matmul_scatter, if there is only one kernel of that name;
+///   and the other matmul_ogs kernels; also _finalize_matmul_scatter, if there is only one kernel
+///   of that name;
 /// - pseudo_op::moe_gptq_awq_up, _down: the first fused_moe_kernel_gptq_awq kernel below
-///   vllm::outplace_fused_experts, and the other ones;
+///   vllm::outplace_fused_experts, and the other kernels of that name;
 /// - pseudo_op::moe_flydsl_stage1, _stage2: operators or frames of these stages below
 ///   aiter::fused_moe_;
-/// - pseudo_mla_decode_fwd, pseudo_mla_prefill_fwd: inside the frames of aiter/mla.py.
-/// The number that SGLang's profiler appends to an operator's name is removed. Python frames are
-/// used if the trace and the tree contain them. `compat`: a pseudo operator around a launch has no
-/// length, and the launch still counts for the operator above.
+/// - pseudo_mla_decode_fwd, pseudo_mla_prefill_fwd: inside the frames of aiter/mla.py. The number
+/// that SGLang's profiler appends to an operator's name is removed. Python frames are used if the
+/// trace and the tree contain them. `compat`: a pseudo operator around a launch has duration 0, and
+/// the launch still counts for the operator above.
 void add_pseudo_ops(LoadedTrace& trace, bool compat);
 /// Returns a copy of the trace with pseudo operators.
 [[nodiscard]] LoadedTrace with_pseudo_ops(const LoadedTrace& trace, bool compat);

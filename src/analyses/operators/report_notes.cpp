@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kMost = 50; ///< percentage of the kernel time from which one row causes a note
+constexpr double kMost = 50; ///< percentage of the kernel time above which one row causes a note
 
 /// Returns the highest peak of the built-in GPUs for each compute spec, and the highest bandwidth.
 GpuArch highest_built_in() {

@@ -27,11 +27,11 @@ struct ModelCoverage {
 /// operator; "" without kernel time.
 [[nodiscard]] std::string coverage_line(const ModelCoverage& coverage);
 
-/// Adds three kinds of notes to `diagnostics`: kernels missing in the short-kernel study, one
-/// graph launch or compiled region with most of the kernel time, and rates above the GPU's peak.
-/// Without a GPU, the limit is the highest built-in peak. Checks only the sheets in `report`.
-/// Returns the coverage of its unified_perf_summary, all 0 without that sheet. Errors: those of
-/// load_gpu_arch.
+/// Adds notes to `diagnostics`: no CPU operators; kernels missing in the short-kernel study; most
+/// kernel time without an operator or in one row without a model (such as a compiled region); rates
+/// above the GPU's peak. Without a GPU, the limit is the highest built-in peak. Checks only the
+/// sheets in `report`. Returns the coverage of its unified_perf_summary, all 0 without that sheet.
+/// Errors: those of load_gpu_arch.
 Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
                                        const Report& report, Diagnostics& diagnostics);
 

@@ -171,7 +171,8 @@ public:
         for (const auto& [name, text] : call.perf->params)
           if (std::find(out.params.begin(), out.params.end(), name) == out.params.end())
             out.params.push_back(name);
-    if (out.legacy) // the letters X, AG, AH of that layout need these nine columns
+    if (out.legacy) // the columns X, AG and AH of that layout are right only with these nine
+                    // parameters
       out.params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
 
     SheetParams params(out.params, key_.launchers.compat && !key_.inference);
@@ -275,7 +276,7 @@ private:
     std::vector<double> tbps;
     std::vector<double> tflops;
     std::vector<double> percent;
-    // calls with the same parameters can differ in cost only if their bytes are unknown
+    // calls with the same parameters have the same cost, but the bytes of some calls may be unknown
     out.flops = kUnknown;
     out.bytes = kUnknown;
     for (const RooflineCall* call : calls) {

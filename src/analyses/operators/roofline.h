@@ -50,7 +50,7 @@ struct FamilySheet {
 struct GemmKernelRow {
   std::string_view kernel;
   std::string_view library; ///< static text
-  std::string transpose;    ///< "TN", "?" where unknown; "" = unknown
+  std::string transpose;    ///< "TN"; "?" for an unknown operand; "" = both unknown
   std::string tile;         ///< "128x128x64"; "" = unknown
   std::string types;        ///< "" = unknown
   Stats kernel_us;

@@ -14,11 +14,12 @@ Value list_or_empty(const std::string& list) {
 }
 
 void add_place(Schema<RooflineRow>& schema, bool arch) {
-  schema.add({"process_name_first", &RooflineRow::process_name, "of the first call"});
-  schema.add({"process_label_first", &RooflineRow::process_label, "of the first call"});
-  schema.add({"thread_name_first", &RooflineRow::thread_name, "of the first call"});
+  schema.add({"process_name_first", &RooflineRow::process_name, "process name of the first call"});
+  schema.add(
+      {"process_label_first", &RooflineRow::process_label, "process label of the first call"});
+  schema.add({"thread_name_first", &RooflineRow::thread_name, "thread name of the first call"});
   schema.add({"compute_spec", "Compute Spec", Unit::kNone, &RooflineRow::compute_spec,
-              "unit and precision that do the work, the peak of the roofline"});
+              "compute unit and data type whose peak the roofline uses"});
   if (!arch)
     return;
   schema.add(
@@ -27,34 +28,35 @@ void add_place(Schema<RooflineRow>& schema, bool arch) {
        "minimum time that the GPU's peaks allow"});
   schema.add({"roofline_bound_first", "Roofline Bound_first", Unit::kNone, CellKind::kText,
               [](const RooflineRow& r) { return roofline_bound(r.roofline); },
-              "the peak that takes longer: of operations or of memory"});
+              "compute or memory: the peak that requires the longer time"});
   add_stats(schema, "percent_of_roofline", "Pct Roofline", Unit::kPercent,
-            &RooflineRow::percent_of_roofline, kSpread, "roofline time over kernel time");
+            &RooflineRow::percent_of_roofline, kSpread, "roofline time divided by kernel time");
 }
 
 void add_arguments(Schema<RooflineRow>& schema, bool compat) {
-  schema.add(
-      {"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone, CellKind::kText,
-       [](const RooflineRow& r) { return list_or_empty(r.details.summary); },
-       "Python list of the kernels of a call with their times", ColumnStyle{.nested = true}});
-  schema.add(
-      {"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
-       [compat](const RooflineRow& r) {
-         return compat ? text_or_blank(r.details.truncated) : list_or_empty(r.details.truncated);
-       },
-       "the same with names cut to 64 characters and the mean alone", ColumnStyle{.nested = true}});
+  schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
+              CellKind::kText,
+              [](const RooflineRow& r) { return list_or_empty(r.details.summary); },
+              "Python list of the kernels of a call and their times", ColumnStyle{.nested = true}});
+  schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
+              [compat](const RooflineRow& r) {
+                return compat ? text_or_blank(r.details.truncated)
+                              : list_or_empty(r.details.truncated);
+              },
+              "the same list, with names cut to 64 characters and only mean times",
+              ColumnStyle{.nested = true}});
   schema.add({"input_dims_first", "Input Dims_first", Unit::kNone,
-              or_blank(&RooflineRow::input_dims), "of the first call",
+              or_blank(&RooflineRow::input_dims), "input shapes of the first call",
               ColumnStyle{.nested = true}});
   schema.add({"input_type_first", "Input type_first", Unit::kNone,
-              or_blank(&RooflineRow::input_types), "of the first call",
+              or_blank(&RooflineRow::input_types), "input types of the first call",
               ColumnStyle{.nested = true}});
   schema.add({"input_strides_first", "Input Strides_first", Unit::kNone,
-              or_blank(&RooflineRow::input_strides), "of the first call",
+              or_blank(&RooflineRow::input_strides), "input strides of the first call",
               ColumnStyle{.nested = true}});
   schema.add({"concrete_inputs_first", "Concrete Inputs_first", Unit::kNone,
-              or_blank(&RooflineRow::concrete_inputs), "of the first call",
-              ColumnStyle{.nested = true}});
+              or_blank(&RooflineRow::concrete_inputs),
+              "inputs of the first call that are not tensors", ColumnStyle{.nested = true}});
 }
 
 } // namespace
@@ -73,10 +75,10 @@ Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& o
     add_place(schema, sheet.arch.has_value());
   add_arguments(schema, options.compat_tracelens);
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &RooflineRow::kernel_us,
-            kSpreadAndSum, "over the calls, of the union of the GPU work below a call");
+            kSpreadAndSum, "over the calls; time of a call: union of the GPU work below it");
   schema.add({"count", "name_count", Unit::kCount, &RooflineRow::count, "calls"});
   schema.add({"first_uid", "UID_first", Unit::kNone, &RooflineRow::first_uid,
-              "place of the first call in the file's traceEvents"});
+              "index of the first call in the file's traceEvents"});
   return schema;
 }
 
@@ -90,18 +92,19 @@ Table family_table(const FamilySheet& sheet, const ReportOptions& options) {
 
 Schema<GemmKernelRow> gemm_kernel_schema() {
   using K = GemmKernelRow;
-  Schema<K> schema(
-      "GEMM_kernels", "GEMM kernels that no recorded matrix product launched",
-      {{"kernel", &K::kernel, "name of the kernel"},
-       {"library", &K::library, "that made it, by its name"},
-       {"transpose", or_blank(&K::transpose), "of the two operands, T or N, from the name"},
-       {"macro_tile", "macro tile", Unit::kNone, or_blank(&K::tile), "from the name"},
-       {"types", or_blank(&K::types), "from the name"},
-       {"count", Unit::kCount, &K::count, "launches"}});
+  Schema<K> schema("GEMM_kernels", "GEMM kernels that no recorded matrix product launched",
+                   {{"kernel", &K::kernel, "name of the kernel"},
+                    {"library", &K::library, "library of the kernel, by the kernel name"},
+                    {"transpose", or_blank(&K::transpose),
+                     "transposes of the two operands (T or N), from the kernel name"},
+                    {"macro_tile", "macro tile", Unit::kNone, or_blank(&K::tile),
+                     "macro tile, from the kernel name"},
+                    {"types", or_blank(&K::types), "data types, from the kernel name"},
+                    {"count", Unit::kCount, &K::count, "launches"}});
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &K::kernel_us,
-            kSpreadAndSum, "over the launches");
+            kSpreadAndSum, "kernel duration, over the launches");
   schema.add({"first_uid", "UID_first", Unit::kNone, &K::first_uid,
-              "place of the first launch in the file's traceEvents"});
+              "index of the first launch in the file's traceEvents"});
   return schema;
 }
 

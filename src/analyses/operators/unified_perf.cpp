@@ -129,15 +129,15 @@ private:
           t_.tree.parent(e) == kNoEvent && !t_.tree.gpu_events(e).empty())
         stack.push_back(e);
   }
-  /// Returns whether CPU calls are below the runtime call. A graph launch has the calls of its
-  /// capture.
+  /// Returns whether CPU calls are below the runtime call. A graph launch that was merged with its
+  /// capture has such calls.
   [[nodiscard]] bool has_calls(EventId runtime) const {
     const auto children = t_.tree.children(runtime);
     return std::ranges::any_of(children, [this](EventId c) { return !t_.trace.gpu(c); });
   }
 
-  /// Returns whether a runtime call with GPU work is below v, with at most Python frames between.
-  /// Driver calls do not count.
+  /// Returns whether a runtime call with GPU work is below v, with no other events than Python
+  /// frames between them. Driver calls do not count.
   [[nodiscard]] bool launches(EventId v) const {
     for (const EventId c : t_.tree.children(v)) {
       const Category category = t_.trace.events.category[c];

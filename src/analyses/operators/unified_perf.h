@@ -69,9 +69,9 @@ struct UnifiedPerfKey {
 
 [[nodiscard]] Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap);
 
-/// Copies a row's category to each launcher below the row's operator, so that the tables agree on a
-/// kernel. Sometimes only the operator above the launcher shows that a kernel is attention. The
-/// reference does not do this.
+/// Copies a row's category to each launcher below the row's operator, so that all tables show the
+/// same category for a kernel. Sometimes only the operator above the launcher shows that a kernel
+/// is attention. The reference does not do this.
 void take_row_categories(const LoadedTrace& trace, LauncherIndex& index);
 
 } // namespace rankscope

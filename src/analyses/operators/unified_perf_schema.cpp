@@ -12,17 +12,17 @@ constexpr std::array kMedianMinMax{kMedian, kMin, kMax};
 constexpr std::array kMeanStd{kMean, kStd};
 constexpr std::array kUnifiedPerfSchemaMeanStdSum{kMean, kStd, kSum};
 
-const char* const kCpuHelp = "over the calls, time of a call on the CPU";
-const char* const kKernelHelp = "over the calls, of the union of the GPU work below a call";
+const char* const kCpuHelp = "CPU time of a call, over the calls";
+const char* const kKernelHelp = "over the calls; time of a call: union of the GPU work below it";
 
 void add_cost(Schema<UnifiedOut>& schema, bool arch) {
   add_cost_columns(schema, "", "the first call");
   schema.add({"compute_spec", "Compute Spec", Unit::kNone, &UnifiedOut::compute_spec,
-              "unit and precision that do the work, the peak of the roofline"});
+              "compute unit and data type whose peak the roofline uses"});
   if (arch)
     schema.add({"roofline_bound", "Roofline Bound", Unit::kNone, CellKind::kText,
                 [](const UnifiedOut& r) { return roofline_bound(r.roofline); },
-                "the peak that takes longer: of operations or of memory"});
+                "compute or memory: the peak that requires the longer time"});
 }
 
 void add_times(Schema<UnifiedOut>& schema, bool arch) {
@@ -45,16 +45,16 @@ void add_times(Schema<UnifiedOut>& schema, bool arch) {
 
 Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap) {
   const bool arch = !options.gpu_arch.empty();
-  Schema<UnifiedOut> schema(by_overlap ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
-                            by_overlap
-                                ? "every operator once, also by kernels that ran at the same time"
-                                : "every operator once, with its cost");
+  Schema<UnifiedOut> schema(
+      by_overlap ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
+      by_overlap ? "every operator once, grouped also by the kernels that ran at the same time"
+                 : "every operator once, with its cost");
   add_op_columns(schema, &UnifiedOut::op);
   add_key_options(schema, options.group_by_num_kernels && !options.compat_inference,
                   options.detect_recompute);
   schema.add({"example_uid", "ex_UID", Unit::kNone, &UnifiedOut::example_uid,
-              "place of the first call in the file's traceEvents; beyond its end: a kernel of no "
-              "operator"});
+              "index of the first call in the file's traceEvents; an index beyond the end of "
+              "traceEvents means a kernel without an operator"});
   schema.add({"operation_count", Unit::kCount, &UnifiedOut::count, "calls"});
   const auto cpu = [&schema](const char* name, double Stats::*value) {
     schema.add(
@@ -70,7 +70,7 @@ Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_ove
     add_overlap_columns(schema, &UnifiedOut::overlap);
   schema.add({"perf_params", or_blank(&UnifiedOut::params),
               "Python dict of the parameters of the cost model"});
-  schema.add({"has_perf_model", &UnifiedOut::has_model, "a cost model knows the operator"});
+  schema.add({"has_perf_model", &UnifiedOut::has_model, "whether the operator has a cost model"});
   if (options.include_call_stack) {
     // a stack of frames has an entry point, even if its name is empty
     schema.add(

@@ -107,17 +107,18 @@ Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_o
               "calls that launched kernels other than communication"});
   if (options.include_first_occurrence_time)
     schema.add({"first_occurrence_time_us", "first_occurrence_time", Unit::kUs, in_us(&R::first_ns),
-                "start of the first call, since the first of the sheet"});
+                "start of the first call, since the first call of the sheet"});
   for (const StatField& stat : kSpreadAndSum) {
     add_stats(schema, "direct_kernel_time_us", "total_direct_kernel_time", Unit::kUs, &R::direct_us,
               {&stat, 1},
-              "over the calls, of the union of the kernels that a call launched itself");
-    add_stats(schema, "subtree_kernel_time_us", "total_subtree_kernel_time", Unit::kUs,
-              &R::subtree_us, {&stat, 1},
-              "over the calls, of the union of all GPU work below, communication included");
+              "over the calls; time of a call: union of the kernels that it launched itself");
+    add_stats(
+        schema, "subtree_kernel_time_us", "total_subtree_kernel_time", Unit::kUs, &R::subtree_us,
+        {&stat, 1},
+        "over the calls; time of a call: union of all GPU work below it, including communication");
   }
   schema.add({"example_uid", "ex_UID", Unit::kNone, &R::example_uid,
-              "place of the first call in the file's traceEvents"});
+              "index of the first call in the file's traceEvents"});
   if (options.group_by_parent_module)
     schema.add({"call_stack", &R::call_stack,
                 "Python list of the first call and the nn.Modules around it, innermost first"});

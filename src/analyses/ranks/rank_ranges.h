@@ -24,8 +24,8 @@ struct FoundRanks {
 /// Groups the ranks into ranges, largest excess first.
 [[nodiscard]] std::vector<FoundRanks> in_ranges(const std::vector<FoundRank>& ranks);
 
-/// Returns a name such as "rank 5" or "ranks 24-31". With `per_node` > 0 and all ranks of a node:
-/// "ranks 24-31 (node 3)".
+/// Returns a name such as "rank 5" or "ranks 24-31". If `per_node` > 0 and the range is all ranks
+/// of a node: "ranks 24-31 (node 3)".
 [[nodiscard]] std::string range_name(const FoundRanks& range, std::int64_t per_node = 0);
 
 } // namespace rankscope

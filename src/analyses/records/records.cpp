@@ -96,19 +96,23 @@ std::string_view work_of(const EventRecord& r) {
 void add_place(Schema<EventRecord>& schema) {
   using R = EventRecord;
   schema.add({"run", [](const R& r) { return std::string_view(r.of->place.run); },
-              "configuration or folder of the run"});
-  schema.add({"node", [](const R& r) { return r.of->place.node; }, "rank / GPUs per node"});
-  schema.add({"rank", [](const R& r) { return r.of->place.rank; }, "of the trace"});
+              "name of the run: its configuration or folder"});
+  schema.add({"node", [](const R& r) { return r.of->place.node; },
+              "number of the node: rank divided by GPUs per node"});
+  schema.add({"rank", [](const R& r) { return r.of->place.rank; }, "rank number of the trace"});
   schema.add({"event", [](const R& r) { return trace_of(r).events.uid[r.event]; },
-              "id in its file (Kineto: place in traceEvents)"});
-  schema.add({"name", [](const R& r) { return trace_of(r).name(r.event); }, "as in the file"});
+              "id of the event in its file (Kineto: index in traceEvents)"});
+  schema.add({"name", [](const R& r) { return trace_of(r).name(r.event); },
+              "name of the event in the file"});
 }
 
 void add_times(Schema<EventRecord>& schema) {
   using R = EventRecord;
-  schema.add({"start_ns", "start (ns)", Unit::kNs, ts_of, "on the clock of the file"});
+  schema.add(
+      {"start_ns", "start (ns)", Unit::kNs, ts_of, "start of the event, on the clock of the file"});
   schema.add({"dur_ns", "duration (ns)", Unit::kNs,
-              [](const R& r) { return trace_of(r).events.dur_ns[r.event]; }, "of the event"});
+              [](const R& r) { return trace_of(r).events.dur_ns[r.event]; },
+              "duration of the event"});
   schema.add({"end_ns", "end (ns)", Unit::kNs,
               [](const R& r) { return trace_of(r).end_ns(r.event); }, "start + duration"});
 }
@@ -126,9 +130,9 @@ void add_ids(Schema<EventRecord>& schema) {
 void add_where(Schema<EventRecord>& schema) {
   using R = EventRecord;
   schema.add({"device", [](const R& r) { return not_negative(trace_of(r).events.device[r.event]); },
-              "number of the GPU, of GPU events"});
+              "number of the GPU; NULL if this is not a GPU event"});
   schema.add({"stream", [](const R& r) { return not_negative(trace_of(r).events.stream[r.event]); },
-              "of GPU and synchronisation events"});
+              "stream of a GPU or synchronisation event"});
 }
 
 std::optional<std::int64_t> plain_number(std::int64_t n, StrId text) {
@@ -138,23 +142,23 @@ std::optional<std::int64_t> plain_number(std::int64_t n, StrId text) {
 void add_threads(Schema<EventRecord>& schema) {
   using R = EventRecord;
   schema.add({"pid", [](const R& r) { return plain_number(track_of(r).pid, track_of(r).pid_text); },
-              "process; NULL where the file has a text there"});
+              "process id; NULL if the file has a text in its place"});
   schema.add({"tid", [](const R& r) { return plain_number(track_of(r).tid, track_of(r).tid_text); },
-              "thread, or stream of a GPU; NULL where the file has a text there"});
+              "thread id, or stream of a GPU; NULL if the file has a text in its place"});
   schema.add({"thread", [](const R& r) { return text_of(r, track_of(r).thread_name); },
               "name of the thread"});
 }
 
 Schema<EventRecord> make_events() {
   using R = EventRecord;
-  Schema<R> schema("events", "every event of the traces, as it is in the file");
+  Schema<R> schema("events", "all events of the traces, unchanged");
   add_place(schema);
   schema.add({"category",
               [](const R& r) { return category_name(trace_of(r).events.category[r.event]); },
-              "as the profiler has it"});
+              "category name that the profiler uses"});
   add_times(schema);
   schema.add({"unix_ns", "unix time (ns)", Unit::kNs, clock_time,
-              "start since 1970; NULL if the file has no Unix time"});
+              "start in Unix time; NULL if the file has no Unix time"});
   add_threads(schema);
   add_where(schema);
   add_ids(schema);
@@ -162,30 +166,32 @@ Schema<EventRecord> make_events() {
 }
 
 void add_launch(Schema<EventRecord>& schema) {
-  schema.add({"step", step_of_kernel, "N of ProfilerStep#N in which it was launched"});
+  schema.add({"step", step_of_kernel, "N of the ProfilerStep#N in which the work was launched"});
   schema.add({"launch_event", "launch event", Unit::kNone, of_event(launch_of, uid_of),
-              "the call that launched it; NULL: none in the trace"});
+              "id of the call that launched the work; NULL if the call is not in the trace"});
   schema.add({"launch_ns", "launch (ns)", Unit::kNs,
               of_event(launch_of, [](const Trace& t, EventId e) { return t.events.ts_ns[e]; }),
-              "start of that call"});
+              "start of the launching call"});
   schema.add({"launch_dur_ns", "launch duration (ns)", Unit::kNs,
               of_event(launch_of, [](const Trace& t, EventId e) { return t.events.dur_ns[e]; }),
-              "duration of that call"});
-  schema.add({"launch", of_event(launch_of, name_of_event), "name of that call"});
+              "duration of the launching call"});
+  schema.add({"launch", of_event(launch_of, name_of_event), "name of the launching call"});
   schema.add({"operator_event", "operator event", Unit::kNone, of_event(operator_of, uid_of),
-              "the innermost operator around that call"});
-  schema.add({"operator", of_event(operator_of, name_of_event), "its name"});
+              "id of the innermost operator around the launching call"});
+  schema.add({"operator", of_event(operator_of, name_of_event), "name of this operator"});
 }
 
 Schema<EventRecord> make_kernels() {
   using R = EventRecord;
-  Schema<R> schema("kernels", "GPU work (kernels, copies, fills) with what launched it");
+  Schema<R> schema("kernels",
+                   "GPU work (kernels, copies, fills) with its launching call and operator");
   add_place(schema);
   schema.add({"work", work_of, "computation, communication, memcpy or memset"});
   schema.add(
       {"family",
        [](const R& r) { return kernel_family_name(kernel_family(trace_of(r).name(r.event))); },
-       "GEMM, attention, norm, elementwise, reduce, copy, communication, other: by the name"});
+       "kind of kernel, by its name: GEMM, attention, norm, elementwise, reduce, copy, "
+       "communication, other"});
   add_times(schema);
   add_where(schema);
   add_launch(schema);
@@ -196,14 +202,16 @@ Schema<EventRecord> make_kernels() {
       return args == nullptr ? std::nullopt : text_of(r, args->*text);
     };
   };
-  schema.add({"grid", geometry(&GpuArgs::grid), "blocks, as a list in JSON", kNested});
-  schema.add({"block", geometry(&GpuArgs::block), "threads, as a list in JSON", kNested});
+  schema.add({"grid", geometry(&GpuArgs::grid),
+              "number of blocks in each dimension, as a JSON list", kNested});
+  schema.add({"block", geometry(&GpuArgs::block),
+              "number of threads per block in each dimension, as a JSON list", kNested});
   schema.add({"size_bytes", "bytes", Unit::kBytes,
               [](const R& r) {
                 const GpuArgs* args = trace_of(r).gpu_arg(r.event);
                 return args == nullptr ? std::nullopt : known(args->bytes);
               },
-              "of copies and fills"});
+              "size of a copy or fill"});
   return schema;
 }
 
@@ -223,19 +231,19 @@ void add_arguments(Schema<EventRecord>& schema) {
     };
   };
   schema.add({"input_dims", "Input Dims", Unit::kNone, argument(&OpArgs::input_dims),
-              "shapes of the arguments, as a list in JSON", kNested});
+              "shapes of the arguments, as a JSON list", kNested});
   schema.add({"input_types", "Input type", Unit::kNone, argument(&OpArgs::input_types),
-              "types of the arguments, as a list in JSON", kNested});
+              "types of the arguments, as a JSON list", kNested});
   schema.add({"input_strides", "Input Strides", Unit::kNone, argument(&OpArgs::input_strides),
-              "as a list in JSON", kNested});
+              "strides of the arguments, as a JSON list", kNested});
   schema.add({"concrete_inputs", "Concrete Inputs", Unit::kNone, argument(&OpArgs::concrete_inputs),
-              "scalar arguments, as a list in JSON", kNested});
+              "scalar arguments, as a JSON list", kNested});
   schema.add({"sequence_number", "Sequence number", Unit::kNone,
               [](const R& r) {
                 const OpArgs* args = trace_of(r).op(r.event);
                 return args == nullptr ? std::nullopt : known(args->sequence_number);
               },
-              "that a forward operator shares with its backward one"});
+              "sequence number that a forward operator shares with its backward operator"});
 }
 
 Schema<EventRecord> make_operators() {
@@ -245,20 +253,21 @@ Schema<EventRecord> make_operators() {
   add_times(schema);
   add_threads(schema);
   schema.add({"step", [](const R& r) { return not_negative(step_at(r.of->steps, ts_of(r))); },
-              "N of ProfilerStep#N in which it starts"});
+              "N of the ProfilerStep#N in which the operator starts"});
   schema.add({"parent_event", "parent event", Unit::kNone, of_event(parent_of, uid_of),
-              "the operator that called it; NULL: none"});
-  schema.add(
-      {"outermost", [](const R& r) { return parent_of(r) == kNoEvent; }, "no operator called it"});
+              "id of the operator that called this one; NULL if no operator called it"});
+  schema.add({"outermost", [](const R& r) { return parent_of(r) == kNoEvent; },
+              "whether no other operator called this one"});
   schema.add({"kernels", Unit::kCount,
               [](const R& r) { return r.of->trace->tree.gpu_events(r.event).size(); },
-              "GPU events that it and its callees launched"});
+              "GPU events that the operator and the operators below it launched"});
   schema.add({"kernel_ns", "kernel time (ns)", Unit::kNs, kernel_ns,
-              "sum of their durations; add up those of outermost operators alone"});
+              "sum of the durations of these GPU events; nested operators count them again, so add "
+              "up only outermost operators"});
   add_arguments(schema);
   schema.add({"external_id", "External id", Unit::kNone,
               [](const R& r) { return known(trace_of(r).events.external_id[r.event]); },
-              "id that it shares with its launches"});
+              "id that the operator shares with its launches"});
   return schema;
 }
 

@@ -103,7 +103,8 @@ struct FindingRecord {
 };
 [[nodiscard]] const Schema<FindingRecord>& finding_record_schema();
 
-/// Returns the options for records: the options of `top`, so that the values agree.
+/// Returns the options for records. These are the options of `top`, so that both show the same
+/// values.
 [[nodiscard]] ReportOptions record_options();
 
 /// Returns all tables of records, for the dictionary of columns.

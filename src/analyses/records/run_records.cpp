@@ -27,16 +27,17 @@ std::string kind_id(TimeKind kind) {
 
 template <class R> void add_place(Schema<R>& schema) {
   schema.add({"run", [](const R& r) { return std::string_view(r.place.run); },
-              "configuration or folder of the run"});
-  schema.add({"node", [](const R& r) { return r.place.node; }, "rank / GPUs per node"});
-  schema.add({"rank", [](const R& r) { return r.place.rank; }, "of the trace"});
+              "name of the run: its configuration or folder"});
+  schema.add({"node", [](const R& r) { return r.place.node; },
+              "number of the node: rank divided by GPUs per node"});
+  schema.add({"rank", [](const R& r) { return r.place.rank; }, "rank number of the trace"});
 }
 
 template <class R, class Get> void add_kinds(Schema<R>& schema, Get get) {
   for (const TimeKind kind : kKinds)
     schema.add({kind_id(kind), kind_id(kind), Unit::kNs, kInt,
                 [get, kind](const R& r) { return get(r, kind); },
-                fmt::format("{} of gpu_timeline", time_kind_name(kind))});
+                fmt::format("{} in gpu_timeline", time_kind_name(kind))});
 }
 
 } // namespace
@@ -68,11 +69,12 @@ std::vector<StepRecord> step_records(const LoadedTrace& trace, const RecordPlace
 const Schema<StepRecord>& step_record_schema() {
   static const Schema<StepRecord> schema = [] {
     using R = StepRecord;
-    Schema<R> out("steps", "profiler steps of each rank, their GPU time by kind");
+    Schema<R> out("steps", "profiler steps of each rank and their GPU time by kind");
     add_place(out);
     out.add({"step", &R::step, "N of ProfilerStep#N"});
-    out.add({"start_ns", Unit::kNs, &R::start_ns, "of the annotation, on the clock of the file"});
-    out.add({"dur_ns", Unit::kNs, &R::dur_ns, "of the annotation on the CPU"});
+    out.add({"start_ns", Unit::kNs, &R::start_ns,
+             "start of the step's annotation, on the clock of the file"});
+    out.add({"dur_ns", Unit::kNs, &R::dur_ns, "duration of the step's annotation on the CPU"});
     add_kinds(out, [](const R& r, TimeKind kind) {
       return r.ns ? Value((*r.ns)[static_cast<std::size_t>(kind)]) : Value();
     });
@@ -106,20 +108,22 @@ RankRecordRow rank_record(const LoadedTrace& trace, const RecordPlace& place) {
 const Schema<RankRecordRow>& rank_record_schema() {
   static const Schema<RankRecordRow> schema = [] {
     using R = RankRecordRow;
-    Schema<R> out("ranks", "one row per rank: its trace, its GPU's time by kind");
+    Schema<R> out("ranks", "one row per rank: properties of its trace, and GPU time by kind");
     add_place(out);
-    out.add({"path", or_blank(&R::path), "file of the trace"});
+    out.add({"path", or_blank(&R::path), "path of the trace"});
     out.add({"vendor", or_blank(&R::vendor), "AMD or NVIDIA"});
-    out.add({"device", or_blank(&R::device), "the driver's name of the GPU"});
-    out.add({"backend", or_blank(&R::backend), "of the communication: nccl, gloo"});
-    out.add({"world_size", Unit::kCount, &R::world_size, "ranks of the run, as the file says"});
+    out.add({"device", or_blank(&R::device), "name of the GPU, from the driver"});
+    out.add({"backend", or_blank(&R::backend), "communication backend: nccl, gloo"});
+    out.add(
+        {"world_size", Unit::kCount, &R::world_size, "number of ranks of the run, from the file"});
     out.add({"base_time_ns", Unit::kNs, &R::base_time_ns,
-             "add this to the file's times to get nanoseconds since 1970"});
-    out.add({"events", Unit::kCount, &R::events, "stored in memory"});
+             "Unix time in nanoseconds at which the trace's clock reads 0"});
+    out.add({"events", Unit::kCount, &R::events, "events in the trace, without Python frames"});
     out.add({"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"});
-    out.add({"linked", Unit::kCount, &R::linked, "GPU events with the call that launched them"});
+    out.add(
+        {"linked", Unit::kCount, &R::linked, "GPU events whose launching call is in the trace"});
     out.add({"steps", Unit::kCount, &R::steps, "profiler steps"});
-    out.add({"input_bytes", Unit::kBytes, &R::input_bytes, "of the file, unpacked"});
+    out.add({"input_bytes", Unit::kBytes, &R::input_bytes, "size of the file after decompression"});
     add_kinds(
         out, [](const R& r, TimeKind kind) { return Value(r.ns[static_cast<std::size_t>(kind)]); });
     return out;
@@ -146,11 +150,14 @@ const Schema<IdleRecord>& idle_record_schema() {
     Schema<R> out("idle", "idle time of each rank's GPU by cause");
     add_place(out);
     out.add({"cause", [](const R& r) { return idle_cause_name(r.cause); },
-             "what came before the work that ends the gap"});
-    out.add({"meaning", [](const R& r) { return idle_cause_help(r.cause); }, "of the cause"});
-    out.add({"idle_ns", Unit::kNs, &R::idle_ns, "the causes of a rank add up to its idle time"});
-    out.add({"gaps", Unit::kCount, &R::gaps, "each by the cause of most of it"});
-    out.add({"total_ns", Unit::kNs, &R::total_ns, "total_time of the rank's gpu_timeline"});
+             "host, synchronisation, launch, queued or unknown"});
+    out.add(
+        {"meaning", [](const R& r) { return idle_cause_help(r.cause); }, "meaning of the cause"});
+    out.add({"idle_ns", Unit::kNs, &R::idle_ns,
+             "idle time with this cause; the causes of a rank add up to its idle_time"});
+    out.add(
+        {"gaps", Unit::kCount, &R::gaps, "gaps; a gap counts for the cause with its largest part"});
+    out.add({"total_ns", Unit::kNs, &R::total_ns, "total_time in gpu_timeline of the rank"});
     return out;
   }();
   return schema;
@@ -173,52 +180,52 @@ const Schema<CollectiveRecord>& collective_record_schema() {
       out.add({id, unit, [=](const R& r) { return r.kernel->timed->*field; }, help});
     };
     out.add({"run", [](const R& r) { return std::string_view(*r.run); },
-             "configuration or folder of the run"});
-    out.add({"node", &R::node, "rank / GPUs per node"});
-    out.add({"rank", [](const R& r) { return r.kernel->rank->rank; }, "of the trace"});
+             "name of the run: its configuration or folder"});
+    out.add({"node", &R::node, "number of the node: rank divided by GPUs per node"});
+    out.add({"rank", [](const R& r) { return r.kernel->rank->rank; }, "rank number of the trace"});
     out.add({"collective_id", [](const R& r) { return std::string_view(r.kernel->timed->id); },
-             "the same on all ranks that took part"});
-    text("name", "of the collective", &Collective::name);
+             "id of the collective, the same on all ranks that took part"});
+    text("name", "name of the collective", &Collective::name);
     out.add({"kind", [=](const R& r) { return collective_kind_name(of(r).kind); },
-             "one word for all spellings of the name"});
-    text("dtype", "type of an element", &Collective::dtype);
+             "kind of collective, independent of the spelling of its name"});
+    text("dtype", "data type of an element", &Collective::dtype);
     text("process_group", "name of the process group", &Collective::pg_name);
     out.add({"group_ranks",
              [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).pg_ranks)); },
-             "members, as a list in JSON", ColumnStyle{.nested = true}});
-    number("group_size", "members", &Collective::group_size);
-    number("seq", "number in its group, as the file says", &Collective::seq);
-    number("in_nelems", "elements of the input", &Collective::in_nelems);
-    number("out_nelems", "elements of the output", &Collective::out_nelems);
+             "ranks of the group, as a JSON list", ColumnStyle{.nested = true}});
+    number("group_size", "number of ranks in the group", &Collective::group_size);
+    number("seq", "sequence number of the collective in its group, from the file",
+           &Collective::seq);
+    number("in_nelems", "number of elements in the input", &Collective::in_nelems);
+    number("out_nelems", "number of elements in the output", &Collective::out_nelems);
     text("kernel", "name of the kernel", &Collective::kernel);
-    out.add({"stream", [=](const R& r) { return of(r).stream; }, "that it ran on"});
+    out.add({"stream", [=](const R& r) { return of(r).stream; }, "stream on which the kernel ran"});
     out.add({"step", "step", Unit::kNone, kInt,
              [=](const R& r) { return of(r).step < 0 ? Value() : Value(of(r).step); },
-             "last ProfilerStep#N begun before it"});
+             "N of the last ProfilerStep#N that started before the collective"});
     out.add({"start_ns", Unit::kNs, [=](const R& r) { return of(r).ts_ns; },
-             "on the clock of the file"});
-    out.add({"dur_ns", Unit::kNs, [=](const R& r) { return of(r).dur_ns; }, "of the kernel"});
+             "start of the kernel, on the clock of the file"});
+    out.add(
+        {"dur_ns", Unit::kNs, [=](const R& r) { return of(r).dur_ns; }, "duration of the kernel"});
     out.add({"exposed_ns", Unit::kNs,
              [=](const R& r) {
                return of(r).dur_ns - of(r).hidden_compute_ns - of(r).hidden_memcpy_ns;
              },
-             "neither compute nor copies ran"});
+             "part of the duration in which neither compute nor copies ran on this rank"});
     out.add({"hidden_compute_ns", Unit::kNs, [=](const R& r) { return of(r).hidden_compute_ns; },
-             "while compute kernels ran on this rank"});
+             "part of the duration in which compute kernels ran on this rank"});
     out.add({"hidden_memcpy_ns", Unit::kNs, [=](const R& r) { return of(r).hidden_memcpy_ns; },
-             "under copies but not compute"});
-    out.add(
-        {"wait_ns", "wait_ns", Unit::kNs, kInt,
-         [](const R& r) {
-           return r.kernel->timed->told_waits ? Value(r.kernel->wait_ns) : Value();
-         },
-         "until the last member had started; NULL if no rank waits in this kind, or a member is "
-         "missing"});
-    matched("mib", Unit::kMiB, "the larger buffer", &TimedCollective::full_mib);
-    matched("algo_gbps", Unit::kGBps, "size over the shortest duration of the members",
+             "part of the duration in which copies, but no compute kernels, ran on this rank"});
+    out.add({"wait_ns", "wait_ns", Unit::kNs, kInt,
+             [](const R& r) {
+               return r.kernel->timed->told_waits ? Value(r.kernel->wait_ns) : Value();
+             },
+             "time until the last member started; NULL if ranks do not wait for each other in this "
+             "kind of collective, or if a member is missing"});
+    matched("mib", Unit::kMiB, "size of the larger buffer", &TimedCollective::full_mib);
+    matched("algo_gbps", Unit::kGBps, "size divided by the shortest duration of the members",
             &TimedCollective::algo_gbps);
-    matched("bus_gbps", Unit::kGBps, "the same as nccl-tests count the bus",
-            &TimedCollective::bus_gbps);
+    matched("bus_gbps", Unit::kGBps, "bus bandwidth as in nccl-tests", &TimedCollective::bus_gbps);
     return out;
   }();
   return schema;
@@ -229,8 +236,8 @@ const Schema<FindingRecord>& finding_record_schema() {
   static const Schema<R> schema = [] {
     Schema<R> out(finding_schema().name(), finding_schema().help(),
                   {{"run", [](const R& r) { return std::string_view(r.run); },
-                    "configuration or folder of the run"},
-                   {"number", &R::number, "place in the list, from 1"}});
+                    "name of the run: its configuration or folder"},
+                   {"number", &R::number, "number of the finding in the list, from 1"}});
     out.add_fields_of(finding_schema(), [](const R& r) -> const Finding& { return r.finding; });
     return out;
   }();

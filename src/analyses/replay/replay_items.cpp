@@ -14,7 +14,8 @@
 namespace rankscope {
 namespace {
 
-/// Returns the call's GEMM kernel, else its first kernel. The name shows the data type of the sums.
+/// Returns the call's GEMM kernel, else its first kernel. The kernel's name shows the data type of
+/// the accumulation.
 std::string_view kernel_of(const LoadedTrace& t, EventId e) {
   const auto gpu = t.tree.gpu_events(e);
   std::vector<EventId> kernels(gpu.begin(), gpu.end());
@@ -65,35 +66,36 @@ void add_times(Schema<ReplayRow>& s, const std::string& g) {
   using Row = ReplayRow;
   s.add({"number", g + " no.", Unit::kNone,
          [](const Row& r) { return static_cast<std::uint64_t>(r.number); },
-         "row of the sheet " + g + ", number of the command file"});
+         "row in the sheet " + g + ", and number of the command file"});
   s.add({"bench_us", "Avg. " + g + "-bench time (us)", Unit::kUs,
          [](const Row& r) { return r.bench.us; },
-         "time of a call by the library's bench program, or by the library itself; blank: not "
-         "measured"});
+         "time of a call, measured by the library's benchmark program or by the library itself; "
+         "blank if not measured"});
   s.add({"replay_us", "Avg. replay time (us)", Unit::kUs, [](const Row& r) { return r.torch.us; },
-         "time of a call of the operator under PyTorch, gaps on the host included; blank: not "
+         "time of a call of the operator in PyTorch, including gaps on the host; blank if not "
          "measured"});
   s.add({"profile_us", "Avg. profile time (us)", Unit::kUs,
-         [](const Row& r) { return r.item.profile_us; }, "mean time of its kernels in the trace"});
+         [](const Row& r) { return r.item.profile_us; },
+         "mean kernel time of a call in the trace"});
   s.add({"replay_diff_us", "Diff profile vs. replay (us)", Unit::kUs,
          [](const Row& r) { return difference(r.torch.us, r.item.profile_us); },
-         "replay less profile"});
+         "replay time - profile time"});
   s.add({"bench_diff_us", "Diff profile vs. " + g + "-bench (us)", Unit::kUs,
          [](const Row& r) { return difference(r.bench.us, r.item.profile_us); },
-         "bench less profile"});
+         "bench time - profile time"});
   s.add({"replay_diff_pct", "Diff profile vs. replay (pct)", Unit::kPercent,
          [](const Row& r) { return percent_replay_items(r.torch.us, r.item.profile_us); },
-         "the difference as a share of the profile's time"});
+         "difference in percent of the profile time"});
   s.add({"bench_diff_pct", "Diff profile vs. " + g + "-bench (pct)", Unit::kPercent,
          [](const Row& r) { return percent_replay_items(r.bench.us, r.item.profile_us); },
-         "the difference as a share of the profile's time"});
+         "difference in percent of the profile time"});
 }
 
 void add_facts(Schema<ReplayRow>& s) {
   using Row = ReplayRow;
   s.add({"share_pct", "share of GPU time (%)", Unit::kPercent,
          [](const Row& r) { return r.item.share_pct; },
-         "kernel time of all its calls, of the time in which the GPU was busy"});
+         "kernel time of all calls, divided by the busy time of the GPU"});
   s.add({"count", Unit::kCount, [](const Row& r) { return r.item.count; }, "calls in the trace"});
   s.add({"name", [](const Row& r) { return text_or_blank(r.item.name); }, "operator"});
   s.add({"input_dims", "Input Dims", Unit::kNone,
@@ -105,22 +107,23 @@ void add_facts(Schema<ReplayRow>& s) {
          "recorded strides of the inputs"});
   s.add({"bench_runner", "bench runner", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.bench.runner); },
-         "program or library that was measured"});
+         "program or library that measured the time"});
   s.add({"bench_status", "bench status", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.bench.status); },
          "ok, missing, unsupported, failed or skipped"});
   s.add({"bench_detail", "bench detail", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.bench.detail); },
-         "why there is no time; with one: what the call leaves out"});
-  s.add({"replay_status", "replay status", Unit::kNone,
-         [](const Row& r) { return text_or_blank(r.torch.status); },
-         "the same of PyTorch; blank: not asked for"});
+         "if there is no time: the reason; otherwise: what the benchmarked call leaves out"});
+  s.add(
+      {"replay_status", "replay status", Unit::kNone,
+       [](const Row& r) { return text_or_blank(r.torch.status); },
+       "status of the replay in PyTorch, with the same values; blank if no replay was requested"});
   s.add({"replay_detail", "replay detail", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.torch.detail); },
-         "why there is no time under PyTorch"});
+         "why there is no time in PyTorch"});
   s.add({"command_file", "command file", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.command_file); },
-         "commands of the bench program, for tuning"});
+         "file with the commands of the benchmark program, for tuning"});
 }
 
 } // namespace
@@ -184,8 +187,8 @@ Schema<ReplayRow> replay_schema(ReplayGroup group, bool all) {
   const std::string g = replay_group_name(group);
   Schema<ReplayRow> out(g + "_node_replay",
                         group == ReplayGroup::kGemm
-                            ? "matrix products run again, against their time in the trace"
-                            : "convolutions run again, against their time in the trace");
+                            ? "replayed matrix products, compared with their time in the trace"
+                            : "replayed convolutions, compared with their time in the trace");
   add_times(out, g);
   if (all)
     add_facts(out);

@@ -32,63 +32,67 @@ template <class Get> Field<StepRow> of_counts(const char* id, const char* help, 
 }
 
 void add_what(Schema<StepRow>& schema) {
-  schema.add(count("step", &ServingStepFacts::number, "number of the step, by start"));
-  schema.add({"annotation", &StepRow::name, "as the server wrote it"});
+  schema.add(
+      count("step", &ServingStepFacts::number, "number of the step, in the order of their starts"));
+  schema.add({"annotation", &StepRow::name, "annotation text as the server wrote it"});
   schema.add({"phase", [](const StepRow& r) { return phase_name(phase_of(r.facts->step.counts)); },
               "prefill, decode, mixed (both) or idle (no request)"});
-  schema.add(of_counts("context_requests", "requests whose prompts are computed",
+  schema.add(of_counts("context_requests", "requests whose prompts the step computes",
                        &StepCounts::context_requests));
-  schema.add(
-      of_counts("generation_requests", "requests that decode", &StepCounts::generation_requests));
-  schema.add(of_counts("context_tokens", "tokens of prompts computed",
+  schema.add(of_counts("generation_requests", "requests that the step decodes",
+                       &StepCounts::generation_requests));
+  schema.add(of_counts("context_tokens", "prompt tokens computed in the step",
                        [](const StepCounts& c) { return static_cast<std::int64_t>(c.sums.c_sq); }));
-  schema.add(of_counts("generation_tokens", "tokens computed for requests that decode",
+  schema.add(of_counts("generation_tokens", "tokens computed in the step for requests that decode",
                        [](const StepCounts& c) { return static_cast<std::int64_t>(c.sums.g_sq); }));
   schema.add(of_counts("batch_size", "tokens computed in the step", &StepCounts::batch_size));
 }
 
 Schema<StepRow> step_schema() {
   using F = ServingStepFacts;
-  Schema<StepRow> schema("serving_steps", "steps of an inference server, by their annotations");
+  Schema<StepRow> schema("serving_steps", "steps of an inference server, from their annotations");
   add_what(schema);
   schema.add({"start_ms", "start (ms)", Unit::kMs,
               [](const StepRow& r) { return ns_to_ms(r.facts->step.start_ns - r.origin_ns); },
-              "start of the annotation, since the first step's"});
+              "start of the annotation, since the start of the first step"});
   schema.add(
       {"cpu_ms", "CPU time (ms)", Unit::kMs,
        [](const StepRow& r) { return ns_to_ms(r.facts->step.end_ns - r.facts->step.start_ns); },
-       "length of the annotation"});
+       "duration of the annotation"});
   schema.add(ms("step_time_ms", "step time (ms)", &F::time_ns,
-                "to the end of its GPU work from its start, or from the end of the step before "
-                "where that is later"));
+                "time from the start of the step, or from the end of the previous step if this is "
+                "later, to the end of the step's GPU work"));
   schema.add(ms("period_ms", "period (ms)", &F::period_ns,
-                "from the end of the step before to the end of this one"));
+                "time from the end of the previous step to the end of this step"));
   schema.add(ms("gpu_busy_ms", "GPU busy (ms)", &F::busy_ns,
-                "union of the GPU work that its calls launched"));
+                "union of the GPU work that the step's calls launched"));
   schema.add(ms("gpu_idle_ms", "GPU idle (ms)", &F::idle_ns,
-                "between its first and last GPU work with nothing on the GPU"));
+                "time without any GPU work between the first and the last GPU work of the step"));
   schema.add(count("launches", &F::launches, "calls that launched GPU work"));
-  schema.add(count("graph_launches", &F::graphs, "of these: launches of graphs"));
-  schema.add(count("gpu_events", &F::gpu_events, "kernels, copies and memsets of these"));
+  schema.add(count("graph_launches", &F::graphs, "calls among these that launched a graph"));
+  schema.add(
+      count("gpu_events", &F::gpu_events, "kernels, copies and memsets that these calls launched"));
   schema.add({"tokens_per_s", "tokens per second", Unit::kNone, CellKind::kDouble,
               [](const StepRow& r) {
                 return per_second(r.facts->step.counts.batch_size, r.facts->period_ns);
               },
-              "batch_size over the period"});
+              "batch_size divided by the period"});
   schema.add(
       {"output_tokens_per_s", "output tokens per second", Unit::kNone, CellKind::kDouble,
        [](const StepRow& r) { return per_second(r.facts->output_tokens(), r.facts->period_ns); },
-       "one token for each request over the period"});
-  schema.add(ms("gap_ms", "gap before (ms)", &F::gap_ns,
-                "idle GPU between the work of the steps before and its own"));
-  schema.add({"gap_cause", "gap cause", Unit::kNone,
-              [](const StepRow& r) { return gap_cause_name(r.facts->cause); },
-              "what the CPU did in most of it: scheduler (in no step), host (in a step), sync "
-              "(waiting), launch (launched, not begun)"});
+       "number of requests (one token each) divided by the period"});
+  schema.add(
+      ms("gap_ms", "gap before (ms)", &F::gap_ns,
+         "idle GPU time from the end of the work of earlier steps to the first work of this step"));
+  schema.add(
+      {"gap_cause", "gap cause", Unit::kNone,
+       [](const StepRow& r) { return gap_cause_name(r.facts->cause); },
+       "activity of the CPU in the largest part of the gap: scheduler (outside all steps), host "
+       "(inside a step), sync (waiting for the GPU), launch (work launched, but not started)"});
   return schema;
 }
 
-/// A request of a step whose annotation lists them.
+/// A request of a step with an annotation that lists the requests.
 struct RequestRow {
   const ServingStepFacts* facts = nullptr;
   std::size_t place = 0; ///< 1-based place in the list
@@ -100,23 +104,23 @@ Schema<RequestRow> request_schema() {
   return {"serving_requests",
           "requests of steps whose annotations list their lengths (ATOM's ctx=[..])",
           {{"step", Unit::kCount, [](const R& r) { return r.facts->number; },
-            "number of the step, by start"},
+            "number of the step, as in serving_steps"},
            {"phase", [](const R& r) { return phase_name(phase_of(r.facts->step.counts)); },
             "prefill or decode"},
            {"place", Unit::kCount, &R::place,
-            "in the list of the step, from 1; the same place of another step need not be the same "
-            "request"},
-           {"tokens", Unit::kCount, &R::tokens, "attended by the request"},
+            "place in the step's list of requests, from 1; the same place in another step may be "
+            "another request"},
+           {"tokens", Unit::kCount, &R::tokens, "tokens that the request attends to"},
            {"percent_of_tokens", "of the step's tokens (%)", Unit::kPercent, CellKind::kDouble,
             [](const R& r) {
               const double all = r.facts->step.counts.sums.c_sk + r.facts->step.counts.sums.g_sk;
               return all > 0 ? Value(100.0 * static_cast<double>(r.tokens) / all) : Value();
             },
-            "of all tokens that the step's requests attend to"},
+            "share of all tokens that the step's requests attend to"},
            {"token_after_ms", "token after (ms)", Unit::kMs,
             [](const R& r) { return ns_to_ms(r.facts->end_ns - r.facts->step.start_ns); },
-            "from the start of the step to the end of its GPU work: of a prefill the first token, "
-            "from the step's start"}}};
+            "time from the start of the step to the end of its GPU work; for a prefill: time from "
+            "the start of the step to the first token"}}};
 }
 
 std::vector<RequestRow> requests_of(const Trace& trace, const ServingFacts& facts) {
@@ -133,15 +137,16 @@ Schema<ServingMetric> metric_schema() {
   using R = ServingMetric;
   return {"serving_summary",
           "times and rates of an inference server over its steps and requests",
-          {{"phase", &R::phase, "of the steps; all: requests, or the complete span"},
-           {"metric", &R::metric, "quantity, with its unit"},
-           {"of", &R::of, "what is counted once: steps, or requests of steps"},
-           {"count", Unit::kCount, &R::count, "steps, or requests over all steps"},
-           {"mean", &R::mean, "over these"},
-           {"p50", &R::p50, "half of them have at most this"},
-           {"p90", &R::p90, "90 % of them have at most this"},
-           {"p99", &R::p99, "99 % of them have at most this"},
-           {"max", &R::max, "the largest"}}};
+          {{"phase", &R::phase,
+            "phase of the steps; all: requests of all phases, or the complete span"},
+           {"metric", &R::metric, "name of the metric and its unit"},
+           {"of", &R::of, "what the statistics are over: steps, or requests of steps"},
+           {"count", Unit::kCount, &R::count, "number of steps, or of requests in all steps"},
+           {"mean", &R::mean, "mean over these steps or requests"},
+           {"p50", &R::p50, "half of the values are not larger than this"},
+           {"p90", &R::p90, "90 % of the values are not larger than this"},
+           {"p99", &R::p99, "99 % of the values are not larger than this"},
+           {"max", &R::max, "largest value"}}};
 }
 
 struct GapRow {
@@ -153,16 +158,17 @@ struct GapRow {
 
 Schema<GapRow> gap_schema() {
   using R = GapRow;
-  return {"serving_gaps",
-          "idle GPU between steps by what the CPU did",
-          {{"cause", [](const R& r) { return gap_cause_name(r.cause); },
-            "scheduler (in no step), host (in a step), sync (waiting), launch (launched, not "
-            "begun)"},
-           {"gaps", Unit::kCount, &R::gaps, "gaps with most of their time so"},
-           {"time_ms", "time (ms)", Unit::kMs, in_ms(&R::ns), "over all gaps"},
-           {"percent", "of the span (%)", Unit::kPercent,
-            [](const R& r) { return percent_of(r.ns, r.span_ns); },
-            "of the time from the first step's start to the last one's end"}}};
+  return {
+      "serving_gaps",
+      "idle GPU time between steps, by activity of the CPU",
+      {{"cause", [](const R& r) { return gap_cause_name(r.cause); },
+        "scheduler (outside all steps), host (inside a step), sync (waiting for the GPU), launch "
+        "(work launched, but not started)"},
+       {"gaps", Unit::kCount, &R::gaps, "gaps in which this cause is the largest part"},
+       {"time_ms", "time (ms)", Unit::kMs, in_ms(&R::ns), "time with this cause, over all gaps"},
+       {"percent", "of the span (%)", Unit::kPercent,
+        [](const R& r) { return percent_of(r.ns, r.span_ns); },
+        "share of the time from the start of the first step to the end of the last step"}}};
 }
 
 std::vector<SheetInfo> describe_serving(const ReportOptions&) {
@@ -184,9 +190,9 @@ Result<std::vector<Table>> run_serving(const LoadedTrace& t, const ReportOptions
   if (const std::vector<RequestRow> requests = requests_of(t.trace, facts); !requests.empty())
     out.push_back(request_schema().table(requests));
   out.push_back(metric_schema().table(facts.metrics));
-  out.back().notes.push_back("annotations name no requests: arrival and queueing are not in the "
-                             "trace, so first tokens are from the start of the step that computes "
-                             "the prompt, a lower bound");
+  out.back().notes.push_back(
+      "The trace contains no arrival times of requests. The time to the first token is therefore "
+      "counted from the start of the step that computes the prompt, and is a lower bound.");
   std::vector<GapRow> gaps;
   for (std::size_t c = 1; c < kGapCauses; ++c)
     gaps.push_back({static_cast<GapCause>(c), facts.gaps[c], facts.gap_ns[c], facts.span_ns});

@@ -246,9 +246,9 @@ void add_phase(ServingFacts& out, std::string_view phase,
              [](const S& s) { return per_second_serving_facts(s.output_tokens(), s.period_ns); });
 }
 
-/// Returns the times between tokens. A decoding request waited since the previous step that
-/// decoded, for at most as many requests as that step had. Other requests waited since the previous
-/// step that worked on prompts.
+/// Returns the times between tokens. A decoding request of a step waited since the end of the
+/// previous decoding step; at most as many requests as that step decoded can have done so.
+/// Additional requests waited since the end of the previous step that processed prompts.
 Weighted inter_token_times(const std::vector<ServingStepFacts>& steps) {
   Weighted out;
   const ServingStepFacts* decoded = nullptr;

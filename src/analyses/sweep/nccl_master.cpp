@@ -78,7 +78,8 @@ Schema<NcclMasterRow> nccl_master_schema() {
   schema.add({"operation_id", &MasterRow::operation_id});
   schema.add({"operation_name", &MasterRow::operation_name});
   schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB,
-              [](const MasterRow& r) { return r.summary->full_mib; }, "2^20 bytes"});
+              [](const MasterRow& r) { return r.summary->full_mib; },
+              "full message size, 2^20 bytes"});
   schema.add({"in_nelems", "In msg nelems", Unit::kCount,
               [](const MasterRow& r) { return known(r.summary->in_nelems); }});
   schema.add({"threads_num", [](const MasterRow& r) { return r.of->configuration.threads(); }});
@@ -98,7 +99,7 @@ Schema<NcclMasterRow> nccl_master_schema() {
   schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs,
               [](const MasterRow& r) { return r.summary->total_latency_ms; }});
   add_metric(schema, "algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &SyncSummary::algo_gbps,
-             "size / latency");
+             "full message size / comm_latency");
   add_metric(schema, "bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, &SyncSummary::bus_gbps,
              "algorithm bandwidth x the factor of the collective");
   add_metric(schema, "start_skew_us", "skew in start time", Unit::kUs, &SyncSummary::start_skew_us,
@@ -114,7 +115,7 @@ Schema<NcclMasterRow> nccl_master_schema() {
 
 Table nccl_master(const std::vector<ConfigurationCollectives>& configurations) {
   Table out = nccl_master_schema().table(nccl_master_rows(configurations));
-  out.notes = {"comm_latency and skews in microseconds; MB are 1024^2 bytes"};
+  out.notes = {"comm_latency and skews are in microseconds; 1 MB is 1024^2 bytes"};
   return out;
 }
 

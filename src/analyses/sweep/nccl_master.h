@@ -32,7 +32,8 @@ struct NcclMasterRow {
 /// Returns rows ordered by size, by collective and data type, and by threads and channels.
 [[nodiscard]] std::vector<NcclMasterRow>
 nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations);
-/// Returns the documented columns, followed by the process group and our additional columns.
+/// Returns the documented columns, followed by the process group and the columns that only
+/// rankscope has.
 [[nodiscard]] Schema<NcclMasterRow> nccl_master_schema();
 [[nodiscard]] Table nccl_master(const std::vector<ConfigurationCollectives>& configurations);
 

@@ -24,7 +24,7 @@ std::vector<double> Race::differences(std::size_t a, std::size_t b) const {
 }
 
 /// Returns the interval of a - b; nullopt with fewer than two rounds, or with two rounds whose
-/// differences are equal.
+/// differences are equal within rounding.
 std::optional<MeanDifference> Race::interval(std::size_t a, std::size_t b, double alpha) const {
   std::vector<double> values;
   for (const std::vector<std::optional<double>>& figures : figures_)

@@ -21,12 +21,13 @@ struct RaceOutcome {
 };
 
 /// Intervals are Student's t over the differences of two settings in one round, so that changes
-/// between rounds that affect both settings are not noise. Equal differences are not certain: their
-/// variance is at least that of rounding to decimal_step() of the values, and two equal differences
-/// show nothing. Settings are dropped at 95 %, corrected for the number of settings: dropping a
-/// setting too early may miss the best one, but never makes the result wrong. The recommendation is
-/// checked after each round, so its level is corrected for all settings and rounds (Bonferroni): in
-/// twenty races without any difference, at most one recommends a setting.
+/// between rounds that affect both settings are not noise. Equal differences do not mean certainty:
+/// their variance is at least that of rounding to decimal_step() of the values, and only two equal
+/// differences give no interval. Settings are dropped at 95 %, corrected for the number of
+/// settings: dropping a setting too early may miss the best one, but never makes the recommendation
+/// wrong. The recommendation is checked after each round, so its level is corrected for all
+/// settings and rounds (Bonferroni): of twenty races without a real difference, at most one
+/// recommends a setting on average.
 class Race {
 public:
   /// `default_setting` is run in every round.

@@ -22,8 +22,9 @@ std::vector<double> values_of(const RepeatedSetting& setting) {
 
 constexpr std::size_t kFewRuns = 4; ///< fewer runs may be equal by chance
 
-/// Raises each setting's variance to the minimum that its runs can have. Returns false if the
-/// variance is unknown: no setting has more than two runs, and the runs of each setting are equal.
+/// Raises each setting's variance to its minimum: the pooled variance if it has fewer than kFewRuns
+/// runs, and the variance of rounding. Returns false if the variance is unknown: no setting has
+/// more than two runs, and the runs of each setting are equal.
 bool add_scatter(std::vector<SampledSetting>& settings, double step) {
   double pooled = 0;
   double degrees = 0;

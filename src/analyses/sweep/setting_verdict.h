@@ -32,15 +32,15 @@ struct SettingVerdict {
   std::vector<RankedSetting> others; ///< the other settings with at least two runs; best first
   std::vector<RankedSetting> once;   ///< settings with a single run, which are not compared
   std::size_t comparisons = 0; ///< number of comparisons that the interval level is corrected for
-  /// True if the two runs of each setting are exactly equal, so that the variance is unknown.
-  /// `others` is then empty, and `once` contains all settings.
+  /// True if the two runs of each setting are exactly equal, so that the variance is unknown. In
+  /// this case, `others` is empty, and `once` contains all settings.
   bool equal_runs = false;
 };
 /// Ranks the settings by Welch's intervals at a level corrected for all pairs, because the same
-/// data select the best setting. Equal runs are not certain: each variance is at least that of
-/// rounding to decimal_step() of the values. Settings with fewer than four runs get at least the
-/// pooled variance of all settings. If fewer than two settings have two runs, `best` is the first
-/// of all, and `others` is empty. nullopt if fewer than two settings have runs.
+/// data select the best setting. Equal runs do not mean certainty: each variance is at least that
+/// of rounding to decimal_step() of the values. Settings with fewer than four runs get at least the
+/// pooled variance of all settings. If fewer than two settings have two runs, `best` is the setting
+/// with the best mean, and `others` is empty. nullopt if fewer than two settings have runs.
 [[nodiscard]] std::optional<SettingVerdict>
 setting_verdict(const std::vector<RepeatedSetting>& settings, bool higher_is_better);
 

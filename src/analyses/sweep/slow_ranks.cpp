@@ -46,8 +46,8 @@ double gemms_of(const RankRecord& rank) {
   return out;
 }
 
-/// Compares the rank's GEMM kernels with its peers': the additional number, and the additional
-/// duration of kernels with the same name.
+/// Compares the rank's GEMM kernels with those of its peers: the additional number, and the
+/// additional duration of kernels with the same name.
 void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out) {
   std::vector<double> numbers;
   for (const RankRecord* rank : group.ranks)

@@ -61,7 +61,7 @@ struct Cause {
                              double alpha);
 
 /// The smallest slowdown that is reported. Overlapped shares of calls come from noisy durations,
-/// and this noise alone causes slowdowns of up to about a tenth of a percent.
+/// and this noise alone can look like a slowdown of up to about 0.1 %.
 inline constexpr double kLeastSlowdown = 0.0025;
 
 } // namespace rankscope

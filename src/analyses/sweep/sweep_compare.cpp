@@ -15,14 +15,14 @@ namespace {
 /// Number of rankings: by total time, by exposed communication, and the comparison by computation.
 constexpr std::size_t kRankings = 3;
 
-/// Minimum number of steps. Two steps that are equal by chance (both in the slow mode of a GPU)
-/// look like certainty.
+/// Minimum number of steps. Two steps may be equal by chance (both in the slow mode of a GPU),
+/// which makes the interval too narrow.
 constexpr std::size_t kFewestRankedSteps = 3;
 /// Minimum number of steps to estimate their correlation. With fewer steps, a value is assumed.
 constexpr std::size_t kFewestForCorrelation = 4;
 
 /// Returns the correlation of steps plus its standard error. A few steps give a poor estimate, and
-/// an interval that is too narrow names a configuration without a real difference.
+/// an interval that is too narrow could name a configuration without a real difference.
 double upper_dependence(const std::vector<StepSeries>& series, double dependence) {
   double samples = 0;
   for (const StepSeries& s : series)
@@ -124,7 +124,7 @@ RankedSteps ranked_steps(const ConfigurationRanks& group, TimeKind kind,
 }
 
 /// Returns the resolution of the step times in milliseconds: 1 us if all times are full
-/// microseconds, else 1 ns. Equal steps may differ by less than that.
+/// microseconds, else 1 ns. The recorded times are rounded to it.
 double clock_ms(const std::vector<ConfigurationRanks>& groups) {
   constexpr std::int64_t kMicrosecond = 1000;
   for (const ConfigurationRanks& group : groups)

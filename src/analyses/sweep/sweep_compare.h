@@ -1,5 +1,5 @@
 // Compares the steps of a sweep: configurations that differ beyond noise, ranks that compute longer
-// than others, and whether the others wait for them. One sample is one profiler step.
+// than other ranks, and whether the other ranks wait for them. One sample is one profiler step.
 #pragma once
 
 #include "analyses/sweep/sweep_facts.h"
@@ -28,7 +28,8 @@ struct OutlyingStep {
 /// Returns steps whose total time differs from the median of a rank by more than six robust
 /// standard deviations and 1 %. The deviation is the rank's, or the median over all ranks if that
 /// is larger. Empty if a configuration has fewer than five steps, or more than one such step per
-/// twenty steps (one step is always allowed): another mode is not an exception.
+/// twenty steps (one step is always allowed): so many steps are another mode of the GPU, not
+/// exceptions.
 [[nodiscard]] std::vector<OutlyingStep>
 outlying_steps(const std::vector<ConfigurationRanks>& groups);
 
@@ -41,7 +42,7 @@ struct AgainstBest {
 };
 
 /// Configurations ranked by their steps without outlying_steps(). The intervals are Welch's,
-/// widened by the correlation of successive steps. Their level is corrected for all pairs in both
+/// widened by the correlation of successive steps. Their level is corrected for all pairs in all
 /// rankings of a summary, because the same data select the best configuration. The intervals do not
 /// include the variation between two runs of one configuration.
 struct StepRanking {
@@ -57,13 +58,13 @@ struct StepRanking {
   [[nodiscard]] bool winner() const;
 };
 /// Returns the configurations by the mean of `kind`, lowest first. nullopt with fewer than two
-/// configurations with GPU work, or if one of these has fewer than three steps: noise is then
-/// unknown.
+/// configurations with GPU work, or if one of these has fewer than three steps: with fewer steps,
+/// the noise is unknown.
 [[nodiscard]] std::optional<StepRanking>
 rank_by_steps(const std::vector<ConfigurationRanks>& groups, TimeKind kind);
 
-/// Returns the correlation of successive steps of two sweeps, over all their configurations.
-/// Assumed if no configuration has four steps.
+/// Returns the correlation of successive steps of two sweeps, over all their configurations. A
+/// value is assumed if no configuration has four steps.
 [[nodiscard]] double sweep_correlation(const std::vector<ConfigurationRanks>& base,
                                        const std::vector<ConfigurationRanks>& test, TimeKind kind);
 

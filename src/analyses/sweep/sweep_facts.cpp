@@ -75,7 +75,8 @@ Schema<ConfigurationRow> begun_configuration_schema() {
   using R = ConfigurationRow;
   return {"configurations",
           "the configurations of a sweep, shortest total time first",
-          {{"configuration", &R::label}, {"ranks", Unit::kCount, &R::ranks, "that were analysed"}}};
+          {{"configuration", &R::label},
+           {"ranks", Unit::kCount, &R::ranks, "number of ranks that were analysed"}}};
 }
 
 /// Rows are pointers, because records are large and must not be copied.
@@ -89,7 +90,7 @@ Schema<RecordRow> rank_schema() {
        {"threads", [](const R& r) { return r->key.configuration.threads(); }},
        {"channels", [](const R& r) { return r->key.configuration.channels(); }},
        {"cus", "CUs", Unit::kNone, [](const R& r) { return r->key.configuration.cus(); },
-        "compute units"},
+        "compute units of a collective, from the folder"},
        {"rank", [](const R& r) { return r->key.rank; }}});
   for (const TimeKind kind : kSummaryKinds)
     schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs,
@@ -104,10 +105,10 @@ Schema<RecordRow> rank_schema() {
   };
   schema.add({"graph_percent", "graph launches (%)", Unit::kPercent, CellKind::kDouble,
               of_gpu(&RankRecord::GraphTime::graph_ns),
-              "share of all GPU work that graphs launched, by sums of durations"});
+              "share of the GPU time that graphs launched (sums of durations)"});
   schema.add({"graph_unattributed_percent", "without operator (%)", Unit::kPercent,
               CellKind::kDouble, of_gpu(&RankRecord::GraphTime::unattributed_ns),
-              "share of all GPU work that graphs launched without an operator"});
+              "share of the GPU time that graphs launched and that has no operator"});
   return schema;
 }
 
@@ -126,19 +127,19 @@ Schema<SweepKernelRow> kernel_schema_sweep_facts() {
   const auto us = [](const char* id, const char* label,
                      std::int64_t RankRecord::Kernel::*ns) -> Field<R> {
     return {id, label, Unit::kUs, [ns](const R& r) { return ns_to_us(r.time.*ns); },
-            "over ranks and launches"};
+            "kernel duration, over ranks and launches"};
   };
   using K = RankRecord::Kernel;
   return {"gemm_kernels",
           "GEMM kernels of each configuration, most time first",
           {{"configuration", &R::label},
            {"kernel", &R::kernel},
-           {"ranks", Unit::kCount, &R::ranks, "that launch it"},
+           {"ranks", Unit::kCount, &R::ranks, "number of ranks that launch the kernel"},
            {"count", Unit::kCount, [](const R& r) { return r.time.count; }, "launches"},
            us("sum_us", "sum (\u00b5s)", &K::sum_ns),
            {"mean_us", "mean (\u00b5s)", Unit::kUs,
             [](const R& r) { return ns_to_us(r.time.sum_ns) / static_cast<double>(r.time.count); },
-            "over ranks and launches"},
+            "kernel duration, over ranks and launches"},
            us("min_us", "min (\u00b5s)", &K::min_ns),
            us("max_us", "max (\u00b5s)", &K::max_ns),
            {"max_over_min", "max / min", Unit::kRatio, [](const R& r) {
@@ -165,7 +166,7 @@ Schema<SpreadRow> spread_schema() {
   };
   return {
       "All_Data",
-      "kinds of time of each configuration over its ranks",
+      "GPU time of each configuration by kind, over its ranks",
       {{"full_config", [](const R& r) { return std::string_view(r.spread->configuration.label); }},
        {"threads_num", [](const R& r) { return r.spread->configuration.threads(); }},
        {"thread_config", or_blank(&R::threads)},
@@ -189,7 +190,7 @@ Table pivot(const char* name, const std::vector<ConfigurationSpreads>& configura
   struct Row {
     std::size_t kind;
   };
-  Schema<Row> schema(name, "kinds of time by configuration",
+  Schema<Row> schema(name, "GPU time by kind and configuration",
                      {{"type", [](const Row& r) { return time_kind_name(kKindsByName[r.kind]); }}});
   for (const ConfigurationSpreads& spreads : configurations) {
     const std::string& label = spreads.front().configuration.label;
@@ -204,7 +205,7 @@ Table pivot(const char* name, const std::vector<ConfigurationSpreads>& configura
 Table summary_by_configuration(const std::vector<ConfigurationSpreads>& configurations) {
   using R = ConfigurationSpreads;
   Schema<R> schema(
-      "Summary_By_Config", "the times of each configuration",
+      "Summary_By_Config", "GPU times of each configuration",
       {{"full_config", "full_config", Unit::kNone, CellKind::kText,
         [](const R& r) { return Value(r.front().configuration.label); }},
        {"threads_num", [](const R& r) { return r.front().configuration.threads(); }},
@@ -378,7 +379,8 @@ std::vector<TimelineSpread> timeline_spreads(const std::vector<RankRecord>& reco
 std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::size_t top_k) {
   std::vector<Table> out;
   out.push_back(configuration_schema().table(configuration_rows(records)));
-  out.back().notes = {"means are over ranks; shortest mean total_time first"};
+  out.back().notes = {
+      "means over the ranks; the configuration with the shortest mean total_time is first"};
   std::vector<RecordRow> good;
   std::vector<RecordRow> failed;
   for (const RankRecord& r : records)

@@ -25,7 +25,8 @@ SweepJudgement judge(const std::vector<RankRecord>& records) {
     out.comm = rank_by_steps(out.groups, TimeKind::kExposedComm);
   }
   out.slow = slow_ranks(out.groups);
-  // three checks against the best configuration, and the contention of each configuration
+  // three checks of each other configuration against the best one, and the contention of each
+  // configuration
   const std::size_t n = out.groups.size();
   out.cause_comparisons = n > 1 ? 3 * (n - 1) + n : n;
   out.cause_alpha = corrected_alpha(out.cause_comparisons);

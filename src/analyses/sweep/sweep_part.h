@@ -1,5 +1,5 @@
-// The fields of a rank's sweep record as a part (core/part.h). Raise kRankRecordVersion when fields
-// change.
+// Writes and reads the fields of a rank's sweep record in a part (core/part.h). Raise
+// kRankRecordVersion when fields change.
 #pragma once
 
 #include "analyses/stats_part.h"

@@ -210,7 +210,7 @@ Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
               "regBuff");
   const double alpha = corrected_alpha(comparisons);
   for (const auto& [group, sizes] : all) {
-    std::int64_t least = sizes.begin()->first / 2; // no statement beyond the measured sizes
+    std::int64_t least = sizes.begin()->first / 2; // rows begin at half the smallest measured size
     std::optional<TunerChoice> open;               // rows with the same choice are combined
     for (auto at = sizes.begin(); at != sizes.end(); ++at) {
       const Decision d =

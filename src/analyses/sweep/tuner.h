@@ -44,13 +44,14 @@ struct TunerSource {
 };
 
 /// Returns the content of the tuner file. For each measured collective, number of ranks and size,
-/// it names the setting with the shortest latency if that is significantly shorter than with the
-/// default, else the default. The test is Welch's over the steps, widened where steps depend on
-/// each other, at 95 % over all such comparisons; a trace without steps is one sample. Sizes
-/// between two measured sizes belong to the nearer one. Rows reach from half the smallest to twice
-/// the largest measured size. There are no rows beyond that, or for collectives that were not
-/// measured. Every row has channels. An algorithm that does not support the collective is never
-/// named. Errors: kUnreadable if nothing was measured with the default.
+/// the file names the setting with the shortest latency if that is significantly shorter than with
+/// the default, else the default. The test is Welch's over the steps, with wider intervals if steps
+/// depend on each other, at 95 % for all such comparisons together; a trace without steps is one
+/// sample. Sizes between two measured sizes belong to the nearer one. Rows reach from half the
+/// smallest to twice the largest measured size. There are no rows beyond that, or for collectives
+/// that were not measured. Every row sets the number of channels. An algorithm that does not
+/// support the collective is never named. Errors: kUnreadable if nothing was measured with the
+/// default.
 Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
                                std::size_t default_setting,
                                const std::vector<TunerSource>& sources);

@@ -79,23 +79,25 @@ Schema<DeviceMemoryRow> device_memory_schema() {
   const auto real = CellKind::kDouble;
   constexpr double kMiB = 1024.0 * 1024.0;
   return Schema<Row>(
-      "device_memory", "memory that was allocated on each GPU, where allocations were traced",
+      "device_memory", "memory allocated on each GPU, if the trace contains allocations",
       {{"device", &Row::device, "number of the GPU"},
        {"memory",
         [](const Row& r) { return std::string_view(r.scratch ? "scratch" : "allocated"); },
-        "allocated: by the program; scratch: by the runtime, for registers that kernels spill"},
+        "allocated: memory allocated by the program; scratch: memory allocated by the runtime for "
+        "registers that kernels spill"},
        {"peak_mib", "peak (MiB)", Unit::kMiB, real,
         [](const Row& r) { return Value(r.peak_bytes / kMiB); },
-        "most that was in use; what was allocated before the trace began is not known"},
+        "largest memory in use, without allocations before the start of the trace"},
        {"peak_at_ms", "peak at (ms)", Unit::kMs, real,
         [](const Row& r) { return Value(static_cast<double>(r.peak_at_ns) / 1e6); },
-        "when that was reached first, from the start of the trace"},
+        "time of the first peak, since the start of the trace"},
        {"mean_mib", "mean (MiB)", Unit::kMiB, real,
         [](const Row& r) { return Value(r.mean_bytes / kMiB); },
-        "over time, from the first allocation to the end of the trace"},
+        "mean memory in use, over the time from the first allocation to the end of the trace"},
        {"end_mib", "at end (MiB)", Unit::kMiB, real,
-        [](const Row& r) { return Value(r.end_bytes / kMiB); }, "in use at the end of the trace"},
-       {"changes", Unit::kCount, &Row::changes, "allocations and releases"}});
+        [](const Row& r) { return Value(r.end_bytes / kMiB); },
+        "memory in use at the end of the trace"},
+       {"changes", Unit::kCount, &Row::changes, "number of allocations and releases"}});
 }
 
 const Analysis device_memory_analysis{"device_memory",

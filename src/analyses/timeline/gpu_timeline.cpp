@@ -42,7 +42,8 @@ using Buckets = BasicBuckets<std::int64_t>; ///< times in ns
 
 class GpuTimelineSorter {
 public:
-  /// `communication`: by StrId; `copies_by_name`: is_legacy_copy() names count as copies.
+  /// `communication`: by StrId; `copies_by_name`: kernels with names that is_legacy_copy() accepts
+  /// count as copies.
   GpuTimelineSorter(const LoadedTrace& t, const std::vector<bool>& communication,
                     const TimelineKey& key, bool copies_by_name = true)
       : t_(t), communication_(communication), memset_as_memory_(key.memset_as_memory),
@@ -288,20 +289,18 @@ std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& 
 
 Schema<TimelineRow> timeline_schema(const TimelineKey& key) {
   using R = TimelineRow;
-  Schema<R> schema("gpu_timeline", "how the GPU's time divides, one row per kind of time",
+  Schema<R> schema("gpu_timeline", "GPU time by kind, one row per kind",
                    {{"type", [](const R& r) { return time_kind_name(r.kind); }},
                     {"time_ms", "time ms", Unit::kMs, in_ms(&R::time_ns),
                      "length of the union of the GPU work of this kind"},
-                    {"percent", Unit::kPercent, &R::percent, "of total_time"}});
+                    {"percent", Unit::kPercent, &R::percent, "share of total_time"}});
   if (key.launchers.recompute)
-    schema.add({"is_recompute", &R::recompute, "work that activation checkpointing repeats"});
+    schema.add({"is_recompute", &R::recompute,
+                "whether this is work that activation checkpointing repeats"});
   return schema;
 }
 
-const Analysis gpu_timeline_analysis{"gpu_timeline",
-                                     "how the GPU's time divides",
-                                     {"gpu_timeline"},
-                                     run_gpu_timeline,
-                                     describe_gpu_timeline};
+const Analysis gpu_timeline_analysis{
+    "gpu_timeline", "GPU time by kind", {"gpu_timeline"}, run_gpu_timeline, describe_gpu_timeline};
 
 } // namespace rankscope

@@ -31,7 +31,7 @@ inline constexpr std::size_t kTimeKinds = static_cast<std::size_t>(TimeKind::kTo
 struct TimelineRow {
   TimeKind kind = TimeKind::kComputation;
   double time_ns = 0; ///< an integer except in compat mode
-  double percent = 0; ///< percentage of total_time; 0 if that is 0
+  double percent = 0; ///< percentage of total_time; 0 if total_time is 0
   /// True for recomputed work, false for ordinary work; empty without recompute detection.
   std::optional<bool> recompute;
 };
@@ -50,9 +50,9 @@ struct TimelineKey {
 };
 [[nodiscard]] std::vector<TimelineRow> compute(const LoadedTrace& trace, const TimelineKey& key);
 
-/// Returns the timeline of these GPU events only, for a report with separate rules. `communication`
-/// is by StrId. Copies are events of category gpu_memcpy and, with `copies_by_name`, kernels of
-/// older runtimes that copy.
+/// Returns the timeline of these GPU events only, for a report with different rules.
+/// `communication` is by StrId. Copies are events of category gpu_memcpy and, with
+/// `copies_by_name`, kernels of older runtimes that copy.
 [[nodiscard]] std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
                                                           std::span<const EventId> events,
                                                           const std::vector<bool>& communication,

@@ -47,7 +47,7 @@ public:
       add_part(IdleCause::kUnknown, {from, end});
     } else {
       const EventId call = t_.tree.parent(next);
-      // clocks may put the launch after the start
+      // by inexact clocks, the launch may be after the start
       const std::int64_t until = std::min(t_.trace.events.ts_ns[call], end);
       if (until <= from) {
         add_part(IdleCause::kQueued, {from, end});
@@ -117,7 +117,8 @@ constexpr std::array<std::string_view, kIdleCauses> kIdleCausesNames = {
     "host", "synchronisation", "launch", "queued", "unknown"};
 constexpr std::array<std::string_view, kIdleCauses> kHelp = {
     "the next work was not launched yet", "launching thread was blocked",
-    "from the call to the start", "launched, waits for its turn", "no launch in the trace"};
+    "time between launch call and start", "launched, but not started yet",
+    "no launch in the trace"};
 constexpr std::array<std::string_view, kIdleCauses> kAdvice = {
     "shorten the CPU's work between launches (graphs, compilation, fewer small kernels)",
     "avoid calls that wait for the GPU (.item(), .cpu(), printing a loss)",

@@ -28,7 +28,7 @@ inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::k
 [[nodiscard]] std::string_view idle_cause_advice(IdleCause cause);
 
 /// Returns whether a runtime call with this name returns only after the GPU has finished some work.
-/// Names of blocking copies do not end in ...Async.
+/// The names of blocking copies do not contain "Async".
 [[nodiscard]] bool waits_for_gpu(std::string_view call);
 
 struct IdleTime {

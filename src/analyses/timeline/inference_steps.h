@@ -18,8 +18,8 @@ struct AnnotatedStep {
 };
 
 /// Returns the steps ordered by start. If a trace has annotations with all sums (has_all_sums()),
-/// only those are returned: patched servers write the short form around the same step. Empty for a
-/// trace without annotations.
+/// only those are returned: patched servers also write the short form around the same step. Empty
+/// for a trace without annotations.
 [[nodiscard]] std::vector<AnnotatedStep> annotated_steps(const Trace& trace);
 
 class InferenceSteps {

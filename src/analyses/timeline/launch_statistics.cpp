@@ -32,7 +32,8 @@ struct LaunchDurations {
 };
 
 using StreamKey = std::pair<std::int64_t, std::int64_t>; ///< device, stream
-using QueueChange = std::pair<std::int64_t, int>; ///< time, and - 1 for a launch or + 1 for a start
+using QueueChange = std::pair<std::int64_t, int>; ///< time, and -1 for a launch (sorts first) or +1
+                                                  ///< for a start
 
 QueueLengthRow queue_row(const StreamKey& of, std::vector<QueueChange> changes) {
   std::sort(changes.begin(), changes.end()); // launches sort before starts at the same time
@@ -123,23 +124,25 @@ std::vector<LaunchStatisticsRow> launch_statistics_of(const LoadedTrace& trace) 
 Schema<LaunchStatisticsRow> launch_statistics_schema() {
   using R = LaunchStatisticsRow;
   Schema<R> schema(
-      "launch_statistics", "calls that launch GPU work: their time, delay and work",
+      "launch_statistics",
+      "calls that launch GPU work: duration, delay, and duration of the launched work",
       {{"launch", &R::name, "name of the launching call"},
        {"launches", Unit::kCount, &R::launches, "GPU events that calls of this name launched"}});
   constexpr std::array kOf{kSum, kMean, kMedian, kMax};
   add_stats(schema, "call_us", "call (\u00b5s)", Unit::kUs, &R::call_us, kOf,
-            "duration of the call, once for each GPU event that it launched");
+            "duration of the call; counts once for each GPU event that the call launched");
   add_stats(schema, "gpu_us", "GPU (\u00b5s)", Unit::kUs, &R::gpu_us, kOf,
-            "duration of the launched work");
+            "duration of the launched GPU event");
   add_stats(schema, "delay_us", "delay (\u00b5s)", Unit::kUs, &R::delay_us, kOf,
-            "from the end of the call to the start on the GPU; 0 when the work starts before");
-  schema.add(
-      {"short_kernels", "short kernels", Unit::kCount, &R::short_kernels,
-       "GPU events shorter than their call of up to 50 us: launching costs more than they do"});
-  schema.add(
-      {"long_calls", "long calls", Unit::kCount, &R::long_calls, "launches by calls above 50 us"});
+            "time from the end of the call to the start on the GPU; 0 if the work starts before "
+            "the call ends");
+  schema.add({"short_kernels", "short kernels", Unit::kCount, &R::short_kernels,
+              "GPU events shorter than their launching call, for calls of up to 50 us: the launch "
+              "takes longer than the work"});
+  schema.add({"long_calls", "long calls", Unit::kCount, &R::long_calls,
+              "launches by calls longer than 50 us"});
   schema.add({"long_delays", "long delays", Unit::kCount, &R::long_delays,
-              "launches with delays above 100 us"});
+              "launches with a delay longer than 100 us"});
   return schema;
 }
 
@@ -148,7 +151,7 @@ std::vector<QueueLengthRow> queue_lengths_of(const LoadedTrace& trace) {
   std::map<StreamKey, std::vector<QueueChange>> streams;
   for (const auto& [call, gpu] : launch_pairs(trace)) {
     if (launches_graph(trace.trace.name(call)))
-      continue; // one queue entry, however many kernels it runs
+      continue; // a graph launch is one queue entry, even if it runs many kernels
     std::vector<QueueChange>& changes = streams[{e.device[gpu], e.stream[gpu]}];
     changes.emplace_back(e.ts_ns[call], -1);
     changes.emplace_back(e.ts_ns[gpu], 1);
@@ -165,23 +168,27 @@ std::vector<QueueLengthRow> queue_lengths_of(const LoadedTrace& trace) {
 Schema<QueueLengthRow> queue_length_schema() {
   using R = QueueLengthRow;
   return Schema<R>(
-      "queue_length", "launched GPU work that has not started, by stream",
+      "queue_length", "queue of each stream: launched GPU work that has not started",
       {{"device", &R::device, "number of the GPU"},
-       {"stream", &R::stream, "of the GPU"},
+       {"stream", &R::stream, "number of the stream"},
        {"points", Unit::kCount, &R::points,
-        "times at which the length changes: launches and starts"},
-       {"length_mean", &R::mean, "of the length after each point"},
-       {"length_std", &R::std_sample, "of the length after each point"},
-       {"length_min", &R::min, "of the length after each point"},
-       {"length_q1", "length_25%", Unit::kNone, &R::q1, "a quarter of the points is below"},
-       {"length_median", "length_50%", Unit::kNone, &R::median, "of the length after each point"},
-       {"length_q3", "length_75%", Unit::kNone, &R::q3, "three quarters of the points are below"},
-       {"length_max", &R::max, "of the length after each point"},
+        "points in time at which the queue length changes (launches and starts)"},
+       {"length_mean", &R::mean, "mean queue length, over the points"},
+       {"length_std", &R::std_sample, "standard deviation of the queue length, over the points"},
+       {"length_min", &R::min, "smallest queue length after a point"},
+       {"length_q1", "length_25%", Unit::kNone, &R::q1,
+        "queue length that a quarter of the points do not exceed"},
+       {"length_median", "length_50%", Unit::kNone, &R::median,
+        "median queue length, over the points"},
+       {"length_q3", "length_75%", Unit::kNone, &R::q3,
+        "queue length that three quarters of the points do not exceed"},
+       {"length_max", &R::max, "largest queue length after a point"},
        {"full_us", "full (\u00b5s)", Unit::kUs, in_us(&R::full_ns),
-        "time with 1,024 launches or more in the queue, where further calls wait"},
+        "time with 1,024 launches or more in the queue; further launching calls then wait"},
        {"full_percent", "full (%)", Unit::kPercent,
         [](const R& r) { return percent_of(r.full_ns, r.trace_ns); },
-        "of the time from the trace's first event to the end of the last one"}});
+        "full_us divided by the time from the first start to the last end of an event in the "
+        "trace"}});
 }
 
 const Analysis launch_statistics_analysis{"launch_statistics",

@@ -14,7 +14,7 @@ namespace rankscope {
 /// The launches of all calls with one name. Views live as long as the trace.
 struct LaunchStatisticsRow {
   std::string_view name;
-  std::size_t launches = 0; ///< number of GPU events; one graph launch has many
+  std::size_t launches = 0; ///< number of GPU events; a graph launch counts many
   Stats call_us;            ///< duration of the call
   Stats gpu_us;             ///< duration of the launched work
   Stats delay_us;           ///< time from the end of the call to the start on the GPU; at least 0
@@ -39,7 +39,7 @@ struct QueueLengthRow {
   std::int64_t full_ns = 0;  ///< time with at least kFullQueue waiting events
   std::int64_t trace_ns = 0; ///< time from the first event to the end of the last event
 };
-/// Launches that a stream accepts before calls wait.
+/// Number of launches that a stream accepts before launching calls wait.
 inline constexpr std::int64_t kFullQueue = 1024;
 
 /// Returns rows by device and stream. Work without a launch in the trace and graph launches do not

@@ -35,8 +35,8 @@ struct OwnTimes {
 /// communication over copies, as in the exposed times of gpu_timeline. Within a kind, the event
 /// that began first takes precedence. So the sums of own times by kind equal computation_time,
 /// exposed_comm_time and exposed_memcpy_time of gpu_timeline_per_step. Example: computation 0-10, a
-/// second kernel 4-12, a collective 8-20: 10, 2 and 8. Does not separate recomputed work. O(n log
-/// n).
+/// second kernel 4-12, a collective 8-20: own times 10, 2 and 8. Does not separate recomputed work.
+/// O(n log n).
 [[nodiscard]] OwnTimes own_times_of(const LoadedTrace& trace, const TimelineKey& key);
 
 } // namespace rankscope

@@ -39,7 +39,7 @@ Schema<InStep<TimelineRow>> timeline_in_step(const TimelineKey& key) {
 Schema<InStep<OpsSummaryRow>> ops_in_step(const ReportOptions& options) {
   ReportOptions plain = options;
   plain.group_by_parent_module = false;
-  return in_step("ops_per_step", "the operators with most kernel time, step by step",
+  return in_step("ops_per_step", "operators with the most kernel time in each step",
                  ops_summary_schema(plain));
 }
 

@@ -13,8 +13,9 @@ constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleNames = {
     "host_wait", "kernel_wait", "other"};
 constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
     "the next work was launched after the stream had become idle",
-    "the next work was launched before and starts within 30 us",
-    "launched before, or without a launch in the trace, and later than that"};
+    "the next work was launched before the gap and starts within 30 us",
+    "the next work starts after more than 30 us and was launched before the gap, or its launch is "
+    "not in the trace"};
 
 using StreamGaps = std::array<std::vector<std::int64_t>, kStreamIdleCauses>;
 
@@ -90,17 +91,17 @@ Schema<StreamIdleRow> stream_idle_schema() {
   Schema<R> schema(
       "stream_idle", "idle time of each stream by cause",
       {{"device", &R::device, "number of the GPU"},
-       {"stream", &R::stream, "of the GPU"},
+       {"stream", &R::stream, "number of the stream"},
        {"cause", [](const R& r) { return stream_idle_cause_name(r.cause); },
         "host_wait, kernel_wait or other"},
        {"meaning", "meaning", Unit::kNone, CellKind::kText,
         [](const R& r) { return Value(kStreamIdleHelp[static_cast<std::size_t>(r.cause)]); },
-        "of the cause"},
+        "meaning of the cause"},
        {"gaps", Unit::kCount, [](const R& r) { return r.gap_us.count; },
-        "between two GPU events of the stream"},
-       {"percent", "idle (%)", Unit::kPercent, &R::percent, "of the stream's idle time"}});
+        "gaps between two successive GPU events of the stream"},
+       {"percent", "idle (%)", Unit::kPercent, &R::percent, "share of the stream's idle time"}});
   add_stats(schema, "idle_us", "idle (\u00b5s)", Unit::kUs, &R::gap_us, kSpreadAndSum,
-            "over the gaps; GPU events that overlap count as negative time");
+            "length of a gap, over the gaps; GPU events that overlap count as a negative gap");
   return schema;
 }
 

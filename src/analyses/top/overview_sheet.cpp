@@ -30,8 +30,8 @@ public:
            f.evidence + (f.action.empty() ? "" : ". " + f.action), ""});
   }
 
-  /// Adds the rows of time. The four kinds that add up to the total come first and are adjacent,
-  /// because a chart shows them.
+  /// Adds the rows of GPU time by kind and of idle time by cause. The four kinds that add up to the
+  /// total come first and are adjacent, because a chart shows them.
   void times() {
     for (const TimeKind kind :
          {TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kExposedMemcpy, TimeKind::kIdle,
@@ -90,16 +90,20 @@ private:
 Schema<OverviewRow> overview_sheet_schema() {
   using R = OverviewRow;
   return {"overview",
-          "first sheet of report's workbook: findings, totals and the longest of each kind",
+          "first sheet in the workbook of report: findings, totals, and the longest kernels, "
+          "operators and collectives",
           {{"part", &R::part,
-            "missing, note, finding, time, idle, kernel, operator, category, collective or sheet"},
-           {"what", &R::what, "the finding, or the name of the item with this value"},
-           {"value", Unit::kMs, &R::value, "in the unit of the next column"},
-           {"unit", or_blank(&R::unit), "of the value"},
+            "kind of row: missing, note, finding, time, idle, kernel, operator, category, "
+            "collective or sheet"},
+           {"what", &R::what, "text of the finding, or name of the kernel, operator and so on"},
+           {"value", Unit::kMs, &R::value, "value in the unit of the next column"},
+           {"unit", or_blank(&R::unit), "unit of the value"},
            {"percent", Unit::kPercent, &R::percent,
-            "time: of total_time; idle: of idle_time; others: of the time of all of their kind"},
-           {"note", or_blank(&R::note), "calls, rates, where"},
-           {"sheet", or_blank(&R::sheet), "that has more"}}};
+            "rows of time: share of total_time; idle: share of idle_time; other rows: share of the "
+            "time of all kernels, operators and so on"},
+           {"note", or_blank(&R::note),
+            "details: number of calls, rates, place of a problem, evidence of a finding"},
+           {"sheet", or_blank(&R::sheet), "sheet with more details"}}};
 }
 
 Table overview_sheet(const TopFacts& facts, const Report& report) {

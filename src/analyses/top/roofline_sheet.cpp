@@ -54,16 +54,18 @@ void add_peaks(const GpuArch& arch, const std::string& spec, double least, doubl
 
 Schema<RooflinePoint> roofline_sheet_schema() {
   using R = RooflinePoint;
-  return {"roofline",
-          "of report's workbook: operators by FLOPs per byte and rate, and the GPU's peaks",
-          {{"part", &R::part, "operator, or a corner of the line of a peak"},
-           {"what", &R::what, "the operator, or the limit of the GPU"},
-           {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, &R::flops_per_byte,
-            "of the first call of the row"},
-           {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops, "mean over the calls, or the peak"},
-           {"percent", Unit::kPercent, &R::percent, "of the kernel time of all operators"},
-           {"compute_spec", "Compute Spec", Unit::kNone, &R::spec,
-            "compute unit of the GPU and data type"}}};
+  return {
+      "roofline",
+      "in the workbook of report: rates of the operators by FLOPs per byte, and the GPU's peaks",
+      {{"part", &R::part, "'operator', or 'peak' for a point of the roofline"},
+       {"what", &R::what, "name of the operator, or the peak of the GPU"},
+       {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, &R::flops_per_byte,
+        "FLOPs per byte of the first call of the row"},
+       {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops,
+        "mean rate over the calls; for a peak: the maximum rate of the GPU"},
+       {"percent", Unit::kPercent, &R::percent, "share of the kernel time of all operators"},
+       {"compute_spec", "Compute Spec", Unit::kNone, &R::spec,
+        "compute unit of the GPU and data type"}}};
 }
 
 Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,

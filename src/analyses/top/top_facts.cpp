@@ -51,7 +51,7 @@ std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
   return out;
 }
 
-/// Sorts by value, largest first and stable, and cuts the rows to top_k (0: all).
+/// Sorts stably by value, largest first, and cuts the rows to top_k (0: all).
 template <class Row, class Of> void keep_largest(std::vector<Row>& rows, std::size_t top_k, Of of) {
   std::ranges::stable_sort(rows, [&of](const Row& a, const Row& b) { return of(a) > of(b); });
   if (top_k > 0 && rows.size() > top_k)
@@ -136,7 +136,7 @@ std::vector<TopCollective> matched_collectives(const CollectiveFacts& facts) {
   return out;
 }
 
-/// Returns the collectives of a single rank. Their durations include the wait for the others, so
+/// Returns the collectives of a single rank. Their durations include the wait for other ranks, so
 /// there is no bandwidth.
 std::vector<TopCollective> collectives_of_one(const CollectiveFacts& facts) {
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::int64_t>;

@@ -65,7 +65,7 @@ struct TopOperator {
   double percent = 0; ///< percentage of the kernel time of all rows
   double tflops = 0;  ///< mean over the calls; NaN = no model
   double tbps = 0;
-  double percent_of_roofline = 0; ///< minimum time over kernel time; NaN = no roofline
+  double percent_of_roofline = 0; ///< minimum time / kernel time, percent; NaN = no roofline
   std::string_view bound;         ///< "compute", "memory" or ""
 };
 
@@ -80,7 +80,7 @@ struct TopCollective {
   double mib = 0;              ///< NaN = unknown
   std::int64_t group_size = 0; ///< 0 = unknown
   std::int64_t count = 0;      ///< number of collectives; with only one rank: number of kernels
-  /// Mean for the rank that waited least; with only one rank: mean kernel duration.
+  /// Mean duration on the rank that waited least; with only one rank: mean kernel duration.
   double mean_us = 0;
   double total_ms = 0;
   double percent = 0;  ///< percentage of total_ms of all rows

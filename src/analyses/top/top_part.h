@@ -1,4 +1,5 @@
-// The fields of TopRank as a part (core/part.h). Raise kTopRankVersion when fields change.
+// Writes and reads the fields of TopRank in a part (core/part.h). Raise kTopRankVersion when fields
+// change.
 #pragma once
 
 #include "analyses/top/top_rank.h"

@@ -14,7 +14,7 @@ namespace {
 /// Adds `more` to `to`; rows with the same key are combined.
 template <class Row, class Key, class Add>
 void add_by(std::vector<Row>& to, const std::vector<Row>& more, Key key, Add add) {
-  // index of each row's key; rows do not move any more
+  // row index by key; keys may refer to texts of the rows, so the rows must not move
   std::map<decltype(key(more.front())), std::size_t> places;
   to.reserve(to.size() + more.size());
   for (std::size_t i = 0; i < to.size(); ++i)

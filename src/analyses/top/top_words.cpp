@@ -39,7 +39,8 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
       std::max_element(facts.ranks.begin(), facts.ranks.end(),
                        [&](const auto& a, const auto& b) { return lateness(a) < lateness(b); });
   if (facts.ranks.size() < 2 || !input.folder) {
-    // a folder with one rank is not a trace
+    // a folder with one rank is not a trace, so the command gets the path of the trace in the
+    // folder
     const std::string& path =
         input.folder && !facts.ranks.empty() ? facts.ranks.front().path : input.paths.front();
     add({"why", path}, kWhyHelp);
@@ -65,7 +66,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     add_over_ranks({"merge"}, {"-o", "merged.json.gz"},
                    "all ranks in one trace for Perfetto, clocks aligned");
   }
-  if (input.paths.size() == 1) { // these commands accept one path
+  if (input.paths.size() == 1) { // these commands accept only one path
     const std::string& path = input.paths.front();
     if (has_gemms(facts))
       add({"gemm", "variance", path}, "which matrix products vary, and when");
@@ -104,7 +105,7 @@ std::vector<std::string> shell_pieces(std::string_view word) {
     if (kPlain.find(c) != std::string_view::npos)
       out.emplace_back(1, c);
     else if (c == ' ')
-      out.emplace_back("' '"); // copied lines lose blanks at their end
+      out.emplace_back("' '"); // a copied line loses blanks at its end
     else if (byte < 0x20 || byte >= 0x7f)
       out.push_back(fmt::format("$'\\x{:02x}'", byte));
     else

@@ -28,8 +28,8 @@ public:
     }
   }
 
-  /// Returns the time since most ranks passed `newest`, a rank's newest window; nullopt if they
-  /// have not passed it.
+  /// Returns the time since most ranks passed `newest`, a rank's newest window; nullopt if most
+  /// ranks have not passed it.
   [[nodiscard]] std::optional<std::int64_t> behind_ns(std::int64_t newest,
                                                       std::int64_t now_ns) const {
     const auto after = std::upper_bound(numbers_.begin(), numbers_.end(), newest);

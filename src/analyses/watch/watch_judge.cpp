@@ -12,12 +12,12 @@
 namespace rankscope {
 namespace {
 
-constexpr double kErr = 0.025;      ///< allowed error of each kind of statement, over all windows
-constexpr double kConfirmed = 0.01; ///< level of each of two consecutive windows
+constexpr double kErr = 0.025;      ///< error probability of each kind of alarm, over all windows
+constexpr double kConfirmed = 0.01; ///< level that each of two consecutive windows must reach
 constexpr std::size_t kQuietWindows = 3;
 constexpr std::size_t kMostCollectives = 4096; ///< collectives whose bandwidth is stored
-/// Number of windows that is enough to estimate the variation between windows. A slow change is
-/// compared with as many windows.
+/// Minimum number of windows to estimate the variation between windows. A slow change is compared
+/// with this number of first windows.
 constexpr std::uint64_t kFewestWindows = 5;
 
 std::string reason_of(AlarmKind kind, std::string_view subject) {
@@ -113,7 +113,7 @@ struct BandwidthFall {
   const WatchedBandwidth* row;
   double before, now;
   bool slow;   ///< below the first windows, but not below all windows
-  bool surely; ///< significant from this window alone
+  bool surely; ///< significant even without another window
 };
 
 std::string fall_text(const WatchWindow& window, const BandwidthFall& worst, std::size_t fell,

@@ -51,36 +51,38 @@ struct BandwidthSample {
   RunningSample windows; ///< sample of the window means
 };
 
-/// The bandwidth of a kind of collective, without the windows in which it had fallen. The first
-/// windows are stored separately, because a slow decline becomes part of the mean of all windows.
+/// The bandwidth of a kind of collective, without the windows in which the bandwidth had fallen.
+/// The first windows are stored separately, because a slow decline becomes part of the mean of all
+/// windows.
 struct BandwidthBefore {
   BandwidthSample all, first;
 };
 
-/// A raised alarm, until its reason has been absent for kQuietWindows windows; or evidence from a
-/// single window, which the next window may confirm.
+/// A raised alarm, which is stored until its reason has been absent for kQuietWindows windows; or
+/// evidence from one window, which the next window may confirm.
 struct WatchReason {
   bool raised = false;
   std::size_t last_window = 0; ///< last window with the evidence
 };
 
 /// Judges windows in order. Its memory does not grow with the number of windows. If nothing
-/// changes, all windows together raise an alarm in at most 5 % of the jobs (and one in 10,000
-/// windows and ranks by confirmation). Several ranks or collectives of a window are one family
-/// (Bonferroni). Window k may err by 0.025 / (k (k + 1)); the sum over k is 0.025 for each of two
-/// kinds of statements. Each rank and each kind of collective has a separate reason.
+/// changes, the probability that any window of a job raises an alarm is at most 5 %. In addition,
+/// one in 10,000 windows and ranks raises an alarm by confirmation. All ranks or collectives of a
+/// window are tested together (Bonferroni). Window k has an error probability of 0.025 / (k (k +
+/// 1)); the sum over all k is 0.025 for each of two kinds of alarms. Each rank and each kind of
+/// collective has a separate reason.
 class WatchJudge {
 public:
   explicit WatchJudge(WatchLimits limits = {}) : limits_(limits) {}
 
   /// Returns the new alarms that this window raises.
   [[nodiscard]] std::vector<Alarm> judge(const WatchWindow& window);
-  /// Returns an alarm that names ranks without progress while others progress. A rank is named once
-  /// until it continues.
+  /// Returns an alarm that names ranks without progress while others progress. A rank is named only
+  /// once until it continues.
   [[nodiscard]] std::optional<Alarm> judge_still(const std::vector<std::int64_t>& still,
                                                  std::string_view others);
   [[nodiscard]] std::size_t windows() const { return windows_; }
-  /// Sets the limits. They belong to a run of watch and are not stored.
+  /// Sets the limits. They belong to one run of the watch command and are not stored.
   void limit(WatchLimits limits) { limits_ = limits; }
 
 private:

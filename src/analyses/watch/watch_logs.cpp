@@ -8,10 +8,12 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostGroupCells = std::size_t{1} << 24;   ///< ranks of all communicators
-constexpr std::size_t kMostWaitingCells = std::size_t{1} << 22; ///< cells of waiting collectives
-constexpr std::size_t kMostCalls = 32;   ///< kinds of calls of a communicator
-constexpr std::size_t kMostKinds = 4096; ///< kinds (group, call and size) of a window
+/// Maximum numbers of cells: one per rank and call for all communicators, one per rank for waiting
+/// collectives.
+constexpr std::size_t kMostGroupCells = std::size_t{1} << 24;
+constexpr std::size_t kMostWaitingCells = std::size_t{1} << 22;
+constexpr std::size_t kMostCalls = 32;   ///< maximum number of call names per communicator
+constexpr std::size_t kMostKinds = 4096; ///< maximum number of (group, call, size) per window
 
 /// Returns true for synchronizing collectives: no rank leaves before all ranks have entered.
 bool synchronises_watch_logs(std::string_view what) {
@@ -102,7 +104,7 @@ bool LogWatch::is_new(LogGroup& group, const InspectorRecord& record, bool await
     return true;
   }
   if (awaited)
-    return true; // a record out of order
+    return true; // the record is only out of order
   // small numbers are from another communicator with the same hash; other numbers are repeated
   // records
   if (record.number > 1 && record.number >= newest / 2)

@@ -60,14 +60,16 @@ struct LogWindow {
 [[nodiscard]] std::string group_text(const std::string& comm, const std::string& name);
 
 /// Processes records in the order of each log. Its memory is bounded. It stores some bytes for each
-/// rank of each communicator and four million cells (a rank of a collective) that wait for other
-/// ranks. It stores kMostOpen + 1 windows if logs were read to their ends, else kMostUnread.
+/// rank of each communicator and at most four million cells (a rank of a collective) that wait for
+/// other ranks. It stores at most kMostOpen + 1 windows if logs were read to their ends, else
+/// kMostUnread.
 class LogWatch {
 public:
   static constexpr std::uint32_t kNoExec = 0xffffffffU;
   static constexpr std::size_t kSlots = 6; ///< slots of a window; each gives one sample
   static constexpr std::size_t kMostOpen = 4, kMostUnread = 1024;
-  /// State of the logs: some have more data, no log has more yet, or no log will ever have more.
+  /// State of the logs. kSome: some logs have unread data; kAll: all data so far were read; kLast:
+  /// all data were read, and no more data will be written.
   enum class Read : std::uint8_t { kSome, kAll, kLast };
   static constexpr std::int64_t kLeastWindowUs = 1'000'000, kMostWindowUs = 86'400'000'000;
 
@@ -97,8 +99,8 @@ public:
   /// all. `now_ns` is unix time.
   void advance(std::int64_t now_ns, Read read, std::vector<Alarm>& alarms,
                std::vector<WatchedWindow>& windows);
-  /// Raises an alarm for processes that for at least `still_ns` were both behind most others and
-  /// silent.
+  /// Raises an alarm for processes that were behind most other processes for at least `still_ns`
+  /// and from which no data was read in this time.
   void judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms);
 
   [[nodiscard]] std::size_t processes() const { return processes_.size(); }

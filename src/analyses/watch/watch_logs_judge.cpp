@@ -12,9 +12,10 @@
 namespace rankscope {
 namespace {
 
-/// Windows without records until a communicator is removed.
+/// Number of windows without records after which a communicator is removed.
 constexpr std::int64_t kForgetWindows = 60;
-constexpr std::int64_t kWaitWindows = 3; ///< windows until an incomplete collective is given up
+constexpr std::int64_t kWaitWindows = 3; ///< number of windows after which an incomplete collective
+                                         ///< is given up
 
 /// Returns the time of day of a unix time: "10:04:00Z".
 std::string clock_text(std::int64_t us) {
@@ -85,7 +86,7 @@ void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<A
 }
 
 /// Returns, for each communicator, the collectives that some ranks finished at least a window ago
-/// and other ranks did not, although the logs of these continued.
+/// and other ranks did not, although the logs of those other ranks continued.
 std::vector<WatchedGap> LogWatch::gaps(std::int64_t window) const {
   std::map<std::string, std::pair<std::int64_t, WatchedGap>> found;
   for (const auto& [key, collective] : waiting_) {
@@ -175,7 +176,7 @@ std::vector<std::int64_t> LogWatch::ranks_of_processes() const {
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a list of checks, one behind the other
 std::string LogWatch::problem() const {
-  constexpr std::int64_t kLatest = std::int64_t{1} << 40; // windows of a second: 35,000 years
+  constexpr std::int64_t kLatest = std::int64_t{1} << 40; // 35,000 years of one-second windows
   if (window_us_ < kLeastWindowUs || window_us_ > kMostWindowUs || next_window_ < 0 ||
       next_window_ > kLatest || !reached_.sound())
     return "logs whose windows do not fit";

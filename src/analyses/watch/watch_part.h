@@ -1,5 +1,5 @@
-// The fields that `watch` stores between two runs as a part (core/part.h). Raise kWatchStateVersion
-// (watch_state.h) when fields change.
+// Writes and reads the fields that `watch` stores between two runs in a part (core/part.h). Raise
+// kWatchStateVersion (watch_state.h) when fields change.
 #pragma once
 
 #include "analyses/collectives/collective_part.h"

@@ -14,7 +14,7 @@ namespace rankscope {
 class WatchRhythm {
 public:
   static constexpr std::size_t kMostGaps = 16;
-  /// Windows that a job must have had before it can be silent.
+  /// Number of windows that a job must have had before it can count as silent.
   static constexpr std::size_t kFewestWindows = 3;
 
   /// Notes that data was written at this time, by the clock of the writer (unix ns).

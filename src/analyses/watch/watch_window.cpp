@@ -11,8 +11,8 @@
 namespace rankscope {
 namespace {
 
-/// Minimum wait of the ranks that entered a collective, for steps that a trace may contain only
-/// partly. Below this, the collective does not count as missed by the others.
+/// A trace may contain only a part of its first and last step. In these steps, a collective counts
+/// as missed by a rank only if the other ranks waited in the collective for at least this time.
 constexpr std::int64_t kStuckNs = 1'000'000'000;
 
 std::string what_of(const TimedCollective& t) {

@@ -27,11 +27,12 @@ struct GemmScalar {
 };
 /// Returns the type of alpha and beta.
 [[nodiscard]] GemmType gemm_scale_type(GemmCompute compute);
-/// Returns 0, one half (1 for integers) or 1.
+/// Converts `value` (0, 0.5 or 1) to the type of alpha and beta; for integers, 0.5 becomes 1.
 [[nodiscard]] GemmScalar gemm_scalar(GemmCompute compute, double value);
 
-/// A library of matrix products. Errors of both functions: kUsage if the library reports that it
-/// cannot do this, kOutput if memory is short, kInternal for its other errors.
+/// A library of matrix products. Errors of prepare() and launch(): kUsage if the library does not
+/// support the product, kOutput if there is not enough memory, kInternal for other errors of the
+/// library.
 class GemmBackend : public Interface {
 public:
   virtual Result<void> prepare(const GemmProblem& problem, const GemmMemory& memory) = 0;

@@ -59,8 +59,8 @@ std::string_view field(std::string_view text, std::string_view key) {
   return {};
 }
 
-/// Stores the values of named fields and the reason of the first failure. An empty number does not
-/// change the field.
+/// Stores the values of named fields and the reason of the first failure. An empty text for a
+/// number does not change the field.
 class Reader {
 public:
   void number(std::string_view text, std::int64_t& to) {
@@ -106,7 +106,7 @@ private:
   std::string why_;
 };
 
-/// Returns the usual computation of a product whose log does not name it.
+/// Returns the usual compute type, for logs that do not contain it.
 GemmCompute usual_compute(GemmType a) {
   return a == GemmType::kF64                         ? GemmCompute::kF64
          : a == GemmType::kI8 || a == GemmType::kI32 ? GemmCompute::kI32
@@ -152,7 +152,7 @@ TracedGemm of_bench_line(std::string_view library, std::string_view config) {
   read.type(type_of("--d_type"), p.d);
   if (const std::string_view c = value("--compute_type"); !c.empty())
     read.compute(c, p.compute);
-  else // rocblas_hgemm sums in f16
+  else // rocblas_hgemm accumulates in f16
     p.compute = p.a == GemmType::kF16 ? GemmCompute::kF16 : usual_compute(p.a);
   read.number(value("--lda"), p.lda);
   read.number(value("--ldb"), p.ldb);
@@ -332,7 +332,8 @@ void GemmProblem::fill_gaps() {
   fill(ldb, rows_b());
   fill(ldc, m);
   fill(ldd, m);
-  if (batch <= 1 || !problem().empty()) // else the products below cannot overflow
+  // a valid problem: the multiplications below cannot overflow
+  if (batch <= 1 || !problem().empty())
     return;
   fill(stride_a, lda * cols_a());
   fill(stride_b, ldb * cols_b());

@@ -1,4 +1,4 @@
-// A matrix product as requested from a library, recorded by a trace or by a graph's node.
+// A matrix product: the arguments of a library call, read from a trace or from a node of a graph.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ inline constexpr int kGemmTypes = 8;
 [[nodiscard]] std::optional<GemmType> gemm_type(std::string_view text);
 [[nodiscard]] std::uint64_t gemm_type_bytes(GemmType type);
 
-/// The arithmetic of the sums.
+/// The compute type (as in cublasComputeType_t): the type of the accumulation; kTf32: TF32
+/// products, f32 accumulation.
 enum class GemmCompute : std::uint8_t { kF32, kTf32, kF64, kF16, kI32 };
 /// Returns f32, tf32, f64, f16 or i32. gemm_compute() also accepts f32_r, xf32_r, COMPUTE_32F,
 /// CUBLAS_COMPUTE_32F_FAST_TF32.
@@ -49,8 +50,8 @@ struct GemmProblem {
   [[nodiscard]] std::int64_t cols_b() const { return trans_b ? k : n; }
   /// Sets leading dimensions and strides of 0 to the values of matrices without gaps.
   void fill_gaps();
-  /// Returns why no library can run it: an empty product, a leading dimension below its rows, bytes
-  /// beyond 2^62. "" = it can be tried.
+  /// Returns why no library can run the product: a size of 0, a negative value, a leading dimension
+  /// that is too small, a matrix above 2^62 bytes. "" = the problem is valid.
   [[nodiscard]] std::string problem() const;
   /// Returns 2 m n k batch.
   [[nodiscard]] double flops() const;
@@ -58,8 +59,8 @@ struct GemmProblem {
   [[nodiscard]] double bytes() const;
 };
 
-/// Converts to one line `family=blas m=8 n=8 k=8 ...` and back. Every field is written, `solution`
-/// if not 0.
+/// Converts to one line `family=blas m=8 n=8 k=8 ...` and back. Every field is written, but
+/// `solution` only if it is not 0.
 [[nodiscard]] std::string to_text(const GemmProblem& problem);
 [[nodiscard]] std::optional<GemmProblem> gemm_from_text(std::string_view text);
 
@@ -68,7 +69,7 @@ struct GemmProblem {
 struct TracedGemm {
   std::optional<GemmProblem> problem;
   std::string why;  ///< why `problem` is empty
-  std::string note; ///< what is left out: an epilogue
+  std::string note; ///< what `problem` leaves out, such as an epilogue
 };
 [[nodiscard]] TracedGemm gemm_of_trace(std::string_view library, std::string_view config);
 

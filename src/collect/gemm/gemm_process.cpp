@@ -75,7 +75,8 @@ GemmOutcome parse_gemm_outcome(std::string_view output) {
     const std::size_t end = output.find('\n');
     std::string_view text = output.substr(0, end);
     output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
-    const std::size_t at = text.find(kFront); // a library may have left a line without an end
+    // a library may have printed a line without a line end
+    const std::size_t at = text.find(kFront);
     if (at == std::string_view::npos)
       continue;
     text.remove_prefix(at + kFront.size());

@@ -1,5 +1,5 @@
 // Measures a matrix product in a separate process: a vendor's library that crashes or hangs costs
-// one measurement. All commands that repeat products use it.
+// one measurement. All commands that measure products use these functions.
 #pragma once
 
 #include "collect/gemm/gemm_problem.h"
@@ -40,7 +40,7 @@ struct GemmOutcome {
 /// `tell` at once, so that a crash leaves the earlier lines. `tell` writes to standard output.
 void measure_gemm_here(const GemmProblem& problem, const GemmRunOptions& options,
                        const std::function<void(std::string_view)>& tell);
-/// Finds the outcome's lines among others, because libraries print too.
+/// Parses the lines of the outcome. Other lines are skipped, because libraries print too.
 [[nodiscard]] GemmOutcome parse_gemm_outcome(std::string_view output);
 
 } // namespace rankscope

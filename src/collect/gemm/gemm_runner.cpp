@@ -130,8 +130,8 @@ Result<void> GemmRunner::allocate(const GemmProblem& p) {
                                                {p.b, p.ldb, p.cols_b(), p.stride_b},
                                                {p.c, p.ldc, p.n, p.stride_c},
                                                {p.d, p.ldd, p.n, p.stride_d}}};
-  // D also serves as C if C is not read and both have the same layout; a library without a
-  // separate D writes with C's dimensions
+  // D is also used as C if C is not read and both have the same layout. D has room for C's layout
+  // too, because libraries without a separate D write with C's dimensions.
   const bool own_c = p.beta || p.c != p.d || p.ldc != p.ldd || p.stride_c != p.stride_d;
   double bytes = static_cast<double>(kWorkspace);
   for (std::size_t i = 0; i < matrices.size(); ++i)

@@ -69,7 +69,7 @@ Result<void> GpuRuntime::find_functions() {
   find("GetErrorString", api_.error_text);
   if (!missing.empty())
     return Error{ErrorCode::kMissingTool, library_.name(), fmt::format("has no {}", missing), ""};
-  // the layout of the properties has versions since CUDA 12 and ROCm 6
+  // since CUDA 12 and ROCm 6, there are several versions of the struct of properties
   for (const char* name : {"cudaGetDeviceProperties_v2", "cudaGetDeviceProperties",
                            "hipGetDevicePropertiesR0600", "hipGetDeviceProperties"})
     if (api_.properties == nullptr && std::string_view(name).starts_with(front))
@@ -85,7 +85,8 @@ Result<void> GpuRuntime::find_device() {
                  status != 0 ? api_.error_text(status) : "finds no device", ""};
   RS_CHECK(check(api_.create_event(&begin_), "creating an event"));
   RS_CHECK(check(api_.create_event(&end_), "creating an event"));
-  // only the name, which is first in every version; AMD's struct has the architecture after it
+  // only the name is used, which is first in every version; after the name, AMD's struct contains
+  // the architecture as text
   alignas(16) std::array<char, 16384> properties = {};
   if (api_.properties != nullptr && api_.properties(properties.data(), 0) == 0) {
     constexpr std::size_t kName = 256;

@@ -36,8 +36,8 @@ public:
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] std::uint64_t free_bytes() const;
 
-  /// Returns the microseconds of the device between two events around `work`, which starts work on
-  /// the default stream. Errors: those of `work`; kInternal with the runtime's error text.
+  /// Returns the device time between two events around `work`, in us. `work` starts work on the
+  /// default stream. Errors: those of `work`; kInternal with the runtime's error text.
   template <class Work> Result<double> time_us(Work&& work) {
     RS_CHECK(check(api_.record(begin_, nullptr), "recording an event"));
     RS_CHECK(work());

@@ -111,7 +111,8 @@ public:
     return check(api_.create(&handle_), "Create");
   }
 
-  /// Selects the 8-bit types of gfx94, which have no negative zero and separate constants.
+  /// Selects the 8-bit types of gfx94: they have no negative zero, and hipBLASLt has separate
+  /// constants for them.
   void use_fnuz() {
     dialect_.types[static_cast<std::size_t>(GemmType::kF8E4M3)] = kFnuzE4M3;
     dialect_.types[static_cast<std::size_t>(GemmType::kF8E5M2)] = kFnuzE5M2;

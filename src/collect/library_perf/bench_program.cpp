@@ -21,7 +21,7 @@ Words words_of(std::string_view text) {
   return out;
 }
 
-/// Returns the words without these options and the value of each.
+/// Returns the words without these options and their values.
 Words without(const Words& words, std::initializer_list<std::string_view> options) {
   Words out;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -34,13 +34,13 @@ Words without(const Words& words, std::initializer_list<std::string_view> option
 }
 
 /// Returns the first word that makes a bench program read or write a file; "" if there is no such
-/// word. The table may come from a stranger.
+/// word. The table may be from an untrusted source.
 std::string file_option(std::string_view library, const Words& words) {
   using namespace std::string_view_literals;
   static constexpr std::array kBlas = {"--data"sv, "--yaml"sv, "-o"sv, "--output"sv,
                                        "--log_file"sv};
   static constexpr std::array kMiopen = {"-o"sv, "--dump_output"sv};
-  // only for conv; in other operations, numbers use the same letters
+  // only for conv: in other operations, these letters are options with a number
   static constexpr std::array kConv = {"-a"sv, "--in_bias"sv,   "-d"sv, "--in_data"sv,
                                        "-D"sv, "--dout_data"sv, "-e"sv, "--weights"sv};
   const auto is_one_of = [](std::string_view name, std::span<const std::string_view> options) {

@@ -12,8 +12,9 @@ namespace rankscope {
 
 struct BenchOptions {
   std::uint64_t iters = 50, warm_up = 10;
-  bool pin = false;        ///< hipBLASLt: use the trace's solution, not the one chosen now
-  bool as_written = false; ///< unchanged lines, with their own counts and algorithm
+  bool pin = false; ///< hipBLASLt: use the trace's solution, not the one chosen now
+  /// Run the lines unchanged, with their own iteration counts and algorithm.
+  bool as_written = false;
 };
 
 /// A command that measures a row of library_trace.csv, or the reason why the row is not measured.
@@ -31,8 +32,8 @@ struct BenchResult {
   std::string architecture; ///< gfx942, if the program prints it
 };
 /// Reads the output. rocblas-bench and hipblaslt-bench print a header with `us` and a row,
-/// MIOpenDriver prints `stats:` rows or `Elapsed: <ms> ms`, rccl-tests print a table. Empty without
-/// a time > 0.
+/// MIOpenDriver prints `stats:` rows or `Elapsed: <ms> ms`, rccl-tests print a table. Empty if
+/// there is no time > 0.
 [[nodiscard]] std::optional<BenchResult> parse_bench_output(std::string_view library,
                                                             std::string_view output);
 

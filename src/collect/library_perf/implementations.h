@@ -35,7 +35,7 @@ measure_implementations(const std::vector<PerfRow>& rows, const LibraryPerfOptio
 
 struct ImplementationSummary {
   std::size_t products = 0; ///< products with a time of the called implementation
-  std::size_t faster = 0;   ///< those of them with a faster implementation
+  std::size_t faster = 0;   ///< products with an implementation that is faster than the called one
   double called_us = 0;     ///< time of all their calls
   double best_us = 0;       ///< time of all their calls with the fastest implementation of each
 };

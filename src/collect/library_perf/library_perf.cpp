@@ -118,7 +118,8 @@ void measure_row(PerfRow& row, const LibraryPerfOptions& options, Missing& missi
                               : gemm_of_trace(row.library, row.config);
   const bool bench = options.runner != PerfRunner::kNative && !command.argv.empty();
   if (!bench && !gemm.problem) {
-    // the bench program's reason is used if it has one: a search is not a product
+    // a configuration that is not a product (a search, for example) gets the reason of
+    // bench_command()
     const bool theirs = !command.status.empty() && (options.runner == PerfRunner::kBench ||
                                                     gemm.why == "no runner for this library");
     return set_failed(row, theirs ? command.status.c_str() : "unsupported",

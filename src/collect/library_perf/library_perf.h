@@ -17,7 +17,7 @@
 namespace rankscope {
 
 enum class PerfRunner : std::uint8_t {
-  kAuto,   ///< the bench program; without one, matrix products call the libraries
+  kAuto,   ///< the bench program; if it is missing, matrix products call the libraries
   kBench,  ///< bench programs alone
   kNative, ///< the libraries alone
 };
@@ -38,7 +38,7 @@ struct LibraryPerfOptions {
 [[nodiscard]] GemmRunOptions native_options(const LibraryPerfOptions& options);
 
 /// Measures each row in place: mean and standard deviation of the repeats. A program that is not in
-/// PATH is searched for once. `progress` gets each finished row.
+/// PATH is searched for only once. `progress` gets each finished row.
 void measure_rows(std::vector<PerfRow>& rows, const LibraryPerfOptions& options,
                   const std::function<void(std::size_t done, const PerfRow&)>& progress);
 

@@ -13,13 +13,14 @@
 namespace rankscope {
 
 /// Reads the rows of a CSV (RFC 4180, LF or CRLF) as values by column name. Errors: kUnreadable: a
-/// missing file, a missing column of `wanted`, a row with another number of cells.
+/// missing file, a missing column of `wanted`, a row whose number of cells differs from the
+/// header's.
 using CsvRow = std::map<std::string, std::string>;
 Result<std::vector<CsvRow>> read_csv(const std::string& path,
                                      const std::vector<std::string>& wanted);
 
 /// Times that differ by less than this part of their mean count as equal, because repeated runs of
-/// bench programs differ as much.
+/// bench programs differ by as much.
 inline constexpr double kSameTime = 0.02;
 
 struct PerfRow {
@@ -52,7 +53,7 @@ Result<void> write_perf_table(const std::string& path, std::vector<PerfRow> rows
 /// first. Rows of only one table are included. Returns the number of rows of each kind.
 struct PerfComparison {
   std::size_t a_wins = 0, b_wins = 0, same = 0, not_comparable = 0;
-  double a_total_us = 0, b_total_us = 0; ///< over rows with both times, by the calls of A
+  double a_total_us = 0, b_total_us = 0; ///< sum of time * calls of A, over rows with both times
 };
 Result<PerfComparison> compare_perf_tables(const std::string& a, const std::string& b,
                                            const std::string& out);

@@ -295,7 +295,7 @@ Result<void> ConfigSpill::merge_runs(std::size_t first, std::size_t last, Config
 
 Result<void> ConfigSpill::merge(ConfigOrder before, const std::string& folder,
                                 const std::function<Result<void>(ConfigCount&&)>& each) {
-  while (runs_.size() > kFanIn) { // merges neighbours, so that earlier runs stay first
+  while (runs_.size() > kFanIn) { // merges adjacent runs, so that earlier runs stay first
     ConfigSpill next;
     RS_CHECK(next.open(folder));
     for (std::size_t i = 0; i < runs_.size(); i += kFanIn) {

@@ -18,7 +18,7 @@
 
 namespace rankscope {
 
-/// Hash of text keys, which allows lookup by view.
+/// Hash for text keys; it also allows lookup by std::string_view.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -44,8 +44,8 @@ public:
   explicit ConfigTable(std::size_t max_configs, std::string folder = {})
       : max_configs_(max_configs), folder_(std::move(folder)) {}
 
-  /// Returns the index of a call's entry and adds the entry if it is new. Valid until generation()
-  /// changes.
+  /// Returns the index of a call's entry and adds the entry if it is new. The index is valid until
+  /// generation() changes.
   std::uint32_t entry(const LibraryCall& call);
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   void count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,
@@ -77,7 +77,7 @@ private:
 };
 
 /// Reads the process and rank from the beginning of a line: "[rank3]: ", "[1,3]<stderr>:", "3: ",
-/// "(EngineCore pid=594) ", "HOST 594_594 ". Empty where they are missing. Colours are skipped.
+/// "(EngineCore pid=594) ", "HOST 594_594 ". A missing value is empty. Colour codes are skipped.
 struct LinePrefix {
   std::string_view process, rank;
 };

@@ -35,14 +35,14 @@ enum class TracedLibrary : std::uint8_t {
 
 struct LibraryTraceOptions {
   std::vector<TracedLibrary> libraries; ///< libraries whose logs environment() turns on
-  bool rccl_kernels = false;            ///< RCCL's kernel trace as well: it is expensive
+  bool rccl_kernels = false;            ///< also turn on RCCL's kernel trace, which is expensive
   std::string log_folder;               ///< folder for log files per process; "" = none
   std::string csv;                      ///< library_trace.csv
   std::string detail_csv;               ///< library_trace_detail.csv, "" = none
   std::string model;                    ///< column model
   std::string job_id = "0";             ///< column jobid
   std::string created;                  ///< column created_date, "" = now, local time
-  bool crlf = false;                    ///< CRLF line ends, as in the script with this name before
+  bool crlf = false;                    ///< CRLF line ends, as written by the older script
   std::size_t max_configs = 1'000'000;  ///< of one library in memory; more are stored in a file
 };
 
@@ -81,13 +81,13 @@ public:
   [[nodiscard]] EnvironmentChange
   environment(const std::map<std::string, std::string>& child) const;
 
-  /// Adds the next bytes of a stream (0, 1, 2...: stdout, stderr, a file), in any pieces. `t_s` is
-  /// the time since the start of the run, if there is one. Lines that belong to no library are
-  /// appended to `others` if given, with their line ends. A stream belongs to one thread at a time;
-  /// different streams may not be fed at the same time.
+  /// Adds the next bytes of a stream (0, 1, 2...: stdout, stderr, a file), in pieces of any size.
+  /// `t_s` is the time since the start of the run, empty if there is no run. Lines that belong to
+  /// no library are appended to `others` if given, with their line ends. A stream belongs to one
+  /// thread at a time; different streams may not be fed at the same time.
   void feed(std::size_t stream, std::string_view bytes, std::optional<double> t_s = {},
             std::string* others = nullptr);
-  /// Ends a stream. A last line without an end counts.
+  /// Ends a stream. A last line without a line end is read too.
   void end(std::size_t stream, std::string* others = nullptr);
   /// Sets the process of a stream (the pid in the name of its file). Call before its bytes are fed.
   void name_process(std::size_t stream, const std::string& process);

@@ -79,7 +79,7 @@ LogIds LibraryTrace::State::ids_of(const LogStream& s, std::string_view before,
         ids.process = processes.id(p.process);
       if (!p.rank.empty())
         ids.rank = ranks.id(p.rank);
-      if (prefixes.size() >= kMostPrefixes) // prefixes with times all differ
+      if (prefixes.size() >= kMostPrefixes) // prefixes that contain times are all different
         prefixes.clear();
       prefixes.emplace(std::string(before), ids);
     }
@@ -135,7 +135,7 @@ void LibraryTrace::State::end_record(LogStream& s, std::optional<double> t_s) {
 
 void LibraryTrace::State::take_text(LogStream& s, LogMarker marker, std::string_view before,
                                     std::string_view text, std::optional<double> t_s) {
-  // MIOpen's function precedes the text and decides the kind
+  // the name of MIOpen's function precedes the text and determines the kind
   const LogKind kind = marker == LogMarker::kMiopenDriver && is_miopen_find(before)
                            ? LogKind::kMiopenFind
                            : kind_of(marker);
@@ -208,7 +208,7 @@ void LibraryTrace::State::time_kernel(std::string_view before, std::string_view 
 }
 
 /// Reads the last message of a line in which another process's line cut off the first message. The
-/// begin of its prefix is unknown, so it has no process.
+/// begin of the last message's prefix is unknown, so its call has no process.
 NcclLine LibraryTrace::State::take_last_nccl(LogStream& s, std::string_view text,
                                              std::optional<double> t_s) {
   const std::size_t last = text.rfind("NCCL INFO ");
@@ -276,7 +276,8 @@ bool LibraryTrace::State::take_found(LogStream& s, std::string_view line, const 
       return false;
     break;
   case LogMarker::kTensileKernel:
-    // other programs may print this text; Tensile's kernels are named by their indices
+    // other programs may print this text; names of Tensile's kernels contain "Cijk" (tensor
+    // indices) or "Custom"
     if (text.find("Cijk", 16) == std::string_view::npos &&
         text.find("Custom", 16) == std::string_view::npos)
       return false;

@@ -1,4 +1,4 @@
-// Splits a stream of bytes into lines, in bounded memory. The bytes arrive in any pieces.
+// Splits a stream of bytes into lines, in bounded memory. The bytes arrive in pieces of any size.
 #pragma once
 
 #include "os/byte_source.h"

@@ -69,8 +69,9 @@ enum class NcclLine : std::uint8_t { kOther, kCall, kDamaged };
 /// The launch (KL) or the end (KE) of a kernel in RCCL's kernel trace.
 struct KernelEvent {
   bool end = false;
-  double t_s = 0;  ///< time of the device's clock
-  std::string key; ///< process, rank and block, operation, device, communicator; same for both
+  double t_s = 0; ///< time of the device's clock
+  /// Process, rank and block, operation, device, communicator; same for launch and end.
+  std::string key;
 };
 /// Parses a launch or an end; empty for other lines.
 [[nodiscard]] std::optional<KernelEvent> parse_kernel_event(std::string_view before,

@@ -101,7 +101,7 @@ bool describe_gemm(const Options& options, LibraryCall& call) {
   return true;
 }
 
-/// Describes level 1 and 2 functions; computes the work of the frequent ones only.
+/// Describes level 1 and 2 functions; computes the work of the frequent functions only.
 void describe_vector(const Options& options, LibraryCall& call) {
   const double n = size_of(options, "-n").value_or(0), m = size_of(options, "-m").value_or(0);
   call.dtype = first_of(options, {"-r", "--a_type"});
@@ -123,8 +123,8 @@ void describe_vector(const Options& options, LibraryCall& call) {
   }
 }
 
-/// A record `- { rocblas_function: "rocblas_gemm_ex", M: 12288, ..., call_count: 136 }`, read by
-/// keys.
+/// A record `- { rocblas_function: "rocblas_gemm_ex", M: 12288, ..., call_count: 136 }`, whose
+/// values are found by their keys.
 class Record {
 public:
   explicit Record(std::string_view text) : text_(text) {}
@@ -325,7 +325,8 @@ std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text) {
     c.operation = "grouped matmul";
   }
   c.config = joined("hipblaslt-bench", *options,
-                    {"--rotating", "--cold_iters", "--iters", "--flush"}); // how to measure
+                    // options of the measurement
+                    {"--rotating", "--cold_iters", "--iters", "--flush"});
   return out;
 }
 

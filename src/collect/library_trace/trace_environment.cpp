@@ -78,7 +78,7 @@ void set_nccl(Change& change, const std::string& folder, bool kernels) {
   if (level != "info" && level != "trace") // TRACE includes INFO
     change.set("NCCL_DEBUG", "INFO");
   const std::string had = change.had("NCCL_DEBUG_SUBSYS");
-  // ^X means everything but X: unless X is COLL, it includes COLL
+  // ^X means everything except X, so it includes COLL unless X is COLL
   const std::string wanted = had.starts_with("^") ? had : subsystems(had);
   change.set("NCCL_DEBUG_SUBSYS",
              had.starts_with("^") && contains(lowercase(had), "coll") ? "INIT,COLL" : wanted);

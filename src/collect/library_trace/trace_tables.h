@@ -1,4 +1,4 @@
-// library_trace.csv and library_trace_detail.csv.
+// Writes library_trace.csv and library_trace_detail.csv.
 #pragma once
 
 #include "base/result.h"

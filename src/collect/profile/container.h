@@ -46,7 +46,7 @@ public:
 private:
   Container() = default;
   std::optional<Process> process_;
-  int input_ = -1; ///< our end of its input
+  int input_ = -1; ///< our descriptor of the fifo that the container's program reads
   std::string docker_, name_, fifo_;
 };
 

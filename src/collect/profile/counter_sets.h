@@ -20,8 +20,8 @@ namespace rankscope {
                                                                         std::string_view gfx);
 
 /// Replaces `{counters:SET}` in the tools' commands by "--pmc A B ..." if one group is enough, else
-/// by "-i {out}/counters_SET.txt". That file of the tool has one line "pmc: A B ..." per group.
-/// `passes` becomes the number of groups. Errors: kUsage for an unknown set.
+/// by "-i {out}/counters_SET.txt". That file in the tool's folder has one line "pmc: A B ..." per
+/// group. `passes` becomes the number of groups. Errors: kUsage for an unknown set.
 Result<void> place_counters(std::vector<ToolEntry>& tools, const std::string& gfx);
 
 } // namespace rankscope

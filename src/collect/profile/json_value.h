@@ -58,10 +58,10 @@ struct Json {
   [[nodiscard]] bool is(Kind k) const { return kind == k; }
   /// Returns the member of this name; nullptr when it is missing or this is not an object.
   [[nodiscard]] const Json* find(std::string_view key) const;
-  /// Returns the member and adds it when it is missing. This value becomes an object.
+  /// Returns the member; adds it when it is missing. A value of another kind becomes an object.
   Json& at(std::string_view key);
-  /// Returns the text of kText, or the digits of kNumber and true/false, as an environment variable
-  /// contains them.
+  /// Returns the value as the text of an environment variable: the text of kText, the digits of
+  /// kNumber, or true/false. Empty for other kinds.
   [[nodiscard]] std::optional<std::string> scalar() const;
   [[nodiscard]] std::optional<double> number() const;
   /// Returns JSON text, indented by two blanks per level.

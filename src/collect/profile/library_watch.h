@@ -1,4 +1,4 @@
-// Polls which libraries the processes of a run have in memory.
+// Polls which libraries are loaded in the processes of a run.
 #pragma once
 
 #include "base/noncopyable.h"

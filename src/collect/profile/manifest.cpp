@@ -198,7 +198,7 @@ Result<void> place_legacy_names(const RunResult& result, const std::string& fold
     for (const OutputFound& file : tool.outputs.files) {
       if (file.legacy.empty())
         continue;
-      // a name with an ending is the name of a file, any other name is a folder
+      // a name with an extension is the name of a file, any other name is the name of a folder
       fs::path target = fs::path(folder) / file.legacy;
       std::error_code ec;
       if (target.extension().empty())

@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kFormat = "rankscope-profile-ranks-1";
 constexpr const char* kRunFormat = "rankscope-profile-1";
-constexpr double kWholeRun = 0.99; ///< covered part of a run: its begin and end take a sample each
+/// Least covered part of a run that counts as complete: a little is missing at its begin and end.
+constexpr double kWholeRun = 0.99;
 
 /// Returns the nested member at `keys`; nullptr if a member is missing.
 const Json* below(const Json& root, std::initializer_list<const char*> keys) {
@@ -48,7 +49,8 @@ std::string text_at(const Json& root, std::initializer_list<const char*> keys) {
   return value == nullptr || !value->is(Json::Kind::kText) ? std::string() : value->text;
 }
 
-/// Returns a time since 1970; empty for an earlier time, so that any two times have a difference.
+/// Returns a time since 1970; empty for an earlier time, so that the difference of two times cannot
+/// overflow.
 std::optional<std::int64_t> time_at(const Json& root, std::initializer_list<const char*> keys) {
   const std::optional<std::int64_t> ns = whole_at(root, keys);
   return ns && *ns >= 0 ? ns : std::nullopt;
@@ -210,8 +212,8 @@ std::string memory(const std::optional<std::int64_t>& bytes) {
   return bytes ? fmt::format("{:.3f} GB", static_cast<double>(*bytes) / 1e9) : "-";
 }
 
-/// Appends the rows of a rank's samples, each with the rank number in front. A row that a kill cut
-/// off is left out.
+/// Appends the rows of a rank's samples, each with the rank number in front. An incomplete last
+/// row, left by a killed process, is left out.
 Result<void> append_samples(const ProfiledRank& r, std::string& header, OutputFile& file) {
   const std::string path = r.folder + "/gpu_samples.csv";
   RS_TRY(const auto source, ByteSource::open(path));

@@ -120,8 +120,8 @@ Result<void> add_models(const Json& root, const std::string& file, const fs::pat
   return {};
 }
 
-/// Prints the models of list_models() as JSON. They are dictionaries, or objects with the same
-/// members.
+/// Prints the models of list_models() as JSON. The models are dictionaries, or objects with the
+/// same members.
 constexpr const char* kListModels = R"(import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location("get_models_json", sys.argv[1])
 module = importlib.util.module_from_spec(spec)

@@ -23,8 +23,8 @@ public:
   /// Called before any script. An error means that the tool cannot work.
   virtual Result<void> begin() { return {}; }
   virtual void phase([[maybe_unused]] RunPhase next) {}
-  /// Receives bytes of the command's standard output (1) or error (2), in any pieces, from one
-  /// thread at a time.
+  /// Receives bytes of the command's standard output (1) or error (2), in pieces of any size, from
+  /// one thread at a time.
   virtual void on_output([[maybe_unused]] std::size_t stream,
                          [[maybe_unused]] std::string_view bytes, [[maybe_unused]] double t_s) {}
   /// Returns whether the tool removes lines from the command's output; shown() then returns the

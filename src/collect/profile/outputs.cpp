@@ -54,7 +54,7 @@ std::uint64_t json_records(const std::string& path) {
   dom::parser parser;
   dom::element root;
   if (parser.load(path).get(root) != simdjson::SUCCESS)
-    return 1; // another format (lines of JSON), not empty
+    return 1; // another format (such as lines of JSON) in a file that is not empty
   dom::array list;
   if (root.get(list) == simdjson::SUCCESS)
     return list.size();

@@ -167,7 +167,7 @@ Error failed(const std::string& path) {
   return {ErrorCode::kOutput, path, fmt::format("cannot be written: {}", std::strerror(errno)), ""};
 }
 
-/// A descriptor that closes itself.
+/// A file descriptor that the destructor closes.
 struct File : NonCopyable {
   explicit File(int open) : fd(open) {}
   ~File() {
@@ -335,7 +335,7 @@ Result<void> append_perf_csv(const std::string& path, const std::string& rows) {
   std::string text = about.st_size == 0 ? perf_csv_header() + "\n" : "";
   char last = '\n';
   if (about.st_size > 0 && ::pread(file.fd, &last, 1, about.st_size - 1) == 1 && last != '\n')
-    text = "\n"; // the last line has no end
+    text = "\n"; // the last line has no line end
   text += rows;
   // a single write, so that rows of runs that end at the same time do not mix
   const ssize_t written = ::write(file.fd, text.data(), text.size());

@@ -34,7 +34,7 @@ struct PerfFigure {
 Result<std::vector<PerfFigure>> read_results_csv(const std::string& path);
 
 /// Returns the values of the run: from the table if the model names one and it exists, else from
-/// the log. Missing parts of a table go to `notes`.
+/// the log. `notes` gets a note about missing parts of a table.
 [[nodiscard]] std::vector<PerfFigure> perf_figures(const RunRequest& request, const Model* model,
                                                    std::vector<std::string>& notes);
 
@@ -48,7 +48,7 @@ Result<std::vector<PerfFigure>> read_results_csv(const std::string& path);
                                         const std::vector<PerfFigure>& figures,
                                         const EnvPairs& environment);
 
-/// Checks whether rows may be appended to the file, which is created when it is missing. Errors:
+/// Checks that rows can be appended to the file. Creates the file if it does not exist. Errors:
 /// kOutput; kUsage when the file has another header.
 Result<void> check_perf_csv(const std::string& path);
 /// Appends the rows, with the header in front when the file is empty. Errors: kOutput.

@@ -16,7 +16,7 @@ struct PlanStep {
   std::string tool; ///< "" = the script belongs to the context
   std::vector<std::string> argv;
   double timeout_s = 600;
-  std::size_t layer = 0; ///< index of the tool in Plan::tools; their number for the context
+  std::size_t layer = 0; ///< index of the tool in Plan::tools; for the context, the number of tools
 };
 
 /// A change of the environment.
@@ -48,10 +48,10 @@ struct PlanRequest {
   EnvPairs environment;
 };
 
-/// Wraps the command in the tools' commands, from the first tool to the last; equal commands are
-/// used once. Scripts before the command run from the last tool to the first, scripts after it from
-/// the first to the last. Errors: kUsage for a command that cannot be split and for conflicting
-/// tools.
+/// Wraps the command in the tools' commands, from the first tool to the last; a command that
+/// several tools have is inserted only once. Scripts before the command run from the last tool to
+/// the first, scripts after it from the first to the last. Errors: kUsage for a command that cannot
+/// be split and for conflicting tools.
 Result<Plan> make_plan(const PlanRequest& request);
 
 /// Returns every step as text for people: order, argv with quotes, environment.

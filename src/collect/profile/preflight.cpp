@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Prints a line per name with its path or nothing. The lines are marked, because an image may
-/// print other lines.
+/// Prints one line per name with the path of the program; the path is empty if it is not found. The
+/// lines are marked, because an image may print other lines.
 constexpr const char* kLookUp = "for name in \"$@\"; do "
                                 "echo \"rankscope:$name=$(command -v \"$name\")\"; done";
 

@@ -12,8 +12,8 @@ namespace rankscope {
 
 /// Returns the GPUs that get a copy, as HIP numbers them. `text` contains numbers separated by
 /// commas. If it is empty, the GPUs are the dies of the first package with two dies, else the only
-/// two GPUs. If `visible`, the value of HIP_VISIBLE_DEVICES, is set, `text` counts its entries.
-/// Errors: kUsage, kMissingTool (no GPU can be read).
+/// two GPUs. If `visible` (the value of HIP_VISIBLE_DEVICES) is set, the numbers in `text` are
+/// positions in its list. Errors: kUsage, kMissingTool (no GPU can be read).
 Result<std::vector<std::string>>
 replica_devices(const std::string& text, const std::string& visible, const std::string& sysfs_root);
 

@@ -208,7 +208,7 @@ private:
     show(stream, false);
   }
 
-  /// Writes the text that the hiding tool leaves of a stream.
+  /// Writes the text of a stream that remains after the hiding tool removed its lines.
   void show(std::size_t stream, bool last) const {
     if (hider_ != nullptr)
       write_to(stream == 1 && !r_.to_error ? STDOUT_FILENO : STDERR_FILENO,
@@ -251,7 +251,8 @@ private:
     out_.seconds = end.seconds;
     out_.ended = end.describe();
     out_.exit_status = end.signal != 0 ? 128 + end.signal : end.exit_code;
-    const bool killed = out_.exit_status == 128 + SIGKILL; // a shell in between reports this too
+    // a shell around the command reports this too
+    const bool killed = out_.exit_status == 128 + SIGKILL;
     if (end.timed_out) {
       out_.exit_status = kTimeoutStatus;
       add("", profile::Timeout{r_.timeout_s});
@@ -333,7 +334,7 @@ private:
     return r_.folder.empty() ? fs::current_path(ec).string() : r_.folder;
   }
 
-  /// Sets the tool's own number of records for a table that several tools share.
+  /// Sets the tool's number of records, for tools that share one table.
   static void count_by(const NativeTool& native, ToolResult& t) {
     const auto names = native.names();
     if (std::find(names.begin(), names.end(), t.name) == names.end())
@@ -359,7 +360,8 @@ private:
   std::chrono::steady_clock::time_point start_;
   std::vector<std::unique_ptr<Process>> lingering_;
   std::vector<const NativeTool*> dead_;
-  NativeTool* hider_ = nullptr; ///< shows the command's output in our place
+  /// The tool that filters the command's output; nullptr = the output is shown unchanged.
+  NativeTool* hider_ = nullptr;
   std::vector<std::string> failed_;
   SeenLibraries seen_;
   std::size_t reached_ = static_cast<std::size_t>(-1); ///< innermost layer whose set-up began

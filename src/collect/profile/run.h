@@ -1,4 +1,5 @@
-// Runs a plan: set-up, the command with its tools, tear-down in any case, outputs.
+// Runs a plan: set-up scripts, the command with its tools, tear-down scripts (also after a
+// failure), and the collection of outputs.
 #pragma once
 
 #include "collect/clock_anchor.h"

@@ -1,4 +1,5 @@
-// Facts about a finished run: why an output is empty, what the tools cost, failures in the log.
+// Facts about a finished run: why an output is empty, the overhead of the tools, failures in the
+// log.
 #pragma once
 
 #include "collect/profile/library_watch.h"
@@ -12,7 +13,8 @@ ProfileFact empty_fact(const RunRequest& request, const ToolEntry& tool, const T
                        const RunResult& run, const SeenLibraries& seen);
 
 /// Adds the overhead against the baseline, and a log line that looks like a failure although the
-/// run succeeded. Such a line is only shown; the exit status decides.
+/// run succeeded. Such a line is only shown: the exit status alone determines whether the run
+/// succeeded.
 void add_run_facts(const RunRequest& request, RunResult& run);
 
 } // namespace rankscope

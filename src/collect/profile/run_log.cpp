@@ -24,8 +24,9 @@ Result<RunLog> RunLog::create(const std::string& path) {
   return out;
 }
 
-/// Writes a line. A short line that belongs to the stamp above it has no stamp, so that a log of
-/// short lines does not grow many times. A line that begins like a stamp always has one.
+/// Writes a line. A short line that belongs to the stamp above it has no stamp, so that stamps do
+/// not make a log of short lines many times larger. A line that begins like a stamp always gets a
+/// stamp.
 void RunLog::line(std::size_t stream, std::string_view text, double t_s) {
   const bool stamped = text.size() >= kShortest || text.starts_with('[') ||
                        stream != stamp_stream_ || t_s - stamp_s_ > kSameTime;

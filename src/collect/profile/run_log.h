@@ -15,10 +15,10 @@ namespace rankscope {
 class RunLog {
 public:
   static Result<RunLog> create(const std::string& path);
-  /// Adds bytes of stream 1 (output) or 2 (error), in any pieces. Lines longer than 64 KiB are cut
-  /// into several lines.
+  /// Adds bytes of stream 1 (output) or 2 (error), in pieces of any size. Lines longer than 64 KiB
+  /// are cut into several lines.
   void add(std::size_t stream, std::string_view bytes, double t_s);
-  /// Writes lines without an end. Returns false when the file is incomplete.
+  /// Writes the unfinished lines. Returns false when the file is incomplete.
   bool finish();
 
 private:

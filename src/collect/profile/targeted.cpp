@@ -81,8 +81,8 @@ Result<std::string> torch_options(const TargetedCollection& t, ToolEntry& tool) 
   return std::string();
 }
 
-/// Returns the text to insert after the program; empty for a tool that is not a tracer. "" if the
-/// options are set by other means.
+/// Returns the text to insert after the program; std::nullopt for a tool that is not a tracer. ""
+/// if the options are set in another way, such as by variables.
 Result<std::optional<std::string>> options_of(const TargetedCollection& targets, ToolEntry& tool,
                                               const std::string& program) {
   const bool torch = tool.native == "torch_profiler";

@@ -1,4 +1,5 @@
-// Recording of a part of a run, a time window or some kernels, through the options of each tool.
+// Limits the recording to a part of a run (a time window, some kernels or steps), through the
+// options of each tool.
 #pragma once
 
 #include "base/result.h"

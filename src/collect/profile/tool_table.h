@@ -56,7 +56,7 @@ struct ToolEntry {
   std::string native;     ///< built-in kind: sampler, library_trace, ...; empty = a program
   double timeout_s = 600; ///< limit for each of its scripts
   int passes = 1;         ///< number of times that the command runs
-  EnvPairs files;         ///< names and texts in the tool's folder, written before the run
+  EnvPairs files;         ///< files to write into the tool's folder before the run: name and text
 };
 
 class ToolTable {
@@ -70,8 +70,8 @@ public:
   /// Merges a table that was read from `where` in `folder`, like merge_file().
   Result<void> merge(const Json& root, const std::string& where, const std::string& folder,
                      std::vector<std::string>& notes);
-  /// Returns the entry with the user's keys over it ({"name", "cmd", "env_vars", ...}). Errors:
-  /// kUsage for an unknown name (with the nearest name), a bad key or value.
+  /// Returns the entry after the user's keys ({"name", "cmd", "env_vars", ...}) are merged over it.
+  /// Errors: kUsage for an unknown name (with the nearest name), a bad key or value.
   [[nodiscard]] Result<ToolEntry> entry(const Json& use, const std::string& where,
                                         std::vector<std::string>& notes) const;
   [[nodiscard]] std::vector<std::string> names() const;

@@ -9,9 +9,9 @@ namespace rankscope {
 namespace {
 
 /// The sitecustomize module. It reports errors on standard error and does not disturb the program.
-/// It hides another sitecustomize and runs it too. PyTorch has one profiler per thread: if the
-/// program starts one itself, this one stops first and leaves no trace. RANKSCOPE_TORCH_STEPS=A:B
-/// records the steps A to B of the first optimizer, counted from 0.
+/// It hides any other sitecustomize module, so it runs that module too. PyTorch has one profiler
+/// per thread: if the program starts one itself, this one stops first and leaves no trace.
+/// RANKSCOPE_TORCH_STEPS=A:B records the steps A to B of the first optimizer, counted from 0.
 constexpr const char* kSite =
     R"py(import atexit, importlib, importlib.machinery, importlib.util, os, sys
 

@@ -17,7 +17,8 @@
 namespace rankscope {
 
 enum class ReplayRunner : std::uint8_t {
-  kAuto,   ///< bench program, else (products) the libraries; PyTorch if `python` is set
+  /// Bench program; if it is missing, products call the libraries; also PyTorch if `python` is set.
+  kAuto,
   kBench,  ///< hipblaslt-bench and MIOpenDriver alone
   kNative, ///< cuBLASLt or hipBLASLt alone, for products
   kTorch,  ///< PyTorch alone
@@ -30,7 +31,7 @@ struct ReplayRunOptions {
   std::string python;    ///< interpreter with PyTorch; "" = not used (kTorch: python3)
   std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
   std::string program = "/proc/self/exe"; ///< rankscope, started as a child that measures
-  unsigned repeats = 1;                   ///< runs of each command; their mean counts
+  unsigned repeats = 1;                   ///< runs of each command; the result is their mean
   std::uint64_t torch_calls = 1000, torch_warm_up = 1000;
   std::chrono::milliseconds timeout{300'000}; ///< limit for one run
   CancelToken cancel;                         ///< calls not measured yet are "skipped"
@@ -47,7 +48,8 @@ using ReplayProgress = std::function<void(std::size_t done, const ReplayTime&)>;
 
 /// Measures by bench program or library. Returns one result per call, in the order of `calls`. The
 /// time of a call with several commands (a gradient) is their sum. Status "unsupported" without a
-/// command, "skipped" if the runner is kTorch or kNone. A missing program is searched for once.
+/// command, "skipped" if the runner is kTorch or kNone. A missing program is searched for only
+/// once.
 [[nodiscard]] std::vector<ReplayTime> replay_benches(std::span<const ReplayCall> calls,
                                                      const ReplayRunOptions& options,
                                                      const ReplayProgress& progress);

@@ -97,7 +97,7 @@ std::vector<ReplayTime> replay_torch(std::span<const ReplayCall> calls,
                      (options.runner == ReplayRunner::kAuto && !python.empty());
   if (!asked)
     return out;
-  std::string missing; // why PyTorch is missing, found once
+  std::string missing; // why PyTorch is missing; set by the first call that does not find it
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (!missing.empty())
       out[i] = {std::nullopt, "missing", missing, "torch"};

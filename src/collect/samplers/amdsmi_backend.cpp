@@ -142,7 +142,7 @@ private:
     gpu.power_sensor = power(handle).has_value();
     if (std::uint64_t count = 0, stamp = 0; api_.energy != nullptr) {
       float resolution = 0;
-      // a die without a power value and with a counter at 0 is measured by its neighbour
+      // a die without a power value and with a counter at 0 is measured by the previous die
       if (api_.energy(handle, &count, &resolution, &stamp) == 0 && count == 0 &&
           !gpu.power_sensor) {
         gpu.two_dies = true;

@@ -38,7 +38,7 @@ AmdSmiPowerLayout amdsmi_power_layout(const AmdSmiVersion& version,
   if (version.major >= 26)
     return AmdSmiPowerLayout::kSocket64;
   if (version.major == 25) {
-    // this layout has data beyond the older structs, or a limit in their reserved words
+    // kSocket64 has data after the end of the older structs, or a limit in their reserved words
     const auto limit = at<std::uint32_t>(answer, kSocket64Limit);
     const bool beyond = touched(answer, kOldBytes, 192);
     const bool field = touched(answer, kSocket64Limit, kSocket64Limit + 4) && limit != 0;

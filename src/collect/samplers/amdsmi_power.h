@@ -1,4 +1,5 @@
-// Power readings of libamd_smi. Their struct grew from release to release under one name.
+// Power readings of libamd_smi. Their struct has the same name in every release, but grew from
+// release to release.
 #pragma once
 
 #include <array>
@@ -26,8 +27,8 @@ enum class AmdSmiPowerLayout : std::uint8_t {
   kSocket64,          ///< 26 and newer (ROCm 7): u64 socket, u32 current, u32 average, u64 voltages
 };
 
-/// Returns the layout that the library wrote. It follows from the version; releases of 25 differ,
-/// so there it follows from the bytes that were written.
+/// Returns the layout that the library wrote. The version determines the layout, except for version
+/// 25: its releases differ, so the bytes that were written determine the layout.
 [[nodiscard]] AmdSmiPowerLayout amdsmi_power_layout(const AmdSmiVersion& version,
                                                     const AmdSmiPowerBuffer& answer);
 

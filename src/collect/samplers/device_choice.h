@@ -31,8 +31,8 @@ Result<GpuChoice> choose_gpus(std::span<const GpuIdentity> gpus, std::string_vie
                                                      const GpuChoice& choice,
                                                      std::vector<std::string>& notes);
 
-/// Returns the first of ROCR_, HIP_, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL that is set; "" =
-/// not set.
+/// Returns the value of the first variable that is set: ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES,
+/// CUDA_VISIBLE_DEVICES, GPU_DEVICE_ORDINAL; "" = none is set.
 [[nodiscard]] std::string visible_devices(const std::map<std::string, std::string>& environment);
 
 } // namespace rankscope

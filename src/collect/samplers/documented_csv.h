@@ -19,7 +19,7 @@ struct DocumentedColumn {
 };
 
 /// Returns the columns. Power has one column per package, memory one per GPU. `dual_gcd` adds one
-/// per package with two dies (or a note if no such package is sampled).
+/// column per package with two dies (or a note if no such package is sampled).
 [[nodiscard]] std::vector<DocumentedColumn> documented_columns(DocumentedKind kind, bool dual_gcd,
                                                                std::span<const GpuIdentity> gpus,
                                                                const GpuChoice& choice,
@@ -27,7 +27,8 @@ struct DocumentedColumn {
 /// Returns `time,Power(Watt) GPU0,...` or `time,vram(%) GPU0,...` with its line end.
 [[nodiscard]] std::string documented_header(DocumentedKind kind,
                                             std::span<const DocumentedColumn> columns);
-/// Returns a row. `readings` are indexed by position. Memory is in percent of the total.
+/// Returns a row. `readings` has one entry per GPU of the back end; DocumentedColumn::gpus contains
+/// their positions. Memory is in percent of the total.
 [[nodiscard]] std::string documented_row(DocumentedKind kind,
                                          std::span<const DocumentedColumn> columns,
                                          std::int64_t unix_ns,

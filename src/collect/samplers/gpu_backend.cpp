@@ -14,7 +14,8 @@ namespace {
 
 using Opened = Result<std::unique_ptr<GpuBackend>>;
 
-/// Returns the GPU before `die` that measures for it in a package with two dies; empty without one.
+/// Returns the GPU before `die` whose sensor measures both dies of their package; empty if there is
+/// no such GPU.
 std::optional<std::size_t> sensor_before(const std::vector<GpuIdentity>& gpus, std::size_t die,
                                          const std::set<std::size_t>& taken) {
   for (std::size_t i = die; i-- > 0;)
@@ -122,7 +123,8 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
     if (options.source != GpuSource::kAuto && options.source != s.source)
       continue;
     const std::size_t vendor = s.source == GpuSource::kNvml ? 1 : 0;
-    // a simulated tree replaces the complete machine, so no library may add the real one
+    // with a simulated sysfs tree, libraries are not loaded automatically: they would report the
+    // GPUs of the real machine
     if (with_power[vendor] ||
         (options.source == GpuSource::kAuto && simulated && s.library.empty()))
       continue;

@@ -80,7 +80,7 @@ enum class GpuSource { kAuto, kSysfs, kAmdSmi, kRocmSmi, kNvml };
 
 struct GpuBackendOptions {
   GpuSource source = GpuSource::kAuto;
-  std::string sysfs_root = "/sys";    ///< if it imitates /sys, only named libraries are opened
+  std::string sysfs_root = "/sys";    ///< if not /sys, kAuto opens only the libraries named below
   std::string amdsmi, rocm_smi, nvml; ///< libraries; "" = by their usual names
 };
 

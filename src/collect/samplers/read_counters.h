@@ -1,4 +1,4 @@
-// All readings of a table of samples, for time lines.
+// Reads all values of a table of samples, for time lines.
 #pragma once
 
 #include "base/result.h"

@@ -19,7 +19,7 @@ struct PowerTable {
   std::map<int, std::vector<PowerSample>> gpus; ///< by number, ascending in time
   /// The first and the last row on both clocks, if the table has CLOCK_MONOTONIC too.
   std::optional<std::pair<ClockAnchor, ClockAnchor>> clocks;
-  /// Longest time between samples that belong together: 2.5 times the median distance.
+  /// A longer time between two samples is a gap: 2.5 times the median time between samples.
   std::int64_t longest_gap_ns = 0;
 };
 

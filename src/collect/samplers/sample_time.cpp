@@ -29,7 +29,7 @@ std::optional<std::int64_t> counted(std::string_view text) {
   const auto whole = to_number(text.substr(0, point));
   if (!whole || *whole < 0)
     return std::nullopt;
-  // seconds up to the year 5138, then the next smaller unit
+  // below kMost the number is in seconds (up to the year 5138); larger numbers are in smaller units
   constexpr std::int64_t kMost = 100'000'000'000;
   const std::int64_t unit_ns = *whole < kMost               ? kSecond
                                : *whole < kMost * 1000      ? kSecond / 1000

@@ -34,9 +34,10 @@ constexpr std::string_view kHostHeader =
     "t_mono_ns,t_unix_ns,phase,cpu_busy_pct,memory_used_b,memory_total_b,load1,cpu_energy_j,"
     "dram_energy_j\n";
 
-constexpr double kBusyPart = 0.25; ///< part of a period; longer reading explains missed ticks
+/// Part of a period; if reading takes longer, it is the reason for missed ticks.
+constexpr double kBusyPart = 0.25;
 
-/// A file descriptor that closes itself.
+/// A file descriptor that the destructor closes.
 struct Descriptor : NonCopyable {
   explicit Descriptor(int value) : fd(value) {}
   ~Descriptor() {
@@ -293,8 +294,8 @@ void Sampler::State::sample(Phase is) {
 
 /// Without an energy counter, the energy is computed from the samples. They are taken at random
 /// times, one per period, so that a load with the same period is not always sampled at the same
-/// point of its cycle. The swings of such a load are then seen and marked, instead of a steady
-/// wrong value.
+/// point of its cycle. The samples of such a load then vary, so that its energy is marked as
+/// aliased. At regular times, all samples could have the same wrong value.
 void Sampler::State::scatter() {
   constexpr double kPart = 0.9; // part of the period; the rest is for the reading
   if (std::any_of(positions.begin(), positions.end(),

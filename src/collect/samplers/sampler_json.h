@@ -1,4 +1,4 @@
-// The summary of a sampler as JSON, for manifests and --json.
+// Converts the summary of a sampler to JSON and text, for manifests, --json and people.
 #pragma once
 
 #include "collect/samplers/sampler_summary.h"

@@ -55,7 +55,7 @@ const char* phase_name(Phase phase) {
 void GpuAccumulator::add_power(std::int64_t t_ns, Phase was, Phase is, const GpuReading& reading) {
   if (!reading.power_w) {
     ++out_.missing_power;
-    return; // the next power value closes the interval: a gap, integrated between its ends
+    return; // the interval ends at the next power value; the gap is integrated between its two ends
   }
   const double w = *reading.power_w;
   if (was == Phase::kRun && last_t_ns_) {
@@ -108,7 +108,7 @@ void GpuAccumulator::add_counter(std::int64_t t_ns, Phase was, const GpuReading&
   }
   pending_ = {};
   counter_begins_ = begins || now < *counter_;
-  change_known_ = true; // at the begin, unless the next value is equal
+  change_known_ = true; // for a first value too, until an equal value follows (see above)
   counter_ = now;
   counter_t_ns_ = t_ns;
 }

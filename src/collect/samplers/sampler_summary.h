@@ -1,4 +1,4 @@
-// Summary of a run's samples: power, energy, memory, and how punctual the schedule was.
+// Summary of a run's samples: power, energy, memory, and delays of the schedule.
 #pragma once
 
 #include "base/result.h"
@@ -28,10 +28,12 @@ struct GpuSummary {
   /// Energy from the counter, and from the samples' integral for the time without a counter. Empty
   /// if the samples are aliased and there is no counter.
   std::optional<double> joules;
-  std::optional<double> joules_low, joules_high; ///< bounds: lower and upper sums of uncounted time
-  std::optional<double> sampled_joules;          ///< trapezoid over the samples
-  std::optional<double> counter_joules;          ///< counted by the energy counter
-  std::size_t counter_resets = 0;                ///< times that the counter decreased
+  /// Bounds of the energy: the counted energy, plus lower and upper sums of the samples in
+  /// uncounted time.
+  std::optional<double> joules_low, joules_high;
+  std::optional<double> sampled_joules; ///< trapezoid over the samples
+  std::optional<double> counter_joules; ///< counted by the energy counter
+  std::size_t counter_resets = 0;       ///< times that the counter decreased
   /// Relative error of sampling over the counted time: (samples' integral - counter) / counter.
   std::optional<double> sampling_error;
   double covered = 0; ///< part of the run that the joules cover, 0 to 1
@@ -112,8 +114,8 @@ private:
   std::optional<double> counter_;      ///< present value of the counter
   std::int64_t counter_t_ns_ = 0;      ///< when this value was read first
   bool counter_begins_ = false;        ///< the value is the first of the run or after a reset
-  bool change_known_ = false;          ///< the counter changed at that time, not before
-  double counted_ = 0, counted_s_ = 0; ///< J, and the time that they cover
+  bool change_known_ = false;          ///< the counter changed at counter_t_ns_, not before
+  double counted_ = 0, counted_s_ = 0; ///< joules from the counter, and the time that they cover
   double counted_sampled_ = 0;         ///< J of the samples in that time
   std::optional<std::int64_t> begin_t_ns_, end_t_ns_; ///< begin and end of the run
   std::optional<std::int64_t> reading_t_ns_; ///< time of the last reading that was not empty

@@ -21,7 +21,7 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kAmdVendor = "0x1002";
-/// MI250X and MI250: two dies in a package, each a PCI device, with one power sensor.
+/// MI250X and MI250: a package has two dies and one power sensor; each die is a PCI device.
 constexpr std::array<const char*, 2> kTwoDieDevices = {"0x7408", "0x740c"};
 
 std::string first_line(const fs::path& file) {
@@ -63,8 +63,8 @@ public:
   }
 
 private:
-  /// Returns whether the file was unlinked: an imitated tree lost its GPU (the kernel reports
-  /// ENODEV).
+  /// Returns whether the file was unlinked: a simulated tree removes a GPU in this way (the kernel
+  /// reports ENODEV instead).
   [[nodiscard]] bool gone() const {
     struct stat s = {};
     return ::fstat(fd_, &s) == 0 && s.st_nlink == 0;

@@ -189,13 +189,13 @@ std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
                                    const ModelHints& hints, bool compat) {
   const auto it = models().find(op.model);
   if (it == models().end())
-    return PerfResult{}; // registered, but the formula is unknown: blank cells, no estimates
+    return PerfResult{}; // in the registry without a known formula: blank cells, no estimates
   if (args.absurd() || !recorded(args, *it->second, compat))
     return std::nullopt;
   std::optional<PerfResult> result = it->second->model({op, args, hints, compat});
   if (!result)
     return result;
-  // the arguments have another meaning than the model assumes
+  // the arguments do not have the meaning that the model assumes
   for (const double v : {result->flops, result->bytes, result->flops_bwd, result->bytes_bwd})
     if (v < 0 || std::isinf(v))
       return std::nullopt;

@@ -1,5 +1,6 @@
-// Cost models of operators: FLOPs, bytes and parameters from the recorded arguments
-// (docs/reference/report-rules.md 7). Pure functions; formulas: docs/performance-models.md.
+// Cost models of operators: compute FLOPs, bytes and parameters from the recorded arguments
+// (docs/reference/report-rules.md 7). Pure functions. The formulas are in
+// docs/performance-models.md.
 #pragma once
 
 #include "core/arg_text.h"
@@ -17,38 +18,39 @@ namespace rankscope {
 
 using Shape = std::vector<std::int64_t>;
 
-/// The parsed arguments recorded for an operator. Positions without a value give empty results.
+/// The parsed arguments of an operator. For an argument that is not recorded, functions return an
+/// empty result.
 class ParsedArgs {
 public:
   using Value = std::shared_ptr<const ArgValue>; ///< never nullptr
   ParsedArgs() : ParsedArgs("", "", "", "") {}
-  /// Uses the values of a trace's arguments; kNull = the trace has no such argument.
+  /// Uses values of the arguments of a trace; kNull = the trace does not contain the argument.
   ParsedArgs(Value dims, Value types, Value strides, Value concrete);
-  /// Parses the arguments from JSON texts; empty = no such argument.
+  /// Parses the arguments from JSON texts; "" = the argument is not recorded.
   ParsedArgs(std::string_view dims, std::string_view types, std::string_view strides,
              std::string_view concrete);
 
   [[nodiscard]] bool any() const { return dims_->kind == ArgValue::Kind::kList; }
   [[nodiscard]] bool any_strides() const { return strides_->kind == ArgValue::Kind::kList; }
   [[nodiscard]] std::size_t count() const { return dims_->list.size(); }
-  /// Returns the shape of argument i; empty for scalars, absent arguments and lists of tensors.
+  /// Returns the shape of argument i; empty for scalars, missing arguments and lists of tensors.
   [[nodiscard]] Shape dims(std::size_t i) const;
-  /// Returns the shapes of a list of tensors; empty for anything else.
+  /// Returns the shapes of argument i if it is a list of tensors; otherwise empty.
   [[nodiscard]] std::vector<Shape> shape_list(std::size_t i) const;
-  /// Returns whether an extent is negative or above 2^40. Tensors have no such shape, and products
+  /// Returns whether an extent is negative or above 2^40. No tensor has such a shape, and products
   /// of such extents would not fit in 64 bits.
   [[nodiscard]] bool absurd() const;
   [[nodiscard]] std::string type(std::size_t i) const;
-  /// Returns a Python tuple of the strides; "None" when they were not recorded.
+  /// Returns the strides as a Python tuple; "None" if they were not recorded.
   [[nodiscard]] std::string strides(std::size_t i) const;
-  /// Returns the strides as numbers; nullopt when they were not recorded.
+  /// Returns the strides as numbers; nullopt if they were not recorded.
   [[nodiscard]] std::optional<Shape> stride_list(std::size_t i) const;
-  /// Returns the text of the concrete value, or "".
+  /// Returns the text of the recorded value ("Concrete Inputs"), or "".
   [[nodiscard]] std::string concrete(std::size_t i) const;
   [[nodiscard]] bool flag(std::size_t i) const { return concrete(i) == "True"; }
-  /// Parses "[1, 1]" or "3"; values beyond +-2^31 count as absent.
+  /// Parses a value such as "[1, 1]" or "3"; values beyond +-2^31 count as not recorded.
   [[nodiscard]] std::optional<Shape> int_list(std::size_t i) const;
-  /// Returns the only number of int_list().
+  /// Returns the number in int_list() if there is exactly one.
   [[nodiscard]] std::optional<std::int64_t> whole(std::size_t i) const;
   [[nodiscard]] std::optional<double> number(std::size_t i) const;
 
@@ -74,33 +76,36 @@ struct PerfResult {
 /// Returns "bf16" for "c10::BFloat16"; "" = unknown (0.8).
 [[nodiscard]] std::string_view type_precision(std::string_view type);
 
-/// Input of some models in addition to the recorded arguments.
+/// Inputs of some models in addition to the recorded arguments.
 struct ModelHints {
-  std::string_view kernel; ///< GEMM: the kernel that names the transposes; MoE: the first kernel
-  std::string_view annotation; ///< annotation of the inference step around the call
-  std::int64_t topk = 0;       ///< experts per token; sparse attention: picked keys, 0 = unknown
-  std::int64_t window = 0;     ///< most keys that a token of this layer attends to; 0 = all
+  std::string_view kernel; ///< GEMM: the kernel whose name contains the transposes; MoE: the first
+                           ///< kernel
+  std::string_view annotation; ///< annotation of the inference step that contains the call
+  std::int64_t topk = 0;       ///< experts per token; for sparse attention: number of selected
+                               ///< keys; 0 = unknown
+  std::int64_t window = 0;     ///< maximum number of keys that a token of this layer attends to; 0
+                               ///< = all
 };
-/// The hints that the model of an operator reads, as a set of bits.
+/// The inputs that the model of an operator needs, as a set of bits.
 enum : unsigned {
   kNeedsTranspose = 1,
   kNeedsKernel = 2,
   kNeedsAnnotation = 4,
   kNeedsTopK = 8,
-  kNeedsLayer = 32,   ///< the kernel qk_norm_rope_H.. of the attention layer around the call
-  kNeedsForward = 16, ///< the arguments of the forward call with the same sequence number
+  kNeedsLayer = 32,   ///< the kernel qk_norm_rope_H.. in the attention layer that contains the call
+  kNeedsForward = 16, ///< the recorded arguments of the forward call with the same sequence number
 };
 [[nodiscard]] unsigned model_needs(const OpInfo& op);
 
-/// Returns the costs of a call; nullopt when the arguments do not fit the model. A registered
-/// operator with an unknown formula gives NaN flops and bytes. `compat`: reproduce the quirks of
-/// the reference instead of the right values.
+/// Returns the costs of a call; nullopt if the arguments do not have the form that the model
+/// expects. For an operator in the registry without a known formula, flops and bytes are NaN.
+/// `compat`: return the values of the reference, even if they are not correct.
 [[nodiscard]] std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
                                                  const ModelHints& hints, bool compat);
 /// Returns whether the formula of this registry row is known.
 [[nodiscard]] bool has_formula(const OpInfo& op);
-/// Returns the costs of a compiled kernel: names triton_poi_, triton_red_, triton_per_ (1.4). These
-/// names are not in the registry.
+/// Returns the costs of a kernel that was compiled by Inductor, from its name (triton_poi_,
+/// triton_red_, triton_per_) and arguments (1.4). These names are not in the registry.
 [[nodiscard]] std::optional<PerfResult> evaluate_triton(std::string_view name,
                                                         const ParsedArgs& args, bool compat);
 

@@ -1,4 +1,5 @@
-// Scaled dot product attention (docs/performance-models.md); the softmax is not counted.
+// Scaled dot product attention (docs/performance-models.md). The operations of the softmax are not
+// counted.
 #include "base/number_text.h"
 #include "model/ops/op_model_impl.h"
 
@@ -8,17 +9,17 @@ namespace rankscope::op_model {
 namespace {
 
 struct Layout {
-  std::size_t q;          ///< position of q; k and v follow
-  bool heads_first;       ///< (B, H, N, d), else (B, N, H, d)
-  std::ptrdiff_t dropout; ///< position of the concrete input; -1 = absent
-  std::ptrdiff_t causal;  ///< position; -1 = never causal
+  std::size_t q;          ///< position of q; k and v are the next two arguments
+  bool heads_first;       ///< shape (B, H, N, d); otherwise (B, N, H, d)
+  std::ptrdiff_t dropout; ///< position of the dropout probability; -1 = not recorded
+  std::ptrdiff_t causal;  ///< position of the causal flag; -1 = never causal
   bool flash;
   bool backward;      ///< the operator is a backward operator
-  bool bytes_by_type; ///< bytes depend on the type, also in compat mode
+  bool bytes_by_type; ///< bytes depend on the recorded type even in compat mode
   bool causal_default;
 };
 
-/// The values of an attention in the sheet. The axes n, h and d are positions in the shapes.
+/// The positions of the axes N, H and d in the shapes.
 struct Axes {
   std::size_t n, h, d;
 };
@@ -39,9 +40,9 @@ Params parameters(const Call& call, std::size_t q_at, const Axes& at, std::strin
           {"dtype_A_B", repr_types({call.args.type(q_at), call.args.type(q_at + 1)})}};
 }
 
-/// fwd flops 2 B Hq Nq Nkv (dqk + dv), half when causal; bytes (q + k + v + o).
-/// Worked example: (4, 12, 197, 64) without mask: 2*4*12*197*197*128 = 0.476884992 GFLOP,
-/// 4 * 4*12*197*64 * 2 bytes = 4.6171875 MiB.
+/// Forward flops: 2 B Hq Nq Nkv (dqk + dv), half of this if causal; bytes: q + k + v + o.
+/// Worked example: (4, 12, 197, 64) without mask: 2*4*12*197*197*128 = 0.476884992 GFLOP, 4 *
+/// 4*12*197*64 * 2 bytes = 4.6171875 MiB.
 std::optional<PerfResult> attention(const Call& call, const Layout& l) {
   const Shape q = call.args.dims(l.q);
   const Shape k = call.args.dims(l.q + 1);
@@ -56,7 +57,7 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
       l.causal >= 0 &&
       (call.args.concrete(at(l.causal)).empty() ? l.causal_default : call.args.flag(at(l.causal)));
   if (causal && q[n] != k[n])
-    return std::nullopt; // the corner where the mask begins is not recorded
+    return std::nullopt; // it is not recorded in which corner of the matrix the mask begins
   const auto b = static_cast<double>(q[0]);
   const auto hq = static_cast<double>(q[h]);
   const auto hkv = static_cast<double>(k[h]);
@@ -75,7 +76,7 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
   const double square = 2 * b * hq * nq * nkv;
   r.flops = square * (dqk + dv) * half;
   r.bytes = (eq + ek + ev + eo) * bpe;
-  // gradients of shared K/V heads are summed over the query heads that share them
+  // if several query heads use the same K/V head, its gradients are summed over them
   const double shared = hkv > 0 ? std::floor(hq / hkv) - 1 : 0;
   r.flops_bwd = ((l.flash ? square * dqk : 0) + square * dv + b * nkv * dv * shared + square * dv +
                  square * dqk + square * dqk + b * nkv * dqk * shared) *
@@ -88,14 +89,15 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
   return r;
 }
 
-/// Packed sequences, q (N, H, d). Only the number of sequences and the longest length are recorded.
-/// The cost is that of the longest sequence and equal shares of the rest, which is a lower bound.
-/// Worked example: 3 sequences, 100 tokens, longest 60, so 60 + 2 x 20: with H=2, d=8 without mask
-/// 2*2*(60^2 + 2*20^2)*16 = 281600 flops.
+/// Attention over packed sequences, q (N, H, d). Only the number of sequences and the length of the
+/// longest one are recorded. The cost is computed with the longest sequence and all others of equal
+/// length, which gives a lower bound. Worked example: 3 sequences, 100 tokens, longest 60, so 60 +
+/// 2 x 20: with H=2, d=8 without mask 2*2*(60^2 + 2*20^2)*16 = 281600 flops.
 struct VarlenLayout {
   std::size_t q;
-  std::size_t lengths; ///< argument with the q offsets; k's offsets follow
-  std::size_t longest; ///< concrete input with the longest q; the longest k and dropout follow
+  std::size_t lengths; ///< position of the offsets of q; those of k are the next argument
+  std::size_t longest; ///< position of the longest length of q; that of k and dropout are the next
+                       ///< two arguments
   std::size_t causal;
   bool backward;
 };
@@ -125,7 +127,8 @@ std::optional<PerfResult> varlen(const Call& call, const VarlenLayout& l) {
   double backward = 0;
   bool fits = true;
   const auto add = [&](double times, double n, double m) {
-    fits = fits && (!causal || n == m); // the corner where the mask begins is not recorded
+    fits = fits && (!causal || n == m); // it is not recorded in which corner of the matrix the mask
+                                        // begins
     const double square = 2 * hq * n * m;
     const double half = causal ? 0.5 : 1;
     forward += times * square * (dqk + dv) * half;
@@ -159,7 +162,7 @@ std::optional<PerfResult> varlen(const Call& call, const VarlenLayout& l) {
   return r;
 }
 
-/// q, k, v (B, sequences, residues, H, d): one attention per sequence, without mask.
+/// Shapes of q, k, v: (B, sequences, residues, H, d). Each sequence is one attention without mask.
 std::optional<PerfResult> evoformer(const Call& call) {
   const Shape q = call.args.dims(0);
   const Shape k = call.args.dims(1);

@@ -1,5 +1,6 @@
-// Convolutions (docs/performance-models.md). The shape of weights is out x in/groups x kernel
-// (transposed: in x out/groups x kernel), so prod(w[1:]) already counts the groups.
+// Convolutions (docs/performance-models.md). The shape of the weights is out x in/groups x kernel
+// (transposed: in x out/groups x kernel), so prod(w[1:]) is already divided by the number of
+// groups.
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>
@@ -21,9 +22,9 @@ Shape broadcast(Shape list, std::size_t n) {
   return list;
 }
 
-/// Returns out = (i + 2p - d(k-1) - 1)/s + 1; transposed (i-1)s - 2p + d(k-1) + op + 1. In doubles,
-/// because products of recorded numbers may not fit in 64 bits. nullopt when the result is not an
-/// extent.
+/// Returns the output shape. Each extent is (i + 2p - d(k-1) - 1)/s + 1; transposed: (i-1)s - 2p +
+/// d(k-1) + op + 1. Computed in doubles, because products of recorded numbers may not fit in 64
+/// bits. nullopt if a result is not a valid extent.
 std::optional<Shape> output_shape(const Conv& c) {
   const std::size_t n = c.x.size() - 2;
   for (const Shape* list : {&c.stride, &c.padding, &c.dilation, &c.output_padding})
@@ -31,7 +32,7 @@ std::optional<Shape> output_shape(const Conv& c) {
       return std::nullopt;
   constexpr double kMax = 1e15; // exact in a double
   const auto d = [](std::int64_t v) { return static_cast<double>(v); };
-  // the weights of a transposed convolution have the outputs of one group
+  // in a transposed convolution, w[1] is the number of output channels of one group
   const double channels = c.transposed ? d(c.w[1]) * d(c.groups) : d(c.w[0]);
   if (!(channels >= 0 && channels < kMax))
     return std::nullopt;
@@ -69,7 +70,7 @@ std::optional<PerfResult> cost(const Call& call, Conv c, const std::string& type
   for (Shape* list : {&c.stride, &c.padding, &c.dilation, &c.output_padding})
     *list = broadcast(*list, n);
   if (call.compat && c.transposed)
-    c.groups = 1; // the reference uses w[1] as the number of output channels
+    c.groups = 1; // the reference uses w[1] as the number of output channels of all groups
   const std::optional<Shape> out = output_shape(c);
   if (!out)
     return std::nullopt;
@@ -82,7 +83,7 @@ std::optional<PerfResult> cost(const Call& call, Conv c, const std::string& type
   const double product = 2 * tail(c.w, 1) * (c.transposed ? px : po);
   r.flops = product + (c.bias ? po : 0);
   r.bytes = (px + pw + po + (c.bias ? channels : 0)) * bpe;
-  // bwd: dx is a convolution of dout with w, and dw is a convolution of x with dout
+  // backward: dx is a convolution of dout with w, and dw is a convolution of x with dout
   const double dw =
       2 * pw * static_cast<double>(c.x[0]) * (c.transposed ? tail(c.x, 2) : tail(*out, 2));
   r.flops_bwd = product + dw + (c.bias ? po : 0);
@@ -139,7 +140,7 @@ std::optional<PerfResult> convolution_backward(const Call& call) {
   c.w = call.args.dims(2);
   if (!read_lists(call.args, 4, c))
     return std::nullopt;
-  // bias_sizes [0] means there is no bias; shapes of the list are not recorded
+  // bias_sizes [0] means that there is no bias; the sizes are a list of numbers, not a tensor
   const auto sizes = call.args.int_list(3);
   c.bias = call.compat ? !call.args.dims(3).empty() : sizes && !sizes->empty() && sizes->at(0) > 0;
   std::string text = repr(c.bias);
@@ -152,8 +153,8 @@ std::optional<PerfResult> convolution_backward(const Call& call) {
   return cost(call, c, call.args.type(1), call.args.type(2), 1, 2, std::move(text), true);
 }
 
-/// Fused convolution and bias (apex): x, weight, bias, padding, stride. The reference reads the
-/// last two in reverse order.
+/// Fused convolution and bias (apex). Arguments: x, weight, bias, padding, stride. The reference
+/// reads the last two in reverse order.
 std::optional<PerfResult> fused_bias(const Call& call, bool backward_op) {
   Conv c;
   c.x = call.args.dims(0);
@@ -175,7 +176,8 @@ std::optional<PerfResult> fused_bias(const Call& call, bool backward_op) {
 std::optional<PerfResult> conv_bias(const Call& call) {
   return fused_bias(call, false);
 }
-/// Reads the shapes from the forward call, because the operator's own arguments lack them.
+/// The shapes are those of the forward call, because the operator's own arguments do not contain
+/// them.
 std::optional<PerfResult> conv_bias_backward(const Call& call) {
   return fused_bias(call, true);
 }

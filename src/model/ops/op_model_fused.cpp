@@ -1,6 +1,7 @@
 // Fused kernels of training and inference libraries: norm with residual, all-reduce or
 // quantisation, gated activations, quantisation, rotary embedding with cache writes, cache moves,
-// hyper-connections. n = elements, c = channels (length of the weight), rows = n / c.
+// hyper-connections. Symbols: n = elements, c = channels (length of the weight), rows = n / c.
+// Comments begin with the arguments of the operator; `..` means other arguments.
 #include "model/ops/op_model_impl.h"
 
 #include <cmath>
@@ -14,28 +15,31 @@ double extent(const Shape& s, std::size_t i) {
 double size_or(const Call& c, std::size_t i, double fallback) {
   return type_bytes_or(c.args.type(i), fallback);
 }
-/// Returns a recorded number above 0, or `fallback`.
+/// Returns the recorded number if it is positive, otherwise `fallback`.
 double positive_or(const Call& c, std::size_t i, double fallback) {
   const auto v = c.args.whole(i);
   return v && *v > 0 ? static_cast<double>(*v) : fallback;
 }
 
-/// Returns the flops of an RMS norm with weight: rows (2c + 2) + 2n.
+/// Returns the flops of an RMS norm with a weight: rows (2c + 2) + 2n.
 double rms(double n, double channels) {
   return channels > 0 ? n / channels * (2 * channels + 2) + 2 * n : 0;
 }
 
-/// The work of a norm kernel in addition to the norm, and the positions of its arguments.
+/// What a norm kernel does in addition to the norm, and the positions of its arguments.
 struct FusedNorm {
   std::size_t x, weight;
-  bool add = false;          ///< adds a residual: n flops, and the residual is read and written
-  int quant = 0;             ///< 8 or 4 bits written instead of the input's type
-  std::ptrdiff_t group = -1; ///< concrete input with the elements per scale; -1 = one scale per row
-  bool collective = false;   ///< has the parameters of the custom collectives
+  bool add = false;          ///< adds a residual: n flops more, and the residual is read and
+                             ///< written
+  int quant = 0;             ///< the output has 8 or 4 bits per element; 0 = the type of the input
+  std::ptrdiff_t group = -1; ///< position of the number of elements per scale; -1 = one scale per
+                             ///< row
+  bool collective = false;   ///< `params` has the fields of the collectives below, not those of a
+                             ///< norm
 };
 
-/// Worked example: aiter::rms_norm (4, 512) bf16: 4*1026 + 2*2048 = 8200 flops,
-/// 2*2048*2 + 512*2 = 9216 bytes; with residual 2048 flops and 8192 bytes more.
+/// Worked example: aiter::rms_norm (4, 512) bf16: 4*1026 + 2*2048 = 8200 flops, 2*2048*2 + 512*2 =
+/// 9216 bytes. With a residual, 2048 flops and 8192 bytes are added.
 std::optional<PerfResult> norm(const Call& c, const FusedNorm& f) {
   const Shape x = c.args.dims(f.x);
   const Shape weight = c.args.dims(f.weight);
@@ -51,7 +55,7 @@ std::optional<PerfResult> norm(const Call& c, const FusedNorm& f) {
   r.bytes = n * in + channels * in + (f.add ? 2 * n * in : 0);
   if (f.quant == 0) {
     r.bytes += n * in;
-  } else if (f.quant == 4) { // E8M0 scales of 32 values
+  } else if (f.quant == 4) { // one E8M0 scale for 32 values
     r.bytes += n / 2 + std::floor(n / 32);
   } else {
     const double group =
@@ -82,7 +86,7 @@ template <const FusedNorm& F> std::optional<PerfResult> of_fused(const Call& c) 
   return norm(c, F);
 }
 
-/// x, weight, eps, residual, pad: the output's rows are padded to a multiple of `pad`.
+/// x, weight, eps, residual, pad: each row of the output is padded to a multiple of `pad` elements.
 std::optional<PerfResult> add_norm_pad(const Call& c) {
   static constexpr FusedNorm kNorm{0, 1, true};
   auto r = norm(c, kNorm);
@@ -97,7 +101,8 @@ std::optional<PerfResult> add_norm_pad(const Call& c) {
   return r;
 }
 
-/// x1, weight 1, eps, [x2, weight 2, eps, residual]: x1 is written in FP4, x2 is normalised too.
+/// x1, weight 1, eps, [x2, weight 2, eps, residual]: x1 is normalised and written as FP4, x2 is
+/// only normalised.
 std::optional<PerfResult> norm_mxfp4(const Call& c) {
   const bool residual = c.args.dims(6).size() == 2;
   static constexpr FusedNorm kPlain{0, 1, false, 4};
@@ -118,8 +123,8 @@ std::optional<PerfResult> norm_mxfp4(const Call& c) {
   return r;
 }
 
-/// x (T, B, H) with scale and shift (B, H): 12 flops per element. Mean and deviation per row are
-/// floats.
+/// x (T, B, H), scale (B, H), shift (B, H): 12 flops per element. Mean and deviation of each row
+/// are written as floats.
 std::optional<PerfResult> ln_modulate(const Call& c, bool backward) {
   const Shape x = c.args.dims(0);
   if (x.size() != 3)
@@ -130,7 +135,8 @@ std::optional<PerfResult> ln_modulate(const Call& c, bool backward) {
   const double vectors = extent(x, 1) * extent(x, 2);
   PerfResult r;
   r.flops = (backward ? 15 : 12) * n;
-  r.bytes = (backward ? 3 : 2) * (n + vectors) * in + 8 * rows; // including the weights' gradients
+  r.bytes = (backward ? 3 : 2) * (n + vectors) * in + 8 * rows; // backward: the gradients of scale
+                                                                // and shift count too
   r.params = norm_params(x, c.args.type(0), c.args.strides(0), repr(x[2]), true, true, true);
   if (backward)
     r.params.emplace_back("output_mask", "[True, True, True]");
@@ -144,8 +150,8 @@ std::optional<PerfResult> ln_modulate_bwd(const Call& c) {
   return ln_modulate(c, true);
 }
 
-/// Collectives inside a kernel: no flops. Bytes are those that this GPU reads and writes in its
-/// memory.
+/// Collectives inside a kernel: 0 flops. The bytes are those that this GPU reads and writes in its
+/// own memory.
 std::optional<PerfResult> collective(const Call& c, std::size_t in, std::size_t out,
                                      std::size_t type_at) {
   const Shape x = c.args.dims(in);
@@ -162,15 +168,16 @@ std::optional<PerfResult> collective(const Call& c, std::size_t in, std::size_t 
   r.compute_spec = compute_spec("vector", type);
   return r;
 }
-std::optional<PerfResult> handle_in_out(const Call& c) { // handle, in, out
+std::optional<PerfResult> handle_in_out(const Call& c) { // arguments: handle, in, out
   return collective(c, 1, 2, 1);
 }
 std::optional<PerfResult> out_in_handle(const Call& c) {
   return collective(c, 1, 0, 0);
 }
 
-/// out (.., N), input (.., 2N): activation of one half times the other, `flops` per output element.
-/// Worked example: out (4, 256) bf16, in (4, 512) bf16: SiLU 5*1024 flops, 3*1024*2 bytes.
+/// out (.., N), input (.., 2N): activation of one half, multiplied by the other half. `flops`: per
+/// output element. Worked example: out (4, 256) bf16, in (4, 512) bf16: SiLU 5*1024 flops, 3*1024*2
+/// bytes.
 std::optional<PerfResult> gated(const Call& c, double flops) {
   const Shape out = c.args.dims(0);
   if (out.empty())
@@ -193,8 +200,8 @@ std::optional<PerfResult> gelu_tanh_and_mul(const Call& c) {
   return gated(c, 10);
 }
 
-/// out, input, scales: each is moved once. 2.59375 flops per element is the value of hardware
-/// counters.
+/// out, input, scales: each is read or written once. The value of 2.59375 flops per element was
+/// measured with hardware counters.
 std::optional<PerfResult> group_quant(const Call& c) {
   const Shape out = c.args.dims(0);
   if (out.empty() || c.args.dims(1).empty())
@@ -213,7 +220,8 @@ std::optional<PerfResult> group_quant(const Call& c) {
   return r;
 }
 
-/// x (M, N), group: 6 flops per element. x is read; FP8 and one float per group are written.
+/// x (M, N), group: 6 flops per element. x is read; one byte (FP8) per element and one float per
+/// group are written.
 std::optional<PerfResult> token_group_quant(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.empty())
@@ -235,8 +243,8 @@ std::optional<PerfResult> token_group_quant(const Call& c) {
   return r;
 }
 
-/// Activation at argument `at` to FP4 pairs, with one E8M0 scale per 32 values: 2 flops per
-/// element.
+/// Converts the activation at argument `at` to FP4 (two values per byte), with one E8M0 scale per
+/// 32 values: 2 flops per element.
 std::optional<PerfResult> mxfp4_quant(const Call& c, std::size_t at) {
   const Shape x = c.args.dims(at);
   if (x.empty())
@@ -254,7 +262,7 @@ template <std::size_t At> std::optional<PerfResult> mxfp4_at(const Call& c) {
   return mxfp4_quant(c, At);
 }
 
-/// Tensor-wise FP8: one flop per element, 16 bits in, one byte out.
+/// FP8 with one scale per tensor: one flop per element, 16 bits are read, one byte is written.
 std::optional<PerfResult> quantize_fp8(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.empty())
@@ -267,7 +275,7 @@ std::optional<PerfResult> quantize_fp8(const Call& c) {
   return r;
 }
 
-/// Quantises rows and columns at once: two FP4 copies with their scales.
+/// Quantises along rows and along columns: two FP4 copies with their scales are written.
 std::optional<PerfResult> quantize_mxfp4_dual(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.size() != 2)
@@ -292,7 +300,7 @@ PerfResult rotation(double n, double bpe, const std::string& type) {
   return r;
 }
 
-/// outputs x and y, inputs x and y: both channels are rotated.
+/// Two outputs, then inputs x and y: both inputs are rotated.
 std::optional<PerfResult> rope_two_channels(const Call& c) {
   const Shape x = c.args.dims(2);
   const Shape y = c.args.dims(3);
@@ -319,9 +327,9 @@ std::optional<PerfResult> rotary(const Call& c) {
   return rotation(extent(q, 0) * heads * turned, size_or(c, 1, 2), c.args.type(1));
 }
 
-/// Latent attention: q (T, H, lora) and (T, H, pe) are rotated and joined, and K rows are joined
-/// into the cache. 3 flops per rotated element. Q and K are read, Q and T rows of the cache are
-/// written.
+/// Latent attention: q (T, H, lora) and its part (T, H, pe) are rotated and concatenated; the rows
+/// of K too, and they are written into the cache. 3 flops per rotated element. Q and K are read; Q
+/// and T rows of the cache are written.
 std::optional<PerfResult> rope_and_cache(const Call& c, bool latent) {
   const Shape q = c.args.dims(0);
   const Shape pe = c.args.dims(1);
@@ -358,7 +366,7 @@ std::optional<PerfResult> rope_concat_cache_mla(const Call& c) {
   return rope_and_cache(c, true);
 }
 
-/// k, v into rows of the caches: both are read, and both are written.
+/// k, v, caches: k and v are read, and rows of the same size are written into the caches.
 std::optional<PerfResult> store_cache(const Call& c) {
   const Shape k = c.args.dims(0);
   if (k.empty())
@@ -373,7 +381,7 @@ std::optional<PerfResult> store_cache(const Call& c) {
   return r;
 }
 
-/// ids, logits (T, V), noise: an argmax of the quotients of logits and noise, 2 flops per element.
+/// ids, logits (T, V), noise: an argmax over logits / noise, 2 flops per element.
 std::optional<PerfResult> sample(const Call& c) {
   const Shape logits = c.args.dims(1);
   if (logits.empty())
@@ -391,7 +399,8 @@ std::optional<PerfResult> sample(const Call& c) {
   return r;
 }
 
-/// Hyper-connections: M tokens, n streams of C, projections of h = n^2 + 2n rows, float partials.
+/// Hyper-connections: M tokens with n streams of C elements each. The projection has h = n^2 + 2n
+/// rows. Partial sums are floats.
 struct Streams {
   double m = 0, n = 0, c = 0, h = 0, k = 0, split = 0;
   std::string type;
@@ -415,7 +424,7 @@ double mixes(const Streams& s) {
   return s.m * s.n + s.m * s.n * s.n;
 }
 
-/// out (M, n, C), x (M, C), residual, mixes: 2 M n C (n + 1).
+/// out (M, n, C), x (M, C), residual, mixes. Flops: 2 M n C (n + 1).
 std::optional<PerfResult> mhc_post(const Call& c) {
   const Shape out = c.args.dims(0);
   const Shape x = c.args.dims(1);
@@ -426,7 +435,7 @@ std::optional<PerfResult> mhc_post(const Call& c) {
                  false);
 }
 
-/// out (split, M, h), squares (split, M), x (M, n, C), projection (h, K): 2 M h K.
+/// out (split, M, h), squares (split, M), x (M, n, C), projection (h, K). Flops: 2 M h K.
 std::optional<PerfResult> mhc_pre(const Call& c) {
   const Shape out = c.args.dims(0);
   const Shape x = c.args.dims(2);
@@ -439,7 +448,8 @@ std::optional<PerfResult> mhc_pre(const Call& c) {
                  true);
 }
 
-/// post mix (M, n, 1), mix, out (M, C), partials (split, M, h), .., base (h), residual: 2MCn + 5MC.
+/// post mix (M, n, 1), mix, out (M, C), partials (split, M, h), .., base (h), residual. Flops: 2MCn
+/// + 5MC.
 std::optional<PerfResult> mhc_fuse(const Call& c) {
   const Shape mix = c.args.dims(0);
   const Shape out = c.args.dims(2);
@@ -454,7 +464,7 @@ std::optional<PerfResult> mhc_fuse(const Call& c) {
 }
 
 /// mhc_post and mhc_pre in one kernel: partials, squares, next residual (M, n, C), x (M, C), ..,
-/// projection at 7.
+/// projection (argument 7).
 std::optional<PerfResult> mhc_post_pre(const Call& c) {
   const Shape partial = c.args.dims(0);
   const Shape next = c.args.dims(2);

@@ -1,5 +1,5 @@
-// Matrix products: flops = B (2MNK + MN if bias), bytes = B ((MK + KN) in + MN out + N bias)
-// (docs/performance-models.md).
+// Matrix products (docs/performance-models.md). Flops: B (2MNK + MN if there is a bias). Bytes: B
+// ((MK + KN) in + MN out + N bias), with the bytes per element of input, output and bias.
 #include "model/kernels.h"
 #include "model/ops/op_model_impl.h"
 
@@ -17,9 +17,9 @@ struct Gemm {
   std::string type_a, type_b;
   double in_a = 0, in_b = 0, out = 0, bias_bytes = 0;
   double scales = 0;     ///< bytes of block scales, if the model counts them
-  std::string type_out;  ///< set if the operator's parameters name it
+  std::string type_out;  ///< not empty if the parameters contain the output type
   std::string precision; ///< "" = the precision of A
-  bool strides = true;   ///< the parameters show strides
+  bool strides = true;   ///< the parameters contain strides
 };
 
 /// Worked example: aten::mm (8944, 1024) x (1024, 2816) bf16: 2*8944*2816*1024 = 51.58 GFLOP,
@@ -54,7 +54,7 @@ PerfResult cost(const Call& call, const Gemm& g) {
   return r;
 }
 
-/// Returns the recorded facts about A and B, arguments a and b.
+/// Returns the recorded types and strides of A and B, which are arguments a and b.
 Gemm operands(const Call& c, std::size_t a, std::size_t b) {
   Gemm g;
   g.stride_a = c.args.strides(a);
@@ -66,7 +66,7 @@ Gemm operands(const Call& c, std::size_t a, std::size_t b) {
   return g;
 }
 
-/// A and B are arguments a and b, [batch,] M x K and K x N.
+/// Arguments a and b are A ([batch,] M x K) and B ([batch,] K x N).
 std::optional<PerfResult> product(const Call& call, std::size_t a, std::size_t b, bool bias,
                                   std::size_t rank) {
   const Shape x = call.args.dims(a);
@@ -82,7 +82,7 @@ std::optional<PerfResult> product(const Call& call, std::size_t a, std::size_t b
   g.bias = bias;
   g.in_b = g.out = g.bias_bytes = g.in_a;
   if (bias && !call.compat) {
-    // the bias of addmm may be a full M x N matrix; the reference counts N elements
+    // the bias of addmm may be an M x N matrix; the reference always counts N elements
     const double size = call.args.dims(0).empty() ? 1 : elements(call.args.dims(0));
     g.bias_bytes *= size / (static_cast<double>(g.n) * static_cast<double>(g.batch));
   }
@@ -120,7 +120,7 @@ std::optional<PerfResult> scaled_mm(const Call& c) {
   return cost(c, g);
 }
 
-/// Weights are N x K, and are the second two-dimensional argument.
+/// The weights are the second two-dimensional argument; their shape is N x K.
 std::optional<PerfResult> dynamic_quant(const Call& c) {
   std::vector<std::size_t> two;
   for (std::size_t i = 0; i < c.args.count() && two.size() < 2; ++i)
@@ -172,8 +172,8 @@ std::optional<PerfResult> te_pseudo(const Call& c) {
 
 constexpr const char* kBf16 = "c10::BFloat16";
 
-/// X (M, K) with weights (N, K) of an inference library. The types of A and B are as recorded; the
-/// caller names the output type. nullopt unless both are matrices.
+/// X (M, K) with weights (N, K), as in inference libraries. The types of A and B are the recorded
+/// ones; the caller sets the output type. nullopt unless both are matrices.
 std::optional<Gemm> weights_nk(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -193,9 +193,9 @@ std::optional<PerfResult> with_output(const Call& c, Gemm g, std::string type_ou
   return cost(c, g);
 }
 
-/// 8-bit X and W with block scales (not counted), bf16 output.
-/// Worked example: (64, 7168) x (2112, 7168) int8: 2*64*2112*7168 flops,
-/// 64*7168 + 2112*7168 + 2*64*2112 bytes.
+/// 8-bit X and W with block scales (whose bytes are not counted), bf16 output.
+/// Worked example: (64, 7168) x (2112, 7168) int8: 2*64*2112*7168 flops, 64*7168 + 2112*7168 +
+/// 2*64*2112 bytes.
 std::optional<PerfResult> a8w8_blockscale(const Call& c) {
   auto g = weights_nk(c);
   return g ? with_output(c, *g, kBf16) : std::nullopt;
@@ -207,7 +207,7 @@ std::optional<PerfResult> unquantized(const Call& c) {
     return std::nullopt;
   g->bias = !c.args.dims(2).empty();
   auto r = with_output(c, *g, g->bias ? c.args.type(2) : g->type_b);
-  if (r && c.compat) // the reference shows the recorded type, also without a bias
+  if (r && c.compat) // the reference prints the recorded type even if there is no bias
     for (auto& [name, text] : r->params)
       if (name == "dtype_A_B")
         text = "(" + python_quote(g->type_a) + ", " + python_quote(g->type_b) + ", " +
@@ -221,7 +221,7 @@ std::optional<PerfResult> a16w16(const Call& c) {
     return std::nullopt;
   g->bias = !c.args.dims(2).empty(); // (x, w, bias, dtype, ...)
   auto r = with_output(c, *g, g->type_a);
-  if (r && c.compat) { // the reference names B first
+  if (r && c.compat) { // in the reference, the parameter B is first
     const auto batch = std::find_if(r->params.begin(), r->params.end(),
                                     [](const auto& p) { return p.first == "B"; });
     std::rotate(r->params.begin(), batch, std::next(batch));
@@ -233,7 +233,7 @@ std::optional<PerfResult> a16w16_atomic(const Call& c) {
   auto g = weights_nk(c);
   if (!g)
     return std::nullopt;
-  const std::string out = c.args.type(3); // the output tensor, if it is one
+  const std::string out = c.args.type(3); // type of the output tensor, if argument 3 is one
   return with_output(c, *g,
                      out.empty() || (!c.compat && std::isnan(type_bytes(out))) ? kBf16 : out);
 }
@@ -246,7 +246,7 @@ std::optional<PerfResult> a16w16_asm(const Call& c) {
   return with_output(c, *g, std::isnan(type_bytes(out)) ? g->type_a : out);
 }
 
-/// Both operands are FP4, with two values per byte: K is twice the recorded extent.
+/// Both operands are FP4 with two values per byte, so K is twice the recorded extent.
 std::optional<PerfResult> afp4wfp4(const Call& c) {
   auto g = weights_nk(c);
   if (!g)
@@ -282,8 +282,9 @@ std::optional<PerfResult> batched_a8w8(const Call& c) {
   return batched_weights(c, type_bytes(c.args.type(1)), c.args.type(1), true);
 }
 
-/// hipblaslt_gemm_fp8 and _fp4: A and B at arguments 0 and 2, each followed by its scales,
-/// transposes at 5 to 7. A transposed C swaps the operands. `pack`: values per recorded element.
+/// hipblaslt_gemm_fp8 and _fp4: A and B are arguments 0 and 2, each followed by its scales; the
+/// transpose flags are arguments 5 to 7. If C is transposed, the operands are swapped. `pack`:
+/// values per recorded element.
 std::optional<Gemm> hipblaslt(const Call& c, std::int64_t pack) {
   Shape x = c.args.dims(0);
   Shape y = c.args.dims(2);
@@ -333,7 +334,7 @@ std::optional<PerfResult> hipblaslt_fp4(const Call& c) {
   const auto g = hipblaslt(c, 2);
   return g ? std::optional(mxfp4(c, *g, c.args.type(1), c.args.type(3))) : std::nullopt;
 }
-/// (A, B, scale A, scale B, ...), always A (M, K/2) and B (N, K/2).
+/// A (M, K/2), B (N, K/2), scale A, scale B, ...: the layout is always the same.
 std::optional<PerfResult> a4w4(const Call& c) {
   auto g = weights_nk(c);
   if (!g || std::isnan(g->in_a) || std::isnan(g->in_b))
@@ -376,7 +377,8 @@ PerfResult grouped_cost(const Call& c, const Groups& g) {
   return r;
 }
 
-/// Lists of matrices, [(M_1, K_1), ...] and [(K_1, N_1), ...]; nullopt unless they form pairs.
+/// Reads two lists of matrices, [(M_1, K_1), ...] and [(K_1, N_1), ...]. nullopt if they do not
+/// form pairs.
 std::optional<Groups> zipped(const Call& c, bool same_k) {
   const auto lhs = c.args.shape_list(0);
   const auto rhs = c.args.shape_list(1);
@@ -396,9 +398,10 @@ std::optional<Groups> zipped(const Call& c, bool same_k) {
   return g;
 }
 
-/// A (M, K) with G matrices (G, K, N) or (G, N, K), or lists of both. Each row of A is multiplied
-/// with one matrix. fwd 2MNK, bytes (MK + GKN) in + MN out; bwd 4MNK, bytes 2MN out + 2MK in + 2GKN
-/// in. Worked example: M=8, K=4, G=2, N=3, bf16: fwd 192 flops, (32 + 24)*2 + 24*2 = 160 bytes.
+/// A (M, K) and G matrices (G, K, N) or (G, N, K), or lists of both. Each row of A is multiplied by
+/// one of the matrices. Forward: 2MNK flops, (MK + GKN) in + MN out bytes. Backward: 4MNK flops,
+/// 2MN out + 2MK in + 2GKN in bytes. Worked example: M=8, K=4, G=2, N=3, bf16: forward 192 flops,
+/// (32 + 24)*2 + 24*2 = 160 bytes.
 std::optional<PerfResult> grouped(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -415,8 +418,8 @@ std::optional<PerfResult> grouped(const Call& c) {
   return std::nullopt;
 }
 
-/// The weight gradient: K differs between groups. (M, K) and (M, N) count as one product of all
-/// rows.
+/// The gradient of the weights: each group has a different K. If the arguments are matrices (M, K)
+/// and (M, N), they count as one product over all M rows.
 std::optional<PerfResult> grouped_variable_k(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape y = c.args.dims(1);

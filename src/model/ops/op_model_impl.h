@@ -1,4 +1,5 @@
-// Shared by the op_model_*.cpp files: one function per model, looked up by the registry's key.
+// Declarations for the op_model_*.cpp files. Each model is a function, found by its key in the
+// registry.
 #pragma once
 
 #include "model/ops/op_model.h"
@@ -12,12 +13,12 @@ struct Call {
   bool compat;
 };
 using Model = std::optional<PerfResult> (*)(const Call&);
-/// The arguments that the reference needs to compute the costs of a call.
+/// What the reference needs to compute the costs of a call.
 enum class ReferenceNeeds { kShapes, kShapesAndStrides, kNothing };
 struct Entry {
-  std::string_view key; ///< OpInfo::model
+  std::string_view key; ///< value of OpInfo::model
   Model model;
-  unsigned needs = 0; ///< hints that the model reads
+  unsigned needs = 0; ///< inputs in ModelHints that the model needs
   ReferenceNeeds reference_needs = ReferenceNeeds::kShapes;
 };
 
@@ -39,14 +40,15 @@ struct Entry {
 [[nodiscard]] inline std::string repr(std::int64_t v) {
   return std::to_string(v);
 }
-/// Returns a count computed in doubles, as an integer where it fits.
+/// Returns a count that was computed as a double: as an integer if it is exact, otherwise as a
+/// float.
 [[nodiscard]] std::string repr_count(double v);
-/// Returns the types as Python text; "" prints as None.
+/// Returns the types as a Python tuple; "" becomes None.
 [[nodiscard]] std::string repr_types(std::initializer_list<std::string> types);
 /// Returns "<kind>_<precision>" or "".
 [[nodiscard]] std::string compute_spec(std::string_view kind, std::string_view type);
 
-/// Returns type_bytes(), or `fallback` where the type is unknown.
+/// Returns type_bytes(), or `fallback` if the type is unknown.
 [[nodiscard]] double type_bytes_or(std::string_view type, double fallback);
 
 using Params = decltype(PerfResult::params);
@@ -57,7 +59,8 @@ using Params = decltype(PerfResult::params);
 [[nodiscard]] Params norm_params(const Shape& shape, const std::string& type, std::string stride,
                                  std::string channels, bool has_bias, bool affine, bool training);
 
-/// Moves the backward costs to the forward fields, for an operator that is a backward operator.
+/// Copies the backward costs to the forward fields, because the operator itself is a backward
+/// operator.
 inline void turn_backward(PerfResult& r) {
   r.flops = r.flops_bwd;
   r.bytes = r.bytes_bwd;

@@ -1,6 +1,6 @@
-// Attention of inference servers: chunked prefill and decode of many requests in one call. The
-// annotation of the step around it has the lengths (model/step_annotation.h). If the annotation or
-// its sums are missing, FLOPs and bytes stay blank.
+// Attention of inference servers: one call computes chunked prefill and decode of many requests.
+// The annotation of the step that contains the call has the lengths (model/step_annotation.h). If
+// there is no annotation or it lacks sums, FLOPs and bytes are blank.
 #include "base/number_text.h"
 #include "model/ops/op_model_impl.h"
 #include "model/step_annotation.h"
@@ -16,15 +16,16 @@ struct Attention {
   std::int64_t n_q = 0, h_q = 0, h_kv = 0, d_qk = 0, d_v = 0;
   double n_kv = 0;
   std::string type_q, type_kv;
-  double window = 0; ///< most keys that a decoded token attends to; 0 = all
+  double window = 0; ///< maximum number of keys that a decoded token attends to; 0 = all
 };
 
-/// Returns the cost of attention. flops = Hq (dqk + dv) (2 c_sqsk - c_sqsq + 2 g_sqsk): all keys of
-/// the context, but half of the chunk's own square because of the mask. bytes: Q, output and the
-/// chunk's K and V in Q's type, the rest of K and V in the cache's type. With a window W, each
-/// token attends to at most W keys. So the pairs c_sqsk - c_sqsq / 2 and g_sqsk are limited to c_sq
-/// W and g_sq W, which is exact once all contexts are that long. Worked example: decode of 64
-/// requests with 2048 keys each, Hq 8, Hkv 1, d 128 bf16: 2*8*256*131072 flops; (64*(8+8+1+1)*128 +
+/// Returns the cost of attention (names of sums: StepSums). Flops: Hq (dqk + dv) (2 c_sqsk - c_sqsq
+/// + 2 g_sqsk). This counts all keys of the context, but because of the causal mask only half of
+/// the square of the chunk itself. Bytes: Q, output, and the K and V of the chunk in the type of Q;
+/// the other K and V in the type of the cache. With a window W, each token attends to at most W
+/// keys. So the numbers of pairs c_sqsk - c_sqsq / 2 and g_sqsk are limited to c_sq W and g_sq W,
+/// which is exact if all contexts are at least that long. Worked example: decode of 64 requests
+/// with 2048 keys each, Hq 8, Hkv 1, d 128 bf16: 2*8*256*131072 flops; (64*(8+8+1+1)*128 +
 /// (131072-64)*2*128) * 2 bytes.
 PerfResult cost(const Attention& a, const StepSums& s) {
   const auto hq = static_cast<double>(a.h_q);
@@ -80,13 +81,14 @@ std::optional<StepSums> step_of(const Call& c) {
   return parse_step_annotation(c.hints.annotation, !c.compat);
 }
 
-/// q (N, H, d) and k (..., H, d) at two positions; v if its shape differs.
+/// q (N, H, d) and k (..., H, d) are arguments q_at and k_at; v is argument v_at if its head size
+/// may differ.
 std::optional<PerfResult> unified(const Call& c, std::size_t q_at, std::size_t k_at,
                                   std::ptrdiff_t v_at, std::int64_t d_v = 0) {
   const Shape q = c.args.dims(q_at);
   const Shape k = c.args.dims(k_at);
   const auto step = step_of(c);
-  // the reference has no row for vLLM's attention outside an annotated step
+  // outside an annotated step, the reference has no row for vLLM's attention
   if (q.size() != 3 || k.size() < 3 ||
       (!step && c.compat && c.op.name == "vllm::unified_attention_with_output"))
     return std::nullopt;
@@ -112,8 +114,8 @@ std::optional<PerfResult> from_v(const Call& c) {
   return unified(c, 0, 1, 2);
 }
 
-/// q, K cache, V cache (pages, page, H, d) at 2 to 4. The reference does not use the caches' own
-/// type.
+/// q, K cache and V cache (pages, page, H, d) are arguments 2 to 4. The reference does not use the
+/// type of the caches.
 std::optional<PerfResult> ragged(const Call& c) {
   const Shape q = c.args.dims(2);
   const Shape k = c.args.dims(3);
@@ -133,18 +135,19 @@ std::optional<PerfResult> ragged(const Call& c) {
   a.type_kv = c.compat ? a.type_q : c.args.type(3);
   PerfResult r = cost(a, s);
   if (c.compat)
-    r.params.pop_back(); // dtype_KV
+    r.params.pop_back(); // removes dtype_KV
   return r;
 }
 
-/// Latent attention: K and V are one vector; V is its first d_v numbers (input 4, else 512). The
-/// reference always uses 512.
+/// Latent attention: K and V are the same vectors; V consists of the first d_v elements (argument
+/// 4, else 512). The reference always uses 512.
 std::optional<PerfResult> tilelang_sparse(const Call& c) {
   const auto recorded = c.args.whole(4);
   return unified(c, 0, 1, -1, !c.compat && recorded && *recorded > 0 ? *recorded : 512);
 }
 
-/// Paged decode: the context sums belong to another kernel. Input 19 is the sliding window.
+/// Paged decode: the context sums are set to 0, because another kernel computes prefill. Argument
+/// 19 is the sliding window.
 std::optional<PerfResult> paged_decode(const Call& c) {
   const Shape q = c.args.dims(0);
   const Shape k = c.args.dims(2);
@@ -177,10 +180,11 @@ bool heads_of(std::string_view kernel, std::int64_t& heads, std::int64_t& d) {
   return after("qk_norm_rope_H", heads) && after("_D", d);
 }
 
-/// Paged decode of a model with three kinds of layers. They attend to a window of 128 keys (swa),
-/// to the window and the top-k of groups of 4 (csa), or to the window and all groups of 128 (hca).
-/// mean = g_sk / g_sq: W = 128, 128 + min(ceil(mean / 4), top-k), 128 + ceil(mean / 128). One KV
-/// head, bf16; top-k is 512, and 1024 from 128 heads on. Example: mean 4096 gives 128, 640 and 160.
+/// Paged decode of a model with three kinds of layers. Their tokens attend to a window of 128 keys
+/// (swa), to the window and the top-k of groups of 4 keys (csa), or to the window and all groups of
+/// 128 keys (hca). With mean = g_sk / g_sq, the numbers of keys are 128, 128 + min(ceil(mean / 4),
+/// top-k) and 128 + ceil(mean / 128). There is one KV head in bf16; top-k is 512, or 1024 from 128
+/// heads on. Example: mean 4096 gives 128, 640 and 160.
 std::optional<PerfResult> v4_decode(const Call& c) {
   constexpr double kWindow = 128;
   constexpr std::int64_t kManyHeads = 128;
@@ -205,8 +209,9 @@ std::optional<PerfResult> v4_decode(const Call& c) {
   return cost(a, s);
 }
 
-/// Sparse prefill over chosen slots: the index lists at 2 and 5 have one entry per (query, key).
-/// flops = pairs Hq 2 (d + d), bytes = Q + output + pairs d. It needs no annotation.
+/// Sparse prefill over selected keys: the index lists (arguments 2 and 5) have one entry for each
+/// pair of query and key. Flops: pairs Hq 2 (d + d). Bytes: Q + output + pairs d. No annotation is
+/// needed.
 std::optional<PerfResult> sparse_prefill(const Call& c) {
   const Shape q = c.args.dims(0);
   const Shape prefix = c.args.dims(2);
@@ -234,9 +239,9 @@ std::optional<PerfResult> sparse_prefill(const Call& c) {
   return r;
 }
 
-/// Gated delta rule: a d_v x d_k state per value head. Each token decays (1), reads (2), updates
-/// (2) and queries (2) the state. mixed qkv (T, 2 H_K d_k + H_V d_v), b (T, H_V), a, output (T,
-/// H_V, d_v); H_V = 2 H_K.
+/// Gated delta rule: each value head has a d_v x d_k state. Each token scales the state (1 flop per
+/// element), reads it (2), updates it (2) and multiplies it by the query (2). Arguments: mixed qkv
+/// (T, 2 H_K d_k + H_V d_v), b (T, H_V), a, output (T, H_V, d_v); H_V = 2 H_K.
 std::optional<PerfResult> gated_delta(const Call& c) {
   const Shape qkv = c.args.dims(0);
   const Shape b = c.args.dims(1);
@@ -251,7 +256,7 @@ std::optional<PerfResult> gated_delta(const Call& c) {
   if (!(dk > 0))
     return std::nullopt;
   const double bpe = type_bytes(c.args.type(0));
-  // tokens of the step; the recorded rows may be padded for a graph
+  // use the tokens of the step, because the recorded rows may include padding for a graph
   const double tokens = step && step->c_sq + step->g_sq > 0 ? step->c_sq + step->g_sq
                         : c.compat                          ? 0
                                                             : kUnknown;

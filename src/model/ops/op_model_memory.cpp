@@ -1,6 +1,6 @@
 // Operators without a model in the reference (docs/performance-models.md, "beyond the reference"):
 // softmax, pooling, lists of tensors, comparisons, and data movement. Data movement has 0 FLOPs;
-// its bytes count each tensor once, read or written.
+// its bytes count each tensor once, as read or written.
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace rankscope::op_model {
 namespace {
 
-constexpr double kIndexBytes = 8; ///< indices are long unless their type says otherwise
+constexpr double kIndexBytes = 8; ///< indices are long if no type is recorded
 
 PerfResult moved(double flops, double bytes, const Call& c) {
   PerfResult r;
@@ -25,9 +25,9 @@ std::optional<PerfResult> fill(const Call& c) {
   return moved(0, elements(c.args.dims(0)) * type_bytes(c.args.type(0)), c);
 }
 
-/// Returns the size of an element, from the first template argument in a kernel's name:
-/// "CatArrayBatchedCopy<OpaqueType<2u>, ...", "BinaryOpScalarFunctor<float, 1, 1, 0>". Lists of
-/// tensors are recorded without types.
+/// Returns the size of an element, which is in the first template argument of the kernel's name:
+/// "CatArrayBatchedCopy<OpaqueType<2u>, ...", "BinaryOpScalarFunctor<float, 1, 1, 0>". It is needed
+/// because the types of lists of tensors are not recorded. `before`: text before the argument.
 double element_bytes(std::string_view kernel, std::string_view before) {
   std::size_t at = kernel.find(before);
   if (at == std::string_view::npos)
@@ -40,7 +40,8 @@ double element_bytes(std::string_view kernel, std::string_view before) {
   if (const std::size_t opaque = type.find(kOpaque);
       opaque != std::string_view::npos && opaque < type.find(',')) {
     const char digit = opaque + kOpaque.size() < type.size() ? type[opaque + kOpaque.size()] : '0';
-    return digit >= '1' && digit <= '9' ? digit - '0' : kUnknown; // 1, 2, 4, 8; 16 begins with 1
+    // sizes are 1, 2, 4, 8; "16" would be read as 1
+    return digit >= '1' && digit <= '9' ? digit - '0' : kUnknown;
   }
   type = type.substr(0, type.find_first_of(",>"));
   if (type == "long")
@@ -66,7 +67,7 @@ std::optional<PerfResult> cat(const Call& c) {
   return r;
 }
 
-/// aten::_foreach_*_: all lists are read, the first list is written.
+/// aten::_foreach_*_: all lists are read, and the first list is written.
 std::optional<PerfResult> foreach_list(const Call& c) {
   const std::vector<Shape> first = c.args.shape_list(0);
   if (first.empty())
@@ -80,23 +81,23 @@ std::optional<PerfResult> foreach_list(const Call& c) {
   return r;
 }
 
-/// aten::_softmax(x, dim, half_to_float): maximum, difference, exponential, sum and quotient are
-/// one operation each. Worked example: float (2, 1000): 10000 flops, 16000 bytes.
+/// aten::_softmax(x, dim, half_to_float): maximum, difference, exponential, sum and quotient count
+/// as one operation each. Worked example: float (2, 1000): 10000 flops, 16000 bytes.
 std::optional<PerfResult> softmax(const Call& c) {
   const double n = elements(c.args.dims(0));
   const double in = type_bytes(c.args.type(0));
   return moved(5 * n, n * (in + (c.args.flag(2) ? 4 : in)), c);
 }
 
-/// aten::_softmax_backward_data(grad, output, dim, type): product, sum, difference, product. Two
-/// tensors are read, one is written.
+/// aten::_softmax_backward_data(grad, output, dim, type): product, sum, difference and product
+/// count as one operation each. Two tensors are read, one is written.
 std::optional<PerfResult> softmax_backward(const Call& c) {
   const double n = elements(c.args.dims(0));
   return moved(4 * n, n * (2 * type_bytes(c.args.type(0)) + type_bytes(c.args.type(1))), c);
 }
 
-/// Returns the extents of the pooled output, or nullopt when kernel, stride, padding or dilation
-/// were not recorded. `at`: the argument with the kernel.
+/// Returns the shape of the pooled output, or nullopt if kernel, stride, padding or dilation were
+/// not recorded. `at`: the argument with the kernel.
 std::optional<Shape> pooled(const Call& c, const Shape& in, std::size_t at) {
   const auto list = [&](std::size_t i, std::int64_t fallback) -> std::optional<Shape> {
     const auto v = c.args.int_list(i);
@@ -134,8 +135,9 @@ double taps(const Call& c, std::size_t at) {
 }
 
 /// aten::max_pool2d_with_indices(x, kernel, stride, padding, dilation, ceil): one comparison per
-/// tap; values and long indices are written. Worked example: bf16 (10, 64, 112, 112), kernel 3,
-/// stride 2, padding 1: out (10, 64, 56, 56), 18063360 flops, 16056320 + 20070400 bytes.
+/// output and kernel element; values and long indices are written. Worked example: bf16 (10, 64,
+/// 112, 112), kernel 3, stride 2, padding 1: out (10, 64, 56, 56), 18063360 flops, 16056320 +
+/// 20070400 bytes.
 std::optional<PerfResult> max_pool(const Call& c) {
   const Shape in = c.args.dims(0);
   const std::optional<Shape> out = pooled(c, in, 1);
@@ -146,16 +148,16 @@ std::optional<PerfResult> max_pool(const Call& c) {
                elements(in) * bytes + elements(*out) * (bytes + kIndexBytes), c);
 }
 
-/// max_pool2d's backward(grad, x, kernel, ..., indices): one addition per gradient. Gradients and
-/// indices are read, the input's gradient is written.
+/// Backward of max_pool2d (grad, x, kernel, ..., indices): one addition per gradient. Gradients and
+/// indices are read, the gradient of the input is written.
 std::optional<PerfResult> max_pool_backward(const Call& c) {
   const double n = elements(c.args.dims(0));
   const double bytes = type_bytes(c.args.type(0));
   return moved(n, n * (bytes + kIndexBytes) + elements(c.args.dims(1)) * bytes, c);
 }
 
-/// aten::index_select(x, dim, index), gather(x, dim, index): the index and each chosen element are
-/// read, and the element is written.
+/// aten::index_select(x, dim, index), gather(x, dim, index): the index and each selected element
+/// are read, and the element is written.
 std::optional<PerfResult> select(const Call& c) {
   const Shape in = c.args.dims(0);
   double chosen = elements(c.args.dims(2));
@@ -184,8 +186,8 @@ std::optional<PerfResult> scatter(const Call& c) {
                c);
 }
 
-/// aten::where(condition, a, b): those of the three with recorded shapes are read, the largest
-/// shape is written.
+/// aten::where(condition, a, b): the arguments with a recorded shape are read; a tensor of the
+/// largest shape is written.
 std::optional<PerfResult> where(const Call& c) {
   double n = 0;
   double read = 0;
@@ -212,7 +214,8 @@ std::optional<PerfResult> add_product(const Call& c) {
   return moved(3 * n, 4 * n * type_bytes(c.args.type(0)), c);
 }
 
-/// Comparisons and logic: both sides are read (except a number), booleans are written.
+/// Comparisons and logical operators: both sides are read (unless one is a number), booleans are
+/// written.
 std::optional<PerfResult> compare(const Call& c) {
   const double a = elements(c.args.dims(0));
   const double b = c.args.dims(1).empty() ? 0 : elements(c.args.dims(1));

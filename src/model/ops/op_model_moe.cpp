@@ -1,6 +1,6 @@
-// Mixture of experts: matrix products over the experts that tokens chose, routing and sorting. T
+// Mixture of experts: matrix products over the experts that tokens selected, routing and sorting. T
 // tokens, hidden size K, intermediate size N, E experts, k of them per token. The number of experts
-// with work is not recorded; with uniform routing it is E (1 - ((E - k)/E)^T).
+// with tokens is not recorded; for uniform routing its expected value is E (1 - ((E - k)/E)^T).
 #include "base/ascii.h"
 #include "model/ops/op_model_impl.h"
 
@@ -15,15 +15,17 @@ struct Moe {
   bool gated = false;
   std::string type_in, type_w, type_out;
   double in = 2, w = 1, out = 2;
-  double up_bytes = 0;   ///< first weights of one expert, as recorded; 0 = computed
-  double down_bytes = 0; ///< second weights of one expert
+  double up_bytes = 0;   ///< bytes of the first weights of one expert, as recorded; 0 = computed
+                         ///< from the shape
+  double down_bytes = 0; ///< bytes of the second weights of one expert
 };
 
 double active(double e, double k, double t) {
   return e > 0 ? e * (1 - std::pow(std::max(0.0, (e - k) / e), t)) : 0;
 }
 
-/// Returns the bytes of a type. The reference knows few type names and uses a default for others.
+/// Returns the bytes per element of a type. The reference knows few type names and uses a default
+/// for all others.
 double bytes_or(const Call& c, const std::string& type, double fallback) {
   if (c.compat) {
     for (const auto& [name, size] : {std::pair{"c10::BFloat16", 2.0},
@@ -37,7 +39,8 @@ double bytes_or(const Call& c, const std::string& type, double fallback) {
   return type_bytes_or(type, fallback);
 }
 
-/// Sets the types of input and weights from these arguments. The output has the type of the input.
+/// Sets the types of input and weights from arguments `in` and `weights`. The output has the type
+/// of the input.
 Moe with_types(const Call& c, std::size_t in, std::size_t weights) {
   Moe m;
   m.type_in = c.args.type(in);
@@ -70,8 +73,8 @@ std::vector<std::pair<std::string, std::string>> params(const Moe& m, bool with_
   return out;
 }
 
-/// Both projections in one kernel: 2TKNk (twice when gated) + 2TKNk + TK(2k-1) to sum over the
-/// experts. Worked example: T=2, K=4, N=3, k=2, gated: 192 + 96 + 24 = 312 flops.
+/// Both projections in one kernel: 2TKNk (twice this if gated), 2TKNk, and TK(2k-1) for the sum
+/// over the experts. Worked example: T=2, K=4, N=3, k=2, gated: 192 + 96 + 24 = 312 flops.
 PerfResult fused(const Moe& m, const std::string& precision) {
   const double gate = m.gated ? 2 : 1;
   PerfResult r;
@@ -84,8 +87,8 @@ PerfResult fused(const Moe& m, const std::string& precision) {
   return r;
 }
 
-/// First projection: 2TKNk, twice when gated. Each token writes k rows of N. The reference counts
-/// one row in operators of CK, all rows in pseudo operators.
+/// First projection: 2TKNk, twice this if gated. Each token writes k rows of N elements. The
+/// reference counts one row in operators of CK, and k rows in pseudo operators.
 PerfResult up(const Call& c, const Moe& m, const std::string& precision) {
   const double gate = m.gated ? 2 : 1;
   PerfResult r;
@@ -98,7 +101,8 @@ PerfResult up(const Call& c, const Moe& m, const std::string& precision) {
   return r;
 }
 
-/// Second projection: 2TKNk. Each token reads k rows of N and writes one row of K.
+/// Second projection: 2TKNk. Each token reads k rows of N elements and writes one row of K
+/// elements.
 PerfResult down(const Moe& m, const std::string& precision, bool with_gated) {
   PerfResult r;
   r.flops = 2 * m.t * m.k * m.n * m.topk;
@@ -113,8 +117,8 @@ double at(const Shape& s, std::size_t i) {
   return static_cast<double>(s[i]);
 }
 
-/// Reads weights w1 (E, N or 2N, K) and w2 (E, K, N); packed types record fewer columns. Fills K,
-/// N, E, gated and, outside compat, the recorded size of the weights.
+/// Reads the weights w1 (E, N or 2N, K) and w2 (E, K, N); packed types have fewer columns. Sets K,
+/// N, E, gated and, if not compat, the recorded size of the weights.
 bool read_weights(const Call& c, std::size_t w1_at, std::size_t w2_at, Moe& m) {
   const Shape w1 = c.args.dims(w1_at);
   const Shape w2 = c.args.dims(w2_at);
@@ -146,7 +150,8 @@ std::optional<PerfResult> fused_one_stage(const Call& c) {
   const auto m = states_first(c);
   return m ? std::optional(fused(*m, m->type_in)) : std::nullopt;
 }
-std::optional<PerfResult> flydsl_up(const Call& c) { // FP4 products: the type of the weights counts
+std::optional<PerfResult> flydsl_up(const Call& c) { // FP4 products: the precision is that of the
+                                                     // weights
   const auto m = states_first(c);
   return m ? std::optional(up(c, *m, m->type_w)) : std::nullopt;
 }
@@ -155,7 +160,7 @@ std::optional<PerfResult> flydsl_down(const Call& c) {
   return m ? std::optional(down(*m, m->type_w, true)) : std::nullopt;
 }
 
-/// Arguments: output (T, K), input, w1, w2; top-k is input 8.
+/// Arguments: output (T, K), input, w1, w2, ..; argument 8 is top-k.
 std::optional<PerfResult> fused_blockscale(const Call& c) {
   const Shape out = c.args.dims(0);
   const auto topk = c.args.whole(8);
@@ -173,7 +178,7 @@ std::optional<PerfResult> fused_blockscale(const Call& c) {
   return fused(m, m.type_in);
 }
 
-/// CK tile: x (T, K), w1 (E, N or 2N, packed K), y (T, k, N).
+/// CK tile. Arguments: x (T, K), w1 (E, N or 2N, packed K), y (T, k, N).
 std::optional<PerfResult> cktile_up(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -191,7 +196,7 @@ std::optional<PerfResult> cktile_up(const Call& c) {
     m.up_bytes = elements(w) / m.e * m.w;
   return up(c, m, m.type_in);
 }
-/// CK tile: x (T, k, N), w2 (E, K, packed N), y (T, K).
+/// CK tile. Arguments: x (T, k, N), w2 (E, K, packed N), y (T, K).
 std::optional<PerfResult> cktile_down(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -208,7 +213,7 @@ std::optional<PerfResult> cktile_down(const Call& c) {
   return down(m, m.type_in, false);
 }
 
-/// CK: x (T, packed K), w1, w2, sorted ids, experts, count, y (T, k, N).
+/// CK. Arguments: x (T, packed K), w1, w2, sorted ids, experts, count, y (T, k, N).
 std::optional<PerfResult> ck_up(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape y = c.args.dims(6);
@@ -217,11 +222,11 @@ std::optional<PerfResult> ck_up(const Call& c) {
     return std::nullopt;
   m.t = at(x, 0);
   m.topk = at(y, 1);
-  if (!c.compat) // the output's own type is recorded
+  if (!c.compat) // the type of the output is recorded
     m.out = bytes_or(c, c.args.type(6), m.in);
   return up(c, m, m.type_in);
 }
-/// CK: x (T, k, packed N), w1, w2, ..., y (T, K).
+/// CK. Arguments: x (T, k, packed N), w1, w2, ..., y (T, K).
 std::optional<PerfResult> ck_down(const Call& c) {
   const Shape x = c.args.dims(0);
   Moe m = with_types(c, 0, 2);
@@ -234,9 +239,9 @@ std::optional<PerfResult> ck_down(const Call& c) {
   return down(m, m.type_in, false);
 }
 
-/// Triton without recorded weights: states (T, K) and router (T, E). N is assumed to equal K, as in
-/// the model for which the kernel was made. The kernel's name shows the weights' type and the
-/// gating.
+/// Triton kernel whose weights are not recorded. Arguments: states (T, K) and router (T, E). N is
+/// assumed to be equal to K, as in the model for which the kernel was made. The name of the kernel
+/// shows the type of the weights and whether it is gated.
 std::optional<Moe> from_router(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape router = c.args.dims(1);
@@ -275,7 +280,8 @@ std::optional<PerfResult> triton_down(const Call& c) {
   return m ? std::optional(down(*m, m->type_w, true)) : std::nullopt;
 }
 
-/// GPTQ/AWQ: states (T, K), w1 (E, 2N, K/2), w2 (E, K, N/2) of 4-bit pairs, top-k ids at 4.
+/// GPTQ/AWQ. Arguments: states (T, K), w1 (E, 2N, K/2), w2 (E, K, N/2) with two 4-bit values per
+/// byte, ..; argument 4: top-k ids.
 std::optional<Moe> four_bit(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape chosen = c.args.dims(4);
@@ -311,8 +317,8 @@ std::optional<PerfResult> gptq_down(const Call& c) {
   return down(*m, m->type_in, false);
 }
 
-/// One launch of the grouped product: B (E, N, K) at 1, C at 3, ids (T, k) at 8. N includes both
-/// halves of a gated projection.
+/// One launch of the grouped product: B (E, N, K), C and ids (T, k) are arguments 1, 3 and 8. If
+/// the projection is gated, N includes both halves.
 std::optional<PerfResult> grouped_launch(const Call& c) {
   const Shape w = c.args.dims(1);
   const Shape ids = c.args.dims(8);
@@ -349,7 +355,7 @@ struct Operands {
   std::vector<Shape> matrices;
 };
 
-/// Collects every tensor among the arguments; unknown types add no bytes.
+/// Reads all tensors among the arguments; a tensor of unknown type adds no bytes.
 Operands operands(const Call& c) {
   Operands o;
   o.text = "[";
@@ -382,7 +388,7 @@ PerfResult memory_bound(const Operands& o, double flops) {
   return r;
 }
 
-/// Router: one flop per chosen expert; every tensor is moved once.
+/// Router: one flop per selected expert; every tensor is read or written once.
 std::optional<PerfResult> grouped_topk(const Call& c) {
   const Operands o = operands(c);
   double chosen = o.largest;
@@ -399,13 +405,13 @@ std::optional<PerfResult> grouped_topk(const Call& c) {
   return memory_bound(o, chosen);
 }
 
-/// Sort and scatter of tokens by expert: one flop per element of the largest tensor.
+/// Sorts and scatters tokens by expert: one flop per element of the largest tensor.
 std::optional<PerfResult> sort_scatter(const Call& c) {
   const Operands o = operands(c);
   return memory_bound(o, o.largest);
 }
 
-/// Appended ids and weights (T, k) of shared experts: read and written.
+/// Appends the ids and weights (T, k) of shared experts; they are read and written.
 std::optional<PerfResult> append_shared(const Call& c) {
   const Shape ids = c.args.dims(0);
   const Shape weights = c.args.dims(1).empty() ? ids : c.args.dims(1);
@@ -422,7 +428,7 @@ std::optional<PerfResult> append_shared(const Call& c) {
   return r;
 }
 
-/// Router scores with softplus: weights (T, k), ids, logits (T, E): 6 flops per logit.
+/// Router scores with softplus. Arguments: weights (T, k), ids, logits (T, E). 6 flops per logit.
 std::optional<PerfResult> topk_softplus(const Call& c) {
   const Shape weights = c.args.dims(0);
   const Shape logits = c.args.dims(2);

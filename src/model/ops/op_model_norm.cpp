@@ -1,4 +1,5 @@
-// Normalisations (docs/performance-models.md). n = elements, c = channels, in = bytes per element.
+// Normalisations (docs/performance-models.md). Symbols: n = elements, c = channels, in = bytes per
+// element.
 #include "base/number_text.h"
 #include "model/ops/op_model_impl.h"
 
@@ -6,14 +7,14 @@ namespace rankscope::op_model {
 namespace {
 
 struct Norm {
-  std::size_t x = 0; ///< argument with the input
+  std::size_t x = 0; ///< position of the input
   double channels = 0;
   bool has_bias = true, affine = true, training = true;
   bool rms = false;
   bool backward = false;
   std::vector<bool> mask{true};
   std::string mask_text;
-  std::string channels_text; ///< shown text; "" = the count
+  std::string channels_text; ///< text for the number of channels; "" = the number itself
 };
 
 double fwd_flops(const Norm& m, double n) {
@@ -29,7 +30,7 @@ double fwd_bytes(const Norm& m, double n, double in) {
   return 2 * n * in + k * m.channels * in;
 }
 
-/// Returns c*f, f = (training ? 0 : 3) + 4n/c + (mask[0] ? (training ? 5n/c : 0) : 2n/c).
+/// Returns c*f with f = (training ? 0 : 3) + 4n/c + (mask[0] ? (training ? 5n/c : 0) : 2n/c).
 double bwd_flops(const Norm& m, double n) {
   const double per = n / m.channels;
   const double dx = m.mask[0] ? (m.training ? 5 * per : 0) : 2 * per;
@@ -45,9 +46,10 @@ double bwd_bytes(const Norm& m, double n, double in) {
   return bytes;
 }
 
-/// Returns flops: x_hat and the weight take n each. The input's gradient takes a dot product (2n)
-/// and 4n. The weight's gradient takes n, and n more to sum the rows. Worked example: (4, 8) with
-/// weight: 32 (2 + 6 + 2) = 320 flops.
+/// Returns the flops of the backward pass of an RMS norm. x_hat and the product with the weight
+/// need n flops each. The gradient of the input needs a dot product (2n) and 4n. The gradient of
+/// the weight needs n, and n more to sum over the rows. Worked example: (4, 8) with weight: 32 (2 +
+/// 6 + 2) = 320 flops.
 double rms_bwd_flops(const Norm& m, double n) {
   const bool weight = m.affine && (m.mask.size() < 2 || m.mask[1]);
   return n *
@@ -84,17 +86,18 @@ std::optional<PerfResult> cost(const Call& c, const Norm& m) {
   return r;
 }
 
-/// Returns whether a tensor argument is present. For the reference, any recorded position is
-/// present.
+/// Returns whether a tensor argument is not None. The reference assumes this for every recorded
+/// position.
 bool present(const Call& c, std::size_t i) {
   return c.compat ? c.args.count() > i : !c.args.dims(i).empty();
 }
-/// Returns whether the call has fewer arguments than the reference reads, up to `last`. The
+/// Returns whether the call has fewer arguments than the reference reads (0 to `last`). The
 /// reference fails on such a call.
 bool cut_short(const Call& c, std::size_t last) {
   return c.compat && c.args.count() <= last;
 }
-/// Returns the training flag. The reference tests the text, and "False" is a non-empty text.
+/// Returns the training flag. The reference tests whether the text is empty, so "False" counts as
+/// true.
 bool training_flag(const Call& c, std::size_t i) {
   return c.compat ? !c.args.concrete(i).empty() : c.args.flag(i);
 }
@@ -106,7 +109,7 @@ double list_product(const Call& c, std::size_t i) {
   const auto list = c.args.int_list(i);
   return list ? elements(*list) : 0;
 }
-/// Reads the gradients that are computed: input, weight, bias.
+/// Reads the mask of the gradients that are computed: input, weight, bias.
 void read_mask(const Call& c, std::size_t i, Norm& m) {
   const std::string text = c.args.concrete(i);
   if (text.size() > 4) {
@@ -168,7 +171,7 @@ std::optional<PerfResult> batch_norm_backward(const Call& c) {
   m.channels = extent(c, m.x, 1);
   m.affine = present(c, 2);
   m.training = vendor ? !c.compat : training_flag(c, 7); // both operators are for training only
-  if (!vendor && !c.compat) // the reference reads the presence of argument 0 as the mask
+  if (!vendor && !c.compat) // as the mask, the reference uses whether argument 0 is recorded
     read_mask(c, 9, m);
   return cost(c, m);
 }
@@ -182,7 +185,7 @@ std::optional<PerfResult> layer_norm_backward(const Call& c) {
   m.affine = present(c, 5);
   m.has_bias = present(c, 6);
   read_mask(c, 7, m);
-  if (m.mask.size() == 3) { // gradients that were not requested are not written
+  if (m.mask.size() == 3) { // gradients that were not requested are not computed
     m.affine = m.mask[1];
     m.has_bias = m.mask[2];
   }
@@ -194,7 +197,8 @@ std::optional<PerfResult> group_norm_backward(const Call& c) {
   m.x = 1;
   const double groups = c.args.number(8).value_or(0);
   m.channels = groups > 0 ? extent(c, 1, 1) / groups : 0;
-  m.affine = present(c, c.compat ? 5 : 4); // the reference tests the batch size, after the weight
+  m.affine = present(c, c.compat ? 5 : 4); // the reference tests the argument after the weight, the
+                                           // batch size
   if (c.compat)
     m.channels_text = python_float(m.channels);
   read_mask(c, 9, m);
@@ -217,7 +221,7 @@ constexpr auto kNormStrides = ReferenceNeeds::kShapesAndStrides;
 constexpr Entry kNormModels[] = {
     {"BatchNorm", batch_norm, 0, kNormStrides},
     {"InstanceNorm", batch_norm, 0,
-     kNormStrides}, // same argument order; use_input_stats has the role of training
+     kNormStrides}, // same order of arguments; use_input_stats corresponds to training
     {"LayerNorm", layer_norm, 0, kNormStrides},
     {"GroupNorm", group_norm, 0, kNormStrides},
     {"RMSNorm", rms_norm, 0, kNormStrides},

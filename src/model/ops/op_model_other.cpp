@@ -10,7 +10,7 @@ namespace rankscope {
 namespace op_model {
 namespace {
 
-/// Tokens x hidden elements are moved; there is no computation.
+/// Moves tokens x hidden elements; there is no computation.
 std::optional<PerfResult> moe_transport(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.size() < 2)
@@ -37,8 +37,8 @@ std::optional<PerfResult> rope(const Call& c) {
   return r;
 }
 
-/// 5 flops per logit; bytes: logits, 8-byte targets, 4-byte losses. Worked example: (2, 10) bf16:
-/// 100 flops, 40 + 16 + 8 = 64 bytes.
+/// 5 flops per logit; bytes: logits, 8-byte targets and 4-byte losses. Worked example: (2, 10)
+/// bf16: 100 flops, 40 + 16 + 8 = 64 bytes.
 std::optional<PerfResult> cross_entropy(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.size() < 2)
@@ -53,7 +53,7 @@ std::optional<PerfResult> cross_entropy(const Call& c) {
   return r;
 }
 
-/// Depthwise causal convolution of x (b, c, t) with w (c, k): 2 b c t k.
+/// Depthwise causal convolution of x (b, c, t) with w (c, k): 2 b c t k flops.
 std::optional<PerfResult> causal_conv1d(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -69,10 +69,10 @@ std::optional<PerfResult> causal_conv1d(const Call& c) {
   return r;
 }
 
-/// Mamba-2 with the chunked state space algorithm (arXiv 2405.21060): one fused convolution and
-/// scan. combined = 2 H P + 2 G N + H gives the state size N; C = chunk length, P = head size.
-/// flops: conv 2 B channels T taps, C B^T 2 B G T C N, M X 2 B H T C P, states in and out
-/// 2 x 2 B H T N P.
+/// Mamba-2 with the chunked state space algorithm (arXiv 2405.21060): one fused kernel for
+/// convolution and scan. The state size N is computed from combined = 2 H P + 2 G N + H. C = chunk
+/// length, P = head size. Flops: convolution 2 B channels T taps, C B^T 2 B G T C N, M X 2 B H T C
+/// P, input and output of states 2 x 2 B H T N P.
 std::optional<PerfResult> mamba_ssd(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape w = c.args.dims(1);
@@ -97,7 +97,7 @@ std::optional<PerfResult> mamba_ssd(const Call& c) {
             4 * b * h * t * n * p;
   r.bytes = (elements(x) + elements(w) + static_cast<double>(w[0]) + b * t * h * p) * bpe +
             h * (bytes(3, 4) + bytes(4, 4) + bytes(5, bpe));
-  r.flops_bwd = r.flops; // the reference's estimate; a second scan runs in reverse
+  r.flops_bwd = r.flops; // as in the reference; the backward pass runs a second scan in reverse
   r.bytes_bwd = r.bytes;
   r.params = {{"B", repr(x[0])},           {"T", repr(x[1])},
               {"H", repr(heads[0])},       {"P", repr_count(p)},
@@ -129,7 +129,7 @@ struct TritonOp {
   std::string_view name;
   double cost; ///< flops per element
 };
-// aten names in the names of fused kernels; the longest match wins
+// ATen names that occur in the names of fused kernels; the longest name that matches is used
 constexpr TritonOp kTritonOps[] = {
     {"add", 1},
     {"sub", 1},
@@ -208,7 +208,7 @@ constexpr TritonOp kTritonOps[] = {
     {"convert_element_type", 0},
 };
 
-/// Returns the operators of "_unsafe_view_mul_silu_2".
+/// Returns the operators in the name of a fused kernel, e.g. "_unsafe_view_mul_silu_2".
 std::vector<const TritonOp*> fused_ops(std::string_view text) {
   std::vector<const TritonOp*> out;
   while (!text.empty()) {
@@ -224,7 +224,7 @@ std::vector<const TritonOp*> fused_ops(std::string_view text) {
       text.remove_prefix(best->name.size());
       if (!text.empty())
         text.remove_prefix(1);
-    } else { // an unknown word costs nothing
+    } else { // an unknown word adds no cost
       const std::size_t next = text.find('_', 1);
       text = next == std::string_view::npos ? std::string_view() : text.substr(next + 1);
     }
@@ -232,7 +232,8 @@ std::vector<const TritonOp*> fused_ops(std::string_view text) {
   return out;
 }
 
-/// Returns the size for an exact text, as in the reference; unknown types count 0.
+/// Returns the size that the reference uses: it compares the exact type name; other types have size
+/// 0.
 double triton_bytes_compat(std::string_view type) {
   constexpr std::pair<std::string_view, double> kSizes[] = {
       {"c10::BFloat16", 2}, {"c10::Half", 2}, {"c10::Float", 4}, {"c10::Int", 4},
@@ -253,7 +254,7 @@ double triton_bytes(std::string_view type) {
   return type_bytes(type);
 }
 
-/// Returns "vector_bfloat16", for which no GPU has a peak.
+/// Returns a spec such as "vector_bfloat16", for which no GPU has a peak.
 std::string triton_spec_compat(std::string_view type) {
   return type.empty() ? std::string()
                       : "vector_" + lowercase(type.rfind("c10::", 0) == 0 ? type.substr(5) : type);
@@ -262,13 +263,13 @@ std::string triton_spec_compat(std::string_view type) {
 struct TritonTensors {
   double bytes = 0;
   std::string first_type;
-  std::string first_sized; ///< first type with a size known to the reference
+  std::string first_sized; ///< first type whose size is known to the reference
 };
 
-/// Returns the tensors of a kernel of `points` points. If the kernel uses only a part of a tensor
-/// (a slice, or one of several inputs that it joins), only that part counts. Outputs are arguments
-/// like the others. The reference counts complete tensors, and for pointwise kernels the type of
-/// their first tensor a second time.
+/// Returns the tensors of a kernel with `points` points. If the kernel uses only a part of a tensor
+/// (a slice, or one of several inputs that it concatenates), only that part counts. Outputs are
+/// arguments too. The reference counts complete tensors and, for pointwise kernels, the first
+/// tensor's type a second time.
 TritonTensors tensors_of(const ParsedArgs& args, double points, bool compat) {
   TritonTensors out;
   for (std::size_t i = 0; i < args.count(); ++i) {
@@ -288,8 +289,8 @@ TritonTensors tensors_of(const ParsedArgs& args, double points, bool compat) {
 
 } // namespace
 
-/// Worked example: triton_poi_fused__unsafe_view_mul_silu_2 over 268435456 elements: mul 1 + silu 4
-/// -> 1.34217728 GFLOP.
+/// Worked example: triton_poi_fused__unsafe_view_mul_silu_2 over 268435456 elements: 1 (mul) + 4
+/// (silu) flops per element, 1.34217728 GFLOP.
 std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArgs& args,
                                           bool compat) {
   const std::string_view kind = name.substr(0, 11);

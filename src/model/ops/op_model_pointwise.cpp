@@ -21,7 +21,8 @@ std::optional<PerfResult> unary(const Call& c) {
   r.flops = n;
   r.bytes = n * type_bytes(in) + n * type_bytes(out.empty() ? in : out);
   if (c.op.name == "aten::copy" || c.op.name == "aten::copy_")
-    if (!c.compat && second) { // arguments are destination, source; the source may be broadcast
+    if (!c.compat && second) { // the arguments are destination and source; the source may be
+                               // broadcast
       r.bytes = n * type_bytes(in) + elements(c.args.dims(1)) * type_bytes(out);
     }
   r.params = io_params(shape, in, out, c.args.strides(0), second ? c.args.strides(1) : "None");
@@ -71,8 +72,8 @@ std::optional<PerfResult> binary(const Call& c) {
   return r;
 }
 
-/// Padding and nearest upsampling: n_in is read, n_out is written. Argument 1 has the output
-/// extents.
+/// Padding and nearest upsampling: n_in elements are read, n_out are written. Argument 1 contains
+/// the output extents or the padding.
 std::optional<PerfResult> resize(const Call& c) {
   const Shape in = c.args.dims(0);
   const auto list = c.args.int_list(1);
@@ -81,7 +82,7 @@ std::optional<PerfResult> resize(const Call& c) {
   Shape out = in;
   const std::size_t n = in.size();
   const bool pads = c.op.model == "aten_replication_pad";
-  if (pads) { // pairs (before, after), last dimension first
+  if (pads) { // pairs (before, after), beginning with the last dimension
     for (std::size_t i = 0; 2 * i + 1 < list->size() && i < n; ++i)
       out[n - 1 - i] += (*list)[2 * i] + (*list)[2 * i + 1];
   } else {
@@ -115,13 +116,14 @@ std::optional<Shape> reduced_dims(const Call& c) {
 }
 
 /// Worked example: aten::sum over dim 0 of (10, 1000): 10000 flops, 1000 outputs (the reference
-/// counts 1 output because it does not read the dimension).
+/// counts 1 output, because it does not read the dimension).
 std::optional<PerfResult> reduce(const Call& c) {
   const Shape in = c.args.dims(0);
   const std::string type = c.args.type(0);
   if (type.empty() && !c.compat)
     return std::nullopt;
-  const bool recorded = c.args.count() > 0; // otherwise the reference has a row with 0 FLOPs
+  const bool recorded = c.args.count() > 0; // if nothing is recorded, the reference has a row with
+                                            // 0 FLOPs
   const double n_in = recorded ? elements(in) : 0;
   double n_out = recorded ? 1 : 0;
   if (contains(c.op.name, "cum")) {

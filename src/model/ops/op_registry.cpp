@@ -59,8 +59,8 @@ constexpr CategoryOnly kCategoryOnly[] = {
     {"aiter::indexer_score_topk", "InferenceAttention"},
 };
 
-// Rows of single kernels, "operator->kernel (Synthetic Op)", by the beginning of their names. The
-// rest of the name shows shapes.
+// Rows for single kernels, "operator->kernel (Synthetic Op)", compared by the beginning of their
+// names. The rest of a name depends on shapes.
 constexpr CategoryOnly kCategoryOfKernelRow[] = {
     {"aiter::fused_moe_->_fused_dynamic_mxfp4_quant_moe_sort_kernel", "MoE_aux"},
     {"hipModuleLaunchKernel->kv_indices_generate_kernel", "InferenceAttention"},
@@ -96,9 +96,11 @@ std::string_view op_category(std::string_view op, std::string_view first_kernel)
   static const auto kCategories = [] {
     std::unordered_map<std::string_view, std::string_view> index;
     for (const CategoryOnly& c : kCategoryOnly) // before the models, because one name is in both
+                                                // lists and the first entry is used
       index.emplace(c.name, c.category);
     for (const OpInfo& info : kOps)
-      if (!info.beyond) // other models have the category of their kernel, as in the reference
+      if (!info.beyond) // operators beyond the reference have the category of their kernel, as in
+                        // the reference
         index.emplace(info.name, info.category);
     return index;
   }();

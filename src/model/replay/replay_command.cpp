@@ -1,5 +1,5 @@
-// The command lines of hipblaslt-bench and MIOpenDriver, in the order in which the libraries' own
-// logs write their options.
+// Makes command lines for hipblaslt-bench and MIOpenDriver, with options in the order in which the
+// logs of the libraries print them.
 #include "model/replay/replay_request.h"
 
 #include <fmt/format.h>

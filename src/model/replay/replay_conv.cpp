@@ -1,4 +1,4 @@
-// Convolutions: PyTorch's calls of MIOpen for aten::convolution and its gradient.
+// Convolutions: the calls of MIOpen that PyTorch makes for aten::convolution and its gradient.
 #include "model/replay/replay_request.h"
 
 #include "base/ascii.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMaxConvExtent = std::int64_t{1} << 31;
 
-/// Returns MIOpenDriver's first argument; "" = the type has no program.
+/// Returns the first argument of MIOpenDriver; "" = MIOpenDriver does not support the type.
 std::string_view program_of(std::string_view recorded) {
   const std::string type = lowercase(recorded);
   return type == "float"           ? "conv"
@@ -22,8 +22,8 @@ std::string_view program_of(std::string_view recorded) {
                                    : "";
 }
 
-/// Returns whether a dense tensor with this order of dimensions, slowest first, has these strides.
-/// Dimensions with one element may have any stride.
+/// Returns whether the strides are those of a dense tensor with dimensions in this order (slowest
+/// first). For dimensions with one element, any stride is accepted.
 bool dense(const Shape& shape, const Shape& strides, const std::vector<std::size_t>& order) {
   std::int64_t expected = 1;
   for (auto d = order.rbegin(); d != order.rend(); ++d) {
@@ -96,8 +96,9 @@ std::string check(const ReplayConvConv& c) {
   return "";
 }
 
-/// Sets the shapes of MIOpen's convolution. A transposed convolution is the gradient of the
-/// ordinary convolution that has its output as input: (i - 1) s - 2 p + d (k - 1) + op + 1.
+/// Sets the shapes of MIOpen's convolution. A transposed convolution is computed as the gradient of
+/// an ordinary convolution, whose input is the output of the transposed one: (i - 1) s - 2 p + d (k
+/// - 1) + op + 1.
 std::string set_shapes(const ReplayConvConv& c, ConvReplay& r) {
   const std::size_t n = c.x.size() - 2;
   r.spatial = n == 3 ? 3 : 2;
@@ -108,12 +109,12 @@ std::string set_shapes(const ReplayConvConv& c, ConvReplay& r) {
   if (r.c >= kMaxConvExtent)
     return "an extent that no library takes";
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t at = 3 - n + i; // PyTorch uses the width for the single dimension of conv1d
+    const std::size_t at = 3 - n + i; // PyTorch uses the width as the only dimension of conv1d
     r.filter[at] = c.w[i + 2];
     r.pad[at] = c.padding[i];
     r.stride[at] = c.stride[i];
     r.dilation[at] = c.dilation[i];
-    // all values are below 2^31, so products of two fit
+    // all values are below 2^31, so the product of two fits
     const std::int64_t span = c.dilation[i] * (c.w[i + 2] - 1);
     std::int64_t in = c.x[i + 2];
     if (c.transposed)
@@ -125,7 +126,8 @@ std::string set_shapes(const ReplayConvConv& c, ConvReplay& r) {
   return "";
 }
 
-/// Reads a mask of gradients, "[True, True, False]": input, weights, bias; nullopt for other text.
+/// Reads a gradient mask such as "[True, True, False]" (input, weights, bias); nullopt for other
+/// text.
 std::optional<std::vector<bool>> read_mask(std::string_view text) {
   std::vector<bool> out;
   while (!text.empty()) {
@@ -144,7 +146,8 @@ void add_note(std::string& note, std::string_view more) {
   note += more;
 }
 
-/// Sets the layout that PyTorch gives both tensors, from the strides of arguments `x` and `x` + 1.
+/// Sets the layout in which PyTorch passes both tensors; it depends on the strides of arguments `x`
+/// and `x` + 1.
 std::string set_layout(const ParsedArgs& args, std::size_t x, const ReplayConvConv& c,
                        ConvReplay& r, std::string& note) {
   const auto input = args.stride_list(x);
@@ -170,7 +173,8 @@ ReplayRequest replay::conv(std::string_view name, const ParsedArgs& args) {
   const bool backward = name == "aten::convolution_backward";
   if (name != "aten::convolution" && !backward)
     return no_call("the arguments of this operator do not say how its library is called");
-  const std::size_t at = backward ? 1 : 0; // position of the input; the weights follow
+  const std::size_t at = backward ? 1 : 0; // position of the input; the weights are the next
+                                           // argument
   ConvReplay r;
   r.program = program_of(args.type(at));
   if (r.program.empty() || args.type(at) != args.type(at + 1))

@@ -1,5 +1,5 @@
-// Matrix products: PyTorch's conversion of row-major operands into a column-major call of cuBLASLt
-// or hipBLASLt.
+// Matrix products: converts row-major operands into a column-major call of cuBLASLt or hipBLASLt,
+// as PyTorch does.
 #include "model/replay/replay_request.h"
 
 #include "base/ascii.h"
@@ -18,7 +18,8 @@ namespace {
 constexpr std::int64_t kMaxGemmExtent = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 50;
 
-/// Returns hipblaslt-bench's name of a recorded type; "" = unknown to hipblaslt-bench.
+/// Returns the name of a recorded type in hipblaslt-bench; "" = hipblaslt-bench does not support
+/// the type.
 std::string_view bench_type(std::string_view recorded) {
   static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"float", "f32_r"},
@@ -40,8 +41,8 @@ bool eight_bits(std::string_view type) {
   return contains(type, "f8");
 }
 
-/// Returns the type for PyTorch's type number, which _scaled_mm records for its output
-/// (c10/core/ScalarType.h).
+/// Returns the type for a type number of PyTorch (c10/core/ScalarType.h), which _scaled_mm records
+/// for its output.
 std::string_view type_of_number(std::int64_t number) {
   switch (number) {
   case 5:
@@ -63,14 +64,16 @@ std::string_view type_of_number(std::int64_t number) {
   }
 }
 
-/// The last two dimensions of an operand in PyTorch: row-major unless its strides differ.
+/// The last two dimensions of an operand in PyTorch; row-major if col_stride is 1.
 struct Matrix {
   std::int64_t rows = 0, cols = 0;
-  std::int64_t row_stride = 0, col_stride = 0; ///< distance between rows, distance between columns
+  std::int64_t row_stride = 0, col_stride = 0; ///< distances in elements between rows and between
+                                               ///< columns
   std::int64_t batch = 1, batch_stride = 0;
 };
 
-/// Returns argument i with `rank` dimensions; nullopt (and the reason) when it is not recorded so.
+/// Returns argument i as a matrix with `rank` dimensions. If it is not recorded like this, returns
+/// nullopt and sets `why`.
 std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t rank,
                              std::string& why) {
   const Shape shape = args.dims(i);
@@ -94,7 +97,7 @@ std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t 
     m.batch = shape[0];
     m.batch_stride = (*strides)[0];
   }
-  // along a dimension with one element, all strides have the same meaning
+  // the stride of a dimension with one element has no effect, so it can be set to any value
   if (m.cols == 1)
     m.col_stride = 1;
   if (m.rows == 1)
@@ -106,15 +109,15 @@ std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t 
 struct Placed {
   bool transposed = false;
   std::int64_t ld = 0, batch_stride = 0;
-  bool copied = false; ///< PyTorch first copies it to a dense matrix
+  bool copied = false; ///< PyTorch first copies the operand to a dense matrix
 };
 
-/// Places a matrix in the call. `swapped`: the call computes the transposed result, so that a
+/// Computes how a matrix is passed. `swapped`: the call computes the transposed result, so a
 /// row-major matrix needs no transpose.
 Placed place(const Matrix& m, bool swapped) {
   const bool row_major = m.col_stride == 1 && m.row_stride >= m.cols;
   const bool col_major = m.row_stride == 1 && m.col_stride >= m.rows;
-  // PyTorch treats a matrix that is both (one column or one row) as row-major
+  // PyTorch treats a matrix that is both (with one column or one row) as row-major
   if (row_major)
     return {!swapped, m.row_stride, m.batch_stride, false};
   if (col_major)
@@ -127,8 +130,8 @@ void add_note_replay_gemm(std::string& note, std::string_view more) {
   note += more;
 }
 
-/// Makes the call for the recorded A (M x K) and B (K x N), `batch` of each. `swapped`: see
-/// place().
+/// Sets the operands of the call from the recorded A (M x K) and B (K x N), `batch` of each.
+/// `swapped`: see place().
 void place_operands(const Matrix& a, const Matrix& b, bool swapped, GemmReplay& g,
                     std::string& note) {
   const Placed pa = place(a, swapped);
@@ -164,7 +167,7 @@ void place_operands(const Matrix& a, const Matrix& b, bool swapped, GemmReplay& 
 struct ReplayGemmOperands {
   std::string_view name;
   std::size_t a = 0, b = 1, rank = 2;
-  bool added = false; ///< argument 0 is added, scaled by argument 3 (beta); argument 4 is alpha
+  bool added = false; ///< argument 0 is added, multiplied by beta (argument 3); argument 4 is alpha
 };
 constexpr ReplayGemmOperands kOperators[] = {{"aten::mm", 0, 1, 2, false},
                                              {"aten::addmm", 1, 2, 2, true},
@@ -172,8 +175,8 @@ constexpr ReplayGemmOperands kOperators[] = {{"aten::mm", 0, 1, 2, false},
                                              {"aten::baddbmm", 1, 2, 3, true},
                                              {"aten::_scaled_mm", 0, 1, 2, false}};
 
-/// Sets alpha, beta and the added operand. Where PyTorch uses cuBLASLt's epilogue, a vector over
-/// the columns is its bias. Everything else is C.
+/// Sets alpha, beta and the added operand. If PyTorch uses the epilogue of cuBLASLt, a vector over
+/// the columns is passed as the bias of the epilogue. In all other cases, the added operand is C.
 std::string add_bias(const ParsedArgs& args, const ReplayGemmOperands& op, GemmReplay& g,
                      std::string& note) {
   g.beta = args.concrete(3).empty() ? 1 : args.number(3).value_or(kUnknown);
@@ -194,7 +197,8 @@ std::string add_bias(const ParsedArgs& args, const ReplayGemmOperands& op, GemmR
   return "";
 }
 
-/// Reads the eight-bit product: scales of A and B at 2 and 3, bias at 4, type of the result at 6.
+/// Reads the 8-bit product: arguments 2 and 3 are the scales of A and B, 4 is the bias, 6 is the
+/// type of the result.
 std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, GemmReplay& g,
                   std::string& note) {
   if (lowercase(args.type(2)) != "float" || lowercase(args.type(3)) != "float")
@@ -204,7 +208,7 @@ std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, Gemm
     const double count = elements(shape);
     return count == 1 ? 1 : count == static_cast<double>(rows) ? 2 : 0;
   };
-  // A and B are swapped
+  // A and B are swapped in the call
   g.scale_a = kind(3, b.cols);
   g.scale_b = kind(2, a.rows);
   if (g.scale_a == 0 || g.scale_b == 0)
@@ -224,12 +228,13 @@ std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, Gemm
   return "";
 }
 
-/// Sets the types of A, B, D and of the sums. Returns the reason if there is no command for them.
+/// Sets the types of A, B, D and the compute type. Returns the reason if there is no command for
+/// these types.
 std::string set_types(const ParsedArgs& args, const ReplayGemmOperands& op, std::string_view kernel,
                       GemmReplay& g) {
   const std::string a = args.type(op.a);
   const std::string b = args.type(op.b);
-  g.type_a = bench_type(b); // A and B are swapped
+  g.type_a = bench_type(b); // A and B are swapped in the call
   g.type_b = bench_type(a);
   if (g.type_a.empty() || g.type_b.empty())
     return fmt::format("no command for the type {}",
@@ -263,7 +268,7 @@ ReplayRequest replay::gemm(std::string_view name, const ParsedArgs& args, std::s
     return no_call(why);
   if (a->cols != b->rows || a->batch != b->batch)
     return no_call("the shapes of A and B do not fit each other");
-  // a batched result with one column is already column-major (PyTorch's bmm_out_cuda_impl)
+  // in PyTorch, a batched result with one column is already column-major (bmm_out_cuda_impl)
   const bool swapped = op->rank == 2 || b->cols > 1;
   place_operands(*a, *b, swapped, g, note);
   if (op->added)

@@ -23,8 +23,8 @@ inline constexpr const char* kCaptureIndexName = "execution_details.json";
 
 /// Returns the entries in file order. Entries without a plain file name, with another mode, or with
 /// a batch size that is not an integer of 0 or more are omitted and counted in `diag`. Returns
-/// nullopt if the file does not exist, or it is a list without "file" (from a trace splitter).
-/// Errors: kUnreadable when it is not a JSON list.
+/// nullopt if the file does not exist, or if it is a list without "file" (which trace splitters
+/// write). Errors: kUnreadable if it is not a JSON list.
 Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const std::string& folder,
                                                                          Diagnostics& diag);
 

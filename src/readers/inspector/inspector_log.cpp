@@ -14,7 +14,7 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr std::size_t kLongestText = 256;
-/// The limit for unix times; it is before the year 2255.
+/// The limit for Unix times, in the year 2255.
 constexpr std::uint64_t kLatestUs = 9'000'000'000'000'000;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60U;
 
@@ -22,9 +22,9 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ',';
 }
 
-/// Returns the end of the object that begins at `from` (one behind its last byte); npos if the end
-/// is not in `text`. If another object begins inside it, at the start of a line, the first object
-/// is torn: sets `torn` and returns the start of the other object.
+/// Returns the position after the last byte of the object that begins at `from`; npos if its end is
+/// not in `text`. If another object begins inside it at the start of a line, the first object is
+/// incomplete: sets `torn` and returns the start of the other object.
 std::size_t object_end(std::string_view text, std::size_t from, bool& torn) {
   int depth = 0;
   bool in_string = false;
@@ -100,7 +100,7 @@ std::optional<InspectorRecord> record_of(const dom::object& coll, const Inspecto
   return out;
 }
 
-/// Reads one object. Returns false if it does not have this format.
+/// Reads one object. Returns false if it is not an object of this format.
 bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiece& out) {
   dom::object part;
   if (object["header"].get(part) == simdjson::SUCCESS) {
@@ -127,7 +127,8 @@ bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiec
       return false;
     out.records.push_back(std::move(*record));
   }
-  if (!of_plugin || dropped > 0) // the plugin's thread writes even if the process hangs
+  if (!of_plugin || dropped > 0) // not for other objects, because the plugin's thread writes them
+                                 // even if the process hangs
     out.works_us = std::max(out.works_us, last.written_us);
   return true;
 }
@@ -142,7 +143,7 @@ InspectorPiece read_inspector(std::string_view text, InspectorHeader& last) {
       ++out.used;
       continue;
     }
-    if (text[out.used] != '{') { // the rest of a torn object, or text in another format
+    if (text[out.used] != '{') { // the rest of an incomplete object, or text in another format
       const std::size_t line = text.find('\n', out.used);
       if (line == std::string_view::npos && text.size() - out.used < kLongestInspectorObject)
         break;

@@ -48,8 +48,8 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
-/// Implements us_text_to_ns() for texts with an exponent. It shifts the decimal point in the
-/// digits, so no double is involved.
+/// Implements us_text_to_ns() for numbers with an exponent. The decimal point is moved within the
+/// digits, so no floating-point numbers are used.
 bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
   const std::size_t e = text.find_first_of("eE");
   std::string_view exponent_text = text.substr(e + 1);
@@ -74,7 +74,7 @@ bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
       point += fraction ? 0 : 1;
     }
   }
-  const int wanted = point + exponent + 3; // number of digits of the integer nanoseconds
+  const int wanted = point + exponent + 3; // number of digits of the result in nanoseconds
   std::int64_t value = 0;
   for (int i = 0; i < wanted; ++i) {
     const int digit =
@@ -82,7 +82,7 @@ bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
     if (value > 900'000'000'000'000'000)
       return false;
     if (value == 0 && i >= static_cast<int>(digits.size()))
-      break; // 0e99
+      break; // zero with a large exponent, e.g. 0e99
     value = value * 10 + digit;
   }
   if (wanted >= 0 && wanted < static_cast<int>(digits.size()) &&

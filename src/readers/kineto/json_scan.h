@@ -1,5 +1,5 @@
-// Scanning functions for JSON text in a buffer: strings, numbers, values to skip. They never read
-// past `end`; only unescape() allocates memory.
+// Functions that scan JSON text in a buffer: they find strings and numbers, and skip values. They
+// never read past `end`; only unescape() allocates memory.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline bool is_space(char c) {
 
 inline const char* skip_space(const char* p, const char* end) {
 #if defined(__SSE2__)
-  const auto blanks = [](const char* at) { // returns one bit per character, 16 in total
+  const auto blanks = [](const char* at) { // returns 16 bits, one per character
     const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     const auto same = [block](char c) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(c)); };
     return static_cast<unsigned>(_mm_movemask_epi8(
@@ -55,8 +55,8 @@ inline const char* find_quote_or_escape(const char* p, const char* end) {
   return p;
 }
 
-/// Returns the closing quote of a string, or `end` when the string is not closed. p is after the
-/// opening quote.
+/// Returns the closing quote of a string, or `end` if the string is not closed. p is the position
+/// after the opening quote. `escaped`: whether the string contains escapes.
 inline const char* string_end(const char* p, const char* end, bool& escaped) {
   escaped = false;
   for (;;) {
@@ -95,7 +95,8 @@ inline const char* find_structure(const char* p, const char* end) {
   return p;
 }
 
-/// The open brackets. Their kinds are known for up to 64 levels of nesting.
+/// The stack of open brackets. Their kinds are stored for up to 64 levels; deeper levels are only
+/// counted.
 class OpenBrackets {
 public:
   void open(char bracket) {
@@ -103,7 +104,7 @@ public:
     ++depth_;
     deep_ = deep_ || depth_ > 64;
   }
-  /// Closes a bracket. Returns false when the innermost open bracket has the other kind.
+  /// Closes a bracket. Returns false if the innermost open bracket is of the other kind.
   bool close(char bracket) {
     if (!deep_ && in_object() != (bracket == '}'))
       return false;
@@ -112,7 +113,7 @@ public:
     return true;
   }
   [[nodiscard]] bool none() const { return depth_ == 0; }
-  /// Returns whether `c` may follow a string.
+  /// Returns whether `c` may be the next character after a string.
   [[nodiscard]] bool may_follow_text(char c) const {
     return c == ',' || c == ']' || c == '}' || (c == ':' && (deep_ || in_object()));
   }
@@ -121,13 +122,14 @@ private:
   [[nodiscard]] bool in_object() const { return (objects_ & 1U) != 0; }
 
   std::int64_t depth_ = 0;
-  std::uint64_t objects_ = 0; ///< one bit per open bracket, the innermost lowest: 1 = '{'
+  std::uint64_t objects_ = 0; ///< one bit for each open bracket, the lowest bit for the innermost
+                              ///< one: 1 = '{'
   bool deep_ = false;
 };
 
-/// Implements skip_value() at a bracket. Damaged text must not pass as a value: after a lost quote,
-/// text outside strings looks like strings, and lost bytes can join two events. So brackets must
-/// match, and the character after each string is checked.
+/// Implements skip_value() for a value that begins with a bracket. Damaged text must not be
+/// accepted: if a quote is lost, text outside strings is read as strings, and lost bytes can join
+/// two events. Therefore brackets must match, and the character after each string is checked.
 inline const char* skip_brackets(const char* p, const char* end) {
   OpenBrackets brackets;
   bool escaped = false;
@@ -153,8 +155,8 @@ inline const char* skip_brackets(const char* p, const char* end) {
   }
 }
 
-/// Skips one value of any kind. Returns the place after it. Returns nullptr when the text is not a
-/// value, or the value does not end before `end`.
+/// Skips one value of any kind. Returns the position after it, or nullptr if the text is not a
+/// value or if the value does not end before `end`.
 inline const char* skip_value(const char* p, const char* end) {
   p = skip_space(p, end);
   if (p >= end)
@@ -173,15 +175,16 @@ inline const char* skip_value(const char* p, const char* end) {
   return p > start && p < end ? p : nullptr;
 }
 
-/// Decodes the escapes in a raw JSON string (the text between the quotes). Joins \u surrogate pairs
-/// and leaves invalid escapes unchanged.
+/// Decodes the escapes in a JSON string (the text between the quotes). \u surrogate pairs are
+/// joined; invalid escapes do not change.
 std::string unescape(std::string_view raw);
 
-/// Converts decimal text in microseconds to integer nanoseconds, exactly. Rounds at the fourth
-/// decimal, half up. Returns false for text that is not a finite number or does not fit.
+/// Converts a decimal text in microseconds to integer nanoseconds, without rounding up to three
+/// decimals; more decimals are rounded half up. Returns false if the text is not a finite number or
+/// does not fit.
 bool us_text_to_ns(std::string_view text, std::int64_t& ns);
 
-/// Parses integer text (also "12.0" and "1e3"); returns false for other text.
+/// Parses an integer, also in forms such as "12.0" and "1e3". Returns false for other text.
 bool text_to_int(std::string_view text, std::int64_t& value);
 
 } // namespace rankscope::json

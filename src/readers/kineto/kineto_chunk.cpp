@@ -1,6 +1,7 @@
-// Parser for Kineto's event objects (output_json.cpp of libkineto and older Chrome-trace writers):
-// {"ph","cat","name","pid","tid","ts","dur","id","bp","args":{...}}, with keys in any order and any
-// white space. It passes over the bytes once. Unneeded values are skipped by their structure only.
+// Parses Kineto's event objects (output_json.cpp of libkineto, and older programs that write Chrome
+// traces): {"ph","cat","name","pid","tid","ts","dur","id","bp","args":{...}}. Keys can be in any
+// order, with any white space. The parser reads the bytes once. Values that are not needed are
+// skipped by their structure only.
 #include "readers/kineto/kineto_chunk.h"
 
 #include "core/arg_text.h"
@@ -21,9 +22,9 @@ using json::skip_space;
 using json::skip_value;
 using json::string_end;
 
-/// Reads one value into `raw`. Returns the place after it, or nullptr. Every field is set; if a key
-/// is repeated, the last value counts. Inlining is forced because this code runs for every member
-/// of every event.
+/// Reads one value into `raw`, and sets all its fields. If a key occurs several times, its last
+/// value is used. Returns the position after the value, or nullptr. Inlining is forced because this
+/// code runs for every member of every event.
 [[gnu::always_inline]] inline const char* read_value(const char* p, const char* end, Raw& raw) {
   if (p >= end)
     return nullptr;
@@ -45,9 +46,9 @@ using json::string_end;
   return after;
 }
 
-/// Calls on_member(key, place of the value, end) for each member; the call returns the place after
-/// the value, or nullptr. A key with escapes is decoded into `room`. Returns the place after the
-/// closing brace, or nullptr when the object is incomplete.
+/// Calls on_member(key, position of the value, end) for each member; the call must return the
+/// position after the value, or nullptr. A key with escapes is decoded into `room`. Returns the
+/// position after the closing brace, or nullptr if the object is incomplete.
 template <class OnMember>
 const char* scan_object(const char* p, const char* end, std::string& room,
                         const OnMember& on_member) {
@@ -78,7 +79,7 @@ const char* scan_object(const char* p, const char* end, std::string& room,
     p = on_member(key, p, end);
     if (p == nullptr)
       return nullptr;
-    // only a comma or the end may follow a value; other text is an unescaped quote or garbage
+    // only a comma or the end may follow a value; anything else is a damaged string or other damage
     p = skip_space(p, end);
     if (p >= end)
       return nullptr;
@@ -95,7 +96,7 @@ public:
     out_.track_slots.assign(256, 0);
   }
 
-  /// Parses the object at p (an opening brace). Returns the place after it; nullptr if it is
+  /// Parses the object that begins at p. Returns the position after it, or nullptr if the object is
   /// malformed.
   const char* event(const char* p, const char* end, std::uint64_t offset);
 
@@ -118,14 +119,14 @@ private:
   }
   std::uint32_t track_of(const Raw& pid, const Raw& tid);
   StrId text_of(const Raw& raw);
-  /// Returns the JSON text of a value; strings have their quotes.
+  /// Returns the JSON text of a value; for a string, including its quotes.
   static std::string_view json_text(const Raw& raw) {
     return raw.string ? std::string_view(raw.text.data() - 1, raw.text.size() + 2) : raw.text;
   }
   StrId json_of(const Raw& raw) {
     return !raw.present || raw.text == "null" ? kEmptyStr : out_.strings.intern(json_text(raw));
   }
-  /// Returns the id of the JSON text in its normal form. Each distinct text of a chunk is rewritten
+  /// Returns the id of the normal form of the JSON text. Each distinct text in a chunk is converted
   /// only once.
   StrId arg_of(const Raw& raw) {
     if (!raw.present || raw.text == "null")
@@ -145,9 +146,9 @@ private:
   KinetoKeep keep_;
   RawArgs args_; ///< arguments of the current event
   bool args_used_ = false;
-  std::string key_room_, ph_room_, cat_room_; ///< storage for texts with escapes
-  StringPool raw_args_;                       ///< arguments as spelled in the file
-  std::vector<StrId> normal_args_{kEmptyStr}; ///< normal forms of raw_args_, by id
+  std::string key_room_, ph_room_, cat_room_; ///< buffers for decoded texts
+  StringPool raw_args_;                       ///< the arguments as written in the file
+  std::vector<StrId> normal_args_{kEmptyStr}; ///< normal forms of the texts in raw_args_, by id
   std::string_view last_pid_text_, last_tid_text_;
   std::uint32_t last_track_ = 0;
   bool have_track_ = false;
@@ -162,7 +163,7 @@ StrId ChunkParser::text_of(const Raw& raw) {
 }
 
 std::uint32_t ChunkParser::track_of(const Raw& pid, const Raw& tid) {
-  // most events are on the thread of the previous event
+  // most events are on the same thread as the previous event
   if (have_track_ && pid.text == last_pid_text_ && tid.text == last_tid_text_)
     return last_track_;
   last_pid_text_ = pid.text;
@@ -192,7 +193,7 @@ std::uint32_t ChunkParser::track_of(const Raw& pid, const Raw& tid) {
       slot = static_cast<std::uint32_t>(out_.tracks.size());
       last_track_ = slot - 1;
       if (out_.tracks.size() * 2 > out_.track_slots.size()) {
-        // rare: clear the table; the linear scan below adds the entries again
+        // rare: make a larger table and insert all entries again
         const std::size_t bigger = out_.track_slots.size() * 4;
         out_.track_slots.assign(bigger, 0);
         for (std::uint32_t i = 0; i < out_.tracks.size(); ++i) {
@@ -236,7 +237,7 @@ void ChunkParser::store_collective(const RawArgs& a, EventId id) {
   out_.collectives.emplace_back(id, c);
 }
 
-/// Stores the graph node of an event. CUPTI writes 0 for work that no graph launched.
+/// Stores the graph node of an event. CUPTI writes 0 if the event is not from a graph launch.
 void ChunkParser::store_graph_node(const RawArgs& a, EventId id) {
   const std::int64_t node = int_of(a.graph_node);
   if (node != kNoId && node != 0)
@@ -297,7 +298,7 @@ void ChunkParser::store_flow(const RawEvent& e, std::string_view cat, bool start
     return;
   std::int64_t ts = 0;
   if (!json::us_text_to_ns(e.ts.text, ts) || !usable_time(ts, 0))
-    ts = 0; // the ids of the event are still used for links
+    ts = 0; // the time is not valid, but the ids of the flow event still link events
   FlowKind kind = FlowKind::kOther;
   if (cat == "ac2g" || cat == "async_cpu_to_gpu")
     kind = start ? FlowKind::kAc2gStart : FlowKind::kAc2gEnd;
@@ -324,8 +325,8 @@ void ChunkParser::store_metadata(const RawEvent& e, const RawArgs& a) {
 }
 
 /// Stores a counter event. {"ph":"C","name":"GPU 0","ts":1,"args":{"power":300,"clock":1980}}
-/// becomes samples of "GPU 0 power" and "GPU 0 clock". If the only member is called "value" or has
-/// the counter's name, the counter's name is used unchanged.
+/// becomes samples with the names "GPU 0 power" and "GPU 0 clock". If the only member has the name
+/// "value" or the name of the counter, the samples have the name of the counter.
 void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_t offset) {
   std::int64_t ts = 0;
   if (!json::us_text_to_ns(e.ts.text, ts) || !usable_time(ts, 0))
@@ -355,9 +356,9 @@ void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_
       });
 }
 
-/// Returns the category of an event without "cat". Such events come from PyTorch's profiler without
-/// Kineto (some distribution builds, and versions before 1.8), which encodes the category in the
-/// process name.
+/// Returns the category of an event without "cat". PyTorch's profiler writes such events if it was
+/// built without Kineto (some distributions, and versions before 1.8). The process name then shows
+/// the category.
 Category legacy_category(const RawEvent& e) {
   if (e.pid.text == "CPU functions")
     return e.name.text.starts_with("ProfilerStep#") ? Category::kUserAnnotation : Category::kCpuOp;
@@ -366,7 +367,7 @@ Category legacy_category(const RawEvent& e) {
 
 const char* ChunkParser::event(const char* p, const char* end, std::uint64_t offset) {
   RawEvent e;
-  if (args_used_) // clearing costs most of the time for an event without arguments
+  if (args_used_) // clearing takes most of the time of an event without arguments
     args_ = {};
   args_used_ = false;
   RawArgs& a = args_;
@@ -376,7 +377,8 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
           return read_value(v, stop, *want);
         if (key == "args" && v < stop && *v == '{') {
           e.args = v;
-          // Kineto writes ph and cat first, so events that are skipped anyway need not be parsed.
+          // Kineto writes ph and cat first, so the arguments of events that are not stored need not
+          // be parsed
           if (!keep_.python && e.cat.text == "python_function")
             return skip_value(v, stop);
           if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present || e.ph.escaped) {
@@ -405,16 +407,17 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
   } else if (ph == "C") {
     store_counter(e, after, offset);
   } else if (ph.empty() && !e.name.present && !e.ts.present) {
-    // {}: Kineto writes this for events that it gave up; they count only in uids
-  } else if (ph != "i" && ph != "I") { // instants are not used: no data is lost
+    // {}: Kineto writes this instead of an event that it discarded; it only increments the uid
+  } else if (ph != "i" && ph != "I") { // instant events are not needed, so they are not counted as
+                                       // skipped
     ++out_.other_phases;
   }
   return after;
 }
 
-/// Finds the next likely start of an event in [p, end) after a damaged event: an object that begins
-/// with "ph", or an object with keys after a comma. No Kineto event contains a list of objects. The
-/// backward search stops at `begin`.
+/// Finds the next probable start of an event in [p, end) after a damaged event: an object that
+/// begins with "ph", or an object with keys that follows a comma. This is safe because no Kineto
+/// event contains a list of objects. The search for the comma goes back to `begin` at most.
 const char* resync(const char* begin, const char* p, const char* end) {
   while (p < end) {
     p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
@@ -436,10 +439,11 @@ const char* resync(const char* begin, const char* p, const char* end) {
   return end;
 }
 
-/// Limits the work for failed attempts to parse. If brackets never close, each attempt reads to the
-/// end of the text and the next begins a few bytes later: without a limit, a megabyte of them takes
-/// minutes. The budget is 16 times the text size, plus 64 bytes for each byte passed. An event
-/// longer than the remaining budget is given up, so the work stays linear.
+/// Limits the work for attempts to parse that fail. If brackets are never closed, each attempt
+/// reads to the end of the text, and the next attempt begins a few bytes later; for a megabyte of
+/// such text this would take minutes. The budget is 16 times the size of the text, plus 64 bytes
+/// for each byte that was passed. An event that is longer than the remaining budget counts as
+/// damaged, so the total work is linear.
 class FailedTries {
 public:
   explicit FailedTries(std::size_t text) : left_(16 * text) {}
@@ -495,8 +499,9 @@ void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, 
 }
 
 std::size_t cut_at_event(std::string_view text) {
-  // An unescaped "ph" directly after a brace cannot be inside a string, so `}` `,` `{` `"ph"` is a
-  // border between two events. The search from the end finds it without reading the rest.
+  // "ph" directly after a brace cannot be inside a string, because its quotes are not escaped. So
+  // `}` `,` `{` `"ph"` is a boundary between two events. A search from the end finds it without
+  // reading the rest of the text.
   for (std::size_t at = text.rfind("\"ph\""); at != std::string_view::npos && at > 0;
        at = text.rfind("\"ph\"", at - 1)) {
     std::size_t q = at;

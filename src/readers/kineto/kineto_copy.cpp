@@ -19,7 +19,7 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr std::size_t kWindow = std::size_t{1} << 20;
-constexpr std::size_t kPartsAtOnce = 64; ///< maximum number of open files
+constexpr std::size_t kPartsAtOnce = 64; ///< maximum number of files that are open at the same time
 
 struct OpenPart {
   const KinetoPart* part;
@@ -33,7 +33,7 @@ void put(OpenPart& to, std::string_view entry) {
   to.sink.text(entry);
 }
 
-/// The facts of an entry that is not a complete event (ph X).
+/// What is needed about an entry that is not a complete event (ph X).
 struct Other {
   enum class Kind { kNothing, kMetadata, kFlow, kInstant } kind = Kind::kNothing;
   bool has_time = false;
@@ -49,7 +49,7 @@ Other look_at(const dom::object& event) {
     return out;
   double ts = 0;
   out.has_time = event["ts"].get(ts) == simdjson::SUCCESS;
-  constexpr double kMostUs = 2e15; // limit from kMaxTimeNs
+  constexpr double kMostUs = 2e15; // limit of valid times, as in kMaxTimeNs
   if (ph == "M") {
     out.kind = Other::Kind::kMetadata;
   } else if (ph == "s" || ph == "t" || ph == "f") {
@@ -76,7 +76,7 @@ bool in_windows(const KinetoPart& part, std::int64_t ts_ns) {
   return false;
 }
 
-/// One pass over the file, which writes some of the parts.
+/// One pass over the file. It writes some of the parts.
 class Copy {
 public:
   Copy(const std::string& path, const KinetoCopyRules& rules) : path_(path), rules_(rules) {}
@@ -106,8 +106,8 @@ private:
         "only complete files can be cut into parts"};
   }
 
-  /// Discards the used text and the blanks after it, and reads the next window. Errors: kUnreadable
-  /// for a value larger than the limit.
+  /// Discards the text that was used and the blanks after it, and reads the next window. Errors:
+  /// kUnreadable if a value is larger than the limit.
   Result<void> more() {
     const char* const begin = buffer_.data();
     at_ = static_cast<std::size_t>(json::skip_space(begin + at_, begin + buffer_.size()) - begin);
@@ -224,7 +224,7 @@ private:
     }
   }
 
-  /// Copies the end of the list and the text after it.
+  /// Copies the end of the list of events and the text after it.
   Result<void> tail() {
     put_all("\n");
     for (;;) {
@@ -242,9 +242,9 @@ private:
   std::vector<OpenPart> parts_;
   dom::parser parser_;
   std::string buffer_;
-  std::size_t at_ = 0;       ///< first unused byte of the buffer
-  std::uint64_t offset_ = 0; ///< place of the buffer in the unpacked file
-  std::size_t known_ = 0;    ///< index in rules_.events
+  std::size_t at_ = 0;       ///< position of the first unused byte of the buffer
+  std::uint64_t offset_ = 0; ///< position of the buffer in the decompressed file
+  std::size_t known_ = 0;    ///< index into rules_.events
   bool ended_ = false;
 };
 

@@ -45,7 +45,8 @@ void parse_distributed(simdjson::dom::element value, TraceHeader& h) {
       for (const simdjson::dom::element r : ranks)
         if (r.get(v) == simdjson::SUCCESS)
           pg.ranks.push_back(v);
-    } else if (g["ranks"].get(text) == simdjson::SUCCESS) { // the on-demand writer: "[0, 1]"
+    } else if (g["ranks"].get(text) == simdjson::SUCCESS) { // traces recorded on demand contain a
+                                                            // text: "[0, 1]"
       std::int64_t n = -1;
       for (const char c : std::string(text) + ",") {
         if (c >= '0' && c <= '9') {

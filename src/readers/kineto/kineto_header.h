@@ -1,4 +1,4 @@
-// The members of a Kineto trace's root object other than its events.
+// The members of the root object of a Kineto trace, except its events.
 #pragma once
 
 #include "core/trace.h"
@@ -8,23 +8,24 @@
 
 namespace rankscope {
 
-/// Size limit of one event, and of all header members: a small compressed file can unpack to any
-/// size.
+/// Maximum size of one event, and of all header members together. A small compressed file can
+/// contain values of any size.
 inline constexpr std::size_t kMostKinetoValue = std::size_t{64} << 20U;
-/// Size limit of a header member whose values are read: the parser needs ten times as much memory.
+/// Maximum size of a header member whose value is parsed: the JSON parser needs ten times as much
+/// memory.
 inline constexpr std::size_t kMostKinetoMember = std::size_t{16} << 20U;
 
 struct KinetoHeader {
   TraceHeader values;
-  Clock clock; ///< unix if baseTimeNanoseconds is present
+  Clock clock; ///< a Unix clock if the header contains baseTimeNanoseconds
 };
 
 enum class HeadState { kNeedMore, kEvents, kEndOfObject, kMalformed };
 
-/// Reads root members from `text` at `at`. It stops when the array of traceEvents opens (`at` is
-/// after the bracket) or the root object ends (`at` is after the brace). If it needs more input,
-/// `at` is the start of the incomplete member. `inside`: the root's opening brace has been read.
-/// `last`: no input follows.
+/// Reads root members from `text` at `at`. It stops after the opening bracket of traceEvents, or
+/// after the closing brace of the root object, and sets `at` to this position. If it needs more
+/// input, it sets `at` to the start of the incomplete member. `inside`: the opening brace of the
+/// root object has been read. `last`: `text` is the end of the input.
 [[nodiscard]] HeadState scan_members(std::string_view text, std::size_t& at, bool inside, bool last,
                                      KinetoHeader& h, Diagnostics& diag);
 

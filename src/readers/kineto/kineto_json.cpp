@@ -1,6 +1,6 @@
-// Reader for Kineto / Chrome JSON traces: an object with traceEvents, or a bare array of events;
-// plain, gzip or zstd. The reader cuts the stream into runs of complete events, and worker threads
-// parse them into chunks. Chunks are merged in file order, so the result does not depend on the
+// Reads Kineto / Chrome JSON traces: an object with traceEvents, or a list of events without the
+// object; plain, gzip or zstd. The reader cuts the stream between events, and worker threads parse
+// the pieces into chunks. Chunks are merged in file order, so the result does not depend on the
 // threads.
 #include "base/ascii.h"
 #include "base/counters.h"
@@ -49,7 +49,7 @@ public:
       foreign_category_ = c.foreign_category;
   }
 
-  /// Returns the number of entries of traceEvents so far, including dropped ones.
+  /// Returns the number of entries of traceEvents that were merged, including dropped ones.
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
   /// Returns the first category of a device that rankscope does not read, or "".
   [[nodiscard]] const std::string& foreign_category() const { return foreign_category_; }
@@ -86,8 +86,8 @@ private:
       out_.set_process_label(t.pid, text);
   }
 
-  /// Returns whether `c` is an unexpected control character: tabs and line breaks are part of the
-  /// layout of arguments.
+  /// Returns whether `c` is a control character other than tabs and line breaks, which may be part
+  /// of the layout of arguments.
   static bool odd_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
   }
@@ -106,8 +106,9 @@ private:
       out_.diagnostics().add(counters::text_control_characters(), path, control);
   }
 
-  /// Grows the columns once, to the size that the rest of the file needs at the density so far.
-  /// Doubling them instead would store them twice at the worst moment.
+  /// Reserves memory once for all events that the rest of the file probably contains, estimated
+  /// from the events per byte so far. If columns grew by doubling, there would be two copies of
+  /// them in memory when they are largest.
   void reserve(std::size_t more, std::uint64_t bytes) {
     bytes_seen_ += bytes;
     const std::size_t need = out_.events() + more;
@@ -133,8 +134,8 @@ private:
 
 // ---- cutting -----------------------------------------------------------------------------------
 
-/// Finds the place to cut for writers that do not put "ph" first. Walks over complete values from
-/// the start up to the end of the list. Blanks after the last value belong to it.
+/// Finds a position to cut if the producer does not write "ph" first. Reads complete values from
+/// the start of the text to the end of the list. Blanks after the last value belong to it.
 std::size_t cut_by_structure(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
@@ -185,7 +186,7 @@ std::optional<std::int64_t> int_after(std::string_view text, std::string_view ke
   return ec == std::errc() ? std::optional(v) : std::nullopt;
 }
 
-/// Reads the rank from distributedInfo if that is early in the file.
+/// Reads the rank from distributedInfo, if that is in the first bytes of the file.
 FileInfo inspect_kineto_json(std::string_view head, std::string_view) {
   constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
   FileInfo out;
@@ -202,7 +203,7 @@ FileInfo inspect_kineto_json(std::string_view head, std::string_view) {
   return out;
 }
 
-/// Reads one file from its first byte to its last, in windows.
+/// Reads one file in windows, from the first byte to the last.
 class KinetoFile {
 public:
   KinetoFile(const std::string& path, const ReadOptions& options, ByteSource& source)
@@ -246,8 +247,9 @@ private:
     at_end_ = got < more;
   }
 
-  /// Begins a window with `rest` and room for new data, in the memory of a parsed text. New memory
-  /// costs as much as reading, because its pages must be mapped and zeroed.
+  /// Begins a window with `rest` and room for new data, and reuses the memory of a text that was
+  /// parsed. New memory would cost as much time as reading, because its pages must be mapped and
+  /// zeroed.
   void begin_window(std::string_view rest) {
     buffer_ = std::exchange(spare_, {});
     buffer_.resize(rest.size() + window_);
@@ -260,7 +262,8 @@ private:
 
   /// Reads the header. Afterwards the buffer begins at the first event.
   Result<void> read_header() {
-    buffer_.reserve(window_ + window_ / 4); // room for what a window leaves for the next one
+    buffer_.reserve(window_ + window_ / 4); // with room for the text that remains from the previous
+                                            // window
     fill(window_);
     if (buffer_.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
       buffer_.replace(0, kByteOrderMark.size(), kByteOrderMark.size(), ' ');
@@ -273,7 +276,8 @@ private:
       at = static_cast<std::size_t>(first - buffer_.data()) + 1;
     } else {
       bool inside = false;
-      std::size_t members = 0; // size of the members before the buffer, without blanks between them
+      std::size_t members = 0; // size of the members before the buffer, without the blanks between
+                               // them
       for (;;) {
         const HeadState state =
             scan_members(buffer_, at, inside, at_end_, head_, out_.diagnostics());
@@ -300,7 +304,7 @@ private:
     return {};
   }
 
-  /// Skips blanks between values; a small compressed file can contain any number of them.
+  /// Skips blanks between values. A small compressed file can contain any number of blanks.
   void skip_blanks() {
     const char* const begin = buffer_.data();
     const auto blanks =
@@ -335,7 +339,7 @@ private:
         list_ended_ = true;
         keep_tail(job.chunk.tail);
       }
-      if (job.text.capacity() <= 4 * window_) // not the memory of one huge event
+      if (job.text.capacity() <= 4 * window_) // do not keep the memory of an extremely long event
         spare_ = std::move(job.text);
     };
     std::optional<TaskPool> own;
@@ -349,7 +353,7 @@ private:
         cut = cut_at_event(buffer_);
         if (cut < buffer_.size() / 2)
           cut = std::max(cut, cut_by_structure(buffer_));
-        if (cut == 0) { // an event larger than the window, or the end of the list
+        if (cut == 0) { // an event that is larger than the window, or the end of the list
           pipeline.drain(merge, 0);
           if (list_ended_)
             break;
@@ -381,10 +385,10 @@ private:
     merger.report(path_);
   }
 
-  /// Stores the text after the list of events, as much as the other root members need.
+  /// Stores the text after the list of events; it contains the other members of the root object.
   void keep_tail(std::string_view text) {
     constexpr std::size_t kMost = std::size_t{64} << 20;
-    constexpr std::size_t kBlanks = std::size_t{1} << 20; // more blanks than any header has
+    constexpr std::size_t kBlanks = std::size_t{1} << 20; // more blanks than a header contains
     if (text.size() >= kBlanks && text.find_first_not_of(" \t\r\n") == std::string_view::npos)
       return;
     const std::size_t room = kMost - std::min(kMost, tail_.size());
@@ -392,8 +396,8 @@ private:
     tail_cut_ = tail_cut_ || text.size() > room;
   }
 
-  /// Reads header members after the events. Text after the end of the root (another trace, garbage)
-  /// and a second list of events are reported but not read.
+  /// Reads the header members after the list of events. Text after the end of the root object
+  /// (another trace, garbage) and a second list of events are reported but not read.
   void read_tail() {
     keep_tail(buffer_);
     while (!at_end_ && !tail_cut_) {
@@ -432,15 +436,15 @@ private:
   TraceBuilder out_;
   KinetoHeader head_;
   std::string buffer_;
-  std::string spare_;        ///< text of a parsed piece, for reuse of its memory
-  std::uint64_t offset_ = 0; ///< place of buffer_'s first byte in the unpacked file
+  std::string spare_;        ///< text of a piece that was parsed; its memory is reused
+  std::uint64_t offset_ = 0; ///< position of the first byte of buffer_ in the decompressed file
   std::uint64_t input_bytes_ = 0;
   std::uint64_t entries_ = 0;
   std::string foreign_category_;
   bool at_end_ = false;
   bool bare_list_ = false;
   bool list_ended_ = false;
-  bool too_long_ = false; ///< an event is too long, which ends the reading
+  bool too_long_ = false; ///< an event was too long, so reading stopped
   std::string tail_;
   bool tail_cut_ = false;
 };

@@ -1,5 +1,5 @@
-// The keys of Kineto's events and their arguments, each in one place, and its category names.
-// Functions are inline because every member of every event passes through this code.
+// All keys of Kineto's events and their arguments, and the names of categories. Functions are
+// inline because this code runs for every member of every event.
 #pragma once
 
 #include "core/trace.h"
@@ -11,7 +11,7 @@
 
 namespace rankscope {
 
-/// A value as it is written in the file; for strings, the text between the quotes.
+/// A value as written in the file; for a string, the text between the quotes.
 struct Raw {
   std::string_view text;
   bool present = false;
@@ -31,10 +31,10 @@ struct RawArgs {
 
 struct RawEvent {
   Raw ph, cat, name, pid, tid, ts, dur, id;
-  const char* args = nullptr; ///< place of the opening brace; counters read it again
+  const char* args = nullptr; ///< position of the opening brace; needed to read counters
 };
 
-/// Returns the text with decoded escapes. If it has escapes, the result is stored in `room`.
+/// Returns the text with escapes decoded. If there are escapes, the result is stored in `room`.
 inline std::string_view plain(const Raw& raw, std::string& room) {
   if (!raw.escaped)
     return raw.text;
@@ -69,7 +69,7 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   }
 }
 
-/// Finds keys of up to 9 bytes.
+/// Finds an argument by its key, for keys of up to 9 bytes.
 [[gnu::always_inline]] inline Raw* wanted_short_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 3:
@@ -120,7 +120,7 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   return nullptr;
 }
 
-/// Finds keys of 16 bytes and more.
+/// Finds an argument by its key, for keys of 16 bytes and more.
 [[gnu::always_inline]] inline Raw* wanted_longest_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 16:
@@ -149,7 +149,7 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   return nullptr;
 }
 
-/// Finds keys of 10 bytes and more.
+/// Finds an argument by its key, for keys of 10 bytes and more.
 [[gnu::always_inline]] inline Raw* wanted_long_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 10:

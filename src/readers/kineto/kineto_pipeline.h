@@ -1,5 +1,5 @@
-// Pipeline for the pieces of one file: the reader cuts pieces, the threads of the pool parse them,
-// and the reader merges them in file order.
+// Parses the pieces of one file in parallel: the reader cuts the file into pieces, pool threads
+// parse them, and the reader merges the results in file order.
 #pragma once
 
 #include "os/condition_wait.h"
@@ -17,23 +17,25 @@
 
 namespace rankscope {
 
-/// A sequence of complete events, and the chunk that is parsed from them.
+/// Some complete events, and the chunk that is made from them.
 struct KinetoJob {
   std::string text;
-  std::uint64_t offset = 0; ///< place of the text in the unpacked file
+  std::uint64_t offset = 0; ///< position of the text in the decompressed file
   KinetoChunk chunk;
   bool done = false;
-  std::exception_ptr failed; ///< an exception such as a lack of memory
+  std::exception_ptr failed; ///< set if parsing threw an exception, for example because memory was
+                             ///< not sufficient
 };
 
-/// Parses pieces on the pool; used by one thread. `share` is the number of pool threads for this
-/// file; it also uses idle threads. With one thread, the cutting thread parses each piece.
+/// Parses pieces on the pool. Only one thread may use the object. `share` is the number of pool
+/// threads for this file; idle threads of the pool are used too. If the pool has one thread, push()
+/// parses each piece itself.
 class KinetoPipeline {
 public:
   KinetoPipeline(TaskPool* pool, unsigned share, KinetoKeep keep)
       : pool_(pool), share_(std::max(1U, share)), keep_(keep), group_(pool) {}
 
-  /// Adds a piece. Calls `merge(job)` in order for each piece that is parsed.
+  /// Adds a piece. Calls `merge(job)` for the pieces that are parsed, in file order.
   template <class Merge> void push(std::unique_ptr<KinetoJob> job, const Merge& merge) {
     const bool alone = pool_ == nullptr || pool_->threads() == 1;
     const bool helpers = !alone && pool_->idle();
@@ -47,8 +49,8 @@ public:
     drain(merge, std::size_t{2} * (helpers ? pool_->threads() : share_));
   }
 
-  /// Merges parsed pieces in order until at most `keep` pieces exist. Instead of waiting, the
-  /// caller parses pieces, so that no core is idle.
+  /// Merges parsed pieces in order until at most `keep` pieces are left. While the first piece is
+  /// not parsed yet, the calling thread parses other pieces.
   template <class Merge> void drain(const Merge& merge, std::size_t keep) {
     while (!order_.empty()) {
       if (front_is_done()) {
@@ -80,7 +82,7 @@ private:
     const std::lock_guard lock(mutex_);
     job.failed = failed;
     job.done = true;
-    ready_.notify_one(); // notify under the lock: after its release the reader may no longer exist
+    ready_.notify_one(); // notify before unlocking: afterwards the reader may destroy this object
   }
   [[nodiscard]] bool front_is_done() {
     const std::lock_guard lock(mutex_);

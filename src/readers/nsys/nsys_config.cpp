@@ -42,7 +42,7 @@ Result<Classes> classes_of(const dom::object& object, const std::string& where) 
   return out;
 }
 
-/// Reads a text member. It may be absent or null unless `required`.
+/// Reads a text member. Unless `required`, it may be missing or null.
 Result<std::string> text_of(const dom::object& object, const char* key, const std::string& where,
                             bool required) {
   dom::element value;
@@ -112,7 +112,8 @@ Result<NsysInput> input_of(const dom::object& object, const std::string& where) 
 
 std::string plain_json(const std::string& text) {
   std::string out;
-  std::size_t comma = std::string::npos; // place in `out` of the last comma, if only blanks follow
+  std::size_t comma = std::string::npos; // position in `out` of the last comma, if only blanks have
+                                         // followed it
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '"') {

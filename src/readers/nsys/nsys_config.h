@@ -29,12 +29,13 @@ struct NsysConfig {
   std::vector<std::pair<std::string, std::string>> classes; ///< in file order
 };
 
-/// Removes // and /* */ comments and commas before ] and } from `text`, except inside strings.
+/// Removes // and /* */ comments and trailing commas (before ] and }) from `text`, except inside
+/// strings.
 [[nodiscard]] std::string plain_json(const std::string& text);
-/// Reads a configuration. Errors: kUnreadable for JSON that does not parse, kUsage for a missing or
-/// wrong field.
+/// Reads a configuration. Errors: kUnreadable if the JSON is not valid, kUsage if a field is
+/// missing or wrong.
 Result<NsysConfig> read_nsys_config(const std::string& path);
-/// Reads only the map of kernel classes, from a file with only this map or from a complete
+/// Reads only the map of kernel classes. The file may contain only this map, or a complete
 /// configuration.
 Result<std::vector<std::pair<std::string, std::string>>>
 read_kernel_classes(const std::string& path);

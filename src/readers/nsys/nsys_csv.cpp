@@ -62,7 +62,8 @@ public:
                    "the row is shorter than the header", ""};
     return rows_[row + 1][column];
   }
-  /// Returns a time or a count. It must be 0 or more, and small enough for exact sums of a table.
+  /// Returns a time or a count. It must be at least 0 and at most `most`, so that the sums of a
+  /// table are exact.
   Result<double> number(std::size_t row, std::size_t column, double most) const {
     RS_TRY(const std::string cell, text(row, column));
     double value = 0;

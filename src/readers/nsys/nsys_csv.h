@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Reads the tables with a non-empty path. Columns are found by header name; the header contains
-/// the time unit. Errors: kUnreadable for a missing file or column.
+/// Reads the tables whose path is not empty. Columns are found by their headers, which also contain
+/// the time unit. Errors: kUnreadable if a file or column is missing.
 Result<NsysData> read_nsys_csv(const std::string& kernel_sum, const std::string& nvtx_proj_trace,
                                const std::string& mem_time_sum);
 

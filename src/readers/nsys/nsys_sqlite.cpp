@@ -19,8 +19,8 @@ struct Operation {
 };
 
 /// Returns columns `first` and `first` + 1 as start and end. Returns nullopt if a value is not an
-/// integer, the end is before the start, or a time is impossible for a nanosecond clock (beyond 146
-/// years in either direction).
+/// integer, if the end is before the start, or if a time is more than 146 years before or after 0,
+/// which no nanosecond clock can reach.
 std::optional<Operation> times_of(const SqliteQuery& q, int first) {
   constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
   const auto start_ns = q.integer(first);
@@ -102,13 +102,13 @@ private:
   }
   void remember(std::int64_t pid, std::int64_t correlation, Operation op) {
     const auto [it, fresh] = work_.try_emplace({pid, correlation}, op);
-    if (!fresh) { // a graph launch: one call launches many kernels
+    if (!fresh) { // a graph launch: one call launches several kernels
       it->second.start_ns = std::min(it->second.start_ns, op.start_ns);
       it->second.end_ns = std::max(it->second.end_ns, op.end_ns);
     }
   }
-  /// Returns the column with the process of a row. globalPid is the upper part of globalTid.
-  /// Exports without this column contain one process.
+  /// Returns the column that identifies the process of a row. Its value, globalPid, is the upper
+  /// part of globalTid. Exports without this column contain one process.
   std::string pid_column(const char* table) {
     by_pid_ = by_pid_ && has_column(table, "globalPid");
     return has_column(table, "globalPid") ? "globalPid" : "0";
@@ -264,7 +264,7 @@ private:
         projected.end_ns = std::max(projected.end_ns, launch->work.end_ns);
       }
       if (projected.end_ns < projected.start_ns)
-        continue; // the range launched no work: nsys lists no projection either
+        continue; // the range launched no GPU work; nsys does not list a projection either
       const auto domain = domains.find({tid & ~std::int64_t{0xffffff}, q.integer_or(3, 0)});
       data.ranges.push_back(
           {fmt::format("{}:{}", domain == domains.end() ? "" : domain->second, text_of(q, 4, 5)),

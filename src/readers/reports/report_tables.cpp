@@ -25,18 +25,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxColumns = 16'384; // Excel's own limit
 
-/// The limits of one report. A small file can unpack to any size, a row with one cell in the last
-/// column needs 16,384 cells, and many cells can share one long text. The largest reports use a
-/// tenth of these limits.
+/// The limits for one report: a small file can decompress to any size, a row with one cell in the
+/// last column needs 16,384 cells, and many cells can use one long text. The largest known reports
+/// need a tenth of these limits.
 struct Budget {
-  std::uint64_t bytes = std::uint64_t{512} << 20; ///< inflated bytes of all parts
-  std::uint64_t tags = 40'000'000;                ///< XML tags of all parts; a cell has four
+  std::uint64_t bytes = std::uint64_t{512} << 20; ///< decompressed bytes of all parts of the
+                                                  ///< archive
+  std::uint64_t tags = 40'000'000;                ///< XML tags in all parts; each cell has four
   std::uint64_t cells = kMostReportCells;
   std::uint64_t text_bytes = std::uint64_t{128}
-                             << 20; ///< of all cells; shared text counts each time
+                             << 20; ///< bytes of the texts of all cells; a text that several cells
+                                    ///< use counts several times
 };
 
-/// Subtracts `n` from `left`; returns false when `left` is too small.
+/// Subtracts `n` from `left`. Returns false if `left` is smaller than `n`.
 bool spend(std::uint64_t& left, std::uint64_t n) {
   if (n > left)
     return false;
@@ -83,7 +85,8 @@ struct ZipClose {
 };
 using Zip = std::unique_ptr<zip_t, ZipClose>;
 
-/// Reads a part of the archive. nullopt: the part does not exist or cannot be unpacked.
+/// Reads a part of the archive. Returns nullopt if the part does not exist or cannot be
+/// decompressed.
 Result<std::optional<std::string>> part(const Zip& zip, const std::string& name, Budget& budget) {
   const ZipLibrary& lib = *zip.get_deleter().lib;
   zip_t* const archive = zip.get();
@@ -108,7 +111,7 @@ Result<std::optional<std::string>> part(const Zip& zip, const std::string& name,
   return std::optional<std::string>(std::move(text));
 }
 
-/// Decodes "_x0001_" for a character that XML cannot contain, and "_x005F_" for the underscore.
+/// Decodes "_x0001_" (a character that XML cannot contain) and "_x005F_" (the underscore).
 std::string unescape(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -132,7 +135,7 @@ std::string unescape(std::string_view text) {
   return out;
 }
 
-/// Returns the text of <si> or <is>: one <t>, or several runs of text.
+/// Returns the text of <si> or <is>, which contains one <t> or several runs of text.
 std::string rich_text(const pugi::xml_node& node) {
   std::string text = node.child("t").text().get();
   for (const pugi::xml_node& run : node.children("r"))
@@ -183,8 +186,8 @@ RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared)
   return cell;
 }
 
-/// Returns the cells of a row by column. If `columns` is 0, the row is the header and sets the
-/// number of columns.
+/// Returns the cells of a row, indexed by column. If `columns` is 0, the row is the header, and its
+/// length is the number of columns.
 std::vector<RawCell> row_of(const pugi::xml_node& row, std::size_t columns, bool header,
                             const std::vector<std::string>& shared) {
   std::vector<RawCell> cells(columns);
@@ -208,7 +211,8 @@ Result<Table> sheet_table(const std::string& name, const pugi::xml_document& she
   std::size_t expected = 0;
   for (const pugi::xml_node& row : sheet.child("worksheet").child("sheetData").children("row")) {
     const std::size_t number = row.attribute("r").as_ullong(expected + 1);
-    in_notes = in_notes || (!header && number > expected + 1); // after a blank row
+    in_notes = in_notes || (!header && number > expected + 1); // the rows after a blank row are
+                                                               // notes
     expected = number;
     if (!header && !spend(budget.cells, table.cols()))
       return Error{ErrorCode::kUnreadable, name, kTooManyCells, ""};
@@ -273,7 +277,7 @@ Result<Report> read_workbook(const std::string& path) {
     for (const pugi::xml_node& si : xml.child("sst").children("si"))
       shared.push_back(rich_text(si));
   }
-  std::map<std::string, std::string> targets; // relation id -> part
+  std::map<std::string, std::string> targets; // relation id -> part of the archive
   for (const pugi::xml_node& rel : rels_xml.child("Relationships").children("Relationship"))
     targets[rel.attribute("Id").as_string()] = rel.attribute("Target").as_string();
   Report report;
@@ -301,7 +305,7 @@ Result<Table> csv_table(std::string name, std::string_view text, std::uint64_t& 
   RS_TRY(const CsvRows parsed, parse_csv(text, cells_left));
   const std::vector<CsvRow>& rows = parsed.rows;
   torn = parsed.torn;
-  // a short row gets all columns in the table
+  // in the table, a short row has cells for all columns
   const std::uint64_t in_table = rows.empty() ? 0 : rows.size() * rows[0].size();
   if (in_table > before)
     return Error{ErrorCode::kUnreadable, "", kTooManyCells, ""};
@@ -362,7 +366,7 @@ Result<Report> read_report_tables(const std::string& path) {
       return Error{ErrorCode::kUnreadable, path, "no such file or folder", ""};
     Result<Report> report = read_workbook(path);
     if (!report.has_value() && report.error().where != path)
-      report.error().where = path + ": " + report.error().where; // path and part
+      report.error().where = path + ": " + report.error().where; // path and part of the archive
     return report;
   }
   std::vector<fs::path> files;

@@ -1,5 +1,6 @@
-// libzip, which is opened when the first workbook is read. With its cryptography libraries, it
-// takes as long to start as all of rankscope's own code, and most commands read no workbook.
+// libzip, which is opened when the first workbook is read. Loading it with its cryptography
+// libraries takes as long as loading all of rankscope's code, and most commands do not read
+// workbooks.
 #pragma once
 
 #include "os/library_calls.h"
@@ -18,7 +19,7 @@
 
 namespace rankscope {
 
-/// The library's functions, under their original names.
+/// The functions of the library, with their original names.
 struct ZipLibrary {
   RANKSCOPE_LIBZIP_CALLS(RS_LIBRARY_MEMBER)
 

@@ -1,4 +1,4 @@
-// The names of rocprofv3's CSV tables, and the formats of their fields.
+// The names of rocprofv3's CSV tables, and functions to read their fields.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace rankscope {
 
-/// The kinds of tables in reading order: calls come before the work that they launch.
+/// The kinds of tables in the order in which they are read: calls are before the work that they
+/// launch.
 inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
                                                                "rccl_api_trace",
                                                                "rccl_trace",
@@ -28,17 +29,18 @@ inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
 
 [[nodiscard]] std::string_view file_name_of(std::string_view path);
 
-/// Returns the part of a path before the table kind: "run/77_" for "run/77_hip_api_trace.csv.gz".
-/// Returns nullopt when the name contains no kind.
+/// Returns the part of a path before the kind of the table: "run/77_" for
+/// "run/77_hip_api_trace.csv.gz". Returns nullopt if the name does not contain a kind.
 [[nodiscard]] std::optional<std::string> prefix_of(std::string_view path);
 
-/// Returns the number in "Agent 4", or in "4" if the tool was asked for other numbers.
+/// Returns the agent number in "Agent 4", or in "4", which the tool writes for other kinds of agent
+/// numbers.
 [[nodiscard]] std::int64_t agent_number(std::string_view text);
 
-/// Returns the text as a finite number.
+/// Returns the number if the text is a finite number.
 [[nodiscard]] std::optional<double> as_real(std::string_view text);
 
-/// Returns an address such as "0x00007ffb26354000".
+/// Returns the address if the text is an address such as "0x00007ffb26354000".
 [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view text);
 
 } // namespace rankscope

@@ -26,7 +26,8 @@ bool CsvLines::fill() {
   buffer_.erase(0, at_);
   at_ = 0;
   const std::size_t had = buffer_.size();
-  const std::size_t more = std::max(kWindow, had); // the row is longer than the window
+  const std::size_t more = std::max(kWindow, had); // more than the window if the row is longer than
+                                                   // the window
   buffer_.resize(had + more);
   const std::size_t got = source_.read(buffer_.data() + had, more);
   buffer_.resize(had + got);

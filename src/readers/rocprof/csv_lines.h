@@ -1,4 +1,4 @@
-// Reads rows of a large CSV file one by one, without copies of the fields.
+// Reads a large CSV file row by row, without copies of the fields.
 #pragma once
 
 #include "base/csv.h"
@@ -16,13 +16,14 @@ namespace rankscope {
 
 class ByteSource;
 
-/// Reads records as in base/csv.h. A byte order mark is skipped. Fields are valid until the next
-/// row.
+/// Reads records as base/csv.h does. A byte order mark is skipped. The texts of fields are valid
+/// until the next row is read.
 class CsvLines {
 public:
   explicit CsvLines(ByteSource& source);
 
-  /// Reads the next row and skips blank lines. Returns false at the end. A torn row has no fields.
+  /// Reads the next row that is not blank. Returns false at the end. An incomplete row has no
+  /// fields.
   bool next();
   [[nodiscard]] std::size_t fields() const { return fields_.size(); }
   [[nodiscard]] std::string_view text(std::size_t field) const {

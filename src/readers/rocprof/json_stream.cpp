@@ -20,7 +20,8 @@ bool JsonStream::fill() {
   passed_ += at_;
   at_ = 0;
   const std::size_t had = buffer_.size();
-  const std::size_t more = std::max(kJsonWindow, had); // the value is longer than the window
+  const std::size_t more = std::max(kJsonWindow, had); // more than the window if the value is
+                                                       // longer than the window
   buffer_.resize(had + more);
   const std::size_t got = source_.read(buffer_.data() + had, more);
   buffer_.resize(had + got);
@@ -95,7 +96,8 @@ std::optional<std::string_view> JsonStream::value() {
       at_ = static_cast<std::size_t>(end - buffer_.data());
       return std::string_view(begin, static_cast<std::size_t>(end - begin));
     }
-    // a damaged value looks incomplete until the size limit or the end of the document
+    // a damaged value seems to be incomplete, until the size limit or the end of the document is
+    // reached
     too_large_ = buffer_.size() - at_ >= kMostValue;
     if (too_large_ || !fill())
       break;

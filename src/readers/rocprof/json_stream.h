@@ -1,5 +1,5 @@
 // Reads a JSON document that is too large for memory. The caller enters objects and lists, and
-// reads each small value at once.
+// reads each small value as a complete text.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +16,28 @@ class JsonStream {
 public:
   explicit JsonStream(ByteSource& source) : source_(source) {}
 
-  /// Moves past this character. Returns false when the next character is another one.
+  /// Reads the character `bracket`. Returns false if the next character is a different one.
   bool enter(char bracket);
   /// Reads the key of the next member, with '"' and escapes as in the file. Returns false at the
   /// end of the object.
   bool key(std::string& key);
   /// Returns whether the list has another item, and moves to it.
   bool item();
-  /// Returns the complete next value, valid until the next call. Returns nullopt if the document
-  /// ends within it, it is not a value, or it is larger than kMostValue. Then the stream is broken.
+  /// Returns the next value as text, valid until the next call. Returns nullopt if the document
+  /// ends within the value, if the text is not a value, or if the value is larger than kMostValue;
+  /// then the stream is broken.
   [[nodiscard]] std::optional<std::string_view> value();
-  /// Moves past the next value of any size. Returns false when the stream is broken.
+  /// Skips the next value, which may have any size. Returns false if the stream is broken.
   bool skip();
 
-  /// The size limit of one value: a small compressed file can unpack to any size.
+  /// The maximum size of one value: a small compressed file can contain values of any size.
   static constexpr std::size_t kMostValue = std::size_t{16} << 20U;
 
-  /// Returns whether the text ended early, is not JSON, or has a too large value.
+  /// Returns whether the document ended early, is not JSON, or contains a value that is too large.
   [[nodiscard]] bool broken() const { return broken_; }
   /// Returns why the stream is broken.
   [[nodiscard]] std::string problem() const;
-  /// Returns the number of unpacked bytes that were read.
+  /// Returns the number of bytes that were read, after decompression.
   [[nodiscard]] std::uint64_t offset() const { return passed_ + at_; }
 
 private:
@@ -47,15 +48,16 @@ private:
   ByteSource& source_;
   std::string buffer_;
   std::size_t at_ = 0;
-  std::uint64_t passed_ = 0; ///< number of bytes before the buffer
+  std::uint64_t passed_ = 0; ///< number of bytes of the document before the buffer
   bool at_end_ = false;
   bool broken_ = false;
   bool too_large_ = false;
 };
 
-/// Visits the members of one record in one pass. `field` gets the key of the enclosing object (""
-/// at the top), the key, and the text of the value: a number, or a string without quotes. Returns
-/// false for text that is not an object or nests deeper than records do.
+/// Visits the members of one record in one pass, also those of nested objects. `field` gets the key
+/// of the enclosing object ("" for the record itself), the key, and the text of the value: a
+/// number, or a string without its quotes. Returns false if the text is not an object, or if it is
+/// nested more deeply than records are.
 template <class Field> bool visit_fields(std::string_view object, Field&& field);
 
 namespace json_record {
@@ -68,15 +70,15 @@ inline const char* blank(const char* p, const char* end) {
   return p;
 }
 
-/// Returns the closing quote of a string, or `end`. p is after the opening quote.
+/// Returns the closing quote of a string, or `end`. p is the position after the opening quote.
 inline const char* string_end(const char* p, const char* end) {
   while (p < end && *p != '"')
     p += *p == '\\' ? 2 : 1;
   return p < end ? p : end;
 }
 
-/// Returns the place after the closing bracket of a list, or `end`. p is at '['. Fields in lists
-/// are not read.
+/// Returns the position after the closing bracket of the list at p, or `end`. Fields in lists are
+/// not visited.
 inline const char* list_end(const char* p, const char* end) {
   int open = 0;
   do {
@@ -98,7 +100,7 @@ inline const char* number_end(const char* p, const char* end) {
 template <class Field>
 const char* visit(const char* p, const char* end, std::string_view parent, int depth, Field& field);
 
-/// Visits the value of a member; p is at its first byte. Returns the place after the value, or
+/// Visits the value of a member; p is at its first byte. Returns the position after the value, or
 /// nullptr.
 template <class Field>
 const char* visit_value(const char* p, const char* end, std::string_view parent,

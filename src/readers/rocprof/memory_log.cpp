@@ -9,7 +9,7 @@ namespace rankscope {
 
 void MemoryLog::allocate(std::int64_t at_ns, std::uint64_t address, std::int64_t bytes,
                          std::int64_t device) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 50; // a larger size is damage
+  constexpr std::int64_t kMost = std::int64_t{1} << 50; // a larger size is wrong (damaged file)
   if (bytes >= 0 && bytes <= kMost)
     rows_.push_back({at_ns, address, bytes, device});
 }

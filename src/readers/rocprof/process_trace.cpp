@@ -25,8 +25,8 @@ std::optional<std::int64_t> number_at(std::string_view text) {
   return value;
 }
 
-/// Splits "step 7", "train_step#7" or "Iteration: 7" into the text before the number and the
-/// number.
+/// Splits a text such as "step 7", "train_step#7" or "Iteration: 7" into the text before the number
+/// and the number.
 std::optional<std::pair<std::string, std::int64_t>> counted_step(std::string_view text) {
   std::size_t digits = text.size();
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
@@ -47,8 +47,8 @@ std::optional<std::pair<std::string, std::int64_t>> counted_step(std::string_vie
   return std::nullopt;
 }
 
-/// Returns the list after "sizes = " in a text of emit_nvtx. It ends at ", input_op_ids" or at the
-/// end.
+/// Returns the list after "sizes = " in a text of emit_nvtx, up to ", input_op_ids" or the end of
+/// the text.
 std::string_view sizes_of(std::string_view text) {
   constexpr std::string_view kKey = ", sizes = ";
   const std::size_t at = text.find(kKey);
@@ -186,8 +186,8 @@ void ProcessTrace::marker(std::uint32_t track, std::string_view text, std::int64
     steps_[std::move(step->first)].push_back({start_ns, end_ns, step->second, track});
 }
 
-/// Returns the number of a stream. A handle that is not a small number gets a large number, so that
-/// it differs from the small ones.
+/// Returns the number of a stream. If it is a handle and not a small number, a number from 2^30 on
+/// is assigned to it, which differs from all small numbers.
 std::int32_t ProcessTrace::stream_number(std::int64_t stream) {
   constexpr std::int32_t kFirstOdd = 1 << 30;
   if (stream >= -1 && stream < kFirstOdd)
@@ -252,8 +252,9 @@ void ProcessTrace::scratch(std::int64_t at_ns, std::int64_t device, std::int64_t
     scratch_.release(at_ns, key);
 }
 
-/// Adds a ProfilerStep#N event, in a separate source, for each range that counts steps. If there
-/// are several kinds of ranges, it uses the kind with the most time, which is the outer one.
+/// Adds a ProfilerStep#N event, in a separate source, for each range whose name contains a step
+/// number. If there are several kinds of such ranges, those with the largest total time are used,
+/// because they contain the others.
 void ProcessTrace::add_steps() {
   if (has_profiler_steps_ || steps_.empty())
     return;
@@ -317,7 +318,8 @@ Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
   if (!memory_.empty())
     if (const std::uint64_t strange = memory_.put(out_); strange > 0)
       out_.diagnostics().add(counters::memory_released_only(), out_.source().path, strange);
-  (void)scratch_.put(out_); // a queue may release memory that was allocated before the recording
+  (void)scratch_.put(out_); // the result is ignored: a queue may release memory that was allocated
+                            // before the recording
   for (auto& [name, value] : out_.header().other)
     if (cuda_) // RPD also records NVIDIA GPUs
       name.replace(0, std::string_view("rocprof").size(), "cuda");

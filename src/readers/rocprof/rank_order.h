@@ -1,4 +1,4 @@
-// Assigns ranks to processes that share a file, if the file does not give all ranks.
+// Assigns ranks to several processes in one file, if the file does not contain all ranks.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -10,8 +10,9 @@
 
 namespace rankscope {
 
-/// Numbers several processes in their order and returns true, unless all their ranks are known and
-/// differ. A single process does not change, whether its rank is known or not.
+/// If the ranks of several processes are not all known and different, numbers the processes in
+/// their order and returns true. The rank of a single process does not change, even if it is
+/// unknown.
 bool number_ranks(std::vector<std::optional<std::int64_t>>& ranks);
 
 void say_ranks_by_order(Diagnostics& diagnostics, const std::string& path);

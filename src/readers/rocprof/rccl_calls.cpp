@@ -59,7 +59,8 @@ std::string_view collective_of_call(std::string_view function) {
 }
 
 std::string_view dtype_of_call(std::string_view datatype) {
-  // names by ncclDataType_t of nccl.h: several names there share a number
+  // c10d names, indexed by the number of ncclDataType_t in nccl.h (several names there have the
+  // same number)
   static constexpr std::array<std::string_view, 12> kByNumber = {
       "Char", "Byte",  "Int",    "UInt32",   "Long",          "UInt64",
       "Half", "Float", "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2"};
@@ -118,9 +119,10 @@ void RcclCalls::add(std::string_view function, std::int64_t id, std::uint32_t tr
   calls_.push_back(call);
 }
 
-/// Sets the sizes of a collective. The count is the number of elements that a rank sends in an
-/// all-gather, receives in a reduce-scatter, and sends to each rank in an all-to-all. Other sizes
-/// are n times the count, and unknown without n.
+/// Sets the sizes of a collective; n is the number of ranks. `count` is the number of elements that
+/// a rank sends in an all-gather, receives in a reduce-scatter, and sends to each rank in an
+/// all-to-all. In these collectives, the other sizes are n times the count, and unknown if n is
+/// unknown. In all other collectives, a rank sends and receives `count` elements.
 void RcclCalls::set_sizes(Call& call, std::int64_t ranks) const {
   const bool known = ranks > 0 && call.count != kNoId &&
                      call.count <= std::numeric_limits<std::int64_t>::max() / ranks;
@@ -146,8 +148,9 @@ void RcclCalls::set_sizes(Call& call, std::int64_t ranks) const {
   }
 }
 
-/// Gives each outermost ncclGroupEnd the collectives since its ncclGroupStart, which it launches. A
-/// single call gives it all arguments; several calls of one kind give it their name.
+/// An outermost ncclGroupEnd launches the collectives since its ncclGroupStart. Sets its arguments:
+/// if the group contains one collective, all its arguments; if it contains several of one kind,
+/// only their name.
 void RcclCalls::close_groups() {
   for (const auto& [track, order] : by_track_) {
     std::size_t depth = 0;
@@ -191,7 +194,7 @@ void RcclCalls::finish() {
 }
 
 const CollectiveArgs* RcclCalls::collective_above(std::int64_t id) const {
-  constexpr int kDeepest = 64; // damaged ids may form a cycle
+  constexpr int kDeepest = 64; // limits the search, because ids in a damaged file may form a cycle
   const HostCall* launch = nullptr;
   for (int depth = 0; depth < kDeepest && id != kNoId && id != 0; ++depth) {
     if (const CollectiveArgs* const args = arguments(by_id(id)))
@@ -222,7 +225,7 @@ std::size_t RcclCalls::around(std::uint32_t track, std::int64_t ts_ns) const {
   auto at =
       std::upper_bound(order.begin(), order.end(), ts_ns,
                        [this](std::int64_t t, std::size_t i) { return t < calls_[i].start_ns; });
-  // calls nest only a few levels deep (ncclGroupEnd inside a collective)
+  // nested calls have only a few levels (ncclGroupEnd inside a collective)
   for (int tries = 0; at != order.begin() && tries < 4; ++tries)
     if (const Call& call = calls_[*--at]; ts_ns <= call.end_ns)
       return *at;

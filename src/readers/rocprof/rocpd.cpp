@@ -1,6 +1,6 @@
-// Reader for rocpd databases of rocprofv3 (rocprofiler-sdk, ROCm 7) and rocprofiler-systems: SQLite
-// with the tables rocpd_<what>_<guid>, in schema 3.0.x or 4.x (detected by the columns), with one
-// or several processes. Base tables are scanned once and joined in memory; views are not used.
+// Reads rocpd databases of rocprofv3 (rocprofiler-sdk, ROCm 7) and rocprofiler-systems: SQLite
+// files with tables rocpd_<what>_<guid>, in schema 3.0.x or 4.x (detected by the columns), with one
+// or several processes. Each base table is scanned once and joined in memory; views are not used.
 #include "core/trace_builder.h"
 #include "model/kernels.h"
 #include "os/byte_source.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kRocpdClock = "CLOCK_BOOTTIME";
 
-/// A trace that is being filled, and the ids of the session's texts in it.
+/// A trace that is being built, and the ids that the texts of the session have in it.
 struct Target {
   Target(const std::string& path, const RocpdSession& session)
       : trace(path, rocpd_reader.name, kRocpdClock), rccl(trace.builder()),
@@ -28,7 +28,7 @@ struct Target {
 
   ProcessTrace trace;
   RcclCalls rccl;
-  std::vector<StrId> texts; ///< id in the trace, by id in the session's pool
+  std::vector<StrId> texts; ///< id in the trace, indexed by id in the session's pool
   std::vector<std::pair<EventId, std::size_t>> rccl_events;
 };
 
@@ -38,7 +38,7 @@ public:
   SessionReader(const std::string& path, const RocpdSession& session)
       : path_(path), session_(session) {}
 
-  /// Requests the rows of this process. Rows of other processes are not read.
+  /// Selects this process: only rows of selected processes are read.
   void want(const RocpdProcess& process) {
     auto target = std::make_unique<Target>(path_, session_);
     target->trace.builder().header().rank = process.rank.rank;
@@ -48,7 +48,7 @@ public:
     targets_[process.id] = std::move(target);
     pids_[process.id] = process.pid;
   }
-  /// Assigns rows of unknown processes to `process`, the only one in the file.
+  /// Assigns rows with an unknown process to `process`, which is the only one in the file.
   void take_strays(std::int64_t process) { strays_ = targets_[process].get(); }
 
   void read() {
@@ -92,7 +92,8 @@ private:
     return target.trace.thread(last_pid_, last_tid_);
   }
 
-  /// Reads the arguments of RCCL calls. HIP calls have as many arguments, but they are not needed.
+  /// Reads the arguments of RCCL calls. They are not read for HIP calls, which have as many
+  /// arguments, because they are not needed.
   void read_arguments() {
     const std::string name = session_.table("rocpd_arg");
     if (!session_.has_rccl_events() || !session_.file().has(name))
@@ -137,8 +138,8 @@ private:
                     arguments == arguments_.end() ? RcclArguments() : arguments->second);
   }
 
-  /// Calls `take(target, row, place, start_ns, end_ns)` for each row with valid times. Counts the
-  /// other rows.
+  /// Calls `take(target, row, place, start_ns, end_ns)` for each row with valid times. Other rows
+  /// are counted.
   template <class Take>
   void for_each_interval(const char* table, std::vector<std::string> columns, const Take& take) {
     if (!session_.file().has(session_.table(table)))
@@ -166,7 +167,7 @@ private:
                       });
   }
 
-  /// Reads marks, and calls that took no time.
+  /// Reads marks, and calls with a duration of 0.
   void read_samples() {
     if (!session_.file().has(session_.table("rocpd_sample")))
       return;
@@ -302,13 +303,14 @@ private:
   std::int64_t last_pid_ = 0, last_tid_ = 0;
 };
 
-/// A process in the file that is a rank of the run.
+/// A process of the file that becomes a rank of the run.
 struct RankProcess {
-  std::string ending; ///< table name ending of its session
+  std::string ending; ///< ending of the table names of its session
   RocpdProcess process;
 };
 
-/// Returns the processes with GPU work and their ranks; all processes if no process has GPU work.
+/// Returns the processes with GPU work, with their ranks. If no process has GPU work, returns all
+/// processes.
 std::vector<RankProcess> rank_processes(const SqliteFile& file, bool& by_order) {
   std::vector<RankProcess> all;
   std::vector<RankProcess> busy;
@@ -360,7 +362,7 @@ bool sniff_rocpd(std::string_view head, std::string_view path) {
   if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
-  // if there is no room to unpack the file, reading it reports this
+  // if there is not enough space to decompress the file, the reader will report this
   return file ? !RocpdSession::endings(*file).empty() : file.error().code == ErrorCode::kOutput;
 }
 
@@ -389,7 +391,7 @@ FileInfo inspect_rocpd(std::string_view, std::string_view path) {
   return out;
 }
 
-/// Reads the ranks of one session, and its tables only once.
+/// Reads the ranks of one session. Each table of the session is read only once.
 Result<void> read_session(const SqliteFile& file, const std::string& path,
                           const std::vector<RankProcess>& ranks, bool by_order,
                           const TraceSink& sink) {

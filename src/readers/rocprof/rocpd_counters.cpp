@@ -59,7 +59,7 @@ void read_rocpd_pc_samples(const RocpdSession& session, const KernelOfDispatch& 
       ++others;
       continue;
     }
-    const auto issued = q.integer(kDispatch + 1); // empty if the method does not report it
+    const auto issued = q.integer(kDispatch + 1); // empty if the sampling method does not report it
     samples[found->first].add(static_cast<std::int64_t>(found->second),
                               issued ? std::optional(*issued != 0) : std::nullopt,
                               q.integer(kDispatch + 2)
@@ -92,7 +92,7 @@ void read_rocpd_allocations(const RocpdSession& session,
       continue;
     const auto address = static_cast<std::uint64_t>(q.integer_or(kAgent + 3, 0));
     const std::string_view type = q.text(kAgent + 1);
-    if (q.text(kAgent + 2) == "SCRATCH") { // memory of queues, not of the program
+    if (q.text(kAgent + 2) == "SCRATCH") { // scratch memory of a queue, not memory of the program
       const bool more = type == "ALLOC" || type == "REALLOC";
       trace->scratch(more ? *end_ns : *start_ns, session.device(q.integer_or(kAgent, place.agent)),
                      place.queue, more ? q.integer(kAgent + 4) : std::optional<std::int64_t>(0));

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// The first columns of RocpdSession::rows().
+/// The columns that RocpdSession::rows() adds before those of the caller.
 enum Own : int { kEventId, kPid, kTid, kStart, kEnd, kTrack, kStartId, kEndId, kStream, kQueue };
 
 constexpr std::size_t kMostCategories = 1000;
@@ -109,7 +109,8 @@ void RocpdSession::read_strings() {
   check(q, "rocpd_string");
 }
 
-/// Reads the categories. Schema 4.x has a separate table; in 3.x they are among the strings.
+/// Reads the categories. In schema 4.x they have a separate table; in 3.x they are among the
+/// strings.
 void RocpdSession::read_categories() {
   const std::string name = table("rocpd_info_category");
   if (!file_.has(name))
@@ -213,7 +214,7 @@ void RocpdSession::read_events() {
   const std::string name = table("rocpd_event");
   if (!file_.has(name))
     return;
-  std::string markers = "NULL"; // only rows of these categories have a text
+  std::string markers = "NULL"; // a text is needed only for rows of these categories
   for (const auto& [id, api] : categories_)
     if (api == HostApi::kMarker)
       markers += fmt::format(", {}", id);

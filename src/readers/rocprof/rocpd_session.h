@@ -1,5 +1,5 @@
-// One session (guid) of a rocpd database. It finds tables by their role, whatever the schema calls
-// their columns, and loads the small tables into memory.
+// One session (guid) of a rocpd database. It finds tables and columns in all versions of the
+// schema, and loads the small tables into memory.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -16,13 +16,13 @@
 
 namespace rankscope {
 
-/// The interface of a host call.
+/// The API to which a host call belongs.
 enum class HostApi : std::uint8_t { kOther, kHip, kHsa, kRccl, kMarker };
-/// Returns the interface by the category ("HIP_RUNTIME_API_EXT"), or by the function name if the
-/// category is empty.
+/// Returns the API for a category such as "HIP_RUNTIME_API_EXT"; if the category is empty, for the
+/// name of the function.
 [[nodiscard]] HostApi host_api(std::string_view category, std::string_view function);
 
-/// The process, thread, agent, queue, stream and track name of a row; kNoId: unknown.
+/// The process, thread, agent, queue, stream and track name to which a row belongs; kNoId: unknown.
 struct RocpdPlace {
   std::int64_t process = kNoId, thread = kNoId, agent = kNoId, queue = kNoId, stream = kNoId;
   std::int64_t name = kNoId; ///< name of the track
@@ -44,13 +44,13 @@ struct RocpdEvent {
 
 class RocpdSession {
 public:
-  /// Returns the endings of table names in their order; each session of the file has one.
+  /// Returns the endings of the table names, sorted; there is one for each session in the file.
   static std::vector<std::string> endings(const SqliteFile& file);
 
   RocpdSession(const SqliteFile& file, std::string ending, Diagnostics& diagnostics)
       : file_(file), ending_(std::move(ending)), diagnostics_(diagnostics) {}
 
-  /// Returns a table name with the session's ending, for example for "rocpd_region".
+  /// Returns the name of a table of this session, for example for "rocpd_region".
   [[nodiscard]] std::string table(const char* name) const { return name + ending_; }
   [[nodiscard]] const SqliteFile& file() const { return file_; }
   /// Reads only the table of processes, which is small.
@@ -61,10 +61,11 @@ public:
   void read_events();
 
   [[nodiscard]] const std::vector<RocpdProcess>& processes() const { return processes_; }
-  /// Returns the ids of processes with a kernel or a copy, as far as the tables are readable.
+  /// Returns the ids of processes with a kernel or a copy; tables that are not readable are
+  /// ignored.
   [[nodiscard]] std::vector<std::int64_t> processes_with_gpu_work() const;
 
-  // rows() puts these columns before the caller's columns; the functions below return their values.
+  // rows() adds these columns before those of the caller; the functions below return their values
   static constexpr int kOwn = 10;
   [[nodiscard]] SqliteQuery rows(const char* name, std::vector<std::string> more) const;
   [[nodiscard]] RocpdPlace place(const SqliteQuery& row) const;
@@ -72,15 +73,16 @@ public:
   [[nodiscard]] std::optional<std::int64_t> end(const SqliteQuery& row) const;
   [[nodiscard]] const RocpdEvent& event(const SqliteQuery& row) const;
   [[nodiscard]] std::int64_t event_id(const SqliteQuery& row) const;
-  /// Reports a query that ended before the end of the table.
+  /// Reports an error if a query ended before the end of the table.
   void check(const SqliteQuery& row, const char* table) const;
 
-  // Look-ups by id. For an unknown id they return RowIndex::kNone, "" or the id itself.
+  // These functions search by id. If the id is unknown, they return RowIndex::kNone, "" or the id
+  // itself.
   [[nodiscard]] std::string_view string(std::int64_t id) const;
   [[nodiscard]] std::size_t symbol(std::int64_t kernel_id) const {
     return symbols_.find(kernel_id);
   }
-  /// Returns an id in texts().
+  /// Returns the id of the symbol's name in texts().
   [[nodiscard]] StrId symbol_text(std::size_t symbol) const { return symbol_names_[symbol]; }
   [[nodiscard]] std::int64_t os_thread(std::int64_t thread) const;
   [[nodiscard]] std::int64_t device(std::int64_t agent) const;
@@ -96,7 +98,8 @@ private:
   void read_agents();
   void read_symbols();
   void read_timestamps();
-  /// Adds an id. If it cannot be a key, returns false and reports it: its row remains unknown.
+  /// Adds an id to an index. If the id cannot be a key, reports this and returns false; its row is
+  /// then never found.
   bool key(RowIndex& index, std::int64_t id, const char* table);
   [[nodiscard]] std::optional<std::int64_t> time(const SqliteQuery& row, int inline_at,
                                                  int by_id) const;
@@ -109,8 +112,9 @@ private:
   RowIndex strings_;
   std::vector<StrId> string_texts_;
   std::map<std::int64_t, HostApi> categories_;
-  std::map<std::int64_t, std::int64_t> threads_; ///< id to system thread id
-  std::map<std::int64_t, std::int64_t> agents_;  ///< GPUs only: id to GPU number on the node
+  std::map<std::int64_t, std::int64_t> threads_; ///< id in the database -> thread id of the system
+  std::map<std::int64_t, std::int64_t> agents_;  ///< only GPUs: id in the database -> GPU number on
+                                                 ///< the node
   std::vector<DeviceInfo> devices_;
   RowIndex symbols_;
   std::vector<StrId> symbol_names_;

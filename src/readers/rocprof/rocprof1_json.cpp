@@ -1,7 +1,7 @@
-// Reads the results.json of the first rocprof (--hip-trace, --hsa-trace, --sys-trace): Chrome JSON
-// whose events have no category. The name of an event's process shows its kind ("2 CPU HIP API", "6
-// GPU0"). The args have BeginNs and EndNs, and flows "DataFlow" lead from calls to GPU work. All
-// releases use the process numbers below; the process names may follow the events.
+// Reads results.json of the first rocprof (--hip-trace, --hsa-trace, --sys-trace): Chrome JSON
+// whose events have no category. The name of the process shows the kind of its events ("2 CPU HIP
+// API", "6 GPU0"). args contain BeginNs and EndNs, and flows named "DataFlow" link calls to GPU
+// work. All releases use the process numbers below; process names may follow the events.
 #include "readers/rocprof/rocprof1_json.h"
 
 #include "base/counters.h"
@@ -36,7 +36,7 @@ template <class Number> std::optional<Number> rocprof1_number(std::string_view t
   return ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-/// Returns the kind of a process's events, by the process name, else by its number.
+/// Returns the kind of the events of a process: by the name of the process, else by its number.
 std::pair<Rocprof1Process, std::int64_t> rocprof1_process(std::int64_t process,
                                                           const std::string& name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
@@ -60,10 +60,10 @@ class Rocprof1Reader {
 public:
   Rocprof1Reader(const std::string& path, JsonStream& in)
       : path_(path), in_(in), trace_(path, "rocprof-json", "unknown") {
-    trace_.builder().source().clock = {}; // unknown: it differs by release
+    trace_.builder().source().clock = {}; // the clock is unknown, because it depends on the release
   }
 
-  /// Reads the document whose first key `first` has been read.
+  /// Reads the rest of the document; `first` is its first key, which has been read.
   void read(std::string first) {
     for (bool more = true; more; more = in_.key(first)) {
       if (first != "traceEvents" || !in_.enter('[')) {
@@ -90,7 +90,8 @@ public:
   }
 
 private:
-  /// Process, lane and time of an event. They identify the ends of a flow from a call to its work.
+  /// Process, lane and time of an event, which identify the two ends of a flow from a call to its
+  /// GPU work.
   using Place = std::array<std::int64_t, 3>;
 
   void event(std::string_view text) {

@@ -1,8 +1,8 @@
-// Reader for the CSV tables of rocprofv3 (--output-format csv, or rocpd convert). PREFIX_KIND.csv
-// files with the same prefix belong to one process, and any of these files identifies the set.
-// Columns are found by name, so ROCm 6.2 to 7.x work. With a "Guid" column a set may contain
-// several processes. results.csv of the first rocprof (--timestamp on) is a separate table of
-// kernels.
+// Reads the CSV tables of rocprofv3 (--output-format csv, or rocpd convert). All files
+// PREFIX_KIND.csv with the same prefix are from one process; any of them can be given to read all.
+// Columns are found by name, so ROCm 6.2 to 7.x can be read. If there is a "Guid" column, the files
+// may contain several processes. results.csv of the first rocprof (--timestamp on) is a single
+// table of kernels.
 #include "base/ascii.h"
 #include "base/counters.h"
 #include "core/trace_builder.h"
@@ -34,7 +34,7 @@ class CsvSet {
 public:
   CsvSet(const std::string& path, const ReadOptions& options) : path_(path), options_(options) {}
 
-  /// Reads the table in `source`, or the complete set that it belongs to.
+  /// Reads the table in `source` or, if it is one of several tables of a process, all these tables.
   Result<void> read(ByteSource& source) {
     const std::optional<std::string> prefix = path_ == "-" ? std::nullopt : prefix_of(path_);
     if (!prefix) {
@@ -98,9 +98,11 @@ private:
     ProcessTrace trace;
     RcclCalls rccl;
     std::vector<EventId> rccl_events;
-    std::vector<std::pair<EventId, std::int64_t>> comm_kernels; ///< with correlation ids
-    std::vector<signed char> communicates;                      ///< by text id; -1 = not computed
-    std::unordered_map<std::int64_t, EventId> dispatches;       ///< if values per dispatch exist
+    std::vector<std::pair<EventId, std::int64_t>> comm_kernels; ///< kernel and its correlation id
+    std::vector<signed char> communicates;                      ///< indexed by text id; -1 = not
+                                                                ///< computed
+    std::unordered_map<std::int64_t, EventId> dispatches;       ///< used if there are tables with
+                                                                ///< values per dispatch
   };
 
   Target* target_of(std::string_view guid) {
@@ -114,8 +116,8 @@ private:
     return last_target_;
   }
 
-  /// Returns false and counts a row that is torn or has another number of fields than the header:
-  /// its writer was killed, or two processes wrote the file.
+  /// Returns false, and counts the row, if the row is incomplete or does not have as many fields as
+  /// the header: its writer was killed, or two processes wrote the file at the same time.
   bool whole(const CsvLines& row, std::size_t fields, const std::string& file) {
     if (row.fields() == fields)
       return true;
@@ -170,21 +172,22 @@ private:
     }
   }
 
-  /// Returns the GPU's number on the node if the table of agents contains it, else the agent's
-  /// number.
+  /// Returns the GPU's number on the node if the table of agents contains the agent, else the
+  /// agent's number.
   [[nodiscard]] std::int64_t device_of(std::string_view agent) const {
     const std::int64_t number = agent_number(agent);
     const auto it = agents_.find(number);
     return it == agents_.end() ? number : it->second;
   }
 
-  /// Returns device_of() of an agent, but -1 if the table of agents does not list it as a GPU.
+  /// Like device_of(), but returns -1 if there is a table of agents that does not list the agent as
+  /// a GPU.
   [[nodiscard]] std::int64_t gpu_of(std::string_view agent) const {
     return agents_.empty() || agents_.count(agent_number(agent)) > 0 ? device_of(agent) : -1;
   }
 
-  /// Calls `take(target, start_ns, end_ns)` for each complete row with valid times. Counts the
-  /// other rows.
+  /// Calls `take(target, start_ns, end_ns)` for each complete row with valid times. Other rows are
+  /// counted.
   template <class Take>
   void for_each_interval(CsvLines& rows, const CsvColumns& c, const std::string& file,
                          const Take& take) {
@@ -230,7 +233,8 @@ private:
             target.trace.saw(Traced::kHostCalls);
           if (api == HostApi::kRccl) {
             target.trace.saw(Traced::kRccl);
-            target.rccl.add(name, id, track, start_ns, end_ns, {}); // tables lack arguments
+            // the tables do not contain arguments
+            target.rccl.add(name, id, track, start_ns, end_ns, {});
             target.rccl_events.push_back(event);
           } else if (!target.rccl.empty()) {
             target.rccl.add_host_call(id, kNoId, track, start_ns);
@@ -268,7 +272,8 @@ private:
         });
   }
 
-  /// Reads kernels of results.csv. Sizes have one dimension; other numeric columns are counters.
+  /// Reads kernels from results.csv. Sizes are one-dimensional; all other numeric columns are
+  /// counters.
   void read_rocprof1(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     constexpr std::array kKnown = {
         "Index",      "KernelName", "gpu-id",     "queue-id",   "queue-index", "pid",
@@ -284,7 +289,8 @@ private:
     const std::size_t grid = c.at("grd"), group = c.at("wgr");
     for_each_interval(
         rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
-          target.trace.builder().source().clock = {}; // unknown: it differs by release
+          target.trace.builder().source().clock = {}; // the clock is unknown, because it depends on
+                                                      // the release
           LaunchShape shape;
           shape.grid = {rows.integer(grid).value_or(0), 1, 1};
           shape.group = {rows.integer(group).value_or(0), 1, 1};
@@ -311,8 +317,8 @@ private:
     return known == 1;
   }
 
-  /// Reads counters, one row per counter of a kernel. If the set has no kernel_trace, kernels are
-  /// read from here.
+  /// Reads counters; the table has one row for each counter of a kernel. If there is no
+  /// kernel_trace, the kernels are read from this table too.
   void read_counters(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     const std::size_t dispatch = c.at("Dispatch_Id");
     const std::size_t agent = c.at("Agent_Id");
@@ -341,7 +347,7 @@ private:
         });
   }
 
-  /// Reads samples of the program counter, one row per sample. Their kernels are in kernel_trace.
+  /// Reads PC samples, one row for each sample. Their kernels are in kernel_trace.
   void read_samples(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     const std::size_t guid = c.at("Guid");
     const std::size_t dispatch = c.at("Dispatch_Id");
@@ -435,7 +441,7 @@ private:
   const ReadOptions& options_;
   const char* clock_ = kRocprofCsvClock;
   Diagnostics problems_;
-  bool by_dispatch_ = false; ///< the set has values per dispatch
+  bool by_dispatch_ = false; ///< there are tables with values per dispatch
   std::uint64_t bytes_ = 0;
   std::map<std::int64_t, std::int64_t> agents_;
   std::vector<DeviceInfo> devices_;
@@ -444,8 +450,8 @@ private:
   Target* last_target_ = nullptr;
 };
 
-/// Returns whether `head` is the header of one of the tables: times, and a column with their
-/// subject.
+/// Returns whether `head` begins with the header of one of the tables: it contains columns for
+/// times, and a column of one of the kinds of tables.
 bool sniff_rocprof_csv(std::string_view head, std::string_view) {
   const std::string_view line = head.substr(0, head.find('\n'));
   const auto has = [line](std::string_view part) { return contains(line, part); };
@@ -455,7 +461,8 @@ bool sniff_rocprof_csv(std::string_view head, std::string_view) {
          (has("Kernel_Name") || has("Function") || has("Direction") || has("Operation"));
 }
 
-/// Accepts kernel tables: discovery finds a set by them. A user may name any other table.
+/// Accepts kernel tables only, because discovery needs one table per process. The user may give any
+/// of the other tables as a path.
 NameClaim claims_rocprof_csv(std::string_view file_name) {
   return file_name == "kernel_trace.csv" || file_name.ends_with("_kernel_trace.csv")
              ? NameClaim::kYes
@@ -463,7 +470,7 @@ NameClaim claims_rocprof_csv(std::string_view file_name) {
                                                                              : NameClaim::kNo;
 }
 
-/// Returns the number of distinct values in the column "Guid", which is the first one.
+/// Returns the number of different values in the column "Guid", which is the first column.
 std::size_t count_guids(const std::string& path) {
   const auto source = ByteSource::open(path);
   if (!source)

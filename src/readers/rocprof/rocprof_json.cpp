@@ -1,7 +1,7 @@
-// Reader for the JSON of rocprofv3 (--output-format json): an object "rocprofiler-sdk-tool" with
-// one element per process. Lists of records and kernel symbols are streamed, so that only the
-// columns are in memory. Names of operations and agents precede the records that use them.
-// rocprof1_json.cpp reads the results.json of the first rocprof.
+// Reads the JSON of rocprofv3 (--output-format json): an object "rocprofiler-sdk-tool" with one
+// element per process. Lists of records and kernel symbols are read as streams, so only the columns
+// of the trace are in memory. The names of operations and agents are before the records that need
+// them. results.json of the first rocprof is read by rocprof1_json.cpp.
 #include "base/counters.h"
 #include "base/json_text.h"
 #include "base/to_number.h"
@@ -31,7 +31,7 @@ namespace {
 constexpr const char* kRocprofJsonClock = "CLOCK_BOOTTIME";
 constexpr const char* kRoot = "rocprofiler-sdk-tool";
 
-/// A record of buffer_records of any kind.
+/// A record in buffer_records, of any kind.
 struct Record {
   std::optional<std::int64_t> start_ns, end_ns;
   std::int64_t kind = -1, operation = -1, thread = 0;
@@ -132,7 +132,7 @@ public:
         trace_(std::make_unique<ProcessTrace>(path, rocprof_json_reader.name, kRocprofJsonClock)),
         rccl_(trace_->builder()) {}
 
-  /// Reads one element of the list, from its bracket on.
+  /// Reads one element of the list, including its opening bracket.
   void read() {
     std::string key;
     if (!in_.enter('{'))
@@ -180,7 +180,7 @@ public:
 private:
   using Element = simdjson::dom::element;
 
-  /// Parses the next value; returns false when the text is broken.
+  /// Parses the next value. Returns false if the stream is broken.
   bool parse(Element& out) {
     const std::optional<std::string_view> text = in_.value();
     return text && parse_json(parser_, *text).get(out) == simdjson::SUCCESS;
@@ -304,7 +304,7 @@ private:
       counter_names_[handle] = trace_->text(text_at(e, "name"));
   }
 
-  /// Reads the counters of dispatches. They precede the dispatches in the file.
+  /// Reads the counters of dispatches, which are before the dispatches in the file.
   void read_callbacks() {
     std::string kind;
     if (!in_.enter('{')) {
@@ -354,14 +354,14 @@ private:
                                                             : std::optional(it->second);
   }
 
-  /// Adds counters and PC samples to their kernels. If the file has no kernel_dispatch, the
-  /// counters with times become kernels.
+  /// Adds counters and PC samples to their kernels. If the file has no kernel_dispatch records,
+  /// records of counters with times become kernels.
   void attach_values() {
     if (counted_.empty() && samples_.empty())
       return;
     std::sort(dispatches_.begin(), dispatches_.end());
     const bool alone = dispatches_.empty();
-    std::set<std::int64_t> added; // a dispatch that ran in several passes is one kernel
+    std::set<std::int64_t> added; // a dispatch that ran several times (passes) is one kernel
     for (const Record& kernel : counted_)
       if (alone && kernel.dispatch != kNoId && *kernel.start_ns > 0 &&
           added.insert(kernel.dispatch).second &&
@@ -379,7 +379,7 @@ private:
         samples_.put(trace_->builder(), [this](std::int64_t id) { return kernel_of(id); }));
   }
 
-  /// Adds a record to the trace. Returns false for kinds that the trace cannot store.
+  /// Adds a record to the trace. Returns false if the trace cannot store this kind of record.
   bool take(std::string_view kind, const Record& r) {
     if (kind.starts_with("pc_sample_")) {
       samples_.add(r.dispatch, r.issued, r.stall);
@@ -493,7 +493,8 @@ private:
 
   const std::string& path_;
   JsonStream& in_;
-  std::unique_ptr<ProcessTrace> trace_; ///< never moved: rccl_ refers to it
+  std::unique_ptr<ProcessTrace> trace_; ///< not moved after its creation, because rccl_ refers to
+                                        ///< it
   RcclCalls rccl_;
   simdjson::dom::parser parser_;
   std::int64_t pid_ = 0;
@@ -509,7 +510,7 @@ private:
     double value;
   };
   std::unordered_map<std::int64_t, StrId> counter_names_; ///< by counter handle
-  std::vector<Record> counted_;                           ///< dispatches with counters
+  std::vector<Record> counted_;                           ///< records of dispatches with counters
   std::vector<Value> values_;
   std::uint64_t homeless_values_ = 0;
   PcSamples samples_; ///< by dispatch id
@@ -562,7 +563,7 @@ Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
     if (in.broken())
       d.add(counters::records_truncated(in.problem()),
             fmt::format("{}: byte {} after unpacking", path, in.offset()));
-    if (number > 0 || more) { // a single process gets no rank
+    if (number > 0 || more) { // a process gets a rank only if there are several
       trace.builder().header().rank = number;
       say_ranks_by_order(d, path);
     }

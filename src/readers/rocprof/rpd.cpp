@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kRpdClock = "CLOCK_MONOTONIC";
 
-/// Returns the number in "0x1f" or "31"; -1 for other texts.
+/// Returns the number in a text such as "0x1f" or "31"; -1 for other texts.
 std::int64_t handle_of(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex)
@@ -34,12 +34,12 @@ std::int64_t handle_of(std::string_view text) {
   return status == std::errc() && end == text.data() + text.size() ? value : -1;
 }
 
-/// Returns whether the tracer itself made this call.
+/// Returns whether the call was made by the tracer itself, not by the program.
 bool of_tracer(std::string_view api) {
   return contains(api, "::write") || api == "hcc_activity_callback" || api == "rpdflush";
 }
 
-/// Properties of a rocpd_api call that apply to the operations that it caused.
+/// Properties of a rocpd_api call that also apply to the operations that it launched.
 struct RpdLaunch {
   std::int64_t stream = -1;
   std::int64_t bytes = -1;
@@ -61,8 +61,8 @@ class RpdFile {
 public:
   RpdFile(const std::string& path, const SqliteFile& file) : path_(path), file_(file) {}
 
-  /// Returns the ids of processes with GPU work; all ids if there is only one or no process has GPU
-  /// work.
+  /// Returns the ids of processes with GPU work. Returns all ids if there is only one process, or
+  /// if no process has GPU work.
   [[nodiscard]] std::vector<std::int64_t> find_processes() {
     read_links();
     find_owners();
@@ -170,7 +170,7 @@ private:
     }
   }
 
-  /// Reads the ranges that rpd's autograd pass found to be operators.
+  /// Reads the ranges that the autograd pass of rpd identified as operators.
   void read_operators() {
     if (!file_.has("ext_autogradapi"))
       return;
@@ -259,17 +259,17 @@ private:
     }
   }
 
-  /// Returns the call that caused an operation, or kNoId.
+  /// Returns the call that launched an operation, or kNoId.
   std::int64_t cause_of(std::int64_t op) {
-    // operations are read in ascending order of id, and the links are sorted by it
+    // operations are read in ascending order of id, and the links are sorted by this id
     while (next_link_ < links_.size() && links_[next_link_].op < op)
       ++next_link_;
     return next_link_ < links_.size() && links_[next_link_].op == op ? links_[next_link_].api
                                                                      : kNoId;
   }
 
-  /// Returns the process of an operation. An operation without a call belongs to the only process,
-  /// or to the process whose other calls use this GPU.
+  /// Returns the process of an operation. If the call is unknown, this is the only process in the
+  /// file, or the first process with a call that launched work on this GPU.
   ProcessTrace* owner_of(std::int64_t cause, std::int64_t gpu) {
     const std::size_t api = cause == kNoId ? RowIndex::kNone : apis_.find(cause);
     if (api != RowIndex::kNone) {
@@ -319,12 +319,12 @@ private:
       (void)out.copy(work, of == nullptr ? -1 : of->bytes, fill);
       return;
     }
-    // KernelExecution, or Task (part of a graph)
+    // the type is KernelExecution, or Task (part of a graph)
     work.name = out.text(!name.empty() ? name : type.empty() ? "(kernel without a name)" : type);
     (void)out.kernel(work, of == nullptr ? LaunchShape() : of->shape, false);
   }
 
-  /// Reads monitor values (clocks and others): one sample at the start of each value.
+  /// Reads values of the monitor (clocks and others). Each value becomes one sample at its start.
   void read_monitors() {
     if (!file_.has("rocpd_monitor") || targets_.empty())
       return;
@@ -363,7 +363,7 @@ private:
   Diagnostics problems_;
   Texts strings_, unique_strings_;
   RowIndex apis_;
-  std::vector<std::uint32_t> api_process_; ///< index in processes_
+  std::vector<std::uint32_t> api_process_; ///< index into processes_
   std::vector<std::int64_t> processes_;
   std::map<std::int64_t, std::uint32_t> process_index_;
   std::vector<Link> links_;
@@ -389,7 +389,7 @@ bool sniff_rpd(std::string_view head, std::string_view path) {
   if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
-  // if there is no room to unpack the file, reading it reports this
+  // if there is not enough space to decompress the file, the reader will report this
   return file ? has_tables(*file) : file.error().code == ErrorCode::kOutput;
 }
 

@@ -30,7 +30,7 @@ std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   return out;
 }
 
-/// Returns whether the header counts more pages than the file has.
+/// Returns whether the header contains a larger number of pages than the file has.
 bool is_cut_off(const std::string& file, std::uint64_t bytes) {
   constexpr std::size_t kHeader = 100;
   std::ifstream in(file, std::ios::binary);
@@ -41,9 +41,8 @@ bool is_cut_off(const std::string& file, std::uint64_t bytes) {
   return big_endian(head, 28) * (page == 1 ? std::uint64_t{65536} : page) > bytes;
 }
 
-/// Copies the frames of a write-ahead log that belong to its header. The rest of the file, which
-/// may have any size, is from an earlier log or was never written. Returns false when the copy
-/// fails.
+/// Copies those frames of a write-ahead log that belong to its header. The rest of the file is from
+/// an earlier log or was never written, and may have any size. Returns false if copying fails.
 bool copy_log(const std::string& from, const std::string& to) {
   constexpr std::size_t kLogHeader = 32;
   constexpr std::size_t kFrameHeader = 24;
@@ -164,7 +163,7 @@ Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source)
   out.bytes_ = fs::file_size(file, ec);
   RS_CHECK(out.connect(path, file, !logged));
   Result<void> listed = out.list_tables(path);
-  if (!listed && is_cut_off(file, out.bytes_)) { // the existing pages can still be read
+  if (!listed && is_cut_off(file, out.bytes_)) { // the pages that exist can still be read
     allow_missing_pages(out.db_.get());
     out.shortened_ = out.list_tables(path).has_value() && !out.tables_.empty();
   }
@@ -214,7 +213,7 @@ SqliteQuery SqliteFile::rows(const std::string& table,
   std::string sql = "SELECT ";
   for (std::size_t i = 0; i < columns.size(); ++i)
     sql += (i > 0 ? ", " : "") + column(table, columns[i]);
-  // NOT INDEXED: an index that covers the columns would change the order of rows
+  // NOT INDEXED: otherwise SQLite may read the rows in the order of an index
   return query(sql + " FROM " + in_quotes(table) + " NOT INDEXED");
 }
 
@@ -241,7 +240,7 @@ bool RowIndex::add(std::int64_t id) {
 std::size_t RowIndex::find(std::int64_t id) const {
   if (ids_.empty() || id < ids_.front() || id > ids_.back())
     return kNone;
-  // ids ascend: the index of an id is at most its distance from the first id
+  // ids are ascending, so the index of an id is at most its difference from the first id
   const auto most = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
   const std::size_t last = static_cast<std::size_t>(std::min<std::uint64_t>(most, ids_.size() - 1));
   if (ids_[last] == id)

@@ -1,5 +1,5 @@
-// A read-only SQLite file. No file is written next to it, code in it never runs, and the work and
-// texts of its queries are limited (os/foreign_sqlite.h).
+// A read-only SQLite file. No file is created next to it, no code in it runs, and the work and text
+// sizes of its queries are limited (os/foreign_sqlite.h).
 #pragma once
 
 #include "base/diagnostics.h"
@@ -20,13 +20,14 @@ namespace rankscope {
 
 class ByteSource;
 
-/// Returns whether `head` starts with "SQLite format 3" and the byte after it.
+/// Returns whether `head` starts with "SQLite format 3" and a zero byte.
 [[nodiscard]] bool is_sqlite(std::string_view head);
 
 /// Returns whether the path can be opened a second time; a pipe cannot.
 [[nodiscard]] bool lies_on_disk(std::string_view path);
 
-/// A prepared query. step() returns false at the end and on damage; failed() distinguishes the two.
+/// A prepared query. step() returns false at the end of the rows and on an error; failed() tells
+/// these two cases apart.
 class SqliteQuery {
 public:
   SqliteQuery(sqlite3* db, const std::string& sql, SqliteBudget* budget = nullptr);
@@ -38,8 +39,8 @@ public:
   [[nodiscard]] std::int64_t integer_or(int column, std::int64_t otherwise) const;
   /// Returns the value if it is a finite number.
   [[nodiscard]] std::optional<double> real(int column) const;
-  /// Returns a text, valid until the next step(); "" for NULL, and after the text budget is used
-  /// up.
+  /// Returns a text, which is valid until the next step(). Returns "" for NULL, and if the text
+  /// budget is exhausted.
   [[nodiscard]] std::string_view text(int column) const;
 
 private:
@@ -50,19 +51,19 @@ private:
 
 class SqliteFile {
 public:
-  /// Opens `path` in place; compressed or piped input is unpacked into a temporary file. A database
-  /// with a write-ahead log is copied and read with the log. `source`: the opened `path`, or
-  /// nullptr. Errors: kUnreadable when it is not a database.
+  /// Opens the database. A database with compressed content or from a pipe is first written to a
+  /// temporary file. A database with a write-ahead log is copied together with the log. `source`:
+  /// the opened `path`, or nullptr. Errors: kUnreadable if it is not a database.
   static Result<SqliteFile> open(const std::string& path, ByteSource* source = nullptr);
 
-  /// Returns whether an ordinary table exists. Views and virtual tables do not count: they are code
-  /// from the file's author.
+  /// Returns whether the table exists. Views and virtual tables are not accepted, because they
+  /// contain code from the author of the file.
   [[nodiscard]] bool has(const std::string& table) const { return tables_.count(table) > 0; }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
   [[nodiscard]] const std::map<std::string, std::set<std::string>>& tables() const {
     return tables_;
   }
-  /// Returns "column" in quotes, or NULL if the table does not have it.
+  /// Returns the quoted name of a column; "NULL" if the table does not have the column.
   [[nodiscard]] std::string column(const std::string& table, const std::string& name) const;
   [[nodiscard]] SqliteQuery query(const std::string& sql) const {
     return {db_.get(), sql, budget_.get()};
@@ -73,7 +74,7 @@ public:
   /// Returns why the last query failed.
   [[nodiscard]] std::string problem() const;
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// Reports a file that ends before the end of its database.
+  /// Reports a warning if the file is shorter than its database.
   void report(const std::string& path, Diagnostics& diagnostics) const;
 
 private:
@@ -89,11 +90,12 @@ private:
   bool shortened_ = false;
 };
 
-/// Row numbers of a table by id. Dense ids need no search, other ids a binary search.
+/// Finds the row number of an id. If ids are dense, the position is computed; otherwise a binary
+/// search is used.
 class RowIndex {
 public:
-  /// Adds the id of the next row. Returns false if it is not larger than the id before: it is then
-  /// not a key.
+  /// Adds the id of the next row. Returns false if the id is not larger than the previous one: such
+  /// an id cannot be found.
   bool add(std::int64_t id);
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
   static constexpr std::size_t kNone = SIZE_MAX;

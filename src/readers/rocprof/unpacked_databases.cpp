@@ -19,7 +19,8 @@ using Folder = std::shared_ptr<const ScratchFolder>;
 /// Device, inode, size and modification time of a file.
 using FileKey = std::tuple<dev_t, ino_t, off_t, time_t, long>;
 
-/// Returns the key of a regular file; others (pipes) cannot be read a second time.
+/// Returns the key of a regular file. Other files (pipes) cannot be read a second time and have no
+/// key.
 std::optional<FileKey> key_of(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
@@ -42,7 +43,7 @@ Result<Folder> unpack(const std::string& path, ByteSource& source, std::uint64_t
   return Folder(std::make_shared<const ScratchFolder>(std::move(folder)));
 }
 
-/// Unpacked databases, oldest first.
+/// The decompressed databases, oldest first.
 class Unpacked {
 public:
   void open() {
@@ -50,7 +51,8 @@ public:
     ++users_;
   }
   void close() {
-    std::list<Entry> removed; // destroyed after the lock is released
+    std::list<Entry> removed; // declared before the lock, so that the folders are removed after the
+                              // lock is released
     const std::lock_guard lock(mutex_);
     if (--users_ == 0)
       removed.swap(entries_);

@@ -1,5 +1,5 @@
-// Stands for libamd_smi of several releases: MAJOR is its version, SOCKET64 the newer struct of
-// power. GPU 0 has its current power, GPU 1 only an average.
+// Simulates libamd_smi of several releases: MAJOR is its version, SOCKET64 selects the newer power
+// struct. GPU 0 has current power, GPU 1 only average power.
 #include <cstdint>
 #include <cstdio>
 

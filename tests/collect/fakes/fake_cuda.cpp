@@ -1,5 +1,5 @@
-// Stands for libcudart, libcublas and libcublasLt of a machine with one H200: one file under the
-// three names, so that they share their clock.
+// Simulates libcudart, libcublas and libcublasLt of a machine with one H200. All three names load
+// one file, so that they share a clock.
 #define GPU(name) cuda##name
 #define LIGHT(name) cublasLt##name
 

@@ -1,7 +1,7 @@
-// What the fake libraries of both vendors share: memory without bytes behind it, a clock that the
-// products advance, the last call as text. A product takes 1 us per million floating-point
-// operations (1 TFLOPS), times 1.1, 0.9 and 1 in turn from one pair of events to the next; the
-// first call 1 ms more. Arguments that do not fit together are refused as a real library would.
+// Shared by the fake libraries of both vendors: memory that is not backed, a clock that matrix
+// products advance, and the last call as text. A product takes 1 us per million floating-point
+// operations (1 TFLOPS), times 1.1, 0.9 and 1 alternately between pairs of GPU events; the first
+// call takes 1 ms more. Inconsistent arguments are rejected like in a real library.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
-// static, not inline: the loader would make variables of that name in two libraries one
+// static, not inline: the loader would merge inline variables with the same name in two libraries
 namespace fake {
 
 static constexpr std::size_t kFree = std::size_t{1} << 30;
 #ifdef SMALL
-static constexpr std::size_t kReal = std::size_t{40} << 20; // less than it says
+static constexpr std::size_t kReal = std::size_t{40} << 20; // less than it reports
 #else
 static constexpr std::size_t kReal = kFree;
 #endif
@@ -51,7 +51,7 @@ static int release(void* data) {
   gpu.memory.erase(it);
   return 0;
 }
-/// Whether `bytes` from there lie in one allocation.
+/// Whether `bytes` bytes from `data` on are in one allocation.
 static bool holds(const void* data, double bytes) {
   const auto at = reinterpret_cast<std::uintptr_t>(data);
   auto it = gpu.memory.upper_bound(at);
@@ -63,7 +63,7 @@ static bool holds(const void* data, double bytes) {
 
 struct Matrix {
   const void* data;
-  int type; ///< as the library writes it
+  int type; ///< type code of the library
   int bytes;
   long long rows, cols, ld, stride;
   [[nodiscard]] bool fits(long long batch) const {
@@ -82,7 +82,7 @@ struct Product {
   double alpha, beta;
 };
 
-/// Does it; false = the arguments are wrong.
+/// Simulates the product; returns false if the arguments are wrong.
 static bool multiply(const Product& p, double time_factor = 1) {
   char text[512];
   const auto part = [](const Matrix& x) {
@@ -118,7 +118,7 @@ static bool multiply(const Product& p, double time_factor = 1) {
   return true;
 }
 
-/// alpha or beta of a type of 4 bytes of float, 8 of double, 2 of half, 4 of int.
+/// Returns alpha or beta, read as float, double ('d'), half ('h') or int ('i').
 static double scalar(const void* data, char type) {
   float f = 0;
   double d = 0;
@@ -140,7 +140,8 @@ static double scalar(const void* data, char type) {
   }
 }
 
-/// Of the types that cuBLAS, cuBLASLt and hipBLASLt number alike.
+/// Returns the bytes per element for type codes that are the same in cuBLAS, cuBLASLt and
+/// hipBLASLt.
 static int data_bytes(int type) {
   switch (type) {
   case 0:
@@ -177,7 +178,7 @@ struct Layout {
         ld,   stride};
   }
 };
-static int objects = 0; ///< descriptors that were made and not destroyed
+static int objects = 0; ///< descriptors that are created and not destroyed
 
 } // namespace fake
 
@@ -187,13 +188,13 @@ FAKE const char* fake_gpu_last() {
 FAKE int fake_gpu_live() {
   return static_cast<int>(fake::gpu.memory.size()) + fake::objects;
 }
-/// As loaded: a loader may keep a library that was closed.
+/// Resets the library: a loader may retain a library after it was closed.
 FAKE void fake_gpu_reset() {
   fake::gpu = {};
   fake::objects = 0;
 }
 
-// The runtime: GPU(Malloc) is cudaMalloc or hipMalloc.
+// The runtime library. GPU(Malloc) is cudaMalloc or hipMalloc.
 FAKE int GPU(GetDeviceCount)(int* count) {
 #ifdef NO_DEVICE
   *count = 0;
@@ -244,7 +245,7 @@ FAKE int GPU(DeviceSynchronize)() {
   return 0;
 }
 
-// The light library: LIGHT(Matmul) is cublasLtMatmul or hipblasLtMatmul. Its values: Values.
+// The Lt library. LIGHT(Matmul) is cublasLtMatmul or hipblasLtMatmul; Values has its constants.
 FAKE int LIGHT(Create)(void** handle) {
   *handle = &fake::gpu;
   return 0;
@@ -314,14 +315,15 @@ FAKE int LIGHT(MatmulAlgoGetHeuristic)(void*, void* desc, void* a, void*, void*,
                                        int* returned) {
   if (requested < 1 || *static_cast<std::uint64_t*>(preference) < 4096)
     return Values::kInvalid;
-  // as on a real device: 8-bit floats only with A transposed
+  // as on a real device, 8-bit floats require a transposed A
   const auto* l = static_cast<fake::Layout*>(a);
   const auto* d = static_cast<fake::Desc*>(desc);
   *returned = 0;
   if (fake::data_bytes(l->type) == 1 && l->type != 3 && d->ta != Values::kTranspose)
     return Values::kNotSupported;
   auto* bytes = static_cast<char*>(results);
-  // three algorithms: the first is chosen, the second takes half its time, the third twice
+  // three algorithms: the first is the default, the second takes half its time, the third twice its
+  // time
   for (*returned = 0; *returned < requested && *returned < 3; ++*returned) {
     const std::uint64_t algorithm = 0x1234 + static_cast<std::uint64_t>(*returned);
     const std::uint64_t workspace = 4096;

@@ -1,4 +1,4 @@
-// Stands for libnvidia-ml: two GPUs, the second divided by MIG and without power.
+// Simulates libnvidia-ml with two GPUs. The second GPU is divided by MIG and has no power value.
 #include <cstdio>
 #include <cstring>
 
@@ -78,13 +78,13 @@ FAKE int nvmlDeviceGetPciInfo_v3(void* device, Pci* pci) {
 FAKE int nvmlDeviceGetPowerUsage(void* device, unsigned* mw) {
   if (!first(device))
     return kNotSupported;
-  *mw = 655'000; // an average
+  *mw = 655'000; // average power
   return 0;
 }
 FAKE int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* mj) {
   if (!first(device))
     return kNotSupported;
-  *mj = millijoules += 250'000; // 250 J more at each reading
+  *mj = millijoules += 250'000; // each call adds 250 J
   return 0;
 }
 FAKE int nvmlDeviceGetMemoryInfo(void*, Memory* m) {
@@ -105,11 +105,11 @@ FAKE int nvmlDeviceGetFieldValues(void* device, int count, Field* fields) {
   for (int i = 0; i < count; ++i) {
     fields[i].status = first(device) && fields[i].field == 186 ? 0 : kNotSupported;
     fields[i].type = 1;
-    fields[i].value = 701'500; // momentary, mW
+    fields[i].value = 701'500; // current power in mW
   }
   return 0;
 }
-/// Eighty processes on the first GPU, one whose memory is not told on the second.
+/// 80 processes on the first GPU; on the second GPU, one process with unknown memory.
 FAKE int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* out) {
   const unsigned there = first(device) ? 80 : 1;
   const bool fits = *count >= there;

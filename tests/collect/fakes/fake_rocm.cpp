@@ -1,5 +1,5 @@
-// Stands for libamdhip64, librocblas and libhipblaslt of a machine with one MI300X: one file under
-// the three names, so that they share their clock.
+// Simulates libamdhip64, librocblas and libhipblaslt of a machine with one MI300X. All three names
+// load one file, so that they share a clock.
 #define GPU(name) hip##name
 #define LIGHT(name) hipblasLt##name
 

@@ -1,4 +1,4 @@
-// Stands for librocm_smi64: a board of two dies, the second of which has a counter at 0, and a GPU
+// Simulates librocm_smi64 with a GPU of two dies, the second of which has a counter at 0, and a GPU
 // whose power cannot be read.
 #include <cstdint>
 
@@ -22,11 +22,12 @@ FAKE int rsmi_dev_unique_id_get(std::uint32_t i, std::uint64_t* id) {
   *id = 0xabcd0000ULL + i;
   return 0;
 }
-// no rsmi_dev_power_get: releases before ROCm 6
+// no rsmi_dev_power_get, as in releases before ROCm 6
 FAKE int rsmi_dev_power_ave_get(std::uint32_t i, std::uint32_t, std::uint64_t* uw) {
   if (i == 2)
     return 2;
-  *uw = i == 0 ? 423'000'000 : 0; // all 8 bytes: a caller with a smaller object would be hurt
+  // writes all 8 bytes: a smaller variable of the caller would overflow
+  *uw = i == 0 ? 423'000'000 : 0;
   return 0;
 }
 FAKE int rsmi_dev_energy_count_get(std::uint32_t i, std::uint64_t* count, float* resolution,
@@ -51,7 +52,7 @@ FAKE int rsmi_dev_busy_percent_get(std::uint32_t, std::uint32_t* percent) {
   return 0;
 }
 FAKE int rsmi_dev_memory_busy_percent_get(std::uint32_t, std::uint32_t* percent) {
-  *percent = 7; // of the controller's time: no occupancy
+  *percent = 7; // share of the memory controller's time, not occupancy
   return 0;
 }
 FAKE int rsmi_dev_temp_metric_get(std::uint32_t, std::uint32_t sensor, int, std::int64_t* value) {
