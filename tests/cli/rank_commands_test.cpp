@@ -140,8 +140,8 @@ protected:
       alone.emplace_back("--no-cache");
       cached.insert(cached.end(), {"--cache", path("cache")});
       const Outcome want = run(alone, run_folder, sweep);
-      if (want.said.code == 7)
-        GTEST_SKIP() << want.said.err; // ECharts or DuckDB is missing
+      if (test::lacks_web_parts(want.said))
+        GTEST_SKIP() << want.said.err;
       EXPECT_TRUE(want.said.code == 0 || want.said.code == 4) << want.said.err;
       EXPECT_FALSE(want.files.empty() && want.said.out.empty());
       const bool of_run = std::ranges::find(of.words, "RUN") != of.words.end();

@@ -20,6 +20,13 @@ struct RunResult {
   std::string out, err;
 };
 
+/// Returns whether a command failed because ECharts or DuckDB is missing. scripts/web_parts.sh
+/// fetches both.
+inline bool lacks_web_parts(const RunResult& result) {
+  return result.code == 7 && (result.err.find("ECharts") != std::string::npos ||
+                              result.err.find("DuckDB") != std::string::npos);
+}
+
 inline std::string drain(int fd) {
   std::string text;
   std::array<char, 4096> buffer;

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         RecordedCause{"fp32", "slow-format", "fp32", 36.7, true},
         RecordedCause{"vocabulary", "misaligned-gemm", "50257", 18.7},
         RecordedCause{"pageable", "pageable-copy", "pageable", 15.4, true}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& of) { return of.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     H200, RecordedCauses,
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
                                   true},
                     RecordedCause{"recompile", "code-loading", "in 1 of 5 steps", 0},
                     RecordedCause{"launch_bound", "launch-bound", "Launches", 0, false, "9.3"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& of) { return of.param.name; });
 
 /// The answer for a generated run.
 struct RankAnswer {

@@ -173,7 +173,7 @@ TEST_P(WhatIfGolden, IdealTimelineIsThatOfTheStudy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, WhatIfGolden, testing::Values("ST", "SE"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& of) { return std::string(of.param); });
 
 } // namespace
 } // namespace rankscope
