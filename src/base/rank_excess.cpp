@@ -14,8 +14,9 @@
 namespace rankscope {
 namespace {
 
-constexpr double kMadToDeviation = 1.4826; ///< factor for a normal distribution
-constexpr double kUpperDecile = 1.2816;    ///< of a normal distribution, in standard deviations
+constexpr double kMadToDeviation = 1.4826; ///< standard deviation / MAD of a normal distribution
+constexpr double kUpperDecile = 1.2816;    ///< upper decile of a normal distribution, in standard
+                                           ///< deviations
 constexpr std::size_t kFewestTrimmed = 5;  ///< with fewer steps, the mean is not trimmed
 constexpr double kTrimmed = 0.2;           ///< fraction trimmed on each side
 /// The other ranks add at most this many degrees of freedom per degree of the rank itself. With
@@ -341,7 +342,7 @@ MedianOfOthers::MedianOfOthers(std::vector<double> values) : sorted_(std::move(v
 double MedianOfOthers::without(double own) const {
   const std::size_t n = sorted_.size();
   const std::size_t half = n / 2;
-  if (n % 2 == 0) // the number of other ranks is odd
+  if (n % 2 == 0) // n - 1 others: their median is one of them
     return own >= sorted_[half] ? sorted_[half - 1] : sorted_[half];
   if (own <= sorted_[half - 1])
     return (sorted_[half] + sorted_[half + 1]) / 2;

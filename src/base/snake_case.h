@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Returns the name in snake_case: "GroupedGEMM_fwd" becomes "grouped_gemm_fwd", "MoE_fused"
-/// "moe_fused", and "bus bw (GB/s)_mean" "bus_bw_gb_s_mean".
+/// Returns the name in snake_case. Examples: "GroupedGEMM_fwd" is "grouped_gemm_fwd", "MoE_fused"
+/// is "moe_fused", "bus bw (GB/s)_mean" is "bus_bw_gb_s_mean".
 [[nodiscard]] std::string snake_case(std::string_view name);
 
 } // namespace rankscope

@@ -105,7 +105,7 @@ inline constexpr std::string_view kAnalysisFolder = "tracelens_analysis";
 [[nodiscard]] std::string gemm_table_name(std::size_t top_k, GemmTable table);
 
 /// Returns the number that follows the last "rank" in a name (perf_rank3.xlsx,
-/// perf_28ch_rank_3.xlsx), or nullopt if there is none.
+/// perf_28ch_rank_3.xlsx), or nullopt if the name contains no such number.
 [[nodiscard]] std::optional<std::int64_t> rank_in_name(std::string_view name);
 
 } // namespace rankscope

@@ -12,22 +12,22 @@
 namespace rankscope {
 namespace {
 
-/// Tables that the producer has made and the consumer has not yet received.
+/// Tables that the producer has made and that the consumer has not received yet.
 class Waiting {
 public:
-  /// Claims the work of making the rows. Returns true to the first caller only.
+  /// Claims the work of making the rows. Returns true only to the first caller.
   bool begin() {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
     return !std::exchange(begun_, true);
   }
-  /// Waits a short time until the work is claimed.
+  /// Waits for a short time, or until the work is claimed.
   void await_begin() {
     constexpr auto kWait = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kWait, [this] { return begun_; });
   }
-  /// Waits for space. Returns false when the consumer has left.
+  /// Adds a table; waits until there is space for it. Returns false if the consumer has stopped.
   bool put(Table table) {
     std::unique_lock lock(mutex_);
     wait_on(changed_, lock, [this] { return left_ || rows_ < kMostRows; });
@@ -49,8 +49,8 @@ public:
     left_ = true;
     changed_.notify_all();
   }
-  /// Waits for the next tables. Returns an empty list when there are no more tables. Tables may be
-  /// short: the consumer is not woken for each.
+  /// Waits for more tables, and returns them. Returns an empty list if there are no more tables. To
+  /// avoid a wake-up for each table, it waits until there are kEnoughRows rows.
   std::vector<Table> take() {
     std::unique_lock lock(mutex_);
     wait_on(changed_, lock, [this] { return how_ || rows_ >= kEnoughRows; });
@@ -58,7 +58,7 @@ public:
     changed_.notify_all();
     return std::exchange(tables_, {});
   }
-  /// Returns the result of the producer. Call it after take() returned an empty list.
+  /// Returns the result of the producer. Call it only after take() has returned an empty list.
   Result<void> how() { return *how_; }
 
 private:
@@ -99,7 +99,7 @@ public:
     const Leave at_the_end{waiting};
     maker.run([this, &waiting] { make(*of_, waiting); });
     waiting.await_begin();
-    if (waiting.begin()) // all pool threads are busy, perhaps until this ends
+    if (waiting.begin()) // all pool threads are busy, perhaps until this function ends
       return of_->each(take);
     for (std::vector<Table> some = waiting.take(); !some.empty(); some = waiting.take())
       for (const Table& table : some)

@@ -1,4 +1,4 @@
-// Rows that are made while earlier rows are written.
+// Makes rows on another thread, while earlier rows are being written.
 #pragma once
 
 #include "core/row_stream.h"
@@ -8,9 +8,9 @@
 
 namespace rankscope {
 
-/// Returns the rows of `of` in the same order and with the same errors. Another thread of the pool
-/// makes them, some thousand rows ahead of the consumer. If no thread is free, the consumer makes
-/// them. The pool must outlive the result.
+/// Returns the rows of `of`, with the same order and errors. They are made on another thread of the
+/// pool, which is some thousand rows ahead of the caller of each(). If no thread is free, the
+/// caller makes them itself. The pool must outlive the result.
 [[nodiscard]] std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool,
                                                           std::shared_ptr<const RowStream> of);
 

@@ -29,7 +29,7 @@ LoadOptions load_options(const CaptureOptions& options, bool python) {
   return out;
 }
 
-/// Returns the traces directly in the folder, by name.
+/// Returns the traces directly in the folder, sorted by name.
 Result<std::vector<std::string>> traces_in(const std::string& folder) {
   std::error_code failed;
   std::vector<std::string> out;
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> traces_in(const std::string& folder) {
   return out;
 }
 
-/// Returns N and MODE of "capture_N_MODE".
+/// Returns N and MODE if the name is "capture_N_MODE".
 std::optional<std::pair<std::int64_t, std::string_view>> capture_name(std::string_view name) {
   constexpr std::string_view kStart = "capture_";
   if (name.substr(0, kStart.size()) != kStart)
@@ -58,7 +58,7 @@ std::optional<std::pair<std::int64_t, std::string_view>> capture_name(std::strin
   return std::pair(batch, std::string_view(end + 1, static_cast<std::size_t>(last - end - 1)));
 }
 
-/// Returns whether a name is "vllm/v1/worker/gpu_model_runner.py(123): _dummy_run", with any
+/// Returns whether a name is "vllm/v1/worker/gpu_model_runner.py(123): _dummy_run", with any line
 /// number.
 bool dummy_run(std::string_view name) {
   constexpr std::string_view kFile = "vllm/v1/worker/gpu_model_runner.py(";
@@ -69,7 +69,8 @@ bool dummy_run(std::string_view name) {
          name.substr(end).starts_with("): _dummy_run");
 }
 
-/// Returns the most frequent first extent of all tensors of all operators; on ties, the first one.
+/// Returns the most frequent first extent of all tensors of all operators; if several have the same
+/// frequency, the one that occurs first.
 std::int64_t likely_batch(const Trace& trace) {
   struct Count {
     std::uint64_t times = 0;
@@ -135,7 +136,8 @@ CaptureFile look_into(const std::string& path, const CaptureOptions& options) {
   return out;
 }
 
-/// Returns distributedInfo of the file, else the rank in its name; kNoId = both are missing.
+/// Returns the rank in the file's distributedInfo, else the rank in its name; kNoId = neither
+/// contains a rank.
 std::int64_t rank_of(const std::string& path) {
   const FileInfo info = inspect_file(path, readers());
   if (info.ranks.size() == 1)
@@ -149,11 +151,11 @@ std::int64_t rank_of(const std::string& path) {
   return kNoId;
 }
 
-/// Reduces the files to one for each batch and mode.
+/// For each batch size and mode, keeps only one file.
 void choose_by_rank(std::vector<CaptureFile>& files, std::int64_t rank) {
   std::map<std::pair<std::int64_t, bool>, std::vector<std::size_t>> same;
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (files[i].problem.empty()) // with a problem, batch and mode are unknown
+    if (files[i].problem.empty()) // otherwise batch size and mode are unknown
       same[{files[i].batch_size, files[i].full}].push_back(i);
   std::vector<bool> drop(files.size());
   for (const auto& [key, list] : same) {

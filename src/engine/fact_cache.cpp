@@ -23,7 +23,7 @@
 
 namespace rankscope {
 
-/// A file of the cache folder.
+/// The content of a file in the cache folder.
 struct CachedFact {
   std::string program, trace, identity, key;
   std::string bytes;
@@ -43,7 +43,8 @@ constexpr std::string_view kFactEnding = ".fact";
 constexpr std::size_t kHashed = std::size_t{64} << 10;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Adds one file. Returns false when a later version could have the same identity.
+/// Adds the identity of one file. Returns false if a later version of the file could have the same
+/// identity.
 bool add_identity(const std::string& path, std::string& out) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
@@ -65,7 +66,8 @@ bool add_identity(const std::string& path, std::string& out) {
   return known;
 }
 
-/// Identifies the running program file: a later version may compute different facts.
+/// Returns a text that identifies the running program file, because another version may compute
+/// different facts.
 std::string program_identity() {
   struct stat info = {};
   if (::stat(own_file().c_str(), &info) != 0)
@@ -73,13 +75,14 @@ std::string program_identity() {
   return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, info.st_size, ns_of(info.st_mtim));
 }
 
-/// Returns the trace's name. It has the path as the user gave it, because facts contain this path.
+/// Returns the name of the trace. It contains the path as the user gave it, because facts contain
+/// this path.
 std::string trace_name(const RankFile& file) {
   return fmt::format("{}\n{}\n{}", file.path, file.rank, file.rank_in_file.value_or(-1));
 }
 
-/// Writes a file that only this user can read, completely or not at all. Errors are not reported;
-/// the fact is then not cached.
+/// Writes a file completely or not at all; only this user can read it. If there is an error, it is
+/// not reported, and the fact is not stored.
 void write_quietly(const std::string& path, std::string_view bytes) {
   std::string temporary;
   const int fd = create_temporary(path, temporary);
@@ -94,8 +97,8 @@ void write_quietly(const std::string& path, std::string_view bytes) {
   cleanup::remove_path(temporary);
 }
 
-/// Makes the folder, for this user alone. Returns false when it cannot be made or belongs to
-/// another user.
+/// Creates the folder with access for this user only. Returns false if it cannot be created or
+/// belongs to another user.
 bool own_folder(const std::string& folder) {
   std::error_code ec;
   fs::create_directories(fs::path(folder).parent_path(), ec);
@@ -142,7 +145,7 @@ FactCache::~FactCache() {
     return;
   try {
     trim(most_bytes_);
-  } catch (const std::bad_alloc&) { // a later command removes them
+  } catch (const std::bad_alloc&) { // a later command will remove them
   }
 }
 
@@ -161,7 +164,8 @@ std::optional<std::string> FactCache::find(const RankFile& file, const std::stri
   if (!fact || fact->program != program_ || fact->trace != trace_name(file) ||
       fact->identity != identity || fact->key != key)
     return std::nullopt;
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // used now: trim() removes it last
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // marks the fact as used now: trim() removes it
+                                                   // last
   return std::move(fact->bytes);
 }
 
@@ -210,7 +214,8 @@ FactCache::Size FactCache::trim(std::uint64_t most_bytes) {
 
 std::string default_cache_folder() {
   const char* const given = std::getenv("XDG_CACHE_HOME");
-  if (given != nullptr && *given == '/') // the XDG specification ignores relative paths
+  if (given != nullptr && *given == '/') // the XDG specification says that relative paths must be
+                                         // ignored
     return std::string(given) + "/rankscope";
   const char* const home = std::getenv("HOME");
   return home != nullptr && *home == '/' ? std::string(home) + "/.cache/rankscope" : "";

@@ -1,5 +1,6 @@
-// A cache of facts of ranks across commands, so that a second command over the same ranks reads no
-// trace. Each fact is a file in the user's cache folder, never in the folders of the traces.
+// Stores facts of ranks for later commands, so that a second command for the same ranks does not
+// read the traces. Each fact is a file in the user's cache folder, never in the folders of the
+// traces.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -14,25 +15,25 @@
 
 namespace rankscope {
 
-/// Identifies the current content of a rank's trace: device, inode, size, times of change in
-/// nanoseconds, and a hash of the first and the last 64 KiB, for each of its files. nullopt unless
-/// all are regular files, or if a file was changed less than two seconds ago: a further change
-/// could leave all these values unchanged.
+/// Returns a text that identifies the current content of a rank's trace: for each of its files the
+/// device, inode, size, times of change in nanoseconds, and a hash of the first and the last 64
+/// KiB. nullopt if one of the files is not a regular file, or was changed less than two seconds
+/// ago: another change could then leave all these values the same.
 [[nodiscard]] std::optional<std::string> trace_identity(const RankFile& file);
 
-/// Thread-safe; several processes may use one folder. No function fails: if the folder cannot be
-/// used, nothing is cached.
+/// Thread-safe. Several processes may use the same folder. Functions do not return errors: if the
+/// folder cannot be used, nothing is stored or found.
 class FactCache : public NonCopyable {
 public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
 
   explicit FactCache(std::string folder, std::uint64_t most_bytes = kMostBytes);
-  /// Removes the least recently used facts if something was stored and the total exceeds
-  /// `most_bytes`.
+  /// If facts were stored and all facts together exceed `most_bytes`, removes those that were not
+  /// used for the longest time.
   ~FactCache();
 
-  /// Returns the stored bytes of the fact `key` of this trace. Only this version of the program
-  /// counts.
+  /// Returns the stored bytes of the fact `key` of this trace, if this version of the program
+  /// stored them.
   [[nodiscard]] std::optional<std::string> find(const RankFile& file, const std::string& identity,
                                                 const std::string& key) const;
   void store(const RankFile& file, const std::string& identity, const std::string& key,
@@ -44,7 +45,7 @@ public:
     std::uint64_t bytes = 0;
   };
   [[nodiscard]] Size size() const;
-  /// Removes all facts, but nothing else in the folder. Returns the removed size.
+  /// Removes all facts; other files in the folder stay. Returns what was removed.
   Size clear();
 
 private:
@@ -53,7 +54,8 @@ private:
 
   std::string folder_;
   std::uint64_t most_bytes_;
-  std::string program_; ///< program file: another version may compute other facts
+  std::string program_; ///< identifies the program file, because another version may compute other
+                        ///< facts
   std::atomic<bool> stored_ = false;
 };
 

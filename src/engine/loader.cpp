@@ -22,17 +22,17 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Returns the Error of this file; call it in a catch block.
+/// Returns the current exception as an Error for this file. Call it in a catch block.
 Error error_at(const std::string& path) {
   Error error = error_of_current_exception();
   try {
     error.where = path;
-  } catch (const std::bad_alloc&) { // no memory for the name: the caller knows the file
+  } catch (const std::bad_alloc&) { // no memory for the path; the caller knows which file it is
   }
   return error;
 }
 
-/// Runs when a scope ends, also after an exception.
+/// Calls `body` at the end of a scope, also after an exception.
 template <class Body> struct AtEnd {
   Body body;
   ~AtEnd() { body(); }
@@ -48,8 +48,8 @@ std::uint64_t default_memory_limit() {
 }
 
 std::uint64_t estimated_memory(const RankFile& file) {
-  // Kineto JSON compresses about 16 to 1. Columns need about a third of the text, the tree the same
-  // again.
+  // Kineto JSON compresses by a factor of about 16. The columns need about a third of the size of
+  // the text, and the call tree as much again.
   const bool packed = ends_with(file.path, ".gz") || ends_with(file.path, ".zst");
   return file.bytes * (packed ? 16 : 1) / 2 + (std::uint64_t{16} << 20);
 }
@@ -80,13 +80,12 @@ LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& opti
   return out;
 }
 
-/// Files [begin, end) of a list: a single file, or several ranks of one file.
+/// The files [begin, end) of a list: one file, or several ranks in the same file.
 struct FileGroup {
   std::size_t begin = 0, end = 0;
 };
 
-/// Groups the ranks of one file, which are read together. Otherwise the file would be read once per
-/// rank.
+/// Groups the ranks that are in the same file, so that the file is read once and not once per rank.
 std::vector<FileGroup> groups_of(const std::vector<RankFile>& files) {
   std::vector<FileGroup> out;
   for (std::size_t i = 0; i < files.size(); ++i)
@@ -100,7 +99,7 @@ std::vector<FileGroup> groups_of(const std::vector<RankFile>& files) {
 
 using Consume = std::function<void(std::size_t, Result<LoadedTrace>)>;
 
-/// Reads the ranks of a group at once, then links and consumes each like a separate file.
+/// Reads all ranks of a group together, then handles each of them like a separate file.
 void load_group(const std::vector<RankFile>& files, const FileGroup& group,
                 const LoadOptions& options, unsigned in_parallel, const Consume& consume) {
   const std::string& path = files[group.begin].path;
@@ -124,7 +123,7 @@ void load_group(const std::vector<RankFile>& files, const FileGroup& group,
   const auto one = [&](std::size_t n) {
     const std::size_t i = group.begin + n;
     std::optional<Trace>& trace = traces.at(*files[i].rank_in_file);
-    try { // once begun, each file is consumed, because a later file may wait for it
+    try { // each file that is begun must be consumed, because a later file may wait for it
       if (!trace)
         return consume(i, error);
       LoadedTrace loaded = linked(std::move(*trace), path, options);
@@ -135,7 +134,7 @@ void load_group(const std::vector<RankFile>& files, const FileGroup& group,
       consume(i, error_at(path));
     }
   };
-  // its errors have already gone to `consume`
+  // the result is ignored, because `consume` has got all errors
   (void)parallel_for(options.pool, group.end - group.begin, one, in_parallel);
 }
 
@@ -169,16 +168,17 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     const RankFile& file = files[group.begin];
     bool known = static_cast<bool>(options.left_out);
     for (std::size_t i = group.begin; options.left_out && i < group.end; ++i)
-      known = options.left_out(i) && known; // left_out is called for each file once
+      known = options.left_out(i) && known; // left_out() must be called once for each file
     const std::uint64_t need = known ? 0 : estimated_memory(file);
     bool cancelled = false;
     {
       std::unique_lock lock(mutex);
-      // in the order of the files: a consumer may wait for earlier files, never for later ones
+      // admit files in order, because `consume` may wait for earlier files, but not for later ones
       wait_on(room, lock, [&] { return admitted == g && (in_use == 0 || in_use + need <= limit); });
       in_use += need;
       ++admitted;
-      // under the lock, so that a file for which a later, admitted file waits is never left out
+      // check it under the lock: otherwise a later file could be admitted and wait for this one
+      // forever
       cancelled = options.cancelled && options.cancelled();
     }
     room.notify_all();

@@ -5,7 +5,7 @@
 
 namespace rankscope {
 
-/// Returns the bytes for traces in flight: half of the machine's free memory.
+/// Returns the number of bytes for traces in flight: half of the machine's free memory.
 [[nodiscard]] std::uint64_t default_memory_limit();
 
 } // namespace rankscope

@@ -1,5 +1,5 @@
-// A session for work within a command. Its notes, warnings and diagnostics do not appear in the
-// command's session and do not change its exit code. The command reports them differently, or once
+// A session for a part of the work of a command. Its notes, warnings and diagnostics are not shown
+// and do not change the exit code of the command. The command reports them in another way, or once
 // at its end.
 #pragma once
 

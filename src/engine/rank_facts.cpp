@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-/// The facts of the ranks while run_ranks processes them, and their state in the cache.
+/// The facts of all ranks in a call of run_ranks, and what is known about them from the cache.
 class FactLoop {
 public:
   FactLoop(FactCache* cache, const std::vector<const RunPlan*>& plans, const FactSteps& steps)
@@ -20,7 +20,7 @@ public:
     ranks_.resize(ranks);
   }
 
-  /// Returns whether the rank needs no trace.
+  /// Returns whether the trace of the rank need not be read.
   bool known(const RankItem& item) {
     if (cache_ == nullptr)
       return false;
@@ -43,7 +43,7 @@ public:
     RS_TRY(RankFacts facts, steps_.needs.extract(item, trace, std::move(rank.facts)));
     if (!rank.made && steps_.also)
       RS_CHECK(steps_.also(item, trace));
-    // only if the file is still the one that was read
+    // only if the file has not changed since it was read
     if (rank.identity && rank.identity == trace_identity(item.file)) {
       steps_.needs.store(*cache_, item.file, *rank.identity, facts);
       if (!rank.made && steps_.file)
@@ -56,7 +56,7 @@ private:
   [[nodiscard]] std::string key_of_file(const RankItem& item) const {
     return "file " + steps_.file(item) + "\n" + steps_.file_options;
   }
-  /// Returns a hash of the file's content; "" when the file cannot be read.
+  /// Returns a hash of the file's content; "" if the file cannot be read.
   [[nodiscard]] std::string mark_of_file(const RankItem& item) const {
     const Result<std::string> bytes = read_own(steps_.file(item));
     return bytes ? fnv64_hex(*bytes) : "";
@@ -69,14 +69,15 @@ private:
   }
 
   struct Rank {
-    std::optional<std::string> identity; ///< identity of its trace before the trace was read
+    std::optional<std::string> identity; ///< identity of the trace, computed before the trace was
+                                         ///< read
     RankFacts facts;
-    bool made = false;  ///< `also` has nothing left to do
-    bool known = false; ///< no trace is needed
+    bool made = false;  ///< `also` does not have to write a file
+    bool known = false; ///< the trace need not be read
   };
   FactCache* cache_;
   const FactSteps& steps_;
-  std::vector<Rank> ranks_; ///< one for each item
+  std::vector<Rank> ranks_; ///< one element for each item
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// Facts of a rank: the data that a command over ranks extracts from one trace. A command declares
-// its needs once; run_ranks gets them from the cache, from a folder of parts, or from the trace.
+// Facts of a rank: the data that a command needs from each trace. A command lists its facts in a
+// Needs object; run_ranks gets them from the cache, from a folder of parts, or from the trace.
 #pragma once
 
 #include "core/any_part.h"
@@ -16,10 +16,10 @@
 
 namespace rankscope {
 
-/// The index of a fact in a Needs.
+/// The index of a fact in a Needs object, with its type.
 template <class T> struct FactOf { std::size_t at = 0; };
 
-/// The facts of one rank, as listed in a Needs.
+/// The facts of one rank that a Needs object lists.
 class RankFacts {
 public:
   template <class T> [[nodiscard]] T& operator[](FactOf<T> fact) {
@@ -28,20 +28,20 @@ public:
 
 private:
   friend class Needs;
-  std::vector<AnyPart> values_; ///< in the order of the needs
-  std::vector<bool> cached_;    ///< facts that are in the cache
+  std::vector<AnyPart> values_; ///< in the order in which they were added to Needs
+  std::vector<bool> cached_;    ///< for each fact: whether it is in the cache
 };
 
 class Needs {
 public:
-  /// Reads traces with their Python frames. Call trees are built without frames, so that other
+  /// Reads traces with their Python frames. The call trees do not contain the frames, so that other
   /// facts do not change.
   void want_frames() { frames_ = true; }
   [[nodiscard]] bool frames() const { return frames_; }
 
-  /// Adds a fact with its encoding. `options` is a text of all options that the fact depends on.
-  /// `extract` is a pure function of the rank's trace. A second call with equal arguments returns
-  /// the first fact.
+  /// Adds a fact; `name` is its kind of part. `options` is a text that contains all options on
+  /// which the fact depends. `extract` must depend only on its arguments. If the fact was added
+  /// before, returns its index.
   template <class T>
   FactOf<T> add(const PartName& name, const std::string& options,
                 std::function<Result<T>(const RankItem&, const LoadedTrace&)> extract) {
@@ -68,17 +68,17 @@ public:
     return {needs_.size() - 1};
   }
 
-  /// Returns whether all facts of `others` are among these.
+  /// Returns whether these facts contain all facts of `others`.
   [[nodiscard]] bool cover(const Needs& others) const;
-  /// Extracts the facts that `had` lacks from the trace.
+  /// Extracts from the trace the facts that are missing in `had`.
   [[nodiscard]] Result<RankFacts> extract(const RankItem& item, const LoadedTrace& trace,
                                           RankFacts had = {}) const;
-  /// Errors: kUnreadable when a fact is missing, damaged or has another version.
+  /// Decodes the facts. Errors: kUnreadable if a fact is missing, damaged or has another version.
   [[nodiscard]] Result<RankFacts> decode(const RankParts& parts) const;
   /// Adds the encoded facts to `parts`.
   void hold(const RankFacts& facts, RankParts& parts) const;
 
-  /// Returns the facts of a trace that are in the cache; the others are empty.
+  /// Returns the facts of a trace that are in the cache; other facts are empty.
   [[nodiscard]] RankFacts find(const FactCache& cache, const RankFile& file,
                                const std::string& identity) const;
   [[nodiscard]] bool all_in(const RankFacts& facts) const;
@@ -88,7 +88,7 @@ public:
 
 private:
   struct Need {
-    std::string key; ///< key in `RankParts::held`
+    std::string key; ///< key of the fact in `RankParts::held`
     std::function<Result<AnyPart>(const RankItem&, const LoadedTrace&)> extract;
     std::function<std::string(const AnyPart&)> encode;
     std::function<Result<AnyPart>(std::string_view)> decode;
@@ -97,18 +97,19 @@ private:
   bool frames_ = false;
 };
 
-/// Callbacks for each rank with requested facts, like RankSteps.
+/// Callbacks for each rank, like RankSteps, but with facts instead of one part.
 struct FactSteps {
   const Needs& needs;
   std::function<Result<void>(const RankItem&, const LoadedTrace&, RankFacts)> take;
-  /// Called while the trace is in memory, for files that are not facts. Not called for a rank read
-  /// from parts.
+  /// Called while the trace is in memory, to write files that are not facts. It is not called if
+  /// the facts of the rank are read from parts.
   std::function<Result<void>(const RankItem&, const LoadedTrace&)> also = {};
-  /// The file that `also` writes for a rank, and a text of all options that the file depends on. A
-  /// file is not written again if the cache shows that `also` wrote it from this trace.
+  /// Returns the path of the file that `also` writes for a rank; `file_options` is a text that
+  /// contains all options on which the file depends. If the cache shows that `also` wrote the file
+  /// from this trace, the file is not written again.
   std::function<std::string(const RankItem&)> file = {};
   std::string file_options = {};
-  /// `take` reads the trace too, so cached facts are not enough.
+  /// `take` needs the trace too, so it is read even if all facts are in the cache.
   bool with_trace = false;
   std::function<void(const RankItem&, const Error&)> lost = {};
   std::function<Result<void>(std::size_t plan_index)> finished = {};

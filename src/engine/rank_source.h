@@ -1,5 +1,5 @@
-// The source of runs for commands over ranks: folders of traces, or parts of them made by `partial`
-// or by the processes of a job (Session::source).
+// Finds the runs for a command: in folders of traces, or in parts that were made by `partial` or by
+// the processes of a job (Session::source).
 #pragma once
 
 #include "base/noncopyable.h"
@@ -12,11 +12,11 @@
 
 namespace rankscope {
 
-/// The runs of parts, by the inputs from which the parts were made.
+/// The runs whose parts are available, by the inputs from which the parts were made.
 class RankSource : public Interface {
 public:
-  /// Return the result of discover_run() and discover_sweep() for these inputs, recorded where the
-  /// traces are.
+  /// Return the results of discover_run() and discover_sweep() for these inputs, which were
+  /// recorded when the parts were made.
   virtual Result<RunPlan> run(const std::vector<std::string>& inputs, bool require_all_ranks,
                               Diagnostics& diag) = 0;
   virtual Result<std::vector<RunPlan>> sweep(const std::vector<std::string>& inputs,
@@ -25,7 +25,7 @@ public:
   virtual bool one_file(const std::vector<std::string>& inputs) = 0;
 };
 
-/// Call discover_run() and discover_sweep(), or the session's source if it has one.
+/// Call discover_run() and discover_sweep(), or the functions of the session's source if it is set.
 Result<RunPlan> find_run(const Session& session, const std::vector<std::string>& inputs,
                          const DiscoverOptions& options, Diagnostics& diag);
 Result<std::vector<RunPlan>> find_sweep(const Session& session, const std::string& root,

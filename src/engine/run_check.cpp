@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-/// Indexed by RunProblem::Kind.
+/// The counters, indexed by RunProblem::Kind.
 constexpr std::array kCounters{&counters::run_ranks_missing, &counters::run_rank_copied,
                                &counters::run_rank_twice,    &counters::run_world_differs,
                                &counters::run_groups_differ, &counters::run_windows_differ,

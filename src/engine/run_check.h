@@ -1,4 +1,4 @@
-// Reports on ranks of a run that do not fit together, shared by all commands.
+// Reports problems between the ranks of a run, in the same way for all commands.
 #pragma once
 
 #include "analyses/collectives/run_consistency.h"
@@ -11,11 +11,10 @@
 
 namespace rankscope {
 
-/// Returns the ranks of a plan that need no separate line when they are missing, because discovery
-/// or the loop over ranks has named them.
+/// Returns the missing ranks of a plan that are already reported, by discovery or by run_ranks.
 [[nodiscard]] std::vector<std::int64_t> known_missing(const RunPlan& plan);
 
-/// Reports each problem as data loss (exit code 4), with one line and one counter.
+/// Reports each problem as data loss (exit code 4), with its counter and on one line.
 void name_run_problems(Session& session, const RunPlan& plan, std::span<const RunProblem> problems);
 
 } // namespace rankscope

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// Makes workers proceed one by one in the order of the items.
+/// Makes the threads proceed one at a time, in the order of the items.
 class Turnstile {
 public:
   void wait_for(std::size_t turn) {
@@ -34,7 +34,7 @@ private:
   std::size_t next_ = 0;
 };
 
-/// Passes the turn on at the end of a scope, also after an exception.
+/// Calls pass() at the end of a scope, also after an exception.
 struct PassAtEnd {
   Turnstile& turnstile;
   ~PassAtEnd() { turnstile.pass(); }
@@ -44,7 +44,8 @@ bool ends_run(const Error& error) {
   return error.code == ErrorCode::kOutput || error.code == ErrorCode::kInterrupted;
 }
 
-/// Returns the result of `step()`, or its exception as an Error, so that the turn is always passed.
+/// Returns the result of `step()`; an exception becomes an Error, so that the turn is always passed
+/// on.
 template <class Step> auto guarded(const Step& step) -> decltype(step()) {
   try {
     return step();
@@ -103,7 +104,7 @@ private:
                      [this](std::size_t i, Result<LoadedTrace> loaded) { one(items_[i], loaded); });
   }
 
-  /// Indices are handed out in order, so a worker waits only for ranks that were begun.
+  /// Indices are assigned in order, so a thread only waits for ranks that have begun.
   Result<void> from_parts() {
     return parallel_for(
         &session_.pool(), items_.size(), [this](std::size_t i) { one_of_parts(items_[i]); },
@@ -131,7 +132,7 @@ private:
 
   static Error ended() { return {ErrorCode::kInterrupted, "", "the run has ended", ""}; }
 
-  /// Throws nothing. An exception would keep the turn, and the later ranks would wait forever.
+  /// It must not throw: if the turn were not passed on, the later ranks would wait forever.
   void settle(const RankItem& item, const LoadedTrace& trace, Result<AnyPart> part) {
     bool last = false;
     {
@@ -184,11 +185,11 @@ private:
   const RankSteps<AnyPart>& steps_;
   std::vector<RankItem> items_;
   std::vector<RankFile> files_;
-  std::vector<char> known_;       ///< per item: its trace was not read
-  std::vector<std::size_t> left_; ///< per plan: number of remaining ranks
-  const LoadedTrace nothing_;     ///< for a rank without a trace
+  std::vector<char> known_;       ///< for each item: its trace was not read
+  std::vector<std::size_t> left_; ///< for each plan: number of ranks that are not finished
+  const LoadedTrace nothing_;     ///< passed instead of the trace of a rank, if there is no trace
   std::uint64_t bytes_ = 0;
-  bool of_parts_ = false; ///< the ranks come from parts, not from traces
+  bool of_parts_ = false; ///< the data of the ranks are read from parts, not from traces
   Turnstile turnstile_;
   std::mutex mutex_;
   std::optional<Error> error_;

@@ -1,6 +1,6 @@
-// run_ranks: the only loop over the ranks of configurations. It loads several ranks at once within
-// a memory limit, extracts the needed data while a trace is in memory, and passes the data on in
-// order.
+// run_ranks: the only loop over the ranks of configurations. It loads several ranks at the same
+// time, within a memory limit. It extracts the data while a trace is in memory, and passes the data
+// on in the order of the ranks.
 #pragma once
 
 #include "base/invariant.h"
@@ -23,54 +23,56 @@ struct RankItem {
   const RunPlan& plan;
   const RankFile& file;
   std::size_t plan_index; ///< index of its configuration among the plans
-  std::size_t index;      ///< index over all ranks of all plans
+  std::size_t index;      ///< index of the rank among all ranks of all plans
 };
 
 /// Options of run_ranks.
 struct RankRun {
   unsigned threads = 0;              ///< 0 = the session's threads
-  std::uint64_t memory_bytes = 0;    ///< for traces in flight, 0 = half of the free memory
-  std::size_t most_in_flight = 0;    ///< number of traces, 0 = as many as threads
-  bool keep_python = false;          ///< read Python frames, which are not in the call trees
+  std::uint64_t memory_bytes = 0;    ///< for traces in flight; 0 = half of the free memory
+  std::size_t most_in_flight = 0;    ///< maximum number of traces in flight; 0 = as many as threads
+  bool keep_python = false;          ///< read Python frames; the call trees do not contain them
   bool link = true;                  ///< build call trees
   TreeRules rules = TreeRules::kOwn; ///< rules of the call trees
   bool progress = false;             ///< show progress
-  bool quiet = false;                ///< a second pass over the files: lost ranks are already named
+  bool quiet = false;                ///< do not report lost ranks, because an earlier pass over the
+                                     ///< files reported them
 };
 
-/// Callbacks for each rank. `extract` runs on any thread, several at once. The others run one at a
-/// time and in the order of the ranks (so they need no locks against each other).
+/// Callbacks for each rank. `extract`, `decode` and `known` run on any thread, several at the same
+/// time. `take` and `lost` run one at a time and in the order of the ranks, so they need no locks.
 template <class Part> struct RankSteps {
   /// Extracts the part of one rank. An Error with kOutput or kInterrupted ends the run. After any
-  /// other Error, only the rank is lost.
+  /// other Error, only this rank is lost.
   std::function<Result<Part>(const RankItem&, const LoadedTrace&)> extract;
-  /// Receives the extracted part while the trace is in memory. An Error ends the run. The trace is
-  /// empty for a rank that was decoded from parts, so then only the part may be used.
+  /// Receives the extracted part while the trace is in memory. An Error ends the run. If the part
+  /// was decoded (not extracted), the trace is empty.
   std::function<Result<void>(const RankItem&, const LoadedTrace&, Part)> take;
-  /// Called before the trace of a rank is loaded, from any thread. Returns true if `extract` and
-  /// `take` do not need the trace; they get one without events.
+  /// Called on any thread before the trace of a rank is loaded. Returns true if `extract` and
+  /// `take` do not need the trace; they then get a trace without events.
   std::function<bool(const RankItem&)> known = {};
-  /// Replaces `extract` for ranks of a plan with parts. Plans with parts require it.
+  /// Called instead of `extract` for plans that have parts; required for such plans.
   std::function<Result<Part>(const RankItem&, const RankParts&)> decode = {};
-  /// Replaces `take` for a rank that could not be loaded or extracted; the loss is reported before.
+  /// Called instead of `take` if a rank could not be loaded or extracted, after the loss was
+  /// reported.
   std::function<void(const RankItem&, const Error&)> lost = {};
-  /// Called after the last rank of a configuration, while ranks of the next are loaded: it may run
-  /// at the same time as `take` of other configurations. An Error ends the run.
+  /// Called after the last rank of a configuration. `take` of ranks of other configurations may run
+  /// at the same time. An Error ends the run.
   std::function<Result<void>(std::size_t plan_index)> finished = {};
 };
 
-/// Reports a lost rank in the same way for every command: counter rank_failed, one line per rank.
+/// Reports a lost rank: counter rank_failed, one line per rank. All commands use it.
 void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& file,
                       const Error& error);
 
-/// Does the work of run_ranks() below for parts of any type.
+/// Implements run_ranks() below for parts of any type.
 Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,
                                const RankRun& run, const RankSteps<AnyPart>& steps);
 
-/// Runs the steps for every rank of every plan. Each file is loaded once, or its parts are decoded
-/// if the plans have parts (all plans or no plan). A rank that cannot be read is named in the
-/// session's diagnostics; only that rank is lost. Errors: the error of a step that ends the run
-/// (ranks not yet begun are left out), kInternal.
+/// Runs the steps for each rank of each plan. Each file is loaded once; if the plans have parts
+/// (all of them or no plan), parts are decoded instead. If a rank cannot be read, it is reported in
+/// the session's diagnostics, and only this rank is lost. Errors: the error that ended the run
+/// (ranks that had not begun are left out), kInternal.
 template <class Part>
 Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plans,
                        const RankRun& run, RankSteps<Part> steps) {
@@ -95,7 +97,8 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
   return run_ranks_untyped(session, plans, run, untyped);
 }
 
-/// Returns the parts of the ranks that could be read, ascending by rank, as a list for each plan.
+/// Returns, for each plan, the parts of the ranks that could be read, in ascending order of the
+/// rank.
 template <class Part>
 Result<std::vector<std::vector<Part>>>
 extract_ranks(Session& session, const std::vector<const RunPlan*>& plans, const RankRun& run,

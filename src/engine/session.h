@@ -1,5 +1,5 @@
-// Session: the environment of every use case, in addition to its request. Only src/cli prints; it
-// overrides the virtual functions below.
+// Session: what a command needs in addition to its request: threads, diagnostics, cache, output of
+// messages. Only src/cli prints; it overrides the virtual functions below.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -18,15 +18,17 @@ class RankSource;
 
 class Session : public Interface {
 public:
-  unsigned threads = 1;    ///< -j, already resolved to at least 1; fixed at the first pool()
-  bool partial = false;    ///< set by a use case: exit 4 at the end
-  Diagnostics diagnostics; ///< printed as a summary at the end; data loss makes exit 4
-  /// Facts of ranks from earlier runs. nullptr: every trace is read, and nothing is cached.
+  unsigned threads = 1;    ///< number of threads (-j), at least 1; changes after the first call of
+                           ///< pool() have no effect
+  bool partial = false;    ///< set by a command: the exit code at the end is 4
+  Diagnostics diagnostics; ///< printed as a summary at the end; if data were lost, the exit code is
+                           ///< 4
+  /// Facts of ranks from earlier commands. nullptr: all traces are read, and nothing is stored.
   std::shared_ptr<FactCache> cache = {};
-  /// The source of runs in place of folders of traces (engine/rank_source.h).
+  /// If set, runs are found here instead of in folders of traces (engine/rank_source.h).
   std::shared_ptr<RankSource> source = {};
 
-  /// Returns the thread pool for all concurrent work, made at the first call.
+  /// Returns the thread pool for all parallel work; the first call creates it.
   [[nodiscard]] TaskPool& pool() {
     const std::lock_guard lock(pool_mutex_);
     if (pool_ == nullptr)
@@ -34,12 +36,14 @@ public:
     return *pool_;
   }
 
-  virtual void note([[maybe_unused]] std::string_view line) const {} ///< for people; may be hidden
+  /// message for people; may be hidden
+  virtual void note([[maybe_unused]] std::string_view line) const {}
   virtual void warn([[maybe_unused]] std::string_view line) const {}
-  /// Begins a long operation on this number of traces with this number of bytes on disk.
+  /// Begins the progress display of an operation on this number of traces, with this number of
+  /// bytes on disk.
   virtual void begin_progress([[maybe_unused]] std::size_t traces,
                               [[maybe_unused]] std::uint64_t bytes) {}
-  /// Marks one trace as done. Thread-safe.
+  /// Counts one more trace as done. Thread-safe.
   virtual void step_progress([[maybe_unused]] std::uint64_t bytes) {}
 
 private:

@@ -29,7 +29,7 @@ template <class Archive, PartOf<RankFile> Row> void part_fields(Archive& archive
   archive(r.rank, r.path, r.bytes, r.rank_in_file);
 }
 
-/// Returns whether outputs named after a configuration stay below the output folder.
+/// Returns whether the label, used as a path, stays inside the output folder.
 bool below_folder(const std::string& label) {
   const std::filesystem::path path(label);
   return path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();

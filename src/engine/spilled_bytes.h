@@ -1,5 +1,5 @@
-// Bytes stored for later: a small number in memory, more in a file of the temporary folder
-// (TMPDIR). The file is removed with the object.
+// Stores bytes for later use: the first bytes in memory, more bytes in a file in the temporary
+// folder (TMPDIR). The file is removed with the object.
 #pragma once
 
 #include "analyses/collectives/collective_rows.h"
@@ -16,7 +16,7 @@ namespace rankscope {
 
 class SpilledBytes final : public ByteStore {
 public:
-  /// Bytes after the first `in_memory` go to a file.
+  /// The first `in_memory` bytes are stored in memory, the others in a file.
   explicit SpilledBytes(std::size_t in_memory = kInMemory) : in_memory_(in_memory) {}
   ~SpilledBytes() override;
 
@@ -32,11 +32,12 @@ private:
   Result<void> flush();
 
   const std::size_t in_memory_;
-  std::vector<std::string> blocks_; ///< all except the last are full; no piece spans two blocks
+  std::vector<std::string> blocks_; ///< a piece is always in one block, so blocks may be filled
+                                    ///< only partly
   std::optional<ScratchFolder> folder_;
   int file_ = -1;
-  std::uint64_t file_bytes_ = 0; ///< number of written bytes
-  std::string pending_;          ///< bytes to write after the file's end
+  std::uint64_t file_bytes_ = 0; ///< number of bytes written to the file
+  std::string pending_;          ///< bytes that are not written to the file yet
 };
 
 } // namespace rankscope

@@ -13,8 +13,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostSlowGroups = 4; ///< the most slow groups with a separate finding
-constexpr std::size_t kMostClocks = 8;     ///< the most clocks in the text; the sheet has all
+constexpr std::size_t kMostSlowGroups = 4; ///< maximum number of slow groups with separate findings
+constexpr std::size_t kMostClocks = 8;     ///< maximum number of clocks in the text; the sheet
+                                           ///< contains all
 
 /// Returns the number of profiler steps in the traces; 0: fewer than two.
 std::size_t steps_of(const CollectiveFacts& facts) {
@@ -53,7 +54,7 @@ void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
                               number3(ns_to_ms(x.dur_ns)), percent_text(x.exposed_percent())));
   f.evidence = fmt::format("{}; exposed: neither compute nor copies run meanwhile",
                            counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
-  const bool one_clock = std::ranges::all_of( // otherwise starts of ranks cannot be compared
+  const bool one_clock = std::ranges::all_of( // otherwise the starts of ranks cannot be compared
       facts.clocks, [](const RankClock& c) { return c.offset.aligned(); });
   if (x.told_ns > 0 && one_clock)
     f.evidence += fmt::format("; {} ms of its time waits for the last member to start",
@@ -195,9 +196,9 @@ std::optional<double> waiting_share(const ConfigurationRanks& run,
   if (collectives.empty())
     return std::nullopt;
   const auto ranks = static_cast<std::int64_t>(run.ranks.size());
-  double transfer_ms = 0; // over all ranks
+  double transfer_ms = 0; // sum over all ranks
   for (const SyncSummary& row : collectives) {
-    // traces without process groups: the collectives of all ranks were matched
+    // no process groups in the traces: collectives were matched over all ranks
     const std::int64_t members = row.group_size == kNoId ? ranks : row.group_size;
     if (ranks < 2 || members > ranks)
       return std::nullopt;

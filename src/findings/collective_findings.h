@@ -13,24 +13,24 @@
 
 namespace rankscope {
 
-/// Returns findings on late ranks, on slow links and collectives, on the most exposed kind, and on
-/// data that the values leave out.
+/// Returns findings about late ranks, slow links and collectives, the kind with the most exposed
+/// time, and data that are missing in the values.
 [[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts);
 
-/// Returns the finding of a slow link between the members of a group. `steps`: number of steps in
-/// the traces; 0: fewer than two.
+/// Returns the finding about a slow link between the members of a group. `steps`: number of steps
+/// in the traces; 0: fewer than two.
 [[nodiscard]] Finding slow_link_finding(const SlowGroup& group, std::size_t steps);
 
-/// Returns collective_tables() preceded by their findings.
+/// Returns collective_tables(), with the findings before them.
 [[nodiscard]] Report collective_report(const CollectiveFacts& facts,
                                        const CollectiveOptions& options);
 
 /// Inserts the findings before the other tables.
 void put_findings_first(Report& report, std::span<const Finding> findings);
 
-/// Returns the fraction of a run's communication time spent waiting for the last member, 0 to 1.
-/// The transfer time is the duration of the last member's kernel. Empty where collectives lack
-/// members.
+/// Returns the fraction (0 to 1) of a run's communication time in which ranks wait for the last
+/// member. The transfer time of a collective is the duration of the last member's kernel. Empty if
+/// members of collectives are missing.
 [[nodiscard]] std::optional<double> waiting_share(const ConfigurationRanks& run,
                                                   std::span<const SyncSummary> collectives);
 

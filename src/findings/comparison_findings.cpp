@@ -14,16 +14,16 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostChanges = 5; ///< the most changes of each list with a separate finding
+constexpr std::size_t kMostChanges = 5; ///< maximum number of separate findings per list
 constexpr std::size_t kLabelWidth = 28;
-constexpr double kDependentRuns = 0.3; ///< the least lag-1 correlation of steps for a note
+constexpr double kDependentRuns = 0.3; ///< minimum lag-1 correlation of steps for a note
 
-/// The names of the two runs of one comparison in sentences.
+/// The names of the two runs of a comparison, for sentences.
 struct Sides {
   std::string base, test; ///< labels, short enough for a headline
   std::string label;      ///< full label of the test
-  std::string before;     ///< prefix of subjects; "" with one test
-  std::string note;       ///< last text of the evidence where the noise is assumed
+  std::string before;     ///< prefix of subjects; "" if there is only one test
+  std::string note;       ///< if the noise is assumed: text at the end of the evidence
   std::map<std::string, std::string> kernels; ///< short names by full name
 };
 
@@ -40,7 +40,8 @@ FindingScope compared_scope(std::size_t steps) {
   return steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;
 }
 
-/// Returns the interval in the direction of the word: -3 to -1 of something shorter is "1 to 3".
+/// Returns the interval of an amount without sign: for something that is shorter, -3 to -1 is "1 to
+/// 3".
 std::string interval_amounts(double difference, double low, double high) {
   return difference < 0 ? range3(-high, -low) : range3(low, high);
 }
@@ -142,7 +143,8 @@ Finding changed_metric(const DashboardRow& row, const DashboardCell& cell, const
   return out;
 }
 
-/// Collects the metrics without a verdict by reason: one note per reason.
+/// Collects the metrics that are neither better nor worse, by reason, and makes one note per
+/// reason.
 class OtherMetrics {
 public:
   void add(const DashboardRow& row, const DashboardCell& cell) {
@@ -226,7 +228,7 @@ std::string over_comparisons(std::size_t comparisons) {
   return comparisons > 1 ? fmt::format(" over {} comparisons", comparisons) : std::string();
 }
 
-/// Returns "95 % CI 0.087 to 0.146 ms over 68 comparisons", in the direction of the word.
+/// Returns "95 % CI 0.087 to 0.146 ms over 68 comparisons"; the interval is without sign.
 std::string change_interval(const Change& row, std::size_t comparisons) {
   return fmt::format("95 % CI {} ms{}",
                      interval_amounts(row.difference_ms, *row.low_ms, *row.high_ms),
@@ -274,7 +276,8 @@ Finding step_time_finding(const WhatChanged& changed, const Sides& sides) {
   return out;
 }
 
-/// Returns short names for the kernels with a finding. They differ wherever the full names differ.
+/// Returns short names for the kernels in findings. If full names differ, their short names differ
+/// too.
 std::map<std::string, std::string> kernel_names_of(const WhatChanged& changed) {
   std::set<std::string> full;
   std::size_t replaced = 0;
@@ -296,13 +299,13 @@ std::map<std::string, std::string> kernel_names_of(const WhatChanged& changed) {
   return out;
 }
 
-/// Returns the short name of a kernel; any other name is unchanged.
+/// Returns the short name of a kernel; other names are returned unchanged.
 const std::string& name_of(const std::string& name, const Sides& sides) {
   const auto found = sides.kernels.find(name);
   return found == sides.kernels.end() ? name : found->second;
 }
 
-/// Sets the headline to "Kernel K" or "Idle time", then `rest`. The name is shortened to fit.
+/// Sets the headline to "Kernel K" or "Idle time" and `rest`. A long name is shortened.
 void set_change_headline(Finding& out, const Change& row, const Sides& sides,
                          const std::string& rest) {
   constexpr std::size_t kShortest = 16;
@@ -316,7 +319,7 @@ void set_change_headline(Finding& out, const Change& row, const Sides& sides,
                         rest);
 }
 
-/// Returns the names of a row, which are unique in its list.
+/// Returns a name for a row that is unique in its list.
 std::string change_subject(const Change& row) {
   std::string out = row.name;
   if (!row.op.empty() && row.what != "operator")
@@ -369,8 +372,9 @@ Finding work_finding(const Change& row, const WhatChanged& changed, const Sides&
   return out;
 }
 
-/// Returns the probability that the test has all steps outside, if they are spread by chance over
-/// the steps of both runs (Fisher's exact test of none against `told`, one-sided).
+/// Returns a probability: if the steps outside of the variation occur by chance in any of the steps
+/// of both runs, how probable is it that all of them are in the test? (One-sided Fisher's exact
+/// test, `told` steps in the test and no step in the baseline.)
 double chance_of_steps_outside(const WhatChanged& changed) {
   const auto test = static_cast<double>(changed.test_steps);
   const double both = test + static_cast<double>(changed.base_steps);
@@ -380,12 +384,13 @@ double chance_of_steps_outside(const WhatChanged& changed) {
   return out;
 }
 
-/// A few steps outside do not show that the runs differ: the baseline may have such steps too.
+/// If only a few steps are outside, this does not show that the runs differ, because the baseline
+/// may have such steps too.
 const FindingRule& rule_of_steps(const WhatChanged& changed) {
   return chance_of_steps_outside(changed) > 0.05 ? rules::outlying_steps : rules::changed_steps;
 }
 
-/// Returns the end of the evidence.
+/// Returns the last part of the evidence.
 std::string baseline_without_such_steps(const WhatChanged& changed, const Sides& sides) {
   return fmt::format(
       "; that no step of {} is outside has a probability of {} % if such steps are as "
@@ -393,15 +398,15 @@ std::string baseline_without_such_steps(const WhatChanged& changed, const Sides&
       sides.base, number3(100 * chance_of_steps_outside(changed)));
 }
 
-/// Compares a step with the baseline's mean step. The value is the step's own difference, not its
-/// part of the mean difference.
+/// Compares a step with the mean step of the baseline. The value is the difference of this step,
+/// not its part of the difference between the means.
 Finding step_finding(const Change& row, const WhatChanged& changed, const Sides& sides) {
   Finding out = finding_of(rule_of_steps(changed), "step", sides.before + row.name);
   const double difference = row.test_ms - row.base_ms;
   const auto steps = static_cast<double>(changed.steps.rows.size());
   set_change(out, row, changed);
   set_interval(out, difference, steps * (*row.high_ms - *row.low_ms) / 2, Unit::kMs);
-  out.cost_ms.reset(); // the cost is that of one step, not a mean per step
+  out.cost_ms.reset(); // the cost is that of one step, not a mean over steps
   set_headline(out,
                fmt::format("Step {} of {} takes {} ms, {} ms {} than the mean step of {}", row.name,
                            sides.test, number3(row.test_ms), number3(std::fabs(difference)),
@@ -466,7 +471,7 @@ Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
   return out;
 }
 
-/// Adds kernels that replace others and whose times do not differ.
+/// Adds kernels that replace other kernels, and whose times do not differ.
 void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Finding>& out) {
   std::size_t replaced = 0;
   for (std::size_t i = changed.work.told; i < changed.work.rows.size(); ++i) {
@@ -501,7 +506,7 @@ void add_changes(const WhatChanged& changed, const Sides& sides, std::vector<Fin
   const auto add_list = [&](const ChangeList& list, const char* one, const char* many,
                             Finding (*finding)(const Change&, const WhatChanged&, const Sides&)) {
     std::vector<const Change*> rows;
-    for (std::size_t i = 0; i < list.told; ++i) // operators only: idle time is in the first list
+    for (std::size_t i = 0; i < list.told; ++i) // without idle time, which is in the first list too
       if (&list != &changed.operators || list.rows[i].what == "operator")
         rows.push_back(&list.rows[i]);
     for (std::size_t i = 0; i < std::min(kMostChanges, rows.size()); ++i)

@@ -10,20 +10,22 @@
 namespace rankscope {
 
 struct ComparisonFindings {
-  std::vector<Finding> notes;                ///< facts that make a comparison hard: read them first
-  std::vector<std::vector<Finding>> metrics; ///< per test: key metrics
-  std::vector<std::vector<Finding>> changes; ///< per test: step time and parts of its change
+  std::vector<Finding> notes;                ///< facts that make the comparison unreliable; show
+                                             ///< them first
+  std::vector<std::vector<Finding>> metrics; ///< for each test: its key metrics
+  std::vector<std::vector<Finding>> changes; ///< for each test: its step time and the parts of its
+                                             ///< change
 
   [[nodiscard]] std::vector<Finding> all() const; ///< notes, then the findings of each test
 };
-/// Returns the findings of a comparison. Differences are test - baseline. With several tests each
-/// subject begins with the test's label.
+/// Returns the findings of a comparison. Differences are test - baseline. If there are several
+/// tests, each subject begins with the label of the test.
 [[nodiscard]] ComparisonFindings comparison_findings(const Comparison& comparison);
 
-/// Reports that two runs (or reports) look like different programs.
+/// Reports that two runs (or reports) are probably of different programs.
 [[nodiscard]] Finding different_workload(const WorkloadOverlap& overlap, const std::string& base,
                                          const std::string& test);
-/// Reports that means are over different numbers of ranks.
+/// Reports that the means are computed over different numbers of ranks.
 [[nodiscard]] Finding different_ranks(const ComparedRun& base, const ComparedRun& test);
 
 } // namespace rankscope

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// Returns the number of decimals for three significant digits.
+/// Returns the number of decimals with which `value` has three significant digits.
 int decimals3(double value) {
   const double size = std::fabs(value);
   if (!(size > 0) || !std::isfinite(size))
@@ -68,7 +68,7 @@ std::string number3(double value) {
 std::string range3(double low, double high) {
   const double gap = std::fabs(high - low);
   int decimals = decimals3(std::max(std::fabs(low), std::fabs(high)));
-  if (gap > 0 && std::isfinite(gap)) // one digit of the difference, at most six decimals
+  if (gap > 0 && std::isfinite(gap)) // at least one digit of the difference; at most six decimals
     decimals = std::clamp(-static_cast<int>(std::floor(std::log10(gap) + 1e-9)), decimals, 6);
   return with_decimals(low, decimals) + " to " + with_decimals(high, decimals);
 }

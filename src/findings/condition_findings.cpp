@@ -58,7 +58,7 @@ JudgedCondition judge_condition(const std::string& condition, double percent,
                                         brief(label, kLabel)));
   out.finding.evidence = std::move(answer.words);
   if (row != nullptr && row->tests[test] && row->tests[test]->judgement.change) {
-    const Judgement& j = row->tests[test]->judgement; // positive is worse here
+    const Judgement& j = row->tests[test]->judgement; // in the finding, positive is worse
     set_interval(out.finding, -*j.change, (*j.high - *j.low) / 2, Unit::kPercent);
     out.finding.steps = std::min(j.samples_base, j.samples_test);
     out.finding.scope = out.finding.steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;

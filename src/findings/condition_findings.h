@@ -1,4 +1,4 @@
-// Conditions on the metrics of a comparison ("total_time>2%").
+// Judges conditions on the metrics of a comparison ("total_time>2%").
 #pragma once
 
 #include "analyses/compare/compare_runs.h"
@@ -14,12 +14,12 @@ enum class ConditionState : std::uint8_t { kPassed, kRegression, kUnjudged };
 
 struct JudgedCondition {
   ConditionState state = ConditionState::kPassed;
-  Finding finding; ///< the evidence has the values, or the reason why there is no verdict
+  Finding finding; ///< the evidence contains the values, or why there is no verdict
 };
 
-/// Judges a condition. A regression is significantly worse, by more than `percent`. `row`: row of
-/// the metric, null where the dashboard lacks it. `condition`: as the user wrote it. `label`: label
-/// of the test run.
+/// Judges a condition. A regression is a change that is significantly worse by more than `percent`.
+/// `row`: the row of the metric, or null if the dashboard does not contain it. `condition`: as the
+/// user wrote it. `label`: label of the test run.
 [[nodiscard]] JudgedCondition judge_condition(const std::string& condition, double percent,
                                               const DashboardRow* row, std::size_t test,
                                               const std::string& label);

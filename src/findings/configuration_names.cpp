@@ -20,7 +20,8 @@ ConfigurationNames::ConfigurationNames(const std::vector<ConfigurationRanks>& gr
   for (const auto& [name, of] : values) {
     if (of.size() == 1 && known[name] == groups.size())
       continue;
-    if (of.size() != groups.size() || !parameter_.empty()) { // not one value per group
+    if (of.size() != groups.size() || !parameter_.empty()) { // groups have the same value, or
+                                                             // several parameters differ
       parameter_.clear();
       return;
     }

@@ -1,4 +1,4 @@
-// Findings on incomplete or uncertain energy of a run.
+// Findings about an energy measurement that is incomplete or uncertain.
 #pragma once
 
 #include "core/energy_doubt.h"
@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// `run`: the run or tool that the finding is about.
+/// `run`: the run or tool to which the measurement belongs.
 [[nodiscard]] Finding energy_finding(const std::string& run, const EnergyDoubt& doubt);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Findings on changes of metrics over many runs.
+// Findings about changes of metrics over many runs.
 #pragma once
 
 #include "analyses/compare/compared_run.h"
@@ -9,11 +9,12 @@
 
 namespace rankscope {
 
-/// Returns one finding per change of a level. Without a change, one finding says that there is no
-/// change or that there are too few runs.
+/// Returns one finding for each change of a level. If there is no change, returns one finding that
+/// says so, or that there are too few runs.
 [[nodiscard]] std::vector<Finding> history_findings(const History& history);
 
-/// Returns notes to read before any value: runs with other work than the first, or without metrics.
+/// Returns notes that must be read before the values: runs that do other work than the first run,
+/// and runs without metrics.
 [[nodiscard]] std::vector<Finding> history_notes(const std::vector<ComparedRun>& runs,
                                                  const History& history);
 

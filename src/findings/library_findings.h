@@ -1,4 +1,4 @@
-// Findings on missing or damaged lines in logs of GPU libraries.
+// Findings about missing or damaged lines in the logs of GPU libraries.
 #pragma once
 
 #include "core/finding.h"
@@ -8,11 +8,11 @@
 
 namespace rankscope {
 
-/// Reports lines of a library that could not be read; `first` is the first damaged line.
+/// Reports lines in a library's log that could not be read; `first` is the first of them.
 [[nodiscard]] Finding damaged_log_lines(const std::string& library, std::uint64_t damaged,
                                         std::uint64_t lines, const std::string& first);
 
-/// Reports a traced library whose log has no line.
+/// Reports that the log of a traced library contains no line.
 [[nodiscard]] Finding silent_library(const std::string& library);
 
 } // namespace rankscope

@@ -25,7 +25,7 @@ std::string listed(const Texts& texts) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Composes the finding of one fact, with an overload for each type.
+/// Composes the finding for a fact; there is one overload for each type of fact.
 class Composer {
 public:
   explicit Composer(std::string tool) : tool_(std::move(tool)) {}
@@ -275,7 +275,8 @@ public:
   }
 
 private:
-  /// Makes a finding. `name` makes subjects differ in findings of one rule and tool.
+  /// Makes a finding. `name`: makes the subject unique if a tool has several findings of the same
+  /// rule.
   [[nodiscard]] Finding make(const FindingRule& rule, const std::string& name,
                              const std::string& headline, std::string evidence = "",
                              std::string action = "") const {

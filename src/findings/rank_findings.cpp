@@ -12,11 +12,13 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostRanges = 4; ///< the most ranges with a separate finding
-constexpr double kWorthAdvice = 1;     ///< percent
-constexpr double kSameGemms = 0.5;     ///< GEMM kernels per step
+constexpr std::size_t kMostRanges = 4; ///< maximum number of ranges with separate findings
+constexpr double kWorthAdvice = 1;     ///< percent: minimum excess for a specific action
+constexpr double kSameGemms = 0.5;     ///< difference in GEMM kernels per step, below which ranks
+                                       ///< have the same GEMMs
 
-/// Returns the scope. Two steps give an interval, but no claim beyond these steps.
+/// Returns the scope. Two steps are sufficient for an interval, but not for a statement beyond
+/// these steps.
 FindingScope scope_of(std::size_t steps) {
   return steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;
 }
@@ -30,7 +32,7 @@ Finding range_finding(const FindingRule& rule, const FoundRanks& range) {
                           : finding_of(rule, "rank", std::to_string(range.first));
 }
 
-/// Returns one finding for the ranks of all ranges without a separate finding.
+/// Returns one finding for all ranges that have no separate finding.
 Finding more_ranks(const FindingRule& rule, std::vector<std::int64_t> ranks, const char* what) {
   std::sort(ranks.begin(), ranks.end());
   const std::string list = ranges_text(ranks);
@@ -42,7 +44,7 @@ Finding more_ranks(const FindingRule& rule, std::vector<std::int64_t> ranks, con
   return out;
 }
 
-/// Returns the member of the range with the largest excess.
+/// Returns the member with the largest excess in a range.
 std::size_t most_of(const FoundRanks& range, const std::vector<FoundRank>& ranks) {
   return *std::max_element(
       range.members.begin(), range.members.end(),
@@ -59,7 +61,8 @@ const SlowRank& worst_of(const std::vector<const SlowRank*>& in) {
   });
 }
 
-/// Reports the effect that the tests could detect: a missing finding does not mean equal ranks.
+/// Reports how large an effect the tests could detect: if no rank is found, this does not mean that
+/// all ranks are equal.
 Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   Finding out = finding_of(rules::no_slow_rank, "run", "");
   double least = tested.front().test.least_visible;
@@ -92,7 +95,8 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   return out;
 }
 
-/// Returns the action for a slow rank, based on its GEMM kernels compared with those of its peers.
+/// Returns the action for a slow rank; it depends on a comparison of its GEMM kernels with those of
+/// its peers.
 std::string slow_action(const SlowRank& most) {
   const std::string rank = fmt::format("Rank {}: ", most.rank);
   if (most.percent <= kWorthAdvice)
@@ -110,7 +114,7 @@ std::string slow_action(const SlowRank& most) {
                             most.gemm_percent);
 }
 
-/// Returns the step in which the rank computes longest.
+/// Returns the step in which the computation of the rank is longest.
 std::optional<FindingPlace> longest_step(const SlowRank& slow) {
   const StepTimes* most = nullptr;
   const auto computes = [](const StepTimes& step) {
@@ -166,7 +170,7 @@ Finding no_late_rank(const RankTest& test) {
   return out;
 }
 
-/// Returns the action for a late rank. Its own work may be normal, and only its link slow.
+/// Returns the action for a late rank: perhaps only its link is slow, and its work is normal.
 std::string late_action(std::int64_t rank, std::span<const SlowGroup> links) {
   for (const SlowGroup& link : links) {
     const std::vector<std::int64_t> ranks = numbers_in(link.row->group_ranks);
@@ -186,7 +190,8 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::late_rank, range);
   set_interval(out, e.excess, e.half_width, Unit::kUs);
-  if (test.steps > 1) // a trace without profiler steps counts as one step
+  if (test.steps > 1) // without profiler steps, a trace counts as one step, so there is no cost per
+                      // step
     out.cost_ms = e.excess / 1000 * static_cast<double>(most.rank->collectives) /
                   static_cast<double>(test.steps);
   if (most.rank->latest.end_ns > most.rank->latest.start_ns)
@@ -220,7 +225,7 @@ std::vector<Finding> slow_rank_findings(const SlowRanks& slow) {
   SlowByRank by_rank;
   for (const SlowRank& s : slow.told)
     by_rank[s.rank].push_back(&s);
-  std::vector<FoundRank> ranks; // each rank in the configuration in which it is slowest
+  std::vector<FoundRank> ranks; // for each rank, the configuration in which it is slowest
   std::vector<const SlowRank*> worst;
   for (const auto& [rank, in] : by_rank) {
     worst.push_back(&worst_of(in));

@@ -14,7 +14,7 @@ namespace rules {
 #undef RANKSCOPE_RULE
 } // namespace rules
 
-/// Returns all kinds, in the order of rules.def.
+/// Returns all kinds of findings, in the order of rules.def.
 [[nodiscard]] std::span<const FindingRule> finding_rules();
 
 } // namespace rankscope

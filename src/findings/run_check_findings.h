@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// Returns the findings. Those about differences from the setting come first. `run`: label of the
+/// Returns the findings; those about settings that had no effect are first. `run`: label of the
 /// run.
 [[nodiscard]] std::vector<Finding> run_check_findings(const std::string& run,
                                                       const RunCheck& check);

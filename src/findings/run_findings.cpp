@@ -41,7 +41,7 @@ Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, do
   return out;
 }
 
-/// Returns the longest interval of idle time with this cause.
+/// Returns the longest idle interval with this cause.
 std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCause cause) {
   std::optional<FindingPlace> out;
   for (const RankRecord* r : ranks.ranks) {
@@ -52,8 +52,8 @@ std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCa
   return out;
 }
 
-/// Adds whether the calls of a row take longer when collectives overlap them. The level is for one
-/// of `rows` rows.
+/// Adds to the evidence whether the calls of a row take longer if collectives overlap them. The
+/// level of the interval takes all `rows` rows into account.
 void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   if (std::isnan(row.slowdown_us)) {
     out.evidence += row.longest_overlap_percent() > 0

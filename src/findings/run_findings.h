@@ -1,4 +1,4 @@
-// Findings on the time of one configuration, shared by top and analyze.
+// Findings about the time of one configuration; `top` and `analyze` use them.
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"
@@ -13,32 +13,34 @@
 
 namespace rankscope {
 
-/// A run, or one configuration of several.
+/// A run, or one of several configurations.
 struct ShownRun {
   const ConfigurationRanks* ranks = nullptr;
-  std::string label; ///< label of the configuration; empty: there is only one
-  std::string name;  ///< name in sentences
+  std::string label; ///< label of the configuration; empty if there is only one
+  std::string name;  ///< name of the run in sentences
 };
 
-/// The least fraction of the time for a finding, percent.
+/// The minimum part of the time, in percent, for a finding.
 inline constexpr double kWorthAFinding = 5;
 
-/// Empty below kWorthAFinding. `waiting`: waiting_share().
+/// Returns a finding about exposed communication; empty below kWorthAFinding. `waiting`: result of
+/// waiting_share().
 [[nodiscard]] std::optional<Finding> exposed_finding(const ShownRun& run,
                                                      std::optional<double> waiting);
-/// Empty below kWorthAFinding, or where the cause is unknown.
+/// Returns a finding about idle time; empty below kWorthAFinding, or if the cause is unknown.
 [[nodiscard]] std::optional<Finding> idle_finding(const ShownRun& run);
 
-/// Empty where the effect is not significant. `contention`: contention_of(run). `comparisons`: for
-/// the level of its interval. `where`: text after the evidence.
+/// Returns a finding about contention; empty if the effect is not significant. `contention`: result
+/// of contention_of(run). `comparisons`: number of comparisons, for the level of the interval.
+/// `where`: text after the evidence.
 [[nodiscard]] std::optional<Finding> contention_finding(const ShownRun& run,
                                                         const std::optional<Estimate>& contention,
                                                         std::size_t comparisons,
                                                         const std::string& where);
 
-/// Returns findings on the GEMMs with the largest spread, at most `most`, each operator with its
-/// shape once. The level of their intervals is for all rows of the facts, from which they were
-/// chosen.
+/// Returns findings about the GEMMs with the largest spread, at most `most`; there is one finding
+/// for each operator and shape. The level of their intervals takes all rows of the facts into
+/// account, because the findings are selected from them.
 [[nodiscard]] std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most);
 
 } // namespace rankscope

@@ -15,7 +15,7 @@ std::string setting_value(double value, const SettingMetric& metric) {
   return number3(value) + (metric.unit.empty() ? "" : " " + metric.unit);
 }
 
-/// Returns ms for times; energy and user-defined metrics have no Unit.
+/// Returns kMs for times; there is no Unit for energy and user-defined metrics.
 Unit setting_unit(const SettingMetric& metric) {
   return metric.unit.empty() || metric.is_energy ? Unit::kNone : Unit::kMs;
 }
@@ -94,7 +94,7 @@ Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
   return out;
 }
 
-/// Reports settings without an interval: those with a single run, or with two equal runs each.
+/// Reports settings without an interval: settings with one run, or with two runs of equal value.
 Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& metric) {
   std::vector<std::string> values;
   std::vector<std::string> labels;
@@ -103,7 +103,8 @@ Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& me
     values.push_back(fmt::format("{}: {}", one.label, setting_value(one.mean, metric)));
   }
   const bool compared = !verdict.others.empty();
-  if (!compared && !verdict.equal_runs && verdict.best.runs > 1) // only one has several runs
+  if (!compared && !verdict.equal_runs && verdict.best.runs > 1) // only the best setting has
+                                                                 // several runs
     values.push_back(fmt::format("{}: {} over {} runs", verdict.best.label,
                                  setting_value(verdict.best.mean, metric), verdict.best.runs));
   Finding out = finding_of(rules::untested_settings, "settings", joined(labels, "and"));
@@ -153,7 +154,7 @@ std::vector<Finding> setting_findings(const std::vector<RepeatedSetting>& settin
   }
   if (verdict && !verdict->once.empty())
     out.push_back(untested_settings(*verdict, metric));
-  if (metric.is_energy) // the time of such a run is an outlier too
+  if (metric.is_energy) // a run whose energy is an outlier is also reported because of its time
     return out;
   for (const OutlierRun& run : outlier_runs(settings))
     out.push_back(outlier_run(run, metric));

@@ -9,7 +9,7 @@ namespace rankscope {
 namespace {
 
 constexpr double kLeastStraggling = 1.03;
-constexpr double kMostOfIt = 0.5; ///< fraction of the slowdown that one group explains
+constexpr double kMostOfIt = 0.5; ///< minimum fraction of the slowdown that one group must explain
 constexpr std::size_t kRanksNamed = 8;
 
 bool explains(const std::optional<StragglerEffect>& effect) {

@@ -1,4 +1,4 @@
-// Findings on the cost of stragglers in a pipeline-parallel job (analyses/job/stragglers.h).
+// Findings about the cost of stragglers in a pipeline-parallel job (analyses/job/stragglers.h).
 #pragma once
 
 #include "analyses/job/whatif.h"
@@ -8,8 +8,8 @@
 
 namespace rankscope {
 
-/// Returns findings for a pipeline-parallel job whose slowdown is at least 1.03. `top` and `why`
-/// test and name the ranks of other runs.
+/// Returns the findings if the job is pipeline-parallel and its slowdown is at least 1.03. For
+/// other jobs, `top` and `why` test the ranks.
 [[nodiscard]] std::vector<Finding> straggler_findings(const WhatIfFacts& facts);
 
 } // namespace rankscope

@@ -30,13 +30,13 @@ std::string percent_estimate(const Estimate& e, double alpha) {
   return fmt::format("{} ({})", percent_text(e.value * 100), percent_range(e, alpha));
 }
 
-/// The configurations that do not differ significantly from the best, best first, with the largest
-/// mean.
+/// The best configuration and those that do not differ significantly from it, best first; and the
+/// largest of their means.
 struct Fastest {
   std::vector<const ConfigurationRanks*> groups;
   double high_ms = 0;
-  double not_excluded_ms = 0; ///< upper end of the interval of a difference between them
-  double half_width = 0;      ///< half width of the widest such interval
+  double not_excluded_ms = 0; ///< upper end of the intervals of their differences from the best
+  double half_width = 0;      ///< half width of the widest of these intervals
 };
 
 Fastest fastest_of(const StepRanking& r) {
@@ -68,8 +68,9 @@ std::string left_out_note(const StepRanking& r, const ConfigurationNames& names)
   return out;
 }
 
-/// Returns the configurations with the shortest time of one kind. `verb_one`, `verb_many`: "is
-/// fastest", "are fastest". `same`: the text when no configuration differs.
+/// Returns the finding about the configurations with the shortest time of one kind. `verb_one`,
+/// `verb_many`: "is fastest", "are fastest". `same`: text if no configuration differs
+/// significantly.
 Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
                         const ConfigurationNames& names, const char* verb_one,
                         const char* verb_many, const char* same) {
@@ -133,7 +134,8 @@ void add_slower(const StepRanking& r, const ConfigurationNames& names, std::vect
   }
 }
 
-/// Returns the configuration with the lowest mean. Without steps, only means are known.
+/// Returns the configuration with the lowest mean. It is used if there are no steps, so that only
+/// means are known.
 Finding lowest_mean(const std::vector<ConfigurationRanks>& groups,
                     const ConfigurationNames& names) {
   const auto lowest = std::min_element(
@@ -167,7 +169,8 @@ Finding different_work(const SweepJudgement& sweep, const ConfigurationNames& na
   return out;
 }
 
-/// Returns the significant checks, or the result of all checks.
+/// Returns the causes that are significant or, if no cause is significant, the results of all
+/// checks.
 std::string cause_text(const Cause& c, const std::string& base) {
   std::vector<std::string> causes;
   const auto more = c.more_contention();
@@ -222,7 +225,7 @@ void add_causes(const SweepJudgement& sweep, const ConfigurationNames& names,
   }
 }
 
-/// Adds a configuration that hides more communication but computes longer, when both are
+/// Adds a configuration that hides more communication but computes longer, if both differences are
 /// significant.
 void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
                std::vector<Finding>& out) {
@@ -252,8 +255,8 @@ void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
   out.push_back(std::move(f));
 }
 
-/// Adds each link that is slow in most configurations once, for the configuration where it is
-/// slowest.
+/// For each link that is slow in most configurations, adds one finding with the values of the
+/// configuration in which it is slowest.
 void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
                      std::vector<Finding>& out) {
   struct SweepLink {
@@ -287,7 +290,7 @@ void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
   }
 }
 
-/// Adds contention that is present in most configurations, even if they differ in it.
+/// Adds contention that exists in most configurations, even if its size differs.
 void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names,
                     std::vector<Finding>& out) {
   const bool alone = sweep.groups.size() == 1;
@@ -314,7 +317,7 @@ void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names
             : fmt::format("; significant in {} of {} configurations, most here", found, checked)));
 }
 
-/// Adds work whose operators and shapes are unknown.
+/// Adds GPU work whose operators and shapes are unknown.
 void add_graphs(const std::vector<RankRecord>& records, bool several, std::vector<Finding>& out) {
   const RankRecord* most = nullptr;
   std::size_t ranks = 0;
@@ -350,7 +353,8 @@ void add_graphs(const std::vector<RankRecord>& records, bool several, std::vecto
   out.push_back(std::move(f));
 }
 
-/// Adds a note if the fastest value is at an end of the tried values and all others are slower.
+/// Adds a note if the fastest value is the smallest or largest one that was tried, and all other
+/// values are slower.
 template <class Value>
 void add_edge(const std::vector<ConfigurationRanks>& groups, const StepRanking& total,
               const char* what, const Value& value, std::vector<Finding>& out) {
@@ -378,8 +382,8 @@ void add_edge(const std::vector<ConfigurationRanks>& groups, const StepRanking& 
 }
 
 void add_edges(const SweepJudgement& sweep, std::vector<Finding>& out) {
-  // If the correlation is assumed, the intervals allow for it. If it was measured, runs have to be
-  // repeated.
+  // If the correlation of steps is assumed, the intervals take it into account. If it was measured,
+  // runs have to be repeated first.
   if (!sweep.total || (sweep.total->dependence >= kNotedDependence &&
                        sweep.total->dependence != kAssumedDependence))
     return;
@@ -391,7 +395,7 @@ void add_edges(const SweepJudgement& sweep, std::vector<Finding>& out) {
       out);
 }
 
-/// Adds the work that takes time in the fastest configuration.
+/// Adds findings about the work that takes time in the fastest configuration.
 void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
                const ConfigurationNames& names, std::vector<Finding>& out) {
   const auto least = [](const ConfigurationRanks& a, const ConfigurationRanks& b) {

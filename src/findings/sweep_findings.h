@@ -1,4 +1,4 @@
-// Findings of a sweep: the answer, the reasons, what to do next.
+// Findings of a sweep: the answer, its reasons, and what to do next.
 #pragma once
 
 #include "analyses/sweep/sweep.h"
@@ -11,15 +11,16 @@
 
 namespace rankscope {
 
-/// Returns the findings by importance: the fastest configurations and the cost of the others, the
-/// reasons, the work that takes time, and the GEMMs that vary. The facts' own findings are not
-/// read.
+/// Returns the findings in order of importance: the fastest configurations and the cost of the
+/// others, the reasons, the work that takes time, and GEMMs whose time varies. The findings in
+/// `facts` are not used.
 [[nodiscard]] std::vector<Finding> sweep_findings(const SweepFacts& facts);
-/// Returns these findings when the tests were made before.
+/// Like the function above, if the tests have been made before.
 [[nodiscard]] std::vector<Finding> sweep_findings(const SweepFacts& facts,
                                                   const SweepJudgement& judgement);
 
-/// Findings as text: the answer in one paragraph, one line per reason and one line per action.
+/// The findings as text: one paragraph with the answer, one line per reason and one line per
+/// action.
 struct AnswerText {
   std::string answer;
   std::vector<std::string> reasons, actions;

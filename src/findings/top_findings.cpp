@@ -14,8 +14,8 @@
 namespace rankscope {
 namespace {
 
-/// Adds the shown operator whose calls lose most time against their roofline. `ranks` and `steps`
-/// of the run give the cost per step and rank.
+/// Adds the listed operator whose calls lose the most time compared with their roofline. `ranks`
+/// and `steps` are those of the run; they are needed for the cost per step and rank.
 void add_roofline(const TopFacts& facts, std::size_t ranks, std::size_t steps,
                   std::vector<Finding>& out) {
   const TopOperator* most = nullptr;
@@ -60,7 +60,8 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
     for (Finding& cause : cause_findings(*causes))
       if (out.size() < kCausesOfTop)
         out.push_back(std::move(cause));
-  // as a cause, contention has a cost and a stricter test; the finding without them is left out
+  // if contention is a cause, that finding has a cost and a stricter test, so the other one is left
+  // out
   const bool contention = std::ranges::any_of(
       out, [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
   if (!alone)

@@ -9,9 +9,9 @@
 
 namespace rankscope {
 
-/// Returns the findings of a run. `facts`: top_facts() of the parts. Findings over ranks are the
-/// same as in `analyze` and `collectives`. `collectives` and `causes` may be null. The first three
-/// causes are the first findings.
+/// Returns the findings of a run. `facts`: result of top_facts() for the parts. Findings about
+/// ranks are the same as those of `analyze` and `collectives`. `collectives` and `causes` may be
+/// null. The first findings are the first three causes.
 [[nodiscard]] std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
                                                 const CollectiveFacts* collectives,
                                                 const CauseFacts* causes);

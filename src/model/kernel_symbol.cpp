@@ -16,8 +16,9 @@ bool symbol_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Returns the position after the closing bracket of the bracket at `at`; the end of the text if
-/// there is none. Inside round brackets, < and > are operators: "enable_if<((8)>(0))>".
+/// Returns the position after the closing bracket of the bracket at `at`; if there is no closing
+/// bracket, the end of the text. Inside round brackets, < and > are operators:
+/// "enable_if<((8)>(0))>".
 std::size_t after_bracket(std::string_view text, std::size_t at) {
   const bool angle = text[at] == '<';
   int round = 0;

@@ -72,8 +72,8 @@ void layout_letters(std::string_view name, GemmKernel& out) {
   }
 }
 
-/// Reads the layout letters at the end of names such as "ampere_sgemm_128x64_tn", if there are none
-/// in the middle.
+/// Reads the layout letters at the end of names such as "ampere_sgemm_128x64_tn", if there are no
+/// layout letters in the middle.
 void last_layout_letters(std::string_view name, GemmKernel& out) {
   if (out.transpose_a || name.size() <= 3 || name[name.size() - 3] != '_' ||
       (name.back() != 'n' && name.back() != 't'))

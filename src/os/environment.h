@@ -17,8 +17,8 @@ using EnvironmentChanges = std::vector<std::pair<std::string, std::string>>;
 /// Returns the value of PATH in a list of NAME=VALUE texts.
 [[nodiscard]] std::string path_variable(const std::vector<std::string>& environment);
 
-/// Returns the path of the program that exec would start, searched in `path`; "" if there is none.
-/// A name with a slash is returned unchanged.
+/// Returns the path of the program that exec would start, searched in `path`; "" if it is not
+/// found. A name with a slash is returned unchanged.
 [[nodiscard]] std::string find_program(const std::string& name, const std::string& path);
 
 } // namespace rankscope

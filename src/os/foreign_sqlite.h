@@ -98,8 +98,8 @@ inline void allow_missing_pages(sqlite3* db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
 }
 
-/// Selects the names of the ordinary tables: only they have a root page, views and virtual tables
-/// have none.
+/// Selects the names of the ordinary tables, which have a root page, unlike views and virtual
+/// tables.
 inline constexpr const char* kSqliteTables =
     "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND sql LIKE "
     "'create table%'";

@@ -27,15 +27,15 @@ struct ForeignFormat {
 }
 
 /// Recognizes the program that wrote a JSON trace without GPU work: by process names
-/// ("/device:GPU:0", "Ascend Hardware"), or by a category for which foreign_category() is true (""
-/// if there is none). Returns null if the program is not known.
+/// ("/device:GPU:0", "Ascend Hardware"), or by `category`, a category for which foreign_category()
+/// is true, or "". Returns null if the program is not known.
 [[nodiscard]] const ForeignFormat* foreign_producer(const Trace& trace, std::string_view category);
 
 /// Returns an error with kUnreadable that names the format.
 [[nodiscard]] Error refusal_of(const ForeignFormat& format, const std::string& path);
 
 /// Returns the error for the first file with a known format that is in `paths` or in a folder in
-/// `paths`; empty if there is none. Opens some hundred files at most.
+/// `paths`; empty if no such file is found. Opens some hundred files at most.
 [[nodiscard]] std::optional<Error> refusal_below(const std::vector<std::string>& paths);
 
 } // namespace rankscope

@@ -15,7 +15,7 @@ namespace {
 
 using namespace duckdb;
 
-/// Owns a result and releases it.
+/// Owns a result, and releases it in the destructor.
 class HeldResult : NonCopyable {
 public:
   explicit HeldResult(const DuckDbLibrary& calls) : calls_(calls) {}
@@ -77,7 +77,7 @@ std::string one_line(std::string_view message) {
       continue;
     }
     if (line.find_first_not_of("^ ") == std::string_view::npos)
-      continue; // this line marks a place in the line above
+      continue; // this line only marks a position in the line above
     if (blank_line && !line.starts_with("LINE ") && !line.starts_with("Candidate") &&
         !line.starts_with("Did you mean"))
       break;
@@ -89,7 +89,8 @@ std::string one_line(std::string_view message) {
 
 Result<std::unique_ptr<SqlDatabase>> SqlDatabase::open(SqlSource& source,
                                                        const SqlOptions& options) {
-  constexpr std::size_t kSmallest = std::size_t{96} << 20U; // for a database with a small result
+  constexpr std::size_t kSmallest = std::size_t{96} << 20U; // memory for a database with a small
+                                                            // result
   RS_TRY(const DuckDbLibrary* const calls, DuckDbLibrary::get());
   RS_CHECK(LibraryMemory::claim(kSmallest, "DuckDB"));
   std::unique_ptr<SqlDatabase> out(new SqlDatabase(*calls, source, options.threads));
@@ -140,9 +141,10 @@ Result<void> SqlDatabase::lock(const SqlOptions& options) {
   return {};
 }
 
-/// Rejects statements that turn on DuckDB's log, because no setting disables that function. The log
-/// writes files and our standard output, and when DuckDB refuses it, nothing can catch the error.
-/// Its name is also rejected within texts, because a text may be a statement for DuckDB's query().
+/// Rejects statements that turn on DuckDB's log, because no setting disables it. The log can write
+/// files and our standard output, and if DuckDB does not allow it, the error cannot be caught. The
+/// name of the function is also rejected inside texts, because DuckDB's query() runs a text as a
+/// statement.
 Result<void> SqlDatabase::check_words(const std::string& statement) const {
   constexpr const char* kLog = "enable_logging";
   if (!allow_files_ && lowercase(statement).find(kLog) != std::string::npos)
@@ -165,12 +167,13 @@ Error SqlDatabase::error_of(const char* text) {
   const bool no_table = message.find("Table with name") != std::string_view::npos;
   std::string line = one_line(message);
   if (const std::size_t guess = line.find("; Did you mean"); no_table && guess != std::string::npos)
-    line.erase(guess, line.find(';', guess + 1) - guess); // the library knows only its own tables
+    line.erase(guess, line.find(';', guess + 1) - guess); // remove the suggestion: DuckDB only
+                                                          // knows its own tables
   return {code_of(message), "SQL", std::move(line),
           no_table ? "rankscope query --tables lists them" : ""};
 }
 
-/// Returns the statement, or a query around it whose columns query_table() can read.
+/// Returns the statement, or a query that contains it and whose columns query_table() can read.
 Result<std::string> SqlDatabase::readable(const std::string& statement) {
   HeldStatement of(calls_);
   if (calls_.prepare(connection_, statement.c_str(), &of.prepared) != kSuccess)
@@ -189,7 +192,8 @@ Result<std::string> SqlDatabase::readable(const std::string& statement) {
   if (!needed)
     return statement;
   const std::string around = fmt::format("SELECT {} FROM (\n{}\n)", columns, statement);
-  HeldStatement tried(calls_); // only a query can be a subquery
+  HeldStatement tried(calls_); // fails if the statement is not a query, because only queries can be
+                               // subqueries
   return calls_.prepare(connection_, around.c_str(), &tried.prepared) == kSuccess ? around
                                                                                   : statement;
 }
@@ -199,7 +203,8 @@ Result<Table> SqlDatabase::query(const std::string& statement, const std::string
     return Error{ErrorCode::kUsage, "SQL", "a NUL byte in the statement", ""};
   RS_CHECK(check_words(statement));
   scan_.error.reset();
-  const std::size_t first = statement.find_first_not_of(" \t\r\n"); // lines are counted from it
+  // DuckDB counts lines from the first character that is not blank
+  const std::size_t first = statement.find_first_not_of(" \t\r\n");
   RS_TRY(const std::string text,
          readable(statement.substr(first == std::string::npos ? 0 : first)));
   HeldResult result(calls_);

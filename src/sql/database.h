@@ -1,5 +1,5 @@
-// SqlDatabase: an in-memory DuckDB over the tables of a SqlSource. It runs the statements of users.
-// By default it cannot access files, the network or extensions.
+// SqlDatabase: an in-memory DuckDB database with the tables of a SqlSource. It runs SQL statements
+// of users. By default, statements cannot access files, the network or extensions.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -15,25 +15,25 @@ namespace rankscope {
 
 struct SqlOptions {
   unsigned threads = 1;
-  bool allow_files = false;          ///< statements may read and write files
-  std::vector<std::string> writable; ///< always allowed to read and write
+  bool allow_files = false;          ///< statements may read and write all files
+  std::vector<std::string> writable; ///< paths that statements may always read and write
 };
 
 class SqlDatabase : NonCopyable {
 public:
-  /// Opens a database. `source` must outlive it. Errors: kMissingTool without DuckDB's library,
-  /// kInternal.
+  /// Opens a database. `source` must outlive it. Errors: kMissingTool if DuckDB's library is
+  /// missing, kInternal.
   static Result<std::unique_ptr<SqlDatabase>> open(SqlSource& source, const SqlOptions& options);
   ~SqlDatabase();
 
-  /// Runs one statement. Returns its rows as a table called `name`, without columns if the
-  /// statement has no result. Nested values become JSON in text columns that are marked as JSON.
-  /// Decimals and integers beyond 64 bits become doubles; values of other types become text.
-  /// Errors: kUsage with DuckDB's message in one line; the error of the source; kOutput if a file
-  /// could not be written; kInterrupted.
+  /// Runs one statement. Returns its rows as a table with the name `name`, which has no columns if
+  /// the statement has no result. Nested values become JSON texts, and their columns are marked as
+  /// nested. Decimals, and integers that do not fit in 64 bits, become doubles; values of all other
+  /// types become texts. Errors: kUsage with DuckDB's message on one line; the error of the source;
+  /// kOutput if a file could not be written; kInterrupted.
   Result<Table> query(const std::string& statement, const std::string& name = "result");
 
-  /// Ends a query() that runs on another thread; it then returns kInterrupted.
+  /// Ends a query() that runs on another thread. That query() then returns kInterrupted.
   void interrupt() const;
 
 private:
@@ -52,8 +52,8 @@ private:
   duckdb::Connection connection_ = nullptr;
 };
 
-/// Returns DuckDB's message in one line: its first paragraph and, from the second one, the line of
-/// SQL with the error.
+/// Returns DuckDB's message on one line: its first paragraph and, from the second paragraph, the
+/// line of SQL that contains the error.
 [[nodiscard]] std::string one_line(std::string_view message);
 
 } // namespace rankscope

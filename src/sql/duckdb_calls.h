@@ -1,6 +1,6 @@
-// The part of DuckDB's stable C interface that rankscope calls. Types, functions and enumeration
-// values are declared here as https://duckdb.org/docs/stable/clients/c/api documents them. The
-// first query opens the library (duckdb_library.h); the build does not need it.
+// Declares the part of DuckDB's stable C interface that rankscope calls: types, functions and
+// enumeration values, as documented in https://duckdb.org/docs/stable/clients/c/api. The library is
+// opened for the first query (duckdb_library.h); it is not needed to build rankscope.
 #pragma once
 
 #include <array>
@@ -23,15 +23,16 @@ using InitInfo = struct InitInfoHandle*;
 using FunctionInfo = struct FunctionInfoHandle*;
 using ReplacementInfo = struct ReplacementInfoHandle*;
 
-/// duckdb_result, which is passed by value: five deprecated fields, then the library's internal
-/// data.
+/// The layout of duckdb_result, which is passed by value: five deprecated fields, then internal
+/// data of the library.
 struct ResultBlock {
   std::array<std::uint64_t, 3> counts{};
   std::array<void*, 2> deprecated{};
   void* internal = nullptr;
 };
 
-/// duckdb_string_t: stores up to 12 bytes; for longer texts, the first four bytes and a pointer.
+/// The layout of duckdb_string_t: up to 12 bytes of text; for a longer text, its first four bytes
+/// and a pointer.
 struct alignas(8) Text {
   std::uint32_t length;
   std::array<char, 12> bytes;
@@ -44,10 +45,11 @@ struct HugeInt {
   std::int64_t upper;
 };
 
-/// The success value of duckdb_state, an int.
+/// The value of duckdb_state for success; duckdb_state is an int.
 inline constexpr int kSuccess = 0;
 
-/// The values of duckdb_type that are read and written. Columns of other types are shown as text.
+/// The values of duckdb_type that rankscope reads or writes. Columns of other types are converted
+/// to text.
 enum Type : int {
   kBoolean = 1,
   kTinyInt = 2,

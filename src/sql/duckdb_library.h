@@ -1,4 +1,4 @@
-// DuckDB's shared library. The first query opens it, because other commands do not need it.
+// DuckDB's shared library. It is opened for the first query, because other commands do not need it.
 #pragma once
 
 #include "base/result.h"
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The library's functions, named without the prefix "duckdb_".
+/// The functions of the library; names are without the prefix "duckdb_".
 struct DuckDbLibrary {
 #define RS_DUCK(name, result, arguments) result(*name) arguments = nullptr;
   using Database = duckdb::Database;
@@ -31,14 +31,15 @@ struct DuckDbLibrary {
 #undef RS_DUCK
   std::string path; ///< path of the opened library
 
-  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
-  /// kMissingTool; the message says where it was searched and how to install it.
+  /// Returns the library. The first call opens it; it stays open until the program ends.
+  /// Thread-safe. Errors: kMissingTool; the message contains the paths that were tried and how to
+  /// install the library.
   [[nodiscard]] static Result<const DuckDbLibrary*> get();
 };
 
-/// Returns the paths to search, in order. If $RANKSCOPE_DUCKDB is set, it is the only one.
-/// Otherwise: the folder of own_file(), ../lib/rankscope next to that folder, the build tree's npm
-/// package, the system's library.
+/// Returns the paths at which the library is searched, in this order. If $RANKSCOPE_DUCKDB is set,
+/// only this path. Otherwise: the folder of own_file(), ../lib/rankscope next to that folder, the
+/// npm package in the build tree, the library of the system.
 [[nodiscard]] std::vector<std::string> duckdb_places();
 
 /// Opens the library at this path and finds all functions. Errors: kMissingTool; the message says

@@ -75,7 +75,7 @@ CellKind kind_of(int type) {
     return CellKind::kDouble;
   case kUBigInt:
   case kHugeInt:
-    return CellKind::kNull; // integers, or doubles if a value is too large
+    return CellKind::kNull; // cells are integers, or doubles if the value does not fit
   case kVarchar:
     return CellKind::kText;
   default:

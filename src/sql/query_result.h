@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// The form in which a query must request a column, so that query_table() can read it.
+/// How a query must request a column, so that query_table() can read it.
 enum class Readable {
   kAsIs,     ///< integers, doubles, booleans, texts
   kAsDouble, ///< decimals
@@ -17,7 +17,7 @@ enum class Readable {
 };
 [[nodiscard]] Readable readable_as(int type);
 
-/// Returns all rows of a result. It reads and releases the result block by block.
+/// Returns all rows of a result. Each block of rows is released after it has been read.
 [[nodiscard]] Table query_table(const DuckDbLibrary& calls, duckdb::ResultBlock& result,
                                 std::string name);
 

@@ -15,7 +15,8 @@ std::string id_of(const Column& column) {
   return column.id.empty() ? snake_case(column.name) : snake_case(column.id);
 }
 
-/// Returns the common type: double for an integer and a double, text for other mixtures.
+/// Returns the common type of two cells: double for integer and double, text for all other
+/// combinations.
 CellKind joined(CellKind a, CellKind b) {
   if (a == CellKind::kNull || a == b)
     return b;
@@ -35,7 +36,7 @@ CellKind kind_of_cells(const Table& table, std::size_t column) {
 
 using Sheets = std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>>;
 
-/// The columns of all sheets, without duplicates, and their places by id.
+/// The columns of all sheets without duplicates, and their positions by id.
 class Columns {
 public:
   void add(const Column& column, CellKind kind) {

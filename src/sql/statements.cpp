@@ -47,7 +47,8 @@ void StatementSplitter::plain(char c) {
     depth_ = 1;
     return;
   } else if (c == '$') {
-    // $tag$, where the tag is letters, digits and _, or empty: this may be the second dollar sign
+    // this may be the second dollar sign of $tag$, where tag consists of letters, digits and _, or
+    // is empty
     std::size_t first = begun_;
     while (first > 0 && word_character(statement_[first - 1]))
       --first;
@@ -59,7 +60,7 @@ void StatementSplitter::plain(char c) {
       state_ = State::kDollar;
     }
   }
-  // a dash or a slash may begin a comment: the next character decides
+  // a dash or a slash may begin a comment; the next character decides
   if (!blank(c) && c != '-' && c != '/')
     has_words_ = true;
 }
@@ -69,7 +70,8 @@ void StatementSplitter::inside(char c) {
   const std::size_t size = statement_.size();
   switch (state_) {
   case State::kText:
-  case State::kName: // a doubled quote ends one text and begins another: no special case is needed
+  case State::kName: // a doubled quote ends a text and begins another one, so no special case is
+                     // needed
     if (c == (state_ == State::kText ? '\'' : '"'))
       state_ = State::kPlain;
     return;
@@ -83,7 +85,7 @@ void StatementSplitter::inside(char c) {
       state_ = State::kPlain;
     return;
   case State::kBlock:
-    if (size < begun_ + 3) // not the end: this star began the comment
+    if (size < begun_ + 3) // this star is still part of the start of the comment
       return;
     if (c == '/' && statement_[size - 2] == '*') {
       begun_ = size - 1;

@@ -26,17 +26,20 @@ struct BoundTable {
 struct Reading {
   const DuckDbLibrary& calls;
   std::shared_ptr<const SqlTable> table;
-  std::vector<std::size_t> columns;     ///< in the table, in the order of the chunk's vectors
-  std::vector<std::size_t> first_block; ///< first block of each part, then the number of blocks
+  std::vector<std::size_t> columns;     ///< indices in the table, in the order of the vectors of
+                                        ///< the chunk
+  std::vector<std::size_t> first_block; ///< index of the first block of each part; the last element
+                                        ///< is the number of blocks
   std::size_t block_rows = 0;
-  std::atomic<std::size_t> next{0}; ///< next block to read
+  std::atomic<std::size_t> next{0}; ///< index of the next block to read
 };
 
 template <class T> void destroy(void* object) {
   delete static_cast<T*>(object);
 }
 
-/// Runs `body`. Passes an exception to `tell`, because exceptions must not reach the library.
+/// Runs `body`. An exception is passed to `tell` as an Error, because exceptions must not reach the
+/// library.
 template <class Body, class Tell> void guarded(const Body& body, const Tell& tell) {
   try {
     body();
@@ -96,7 +99,7 @@ private:
   void* data_;
   std::uint64_t* validity_ = nullptr;
   CellKind type_;
-  std::string storage_; ///< storage for a converted text
+  std::string storage_; ///< the current text, if it had to be converted
 };
 
 Type type_of(CellKind kind) {
@@ -124,7 +127,7 @@ void bind(BindInfo info) {
         char* text = nullptr;
         try {
           text = calls.get_varchar(parameter);
-        } catch (...) { // NULL has no text: no table has that name
+        } catch (...) { // NULL is not a text, so there is no such table
         }
         const std::string name = text == nullptr ? "" : lowercase(text);
         calls.free(text);
@@ -191,7 +194,8 @@ void fill(Reading& reading, DataChunk chunk) {
   const std::size_t count = std::min(reading.block_rows, part.rows - row);
   for (std::size_t c = 0; c < reading.columns.size(); ++c) {
     const std::size_t column = reading.columns[c];
-    const bool known = column < reading.table->columns.size(); // else the query only counts rows
+    const bool known = column < reading.table->columns.size(); // otherwise the query only counts
+                                                               // rows
     VectorWriter out(reading.calls, reading.calls.data_chunk_get_vector(chunk, c),
                      known ? reading.table->columns[column].type : CellKind::kNull);
     if (known)
@@ -209,7 +213,7 @@ void next_block(FunctionInfo info, DataChunk chunk) {
           [&](const Error& error) { calls.function_set_error(info, error.message().c_str()); });
 }
 
-/// Replaces a name that the database does not know with a scan of the source's table.
+/// If the database does not know a table name, replaces it by a scan of the source's table.
 void replace(ReplacementInfo info, const char* name, void* data) {
   const TableScan& scan = *static_cast<TableScan*>(data);
   guarded(

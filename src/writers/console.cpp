@@ -9,13 +9,13 @@
 namespace rankscope {
 namespace {
 
-/// Returns the terminal columns of a text: one per UTF-8 character.
+/// Returns the width of a text in a terminal: one column per UTF-8 character.
 std::size_t shown_width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-/// Cuts a text to at most `widest` columns and marks the cut.
+/// Cuts a text to at most `widest` columns; a cut text ends with "...".
 std::string cut(std::string text, std::size_t widest) {
   if (shown_width(text) <= widest)
     return text;
@@ -38,10 +38,10 @@ std::string cell(const Value& v, const Column& column, std::size_t widest) {
   return cut(std::move(text), widest);
 }
 
-/// The shown texts of a column: first the header, then the rows.
+/// The texts of a column as shown: first the header, then the rows.
 struct Shown {
   std::vector<std::string> texts;
-  std::vector<int> sign; ///< per row: 1 better, -1 worse, 0 neither
+  std::vector<int> sign; ///< for each row: 1 better, -1 worse, 0 neither
   std::size_t width = 0;
   bool numeric = true;
 
@@ -60,8 +60,8 @@ int sign_of(const Value& v, const Column& column) {
   return 0;
 }
 
-/// Returns the column with the verdict for the values in column `c`: the first status column after
-/// it.
+/// Returns the column that contains the verdict about the values in column `c`: the first status
+/// column after it.
 std::optional<std::size_t> verdict_of(const Table& table, std::size_t c) {
   for (std::size_t at = c + 1; table.columns()[c].delta && at < table.cols(); ++at)
     if (table.columns()[at].status)
@@ -74,7 +74,8 @@ std::vector<Shown> shown_columns(const Table& table, std::size_t rows, const Con
   for (std::size_t c = 0; c < table.cols(); ++c) {
     const Column& column = table.columns()[c];
     const std::optional<std::size_t> verdict = verdict_of(table, c);
-    const auto decided = [&](std::size_t r) { // no significant difference: no colour
+    const auto decided = [&](std::size_t r) { // if the difference is not significant, there is no
+                                              // colour
       return !verdict || sign_of(table.at(r, *verdict), table.columns()[*verdict]) != 0;
     };
     out[c].texts.push_back(column.name);
@@ -96,7 +97,7 @@ std::size_t line_width(const std::vector<Shown>& columns) {
   return width;
 }
 
-/// Cuts the widest texts until the line fits or all texts have at most 12 columns.
+/// Cuts the widest texts until a line fits, or until no text has more than 12 columns.
 void narrow_texts(std::vector<Shown>& columns, std::size_t width) {
   constexpr std::size_t kLeast = 12;
   while (line_width(columns) > width) {
@@ -110,12 +111,13 @@ void narrow_texts(std::vector<Shown>& columns, std::size_t width) {
     const std::size_t over = line_width(columns) - width;
     const std::size_t to = std::max(kLeast, widest->width - std::min(widest->width, over));
     for (std::string& text : widest->texts)
-      text = cut(std::move(text), std::max(to, widest->width - 8)); // the next widest is cut too
+      // cut a little more, so that the next widest column is cut too
+      text = cut(std::move(text), std::max(to, widest->width - 8));
     widest->measure();
   }
 }
 
-/// Splits the columns into parts that fit the width. Each part after the first repeats column 0.
+/// Splits the columns into parts that fit in the width. Each part after the first repeats column 0.
 std::vector<std::vector<std::size_t>> parts_of(const std::vector<Shown>& columns,
                                                std::size_t width) {
   std::vector<std::vector<std::size_t>> parts(1);
@@ -136,7 +138,7 @@ std::vector<std::vector<std::size_t>> parts_of(const std::vector<Shown>& columns
 std::string line_of(const std::vector<Shown>& columns, const std::vector<std::size_t>& part,
                     std::size_t line) {
   std::string out;
-  std::string blanks; // written only before other text, so that no line ends with blanks
+  std::string blanks; // written only before other text, so that lines do not end with blanks
   for (const std::size_t c : part) {
     const Shown& column = columns[c];
     const std::string& text = column.texts[line];

@@ -12,7 +12,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kGap = 2; ///< columns between table columns
+constexpr std::size_t kGap = 2; ///< blanks between two columns of a table
 
 const char* code_of(Ink ink) {
   switch (ink) {
@@ -32,8 +32,8 @@ const char* code_of(Ink ink) {
   return "";
 }
 
-/// Breaks a text into lines of at most `first` and then `later` columns. Only words longer than a
-/// line are split.
+/// Breaks a text into lines: the first one has at most `first` columns, the others `later`. Only a
+/// word that is longer than a line is broken.
 std::vector<std::string> broken(std::string_view text, std::size_t first, std::size_t later) {
   std::vector<std::string> lines(1);
   std::size_t room = first;
@@ -65,9 +65,10 @@ std::vector<std::string> broken(std::string_view text, std::size_t first, std::s
   return lines;
 }
 
-constexpr std::size_t kLeftOut = static_cast<std::size_t>(-1); ///< an omitted column
+constexpr std::size_t kLeftOut = static_cast<std::size_t>(-1); ///< the width of a column that is
+                                                               ///< omitted
 
-/// Returns the minimum width of a line, with each shortenable column at its minimum width.
+/// Returns the width of a line if all texts that may be shortened have their minimum width.
 std::size_t least_width(const std::vector<PageColumn>& columns,
                         const std::vector<std::size_t>& widths) {
   std::size_t sum = kIndent;
@@ -79,7 +80,7 @@ std::size_t least_width(const std::vector<PageColumn>& columns,
   return sum;
 }
 
-/// Returns the column to omit next; the number of columns when all must stay.
+/// Returns the column to omit next; the number of columns if no column may be omitted.
 std::size_t least_worth(const std::vector<PageColumn>& columns,
                         const std::vector<std::size_t>& widths) {
   std::size_t out = columns.size();
@@ -90,7 +91,8 @@ std::size_t least_worth(const std::vector<PageColumn>& columns,
   return out;
 }
 
-/// Returns the width of each column in a page of `width`; kLeftOut for columns that do not fit.
+/// Returns the width of each column for a page of `width` columns; kLeftOut for columns that are
+/// omitted.
 std::vector<std::size_t> widths_of(const std::vector<PageColumn>& columns,
                                    const std::vector<std::vector<PageCell>>& rows,
                                    std::size_t width) {
@@ -104,7 +106,7 @@ std::vector<std::size_t> widths_of(const std::vector<PageColumn>& columns,
   while (least_width(columns, widths) > width) {
     const std::size_t out = least_worth(columns, widths);
     if (out == columns.size())
-      break; // lines are cut instead
+      break; // then lines are cut
     widths[out] = kLeftOut;
   }
   const std::size_t used = least_width(columns, widths);
@@ -115,12 +117,12 @@ std::vector<std::size_t> widths_of(const std::vector<PageColumn>& columns,
   return widths;
 }
 
-/// Shortens the texts of a column to `width` columns by cutting their middle, so that different
-/// texts still differ.
+/// Shortens the texts of a column to `width` columns by cutting their middle. Texts that would
+/// become equal are cut at another position.
 std::vector<std::string> shortened_column(const std::vector<std::string>& texts, std::size_t width,
                                           bool unicode) {
   std::vector<std::string> out;
-  std::map<std::string, std::set<std::size_t>> alike; // rows by shown text
+  std::map<std::string, std::set<std::size_t>> alike; // rows by shortened text
   for (const std::string& text : texts) {
     out.push_back(shortened_middle(text, width, unicode));
     alike[out.back()].insert(out.size() - 1);
@@ -131,7 +133,7 @@ std::vector<std::string> shortened_column(const std::vector<std::string>& texts,
       full.insert(texts[r]);
     if (full.size() < 2 || width < kLeastWithMiddle)
       continue;
-    for (std::size_t head = width - 3; head > 0; --head) { // until the texts differ
+    for (std::size_t head = width - 3; head > 0; --head) { // until all texts differ
       std::set<std::string> parts;
       for (const std::string& text : full)
         parts.insert(shortened_after(text, head, width, unicode));
@@ -158,7 +160,7 @@ std::string ConsolePage::shown(std::string_view text) const {
 void ConsolePage::line(const std::vector<PageCell>& parts) {
   std::size_t room = style_.width;
   std::string made;
-  std::string blanks; // written only before other text, so that no line ends with blanks
+  std::string blanks; // written only before other text, so that lines do not end with blanks
   for (const PageCell& part : parts) {
     const std::string text(first_columns(part.text, room));
     room -= display_width(text);
@@ -200,7 +202,8 @@ void ConsolePage::sentence(std::string_view text, std::string_view mark, Ink ink
 void ConsolePage::table(const std::vector<PageColumn>& columns,
                         const std::vector<std::vector<PageCell>>& rows) {
   const std::vector<std::size_t> widths = widths_of(columns, rows, style_.width);
-  std::vector<std::vector<std::string>> shortened(columns.size()); // for shortenable columns
+  // texts of the columns that may be shortened
+  std::vector<std::vector<std::string>> shortened(columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c)
     if (columns[c].least > 0 && widths[c] != kLeftOut) {
       std::vector<std::string> texts;
@@ -244,7 +247,7 @@ void ConsolePage::command(const std::vector<std::vector<std::string>>& words) {
     std::size_t width = 0;
     for (const std::string& piece : word)
       width += display_width(piece);
-    // leave two columns for a blank and the backslash
+    // two columns are needed for a blank and the backslash
     if (!first && display_width(at) + 1 + width + 2 > style_.width) {
       at += ' ';
       end_line(std::string(2 * kIndent, ' '));

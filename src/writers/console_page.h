@@ -1,5 +1,5 @@
-// A page of text for a terminal: headings, sentences, bars, and tables that shorten names. No line
-// is wider than the page, whatever the text.
+// A page of text for a terminal: headings, sentences, bars, and tables in which names are
+// shortened. No line is wider than the page, whatever text is written.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,17 @@ struct PageStyle {
   bool unicode = false; ///< use bars and marks beyond ASCII
 };
 
-/// The meaning of a text. Without colour, all meanings look the same.
+/// The importance of a text, shown by its colour. Without colour, all texts look the same.
 enum class Ink { kPlain, kStrong, kFaint, kGood, kWarn, kBad };
 
 /// One column of a table on a page.
 struct PageColumn {
   std::string header;
   bool right = true;     ///< align to the right
-  std::size_t least = 0; ///< minimum columns when texts lose their middle; 0: texts stay complete
-  int keep = 0;          ///< lowest numbers are omitted first if space is short; 0: never
+  std::size_t least = 0; ///< minimum width if texts are shortened in the middle; 0: texts are not
+                         ///< shortened
+  int keep = 0;          ///< if there is too little space, columns with the lowest number are
+                         ///< omitted first; 0: never omitted
 };
 
 struct PageCell {
@@ -35,27 +37,27 @@ class ConsolePage {
 public:
   explicit ConsolePage(const PageStyle& style);
 
-  /// Adds a heading, followed by `remark` in fainter ink. A blank line precedes each heading except
-  /// the first.
+  /// Adds a heading, followed by `remark` in a weaker colour. There is a blank line before each
+  /// heading except the first.
   void heading(std::string_view text, std::string_view remark = {});
-  /// Adds words, with line breaks between words. The first line begins with `mark`; later lines are
-  /// indented by two more columns.
+  /// Adds a text with line breaks between words. The first line begins with `mark`; the other lines
+  /// are indented by two more columns.
   void sentence(std::string_view text, std::string_view mark = "  ", Ink ink = Ink::kPlain);
-  /// Adds a table with one cell per column; missing cells are blank. Make bars with bar() and
-  /// bar_width().
+  /// Adds a table. Each row has one cell per column; missing cells are blank. Use bar() and
+  /// bar_width() for bars in cells.
   void table(const std::vector<PageColumn>& columns,
              const std::vector<std::vector<PageCell>>& rows);
-  /// Adds a command. Words are separated by blanks; a line break there is indented. Pieces of a
-  /// word may be separated by a backslash and a line break, without indent.
+  /// Adds a command. Words are separated by a blank or, at a line break, by an indented new line.
+  /// If a word is too long, it is broken between its parts with a backslash, without indentation.
   void command(const std::vector<std::vector<std::string>>& words);
 
-  /// Returns a bar for `percent` of `width` columns, filled up with blanks. On a Unicode page it
-  /// has a resolution of an eighth of a column.
+  /// Returns a bar for `percent` of `width` columns; the rest is blank. On a Unicode page, the
+  /// resolution is an eighth of a column.
   [[nodiscard]] std::string bar(double percent, std::size_t width) const;
   /// Returns the width of bars on this page: a fifth of the page width, from 6 to 32.
   [[nodiscard]] std::size_t bar_width() const;
   [[nodiscard]] const PageStyle& style() const { return style_; }
-  /// Returns untrusted text in the form that the page shows.
+  /// Returns untrusted text as the page shows it.
   [[nodiscard]] std::string shown(std::string_view text) const;
 
   [[nodiscard]] const std::string& text() const { return out_; }
@@ -67,8 +69,8 @@ private:
   std::string out_;
 };
 
-/// Returns the first `rows` lines of a page and a last line with the number of the others; 0: all
-/// lines.
+/// Returns the first lines of a page, at most `rows` in total; the last one contains the number of
+/// lines that are not shown. 0: all lines.
 [[nodiscard]] std::string first_lines(const std::string& page, std::size_t rows);
 
 } // namespace rankscope

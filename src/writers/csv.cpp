@@ -1,4 +1,5 @@
-// Writes CSV: RFC 4180, UTF-8, LF, shortest round-trip numbers. A missing value is an empty cell.
+// Writes CSV: RFC 4180, UTF-8, LF; numbers are the shortest texts that convert back to the same
+// value. A missing value is an empty cell.
 #include "base/csv.h"
 #include "base/number_text.h"
 #include "os/output_file.h"

@@ -1,7 +1,7 @@
 // Writes reports as JSON with the schema "rankscope/1" (docs/json.md):
-// {"schema":...,"version":...,"title":...,"tables":{NAME:{"columns":[...],"ids":[...],"units":[...],
-// "types":[...],"rows":[[...]],"notes":[...]}},"problems":[...]}. Blank cells become null, lists in
-// cells become lists.
+// {"schema":...,"version":...,"title":...,"problems":[...],"tables":{NAME:{"columns":[...],
+// "ids":[...],"units":[...],"types":[...],"rows":[[...]],"notes":[...]}}}.
+// Blank cells become null, and lists in cells become lists.
 #include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/snake_case.h"
@@ -22,7 +22,7 @@ std::string quoted_text(std::string_view text) {
   return '"' + json_escaped(text) + '"';
 }
 
-/// Appends a list with one text per column.
+/// Appends a JSON list with one text per column.
 template <class Of> void append_columns(std::string& out, const Table& t, const Of& of) {
   out += '[';
   for (std::size_t c = 0; c < t.cols(); ++c)
@@ -34,13 +34,14 @@ std::string type_name(const Column& column) {
   return column.nested ? "list" : cell_kind_name(column.type);
 }
 
-/// The JSON texts of a table. Cells share texts, so each distinct text is converted once.
+/// The JSON texts of the cells of a table. Many cells have the same text, so each text is converted
+/// only once.
 class Texts {
 public:
   explicit Texts(std::size_t cols) : columns_(cols) {}
 
   const std::string& of(std::size_t col, std::string_view text, bool nested) {
-    constexpr std::size_t kMost = 1024; // texts per column; names and groups are few
+    constexpr std::size_t kMost = 1024; // maximum number of stored texts per column
     auto& known = columns_[col];
     if (const auto at = known.find(text.data());
         at != known.end() && at->second.bytes == text.size())
@@ -59,7 +60,7 @@ private:
     std::size_t bytes = 0;
     std::string json;
   };
-  std::vector<std::unordered_map<const char*, Text>> columns_; ///< by text address
+  std::vector<std::unordered_map<const char*, Text>> columns_; ///< key: address of the text
 };
 
 void append(std::string& out, const Value& v) {
@@ -73,7 +74,7 @@ void append(std::string& out, const Value& v) {
   case CellKind::kDouble:
     out += std::isfinite(v.d) ? python_float(v.d) : "null";
     return;
-  case CellKind::kText: // Texts writes these
+  case CellKind::kText: // these are written with Texts
   case CellKind::kNull:
     out += "null";
   }
@@ -83,7 +84,7 @@ Result<void> write(const Report& report, const std::string& path) {
   return write_json_streams(report, {}, path);
 }
 
-/// Appends rows `from` to `to` of `t`. `first`: no row was printed before.
+/// Appends the rows `from` to `to` - 1 of `t`. `first`: no row has been written yet.
 void append_rows(std::string& out, Texts& texts, const Table& t, std::size_t from, std::size_t to,
                  bool first) {
   for (std::size_t r = from; r < to; ++r) {

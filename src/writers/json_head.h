@@ -1,4 +1,4 @@
-// The head that every JSON document of rankscope has.
+// The first members of every JSON document of rankscope.
 #pragma once
 
 #include <string>
@@ -6,13 +6,14 @@
 
 namespace rankscope {
 
-/// Returns the first members of a document, without the opening brace and the last comma.
+/// Returns the first members of a document, without the opening brace and without a comma at the
+/// end.
 [[nodiscard]] std::string json_head(std::string_view title);
 
-/// Returns a document: the head, then the members of `object`, which is the text of a JSON object
-/// with at least one member.
+/// Returns a document: the first members and then the members of `object`, which is the text of a
+/// JSON object with at least one member.
 [[nodiscard]] std::string headed_json(std::string_view title, std::string_view object);
-/// Returns a document: the head, then `list` as the member `name`.
+/// Returns a document: the first members and then the member `name` with the value `list`.
 [[nodiscard]] std::string headed_json_list(std::string_view title, std::string_view name,
                                            std::string_view list);
 

@@ -1,4 +1,4 @@
-// Places the slices of a track in lanes: slices that do not nest go to different lanes.
+// Assigns the slices of a track to lanes, so that the slices in each lane are nested.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace rankscope {
 
-/// Places each slice in the first lane in which it nests. n slices cost O(n log n), however many of
-/// them overlap.
+/// Assigns each slice to the first lane in which it nests. The time for n slices is O(n log n),
+/// however many of them overlap.
 class Lanes {
 public:
-  /// Returns the lane (0-based) for a slice. Call it in ascending order of start, longer slices
-  /// first. Lanes below `from` are skipped.
+  /// Returns the lane (0-based) for a slice; lanes below `from` are not used. Calls must be in
+  /// ascending order of start; of slices with the same start, the longest must be first.
   std::size_t place(std::int64_t start, std::int64_t end, std::size_t from) {
     close_until(start);
     std::size_t lane = first_with_room(end, from);
@@ -32,7 +32,7 @@ public:
 private:
   static constexpr std::int64_t kAnyEnd = std::numeric_limits<std::int64_t>::max();
 
-  /// Closes the slices that have ended.
+  /// Closes the slices that end at `start` or before.
   void close_until(std::int64_t start) {
     for (; !ends_.empty() && ends_.top().first <= start; ends_.pop()) {
       const std::size_t lane = ends_.top().second;
@@ -43,13 +43,13 @@ private:
     }
   }
 
-  /// Returns the first lane from `from` on whose innermost slice ends at `end` or later; otherwise
-  /// a new lane.
+  /// Returns the first lane, not below `from`, whose innermost open slice does not end before
+  /// `end`; if there is no such lane, a new one.
   [[nodiscard]] std::size_t first_with_room(std::int64_t end, std::size_t from) const {
     if (from >= open_.size())
       return from;
     std::size_t node = from + leaves_;
-    while (room_[node] < end) { // go to the next subtree on the right, and up
+    while (room_[node] < end) { // go up, then to the next subtree on the right
       while (node % 2 == 1)
         node /= 2;
       if (node == 0)
@@ -86,9 +86,9 @@ private:
   static constexpr std::int64_t kNoLane = std::numeric_limits<std::int64_t>::min();
 
   std::vector<std::vector<std::int64_t>>
-      open_; ///< per lane: ends of the open slices, innermost last
-  /// A tree of maxima over the lanes: the end of the innermost open slice. Node n has the children
-  /// 2n and 2n + 1; lane l is the leaf leaves_ + l.
+      open_; ///< for each lane: ends of the open slices, innermost last
+  /// A tree of maxima over the lanes; the value of a lane is the end of its innermost open slice.
+  /// Node n has the children 2n and 2n + 1; lane l is the leaf leaves_ + l.
   std::vector<std::int64_t> room_{kNoLane, kNoLane};
   std::size_t leaves_ = 1;
   using End = std::pair<std::int64_t, std::size_t>; ///< end of an open slice, and its lane

@@ -7,8 +7,8 @@ namespace rankscope {
 
 namespace {
 
-/// Zero width space. It breaks mentions of people, which GitHub finds in the shown text, after all
-/// escapes.
+/// Zero width space. It is inserted to prevent mentions of GitHub users, which GitHub searches in
+/// the text after it has removed all escapes.
 constexpr std::string_view kApart = "\xE2\x80\x8B";
 
 } // namespace

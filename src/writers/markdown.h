@@ -7,13 +7,14 @@
 
 namespace rankscope {
 
-/// Returns header, rule and rows. Bars and line ends in texts are escaped. Numbers have the
-/// decimals of their column (3 if it has no setting).
+/// Returns the header, the separator and the rows. Vertical bars and line ends in texts are
+/// escaped. Numbers have the decimals of their column (3 if it does not set them).
 [[nodiscard]] std::string markdown_table(const Table& table);
 
 /// Returns the text of one cell, escaped.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
-/// Returns the original of a text from markdown_escaped(), except for control characters.
+/// Returns the original text of a text from markdown_escaped(); escaped control characters are not
+/// restored.
 [[nodiscard]] std::string markdown_unescaped(std::string_view text);
 
 } // namespace rankscope

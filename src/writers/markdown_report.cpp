@@ -8,9 +8,10 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostRows = 100; ///< rows per table, because people read this page
+constexpr std::size_t kMostRows = 100; ///< maximum number of rows per table, because people read
+                                       ///< this page
 
-/// Returns the table with its first rows and the number of omitted rows.
+/// Returns the table with its first rows only, and the number of omitted rows.
 std::string capped_table(const Table& table) {
   if (table.rows() <= kMostRows)
     return markdown_table(table);

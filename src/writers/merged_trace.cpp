@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kPidsPerRank = 1000;
 constexpr std::int64_t kCpuPid = 500;
-constexpr std::int64_t kMaxTid = 4000000000; ///< Perfetto keeps thread ids in 32 bits
+constexpr std::int64_t kMaxTid = 4000000000; ///< Perfetto stores thread ids in 32 bits
 constexpr std::int64_t kHeadroomNs = 10'000'000'000;
 
 bool on_gpu(Category c) {
@@ -60,9 +60,9 @@ public:
       diag_.add(counters::merge_empty_rank(rank_), t_.path);
       return;
     }
-    // Viewers bind the end of an arrow to the slice that began last on its track. So slices are
-    // written in order of start, longer slices first, and each slice is followed by its own arrow
-    // ends.
+    // Viewers connect the end of an arrow to the slice on its track that began last. Therefore
+    // slices are written in order of start, longer slices first, and the arrow ends of a slice
+    // directly follow it.
     std::sort(kept_.begin(), kept_.end(), [this](EventId a, EventId b) { return before(a, b); });
     assign_tracks(summary);
     metadata();
@@ -86,7 +86,7 @@ private:
     return end_a != end_b ? end_a > end_b : a < b;
   }
 
-  /// Converts a time in the file to unix time on the common clock.
+  /// Converts a time in the file to a Unix time on the common clock.
   std::int64_t common_ns(std::int64_t ts) const {
     return ts + (to_unix_ - clock_.at(ts + to_unix_));
   }
@@ -128,8 +128,9 @@ private:
     w_.begun_ = true;
     w_.has_base_ = (t_.clock().domain == ClockDomain::kUnix);
     w_.zero_ns_ = first;
-    // Perfetto stores ts as a double of microseconds, so a base near the data keeps every
-    // nanosecond. Ranks that began earlier use the room below the base.
+    // Perfetto stores ts as a double of microseconds, which is exact to a nanosecond only if the
+    // base is near the data. The base is earlier than this rank's first event by kHeadroomNs, for
+    // ranks that begin earlier.
     const std::int64_t base = std::max<std::int64_t>(0, first - kHeadroomNs);
     w_.summary_.base_time_ns = base / 1'000'000'000 * 1'000'000'000;
     w_.sink_.text(fmt::format("{{\"schemaVersion\": 1, \"displayTimeUnit\": \"ms\", "
@@ -137,7 +138,7 @@ private:
                               w_.summary_.base_time_ns));
   }
 
-  /// Selects the events that start inside the time window and the chosen steps.
+  /// Selects the events that start inside the time window and the selected steps.
   void cut(MergedRank& summary) {
     const MergeOptions& o = w_.options_;
     std::int64_t from = std::numeric_limits<std::int64_t>::min();
@@ -153,11 +154,12 @@ private:
     if (o.steps) {
       step_span(Category::kUserAnnotation, cpu_from, cpu_to);
       step_span(Category::kGpuUserAnnotation, gpu_from, gpu_to);
-      if (gpu_from == from && gpu_to == to) { // no GPU annotations: use the host span
+      if (gpu_from == from && gpu_to == to) { // there are no GPU annotations: use the time range on
+                                              // the host
         gpu_from = cpu_from;
         gpu_to = cpu_to;
       } else if (cpu_from != from) {
-        // kernels on other streams may begin before the first kernel of the annotation
+        // on other streams, kernels may begin before the first kernel of the annotation
         gpu_from = std::min(gpu_from, std::max(from, cpu_from));
       }
     }
@@ -189,7 +191,7 @@ private:
     }
     if (!any)
       return;
-    if (first > last) { // annotations exist, but not for these steps
+    if (first > last) { // there are annotations, but no annotation of these steps
       to = from = std::numeric_limits<std::int64_t>::max();
       return;
     }
@@ -205,8 +207,8 @@ private:
   }
 
   void assign_tracks(MergedRank& summary) {
-    // Source lanes: (GPU?, device or pid, stream or tid). The track distinguishes lanes with text
-    // ids.
+    // Lanes of the source: (is GPU, device or pid, stream or tid, text id). The text id
+    // distinguishes lanes whose ids are texts.
     using Key = std::tuple<bool, std::int64_t, std::int64_t, StrId>;
     std::map<Key, std::vector<EventId>> lanes;
     for (const EventId e : kept_) {
@@ -225,12 +227,13 @@ private:
         std::int64_t index = 0;
         for (const auto& [other, pid] : pids)
           index += other.first == cpu && pid != 0 ? 1 : 0;
-        // With more than 500 processes of one kind, the pid ranges of two ranks would overlap.
+        // the limit of 499 prevents overlaps between the pid ranges of two ranks
         it->second =
             rank_ * kPidsPerRank + (cpu ? kCpuPid : 0) + std::min<std::int64_t>(index, 499);
         processes_.push_back({it->second, cpu, process, events.front()});
         if (it->second == 0)
-          it->second = -1; // the pid of rank 0's GPU is 0, but 0 means "new" above
+          it->second = -1; // rank 0's GPU has pid 0, but 0 means "new" above, so -1 is stored for
+                           // it
       }
       place(std::max<std::int64_t>(0, it->second), cpu, thread, events, summary);
     }
@@ -251,8 +254,8 @@ private:
     }
   }
 
-  /// Finds annotations that cut through a kernel. Such an annotation moves to another lane; a
-  /// kernel never moves for an annotation.
+  /// Finds annotations that begin or end inside a kernel. Such an annotation moves to another lane;
+  /// a kernel never moves because of an annotation.
   std::vector<bool> crossing_annotations(const std::vector<EventId>& events) const {
     const Events& ev = t_.events;
     std::vector<bool> out(events.size(), false);
@@ -263,7 +266,8 @@ private:
     if (kernels.empty())
       return out;
     const auto cuts = [&](std::int64_t at) {
-      // check the last kernels that begin before `at`: overlaps on a stream are few and short
+      // only the last kernels that begin before `at` are checked, because few kernels overlap on a
+      // stream
       auto it = std::lower_bound(kernels.begin(), kernels.end(), std::pair{at, std::int64_t{0}});
       for (int back = 0; it != kernels.begin() && back < 4; ++back) {
         --it;
@@ -283,13 +287,13 @@ private:
     const Track& source = t_.tracks[t_.events.track[sample]];
     OutTrack out;
     out.pid = pid;
-    // Never use 0: Perfetto treats tid 0 of process p as thread p.
+    // never use 0: for Perfetto, tid 0 of process p means the thread with id p
     std::int64_t wanted = cpu ? thread : thread + 1;
     if (wanted < 1 || wanted > kMaxTid)
       wanted = 900000;
     if (lane > 0)
       wanted = 1000000 + static_cast<std::int64_t>(lane) * 1000000 + wanted % 1000000;
-    if (wanted > kMaxTid) // only with thousands of lanes
+    if (wanted > kMaxTid) // possible only with thousands of lanes
       wanted = ++last_free_tid_;
     while (!used_tids_.insert({pid, wanted}).second)
       ++wanted;
@@ -312,7 +316,8 @@ private:
       const std::int64_t pid = p.pid;
       const char* kind = p.cpu ? "CPU/CUDA Runtime" : "GPU Stream";
       const bool more = pid % 500 != 0;
-      // use an existing thread: for the id in a process's metadata, viewers create a thread
+      // use an existing thread, because viewers create a thread for the id in the metadata of a
+      // process
       const std::int64_t tid = std::ranges::find(tracks_, pid, &OutTrack::pid)->tid;
       meta("process_name", pid, tid,
            fmt::format("\"name\": \"Rank {} - {}{}\"", rank_, kind,
@@ -330,7 +335,7 @@ private:
   struct Process {
     std::int64_t pid;
     bool cpu;
-    std::int64_t id; ///< device, or pid in the source
+    std::int64_t id; ///< device id, or pid in the source
     EventId sample;
   };
 
@@ -470,7 +475,7 @@ private:
     place_of(track_of_[slice], out_ns(start_ns(slice)));
     w_.sink_.character('}');
   }
-  /// One end of an arrow, which is written directly after its slice.
+  /// One end of an arrow. It is written directly after its slice.
   struct End {
     std::uint32_t slice; ///< index in kept_
     std::int64_t id;
@@ -478,8 +483,8 @@ private:
     bool start;
   };
 
-  /// Sorts the ends by slice. The ends of one slice remain sorted by id. It is a counting sort,
-  /// because slices are numbered and most have one end.
+  /// Sorts the ends by slice; ends of the same slice stay sorted by id. Uses counting sort, because
+  /// slices are numbered and most have one end.
   void order_ends() {
     std::vector<std::size_t> at(kept_.size() + 1);
     for (const End& end : ends_)
@@ -492,8 +497,8 @@ private:
     ends_ = std::move(ordered);
   }
 
-  /// Adds an arrow. If its end is earlier than its start (the clocks of host and device do not
-  /// agree), viewers drop it; it is counted separately and not written.
+  /// Adds an arrow. If its end is earlier than its start (because the clocks of host and device
+  /// differ), viewers drop the arrow; such arrows are counted and not written.
   void arrow(const char* category, EventId from, EventId to, MergedRank& summary) {
     if (start_ns(to) < start_ns(from)) {
       ++back_in_time_;
@@ -505,8 +510,9 @@ private:
     ++summary.flows;
   }
 
-  /// Adds one arrow per launched GPU event, from the correlation ids. The ac2g events of the file
-  /// are not used: some are lone ends, and a graph launch shares one id among hundreds of kernels.
+  /// Adds an arrow from the call to each GPU event that it launched, by the correlation ids. The
+  /// ac2g events of the file are not used: some have only one end, and all kernels of a graph
+  /// launch have the same id.
   void launch_arrows(MergedRank& summary) {
     const Events& ev = t_.events;
     place_.assign(ev.size(), 0);
@@ -525,10 +531,11 @@ private:
     }
   }
 
-  /// Adds arrows from forward to backward if both slices are written. Arrow ends are matched to
-  /// slices by track and start.
+  /// Adds arrows from forward to backward if both slices are written. The slice of an arrow end is
+  /// found by track and start.
   void backward_arrows(MergedRank& summary) {
-    std::map<std::pair<std::uint32_t, std::int64_t>, EventId> starts; // the innermost slice wins
+    // if several slices have the same start, the innermost one is used
+    std::map<std::pair<std::uint32_t, std::int64_t>, EventId> starts;
     for (const EventId e : kept_)
       if (t_.events.category[e] == Category::kCpuOp)
         starts[{t_.events.track[e], t_.events.ts_ns[e]}] = e;
@@ -555,17 +562,18 @@ private:
   const std::int64_t rank_;
   const std::string prefix_;
   Diagnostics& diag_;
-  const std::int64_t to_unix_; ///< offset from file time to the rank's own clock
-  const ClockLine clock_;      ///< from the rank's clock to the common clock
+  const std::int64_t to_unix_; ///< offset from times in the file to the rank's own clock
+  const ClockLine clock_;      ///< the rank's clock relative to the common clock
   std::vector<EventId> kept_;
-  std::vector<std::uint32_t> place_;    ///< by event: index in kept_
+  std::vector<std::uint32_t> place_;    ///< for each event: index in kept_
   std::vector<End> ends_;               ///< sorted by slice, then by id
   std::uint64_t back_in_time_ = 0;      ///< number of arrows that are not written
-  std::vector<std::uint32_t> track_of_; ///< by event: index in tracks_
+  std::vector<std::uint32_t> track_of_; ///< for each event: index in tracks_
   std::vector<OutTrack> tracks_;
   std::vector<Process> processes_;
   std::set<std::pair<std::int64_t, std::int64_t>> used_tids_;
-  std::int64_t last_free_tid_ = 950000; ///< last id for lanes that the rule gives no id
+  std::int64_t last_free_tid_ = 950000; ///< last id for lanes for which the formula gives no valid
+                                        ///< id
   std::vector<std::string> escaped_;
   std::vector<bool> has_escaped_;
 };
@@ -583,7 +591,7 @@ void MergedTraceWriter::add(const Trace& trace, std::int64_t rank, const ClockLi
 }
 
 std::int64_t MergedTraceWriter::run_process() const {
-  constexpr std::int64_t kFirstPid = 900'000'000; // far above the pids of ranks
+  constexpr std::int64_t kFirstPid = 900'000'000; // far above all pids of ranks
   return kFirstPid + run_processes_;
 }
 
@@ -640,7 +648,7 @@ std::size_t MergedTraceWriter::add_counters(std::string_view process,
     auto last = std::partition_point(first, track.samples.end(),
                                      [&](const auto& s) { return at(s) <= last_ns_; });
     if (first == track.samples.end() || last == track.samples.begin())
-      continue; // outside the time of the slices
+      continue; // no sample is in the time range of the slices
     first -= first == track.samples.begin() ? 0 : 1;
     last += last == track.samples.end() ? 0 : 1;
     for (; first != last; ++first, ++written) {

@@ -17,7 +17,7 @@ bool is_svg(const std::string& path) {
   return path.ends_with(".svg");
 }
 
-/// Returns the bytes of the file of a plot.
+/// Returns the content of the file of a plot.
 Result<std::string> drawn(const PlotSpec& spec, bool svg) {
   if (svg)
     return plot_svg(spec);
@@ -33,13 +33,14 @@ Result<std::string> drawn(const PlotSpec& spec, bool svg) {
 
 } // namespace
 
-/// Owns the files together with the tasks that write them.
+/// The files and the tasks that write them.
 struct Drawing::Own {
   explicit Own(TaskPool* pool) : tasks(pool) {}
   std::deque<OutputFile> files;
   std::mutex mutex;
   std::optional<Error> failed; ///< first error of a task, protected by the mutex
-  TaskGroup tasks;             ///< last: its destructor waits for the users of the files
+  TaskGroup tasks;             ///< last member: its destructor waits for the tasks that use the
+                               ///< files
 };
 
 Drawing::Drawing() = default;

@@ -14,7 +14,7 @@
 
 namespace rankscope {
 
-/// The samples of one box or violin.
+/// One box or violin with its samples.
 struct PlotGroup {
   std::string label;
   std::vector<double> values;
@@ -25,13 +25,14 @@ struct PlotLine {
   std::vector<std::pair<double, double>> points; ///< sorted by x
 };
 
-/// One value per category (kBars) or column (kHeatMap). NaN leaves a gap.
+/// A value for each category (kBars) or column (kHeatMap). NaN: there is no value.
 struct PlotSeries {
   std::string label;
   std::vector<double> values;
   std::vector<std::pair<double, double>> intervals =
-      {};                      ///< bars only: low and high; NaN or absent: no interval
-  std::vector<bool> grey = {}; ///< without colour (no significant difference); absent: all coloured
+      {};                      ///< only for bars: low and high end; NaN or no entry: no interval
+  std::vector<bool> grey = {}; ///< show grey because the difference is not significant; no entry:
+                               ///< coloured
 };
 
 struct PlotPanel {
@@ -40,32 +41,34 @@ struct PlotPanel {
   std::vector<PlotGroup> groups;       ///< kBox, kViolin; empty groups are left out
   std::vector<PlotLine> lines;         ///< kLines
   std::vector<std::string> categories; ///< kBars, kSideBars, columns of kHeatMap
-  std::vector<PlotSeries> series;      ///< bars side by side, or rows of kHeatMap
-  std::vector<std::string> colours;    ///< "#rrggbb" by group or series; empty: defaults
-  bool by_sign = false;                ///< colour bars green from 0 up, red below
-  std::optional<std::pair<double, double>> y_range; ///< for plots with a common axis
+  std::vector<PlotSeries> series;      ///< series of bars, or rows of kHeatMap
+  std::vector<std::string> colours;    ///< "#rrggbb" for each group or series; empty: default
+                                       ///< colours
+  bool by_sign = false;                ///< colour of bars: green from 0 up, red below 0
+  std::optional<std::pair<double, double>> y_range; ///< range of the y axis, for several plots with
+                                                    ///< the same range
 };
 
 struct PlotSpec {
   std::string title;
   double width_in = 10, height_in = 6;
   std::vector<PlotPanel> panels;
-  std::size_t columns = 0; ///< number of panels in a row; 0: all in one row
+  std::size_t columns = 0; ///< number of panels per row; 0: all panels in one row
 };
 
-/// Plots that are being drawn by the pool, while this thread can do other work.
+/// Draws plots on the threads of a pool, while this thread does other work.
 class Drawing {
 public:
-  /// Starts to draw the plots as PNG (300 dots per inch), or as SVG if the name ends in .svg. Tasks
-  /// of the pool draw them; without a pool they are drawn at once. The pool must outlive the
-  /// drawing. Errors: kOutput.
+  /// Starts to draw the plots as PNG (300 dots per inch), or as SVG if the name ends in .svg. They
+  /// are drawn by tasks of the pool or, without a pool, before the function returns. The pool must
+  /// outlive this object. Errors: kOutput.
   static Result<Drawing> begin(const std::vector<std::pair<std::string, PlotSpec>>& plots,
                                TaskPool* pool = nullptr);
   Drawing(Drawing&& other) noexcept;
   Drawing& operator=(Drawing&& other) noexcept;
-  ~Drawing(); ///< unfinished plots leave no file
-  /// Waits for the plots. Files get their final names only if all plots are drawn. Errors:
-  /// kMissingTool when a PNG needs Cairo or libpng but one of them is missing; kOutput.
+  ~Drawing(); ///< removes unfinished plots
+  /// Waits for the plots. The files get their final names only if all plots were drawn. Errors:
+  /// kMissingTool if Cairo or libpng is needed for a PNG but missing; kOutput.
   Result<void> finish();
 
 private:

@@ -1,4 +1,4 @@
-// Writes reports in which the rows of some tables are made while they are written.
+// Writes reports whose tables may have row streams: their rows are made when they are written.
 #pragma once
 
 #include "core/row_stream.h"
@@ -10,12 +10,12 @@
 
 namespace rankscope {
 
-/// Writes a report like writer.write(). If the writer needs all rows at once (Markdown), they stay
-/// in memory.
+/// Writes a report like writer.write(). If the writer needs all rows of a table at the same time
+/// (Markdown), all rows are in memory.
 Result<void> write_streams(const Writer& writer, const Report& report, const RowStreams& streams,
                            const std::string& path);
 
-/// Writes the text of json_text() in pieces.
+/// Passes the text of json_text() to `write` in pieces.
 Result<void> write_json(const Report& report, const RowStreams& streams,
                         const std::function<void(std::string_view)>& write);
 

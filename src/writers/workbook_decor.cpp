@@ -114,7 +114,7 @@ void colour_by_status(const SheetInMaking& s, CellPlace last) {
     lxw_conditional_format rule = {};
     rule.type = LXW_CONDITIONAL_TYPE_TEXT;
     rule.criteria = LXW_CONDITIONAL_CRITERIA_TEXT_BEGINS_WITH;
-    rule.value_string = const_cast<char*>(text); // char* in older versions of the library
+    rule.value_string = const_cast<char*>(text); // older versions of the library need a char*
     rule.format = format;
     s.lib.worksheet_conditional_format_range(s.sheet, 1, last.col, last.row, last.col, &rule);
   }
@@ -163,11 +163,12 @@ std::uint8_t chart_type(Chart::Kind kind) {
   return LXW_CHART_COLUMN;
 }
 
-/// Adds a series with the rows `rows` of the table: the chart's label column and one value column.
+/// Adds a series with the rows `rows` of the table: labels from the label column of the chart,
+/// values from one value column.
 lxw_chart_series* add_series(const SheetInMaking& s, const std::string& name, lxw_chart* chart,
                              const Chart& hint, std::size_t value_column, RowRange rows) {
   lxw_chart_series* const series = s.lib.chart_add_series(chart, nullptr, nullptr);
-  const auto top = static_cast<lxw_row_t>(rows.first + 1); // below the header
+  const auto top = static_cast<lxw_row_t>(rows.first + 1); // the first row below the header
   const auto bottom = static_cast<lxw_row_t>(rows.last);
   const auto label = static_cast<lxw_col_t>(hint.label_column);
   const auto value = static_cast<lxw_col_t>(value_column);
@@ -176,7 +177,7 @@ lxw_chart_series* add_series(const SheetInMaking& s, const std::string& name, lx
   return series;
 }
 
-/// Adds points and lines on logarithmic axes. A part without rows is left out.
+/// Adds points and lines on logarithmic axes. A part of the chart without rows is left out.
 void add_points(const SheetInMaking& s, const std::string& name, lxw_chart* chart,
                 const Chart& hint) {
   std::size_t first = hint.first_row;
@@ -186,7 +187,7 @@ void add_points(const SheetInMaking& s, const std::string& name, lxw_chart* char
       if (last == first)
         continue;
       lxw_chart_series* const series = add_series(s, name, chart, hint, c, {first, last});
-      const bool formula = part.name.starts_with('='); // Excel would read this name as a formula
+      const bool formula = part.name.starts_with('='); // Excel would treat the name as a formula
       s.lib.chart_series_set_name(series, cell_text((formula ? " " : "") + part.name).c_str());
       if (!part.line)
         continue;
@@ -227,7 +228,7 @@ void add_charts(const SheetInMaking& s, const std::string& name, std::size_t las
     s.lib.chart_legend_set_position(chart, points || hint.value_columns.size() > 1
                                                ? LXW_CHART_LEGEND_BOTTOM
                                                : LXW_CHART_LEGEND_NONE);
-    if (bars) { // the first row at the top, with labels away from negative bars
+    if (bars) { // show the first row at the top, and the labels away from negative bars
       s.lib.chart_axis_set_reverse(chart->y_axis);
       s.lib.chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
     }

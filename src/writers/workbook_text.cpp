@@ -59,7 +59,7 @@ std::string cell_text(std::string_view text) {
   std::string out(text.substr(0, std::min(text.size(), kMaxCellText)));
   if (text.size() > kMaxCellText) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
-      out.pop_back(); // remove half a UTF-8 character at the cut
+      out.pop_back(); // remove an incomplete UTF-8 character at the cut
     out.resize(std::min(out.size(), kMaxCellText - 1));
   }
   for (char& c : out)

@@ -1,4 +1,4 @@
-// Writers turn a Report into files. All files are written through OutputFile or TempName.
+// A writer converts a Report to files. All files are written with OutputFile or TempName.
 #pragma once
 
 #include "base/result.h"
@@ -13,17 +13,18 @@ struct Writer {
   const char* name;
   const char* ending; ///< ending of its files, with the dot
   const char* help;
-  /// Writes the report. `path` is a file (xlsx, json, markdown) or a folder (csv). An existing file
-  /// or folder is replaced only when the new one is complete.
+  /// Writes the report. `path` is a file (xlsx, json, markdown) or a folder (csv). If it exists, it
+  /// is replaced when the new file or folder is complete.
   Result<void> (*write)(const Report& report, const std::string& path);
 };
 
 [[nodiscard]] std::span<const Writer* const> writers();
 [[nodiscard]] const Writer* find_writer(std::string_view name);
 
-/// Returns the shortest decimal text that reads back as the same double; "" for NaN, "inf" for inf.
+/// Returns the shortest decimal text that converts back to the same double; "" for NaN, "inf" for
+/// infinity.
 [[nodiscard]] std::string shortest_double(double value);
-/// Returns the RFC 4180 text of a table: header row, LF line ends.
+/// Returns a table as RFC 4180 text with a header row and LF line ends.
 [[nodiscard]] std::string csv_text(const Table& table);
 /// Returns the complete report as one JSON object.
 [[nodiscard]] std::string json_text(const Report& report);

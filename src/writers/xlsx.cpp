@@ -1,6 +1,6 @@
-// Writes Excel workbooks with libxlsxwriter: one sheet per table, header style, frozen header,
-// filters, number formats by unit. Text never becomes a formula. Rows beyond the limit of a sheet
-// continue in a second sheet.
+// Writes Excel workbooks with libxlsxwriter: one sheet per table, with a styled and frozen header,
+// filters, and number formats by unit. Texts never become formulas. If a table has more rows than a
+// sheet can contain, a second sheet contains the rest.
 #include "base/noncopyable.h"
 #include "os/library_memory.h"
 #include "os/output_file.h"
@@ -28,9 +28,9 @@
 namespace rankscope {
 namespace {
 
-/// Creates a folder for the parts of a workbook, which the library packs later; it is removed even
-/// if we are killed. The folder of a small workbook is in memory if there is room, which saves a
-/// fifth of the time.
+/// Creates a folder for the parts of a workbook, which the library later packs into one file. If
+/// this process is killed, the next run removes the folder. For a small workbook, the folder is in
+/// memory if there is enough space, which saves a fifth of the time.
 Result<ScratchFolder> parts_folder(bool big) {
   constexpr const char* kMemory = "/dev/shm";
   constexpr std::uint64_t kRoom = 256U << 20U;
@@ -42,9 +42,10 @@ Result<ScratchFolder> parts_folder(bool big) {
 }
 
 /// Returns the creation time of a workbook: $SOURCE_DATE_EPOCH, else a constant, so that equal
-/// analyses write equal bytes. It is never 0, which makes the library use the current time.
+/// analyses write equal bytes. It is never 0, because for 0 the library uses the current time.
 std::time_t created_time() {
-  constexpr std::time_t kConstant = 315'532'800; // 1980-01-01, the first day of a ZIP archive
+  constexpr std::time_t kConstant = 315'532'800; // 1980-01-01, the first day that a ZIP archive can
+                                                 // contain
   const char* const text = std::getenv("SOURCE_DATE_EPOCH");
   const std::string_view epoch = text == nullptr ? "" : text;
   std::int64_t seconds = 0;
@@ -64,13 +65,14 @@ public:
       : lib_(library), constant_memory_(big), explained_(explained) {
     lxw_workbook_options options = {};
     options.constant_memory = big ? LXW_TRUE : LXW_FALSE;
-    if (auto parts = parts_folder(big); parts) // otherwise the library chooses
+    if (auto parts = parts_folder(big); parts) // if it fails, the library chooses a folder
       parts_.emplace(std::move(*parts));
     options.tmpdir = parts_ ? const_cast<char*>(parts_->path().c_str()) : nullptr;
     book_ = lib_.workbook_new_opt(path.c_str(), &options);
     if (book_ == nullptr)
       return;
-    // The same time for all workbooks: the library formats it in a buffer that threads share.
+    // the same time for all workbooks, because the library formats it in a buffer that all threads
+    // use
     static const std::time_t made = created_time();
     lxw_doc_properties about = {};
     about.created = made;
@@ -78,26 +80,27 @@ public:
     formats_.emplace(lib_, book_);
   }
 
-  ~Workbook() { // only after an exception: not closed
+  ~Workbook() { // not closed yet only after an exception
     if (book_ != nullptr)
       lib_.lxw_workbook_free(book_);
   }
 
   [[nodiscard]] bool ok() const { return book_ != nullptr; }
-  /// Closes and frees the workbook, whether it could be written or not.
+  /// Closes and frees the workbook, even if it could not be written.
   lxw_error close() { return lib_.workbook_close(std::exchange(book_, nullptr)); }
 
-  /// Registers the names of the tables. A column with only such names links to their sheets.
+  /// Registers the names of the tables. If a column contains only such names, its cells are links
+  /// to their sheets.
   void expect(const std::vector<Table>& tables, const RowStreams& streams) {
-    std::set<std::string> used; // names that add() will use
+    std::set<std::string> used; // the names that add() will use
     for (const Table& table : tables) {
       sheets_.emplace(table.name(), sheet_name(table.name(), used));
       if (rows_of(table, streams) >= kMaxSheetRows)
-        return; // the second sheet of this table uses a name too
+        return; // the second sheet of this table needs a name too
     }
   }
 
-  /// Adds a table in as many sheets as its rows need. Errors: those of reading the rows.
+  /// Adds a table; uses as many sheets as its rows need. Errors: those of reading the rows.
   Result<void> add(const Table& table, const RowStreams& streams) {
     const std::size_t all = rows_of(table, streams);
     const std::size_t per_sheet = kMaxSheetRows - header_rows(table);
@@ -105,7 +108,7 @@ public:
     std::size_t done = 0;
     return each_rows(table, streams, [&](const Table& some) -> Result<void> {
       if (done > 0 && some.rows() == 0)
-        return {}; // otherwise an empty sheet would follow the last
+        return {}; // otherwise an empty sheet would be added at the end
       std::size_t at = 0;
       do {
         if (!sheet)
@@ -124,19 +127,21 @@ public:
   }
 
 private:
-  /// A sheet whose rows are being written.
+  /// A sheet that is being written.
   struct OpenSheet {
-    lxw_worksheet* sheet = nullptr; ///< nullptr: the library has no memory for the sheet
+    lxw_worksheet* sheet = nullptr; ///< nullptr: the library could not allocate memory for the
+                                    ///< sheet
     std::string name;
     std::vector<lxw_format*> formats;
     bool styled = false;
-    RowRange range = {};              ///< rows of the table in this sheet
-    std::size_t written = 0, cut = 0; ///< number of rows, and of texts too long for a cell
+    RowRange range = {};              ///< the rows of the table that are in this sheet
+    std::size_t written = 0, cut = 0; ///< number of rows, and number of texts that were too long
+                                      ///< for a cell
     std::vector<bool> links;
     [[nodiscard]] std::size_t rows() const { return range.last - range.first; }
   };
 
-  /// Begins a sheet for the rows `range` of `table`. Row `at` of `some` is the first of these rows.
+  /// Begins a sheet for the rows `range` of `table`. The first of these rows is row `at` of `some`.
   OpenSheet begin_sheet(const Table& table, RowRange range, const Table& some, std::size_t at) {
     OpenSheet out;
     out.range = range;
@@ -172,7 +177,7 @@ private:
     return out;
   }
 
-  /// Writes everything except the rows of a sheet. `last`: this is the last sheet of its table.
+  /// Writes everything in a sheet except its rows. `last`: this is the last sheet of the table.
   void end_sheet(const OpenSheet& of, const Table& table, bool last) {
     lxw_worksheet* const sheet = of.sheet;
     if (sheet == nullptr)
@@ -187,7 +192,7 @@ private:
     lib_.worksheet_freeze_panes(sheet, header, table.cols() > 4 ? 1 : 0);
     if (of.styled)
       style_as_table(making, row - 1);
-    else if (cols > 0 && of.rows() > 0 && !table.pivot) // merged cells do not sort
+    else if (cols > 0 && of.rows() > 0 && !table.pivot) // rows with merged cells cannot be sorted
       lib_.worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
     if (explained_)
       explain_headers(making, header - 1);
@@ -214,7 +219,7 @@ private:
         lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), formats_->note);
     }
     if (of.range.first == 0) {
-      constexpr std::size_t kScreen = 30; // rows: with more rows, charts below would not be visible
+      constexpr std::size_t kScreen = 30; // with more rows, a chart below them would not be visible
       const bool beside = of.rows() > kScreen;
       add_charts(making, of.name, of.rows(),
                  {beside ? 1 : row + 2, static_cast<lxw_col_t>(beside ? cols + 1 : 0)});
@@ -227,7 +232,7 @@ private:
     shown_ = shown_ || !table.hidden;
   }
 
-  /// Writes the rows `range` of `some` after the rows already in the sheet.
+  /// Writes the rows `range` of `some` below the rows that are already in the sheet.
   void write_rows(OpenSheet& to, const Table& some, RowRange range) {
     auto row = static_cast<lxw_row_t>(header_rows(some) + to.written);
     to.written += range.last - range.first;
@@ -249,8 +254,8 @@ private:
 
   static std::size_t header_rows(const Table& table) { return table.pivot ? 3 : 1; }
 
-  /// Writes three header rows: the metrics, each merged over its members; the members; the names of
-  /// the keys.
+  /// Writes three header rows: the metrics, each merged over the columns of its members; the
+  /// members; the names of the keys.
   void write_pivot_header(lxw_worksheet* sheet, const Table& table, const Pivot& pivot) {
     for (std::size_t c = 0; c < pivot.keys; ++c)
       lib_.worksheet_write_string(sheet, 2, static_cast<lxw_col_t>(c),
@@ -275,9 +280,9 @@ private:
                                   static_cast<double>(pivot.places[p].member), formats_->header);
   }
 
-  /// Writes a key text that is equal in the rows below once, in a merged cell. Returns true when it
-  /// is written here or above. Merging without a format keeps the ascending order of rows, which a
-  /// workbook with constant memory needs.
+  /// If the following rows have the same key text, writes it once, in a merged cell. Returns true
+  /// if the text is written here or in a row above. Merging without a format does not write cells
+  /// of later rows, which is necessary in a workbook with constant memory.
   bool merged(lxw_worksheet* sheet, const Table& table, std::size_t r, std::size_t last,
               std::size_t c, lxw_row_t row) {
     const auto same = [&](std::size_t a, std::size_t b) {
@@ -285,7 +290,8 @@ private:
       const Value y = table.at(b, c);
       return x.kind == CellKind::kText && y.kind == CellKind::kText && x.text == y.text;
     };
-    const bool top = row == static_cast<lxw_row_t>(header_rows(table)); // first row of this sheet
+    // this is the first row of this sheet
+    const bool top = row == static_cast<lxw_row_t>(header_rows(table));
     if (!top && same(r - 1, r))
       return true;
     std::size_t end = r + 1;
@@ -299,8 +305,8 @@ private:
     return true;
   }
 
-  /// Returns the columns to write as links: in a short table, those with at least one table name
-  /// and no other text.
+  /// Returns the columns whose cells are written as links: in a short table, those that contain at
+  /// least one table name and no other text.
   [[nodiscard]] std::vector<bool> linking_columns(const Table& table) const {
     constexpr std::size_t kShort = 1000;
     std::vector<bool> out(table.cols(), false);
@@ -330,7 +336,8 @@ private:
     case CellKind::kNull:
       break;
     case CellKind::kInt:
-      if (v.i > (std::int64_t{1} << 53) || v.i < -(std::int64_t{1} << 53)) // beyond Excel's doubles
+      // a double cannot represent all integers of this size
+      if (v.i > (std::int64_t{1} << 53) || v.i < -(std::int64_t{1} << 53))
         lib_.worksheet_write_string(sheet, row, col, std::to_string(v.i).c_str(), nullptr);
       else
         lib_.worksheet_write_number(sheet, row, col, static_cast<double>(v.i), format);
@@ -356,13 +363,13 @@ private:
   lxw_workbook* book_ = nullptr;
   std::optional<WorkbookFormats> formats_;
   std::set<std::string> used_;
-  std::map<std::string, std::string, std::less<>> sheets_; ///< sheet by table name
+  std::map<std::string, std::string, std::less<>> sheets_; ///< sheet name by table name
   bool shown_ = false;
   bool constant_memory_ = false;
   bool explained_ = false;
 };
 
-/// A memory file that the library opens by its path.
+/// A file in memory that the library opens by its path.
 class MemoryFile : NonCopyable {
 public:
   MemoryFile() : fd_(::memfd_create("workbook", MFD_CLOEXEC)) {
@@ -390,8 +397,8 @@ private:
   std::string path_;
 };
 
-/// Returns the maximum memory that the library needs for so many cells. It stores an object per
-/// cell, or only one row if `big`.
+/// Returns the maximum memory that the library needs for this number of cells. It stores one object
+/// per cell; if `big`, only those of one row.
 std::size_t library_bytes(std::size_t cells, std::size_t sheets, bool big) {
   constexpr std::size_t kBook = std::size_t{24} << 20U; // includes the buffers for packing
   constexpr std::size_t kSheet = std::size_t{256} << 10U;
@@ -422,13 +429,13 @@ Result<void> write_book(const Report& report, const RowStreams& streams, const s
   std::size_t cells = 0;
   for (const Table& t : report.tables)
     cells += rows_of(t, streams) * t.cols();
-  // The library stores every cell in memory unless it uses constant memory. With few cells, shared
-  // texts make smaller files.
+  // The library stores all cells in memory unless the workbook uses constant memory. For few cells
+  // this is better, because equal texts are then stored once in the file.
   const bool big = cells > 200'000;
   RS_TRY(const LibraryMemory claimed,
          LibraryMemory::claim(library_bytes(cells, report.tables.size(), big), path));
-  // A small workbook is written to memory, so that the library prints no messages about a full
-  // disk.
+  // A small workbook is written to memory, so that the library does not print messages if the disk
+  // is full.
   if (const MemoryFile memory; !big && memory.usable()) {
     RS_TRY(auto out, OutputFile::create(path));
     RS_CHECK(fill(report, streams, memory.path(), big, explained, path));
@@ -458,8 +465,8 @@ Result<void> write_xlsx_streams(const Report& report, const RowStreams& streams,
 const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per table",
                          write_workbook};
 
-// Writing the meanings of columns is a tenth of the work of `analyze`, which writes a workbook per
-// rank.
+// Writing the descriptions of columns takes a tenth of the time of `analyze`, which writes one
+// workbook per rank; this writer leaves them out.
 const Writer xlsx_plain_writer{"xlsx_plain", ".xlsx",
                                "the same without the meanings of its columns", write_plain};
 

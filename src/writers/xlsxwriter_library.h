@@ -1,6 +1,6 @@
-// libxlsxwriter, which is opened when the first workbook is written. With its cryptography
-// libraries, it takes as long to start as all of rankscope's own code, and most commands write no
-// workbook.
+// libxlsxwriter, which is opened when the first workbook is written. Loading it with its
+// cryptography libraries takes as long as loading all of rankscope's code, and most commands do not
+// write workbooks.
 #pragma once
 
 #include "os/library_calls.h"
@@ -56,12 +56,12 @@
 
 namespace rankscope {
 
-/// The library's functions, under their original names.
+/// The functions of the library, with their original names.
 struct XlsxWriterLibrary {
   RANKSCOPE_XLSXWRITER_CALLS(RS_LIBRARY_MEMBER)
 
-  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
-  /// kMissingTool.
+  /// Returns the library. The first call opens it; it stays open until the program ends.
+  /// Thread-safe. Errors: kMissingTool.
   [[nodiscard]] static Result<const XlsxWriterLibrary*> get();
 };
 

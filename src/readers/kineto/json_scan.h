@@ -104,7 +104,7 @@ public:
     ++depth_;
     deep_ = deep_ || depth_ > 64;
   }
-  /// Closes a bracket. Returns false if the innermost open bracket is of the other kind.
+  /// Closes a bracket. Returns false if the innermost open bracket has the other kind.
   bool close(char bracket) {
     if (!deep_ && in_object() != (bracket == '}'))
       return false;

@@ -23,8 +23,8 @@ namespace rankscope {
 struct ZipLibrary {
   RANKSCOPE_LIBZIP_CALLS(RS_LIBRARY_MEMBER)
 
-  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
-  /// kMissingTool.
+  /// Returns the library. The first call opens it; it stays open until the program ends.
+  /// Thread-safe. Errors: kMissingTool.
   [[nodiscard]] static Result<const ZipLibrary*> get();
 };
 

@@ -26,8 +26,8 @@ class ByteSource;
 /// Returns whether the path can be opened a second time; a pipe cannot.
 [[nodiscard]] bool lies_on_disk(std::string_view path);
 
-/// A prepared query. step() returns false at the end of the rows and on an error; failed() tells
-/// these two cases apart.
+/// A prepared query. step() returns false at the end of the rows and also on an error; failed()
+/// returns true only after an error.
 class SqliteQuery {
 public:
   SqliteQuery(sqlite3* db, const std::string& sql, SqliteBudget* budget = nullptr);

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kTurn = 35; ///< degrees
+constexpr double kTurn = 35; ///< angle of turned names in degrees
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> out(1);
@@ -27,8 +27,8 @@ double widest_of(const std::vector<std::string>& lines) {
   return out;
 }
 
-/// Returns the smallest of 1, 2, 5, 10, ... so that this many names of `each` inches have `needed`
-/// inches.
+/// Returns the smallest number of 1, 2, 5, 10, ... names that together have at least `needed`
+/// inches, if each name has `each` inches.
 std::size_t round_step(double needed, double each) {
   for (std::size_t scale = 1;; scale *= 10)
     for (const std::size_t round : {1U, 2U, 5U})

@@ -1,4 +1,4 @@
-// The frame of a panel: ticks and their texts, titles, and the scales of the axes.
+// The frame of a panel: ticks with their texts, titles, and the scales of the axes.
 #pragma once
 
 #include "writers/plots/canvas.h"
@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The mapping from a range of values to a length on paper.
+/// Maps a range of values to a length in the plot.
 struct Scale {
   double low = 0, high = 1; ///< range of values
   double from = 0, to = 1;  ///< positions of low and high, in inches
@@ -18,32 +18,32 @@ struct Scale {
   }
 };
 
-/// Returns the distance of ticks: 1, 2 or 5 times a power of ten, so that a range has about
+/// Returns the distance between ticks: 1, 2 or 5 times a power of ten, such that a range has about
 /// `wanted` ticks.
 [[nodiscard]] double tick_step(double range, int wanted);
 /// Returns the multiples of `step` from low to high, with their texts.
 [[nodiscard]] std::vector<std::pair<double, std::string>> ticks_between(double low, double high,
                                                                         double step);
-/// Returns about `wanted` round ticks of a scale.
+/// Returns about `wanted` ticks at round values of a scale.
 [[nodiscard]] std::vector<std::pair<double, std::string>> ticks_of(const Scale& scale, int wanted);
 
-/// The placement of names along an axis: all names next to each other, only every `step`th name (if
-/// names differ only in their number), or all names turned.
+/// How names are placed along an axis: all names, only every `step`th name (if names differ only in
+/// a number), or all names turned.
 struct NameSteps {
   std::size_t step = 1;
   bool turned = false;
 };
-/// Returns the placement for names that need `beside` inches each (`turned` inches when turned) and
-/// have `each` inches available.
+/// Returns the placement of names. Each name needs `beside` inches, or `turned` inches if it is
+/// turned, and has `each` inches.
 [[nodiscard]] NameSteps name_steps(const std::vector<std::string>& names, double beside,
                                    double turned, double each);
 
 struct NameAxis : NameSteps {
-  double height = 0; ///< height below the axis, inches
+  double height = 0; ///< height needed below the axis, in inches
 };
-/// Returns the axis for these names. `each`: inches from one name to the next.
+/// Returns the axis for these names. `each`: distance between two names in inches.
 [[nodiscard]] NameAxis name_axis(const std::vector<std::string>& names, double each);
-/// Draws the names below the axis at y. The first name is at `from`.
+/// Draws the names below the axis at height y. The first name is at `from`.
 void draw_names(Canvas& canvas, const NameAxis& axis, const std::vector<std::string>& names,
                 double from, double each, double y);
 
@@ -54,7 +54,7 @@ struct RowNames {
 };
 /// Returns the size of the names. `most`: their maximum width in inches.
 [[nodiscard]] RowNames row_names(const std::vector<std::string>& names, double most);
-/// Draws the names. `first` is the right end of the first name, in the middle of its height.
+/// Draws the names. `first`: right end of the first name, at the middle of its height.
 void draw_row_names(Canvas& canvas, const RowNames& shape, const std::vector<std::string>& names,
                     Spot first, double each);
 
@@ -66,7 +66,7 @@ void draw_title(Canvas& canvas, const std::string& text, double x, double y, dou
 inline constexpr PlotInk kGridInk = {0xCC, 0xCC, 0xCC};
 inline constexpr PlotInk kTextInk = {0x22, 0x22, 0x22};
 inline constexpr double kLineHeight = 0.24;
-/// Widths of lines in inches, chosen for reading at arm's length.
+/// Line widths in inches, for a plot that is seen at arm's length.
 inline constexpr double kThinLine = 0.007;
 inline constexpr double kLine = 0.0134;
 inline constexpr double kThickLine = 0.02;

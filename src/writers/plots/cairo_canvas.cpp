@@ -74,7 +74,7 @@ void CairoCanvas::stroke(const Outline& line, double width, PlotInk ink) {
 void CairoCanvas::bar(Spot from, Spot to, PlotInk ink) {
   const double left = std::round(from.x * dots_per_inch_);
   const double top = std::round(from.y * dots_per_inch_);
-  // even the thinnest bar stays visible
+  // at least one pixel, so that the smallest bar is visible
   const double right = std::max(std::round(to.x * dots_per_inch_), left + 1);
   const double bottom = std::max(std::round(to.y * dots_per_inch_), top + 1);
   cairo_.cairo_rectangle(context_, left, top, right - left, bottom - top);
@@ -84,7 +84,7 @@ void CairoCanvas::bar(Spot from, Spot to, PlotInk ink) {
 
 void CairoCanvas::text(Spot at, std::string_view line, Anchor anchor, double em, double degrees,
                        PlotInk ink) {
-  std::string shown = repaired_utf8(line); // Cairo stops at a byte that is not UTF-8
+  std::string shown = repaired_utf8(line); // Cairo stops at a byte that is not valid UTF-8
   std::replace_if(
       shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   cairo_.cairo_save(context_);

@@ -14,7 +14,7 @@ namespace rankscope {
 
 class CairoCanvas : public Canvas {
 public:
-  /// Creates a white bitmap. A side has at most 32,767 pixels, which is Cairo's limit. Errors:
+  /// Creates a white bitmap. Width and height are limited to 32,767 pixels by Cairo. Errors:
   /// kMissingTool, kOutput.
   static Result<std::unique_ptr<CairoCanvas>> create(double width_in, double height_in,
                                                      double dots_per_inch);
@@ -28,12 +28,12 @@ public:
 
   [[nodiscard]] std::size_t width() const { return width_; }
   [[nodiscard]] std::size_t height() const { return height_; }
-  /// Returns the pixels row by row as 0xFFRRGGBB; empty if Cairo has no memory. Valid until the
-  /// next drawing call.
+  /// Returns the pixels row by row as 0xFFRRGGBB; empty if Cairo could not allocate memory. Valid
+  /// until the next drawing call.
   [[nodiscard]] std::span<std::uint32_t> pixels();
 
-  /// Returns the PNG file. Call it last, because the pixels are lost. Errors: kMissingTool; kOutput
-  /// when Cairo could not draw everything.
+  /// Returns the content of the PNG file. Call it last, because it overwrites the pixels. Errors:
+  /// kMissingTool; kOutput if Cairo could not draw everything.
   [[nodiscard]] Result<std::string> png();
 
 private:

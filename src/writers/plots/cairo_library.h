@@ -1,5 +1,5 @@
-// Cairo and libpng, which are opened when the first plot is drawn. With its libraries for fonts and
-// windows, Cairo takes longer to start than all of rankscope.
+// Cairo and libpng, which are opened when the first plot is drawn. Loading Cairo with its libraries
+// for fonts and windows takes longer than loading rankscope.
 #pragma once
 
 #include "os/library_calls.h"
@@ -42,19 +42,19 @@
 
 namespace rankscope {
 
-/// The functions of Cairo, under their original names.
+/// The functions of Cairo, with their original names.
 struct CairoLibrary {
   RANKSCOPE_CAIRO_CALLS(RS_LIBRARY_MEMBER)
 
-  /// Returns the library. The first call opens it until the program ends. Thread-safe. Errors:
-  /// kMissingTool.
+  /// Returns the library. The first call opens it; it stays open until the program ends.
+  /// Thread-safe. Errors: kMissingTool.
   [[nodiscard]] static Result<const CairoLibrary*> get();
 };
 
 struct PngLibrary {
   RANKSCOPE_PNG_CALLS(RS_LIBRARY_MEMBER)
 
-  /// Returns the library, opened like Cairo, which needs it too. Errors: kMissingTool.
+  /// Returns the library, opened as Cairo is, which needs it too. Errors: kMissingTool.
   [[nodiscard]] static Result<const PngLibrary*> get();
 };
 

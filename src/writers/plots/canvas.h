@@ -1,5 +1,5 @@
-// The surface of a plot. Positions are in inches from the upper left corner, y downwards.
-// cairo_canvas.h draws a PNG, svg_canvas.h an SVG.
+// The surface on which a plot is drawn. Positions are in inches from the upper left corner; y
+// increases downwards. cairo_canvas.h draws a PNG, svg_canvas.h an SVG.
 #pragma once
 
 #include "base/noncopyable.h"
@@ -21,14 +21,14 @@ struct PlotInk {
   friend bool operator==(const PlotInk&, const PlotInk&) = default;
 };
 
-/// Returns the colour "#rrggbb"; black for other texts.
+/// Returns the colour of a text "#rrggbb"; black for other texts.
 [[nodiscard]] PlotInk ink_of(std::string_view text);
-/// Returns a mixture of two colours: share 0 is the first colour, 1 the second.
+/// Returns a mixture of two colours: `share` 0 gives `from`, 1 gives `to`.
 [[nodiscard]] PlotInk mixed(PlotInk from, PlotInk to, double share);
-/// Returns the colour mixed with white; `share` is the share of the colour.
+/// Returns a mixture of the colour and white; `share` is the part of the colour.
 [[nodiscard]] PlotInk paler(PlotInk ink, double share);
 
-/// The point of a line of text, on its baseline, that is placed at the given position.
+/// Which point on the baseline of a line of text is at the given position.
 enum class Anchor { kStart, kMiddle, kEnd };
 
 /// The letter size of normal text: 12 points.
@@ -36,7 +36,8 @@ inline constexpr double kTextEm = 12.0 / 72;
 
 class Canvas : public Interface {
 public:
-  /// Fills the inside of the outlines (winding number not zero). Outlines are closed automatically.
+  /// Fills the inside of the outlines (all points with a winding number other than zero). Outlines
+  /// are closed automatically.
   virtual void fill(const std::vector<Outline>& outlines, PlotInk ink) = 0;
   /// Draws a line through the points.
   virtual void stroke(const Outline& path, double width, PlotInk ink) = 0;
@@ -52,11 +53,12 @@ void dashes(Canvas& canvas, double left, double right, double y, double width, P
 /// Draws a vertical or horizontal line with sharp edges.
 void rule(Canvas& canvas, Spot from, Spot to, double width, PlotInk ink);
 [[nodiscard]] Outline circle(Spot centre, double radius);
-/// Draws the edge of a disc.
+/// Draws the outline of a circle.
 void ring(Canvas& canvas, Spot centre, double radius, double width, PlotInk ink);
 
-/// Returns the approximate length of a UTF-8 line in inches, for a letter size of `em`. It uses
-/// classes of letters in DejaVu Sans, so that the layout does not depend on the installed fonts.
+/// Returns the approximate length of a line of UTF-8 text in inches; `em` is the letter size. The
+/// length is computed from classes of letters in DejaVu Sans, so the layout does not depend on the
+/// installed fonts.
 [[nodiscard]] double text_width(std::string_view line, double em);
 
 } // namespace rankscope

@@ -10,7 +10,7 @@ namespace {
 constexpr PlotInk kGrey = {0xC4, 0xC4, 0xC4};
 constexpr PlotInk kBetter = {0x2E, 0xCC, 0x71};
 constexpr PlotInk kWorse = {0xE7, 0x4C, 0x3C};
-constexpr double kGap = 0.06; ///< distance between a bar and its number, inches
+constexpr double kGap = 0.06; ///< distance in inches between a bar and its number
 
 bool is_grey(const PlotSeries& series, std::size_t i) {
   return i < series.grey.size() && series.grey[i];
@@ -24,7 +24,7 @@ PlotInk bar_ink(const PlotPanel& panel, std::size_t s, std::size_t i) {
   return panel.series[s].values[i] < 0 ? kWorse : kBetter;
 }
 
-/// Returns the interval of a value. If it has no interval, both ends are the value.
+/// Returns the interval of a value; if it has no interval, both ends are equal to the value.
 std::pair<double, double> interval_of(const PlotSeries& series, std::size_t i) {
   const double v = series.values[i];
   if (i >= series.intervals.size())
@@ -41,7 +41,7 @@ template <class Body> void each_bar(const PlotPanel& panel, const Body& body) {
         body(s, i, panel.series[s].values[i]);
 }
 
-/// Returns the range of the bars and their intervals; it contains 0.
+/// Returns the range of the bars and their intervals, extended to contain 0.
 std::pair<double, double> bar_range(const PlotPanel& panel) {
   std::pair<double, double> out{0, 0};
   each_bar(panel, [&](std::size_t s, std::size_t i, double v) {
@@ -52,8 +52,8 @@ std::pair<double, double> bar_range(const PlotPanel& panel) {
   return out;
 }
 
-/// Returns the legend of several series. Each entry has the colour of the first coloured bar; it is
-/// grey if all bars are grey.
+/// Returns the legend if there are several series. The colour of an entry is that of the first
+/// coloured bar; if all bars are grey, it is grey.
 std::vector<LegendEntry> bar_legend(const PlotPanel& panel) {
   std::vector<LegendEntry> out;
   for (std::size_t s = 0; s < panel.series.size() && panel.series.size() > 1; ++s) {
@@ -72,10 +72,10 @@ std::string number_text(double v) {
   return fmt::format("{:.1f}", v);
 }
 
-/// The positions of bars: values on one axis, categories along the other.
+/// The positions of bars: values along one axis, categories along the other one.
 struct BarPlaces {
   Scale values;
-  double first, each; ///< start of the first category, and length of each
+  double first, each; ///< start of the first category, and length of each category
   bool sideways;
 
   [[nodiscard]] Spot at(double along, double value) const {
@@ -83,8 +83,8 @@ struct BarPlaces {
   }
 };
 
-/// Draws the bars of all series next to each other with their intervals. Sideways bars also get
-/// their numbers.
+/// Draws the bars of all series next to each other, with their intervals. For horizontal bars, the
+/// numbers are written too.
 void draw_bars(Canvas& canvas, const PlotPanel& panel, const BarPlaces& places) {
   const double width = share_of(0.8 * places.each, panel.series.size());
   each_bar(panel, [&](std::size_t s, std::size_t i, double v) {
@@ -117,18 +117,19 @@ PlotInk heat_ink(double v, double reach) {
   return mixed(kMiddle, share < 0 ? kLowest : kHighest, std::fabs(share));
 }
 
-/// Returns the size of value with full colour: the largest, unless a few values are much larger
-/// than the others. `sizes` must be ascending.
+/// Returns the absolute value that gets the full colour: the largest one, unless a few values are
+/// much larger than the others. `sizes` must be ascending.
 double colour_reach(const std::vector<double>& sizes) {
   if (sizes.empty())
     return 1;
-  const double usual = std::max(5.0, sizes[sizes.size() * 4 / 5]); // noise stays pale
+  // small values, which are mostly noise, stay pale
+  const double usual = std::max(5.0, sizes[sizes.size() * 4 / 5]);
   const double most = sizes.back();
   return most > 3 * usual ? usual : most > 0 ? most : 1;
 }
 
-/// Returns the texts next to the colour key. If values exceed the colours' range, the ends of the
-/// key say so.
+/// Returns the texts next to the colour key. If there are values beyond the range of the colours,
+/// the texts at its ends show this.
 std::vector<std::pair<double, std::string>> key_ticks(double reach, double most) {
   auto out = ticks_of({-reach, reach}, 7);
   if (most <= reach)
@@ -146,7 +147,7 @@ double widest_text(const std::vector<std::pair<double, std::string>>& ticks) {
   return out;
 }
 
-constexpr double kKeyWidth = 0.25; ///< width of the colour key next to a heat map, inches
+constexpr double kKeyWidth = 0.25; ///< width in inches of the colour key next to a heat map
 
 } // namespace
 
@@ -195,7 +196,7 @@ void PanelDrawing::heat_map() {
   std::vector<double> sizes;
   double widest = 0;
   each_bar(panel_, [&](std::size_t s, std::size_t i, double v) {
-    if (!is_grey(panel_.series[s], i)) // grey cells have no colour range
+    if (!is_grey(panel_.series[s], i)) // grey cells do not affect the range of colours
       sizes.push_back(std::fabs(v));
     widest = std::max(widest, text_width(number_text(v), kTextEm));
   });

@@ -14,7 +14,7 @@ constexpr PlotInk kMeanInk = {0xFF, 0x7F, 0x0E};
 constexpr PlotInk kRed = {0xD0, 0, 0};
 constexpr PlotInk kBlack = {0, 0, 0};
 
-/// Returns the groups with drawable samples, without their other samples.
+/// Returns the groups that have samples that can be drawn, with only these samples.
 std::vector<PlotGroup> filled_groups(const PlotPanel& panel) {
   std::vector<PlotGroup> out;
   for (const PlotGroup& group : panel.groups) {
@@ -27,8 +27,8 @@ std::vector<PlotGroup> filled_groups(const PlotPanel& panel) {
   return out;
 }
 
-/// Returns names with their number of samples. If all numbers are equal, the number is returned
-/// once, for the text under the axis.
+/// Returns the names of groups with their numbers of samples. If all numbers are equal, the number
+/// is not added to the names; it is returned separately, for the text below the axis.
 std::pair<std::vector<std::string>, std::string> group_names(const PlotPanel& panel,
                                                              const std::vector<PlotGroup>& groups) {
   const bool equal = groups.size() > 1 && std::ranges::all_of(groups, [&](const PlotGroup& g) {
@@ -155,7 +155,7 @@ void PanelDrawing::violin(const PlotGroup& group, double x, double half, PlotInk
   for (const auto& [v, d] : density)
     peak = std::max(peak, d);
   if (peak > 0) {
-    Outline outline; // up the left side, then down the right side
+    Outline outline; // from the bottom up on the left side, then down on the right side
     for (const auto& [v, d] : density)
       outline.push_back({x - half * d / peak, up_.at(v)});
     for (auto at = density.rbegin(); at != density.rend(); ++at)

@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Draws all panels and the title. The canvas must have the plot's size.
+/// Draws all panels and the title. The canvas must have the size of the plot.
 void draw_plot(const PlotSpec& spec, Canvas& canvas);
 
 } // namespace rankscope

@@ -5,7 +5,7 @@
 namespace rankscope {
 namespace {
 
-constexpr double kSample = 0.4; ///< length of a sample line next to its name
+constexpr double kSample = 0.4; ///< length of the line that is drawn next to a name
 constexpr double kLegendGap = 0.15;
 
 double width_of(const LegendEntry& entry) {
@@ -57,7 +57,7 @@ void draw_mark(Canvas& canvas, LegendMark mark, Spot at, PlotInk ink) {
 double draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries, double left,
                    double right, double top) {
   double y = top;
-  bool lines = false; // the entries belong to a panel of lines
+  bool lines = false; // the entries are for a panel with lines
   for (const LegendEntry& entry : entries)
     lines = lines || is_series(entry.mark);
   for (std::size_t i = 0; i < entries.size();) {

@@ -16,11 +16,11 @@ struct LegendEntry {
   PlotInk ink;
 };
 
-/// Draws the mark of a point; draws nothing for kRule and kDashes.
+/// Draws the mark of a point. kRule and kDashes are lines and have no mark.
 void draw_mark(Canvas& canvas, LegendMark mark, Spot at, PlotInk ink);
 
-/// Draws the entries, right-aligned and in as many lines as they need between `left` and `right`,
-/// from `top` down. Returns their height.
+/// Draws the entries between `left` and `right`, right-aligned, on as many lines as needed, from
+/// `top` downwards. Returns the height of the legend.
 double draw_legend(Canvas& canvas, const std::vector<LegendEntry>& entries, double left,
                    double right, double top);
 

@@ -26,7 +26,8 @@ int distance(std::uint32_t a, std::uint32_t b) {
   return out;
 }
 
-/// Calls body(colour, from, to) for each run of pixels of one colour. Most of a plot is white.
+/// Calls body(colour, from, to) for each range of successive pixels with the same colour. Most of a
+/// plot is white.
 template <class Body> void each_stretch(std::span<const std::uint32_t> rows, const Body& body) {
   for (std::size_t from = 0; from < rows.size();) {
     const std::uint32_t colour = rows[from];
@@ -40,7 +41,7 @@ template <class Body> void each_stretch(std::span<const std::uint32_t> rows, con
 
 struct Palette {
   std::vector<std::uint32_t> colours;                    ///< at most 256
-  std::unordered_map<std::uint32_t, std::uint8_t> index; ///< by colour of the image
+  std::unordered_map<std::uint32_t, std::uint8_t> index; ///< key: colour in the image
 };
 
 Palette palette_of(std::span<const std::uint32_t> rows) {
@@ -51,7 +52,8 @@ Palette palette_of(std::span<const std::uint32_t> rows) {
   std::vector<std::pair<std::size_t, std::uint32_t>> ranked;
   for (const auto& [colour, count] : seen)
     ranked.emplace_back(count, colour);
-  std::sort(ranked.rbegin(), ranked.rend()); // equal counts by colour, for equal files
+  std::sort(ranked.rbegin(), ranked.rend()); // colours with equal counts are sorted by colour, so
+                                             // that the file is always the same
   Palette out;
   for (const auto& [count, colour] : ranked) {
     if (out.colours.size() < kMostColours)
@@ -69,8 +71,8 @@ Palette palette_of(std::span<const std::uint32_t> rows) {
 Result<std::string> png_of(const Pixels& pixels) {
   RS_TRY(const PngLibrary* const png, PngLibrary::get());
   const Palette palette = palette_of(pixels.rows);
-  // One byte per pixel, in the memory of the first quarter of the pixels: always behind the place
-  // of reading.
+  // One byte per pixel, written into the memory of the pixels themselves. The write position is
+  // never after the read position, so no pixel is overwritten before it is read.
   auto* const places = reinterpret_cast<std::uint8_t*>(pixels.rows.data());
   each_stretch(pixels.rows, [&](std::uint32_t colour, std::size_t from, std::size_t to) {
     std::fill(places + from, places + to, palette.index.at(colour));

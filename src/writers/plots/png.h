@@ -1,5 +1,5 @@
-// Converts pixels to a PNG file with a palette, which compresses in a fraction of the time that
-// true colours need.
+// Converts pixels to a PNG file with a palette, which is compressed much faster than a PNG with
+// true colours.
 #pragma once
 
 #include "base/result.h"
@@ -13,12 +13,12 @@ namespace rankscope {
 
 struct Pixels {
   std::size_t width = 0, height = 0;
-  std::span<std::uint32_t> rows; ///< 0xAARRGGBB, row by row from the top; opaque
+  std::span<std::uint32_t> rows; ///< 0xAARRGGBB, row by row from the top; all pixels are opaque
 };
 
-/// Returns the PNG file. The 256 most frequent colours are exact; other colours become the nearest
-/// of them. The content of `pixels` is lost: the palette indices overwrite the pixels, of which
-/// there are millions. Errors: kMissingTool, kOutput.
+/// Returns the content of the PNG file. The 256 most frequent colours are exact; each other colour
+/// is replaced by the nearest of them. To save memory, `pixels` is overwritten with the palette
+/// indices. Errors: kMissingTool, kOutput.
 [[nodiscard]] Result<std::string> png_of(const Pixels& pixels);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// Draws an SVG: shapes as paths, text as text.
+// Draws an SVG: shapes are paths, texts are text elements.
 #pragma once
 
 #include "writers/plots/canvas.h"
@@ -17,7 +17,7 @@ public:
   void text(Spot at, std::string_view line, Anchor anchor, double em, double degrees,
             PlotInk ink) override;
 
-  /// Returns the SVG text. Nothing can be drawn afterwards.
+  /// Returns the text of the SVG file. Nothing can be drawn afterwards.
   [[nodiscard]] std::string svg() &&;
 
 private:
