@@ -180,10 +180,10 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
   return piece.used > 0;
 }
 
-/// Reads a piece of each log that is not ahead of the slowest log, and removes logs that were read
-/// to the end from `more`. A piece may cover hours of a log with few records, but only seconds of a
-/// log with many records. This order keeps the number of waiting records low, and a window is
-/// judged only after all of its existing records were read.
+/// Reads a piece of each log that is at most one window ahead of the slowest log. If a log has no
+/// further complete record, removes it from `more`. A piece may cover hours of a log with few
+/// records, but only seconds of a log with many records. This order keeps the number of waiting
+/// records low, and a window is judged only after all of its existing records were read.
 void read_round(std::vector<Grown*>& more, WatchState& state, std::int64_t now_ns, LogLook& out) {
   const auto newest = [&](const Grown* log) {
     return state.logs.newest_window(log->file->process);

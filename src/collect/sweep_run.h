@@ -63,7 +63,9 @@ struct EarlierRun {
   Earlier kind = Earlier::kNothing;
   SavedRun saved;
   std::string aside; ///< new path of the earlier content
-  std::string why;   ///< kOther: the difference; kMovedAside: why a finished run is not reused
+  /// kOther: what differs (command, environment or input file). kMovedAside: why a finished run is
+  /// not reused.
+  std::string why;
 };
 /// Finds an earlier run in the run's folder and moves it aside if needed. kOther: a finished run of
 /// another command, environment or input file, which is not moved. A finished run whose traces are

@@ -1,5 +1,6 @@
-// Tests matching of the collectives of two ranks, with expected values calculated by hand:
-// iterations of three collectives and different lengths, recorded with different clocks.
+// Tests matching of the collectives of two ranks, with expected values calculated by hand. Each
+// iteration has three collectives, iterations differ in duration, and the ranks have different
+// clocks.
 #include "analyses/collectives/collective_match.h"
 
 #include <gtest/gtest.h>

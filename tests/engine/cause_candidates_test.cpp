@@ -1,4 +1,4 @@
-// Tests the candidates of rules on GPU work with hand-calculated values.
+// Tests which causes in GPU work the rules propose. The expected values are calculated by hand.
 #include "analyses/job/cause_candidates.h"
 #include "engine/hand_made_run.h"
 #include "model/gpu_arch.h"

@@ -1,6 +1,6 @@
-// Input: the tables that the steps of the GEMM analysis exchange: a table of variance (also as the
-// GEMM sheet of a report) and a sheet of collectives. Each step must return as many rows as it
-// gets.
+// The input has two tables that the steps of the GEMM analysis exchange: GEMM variance and
+// collectives. The first table is also tested as the GEMM sheet of a report. Each step must return
+// as many rows as it gets.
 #include "analyses/gemm/gemm_steps.h"
 #include "fuzz/fuzz_target.h"
 #include "readers/reports/report_tables.h"

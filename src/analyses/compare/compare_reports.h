@@ -19,11 +19,12 @@ struct CompareReportsOptions {
   bool compat_tracelens = false;
 };
 
-/// Compares reports[0], the baseline, with the other reports; `tags` are their distinct names.
-/// Columns: keys, then `<column>__<tag>_diff` = variant - baseline and `_pct` = 100 * diff /
-/// baseline (blank when the baseline is 0 or absent), then `<tag>::<column>`. Without compat, the
-/// k-th rows of a key in all reports are matched, and `present_in` names the reports that have the
-/// row. Errors: kUsage for tags that clash or a sheet that no report has.
+/// Compares reports[0], the baseline, with the other reports. `tags` has one distinct name per
+/// report, the name of the baseline first. Columns: keys, then `<column>__<tag>_diff` = variant -
+/// baseline and `_pct` = 100 * diff / baseline (blank when the baseline is 0 or absent), then
+/// `<tag>::<column>`. Without compat, the k-th rows of a key in all reports are matched, and
+/// `present_in` names the reports that have the row. Errors: kUsage for tags that clash or a sheet
+/// that no report has.
 Result<Report> compare_reports(const std::vector<Report>& reports,
                                const std::vector<std::string>& tags,
                                const CompareReportsOptions& options);

@@ -78,7 +78,8 @@ struct WhatChanged {
                                                                         const StepWork& test);
 
 /// Returns the sheet What_Changed: for each list the `told` rows, then replaced kernels, then one
-/// row for all other rows. With `all`, the sheet has every row. No rows if nothing is known.
+/// row for all other rows. With `all`, the sheet has every row. No rows if
+/// `changed.known` is false.
 [[nodiscard]] Table what_changed_table(const WhatChanged& changed, const std::string& base,
                                        const std::string& test, bool all);
 

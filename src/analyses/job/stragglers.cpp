@@ -194,7 +194,8 @@ private:
     if (members.size() < ranks)
       out_.last_stage = effect_of(members, static_cast<std::size_t>(last + 1));
   }
-  /// Returns the effect of these ranks. `choices`: the number of such sets.
+  /// Returns the effect of these ranks. `choices`: the number of sets from which `ranks` was
+  /// chosen, for Bonferroni's correction.
   [[nodiscard]] StragglerEffect effect_of(const std::vector<std::uint32_t>& ranks,
                                           std::size_t choices) const {
     StragglerEffect out;

@@ -72,7 +72,7 @@ Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_ove
               "Python dict of the parameters of the cost model"});
   schema.add({"has_perf_model", &UnifiedOut::has_model, "whether the operator has a cost model"});
   if (options.include_call_stack) {
-    // a stack of frames has an entry point, even if its name is empty
+    // without a call stack, the cell is blank; with one, it is a text, which may be empty
     schema.add(
         {"entry_point", "entry_point", Unit::kNone, CellKind::kText,
          [](const UnifiedOut& r) { return r.call_stack.empty() ? Value() : Value(r.entry_point); },

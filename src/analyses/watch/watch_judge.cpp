@@ -52,8 +52,8 @@ std::string cost_text(const WatchWindow& window, const WatchedLateness& row, dou
              : fmt::format("; this costs {:.3g} ms per second ({:.2g} %)", ms, ms / 10);
 }
 
-/// Returns ranks with at least half of the median number of samples, because the test uses the
-/// smallest number of all ranks.
+/// Returns the ranks with at least half of the median number of samples. The others are left out,
+/// because the rank with the fewest samples determines the number of steps of the test.
 std::vector<const WatchedLateness*> comparable_rows(const WatchWindow& window) {
   std::vector<double> sizes;
   for (const WatchedLateness& row : window.lateness)
