@@ -54,7 +54,8 @@ struct SteadyWindows {
 };
 /// Returns the windows. reference = steps with prefill / steps, over all regions. If concurrency C,
 /// output_tokens L and length_ratio R are all given, reference is 2 C / (L (1 + R)), and the mixed
-/// window is long enough for one step with prefill. Windows are tried at strides of steps / 10.
+/// window is long enough for one step with prefill. Windows of n steps are tried at strides of
+/// n / min(n / 2, 10).
 /// Source: the splitter of the reference.
 [[nodiscard]] SteadyWindows steady_windows(const std::vector<StepCounts>& steps,
                                            const WindowOptions& options);
