@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <initializer_list>
 #include <simdjson.h>
@@ -63,10 +64,12 @@ inline bool gain_is_right(double gain_ms, double true_ms, double step_ms) {
   return std::abs(gain_ms - true_ms) <= std::max(0.2 * true_ms, 0.005 * step_ms);
 }
 
-/// Writes a run with four layers, without contention and straggler. `more`: further options.
+/// Replaces the folder by a run with four layers, without contention and straggler. `more`: further
+/// options.
 inline void write_run(const std::string& folder, std::uint64_t seed, const std::string& noise,
                       const std::vector<std::string>& more, const std::string& ranks = "8",
                       const std::string& steps = "8") {
+  std::filesystem::remove_all(folder);
   std::vector<std::string> synth{"synth"};
   const auto add = [&synth](std::initializer_list<std::string> words) {
     synth.insert(synth.end(), words);

@@ -49,7 +49,6 @@ WhyAnswer ask(const std::string& path) {
 /// Writes a run of 8 ranks and 8 steps with these causes; returns the folder of its traces.
 std::string generate(const test::TempFolder& folder, int seed, const Arguments& causes) {
   const std::string run = folder.path("run");
-  std::filesystem::remove_all(run);
   Arguments more{"--vendor", "nvidia"};
   for (const std::string& cause : causes) {
     more.emplace_back("--inject");
@@ -188,7 +187,6 @@ TEST(WhyMatrix, CounterExamplesAreNotNamed) {
     const int runs = test::seeds(5);
     for (int seed = 1; seed <= runs; ++seed) {
       const std::string run = folder.path("run");
-      std::filesystem::remove_all(run);
       Arguments more{"--vendor", "nvidia"};
       more.insert(more.end(), of.run.begin(), of.run.end());
       test::write_run(run, static_cast<std::uint64_t>(seed), of.noise, more, of.ranks);
@@ -314,7 +312,6 @@ TEST(WhyMatrix, NoiseIsNoCause) {
     for (const char* steps : {"1", "2", "3", "8", "20"})
       for (int seed = 1; seed <= test::seeds(3); ++seed) {
         const std::string run = folder.path("run");
-        std::filesystem::remove_all(run);
         test::write_run(run, static_cast<std::uint64_t>(1000 + seed), noise, {}, "8", steps);
         ++runs;
         for (const NamedCause& cause : ask(run).causes)

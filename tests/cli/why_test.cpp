@@ -111,7 +111,6 @@ struct RankAnswer {
 RankAnswer ask_why(const test::TempFolder& folder, std::uint64_t seed, const std::string& noise,
                    const std::vector<std::string>& more, const std::string& rank_count = "8") {
   const std::string run = folder.path("run");
-  std::filesystem::remove_all(run);
   test::write_run(run, seed, noise, more, rank_count);
   const test::JobAnswer answer("why", {run});
   RankAnswer out;
@@ -214,7 +213,6 @@ bool expect_both(const test::TempFolder& folder, std::uint64_t seed) {
   const std::vector<std::string> faults{"--inject", "clocks:rank=3,factor=1.05", "--inject",
                                         "data:rank=6,factor=1.048"};
   const auto answer_of = [&](const std::vector<std::string>& more) {
-    std::filesystem::remove_all(folder.path("run"));
     test::write_run(folder.path("run"), seed, "iid:0.005", more);
     return test::JobAnswer("why", {folder.path("run")});
   };
@@ -249,7 +247,6 @@ TEST(WhyOfRanks, OnlyNoiseOfSingleRanksIsJitter) {
   for (const Case& of :
        {Case{"iid:0.03", {}, true}, Case{"common:0.03", {}, false}, Case{"iid:0.005", {}, false},
         Case{"iid:0.005", {"--inject", "clocks:rank=3,factor=1.05"}, false}}) {
-    std::filesystem::remove_all(folder.path("run"));
     test::write_run(folder.path("run"), 5, of.noise, of.more);
     const test::JobAnswer answer("why", {folder.path("run")});
     bool named = false;
@@ -356,7 +353,6 @@ TEST(WhyOfManyRuns, JitterOfRanks) {
   RankTally tally;
   for (int seed = 1; seed <= kRuns; ++seed) {
     const auto answer_of = [&](const char* cause) {
-      std::filesystem::remove_all(folder.path("run"));
       test::write_run(folder.path("run"), static_cast<std::uint64_t>(seed), "none",
                       {"--inject", cause});
       return test::JobAnswer("why", {folder.path("run")});

@@ -133,8 +133,7 @@ Schema<CauseRow> cause_schema() {
         "gain when it alone is removed"},
        {"together", of(&StepCause::together),
         "place of the first of those causes that gain time only if all of them are removed; each "
-        "has "
-        "an equal part of the gain in gain_ms"},
+        "has an equal part of the gain in gain_ms"},
        {"cost_ms", "cost_ms", Unit::kMs, of(&StepCause::cost_ms),
         "of a step, on the critical path"},
        {"confidence", [](const R& r) { return confidence_name(r.cause->confidence); },

@@ -162,6 +162,8 @@ private:
   }
 
   void look_at_ranks(const CauseInput& in) {
+    if (suspects_.ranks.empty())
+      return;
     std::vector<std::uint32_t> ranks;
     for (const OutstandingRank& rank : suspects_.ranks)
       ranks.push_back(rank.rank);
@@ -238,7 +240,7 @@ private:
       return;
     const RobustSpread usual = robust_spread(measured_ms);
     const std::vector<double> left_ms = clock_.each_ms(now_);
-    const double usual_left = robust_spread(left_ms).median;
+    const double usual_left = quantile_of(left_ms, 0.5);
     for (std::size_t k = 0; k < measured_ms.size(); ++k)
       if (const double excess = measured_ms[k] - usual.median;
           excess > std::max(kLeastExcess * usual.median, kDeviations * usual.deviation))
@@ -422,35 +424,38 @@ private:
         members.push_back(k);
     if (members.size() < 2)
       return false;
+    const auto gain_of = [this](const std::vector<std::int64_t>& ends) {
+      return step_ms(now_) - step_ms(ends);
+    };
     std::vector<std::int64_t> ends = ends_with(members);
-    for (std::size_t k = 0; k < members.size() && step_ms(now_) - step_ms(ends) >= out_.floor_ms;) {
+    for (std::size_t k = 0; k < members.size() && gain_of(ends) >= out_.floor_ms;) {
       std::vector<std::size_t> others = members;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
       std::vector<std::int64_t> without = ends_with(others);
-      if (step_ms(now_) - step_ms(without) < kAsMuch * (step_ms(now_) - step_ms(ends))) {
+      if (gain_of(without) < kAsMuch * gain_of(ends)) {
         ++k;
         continue;
       }
       members = std::move(others);
       ends = std::move(without);
     }
-    const double gain = step_ms(now_) - step_ms(ends);
-    if (members.size() < 2 || gain < out_.floor_ms ||
+    if (members.size() < 2 || gain_of(ends) < out_.floor_ms ||
         out_.causes.size() + members.size() > kMostCauses)
       return false;
-    const auto count = static_cast<double>(members.size());
-    const std::optional<MeanDifference> interval = clock_.difference_ms(now_, ends);
-    if (interval && interval->difference <= interval->half_width)
+    for (const std::size_t k : members)
+      set_interval(candidates_[k].cause, ends);
+    if (below_noise(candidates_[members.front()].cause))
       return false;
+    const auto count = static_cast<double>(members.size());
     const std::size_t group = out_.causes.size() + 1;
     for (const std::size_t k : members) {
       StepCause& cause = candidates_[k].cause;
       apply(candidates_[k], edit_);
       cause.together = group;
-      cause.gain_ms = gain / count;
-      if (interval) {
-        cause.low_ms = (interval->difference - interval->half_width) / count;
-        cause.high_ms = (interval->difference + interval->half_width) / count;
+      cause.gain_ms = gain_of(ends) / count;
+      if (cause.low_ms && cause.high_ms) {
+        *cause.low_ms /= count;
+        *cause.high_ms /= count;
       }
       out_.causes.push_back(std::move(cause));
     }

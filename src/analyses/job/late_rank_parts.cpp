@@ -91,10 +91,6 @@ private:
   std::vector<std::vector<std::int64_t>> ends_;
 };
 
-/// Returns whether the part depends on the rank that is compared.
-constexpr bool is_of_kernels(StretchPart part) {
-  return part == StretchPart::kKernels || part == StretchPart::kOtherInputs;
-}
 /// Returns the time of the kernels in this part if outstanding rank k is compared.
 double kernels_ms(const MemberStretch& of, StretchPart part, const PeerPlaces& peers,
                   std::size_t k) {
@@ -225,20 +221,18 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
     for (std::size_t k = 0; k < ranks.size(); ++k)
       add(all, k, sums[k].all);
     for (std::size_t part = 0; part < kStretchParts; ++part) {
-      if (is_of_kernels(static_cast<StretchPart>(part))) {
-        for (std::size_t k = 0; k < ranks.size(); ++k)
-          add(MemberValues(members, peers,
-                           [&](const MemberStretch& m) {
-                             return kernels_ms(m, static_cast<StretchPart>(part), peers, k);
-                           }),
-              k, sums[k].parts[part]);
-        continue;
-      }
       const MemberValues values(members, peers,
                                 [part](const MemberStretch& m) { return m.part_ms[part]; });
       for (std::size_t k = 0; k < ranks.size(); ++k)
         add(values, k, sums[k].parts[part]);
     }
+    // the parts of these kernels depend on the rank that is compared
+    for (std::size_t k = 0; k < ranks.size(); ++k)
+      for (const StretchPart part : {StretchPart::kKernels, StretchPart::kOtherInputs}) {
+        const MemberValues values(
+            members, peers, [&](const MemberStretch& m) { return kernels_ms(m, part, peers, k); });
+        add(values, k, sums[k].parts[static_cast<std::size_t>(part)]);
+      }
   }
   std::vector<LateRankParts> out;
   for (std::size_t k = 0; k < ranks.size(); ++k) {

@@ -3,9 +3,9 @@
 #include "base/statistics.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -33,25 +33,18 @@ void PeerPlaces::compare_inputs(std::span<const std::uint32_t> outstanding) {
     if (run_.activity(at.front()).op == kEmptyStr)
       continue;
     const auto shapes = [&](NodeId n) { return run_.text(n, run_.activity(n).shapes); };
-    std::vector<std::pair<std::string_view, std::size_t>> of_peers; // shapes and number of kernels
+    std::map<std::string_view, std::size_t> of_peers; // number of kernels by shapes
     std::size_t peers = 0;
-    for (const NodeId n : at) {
-      if (!peer_[run_.rank_of[n]])
-        continue;
-      ++peers;
-      const std::string_view text = shapes(n);
-      const auto known = std::ranges::find(of_peers, text, [](const auto& s) { return s.first; });
-      if (known == of_peers.end())
-        of_peers.emplace_back(text, 1);
-      else
-        ++known->second;
-    }
+    for (const NodeId n : at)
+      if (peer_[run_.rank_of[n]]) {
+        ++peers;
+        ++of_peers[shapes(n)];
+      }
     for (const NodeId n : at) {
       const std::size_t k = position[run_.rank_of[n]];
       if (k == kNotOutstanding)
         continue;
-      const auto same =
-          std::ranges::find(of_peers, shapes(n), [](const auto& s) { return s.first; });
+      const auto same = of_peers.find(shapes(n));
       const std::size_t alike = same == of_peers.end() ? 0 : same->second;
       if (2 * (peers - alike) > peers)
         inputs_differ_[k][place] = true;
