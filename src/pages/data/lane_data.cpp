@@ -32,25 +32,6 @@ void add_columns(PageBlob& page, const PageLane& lane, const std::vector<std::ui
   page.json.end_object();
 }
 
-/// Adds one array of a lane's events.
-template <class Get>
-void add_event_array(PageBlob& page, const char* key, const PageLane& lane, Get get) {
-  std::vector<std::uint32_t> values;
-  values.reserve(lane.events.size());
-  for (const PageEvent& e : lane.events)
-    values.push_back(get(e));
-  page.whole(key, values);
-}
-
-template <class Get>
-void add_event_times(PageBlob& page, const char* key, const PageLane& lane, Get get) {
-  std::vector<std::int64_t> values;
-  values.reserve(lane.events.size());
-  for (const PageEvent& e : lane.events)
-    values.push_back(get(e));
-  page.times(key, values);
-}
-
 void add_lane(PageBlob& page, const PageLane& lane, const PageTime& since_start, bool with_rows,
               const std::vector<std::uint32_t>& texts) {
   JsonWriter& json = page.json;
@@ -63,25 +44,25 @@ void add_lane(PageBlob& page, const PageLane& lane, const PageTime& since_start,
   const auto text = [&](StrId PageEvent::*id) {
     return [&texts, id](const PageEvent& e) { return texts[e.*id]; };
   };
-  add_event_times(page, "start", lane,
-                  [&](const PageEvent& e) { return since_start(e.at.start_ns); });
-  add_event_times(page, "dur", lane, [](const PageEvent& e) { return e.at.dur_ns; });
-  add_event_array(page, "kind", lane,
-                  [](const PageEvent& e) { return static_cast<std::uint32_t>(e.at.kind); });
-  add_event_array(page, "name", lane, text(&PageEvent::name));
-  add_event_array(page, "op", lane, text(&PageEvent::op));
-  add_event_array(page, "about", lane, text(&PageEvent::about));
+  page.times_of("start", lane.events,
+                [&](const PageEvent& e) { return since_start(e.at.start_ns); });
+  page.times_of("dur", lane.events, [](const PageEvent& e) { return e.at.dur_ns; });
+  page.whole_of("kind", lane.events,
+                [](const PageEvent& e) { return static_cast<std::uint32_t>(e.at.kind); });
+  page.whole_of("name", lane.events, text(&PageEvent::name));
+  page.whole_of("op", lane.events, text(&PageEvent::op));
+  page.whole_of("about", lane.events, text(&PageEvent::about));
   if (with_rows)
-    add_event_array(page, "row", lane, [](const PageEvent& e) {
+    page.whole_of("row", lane.events, [](const PageEvent& e) {
       return e.operator_row == kNoDetail ? 0 : e.operator_row + 1;
     });
   // in units of 0.1 us; 0 = unknown
-  add_event_array(page, "delay", lane, [](const PageEvent& e) {
+  page.whole_of("delay", lane.events, [](const PageEvent& e) {
     return e.delay_ns < 0 ? 0U
                           : static_cast<std::uint32_t>(
                                 std::min<std::int64_t>(e.delay_ns / 100, 0xfffffffeLL) + 1);
   });
-  add_event_array(page, "hidden", lane, [](const PageEvent& e) { // in percent
+  page.whole_of("hidden", lane.events, [](const PageEvent& e) { // in percent
     return e.at.dur_ns > 0 ? static_cast<std::uint32_t>(100 * (static_cast<double>(e.hidden_ns) /
                                                                static_cast<double>(e.at.dur_ns)))
                            : 0U;

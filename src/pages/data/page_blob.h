@@ -35,6 +35,15 @@ public:
   void reals(std::string_view key, std::span<const double> values);
   /// Adds an array of nanoseconds; negative values become 0.
   void times(std::string_view key, std::span<const std::int64_t> ns);
+  /// Adds one array with a value of each row: a number, or nanoseconds.
+  template <class Rows, class Get>
+  void whole_of(std::string_view key, const Rows& rows, const Get& get) {
+    whole(key, values_of<std::uint32_t>(rows, get));
+  }
+  template <class Rows, class Get>
+  void times_of(std::string_view key, const Rows& rows, const Get& get) {
+    times(key, values_of<std::int64_t>(rows, get));
+  }
   /// Adds an object {name, rows, notes, columns: [{id, label, unit, kind, help, delta, status,
   /// data}]}. In a text column, data are texts; in other columns, doubles with NaN for blank cells.
   void table(std::string_view key, const Table& table);
@@ -42,6 +51,14 @@ public:
   [[nodiscard]] std::string take();
 
 private:
+  template <class Value, class Rows, class Get>
+  static std::vector<Value> values_of(const Rows& rows, const Get& get) {
+    std::vector<Value> values;
+    values.reserve(rows.size());
+    for (const auto& row : rows)
+      values.push_back(get(row));
+    return values;
+  }
   void place(std::string_view key, const char* type, std::size_t count, std::string_view bytes);
   template <class T>
   void whole_as(std::string_view key, const char* type, std::span<const std::uint32_t> values);

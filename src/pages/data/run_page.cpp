@@ -199,28 +199,17 @@ void add_path(PageBlob& page, const RunPageInput& input, const PageClocks& clock
   if (events.empty())
     return;
   std::ranges::stable_sort(events, {}, &Event::start); // clocks of ranks differ a little
-  const auto add = [&](std::string_view key, const auto& get) {
-    std::vector<std::uint32_t> values;
-    for (const Event& e : events)
-      values.push_back(get(*e.part));
-    page.whole(key, values);
-  };
-  const auto add_times = [&](std::string_view key, std::int64_t Event::*of) {
-    std::vector<std::int64_t> values;
-    for (const Event& e : events)
-      values.push_back(e.*of);
-    page.times(key, values);
-  };
   page.json.begin_object("path");
-  add_times("start", &Event::start);
-  add_times("dur", &Event::dur);
-  add("kind", [](const PathPart& part) {
-    const auto known = kinds.find(part.kind);
+  page.times_of("start", events, [](const Event& e) { return e.start; });
+  page.times_of("dur", events, [](const Event& e) { return e.dur; });
+  page.whole_of("kind", events, [](const Event& e) {
+    const auto known = kinds.find(e.part->kind);
     return known == kinds.end() ? 5U : known->second;
   });
-  add("name", [&](const PathPart& part) { return page.text(part.kind); });
-  add("what", [&](const PathPart& part) { return page.text(part.what); });
-  add("rank", [](const PathPart& part) { return static_cast<std::uint32_t>(part.rank); });
+  page.whole_of("name", events, [&](const Event& e) { return page.text(e.part->kind); });
+  page.whole_of("what", events, [&](const Event& e) { return page.text(e.part->what); });
+  page.whole_of("rank", events,
+                [](const Event& e) { return static_cast<std::uint32_t>(e.part->rank); });
   page.json.end_object();
 }
 
