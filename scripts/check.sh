@@ -40,8 +40,7 @@ export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=suppressions=$PWD/scripts/l
 run_tests asan -E "_NOT_BUILT\$|$long_under_asan"
 # The command-line tests of the release build, with the sanitized program. Looking for leaks would nearly
 # double the time of a short process; scripts/nightly.sh leaks does it.
-RANKSCOPE_BINARY=$PWD/build/asan/rankscope RANKSCOPE_SANITIZED=address ASAN_OPTIONS=detect_leaks=0 \
-  run_tests release -R '^cli/'
+ASAN_OPTIONS=detect_leaks=0 asan_cli_tests
 
 step "damaged traces, parts and databases: a minute"
 ./scripts/mutate.py --binary build/asan/rankscope --seconds 60 --keep build/mutate-failures

@@ -60,8 +60,7 @@ run_section() {
   leaks)
     asan rankscope
     release
-    export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0
-    RANKSCOPE_BINARY=$PWD/build/asan/rankscope RANKSCOPE_SANITIZED=address run_tests release -R '^cli/'
+    asan_cli_tests
     ;;
   fuzz-*)
     ./scripts/install_deps.sh check

@@ -3,6 +3,7 @@
 #   skip TEXT            prints that a check is skipped, now and again in finish
 #   run_tests PRESET [CTEST_OPTION...]   runs the tests of build/PRESET, except those labelled slow, browser,
 #                        office or cluster: first the tests labelled waits, with four jobs per processor
+#   asan_cli_tests       the command-line tests of the release build, with the program of build/asan
 #   changed_since N PATHSPEC...   prints the files that differ from the merge base with main or, on main, from
 #                        the commit N commits ago. Fails without git or a repository
 #   finish NAME          prints the skipped checks and the seconds of each step
@@ -34,6 +35,10 @@ run_tests() {
   ctest --preset "$preset" -j "$((4 * jobs))" -L '^waits$' -LE "$left_out" --timeout 1800 "$@" || failed=1
   ctest --preset "$preset" -j "$jobs" -LE "^waits\$|$left_out" --timeout 1800 "$@" || failed=1
   return $failed
+}
+asan_cli_tests() {
+  UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
+    RANKSCOPE_BINARY=$PWD/build/asan/rankscope RANKSCOPE_SANITIZED=address run_tests release -R '^cli/'
 }
 changed_since() {
   local base back=$1
