@@ -16,106 +16,15 @@ namespace {
 
 constexpr std::size_t kCauseNameWidth = 40;
 
-constexpr std::array<Remedy, kCauseRules> kRemedies = {{
-#define RANKSCOPE_REMEDY(rule, applies_to, text, source, checked)                                  \
-  {CauseRule::rule, applies_to, text, source, checked},
-#include "findings/remedies.def"
-#undef RANKSCOPE_REMEDY
+constexpr std::array<CauseHelp, kCauseRules> kHelp = {{
+#define RANKSCOPE_CAUSE(rule, finding, id, question, detection, applies_to, remedy, source,        \
+                        checked)                                                                   \
+  {rules::finding, question, detection, applies_to, remedy, source, checked},
+#include "analyses/job/causes.def"
+#undef RANKSCOPE_CAUSE
 }};
-
-constexpr std::array<const FindingRule*, kCauseRules> kFindingRules = {
-    &rules::data_loader,       &rules::garbage_collection,
-    &rules::host_code,         &rules::allocator,
-    &rules::pinning,           &rules::checkpoint,
-    &rules::read_back,         &rules::blocking_launch,
-    &rules::code_loading,      &rules::launch_bound,
-    &rules::optimizer_loop,    &rules::slow_format,
-    &rules::misaligned_gemm,   &rules::pageable_copy,
-    &rules::exposed_copy,      &rules::unfused_attention,
-    &rules::pointwise_chain,   &rules::layout_conversion,
-    &rules::recomputation,     &rules::slow_gpu,
-    &rules::slow_operator,     &rules::more_work,
-    &rules::slow_host,         &rules::more_data,
-    &rules::slow_link,         &rules::slow_collective,
-    &rules::small_collectives, &rules::gemm_contention,
-    &rules::rank_jitter};
-
-constexpr std::array<CauseRuleHelp, kCauseRules> kHelp = {{
-    {"data-loader", "does the GPU wait for data?",
-     "host time on the critical path inside DataLoader.__next__ or frames of the loader"},
-    {"garbage-collection", "is it Python's garbage collector?",
-     "host time on the critical path inside gc.collect; needs Python stacks"},
-    {"host-code", "which host code runs while the GPU is idle?",
-     "a stretch between two launches of at least 0.2 ms and 10 times the usual one, at the same "
-     "place in "
-     "at least half of the steps"},
-    {"allocator", "does the allocator go to the driver?",
-     "malloc and free calls of the driver in the steps"},
-    {"pinning", "is host memory pinned in the step?",
-     "calls that allocate or register host memory"},
-    {"checkpoint", "does a step write the model?",
-     "host time inside torch.save; needs Python stacks"},
-    {"read-back", "does the host empty the launch queue?",
-     "a call that returns when GPU work has ended, except copies of 64 KiB and more"},
-    {"blocking-launch", "does every launch wait for its kernel?",
-     "at least 90 % of the launches return after their kernel has ended"},
-    {"code-loading", "is code compiled or loaded in the step?",
-     "module loads of the driver; frames of Dynamo, Inductor and Triton"},
-    {"launch-bound", "do launches take longer than kernels?",
-     "the median kernel is shorter than the median time between launches; what other rules claim "
-     "is left out"},
-    {"optimizer-loop", "does the optimizer launch kernel by kernel?",
-     "at least 50 kernels of a step inside Optimizer.step, not fused and each for "
-     "one tensor"},
-    {"slow-format", "are products computed in fp32 without matrix units?",
-     "GEMMs whose kernels are fp32 by name, on a GPU whose peaks are known"},
-    {"misaligned-gemm", "do extents fit the matrix units?",
-     "an extent that is not a multiple of 16 bytes, and less than 95 % of the rate of aligned "
-     "products of the run"},
-    {"pageable-copy", "is host memory of copies pinned?",
-     "copies of pageable memory of 64 KiB and more"},
-    {"exposed-copy", "do kernels wait for copies from or to pinned memory?",
-     "copies of pinned memory of 64 KiB and more on the critical path"},
-    {"unfused-attention", "does attention write its scores to memory?",
-     "a softmax over at least 512 queries and 512 keys between two batched products, on a GPU "
-     "whose "
-     "peaks are known"},
-    {"pointwise-chain", "could one kernel replace several?",
-     "three and more successive pointwise kernels of a stream on as many elements, except in the "
-     "optimizer"},
-    {"layout-conversion", "are tensors converted between NCHW and NHWC?",
-     "kernels that the convolution library inserts, by name"},
-    {"recomputation", "does the forward pass run again?",
-     "successive launches of the backward pass whose operators and shapes the forward pass has, at "
-     "least two of them operators with another backward pass"},
-    {"slow-gpu", "does the GPU of one rank run every kernel slower?",
-     "a rank that the test of slow or late ranks names, against the median of its peers at the "
-     "same "
-     "places"},
-    {"slow-operator", "is one operator slower on one rank?",
-     "the same, where one operator has 80 % of the difference"},
-    {"more-work", "does one rank have more to compute?",
-     "the same, of kernels that more than half of its peers do not run"},
-    {"slow-host", "is the host of one rank slower?", "the same, of host activities and calls"},
-    {"more-data", "does one rank get more data?",
-     "a rank that the test of slow or late ranks names, of operators whose shapes differ from "
-     "those "
-     "of its peers at the same place"},
-    {"slow-link", "is the link between some ranks slow?",
-     "a process group at least 10 % below the bus bandwidth of at least eight others of its kind "
-     "and size, beyond their scatter"},
-    {"slow-collective", "is one collective far slower than the others?",
-     "a bus bandwidth at least 20 % below that of at least five others of its kind, size and "
-     "group, and outside their interval"},
-    {"small-collectives", "is the latency of collectives paid too often?",
-     "at least eight successive collectives of a group, each of them mostly latency, with hardly "
-     "any other GPU work between them"},
-    {"gemm-contention", "do collectives slow the GEMMs that they overlap?",
-     "GEMMs of a rank at the same place of the step, with more and with less overlap"},
-    {"rank-jitter", "does the slowest rank change from step to step?",
-     "no slow or late rank, and exposed waiting for late ranks: kernels or host activities against "
-     "their mean over the ranks at the same place of the step"},
-}};
+static_assert(std::ranges::equal(kHelp, kCauseRuleIds, {},
+                                 [](const CauseHelp& help) { return help.finding.id; }));
 
 /// Returns a short name: "<built-in method embedding of type object>" becomes "built-in embedding".
 std::string short_place(const std::string& name) {
@@ -444,8 +353,7 @@ std::vector<Finding> cause_findings(const CauseFacts& facts) {
     std::string subject = c.what;
     if (subject.empty() && (!c.before.empty() || !c.after.empty()))
       subject = c.before + " | " + c.after;
-    Finding f = finding_of(*kFindingRules[static_cast<std::size_t>(c.rule)],
-                           subject.empty() ? "run" : "place", subject);
+    Finding f = finding_of(help_of(c.rule).finding, subject.empty() ? "run" : "place", subject);
     f.value = c.gain_ms;
     f.unit = Unit::kMs;
     f.low = c.low_ms;
@@ -455,7 +363,7 @@ std::vector<Finding> cause_findings(const CauseFacts& facts) {
     f.place = c.place;
     set_headline(f, headline_of(facts, c));
     f.evidence = capital(evidence_of(facts, c));
-    f.action = remedy_of(c.rule).text;
+    f.action = help_of(c.rule).remedy;
     out.push_back(std::move(f));
   }
   return out;
@@ -546,11 +454,7 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
   return out;
 }
 
-const Remedy& remedy_of(CauseRule rule) {
-  return kRemedies[static_cast<std::size_t>(rule)];
-}
-
-const CauseRuleHelp& help_of(CauseRule rule) {
+const CauseHelp& help_of(CauseRule rule) {
   return kHelp[static_cast<std::size_t>(rule)];
 }
 

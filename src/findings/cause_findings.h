@@ -27,16 +27,11 @@ namespace rankscope {
 /// the trace does not contain.
 [[nodiscard]] std::vector<std::string> unsaid_lines(const CauseFacts& facts);
 
-/// A row of remedies.def.
-struct Remedy {
-  CauseRule rule;
-  std::string_view applies_to, text, source, checked;
+/// What causes.def says about a rule.
+struct CauseHelp {
+  const FindingRule& finding;
+  std::string_view question, detection, applies_to, remedy, source, checked;
 };
-[[nodiscard]] const Remedy& remedy_of(CauseRule rule);
-/// The help of one rule. The catalogue has one row per rule, in the order of CauseRule.
-struct CauseRuleHelp {
-  std::string_view id, question, detection;
-};
-[[nodiscard]] const CauseRuleHelp& help_of(CauseRule rule);
+[[nodiscard]] const CauseHelp& help_of(CauseRule rule);
 
 } // namespace rankscope

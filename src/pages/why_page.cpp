@@ -202,14 +202,12 @@ std::string why_rules_page(const PageStyle& style) {
   page.heading("RULES");
   for (std::size_t k = 0; k < kCauseRules; ++k) {
     const auto rule = static_cast<CauseRule>(k);
-    const CauseRuleHelp& help = help_of(rule);
-    const Remedy& remedy = remedy_of(rule);
-    page.sentence(fmt::format("{}: {}", help.id, help.question), "  ", Ink::kStrong);
+    const CauseHelp& help = help_of(rule);
+    page.sentence(fmt::format("{}: {}", cause_rule_id(rule), help.question), "  ", Ink::kStrong);
     page.sentence(fmt::format("if: {}", help.detection), "    ");
-    page.sentence(fmt::format("do ({}): {}", remedy.applies_to, remedy.text), "    ");
-    if (!remedy.source.empty())
-      page.sentence(fmt::format("source: {}, {}", remedy.source, remedy.checked), "    ",
-                    Ink::kFaint);
+    page.sentence(fmt::format("do ({}): {}", help.applies_to, help.remedy), "    ");
+    if (!help.source.empty())
+      page.sentence(fmt::format("source: {}, {}", help.source, help.checked), "    ", Ink::kFaint);
   }
   return page.text();
 }

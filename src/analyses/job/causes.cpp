@@ -14,13 +14,6 @@
 namespace rankscope {
 namespace {
 
-constexpr std::array<std::string_view, kCauseRules> kCauseRuleIds = {
-    "data-loader",       "garbage-collection", "host-code",         "allocator",     "pinning",
-    "checkpoint",        "read-back",          "blocking-launch",   "code-loading",  "launch-bound",
-    "optimizer-loop",    "slow-format",        "misaligned-gemm",   "pageable-copy", "exposed-copy",
-    "unfused-attention", "pointwise-chain",    "layout-conversion", "recomputation", "slow-gpu",
-    "slow-operator",     "more-work",          "slow-host",         "more-data",     "slow-link",
-    "slow-collective",   "small-collectives",  "gemm-contention",   "rank-jitter"};
 constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "explained",
                                                                 "below-noise"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};

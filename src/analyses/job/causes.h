@@ -11,47 +11,28 @@
 #include "core/finding.h"
 #include "model/gpu_arch.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rankscope {
 
-/// Rules in the order of the documentation.
+/// The rules (causes.def), in the order of the documentation.
 enum class CauseRule : std::uint8_t {
-  kLoader,           ///< the GPU waits for the data loader
-  kCollection,       ///< Python's garbage collector
-  kHostCode,         ///< one stretch of host code between launches
-  kAllocator,        ///< memory is requested from and returned to the driver
-  kPinning,          ///< host memory is pinned in the step
-  kCheckpoint,       ///< a checkpoint is written in some steps
-  kReadBack,         ///< the host waits for the GPU and launches nothing meanwhile
-  kBlockingLaunch,   ///< each launch waits for its kernel
-  kLoading,          ///< kernels are compiled or loaded in the step
-  kLaunchBound,      ///< launches take longer than the kernels
-  kOptimizerLoop,    ///< the optimizer has a kernel for each parameter and operation
-  kSlowFormat,       ///< products in fp32 without matrix units
-  kMisaligned,       ///< products with extents that do not fit the matrix units
-  kPageableCopy,     ///< copies from or to pageable host memory
-  kExposedCopy,      ///< copies from or to pinned host memory that kernels wait for
-  kUnfusedAttention, ///< attention that writes its scores to memory
-  kPointwiseChain,   ///< pointwise kernels that one kernel could replace
-  kLayoutConversion, ///< kernels that change the layout of tensors
-  kRecomputation,    ///< the forward pass runs again in the backward pass
-  kSlowGpu,          ///< the kernels of one rank take longer than those of its peers
-  kSlowOperator,     ///< the kernels of one operator take longer on one rank than on its peers
-  kMoreWork,         ///< one rank runs kernels that its peers do not run
-  kSlowHost,         ///< the host of one rank takes longer than those of its peers
-  kMoreData,         ///< the operators of one rank have larger inputs than those of its peers
-  kSlowLink,         ///< the transfers of one process group are slower than those of others
-  kSlowCollective,   ///< one transfer is slower than the others of its kind and size
-  kSmallCollectives, ///< successive collectives with more latency than other transfer time
-  kContention,       ///< GEMMs take longer while collectives run
-  kJitter,           ///< the slowest rank changes from step to step
+#define RANKSCOPE_CAUSE(rule, ...) rule,
+#include "analyses/job/causes.def"
+#undef RANKSCOPE_CAUSE
 };
-inline constexpr std::size_t kCauseRules = 29;
+inline constexpr std::array kCauseRuleIds = {
+#define RANKSCOPE_CAUSE(rule, finding, id, ...) std::string_view(id),
+#include "analyses/job/causes.def"
+#undef RANKSCOPE_CAUSE
+};
+inline constexpr std::size_t kCauseRules = kCauseRuleIds.size();
 /// Returns "data-loader", ... These ids are stable.
 [[nodiscard]] std::string_view cause_rule_id(CauseRule rule);
 /// Returns the rule with this id; empty if no rule has it.
