@@ -83,7 +83,7 @@ run_section() {
   growth) release && bench/growth.py build/release/rankscope ;;
   plain)
     cmake -S . -B build/plain -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_BENCH=ON >/dev/null
-    cmake --build build/plain -j "$jobs" --target all rs_headers
+    cmake --build build/plain -j "$jobs" --target all rs_headers -- -k 0
     ctest --test-dir build/plain -j "$jobs" -LE "$left_out" --output-on-failure --timeout 1800
     ;;
   coverage) ./scripts/install_deps.sh check && ./scripts/coverage.sh ;;

@@ -121,9 +121,9 @@ Action setup_batch(FlagSet& app) {
   add_replay_flags(app, f->replay);
   return {[f](Context& ctx) { return run_batch(ctx, *f); },
           [f](const Context&) -> Result<std::vector<PartialRequest>> {
-            BatchRequest& r = f->request;
-            return std::vector{run_of_ranks("batch", r.search.base, {},
-                                            {.batch_names = &r.search, .batch = &r.options})};
+            BatchRequest& of = f->request;
+            return std::vector{run_of_ranks("batch", of.search.base, {},
+                                            {.batch_names = &of.search, .batch = &of.options})};
           }};
 }
 
