@@ -124,7 +124,7 @@ def tip(b):
 
 
 def act_on_timeline(b):
-    x, y = b.at("#timeline canvas", 0.5, 0.7)
+    x, y = b.at("#timeline canvas.lanes", 0.5, 0.7)
     before = b.js("return location.hash")
     b.hover(x, y)
     first = tip(b)
@@ -135,7 +135,7 @@ def act_on_timeline(b):
     time.sleep(0.4)
     check(b.js("return history.length") == entries + 1, "a gesture of the wheel is one entry of the history")
     near = b.js("return location.hash")
-    b.js("const c = document.querySelector('#timeline canvas'); c.focus(); return 1")
+    b.js("const c = document.querySelector('#timeline canvas.lanes'); c.focus(); return 1")
     b.keys("+")
     b.until(f"return location.hash !== {json.dumps(near)}", 5)
     nearer = b.js("return location.hash")
@@ -159,11 +159,11 @@ def act_on_timeline(b):
     found = first
     for part in (0.2, 0.35, 0.5, 0.65, 0.8):
         for lane in (0.4, 0.55, 0.7, 0.85):
-            x, y = b.at("#timeline canvas", part, lane)
+            x, y = b.at("#timeline canvas.lanes", part, lane)
             b.hover(x, y)
             found = found or tip(b)
     check("takes" in found or "longest" in found, f"hovering tells of an event: {found[:80]!r}")
-    b.js("const c = document.querySelector('#timeline canvas'); c.focus(); return 1")
+    b.js("const c = document.querySelector('#timeline canvas.lanes'); c.focus(); return 1")
     b.keys("0")
     b.until("return !location.hash.includes('t=')", 5)
     b.keys(".")
@@ -235,16 +235,27 @@ def act_on_drawn(b, kind):
             const y = chart.getOption().yAxis[0]; return [y.min, y.max];""")
         check(least >= most / 1e5, f"the roofline leaves out what is far below it: {least} to {most}")
     if kind == "ranks":
+        b.js("""const c = document.querySelector('canvas.lanes');
+            c.scrollIntoView();
+            scrollBy(0, c.clientHeight / 2);
+            return 1""")
+        check(b.until("""return Math.abs(document.querySelector('canvas.axis').getBoundingClientRect().top
+            - document.querySelector('nav').getBoundingClientRect().bottom) < 2""", 5), "the time axis stays in view below the menu")
+        b.js("document.querySelector('#operators .grid-box tbody tr[tabindex]').focus(); return 1")
+        b.keys(KEYS["enter"])
+        check(b.js("return document.querySelector('#operators [aria-live]').textContent.includes('calls are marked')"),
+              "a row of the operators marks its calls")
+        b.js("RS.state.set({ k: '' }); scrollTo(0, 0); return 1")
         check(b.js("""document.activeElement.blur();
-            const c = document.querySelector('.timeline canvas');
+            const c = document.querySelector('canvas.lanes');
             const copy = Object.assign(document.createElement('canvas'), { width: c.width, height: c.height });
             const g = copy.getContext('2d', { willReadFrequently: true });
             g.drawImage(c, 0, 0);
             const d = g.getImageData(0, 0, c.width, c.height).data;
             for (let i = 0; i < d.length; i += 4) if (d[i] === 0x24 && d[i + 1] === 0x57 && d[i + 2] === 0xc5) return false;
             return true;"""), "lines of collectives have no colour of a kind of work")
-        lane = b.js("return 46 / document.querySelector('#timeline canvas').clientHeight") # the first one
-        b.hover(*b.at("#timeline canvas", 0.5, lane))
+        lane = b.js("return 12 / document.querySelector('#timeline canvas.lanes').clientHeight") # the first one
+        b.hover(*b.at("#timeline canvas.lanes", 0.5, lane))
         check("critical path" in tip(b) and "rank" in tip(b), f"the first lane is the critical path: {tip(b)[:80]!r}")
 
 

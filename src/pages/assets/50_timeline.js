@@ -65,10 +65,12 @@
     let lanes = [];
     let chosenLane = 0;
     let chosenEvent = -1;
-    let mark = -1; // id of a kernel's name
-    const canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline",
+    let mark = -1; // id of the name of a kernel or of an operator
+    const isMarked = (lane, i) => lane.label[i] === mark || lane.op[i] === mark;
+    const axis = el("canvas", { class: "axis", "aria-hidden": "true", style: `height: ${kAxis}px` });
+    const canvas = el("canvas", { class: "lanes", tabindex: 0, role: "application", "aria-roledescription": "timeline",
       "aria-label": "timeline of the streams: arrows move, plus and minus zoom, 0 shows all, up and down choose a stream, comma and full stop step through its events" });
-    const box = el("div", { class: "timeline" }, canvas);
+    const box = el("div", { class: "timeline" }, axis, canvas);
     const live = el("p", { class: "visually-hidden", "aria-live": "polite" });
     const node = el("div", {}, box, live);
     const laneHeight = () => (lanes.length > 12 ? 16 : lanes.length > 6 ? 22 : 34);
@@ -78,7 +80,7 @@
     function arrange() {
       lanes = [...(options.path ? [options.path] : []), ...shown.flatMap((r) => r.lanes)];
       rowTop = [];
-      let y = kAxis + 4;
+      let y = 4;
       let rank = null;
       for (const lane of lanes) {
         if (rank !== null && rank !== lane.rank) y += 6;
@@ -115,21 +117,25 @@
       return [1, 2, 5, 10].map((f) => f * ten).find((s) => s >= raw) || raw;
     }
 
-    function drawAxis(g, w) {
+    /** Draws times and steps into `g`, which stays in view when the page scrolls, and the lines of the times into `lines`. */
+    function drawAxis(g, lines, w) {
       const span = view.t1 - view.t0;
       const step = niceStep(span, Math.max(2, w / 110));
       g.fillStyle = RS.colour("soft");
       g.strokeStyle = RS.colour("line");
+      lines.strokeStyle = RS.colour("line");
       g.textBaseline = "alphabetic";
       g.textAlign = "left";
       for (let t = Math.ceil(view.t0 / step) * step; t <= view.t1; t += step) {
         const px = Math.round(x(t)) + 0.5;
-        g.globalAlpha = 0.5;
-        g.beginPath();
-        g.moveTo(px, 14);
-        g.lineTo(px, canvas.clientHeight);
-        g.stroke();
-        g.globalAlpha = 1;
+        for (const [on, top, bottom] of [[g, 14, kAxis], [lines, 0, canvas.clientHeight]]) {
+          on.globalAlpha = 0.5;
+          on.beginPath();
+          on.moveTo(px, top);
+          on.lineTo(px, bottom);
+          on.stroke();
+          on.globalAlpha = 1;
+        }
         g.fillText(RS.clock(Math.round(t), step), px + 3, 12);
       }
       for (const r of shown.slice(0, 1)) {
@@ -188,7 +194,7 @@
         const a = Math.max(kGutter, x(lane.start[i]));
         const b = Math.min(end, Math.max(x(stop), a + 1));
         const kind = lane.kind[i];
-        const marked = mark >= 0 && !lane.path && lane.label[i] === mark;
+        const marked = mark >= 0 && !lane.path && isMarked(lane, i);
         if (!marked && b <= painted[kind]) continue;
         painted[kind] = b;
         const wide = Math.max(1, b - a - (b - a > 3 ? 0.5 : 0));
@@ -227,12 +233,12 @@
       return ranks.length > 1 ? `rank ${lane.ofRank[i]}: ${what}` : what;
     }
 
-    /** Draws a tick above the lane for each call of the marked kernel, also if columns are shown. */
+    /** Draws a tick above the lane for each call of the marked kernel or operator, also if columns are shown. */
     function markSpots(g, lane, first, last, top, w) {
       g.fillStyle = RS.colour("mark");
       let painted = -1;
       for (let i = first; i < last; i++) {
-        if (lane.label[i] !== mark) continue;
+        if (!isMarked(lane, i)) continue;
         const a = x(lane.start[i]);
         if (a < kGutter || a > kGutter + w || a < painted) continue;
         g.fillRect(a, top - 3, 2, 3);
@@ -277,18 +283,24 @@
       queued = true;
       requestAnimationFrame(() => { queued = false; paint(); });
     }
-    function paint() {
-      if (!canvas.isConnected || canvas.clientWidth === 0) return;
+    /** Returns the context of a canvas that is filled with the background and scaled to pixels of the page. */
+    function cleared(of) {
       const scale = devicePixelRatio || 1;
-      canvas.width = Math.round(canvas.clientWidth * scale);
-      canvas.height = Math.round(canvas.clientHeight * scale);
-      const g = canvas.getContext("2d");
+      of.width = Math.round(of.clientWidth * scale);
+      of.height = Math.round(of.clientHeight * scale);
+      const g = of.getContext("2d");
       g.scale(scale, scale);
       g.font = "11px system-ui, sans-serif";
       g.fillStyle = RS.colour("bg");
-      g.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+      g.fillRect(0, 0, of.clientWidth, of.clientHeight);
+      return g;
+    }
+    function paint() {
+      if (!canvas.isConnected || canvas.clientWidth === 0) return;
+      axis.style.top = `${document.querySelector("nav")?.offsetHeight ?? 0}px`; // below the menu, which stays in view too
+      const [g, head] = [canvas, axis].map(cleared);
       const w = width();
-      drawAxis(g, w);
+      drawAxis(head, g, w);
       const high = laneHeight();
       lanes.forEach((lane, i) => {
         const top = rowTop[i];
@@ -550,8 +562,8 @@
         out.sort((a, b) => b[0].dur[b[1]] - a[0].dur[a[1]]);
         return out.slice(0, most);
       },
-      /** Returns the number of calls of the marked kernel on the page, in all lanes of its ranks. */
-      markedCalls: () => (mark < 0 ? 0 : ranks.reduce((n, r) => n + r.lanes.reduce((m, l) => m + l.label.reduce((o, v) => o + (v === mark ? 1 : 0), 0), 0), 0)),
+      /** Returns the number of calls of the marked kernel or operator on the page, in all lanes of its ranks. */
+      markedCalls: () => (mark < 0 ? 0 : ranks.reduce((n, r) => n + r.lanes.reduce((m, l) => m + l.label.reduce((o, _, i) => o + (isMarked(l, i) ? 1 : 0), 0), 0), 0)),
       tall,
       kept: () => lanes.reduce((n, l) => n + (l.path ? 0 : l.n), 0),
       inTrace: () => lanes.reduce((n, l) => n + (l.path ? 0 : l.inTrace), 0),

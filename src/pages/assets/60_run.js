@@ -192,7 +192,7 @@
   const below = (v) => Number(digit(v * 0.99, false).toPrecision(1));
   const above = (v) => Number(digit(v * 1.01, true).toPrecision(2));
 
-  function dotsSection(data) {
+  function dotsSection(data, timeline) {
     const sources = {};
     if (data.operators?.rows) {
       const by = Object.fromEntries(RS.columnsOf(data.operators).map((c) => [c.id, c]));
@@ -244,7 +244,8 @@
     const table = data.operators?.rows ? RS.onDemand("all operators as a table", () => {
       const columns = RS.columnsOf(data.operators).filter((c) => c.id !== "one_kernel");
       columns[0].width = 240;
-      return RS.grid({ name: "operators", columns, rows: data.operators.rows, key: "o" }).node;
+      const grid = markingGrid({ name: "operators", columns, rows: data.operators.rows, key: "o" }, columns[0], timeline);
+      return el("div", {}, el("div", { class: "bar" }, ...grid.bar), grid.node);
     }) : null;
     const bar = [RS.choice("what", "what to rank", Object.keys(sources).map((k) => [k, k]), (now) => { source = sources[now]; RS.redraw(chart); })];
     if (table) bar.push(table.button);
@@ -463,18 +464,11 @@
     document.getElementById("timeline")?.scrollIntoView();
   }
 
-  // ---- kernels
-  function kernelsSection(data, timeline) {
-    const source = data.kernels || data.top_kernels;
-    if (!source?.rows) return;
-    const all = RS.columnsOf(source);
-    const short = all.find((c) => c.id === "short_name");
-    const columns = all.filter((c) => c !== short);
-    const [full] = columns;
-    Object.assign(full, { width: 420, show: short.show, full: full.value });
+  /** Returns a table whose rows mark the calls of a name in the timeline, and a line that says so. `named`: the column of the name. */
+  function markingGrid(options, named, timeline) {
     const grid = RS.grid({
-      name: "kernels", columns, rows: source.rows, key: "f", selected: (r) => columns[0].value(r) === RS.state.get("k"),
-      onRow: (r) => { const name = columns[0].value(r); RS.state.set({ k: RS.state.get("k") === name ? "" : name }); },
+      ...options, selected: (r) => named.value(r) === RS.state.get("k"),
+      onRow: (r) => { const name = named.value(r); RS.state.set({ k: RS.state.get("k") === name ? "" : name }); },
     });
     const marked = el("span", { class: "sub", "aria-live": "polite" });
     const look = el("button", { type: "button", hidden: true, onclick: () => document.getElementById("timeline").scrollIntoView() }, "show in the timeline");
@@ -484,7 +478,20 @@
       look.hidden = !calls;
       marked.textContent = calls ? `${RS.exact(calls)} calls are marked` : "";
     });
-    RS.section("kernels", "Kernels, search", "A row marks its calls in the timeline.", [marked, look], grid.node);
+    return { node: grid.node, bar: [marked, look] };
+  }
+
+  // ---- kernels
+  function kernelsSection(data, timeline) {
+    const source = data.kernels || data.top_kernels;
+    if (!source?.rows) return;
+    const all = RS.columnsOf(source);
+    const short = all.find((c) => c.id === "short_name");
+    const columns = all.filter((c) => c !== short);
+    const [full] = columns;
+    Object.assign(full, { width: 420, show: short.show, full: full.value });
+    const grid = markingGrid({ name: "kernels", columns, rows: source.rows, key: "f" }, columns[0], timeline);
+    RS.section("kernels", "Kernels, search", "A row marks its calls in the timeline.", grid.bar, grid.node);
   }
 
   // ---- collectives of a run
@@ -590,13 +597,18 @@
     RS.section("groups", "Process groups", "Rows: groups, most time first. A filled cell: the rank took part; darker: more time." + note, [], chart);
   }
 
-  function ranksTables(data) {
-    for (const [key, id, title, note] of [["top_ranks", "ranks", "Ranks", "A row shows the rank in the timeline."], ["top_operators", "operators", "Operators, search", "Sums over the ranks."]]) {
-      const source = data[key];
-      if (!source?.rows) continue;
-      const columns = RS.columnsOf(source).filter((c) => c.id !== "path" && c.id !== "trace");
-      RS.section(id, title, note, [], RS.grid({ name: title, columns, rows: source.rows, fit: true, key: key === "top_operators" ? "o" : null,
-        onRow: key === "top_ranks" ? (r) => { RS.state.set({ r: String(columns.find((c) => c.id === "rank").value(r)) }); document.getElementById("timeline")?.scrollIntoView(); } : null }).node);
+  function ranksTables(data, timeline) {
+    const columnsOf = (source) => RS.columnsOf(source).filter((c) => c.id !== "path" && c.id !== "trace");
+    if (data.top_ranks?.rows) {
+      const columns = columnsOf(data.top_ranks);
+      const rank = columns.find((c) => c.id === "rank");
+      RS.section("ranks", "Ranks", "A row shows the rank in the timeline.", [], RS.grid({ name: "Ranks", columns, rows: data.top_ranks.rows, fit: true,
+        onRow: (r) => { RS.state.set({ r: String(rank.value(r)) }); document.getElementById("timeline")?.scrollIntoView(); } }).node);
+    }
+    if (data.top_operators?.rows) {
+      const columns = columnsOf(data.top_operators);
+      const grid = markingGrid({ name: "operators", columns, rows: data.top_operators.rows, fit: true, key: "o" }, columns.find((c) => c.id === "name"), timeline);
+      RS.section("operators", "Operators, search", "Sums over the ranks. A row marks its calls in the timeline.", grid.bar, grid.node);
     }
   }
 
@@ -610,11 +622,11 @@
     const timeline = timelineSection(data);
     if (!many) {
       stepsSection(data);
-      dotsSection(data);
+      dotsSection(data, timeline);
       rooflineSection(data);
       queueSection(data, timeline);
     } else {
-      ranksTables(data);
+      ranksTables(data, timeline);
     }
     kernelsSection(data, timeline);
     return [

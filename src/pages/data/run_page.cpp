@@ -58,7 +58,8 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
   }
   out.findings = top.findings;
   for (const TopNext& n : top.next)
-    out.next.push_back({shell_text(n.command), n.why});
+    if (n.command.at(1) != "page") // this is that page
+      out.next.push_back({shell_text(n.command), n.why});
   for (const std::size_t r : shown.ranks())
     out.files.push_back(top.ranks[r].path);
   if (!shown.all())
