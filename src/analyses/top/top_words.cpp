@@ -8,6 +8,7 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kWhyHelp = "what makes the steps slow, the remedy and its gain";
+constexpr const char* kPageHelp = "the timeline and all tables, for a browser";
 
 bool has_gemms(const TopFacts& facts) {
   return std::any_of(facts.categories.begin(), facts.categories.end(),
@@ -44,6 +45,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     const std::string& path =
         input.folder && !facts.ranks.empty() ? facts.ranks.front().path : input.paths.front();
     add({"why", path}, kWhyHelp);
+    add({"page", path}, kPageHelp);
     add({"report", path}, "every sheet of this trace in a workbook");
     if (facts.overview.steps > 1)
       add({"report", path, "--per-step", "--sheets", "gpu_timeline_per_step"},
@@ -53,6 +55,7 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     return out;
   }
   add_over_ranks({"why"}, {}, kWhyHelp);
+  add_over_ranks({"page"}, {}, kPageHelp);
   if (latest->late || latest->slow)
     add({"report", latest->path},
         fmt::format("every sheet of rank {}, which {}", latest->rank,
