@@ -2,6 +2,7 @@
 // four shards, and a second run from the cache must print and write the same.
 #include "app/rank_commands.h"
 #include "output_trees.h"
+#include "rank_cases.h"
 #include "run_binary.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
@@ -22,46 +23,9 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
+using test::RankWords;
 using test::run_binary;
 using test::RunResult;
-using RankWords = std::vector<std::string>;
-
-/// A command line: RUN and SWEEP are replaced by its inputs, OUT by a folder. A command without an
-/// entry gets its input and -o FOLDER.
-struct RankCase {
-  RankWords words;
-  /// options that determine what is read from a trace; also passed to `partial`
-  RankWords partial = {};
-};
-std::vector<RankCase> cases_of(const RankCommand& command) {
-  const std::map<std::string, std::vector<RankCase>> special{
-      {"collectives", {{{"RUN", "-o", "OUT/c.json"}}}},
-      {"top", {{{"RUN", "--width", "100", "-k", "3"}}, {{"RUN", "--json"}}}},
-      {"why", {{{"RUN", "--width", "100"}}, {{"RUN", "--json"}}}},
-      {"whatif", {{{"RUN", "--width", "100"}}, {{"RUN", "--edit", "kernels x 0.5", "--json"}}}},
-      {"page", {{{"RUN", "-o", "OUT/p.html"}}, {{"SWEEP", "-o", "OUT/p.html"}}}},
-      {"analyze", {{{"SWEEP", "-o", "OUT", "--no-merge", "--no-plots"}, {"--top-k", "3"}}}},
-      {"html", {{{"SWEEP", "-o", "OUT/h.html", "--label", "one"}}}},
-      {"gemm",
-       {{{"variance", "SWEEP", "-o", "OUT"}},
-        {{"overlap", "SWEEP", "-o", "OUT"}, {"--rank-by", "cv", "--top-k", "2"}}}},
-      {"query",
-       {{{"FROM slow_ranks", "RUN"}},
-        {{"FROM steps; FROM idle; FROM collectives_by_size; FROM findings", "RUN", "--json"}},
-        {{"FROM ranks; FROM gemm_variance; FROM top_operators; FROM nccl_long", "SWEEP", "--rows",
-          "1000"}}}},
-      {"compare", {{{"--baseline", "RUN", "--test", "RUN", "-o", "OUT", "--no-plots"}}}},
-      {"baseline", {{{"save", "RUN", "-o", "OUT/b.rsb"}}}},
-      {"batch",
-       {{{"-b", "RUN", "-o", "OUT/b.json"}, {"-f", "rank_"}},
-        {{"-b", "RUN", "-o", "OUT/b.xlsx"},
-         {"-f", "rank_", "--all-kernels", "--compat", "tracelens"}}}}};
-  const auto at = special.find(command.name);
-  if (at != special.end())
-    return at->second;
-  return {{{command.ranks == RanksOf::kSweep ? "SWEEP" : "RUN", "-o", "OUT"}}};
-}
-
 class RankCommands : public ::testing::TestWithParam<std::string> {
 protected:
   struct Outcome {
@@ -129,7 +93,7 @@ protected:
     RunResult before; // html shows results of analyze
     if (GetParam() == "html")
       before = run_binary({"analyze", sweep, "--no-merge", "--no-plots"});
-    for (const RankCase& of : cases_of(command)) {
+    for (const test::RankCase& of : test::rank_cases(command)) {
       SCOPED_TRACE(fmt::format("{}", fmt::join(of.words, " ")));
       RankWords direct = of.words;
       direct.insert(direct.begin(), GetParam());
