@@ -50,12 +50,15 @@ public:
       return bad(fmt::format("'{}' is not a number", text));
     return *value;
   }
-  Result<std::int64_t> rank(const char* key, std::optional<std::int64_t> usual = std::nullopt) {
+  Result<std::int64_t> whole(const char* key, std::optional<std::int64_t> usual = std::nullopt) {
     RS_TRY(const double value,
            number(key, usual ? std::optional(static_cast<double>(*usual)) : std::nullopt));
     if (value > 1e6 || value != static_cast<double>(static_cast<std::int64_t>(value)))
-      return bad(fmt::format("{}= is not a rank", key));
+      return bad(fmt::format("{}= is not a whole number up to 1000000", key));
     return static_cast<std::int64_t>(value);
+  }
+  Result<std::int64_t> rank(const char* key, std::optional<std::int64_t> usual = std::nullopt) {
+    return whole(key, usual);
   }
   /// Parses "A-B".
   Result<std::pair<std::int64_t, std::int64_t>> pair(const char* key) {
@@ -124,21 +127,21 @@ Result<void> inject_place(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
-Result<void> read_host_cause(InjectKeys& keys, synth::Options& o, synth::HostCause of) {
-  synth::InjectedHost cause;
+Result<void> read_add_work_of(InjectKeys& keys, synth::Options& o, synth::AddedWork of) {
+  synth::InjectedWork cause;
   cause.cause = of;
-  const bool counted = of == synth::HostCause::kItem;
+  const bool counted = of == synth::AddedWork::kItem;
   if (!counted) {
-    RS_TRY(cause.ms, keys.number(of == synth::HostCause::kPageable ? "mb" : "ms"));
+    RS_TRY(cause.ms, keys.number(synth::is_in_mb(of) ? "mb" : "ms"));
   }
   RS_TRY(const double count, keys.number("count", counted ? std::nullopt : std::optional(1.0)));
   cause.count = static_cast<std::int64_t>(std::min(count, 1e6));
   RS_TRY(cause.rank, keys.rank("rank", -1));
-  o.inject.host.push_back(cause);
+  o.inject.work.push_back(cause);
   return {};
 }
-template <synth::HostCause Of> Result<void> inject_host(InjectKeys& keys, synth::Options& o) {
-  return read_host_cause(keys, o, Of);
+template <synth::AddedWork Of> Result<void> inject_work(InjectKeys& keys, synth::Options& o) {
+  return read_add_work_of(keys, o, Of);
 }
 
 Result<void> inject_slow_host(InjectKeys& keys, synth::Options& o) {
@@ -150,6 +153,30 @@ Result<void> inject_slow_host(InjectKeys& keys, synth::Options& o) {
 Result<void> inject_op(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.op_rank, keys.rank("rank"));
   RS_TRY(o.inject.op_factor, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_copies(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.copy_rank, keys.rank("rank"));
+  RS_TRY(o.inject.copy_factor, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_shape(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.shape_factor, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_pause(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.pause_ms, keys.number("ms"));
+  RS_TRY(o.inject.pause_period, keys.whole("period", 4));
+  return {};
+}
+
+Result<void> inject_accumulate(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.passes, keys.whole("passes"));
+  RS_TRY(const double all, keys.number("all", 1));
+  o.inject.reduce_all = all != 0;
   return {};
 }
 
@@ -197,12 +224,20 @@ constexpr std::array kInjectCauses = {
     InjectCause{"beside", "rank=R", inject_beside},
     InjectCause{"more", "rank=R", inject_more},
     InjectCause{"data", "rank=R,factor=F", inject_data},
-    InjectCause{"loader", "ms=X,rank=R", inject_host<synth::HostCause::kLoader>},
-    InjectCause{"python", "ms=X,rank=R", inject_host<synth::HostCause::kPython>},
-    InjectCause{"alloc", "ms=X,count=N,rank=R", inject_host<synth::HostCause::kAllocator>},
-    InjectCause{"pin", "ms=X,count=N,rank=R", inject_host<synth::HostCause::kPinning>},
-    InjectCause{"item", "count=N,rank=R", inject_host<synth::HostCause::kItem>},
-    InjectCause{"pageable", "mb=X,rank=R", inject_host<synth::HostCause::kPageable>},
+    InjectCause{"loader", "ms=X,rank=R", inject_work<synth::AddedWork::kLoader>},
+    InjectCause{"python", "ms=X,rank=R", inject_work<synth::AddedWork::kPython>},
+    InjectCause{"alloc", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kAllocator>},
+    InjectCause{"pin", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kPinning>},
+    InjectCause{"item", "count=N,rank=R", inject_work<synth::AddedWork::kItem>},
+    InjectCause{"pageable", "mb=X,rank=R", inject_work<synth::AddedWork::kPageable>},
+    InjectCause{"input", "mb=X,count=N,rank=R", inject_work<synth::AddedWork::kInput>},
+    InjectCause{"pieces", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kPieces>},
+    InjectCause{"cat", "mb=X,count=N,rank=R", inject_work<synth::AddedWork::kConcat>},
+    InjectCause{"zero-grad", "mb=X,rank=R", inject_work<synth::AddedWork::kZeroGrad>},
+    InjectCause{"copies", "rank=R,factor=F", inject_copies},
+    InjectCause{"shape", "factor=F", inject_shape},
+    InjectCause{"pause", "ms=X,period=N", inject_pause},
+    InjectCause{"accumulate", "passes=N,all=0", inject_accumulate},
     InjectCause{"launch-blocking", "",
                 [](InjectKeys&, synth::Options& o) -> Result<void> {
                   o.inject.launch_blocking = true;

@@ -102,6 +102,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kLoader:
     return fmt::format("The GPU waits for the data loader: {}", cost);
   case CauseRule::kCollection:
+    if (c.confidence == Confidence::kHint)
+      return fmt::format("The host pauses at changing places, for up to {} ms each: {}",
+                         number3(c.occurrence_ms), cost);
     return fmt::format("Python's garbage collector delays the launches: {}", cost);
   case CauseRule::kHostCode:
     return c.what.empty() ? fmt::format("Host code {}: {}", between(c), cost)
@@ -124,6 +127,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format(
         "Launches take longer than the kernels: {} us between launches, kernels {} us",
         number3(c.launch_us), number3(c.kernel_us));
+  case CauseRule::kGraphBreaks:
+    return fmt::format("Compiled code runs in pieces, with {} gaps of the host{}: {}",
+                       occurrences(c), per_step, cost);
   case CauseRule::kOptimizerLoop:
     return fmt::format("The optimizer launches {} kernels{} one by one", occurrences(c), per_step);
   case CauseRule::kSlowFormat:
@@ -132,6 +138,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kMisaligned:
     return fmt::format("GEMMs of awkward extents ({}) run at {} TFLOPS, aligned ones at {}", c.what,
                        number3(c.rate), number3(c.rate_to));
+  case CauseRule::kSlowGemm:
+    return fmt::format("{} runs at {} TFLOPS, GEMMs of similar size at {}",
+                       brief(c.what, kCauseNameWidth), number3(c.rate), number3(c.rate_to));
   case CauseRule::kPageableCopy:
     return fmt::format("{} MB{} are copied from or to pageable memory at {} GB/s",
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, number3(c.rate));
@@ -149,6 +158,11 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        cost);
   case CauseRule::kRecomputation:
     return fmt::format("The forward pass runs again in the backward pass: {}", cost);
+  case CauseRule::kZeroGrad:
+    return fmt::format("Gradients are filled with zeros: {}", cost);
+  case CauseRule::kDeviceCopy:
+    return fmt::format("{} copies tensors on the GPU {}: {}", short_place(c.what),
+                       times_per_step(facts, c), cost);
   case CauseRule::kSlowGpu:
     return one ? fmt::format(
                      "The GPU of {} takes {} longer for its kernels than those of its peers",
@@ -158,6 +172,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kSlowOperator:
     return fmt::format("{} takes {} longer on {} than on {} peers", short_place(c.what),
                        percent_text(c.percent), members_text(c), its);
+  case CauseRule::kSlowCopies:
+    return fmt::format("Copies between host and GPU reach {} GB/s on {}, {} on {} peers",
+                       number3(c.rate), members_text(c), number3(c.rate_to), its);
   case CauseRule::kMoreWork:
     return fmt::format("{} {} {} kernels{} that {} peers do not run", capital(members_text(c)),
                        one ? "runs" : "run", occurrences(c), per_step, its);
@@ -182,6 +199,8 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("{} small collectives{} ({}, at most {} KB) pay {} us of latency each",
                        occurrences(c), per_step, short_place(c.what),
                        number3(static_cast<double>(c.bytes) / 1e3), number3(c.latency_us));
+  case CauseRule::kRepeatedReduction:
+    return fmt::format("Gradients are reduced in {} backward passes of a step: {}", c.others, cost);
   case CauseRule::kContention:
     return fmt::format("GEMMs take {} longer while collectives run on their GPU",
                        percent_text(c.percent));
@@ -236,10 +255,27 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
                       ? "No frame covers half of it"
                       : "Without Python stacks the function is unknown: record with_stack=True")
                : "No launch, copy or wait for the GPU within it";
+  case CauseRule::kCollection:
+    return c.confidence == Confidence::kHint ? "Similar lengths at changing places, as of garbage "
+                                               "collection; a guess, because the "
+                                               "function is unknown: record with_stack=True"
+                                             : "";
+  case CauseRule::kGraphBreaks:
+    return "Only the lookup of the code is between the pieces; the bound removes the gaps";
+  case CauseRule::kSlowGemm:
+    return fmt::format(
+        "Median of {} GEMMs of other extents; the best rate of each differs, so this "
+        "is a bound",
+        c.others);
+  case CauseRule::kDeviceCopy:
+    return "The bound removes the copies; some of them may be necessary";
+  case CauseRule::kRepeatedReduction:
+    return "All backward passes of a step have the same all-reduces; the gain keeps the last";
   case CauseRule::kReadBack:
     return "The gain is the idle time behind the call, not the call's own length";
   case CauseRule::kSlowGpu:
   case CauseRule::kSlowOperator:
+  case CauseRule::kSlowCopies:
   case CauseRule::kMoreWork:
   case CauseRule::kMoreData:
   case CauseRule::kSlowHost:

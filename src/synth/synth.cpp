@@ -49,19 +49,21 @@ Result<void> check_switches(const Options& o) {
   if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
     return bad("--step-noise: the standard deviation must be 0 to 0.25");
   std::vector<std::int64_t> ranks = {o.inject.beside_rank, o.inject.more_rank, o.inject.data_rank,
-                                     o.inject.host_rank, o.inject.op_rank};
-  for (const InjectedHost& cause : o.inject.host)
+                                     o.inject.host_rank,   o.inject.op_rank,   o.inject.copy_rank};
+  for (const InjectedWork& cause : o.inject.work)
     ranks.push_back(cause.rank);
   for (const std::int64_t rank : ranks)
     if (rank >= o.ranks)
       return bad(fmt::format("--inject: rank {} does not exist with --ranks {}", rank, o.ranks));
-  if (o.format != TraceFormat::kKineto &&
-      (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0 || !o.inject.host.empty()))
+  if (o.format != TraceFormat::kKineto && (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0 ||
+                                           !o.inject.work.empty() || o.inject.passes > 0))
     return bad("--inject: causes that add kernels, calls or host time need --format kineto");
-  for (const InjectedHost& cause : o.inject.host)
-    if (cause.ms > 1000 || cause.count < 1 || cause.count > 10000)
-      return bad(fmt::format("--inject {}: takes at most 1000 ms or MB, and a count of 1 to 10000",
-                             host_cause_name(cause.cause)));
+  for (const InjectedWork& cause : o.inject.work)
+    if (cause.ms > (is_in_mb(cause.cause) ? 100'000 : 1000) || cause.count < 1 ||
+        cause.count > 10000)
+      return bad(
+          fmt::format("--inject {}: takes at most 1000 ms or 100000 MB, and a count of 1 to 10000",
+                      added_work_name(cause.cause)));
   if (o.inject.glitch_ms > 1e4)
     return bad("--inject glitch: takes at most 10000 ms");
   if (o.inject.small_count > 10000 || o.inject.small_bytes > 1'000'000'000 ||
@@ -70,7 +72,12 @@ Result<void> check_switches(const Options& o) {
                "kb");
   if (!(o.inject.profiler_start_ms >= 0 && o.inject.profiler_start_ms <= 1e6))
     return bad("--inject profiler-start: takes 0 to 1000000 ms");
-  for (const double f : {o.inject.host_factor, o.inject.op_factor})
+  if (!(o.inject.pause_ms <= 1e4) || o.inject.pause_period < 1)
+    return bad("--inject pause: takes at most 10000 ms, and a period of at least one step");
+  if (o.inject.passes > 64)
+    return bad("--inject accumulate: takes at most 64 passes");
+  for (const double f :
+       {o.inject.host_factor, o.inject.op_factor, o.inject.copy_factor, o.inject.shape_factor})
     if (!factor(f))
       return bad("--inject: the factor must be positive");
   if (o.inject.data_rank >= 0 &&
@@ -209,13 +216,13 @@ std::int64_t steps_for(const Options& o, const Program& p) {
   return std::max(o.steps, (wanted + per_step - 1) / per_step);
 }
 
-constexpr std::array<std::string_view, kHostCauses> kHostCauseNames = {
-    "loader", "python", "alloc", "pin", "item", "pageable"};
+constexpr std::array<std::string_view, kAddedWorks> kAddedWorkNames = {
+    "loader", "python", "alloc", "pin", "item", "pageable", "input", "pieces", "cat", "zero-grad"};
 
 } // namespace
 
-std::string_view host_cause_name(HostCause cause) {
-  return kHostCauseNames[static_cast<std::size_t>(cause)];
+std::string_view added_work_name(AddedWork cause) {
+  return kAddedWorkNames[static_cast<std::size_t>(cause)];
 }
 
 Result<Summary> generate(const Options& given, const std::string& out, unsigned threads,

@@ -41,21 +41,30 @@ enum class StepNoise : std::uint8_t {
   kRuns,        ///< each configuration has an offset with half the standard deviation
 };
 
-/// Additional host work in each step.
-enum class HostCause : std::uint8_t {
+/// Additional work in each step.
+enum class AddedWork : std::uint8_t {
   kLoader,    ///< waits in the data loader before the step
   kPython,    ///< runs code without operators before the forward pass
   kAllocator, ///< takes device memory from the driver before the optimizer
   kPinning,   ///< pins host memory before the input copy
   kItem,      ///< reads values back from the GPU after the first layer
   kPageable,  ///< copies more input from pageable memory
+  kInput,     ///< copies more input from pinned memory
+  kPieces,    ///< runs pieces of compiled code before the forward pass, each followed by host time
+  kConcat,    ///< concatenates tensors after the first layer
+  kZeroGrad,  ///< fills more gradients with zeros after the optimizer
 };
-inline constexpr std::size_t kHostCauses = 6;
+inline constexpr std::size_t kAddedWorks = 10;
 /// Returns the name that --inject uses for a cause: "loader", "python", ...
-[[nodiscard]] std::string_view host_cause_name(HostCause cause);
-struct InjectedHost {
-  HostCause cause = HostCause::kLoader;
-  double ms = 0; ///< per occurrence, for causes that take host time; kPageable: MB
+[[nodiscard]] std::string_view added_work_name(AddedWork cause);
+/// Returns whether the amount of this work is in MB, not in ms of the host.
+[[nodiscard]] constexpr bool is_in_mb(AddedWork work) {
+  return work == AddedWork::kPageable || work == AddedWork::kInput || work == AddedWork::kConcat ||
+         work == AddedWork::kZeroGrad;
+}
+struct InjectedWork {
+  AddedWork cause = AddedWork::kLoader;
+  double ms = 0; ///< host time per occurrence, or MB (is_in_mb())
   std::int64_t count = 1;
   std::int64_t rank = -1; ///< -1: all ranks
 };
@@ -71,11 +80,19 @@ struct Injected {
   double first_layer = 1;      ///< factor on the first layer's GEMMs in the last configuration
   bool batch = false;          ///< the last configuration has twice the tokens
   bool tile = false;           ///< one GEMM of the last configuration uses another kernel
-  std::vector<InjectedHost> host;
-  std::int64_t host_rank = -1;  ///< rank with a slower host
-  double host_factor = 1;       ///< factor on its host times
-  std::int64_t op_rank = -1;    ///< rank with a slower aten::addmm
-  double op_factor = 1;         ///< factor on the time of this operator
+  std::vector<InjectedWork> work;
+  std::int64_t host_rank = -1;   ///< rank with a slower host
+  double host_factor = 1;        ///< factor on its host times
+  std::int64_t op_rank = -1;     ///< rank with a slower aten::addmm
+  double op_factor = 1;          ///< factor on the time of this operator
+  std::int64_t copy_rank = -1;   ///< rank whose copies from the host are slower
+  double copy_factor = 1;        ///< factor on the time of these copies
+  double shape_factor = 1;       ///< factor on the time of the forward GEMM of one shape
+  double pause_ms = 0;           ///< pause of the host at a random place of some steps
+  std::int64_t pause_period = 1; ///< steps from one pause of a rank to its next
+  std::int64_t passes =
+      0; ///< forward and backward passes of a step without sharding; 0: one, with sharding
+  bool reduce_all = false;      ///< every backward pass reduces its gradients, not only the last
   bool launch_blocking = false; ///< each launch waits for its kernel
   double profiler_start_ms = 0; ///< maximum difference between the starts of the ranks' recordings
   double glitch_ms = 0;         ///< one collective of the middle step takes longer by this time

@@ -28,30 +28,18 @@ public:
 
   Program build() {
     r_.begin("ProfilerStep", {}, {}, true);
-    host_causes({HostCause::kLoader, HostCause::kPinning});
+    add_work({AddedWork::kLoader, AddedWork::kPinning});
     input_copy();
-    host_causes({HostCause::kPageable, HostCause::kPython});
-    all_gather();
-    embedding();
-    if (last_ && o_.inject.tile)
-      r_.other_tile();
-    for (std::int64_t l = 0; l < o_.layers; ++l) {
-      r_.gemm_factor(l == 0 && last_ ? o_.inject.first_layer : 1);
-      forward_layer(l);
-      if (l == 0)
-        host_causes({HostCause::kItem});
+    add_work({AddedWork::kPageable, AddedWork::kInput, AddedWork::kPython, AddedWork::kPieces});
+    if (sharded())
+      all_gather();
+    for (std::int64_t pass = 0; pass < std::max<std::int64_t>(1, o_.inject.passes); ++pass) {
+      reduces_ = o_.inject.reduce_all || pass + 1 >= o_.inject.passes;
+      forward_pass(pass == 0);
+      backward_pass();
     }
-    r_.gemm_factor(1);
-    if (o_.inject.more_rank >= 0)
-      one_more_gemm();
-    head();
-    r_.thread(1);
-    head_backward();
-    for (std::int64_t l = o_.layers; l-- > 0;)
-      backward_layer();
-    r_.thread(0);
     grad_norm();
-    host_causes({HostCause::kAllocator});
+    add_work({AddedWork::kAllocator});
     optimizer();
     loss_item();
     r_.end();
@@ -61,6 +49,32 @@ public:
   }
 
 private:
+  [[nodiscard]] bool sharded() const { return o_.inject.passes == 0; }
+  void forward_pass(bool first) {
+    embedding();
+    if (last_ && o_.inject.tile)
+      r_.other_tile();
+    for (std::int64_t l = 0; l < o_.layers; ++l) {
+      layer_factor_ = l == 0 && last_ ? o_.inject.first_layer : 1;
+      r_.gemm_factor(layer_factor_);
+      forward_layer(l);
+      if (l == 0 && first)
+        add_work({AddedWork::kItem, AddedWork::kConcat});
+    }
+    r_.gemm_factor(1);
+    if (o_.inject.more_rank >= 0 && first)
+      one_more_gemm();
+    head();
+  }
+  void backward_pass() {
+    r_.thread(1);
+    head_backward();
+    for (std::int64_t l = o_.layers; l-- > 0;)
+      backward_layer();
+    r_.thread(0);
+    if (!sharded() && reduces_)
+      r_.wait_for_comm(1);
+  }
   /// Returns a tensor of hidden states.
   [[nodiscard]] Tensor states(std::int64_t width = kSynthProgramHidden) const {
     return {{1, tokens_, width}, {}};
@@ -82,49 +96,87 @@ private:
     r_.end();
     r_.end_cause();
   }
-  void host_causes(std::initializer_list<HostCause> of) {
-    for (const InjectedHost& cause : o_.inject.host)
+  void add_work(std::initializer_list<AddedWork> of) {
+    for (const InjectedWork& cause : o_.inject.work)
       if (std::ranges::find(of, cause.cause) != of.end())
-        host_cause(cause);
+        add_work_of(cause);
   }
-  void host_cause(const InjectedHost& of) {
+  void add_work_of(const InjectedWork& of) {
     r_.begin_cause(of.rank);
     const auto call_of = [&](const char* amd, const char* nvidia, int cbid) {
       for (std::int64_t k = 0; k < of.count; ++k)
         r_.runtime(o_.nvidia ? nvidia : amd, cbid, -1, static_cast<std::int32_t>(of.ms * 1e6));
     };
     switch (of.cause) {
-    case HostCause::kLoader:
+    case AddedWork::kLoader:
       r_.begin("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", {}, {}, true);
       r_.pause(of.ms);
       r_.end();
       break;
-    case HostCause::kPython:
+    case AddedWork::kPython:
       r_.pause(of.ms);
       break;
-    case HostCause::kAllocator:
+    case AddedWork::kAllocator:
       call_of("hipMalloc", "cudaMalloc", 20);
       break;
-    case HostCause::kPinning:
+    case AddedWork::kPinning:
       call_of("hipHostMalloc", "cudaHostAlloc", 112);
       break;
-    case HostCause::kItem:
+    case AddedWork::kItem:
       for (std::int64_t k = 0; k < of.count; ++k)
         loss_item();
       break;
-    case HostCause::kPageable: {
+    case AddedWork::kPageable: {
       constexpr double kPageableBytesPerNs = 3.5;
-      const auto bytes = static_cast<std::int64_t>(of.ms * 1e6);
-      r_.begin("aten::copy_", {Tensor{{bytes / 4}, {}, "float"}, Tensor{{bytes / 4}, {}, "float"},
-                               Arg::scalar("False")});
       r_.block_next();
-      copy("Memcpy HtoD (Host -> Device)", "Memcpy HtoD (Pageable -> Device)", bytes,
-           std::llround(static_cast<double>(bytes) / kPageableBytesPerNs));
-      r_.end();
+      copy_from_host("Memcpy HtoD (Pageable -> Device)", of, kPageableBytesPerNs);
       break;
     }
+    case AddedWork::kInput: {
+      constexpr double kPinnedBytesPerNs = 24;
+      copy_from_host("Memcpy HtoD (Pinned -> Device)", of, kPinnedBytesPerNs);
+      break;
+    }
+    case AddedWork::kPieces:
+      for (std::int64_t k = 0; k < of.count; ++k)
+        compiled_piece(k, of.ms);
+      break;
+    case AddedWork::kConcat:
+      for (std::int64_t k = 0; k < of.count; ++k)
+        concat(bytes_of(of));
+      break;
+    case AddedWork::kZeroGrad:
+      zero_grad(bytes_of(of));
+      break;
     }
     r_.end_cause();
+  }
+  static std::int64_t bytes_of(const InjectedWork& of) {
+    return static_cast<std::int64_t>(of.ms * 1e6);
+  }
+  void copy_from_host(const char* nvidia, const InjectedWork& of, double bytes_per_ns) {
+    const std::int64_t bytes = bytes_of(of);
+    const Tensor data{{bytes / 4}, {}, "float"};
+    r_.begin("aten::copy_", {data, data, Arg::scalar("False")});
+    copy("Memcpy HtoD (Host -> Device)", nvidia, bytes,
+         std::llround(static_cast<double>(bytes) / bytes_per_ns));
+    r_.end();
+  }
+  /// Adds one piece of compiled code, and the host time until the next piece.
+  void compiled_piece(std::int64_t number, double ms) {
+    r_.begin(fmt::format("Torch-Compiled Region: {}/0", number), {}, {}, true);
+    r_.compute("triton_poi_fused_add_0", tokens_ * kSynthProgramHidden * 6);
+    r_.end();
+    r_.pause(ms);
+    r_.leaf("TorchDynamo Cache Lookup", {});
+  }
+  void concat(std::int64_t bytes) {
+    const Tensor half{{bytes / 4 / kSynthProgramHidden, kSynthProgramHidden}, {}};
+    r_.begin("aten::cat", {Arg::tensors({half, half}), Arg::scalar("0")});
+    r_.compute("void at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig<"
+               "at::native::(anonymous namespace)::OpaqueType<2u>, unsigned int, 2, 128, 1>(...)",
+               bytes);
+    r_.end();
   }
   void elementwise(std::int64_t bytes) {
     r_.compute("void at::native::vectorized_elementwise_kernel<8, "
@@ -406,8 +458,9 @@ private:
   }
 
   void forward_layer(std::int64_t layer) {
-    r_.wait_for_comm(1); // wait for the weights of this layer
-    if (layer + 1 < o_.layers)
+    if (sharded())
+      r_.wait_for_comm(1); // wait for the weights of this layer
+    if (sharded() && layer + 1 < o_.layers)
       all_gather();
     layer_norm();
     linear(3 * kSynthProgramHidden, kSynthProgramHidden, true);
@@ -416,7 +469,9 @@ private:
     tensor_all_reduce();
     residual();
     layer_norm();
+    r_.gemm_factor(layer_factor_ * o_.inject.shape_factor);
     linear(kFfn, kSynthProgramHidden, true);
+    r_.gemm_factor(layer_factor_);
     gelu();
     linear(kSynthProgramHidden, kFfn, true);
     tensor_all_reduce();
@@ -434,7 +489,10 @@ private:
     attention_backward();
     linear_backward();
     layer_norm_backward();
-    reduce_scatter();
+    if (sharded())
+      reduce_scatter();
+    else if (reduces_)
+      gradient_all_reduce();
   }
 
   std::int64_t layer_params() const {
@@ -495,6 +553,15 @@ private:
                tokens_ * kSynthProgramHidden, 2);
     r_.wait_for_comm(2);
   }
+  /// Adds the all-reduce of a bucket, which begins when its last gradient is ready.
+  void gradient_all_reduce() {
+    r_.begin("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", {},
+             {-1, true, OpFlow::kNone});
+    all_reduce("BFloat16",
+               "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+               layer_params(), 1);
+    r_.end();
+  }
   void small_all_reduces() {
     if (o_.inject.small_count == 0)
       return;
@@ -532,12 +599,16 @@ private:
       r_.end();
     }
     r_.end();
+    zero_grad(layer_params() / group_size(1) * 4);
+    add_work({AddedWork::kZeroGrad});
+  }
+  void zero_grad(std::int64_t bytes) {
     r_.begin("Optimizer.zero_grad#AdamW.zero_grad", {}, {}, true);
-    r_.begin("aten::zero_", {Tensor{{layer_params() / group_size(1)}, {}, "float"}});
+    r_.begin("aten::zero_", {Tensor{{bytes / 4}, {}, "float"}});
     Kernel k;
     k.name = "Memset (Device)";
     k.kind = KernelKind::kMemset;
-    k.bytes = layer_params() / group_size(1) * 4;
+    k.bytes = bytes;
     k.base_ns = 1500 + static_cast<std::int64_t>(static_cast<double>(k.bytes) / kBytePerNs);
     r_.launch(std::move(k));
     r_.end();
@@ -615,6 +686,8 @@ private:
   std::vector<std::int64_t> adds_;
   std::vector<std::int64_t> attentions_;
   std::vector<std::int64_t> gelus_;
+  double layer_factor_ = 1; ///< factor on the GEMMs of the current layer
+  bool reduces_ = true;     ///< the current backward pass reduces its gradients
   std::int64_t loss_ = 0;
   std::int64_t seq_ = 0;
 };

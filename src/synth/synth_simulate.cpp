@@ -66,6 +66,7 @@ public:
   }
 
 private:
+  static constexpr auto kNoAction = static_cast<std::size_t>(-1);
   struct State {
     Random random{0};
     Random extra{0}; ///< for work of this rank only, so that `random` does not change
@@ -74,9 +75,10 @@ private:
     double throttle = 1;
     std::int64_t cpu_ns = 0;
     std::int64_t stream_free[3] = {0, 0, 0};
-    std::int64_t compute_after = 0; ///< the compute stream waits until this time
-    std::vector<Interval> comm;     ///< collectives of this step, by start
-    std::size_t comm_low = 0;       ///< intervals before this index ended long ago
+    std::int64_t compute_after = 0;   ///< the compute stream waits until this time
+    std::vector<Interval> comm;       ///< collectives of this step, by start
+    std::size_t comm_low = 0;         ///< intervals before this index ended long ago
+    std::size_t pause_at = kNoAction; ///< the host pauses before this action
   };
 
   void draw_clocks(Run& out, Random& setup) const {
@@ -97,12 +99,15 @@ private:
       state.comm.clear();
       state.comm_low = 0;
     }
+    draw_pauses(s);
     for (std::size_t a = 0; a < p_.actions.size(); ++a) {
       const Action& action = p_.actions[a];
       for (std::size_t r = 0; r < states_.size(); ++r) {
         State& state = states_[r];
         if (is_on_rank(action, r)) {
           state.cpu_ns += ns(host_ns(action, state, r));
+          if (a == state.pause_at)
+            state.cpu_ns += ns(o_.inject.pause_ms * 1e6 * (0.9 + 0.2 * state.extra.uniform()));
           if (action.kind == ActionKind::kWaitComm)
             state.compute_after = std::max(
                 state.compute_after, state.stream_free[static_cast<std::size_t>(action.index)]);
@@ -119,6 +124,22 @@ private:
         launch(out, s, static_cast<std::size_t>(call.kernel));
       if (call.blocks && call.kernel >= 0)
         block(out, s, a, static_cast<std::size_t>(call.kernel));
+    }
+  }
+
+  /// Draws the actions before which the hosts pause in this step: begins of operators. The ranks
+  /// pause in different steps.
+  void draw_pauses(std::size_t s) {
+    for (std::size_t r = 0; r < states_.size(); ++r) {
+      State& state = states_[r];
+      state.pause_at = kNoAction;
+      if (o_.inject.pause_ms <= 0 ||
+          (s + r) % static_cast<std::size_t>(o_.inject.pause_period) != 0)
+        continue;
+      do {
+        state.pause_at = static_cast<std::size_t>(state.extra.next() % p_.actions.size());
+      } while (p_.actions[state.pause_at].kind != ActionKind::kBegin ||
+               !is_on_rank(p_.actions[state.pause_at], r));
     }
   }
 
@@ -155,6 +176,11 @@ private:
            p_.ops[static_cast<std::size_t>(kernel.op)].name == "aten::addmm";
   }
 
+  [[nodiscard]] bool is_slow_copy(const Kernel& kernel, std::size_t rank) const {
+    return static_cast<std::int64_t>(rank) == o_.inject.copy_rank &&
+           kernel.kind == KernelKind::kMemcpy && kernel.name.find("HtoD") != std::string::npos;
+  }
+
   void launch(Run& out, std::size_t s, std::size_t k) {
     const Kernel& kernel = p_.kernels[k];
     const std::size_t at = s * p_.kernels.size() + k;
@@ -179,6 +205,7 @@ private:
           (computes ? (state.speed + state.slow_share) * state.throttle : 1.0) *
           (computes ? step_factors_[s][r] : 1.0) * speed_.gpu_factor *
           (is_slow_op(kernel, r) ? o_.inject.op_factor : 1.0) *
+          (is_slow_copy(kernel, r) ? o_.inject.copy_factor : 1.0) *
           (1.0 + o_.noise * (kernel.injected ? state.extra : state.random).normal());
       const std::int64_t end = kernel.kind == KernelKind::kGemm
                                    ? finish_beside_comm(state, start, work)

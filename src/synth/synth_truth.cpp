@@ -335,17 +335,27 @@ std::string injected(const Injected& inject) {
     causes.push_back(fmt::format("{{\"cause\": \"place\", \"factor\": {}}}", inject.first_layer));
   if (inject.batch)
     causes.emplace_back("{\"cause\": \"batch\"}");
-  for (const InjectedHost& cause : inject.host)
+  for (const InjectedWork& cause : inject.work)
     causes.push_back(fmt::format("{{\"cause\": \"{}\", \"{}\": {}, \"count\": {}, \"rank\": {}}}",
-                                 host_cause_name(cause.cause),
-                                 cause.cause == HostCause::kPageable ? "mb" : "ms", cause.ms,
-                                 cause.count, cause.rank));
+                                 added_work_name(cause.cause), is_in_mb(cause.cause) ? "mb" : "ms",
+                                 cause.ms, cause.count, cause.rank));
   if (inject.host_rank >= 0)
     causes.push_back(fmt::format("{{\"cause\": \"host\", \"rank\": {}, \"factor\": {}}}",
                                  inject.host_rank, inject.host_factor));
   if (inject.op_rank >= 0)
     causes.push_back(fmt::format("{{\"cause\": \"op\", \"rank\": {}, \"factor\": {}}}",
                                  inject.op_rank, inject.op_factor));
+  if (inject.copy_rank >= 0)
+    causes.push_back(fmt::format("{{\"cause\": \"copies\", \"rank\": {}, \"factor\": {}}}",
+                                 inject.copy_rank, inject.copy_factor));
+  if (inject.shape_factor != 1)
+    causes.push_back(fmt::format("{{\"cause\": \"shape\", \"factor\": {}}}", inject.shape_factor));
+  if (inject.pause_ms > 0)
+    causes.push_back(fmt::format("{{\"cause\": \"pause\", \"ms\": {}, \"period\": {}}}",
+                                 inject.pause_ms, inject.pause_period));
+  if (inject.passes > 0)
+    causes.push_back(fmt::format("{{\"cause\": \"accumulate\", \"passes\": {}, \"all\": {}}}",
+                                 inject.passes, inject.reduce_all ? 1 : 0));
   if (inject.launch_blocking)
     causes.emplace_back("{\"cause\": \"launch-blocking\"}");
   if (inject.profiler_start_ms > 0)

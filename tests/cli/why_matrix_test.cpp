@@ -59,9 +59,10 @@ std::string generate(const test::TempFolder& folder, int seed, const Arguments& 
 }
 
 struct Injected {
-  const char* rule;  ///< that `why` is to name
-  const char* cause; ///< what is injected
-  const char* ranks; ///< that it is to name
+  const char* rule;           ///< that `why` is to name
+  const char* cause;          ///< what is injected
+  const char* ranks;          ///< that it is to name
+  const char* base = nullptr; ///< is injected with and without the cause
 };
 const std::vector<Injected>& injected() {
   static constexpr const char* kAll = "0 1 2 3 4 5 6 7";
@@ -83,6 +84,13 @@ const std::vector<Injected>& injected() {
       {"gemm-contention", "contention:factor=1", kAll},
       {"data-loader", "loader:ms=4,rank=1", "1"},
       {"host-code", "python:ms=4,rank=1", "1"},
+      {"graph-breaks", "pieces:ms=0.25,count=12", kAll},
+      {"slow-gemm", "shape:factor=2", kAll},
+      {"zero-grad", "zero-grad:mb=8000", kAll},
+      {"device-copy", "cat:mb=4000,count=4", kAll},
+      {"slow-copies", "copies:rank=2,factor=2.5", "2", "input:mb=64"},
+      {"repeated-reduction", "accumulate:passes=3", kAll, "accumulate:passes=3,all=0"},
+      {"garbage-collection", "pause:ms=40,period=3", kAll},
   };
   return list;
 }
@@ -98,12 +106,23 @@ bool gain_is_right(const NamedCause& cause, double true_ms, double step_ms) {
          test::gain_is_right(cause.gain_ms, true_ms, step_ms);
 }
 
+/// Returns what is injected with and without these causes.
+Arguments bases(std::initializer_list<const Injected*> causes) {
+  Arguments out;
+  for (const Injected* const of : causes)
+    if (of->base != nullptr)
+      out.emplace_back(of->base);
+  return out;
+}
+
 MatrixRow row_of(const Injected& of, int seeds) {
   const test::TempFolder folder;
   MatrixRow out;
   for (int seed = 1; seed <= seeds; ++seed) {
-    const double without = ask(generate(folder, seed, {})).step_ms;
-    const WhyAnswer answer = ask(generate(folder, seed, {of.cause}));
+    Arguments causes = bases({&of});
+    const double without = ask(generate(folder, seed, causes)).step_ms;
+    causes.emplace_back(of.cause);
+    const WhyAnswer answer = ask(generate(folder, seed, causes));
     const NamedCause* const first = answer.first();
     ++out.runs;
     ++out.first[first == nullptr ? "" : first->rule];
@@ -167,6 +186,16 @@ TEST(WhyMatrix, CounterExamplesAreNotNamed) {
            {"pinning", inject("pin:ms=0.2")},
            {"pageable-copy", inject("pageable:mb=0.05")},
            {"small-collectives", inject("small-collectives:count=4,kb=16")},
+           {"graph-breaks", inject("pieces:ms=0.001,count=12")},
+           {"zero-grad", inject("zero-grad:mb=400")},
+           {"device-copy", inject("cat:mb=400,count=4")},
+           {"slow-gemm", inject("shape:factor=1.1")},
+           {"slow-copies", inject("input:mb=64")},
+           // only the last of several backward passes reduces the gradients
+           {"repeated-reduction", inject("accumulate:passes=3,all=0")},
+           // pauses at one place, or none that stands out
+           {"garbage-collection", inject("python:ms=4,rank=1")},
+           {"garbage-collection", inject("host:rank=4,factor=40")},
            // another kernel, another place, or another time of the GPU
            {"gemm-contention", inject("place:factor=1.2")},
            {"slow-gpu", inject("beside:rank=2")},
@@ -213,8 +242,10 @@ TEST(WhyMatrix, TwoCausesAreAmongTheFirstThree) {
           std::string(all[a].rule) == all[b].rule)
         continue;
       const int seed = static_cast<int>(100 + 20 * a + b);
-      const double without = ask(generate(folder, seed, {})).step_ms;
-      const WhyAnswer answer = ask(generate(folder, seed, {all[a].cause, all[b].cause}));
+      Arguments causes = bases({&all[a], &all[b]});
+      const double without = ask(generate(folder, seed, causes)).step_ms;
+      causes.insert(causes.end(), {all[a].cause, all[b].cause});
+      const WhyAnswer answer = ask(generate(folder, seed, causes));
       ++runs;
       std::set<std::string> first;
       double gains = 0; // of both

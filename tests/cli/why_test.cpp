@@ -153,6 +153,10 @@ RankFault slow_pairs() {
 RankFault more_tokens() {
   return {"more-data", "2", {}, {"--inject", "data:rank=2,factor=1.1"}};
 }
+RankFault slow_copies() {
+  return {
+      "slow-copies", "2", {"--inject", "input:mb=64"}, {"--inject", "copies:rank=2,factor=2.5"}};
+}
 RankFault one_more_gemm() {
   return {"more-work", "6", {}, {"--inject", "more:rank=6"}};
 }
@@ -197,8 +201,8 @@ RankTally tally(const RankFault& of, const std::string& noise, int seeds) {
 }
 
 TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
-  for (const RankFault& fault :
-       {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(), one_more_gemm()}) {
+  for (const RankFault& fault : {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(),
+                                 one_more_gemm(), slow_copies()}) {
     const RankTally of = tally(fault, "iid:0.005", 1);
     EXPECT_EQ(of.named, of.runs) << fault.rule;
     EXPECT_EQ(of.within, of.runs) << fault.rule;

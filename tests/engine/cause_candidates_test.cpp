@@ -86,6 +86,70 @@ TEST(PointwiseChain, NeedsTheTypesOfItsTensors) {
   EXPECT_TRUE(chains_of({unknown, unknown, unknown}).empty());
 }
 
+HandActivity call_in(const char* context) {
+  return {ActivityKind::kCall, "cudaLaunchKernel", "", context};
+}
+const HandActivity kBetweenCalls{ActivityKind::kHost};
+Candidates graph_breaks_of(const std::vector<HandActivity>& activities) {
+  return of_rule(CauseRule::kGraphBreaks, in_order(activities), host_candidates);
+}
+
+TEST(GraphBreaks, AreTheHostTimeBetweenPieces) {
+  const Candidates found = graph_breaks_of({call_in("Torch-Compiled Region: 0/0"), kBetweenCalls,
+                                            call_in("Torch-Compiled Region: 0/0"), kBetweenCalls,
+                                            call_in("Torch-Compiled Region: 1/0")});
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found[0].durations.size(), 1U); // not within the first piece
+  EXPECT_EQ(found[0].durations[0], (std::pair<NodeId, std::int64_t>{3, 0}));
+}
+
+TEST(GraphBreaks, AreNotTheNextCallOfAPieceOrOtherOperators) {
+  EXPECT_TRUE(graph_breaks_of({call_in("Torch-Compiled Region: 0/0"), kBetweenCalls,
+                               call_in("Torch-Compiled Region: 0/1")}) // compiled again
+                  .empty());
+  EXPECT_TRUE(
+      graph_breaks_of({call_in("Torch-Compiled Region: 0/0"), kBetweenCalls, call_in("aten::item"),
+                       kBetweenCalls, call_in("Torch-Compiled Region: 1/0")})
+          .empty());
+}
+
+Candidates device_copies_of(const HandActivity& activity) {
+  return of_rule(CauseRule::kDeviceCopy, in_order({activity}), avoidable_candidates);
+}
+
+TEST(DeviceCopy, IsACopyOfTheForwardPassWithoutAChangeOfType) {
+  HandActivity copy = pointwise("aten::copy_", "[[8], [8]]", "aten::clone");
+  EXPECT_EQ(device_copies_of(copy).size(), 1U);
+  copy.context = "autograd::engine::evaluate_function: CloneBackward0";
+  EXPECT_TRUE(device_copies_of(copy).empty());
+  copy.context = "Optimizer.step#AdamW.step";
+  EXPECT_TRUE(device_copies_of(copy).empty());
+  copy.context = "aten::to";
+  copy.types = R"(["c10::BFloat16", "float"])";
+  EXPECT_TRUE(device_copies_of(copy).empty());
+  copy.types = ""; // the types are unknown
+  EXPECT_TRUE(device_copies_of(copy).empty());
+}
+
+TEST(DeviceCopy, IsNotACopyOfTheHost) {
+  HandActivity copy{ActivityKind::kCopy, "Memcpy DtoD (Device -> Device)", "aten::copy_",
+                    "aten::clone"};
+  EXPECT_EQ(device_copies_of(copy).size(), 1U);
+  copy.name = "Memcpy HtoD (Pinned -> Device)";
+  EXPECT_TRUE(device_copies_of(copy).empty());
+}
+
+TEST(ZeroGrad, IsTheWorkInsideItsAnnotation) {
+  const HandActivity zero{ActivityKind::kSet, "Memset (Device)", "aten::zero_",
+                          "Optimizer.zero_grad#AdamW.zero_grad"};
+  HandActivity other = zero;
+  other.context = "aten::zeros";
+  const Candidates found =
+      of_rule(CauseRule::kZeroGrad, in_order({zero, other}), avoidable_candidates);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].nodes, (std::vector<NodeId>{0}));
+}
+
 HandActivity batched(const char* shapes) {
   return {ActivityKind::kKernel, "gemm", "aten::bmm",
           "aten::matmul",        shapes, R"(["c10::BFloat16", "c10::BFloat16"])"};

@@ -1,6 +1,7 @@
-// GPU work that need not run: a forward pass that runs again, layout changes, and chains of
-// pointwise kernels.
+// GPU work that need not run: a forward pass that runs again, layout changes, chains of pointwise
+// kernels, gradients that are filled with zeros, and copies on the GPU.
 #include "analyses/job/cause_candidates.h"
+#include "analyses/job/training_passes.h"
 #include "base/ascii.h"
 #include "model/ops/op_model.h"
 
@@ -15,31 +16,6 @@ namespace {
 constexpr std::size_t kShortestChain = 3;
 constexpr std::size_t kFewestAgain =
     2; ///< least number of forward-only operators in a stretch that runs again
-
-/// Returns whether the backward pass of the operator is another operator.
-bool only_in_forward_pass(std::string_view op) {
-  constexpr std::array<std::string_view, 16> kNames = {"aten::addmm",
-                                                       "aten::native_layer_norm",
-                                                       "aten::_fused_rms_norm",
-                                                       "aten::native_group_norm",
-                                                       "aten::native_batch_norm",
-                                                       "aten::cudnn_batch_norm",
-                                                       "aten::miopen_batch_norm",
-                                                       "aten::cudnn_convolution",
-                                                       "aten::miopen_convolution",
-                                                       "aten::gelu",
-                                                       "aten::silu",
-                                                       "aten::relu",
-                                                       "aten::clamp_min",
-                                                       "aten::_softmax",
-                                                       "aten::native_dropout",
-                                                       "aten::embedding"};
-  return std::ranges::find(kNames, op) != kNames.end() || contains(op, "attention_forward");
-}
-
-bool in_backward_pass(std::string_view context) {
-  return context.starts_with("autograd::engine::evaluate_function");
-}
 
 /// Returns whether each element of the result depends on one element of each input. Accepts
 /// "aten::mul" and "aten::mul_".
@@ -81,16 +57,30 @@ public:
       : run_(in.run), rank_(in.run.ranks[rank]), nodes_(nodes) {}
 
   std::vector<CauseCandidate> run() {
-    again_.assign(nodes_.empty() ? 0 : nodes_.back() + 1 - nodes_.front(), false);
+    taken_.assign(nodes_.empty() ? 0 : nodes_.back() + 1 - nodes_.front(), false);
     add_recomputation();
     add_layouts();
+    add_zeroed_gradients();
     add_chains();
+    add_copies();
     return std::move(out_);
   }
 
 private:
   [[nodiscard]] std::string_view text(StrId id) const { return rank_.text(id); }
-  [[nodiscard]] bool runs_again(NodeId n) const { return again_[n - nodes_.front()]; }
+  [[nodiscard]] bool is_taken(NodeId n) const { return taken_[n - nodes_.front()]; }
+  /// Adds GPU work, and the host activities that launch only this work.
+  void take_with_launch(NodeId n, std::int64_t without_ns, bool launches, CauseCandidate& c) {
+    c.add(n, without_ns);
+    c.counted.push_back(n);
+    taken_[n - nodes_.front()] = true;
+    if (!launches)
+      return;
+    find_launches();
+    for (const NodeId host : launch_of(n))
+      if (run_.graph.dur_ns(host) < kStallNs)
+        c.add(host, 0);
+  }
 
   void find_launches() {
     if (!launched_.empty())
@@ -178,7 +168,7 @@ private:
       for (const NodeId n : stretch.gpu) {
         c.add(n, 0);
         c.counted.push_back(n);
-        again_[n - nodes_.front()] = true;
+        taken_[n - nodes_.front()] = true;
       }
       if (!stretch.rest.empty() && run_.activity(stretch.rest.front()).kind == ActivityKind::kCall)
         stretch.host.push_back(stretch.rest.front()); // call of the last launch
@@ -196,10 +186,59 @@ private:
     CauseCandidate c;
     c.cause.rule = CauseRule::kLayoutConversion;
     for (const NodeId n : nodes_)
-      if (changes[run_.node(n).activity] && !runs_again(n))
-        c.add(n, 0);
+      if (changes[run_.node(n).activity] && !is_taken(n))
+        take_with_launch(n, 0, false, c);
     if (!c.nodes.empty())
       out_.push_back(std::move(c));
+  }
+
+  // -- zeros
+  void add_zeroed_gradients() {
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kZeroGrad;
+    for (const NodeId n : nodes_)
+      if (const Activity& a = run_.activity(n);
+          (a.kind == ActivityKind::kKernel || a.kind == ActivityKind::kSet) &&
+          text(a.context).starts_with("Optimizer.zero_grad"))
+        take_with_launch(n, 0, true, c);
+    if (!c.nodes.empty())
+      out_.push_back(std::move(c));
+  }
+
+  // -- copies
+  /// Returns whether the activity only copies tensors on the GPU, without a change of their type.
+  /// Copies of the backward pass are left out, because operators of the forward pass need them.
+  [[nodiscard]] bool copies_on_gpu(const Activity& a) const {
+    const std::string_view op = text(a.op);
+    if ((op != "aten::cat" && op != "aten::copy_") || text(a.context).starts_with("Optimizer.") ||
+        in_backward_pass(text(a.context)))
+      return false;
+    if (a.kind == ActivityKind::kCopy) {
+      const std::string_view name = text(a.name);
+      return contains(name, "DtoD") || contains(name, "DeviceToDevice");
+    }
+    if (a.kind != ActivityKind::kKernel || op == "aten::cat")
+      return a.kind == ActivityKind::kKernel;
+    const ParsedArgs args(text(a.shapes), text(a.types), "", "");
+    return !args.absurd() && args.count() >= 2 && !args.type(0).empty() &&
+           args.type(0) == args.type(1);
+  }
+
+  /// Adds such copies by operator. The bound removes them.
+  void add_copies() {
+    std::vector<bool> copies; // by activity
+    for (const Activity& a : rank_.activities)
+      copies.push_back(copies_on_gpu(a));
+    std::map<StrId, CauseCandidate> by_operator;
+    for (const NodeId n : nodes_)
+      if (copies[run_.node(n).activity] && !is_taken(n))
+        take_with_launch(n, 0, true, by_operator[run_.activity(n).op]);
+    for (auto& [op, c] : by_operator) {
+      c.cause.rule = CauseRule::kDeviceCopy;
+      c.cause.kind = GainKind::kAtMost;
+      c.cause.what = text(op);
+      out_.push_back(std::move(c));
+    }
   }
 
   // -- chains of pointwise kernels
@@ -254,9 +293,9 @@ private:
       if (!of)
         of = pointwise_of(a);
       Chain& chain = chains[run_.node(n).line];
-      if (of->elements != chain.elements || runs_again(n))
+      if (of->elements != chain.elements || is_taken(n))
         end(chain, c);
-      if (of->elements == 0 || runs_again(n))
+      if (of->elements == 0 || is_taken(n))
         continue;
       if (chain.nodes.empty())
         chain = {{}, of->elements, 0, of->read, 0};
@@ -272,16 +311,11 @@ private:
 
   void end(Chain& chain, CauseCandidate& c) {
     if (chain.nodes.size() >= kShortestChain) {
-      find_launches();
       const double part = std::min(1.0, (chain.read + chain.written) / chain.bytes);
       for (const NodeId n : chain.nodes) {
         const auto dur = static_cast<double>(run_.graph.dur_ns(n));
-        c.add(n, static_cast<std::int64_t>(dur * part));
-        c.counted.push_back(n);
-        if (n != chain.nodes.front()) // one launch remains
-          for (const NodeId host : launch_of(n))
-            if (run_.graph.dur_ns(host) < kStallNs)
-              c.add(host, 0);
+        const bool launches = n != chain.nodes.front(); // one launch remains
+        take_with_launch(n, static_cast<std::int64_t>(dur * part), launches, c);
       }
       if (chain.nodes.size() > longest_) {
         longest_ = chain.nodes.size();
@@ -304,8 +338,7 @@ private:
   std::span<const NodeId> nodes_;
   std::map<NodeId, std::vector<NodeId>> launched_; ///< GPU work, by the preceding host activity
   std::map<NodeId, NodeId> call_behind_;           ///< calls, by the preceding host activity
-  /// By node, from the first node on: part of a forward pass that runs again.
-  std::vector<bool> again_;
+  std::vector<bool> taken_; ///< by node, from the first node on: belongs to a candidate
   std::size_t longest_ = 0; ///< length of the chain that named the cause
   std::vector<CauseCandidate> out_;
 };

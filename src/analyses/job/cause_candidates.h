@@ -22,8 +22,9 @@ struct CauseCandidate {
   std::vector<NodeId> nodes;   ///< nodes whose time on the path is the cost of the cause
   std::vector<NodeId> counted; ///< occurrences of the cause; empty: all of `nodes`
   std::vector<std::pair<NodeId, std::int64_t>> durations; ///< durations without the cause
-  std::vector<NodeId> unblocked; ///< calls that would not wait without the cause
-  bool exact = false;            ///< `durations` may be longer than the recorded ones
+  /// Calls and transfers that would not wait for the GPU or for other ranks without the cause.
+  std::vector<NodeId> unblocked;
+  bool exact = false; ///< `durations` may be longer than the recorded ones
 
   /// Adds a node of the cause, and the node's duration without the cause.
   void add(NodeId n, std::int64_t without_ns) {
@@ -61,6 +62,9 @@ avoidable_candidates(const CauseInput& in, std::uint32_t rank, std::span<const N
 /// Returns small collectives by name, with latency only for the first collective of each row.
 [[nodiscard]] std::vector<CauseCandidate>
 small_collective_candidates(const CauseInput& in, std::span<const SmallTransfers> rows);
+/// Returns the repeated reductions by name, as if they did not exist.
+[[nodiscard]] std::vector<CauseCandidate>
+repeated_reduction_candidates(const CauseInput& in, std::span<const RepeatedReductions> of);
 /// Returns the kernels and the host activities of all ranks, with the mean duration over the
 /// ranks at the same place of the step. No rank is the slowest in more than half of the steps.
 /// `places`: in any step.

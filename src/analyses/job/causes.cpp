@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 3> kUnsaidReasonNames = {"no-gain", "expl
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"sure", "likely", "hint"};
 
 constexpr double kFloorMs = 0.05;
-constexpr double kLeastJitter = 2; ///< times the floor
+constexpr double kLeastJitter = 2, kLeastCopies = 10; ///< times the floor
 constexpr std::size_t kMostCauses = 12;
 /// Thresholds for the remainder of LateRankParts, as fractions of the rank's excess.
 constexpr double kDoubtfulRemainder = 0.2, kMostRemainder = 0.5;
@@ -52,7 +52,9 @@ public:
     edit_ = JobEdit::of(run_.graph);
     const std::vector<double> measured_ms = clock_.each_ms(now_);
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
-      return shortened_ms(c) < out_.floor_ms && c.unblocked.empty();
+      // copies on the GPU are often necessary
+      const double least = c.cause.rule == CauseRule::kDeviceCopy ? kLeastCopies : 1;
+      return shortened_ms(c) < least * out_.floor_ms && c.unblocked.empty();
     });
     for (CauseCandidate& c : candidates_)
       c.cause.gain_ms = c.cause.alone_ms = out_.step_ms - step_ms(ends_with(c));
@@ -134,6 +136,7 @@ private:
           join(std::move(c));
         }
     }
+    gather_pauses();
     if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
       look_at_ranks(in);
     const auto take = [this](std::vector<CauseCandidate> of_run) {
@@ -142,6 +145,7 @@ private:
     for (CauseCandidate& c : link_candidates(in, suspects_.transfers))
       join(std::move(c));
     take(small_collective_candidates(in, suspects_.small));
+    take(repeated_reduction_candidates(in, suspects_.repeated));
     take(contention_candidates(in, clock_, nodes));
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       return (look_.rule && c.cause.rule != *look_.rule) ||
@@ -149,6 +153,63 @@ private:
     });
     for (CauseCandidate& c : candidates_)
       describe(c);
+  }
+  /// Returns the nodes of a stretch of host code that are not usual at its place: all, if it is in
+  /// few steps of its ranks, else those that are much longer than the median.
+  [[nodiscard]] std::vector<NodeId> pauses_of(const CauseCandidate& c) const {
+    constexpr double kMuchLonger = 5;
+    std::set<std::pair<std::uint32_t, std::size_t>> seen; // rank, step
+    std::vector<double> ns;
+    for (const NodeId n : c.nodes) {
+      seen.emplace(run_.rank_of[n], run_.step_of(n));
+      ns.push_back(static_cast<double>(run_.graph.dur_ns(n)));
+    }
+    if (2 * seen.size() < run_.steps() * c.cause.ranks.size())
+      return c.nodes;
+    const double least = kMuchLonger * quantile_of(std::move(ns), 0.5);
+    std::vector<NodeId> out;
+    std::ranges::copy_if(c.nodes, std::back_inserter(out), [&](NodeId n) {
+      return static_cast<double>(run_.graph.dur_ns(n)) > least;
+    });
+    return out;
+  }
+
+  /// Makes one candidate of the host's pauses at changing places, if they have similar lengths, as
+  /// those of a garbage collector do. Without Python frames that is a guess.
+  void gather_pauses() {
+    constexpr std::size_t kFewest = 3; // pauses, and places
+    constexpr double kLeastMs = 1, kAlike = 0.3, kMostOf = 0.8;
+    CauseCandidate all;
+    std::size_t places = 0;
+    for (const CauseCandidate& c : candidates_)
+      if (c.cause.rule == CauseRule::kHostCode && !c.cause.call) {
+        const std::vector<NodeId> pauses = pauses_of(c);
+        places += pauses.empty() ? 0 : 1;
+        for (const NodeId n : pauses)
+          all.add(n, 0);
+      }
+    std::vector<double> ms;
+    for (const NodeId n : all.nodes)
+      ms.push_back(ns_to_ms(run_.graph.dur_ns(n)));
+    if (places < kFewest)
+      return;
+    const double usual = quantile_of(ms, 0.5);
+    const auto alike = static_cast<double>(std::ranges::count_if(
+        ms, [usual](double of) { return std::abs(of - usual) <= kAlike * usual; }));
+    if (usual < kLeastMs || alike < kMostOf * static_cast<double>(ms.size()))
+      return;
+    std::ranges::sort(all.nodes);
+    const auto taken = [&all](NodeId n) { return std::ranges::binary_search(all.nodes, n); };
+    for (CauseCandidate& c : candidates_)
+      if (c.cause.rule == CauseRule::kHostCode) {
+        std::erase_if(c.nodes, taken);
+        std::erase_if(c.durations, [&](const auto& of) { return taken(of.first); });
+      }
+    std::erase_if(candidates_, [](const CauseCandidate& c) { return c.nodes.empty(); });
+    all.cause.rule = CauseRule::kCollection;
+    all.cause.confidence = Confidence::kHint;
+    all.cause.ranks = run_.rank_numbers(all.nodes);
+    candidates_.push_back(std::move(all));
   }
   [[nodiscard]] bool of_interest(std::int64_t rank) const {
     return !look_.rank || rank == *look_.rank;
@@ -313,7 +374,8 @@ private:
       now = c.exact && now == run_.graph.dur_ns(node) ? dur : std::min(now, dur);
     }
     for (const NodeId node : c.unblocked)
-      edit.without[node] |= JobEdit::bit_of(WaitKind::kBlocking);
+      for (const WaitKind kind : {WaitKind::kBlocking, WaitKind::kMember})
+        edit.without[node] |= JobEdit::bit_of(kind);
   }
   [[nodiscard]] std::vector<std::int64_t> ends_with(const CauseCandidate& c) const {
     JobEdit edit = edit_;
@@ -378,7 +440,9 @@ private:
     return best;
   }
 
-  [[nodiscard]] static bool is_stretch(CauseRule rule) { return rule < CauseRule::kReadBack; }
+  [[nodiscard]] static bool is_stretch(CauseRule rule) {
+    return rule < CauseRule::kReadBack || rule == CauseRule::kGraphBreaks;
+  }
 
   /// Takes the best candidate. Returns false if no candidate passes. Without a call that waits for
   /// the GPU, the host would run ahead, and a stretch after the call would overlap GPU work. So
@@ -397,6 +461,15 @@ private:
       for (const CauseCandidate& c : candidates_)
         stretches += is_stretch(c.cause.rule) ? std::max(0.0, c.cause.gain_ms) : 0;
       if (!best || stretches < kMostOfIt * gain)
+        best = best_of([](CauseRule) { return true; }); // the order may have changed
+    }
+    // A bound on the copies of all ranks would hide that those of one rank are slower.
+    if (const CauseRule rule = candidates_[best->candidate].cause.rule;
+        rule == CauseRule::kExposedCopy || rule == CauseRule::kPageableCopy) {
+      if (std::optional<Best> slow =
+              best_of([](CauseRule of) { return of == CauseRule::kSlowCopies; }))
+        best = std::move(slow);
+      else
         best = best_of([](CauseRule) { return true; }); // the order may have changed
     }
     const auto taken = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);

@@ -68,13 +68,14 @@ struct StepCause {
   // fields of single rules
   bool call = false;  ///< kHostCode: `what` is a call of the runtime
   bool shapes = true; ///< kSlowGpu, kSlowOperator: input shapes were recorded
-  /// kPageableCopy, kExposedCopy: bytes per step on the rank with the most bytes.
+  /// kPageableCopy, kExposedCopy, kSlowCopies: bytes per step on the rank with the most bytes.
   /// kSmallCollectives: bytes of the largest collective.
   std::int64_t bytes = 0;
-  /// kPageableCopy, kSlowLink, kSlowCollective: rates now and without the cause in GB/s.
-  /// kMisaligned, kSlowFormat: in TFLOPS.
+  /// kPageableCopy, kSlowCopies, kSlowLink, kSlowCollective: rates now and without the cause in
+  /// GB/s. kMisaligned, kSlowFormat, kSlowGemm: in TFLOPS.
   double rate = 0, rate_to = 0;
-  /// kSlowLink, kSlowCollective: number of groups or collectives in the comparison.
+  /// kSlowLink, kSlowCollective, kSlowGemm: number of groups, collectives or products in the
+  /// comparison. kRepeatedReduction: number of backward passes of a step.
   std::size_t others = 0;
   std::vector<std::vector<std::int64_t>> groups; ///< kSlowLink: ranks of each slow group
   double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
@@ -133,11 +134,24 @@ struct SmallTransfers {
 [[nodiscard]] std::vector<SmallTransfers> small_transfers(const JobRun& run,
                                                           const CollectiveFacts& facts);
 
+/// All-reduces of gradients in every backward pass of a step but the last, which has the same
+/// all-reduces.
+struct RepeatedReductions {
+  std::string what;       ///< name of the collective
+  std::size_t passes = 0; ///< largest number of backward passes of a step
+  std::vector<NodeId> transfers;
+};
+/// Returns the repeated all-reduces by name. A hook of the gradients must launch them, so sharded
+/// gradients and activations are left out. `facts`: the facts that the run was joined with.
+[[nodiscard]] std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
+                                                                  const CollectiveFacts& facts);
+
 /// The results of the tests on ranks and groups.
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
   std::vector<SlowTransfers> transfers;
   std::vector<SmallTransfers> small;
+  std::vector<RepeatedReductions> repeated;
 };
 
 /// The reason why a cause with evidence is not reported.

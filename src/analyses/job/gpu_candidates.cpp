@@ -23,9 +23,10 @@ constexpr double kSomeSize = 256; ///< products within this factor are comparabl
 /// A product according to its operator's arguments.
 struct Product {
   double flops = 0;
-  bool aligned = true; ///< every extent is a multiple of 16 bytes
-  std::string spec;    ///< type of the inputs, for example "matrix_bf16"
-  std::string extents; ///< for example "8192x1024x50257"
+  bool aligned = true;               ///< every extent is a multiple of 16 bytes
+  std::int64_t smallest = INT64_MAX; ///< smallest extent
+  std::string spec;                  ///< type of the inputs, for example "matrix_bf16"
+  std::string extents;               ///< for example "8192x1024x50257"
 };
 
 std::int64_t whole_number(const std::string& text) {
@@ -56,6 +57,7 @@ std::optional<Product> product_of(const RankGraph& rank, const Activity& a) {
   for (const auto& [name, value] : cost->params)
     if (name == "M" || name == "N" || name == "K") {
       const std::int64_t extent = whole_number(value);
+      out.smallest = std::min(out.smallest, extent);
       out.extents += (out.extents.empty() ? "" : "x") + value;
       if (bytes > 0 && std::fmod(static_cast<double>(extent) * bytes, kAlignBytes) != 0)
         out.aligned = false;
@@ -107,6 +109,7 @@ public:
     }
     add_slow_format();
     add_misaligned();
+    add_slow_shapes();
     add_attention();
     add_pageable();
     add_exposed_copies();
@@ -208,6 +211,61 @@ private:
       c.cause.rule = CauseRule::kMisaligned;
       c.cause.rate = work[key].first / work[key].second / 1e3;
       out_.push_back(std::move(c));
+    }
+  }
+
+  /// Adds products that are far slower than products of other extents and similar size. Only
+  /// extents for which every GPU is bound by computing, not by memory, are compared. Each shape is
+  /// compared at its upper quartile, because collectives slow some calls.
+  void add_slow_shapes() {
+    constexpr std::int64_t kLeastExtent = 1024;
+    constexpr double kSameClass = 4, kDeviations = 3, kLeastBelow = 0.2, kUpper = 0.75;
+    constexpr std::size_t kFewestOthers = 3;
+    struct ShapeRates {
+      const Product* product = nullptr;
+      std::vector<Timed> timed;
+      double usual = 0;
+    };
+    std::map<std::string, ShapeRates> shapes; // by operator and extents
+    for (const Timed& t : products_) {
+      const Activity& a = run_.activity(t.node);
+      if (t.product->smallest < kLeastExtent || !t.product->aligned ||
+          without_matrix_units(run_.text(t.node, a.name)))
+        continue;
+      ShapeRates& of = shapes[fmt::format("{} {}", run_.text(t.node, a.op), t.product->extents)];
+      of.product = t.product;
+      of.timed.push_back(t);
+    }
+    for (auto& [name, of] : shapes) {
+      std::vector<double> rates;
+      for (const Timed& t : of.timed)
+        rates.push_back(tflops(t));
+      of.usual = quantile_of(std::move(rates), kUpper);
+    }
+    for (auto& [name, of] : shapes) {
+      std::vector<double> others;
+      for (const auto& [other_name, other] : shapes)
+        if (&other != &of && other.product->spec == of.product->spec &&
+            std::abs(std::log(other.product->flops / of.product->flops)) <= std::log(kSameClass))
+          others.push_back(other.usual);
+      if (others.size() < kFewestOthers)
+        continue;
+      const std::size_t count = others.size();
+      const RobustSpread spread = robust_spread(others);
+      if (of.usual > (1 - kLeastBelow) * spread.median ||
+          of.usual > spread.median - kDeviations * spread.deviation)
+        continue;
+      CauseCandidate& c = out_.emplace_back();
+      c.cause.rule = CauseRule::kSlowGemm;
+      c.cause.kind = GainKind::kAtMost;
+      c.cause.confidence = Confidence::kLikely;
+      c.cause.what = name;
+      c.cause.rate = of.usual;
+      c.cause.rate_to = spread.median;
+      c.cause.others = count;
+      for (const Timed& t : of.timed)
+        c.add(t.node, static_cast<std::int64_t>(static_cast<double>(run_.graph.dur_ns(t.node)) *
+                                                of.usual / spread.median));
     }
   }
 

@@ -62,8 +62,11 @@ public:
       return std::move(out_);
     }
     find_stall_length();
+    find_pieces();
     for (const NodeId n : nodes_)
-      take(n);
+      if (!std::ranges::binary_search(between_pieces_, n))
+        take(n);
+    add_graph_breaks();
     add_hosts_of_reads();
     add_optimizer_loop();
     add_launch_bound();
@@ -82,6 +85,50 @@ private:
     if (!usual.empty())
       stall_ns_ = std::max(
           kStallNs, kTimesUsual * static_cast<std::int64_t>(quantile_of(std::move(usual), 0.5)));
+  }
+
+  /// Finds the host activities from a piece of compiled code to another piece, with nothing but the
+  /// lookup of the code between them.
+  void find_pieces() {
+    struct Thread {
+      std::string piece;         ///< the last piece, if nothing else has begun since then
+      std::vector<NodeId> since; ///< host activities after it
+    };
+    std::map<std::uint32_t, Thread> threads;
+    for (const NodeId n : nodes_) {
+      const Activity& a = run_.activity(n);
+      if (on_gpu(a.kind))
+        continue;
+      Thread& thread = threads[run_.node(n).line];
+      if (a.kind == ActivityKind::kCall) {
+        const std::string_view piece = piece_of(run_.text(n, a.context));
+        if (!piece.empty() && !thread.piece.empty() && piece != thread.piece)
+          between_pieces_.insert(between_pieces_.end(), thread.since.begin(), thread.since.end());
+        thread = {std::string(piece), {}};
+      } else if (!thread.piece.empty()) {
+        thread.since.push_back(n);
+      }
+    }
+    std::ranges::sort(between_pieces_);
+  }
+  /// Returns "3" from "Torch-Compiled Region: 3/0", else "". A piece has another number after the
+  /// slash each time that it is compiled.
+  [[nodiscard]] static std::string_view piece_of(std::string_view range) {
+    constexpr std::string_view kRegion = "Torch-Compiled Region: ";
+    if (!range.starts_with(kRegion))
+      return {};
+    range.remove_prefix(kRegion.size());
+    return range.substr(0, range.find('/'));
+  }
+
+  void add_graph_breaks() {
+    CauseCandidate c;
+    c.cause.rule = CauseRule::kGraphBreaks;
+    c.cause.kind = GainKind::kAtMost;
+    for (const NodeId n : between_pieces_)
+      c.add(n, 0);
+    if (!c.nodes.empty())
+      out_.push_back(std::move(c));
   }
 
   /// Returns the GPU activity that the call waited for, or kNoNode.
@@ -276,6 +323,7 @@ private:
   std::map<Group, std::size_t> groups_;
   std::map<std::string, Group> read_by_; ///< operators around calls that wait for the GPU
   std::unordered_map<StrId, std::optional<CauseRule>> rule_of_call_; ///< by the name of the call
+  std::vector<NodeId> between_pieces_;                               ///< ascending
   std::vector<NodeId> short_; ///< activities and calls that are part of launching
   std::vector<CauseCandidate> out_;
 };

@@ -1,6 +1,7 @@
 // Reasons why a rank is later than its peers. Compares its activities with those of its peers at
 // the same place.
 #include "analyses/job/cause_candidates.h"
+#include "base/ascii.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -33,6 +34,7 @@ public:
 
   std::vector<CauseCandidate> run() {
     add_kernels();
+    add_copies();
     add(CauseRule::kMoreWork, extra_, GainKind::kEstimate);
     add(CauseRule::kMoreData, larger_, GainKind::kEstimate);
     add(CauseRule::kSlowHost, host_, GainKind::kEstimate);
@@ -47,7 +49,10 @@ private:
     shapes_ = shapes_ || a.shapes != kEmptyStr;
     switch (beside.kind) {
     case BesidePeers::Kind::kSame:
-      (on_gpu(a.kind) ? kernels_ : host_).push_back({n, beside.peers_ns});
+      (!on_gpu(a.kind)      ? host_
+       : is_host_copy(n, a) ? copies_
+                            : kernels_)
+          .push_back({n, beside.peers_ns});
       break;
     case BesidePeers::Kind::kLargerInputs:
       larger_.push_back({n, beside.peers_ns});
@@ -57,6 +62,32 @@ private:
       break;
     case BesidePeers::Kind::kUnknown:
       break;
+    }
+  }
+
+  /// Returns whether this is a large copy from or to the host.
+  [[nodiscard]] bool is_host_copy(NodeId n, const Activity& a) const {
+    const std::string_view name = run_.text(n, a.name);
+    return a.kind == ActivityKind::kCopy && a.bytes >= kSmallCopyBytes && !contains(name, "DtoD") &&
+           !contains(name, "PtoP") && !contains(name, "DeviceToDevice");
+  }
+
+  void add_copies() {
+    constexpr double kSlower = 1.1;
+    double bytes = 0, own = 0, peers = 0;
+    for (const Compared& k : copies_) {
+      bytes += static_cast<double>(run_.activity(k.node).bytes);
+      own += static_cast<double>(dur(k.node));
+      peers += static_cast<double>(k.peers_ns);
+    }
+    if (!(peers > 0 && own >= kSlower * peers))
+      return;
+    CauseCandidate* const c = add(CauseRule::kSlowCopies, copies_, GainKind::kEstimate);
+    c->cause.rate = bytes / own;
+    c->cause.rate_to = bytes / peers;
+    if (!shapes_) { // larger inputs would look the same
+      c->cause.shapes = false;
+      c->cause.confidence = Confidence::kLikely;
     }
   }
 
@@ -131,7 +162,7 @@ private:
 
   const JobRun& run_;
   const OutstandingRank& of_;
-  std::vector<Compared> kernels_, host_, extra_;
+  std::vector<Compared> kernels_, copies_, host_, extra_;
   std::vector<Compared> larger_; ///< nodes whose operator has other shapes on the peers
   bool shapes_ = false;          ///< shapes of some operator are known
   std::vector<CauseCandidate> out_;
