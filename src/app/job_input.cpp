@@ -127,6 +127,7 @@ JobInput job_of(std::string title, std::vector<RankGraph> graphs,
   if (collectives != nullptr) {
     out.suspects.transfers = slow_transfers(out.run, *collectives);
     out.suspects.small = small_transfers(out.run, *collectives);
+    out.suspects.uneven = uneven_exchanges(out.run, *collectives);
     out.suspects.repeated = repeated_reductions(out.run, *collectives);
   }
   return out;

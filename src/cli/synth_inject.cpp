@@ -180,6 +180,12 @@ Result<void> inject_accumulate(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
+Result<void> inject_exchange(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.exchange_rank, keys.rank("rank"));
+  RS_TRY(o.inject.exchange_factor, keys.number("factor"));
+  return {};
+}
+
 Result<void> inject_profiler_start(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.profiler_start_ms, keys.number("ms"));
   return {};
@@ -238,6 +244,7 @@ constexpr std::array kInjectCauses = {
     InjectCause{"shape", "factor=F", inject_shape},
     InjectCause{"pause", "ms=X,period=N", inject_pause},
     InjectCause{"accumulate", "passes=N,all=0", inject_accumulate},
+    InjectCause{"exchange", "rank=R,factor=F", inject_exchange},
     InjectCause{"launch-blocking", "",
                 [](InjectKeys&, synth::Options& o) -> Result<void> {
                   o.inject.launch_blocking = true;

@@ -201,6 +201,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        number3(static_cast<double>(c.bytes) / 1e3), number3(c.latency_us));
   case CauseRule::kRepeatedReduction:
     return fmt::format("Gradients are reduced in {} backward passes of a step: {}", c.others, cost);
+  case CauseRule::kUnevenExchange:
+    return fmt::format("Rank {} sends or receives {} more than the mean in {}: {}", c.ranks.front(),
+                       percent_text(c.percent), short_place(c.what), cost);
   case CauseRule::kContention:
     return fmt::format("GEMMs take {} longer while collectives run on their GPU",
                        percent_text(c.percent));
@@ -271,6 +274,9 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
     return "The bound removes the copies; some of them may be necessary";
   case CauseRule::kRepeatedReduction:
     return "All backward passes of a step have the same all-reduces; the gain keeps the last";
+  case CauseRule::kUnevenExchange:
+    return "The bound gives every rank the mean amount; a slow network of this rank is not "
+           "excluded";
   case CauseRule::kReadBack:
     return "The gain is the idle time behind the call, not the call's own length";
   case CauseRule::kSlowGpu:
@@ -430,14 +436,15 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
     f.evidence += fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
                               number3(x.wait_for[k].second), x.wait_for[k].first);
   if (x.unmatched_ms > 0)
-    f.evidence += fmt::format("{}{} ms of collectives whose other members were not read: waiting "
-                              "or transfer",
+    f.evidence += fmt::format("{}{} ms are waiting or transfer: sends, receives, broadcasts, or "
+                              "collectives with members that were not read",
                               f.evidence.empty() ? "" : "; ", number3(x.unmatched_ms));
   if (waits)
     f.action = fmt::format("Find why rank {} is late; faster or smaller collectives do not shorten "
                            "the waiting",
                            x.wait_for.front().first);
-  else if (x.unmatched_ms >= kMostlyWaiting * x.total_ms())
+  else if (x.unmatched_ms >= kMostlyWaiting * x.total_ms() &&
+           (facts.ranks == 1 || static_cast<std::int64_t>(facts.ranks) < facts.job_ranks))
     f.action = "Give the traces of all ranks: a folder instead of one trace";
   return f;
 }

@@ -48,15 +48,17 @@ Result<void> check_switches(const Options& o) {
     return bad("--contention: must be 0 to 100");
   if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
     return bad("--step-noise: the standard deviation must be 0 to 0.25");
-  std::vector<std::int64_t> ranks = {o.inject.beside_rank, o.inject.more_rank, o.inject.data_rank,
-                                     o.inject.host_rank,   o.inject.op_rank,   o.inject.copy_rank};
+  std::vector<std::int64_t> ranks = {o.inject.beside_rank,  o.inject.more_rank, o.inject.data_rank,
+                                     o.inject.host_rank,    o.inject.op_rank,   o.inject.copy_rank,
+                                     o.inject.exchange_rank};
   for (const InjectedWork& cause : o.inject.work)
     ranks.push_back(cause.rank);
   for (const std::int64_t rank : ranks)
     if (rank >= o.ranks)
       return bad(fmt::format("--inject: rank {} does not exist with --ranks {}", rank, o.ranks));
-  if (o.format != TraceFormat::kKineto && (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0 ||
-                                           !o.inject.work.empty() || o.inject.passes > 0))
+  if (o.format != TraceFormat::kKineto &&
+      (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0 || !o.inject.work.empty() ||
+       o.inject.passes > 0 || o.inject.exchange_rank >= 0))
     return bad("--inject: causes that add kernels, calls or host time need --format kineto");
   for (const InjectedWork& cause : o.inject.work)
     if (cause.ms > (is_in_mb(cause.cause) ? 100'000 : 1000) || cause.count < 1 ||
@@ -76,8 +78,8 @@ Result<void> check_switches(const Options& o) {
     return bad("--inject pause: takes at most 10000 ms, and a period of at least one step");
   if (o.inject.passes > 64)
     return bad("--inject accumulate: takes at most 64 passes");
-  for (const double f :
-       {o.inject.host_factor, o.inject.op_factor, o.inject.copy_factor, o.inject.shape_factor})
+  for (const double f : {o.inject.host_factor, o.inject.op_factor, o.inject.copy_factor,
+                         o.inject.exchange_factor, o.inject.shape_factor})
     if (!factor(f))
       return bad("--inject: the factor must be positive");
   if (o.inject.data_rank >= 0 &&

@@ -92,6 +92,9 @@ struct Injected {
   std::int64_t pause_period = 1; ///< steps from one pause of a rank to its next
   std::int64_t passes =
       0; ///< forward and backward passes of a step without sharding; 0: one, with sharding
+  std::int64_t exchange_rank =
+      -1; ///< rank with more data in the all-to-alls of each layer; -1: no all-to-alls
+  double exchange_factor = 1;   ///< factor on its data
   bool reduce_all = false;      ///< every backward pass reduces its gradients, not only the last
   bool launch_blocking = false; ///< each launch waits for its kernel
   double profiler_start_ms = 0; ///< maximum difference between the starts of the ranks' recordings

@@ -467,6 +467,7 @@ private:
     attention();
     linear(kSynthProgramHidden, kSynthProgramHidden, true);
     tensor_all_reduce();
+    exchange_tokens();
     residual();
     layer_norm();
     r_.gemm_factor(layer_factor_ * o_.inject.shape_factor);
@@ -544,6 +545,28 @@ private:
                    kind,
                    {Arg::none(), Arg::none(), Arg::none(), Arg::scalar("-1")},
                    true});
+  }
+  /// Adds the all-to-all that gives the tokens to the experts.
+  void exchange_tokens() {
+    if (o_.inject.exchange_rank < 0)
+      return;
+    r_.begin_cause(-1);
+    constexpr std::int64_t kExpertsPerToken = 8;
+    const std::int64_t elements = kExpertsPerToken * tokens_ * kSynthProgramHidden;
+    r_.collective({"c10d::alltoall_base_",
+                   "all_to_allv",
+                   "nccl:all_to_all",
+                   "BFloat16",
+                   "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
+                   elements,
+                   elements,
+                   0,
+                   {Arg::none(), Arg::none(), Arg::none(), Arg::scalar("-1")},
+                   false,
+                   o_.inject.exchange_rank,
+                   o_.inject.exchange_factor});
+    r_.wait_for_comm(1);
+    r_.end_cause();
   }
   void tensor_all_reduce() {
     if (o_.process_groups < 2)

@@ -86,12 +86,19 @@ struct Collective {
   std::string dtype;
   std::int64_t in_nelems = 0;
   std::int64_t out_nelems = 0;
-  std::int64_t full_bytes = 0; ///< bytes of the larger buffer
-  Tensor input;                ///< input tensor of one rank
-  bool list_input = false;     ///< recorded as a list of tensors
-  int group_kind = 0;          ///< 0 = world, 1 = data parallel, 2 = tensor parallel
-  std::int64_t seq = 0;        ///< sequence number within the step and group kind
+  std::int64_t full_bytes = 0;  ///< bytes of the larger buffer
+  std::int64_t heavy_rank = -1; ///< rank with another amount of data; -1: no rank
+  double heavy_factor = 1;      ///< factor on its amount
+  Tensor input;                 ///< input tensor of one rank
+  bool list_input = false;      ///< recorded as a list of tensors
+  int group_kind = 0;           ///< 0 = world, 1 = data parallel, 2 = tensor parallel
+  std::int64_t seq = 0;         ///< sequence number within the step and group kind
 };
+
+/// Returns the factor on the elements and bytes of a collective on this rank.
+[[nodiscard]] inline double data_factor(const Collective& c, std::int64_t rank) {
+  return rank == c.heavy_rank ? c.heavy_factor : 1;
+}
 
 struct Program {
   std::vector<Action> actions;

@@ -158,6 +158,8 @@ void Recorder::collective(const CollectiveCall& call) {
   c.in_nelems = call.in;
   c.out_nelems = call.out;
   c.full_bytes = std::max(call.in, call.out) * (wide ? 4 : 2);
+  c.heavy_rank = call.heavy_rank;
+  c.heavy_factor = call.heavy_factor;
   c.group_kind = kind;
   c.seq = p_.collectives_per_kind[kind]++;
   const auto index = static_cast<std::int32_t>(p_.collectives.size());

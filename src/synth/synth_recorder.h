@@ -28,6 +28,8 @@ struct CollectiveCall {
   int kind = 0;  ///< kind of process group: 0 world, 1 data parallel, 2 tensor parallel
   Args after;    ///< arguments after the tensors
   bool in_place; ///< one list of tensors instead of separate output and input
+  std::int64_t heavy_rank = -1; ///< rank with another amount of data; -1: no rank
+  double heavy_factor = 1;
 };
 
 class Recorder {

@@ -277,7 +277,9 @@ private:
       const auto n = static_cast<std::int64_t>(group.ranks.size());
       std::int64_t last = 0;
       bool crosses = false;
+      double most_data = 1;
       for (const std::int64_t m : group.ranks) {
+        most_data = std::max(most_data, data_factor(c, m));
         last = std::max(last, out.ranks[static_cast<std::size_t>(m)].kernel_start_ns[at]);
         crosses |= m / o_.gpus_per_node != group.ranks[0] / o_.gpus_per_node;
       }
@@ -286,7 +288,7 @@ private:
       // latency of a ring: a fixed part and 2 us per hop
       Random& random = kernel.injected ? states_[r].extra : states_[r].random;
       const double transfer = (9000.0 + 2000.0 * static_cast<double>(n) +
-                               static_cast<double>(c.full_bytes) * factor / bw) *
+                               static_cast<double>(c.full_bytes) * most_data * factor / bw) *
                                   speed_.gpu_factor * link_factor(group) *
                                   (1.0 + o_.noise * random.normal()) +
                               glitch_ns(s, kernel);

@@ -356,6 +356,9 @@ std::string injected(const Injected& inject) {
   if (inject.passes > 0)
     causes.push_back(fmt::format("{{\"cause\": \"accumulate\", \"passes\": {}, \"all\": {}}}",
                                  inject.passes, inject.reduce_all ? 1 : 0));
+  if (inject.exchange_rank >= 0)
+    causes.push_back(fmt::format("{{\"cause\": \"exchange\", \"rank\": {}, \"factor\": {}}}",
+                                 inject.exchange_rank, inject.exchange_factor));
   if (inject.launch_blocking)
     causes.emplace_back("{\"cause\": \"launch-blocking\"}");
   if (inject.profiler_start_ms > 0)

@@ -90,6 +90,7 @@ const std::vector<Injected>& injected() {
       {"device-copy", "cat:mb=4000,count=4", kAll},
       {"slow-copies", "copies:rank=2,factor=2.5", "2", "input:mb=64"},
       {"repeated-reduction", "accumulate:passes=3", kAll, "accumulate:passes=3,all=0"},
+      {"uneven-exchange", "exchange:rank=6,factor=1.6", "6", "exchange:rank=6,factor=1"},
       {"garbage-collection", "pause:ms=40,period=3", kAll},
   };
   return list;
@@ -191,6 +192,7 @@ TEST(WhyMatrix, CounterExamplesAreNotNamed) {
            {"device-copy", inject("cat:mb=400,count=4")},
            {"slow-gemm", inject("shape:factor=1.1")},
            {"slow-copies", inject("input:mb=64")},
+           {"uneven-exchange", inject("exchange:rank=6,factor=1.02")},
            // only the last of several backward passes reduces the gradients
            {"repeated-reduction", inject("accumulate:passes=3,all=0")},
            // pauses at one place, or none that stands out

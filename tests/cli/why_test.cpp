@@ -157,6 +157,12 @@ RankFault slow_copies() {
   return {
       "slow-copies", "2", {"--inject", "input:mb=64"}, {"--inject", "copies:rank=2,factor=2.5"}};
 }
+RankFault uneven_exchange() {
+  return {"uneven-exchange",
+          "6",
+          {"--inject", "exchange:rank=6,factor=1"},
+          {"--inject", "exchange:rank=6,factor=1.6"}};
+}
 RankFault one_more_gemm() {
   return {"more-work", "6", {}, {"--inject", "more:rank=6"}};
 }
@@ -202,7 +208,7 @@ RankTally tally(const RankFault& of, const std::string& noise, int seeds) {
 
 TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
   for (const RankFault& fault : {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(),
-                                 one_more_gemm(), slow_copies()}) {
+                                 one_more_gemm(), slow_copies(), uneven_exchange()}) {
     const RankTally of = tally(fault, "iid:0.005", 1);
     EXPECT_EQ(of.named, of.runs) << fault.rule;
     EXPECT_EQ(of.within, of.runs) << fault.rule;

@@ -146,6 +146,7 @@ private:
       join(std::move(c));
     take(small_collective_candidates(in, suspects_.small));
     take(repeated_reduction_candidates(in, suspects_.repeated));
+    take(uneven_exchange_candidates(in, suspects_.uneven));
     take(contention_candidates(in, clock_, nodes));
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       return (look_.rule && c.cause.rule != *look_.rule) ||

@@ -80,6 +80,7 @@ struct StepCause {
   std::vector<std::vector<std::int64_t>> groups; ///< kSlowLink: ranks of each slow group
   double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
   /// kSlowGpu, kSlowOperator, kContention: percentage by which the kernels are longer.
+  /// kUnevenExchange: percentage by which the rank has more data than the mean.
   double percent = 0;
   double percent_low = 0, percent_high = 0; ///< kContention: 99 % interval
   double latency_us = 0;                    ///< kSmallCollectives: median latency of a collective
@@ -146,12 +147,29 @@ struct RepeatedReductions {
 [[nodiscard]] std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
                                                                   const CollectiveFacts& facts);
 
+/// All-to-alls of a group in which the same rank has the most data.
+struct UnevenExchanges {
+  struct Exchange {
+    std::vector<NodeId> transfers; ///< one for each member
+    double factor = 1;             ///< data of the rank over the mean of the members
+  };
+  std::string what; ///< name of the collectives
+  std::int64_t rank = 0;
+  std::vector<Exchange> exchanges;
+};
+/// Returns the all-to-alls in which one rank has at least 5 % more data than the mean, if that is
+/// the same rank in at least half of the all-to-alls of this name and group. `facts`: the facts
+/// that the run was joined with.
+[[nodiscard]] std::vector<UnevenExchanges> uneven_exchanges(const JobRun& run,
+                                                            const CollectiveFacts& facts);
+
 /// The results of the tests on ranks and groups.
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
   std::vector<SlowTransfers> transfers;
   std::vector<SmallTransfers> small;
   std::vector<RepeatedReductions> repeated;
+  std::vector<UnevenExchanges> uneven;
 };
 
 /// The reason why a cause with evidence is not reported.

@@ -84,6 +84,13 @@ private:
                : unix_ns - facts_->offsets[r].used().at(unix_ns);
   }
 
+  /// Returns whether the members wait for each other. In an all-to-all with different amounts, each
+  /// member waits for the data of the others.
+  [[nodiscard]] static bool joins(const TimedCollective& c) {
+    return synchronises(c.match.kind) ||
+           (c.match.kind == CollectiveKind::kAllToAllV && c.told_waits);
+  }
+
   void find_members() {
     transfer_of_.resize(out_.ranks.size());
     if (facts_ == nullptr || out_.ranks.size() < 2)
@@ -93,7 +100,7 @@ private:
       nodes.push_back(collective_nodes(rank));
     for (std::size_t row = 0; row < facts_->collectives.size(); ++row) {
       const TimedCollective& c = facts_->collectives[row];
-      if (c.match.members.size() < 2 || !synchronises(c.match.kind))
+      if (c.match.members.size() < 2 || !joins(c))
         continue;
       std::vector<std::pair<std::uint32_t, NodeId>> members;
       for (const auto& [rank, member] : c.match.members) {
