@@ -149,7 +149,7 @@ done
 if [ -x "$mpi-mpich" ]; then
   code=0
   srun --mpi=none -n 2 "$mpi-mpich" collectives "$run" -o alone.json 2>alone.err || code=$?
-  [ $code -eq 2 ] && [ ! -e alone.json ] && grep -q "MPI knows of this one alone" alone.err ||
+  [ $code -eq 2 ] && [ ! -e alone.json ] && grep -q "MPI finds only this process" alone.err ||
     fail "two processes that do not know each other: exit code $code"
 fi
 

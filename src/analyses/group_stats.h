@@ -126,7 +126,7 @@ template <class Row> void add_shares(Schema<Row>& schema, const std::string& of)
   schema.add({"percent", "Percentage (%)", Unit::kPercent, &Row::percent,
               "share of " + of + " of all rows"});
   schema.add({"cumulative_percent", "Cumulative Percentage (%)", Unit::kPercent,
-              &Row::cumulative_percent, "sum of the shares down to this row"});
+              &Row::cumulative_percent, "sum of Percentage (%) from the first row to this row"});
 }
 
 /// Drops all rows after the first k (0: keeps all). Adds a note with the original number of rows;

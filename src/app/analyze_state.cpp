@@ -124,7 +124,7 @@ Result<SweepFacts> load_analysed(const std::string& folder) {
   if (!fs::exists(layout.sweep_state(), ec))
     layout = OutputLayout(fmt::format("{}/{}", folder, kAnalysisFolder));
   if (!fs::exists(layout.sweep_state(), ec))
-    return Error{ErrorCode::kUnreadable, folder, "no state of an analysed sweep", kHint};
+    return Error{ErrorCode::kUnreadable, folder, "this folder contains no analysed sweep", kHint};
   remember_input(layout.sweep_state()); // not in read_part(): analyze rewrites the files
   RS_TRY(const SweepState sweep, read_part<SweepState>(layout.sweep_state(), kSweepKind));
   std::vector<ConfigResult> configs;

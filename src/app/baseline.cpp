@@ -25,7 +25,7 @@ std::string baseline_bytes(const SavedBaseline& baseline) {
 Result<SavedBaseline> baseline_of(std::string_view bytes) {
   Result<SavedBaseline> out = decode_part<SavedBaseline>(kBaselineKind, kBaselineVersion, bytes);
   if (out && out->run.ranks.empty() && out->run.collectives.summary.empty())
-    return Error{ErrorCode::kUnreadable, "", "no part: a baseline without ranks", ""};
+    return Error{ErrorCode::kUnreadable, "", "not a valid part: a baseline without ranks", ""};
   return out;
 }
 
@@ -50,7 +50,7 @@ Result<SavedBaseline> load_baseline(const std::string& path) {
   if (!out) {
     Error error = out.error();
     error.where = path + (error.where.empty() ? "" : ": " + error.where);
-    error.hint = "rankscope baseline save RUN -o " + path + " makes it again";
+    error.hint = "to make it again: rankscope baseline save RUN -o " + path;
     return error;
   }
   return out;

@@ -86,7 +86,7 @@ Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& 
         names.push_back(it->path().filename().string());
     if (names.empty())
       return Error{ErrorCode::kUnreadable, input, "no saved baseline (*.rsb) in this folder",
-                   "rankscope baseline save RUN -o " + input + "/NAME.rsb makes one"};
+                   "to make one: rankscope baseline save RUN -o " + input + "/NAME.rsb"};
     std::sort(names.begin(), names.end(), before);
     for (const std::string& name : names)
       out.push_back((fs::path(input) / name).string());
@@ -104,7 +104,7 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
     RS_CHECK(can_make_pages());
   RS_TRY(const std::vector<std::string> files, baseline_files(request.inputs));
   if (files.size() < 2)
-    return Error{ErrorCode::kUsage, "baseline history", "needs two saved baselines at least",
+    return Error{ErrorCode::kUsage, "baseline history", "needs at least two saved baselines",
                  "rankscope baseline history FILE FILE ..., or a folder of them"};
   const std::vector<std::string> labels = distinct_labels(folder_names(files));
   std::vector<ComparedRun> runs;

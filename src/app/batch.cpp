@@ -90,8 +90,8 @@ private:
                    "no trace in this folder could be read", ""};
     if (work.parts.size() < work.folder.plan.ranks.size())
       work.report.warnings.push_back(
-          fmt::format("{} of {} ranks could be read; averages are over those", work.parts.size(),
-                      work.folder.plan.ranks.size()));
+          fmt::format("{} of {} ranks could be read; the averages are over these ranks",
+                      work.parts.size(), work.folder.plan.ranks.size()));
     work.report.ranks = work.parts.size();
     const std::unique_ptr<const BatchFacts> facts =
         batch_facts(std::move(work.parts), request_.options);

@@ -93,10 +93,10 @@ public:
       out.regex_ = std::regex("(?:" + pattern + ")([0-9]+)");
       out.group_ = out.regex_.mark_count();
     } catch (const std::regex_error& e) {
-      return Error{
-          ErrorCode::kUsage, "--rank-pattern",
-          fmt::format("'{}' is not a regular expression ({})", pattern, e.what()),
-          "it matches the text before the rank number: rank_ finds 3 in trace_rank_3.json"};
+      return Error{ErrorCode::kUsage, "--rank-pattern",
+                   fmt::format("'{}' is not a regular expression ({})", pattern, e.what()),
+                   "the expression matches the text before the rank number: rank_ finds 3 in "
+                   "trace_rank_3.json"};
     }
     return out;
   }
@@ -148,11 +148,12 @@ void check_ranks(BatchFolder& folder, const BatchSearch& search) {
   std::size_t gaps = 0;
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     if (ranks[i].rank == ranks[i - 1].rank) {
-      folder.error = Error{ErrorCode::kUnreadable, folder.plan.folder,
-                           fmt::format("two traces of rank {}: {} and {}", ranks[i].rank,
-                                       fs::path(ranks[i - 1].path).filename().string(),
-                                       fs::path(ranks[i].path).filename().string()),
-                           "a further text in --filter chooses one of them, such as the step"};
+      folder.error =
+          Error{ErrorCode::kUnreadable, folder.plan.folder,
+                fmt::format("two traces of rank {}: {} and {}", ranks[i].rank,
+                            fs::path(ranks[i - 1].path).filename().string(),
+                            fs::path(ranks[i].path).filename().string()),
+                "add to --filter a text that only one of the paths contains, such as the step"};
       return;
     }
     gaps += static_cast<std::size_t>(ranks[i].rank - ranks[i - 1].rank - 1);
@@ -166,8 +167,9 @@ void check_ranks(BatchFolder& folder, const BatchSearch& search) {
         if (const std::size_t at = file.path.rfind(text); at + text.size() < file.path.size() &&
                                                           file.path[at + text.size()] >= '0' &&
                                                           file.path[at + text.size()] <= '9') {
-          folder.notes.push_back(fmt::format("the filter {} keeps {} too: filters are plain texts",
-                                             text, fs::path(file.path).filename().string()));
+          folder.notes.push_back(
+              fmt::format("the filter {} also selects {}, because filters are plain texts", text,
+                          fs::path(file.path).filename().string()));
           break;
         }
 }
@@ -178,10 +180,10 @@ Error nothing_found(const BatchSearch& search, const Walk& walk) {
   if (!fs::is_directory(search.base, ec))
     hint = "there is no such folder";
   else if (walk.filtered() > 0)
-    hint = fmt::format("{} {} files are there, but no path contains all of: {}", walk.filtered(),
-                       search.extension, joined(search.filters, ", "));
+    hint = fmt::format("{} {} files exist, but no path contains all of these texts: {}",
+                       walk.filtered(), search.extension, joined(search.filters, ", "));
   else if (walk.of_the_other() > 0)
-    hint = fmt::format("{} {} files are there: use --extension {}", walk.of_the_other(),
+    hint = fmt::format("{} {} files exist: use --extension {}", walk.of_the_other(),
                        search.extension == "gz" ? "json" : "json.gz",
                        search.extension == "gz" ? "json" : "gz");
   return {ErrorCode::kUnreadable, search.base,
@@ -231,10 +233,11 @@ Result<std::vector<BatchFolder>> find_batch_folders(Session& session, const Batc
   if (!folders)
     return folders.error();
   if (folders->size() > 1 && !search.output.empty())
-    return Error{
-        ErrorCode::kUsage, "--output",
-        fmt::format("{} folders with traces found, an output has room for one", folders->size()),
-        "give a more specific base path or filter, or leave --output out"};
+    return Error{ErrorCode::kUsage, "--output",
+                 fmt::format("{} folders with traces found, but one output file can contain the "
+                             "report of only one folder",
+                             folders->size()),
+                 "give a more specific base path or filter, or omit --output"};
   std::vector<BatchFolder> out;
   for (RunPlan& plan : *folders) {
     BatchFolder folder{std::move(plan), "", {}, {}};

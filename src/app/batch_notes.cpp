@@ -70,9 +70,9 @@ void note_missing_groups(const BatchFacts& facts, BatchReport& to) {
   for (const auto& [ranks, names] : groups_by_ranks)
     to.notes.push_back(
         fmt::format("{}: no events with shapes on rank {}", names, joined(ranks, kMostLines)));
-  to.notes.emplace_back("groups know operators by name and by their recorded shapes: was the trace "
-                        "made with record_shapes=True, and does it contain the operators' events? "
-                        "Operators with shapes, by their outermost caller:");
+  to.notes.emplace_back("an operator is put into a group by its name and its recorded shapes. Was "
+                        "the trace made with record_shapes=True, and does it contain the "
+                        "operators' events? Operators with shapes, by their outermost caller:");
   const auto first = std::ranges::find_if(facts.parts, [&](const BatchPart& part) {
     return std::to_string(part.rank) == groups_by_ranks.front().first.front();
   });
@@ -86,11 +86,12 @@ void note_left_out(const BatchFacts& facts, BatchReport& to) {
       to.notes.push_back(fmt::format("{}: {} calls launched no kernel and are left out", name,
                                      family.without_kernel));
     if (family.unfit > 0)
-      to.notes.push_back(fmt::format("{}: {} calls have arguments that no model takes and are left "
-                                     "out",
-                                     name, family.unfit));
+      to.notes.push_back(fmt::format(
+          "{}: {} calls are left out, because no performance model accepts their arguments", name,
+          family.unfit));
     if (family.rows.empty())
-      to.warnings.push_back(fmt::format("{}: no call could be modelled: no such sheet", name));
+      to.warnings.push_back(
+          fmt::format("{}: no call could be modelled, so this sheet is left out", name));
   }
 }
 
@@ -114,10 +115,11 @@ void add_batch_notes(const BatchFacts& facts, BatchReport& to) {
                                       "gpu_timelines and kernel_launchers leave them out",
                                       gpu - linked, gpu));
   if (!facts.other.empty())
-    to.warnings.push_back(fmt::format("grouped_breakdown: in no group, so in Other: {}",
+    to.warnings.push_back(fmt::format("grouped_breakdown: these operators and runtime calls are in "
+                                      "no group and are counted in Other: {}",
                                       joined(facts.other, 2 * kMostLines)));
   if (facts.parts.size() > 1 && facts.collectives.kernels.empty())
-    to.notes.emplace_back("no collective kernels: no sheets of collectives");
+    to.notes.emplace_back("no collective kernels, so there are no sheets about collectives");
   const std::vector<std::string>& problems = facts.collectives.problems;
   for (std::size_t i = 0; i < std::min(problems.size(), kMostLines); ++i)
     to.warnings.push_back(problems[i]);

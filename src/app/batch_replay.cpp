@@ -55,7 +55,8 @@ Result<void> check_batch_replay(const ReplayRunOptions& options) {
   const std::string bench = named(options.hipblaslt_bench, "hipblaslt-bench");
   const std::string driver = named(options.miopen_driver, "MIOpenDriver");
   const std::string python = named(options.python, "python3");
-  const char* const hint = "--runner auto takes what is there, none writes command files alone";
+  const char* const hint =
+      "--runner auto uses the programs that are installed; --runner none only writes command files";
   if (options.runner == ReplayRunner::kBench && !is_there(bench) && !is_there(driver))
     return Error{ErrorCode::kMissingTool, "--replay",
                  fmt::format("neither {} nor {} can be found", bench, driver), hint};

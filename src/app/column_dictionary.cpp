@@ -92,16 +92,22 @@ SheetInfo of_table(const Table& table, std::string help, const char* name = null
   SheetInfo out{name != nullptr ? name : table.name(), std::move(help), table.columns()};
   for (Column& c : out.columns) {
     if (c.help.empty() && c.name == "0")
-      c.help = "value of the rank with this number; one column per rank";
+      c.help = "value of the rank that the header names; one column per rank";
     if (c.help.empty() && c.name == "test")
-      c.help = "value of the test; with several tests, there is one such column per test";
+      c.help =
+          "value of the test run; with several test runs, there is one such column per test run";
+    if (c.name == "configuration" && c.unit != Unit::kNone)
+      c.help = "value of the configuration that the header names; one column per configuration";
     for (const auto& [run, of] :
-         {std::pair<std::string_view, const char*>("baseline_", "value of the baseline"),
-          {"test_", "value of the test"}}) {
+         {std::pair<std::string_view, const char*>("baseline_", "of the baseline"),
+          {"test_", "of the test"}}) {
       if (!c.help.empty() || !c.name.starts_with(run))
         continue;
-      const std::string_view meaning = shared_column_help(c.name.substr(run.size()));
-      c.help = meaning.empty() ? std::string(of) : fmt::format("{}: {}", of, meaning);
+      const std::string metric = c.name.substr(run.size());
+      const std::string_view meaning = shared_column_help(metric);
+      c.help = meaning.empty()
+                   ? fmt::format("{}{} {}", c.unit == Unit::kCount ? "number of " : "", metric, of)
+                   : fmt::format("value {}: {}", of, meaning);
     }
   }
   return out;
@@ -159,9 +165,9 @@ std::vector<SheetInfo> compare_sheets() {
                "collectives of both runs by name, type, size and group"),
       of_table(rank_collectives_cmp_table(both, 0),
                "durations of collectives of both runs by rank and stream")};
-  const char* const help[] = {"GPU time by kind, over the ranks", "GPU time by kind of every rank",
-                              "GPU time by kind, one column per rank",
-                              "share of total_time by kind, one column per rank"};
+  const char* const help[] = {
+      "GPU time by kind, mean and range over the ranks", "GPU time by kind of every rank",
+      "GPU time by kind, one column per rank", "share of total_time by kind, one column per rank"};
   const std::vector<Table> timelines = timeline_summary_tables({&both.base}, false, true);
   for (std::size_t i = 0; i < timelines.size() && i < std::size(help); ++i)
     out.push_back(of_table(timelines[i], help[i]));
@@ -211,9 +217,12 @@ Report column_report() {
 
 std::string column_dictionary() {
   std::string out = "# Columns\n\n"
-                    "Every sheet with its columns, made from the code by `rankscope columns`. The "
-                    "id is stable; the\nheader is what workbooks and CSV files show. Some columns "
-                    "and sheets come with an option only.\n";
+                    "This page lists all sheets with their columns. `rankscope columns` makes it "
+                    "from the code. The id of\n"
+                    "a column is stable; workbooks and CSV files show the header. Some sheets and "
+                    "columns are written only\n"
+                    "with an option. In a meaning, \"the calls\" and \"the launches\" are those "
+                    "that the row summarises.\n";
   for (const SheetGroup& group : all_sheets()) {
     out += fmt::format("\n## rankscope {}: {}\n", group.command, group.help);
     for (const SheetInfo& sheet : group.sheets) {

@@ -188,7 +188,7 @@ Result<void> write_collectives(const Session& session, const Comparison& compari
     add_styled(combined, rank_collectives_cmp_table(comparison, i), sheet_suffix(comparison, i));
   }
   if (combined.tables.empty())
-    session.note("no collectives on either side: no collective comparison");
+    session.note("no run has collectives, so there is no comparison of collectives");
   return out.write(combined, "collective_comparison.xlsx");
 }
 
@@ -232,7 +232,7 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
       words.push_back(metric.substr(metric.find('_') + 1));
     return Error{ErrorCode::kUsage, "",
                  "--fail-on: no metric named " + c.metric + did_you_mean(c.metric, words),
-                 "the dashboard lists them, for example total_time, exposed_comm"};
+                 "the dashboard lists the metrics, for example total_time, exposed_comm"};
   }
   return c;
 }
@@ -362,8 +362,8 @@ Result<void> check_places(const CompareRequest& request) {
     for (const std::string& folder : request.folders)
       if (!ec && fs::weakly_canonical(folder, ec) == out && !ec)
         return Error{ErrorCode::kUsage, out.string(),
-                     "the reports of " + label + " would go into the folder that is compared",
-                     "another --output, or other labels"};
+                     "the reports of " + label + " would be written to the folder that is compared",
+                     "choose another --output, or other labels"};
   }
   return {};
 }

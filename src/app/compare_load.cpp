@@ -36,9 +36,9 @@ Error no_reports(const CompareInput& input) {
     const Result<RunPlan> plan = discover_run({input.folder}, input.discover, unused);
     if (plan && !plan->ranks.empty())
       return {ErrorCode::kUnreadable, input.folder,
-              fmt::format("has traces of {} rank{} and no reports, and --skip-tracelens reads "
-                          "reports only",
-                          plan->ranks.size(), plan->ranks.size() == 1 ? "" : "s"),
+              fmt::format(
+                  "has traces of {} rank{} but no reports, and --skip-tracelens reads only reports",
+                  plan->ranks.size(), plan->ranks.size() == 1 ? "" : "s"),
               "leave out --skip-tracelens, or run rankscope analyze " + input.folder + " first"};
   }
   return {ErrorCode::kUnreadable, input.folder, "neither traces nor reports in this folder",

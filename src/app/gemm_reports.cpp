@@ -137,7 +137,7 @@ Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVarian
                  "give the folder tracelens_analysis of a sweep"};
   const GemmFacts facts = join_gemm_facts(pointers_to(parts), GemmRanking::kRange);
   if (facts.rows.empty())
-    return Error{ErrorCode::kUnreadable, request.folder, "no report has a row of a GEMM", ""};
+    return Error{ErrorCode::kUnreadable, request.folder, "no report contains a GEMM", ""};
   const std::string name = request.csv_name.empty()
                                ? gemm_table_name(request.top_k, GemmTable::kVariance) + ".csv"
                                : request.csv_name;
@@ -170,8 +170,8 @@ Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv&
   if (missing > 0)
     ctx.diagnostics.add(counters::timestamps_missing(), request.csv, missing);
   if (const std::size_t failed = failed_rows(table); failed > 0)
-    ctx.warn(fmt::format("{} rows: the durations found differ from the expected ones by more than "
-                         "{} %",
+    ctx.warn(fmt::format("{} rows: the duration found in the trace differs from the expected "
+                         "duration by more than {} %",
                          failed, request.tolerance * 100));
   std::string path = output_path(request.output, request.csv, table.name());
   return written(std::move(table), std::move(path));

@@ -170,7 +170,7 @@ Schema<CategoryCount> category_count_schema() {
           "events of each category",
           {{"category", [](const R& r) { return category_name(r.category); },
             "category name that the profiler uses"},
-           {"events", Unit::kCount, &R::events, "events loaded into memory"}}};
+           {"events", Unit::kCount, &R::events, "number of events loaded into memory"}}};
 }
 
 TraceFigures trace_figures(const LoadedTrace& t) {
@@ -206,9 +206,9 @@ Schema<TraceFigures> trace_figures_schema() {
   using R = TraceFigures;
   return {
       "figures",
-      "content of the trace as numbers; one row, in JSON",
+      "content of the trace as numbers; one row, only in JSON output",
       {{"file", or_blank(&R::file), "path of the trace as given"},
-       {"vendor", or_blank(&R::vendor), "AMD or NVIDIA"},
+       {"vendor", or_blank(&R::vendor), "vendor of the GPUs: AMD or NVIDIA"},
        {"device", or_blank(&R::device), "name of the first GPU, from the driver"},
        {"backend", or_blank(&R::backend), "communication backend: nccl, gloo"},
        {"devices", Unit::kCount, &R::devices, "number of GPUs described in the file"},
@@ -216,20 +216,22 @@ Schema<TraceFigures> trace_figures_schema() {
        {"world_size", Unit::kCount, &R::world_size, "number of ranks of the run, from the file"},
        {"base_time_ns", Unit::kNs, &R::base_time_ns,
         "Unix time in nanoseconds at which the trace's clock reads 0"},
-       {"span_ns", Unit::kNs, &R::span_ns, "from the first start to the last end of an event"},
+       {"span_ns", Unit::kNs, &R::span_ns, "time from the first start to the last end of an event"},
        {"steps", Unit::kCount, &R::steps, "number of profiler steps"},
        {"input_bytes", Unit::kBytes, &R::input_bytes, "size of the input after decompression"},
        {"memory_bytes", Unit::kBytes, &R::memory_bytes, "memory used by the trace after loading"},
-       {"events_in_file", Unit::kCount, &R::events_in_file, "all events in the file"},
-       {"events", Unit::kCount, &R::events, "events loaded into memory"},
+       {"events_in_file", Unit::kCount, &R::events_in_file, "number of all events in the file"},
+       {"events", Unit::kCount, &R::events, "number of events loaded into memory"},
        {"python_events_skipped", Unit::kCount, &R::python_events_skipped,
-        "python_function events that were not loaded"},
-       {"counters", Unit::kCount, &R::counters, "counter samples"},
-       {"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"},
-       {"linked", Unit::kCount, &R::linked, "GPU events whose launching call is in the trace"},
+        "number of python_function events that were not loaded"},
+       {"counters", Unit::kCount, &R::counters, "number of counter samples"},
+       {"gpu_events", Unit::kCount, &R::gpu_events, "number of kernels, copies and fills"},
+       {"linked", Unit::kCount, &R::linked,
+        "number of GPU events whose launching call is in the trace"},
        {"overlaps", Unit::kCount, &R::overlaps,
-        "GPU events that overlap the next event of their stream"},
-       {"overlap_ns", Unit::kNs, &R::overlap_ns, "total time of these overlaps"}}};
+        "number of GPU events that overlap the next event of their stream"},
+       {"overlap_ns", Unit::kNs, &R::overlap_ns,
+        "total time during which successive events of a stream overlap"}}};
 }
 
 Result<Report> inspect_trace(Session& session, const std::string& path) {

@@ -168,22 +168,25 @@ Schema<KernelEnergy> kernel_energy_schema() {
        {"busy_ms", "busy_ms", Unit::kMs, real, [](const Row& r) { return Value(r.busy_ms); },
         "time in which this kind of work ran; when kinds overlap, each counts the full time"},
        {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
-        "energy in this time, divided equally among kinds that run at the same time; from the "
-        "GPU's energy counter if it has one; empty if the power samples are aliased"},
+        "energy of this kind of work; while several kinds run, the energy is divided equally among "
+        "them. From the GPU's energy counter if it has one; empty if the power samples are "
+        "aliased"},
        {"percent", "percent", Unit::kPercent, real, [](const Row& r) { return Value(r.percent); },
         "share of the joules of the row 'all'"},
        {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
-        "joules / time; time in which kinds overlap is divided among them"},
+        "mean power: joules divided by the covered time; while several kinds run, the time is "
+        "divided equally among them"},
        {"covered_percent", "covered_percent", Unit::kPercent, real,
         [](const Row& r) { return Value(r.covered_percent); },
-        "part of busy_ms that has power samples before and after it; joules are for this part "
+        "share of busy_ms with power samples before and after it; the joules are for this share "
         "only"},
        {"joules_low", "joules_low", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_low); },
-        "lower bound of the energy: between two samples, the power is the lower of the two"},
+        "lower bound of the energy: between two samples, the lower of the two powers is assumed"},
        {"joules_high", "joules_high", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_high); },
-        "upper bound of the energy: between two samples, the power is the higher of the two"}});
+        "upper bound of the energy: between two samples, the higher of the two powers is "
+        "assumed"}});
 }
 
 } // namespace rankscope

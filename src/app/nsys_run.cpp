@@ -22,12 +22,14 @@ Result<void> spawn_nsys(std::vector<std::string> arguments, const std::string& r
   const Result<ProcessEnd> end = run_process(std::move(spec));
   if (end ? end->exit_code == 127 : end.error().code == ErrorCode::kMissingTool)
     return Error{
-        ErrorCode::kMissingTool, report, "reading a .nsys-rep needs nsys, not installed here",
-        "install Nsight Systems, or export where it is: nsys export --type sqlite " + report};
+        ErrorCode::kMissingTool, report,
+        "reading an .nsys-rep file needs the program nsys, which is not installed here",
+        "install Nsight Systems, or run this where it is installed: nsys export --type sqlite " +
+            report};
   if (!end)
     return Error{ErrorCode::kMissingTool, report, "cannot start nsys: " + end.error().what, ""};
   if (!end->ok())
-    return Error{ErrorCode::kUnreadable, report, "nsys export failed, its message is above", ""};
+    return Error{ErrorCode::kUnreadable, report, "nsys export failed; see its message above", ""};
   return {};
 }
 
@@ -72,7 +74,8 @@ Result<NsysInput> describe_file(const NsysRequest& f) {
   std::error_code ec;
   if (!fs::exists(in.kernel_sum, ec))
     return Error{ErrorCode::kUnreadable, in.kernel_sum, "no such table",
-                 "give a .sqlite, a .nsys-rep or the prefix of the tables of nsys stats"};
+                 "give a .sqlite file, an .nsys-rep file, or the common prefix of the tables that "
+                 "nsys stats wrote"};
   if (in.with_nvtx)
     in.nvtx_proj_trace = f.file + "_nvtx_gpu_proj_trace.csv";
   if (const std::string memory = f.file + "_cuda_gpu_mem_time_sum.csv"; fs::exists(memory, ec))
@@ -84,7 +87,8 @@ Result<NsysInput> describe_file(const NsysRequest& f) {
 /// names the keys.
 Result<void> check_flags(const NsysInput& input) {
   if (input.iterations == 0)
-    return Error{ErrorCode::kUsage, "", "--iters is needed: the iterations recorded in FILE", ""};
+    return Error{ErrorCode::kUsage, "",
+                 "--iters is needed: the number of iterations recorded in FILE", ""};
   for (const auto& [flag, value] :
        {std::pair("--iters", input.iterations), std::pair("--gpus", input.gpus)})
     if (value < 1 || value > kMaxNsysDivisor)

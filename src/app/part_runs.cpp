@@ -26,7 +26,7 @@ Result<void> check_option(const char* flag, const Value& given, const Value& of_
   if (given == unsaid || given == of_parts)
     return {};
   return Error{ErrorCode::kUsage, "reduce",
-               fmt::format("the parts were made with another {}", flag),
+               fmt::format("the parts were made with another value of {}", flag),
                fmt::format("give {} to rankscope partial", flag)};
 }
 
@@ -52,7 +52,7 @@ Result<void> PartRuns::add(Session& session, const PartialRequest& of,
   const std::string& command = of.options.wanted.front();
   if (!serves(parts->facts(), *find_rank_command(command)))
     return Error{ErrorCode::kUsage, "reduce",
-                 fmt::format("these parts were made without what {} needs", command),
+                 fmt::format("these parts lack the data that {} needs", command),
                  fmt::format("rankscope partial --for {}", command)};
   RS_CHECK(check_options(of.options, parts->facts().options));
   runs_.push_back({parts});
@@ -75,7 +75,7 @@ PartRuns::Run* PartRuns::find(const std::vector<std::string>& inputs) {
 Result<std::shared_ptr<const PartSet>> PartRuns::next(const std::vector<std::string>& inputs) {
   Run* const run = find(inputs);
   if (run == nullptr)
-    return Error{ErrorCode::kUnreadable, inputs.front(), "there are no parts of it", ""};
+    return Error{ErrorCode::kUnreadable, inputs.front(), "there are no parts of this run", ""};
   ++run->asked;
   return run->parts;
 }

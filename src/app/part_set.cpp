@@ -65,10 +65,10 @@ Result<RankParts> PartSet::read(const Place& place) const {
   RS_TRY(const std::string bytes, bytes_of(place));
   Result<RankParts> parts = decode_rank_parts(bytes);
   if (!parts)
-    return fails(parts.error().message(), "rankscope partial makes it again");
+    return fails(parts.error().message(), "run rankscope partial again");
   if (parts->options != facts_.options.text())
-    return fails("was made with other options, or by another version, than its shard's file",
-                 "rankscope partial makes it again");
+    return fails("was made with other options or by another version than the file of its shard",
+                 "run rankscope partial again");
   return parts;
 }
 
@@ -84,10 +84,9 @@ Result<RankParts> PartSet::parts_of(const RunPlan&, const RankFile& file) const 
     return Error{ErrorCode::kUnreadable, at->second.path,
                  fmt::format("is the part of rank {} of {}", parts.rank, parts.path), ""};
   if (!is_current(parts, at->first))
-    return Error{
-        ErrorCode::kUnreadable, at->second.path,
-        fmt::format("was made from another version of {}, which has changed since", parts.path),
-        "rankscope partial makes it again"};
+    return Error{ErrorCode::kUnreadable, at->second.path,
+                 fmt::format("was made before its trace {} changed", parts.path),
+                 "run rankscope partial again"};
   return parts;
 }
 
@@ -97,7 +96,7 @@ Result<void> PartSet::copy_report(const RankFile& file, std::string_view kind,
   const std::string name = report_name(part.path, kind);
   const auto found = beside_.find(leaf(name));
   if (found == beside_.end())
-    return Error{ErrorCode::kUnreadable, name, "is missing", "rankscope partial makes it again"};
+    return Error{ErrorCode::kUnreadable, name, "is missing", "run rankscope partial again"};
   // prefer the file in the part's folder; for a part in memory, the file may be in another folder
   const auto same = std::find_if(found->second.begin(), found->second.end(),
                                  [&name](const Place& place) { return place.path == name; });
@@ -152,7 +151,7 @@ Result<std::shared_ptr<PartSet>> PartSet::open(Session& session,
   std::vector<FoundShard> read = of_one_run(session, read_shards(session, shards));
   if (read.empty())
     return Error{ErrorCode::kUnreadable, folders.empty() ? "" : folders.front(),
-                 "no shard left its parts here", "make them with rankscope partial"};
+                 "no shard has written its parts here", "make them with rankscope partial"};
   std::shared_ptr<PartSet> out(new PartSet);
   out->beside_ = std::move(beside);
   out->unite(session, std::move(read), ranks);
@@ -336,12 +335,12 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
   if (!absent.empty()) {
     const std::size_t all = facts_.count - there.size();
     const fs::path folder = fs::path(shards.front().place.path).parent_path();
-    absent_shards_ =
-        fmt::format("shard{} {}{} of {} left no parts", all > 1 ? "s" : "", fmt::join(absent, ", "),
-                    all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", facts_.count);
-    const std::string used = fmt::format("; {} rank{} that {} finished before {} used", finished,
-                                         finished == 1 ? "" : "s", all > 1 ? "they" : "it",
-                                         finished == 1 ? "is" : "are");
+    absent_shards_ = fmt::format(
+        "shard{} {}{} of {} wrote no parts", all > 1 ? "s" : "", fmt::join(absent, ", "),
+        all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", facts_.count);
+    const std::string used =
+        fmt::format("; {} rank{} that {} had completed {} used", finished, finished == 1 ? "" : "s",
+                    all > 1 ? "these shards" : "this shard", finished == 1 ? "is" : "are");
     session.diagnostics.add(counters::shards_missing(absent_shards_, finished > 0 ? used : ""),
                             folder.string());
   }

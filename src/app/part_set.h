@@ -27,7 +27,7 @@ public:
                                                const std::vector<std::string>& folders,
                                                const std::vector<PartFile>& files);
 
-  /// Returns the shards that left no parts: "shard 1 of 4 left no parts"; "" = all left parts.
+  /// Returns the shards that wrote no parts: "shard 1 of 4 wrote no parts"; "" = all wrote parts.
   [[nodiscard]] const std::string& absent_shards() const { return absent_shards_; }
   /// Returns the ranks of all shards as one run, with the same result and diagnostics as
   /// discover_run() on all traces.

@@ -120,7 +120,8 @@ private:
   Result<void> find_folders() {
     if (shard_.options.wanted.size() > 1 || shard_.local || shard_.inputs.size() != 1)
       return Error{ErrorCode::kUsage, "partial",
-                   "batch looks for traces in its own way: one folder, no --local, alone in --for",
+                   "batch has its own search for traces: give one folder, no --local, and only "
+                   "batch in --for",
                    "rankscope partial FOLDER -o PARTS --for batch"};
     BatchSearch search;
     static_cast<BatchNames&>(search) = shard_.options.batch_names;
@@ -130,7 +131,7 @@ private:
     shard_.sweep.diagnostics = aside.diagnostics;
     for (BatchFolder& folder : folders)
       shard_.sweep.plans.push_back({std::move(folder.plan), {}});
-    shard_.run.error = Error{ErrorCode::kUsage, "", "no run was asked for", ""};
+    shard_.run.error = Error{ErrorCode::kUsage, "", "no run was requested", ""};
     return {};
   }
 
@@ -145,7 +146,7 @@ private:
       shard_.run.error = run.error();
     // only commands over sweeps need this second listing, which reads the file headers again
     if (!wants_a_sweep()) {
-      shard_.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was asked for", ""};
+      shard_.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was requested", ""};
     } else if (request_.inputs.size() == 1) {
       Result<std::vector<RunPlan>> sweep =
           discover_sweep(request_.inputs.front(), options_here, shard_.sweep.diagnostics);
@@ -155,7 +156,7 @@ private:
       else
         shard_.sweep.error = sweep.error();
     } else {
-      shard_.sweep.error = Error{ErrorCode::kUsage, "", "a sweep is one folder", ""};
+      shard_.sweep.error = Error{ErrorCode::kUsage, "", "expected one sweep folder", ""};
     }
     if (shard_.run.error && shard_.sweep.error)
       return *shard_.run.error;
@@ -250,8 +251,9 @@ private:
         if (by && by->count == shard_.count && by->index != shard_.index)
           of_another_node = Error{
               ErrorCode::kOutput, folder_ + "/" + name,
-              fmt::format("is shard {}'s, whose node calls its trace {} too", by->index, file.path),
-              "give each node a folder of parts: reduce takes several"};
+              fmt::format("belongs to shard {}: another node also has a trace with the path {}",
+                          by->index, file.path),
+              "use a separate folder of parts for each node: reduce accepts several folders"};
         if (!parts || parts->options != options || parts->mark != marks_[name] ||
             parts->node != node() || parts->lost || !has_reports(name))
           return false;

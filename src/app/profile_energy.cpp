@@ -80,7 +80,7 @@ Result<void> join_step_energy(const PreparedRun& prepared, ProfileOutcome& outco
     return {};
   const Result<SampledPower> power = sampled_power(prepared, outcome, *samplers);
   if (!power) {
-    outcome.identity.notes.push_back("no energy of steps: " + power.error().message());
+    outcome.identity.notes.push_back("no energy per step: " + power.error().message());
     return {};
   }
   std::vector<StepEnergy> rows;

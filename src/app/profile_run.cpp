@@ -135,7 +135,7 @@ Result<void> check_natives(const RunRequest& run) {
     if (!tool.native.empty() && !made)
       return Error{ErrorCode::kUsage, tool.name,
                    fmt::format("this version has no built-in tool '{}'", tool.native),
-                   "\"native\": false uses the entry's command and scripts"};
+                   "with \"native\": false, the entry's command and scripts are used"};
   }
   return {};
 }
@@ -181,15 +181,16 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
 std::string architecture(const std::string& sysfs_root, std::vector<std::string>& notes) {
   const std::vector<std::string> all = gpu_architectures(sysfs_root);
   if (all.size() > 1)
-    notes.push_back(fmt::format("GPUs of several architectures: counters are those of {}", all[0]));
+    notes.push_back(
+        fmt::format("the GPUs have several architectures; the counters are chosen for {}", all[0]));
   return all.empty() ? "" : all[0];
 }
 
 /// Replaces the commands by commands that run a copy on each GPU.
 Result<void> replicate(const ProfileRequest& request, std::vector<Wanted>& wanted) {
   if (!request.docker.empty())
-    return Error{ErrorCode::kUsage, "--replicate-per-gcd", "does not reach into a container",
-                 "run rankscope profile in it"};
+    return Error{ErrorCode::kUsage, "--replicate-per-gcd", "does not work with --docker",
+                 "run rankscope profile inside the container"};
   const char* const visible = std::getenv("HIP_VISIBLE_DEVICES"); // NOLINT(concurrency-mt-unsafe)
   RS_TRY(const auto devices,
          replica_devices(request.devices, visible == nullptr ? "" : visible, request.sysfs_root));

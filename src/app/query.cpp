@@ -48,9 +48,9 @@ Result<QueryFormat> query_format(const std::string& name, const std::string& fil
       return f.format;
   return Error{ErrorCode::kUsage, file,
                fmt::format("{}; expected .csv, .json, .parquet, .xlsx or .md",
-                           ending.empty() ? "no ending names the format"
-                                          : fmt::format("'{}' names no format", ending)),
-               "or set it with --format"};
+                           ending.empty() ? "the file name has no ending"
+                                          : fmt::format("'{}' is not a known file ending", ending)),
+               "or set the format with --format"};
 }
 
 Result<std::unique_ptr<Query>> Query::over(Session& session, RunTablesRequest request) {

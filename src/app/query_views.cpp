@@ -72,7 +72,8 @@ FROM kernels WHERE launch_ns IS NOT NULL GROUP BY run, rank ORDER BY run, rank)"
      R"(SELECT run, rank, correlation, launch, name, launch_ns, launch_dur_ns / 1e3 AS call_us,
   dur_ns / 1e3 AS gpu_us, greatest(0, start_ns - launch_ns - launch_dur_ns) / 1e3 AS delay_us
 FROM kernels WHERE launch_ns IS NOT NULL ORDER BY run, rank, launch_ns, event)"},
-    {"queue_points", "how much launched work waits on a stream, whenever that changes?",
+    {"queue_points",
+     "how many launched kernels wait on each stream, at each change of this number?",
      R"(SELECT run, rank, device, stream, ns,
   sum(change) OVER (PARTITION BY run, rank, device, stream ORDER BY ns, change DESC
     ROWS UNBOUNDED PRECEDING)::BIGINT AS length
@@ -81,7 +82,7 @@ FROM (SELECT run, rank, device, stream, launch_ns AS ns, 1 AS change FROM kernel
   UNION ALL SELECT run, rank, device, stream, start_ns, -1 FROM kernels
     WHERE launch NOT ILIKE '%graphlaunch%')
 ORDER BY run, rank, device, stream, ns, change DESC)"},
-    {"stream_gaps", "which gaps does each stream have, and what for?",
+    {"stream_gaps", "which gaps does each stream have, and what causes each gap?",
      R"(SELECT run, rank, device, stream, event, name, previous_end_ns, start_ns,
   start_ns - previous_end_ns AS gap_ns,
   CASE WHEN launch_ns > previous_end_ns THEN 'host_wait'

@@ -172,7 +172,7 @@ Result<JobShares> gather_shares(Session& session, Link& link, const JobRequest& 
   if (const auto absent = std::find(there.begin(), there.end(), 0U); absent != there.end())
     return Error{ErrorCode::kUsage,
                  process_name(static_cast<std::size_t>(absent - there.begin()), link.size()),
-                 "has not begun", ""};
+                 "has not started", ""};
   JobShares out{GatheredParts(request.gathered_in_memory), link.size(), {}, {}};
   Messages messages(share_of(session, link, request), request.message_bytes);
   gather_in_turn(
@@ -213,10 +213,11 @@ Result<void> check_single(const EnvironmentLookup& lookup) {
   const auto shard = shard_from("", of_launcher);
   if (!shard || !shard.value() || shard.value()->count == 1)
     return {};
-  return Error{
-      ErrorCode::kUsage, shard.value()->source,
-      fmt::format("{} processes were begun, and MPI knows of this one alone", shard.value()->count),
-      "begin them with this MPI's own mpirun, or srun --mpi= as srun --mpi=list has it"};
+  return Error{ErrorCode::kUsage, shard.value()->source,
+               fmt::format("the launcher started {} processes, but MPI finds only this process",
+                           shard.value()->count),
+               "start the processes with the mpirun of this MPI, or with an srun --mpi=TYPE that "
+               "srun --mpi=list shows"};
 }
 
 void leave_job(Link& link) {

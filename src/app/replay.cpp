@@ -105,7 +105,8 @@ Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& reque
   } // releases the trace before the replay
   if (out.rows.empty())
     return Error{ErrorCode::kUnreadable, request.trace,
-                 "no matrix product and no convolution with kernels to run again", ""};
+                 "no matrix product or convolution has a kernel, so there is nothing to replay",
+                 ""};
   RS_TRY(out.written, write_command_files(out.rows, out.folder));
   run_replay(session, out.rows, request.run);
   const ReplayRunner runner = request.run.runner;

@@ -22,8 +22,7 @@ std::vector<std::string> tags_of(const ReportRequest& request) {
 
 Result<void> check_comparison(const ReportRequest& request) {
   if (request.comparison.empty() && !request.comparison_captures.empty())
-    return Error{ErrorCode::kUsage, "--comparison-capture-folder",
-                 "is for captures of the other trace, but there is no other trace",
+    return Error{ErrorCode::kUsage, "--comparison-capture-folder", "needs a second trace",
                  "add --comparison-json-path TRACE"};
   if (request.comparison == "-")
     return Error{ErrorCode::kUsage, "--comparison-json-path", "expected a file, not standard input",

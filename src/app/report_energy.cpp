@@ -12,10 +12,10 @@ namespace {
 /// Returns why no row can have joules; "" if some rows have joules.
 const char* why_none(const std::vector<KernelEnergy>& rows, StepClock clock, bool has_monotonic) {
   if (clock == StepClock::kUnknown)
-    return "the trace does not name its clock, so power samples cannot be joined with it";
+    return "the clock of the trace is unknown, so power samples cannot be matched to its times";
   if (clock != StepClock::kUnix && !has_monotonic)
-    return "the trace counts from the start of the machine, but the samples lack that clock "
-           "(gpu_samples.csv of rankscope sample does)";
+    return "the trace's clock counts from the start of the machine, but the power samples lack "
+           "this clock (gpu_samples.csv of rankscope sample has it)";
   if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.gpu; }))
     return "no device of the trace is among the sampled GPUs (set --power-gpus to the GPU of each "
            "device)";

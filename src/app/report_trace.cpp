@@ -42,7 +42,8 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
   Problem told = counters::same_stream_overlap(
       static_cast<double>(overlaps.total_ns) / 1e3, static_cast<double>(overlaps.longest_ns) / 1e3,
       t.trace.name(overlaps.longest).substr(0, 60),
-      clipped ? "they were clipped" : "durations are as recorded, --clip-overruns clips");
+      clipped ? "the overlapping events were shortened"
+              : "the recorded durations are used (--clip-overruns shortens the events)");
   if (overlaps.absurd > 0)
     told.severity = Severity::kWarning;
   diagnostics.add(told, t.trace.path, overlaps.count);
@@ -179,7 +180,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   session.diagnostics.merge(out.report.diagnostics);
   for (const std::string& wanted : options.sheets)
     if (out.report.find(wanted) == nullptr)
-      session.warn(fmt::format("{}: nothing for sheet {}", request.trace, wanted));
+      session.warn(fmt::format("{}: the trace has no data for sheet {}", request.trace, wanted));
   const bool overview = wants_overview(outputs, options);
   if (request.top || overview) {
     RS_TRY(out.top, top_of_trace(loaded, options, out.report.diagnostics, TopRequest{}.top_k));

@@ -37,12 +37,13 @@ Result<Source> open_source(Session& session, const std::string& path, bool compa
   out.steps = steps_to_choose(out.trace, compat);
   if (out.steps.empty())
     return Error{ErrorCode::kUsage, path,
-                 "the trace has no annotated serving steps, and nothing in it repeats",
-                 "vLLM, SGLang, ATOM and xDiT write them when asked to"};
+                 "the trace has no annotated serving steps, and no repeated CPU work from which "
+                 "steps could be found",
+                 "vLLM, SGLang, ATOM and xDiT can write these annotations"};
   if (out.steps.front().counts.kind == StepKind::kRepeated)
-    session.note(fmt::format("{}: no annotated steps; {} by what the CPU repeats, {} us to {} us",
-                             path, out.steps.size(), out.steps.front().start_ns / 1000,
-                             out.steps.back().end_ns / 1000));
+    session.note(fmt::format(
+        "{}: no annotated steps; {} steps found from repeated CPU work, {} us to {} us", path,
+        out.steps.size(), out.steps.front().start_ns / 1000, out.steps.back().end_ns / 1000));
   return out;
 }
 

@@ -149,30 +149,31 @@ Schema<StepEnergy> step_energy_schema() {
         [](const Row& r) { return r.gpu ? Value(std::int64_t{*r.gpu}) : Value(); },
         "number of the GPU in the power samples; blank if this GPU was not sampled"},
        {"step", "step", Unit::kNone, integer, [](const Row& r) { return Value(r.step); },
-        "N of ProfilerStep#N"},
+        "number of the step: N of the annotation ProfilerStep#N"},
        {"start_unix_ns", "start_unix_ns", Unit::kNone, integer,
         [](const Row& r) { return Value(r.start_unix_ns); }, "start of the step in Unix time"},
        {"duration_ms", "duration_ms", Unit::kMs, real,
-        [](const Row& r) { return Value(r.duration_ms); }, "length of the step"},
+        [](const Row& r) { return Value(r.duration_ms); }, "duration of the step"},
        {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
         "energy of the step: from the GPU's energy counter if it has one, otherwise the integral "
         "of the power samples; empty if the samples do not cover the step or are aliased"},
        {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
-        "joules / duration"},
+        "mean power of the step: joules divided by the duration"},
        {"samples", "samples", Unit::kCount, integer, [](const Row& r) { return Value(r.samples); },
-        "samples taken within the step"},
+        "number of power samples within the step"},
        {"joules_low", "joules_low", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_low); },
-        "lower bound of the energy: between two samples, the power is the lower of the two"},
+        "lower bound of the energy: between two samples, the lower of the two powers is assumed"},
        {"joules_high", "joules_high", Unit::kNone, real,
         [](const Row& r) { return Value(r.joules_high); },
-        "upper bound of the energy: between two samples, the power is the higher of the two"},
+        "upper bound of the energy: between two samples, the higher of the two powers is assumed"},
        {"energy_source", "energy_source", Unit::kNone, text,
         [](const Row& r) { return text_or_blank(r.source); },
-        "counter: the GPU's energy counter; samples: integral of power samples; aliased: power "
-        "changes as fast as it is sampled, so only the two bounds are known"},
+        "source of the energy. counter: the GPU's energy counter; samples: integral of the power "
+        "samples; aliased: the power changes as fast as it is sampled, so only the two bounds are "
+        "known"},
        {"trace", "trace", Unit::kNone, text, [](const Row& r) { return text_or_blank(r.trace); },
-        "file that contains the step"}});
+        "path of the trace that contains the step"}});
 }
 
 } // namespace rankscope

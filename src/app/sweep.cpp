@@ -162,7 +162,7 @@ private:
     case Earlier::kNothing:
       return false;
     case Earlier::kMovedAside:
-      say(fmt::format("{}: an earlier run ({}) is now {}", row.run->label,
+      say(fmt::format("{}: an earlier run ({}) was moved to {}", row.run->label,
                       !earlier.why.empty() ? earlier.why
                       : request_.redo      ? "--redo"
                                            : "not finished",
@@ -263,7 +263,7 @@ private:
         plans, [&](const RunPlan& plan) { return std::ranges::any_of(plan.ranks, is_left_out); });
     if (plans.empty())
       return Error{ErrorCode::kUnreadable, request.folder,
-                   "no run that succeeded with its setting left traces", ""};
+                   "no successful run that used its setting wrote traces", ""};
     return analyze_plans(session, request, std::move(plans));
   }
 
@@ -276,7 +276,7 @@ private:
     Result<AnalyzedSweep> done = analyse(session, request);
     if (done)
       return std::move(*done);
-    say("analysis so far: " + done.error().message());
+    say("the analysis of the finished runs failed: " + done.error().message());
     return std::nullopt;
   }
 
@@ -354,7 +354,7 @@ private:
                       request_.settings.size(), leader));
       const auto now = std::chrono::steady_clock::now();
       if (request_.budget.count() > 0 && now - begin + (now - round_begin) > request_.budget) {
-        say("the next round would not fit into the budget");
+        say("the next round would exceed the time limit (--budget)");
         break;
       }
     }
@@ -430,8 +430,8 @@ private:
     const auto found = static_cast<std::size_t>(std::count_if(
         rows_.begin(), rows_.end(), [](const SummaryRow& row) { return row.metric.has_value(); }));
     if (const std::size_t done = successes(); found < done)
-      warn(fmt::format("--metric: no value in run_output.log of {} of {} run{}", done - found, done,
-                       done == 1 ? "" : "s"));
+      warn(fmt::format("--metric: run_output.log contains no value in {} of {} run{}", done - found,
+                       done, done == 1 ? "" : "s"));
   }
 
   Result<FinishedSweep> finish() {
@@ -479,7 +479,7 @@ private:
     if (interrupted())
       return Error{ErrorCode::kInterrupted, plan_.folder,
                    fmt::format("interrupted; {} of {} runs are done", out.done, rows_.size()),
-                   fmt::format("the same command with -o {} goes on", plan_.folder)};
+                   fmt::format("to continue, run the same command with -o {}", plan_.folder)};
     out.rows = std::move(rows_);
     out.earlier = std::move(earlier_);
     return out;
@@ -558,7 +558,7 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
   if (const auto unused = unused_parameters(request.settings, request.command, request.environment);
       !unused.empty())
     return Error{ErrorCode::kUsage, "", fmt::format("parameter {} changes nothing", unused.front()),
-                 fmt::format("give it env, or write {{{}}} into the command", unused.front())};
+                 fmt::format("set its \"env\", or write {{{}}} into the command", unused.front())};
   if (!request.metric.empty())
     RS_CHECK(parse_log_metric(request.metric));
   SweepPlan plan;

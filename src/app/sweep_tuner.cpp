@@ -28,11 +28,12 @@ Result<std::vector<TunerSetting>> tuner_settings(const SweepRequest& request,
     auto choice = tuner_choice(variable(*run, "NCCL_ALGO"), variable(*run, "NCCL_PROTO"),
                                to_number(variable(*run, "NCCL_MAX_NCHANNELS")).value_or(0));
     if (!choice)
-      return Error{ErrorCode::kUsage, "--write-tuner",
-                   fmt::format("{} does not name one NCCL_ALGO, one NCCL_PROTO and "
-                               "NCCL_MAX_NCHANNELS",
-                               label),
-                   "vary them by -c and --matrix, or set them by --env"};
+      return Error{
+          ErrorCode::kUsage, "--write-tuner",
+          fmt::format(
+              "the setting {} does not set one NCCL_ALGO, one NCCL_PROTO and NCCL_MAX_NCHANNELS",
+              label),
+          "vary these variables with -c and --matrix, or set them with --env"};
     out.push_back({label, std::move(*choice)});
   }
   return out;

@@ -269,8 +269,9 @@ Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) 
   finish(told);
   for (auto& [steps, ranks] : late_) {
     std::sort(ranks.begin(), ranks.end());
-    out.remarks.push_back(fmt::format("{} of rank{} {}: left out, that window had been judged",
-                                      steps, ranks.size() == 1 ? "" : "s", ranges_text(ranks)));
+    out.remarks.push_back(
+        fmt::format("{} of rank{} {}: left out, because this window was already judged", steps,
+                    ranks.size() == 1 ? "" : "s", ranges_text(ranks)));
   }
   if (out.alarms.size() > told || out.windows.size() > windows || out.records > 0 ||
       !out.remarks.empty())

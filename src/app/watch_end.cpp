@@ -54,7 +54,7 @@ Result<JobEnd> JobEnd::parse(const std::string& text) {
   const std::optional<std::string> file = behind("file:"), process = behind("pid:"),
                                    job = behind("job:");
   if (text.empty() || (file && file->empty()) || (job && job->empty()))
-    return refused("names nothing");
+    return refused("does not name a file, process or job");
   if (process && !process_id(*process))
     return refused("is not a process id");
   if (file || process || job)

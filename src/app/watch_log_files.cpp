@@ -265,8 +265,8 @@ Result<LogLook> LogFiles::look(const std::vector<std::string>& inputs, WatchStat
   }
   for (const Grown& log : grown)
     if (log.bad > 0)
-      out.remarks.push_back(fmt::format("{}: {} line{} of no record", *log.path, log.bad,
-                                        log.bad == 1 ? " is" : "s are"));
+      out.remarks.push_back(fmt::format("{}: {} line{}", *log.path, log.bad,
+                                        log.bad == 1 ? " is not a record" : "s are not records"));
   state.logs.advance(now_ns, last ? LogWatch::Read::kLast : LogWatch::Read::kAll, out.alarms,
                      out.windows);
   state.logs.judge_still(now_ns, still_ns, out.alarms);

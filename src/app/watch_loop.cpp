@@ -19,7 +19,7 @@ Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const Wa
     RS_CHECK(shown(*look, now));
     if (loop.once && !watch.has_seen_any())
       return Error{ErrorCode::kUnreadable, watch.request().inputs.front(),
-                   "neither traces nor logs of the Inspector are there", ""};
+                   "contains neither traces nor Inspector logs", ""};
     if (look->read > 0 || look->records > 0 || !look->waiting.empty())
       newest_ns = now;
     if (last || (loop.until_alarm && watch.state().raised > 0))

@@ -120,7 +120,7 @@ void Watch::judge_still(std::int64_t now_ns, WatchLook& out) {
     still.push_back(rank);
     longest = std::max(longest, *behind_ns);
   }
-  const std::string others = fmt::format("most of the {} ranks went on {} s ago",
+  const std::string others = fmt::format("most of the {} ranks continued {} s ago",
                                          known_ranks().size(), longest / 1'000'000'000);
   if (std::optional<Alarm> alarm = state_.judge.judge_still(still, others))
     out.alarms.push_back(std::move(*alarm));

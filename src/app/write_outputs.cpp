@@ -32,15 +32,15 @@ Result<const Writer*> writer_of(const ReportOutputs& outputs) {
     return find_writer("xlsx");
   return Error{ErrorCode::kUsage, outputs.file,
                fmt::format("{}; {}",
-                           ending.empty() ? "no ending names the format"
-                                          : fmt::format("'{}' names no format", ending),
+                           ending.empty() ? "the file name has no ending"
+                                          : fmt::format("'{}' is not a known file ending", ending),
                            kEndings),
                ""};
 }
 
 Error not_one_sheet(const std::string& path, const std::string& has) {
   return {ErrorCode::kUsage, path, "a CSV file contains one sheet, but the report has " + has,
-          "choose one sheet, or --csv-dir FOLDER for one file each"};
+          "choose one sheet, or use --csv-dir FOLDER to write one file per sheet"};
 }
 
 Result<void> write_one_csv(const Report& report, const std::string& path) {

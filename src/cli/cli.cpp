@@ -60,8 +60,8 @@ void print_problems(const Context& ctx) {
   }
   for (const auto& [name, lines] : by_name)
     if (lines > kNamed)
-      std::fputs(fmt::format("rankscope: warning: {} more of {} ({} in all)\n", lines - kNamed,
-                             name, lines)
+      std::fputs(fmt::format("rankscope: warning: {} more messages of the kind '{}' ({} in all)\n",
+                             lines - kNamed, name, lines)
                      .c_str(),
                  stderr);
 }
@@ -219,7 +219,7 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
   std::string cache = default_cache_folder();
   bool no_cache = false;
   app.add_option("--cache", cache, "folder of the cached facts of traces; 'none': no cache");
-  app.add_flag("--no-cache", no_cache, "read every trace and cache nothing: --cache none");
+  app.add_flag("--no-cache", no_cache, "same as --cache none: read every trace and cache nothing");
   std::vector<std::string> arguments = arguments_of(argc, argv);
   std::string command = command_word(app, arguments);
   if (command == "help") { // "help CMD" is "CMD --help"
@@ -235,8 +235,8 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
     std::string meant = did_you_mean(command, names);
     if (std::error_code ec; meant.empty() && std::filesystem::exists(command, ec))
       meant = fmt::format("; did you mean {} top {}?", program.name, printable(command));
-    std::fputs(fmt::format("{0}: no command named '{1}'{2} ({0} --help lists them)\n", program.name,
-                           printable(command), meant)
+    std::fputs(fmt::format("{0}: no command named '{1}'{2} ({0} --help lists all commands)\n",
+                           program.name, printable(command), meant)
                    .c_str(),
                stderr);
     return exit_code(ErrorCode::kUsage);

@@ -47,7 +47,8 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
   shared.plots = !f.no_plots;
   shared.individual = !f.no_individual;
   if (f.sweep.size() > 1 || f.sweep2.size() > 1)
-    return Error{ErrorCode::kUsage, "analyze", "a sweep is one folder", "--sweep2 names another"};
+    return Error{ErrorCode::kUsage, "analyze", "expected one folder per sweep",
+                 "--sweep2 names the second sweep"};
   std::vector<NamedSweep> named{{f.sweep.front(), f.label1}};
   if (!f.sweep2.empty())
     named.push_back({f.sweep2.front(), f.label2});
@@ -103,7 +104,7 @@ void add_figures(FlagSet& app, AnalyzeFlags& f) {
   AnalyzeRequest& r = f.request;
   add_gemm_figures(app, r.report.gpu_arch, r.top_k, r.rank_by, r.report.legacy_gemm_layout);
   app.add(options::align, r.align,
-          "align clocks by: none, base (time base of each trace), collectives (ends of "
+          "align clocks by: none, base (time base of each trace), collectives (end times of "
           "collectives); default: collectives for reports, base for merged traces");
 }
 

@@ -89,7 +89,8 @@ Result<void> history(Context& ctx, const BaselineFlags& f) {
 
 Result<std::vector<PartialRequest>> runs_of_baseline(BaselineFlags& f) {
   if (f.action != "save" || f.output.empty())
-    return Error{ErrorCode::kUsage, "baseline", "parts can be saved: save PARTS -o NAME.rsb", ""};
+    return Error{ErrorCode::kUsage, "baseline",
+                 "with parts, only 'save PARTS -o NAME.rsb' is possible", ""};
   RS_CHECK(check_ending(f.output, {".rsb"})); // before anything is read
   return std::vector{run_of_ranks("baseline", f.inputs, f.compare.request.discover)};
 }

@@ -111,7 +111,8 @@ Action setup_batch(FlagSet& app) {
                  "search this folder and all folders below it for traces")
       .required();
   add_batch_names(app, r.search);
-  app.add_flag("-r,--replay", r.replay, "measure the gemm and conv calls again");
+  app.add_flag("-r,--replay", r.replay,
+               "run the gemm and conv calls again and measure their times");
   app.add(options::dry_run.also("-d,"), f->dry_run);
   app.add(options::all_kernels, r.options.all_kernels);
   app.add(options::output, r.search.output,

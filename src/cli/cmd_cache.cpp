@@ -19,9 +19,11 @@ Result<void> run_cache(Context& ctx, bool clear) {
     return {};
   }
   const double mb = static_cast<double>(size.bytes) / 1e6;
-  ctx.out(clear ? fmt::format("{}: {} facts removed, {:.1f} MB\n", cache.folder(), size.files, mb)
-                : fmt::format("{}: {} facts, {:.1f} MB of at most {:.1f}\n", cache.folder(),
-                              size.files, mb, static_cast<double>(FactCache::kMostBytes) / 1e6));
+  ctx.out(
+      clear
+          ? fmt::format("{}: {} cached facts removed, {:.1f} MB\n", cache.folder(), size.files, mb)
+          : fmt::format("{}: {} cached facts, {:.1f} MB of at most {:.1f} MB\n", cache.folder(),
+                        size.files, mb, static_cast<double>(FactCache::kMostBytes) / 1e6));
   return {};
 }
 

@@ -20,7 +20,7 @@ Result<void> export_of(Context& ctx, const ExportRequest& request) {
     return {};
   }
   ctx.out(fmt::format(
-      "{}: {}, {}, {}, {:.1f} MB from {:.1f} MB\n", request.folder,
+      "{}: {}, {}, {}, {:.1f} MB from {:.1f} MB of traces\n", request.folder,
       counted(done.files.size(), "file", "files"), counted(done.ranks, "rank", "ranks"),
       counted(static_cast<std::size_t>(done.rows), "row", "rows"),
       static_cast<double>(done.bytes) / 1e6, static_cast<double>(done.input_bytes) / 1e6));

@@ -79,10 +79,11 @@ Result<void> run_gemm(Context& ctx, const GemmFlags& f) {
     return show(ctx, gemm_overlap_of_csv(ctx, {f.input_csv, f.tracelens_path, f.output_csv}));
   }
   if (f.sweep.empty())
-    return Error{ErrorCode::kUsage, "", "expected a sweep, or the flags of an earlier output",
-                 "rankscope gemm --help shows both"};
+    return Error{ErrorCode::kUsage, "",
+                 "expected a sweep, or the options that read the output of an earlier step",
+                 "see rankscope gemm --help"};
   if (f.sweep.size() > 1)
-    return Error{ErrorCode::kUsage, "gemm", "a sweep is one folder", ""};
+    return Error{ErrorCode::kUsage, "gemm", "expected one sweep folder", ""};
   const GemmTable table = f.step == "variance"     ? GemmTable::kVariance
                           : f.step == "timestamps" ? GemmTable::kTimestamps
                                                    : GemmTable::kOverlap;
@@ -92,7 +93,8 @@ Result<void> run_gemm(Context& ctx, const GemmFlags& f) {
 
 Result<std::vector<PartialRequest>> runs_of_gemm(GemmFlags& f) {
   if (f.step == "plot" || f.sweep.empty())
-    return Error{ErrorCode::kUsage, "gemm", "parts are for variance, timestamps and overlap",
+    return Error{ErrorCode::kUsage, "gemm",
+                 "parts work only with the steps variance, timestamps and overlap",
                  "rankscope reduce variance PARTS --as gemm -o OUT"};
   RS_CHECK(check_output("gemm", f.output));
   return std::vector{
@@ -108,7 +110,9 @@ void add_earlier_outputs(FlagSet& app, GemmFlags& f) {
   app.add_option("--output-csv", f.output_csv,
                  "timestamps, overlap: CSV to write (default: next to the input)");
   app.add_option("--tracelens-path", f.tracelens_path, "overlap: folder tracelens_analysis");
-  app.add_option("--tolerance", f.tolerance, "timestamps: largest relative difference of durations")
+  app.add_option(
+         "--tolerance", f.tolerance,
+         "timestamps: largest relative difference between a duration in the CSV and in the trace")
       .not_negative()
       .capture_default_str();
   app.add_option("--csv-path", f.csv_path, "plot: variance CSV");
@@ -128,8 +132,9 @@ Action setup_gemm(FlagSet& app) {
   in_group(app, "Rows", [&] {
     app.add(options::top_k, f->top_k).capture_default_str();
     app.add(options::rank_by, f->rank_by);
-    app.add(options::threads, f->filter.threads, "only these thread settings").delimiter(',');
-    app.add(options::channels, f->filter.channels, "only these channel settings").delimiter(',');
+    app.add(options::threads, f->filter.threads, "use only these thread settings").delimiter(',');
+    app.add(options::channels, f->filter.channels, "use only these channel settings")
+        .delimiter(',');
     app.add(options::ranks, f->filter.ranks).delimiter(',');
   });
   in_group(app, "Input from an earlier step", [&] { add_earlier_outputs(app, *f); });

@@ -35,17 +35,17 @@ Result<void> compare(Context& ctx, const LibraryPerfFlags& f) {
   if (ctx.json)
     ctx.out(json_text(perf_comparison_report(out, c)));
   else
-    ctx.out(fmt::format("A is faster in {}, B in {}, {} within 2 %, {} not on both sides\n"
-                        "all calls of A: {:.3f} ms with A, {:.3f} ms with B\n{}\n",
-                        c.a_wins, c.b_wins, c.same, c.not_comparable, c.a_total_us / 1e3,
-                        c.b_total_us / 1e3, out));
+    ctx.out(fmt::format(
+        "configurations: A is faster in {}, B in {}; {} differ by at most 2 %; {} lack a time in A "
+        "or B\ntime of all calls: {:.3f} ms in A, {:.3f} ms in B\n{}\n",
+        c.a_wins, c.b_wins, c.same, c.not_comparable, c.a_total_us / 1e3, c.b_total_us / 1e3, out));
   return {};
 }
 
 Result<void> measure(Context& ctx, LibraryPerfFlags f) {
   if (f.inputs.size() > 1)
     return Error{ErrorCode::kUsage, "library-perf", "takes one library_trace.csv",
-                 "compare A.csv B.csv compares two results"};
+                 "to compare two results: rankscope library-perf compare A.csv B.csv"};
   const std::string in = f.inputs.empty() ? "library_trace.csv" : f.inputs[0];
   const std::string out = f.out.empty() ? "library_perf.csv" : f.out;
   RS_TRY(std::vector<PerfRow> rows, read_trace_rows(in));
@@ -81,7 +81,8 @@ Result<void> measure(Context& ctx, LibraryPerfFlags f) {
   else
     ctx.out(fmt::format("{}: {}\n{}", out, counts.empty() ? "no configuration" : counts, compared));
   if (f.options.cancel.cancelled())
-    return Error{ErrorCode::kInterrupted, out, "interrupted; the table has what was measured", ""};
+    return Error{ErrorCode::kInterrupted, out,
+                 "interrupted; the table contains the finished measurements", ""};
   return {};
 }
 
@@ -106,7 +107,7 @@ Action setup_library_perf(FlagSet& app) {
                  "library would choose now");
     app.add(options::runner, f->runner,
             "bench: run the benchmark programs of the libraries; native: call the libraries "
-            "(matrix products only); auto: native if the program is missing")
+            "(matrix products only); auto: bench, or native if the program is missing")
         .one_of({"auto", "bench", "native"})
         .capture_default_str();
     app.add_option("--implementations", f->implementations,

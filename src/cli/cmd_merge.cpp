@@ -37,7 +37,7 @@ void print(Context& ctx, const MergedRun& run) {
 Result<void> merge(Context& ctx, const MergeFlags& f) {
   if (f.all) {
     if (f.inputs.size() != 1)
-      return Error{ErrorCode::kUsage, "--all", "takes one sweep folder", ""};
+      return Error{ErrorCode::kUsage, "--all", "expected one sweep folder", ""};
     std::vector<MergedRun> runs;
     const Result<void> merged =
         merge_sweep(ctx, f.request, f.inputs[0], f.discover, f.out, [&](const MergedRun& run) {
@@ -67,7 +67,7 @@ void add_what_is_kept(FlagSet& app, MergeFlags& f) {
   app.add_option("--samples", f.request.samples,
                  "gpu_samples.csv of rankscope sample or profile, or a table of nvidia-smi or "
                  "amd-smi: add power, memory and clocks as counter tracks (repeatable)");
-  app.add(options::step, f.step, "merge only ProfilerStep N, or A:B");
+  app.add(options::step, f.step, "merge only ProfilerStep N, or the steps A to B (A:B)");
   app.add_option("--from-ms", f.request.options.from_ms,
                  "start of the window, ms after the first event of the first rank");
   app.add_option("--to-ms", f.request.options.to_ms,

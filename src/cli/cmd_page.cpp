@@ -30,7 +30,8 @@ Result<bool> compares(const PageFlags& f) {
     return Error{ErrorCode::kUsage, "page", "needs a trace, a folder, or --baseline and --test",
                  "rankscope page --help"};
   if (comparison && (f.baseline.empty() || f.tests.empty() || !inputs.empty()))
-    return Error{ErrorCode::kUsage, "page", "a comparison needs --baseline and --test alone",
+    return Error{ErrorCode::kUsage, "page",
+                 "a comparison needs --baseline and --test, and no other input",
                  "rankscope page --baseline A --test B"};
   return comparison;
 }

@@ -49,7 +49,7 @@ Result<void> print_plan(Context& ctx, const PartialRequest& request, const std::
   for (const PlannedPart& p : parts)
     ctx.out(fmt::format("{}rank {}: {} -> {}/{}{}\n",
                         p.configuration.empty() ? "" : p.configuration + " ", p.file.rank,
-                        p.file.path, folder, p.part, p.is_there ? " (there)" : ""));
+                        p.file.path, folder, p.part, p.is_there ? " (exists, is reused)" : ""));
   ctx.note(fmt::format("{}: {} rank{}", who, parts.size(), parts.size() == 1 ? "" : "s"));
   return {};
 }
@@ -123,7 +123,7 @@ Action setup_partial(FlagSet& app) {
 } // namespace
 
 const Command partial_command{
-    "partial", "store the data that commands over ranks need in small files",
+    "partial", "write small files with the data that commands over ranks need",
     "  rankscope partial run/torch_profiler -o parts\n"
     "  srun rankscope partial run/torch_profiler -o parts --for analyze,page\n"
     "  rankscope partial /local/traces --local --shard 3/16 -o /shared/parts",

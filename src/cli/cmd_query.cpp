@@ -91,11 +91,11 @@ Result<void> query_of(Context& ctx, QueryFlags& f) {
 Action setup_query(FlagSet& app) {
   auto f = std::make_shared<QueryFlags>();
   app.add_option("SQL TRACE", f->arguments,
-                 "one statement (or several, with ;), then traces, folders of ranks or a sweep; "
-                 "without SQL: a prompt, or statements from standard input");
+                 "SQL statements separated by ;, then traces, folders of ranks or a sweep; without "
+                 "SQL: a prompt on a terminal, or statements from standard input");
   in_group(app, "Output", [&] {
     app.add(options::output, f->output, "file.csv, .json, .parquet, .xlsx or .md");
-    app.add(options::format, f->format, "output format, whatever the file ending")
+    app.add(options::format, f->format, "output format (default: from the file ending)")
         .one_of({"table", "csv", "json", "parquet", "xlsx", "markdown"});
     app.add_option("--rows", f->rows, "maximum number of rows of a table on the console")
         .capture_default_str();

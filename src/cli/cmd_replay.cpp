@@ -28,8 +28,8 @@ Result<void> run_replay(Context& ctx, ReplayCommandFlags f) {
     ctx.out(json_text(report));
   } else {
     ctx.table(overview, 40);
-    ctx.out(fmt::format("{}: {} of {} measured, {} files\n", result.folder, result.measured,
-                        result.rows.size(), result.written.size()));
+    ctx.out(fmt::format("{}: {} of {} operators measured, {} files written\n", result.folder,
+                        result.measured, result.rows.size(), result.written.size()));
   }
   if (interrupt_token().cancelled())
     return Error{ErrorCode::kInterrupted, result.folder,

@@ -64,7 +64,7 @@ Action setup_report(FlagSet& app) {
     const ReportRequest request = report_request(*f);
     if (const ReportOutputs& to = request.outputs;
         f->traces.size() > 1 && (!to.file.empty() || !to.csv_dir.empty()))
-      return Error{ErrorCode::kUsage, "", "--output and --csv-dir take one trace", ""};
+      return Error{ErrorCode::kUsage, "", "--output and --csv-dir work only with one trace", ""};
     const bool page = f->traces.size() == 1 && shows_page(request);
     std::size_t failed = 0;
     for (const std::string& path : f->traces)

@@ -44,7 +44,7 @@ Result<void> list_gpus(Context& ctx, const SampleFlags& f) {
     out += fmt::format("{:3}  {}  {}  {}  {}", g.index, g.bdf, g.uuid.empty() ? "-" : g.uuid,
                        g.render_node, g.name);
     if (g.secondary())
-      out += fmt::format("  power with GPU {}", g.package);
+      out += fmt::format("  power included in GPU {}", g.package);
     else if (r.power_w)
       out += fmt::format("  {:.1f} W", *r.power_w);
     out += "\n";
@@ -69,7 +69,7 @@ void wait(const Context& ctx, const Sampler& sampler, double duration_s) {
       continue;
     if (const Result<void> written = sampler.problem(); !written) {
       ctx.warn(written.error().message() +
-               "; its rows up to now are complete, and sampling continues for the sums");
+               "; the rows written before are complete, and sampling continues for the summary");
       warned = true;
     }
   }
@@ -101,7 +101,7 @@ Result<void> sample(Context& ctx, SampleFlags f) {
   sampler->phase(Phase::kRun);
   ctx.note(fmt::format("{} GPUs, every {} s, into {}{}", sampler->gpus().size(),
                        static_cast<double>(f.options.period.count()) / 1e9, f.out,
-                       f.duration_s > 0 ? "" : "; Ctrl-C ends"));
+                       f.duration_s > 0 ? "" : "; press Ctrl-C to stop"));
   wait(ctx, *sampler, f.duration_s);
   RS_TRY(const SamplerSummary summary, sampler->stop());
   std::vector<Finding> findings;

@@ -32,7 +32,7 @@ void print_sweep(Context& ctx, const SweepRequest& request, const FinishedSweep&
   ctx.out(
       fmt::format("\n{}: {} of {} runs succeeded\n", sweep.folder, sweep.done, sweep.rows.size()));
   if (!request.analyze && sweep.done > 0)
-    ctx.out(fmt::format("rankscope analyze {} makes the reports\n", sweep.folder));
+    ctx.out(fmt::format("to make the reports: rankscope analyze {}\n", sweep.folder));
 }
 
 Result<void> sweep(Context& ctx, SweepFlags& f) {

@@ -86,7 +86,8 @@ Result<void> top(Context& ctx, const TopFlags& given) {
     return Error{ErrorCode::kUsage, "top", "needs a trace or a folder of rank traces",
                  "rankscope top --help"};
   if (f.watching && std::ranges::find(f.request.inputs, "-") != f.request.inputs.end())
-    return Error{ErrorCode::kUsage, "top", "--watch looks at folders, not at standard input", ""};
+    return Error{ErrorCode::kUsage, "top", "--watch needs folders and cannot read standard input",
+                 ""};
   return f.watching ? watch(ctx, f) : once(ctx, f);
 }
 
@@ -95,7 +96,8 @@ Action setup_top(FlagSet& app) {
   app.add_option("TRACE", f->request.inputs,
                  "a trace (- for standard input), or folders or files of the ranks of one run");
   const Flag watching =
-      app.add_option("--watch", f->watch, "poll for new traces every N seconds (2), until Ctrl-C")
+      app.add_option("--watch", f->watch,
+                     "poll for new traces every N seconds (default: 2), until Ctrl-C")
           .expected(0, 1)
           .type_name("[SECONDS]");
   app.add(options::top_k.also("-k,"), f->request.top_k, "rows of each list (0: all)")
@@ -110,7 +112,8 @@ Action setup_top(FlagSet& app) {
           },
           [f, watching](const Context&) -> Result<std::vector<PartialRequest>> {
             if (watching.given())
-              return Error{ErrorCode::kUsage, "top", "--watch looks at folders of traces", ""};
+              return Error{ErrorCode::kUsage, "top",
+                           "--watch needs folders of traces and cannot read parts", ""};
             TopRequest& r = f->request;
             return std::vector{
                 run_of_ranks("top", r.inputs, r.discover,

@@ -41,7 +41,7 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
   request.silent = !(loop.until_idle && loop.idle_s <= request.still_s);
   RS_TRY(Watch watch, Watch::open(std::move(request)));
   if (watch.state().raised > 0)
-    ctx.note(fmt::format("{} alarms before, the last: {}", watch.state().raised,
+    ctx.note(fmt::format("alarms in earlier runs: {}; the last one: {}", watch.state().raised,
                          shown_text(watch.state().alarms.back().sentence, true)));
   if (!f.page.empty())
     RS_CHECK(OutputFile::create(f.page)); // discarded: an invalid path fails now
@@ -96,7 +96,8 @@ Action setup_watch(FlagSet& app) {
   });
   in_group(app, "Alarms", [&] {
     app.add_option("--still", f->request.still_s,
-                   "seconds that a rank may be behind most others, or the job may be silent")
+                   "raise an alarm if a rank is behind most others, or the job is silent, for at "
+                   "least this many seconds")
         .not_negative()
         .capture_default_str();
     app.add_option("--late-us", f->request.limits.least_late_us,

@@ -67,7 +67,8 @@ Action setup_whatif(FlagSet& app) {
       .type_name("CHANGE");
   app.add(options::only_steps, f->only_steps);
   app.add(options::output, f->request.output,
-          "write the last changed run, or the run without stragglers, as a trace")
+          "write the run with the last change as a trace (without --edit: the run without "
+          "stragglers)")
       .type_name("FILE.json[.gz]");
   app.add(options::top_k.also("-k,"), f->top, "rows of each list (0: all)").capture_default_str();
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });

@@ -30,7 +30,7 @@ CollectiveOptions CollectiveFigures::chosen() const {
 
 void add_collective_figures(FlagSet& app, CollectiveFigures& f) {
   app.add(options::align, f.align,
-          "align clocks by: none, base (time base of each trace), collectives (ends of "
+          "align clocks by: none, base (time base of each trace), collectives (end times of "
           "collectives) (default without --compat)");
   app.add(options::gpus_per_node, f.options.gpus_per_node).capture_default_str();
   app.add_option("--agg-metrics", f.options.agg_metrics,

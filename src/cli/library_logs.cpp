@@ -26,7 +26,7 @@ std::string text_of(const LibraryTraceSummary& s, double seconds) {
     out += c.damaged > 0 ? fmt::format(", {} damaged\n", c.damaged) : "\n";
   }
   if (s.counts.empty())
-    out += "no line of a library that is known\n";
+    out += "no line of a known library\n";
   fmt::format_to(to, "{} lines, {:.1f} MB, {:.2f} s ({:.0f} MB/s)\n", s.lines,
                  static_cast<double>(s.bytes) / 1e6, seconds,
                  static_cast<double>(s.bytes) / 1e6 / std::max(seconds, 1e-9));

@@ -36,8 +36,8 @@ Result<std::string> measure_with_all(Context& ctx, const LibraryPerfOptions& opt
       });
   RS_TRY(const ImplementationSummary sum, write_implementations(path, measured, options.repeats));
   return fmt::format(
-      "{}: {} of {} matrix products {} faster with another implementation; all calls "
-      "take {:.3f} ms as called, {:.3f} ms with the fastest\n",
+      "{}: {} of {} matrix products {} faster with another implementation; all calls take {:.3f} "
+      "ms with the implementations that were called, {:.3f} ms with the fastest ones\n",
       path, sum.faster, sum.products, sum.faster == 1 ? "is" : "are", sum.called_us / 1e3,
       sum.best_us / 1e3);
 }

@@ -16,7 +16,7 @@ const Choice<GemmRanking> rank_by{"--rank-by", "order of GEMMs: range, cv or tot
                                   kGemmRankings};
 const Choice<AlignMode> align{
     "--align",
-    "align clocks by: none, base (time base of each trace), collectives (ends of collectives)",
+    "align clocks by: none, base (time base of each trace), collectives (end times of collectives)",
     kAlignments};
 
 } // namespace rankscope::options

@@ -56,7 +56,7 @@ inline constexpr Option sweep2{"--sweep2", "analyze this sweep too and compare i
 inline constexpr Option step{"--step"};
 inline constexpr Option iterations{"--iterations"};
 inline constexpr Option steady_state{"--find-steady-state"};
-inline constexpr Option ranks{"--ranks", "only these ranks"};
+inline constexpr Option ranks{"--ranks", "use only these ranks"};
 inline constexpr Option threads{"--threads"};
 inline constexpr Option channels{"--channels"};
 inline constexpr Option world_size{"--world-size",
@@ -76,8 +76,7 @@ inline constexpr Option gpus_per_node{"--gpus-per-node",
                                       "GPUs per node (0: number of devices in the trace)"};
 inline constexpr Option all_kernels{"--all-kernels", "add a sheet of all kernels for each rank",
                                     "-a,"};
-inline constexpr Option only_steps{"--only-steps",
-                                   "use only the steps with these numbers: N or A:B"};
+inline constexpr Option only_steps{"--only-steps", "use only step N, or the steps A to B (A:B)"};
 inline constexpr Option top_k{"--top-k", "number of GEMMs listed per rank"};
 extern const Choice<GemmRanking> rank_by;
 extern const Choice<AlignMode> align;

@@ -64,7 +64,7 @@ Result<void> check_output(const char* command, const std::string& output) {
   if (!output.empty())
     return {};
   return Error{ErrorCode::kUsage, command, "needs --output",
-               "the folder of the traces may be on another machine"};
+               "the default output is next to the traces, which may be on another machine"};
 }
 
 const Command* command_of_parts(std::vector<std::string>& arguments) {

@@ -14,12 +14,13 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
   app.add(options::output, f.table, "trace-parse: table to write").capture_default_str();
   in_group(app, "Tools", [&] {
     app.add_option("--tool", r.tools,
-                   "tool to use, as NAME[:VARIABLE=value,...]; the first tool is the innermost");
+                   "tool to use, as NAME[:VARIABLE=value,...] (repeatable; the first tool is the "
+                   "innermost around the command)");
     app.add_option("--tools-config", r.tables,
                    "tools.json; its entries override the built-in table");
     app.add_option("-c,--additional-context", r.contexts,
                    "context as JSON text: tools, docker_env_vars, ...");
-    app.add_option("-f,--additional-context-file", r.context_files, "file with such a context");
+    app.add_option("-f,--additional-context-file", r.context_files, "file with a context (see -c)");
     app.add_flag("--hide-trace-lines", r.hide_trace_lines,
                  "do not print library log lines; run.log contains them");
     app.add(options::force, r.force, "allow incompatible tools and a folder that contains a run");
@@ -55,7 +56,7 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
   in_group(app, "Run", [&] {
     app.add_option("--out", r.out, "folder for the outputs (default: profile_RUN-ID)");
     app.add_flag("--compat-outputs", r.compat_outputs,
-                 "also write the documented file names to the current folder");
+                 "also write the outputs to the current folder, under the documented file names");
     app.add_option("--perf-csv", r.perf_csv,
                    "append the metric that the command prints to this table");
     app.add_option("--docker", r.docker, "run in a container of this image");

@@ -8,8 +8,8 @@ void add_replay_flags(FlagSet& app, ReplayFlags& f) {
   in_group(app, "Replay", [&] {
     app.add(options::runner, f.runner,
             "hipblaslt-bench (with MIOpenDriver); native: matrix products by cuBLASLt or "
-            "hipBLASLt; pytorch; none: write only command files; auto: native if the program "
-            "is missing, PyTorch too with --python")
+            "hipBLASLt; pytorch; none: write only command files; auto: hipblaslt-bench, or native "
+            "if the program is missing; with --python also pytorch")
         .one_of({"auto", "hipblaslt-bench", "native", "pytorch", "none"})
         .capture_default_str();
     app.add_option("--hipblaslt-bench", f.run.hipblaslt_bench,

@@ -48,20 +48,21 @@ void add_outputs(FlagSet& app, ReportFlags& f) {
   app.add(options::output, out.file,
           "file.xlsx, .json, .md, or .csv for one sheet (default: TRACE_perf_report.xlsx)");
   app.add(options::csv_dir, out.csv_dir);
-  app.add(options::format, out.format, "format of --output, whatever its ending (csv: a folder)")
+  app.add(options::format, out.format,
+          "format of --output (default: from the file ending; csv: a folder)")
       .one_of({"xlsx", "csv", "json", "markdown"});
 }
 
 void add_counting(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
-  app.add(options::step, r.step, "report only ProfilerStep N, or A:B");
+  app.add(options::step, r.step, "report only ProfilerStep N, or the steps A to B (A:B)");
   app.add(kMemset, r.memset_as_memory);
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
                "count GPU work without a launch in gpu_timeline (default unless --compat)");
   app.add_flag("--clip-overruns", r.clip_overruns,
                "end each kernel where the next kernel of its stream starts");
   app.add_option("--micro-idle-us", r.micro_idle_us,
-                 "gap that splits idle time into micro and macro, us");
+                 "count shorter gaps as micro idle time and other gaps as macro idle time, us");
   app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
                  "longest duration of a short kernel, us")
       .capture_default_str();
@@ -81,7 +82,7 @@ void add_serving_steps(FlagSet& app, ReportFlags& f) {
   StepChoice& c = f.request.serving_steps;
   app.add(kPhase, c.phase);
   app.add(options::iterations, c.iterations,
-          "report only the N-th annotated step (from 0), or A:B");
+          "report only annotated step N (counted from 0), or the steps A to B - 1 (A:B)");
   app.add(kSteadyPart, c.steady).expected(0, 1).default_str("region");
   add_window_flags(app, c.window);
   AttentionHints& a = f.request.attention;
@@ -135,18 +136,20 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
   in_group(app, "Server steps", [&] { add_serving_steps(app, f); });
   in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, f); });
   in_group(app, "Power", [&] {
-    app.add_option("--power", f.request.power,
-                   "samples of the same run: gpu_samples.csv of sample or profile, or the CSV of "
-                   "nvidia-smi or amd-smi; adds joules of steps and kinds of work");
+    app.add_option(
+        "--power", f.request.power,
+        "add the energy of steps and of kinds of GPU work, from power samples of the same run: "
+        "gpu_samples.csv of rankscope sample or profile, or the CSV of nvidia-smi or amd-smi");
     app.add_option("--power-gpus", f.request.power_gpus,
-                   "GPU numbers in these samples for the devices of the trace, in order: 3,5 "
-                   "(default: the same numbers)");
+                   "for each GPU of the trace, in order, its number in the power samples: 3,5 "
+                   "(default: its number in the trace)");
   });
   in_group(app, "GPU and other tools", [&] {
     app.add(options::gpu_arch, r.gpu_arch);
     app.add(options::compat, f.compat);
-    app.add_option("--comparison-json-path,--compare-with", f.request.comparison,
-                   "second trace: show its report with the same options side by side");
+    app.add_option(
+        "--comparison-json-path,--compare-with", f.request.comparison,
+        "second trace: make its report with the same options, and show both reports side by side");
     app.add_option("--comparison-capture-folder,--compare-capture-folder",
                    f.request.comparison_captures,
                    "traces of the graph captures of the second trace");

@@ -7,11 +7,11 @@ void add_window_flags(FlagSet& app, WindowOptions& window) {
       .range(1, 1000000)
       .capture_default_str();
   app.add_option("--CONC,--concurrency", window.concurrency,
-                 "number of concurrent requests of the load");
+                 "number of requests that are in flight at the same time");
   app.add_option("--OSL,--output-tokens", window.output_tokens,
                  "maximum number of output tokens per request");
   app.add_option("--R,--length-ratio", window.length_ratio,
-                 "smallest fraction of --output-tokens that a request has, 0 to 1");
+                 "output tokens of the shortest request as a fraction of --output-tokens, 0 to 1");
 }
 
 } // namespace rankscope

@@ -80,8 +80,8 @@ Result<void> choose_environment(SweepFlags& f) {
     for (const SweepSetting& setting : f.request.settings)
       for (const auto& [parameter, changes] : setting.environment)
         if (std::ranges::any_of(changes, [&](const auto& change) { return change.first == name; }))
-          return usage("--env", fmt::format("{} is what the parameter {} varies", name, parameter),
-                       "leave one of them out");
+          return usage("--env", fmt::format("{} is varied by the parameter {}", name, parameter),
+                       "remove the variable or the parameter");
     f.request.environment.over.emplace_back(name, text.substr(at + 1));
   }
   f.request.environment.unset = f.unset;
@@ -94,7 +94,7 @@ Result<void> choose_command(SweepFlags& f) {
   SweepRequest& r = f.request;
   if (!r.command.empty()) {
     if (!f.config.empty())
-      return usage("-f", "is for the training that runs without a command after --");
+      return usage("-f", "is only for train.py, which runs if there is no command after --");
     if (r.launch.launcher.empty() && r.launch.processes != LaunchOptions().processes)
       return usage("--nproc", "needs a launcher", "choose one with --launcher");
     return {};
@@ -228,7 +228,8 @@ void add_course(FlagSet& app, SweepFlags& f) {
   app.add(options::grace, f.grace_s).capture_default_str();
   app.add_option("--pause", f.pause_s, "seconds to wait after each run");
   app.add(options::keep_going, r.keep_going, "continue after a failed run");
-  app.add_flag("-s,--skip-existing", r.skip_existing, "do not change folders of other programs");
+  app.add_flag("-s,--skip-existing", r.skip_existing,
+               "skip runs whose folder exists and was not made by rankscope sweep");
   app.add_flag("--redo", r.redo, "run finished runs again; the old results are moved aside");
   app.add(options::dry_run, f.dry_run);
 }
@@ -263,9 +264,10 @@ void add_search(FlagSet& app, SweepFlags& f) {
   app.add_option(
       "--write-tuner", f.request.tuner_file,
       "write a tuner file for NCCL and RCCL, from a sweep over NCCL_ALGO, NCCL_PROTO and -c");
-  app.add_option("--metric", f.request.metric,
-                 "[max:|min:|median:|last:][skip=N:]EXPRESSION; group 1 is a number in "
-                 "run_output.log (default: the mean; without --metric: step times of the traces)");
+  app.add_option(
+      "--metric", f.request.metric,
+      "metric of a run: [max:|min:|median:|last:][skip=N:]EXPRESSION; group 1 is a number in "
+      "run_output.log (default: mean of these numbers; without --metric: step time in the traces)");
   app.add_flag("--higher-is-better", f.higher_is_better,
                "larger values are better (default with max:)");
   app.add_flag("--lower-is-better", f.lower_is_better,

@@ -34,7 +34,7 @@ void add_synth_server(FlagSet& app, SynthServer& server) {
   app.add_flag("--node-ids", o.node_ids, "give kernels of graphs their node ids");
   app.add_flag("--experts", o.moe, "use layers with experts: kernel counts vary");
   app.add_flag("--two-streams", o.two_streams, "run half of the feed-forward on a second stream");
-  app.add_option("--lost", o.lost, "fraction of the kernels of replays that is not recorded")
+  app.add_option("--lost", o.lost, "fraction of the kernels in graph replays that are not recorded")
       .range(0.0, 1.0);
 }
 

@@ -45,8 +45,9 @@ void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& o
   app.add_option("--straggler-us", options.straggler_us,
                  "extra compute per step of the slow rank, us")
       .capture_default_str();
-  app.add_option("--only-ranks", switches.only_ranks,
-                 "A-B or A: write only the traces of these ranks, unchanged by this choice")
+  app.add_option(
+         "--only-ranks", switches.only_ranks,
+         "A-B or A: write only the traces of these ranks; the option does not change their content")
       .delimiter(',');
   app.add_option("--slow-config", switches.slow_configs,
                  "LABEL:FACTOR: slow down all GPU work of a configuration")

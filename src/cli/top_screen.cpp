@@ -44,7 +44,7 @@ void TopScreen::over(const TopLook& look, std::size_t rows, bool last) {
   std::string page = waiting_text(look);
   if (!last) {
     ConsolePage foot(style);
-    foot.sentence(fmt::format("{} rank{} so far; looks every {} s; Ctrl-C ends",
+    foot.sentence(fmt::format("{} rank{} so far; polls every {} s; press Ctrl-C to stop",
                               look.facts.ranks.size(), look.facts.ranks.size() == 1 ? "" : "s",
                               every_),
                   "", Ink::kFaint);

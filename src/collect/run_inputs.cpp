@@ -40,7 +40,7 @@ std::string was_and_is(const std::string& what, const std::string& was, const st
   const auto value = [](const std::string& v) {
     return v.empty() ? std::string("not set") : fmt::format("'{}'", v);
   };
-  return fmt::format("{} was {}, is {}", what, value(was), value(is));
+  return fmt::format("{} was {} and is now {}", what, value(was), value(is));
 }
 
 /// Returns the sentence of `describe` for the first name whose values differ; "" = no difference.
@@ -65,7 +65,7 @@ std::string first_difference(const std::map<std::string, std::string>& saved,
 std::string command_difference(const SavedRun& saved, const PlannedRun& run) {
   const std::vector<std::string> now = masked_arguments(run.argv);
   if (saved.argv.size() != now.size())
-    return fmt::format("the command had {} words, has {}", saved.argv.size(), now.size());
+    return fmt::format("the command had {} words and now has {}", saved.argv.size(), now.size());
   for (std::size_t i = 0; i < now.size(); ++i)
     if (saved.argv[i] != now[i])
       return was_and_is(fmt::format("word {} of the command", i + 1), saved.argv[i], now[i]);
@@ -73,7 +73,9 @@ std::string command_difference(const SavedRun& saved, const PlannedRun& run) {
   for (const auto& [name, value] : run.environment)
     set[name] = masked_value(name, value);
   const std::string changed = first_difference(saved.set, set, was_and_is);
-  return changed.empty() ? "the variables that it leaves unset, or a secret" : changed;
+  return changed.empty()
+             ? "the list of unset variables, or a value that is not stored because it is a secret"
+             : changed;
 }
 
 } // namespace

@@ -265,7 +265,7 @@ Result<EarlierRun> clear_place(const PlannedRun& run, const std::string& aside, 
     out.kind = out.why.empty() ? Earlier::kFinished : Earlier::kOther;
     if (const std::string gone = missing_trace(out.saved, run);
         out.kind == Earlier::kFinished && !gone.empty())
-      out.why = fmt::format("its trace {} is gone", gone);
+      out.why = fmt::format("its trace {} no longer exists", gone);
     else
       return out;
   }

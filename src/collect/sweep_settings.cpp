@@ -289,7 +289,9 @@ Result<std::vector<SweepSetting>> matrix_settings(const std::string& path) {
   for (const auto [key, value] : object)
     if (key != "parameters" && key != "settings")
       return wrong_sweep_settings(
-          path, fmt::format("\"{}\": expected parameters, and settings for a list", key));
+          path, fmt::format(
+                    "\"{}\" is not known; expected parameters, and settings for a list of settings",
+                    key));
   std::vector<SweepSetting> out;
   if (dom::element list; object["settings"].get(list) == simdjson::SUCCESS) {
     RS_TRY(out, listed(list, parameters, path));

@@ -164,7 +164,7 @@ std::string summary_text(SweepKind kind, const std::string& folder,
         notes += fmt::format("  - {}: {}\n", row.run->label, finding);
     }
   if (!notes.empty())
-    out += "\nRuns that are not as asked for:\n" + notes;
+    out += "\nRuns with problems:\n" + notes;
   if (!findings.empty()) {
     out += "\nFindings:\n";
     for (const std::string& finding : findings)

@@ -27,25 +27,27 @@ Schema<Finding> make_finding_schema() {
        {"action", or_blank(&R::action), "recommended action; may be empty"},
        {"rule", &R::rule, "stable name of this kind of finding (docs/findings.md)"},
        {"kind", [](const R& r) { return finding_kind_name(r.kind); },
-        "claim, cause, advice or note"},
+        "kind of finding: claim, cause, advice or note"},
        {"subject_kind", or_blank(&R::subject_kind), "what the finding is about: run, rank, ..."},
        {"subject", or_blank(&R::subject), "name of the subject; empty for a run"},
        {"value", &R::value, "size of the effect, in `unit`"},
        {"unit", [](const R& r) { return text_or_blank(unit_name(r.unit)); },
         "unit of value, low, high and detectable"},
-       {"low", &R::low, "lower end of the interval of the value"},
-       {"high", &R::high, "upper end of the interval of the value"},
+       {"low", &R::low, "lower end of the value's interval"},
+       {"high", &R::high, "upper end of the value's interval"},
        {"steps", "steps", Unit::kCount, kInt,
         [](const R& r) { return r.steps > 0 ? Value(r.steps) : Value(); },
-        "smallest number of steps that the value is based on"},
+        "number of steps that the value is based on; the smallest if it differs between ranks or "
+        "runs"},
        {"scope", [](const R& r) { return finding_scope_name(r.scope); },
         "what the finding is valid for: these steps, this run or this hardware"},
        {"cost_ms", Unit::kMs, &R::cost_ms, "time per step that the effect costs"},
        {"detectable", &R::detectable, "smallest effect that the data could have shown, in `unit`"},
-       place("rank", Unit::kNone, &FindingPlace::rank, "rank with the trace that shows the effect"),
+       place("rank", Unit::kNone, &FindingPlace::rank, "rank for which the trace shows the effect"),
        place("start_ns", Unit::kNs, &FindingPlace::start_ns,
-             "start of the time range that shows the effect, on the clock of this trace"),
-       place("end_ns", Unit::kNs, &FindingPlace::end_ns, "end of this time range")}};
+             "start of the time range that shows the effect, on the clock of this rank's trace"),
+       place("end_ns", Unit::kNs, &FindingPlace::end_ns,
+             "end of the time range that shows the effect, on the clock of this rank's trace")}};
 }
 
 } // namespace

@@ -23,7 +23,8 @@ std::uint64_t fixed_at(std::string_view bytes, std::size_t at) {
 }
 
 Error damaged(std::size_t at, std::string_view why) {
-  return {ErrorCode::kUnreadable, fmt::format("byte {}", at), fmt::format("no part: {}", why), ""};
+  return {ErrorCode::kUnreadable, fmt::format("byte {}", at),
+          fmt::format("not a valid part: {}", why), ""};
 }
 
 } // namespace
@@ -81,7 +82,7 @@ Result<PartReader> PartReader::open(std::string_view bytes, std::string_view kin
     return damaged(bytes.size(), "it ends in its head");
   const std::size_t end = bytes.size() - kFixed;
   if (fixed_at(bytes, end) != part_checksum(bytes.substr(0, end)))
-    return damaged(end, "its checksum is another (cut off or damaged?)");
+    return damaged(end, "its checksum is wrong (truncated or damaged?)");
   PartReader reader;
   reader.bytes_ = bytes;
   reader.at_ = kMagic.size();

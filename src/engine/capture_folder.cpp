@@ -167,10 +167,9 @@ void choose_by_rank(std::vector<CaptureFile>& files, std::int64_t rank) {
         own.push_back(i);
     const std::size_t keep = own.size() == 1 ? own.front() : list.front();
     if (own.size() != 1)
-      files[keep].problem =
-          fmt::format("{} captures of batch {} ({}); their ranks do not show which belongs to this "
-                      "trace",
-                      list.size(), key.first, key.second ? "FULL" : "PIECEWISE");
+      files[keep].problem = fmt::format("{} captures of batch {} ({}); their ranks do not show "
+                                        "which capture belongs to this trace",
+                                        list.size(), key.first, key.second ? "FULL" : "PIECEWISE");
     for (const std::size_t i : list)
       drop[i] = i != keep;
   }

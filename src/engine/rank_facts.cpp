@@ -107,7 +107,7 @@ Result<RankFacts> Needs::decode(const RankParts& parts) const {
     if (at == parts.held.end())
       return Error{ErrorCode::kUnreadable, "",
                    "its parts lack '" + need.key.substr(0, need.key.find('\n')) + "'",
-                   "make them again with rankscope partial --for"};
+                   "run rankscope partial again, with the name of this command in --for"};
     RS_TRY(AnyPart value, need.decode(at->second));
     out.values_.push_back(std::move(value));
   }

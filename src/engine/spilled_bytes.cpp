@@ -12,7 +12,7 @@ namespace {
 
 Error failed(ErrorCode code, const std::string& folder, const char* what) {
   return {code, folder, std::string(what) + ": " + std::strerror(errno),
-          "TMPDIR names a folder with more room"};
+          "set TMPDIR to a folder with more free space"};
 }
 
 } // namespace
@@ -49,7 +49,7 @@ Result<void> SpilledBytes::open_file() {
   const std::string path = folder_->path() + "/rows";
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file_ < 0)
-    return failed(ErrorCode::kOutput, path, "cannot be made");
+    return failed(ErrorCode::kOutput, path, "cannot be created");
   return {};
 }
 
@@ -61,7 +61,8 @@ Result<void> SpilledBytes::flush() {
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
-      return failed(ErrorCode::kOutput, folder_->path(), "rows cannot be put aside");
+      return failed(ErrorCode::kOutput, folder_->path(),
+                    "rows cannot be stored in a temporary file");
     done += static_cast<std::size_t>(n);
   }
   file_bytes_ += done;
@@ -71,7 +72,7 @@ Result<void> SpilledBytes::flush() {
 
 Result<std::string> SpilledBytes::get(std::uint64_t at, std::size_t size) const {
   const auto lost = [] {
-    return Error{ErrorCode::kUnreadable, "", "bytes that were never put aside", ""};
+    return Error{ErrorCode::kUnreadable, "", "bytes that were never stored", ""};
   };
   if (at < in_memory_ && at / kBlock < blocks_.size()) {
     const std::string& block = blocks_[at / kBlock];
@@ -94,7 +95,8 @@ Result<std::string> SpilledBytes::get(std::uint64_t at, std::size_t size) const 
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
-      return failed(ErrorCode::kUnreadable, folder_->path(), "rows cannot be read again");
+      return failed(ErrorCode::kUnreadable, folder_->path(),
+                    "rows cannot be read from the temporary file");
     done += static_cast<std::size_t>(n);
   }
   return out;

@@ -52,12 +52,12 @@ void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
   set_headline(f, fmt::format("{} has the most exposed time: {} of {} ms over all ranks ({})",
                               brief(x.name, 24), number3(ns_to_ms(x.exposed_ns())),
                               number3(ns_to_ms(x.dur_ns)), percent_text(x.exposed_percent())));
-  f.evidence = fmt::format("{}; exposed: neither compute nor copies run meanwhile",
+  f.evidence = fmt::format("{}; in exposed time, neither compute nor copies run",
                            counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
   const bool one_clock = std::ranges::all_of( // otherwise the starts of ranks cannot be compared
       facts.clocks, [](const RankClock& c) { return c.offset.aligned(); });
   if (x.told_ns > 0 && one_clock)
-    f.evidence += fmt::format("; {} ms of its time waits for the last member to start",
+    f.evidence += fmt::format("; {} ms of its time is waiting for the last member to start",
                               number3(ns_to_ms(x.wait_ns)));
   out.push_back(std::move(f));
 }
@@ -73,8 +73,8 @@ void add_slow_collective(const std::optional<SlowCollective>& slow, std::vector<
   set_headline(f, fmt::format("{} {} reaches {} GB/s, {:.0f} % of the others of its kind and size",
                               brief(slow->name, 24), brief(slow->id, 16), number3(slow->bus_gbps),
                               slow->bus_gbps / slow->usual_gbps * 100));
-  f.evidence = fmt::format("Bus bandwidth; mean of the {} others {} GB/s; their scatter does "
-                           "not explain it (95 % over {} collectives)",
+  f.evidence = fmt::format("Bus bandwidth; the mean of the {} others is {} GB/s, and their scatter "
+                           "does not explain the difference (95 % over {} collectives)",
                            slow->others, number3(slow->usual_gbps), slow->comparisons);
   out.push_back(std::move(f));
 }
@@ -96,17 +96,20 @@ void add_incomplete(const CollectiveFacts& facts, std::vector<Finding>& out) {
 Finding unaligned_clock(const ClockOffset& clock) {
   Finding out = finding_of(rules::unaligned_clock, "rank", std::to_string(clock.rank));
   const bool alone = clock.fit == ClockFit::kAlone;
-  set_headline(out, alone || clock.fit == ClockFit::kPoor
-                        ? fmt::format("The clock of rank {} stays on the time base", clock.rank)
-                        : fmt::format("The clock of rank {} is aligned roughly", clock.rank));
+  set_headline(
+      out,
+      alone || clock.fit == ClockFit::kPoor
+          ? fmt::format("The clock of rank {} is not aligned; the time base of its trace is used",
+                        clock.rank)
+          : fmt::format("The clock of rank {} is aligned roughly", clock.rank));
   if (alone) {
-    out.evidence = "It shares no collective with the others";
+    out.evidence = "This rank shares no collective with the other ranks";
     return out;
   }
   out.value = ns_to_us(clock.residual_ns);
   out.unit = Unit::kUs;
   out.evidence = fmt::format(
-      "Ends of {} collectives scatter by {} us around those of rank {}, starts by {} us",
+      "The ends of {} collectives scatter by {} us around those of rank {}, the starts by {} us",
       clock.samples, number3(ns_to_us(clock.residual_ns)), clock.via,
       number3(ns_to_us(clock.effect_ns)));
   return out;
@@ -129,7 +132,7 @@ void add_clocks(const CollectiveFacts& facts, std::vector<Finding>& out) {
   f.unit = Unit::kCount;
   set_headline(f, fmt::format("The clocks of {} are aligned roughly or not at all",
                               counted(more.size(), "more rank", "more ranks")));
-  f.evidence = fmt::format("Ranks {}; sheet clocks has them all", ranges_text(more));
+  f.evidence = fmt::format("Ranks {}; the sheet clocks lists all ranks", ranges_text(more));
   out.push_back(std::move(f));
 }
 
@@ -142,7 +145,7 @@ void add_problems(const CollectiveFacts& facts, std::vector<Finding>& out) {
   set_headline(f, fmt::format("{} between ranks",
                               counted(facts.problems.size(), "collective or window disagrees",
                                       "collectives or windows disagree")));
-  f.evidence = "Sheet problems lists them";
+  f.evidence = "They are listed in the sheet problems";
   out.push_back(std::move(f));
 }
 
@@ -160,11 +163,10 @@ Finding slow_link_finding(const SlowGroup& g, std::size_t steps) {
   set_headline(out, fmt::format("Ranks {}: {} reaches {} GB/s, {:.0f} % below the other groups",
                                 brief(ranks, 24), brief(g.row->name, 24), number3(g.bus_gbps),
                                 g.percent_below()));
-  out.evidence =
-      fmt::format("Group {} (ranks {}): bus bandwidth against a median of {} GB/s of the {} other "
-                  "groups of its kind and size",
-                  brief(g.row->group, kHeadlineWidth), brief(ranks, kHeadlineWidth),
-                  number3(g.usual_gbps), g.others);
+  out.evidence = fmt::format("Bus bandwidth of group {} (ranks {}); the median is {} GB/s in the "
+                             "{} other groups of its kind and size",
+                             brief(g.row->group, kHeadlineWidth), brief(ranks, kHeadlineWidth),
+                             number3(g.usual_gbps), g.others);
   out.action = fmt::format("Check the link between ranks {}", brief(ranks, 24));
   return out;
 }

@@ -67,12 +67,11 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
     };
     add(rules::different_work,
         fmt::format("{} and {} do different work per step", sides.base, sides.test),
-        fmt::format(
-            "Operators with different shapes or numbers of launches take {:.0f} % and {:.0f} "
-            "% of the kernel time (most: {}, {} against {})",
-            work.base_percent, work.test_percent, work.op, launches(work.base_work),
-            launches(work.test_work)));
-    out.back().action = "Better and Worse compare the times of different work";
+        fmt::format("Operators with different shapes or numbers of launches take {:.0f} % and "
+                    "{:.0f} % of the kernel time of the two runs (most: {}, {} against {})",
+                    work.base_percent, work.test_percent, work.op, launches(work.base_work),
+                    launches(work.test_work)));
+    out.back().action = "The verdicts Better and Worse compare times of different work";
   }
   if (base.ranks.size() != test.ranks.size() && !base.ranks.empty() && !test.ranks.empty())
     out.push_back(different_ranks(base, test));
@@ -82,20 +81,21 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
       add(rules::different_steps,
           fmt::format("{} has profiler steps, {} does not", first ? sides.base : sides.test,
                       first ? sides.test : sides.base),
-          "Changes between them are not reported");
+          "Changes between the two runs are not reported");
     } else if (base.work.steps.size() != test.work.steps.size()) {
       add(rules::different_steps,
           fmt::format("{} has {} and {} has {}", sides.base,
                       counted(base.work.steps.size(), "step", "steps"), sides.test,
                       test.work.steps.size()),
-          "Values of complete traces cover windows of different length; values of steps are "
+          "Values of complete traces cover different lengths of time; values per step are "
           "comparable");
     }
   }
   if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {
     add(rules::dependent_steps,
         fmt::format("Successive steps of {} and {} depend on each other", sides.base, sides.test),
-        fmt::format("Their lag-1 correlation is {:.1f}; intervals are wider for it", correlation));
+        fmt::format("Their lag-1 correlation is {:.1f}; the intervals are wider because of this",
+                    correlation));
     out.back().action = "Repeat the runs to be sure";
   }
   const auto raw = [](const ComparedRun& run) {
@@ -189,7 +189,8 @@ public:
     note(rules::untested_metrics, untested_,
          fmt::format("{} of {} not tested", counted(untested_.size(), "metric", "metrics"),
                      sides.test),
-         ": a side has fewer than two steps, so there is no interval (--assume-noise gives one)");
+         ": one of the runs has fewer than two steps, so there is no interval (--assume-noise "
+         "gives one)");
   }
 
 private:
@@ -255,7 +256,7 @@ Finding step_time_finding(const WhatChanged& changed, const Sides& sides) {
     set_headline(out, fmt::format("The {} time of {} is {} ms {} than that of {}, without a test",
                                   what, sides.test, number3(std::fabs(row.difference_ms)),
                                   row.difference_ms < 0 ? "shorter" : "longer", sides.base));
-    out.evidence = capital(of) + "; one step has no interval";
+    out.evidence = capital(of) + "; a single step gives no interval";
     out.cost_ms.reset();
     return out;
   }
@@ -392,10 +393,9 @@ const FindingRule& rule_of_steps(const WhatChanged& changed) {
 
 /// Returns the last part of the evidence.
 std::string baseline_without_such_steps(const WhatChanged& changed, const Sides& sides) {
-  return fmt::format(
-      "; that no step of {} is outside has a probability of {} % if such steps are as "
-      "frequent in both runs",
-      sides.base, number3(100 * chance_of_steps_outside(changed)));
+  return fmt::format("; if such steps are equally frequent in both runs, the probability that {} "
+                     "has no such step is {} %",
+                     sides.base, number3(100 * chance_of_steps_outside(changed)));
 }
 
 /// Compares a step with the mean step of the baseline. The value is the difference of this step,
@@ -533,7 +533,7 @@ Finding different_workload(const WorkloadOverlap& overlap, const std::string& ba
   set_headline(out, fmt::format("{} and {} look like different workloads", brief(base, kLabelWidth),
                                 brief(test, kLabelWidth)));
   out.evidence =
-      fmt::format("{} of {} operators are in both, with {:.0f} % and {:.0f} % of the "
+      fmt::format("{} of {} operators are in both runs and take {:.0f} % and {:.0f} % of the "
                   "operators' GPU time",
                   overlap.common, overlap.all, overlap.base_percent, overlap.test_percent);
   out.action = "All values compare different programs";

@@ -16,20 +16,21 @@ struct ConditionAnswer {
 ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t test) {
   using enum ConditionState;
   if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->tests[test]->base)
-    return {kUnjudged, "nothing could be judged, the metric is not in both runs"};
+    return {kUnjudged, "nothing could be judged, because the metric is not in both runs"};
   const DashboardCell& cell = *row->tests[test];
   const Judgement& j = cell.judgement;
   if (j.verdict == Verdict::kUnknown)
-    return {kUnjudged, fmt::format("nothing could be judged from {} and {} samples (--assume-noise "
-                                   "gives a noise)",
-                                   j.samples_base, j.samples_test)};
+    return {kUnjudged,
+            fmt::format(
+                "nothing could be judged from {} and {} samples (--assume-noise sets the noise)",
+                j.samples_base, j.samples_test)};
   const std::string values =
       fmt::format("{:.3f} {} against {:.3f}", *cell.value, row->unit, *cell.base);
   if (j.verdict == Verdict::kNew)
-    return {kUnjudged, values + ": no percentage of 0"};
+    return {kUnjudged, values + ": a change from 0 has no percentage"};
   if (!j.change)
     return {kPassed, values};
-  const std::string words = fmt::format("{}; by samples {}", values, change_text(j));
+  const std::string words = fmt::format("{}; the samples are {}", values, change_text(j));
   const bool worse = -*j.change > percent && *j.high < 0;
   if (worse && goes_both_ways(j, cell.improvement.value_or(0)))
     return {kUnjudged, words + ": the complete traces differ in the other direction"};

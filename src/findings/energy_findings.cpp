@@ -19,7 +19,8 @@ Finding energy_finding(const std::string& run, const EnergyDoubt& d) {
     out.unit = Unit::kSeconds;
     set_headline(out, fmt::format("GPU {} gave no readings for the last {} s of the run", d.gpu,
                                   number3(d.lost_s)));
-    out.evidence = fmt::format("Its energy covers {} of the run", percent_text(100 * d.covered));
+    out.evidence =
+        fmt::format("The measured energy covers {} of the run", percent_text(100 * d.covered));
     out.action = "Check the kernel log for resets of the GPU (dmesg)";
     break;
   case Kind::kCounterReset:
@@ -35,7 +36,8 @@ Finding energy_finding(const std::string& run, const EnergyDoubt& d) {
     set_headline(out, fmt::format("The power samples of GPU {} do not show its energy", d.gpu));
     out.evidence = fmt::format("{:.4g} J by the energy counter, {:.4g} J integrated from samples",
                                d.counter_j, d.sampled_j);
-    out.action = "Joules use the counter; sample more often to see the shape of the power";
+    out.action =
+        "The reported energy is from the counter; sample more often to see how the power varies";
     break;
   case Kind::kAliased:
     out = make(rules::aliased_power);

@@ -13,15 +13,15 @@ Finding damaged_log_lines(const std::string& library, std::uint64_t damaged, std
   out.unit = Unit::kCount;
   set_headline(
       out, fmt::format("{}: {} of {} lines are damaged and not counted", library, damaged, lines));
-  out.evidence = "The first: " + brief(first, 200);
+  out.evidence = "First damaged line: " + brief(first, 200);
   return out;
 }
 
 Finding silent_library(const std::string& library) {
   Finding out = finding_of(rules::silent_library, "library", library);
   set_headline(out, fmt::format("{} has no line in the logs", library));
-  out.evidence = "The program does not call it, is linked to it statically, or something disabled "
-                 "its log";
+  out.evidence = "The program does not call the library or is linked to it statically, or its log "
+                 "was disabled";
   return out;
 }
 

@@ -100,7 +100,9 @@ public:
   [[nodiscard]] Finding operator()(const ClosedCpuSamples& f) const {
     return make(
         rules::closed_cpu_samples, "", "the kernel gives no processor samples to users",
-        fmt::format("kernel.perf_event_paranoid = {}; GPU work is recorded without", f.level),
+        fmt::format(
+            "kernel.perf_event_paranoid = {}; GPU work is recorded without processor samples",
+            f.level),
         "sysctl kernel.perf_event_paranoid=2");
   }
   [[nodiscard]] Finding operator()(const FailedScript& f) const {
@@ -113,9 +115,10 @@ public:
                 "Make the command succeed without tools; that run is not in the baseline");
   }
   [[nodiscard]] Finding operator()(const Timeout& f) const {
-    Finding out = make(rules::command_timeout, "",
-                       fmt::format("the command did not end within {} s and was ended", f.limit_s),
-                       "Outputs until then are stored", "Use a larger --timeout");
+    Finding out =
+        make(rules::command_timeout, "",
+             fmt::format("the command did not end within {} s and was stopped", f.limit_s),
+             "Outputs until then are stored", "Use a larger --timeout");
     out.value = f.limit_s;
     out.unit = Unit::kSeconds;
     return out;
@@ -126,7 +129,7 @@ public:
              counted(f.count, "process", "processes") +
                  " of the command did not end when asked to and " +
                  (f.count == 1 ? "was" : "were") + " killed",
-             fmt::format("They had {} s; outputs that they write at their end are missing",
+             fmt::format("They had {} s to end; outputs that they write at their end are missing",
                          f.grace_s),
              "Use a larger --grace"),
         f.count);
@@ -134,12 +137,12 @@ public:
   [[nodiscard]] Finding operator()(const LeftProcesses& f) const {
     if (f.count == 0)
       return make(rules::processes_left, "scripts",
-                  "a script left processes running, which were ended", "",
+                  "a script left processes running, which were stopped", "",
                   "Stop them in post_scripts");
     return with_count(
         make(rules::processes_left, "",
              counted(f.count, "process", "processes") + " still ran after the end of the command",
-             "All were ended", "Let the command wait for the processes that it starts"),
+             "All were stopped", "Let the command wait for the processes that it starts"),
         f.count);
   }
   [[nodiscard]] Finding operator()(const UnfinishedTool& f) const {
@@ -153,13 +156,13 @@ public:
   [[nodiscard]] Finding operator()(const SteppedAside&) const {
     return make(rules::stopped_tool, "",
                 "the command starts PyTorch's profiler itself, so this tool stopped",
-                "A thread can run one PyTorch profiler only",
+                "A thread can run only one PyTorch profiler",
                 "Run without this tool and use the traces that the command writes");
   }
   [[nodiscard]] Finding operator()(const MissedSamples& f) const {
     return with_count(make(rules::missed_samples, "",
                            "samples were missed: reading takes longer than the period",
-                           fmt::format("{} of {} ticks, {:.0f} us per reading", f.missed,
+                           fmt::format("{} of {} samples, {:.0f} us per reading", f.missed,
                                        f.missed + f.ticks, f.read_us),
                            "Use a larger --sample-rate"),
                       f.missed);
@@ -196,9 +199,9 @@ public:
       return make(rules::output_of_failed_command, "",
                   fmt::format("it wrote nothing, and the command ended with {}", *f.ended),
                   evidence + "\n" + f.last_lines, "Make the command succeed with this tool alone");
-    return make(rules::empty_output, "", "it wrote nothing, though the command succeeded", evidence,
-                "Check that the command uses the GPU; *_VISIBLE_DEVICES may hide the one that "
-                "is recorded");
+    return make(
+        rules::empty_output, "", "it wrote nothing, though the command succeeded", evidence,
+        "Check that the command uses the GPU; *_VISIBLE_DEVICES may hide the GPU that is recorded");
   }
   [[nodiscard]] Finding operator()(const ShortRun& f) const {
     Finding out =
@@ -212,18 +215,21 @@ public:
   [[nodiscard]] Finding operator()(const UnusedLibrary& f) const {
     return make(rules::unused_library, "",
                 fmt::format("the command does not use {}", listed(f.libraries)),
-                "No process of the run had it in memory (a run of a few milliseconds, or a "
-                "statically linked program, is not seen)",
+                "No process of the run loaded it (a run of a few milliseconds, or a statically "
+                "linked program, is not detected)",
                 "Trace the library that it uses");
   }
   [[nodiscard]] Finding operator()(const SilentLibrary& f) const {
     std::string changed;
     for (const auto& [name, value] : f.changed)
       changed += fmt::format("{}{} {}", changed.empty() ? "" : ", ", name,
-                             value ? fmt::format("is '{}' there", *value) : "is not set there");
+                             value ? fmt::format("is '{}' in that process", *value)
+                                   : "is not set in that process");
     return make(rules::silent_library, f.library,
                 fmt::format("{} was loaded and logged no calls", brief(f.library, kNameWidth)),
-                changed.empty() ? "Its variables are as asked for in that process" : changed,
+                changed.empty()
+                    ? "The process that loaded the library has all variables that turn on its log"
+                    : changed,
                 changed.empty() ? "Calls of a captured graph, or of a library that is linked "
                                   "statically, are not logged"
                                 : "Find what changes the environment before the program starts");
@@ -248,21 +254,21 @@ public:
     return make(rules::failure_in_log, "",
                 "a line of the log looks like a failure; the exit status says success",
                 fmt::format("run.log:{}: {}", f.line, f.text),
-                "The exit status counts; read the line if in doubt");
+                "rankscope uses the exit status; read the line if in doubt");
   }
   [[nodiscard]] Finding operator()(const MissingMetric& f) const {
     return make(rules::missing_metric, "", "the command printed no performance metric",
                 "run.log has neither 'performance: NUMBER METRIC' nor train_samples_per_second",
-                fmt::format("Print one; its cells in {} are empty", f.table));
+                fmt::format("Print a metric; its cells in {} are empty", f.table));
   }
   [[nodiscard]] Finding operator()(const UnreadableRank& f) const {
     return make(rules::rank_not_analysed, f.folder,
-                fmt::format("{} does not describe its run", brief(f.folder, kNameWidth)), f.problem,
-                "It was killed before its end, or still runs");
+                fmt::format("{} has no usable manifest.json", brief(f.folder, kNameWidth)),
+                f.problem, "The run was killed before its end, or is still running");
   }
   [[nodiscard]] Finding operator()(const MissingRanks& f) const {
     return make(rules::missing_ranks, "", fmt::format("no folder of rank {}", listed(f.ranks)), "",
-                "Name the folders of all hosts");
+                "Give the folders of all hosts");
   }
   [[nodiscard]] Finding operator()(const PartialEnergy& f) const {
     return make(rules::uncertain_energy, f.folder + ": GPU " + f.gpu,
@@ -271,7 +277,7 @@ public:
                 f.covered
                     ? fmt::format("{} of the run is covered", percent_text(100 * *f.covered))
                     : fmt::format("Aliased: between {:.4g} and {:.4g} J", f.lowest_j, f.highest_j),
-                "The sum of joules contains only what was measured");
+                "The sum of joules contains only the measured energy");
   }
 
 private:

@@ -84,14 +84,13 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   set_headline(out, "No rank computes significantly longer than its peers" +
                         (tested.size() > 1 ? fmt::format(" in {} configurations", tested.size())
                                            : std::string()));
-  out.evidence = fmt::format(
-      "{}{} can show an excess of {} ms per step ({}) or more, and less than {} % is not "
-      "reported{}",
-      tested.size() > 1 ? "Per configuration, " : "",
-      tested.size() > 1 ? these_steps(fewest) : capital(these_steps(fewest)),
-      least < most ? range3(least, most) : number3(most),
-      (least < most ? "at most " : "") + percent_text(percent), kDeviceSpreadPercent,
-      dependence_note(dependence));
+  out.evidence = fmt::format("{}{} can show an excess of {} ms per step ({}) or more; an excess "
+                             "below {} % is not reported{}",
+                             tested.size() > 1 ? "Per configuration, " : "",
+                             tested.size() > 1 ? these_steps(fewest) : capital(these_steps(fewest)),
+                             least < most ? range3(least, most) : number3(most),
+                             (least < most ? "at most " : "") + percent_text(percent),
+                             kDeviceSpreadPercent, dependence_note(dependence));
   return out;
 }
 
@@ -100,7 +99,7 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
 std::string slow_action(const SlowRank& most) {
   const std::string rank = fmt::format("Rank {}: ", most.rank);
   if (most.percent <= kWorthAdvice)
-    return rank + "repeat the run first; GPUs of one model can differ by as much";
+    return rank + "repeat the run first, because GPUs of the same model can differ by this much";
   if (most.more_gemms >= kSameGemms)
     return rank + fmt::format("it runs {:.1f} GEMM kernels more per step than its peers, so check "
                               "its share of the work first",
@@ -110,7 +109,7 @@ std::string slow_action(const SlowRank& most) {
                               "peers, so check its GPU's clocks, power and temperature",
                               percent_text(most.gemm_percent));
   return rank + fmt::format("its GEMM kernels take as long as those of its peers ({:+.2f} %), so "
-                            "look for other kernels that it runs more of",
+                            "look for other kernels that it runs more often",
                             most.gemm_percent);
 }
 
@@ -149,8 +148,9 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
                              range3(e.excess - e.half_width, e.excess + e.half_width), e.most,
                              these_steps(test.steps), where, dependence_note(test.dependence));
   if (most.waited)
-    out.evidence += fmt::format("; collectives of its peers last {} ms longer per step ({})",
-                                number3(most.waited->difference), range3(*most.waited));
+    out.evidence +=
+        fmt::format("; the collectives of its peers last {} ms longer per step than its own ({})",
+                    number3(most.waited->difference), range3(*most.waited));
   out.action = slow_action(most);
   return out;
 }
@@ -175,8 +175,8 @@ std::string late_action(std::int64_t rank, std::span<const SlowGroup> links) {
   for (const SlowGroup& link : links) {
     const std::vector<std::int64_t> ranks = numbers_in(link.row->group_ranks);
     if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end())
-      return fmt::format("Rank {}: check the slow link of its group {} first; collectives over it "
-                         "take longer, and the work after them starts later",
+      return fmt::format("Rank {}: check the slow link of its group {} first; collectives over "
+                         "this link take longer, and the work after them starts later",
                          rank, brief(link.row->group, 24));
   }
   return fmt::format("Rank {}: find the work before its collectives that takes longer: compute, "
@@ -202,13 +202,13 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
   set_headline(out, fmt::format("{} {} collectives {} us later than the other members",
                                 capital(range_name(range, per_node)), several ? "start" : "starts",
                                 several ? range3(range.least, range.most) : number3(e.excess)));
-  out.evidence = fmt::format(
-      "{}95 % CI {} us over all ranks, by the durations of {} collectives in {}; last in {:.0f} "
-      "%{}",
-      several ? fmt::format("Rank {}: ", most.rank->rank) : std::string(),
-      range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
-      counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
-      dependence_note(test.dependence));
+  out.evidence =
+      fmt::format("{}95 % CI {} us over all ranks, from the durations of {} collectives in {}; "
+                  "last to start in {:.0f} % of them{}",
+                  several ? fmt::format("Rank {}: ", most.rank->rank) : std::string(),
+                  range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
+                  counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
+                  dependence_note(test.dependence));
   out.action = late_action(most.rank->rank, links);
   return out;
 }

@@ -57,8 +57,8 @@ std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCa
 void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   if (std::isnan(row.slowdown_us)) {
     out.evidence += row.longest_overlap_percent() > 0
-                        ? "; too few calls, or overlap is fixed by the place in the step, so that "
-                          "its cost cannot be estimated"
+                        ? "; the cost of overlap cannot be estimated: too few calls, or the same "
+                          "overlap in all calls at a place in the step"
                         : "; no collective overlaps it";
     return;
   }
@@ -68,17 +68,16 @@ void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   const double us = row.slowdown_us;
   const std::string level = rows > 1 ? fmt::format("95 % CI over {} rows", rows) : "95 % CI";
   if (std::fabs(us) <= half) {
-    out.evidence +=
-        fmt::format("; duration does not depend significantly on overlap by collectives: {} us "
-                    "when fully overlapped ({})",
-                    range3(us - half, us + half), level);
+    out.evidence += fmt::format("; overlap by collectives has no significant effect on the "
+                                "duration: {} us when fully overlapped ({})",
+                                range3(us - half, us + half), level);
     out.detectable = half;
     return;
   }
-  out.evidence += fmt::format("; {} durations go with overlap by collectives: {} us {} when fully "
-                              "overlapped ({} {})",
-                              us > 0 ? "longer" : "shorter", number3(std::fabs(us)),
-                              us > 0 ? "slower" : "faster", level, amounts3({us, half}));
+  out.evidence +=
+      fmt::format("; calls that collectives overlap are {}: {} us {} when fully overlapped ({} {})",
+                  us > 0 ? "longer" : "shorter", number3(std::fabs(us)),
+                  us > 0 ? "slower" : "faster", level, amounts3({us, half}));
   if (us > 0)
     out.action = "See which collectives overlap the slowest GEMM calls: rankscope gemm overlap";
 }
@@ -94,7 +93,7 @@ std::optional<Finding> exposed_finding(const ShownRun& run, std::optional<double
                              "Communication is exposed for");
   out.evidence = over_ranks(run);
   if (!waiting) {
-    out.evidence += "; how much of it is waiting for late ranks is unknown";
+    out.evidence += "; it is unknown how much of this time is waiting for late ranks";
     out.action = "Compare all ranks: rankscope collectives";
   } else if (*waiting > 0.5) {
     out.evidence += fmt::format("; {:.0f} % of the communication time is waiting for the last rank "
@@ -125,8 +124,8 @@ std::optional<Finding> idle_finding(const ShownRun& run) {
   const auto cause = static_cast<IdleCause>(most - by_cause.begin());
   Finding out = part_of_time(rules::idle_gpu, run, idle, idle / total * 100, "The GPU is idle for");
   out.evidence =
-      fmt::format("{}; {} of that is {} ({})", over_ranks(run), percent_text(*most / all * 100),
-                  idle_cause_name(cause), idle_cause_help(cause));
+      fmt::format("{}; {} of the idle time is {} ({})", over_ranks(run),
+                  percent_text(*most / all * 100), idle_cause_name(cause), idle_cause_help(cause));
   out.action = capital(std::string(idle_cause_advice(cause)));
   out.place = longest_idle(*run.ranks, cause);
   return out;
@@ -145,12 +144,11 @@ std::optional<Finding> contention_finding(const ShownRun& run,
   set_interval(out, percent.difference, percent.half_width, Unit::kPercent);
   set_headline(out, fmt::format("GEMMs that run entirely under a collective are {} slower{}",
                                 percent_text(percent.difference), with_label(run)));
-  out.evidence =
-      fmt::format("{} {} %; {} calls against calls of the same shape without overlap, at "
-                  "any place in the step{}",
-                  level_text(comparisons), range3(percent), contention->calls, where);
+  out.evidence = fmt::format("{} {} %; {} calls, compared with calls of the same shape without "
+                             "overlap, at any place in the step{}",
+                             level_text(comparisons), range3(percent), contention->calls, where);
   out.action = "If the overlap is the reason, fewer channels, or collectives at another place in "
-               "the step, can make them faster";
+               "the step, can make the GEMMs faster";
   return out;
 }
 
@@ -172,7 +170,7 @@ std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
     set_headline(f, fmt::format("{}: calls take {} us", brief(name, 64),
                                 range3(row.calls_us.min, row.calls_us.max)));
     f.evidence =
-        fmt::format("{}, {}; the slowest call is overlapped {:.0f} %", to_text(row.key),
+        fmt::format("{}, {}; collectives overlap {:.0f} % of the slowest call", to_text(row.key),
                     counted(row.calls_us.count, "call", "calls"), row.longest_overlap_percent());
     add_overlap(row, facts.rows.size(), f);
     out.push_back(std::move(f));

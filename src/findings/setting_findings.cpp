@@ -203,7 +203,7 @@ Finding unused_settings(const std::vector<std::string>& labels) {
   out.value = static_cast<double>(labels.size());
   out.unit = Unit::kCount;
   set_headline(out, counted(labels.size(), "setting is", "settings are") +
-                        std::string(" left out: the library did not use what was set"));
+                        std::string(" left out: the library did not use the value that was set"));
   out.evidence = joined(labels, "and");
   return out;
 }

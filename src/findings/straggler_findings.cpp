@@ -23,11 +23,11 @@ void set_effect(Finding& f, const WhatIfFacts& facts, const StragglerEffect& eff
   f.unit = Unit::kMs;
   f.steps = facts.steps;
   f.cost_ms = effect.gain_ms;
-  f.evidence = fmt::format(
-      "with its usual durations a step takes {} ms less ({} ms, 95 % CI, {}), that is {} of what "
-      "stragglers cost",
-      number3(effect.gain_ms), range3(*effect.low_ms, *effect.high_ms),
-      counted(facts.steps, "step", "steps"), percent_text(100 * effect.removed));
+  f.evidence =
+      fmt::format("with the usual durations there, a step takes {} ms less (95 % CI {} ms, {}); "
+                  "this is {} of the cost of stragglers",
+                  number3(effect.gain_ms), range3(*effect.low_ms, *effect.high_ms),
+                  counted(facts.steps, "step", "steps"), percent_text(100 * effect.removed));
   f.evidence = capital(std::move(f.evidence));
 }
 
@@ -69,16 +69,18 @@ std::vector<Finding> straggler_findings(const WhatIfFacts& facts) {
   }
   if (out.empty()) {
     Finding f = finding_of(rules::spread_stragglers, "run", "");
-    set_headline(f, fmt::format("Stragglers cost {} ms of a step, and no stage and no few ranks "
-                                "explain most of it",
-                                number3(cost)));
+    set_headline(
+        f,
+        fmt::format(
+            "Stragglers cost {} ms of a step; neither a stage nor a few ranks explain most of this",
+            number3(cost)));
     f.value = f.cost_ms = cost;
     f.unit = Unit::kMs;
     const auto share = [](const std::optional<StragglerEffect>& effect) {
       return effect ? percent_text(100 * effect->removed) : std::string("unknown");
     };
-    f.evidence = fmt::format("Slowdown {:.3f}; of it the last stage explains {}, the {} ranks with "
-                             "the largest slowdown {}",
+    f.evidence = fmt::format("Slowdown {:.3f}; the last stage explains {} of it, the {} ranks with "
+                             "the largest slowdown explain {}",
                              s.slowdown(), share(s.last_stage),
                              s.worst_ranks ? s.worst_ranks->ranks.size() : 0, share(s.worst_ranks));
     f.action = "compare the work of micro-batches: unequal sequence lengths make other ranks slow "

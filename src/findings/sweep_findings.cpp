@@ -58,8 +58,8 @@ std::string left_out_note(const StepRanking& r, const ConfigurationNames& names)
   std::string out;
   for (std::size_t i = 0; i < std::min(kMostNamed, r.left_out.size()); ++i) {
     const OutlyingStep& o = r.left_out[i];
-    out += fmt::format("; step {} of {} is left out (rank {}: {} ms {} than its median)", o.step,
-                       names.one(*o.group), o.rank, number3(std::fabs(o.more_ms)),
+    out += fmt::format("; step {} of {} is left out (on rank {}, {} ms {} than the median step)",
+                       o.step, names.one(*o.group), o.rank, number3(std::fabs(o.more_ms)),
                        o.more_ms > 0 ? "longer" : "shorter");
   }
   if (r.left_out.size() > kMostNamed)
@@ -201,9 +201,9 @@ std::string cause_text(const Cause& c, const std::string& base) {
     checked.push_back("GEMMs without overlap " + percent_range(*c.gemms_alone, c.alpha));
   if (c.others_alone)
     checked.push_back("other calls " + percent_range(*c.others_alone, c.alpha));
-  return fmt::format("neither contention nor a general slow-down is significant (more than with "
-                     "{}: {})",
-                     base, fmt::join(checked, ", "));
+  return fmt::format(
+      "neither contention nor a general slow-down is significant (difference from {}: {})", base,
+      fmt::join(checked, ", "));
 }
 
 void add_causes(const SweepJudgement& sweep, const ConfigurationNames& names,
@@ -314,7 +314,9 @@ void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names
   out.push_back(*contention_finding(
       run, sweep.contention[most], sweep.cause_comparisons,
       alone ? std::string()
-            : fmt::format("; significant in {} of {} configurations, most here", found, checked)));
+            : fmt::format(
+                  "; significant in {} of {} configurations, with the largest effect in this one",
+                  found, checked)));
 }
 
 /// Adds GPU work whose operators and shapes are unknown.
@@ -345,11 +347,12 @@ void add_graphs(const std::vector<RankRecord>& records, bool several, std::vecto
       f, fmt::format("Graph launches take {} of the GPU time of rank {}{}", percent_text(*f.value),
                      most->key.rank,
                      several ? " of " + brief(most->key.configuration.label, 32) : std::string()));
-  f.evidence = fmt::format(
-      "{}{} of it has no known operator: findings about GEMMs and calls of one "
-      "shape leave it out",
-      ranks > 1 ? fmt::format("The most of {} of {} ranks; ", ranks, analysed) : std::string(),
-      percent_text(share(most->graphs.unattributed_ns, *most)));
+  f.evidence =
+      fmt::format("{}{} of this time has no known operator, so findings about GEMMs and about "
+                  "calls of one shape leave it out",
+                  ranks > 1 ? fmt::format("The largest value of {} of {} ranks; ", ranks, analysed)
+                            : std::string(),
+                  percent_text(share(most->graphs.unattributed_ns, *most)));
   out.push_back(std::move(f));
 }
 

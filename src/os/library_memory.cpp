@@ -27,9 +27,10 @@ Result<LibraryMemory> LibraryMemory::claim(std::size_t bytes, const std::string&
   LibraryMemory out(bytes);
   if (can_be_allocated(claimed_bytes += bytes))
     return out;
-  return Error{ErrorCode::kOutput, path,
-               fmt::format("needs {} MiB of memory, and a limit leaves less", (bytes >> 20U) + 1),
-               "raise the limit (ulimit -v) or lower -j"};
+  return Error{
+      ErrorCode::kOutput, path,
+      fmt::format("needs {} MiB of memory, but a memory limit leaves less", (bytes >> 20U) + 1),
+      "raise the limit (ulimit -v) or lower -j"};
 }
 
 LibraryMemory::~LibraryMemory() {

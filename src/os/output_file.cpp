@@ -90,7 +90,7 @@ int copy_into(const std::string& from, const std::string& to) {
 Result<void> refuse_input(const std::string& path) {
   if (!is_input(path))
     return {};
-  return Error{ErrorCode::kUsage, path, "is an input of this run and stays as it is",
+  return Error{ErrorCode::kUsage, path, "is an input of this run, so it is not overwritten",
                "choose another output"};
 }
 

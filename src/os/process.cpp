@@ -135,7 +135,7 @@ std::string ProcessEnd::describe() const {
   if (timed_out)
     return "it did not end in time";
   if (cancelled)
-    return "it was ended";
+    return "it was stopped";
   return signal != 0 ? fmt::format("signal {}", signal) : fmt::format("exit code {}", exit_code);
 }
 
@@ -230,7 +230,7 @@ Result<void> Process::begin(const Ends& ends) {
   const std::string& name = spec_.argv.front();
   if (struct stat info = {};
       !spec_.folder.empty() && (::stat(spec_.folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)))
-    return Error{ErrorCode::kUnreadable, spec_.folder, "no such folder to work in", ""};
+    return Error{ErrorCode::kUnreadable, spec_.folder, "the working directory does not exist", ""};
   const std::vector<std::string> environment = changed_environment(spec_.set_env, spec_.unset_env);
   const std::string program = find_program(name, path_variable(environment));
   if (program.empty())

@@ -12,7 +12,7 @@ namespace {
 /// could overflow.
 constexpr std::size_t kMost = 1'000'000'000;
 
-constexpr const char* kHint = "say which with --shard I/N, I from 0";
+constexpr const char* kHint = "use --shard I/N, with I from 0 to N - 1";
 
 Error refuse(std::string_view where, std::string what) {
   return Error{ErrorCode::kUsage, std::string(where), std::move(what), kHint};

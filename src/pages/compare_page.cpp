@@ -26,9 +26,10 @@ constexpr Picture kRanks[] = {
     {"gpu_time_heatmap", "Improvement by kind of time and rank",
      "Percent of the baseline's rank; green is better."},
     {"total_time_by_rank", "Total time", "From the first to the last GPU event of each rank."},
-    {"computation_time_by_rank", "Computation time", "A rank above the others is the slow one."},
+    {"computation_time_by_rank", "Computation time",
+     "A rank with a longer time than the others is slow."},
     {"total_comm_time_by_rank", "Communication time",
-     "It includes waits for late ranks: the slow rank has the least."},
+     "Communication time includes waits for late ranks, so the slow rank has the least."},
     {"idle_time_by_rank", "Idle time", "No GPU work of any kind."},
     {"gpu_time_change_percentage_summary_by_rank", "Change of each kind of time",
      "Percent of the baseline's rank; positive is better."}};
@@ -39,7 +40,7 @@ constexpr Picture kCollectives[] = {
     {"NCCL_Bus_Bandwidth_comparison", "Bus bandwidth",
      "Algorithm bandwidth x the factor of the collective."},
     {"NCCL_Total_Communication_Latency_comparison", "Total communication latency",
-     "Sum over the collectives of one size; it grows with their number."},
+     "Sum over the collectives of one size; the sum grows with the number of collectives."},
     {"NCCL_Performance_Percentage_Change_comparison", "Change of collectives",
      "Percent of the baseline; positive is better."}};
 
@@ -90,7 +91,7 @@ Result<void> write_compare_page(const Comparison& comparison, std::span<const Fi
       sections.push_back(std::move(section));
     }
     if (!lacking.empty())
-      head.note = "Neither side has data for: " + lacking + ".";
+      head.note = "Neither run has data for: " + lacking + ".";
     page.sections.push_back(std::move(head));
     for (HtmlSection& section : sections)
       page.sections.push_back(std::move(section));

@@ -325,9 +325,8 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against,
   timelines.title = "GPU time";
   timelines.note = "Means over ranks for each configuration." + against;
   if (sides.size() > 1)
-    timelines.note +=
-        " Grey: no significant difference (Welch over profiler steps, 95 % over all cells "
-        "of these tables); without a colour: no interval.";
+    timelines.note += " Grey: no significant difference (Welch's interval over profiler steps, 95 "
+                      "% over all cells of these tables). No colour: there is no interval.";
   page.sections.push_back(std::move(timelines));
   for (const TimeKind kind : kShownTimes) {
     HtmlSection section = timeline_section(sides, kind);
@@ -339,8 +338,9 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against,
 void add_gemms(const std::vector<Side>& sides, std::vector<Finding>& findings, HtmlReport& page) {
   HtmlSection gemms;
   gemms.title = "GEMM kernel time variance";
-  gemms.note = "Range (max - min) of the calls of an operator with its shape, the top rows of each "
-               "rank: not the distribution of all kernels. Plots of all sweeps share their axes.";
+  gemms.note = "Each value is the range (max - min) of the calls of an operator with one shape. "
+               "Only the top rows of each rank are shown, so this is not the distribution of all "
+               "kernels. The plots of all sweeps have the same axes.";
   for (const Side& side : sides)
     if (side.variance.points.empty())
       gemms.note += fmt::format(" {} has no GEMM table.", side.label);

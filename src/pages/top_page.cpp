@@ -249,8 +249,8 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
     return;
   const bool alone = facts.overview.ranks < 2;
   page.heading("COLLECTIVES",
-               remark({alone ? "as this rank ran them, waits for others included"
-                             : "of the member that waited least",
+               remark({alone ? "durations on this rank, including waits for other ranks"
+                             : "durations on the member that waited least",
                        cut_remark(facts.collectives.size(), facts.overview.collectives)}));
   std::vector<std::vector<PageCell>> rows;
   for (const TopCollective& c : facts.collectives)

@@ -71,7 +71,8 @@ void whatif_stragglers(const WhatIfFacts& facts, ConsolePage& page, std::size_t 
     }
     if (rows.empty())
       continue;
-    page.heading(title, fmt::format("{} of {}: the run without stragglers, but with its durations",
+    page.heading(title, fmt::format("{} of {}; a row is the run without stragglers, except for the "
+                                    "recorded durations of this row",
                                     rows.size(), all));
     page.table({{"", false, 16, 0},
                 {"slowdown", true, 0, 0},
@@ -81,7 +82,8 @@ void whatif_stragglers(const WhatIfFacts& facts, ConsolePage& page, std::size_t 
   const auto left = [&](std::size_t count, const char* what) {
     if (count > 0)
       page.sentence(
-          fmt::format("{} more {} with less time above the usual one were left out", count, what),
+          fmt::format("{} more {} with a smaller excess over their usual durations were left out",
+                      count, what),
           "  ", Ink::kFaint);
   };
   left(s.operators_left_out, "operators");
@@ -118,8 +120,8 @@ void whatif_changes(const WhatIfFacts& facts, ConsolePage& page) {
       path += fmt::format("{}{}{}{} {} ms", k == 0 ? "" : "; ", a.path[k].kind,
                           a.path[k].what.empty() ? "" : " ", brief(a.path[k].what, 28),
                           number3(a.path[k].ms));
-    page.sentence(fmt::format("{}: then most time on the critical path is {}", a.text, path), "  ",
-                  Ink::kFaint);
+    page.sentence(fmt::format("after '{}', most time on the critical path is {}", a.text, path),
+                  "  ", Ink::kFaint);
   }
 }
 

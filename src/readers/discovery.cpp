@@ -108,9 +108,10 @@ private:
         paths, [&](const std::string& path) { return folder(path) == folder(paths[0]); });
     return {ErrorCode::kUsage, plan_.folder,
             fmt::format("rank {} has several traces: {}", rank, few_of(paths)),
-            one ? "without step or time in their names: choose with --trace-name or "
+            one ? "the file names contain no step or time: choose a trace with --trace-name or "
                   "--trace-pattern"
-                : "give the folder of one run; analyze and merge --all take a folder of several"};
+                : "give the folder of one run; analyze and merge --all also accept a folder of "
+                  "several runs"};
   }
 
   bool too_large(const Candidate& c) {
@@ -319,11 +320,12 @@ HeadRanks rank_by_header(std::vector<Candidate>& files, const DiscoverOptions& o
 
 /// Returns the error for traces of one folder that may be either ranks of a run or separate runs.
 Error ranks_or_runs(const std::string& folder, const std::vector<std::string>& files) {
-  return {ErrorCode::kUsage, folder,
-          fmt::format("{} and {} other trace{} name neither a rank nor a configuration",
-                      base_name(files.front()), files.size() - 1, files.size() == 2 ? "" : "s"),
-          "if they are runs, give --files-as-runs or put each into a folder; if they are ranks of "
-          "one run, give --rank-regex or --trace-pattern"};
+  return {
+      ErrorCode::kUsage, folder,
+      fmt::format("{} and {} other trace{} have neither a rank nor a configuration in their names",
+                  base_name(files.front()), files.size() - 1, files.size() == 2 ? "" : "s"),
+      "if they are runs, give --files-as-runs or put each into a folder; if they are ranks of "
+      "one run, give --rank-regex or --trace-pattern"};
 }
 
 /// Joins the files of a folder into one run if their names contain no rank and their headers

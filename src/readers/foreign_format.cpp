@@ -26,22 +26,22 @@ constexpr ForeignFormat kRecorder{
     "NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=COLL for `rankscope library-trace`"};
 constexpr ForeignFormat kFlightRecorder{
     "a dump of the PyTorch Flight Recorder",
-    "no command reads it: it is not a trace; PyTorch's own `torchfrtrace` does"};
+    "no command reads it: it is not a trace; read it with PyTorch's `torchfrtrace`"};
 constexpr ForeignFormat kSnapshot{
     "a memory snapshot of PyTorch",
     "no command reads it: it contains allocations, not GPU work; open it at "
     "pytorch.org/memory_viz"};
-constexpr ForeignFormat kExecutionTrace{
-    "a PyTorch execution trace",
-    "no command reads it: it contains operators without times; give the profiler's trace"};
+constexpr ForeignFormat kExecutionTrace{"a PyTorch execution trace",
+                                        "no command reads it: it contains operators without times; "
+                                        "use the trace of the PyTorch profiler"};
 constexpr ForeignFormat kChakra{"a Chakra execution trace",
-                                "no command reads it; give the profiler's trace"};
+                                "no command reads it; use the trace of the PyTorch profiler"};
 constexpr ForeignFormat kXplane{
     "an XPlane profile of JAX or TensorFlow",
     "no command reads XLA profiles; record PyTorch, or the GPU with rocprofv3 or nsys"};
 constexpr ForeignFormat kPerfetto{
     "a Perfetto protobuf trace",
-    "no command reads it; let rocprofv3 write --output-format rocpd, csv or json"};
+    "no command reads it; run rocprofv3 with --output-format rocpd, csv or json"};
 constexpr ForeignFormat kProton{"a call-path profile of Triton's proton",
                                 "no command reads it; start proton with data=\"trace\""};
 constexpr ForeignFormat kTuner{"a file of the NCCL tuner plugin",

@@ -39,11 +39,12 @@ Error not_one(const std::string& path, const ReadOptions& options, std::vector<s
   std::sort(seen.begin(), seen.end());
   if (options.rank)
     return Error{ErrorCode::kUnreadable, path,
-                 fmt::format("contains no rank {}; it has {}", *options.rank, ranges_text(seen)),
+                 fmt::format("does not contain rank {}; ranks in the file: {}", *options.rank,
+                             ranges_text(seen)),
                  ""};
   return Error{ErrorCode::kUsage, path,
-               fmt::format("contains {} ranks ({}), and this command reads one", seen.size(),
-                           ranges_text(seen)),
+               fmt::format("contains {} ranks ({}), but this command reads only one rank",
+                           seen.size(), ranges_text(seen)),
                ""};
 }
 
@@ -70,7 +71,7 @@ Result<void> read_traces(const std::string& path, const ReadOptions& options,
   for (const Reader* reader : options.known)
     known += known.empty() ? reader->name : std::string(", ") + reader->name;
   return Error{ErrorCode::kUnreadable, path,
-               !head.empty()               ? "no known trace format (known: " + known + ")"
+               !head.empty()               ? "unknown trace format (known formats: " + known + ")"
                : source->problem().empty() ? "the file is empty"
                                            : source->problem(),
                ""};

@@ -113,7 +113,7 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
   const std::set<std::int64_t> common = common_steps(ranks, windows);
   if (asked && all.count(*asked) == 0)
     return Error{ErrorCode::kUsage, folder, fmt::format("no rank has a trace of step {}", *asked),
-                 fmt::format("there are traces of steps {}", listed(all))};
+                 fmt::format("the traces have the steps {}", listed(all))};
   if (!asked && common.empty())
     return {}; // there is no window that all ranks have
   const std::int64_t chosen = asked ? *asked : *common.rbegin();
@@ -142,7 +142,7 @@ Result<void> choose_time(TracesByRank& ranks, const RankWindows& windows,
   if (from_newest < 0)
     return Error{ErrorCode::kUsage, folder,
                  fmt::format("no rank has a trace of step or time {}", *asked),
-                 "the names of the traces have times and no steps: give one of these times"};
+                 "the file names contain times, not steps: give one of these times"};
   for (const auto& [rank, of] : windows)
     if (static_cast<std::size_t>(from_newest) < of.size())
       ranks[rank] = {std::prev(of.end(), from_newest + 1)->second};

@@ -15,9 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kName = "libduckdb.so";
-constexpr const char* kHint = "scripts/web_parts.sh brings it, or the npm package "
-                              "@duckdb/node-bindings-linux-x64, or duckdb.org (C/C++); "
-                              "RANKSCOPE_DUCKDB names its file";
+constexpr const char* kHint =
+    "get it with scripts/web_parts.sh, from the npm package @duckdb/node-bindings-linux-x64, or "
+    "from duckdb.org (C/C++); set RANKSCOPE_DUCKDB to its path";
 
 Result<DuckDbLibrary> opened() {
   const char* const named = std::getenv("RANKSCOPE_DUCKDB");
@@ -32,8 +32,8 @@ Result<DuckDbLibrary> opened() {
       return library;
   }
   return Error{ErrorCode::kMissingTool, "DuckDB",
-               fmt::format("SQL and Parquet need its library {}, which was not found in: {}", kName,
-                           fmt::join(places, ", ")),
+               fmt::format("SQL and Parquet need DuckDB's library {}, which was not found in: {}",
+                           kName, fmt::join(places, ", ")),
                kHint};
 }
 
@@ -70,10 +70,9 @@ Result<DuckDbLibrary> open_duckdb(const std::string& path) {
   RANKSCOPE_DUCKDB_CALLS(RS_DUCK)
 #undef RS_DUCK
   if (lacks != nullptr)
-    return Error{
-        ErrorCode::kMissingTool, path,
-        fmt::format("no DuckDB library, or an old one: it has no {} (1.4 and later do)", lacks),
-        kHint};
+    return Error{ErrorCode::kMissingTool, path,
+                 fmt::format("not a DuckDB library, or older than 1.4: it has no {}", lacks),
+                 kHint};
   calls.path = path;
   library->keep();
   return calls;

@@ -22,7 +22,7 @@ std::string capped_table(const Table& table) {
       cells.push_back(table.at(r, c));
     first.add_row(std::move(cells));
   }
-  return fmt::format("{}\n{} more rows: -o FILE.xlsx, .csv or .json has all\n",
+  return fmt::format("{}\n{} more rows: use -o FILE.xlsx, .csv or .json for all rows\n",
                      markdown_table(first), table.rows() - kMostRows);
 }
 

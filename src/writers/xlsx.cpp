@@ -467,7 +467,8 @@ const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per 
 
 // Writing the descriptions of columns takes a tenth of the time of `analyze`, which writes one
 // workbook per rank; this writer leaves them out.
-const Writer xlsx_plain_writer{"xlsx_plain", ".xlsx",
-                               "the same without the meanings of its columns", write_plain};
+const Writer xlsx_plain_writer{
+    "xlsx_plain", ".xlsx",
+    "an Excel workbook with one sheet per table, without the descriptions of columns", write_plain};
 
 } // namespace rankscope

@@ -66,8 +66,8 @@ TEST(CollectiveMatch, AWindowShiftedByAnIterationIsFoundWhateverTheClocksSay) {
     EXPECT_EQ(match.collectives.size(), 33U);
     ASSERT_EQ(match.problems.size(), 1U);
     EXPECT_TRUE(match.problems[0].partial); // exit code 4
-    EXPECT_EQ(match.problems[0].problem,
-              "its window starts 3 collectives after rank 0's; matched with that shift");
+    EXPECT_EQ(match.problems[0].problem, "its recording starts 3 collectives after that of rank 0; "
+                                         "collectives are matched with this shift");
     for (const MatchedCollective& m : match.collectives)
       EXPECT_EQ(m.incomplete(), m.members.size() < 2);
   }
@@ -116,8 +116,8 @@ TEST(CollectiveMatch, SeqThatCountsSomethingElseIsNotBelieved) {
         two(numbered(window(0, 0, 10), 0, 1), numbered(window(1, 0, 10), first, by)));
     EXPECT_EQ(pairs(match), 30U) << first << " " << by;
     ASSERT_EQ(match.problems.size(), 1U) << first << " " << by;
-    EXPECT_EQ(match.problems[0].problem, "its Seq does not count the collectives of this group as "
-                                         "rank 0's does: matched by order");
+    EXPECT_EQ(match.problems[0].problem, "its Seq does not count the collectives of this group "
+                                         "like that of rank 0: collectives are matched by order");
     EXPECT_FALSE(match.problems[0].partial);
   }
 }

@@ -172,7 +172,7 @@ TEST(WatchJudge, RanksThatStandStillAreToldOnceEach) {
   EXPECT_FALSE(judge.judge_still({}, ""));
   const auto first = judge.judge_still({5, 6, 7}, "the others went on");
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->sentence, "hang suspected: nothing new of ranks 5-7: the others went on");
+  EXPECT_EQ(first->sentence, "hang suspected: no new data from ranks 5-7: the others went on");
   EXPECT_FALSE(judge.judge_still({5, 6, 7}, ""));
   const auto more = judge.judge_still({2, 5, 6, 7}, "x");
   ASSERT_TRUE(more);

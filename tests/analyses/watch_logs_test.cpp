@@ -188,7 +188,7 @@ TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
   EXPECT_EQ(alarms[0].kind, AlarmKind::kHang);
   EXPECT_EQ(alarms[0].subject, "2");
   EXPECT_EQ(alarms[0].sentence,
-            "hang suspected: nothing new of rank 2: most of the 4 logs went on 300 s ago");
+            "hang suspected: no new data from rank 2: most of the 4 logs continued 300 s ago");
   logs.judge_still(went_on + 4 * kStillNs, kStillNs, alarms);
   EXPECT_EQ(alarms.size(), 1U);
 }

@@ -95,8 +95,8 @@ TEST_F(AnalyzeApp, TheShareOfGraphLaunchesIsInItsOutputs) {
   ASSERT_NE(graphs, sweep->facts.findings.end());
   EXPECT_EQ(graphs->headline, "Graph launches take 66.7 % of the GPU time of rank 0");
   EXPECT_EQ(graphs->evidence,
-            "The most of 2 of 2 ranks; 66.7 % of it has no known operator: findings about GEMMs "
-            "and calls of one shape leave it out");
+            "The largest value of 2 of 2 ranks; 66.7 % of this time has no known operator, so "
+            "findings about GEMMs and about calls of one shape leave it out");
   EXPECT_NE(summary(r).find(graphs->headline), std::string::npos);
   const Table* ranks = sweep->summary.find("ranks");
   ASSERT_NE(ranks, nullptr);

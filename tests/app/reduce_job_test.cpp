@@ -200,7 +200,7 @@ TEST_F(ReduceJob, NobodyWaitsForOneWhoDoesNotCome) {
     const auto shares = gather_shares(session, link, request());
     said[link.rank()] = shares ? "went on" : shares.error().message();
   });
-  EXPECT_EQ(said[0], "process 2 of 3: has not begun");
+  EXPECT_EQ(said[0], "process 2 of 3: has not started");
   EXPECT_EQ(said[1], said[0]);
 }
 

@@ -185,7 +185,8 @@ const SpoiledCase kCases[] = {
        for (int r = 0; r < 4; ++r)
          s.replace(r, "ProfilerStep#", "Iteration#");
      },
-     {"rank 2, group 0: its window starts 5 collectives after rank 0's; matched with that shift"}},
+     {"rank 2, group 0: its recording starts 5 collectives after that of rank 0; collectives are "
+      "matched with this shift"}},
 };
 
 /// Returns a request that compares the undamaged run with the damaged run, without plots.

@@ -309,7 +309,7 @@ TEST(Split, TracesThatCannotBeSplit) {
   const auto none = split_trace(session, request);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kUsage);
-  EXPECT_NE(none.error().message().find("nothing in it repeats"), std::string::npos);
+  EXPECT_NE(none.error().message().find("no repeated CPU work"), std::string::npos);
   request.trace = "-";
   EXPECT_EQ(split_trace(session, request).error().code, ErrorCode::kUsage);
   const std::string whole = forty().text();

@@ -204,7 +204,7 @@ TEST_F(WatchLogFiles, ALogOfManyPiecesIsReadWhole) {
   const WatchLook seen = look(watch, 1);
   EXPECT_EQ(seen.records, 1001U);
   ASSERT_EQ(seen.remarks.size(), 1U);
-  EXPECT_EQ(seen.remarks[0], log(0) + ": 1 line is of no record");
+  EXPECT_EQ(seen.remarks[0], log(0) + ": 1 line is not a record");
 }
 
 TEST_F(WatchLogFiles, ALogThatIsCutOffOrRotatedIsSaidAndReadFromItsBeginning) {

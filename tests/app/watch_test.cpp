@@ -193,7 +193,7 @@ TEST(Watch, ARankThatWritesNoMoreIsToldOnce) {
   EXPECT_EQ(told.alarms[0].kind, AlarmKind::kHang);
   EXPECT_EQ(told.alarms[0].subject, "2");
   EXPECT_EQ(told.alarms[0].sentence,
-            "hang suspected: nothing new of rank 2: most of the 4 ranks went on 300 s ago");
+            "hang suspected: no new data from rank 2: most of the 4 ranks continued 300 s ago");
   EXPECT_TRUE(look(watch, 900).alarms.empty());
 }
 
@@ -305,8 +305,8 @@ TEST(Watch, ARankThatCatchesUpIsInTheWindowsThatAreOpen) {
   EXPECT_EQ(lines_of(look(watch, 100)), std::vector<std::string>{"steps 215-219: 3 of 4"});
   job.come(3, 2);
   EXPECT_EQ(lines_of(look(watch, 110)),
-            std::vector<std::string>{"steps 215-219 of rank 3: left out, that window had been "
-                                     "judged"});
+            std::vector<std::string>{
+                "steps 215-219 of rank 3: left out, because this window was already judged"});
   for (int w = 3; w <= 6; ++w)
     job.come(3, w);
   EXPECT_EQ(lines_of(look(watch, 120)),

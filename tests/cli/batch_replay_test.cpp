@@ -67,7 +67,7 @@ TEST(BatchReplay, NothingMeasuredIsExit4) {
   const auto node = test::run_binary({"replay", t.path("runs/rank_0.json"), "--hipblaslt-bench",
                                       bad, "--miopen-driver", bad, "-o", t.path("node")});
   EXPECT_EQ(node.code, 4) << node.err;
-  EXPECT_NE(node.out.find("0 of 3 measured"), std::string::npos) << node.out;
+  EXPECT_NE(node.out.find("0 of 3 operators measured"), std::string::npos) << node.out;
 }
 
 TEST(BatchReplay, EachFolderHasItsOwnAndCompatItsEightColumns) {

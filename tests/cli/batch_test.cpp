@@ -58,7 +58,7 @@ TEST(Batch, ADryRunWritesNothing) {
   EXPECT_TRUE(has(r.out, "Excel file: run_rank_1_step_8_performance_report.xlsx")) << r.out;
   EXPECT_TRUE(has(r.out, "Filters: rank_1, step_8")) << r.out;
   EXPECT_TRUE(has(r.out, "traces_rank_10_step_8.json")) << "a filter is a plain text";
-  EXPECT_TRUE(has(r.err, "keeps traces_rank_10_step_8.json too")) << r.err;
+  EXPECT_TRUE(has(r.err, "also selects traces_rank_10_step_8.json")) << r.err;
   EXPECT_TRUE(has(r.out, "End of dry run"));
   EXPECT_FALSE(there(folder.path("run/run_rank_1_step_8_performance_report.xlsx")));
 }
@@ -125,7 +125,7 @@ TEST(Batch, WrongUse) {
   const RunResult none = run({"-f", "step_9"});
   EXPECT_EQ(none.code, 3);
   EXPECT_TRUE(has(none.err, "no json files found, check filters and filepaths")) << none.err;
-  EXPECT_TRUE(has(none.err, "4 json files are there, but no path contains all of: step_9"))
+  EXPECT_TRUE(has(none.err, "4 json files exist, but no path contains all of these texts: step_9"))
       << none.err;
   const RunResult gz = run({"-e", "gz"});
   EXPECT_EQ(gz.code, 3);

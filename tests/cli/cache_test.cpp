@@ -121,10 +121,11 @@ TEST_F(CacheCommand, AChangedRankIsReadAgain) {
 
 TEST_F(CacheCommand, TheCommandShowsAndClearsTheCache) {
   const Words cache = {"--cache", folder_.path("cache")};
-  EXPECT_NE(run({"cache"}, cache).said.out.find(": 0 facts"), std::string::npos);
+  EXPECT_NE(run({"cache"}, cache).said.out.find(": 0 cached facts"), std::string::npos);
   (void)run({"top", run_folder()}, cache);
-  EXPECT_NE(run({"cache"}, cache).said.out.find(": 18 facts"), std::string::npos);
-  EXPECT_NE(run({"cache", "--clear"}, cache).said.out.find("18 facts removed"), std::string::npos);
+  EXPECT_NE(run({"cache"}, cache).said.out.find(": 18 cached facts"), std::string::npos);
+  EXPECT_NE(run({"cache", "--clear"}, cache).said.out.find("18 cached facts removed"),
+            std::string::npos);
   EXPECT_TRUE(fs::is_empty(folder_.path("cache")));
   EXPECT_EQ(run_binary({"cache", "--no-cache"}).code, 2);
 }

@@ -181,7 +181,8 @@ TEST(Cli, AFolderOfSeveralRunsIsToldInAShortLine) {
                                                {"merge", sweep, "-o", folder.path("m.json")}}) {
     const RunResult r = run_binary(args);
     EXPECT_EQ(r.code, 2) << args[0];
-    EXPECT_NE(r.err.find("analyze and merge --all take a folder of several"), std::string::npos)
+    EXPECT_NE(r.err.find("analyze and merge --all also accept a folder of several runs"),
+              std::string::npos)
         << r.err;
     EXPECT_LT(r.err.size(), 400U + sweep.size()) << r.err;
     EXPECT_NE(r.err.find("and 1 more"), std::string::npos) << r.err;
@@ -197,7 +198,7 @@ TEST(Cli, AnEndingThatNamesNoFormatIsRefusedBeforeAnythingIsRead) {
     with.push_back(folder.path("x.foo"));
     const RunResult r = run_binary(with);
     EXPECT_EQ(r.code, 2) << args[0];
-    EXPECT_NE(r.err.find("'.foo' names no format"), std::string::npos) << r.err;
+    EXPECT_NE(r.err.find("'.foo' is not a known file ending"), std::string::npos) << r.err;
   }
   const std::string run = make_sweep(folder) + "/256thread/nccl_28channels";
   EXPECT_EQ(run_binary({"collectives", run, "-q", "-o", folder.path("c.json")}).code, 0);

@@ -324,7 +324,8 @@ TEST_F(Compare, OutputsGoIntoNoInput) {
   const RunResult r = run_binary({"compare", "--baseline", folder_.path("a"), "--test",
                                   folder_.path("b"), "-o", folder_.path(""), "--no-plots"});
   EXPECT_EQ(r.code, 2) << r.err;
-  EXPECT_NE(r.err.find("would go into the folder that is compared"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("would be written to the folder that is compared"), std::string::npos)
+      << r.err;
   EXPECT_FALSE(fs::exists(folder_.path("a/individual_reports")));
 }
 

@@ -125,7 +125,7 @@ TEST(ForeignInput, AKnownFormatIsRefusedWithTheCommandThatReadsIt) {
        "Flight Recorder", "torchfrtrace"},
       {"snapshot.pickle", "\x80\x04\x95 segments device_traces", "memory snapshot", "memory_viz"},
       {"et.json", R"({"schema": "1.0.2-chakra.0.0.4", "pid": 1, "nodes": []})", "execution trace",
-       "profiler's trace"},
+       "trace of the PyTorch profiler"},
       {"host.xplane.pb", "\x0a\x10", "XPlane", "rocprofv3"},
       {"traces.tar", tar, "tar archive", "tar -xf"},
       {"traces.tar.gz", gzip_of(tar), "tar archive", "tar -xf"},

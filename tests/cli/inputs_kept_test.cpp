@@ -258,7 +258,8 @@ protected:
     if (!refused)
       return;
     EXPECT_EQ(r.code, 2) << what;
-    EXPECT_NE(r.err.find("is an input of this run and stays as it is"), std::string::npos) << what;
+    EXPECT_NE(r.err.find("is an input of this run, so it is not overwritten"), std::string::npos)
+        << what;
   }
 
   /// Returns the files that the command writes to a new folder, relative to the folder.

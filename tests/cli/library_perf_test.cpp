@@ -49,7 +49,7 @@ TEST(LibraryPerf, MeasuresWithThePrograms) {
   const auto c = test::run_binary({"library-perf", "compare", t.path("library_perf.csv"),
                                    t.path("library_perf.csv"), "-o", t.path("c.csv")});
   EXPECT_EQ(c.code, 0) << c.err;
-  EXPECT_NE(c.out.find("1 within 2 %"), std::string::npos) << c.out;
+  EXPECT_NE(c.out.find("1 differ by at most 2 %"), std::string::npos) << c.out;
 }
 
 TEST(LibraryPerf, WithoutATraceIsAnError) {

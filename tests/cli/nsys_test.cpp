@@ -266,7 +266,7 @@ TEST_F(Nsys, ReportsGoThroughNsysWhenItIsThere) {
   const int without = run("nsys " + at("r.nsys-rep") + " --iters 1 --title t");
   ::setenv("PATH", before.c_str(), 1);
   EXPECT_EQ(without, 7);
-  EXPECT_TRUE(said("needs nsys")) << err_;
+  EXPECT_TRUE(said("needs the program nsys")) << err_;
   // replaces nsys export --type sqlite --output DATABASE REPORT
   const std::string tool = folder_.write(
       "bin/nsys", "#!/bin/sh\n[ \"$1 $2 $3 $4\" = 'export --type sqlite --output' ] && "

@@ -65,7 +65,7 @@ TEST(Outputs, WhatCannotBeWrittenIsRefusedBeforeAnyInputIsRead) {
       EXPECT_NE(r.err.find(words), std::string::npos) << args[0] << " " << output << ": " << r.err;
     };
     refused(folder.path("r.csv"), 2, "a CSV file contains one sheet, but the report has several");
-    refused(folder.path("r.txt"), 2, "names no format");
+    refused(folder.path("r.txt"), 2, "is not a known file ending");
     refused(folder.path("absent/r.xlsx"), 6, "No such file or directory");
     refused(folder.path("folder.xlsx"), 6, "Is a directory");
   }
@@ -85,7 +85,7 @@ TEST(Outputs, NothingToWriteLeavesWhatIsThere) {
   const std::string kept = folder.write("kept.xlsx", "last week's");
   const RunResult r = run_binary({"report", trace_path(), "--sheets", "SSM_fwd", "-o", kept});
   EXPECT_EQ(r.code, 3);
-  EXPECT_NE(r.err.find("nothing for sheet SSM_fwd"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("the trace has no data for sheet SSM_fwd"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("kept.xlsx: nothing to write"), std::string::npos) << r.err;
   EXPECT_EQ(test::bytes_of(kept), "last week's");
 }

@@ -187,7 +187,8 @@ TEST_F(Partial, RunsAreComparedAsByOneProcess) {
   args.erase(args.begin() + 5, args.begin() + 7);
   const RunResult half = run_binary(args);
   EXPECT_EQ(half.code, 2) << half.err;
-  EXPECT_NE(half.err.find("needs --baseline and --test alone"), std::string::npos) << half.err;
+  EXPECT_NE(half.err.find("needs --baseline and --test, and no other input"), std::string::npos)
+      << half.err;
 }
 
 /// As in a CI pipeline: the parts of a new run are compared with a saved baseline.
@@ -396,7 +397,7 @@ TEST_F(PartialFaults, APartThatIsAbsent) {
 
 TEST_F(PartialFaults, APartThatIsCutOff) {
   fs::resize_file(parts_[1], fs::file_size(parts_[1]) - 5);
-  expect_said("its checksum is another (cut off or damaged?)", 4, 3);
+  expect_said("its checksum is wrong (truncated or damaged?)", 4, 3);
 }
 
 TEST_F(PartialFaults, APartOfAnotherFormat) {
@@ -415,12 +416,12 @@ TEST_F(PartialFaults, APartWithOtherOptions) {
 
 TEST_F(PartialFaults, AShardThatLeftNothing) {
   fs::remove(shard(1));
-  expect_said("shard 1 of 2 left no parts", 4, 4); // the parts of its ranks were complete
+  expect_said("shard 1 of 2 wrote no parts", 4, 4); // the parts of its ranks were complete
   fs::remove(parts_[1]);
   fs::remove(parts_[3]);
-  expect_said("shard 1 of 2 left no parts", 4, 2);
+  expect_said("shard 1 of 2 wrote no parts", 4, 2);
   // HA-D15: the ranks of the shard are reported in one line
-  expect_said("ranks 1, 3 without a part: shard 1 of 2 left no parts", 4, 2);
+  expect_said("ranks 1, 3 without a part: shard 1 of 2 wrote no parts", 4, 2);
   const RunResult r = run_binary({"reduce", out("parts"), "-o", out("nccl.json")});
   EXPECT_EQ(r.err.find("is missing"), std::string::npos) << r.err;
   EXPECT_EQ(r.err.find("MB/s"), std::string::npos) << "parts are no traces\n" << r.err;
@@ -439,7 +440,7 @@ TEST_F(Partial, WithoutForPartsAreThoseOfCollectives) {
 
 TEST_F(PartialFaults, AShardThatIsCutOff) {
   fs::resize_file(shard(1), fs::file_size(shard(1)) / 2);
-  expect_said("the file of a shard is left out: no part: its checksum is another", 4, 4);
+  expect_said("the file of a shard is left out: not a valid part: its checksum is wrong", 4, 4);
 }
 
 TEST_F(PartialFaults, TheSameRanksTwice) {
@@ -464,7 +465,7 @@ TEST_F(PartialFaults, APartOfATraceThatWasWrittenSinceIsNotUsed) {
       run_binary({"partial", run_, "-o", out("parts"), "--shard", "0/2", "--for", "collectives"})
           .code,
       0);
-  expect_said("was made from another version of " + trace.string(), 4, 3);
+  expect_said("was made before its trace " + trace.string(), 4, 3);
 }
 
 // Two jobs with different numbers of processes, one after the other.
@@ -564,20 +565,22 @@ TEST_F(PartialLocal, WhatANodeHadFinishedBeforeItDiedIsUsed) {
   fs::remove(out("local/shard_1_of_2.part"));
   r = run_binary({"reduce", out("local"), "-o", out("rest.json")});
   EXPECT_EQ(r.code, 4) << r.err;
-  EXPECT_NE(r.err.find("shard 1 of 2 left no parts; 2 ranks that it finished before are used"),
-            std::string::npos)
+  EXPECT_NE(
+      r.err.find("shard 1 of 2 wrote no parts; 2 ranks that this shard had completed are used"),
+      std::string::npos)
       << r.err;
   EXPECT_NE(r.out.find(" sheets, 4 ranks"), std::string::npos) << r.out;
   r = run_binary({"reduce", out("local"), "-o", out("none.json"), "--require-all-ranks"});
   EXPECT_EQ(r.code, 3) << r.err;
-  EXPECT_NE(r.err.find("shard 1 of 2 left no parts\n"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("shard 1 of 2 wrote no parts\n"), std::string::npos) << r.err;
   EXPECT_FALSE(fs::exists(out("none.json")));
   // the shard file of node 1 is gone, and only one of its two ranks still has a part
   for (const auto& entry : fs::directory_iterator(out("local")))
     if (entry.path().filename().string().starts_with("rank3_"))
       fs::remove(entry.path());
   r = run_binary({"reduce", out("local"), "-o", out("rest.json")});
-  EXPECT_NE(r.err.find("; 1 rank that it finished before is used"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("; 1 rank that this shard had completed is used"), std::string::npos)
+      << r.err;
 }
 
 TEST_F(PartialLocal, AllRanksMayBeRequiredOfAllNodesTogether) {
@@ -617,8 +620,10 @@ TEST_F(PartialLocal, TracesOfTwoNodesThatAreCalledTheSameDoNotReplaceEachOther) 
   fs::create_directory_symlink(node(1), out("here"));
   const RunResult r = partial(out("here"), 1);
   EXPECT_EQ(r.code, 6) << r.err;
-  EXPECT_NE(r.err.find("is shard 0's, whose node calls its trace "), std::string::npos) << r.err;
-  EXPECT_NE(r.err.find("give each node a folder of parts"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("belongs to shard 0: another node also has a trace with the path "),
+            std::string::npos)
+      << r.err;
+  EXPECT_NE(r.err.find("use a separate folder of parts for each node"), std::string::npos) << r.err;
 }
 
 TEST_F(PartialFaults, AGpuThatNobodyKnowsIsSaidBeforeAnythingIsRead) {
@@ -689,12 +694,12 @@ TEST_F(PartialFaults, ADryRunSaysWhichPartsAreThere) {
     return out;
   };
   const auto before = test::files_below(out("parts"));
-  EXPECT_EQ(count(dry({}), " (there)\n"), 4U) << dry({});
-  EXPECT_EQ(count(dry({"--force"}), " (there)\n"), 0U);
+  EXPECT_EQ(count(dry({}), " (exists, is reused)\n"), 4U) << dry({});
+  EXPECT_EQ(count(dry({"--force"}), " (exists, is reused)\n"), 0U);
   EXPECT_EQ(count(dry({"--shard", "1/3"}), "\n"), 1U) << dry({"--shard", "1/3"});
   rewrite_rank(1);
   const std::string out_of_date = dry({});
-  EXPECT_EQ(count(out_of_date, " (there)\n"), 3U) << out_of_date;
+  EXPECT_EQ(count(out_of_date, " (exists, is reused)\n"), 3U) << out_of_date;
   EXPECT_NE(out_of_date.find("rank 1: "), std::string::npos) << out_of_date;
   EXPECT_EQ(test::files_below(out("parts")), before);
 }
@@ -702,15 +707,14 @@ TEST_F(PartialFaults, ADryRunSaysWhichPartsAreThere) {
 TEST_F(PartialFaults, PartsForSomethingElse) {
   const RunResult r = run_binary({"reduce", out("parts"), "--as", "page", "-o", out("x.html")});
   EXPECT_EQ(r.code, 2);
-  EXPECT_NE(r.err.find("these parts were made without what page needs"), std::string::npos)
-      << r.err;
+  EXPECT_NE(r.err.find("these parts lack the data that page needs"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("rankscope partial --for page"), std::string::npos) << r.err;
 }
 
 TEST_F(PartialFaults, AFolderWithoutParts) {
   const RunResult r = run_binary({"reduce", run_, "-o", out("x.json")});
   EXPECT_EQ(r.code, 3);
-  EXPECT_NE(r.err.find("no shard left its parts here"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("no shard has written its parts here"), std::string::npos) << r.err;
 }
 
 TEST_F(PartialFaults, AShardThatIsNone) {

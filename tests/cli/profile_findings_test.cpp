@@ -286,7 +286,8 @@ TEST_F(ProfileFindings, ALibraryThatIsUsedAndSaysNothingIsTold) {
   command[2] = "unset MIOPEN_ENABLE_LOGGING_CMD; " + command[2];
   r = profile({"--tool", "miopen_trace"}, command);
   expect_code(r, "silent-library");
-  EXPECT_NE(r.err.find("MIOPEN_ENABLE_LOGGING_CMD is not set there"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("MIOPEN_ENABLE_LOGGING_CMD is not set in that process"), std::string::npos)
+      << r.err;
 }
 
 TEST_F(ProfileFindings, LinesOfLibrariesAreCountedAndPassedThrough) {

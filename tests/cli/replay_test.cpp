@@ -62,7 +62,7 @@ TEST(Replay, MeasuresAndWritesWhatItRan) {
   EXPECT_EQ(commands.find("hipblaslt-bench --api_method c -m 100 -n 50 -k 200 "), 0U) << commands;
   EXPECT_FALSE(std::filesystem::exists(t.path("out/hipblaslt-bench-1.log")));
   EXPECT_TRUE(std::filesystem::exists(t.path("out/node_replay.xlsx")));
-  EXPECT_NE(r.out.find("2 of 3 measured"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("2 of 3 operators measured"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("1.25"), std::string::npos) << "the ratio: " << r.out;
   EXPECT_FALSE(std::filesystem::exists("pwned"));
 }
@@ -92,7 +92,7 @@ TEST(Replay, WithoutRunnersThereAreCommandFiles) {
   const auto none = test::run_binary({"replay", in, "--runner", "none"});
   ASSERT_EQ(none.code, 0) << none.err;
   EXPECT_TRUE(std::filesystem::exists(t.path("a 'quoted'\n name_replay/hipblaslt-bench-0.log")));
-  EXPECT_NE(none.out.find("0 of 3 measured"), std::string::npos) << none.out;
+  EXPECT_NE(none.out.find("0 of 3 operators measured"), std::string::npos) << none.out;
   // requested but missing: exit code 7, and the files are written
   const auto missing =
       test::run_binary({"replay", in, "--runner", "hipblaslt-bench", "--hipblaslt-bench",

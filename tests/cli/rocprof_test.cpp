@@ -50,7 +50,7 @@ TEST(RocprofRun, LostRowsExitWithFourAndNoDatabaseWithThree) {
   const test::RunResult none = test::run_binary(
       {"info", folder.write("y.db", std::string("SQLite format 3\0 rocpd_region_", 30))});
   EXPECT_EQ(none.code, 3);
-  EXPECT_TRUE(says_rocprof(none.err, "not a database that can be read")) << none.err;
+  EXPECT_TRUE(says_rocprof(none.err, "is not a readable database")) << none.err;
 }
 
 } // namespace

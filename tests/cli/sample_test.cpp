@@ -167,7 +167,7 @@ TEST(Sample, AFullDiskIsReportedAtOnceAndLeavesCompleteRowsAndSums) {
                           "5ms", "--duration", "1"});
   }
   EXPECT_EQ(r.code, 6);
-  const std::size_t warning = r.err.find("its rows up to now are complete");
+  const std::size_t warning = r.err.find("the rows written before are complete");
   const std::size_t error = r.err.rfind("gpu_samples.csv: cannot be written: File too large");
   ASSERT_NE(warning, std::string::npos) << r.err;
   ASSERT_NE(error, std::string::npos) << r.err;
@@ -205,7 +205,7 @@ TEST(Sample, AGpuThatIsLostIsTold) {
   pull.join();
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("warning: GPU 1 gave no readings for the last"), std::string::npos) << r.out;
-  EXPECT_NE(r.out.find("Its energy covers"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("The measured energy covers"), std::string::npos) << r.out;
   EXPECT_EQ(r.out.find("warning: GPU 0"), std::string::npos) << r.out;
 }
 

@@ -254,7 +254,7 @@ TEST_F(Statements, C03AThresholdIsNoNoise) {
   });
   for (const Said& said : {Said({"top", run}), analyzed(run)}) {
     EXPECT_TRUE(said.has("no-slow-rank")) << said.all();
-    EXPECT_TRUE(said.says("less than 0.25 % is not reported")) << said.all();
+    EXPECT_TRUE(said.says("an excess below 0.25 % is not reported")) << said.all();
     EXPECT_FALSE(said.says("noise")) << said.all();
   }
 }
@@ -549,12 +549,12 @@ TEST_F(Statements, C23RanksThatScatterStayOnOneClock) {
   EXPECT_EQ(scattered.code(), 4);
   EXPECT_EQ(aligned(scattered), (std::vector<bool>{true, false, false})) << scattered.all();
   EXPECT_TRUE(scattered.has("unaligned-clock", "2")) << scattered.all();
-  EXPECT_FALSE(scattered.says("waits for the last member to start")) << scattered.all();
+  EXPECT_FALSE(scattered.says("is waiting for the last member to start")) << scattered.all();
   const Said together(
       {"collectives", scattered_run(folder_, 1), "-o", folder_.path("together.json")});
   EXPECT_EQ(together.code(), 0);
   EXPECT_EQ(aligned(together), (std::vector<bool>{true, true, true})) << together.all();
-  EXPECT_TRUE(together.says("waits for the last member to start")) << together.all();
+  EXPECT_TRUE(together.says("is waiting for the last member to start")) << together.all();
 }
 
 } // namespace

@@ -105,8 +105,7 @@ TEST_F(WatchCli, OneLookAtNothingIsAnError) {
   for (const std::string& where : {folder_.path("nope"), folder_.path()}) {
     const RunResult r = run_binary({"watch", where, "--once"});
     EXPECT_EQ(r.code, 3) << where;
-    EXPECT_EQ(r.err,
-              "rankscope: " + where + ": neither traces nor logs of the Inspector are there\n");
+    EXPECT_EQ(r.err, "rankscope: " + where + ": contains neither traces nor Inspector logs\n");
   }
 }
 

@@ -274,7 +274,7 @@ TEST(GemmRunner, WhatDoesNotFitIsAnErrorAndFreesAll) {
       (*runner)->prepare(product(GemmFamily::kBlas, 20000, 20000, 20000, GemmType::kF32));
   ASSERT_FALSE(large.has_value());
   EXPECT_EQ(large.error().code, ErrorCode::kOutput);
-  EXPECT_NE(large.error().message().find("needs 4.83 GB of memory, 1.07 GB are free"),
+  EXPECT_NE(large.error().message().find("needs 4.83 GB of memory, but only 1.07 GB are free"),
             std::string::npos)
       << large.error().message();
   EXPECT_TRUE((*runner)->prepare(product(GemmFamily::kBlas, 8, 8, 8, GemmType::kF32)).has_value());

@@ -669,8 +669,9 @@ TEST(LibraryTraceEnvironment, MasksAreAddedAndFilesArePrivate) {
   std::string notes;
   for (const std::string& n : merged.notes)
     notes += n + "\n";
-  EXPECT_NE(notes.find("NCCL_DEBUG_FILE was \"/mine\""), std::string::npos) << notes;
-  EXPECT_NE(notes.find("ROCBLAS_LAYER was \"1\", is \"7\""), std::string::npos) << notes;
+  EXPECT_NE(notes.find("NCCL_DEBUG_FILE is changed from \"/mine\" to "), std::string::npos)
+      << notes;
+  EXPECT_NE(notes.find("ROCBLAS_LAYER is changed from \"1\" to \"7\""), std::string::npos) << notes;
 }
 
 TEST(LibraryTraceEnvironment, NamesOfLibraries) {

@@ -44,7 +44,7 @@ TEST(Targeted, TheTimeWindowInTheOptionsOfEachTool) {
             std::string::npos);
   ToolEntry passes = tool_named("p", "rocprofv3 -i {out}/counters.txt --");
   passes.passes = 3;
-  EXPECT_NE(placed(passes, window).error.find("need one pass"), std::string::npos);
+  EXPECT_NE(placed(passes, window).error.find("need a single pass"), std::string::npos);
 }
 
 TEST(Targeted, KernelsWhereTheToolCanFilterThem) {
@@ -85,9 +85,9 @@ TEST(Targeted, StepsAreThoseOfThePyTorchProfiler) {
   EXPECT_EQ(tools[0].env_vars, (EnvPairs{{"RANKSCOPE_TORCH_STEPS", "3:5"}}));
   steps.steps = "x";
   EXPECT_NE(placed(torch, steps).error, "");
-  EXPECT_NE(placed(torch, {1, 0, "", ""}).error.find("records steps"), std::string::npos);
+  EXPECT_NE(placed(torch, {1, 0, "", ""}).error.find("can select steps"), std::string::npos);
   steps.steps = "3";
-  EXPECT_NE(placed(tool_named("nsys", "nsys profile"), steps).error.find("torch_profiler only"),
+  EXPECT_NE(placed(tool_named("nsys", "nsys profile"), steps).error.find("only torch_profiler"),
             std::string::npos);
 }
 

@@ -161,7 +161,7 @@ TEST_F(ReplayRun, AProgramThatIsNotThereIsAskedForOnce) {
   const auto times = benches();
   EXPECT_EQ(times[0].status, "missing");
   EXPECT_EQ(times[1].status, "missing");
-  EXPECT_EQ(times[1].detail, folder_.path("none") + " is not there");
+  EXPECT_EQ(times[1].detail, folder_.path("none") + " does not exist");
 }
 
 TEST_F(ReplayRun, AGradientIsTheSumOfItsCalls) {
@@ -207,7 +207,7 @@ TEST_F(ReplayRun, WhatCannotBeRunSaysWhy) {
   times = benches();
   EXPECT_EQ(times[0].status, "unsupported");
   EXPECT_EQ(times[1].status, "failed");
-  EXPECT_EQ(times[2].detail, "no runner for convolutions but MIOpenDriver");
+  EXPECT_EQ(times[2].detail, "only MIOpenDriver can run convolutions");
 }
 
 /// A fake module `torch`: it logs the calls and returns 42 ms for the 1000 calls between two
@@ -311,11 +311,11 @@ TEST_F(ReplayTorch, WhatCannotBeRebuiltSaysWhy) {
   add("no_operator; __import__('os')", "[[2, 2]]", R"(["float"])", "[[2, 1]]", "");
   add("aten::mm", "[[[2, 2], [2, 2]]]", R"(["TensorList"])", "", "");
   const auto times = torch();
-  const std::vector<std::string> why = {"the trace has no strides of it",
+  const std::vector<std::string> why = {"the trace has no strides of a tensor",
                                         "values of a tensor of type long int are not known",
-                                        "no overload takes the recorded arguments",
+                                        "no overload accepts the recorded arguments",
                                         "PyTorch knows no such operator",
-                                        "no operator of PyTorch",
+                                        "not an operator of PyTorch",
                                         "arguments of type TensorList are not rebuilt"};
   ASSERT_EQ(times.size(), why.size());
   for (std::size_t i = 0; i < why.size(); ++i) {

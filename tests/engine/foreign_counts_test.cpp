@@ -203,7 +203,7 @@ TEST(ForeignCounts, RanksOfOneFileAreNamedInOneShortLine) {
   test::run_sql(path, rpd_of(test::kSanitized ? 200 : 5'000));
   const Result<LoadedTrace> one = load_trace(path, {});
   ASSERT_FALSE(one);
-  EXPECT_NE(one.error().message().find("000 ranks (0-4999), and this command reads one"),
+  EXPECT_NE(one.error().message().find("000 ranks (0-4999), but this command reads only one rank"),
             test::kSanitized ? 0 : std::string::npos)
       << one.error().message();
   EXPECT_LT(one.error().message().size(), path.size() + 100);

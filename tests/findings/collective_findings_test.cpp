@@ -25,9 +25,10 @@ TEST(CollectiveFindings, ARankIsNamedOnlyBeyondTheNoiseBetweenSteps) {
   std::vector<Finding> findings = collective_findings(facts);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].headline, "Rank 6 starts collectives 50.0 us later than the other members");
-  EXPECT_EQ(findings[0].evidence,
-            "95 % CI 47.6 to 52.4 us over all ranks, by the durations of 4 collectives in 4 steps; "
-            "last in 75 %; too few steps to test whether they depend on each other");
+  EXPECT_EQ(
+      findings[0].evidence,
+      "95 % CI 47.6 to 52.4 us over all ranks, from the durations of 4 collectives in 4 steps; "
+      "last to start in 75 % of them; too few steps to test whether they depend on each other");
   EXPECT_EQ(findings[0].subject_kind, "rank");
   EXPECT_EQ(findings[0].subject, "6");
   EXPECT_NEAR(*findings[0].low, 47.6, 0.05);

@@ -177,7 +177,7 @@ TEST(ComparisonFindings, AStepHasItsOwnDifference) {
   const Finding* const step = with_rule(found, "outlying-steps", "step");
   ASSERT_NE(step, nullptr);
   EXPECT_EQ(step->kind, FindingKind::kNote);
-  EXPECT_NE(step->evidence.find("that no step of A is outside has a probability of 42.9 % if"),
+  EXPECT_NE(step->evidence.find("the probability that A has no such step is 42.9 %"),
             std::string::npos)
       << step->evidence;
   EXPECT_EQ(with_rule(found, "changed-steps"), nullptr);
@@ -196,7 +196,7 @@ TEST(ComparisonFindings, AllStepsAreOneFinding) {
   // all of three steps and none of four steps are outside: 3! 4! / 7!
   const Finding* const steps = with_rule(found, "changed-steps");
   ASSERT_NE(steps, nullptr);
-  EXPECT_NE(steps->evidence.find("has a probability of 2.86 %"), std::string::npos)
+  EXPECT_NE(steps->evidence.find("has no such step is 2.86 %"), std::string::npos)
       << steps->evidence;
   EXPECT_EQ(steps->headline, "All 3 steps of B are outside the step-to-step variation of A");
   EXPECT_EQ(with_rule(found, "changed-steps", "step"), nullptr);
@@ -310,15 +310,16 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
   EXPECT_EQ(work.rule, "different-work");
   EXPECT_EQ(work.sentence(),
             "a and b do different work per step. Operators with different shapes or numbers of "
-            "launches take 100 % and 100 % of the kernel time (most: aten::mm, 64x64, 4 launches "
-            "against 128x64, 4 launches). Better and Worse compare the times of different work.");
+            "launches take 100 % and 100 % of the kernel time of the two runs (most: aten::mm, "
+            "64x64, 4 launches against 128x64, 4 launches). The verdicts Better and Worse compare "
+            "times of different work.");
   ComparedRun one = run_with("a", {}, {10, 10});
   ComparedRun other = run_with("b", {}, {10, 10});
   one.operators = {{"aten::mm", 60}, {"aten::add", 40}};
   other.operators = {{"aten::add", 20}, {"aten::conv2d", 80}};
   EXPECT_EQ(note(one, other).sentence(),
-            "a and b look like different workloads. 1 of 3 operators are in both, with 40 % and 20 "
-            "% of the operators' GPU time. All values compare different programs.");
+            "a and b look like different workloads. 1 of 3 operators are in both runs and take 40 "
+            "% and 20 % of the operators' GPU time. All values compare different programs.");
   EXPECT_EQ(note(run_with("a", {}, {10, 10}), run_with("b", {}, {10})).headline,
             "a has 2 steps and b has 1");
   ComparedRun whole = run_with("b", {}, {10});

@@ -28,13 +28,13 @@ GemmFacts rows_of(std::size_t n) {
 // rows.
 TEST(GemmFindings, TheIntervalIsForAllRows) {
   const std::string one = gemm_findings(rows_of(1), 1).at(0).evidence;
-  EXPECT_NE(one.find("longer durations go with overlap by collectives: 10.0 us slower when fully "
+  EXPECT_NE(one.find("calls that collectives overlap are longer: 10.0 us slower when fully "
                      "overlapped (95 % CI 2.0 to 18.0)"),
             std::string::npos)
       << one;
   // t(8) is 2.306 at 95 % and 3.833 at 99.5 %: 8 * 3.833 / 2.306 = 13.3
   const Finding ten = gemm_findings(rows_of(10), 1).at(0);
-  EXPECT_NE(ten.evidence.find("duration does not depend significantly on overlap by collectives: "
+  EXPECT_NE(ten.evidence.find("overlap by collectives has no significant effect on the duration: "
                               "-3.3 to 23.3 us when fully overlapped (95 % CI over 10 rows)"),
             std::string::npos)
       << ten.evidence;
@@ -58,7 +58,7 @@ TEST(GemmFindings, FasterIsSaidToo) {
   facts.rows[0].slowdown_us = -11.8;
   facts.rows[0].slowdown_half_us = 0.7;
   const std::string text = gemm_findings(facts, 1).at(0).evidence;
-  EXPECT_NE(text.find("shorter durations go with overlap by collectives: 11.8 us faster when fully "
+  EXPECT_NE(text.find("calls that collectives overlap are shorter: 11.8 us faster when fully "
                       "overlapped (95 % CI 11.1 to 12.5)"),
             std::string::npos)
       << text;
@@ -91,9 +91,9 @@ TEST(GemmFindings, PlacesInTheStepAreNotComparedWithEachOther) {
     }
     return gemm_findings(gemm_facts({rank}, 1, GemmRanking::kRange), 1).at(0).evidence;
   };
-  EXPECT_NE(finding(0).find("does not depend significantly on overlap"), std::string::npos)
+  EXPECT_NE(finding(0).find("has no significant effect on the duration"), std::string::npos)
       << finding(0);
-  EXPECT_NE(finding(30'000).find("longer durations go with overlap"), std::string::npos)
+  EXPECT_NE(finding(30'000).find("calls that collectives overlap are longer"), std::string::npos)
       << finding(30'000);
 }
 

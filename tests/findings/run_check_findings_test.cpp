@@ -68,10 +68,9 @@ TEST(RunCheckFindings, WhatTheSamplesOfPowerLack) {
   EXPECT_EQ(found[1].sentence(), "The samples of power are incomplete. the disk is full.");
   EXPECT_EQ(found[2].rule, "lost-gpu");
   EXPECT_EQ(found[2].subject, "a: GPU 2");
-  EXPECT_EQ(
-      found[2].sentence(),
-      "GPU 2 gave no readings for the last 6.00 s of the run. Its energy covers 40.0 % of the "
-      "run. Check the kernel log for resets of the GPU (dmesg).");
+  EXPECT_EQ(found[2].sentence(),
+            "GPU 2 gave no readings for the last 6.00 s of the run. The measured energy covers "
+            "40.0 % of the run. Check the kernel log for resets of the GPU (dmesg).");
 }
 
 TEST(RunCheckFindings, LongNamesFit) {

@@ -179,7 +179,7 @@ TEST(SweepCompare, AnOutlyingStepIsLeftOutByName) {
   EXPECT_LE(ranking, 5);
   const std::vector<Finding> found = findings_of(with_checkpoints(3, {4, 0, true}, 1));
   EXPECT_NE(found[0].evidence.find("; step 3 of "), std::string::npos) << found[0].evidence;
-  EXPECT_NE(found[0].evidence.find(" ms longer than its median)"), std::string::npos);
+  EXPECT_NE(found[0].evidence.find(" ms longer than the median step)"), std::string::npos);
   EXPECT_NE(found[0].evidence.find("; 2 more steps are left out"), std::string::npos)
       << found[0].evidence;
   // two slow steps are a mode, not an outlier

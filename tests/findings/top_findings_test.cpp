@@ -46,12 +46,13 @@ TEST(TopFindings, TimesBelowFivePercentAreNotNamed) {
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].rule, rules::exposed_communication.id);
   EXPECT_EQ(findings[0].headline, "Communication is exposed for 10.0 ms, 10.0 % of the time");
-  EXPECT_EQ(findings[0].evidence, "One rank; how much of it is waiting for late ranks is unknown");
+  EXPECT_EQ(findings[0].evidence,
+            "One rank; it is unknown how much of this time is waiting for late ranks");
   EXPECT_EQ(findings[0].action, "Compare all ranks: rankscope collectives");
   EXPECT_EQ(findings[1].rule, rules::idle_gpu.id);
   EXPECT_EQ(findings[1].headline, "The GPU is idle for 20.0 ms, 20.0 % of the time");
   EXPECT_EQ(findings[1].evidence,
-            "One rank; 75.0 % of that is host (the next work was not launched yet)");
+            "One rank; 75.0 % of the idle time is host (the next work was not launched yet)");
   EXPECT_EQ(findings[1].action, "Shorten the CPU's work between launches (graphs, compilation, "
                                 "fewer small kernels)");
   EXPECT_EQ(*findings[1].value, 20);

@@ -198,8 +198,8 @@ TEST(ReplayGemm, WhatHasNoCommandSaysWhy) {
   const std::string ok_dims = "[[64, 16], [16, 32]]";
   const std::string ok_strides = "[[16, 1], [32, 1]]";
   Op op = mm(ok_dims, "");
-  EXPECT_EQ(command(op), "the trace has no strides of it: transposed and other matrices cannot be "
-                         "distinguished");
+  EXPECT_EQ(command(op), "the trace has no strides of a matrix, so transposed and other matrices "
+                         "cannot be distinguished");
   EXPECT_EQ(command(mm("", "")), "its arguments were not recorded (record_shapes)");
   op = mm(ok_dims, ok_strides);
   op.types = R"(["c10::complex<float>", "c10::complex<float>"])";
@@ -212,9 +212,9 @@ TEST(ReplayGemm, WhatHasNoCommandSaysWhy) {
             "the shapes of A and B do not fit each other");
   EXPECT_EQ(command(mm("[[64, 0], [0, 32]]", ok_strides)), "an empty product");
   EXPECT_EQ(command(mm("[[4000000000, 16], [16, 32]]", ok_strides)),
-            "an extent or stride that no library takes");
+            "an extent or stride that no library accepts");
   EXPECT_EQ(command(mm(ok_dims, "[[-16, 1], [32, 1]]")),
-            "an extent or stride that no library takes");
+            "an extent or stride that no library accepts");
   EXPECT_EQ(command(mm("[[64, 16, 2], [16, 32]]", ok_strides)),
             "argument 0 has 3 dimensions, expected 2");
   op = mm(ok_dims, ok_strides);
@@ -326,8 +326,8 @@ TEST(ReplayConv, GradientsAskedFor) {
 TEST(ReplayConv, WhatHasNoCommandSaysWhy) {
   Op op = conv2d();
   op.strides = "";
-  EXPECT_EQ(command(op), "the trace has no strides of it: channels first and last cannot be "
-                         "distinguished");
+  EXPECT_EQ(command(op), "the trace has no strides of a tensor, so channels first and channels "
+                         "last cannot be distinguished");
   op = conv2d();
   op.types = R"(["double", "double", ""])";
   EXPECT_EQ(command(op), "no command for the types double and double");

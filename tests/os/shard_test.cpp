@@ -160,7 +160,7 @@ TEST(Shard, HalfOfAPairIsNamed) {
   }
   EXPECT_EQ(where({{"PMIX_RANK", "0"}}), "PMI_SIZE");
   EXPECT_EQ(text({{"SLURM_PROCID", "0"}}),
-            "SLURM_NTASKS: not set, but SLURM_PROCID is (say which with --shard I/N, I from 0)");
+            "SLURM_NTASKS: not set, but SLURM_PROCID is (use --shard I/N, with I from 0 to N - 1)");
 }
 
 TEST(Shard, OfThisProcess) {

@@ -131,7 +131,7 @@ TEST(SlowParts, ASlowLinkIsNamed) {
   const Finding& link = links[0];
   EXPECT_EQ(link.headline.rfind("Ranks 24, 25: allreduce reaches ", 0), 0U) << link.headline;
   EXPECT_NE(link.headline.find(" 33 % below the other groups"), std::string::npos) << link.headline;
-  EXPECT_NE(link.evidence.find("of the 31 other groups of its kind and size"), std::string::npos)
+  EXPECT_NE(link.evidence.find("in the 31 other groups of its kind and size"), std::string::npos)
       << link.evidence;
   EXPECT_EQ(link.subject_kind, "group");
   EXPECT_EQ(link.unit, Unit::kGBps);

@@ -120,7 +120,8 @@ const std::vector<Kind>& kinds() {
        }},
       {"contention",
        [](const SweepFacts& s) {
-         return says(s, "ontention: GEMMs under") || says(s, "longer durations go with overlap") ||
+         return says(s, "ontention: GEMMs under") ||
+                says(s, "calls that collectives overlap are longer") ||
                 has(s, rules::gemm_contention);
        }},
       {"slow rank", [](const SweepFacts& s) { return has(s, rules::slow_rank); }},

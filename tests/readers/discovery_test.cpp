@@ -103,7 +103,7 @@ TEST_F(Discovery, FilesOfOneFolderWithoutAnyRankAreRunsOnlyWhenAsked) {
   EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
   EXPECT_EQ(refused.error().where, at("run"));
   EXPECT_EQ(refused.error().what,
-            "after.json and 1 other trace name neither a rank nor a configuration");
+            "after.json and 1 other trace have neither a rank nor a configuration in their names");
   EXPECT_NE(refused.error().hint.find("--files-as-runs"), std::string::npos);
   options_.files_as_runs = true;
   const auto plans = discover_sweep(at("run"), options_, diag_);
@@ -222,8 +222,8 @@ TEST_F(Discovery, OfSeveralStepsOfARankTheNewestThatAllHaveIsUsed) {
   EXPECT_EQ(run->ranks[1].path, at("rank1/trace_step19.json"));
   ASSERT_EQ(diag_.problems().size(), 1U);
   EXPECT_EQ(diag_.problems()[0].sentence,
-            "traces of steps 18, 19, 190: step 19 is used, the newest that all ranks have; --step "
-            "chooses another (merge: --trace-step)");
+            "there are traces of the steps 18, 19, 190; step 19 is used, because it is the newest "
+            "that all ranks have; --step chooses another step (merge: --trace-step)");
   EXPECT_FALSE(diag_.data_lost());
   options_.step = "18";
   run = discover_run({folder_.path()}, options_, diag_);
@@ -237,7 +237,7 @@ TEST_F(Discovery, OfSeveralStepsOfARankTheNewestThatAllHaveIsUsed) {
   run = discover_run({folder_.path()}, options_, diag_);
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().code, ErrorCode::kUsage);
-  EXPECT_NE(run.error().message().find("there are traces of steps 18, 19, 190"), std::string::npos)
+  EXPECT_NE(run.error().message().find("the traces have the steps 18, 19, 190"), std::string::npos)
       << run.error().message();
   options_.step.clear();
   options_.trace_name = "trace_step18.json";
@@ -427,9 +427,8 @@ TEST_F(Discovery, ARankNumberThatDoesNotFitIsNamed) {
   ASSERT_TRUE(run);
   EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1}));
   ASSERT_EQ(diag_.problems().size(), 1U);
-  EXPECT_EQ(
-      diag_.problems()[0].sentence,
-      "its rank number 99999999999999999999 is larger than in any run; the trace is left out");
+  EXPECT_EQ(diag_.problems()[0].sentence,
+            "its rank number 99999999999999999999 is too large; the trace is left out");
   EXPECT_TRUE(diag_.data_lost());
   fs::remove_all(at("rank0"));
   fs::remove_all(at("rank1"));

@@ -248,7 +248,7 @@ TEST(KinetoReader, WhatIsNoTraceIsOneClearError) {
       {"[]", "no usable event"},
       {"{\"a\": 1}", "no traceEvents"},
       {"{\"traceEvents\": []}", "no usable event"},
-      {"hello", "no known trace format"},
+      {"hello", "unknown trace format"},
       {"{\"a\": [1, 2", "ends in its header"},
   };
   for (const auto& [text, expected] : cases) {

@@ -167,7 +167,7 @@ TEST_P(RocpdCounters, TablesOfWhichNothingIsTakenAreNamed) {
   test::run_sql(path, test::rocpd_session(GetParam(), "g1", "{}"));
   test::run_sql(path, "CREATE TABLE rocpd_hip_event_g1(id INTEGER PRIMARY KEY);"
                       "INSERT INTO rocpd_hip_event_g1 VALUES (1), (2);");
-  EXPECT_EQ(not_read(must_read(path), "records and waits of events"), 2U);
+  EXPECT_EQ(not_read(must_read(path), "records of and waits for stream events"), 2U);
 }
 
 TEST_P(RocpdCounters, ACallHasAllWorkThatItStarted) {

@@ -79,7 +79,8 @@ TEST_F(ToyReader, ACommandOfOneRankSaysThatThereAreTwo) {
   file.rank_in_file = 5;
   const Result<Trace> none = read_trace(file.path, read_options(file));
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().what.find("no rank 5; it has 0, 1"), std::string::npos);
+  EXPECT_NE(none.error().what.find("does not contain rank 5; ranks in the file: 0, 1"),
+            std::string::npos);
 }
 
 } // namespace

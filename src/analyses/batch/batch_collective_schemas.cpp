@@ -19,18 +19,19 @@ std::string_view group_of(const RankCollectives& ranks, const Collective& c) {
 Field<C> text(const char* id, const char* label, StrId Collective::*of) {
   return {id, label, Unit::kNone,
           [of](const C& c) { return text_or_blank(c.of->text(c.first->*of)); },
-          "value of the first rank of the collective"};
+          "value that the first rank of the collective recorded"};
 }
 Field<C> whole(const char* id, const char* label, std::int64_t Collective::*of) {
   return {id, label, Unit::kNone, [of](const C& c) { return known(c.first->*of); },
-          "value of the first rank of the collective"};
+          "value that the first rank of the collective recorded"};
 }
 /// Returns the columns from collective_id to dtype.
 std::vector<Field<C>> identity() {
-  return {{"collective_id", &C::id, "id of the collective, GROUP_INDEX: the same on all ranks"},
+  return {{"collective_id", &C::id,
+           "id of the collective in the form GROUP_INDEX, the same on all ranks"},
           {"group", "Process Group Name", Unit::kNone,
            [](const C& c) { return group_of(*c.of, *c.first); },
-           "value of the first rank of the collective"},
+           "value that the first rank of the collective recorded"},
           text("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
           text("collective", "Collective name", &Collective::name),
           whole("group_size", "Group size", &Collective::group_size),
@@ -43,26 +44,27 @@ Schema<C> sync_schema(const char* name) {
                    identity());
   schema.add(whole("in_nelems", "In msg nelems", &Collective::in_nelems));
   schema.add(whole("out_nelems", "Out msg nelems", &Collective::out_nelems));
-  schema.add(
-      {"in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib, "size of the input, 2^20 bytes"});
-  schema.add(
-      {"out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib, "size of the output, 2^20 bytes"});
+  schema.add({"in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib,
+              "size of a rank's input, in units of 2^20 bytes"});
+  schema.add({"out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib,
+              "size of a rank's output, in units of 2^20 bytes"});
   schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
-              "size of the larger buffer, 2^20 bytes"});
+              "message size, in units of 2^20 bytes: output of an all-gather, input of any other "
+              "collective"});
   schema.add({"latency_us", "comm_latency", Unit::kUs, &C::latency_us,
-              "shortest duration over the ranks, us"});
+              "shortest kernel duration among the ranks, us"});
   schema.add({"start_skew_us", "skew in start time", Unit::kUs, &C::start_skew_us,
-              "last start - first start, us"});
+              "latest start - earliest start among the ranks, us"});
   schema.add({"earliest_rank", "earliest arrival rank", Unit::kNone, &C::earliest_rank,
-              "rank that waits longest"});
+              "rank that started first and waited longest"});
   schema.add({"wait_us_mean", "avg_wait_time", Unit::kUs, &C::mean_wait_us,
-              "time until the last rank starts, mean over the ranks, us"});
-  schema.add(
-      {"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us, "last end - first end, us"});
+              "time from a rank's start to the last rank's start, mean over the ranks, us"});
+  schema.add({"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
+              "latest end - earliest end among the ranks, us"});
   schema.add({"algo_gbps", "algo bw (GB/s)", Unit::kGBps, &C::algo_gbps,
               "full message size divided by comm_latency"});
   schema.add({"bus_gbps", "bus bw (GB/s)", Unit::kGBps, &C::bus_gbps,
-              "algo bw times the factor of nccl-tests"});
+              "algo bw multiplied by the factor of nccl-tests for this collective"});
   return schema;
 }
 
@@ -106,12 +108,12 @@ Schema<C> detailed_schema(const std::vector<C>& rows) {
   for (const RankColumn& column : rank_columns(rows)) {
     if (column.wait) {
       add(column.rank, "wait_time", Unit::kUs, &C::Member::wait_us,
-          "time until the last rank starts, us");
+          "time from the start on this rank to the last rank's start, us");
       continue;
     }
     add(column.rank, "ts", Unit::kNone, &C::Member::ts_us,
-        "start, us; on the common clock of the ranks if their clocks could be aligned");
-    add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "duration, us");
+        "start on this rank, us; on the common clock of the ranks if the clocks could be aligned");
+    add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "duration of the kernel, us");
   }
   return schema;
 }
@@ -135,21 +137,23 @@ Schema<BatchCollectiveSum> sum_schema() {
               "process group of the first collective of the row"});
   schema.add(of_first(whole("group_size", "Group size", &Collective::group_size)));
   schema.add(of_first({"full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
-                       "size of the larger buffer, 2^20 bytes"}));
+                       "message size, in units of 2^20 bytes: output of an all-gather, input of "
+                       "any other collective"}));
   constexpr std::array kMeanOnly{kMean};
   add_stats(schema, "latency_us", "comm_latency", Unit::kUs, &R::latency_us, kMeanOnly,
-            "shortest duration over the ranks, us");
+            "shortest kernel duration among the ranks, us");
   add_stats(schema, "start_skew_us", "skew in start time", Unit::kUs, &R::start_skew_us, kMeanOnly,
-            "last start - first start, us");
+            "latest start - earliest start among the ranks, us");
   add_stats(schema, "end_skew_us", "skew in end time", Unit::kUs, &R::end_skew_us, kMeanOnly,
-            "last end - first end, us");
+            "latest end - earliest end among the ranks, us");
   add_stats(schema, "algo_gbps", "algo bw (GB/s)", Unit::kGBps, &R::algo_gbps, kMeanOnly,
             "full message size divided by comm_latency");
   add_stats(schema, "bus_gbps", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps, kMeanOnly,
-            "algo bw times the factor of nccl-tests");
-  schema.add({"count", Unit::kCount, &R::count, "number of collectives"});
+            "algo bw multiplied by the factor of nccl-tests for this collective");
+  schema.add({"count", Unit::kCount, &R::count, "number of collectives in the row"});
   schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs,
-              [](const R& r) { return r.latency_us.sum / 1e3; }, "sum of comm_latency"});
+              [](const R& r) { return r.latency_us.sum / 1e3; },
+              "sum of comm_latency over the collectives of the row"});
   return schema;
 }
 
@@ -165,7 +169,7 @@ Schema<BatchLongRow> long_schema() {
   return Schema<R>(
       "long", "one row per collective kernel and rank",
       {{"collective_id", [](const R& r) { return text_or_blank(r.id); },
-        "id of the collective, GROUP_INDEX: the same on all ranks"},
+        "id of the collective in the form GROUP_INDEX, the same on all ranks"},
        {"index_in_group", &R::index, "index of the collective in its process group, from 0"},
        {"rank", &R::rank},
        {"group", "Process Group Name", Unit::kNone,
@@ -176,16 +180,19 @@ Schema<BatchLongRow> long_schema() {
        count("group_size", "Group size", &Collective::group_size),
        texts("dtype", "dtype", &Collective::dtype),
        count("in_nelems", "In msg nelems", &Collective::in_nelems),
-       {"in_mib", "In msg size (MB)", Unit::kMiB, &R::in_mib, "size of the input, 2^20 bytes"},
+       {"in_mib", "In msg size (MB)", Unit::kMiB, &R::in_mib,
+        "size of a rank's input, in units of 2^20 bytes"},
        count("out_nelems", "Out msg nelems", &Collective::out_nelems),
-       {"out_mib", "Out msg size (MB)", Unit::kMiB, &R::out_mib, "size of the output, 2^20 bytes"},
+       {"out_mib", "Out msg size (MB)", Unit::kMiB, &R::out_mib,
+        "size of a rank's output, in units of 2^20 bytes"},
        texts("in_split", "In split size", &Collective::in_split),
        texts("out_split", "Out split size", &Collective::out_split),
        {"stream", "stream", Unit::kNone, kInt,
         [](const R& r) { return r.collective->stream < 0 ? Value() : Value(r.collective->stream); },
-        "GPU stream"},
-       {"start_us", "ts", Unit::kNone, &R::ts_us, "start in the file, us"},
-       {"dur_us", "dur", Unit::kNone, &R::dur_us, "duration, us"}});
+        "GPU stream on which the kernel ran"},
+       {"start_us", "ts", Unit::kNone, &R::ts_us,
+        "start of the kernel on the clock of the file, us"},
+       {"dur_us", "dur", Unit::kNone, &R::dur_us, "duration of the kernel, us"}});
 }
 
 /// Returns last start - first start. The result is known for all-to-all-v even if the waits are
@@ -203,19 +210,21 @@ double start_skew(const C& c) {
 }
 
 Schema<C> all_to_all_v_schema() {
-  Schema<C> schema("nccl_all2allv", "one row per all-to-all-v (each rank has its own sizes)",
+  Schema<C> schema("nccl_all2allv",
+                   "one row per all-to-all-v collective (message sizes differ between ranks)",
                    identity());
   schema.add({"stream", "stream", Unit::kNone, kInt,
               [](const C& c) { return c.first->stream < 0 ? Value() : Value(c.first->stream); },
-              "value of the first rank of the collective"});
+              "value that the first rank of the collective recorded"});
   schema.add({"sent_mib", "total data communicated (MB)", Unit::kMiB, &C::sent_mib,
-              "sum of the input sizes over the ranks, 2^20 bytes"});
+              "input sizes summed over the ranks, in units of 2^20 bytes"});
   schema.add({"sent_nelems", "total nelems communicated", Unit::kCount, &C::sent_nelems,
-              "sum of the input elements over the ranks"});
+              "number of input elements, summed over the ranks"});
   schema.add({"start_skew_us", "skew in start time", Unit::kUs,
-              [](const C& c) { return start_skew(c); }, "last start - first start, us"});
-  schema.add(
-      {"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us, "last end - first end, us"});
+              [](const C& c) { return start_skew(c); },
+              "latest start - earliest start among the ranks, us"});
+  schema.add({"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
+              "latest end - earliest end among the ranks, us"});
   return schema;
 }
 

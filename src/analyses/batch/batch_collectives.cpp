@@ -123,8 +123,8 @@ std::string disagreement(const std::vector<const BatchLongRow*>& rows, bool size
   };
   for (const BatchLongRow* row : rows)
     if (said(*row) != said(*rows.front()))
-      return fmt::format("collective {}: rank {} says {} {} {}, rank {} says {} {} {}; the first "
-                         "is taken",
+      return fmt::format("collective {}: rank {} has {} {} {}, but rank {} has {} {} {}; the first "
+                         "values are used",
                          row->id, rows.front()->rank, std::get<0>(said(*rows.front())),
                          std::get<1>(said(*rows.front())), rows.front()->collective->in_nelems,
                          row->rank, std::get<0>(said(*row)), std::get<1>(said(*row)),

@@ -22,31 +22,34 @@ Schema<BatchLauncherRow> launcher_schema(const BatchFacts& facts) {
   return Schema<R>(
       "kernel_launchers", "GPU time by the operator or call that launched it, over all ranks",
       {{"name", &R::name, "launcher: operator, or runtime call outside of operators"},
-       {"count", Unit::kCount, &R::count, "number of launchers with this name on all ranks"},
+       {"count", Unit::kCount, &R::count,
+        "number of calls with this name that launched kernels, on all ranks"},
        {"kernel_time_ms", Unit::kMs, in_ms(&R::time_ns),
-        "kernel time of these launchers without communication; overlapping kernels of one launcher "
-        "count once"},
+        "time of the kernels that the calls launched, without communication; overlapping kernels "
+        "of one call count once"},
        {"pct", Unit::kPercent, &R::percent, "share of the kernel time of all launchers"},
        {"cum_pct", Unit::kPercent, &R::cumulative_percent, "sum of pct down to this row"},
        {"time_ms_avg", Unit::kMs, [ranks](const R& r) { return ns_to_ms(r.time_ns) / ranks; },
-        "kernel_time_ms per rank"},
+        "kernel_time_ms divided by the number of ranks"},
        {"count_avg", [ranks](const R& r) { return static_cast<double>(r.count) / ranks; },
-        "count per rank"}});
+        "count divided by the number of ranks"}});
 }
 
 Schema<BatchTimelineRow> timeline_schema(const BatchFacts& facts) {
   using R = BatchTimelineRow;
-  Schema<R> schema("gpu_timelines", "GPU time of each rank by kind",
-                   {{"type", &R::type, "kind of time, as in gpu_timeline"}});
+  Schema<R> schema(
+      "gpu_timelines", "GPU time of each rank by kind",
+      {{"type", &R::type, "kind of GPU time, for example computation_time or idle_time"}});
   for (std::size_t i = 0; i < facts.parts.size(); ++i) {
     const std::string rank = std::to_string(facts.parts[i].rank);
     schema.add({"time_ms_" + rank, "time_ms_" + rank, Unit::kMs,
-                [i](const R& r) { return r.time_ms[i]; }, "time on rank " + rank});
+                [i](const R& r) { return r.time_ms[i]; }, "GPU time of this kind on rank " + rank});
     schema.add({"percent_" + rank, "percent_" + rank, Unit::kPercent,
                 [i](const R& r) { return r.percent[i]; }, "share of total_time of rank " + rank});
   }
-  schema.add({"time_ms_avg", Unit::kMs, &R::mean_ms, "mean over the ranks"});
-  schema.add({"time_ms_std", Unit::kMs, &R::std_ms, "standard deviation over the ranks (n)"});
+  schema.add({"time_ms_avg", Unit::kMs, &R::mean_ms, "time of this kind, mean over the ranks"});
+  schema.add({"time_ms_std", Unit::kMs, &R::std_ms,
+              "standard deviation of the time over the ranks (divisor n)"});
   return schema;
 }
 
@@ -56,25 +59,30 @@ Schema<BatchLinksRow> links_schema() {
     return Field<R>{name, Unit::kCount, [of](const R& r) { return std::invoke(of, r.links); },
                     help};
   };
-  return Schema<R>(
-      "linked_and_short_kernels",
-      "number of GPU events with and without an External id, also for short events only",
-      {{"rank", &R::rank},
-       count("num_kernel_events", "number of kernels, copies and memsets",
-             [](const BatchLinks& l) { return l.linked + l.unlinked; }),
-       count("num_kernel_events_linked", "events with an External id", &BatchLinks::linked),
-       count("num_kernel_events_unlinked", "events without an External id", &BatchLinks::unlinked),
-       count("num_short_kernel_events_linked", "events below 10 us with an External id",
-             &BatchLinks::short_linked),
-       count("num_short_kernel_events_unlinked", "events below 10 us without an External id",
-             &BatchLinks::short_unlinked)});
+  return Schema<R>("linked_and_short_kernels",
+                   "number of GPU events of each rank with and without an External id; short "
+                   "events are also counted separately",
+                   {{"rank", &R::rank},
+                    count("num_kernel_events", "number of kernels, copies and memsets",
+                          [](const BatchLinks& l) { return l.linked + l.unlinked; }),
+                    count("num_kernel_events_linked", "number of GPU events with an External id",
+                          &BatchLinks::linked),
+                    count("num_kernel_events_unlinked",
+                          "number of GPU events without an External id", &BatchLinks::unlinked),
+                    count("num_short_kernel_events_linked",
+                          "number of GPU events shorter than 10 us with an External id",
+                          &BatchLinks::short_linked),
+                    count("num_short_kernel_events_unlinked",
+                          "number of GPU events shorter than 10 us without an External id",
+                          &BatchLinks::short_unlinked)});
 }
 
 Schema<BatchDurations> unlinked_schema() {
   using R = BatchDurations;
   const auto us = [](const char* name, auto ns) {
-    return Field<R>{name, Unit::kUs, [ns](const R& r) { return ns_to_us(std::invoke(ns, r)); },
-                    "duration over all ranks, us"};
+    return Field<R>{
+        name, Unit::kUs, [ns](const R& r) { return ns_to_us(std::invoke(ns, r)); },
+        "duration of an event, us; the header names the statistic over the events on all ranks"};
   };
   return Schema<R>("unlinked_short_kernels_summary",
                    "all GPU events without an External id, not only short ones",
@@ -92,9 +100,11 @@ using ShortOp = std::pair<std::string, std::size_t>;
 
 Schema<ShortOp> short_ops_schema() {
   return Schema<ShortOp>(
-      "short_cpu_op_counts", "operators that launched kernels below 10 us",
-      {{"cpu_op", "", Unit::kNone, &ShortOp::first, "operator nearest above the launch"},
-       {"count", Unit::kCount, &ShortOp::second, "number of kernels below 10 us on all ranks"}});
+      "short_cpu_op_counts", "operators that launched kernels shorter than 10 us",
+      {{"cpu_op", "", Unit::kNone, &ShortOp::first,
+        "name of the innermost operator around the launching call"},
+       {"count", Unit::kCount, &ShortOp::second,
+        "number of kernels shorter than 10 us that the operator launched, on all ranks"}});
 }
 
 Table short_ops_table(const BatchFacts& facts) {
@@ -134,7 +144,9 @@ Schema<BatchRuntimeRow> runtime_schema(const BatchFacts& facts) {
       const std::string name = fmt::format("{}_{}", kFigures[f], facts.parts[i].rank);
       schema.add({name, name, f == 0 ? Unit::kCount : Unit::kUs, f == 0 ? kInt : kDouble,
                   [i, f](const R& r) { return duration(r.ranks[i], f); },
-                  f == 0 ? "calls on this rank" : "duration on this rank, us"});
+                  f == 0 ? "number of calls on this rank"
+                         : "duration of a call, us; the header names the statistic over the calls "
+                           "on this rank"});
     }
   return schema;
 }
@@ -151,11 +163,12 @@ Table runtime_table(const BatchFacts& facts) {
 
 Schema<BatchBreakdownRow> breakdown_schema() {
   using R = BatchBreakdownRow;
-  return Schema<R>(
-      "grouped_breakdown", "mean GPU time per rank by kind of work",
-      {{"group", "Group", Unit::kNone, &R::group, "kind of work, by the names of the launchers"},
-       {"time_s", "Time (s)", Unit::kSeconds, &R::time_s,
-        "mean GPU time per rank; groups overlap in time, so their sum is not a wall time"}});
+  return Schema<R>("grouped_breakdown", "mean GPU time per rank by kind of work",
+                   {{"group", "Group", Unit::kNone, &R::group,
+                     "kind of work, derived from the names of the launching operators and calls"},
+                    {"time_s", "Time (s)", Unit::kSeconds, &R::time_s,
+                     "GPU time of this kind, mean over the ranks; groups overlap in time, so their "
+                     "sum is not a wall time"}});
 }
 
 /// The Python texts of arguments. Each argument is converted once, since sheets of kernels may have
@@ -189,36 +202,38 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
                     help,        ColumnStyle{.nested = true}};
   };
   return Schema<R>(
-      fmt::format("kernels_{}", part.rank), "every kernel of a rank",
-      {{"uid", "UID", Unit::kNone, &R::uid, "index in the file"},
+      fmt::format("kernels_{}", part.rank), "all kernels of one rank, one row per kernel",
+      {{"uid", "UID", Unit::kNone, &R::uid, "index of the kernel in the traceEvents of the file"},
        {"kernel", "Kernel name", Unit::kNone, [texts](const R& r) { return texts->view(r.name); },
         "name of the kernel"},
        {"start_us", "Kernel t start", Unit::kNone, [](const R& r) { return reference_us(r.ts_ns); },
-        "start in the file, us"},
+        "start of the kernel on the clock of the file, us"},
        {"dur_us", "Kernel duration (\u00b5s)", Unit::kUs,
-        [](const R& r) { return reference_us(r.dur_ns); }, "duration in the file"},
+        [](const R& r) { return reference_us(r.dur_ns); },
+        "duration of the kernel, as recorded in the file"},
        {"stream", "Kernel stream", Unit::kNone,
         [](const R& r) { return r.stream < 0 ? std::nullopt : std::optional(r.stream); },
-        "GPU stream"},
+        "GPU stream on which the kernel ran"},
        {"parent_uid", "Parent cpu_op UID", Unit::kNone, kInt,
         [](const R& r) { return r.has_parent ? Value(r.parent_uid) : Value(); },
-        "index of the operator nearest above the launch"},
+        "index of the innermost operator around the launching call"},
        {"parent", "Parent cpu_op", Unit::kNone, kText,
         [texts](const R& r) { return r.has_parent ? Value(texts->view(r.parent)) : Value(); },
-        "operator nearest above the launch"},
-       list("input_dims", "Input dims", &R::dims, "input shapes of this operator"),
-       list("input_types", "Input types", &R::types, "input types of this operator"),
-       list("input_strides", "Input strides", &R::strides, "input strides of this operator"),
+        "name of the innermost operator around the launching call"},
+       list("input_dims", "Input dims", &R::dims, "input shapes of the Parent cpu_op"),
+       list("input_types", "Input types", &R::types, "input types of the Parent cpu_op"),
+       list("input_strides", "Input strides", &R::strides, "input strides of the Parent cpu_op"),
        list("concrete_inputs", "Concrete Inputs", &R::concrete,
-            "inputs of this operator that are not tensors"),
+            "inputs of the Parent cpu_op that are not tensors"),
        {"kernel_file", [texts](const R& r) { return text_or_blank(texts->view(r.kernel_file)); },
         "source file of a compiled kernel"},
        {"parent_busy_us", "Parent cpu_op busy time (\u00b5s)", Unit::kUs, kDouble,
         [](const R& r) { return r.has_parent ? Value(ns_to_us(r.parent_ns)) : Value(); },
-        "union of all GPU events below this operator"},
+        "time during which GPU events that the Parent cpu_op or operators inside it launched were "
+        "running"},
        {"parent_kernels", "Parent cpu_op kernel count", Unit::kCount, kInt,
         [](const R& r) { return r.has_parent ? Value(r.parent_kernels) : Value(); },
-        "number of GPU events below this operator"},
+        "number of GPU events that the Parent cpu_op or operators inside it launched"},
        {"percent_of_parent", "Percent of Parent cpu_op busy time (%)", Unit::kPercent, kDouble,
         [](const R& r) {
           if (!r.has_parent)
@@ -227,7 +242,7 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
                        : r.parent_ns > 0     ? 100.0 * static_cast<double>(r.dur_ns) / r.parent_ns
                                              : kNaN);
         },
-        "duration of the kernel divided by the busy time of the operator"}});
+        "duration of the kernel in percent of the Parent cpu_op busy time"}});
 }
 
 std::vector<Table> batch_tables(const BatchFacts& facts, const BatchOptions& options,

@@ -257,16 +257,16 @@ std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks, EndsS
 
 std::string clock_remark(const ClockOffset& clock) {
   if (clock.fit == ClockFit::kAlone)
-    return fmt::format("rank {}: its clock stays on the time base: it shares no collective with "
-                       "the others",
-                       clock.rank);
+    return fmt::format(
+        "rank {}: its clock is not aligned: it shares no collective with the other ranks",
+        clock.rank);
   if (clock.fit != ClockFit::kPoor && !clock.scattered())
     return "";
-  return fmt::format(
-      "rank {}: {}ends of {} collectives scatter by {:.1f} us around those of rank "
-      "{}, starts by {:.1f} us",
-      clock.rank, clock.fit == ClockFit::kPoor ? "its clock stays on the time base: " : "",
-      clock.samples, ns_to_us(clock.residual_ns), clock.via, ns_to_us(clock.effect_ns));
+  return fmt::format("rank {}: {}the ends of {} collectives scatter by {:.1f} us around those of "
+                     "rank {}, the starts by {:.1f} us",
+                     clock.rank, clock.fit == ClockFit::kPoor ? "its clock is not aligned: " : "",
+                     clock.samples, ns_to_us(clock.residual_ns), clock.via,
+                     ns_to_us(clock.effect_ns));
 }
 
 } // namespace rankscope

@@ -71,9 +71,9 @@ struct ClockOffset {
 /// in all ends.
 [[nodiscard]] std::vector<ClockOffset> align_clocks(std::span<const CollectiveEnds> ranks);
 
-/// Returns one line about a rank if its clock stays on the time base or its collective ends are
-/// scattered(), else "". Example: "rank 3: its clock stays on the time base: ends of 40 collectives
-/// scatter by 1175.0 us around those of rank 0, starts by 300.0 us".
+/// Returns one line about a rank if its clock is not aligned or its collective ends are
+/// scattered(), else "". Example: "rank 3: its clock is not aligned: the ends of 40 collectives
+/// scatter by 1175.0 us around those of rank 0, the starts by 300.0 us".
 [[nodiscard]] std::string clock_remark(const ClockOffset& clock);
 
 } // namespace rankscope

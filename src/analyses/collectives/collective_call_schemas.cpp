@@ -11,7 +11,8 @@ namespace rankscope {
 namespace {
 
 using enum CellKind;
-constexpr const char* kSpanHelp = "whether all members of the group share a node";
+constexpr const char* kSpanHelp =
+    "intra_node: all members are on one node; inter_node: members are on several nodes";
 constexpr const char* kStepHelp =
     "number of the last profiler step that started before the collective";
 
@@ -52,14 +53,14 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
        {"out_split", "Out split size", Unit::kNone, text(&Collective::out_split)},
        {"stream", [](const R& r) { return r.collective->stream; }},
        {"start_us", "ts", Unit::kNone, [](const R& r) { return reference_us(r.collective->ts_ns); },
-        "start in the file, us"},
+        "start of the kernel on the clock of the file, us"},
        {"dur_us", "dur", Unit::kNone, [](const R& r) { return ns_to_us(r.collective->dur_ns); },
-        "duration, us"}});
+        "duration of the kernel, us"}});
   if (reference.on) {
     if (reference.per_node > 0) {
       schema.add({"node", "node_id", Unit::kNone,
                   [n = reference.per_node](const R& r) { return r.rank->rank / n; },
-                  "number of the node: rank divided by GPUs per node"});
+                  "number of the node: rank divided by the number of GPUs per node"});
       schema.add({"node_span",
                   [n = reference.per_node](const R& r) {
                     return node_span(r.rank->text(r.collective->pg_ranks), n);
@@ -74,14 +75,15 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
   };
   schema.add({"wait_us", "wait (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.wait_ns)) : Value(); },
-              "time until the last member started; blank if a member is missing, or if members of "
-              "this kind of collective (send, broadcast, unknown) do not wait for all others"});
+              "time from the start on this rank to the start of the last member; blank if a member "
+              "is missing, or if members of this kind of collective (send, broadcast, unknown) do "
+              "not wait for all others"});
   schema.add({"transfer_us", "transfer (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) {
                 return r.timed->told_waits ? Value(ns_to_us(r.collective->dur_ns - r.wait_ns))
                                            : Value();
               },
-              "duration - wait"});
+              "duration of the kernel - wait"});
   us("hidden_compute_us", "hidden by compute (\u00b5s)",
      "part of the duration in which compute kernels ran on this rank",
      [](const R& r) { return r.collective->hidden_compute_ns; });
@@ -118,7 +120,7 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
     };
   };
   Schema<R> schema(
-      "nccl_implicit_sync", "one row per collective that synchronises, with the times of its ranks",
+      "nccl_implicit_sync", "one row per synchronizing collective, with the times of its ranks",
       {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); }},
        {"group", "Process Group Name", Unit::kNone, text(&Collective::pg_name)},
        {"group_ranks", "Process Group Ranks", Unit::kNone, text(&Collective::pg_ranks), "",
@@ -135,20 +137,21 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
         [](const R& r) { return r.timed->full_mib; }},
        {"comm_latency_us", "comm_latency", Unit::kNone,
         [](const R& r) { return ns_to_us(r.timed->latency_ns); },
-        "shortest duration over the ranks, us"},
+        "shortest kernel duration among the ranks, us"},
        {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
         [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.start_skew_ns)) : Value(); },
-        "latest start - earliest start, us; blank if a member is missing"},
+        "latest start - earliest start among the ranks, us; blank if a member is missing"},
        {"earliest_rank", "earliest arrival rank", Unit::kNone, &R::earliest_rank},
        {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
         [](const R& r) { return r.timed->told_waits ? Value(r.mean_wait_us()) : Value(); },
-        "mean time until the last member started, us"},
+        "time from a rank's start to the last member's start, mean over the ranks, us"},
        {"end_skew_us", "skew in end time", Unit::kNone,
-        [](const R& r) { return ns_to_us(r.timed->end_skew_ns); }, "latest end - earliest end, us"},
+        [](const R& r) { return ns_to_us(r.timed->end_skew_ns); },
+        "latest end - earliest end among the ranks, us"},
        {"algo_bw_gbps", "algo bw (GB/s)", Unit::kNone,
-        [](const R& r) { return r.timed->algo_gbps; }, "full message size / comm_latency"},
+        [](const R& r) { return r.timed->algo_gbps; }, "full message size divided by comm_latency"},
        {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, [](const R& r) { return r.timed->bus_gbps; },
-        "algorithm bandwidth x the factor of the collective"}});
+        "bus bandwidth: algorithm bandwidth x the factor of nccl-tests for this collective"}});
   if (!reference.on)
     schema.add({"step", [](const R& r) { return step_of(*r.timed->first); }, kStepHelp});
   using Times = Value (*)(const TimedCollective&, std::size_t);
@@ -189,7 +192,7 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
 Schema<AllToAllV> all_to_all_v_schema() {
   using R = AllToAllV;
   return {"nccl_all2allv",
-          "one row per all-to-all-v",
+          "one row per all-to-all-v collective",
           {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); }},
            {"group", "Process Group Name", Unit::kNone,
             [](const R& r) { return std::string_view(r.timed->match.pg); }},
@@ -203,18 +206,18 @@ Schema<AllToAllV> all_to_all_v_schema() {
            {"sent_mib", "total data communicated (MB)", Unit::kNone, &R::sent_mib},
            {"nelems", "total nelems", Unit::kNone, &R::nelems},
            {"wall_us", "wall_time (us)", Unit::kNone, &R::wall_us,
-            "time from the first start to the last end"},
+            "time from the first start to the last end of a member"},
            {"max_us", "max_rank_dur (us)", Unit::kNone, &R::max_us},
            {"min_us", "min_rank_dur (us)", Unit::kNone, &R::min_us},
            {"mean_us", "avg_rank_dur (us)", Unit::kNone, &R::mean_us},
            {"throughput_gbps", "throughput (GB/s)", Unit::kNone, &R::throughput_gbps},
            {"imbalance", "size_imbalance", Unit::kNone, &R::imbalance,
-            "largest amount sent by a rank, divided by the mean amount per rank"},
+            "largest amount of data that a rank sent, divided by the mean amount per rank"},
            {"start_skew_us", "skew in start time", Unit::kNone, &R::start_skew_us,
-            "latest start - earliest start, us"},
+            "latest start - earliest start among the ranks, us"},
            {"end_skew_us", "skew in end time", Unit::kNone,
             [](const R& r) { return ns_to_us(r.timed->end_skew_ns); },
-            "latest end - earliest end, us"}}};
+            "latest end - earliest end among the ranks, us"}}};
 }
 
 } // namespace rankscope

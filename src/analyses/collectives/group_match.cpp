@@ -222,12 +222,11 @@ private:
     RankRows room;
     for (std::size_t i = 0; i < group_.size(); ++i)
       if (i != reference_ && !seq_fits(first_, group_.load(i, room))) {
-        problems_.push_back(
-            {pg_, ranks_[group_.rank(i)].rank, 0,
-             fmt::format("its Seq does not count the collectives of this group as rank {}'s does: "
-                         "matched by order",
-                         ranks_[first_.rank].rank),
-             false});
+        problems_.push_back({pg_, ranks_[group_.rank(i)].rank, 0,
+                             fmt::format("its Seq does not count the collectives of this group "
+                                         "like that of rank {}: collectives are matched by order",
+                                         ranks_[first_.rank].rank),
+                             false});
         return false;
       }
     return true;
@@ -237,7 +236,8 @@ private:
     const std::int64_t reference = ranks_[first_.rank].rank;
     std::string text;
     if (shift.by != 0)
-      text = fmt::format("its window starts {} collectives {} rank {}'s; matched with that shift",
+      text = fmt::format("its recording starts {} collectives {} that of rank {}; collectives are "
+                         "matched with this shift",
                          std::abs(shift.by), shift.by > 0 ? "after" : "before", reference);
     if (shift.ambiguous)
       text += fmt::format("{}other shifts against rank {} fit as well: the match may be off by one "

@@ -398,7 +398,8 @@ public:
                          (group_name == "ops_summary" || group_name == "kernel_summary"));
     if (!any && needed)
       return Error{ErrorCode::kUsage, "",
-                   "not every report has what --sheets " + std::string(name) + " needs", ""};
+                   "not every report has the data that --sheets " + std::string(name) + " needs",
+                   ""};
     return {};
   }
 

@@ -14,7 +14,8 @@ constexpr ColumnStyle kDelta{.delta = true};
 constexpr ColumnStyle kStatus{.status = true};
 /// The method for the intervals of rows that are judged together.
 constexpr const char* kJointInterval = "Welch, 95 % with Bonferroni's correction";
-constexpr const char* kBetterHelp = "change in percent of the baseline; positive is better";
+constexpr const char* kBetterHelp =
+    "change from the baseline to the test, in percent of the baseline; positive is better";
 
 /// Returns the texts of the verdicts, by enumerator.
 std::array<std::string, kVerdicts> verdict_texts(const std::string& base, const std::string& test) {
@@ -45,21 +46,24 @@ void add_figure(Schema<Row>& schema, const std::string& id, const std::string& l
   schema.add({"test_" + id, test.label + "_" + label, unit,
               [figure](const Row& r) { return (r.*figure).test; }});
   schema.add({"diff_" + id, "diff_" + label, unit,
-              [figure](const Row& r) { return (r.*figure).difference(); }, "test - baseline"});
+              [figure](const Row& r) { return (r.*figure).difference(); },
+              "value of the test - value of the baseline"});
   if (judged)
     schema.add({"percent_change_" + id, "percent_change_" + bare, Unit::kPercent,
                 [figure](const Row& r) { return (r.*figure).improvement(); }, kBetterHelp, kDelta});
   schema.add({"ratio_" + id, "ratio_" + bare, Unit::kRatio,
-              [figure](const Row& r) { return (r.*figure).ratio(); }, "test / baseline"});
+              [figure](const Row& r) { return (r.*figure).ratio(); },
+              "value of the test / value of the baseline"});
 }
 
 template <class Row> void add_interval(Schema<Row>& schema) {
-  const std::string help = fmt::format("interval ({}) of the change of the samples' means; {}",
-                                       kJointInterval, kImprovementSign);
-  schema.add(
-      {"ci95_low_percent", Unit::kPercent, [](const Row& r) { return r.judgement.low; }, help});
-  schema.add(
-      {"ci95_high_percent", Unit::kPercent, [](const Row& r) { return r.judgement.high; }, help});
+  const std::string interval_end = fmt::format(
+      " end of the interval ({}) for the change between the samples' means, in percent; {}",
+      kJointInterval, kImprovementSign);
+  schema.add({"ci95_low_percent", Unit::kPercent, [](const Row& r) { return r.judgement.low; },
+              "lower" + interval_end});
+  schema.add({"ci95_high_percent", Unit::kPercent, [](const Row& r) { return r.judgement.high; },
+              "upper" + interval_end});
 }
 
 template <class Row>
@@ -81,21 +85,23 @@ Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRu
   s.add({"type", [](const R& r) { return time_kind_name(r.kind); }});
   s.add({"base_time_ms", base.label + "_time_ms", Unit::kMs, [](const R& r) { return r.ms.base; }});
   s.add({"test_time_ms", test.label + "_time_ms", Unit::kMs, [](const R& r) { return r.ms.test; }});
-  s.add(
-      {"diff_time_ms", Unit::kMs, [](const R& r) { return r.ms.difference(); }, "test - baseline"});
+  s.add({"diff_time_ms", Unit::kMs, [](const R& r) { return r.ms.difference(); },
+         "value of the test - value of the baseline"});
   s.add({"percent_change", Unit::kPercent, [](const R& r) { return r.ms.improvement(); },
          kBetterHelp, kDelta});
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
          "whether the difference is significant", kStatus});
-  s.add({"ratio", Unit::kRatio, [](const R& r) { return r.ms.ratio(); }, "test / baseline"});
+  s.add({"ratio", Unit::kRatio, [](const R& r) { return r.ms.ratio(); },
+         "value of the test / value of the baseline"});
   s.add({"base_percent", base.label + "_percent", Unit::kPercent,
          [](const R& r) { return r.percent.base; }, "share of total_time of the baseline"});
   s.add({"test_percent", test.label + "_percent", Unit::kPercent,
          [](const R& r) { return r.percent.test; }, "share of total_time of the test"});
   s.add({"diff_percent", Unit::kPercent, [](const R& r) { return r.percent.difference(); },
-         "difference of the shares of total_time, in percentage points"});
+         "share of total_time of the test - share of the baseline, in percentage points"});
   s.add({"step_change_percent", Unit::kPercent, [](const R& r) { return r.judgement.change; },
-         "percent_change computed from the means over the profiler steps", kDelta});
+         "change as in percent_change, but computed from the means over the profiler steps",
+         kDelta});
   add_interval(s);
   add_samples(s, "steps", base, test);
   return s;
@@ -256,16 +262,16 @@ std::string bases_note(const Comparison& comparison, const DashboardRow& row) {
 Table dashboard_table(const Comparison& comparison) {
   using R = DashboardRow;
   const std::string base = comparison.base.label;
-  Schema<R> s(
-      "Summary_Dashboard", "key metrics of the GPU and the collectives",
-      {{"metric", "Metric", Unit::kNone, &R::metric},
-       {"unit", "Unit", Unit::kNone, &R::unit},
-       {"base",
-        base,
-        Unit::kNone,
-        &R::base,
-        "mean over the ranks; values of collectives are weighted by the counts in the baseline",
-        {.decimals = 2}}});
+  Schema<R> s("Summary_Dashboard", "key metrics of the GPU and the collectives",
+              {{"metric", "Metric", Unit::kNone, &R::metric},
+               {"unit", "Unit", Unit::kNone, &R::unit},
+               {"base",
+                base,
+                Unit::kNone,
+                &R::base,
+                "value of the baseline: mean over the ranks; values of collectives are weighted by "
+                "their counts in the baseline",
+                {.decimals = 2}}});
   // owns the texts of the cells until the table is made
   std::vector<std::vector<std::string>> samples(comparison.tests.size());
   constexpr std::size_t kPerTest = 7;
@@ -288,8 +294,8 @@ Table dashboard_table(const Comparison& comparison) {
            Unit::kPercent,
            kDouble,
            of([](const DashboardCell& c) { return Value(c.estimate()); }),
-           "change in percent of the baseline, from the means of the samples if there are samples; "
-           "positive is better",
+           "change from the baseline to the test, in percent of the baseline; computed from the "
+           "means of the samples if there are samples; positive is better",
            {.delta = true, .decimals = 2}});
     s.add({id + "status", before + "Status", Unit::kNone, kText,
            of([texts = verdict_texts(base, label)](const DashboardCell& c) {
@@ -297,16 +303,18 @@ Table dashboard_table(const Comparison& comparison) {
            }),
            "whether the difference is significant", kStatus});
     s.add({id + "low_percent", before + "95% low (%)", Unit::kPercent, kDouble,
-           of([](const DashboardCell& c) { return Value(c.judgement.low); }), kJointInterval});
+           of([](const DashboardCell& c) { return Value(c.judgement.low); }),
+           fmt::format("lower end of the interval of the improvement ({})", kJointInterval)});
     s.add({id + "high_percent", before + "95% high (%)", Unit::kPercent, kDouble,
-           of([](const DashboardCell& c) { return Value(c.judgement.high); }), kJointInterval});
+           of([](const DashboardCell& c) { return Value(c.judgement.high); }),
+           fmt::format("upper end of the interval of the improvement ({})", kJointInterval)});
     s.add({id + "complete_run_percent",
            before + "Complete run (%)",
            Unit::kPercent,
            kDouble,
            of([](const DashboardCell& c) { return Value(c.improvement); }),
-           "change between the complete runs in percent, including work outside of steps; positive "
-           "is better",
+           "change from the baseline to the test in percent of the baseline, computed from the "
+           "complete runs, including work outside of steps; positive is better",
            {.decimals = 2}});
     for (const R& row : comparison.dashboard.rows)
       samples[i].push_back(row.tests[i] ? samples_text(row.tests[i]->judgement) : std::string());

@@ -191,7 +191,7 @@ std::string status_of(const History& history, const MetricHistory& metric) {
 
 template <class Row> void add_metric_columns(Schema<Row>& schema) {
   schema.add({"metric", [](const Row& r) { return std::string_view(r.metric->metric); },
-              "name of the metric, as in the dashboard of compare"});
+              "name of the metric, as in the sheet Summary_Dashboard of compare"});
   schema.add({"unit", [](const Row& r) { return std::string_view(r.metric->unit); },
               "unit of the values"});
 }
@@ -199,7 +199,7 @@ template <class Row> void add_metric_columns(Schema<Row>& schema) {
 const Schema<StatusRow>& status_schema() {
   static const Schema<StatusRow> kSchema = [] {
     using R = StatusRow;
-    Schema<R> s("History", "metrics of runs over time and whether they change");
+    Schema<R> s("History", "metrics of the saved runs, and whether they change over time");
     add_metric_columns(s);
     const auto value_of = [](const MetricHistory& m, bool last) -> std::optional<double> {
       std::optional<double> out;
@@ -220,7 +220,7 @@ const Schema<StatusRow>& status_schema() {
            {.decimals = 3}});
     s.add({"changes", Unit::kCount, [](const R& r) { return r.metric->changes.size(); },
            "number of change points found"});
-    s.add({"status", &R::status, "no change, changes, or too few runs"});
+    s.add({"status", &R::status, "no change, the number of changes, or too few runs"});
     return s;
   }();
   return kSchema;
@@ -235,32 +235,33 @@ const Schema<ChangeRow>& change_schema() {
            "first run with the new level"});
     s.add({"run_number", "run number", Unit::kNone,
            [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; },
-           "number of the run, from 1"});
+           "number of the run in the history, from 1"});
     s.add({"before",
            [](const R& r) { return r.change->before; },
-           "mean of the runs from the previous change to this one",
+           "mean value of the metric over the runs from the previous change point to this one",
            {.decimals = 3}});
     s.add({"after",
            [](const R& r) { return r.change->after; },
-           "mean of the runs from this change to the next one",
+           "mean value of the metric over the runs from this change point to the next one",
            {.decimals = 3}});
     s.add({"improvement_percent",
            "improvement (%)",
            Unit::kPercent,
            [](const R& r) { return r.change->improvement_percent; },
-           "change in percent of the level before; positive is better",
+           "change from the level before to the level after, in percent of the level before; "
+           "positive is better",
            {.delta = true}});
-    s.add(
-        {"low_percent", "95% low (%)", Unit::kPercent,
-         [](const R& r) { return r.change->low_percent; },
-         "interval (Welch, 95 %) of the improvement, assuming that there is a change at this run"});
-    s.add(
-        {"high_percent", "95% high (%)", Unit::kPercent,
-         [](const R& r) { return r.change->high_percent; },
-         "interval (Welch, 95 %) of the improvement, assuming that there is a change at this run"});
+    s.add({"low_percent", "95% low (%)", Unit::kPercent,
+           [](const R& r) { return r.change->low_percent; },
+           "lower end of the interval (Welch, 95 %) of the improvement, assuming that there is a "
+           "change at this run"});
+    s.add({"high_percent", "95% high (%)", Unit::kPercent,
+           [](const R& r) { return r.change->high_percent; },
+           "upper end of the interval (Welch, 95 %) of the improvement, assuming that there is a "
+           "change at this run"});
     s.add({"p",
            [](const R& r) { return r.change->p; },
-           "fraction of random orders of the runs that give a change at least as large",
+           "p-value: fraction of random orders of the runs that give a change at least as large",
            {.decimals = 4}});
     return s;
   }();
@@ -270,11 +271,11 @@ const Schema<ChangeRow>& change_schema() {
 const Schema<ChangeRow>& series_schema() {
   static const Schema<ChangeRow> kSchema = [] {
     using R = ChangeRow;
-    Schema<R> s("Series", "value and level of each metric in each run");
+    Schema<R> s("Series", "value of each metric in each run, and mean level between change points");
     add_metric_columns(s);
     s.add({"run_number", "run number", Unit::kNone,
            [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; },
-           "number of the run, from 1"});
+           "number of the run in the history, from 1"});
     s.add({"run", [](const R& r) { return std::string_view(*r.label); },
            "name of the saved baseline"});
     s.add({"value",
@@ -283,7 +284,8 @@ const Schema<ChangeRow>& series_schema() {
            {.decimals = 3}});
     s.add({"level",
            [](const R& r) { return r.metric->levels[r.run]; },
-           "mean of the runs between the change points before and after this run",
+           "mean value of the metric over the runs between the change points before and after this "
+           "run",
            {.decimals = 3}});
     return s;
   }();

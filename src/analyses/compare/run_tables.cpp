@@ -25,7 +25,8 @@ template <class Row> Schema<Sourced<Row>> sourced(const Schema<Row>& schema, boo
              [get = f.get](const Sourced<Row>& r) { return get(*r.row); }, f.help, f.style});
   if (source)
     out.add({"source", "source", Unit::kNone, kText,
-             [](const Sourced<Row>& r) { return Value(*r.source); }, "label of the run"});
+             [](const Sourced<Row>& r) { return Value(*r.source); },
+             "label of the run that contains the row"});
   return out;
 }
 
@@ -45,10 +46,10 @@ struct KindRow {
 Schema<TimelineSummaryRow> summary_schema() {
   using R = TimelineSummaryRow;
   return {"Summary",
-          "GPU time by kind, over the ranks",
+          "GPU time by kind, mean and range over the ranks",
           {{"type", [](const R& r) { return time_kind_name(r.kind); }},
            {"time_ms", "time ms", Unit::kMs, &R::mean_ms,
-            "mean over the ranks that have this kind of time"},
+            "GPU time of this kind, mean over the ranks that have this kind"},
            {"percent", Unit::kPercent, &R::mean_percent, "share of total_time"},
            {"ranks", "num_ranks", Unit::kCount, &R::ranks},
            {"min_ms", "min ms", Unit::kMs, &R::min_ms},

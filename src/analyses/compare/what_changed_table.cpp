@@ -37,40 +37,47 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
       "the difference of the step time, divided in three ways: among kernels, collectives, copies "
       "and idle time; among operators; among steps. Each list adds up to the difference",
       {text("what", "what", &Change::what,
-            "kernel, collective, copy, idle time, wait at collectives (for late ranks); operator; "
-            "step; all else: sum of the other rows of the list"),
+            "kind of row: kernel, collective, copy, idle time, wait at collectives (for late "
+            "ranks), operator or step; all else: sum of the other rows of the list"),
        {"place", "#", Unit::kNone, &R::rank,
-        "number of the row in its list (kernels and so on; operators; steps), 1 = largest "
+        "position of the row in its list (GPU work and idle time, operators, or steps), 1: largest "
         "difference; blank if the change is not significant or not beyond the threshold"},
        text("name", "name", &Change::name,
-            "name in the test; for vanished rows: name in the baseline"),
-       text("operator", "operator", &Change::op, "the operator nearest above the launch"),
+            "name of the kernel, operator or step in the test; for vanished rows: name in the "
+            "baseline"),
+       text("operator", "operator", &Change::op, "innermost operator around the launching call"),
        text("shapes", "shapes", &Change::shapes, "recorded shapes of the operator's inputs"),
        ms("difference_ms", "difference (ms)", &Change::difference_ms,
-          "test - baseline; for a step: its part of the difference of the mean step"),
-       perhaps("low_ms", "95% low (ms)", Unit::kMs, &Change::low_ms,
-               "interval of the difference; 95 % for all rows together (Bonferroni)"),
-       perhaps("high_ms", "95% high (ms)", Unit::kMs, &Change::high_ms,
-               "interval of the difference; 95 % for all rows together (Bonferroni)"),
+          "time per step in the test - time per step in the baseline; for a step: the part that it "
+          "contributes to the difference of the mean step time"),
        perhaps(
-           "share_percent", "share (%)", Unit::kPercent, &Change::share_percent,
-           "share of the difference of the step time; blank if this difference is not significant"),
+           "low_ms", "95% low (ms)", Unit::kMs, &Change::low_ms,
+           "lower end of the interval of the difference; 95 % for all rows together (Bonferroni)"),
+       perhaps(
+           "high_ms", "95% high (ms)", Unit::kMs, &Change::high_ms,
+           "upper end of the interval of the difference; 95 % for all rows together (Bonferroni)"),
+       perhaps("share_percent", "share (%)", Unit::kPercent, &Change::share_percent,
+               "difference (ms) in percent of the difference of the step time; blank if the "
+               "difference of the step time is not significant"),
        {"state", "state", Unit::kNone, kText,
         [](const R& r) {
           return r.change->base_launches || r.change->test_launches
                      ? Value(change_state_name(r.change->state))
                      : Value();
         },
-        "in both, new, vanished, or replaced (another kernel at the same place)"},
+        "in both (runs), new (only in the test), vanished (only in the baseline), or replaced "
+        "(another kernel at the same place)"},
        text("old_name", "was", &Change::old_name, "kernel of the baseline that was replaced"),
        ms("base_ms", base + " (ms)", &Change::base_ms,
-          "own time per step, mean over steps and ranks"),
+          "time per step, mean over steps and ranks; when events overlap, each instant counts for "
+          "one of them only"),
        ms("test_ms", test + " (ms)", &Change::test_ms,
-          "own time per step, mean over steps and ranks"),
+          "time per step, mean over steps and ranks; when events overlap, each instant counts for "
+          "one of them only"),
        perhaps("base_launches", base + " launches", Unit::kCount, &Change::base_launches,
-               "launches per step, mean over the ranks"),
+               "number of launches per step, mean over the ranks"),
        perhaps("test_launches", test + " launches", Unit::kCount, &Change::test_launches,
-               "launches per step, mean over the ranks")}};
+               "number of launches per step, mean over the ranks")}};
 }
 
 /// Returns "2 rows below the threshold of 1 %".

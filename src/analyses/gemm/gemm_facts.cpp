@@ -179,11 +179,11 @@ std::optional<std::int64_t> known_step(const GemmExtreme& e) {
 void add_documented(Schema<GemmRow>& schema) {
   using R = GemmRow;
   schema.add({"threads", [](const R& r) { return r.key.configuration.threads(); },
-              "threads of the configuration"});
+              "number of threads of a collective in the configuration"});
   schema.add({"channel", [](const R& r) { return r.key.configuration.channels_or_cus(); },
-              "channels (or compute units) of the configuration"});
+              "number of channels (or compute units) of a collective in the configuration"});
   schema.add({"rank", [](const R& r) { return r.key.rank; }, ""});
-  schema.add({"kernel_name", &R::kernel, "kernel with the most time in these calls"});
+  schema.add({"kernel_name", &R::kernel, "kernel with the most time in the calls of the row"});
   schema.add({"kernel_time_min_us", Unit::kUs, [](const R& r) { return r.calls_us.min; },
               "duration of the shortest call"});
   schema.add({"kernel_time_max_us", Unit::kUs, [](const R& r) { return r.calls_us.max; },
@@ -201,7 +201,8 @@ void add_own(Schema<GemmRow>& schema) {
   schema.add({"input_types", &R::types, "data types of the operator's inputs"});
   schema.add({"input_strides", &R::strides, "strides of the operator's inputs"});
   schema.add({"stream", &R::stream, ""});
-  schema.add({"count", Unit::kCount, [](const R& r) { return r.calls_us.count; }, "calls"});
+  schema.add({"count", Unit::kCount, [](const R& r) { return r.calls_us.count; },
+              "number of calls in the row"});
   schema.add({"median_us", Unit::kUs, [](const R& r) { return r.calls_us.median; },
               "median duration of a call"});
   schema.add(
@@ -209,13 +210,13 @@ void add_own(Schema<GemmRow>& schema) {
   schema.add({"mean_us", Unit::kUs, [](const R& r) { return r.calls_us.mean; },
               "mean duration of a call"});
   schema.add({"std_us", Unit::kUs, [](const R& r) { return r.calls_us.std_sample; },
-              "standard deviation of the duration of a call (n - 1)"});
+              "standard deviation of the duration of a call (divisor n - 1)"});
   schema.add({"cv", Unit::kRatio, [](const R& r) { return cv(r.calls_us); },
-              "standard deviation divided by mean"});
+              "standard deviation of the duration of a call, divided by the mean"});
   schema.add({"total_us", Unit::kUs, [](const R& r) { return r.calls_us.sum; },
               "sum of the durations of the calls"});
   schema.add({"share_of_gemm_time_pct", Unit::kPercent, &R::gemm_share_percent,
-              "share of the time of all GEMM calls of the rank"});
+              "total_us in percent of the time of all GEMM calls on the rank"});
   schema.add({"total_excess_us", Unit::kUs, &R::total_excess_us,
               "total_us - count x duration of the shortest call"});
   schema.add({"min_step", [](const R& r) { return known_step(r.shortest); },
@@ -227,19 +228,20 @@ void add_own(Schema<GemmRow>& schema) {
   schema.add({"uid_first", "UID_first", Unit::kNone, &R::first_uid,
               "index of the first call in the file's traceEvents"});
   schema.add({"kernel_count", Unit::kCount, [](const R& r) { return r.kernel_us.count; },
-              "launches of kernel_name in these calls"});
+              "number of launches of kernel_name in the calls of the row"});
   schema.add({"kernel_min_us", Unit::kUs, [](const R& r) { return r.kernel_us.min; },
-              "shortest of these launches"});
+              "duration of the shortest launch of kernel_name"});
   schema.add({"kernel_median_us", Unit::kUs, [](const R& r) { return r.kernel_us.median; },
-              "median duration of these launches"});
+              "median duration of the launches of kernel_name"});
   schema.add({"kernel_p95_us", Unit::kUs, &R::kernel_p95_us,
-              "duration that 95 % of these launches do not exceed"});
+              "duration that 95 % of the launches of kernel_name do not exceed"});
   schema.add({"kernel_max_us", Unit::kUs, [](const R& r) { return r.kernel_us.max; },
-              "longest of these launches"});
+              "duration of the longest launch of kernel_name"});
   schema.add({"kernel_std_us", Unit::kUs, [](const R& r) { return r.kernel_us.std_sample; },
-              "standard deviation of the duration of these launches (n - 1)"});
-  schema.add({"kernel_cv", Unit::kRatio, [](const R& r) { return cv(r.kernel_us); },
-              "standard deviation divided by mean"});
+              "standard deviation of the duration of the launches of kernel_name (divisor n - 1)"});
+  schema.add(
+      {"kernel_cv", Unit::kRatio, [](const R& r) { return cv(r.kernel_us); },
+       "standard deviation of the duration of the launches of kernel_name, divided by the mean"});
 }
 
 const char* verdict(const GemmExtreme& e) {
@@ -253,21 +255,22 @@ double found_us(const GemmExtreme& e) {
 void add_timestamps(Schema<GemmRow>& schema) {
   using R = GemmRow;
   schema.add({"min_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.shortest.start_ns); },
-              "start of the shortest call in the file"});
+              "start of the shortest call, on the clock of the file"});
   schema.add({"max_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.longest.start_ns); },
-              "start of the longest call in the file"});
+              "start of the longest call, on the clock of the file"});
   schema.add(
       {"time_between_min_max_ms",
        [](const R& r) { return ns_to_ms(std::abs(r.longest.start_ns - r.shortest.start_ns)); },
        "time between the starts of the shortest and the longest call"});
   schema.add({"min_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.shortest); },
-              "duration of the call at this time in the trace, computed again from its kernels"});
+              "duration of the shortest call, computed again from its kernels in the trace"});
   schema.add({"max_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.longest); },
-              "duration of the call at this time in the trace, computed again from its kernels"});
+              "duration of the longest call, computed again from its kernels in the trace"});
   for (const auto& [name, of] :
        {std::pair("min_verified", &R::shortest), std::pair("max_verified", &R::longest)})
     schema.add({name, [of = of](const R& r) { return verdict(r.*of); },
-                "pass: the duration found is the same as the reported duration; otherwise fail"});
+                "pass: the duration that was computed again is equal to the reported duration; "
+                "fail: it is different"});
   schema.add({"min_from_trace_start_ms",
               [](const R& r) { return ns_to_ms(r.shortest.start_ns - r.trace_start_ns); },
               "time from the first GPU event to the start of the shortest call"});
@@ -275,9 +278,9 @@ void add_timestamps(Schema<GemmRow>& schema) {
               [](const R& r) { return ns_to_ms(r.longest.start_ns - r.trace_start_ns); },
               "time from the first GPU event to the start of the longest call"});
   schema.add({"min_duration_timestamp_ns", [](const R& r) { return r.shortest.start_ns; },
-              "exact start of the shortest call"});
+              "exact start of the shortest call, on the clock of the file"});
   schema.add({"max_duration_timestamp_ns", [](const R& r) { return r.longest.start_ns; },
-              "exact start of the longest call"});
+              "exact start of the longest call, on the clock of the file"});
 }
 
 void add_overlaps(Schema<GemmRow>& schema) {
@@ -285,36 +288,36 @@ void add_overlaps(Schema<GemmRow>& schema) {
   schema.add({"overlapping_collective_count", Unit::kCount, &R::neighbour_count,
               "number of collectives that overlap the longest call"});
   schema.add({"overlapping_collective_names", &R::neighbour_names,
-              "names of these collectives, separated by ;"});
-  schema.add(
-      {"max_overlap_percentage", Unit::kPercent,
-       [](const R& r) { return percent_of(r.most_neighbour_ns, r.longest.dur_ns); },
-       "share of the longest call that is overlapped by the collective with the longest overlap"});
-  schema.add({"max_overlap_collective", &R::most_neighbour, "collective with the longest overlap"});
+              "names of the collectives that overlap the longest call, separated by ;"});
+  schema.add({"max_overlap_percentage", Unit::kPercent,
+              [](const R& r) { return percent_of(r.most_neighbour_ns, r.longest.dur_ns); },
+              "share of the longest call that max_overlap_collective overlaps"});
+  schema.add({"max_overlap_collective", &R::most_neighbour,
+              "collective that overlaps the longest call for the longest time"});
   schema.add({"total_overlap_duration_ms",
               [](const R& r) { return ns_to_ms(r.longest.overlap_ns); },
-              "time of the longest call that collectives overlap"});
+              "time in the longest call during which collectives ran"});
   schema.add({"overlap_evaluated", [](const R&) { return true; },
               "whether the collectives of the rank are known"});
   schema.add({"total_overlap_percentage", Unit::kPercent,
               [](const R& r) { return r.longest_overlap_percent(); },
-              "share of the longest call that collectives overlap"});
+              "share of the longest call during which collectives ran"});
   schema.add({"min_instance_overlap_percentage", Unit::kPercent,
               [](const R& r) { return percent_of(r.shortest.overlap_ns, r.shortest.dur_ns); },
-              "share of the shortest call that collectives overlap"});
+              "share of the shortest call during which collectives ran"});
   schema.add({"median_instance_overlap_percentage", Unit::kPercent, &R::median_overlap_percent,
-              "share of a call that collectives overlap, median over the calls"});
+              "share of a call during which collectives ran, median over the calls"});
   schema.add({"duration_overlap_correlation", &R::overlap_correlation,
-              "Pearson's r of the duration and the overlapped share of a call; only calls at the "
-              "same place in the step are compared"});
+              "Pearson correlation between the duration of a call and the share of the call that "
+              "collectives overlap; only calls at the same place in the step are compared"});
   schema.add({"slowdown_per_full_overlap_us", Unit::kUs, &R::slowdown_us,
-              "increase of the duration of a call from no overlap to full overlap: least squares "
-              "fit with a separate level for each place in the step"});
+              "increase of a call's duration from no overlap to full overlap by collectives, from "
+              "a least-squares fit with a separate level for each place in the step"});
   schema.add({"slowdown_ci95_us", Unit::kUs, &R::slowdown_half_us,
               "half width of the 95 % interval of slowdown_per_full_overlap_us"});
   schema.add({"memcpy_overlap_percentage", Unit::kPercent,
               [](const R& r) { return percent_of(r.longest_memcpy_ns, r.longest.dur_ns); },
-              "share of the longest call that copies overlap"});
+              "share of the longest call during which copies ran"});
 }
 
 } // namespace

@@ -118,23 +118,24 @@ struct GraphCell {
 template <class Row> void add_graph_columns(Schema<Row>& schema, GraphCell Row::*cell) {
   schema.add({"attribution",
               [cell](const Row& r) { return attribution_name((r.*cell).attribution); },
-              "how most of the row's kernel time was attributed to operators: launch, capture, "
+              "method that attributed most of the row's kernel time to operators: launch, capture, "
               "graph_node, aligned, none"});
   schema.add({"attribution_confidence", Unit::kRatio,
               [cell](const Row& r) { return (r.*cell).confidence; },
-              "confidence of the attribution, 0 to 1, mean over the kernel time; time without an "
-              "operator counts as 0"});
-  schema.add(
-      {"kernel_family", "kernel_family", Unit::kNone, CellKind::kText,
-       [cell](const Row& r) {
-         return (r.*cell).family.empty() ? Value() : Value((r.*cell).family);
-       },
-       "kind of work of the row's graph kernels, by the kernel names: GEMM, attention, norm, ..."});
+              "confidence of the attribution (0 to 1), mean weighted by kernel time; kernels "
+              "without an operator count as 0"});
+  schema.add({"kernel_family", "kernel_family", Unit::kNone, CellKind::kText,
+              [cell](const Row& r) {
+                return (r.*cell).family.empty() ? Value() : Value((r.*cell).family);
+              },
+              "kind of work with the most time among the row's kernels in graph launches, derived "
+              "from the kernel names: GEMM, attention, norm, ..."});
   schema.add({"graph_operators", "graph_operators", Unit::kNone, CellKind::kText,
               [cell](const Row& r) {
                 return (r.*cell).operators.empty() ? Value() : Value((r.*cell).operators);
               },
-              "operators found for the row's graph kernels, most time first"});
+              "operators to which the row's kernels in graph launches were attributed, the one "
+              "with the most time first"});
 }
 
 /// Returns "graph launches: N (c graphs), X ms = Y % of GPU time; attributed: by capture a %, by

@@ -31,36 +31,39 @@ Schema<GraphRow> graph_schema() {
   };
   return {
       "graph_launches",
-      "replayed graphs and how their kernels were attributed to operators",
-      {{"graph", &R::number, "number of the graph, in the order of the first launch, from 1"},
+      "GPU graphs that were launched, and how their kernels were attributed to operators",
+      {{"graph", &R::number,
+        "number of the graph, from 1, in the order of the graphs' first launches"},
        {"graph_id", "graph id", Unit::kNone, [](const R& r) { return known(r.facts->id); },
         "graph id from CUPTI, if the trace contains it"},
        count("launches", &GraphFacts::replays,
-             "launches of the graph that have kernels in the trace"),
-       count("kernels", &GraphFacts::kernels, "kernels, copies and memsets of a complete launch"),
+             "number of launches of the graph with kernels in the trace"),
+       count("kernels", &GraphFacts::kernels,
+             "number of kernels, copies and memsets in a complete launch of the graph"),
        count("incomplete_launches", &GraphFacts::incomplete,
-             "launches without some of these kernels, because the profiler lost them"),
+             "number of launches in which kernels are missing because the profiler lost them"),
        count("missing_kernels", &GraphFacts::missing,
-             "total number of kernels that these launches lack"),
+             "number of missing kernels, summed over the incomplete launches"),
        {"time_ms", "time (ms)", Unit::kMs, [](const R& r) { return ns_to_ms(r.facts->total_ns); },
-        "sum of the durations of the graph's kernels"},
+        "sum of the durations of the graph's kernels over all launches"},
        {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent,
         [](const R& r) { return percent_of(r.facts->total_ns, r.gpu_ns); },
-        "share of the durations of all GPU events in the trace"},
+        "time (ms) in percent of the summed durations of all GPU events in the trace"},
        share("by_capture_percent", Attribution::kCapture,
-             "share of the graph's time that was attributed by the trace of the graph's capture"),
+             "share of the graph's time that was attributed to operators through the recorded "
+             "capture of the graph"),
        share("by_ids_percent", Attribution::kGraphNode,
-             "share of the graph's time that was attributed by graph node ids"),
+             "share of the graph's time that was attributed to operators by graph node ids"),
        share("by_alignment_percent", Attribution::kAligned,
-             "share of the graph's time that was attributed by alignment with the kernels of a "
-             "donor"),
+             "share of the graph's time that was attributed by aligning its kernels with those of "
+             "a donor (a sequence of kernels with known operators)"),
        share("not_attributed_percent", Attribution::kNone,
-             "share of the graph's time without an operator"),
+             "share of the graph's time that was not attributed to an operator"),
        {"confidence", Unit::kRatio, [](const R& r) { return r.facts->confidence; },
-        "confidence of the attribution, 0 to 1, mean over the attributed time"},
+        "confidence of the attribution (0 to 1), mean weighted by the attributed time"},
        {"period", Unit::kCount, [](const R& r) { return r.facts->period.length; },
-        "number of kernels after which the names repeat (one layer, or a repeated pattern of "
-        "layers); 0: no period"},
+        "number of kernels after which the kernel names repeat (one layer, or a repeated pattern "
+        "of layers); 0: no period"},
        {"period_agreement", "period agreement", Unit::kRatio,
         [](const R& r) { return r.facts->period.agreement; },
         "share of the kernels that have the same name as the kernel one period later"},
@@ -120,26 +123,27 @@ std::vector<GraphKernelRow> kernel_rows(const LoadedTrace& t, const GraphAttribu
 Schema<GraphKernelRow> kernel_schema() {
   using R = GraphKernelRow;
   return {"graph_kernels",
-          "kernels of graph launches and the operators found for them",
+          "kernels of graph launches, and the operators to which they were attributed",
           {{"graph", &R::graph, "number of the graph, as in graph_launches"},
            {"attribution", [](const R& r) { return attribution_name(r.attribution); },
-            "how the operator was found: capture, graph_node, aligned, none"},
+            "method that found the operator: capture, graph_node, aligned, none"},
            {"attribution_confidence", Unit::kRatio,
             [](const R& r) { return r.ns > 0 ? r.sure_ns / static_cast<double>(r.ns) : 0.0; },
-            "confidence of the attribution, 0 to 1, mean over the time"},
+            "confidence of the attribution (0 to 1), mean weighted by kernel time"},
            {"operator", or_blank(&R::op), "operator that the kernels belong to"},
            {"frames", or_blank(&R::frames),
-            "modules around the first such call of the donor; without modules: the nearest Python "
-            "frame"},
+            "nn.Modules around the operator's call that the row's first kernel was matched with; "
+            "without modules: the innermost Python frame around this call"},
            {"input_dims", "Input Dims", Unit::kNone, or_blank(&R::dims),
-            "input shapes of the donor's call; blank if name, grid or block of the kernels differ"},
+            "input shapes of the operator's call that the kernels were matched with; blank if the "
+            "matched kernels have another name, grid or block"},
            {"family", [](const R& r) { return kernel_family_name(r.family); },
-            "kind of work, by the kernel name"},
+            "kind of work, derived from the kernel name"},
            {"kernel", or_blank(&R::kernel), "name of the kernel"},
            {"count", Unit::kCount, &R::count, "number of kernels in the row"},
            {"time_us", "time (\u00b5s)", Unit::kUs, in_us(&R::ns), "sum of the kernel durations"},
            {"percent_of_graph_time", "of graph time (%)", Unit::kPercent, &R::percent,
-            "share of the time of all graph launches"}}};
+            "share of the summed kernel durations of all graph launches"}}};
 }
 
 std::vector<SheetInfo> describe_graph_launches(const ReportOptions&) {

@@ -81,8 +81,8 @@ private:
     for (std::uint32_t i = 0; i < kernels_.size(); ++i) {
       if (!pair(calls_[i], kernels_[i])) {
         if (!fits_unnamed(calls_[i], kernels_[i]))
-          return none(
-              fmt::format("kernel {} has another name than the call captured there", i + 1));
+          return none(fmt::format(
+              "kernel {} has another name than the captured call at the same position", i + 1));
         unchecked = true;
       }
       call_of.push_back(i);

@@ -355,20 +355,21 @@ std::vector<PairedSteps> pair_steps(const std::vector<AnnotatedStep>& first,
 
 Schema<PairedSteps> paired_steps_schema() {
   using P = PairedSteps;
-  Schema<P> s("paired_steps", "steps of two traces with similar work (split --pair-with)");
+  Schema<P> s("paired_steps", "steps with similar work in two traces (split --pair-with)");
   s.add({"phase", [](const P& p) { return phase_name(p.phase); },
          "phase of the steps: prefill, mixed or decode"});
   s.add({"first_step", "first step", Unit::kNone, [](const P& p) { return p.first.begin; },
-         "first step in this trace, from 0"});
+         "number of the first paired step in this trace, from 0"});
   s.add({"other_step", "other step", Unit::kNone, [](const P& p) { return p.second.begin; },
-         "first step in the other trace, from 0"});
+         "number of the first paired step in the other trace, from 0"});
   s.add({"steps", Unit::kCount, [](const P& p) { return p.first.size(); },
-         "number of successive steps from the first step on, the same in both traces"});
+         "number of successive paired steps; it is the same in both traces"});
   s.add({"distance", &P::distance,
-         "mean difference between the steps of a pair; decode: difference of new tokens plus "
-         "difference of attended tokens; other phases: difference of requests"});
+         "mean distance between the two steps of a pair. For decode: difference of new tokens plus "
+         "difference of attended tokens; for other phases: difference of the numbers of requests"});
   s.add({"distance_of_tokens", "distance of tokens", Unit::kNone, &P::then,
-         "for prefill and mixed: mean difference of new tokens between the steps of a pair"});
+         "for prefill and mixed: mean difference of the numbers of new tokens between the two "
+         "steps of a pair"});
   return s;
 }
 

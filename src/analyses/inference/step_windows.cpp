@@ -197,8 +197,9 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
                                               const StepChoice& choice) {
   if (steps.empty())
     return Error{ErrorCode::kUsage, "",
-                 "the trace has no annotated serving steps, and nothing in it repeats",
-                 "vLLM, SGLang, ATOM and xDiT write them when asked to"};
+                 "the trace has no annotated serving steps, and no repeated CPU work from which "
+                 "steps could be found",
+                 "vLLM, SGLang, ATOM and xDiT can write these annotations"};
   RS_TRY(StepRange range, iteration_range(choice.iterations, steps.size()));
   if (choice.steady) {
     std::vector<StepCounts> counts;
@@ -207,7 +208,7 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
     const auto window = steady_range(counts, choice);
     if (!window)
       return Error{ErrorCode::kUsage, "--find-steady-state",
-                   "the steady part has no step of that kind", what_there_is(steps)};
+                   "the steady state has no step of this kind", what_there_is(steps)};
     range = {range.begin + window->begin, range.begin + window->end};
   }
   std::vector<std::size_t> out;

@@ -354,20 +354,20 @@ Schema<PieceFact> piece_schema() {
          "number of kernels, copies and fills in the file"});
   s.add({"gpu_duration", Unit::kUs,
          [](const P& p) { return round_decimals(us(p.content.gpu_duration_ns), 2); },
-         "time from the start of the first to the end of the last GPU work of a step, summed over "
-         "the steps of the file"});
+         "time from the start of a step's first GPU work to the end of its last GPU work, summed "
+         "over the steps of the file"});
   s.add({"gpu_busy_duration", Unit::kUs,
          [](const P& p) { return round_decimals(us(p.content.gpu_busy_ns), 2); },
-         "union of the GPU work of a step (compat: sum of the durations), summed over the steps of "
-         "the file"});
+         "time during which GPU work of a step ran (compat: sum of the durations), summed over the "
+         "steps of the file"});
   s.add({"num_steps", Unit::kCount, [](const P& p) { return p.steps.size(); },
          "number of steps in the file"});
   s.add({"phase_num_prefill", Unit::kCount, [](const P& p) { return p.phases.prefill; },
-         "steps that only compute prompts"});
+         "number of steps that only compute prompts"});
   s.add({"phase_num_prefilldecode", Unit::kCount, [](const P& p) { return p.phases.mixed; },
-         "steps that compute prompts and generate tokens"});
+         "number of steps that compute prompts and generate tokens"});
   s.add({"phase_num_decode", Unit::kCount, [](const P& p) { return p.phases.decode; },
-         "steps that only generate tokens"});
+         "number of steps that only generate tokens"});
   s.add({"phase_avg_bs", [](const P& p) { return p.phases.mean_batch; },
          "mean number of tokens per step, rounded down"});
   s.add({"phase_avg_conc", [](const P& p) { return p.phases.mean_requests; },

@@ -20,85 +20,101 @@ struct CauseRow {
 Schema<CauseFacts> run_schema() {
   using R = CauseFacts;
   return Schema<R>(
-      "why_run", "the steps of the run and how far the job graph explains them",
+      "why_run", "counted steps of the run, and how well the job graph explains them; one row",
       {{"steps", "steps", Unit::kCount, [](const R& r) { return r.steps; },
-        "profiler steps that all ranks have and that count: the first one of several does not"},
-       {"step_ms", "step_ms", Unit::kMs, &R::step_ms, "mean time of these steps"},
-       {"after_ms", "after_ms", Unit::kMs, &R::after_ms, "replay without the causes of the table"},
-       {"floor_ms", "floor_ms", Unit::kMs, &R::floor_ms, "smaller gains are not reported"},
+        "number of counted steps: profiler steps that all ranks have; the first of several steps "
+        "and the steps that are left out because of boundary_steps are not counted"},
+       {"step_ms", "step_ms", Unit::kMs, &R::step_ms, "mean time of a counted step"},
+       {"after_ms", "after_ms", Unit::kMs, &R::after_ms,
+        "mean time of a counted step in the replay without the causes in the table causes"},
+       {"floor_ms", "floor_ms", Unit::kMs, &R::floor_ms, "smallest gain per step that is reported"},
        {"gpu_on_path_percent", "gpu_on_path_percent", Unit::kPercent, &R::gpu_busy_percent,
-        "GPU work, of the critical path"},
+        "time of GPU work in percent of the critical path"},
        {"host_on_path_percent", "host_on_path_percent", Unit::kPercent, &R::host_percent,
-        "host activities, of the critical path"},
+        "time of host activities and calls in percent of the critical path"},
        {"unexplained_percent", "unexplained_percent", Unit::kPercent,
         [](const R& r) { return r.quality.unexplained_percent(); },
-        "delays and inferred waits, of the critical path"},
+        "time that the job graph does not explain (delays and inferred waits), in percent of the "
+        "critical path"},
        {"without_delays_percent", "without_delays_percent", Unit::kPercent,
         [](const R& r) { return r.quality.without_delays_percent(); },
-        "by which the replay without delays differs from the trace"},
+        "absolute difference between the duration of the run replayed without delays and its "
+        "recorded duration, in percent of the recorded duration"},
        {"prediction_error_percent", "prediction_error_percent", Unit::kPercent,
         &R::prediction_error,
-        "of a step that is replayed with the durations of the step before; mean"},
+        "mean error of predicted step times, in percent of the measured times; a step is predicted "
+        "by a replay with the durations of the step before"},
        {"negative_delays", "negative_delays", Unit::kCount,
         [](const R& r) { return r.quality.negative; },
-        "activities that begin before all of their waits have ended: wrong waits or clocks"},
+        "number of activities that begin before all of their waits have ended, because waits or "
+        "clocks are wrong"},
        {"contradicted_waits", "contradicted_waits", Unit::kCount,
         [](const R& r) { return r.quality.contradicted; },
-        "waits that were left out because times contradict them"},
+        "number of waits that were left out of the job graph because the recorded times contradict "
+        "them"},
        {"exposed_wait_ms", "exposed_wait_ms", Unit::kMs,
         [](const R& r) { return r.exposed.wait_ms; },
-        "of a step, mean over the ranks: in collectives that no other GPU work overlaps, before "
-        "the last member arrives"},
+        "time per step in collectives that no other GPU work overlaps, until the last member "
+        "arrives; mean over the ranks"},
        {"exposed_transfer_ms", "exposed_transfer_ms", Unit::kMs,
-        [](const R& r) { return r.exposed.transfer_ms; }, "the same, from then on"},
+        [](const R& r) { return r.exposed.transfer_ms; },
+        "time per step in collectives that no other GPU work overlaps, after the last member has "
+        "arrived; mean over the ranks"},
        {"exposed_unmatched_ms", "exposed_unmatched_ms", Unit::kMs,
         [](const R& r) { return r.exposed.unmatched_ms; },
-        "the same, of collectives without other members in the run: wait and transfer unknown"},
+        "time per step in collectives that no other GPU work overlaps and that have no other "
+        "members in the run, so that wait and transfer are unknown; mean over the ranks"},
        {"clock_error_us", "clock_error_us", Unit::kUs,
         [](const R& r) { return ns_to_us(r.clock_error_ns); },
-        "by which clocks of ranks may differ after their alignment"},
+        "possible difference between the clocks of two ranks after their alignment"},
        {"frame_cost_percent", "frame_cost_percent", Unit::kPercent, &R::frame_cost_percent,
-        "what recording Python frames may have cost of the launching threads' time; rank with "
-        "most"},
+        "possible cost of recording Python frames, in percent of the launching threads' time, on "
+        "the rank with the largest cost"},
        {"unlinked_percent", "unlinked_percent", Unit::kPercent, &R::unlinked_percent,
-        "GPU time without a launch in the trace"}});
+        "GPU time without a launch in the trace, in percent of the rank's GPU time, on the rank "
+        "with the largest share"}});
 }
 
 Schema<BoundaryStep> boundary_schema() {
   using R = BoundaryStep;
   return Schema<R>(
       "boundary_steps",
-      "steps near the begin or end of the recording that wait for a rank without activity; left "
-      "out",
-      {{"step", &R::number, "its number"},
-       {"rank", &R::rank, "that the others wait for"},
-       {"excess_ms", "excess_ms", Unit::kMs, &R::excess_ms, "beyond the median of the other steps"},
+      "steps near the start or end of the recording that are not counted, because all ranks wait "
+      "for one rank without activity",
+      {{"step", &R::number, "number of the step"},
+       {"rank", &R::rank, "rank that the other ranks wait for"},
+       {"excess_ms", "excess_ms", Unit::kMs, &R::excess_ms,
+        "time of the step beyond the median time of the other steps"},
        {"wait_ms", "wait_ms", Unit::kMs, &R::wait_ms,
-        "in one collective, of the rank that waits longest"}});
+        "longest wait of a rank in one collective of the step"}});
 }
 
 Schema<LongStep> long_step_schema() {
   using R = LongStep;
-  return Schema<R>("long_steps",
-                   "steps that exceed the median step by 20 % and by five robust standard "
-                   "deviations",
-                   {{"step", &R::number, "number of the step"},
-                    {"ms", "ms", Unit::kMs, &R::ms, "time of the step"},
-                    {"excess_ms", "excess_ms", Unit::kMs, &R::excess_ms, "beyond the median step"},
-                    {"left_ms", "left_ms", Unit::kMs, &R::left_ms,
-                     "excess that is left after the removal of all causes in the table causes"}});
+  return Schema<R>(
+      "long_steps",
+      "steps that exceed the median step by 20 % and by five robust standard "
+      "deviations",
+      {{"step", &R::number, "number of the step"},
+       {"ms", "ms", Unit::kMs, &R::ms, "time of the step"},
+       {"excess_ms", "excess_ms", Unit::kMs, &R::excess_ms,
+        "time of the step beyond the median step time"},
+       {"left_ms", "left_ms", Unit::kMs, &R::left_ms,
+        "part of excess_ms that is left in the replay without the causes in the table causes"}});
 }
 
 Schema<PathRow> path_schema() {
   using R = PathRow;
   return Schema<R>(
-      "critical_path", "time on the critical path over all ranks; the rows add up to a step",
+      "critical_path",
+      "time per step on the critical path of all ranks; the rows add up to the step time",
       {{"kind", &R::kind,
-        "host, call, kernel, collective, copy, set; launch or gap: the usual time to the next "
-        "activity; unexplained: a delay that no wait explains"},
-       {"what", or_blank(&R::what), "operator, range or call"},
-       {"ms", "ms", Unit::kMs, &R::ms, "of a step"},
-       {"percent", "percent", Unit::kPercent, &R::percent, "of the path in these steps"}});
+        "kind of activity: host, call, kernel, collective, copy or set; launch or gap: the usual "
+        "time to the next activity; unexplained: a delay that no wait explains"},
+       {"what", or_blank(&R::what), "name of the operator, range or call"},
+       {"ms", "ms", Unit::kMs, &R::ms, "time per step on the critical path"},
+       {"percent", "percent", Unit::kPercent, &R::percent,
+        "time in percent of the critical path in the counted steps"}});
 }
 
 Schema<CauseRow> cause_schema() {
@@ -111,41 +127,46 @@ Schema<CauseRow> cause_schema() {
     };
   };
   return Schema<R>(
-      "causes", "what takes time on the critical path, and what its removal gains",
-      {{"place", &R::place, "1: the largest gain"},
-       {"rule", [](const R& r) { return cause_rule_id(r.cause->rule); }, "see docs/why.md"},
-       {"ranks", &R::ranks, "that have it"},
-       {"what", text(&StepCause::what), "the frame, operator, call or extents that it is about"},
-       {"before", text(&StepCause::before), "the operator that ends before it"},
-       {"after", text(&StepCause::after), "the operator that follows it"},
+      "causes",
+      "causes of time on the critical path, and the time that the removal of each cause gains",
+      {{"place", &R::place, "position of the cause in this table, from 1"},
+       {"rule", [](const R& r) { return cause_rule_id(r.cause->rule); },
+        "id of the rule that found the cause (docs/why.md)"},
+       {"ranks", &R::ranks, "ranks with this cause"},
+       {"what", text(&StepCause::what), "frame, operator, call or shapes of the cause"},
+       {"before", text(&StepCause::before), "operator that ends before the cause"},
+       {"after", text(&StepCause::after), "operator that follows the cause"},
        {"gain_ms", "gain_ms", Unit::kMs, of(&StepCause::gain_ms),
-        "of a step, by replay, with the causes above removed too"},
+        "time per step that the removal of this cause gains in the replay, after the causes above "
+        "have been removed"},
        {"gain_low_ms", "gain_low_ms", Unit::kMs, of(&StepCause::low_ms),
-        "its 95 % interval over the steps"},
+        "lower end of the 95 % interval of gain_ms over the steps"},
        {"gain_high_ms", "gain_high_ms", Unit::kMs, of(&StepCause::high_ms),
-        "its 95 % interval over the steps"},
+        "upper end of the 95 % interval of gain_ms over the steps"},
        {"gain_kind",
         [](const R& r) {
           return std::string_view(r.cause->kind == GainKind::kEstimate ? "estimate" : "at most");
         },
-        "estimate: from values of this run; at most: a bound"},
+        "kind of gain. estimate: computed from values of this run; at most: upper bound of the "
+        "gain"},
        {"alone_ms", "alone_ms", Unit::kMs, of(&StepCause::alone_ms),
-        "gain when it alone is removed"},
+        "time per step that the removal of this cause alone gains in the replay"},
        {"together", of(&StepCause::together),
-        "place of the first of those causes that gain time only if all of them are removed; each "
-        "has an equal part of the gain in gain_ms"},
+        "place of the first cause of a group; the causes of a group gain time only if all of them "
+        "are removed, and gain_ms contains an equal part of the group's gain"},
        {"cost_ms", "cost_ms", Unit::kMs, of(&StepCause::cost_ms),
-        "of a step, on the critical path"},
+        "time per step that the cause takes on the critical path"},
        {"confidence", [](const R& r) { return confidence_name(r.cause->confidence); },
-        "sure; likely: one rival could not be excluded; hint: without direct evidence"},
+        "confidence in the cause: sure; likely (another explanation could not be excluded); hint "
+        "(there is no direct evidence)"},
        {"count", "count", Unit::kCount, [](const R& r) { return r.cause->count; },
-        "occurrences in all steps"},
+        "number of occurrences in all counted steps and ranks"},
        {"steps_seen", "steps_seen", Unit::kCount, [](const R& r) { return r.cause->steps_seen; },
-        "steps that have it"},
+        "number of counted steps with this cause"},
        {"steps", "steps", Unit::kCount, [](const R& r) { return r.cause->steps; },
-        "steps of the run"},
+        "number of counted steps"},
        {"longest_ms", "longest_ms", Unit::kMs, of(&StepCause::occurrence_ms),
-        "its longest occurrence"}});
+        "duration of the longest occurrence of the cause"}});
 }
 
 /// A part of the excess time of a late rank.
@@ -166,33 +187,39 @@ Schema<RankPartRow> rank_parts_schema() {
   const auto of = [](auto member) { return [member](const R& r) { return r.excess.*member; }; };
   return Schema<R>(
       "late_rank_parts",
-      "what late ranks do between collectives, against the other members; of a step",
-      {{"rank", &R::rank, "that is slow or late by the test of top"},
+      "time of late ranks between collectives, divided into parts and compared with the other "
+      "members",
+      {{"rank", &R::rank, "rank that is slow or late by the test of top"},
        {"part", &R::part,
-        "kernels, differing inputs, extra kernels, copies, host, launch and gap, other groups, "
-        "unexplained; they and the remainder add up to all"},
-       {"own_ms", "own_ms", Unit::kMs, of(&PartExcess::own_ms), "of the rank"},
+        "part of the time: kernels, differing inputs, extra kernels, copies, host, launch and gap, "
+        "other groups or unexplained; the excesses of these parts and of the row remainder add up "
+        "to that of the row all"},
+       {"own_ms", "own_ms", Unit::kMs, of(&PartExcess::own_ms),
+        "time per step of the rank in this part"},
        {"peers_ms", "peers_ms", Unit::kMs, of(&PartExcess::peers_ms),
-        "sum of the medians of the other members"},
-       {"excess_ms", "excess_ms", Unit::kMs, of(&PartExcess::excess_ms), "own - peers"},
+        "median time per step of the other members in this part, summed over the collectives"},
+       {"excess_ms", "excess_ms", Unit::kMs, of(&PartExcess::excess_ms), "own_ms - peers_ms"},
        {"excess_low_ms", "excess_low_ms", Unit::kMs, of(&PartExcess::low_ms),
-        "its 95 % interval over the steps"},
+        "lower end of the 95 % interval of excess_ms over the steps"},
        {"excess_high_ms", "excess_high_ms", Unit::kMs, of(&PartExcess::high_ms),
-        "its 95 % interval over the steps"}});
+        "upper end of the 95 % interval of excess_ms over the steps"}});
 }
 
 Schema<Unsaid> unsaid_schema() {
   using R = Unsaid;
   return Schema<R>(
-      "causes_not_reported", "signs of causes that are not reported, and why",
-      {{"rule", [](const R& r) { return cause_rule_id(r.rule); }, "see docs/why.md"},
+      "causes_not_reported", "causes with evidence that are not reported, and the reason",
+      {{"rule", [](const R& r) { return cause_rule_id(r.rule); },
+        "id of the rule that found the cause (docs/why.md)"},
        {"reason", [](const R& r) { return unsaid_reason_name(r.reason); },
-        "no-gain: other work takes as long; explained: by the causes of the table; below-noise: "
-        "not "
-        "significant over the steps, or in fewer than half of them"},
-       {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms, "of a step, on the critical path"},
+        "why the cause is not reported. no-gain: overlapping work takes as long; explained: the "
+        "gain is already included in the table causes; below-noise: the gain is not significant "
+        "over the steps, or fewer than half of the steps have the cause"},
+       {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms,
+        "time per step on the critical path, summed over the causes of this row"},
        {"gain_ms", "gain_ms", Unit::kMs, &R::gain_ms,
-        "of a step, by replay, without the causes of the table; the largest of its kind"}});
+        "time per step that the removal of a cause of this row gains, in the replay without the "
+        "causes in the table causes; the largest gain of the row"}});
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {

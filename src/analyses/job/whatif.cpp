@@ -15,38 +15,45 @@ Schema<WhatIfFacts> whatif_run_schema() {
     };
   };
   return Schema<R>(
-      "whatif_run", "the measured run, and the run without stragglers",
-      {{"ranks", "ranks", Unit::kCount, [](const R& r) { return r.ranks; }, "that were read"},
+      "whatif_run", "the measured run and the replayed run without stragglers; one row",
+      {{"ranks", "ranks", Unit::kCount, [](const R& r) { return r.ranks; },
+        "number of ranks that were read"},
        {"steps", "steps", Unit::kCount, [](const R& r) { return r.steps; },
-        "that are counted; 0: the trace has no steps"},
-       {"step_ms", "step_ms", Unit::kMs, &R::step_ms, "mean time of a step"},
+        "number of counted steps; 0: the trace has no steps"},
+       {"step_ms", "step_ms", Unit::kMs, &R::step_ms, "mean measured time of a counted step"},
        {"unexplained_percent", "unexplained_percent", Unit::kPercent, &R::unexplained_percent,
-        "delays and inferred waits, of the critical path"},
+        "time that the job graph does not explain (delays and inferred waits), in percent of the "
+        "critical path"},
        {"without_delays_percent", "without_delays_percent", Unit::kPercent,
-        &R::without_delays_percent, "by which the replay without delays is shorter"},
+        &R::without_delays_percent,
+        "time by which a step is shorter in the replay without delays, in percent of step_ms"},
        {"without_delays_ms", "without_delays_ms", Unit::kMs,
         of([](const StragglerFacts& s) { return s.without_delays_ms; }),
-        "replay without the times that no wait explains"},
+        "mean time of a step in the replay without delays (times that no wait explains)"},
        {"ideal_ms", "ideal_ms", Unit::kMs, of([](const StragglerFacts& s) { return s.ideal_ms; }),
-        "and with the usual duration of every activity"},
+        "mean time of a step in the ideal run: a replay without delays in which every activity has "
+        "its usual duration"},
        {"slowdown", "slowdown", Unit::kRatio,
         of([](const StragglerFacts& s) { return s.slowdown(); }),
-        "without_delays_ms / ideal_ms: what stragglers cost"},
+        "without_delays_ms / ideal_ms: cost of stragglers"},
        {"delay_slowdown", "delay_slowdown", Unit::kRatio,
         of([](const StragglerFacts& s) { return s.delay_slowdown(); }),
-        "step_ms / without_delays_ms"}});
+        "step_ms / without_delays_ms: cost of delays"}});
 }
 
 Schema<StragglerStep> straggler_step_schema() {
   using R = StragglerStep;
   return Schema<R>(
-      "straggler_steps", "each step as measured, without delays, and without stragglers",
-      {{"step", "step", Unit::kNone, [](const R& r) { return r.number; }, "its number"},
-       {"measured_ms", "measured_ms", Unit::kMs, &R::measured_ms, "time of the step"},
+      "straggler_steps",
+      "time of each step: measured, replayed without delays, and replayed without delays and "
+      "stragglers",
+      {{"step", "step", Unit::kNone, [](const R& r) { return r.number; }, "number of the step"},
+       {"measured_ms", "measured_ms", Unit::kMs, &R::measured_ms, "measured time of the step"},
        {"without_delays_ms", "without_delays_ms", Unit::kMs, &R::without_delays_ms,
-        "replay without delays"},
+        "time of the step in the replay without delays"},
        {"ideal_ms", "ideal_ms", Unit::kMs, &R::ideal_ms,
-        "and with the usual duration of every activity"},
+        "time of the step in the ideal run: a replay without delays in which every activity has "
+        "its usual duration"},
        {"slowdown", "slowdown", Unit::kRatio,
         [](const R& r) { return r.ideal_ms > 0 ? r.without_delays_ms / r.ideal_ms : 1.0; },
         "without_delays_ms / ideal_ms"}});
@@ -54,12 +61,16 @@ Schema<StragglerStep> straggler_step_schema() {
 
 Schema<StragglerShare> share_schema() {
   using R = StragglerShare;
-  return Schema<R>("stragglers", "the ideal run with the measured durations of one group",
-                   {{"group", [](const R& r) { return straggler_group_name(r.of); },
-                     "operator, rank, dp-rank or stage"},
-                    {"name", &R::name, "operator, or number of the rank or stage"},
-                    {"slowdown", "slowdown", Unit::kRatio, &R::slowdown, "its step / ideal_ms"},
-                    {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms, "its step - ideal_ms"}});
+  return Schema<R>(
+      "stragglers",
+      "the ideal run, replayed with the measured durations of one group; one row per group",
+      {{"group", [](const R& r) { return straggler_group_name(r.of); },
+        "kind of group: operator, rank, dp-rank or stage"},
+       {"name", &R::name, "name of the operator, or number of the rank or stage"},
+       {"slowdown", "slowdown", Unit::kRatio, &R::slowdown,
+        "mean step time with the group's measured durations / ideal_ms"},
+       {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms,
+        "mean step time with the group's measured durations - ideal_ms"}});
 }
 
 struct ShareStep {
@@ -69,13 +80,15 @@ struct ShareStep {
 };
 Schema<ShareStep> share_step_schema() {
   using R = ShareStep;
-  return Schema<R>("stragglers_by_step", "the same, step by step",
+  return Schema<R>("stragglers_by_step", "slowdown of each group in each step",
                    {{"group", [](const R& r) { return straggler_group_name(r.share->of); },
-                     "operator, rank, dp-rank or stage"},
+                     "kind of group: operator, rank, dp-rank or stage"},
                     {"name", [](const R& r) { return std::string_view(r.share->name); },
-                     "operator, or number of the rank or stage"},
-                    {"step", "step", Unit::kNone, &R::step, "its number"},
-                    {"slowdown", "slowdown", Unit::kRatio, &R::slowdown, "of the step"}});
+                     "name of the operator, or number of the rank or stage"},
+                    {"step", "step", Unit::kNone, &R::step, "number of the step"},
+                    {"slowdown", "slowdown", Unit::kRatio, &R::slowdown,
+                     "time of the step with the group's measured durations, divided by its time in "
+                     "the ideal run"}});
 }
 
 struct EffectRow {
@@ -86,19 +99,25 @@ struct EffectRow {
 Schema<EffectRow> effect_schema() {
   using R = EffectRow;
   const auto of = [](auto member) { return [member](const R& r) { return r.effect->*member; }; };
-  return Schema<R>("straggler_effects", "how much of the slowdown some ranks explain",
-                   {{"group", &R::of, "worst-ranks: the 3 % with the largest slowdown; last-stage"},
-                    {"ranks", &R::ranks, "that belong to it"},
+  return Schema<R>("straggler_effects", "part of the slowdown that groups of ranks explain",
+                   {{"group", &R::of,
+                     "worst-ranks: the 3 % of ranks with the largest slowdown; last-stage: the "
+                     "ranks of the last stage"},
+                    {"ranks", &R::ranks, "ranks of the group"},
                     {"removed", "removed", Unit::kRatio, of(&StragglerEffect::removed),
-                     "(T - T with their usual durations) / (T - ideal_ms), T = without_delays_ms"},
+                     "part of the slowdown that disappears when the group has its usual durations: "
+                     "(T - T with these durations) / (T - ideal_ms), T = without_delays_ms"},
                     {"added", "added", Unit::kRatio, of(&StragglerEffect::added),
-                     "(ideal run with their durations - ideal_ms) / (T - ideal_ms)"},
+                     "part of the slowdown that the group's measured durations alone cause: (step "
+                     "time of the ideal run with these durations - ideal_ms) / (T - ideal_ms)"},
                     {"gain_ms", "gain_ms", Unit::kMs, of(&StragglerEffect::gain_ms),
-                     "of a step, with their usual durations"},
+                     "time per step that is gained when the group has its usual durations"},
                     {"gain_low_ms", "gain_low_ms", Unit::kMs, of(&StragglerEffect::low_ms),
-                     "its 95 % interval over the steps, for all groups of this kind together"},
+                     "lower end of the 95 % interval of gain_ms over the steps, for all groups of "
+                     "this kind together"},
                     {"gain_high_ms", "gain_high_ms", Unit::kMs, of(&StragglerEffect::high_ms),
-                     "its 95 % interval over the steps, for all groups of this kind together"}});
+                     "upper end of the 95 % interval of gain_ms over the steps, for all groups of "
+                     "this kind together"}});
 }
 
 struct AnswerRow {
@@ -109,20 +128,22 @@ Schema<AnswerRow> answer_schema() {
   using R = AnswerRow;
   const auto of = [](auto member) { return [member](const R& r) { return r.answer->*member; }; };
   return Schema<R>(
-      "changes", "the time of a step with some changes, by replay",
-      {{"change", [](const R& r) { return std::string_view(r.answer->text); }, "as given"},
+      "changes", "predicted step time with the requested changes",
+      {{"change", [](const R& r) { return std::string_view(r.answer->text); },
+        "requested change (--edit), with its factor"},
        {"activities", "activities", Unit::kCount, of(&EditAnswer::activities),
-        "that it changes, in all steps and ranks"},
-       {"after_ms", "after_ms", Unit::kMs, of(&EditAnswer::after_ms), "mean time of a step"},
+        "number of activities that the change affects, in all steps and ranks"},
+       {"after_ms", "after_ms", Unit::kMs, of(&EditAnswer::after_ms),
+        "mean time of a step in the replay with this change"},
        {"change_ms", "change_ms", Unit::kMs, of(&EditAnswer::change_ms),
-        "against the measured one"},
+        "after_ms - measured step time"},
        {"change_low_ms", "change_low_ms", Unit::kMs, of(&EditAnswer::low_ms),
-        "its 95 % interval over the steps"},
+        "lower end of the 95 % interval of change_ms over the steps"},
        {"change_high_ms", "change_high_ms", Unit::kMs, of(&EditAnswer::high_ms),
-        "its 95 % interval over the steps"},
+        "upper end of the 95 % interval of change_ms over the steps"},
        {"change_percent", "change_percent", Unit::kPercent,
         [](const R& r) { return r.before_ms > 0 ? 100 * r.answer->change_ms / r.before_ms : 0.0; },
-        "of the measured time"}});
+        "change_ms in percent of the measured step time"}});
 }
 
 struct ChangedPathRow {
@@ -131,15 +152,17 @@ struct ChangedPathRow {
 };
 Schema<ChangedPathRow> changed_path_schema() {
   using R = ChangedPathRow;
-  return Schema<R>("changed_paths", "time on the critical path of each changed run",
-                   {{"change", &R::change, "as given"},
-                    {"kind", [](const R& r) { return std::string_view(r.row->kind); },
-                     "as in critical_path of rankscope why"},
-                    {"what", [](const R& r) { return std::string_view(r.row->what); },
-                     "operator, range or call"},
-                    {"ms", "ms", Unit::kMs, [](const R& r) { return r.row->ms; }, "of a step"},
-                    {"percent", "percent", Unit::kPercent,
-                     [](const R& r) { return r.row->percent; }, "of the path"}});
+  return Schema<R>(
+      "changed_paths", "time per step on the critical path of the run with each change",
+      {{"change", &R::change, "requested change (--edit), with its factor"},
+       {"kind", [](const R& r) { return std::string_view(r.row->kind); },
+        "kind of activity, as in the table critical_path of rankscope why"},
+       {"what", [](const R& r) { return std::string_view(r.row->what); },
+        "name of the operator, range or call"},
+       {"ms", "ms", Unit::kMs, [](const R& r) { return r.row->ms; },
+        "time per step on the critical path"},
+       {"percent", "percent", Unit::kPercent, [](const R& r) { return r.row->percent; },
+        "time in percent of the critical path"}});
 }
 
 void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) {

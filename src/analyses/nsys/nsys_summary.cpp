@@ -280,7 +280,7 @@ Schema<NsysFigure> nsys_figure_schema() {
            {"figure", &R::figure, "name of the metric"},
            {"value", "value", Unit::kNone, CellKind::kNull,
             [](const R& r) { return std::visit([](auto v) { return Value(v); }, r.value); },
-            "value in the unit of the row"},
+            "value of the metric, in the unit of the row"},
            {"unit", &R::unit, "unit of the value"}}};
 }
 
@@ -293,13 +293,13 @@ Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help) {
             "class of the kernels, NCCL operation or kind of memory operation"},
            {"time_per_iteration_ms", "time per iteration (ms)", Unit::kMs,
             [](const R& r) { return r.row.ms_per_iteration; },
-            "total time divided by the number of iterations and GPUs"},
+            "total time divided by the number of iterations and by the number of GPUs"},
            {"instances_per_iteration", "instances per iteration", Unit::kCount,
             [](const R& r) { return r.row.count_per_iteration; },
-            "instances divided by the number of iterations and GPUs: for each kernel name rounded "
-            "down, then added"},
+            "number of instances divided by the number of iterations and by the number of GPUs; "
+            "the quotient of each kernel name is rounded down before they are added"},
            {"percent_of_time", "share of time (%)", Unit::kPercent, &R::percent,
-            "share of the total time of this input in the sheet"},
+            "share of the total time of all rows with this input"},
            {"total_time_ms", "total time (ms)", Unit::kMs,
             [](const R& r) { return r.row.total_ms; }, "total time over all iterations and GPUs"},
            {"total_instances", "total instances", Unit::kCount,

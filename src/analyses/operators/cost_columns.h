@@ -31,23 +31,25 @@ template <class Row>
 void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std::string& whose) {
   schema.add({"gflops" + suffix, "GFLOPS" + suffix, Unit::kGflops,
               [](const Row& r) { return r.flops / 1e9; },
-              "10^9 floating point operations of " + whose});
+              "number of floating-point operations of " + whose + ", in units of 10^9"});
   schema.add({"data_moved_mib" + suffix, "Data Moved (MB)" + suffix, Unit::kMiB,
               [](const Row& r) { return bytes_to_mib(r.bytes); },
-              "bytes that " + whose + " has to read and write, 2^20 bytes"});
+              "data that " + whose + " has to read and write, in units of 2^20 bytes"});
   schema.add({"flops_per_byte" + suffix, "FLOPS/Byte" + suffix, Unit::kRatio,
               [](const Row& r) {
                 return r.bytes != 0 ? r.flops / r.bytes : std::numeric_limits<double>::quiet_NaN();
               },
-              "arithmetic intensity"});
+              "arithmetic intensity: floating-point operations per byte"});
 }
 
 /// Adds columns with the statistics of Row::tbps and Row::tflops.
 template <class Row> void add_rate_columns(Schema<Row>& schema, std::span<const StatField> which) {
   add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &Row::tbps, which,
-            "bytes of a call divided by its kernel time, 10^12 bytes per second");
+            "bytes that a call reads and writes, divided by its kernel time, in 10^12 bytes per "
+            "second; the header names the statistic over the calls");
   add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &Row::tflops, which,
-            "operations of a call divided by its kernel time");
+            "floating-point operations of a call, divided by its kernel time; the header names the "
+            "statistic over the calls");
 }
 
 } // namespace rankscope

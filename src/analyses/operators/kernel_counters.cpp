@@ -101,36 +101,45 @@ std::vector<InstructionRow> instruction_mix_of(const std::vector<KernelCounterRo
 Schema<KernelCounterRow> kernel_counters_schema() {
   using Row = KernelCounterRow;
   return Schema<Row>(
-      "kernel_counters", "hardware counters by kernel, if the tool collected them",
+      "kernel_counters", "hardware counters by kernel, if the profiler collected them",
       {{"kernel", or_blank(&Row::kernel), "name of the kernel"},
        {"counter", or_blank(&Row::counter),
-        "name of the counter; for a counter that the tool derives from others: name of the "
-        "expression"},
-       {"launches", Unit::kCount, &Row::launches, "launches of the kernel that have this counter"},
+        "name of the counter; for a counter that the profiler derives from other counters: name of "
+        "the expression"},
+       {"launches", Unit::kCount, &Row::launches,
+        "number of launches of the kernel for which this counter was recorded"},
        {"mean", [](const Row& r) { return r.sum / static_cast<double>(r.launches); },
-        "mean per launch; the value of a launch is the sum over the counter's instances"},
+        "mean value of a launch; the value of a launch is the sum over the counter's instances"},
        {"min", &Row::min, "smallest value of a launch"},
        {"max", &Row::max, "largest value of a launch"},
-       {"sum", &Row::sum, "sum over the launches"},
+       {"sum", &Row::sum, "sum of the values of all launches"},
        {"per_us", "per us", Unit::kNone, CellKind::kDouble,
         [](const Row& r) {
           return r.time_ns > 0 ? Value(r.sum / (static_cast<double>(r.time_ns) / 1e3)) : Value();
         },
-        "sum divided by the time of these launches; a rate if the counter counts events"}});
+        "sum divided by the duration of the launches in us; a rate if the counter counts events"}});
 }
 
 Schema<InstructionRow> instruction_mix_schema() {
   using Row = InstructionRow;
   return Schema<Row>(
       "instruction_mix",
-      "instructions of each kernel by kind, if the tool collected these counters",
+      "instructions of each kernel by kind, if the profiler collected the counters",
       {{"kernel", or_blank(&Row::kernel), "name of the kernel"},
-       {"valu", "VALU", Unit::kNone, &Row::valu, "vector instructions (SQ_INSTS_VALU...)"},
-       {"salu", "SALU", Unit::kNone, &Row::salu, "scalar instructions (SQ_INSTS_SALU...)"},
-       {"vmem", "VMEM", Unit::kNone, &Row::vmem, "vector memory instructions (SQ_INSTS_VMEM...)"},
-       {"smem", "SMEM", Unit::kNone, &Row::smem, "scalar memory instructions (SQ_INSTS_SMEM...)"},
-       {"wait", "WAITCNT", Unit::kNone, &Row::wait, "waits for instructions (SQ_WAIT_INST...)"},
-       {"branch", "BRANCH", Unit::kNone, &Row::branch, "branches (SQ_INSTS_BRANCH...)"}});
+       {"valu", "VALU", Unit::kNone, &Row::valu,
+        "number of vector instructions in all launches (sum of the counters SQ_INSTS_VALU...)"},
+       {"salu", "SALU", Unit::kNone, &Row::salu,
+        "number of scalar instructions in all launches (sum of the counters SQ_INSTS_SALU...)"},
+       {"vmem", "VMEM", Unit::kNone, &Row::vmem,
+        "number of vector memory instructions in all launches (sum of the counters "
+        "SQ_INSTS_VMEM...)"},
+       {"smem", "SMEM", Unit::kNone, &Row::smem,
+        "number of scalar memory instructions in all launches (sum of the counters "
+        "SQ_INSTS_SMEM...)"},
+       {"wait", "WAITCNT", Unit::kNone, &Row::wait,
+        "waits for instructions in all launches (sum of the counters SQ_WAIT_INST...)"},
+       {"branch", "BRANCH", Unit::kNone, &Row::branch,
+        "number of branches in all launches (sum of the counters SQ_INSTS_BRANCH...)"}});
 }
 
 const Analysis kernel_counters_analysis{"kernel_counters",

@@ -25,10 +25,11 @@ struct KernelDetails {
 template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*of) {
   schema.add({"kernel_details", "kernel_details_summary", Unit::kNone,
               [of](const Row& r) { return std::string_view((r.*of).summary); },
-              "Python list of the kernels of a call and their times", ColumnStyle{.nested = true}});
+              "Python list of the kernels of a call, each with its times over the calls",
+              ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone,
               [of](const Row& r) { return std::string_view((r.*of).truncated); },
-              "the same list, with names cut to 64 characters and only mean times",
+              "list of the kernels of a call, with names cut to 64 characters and only mean times",
               ColumnStyle{.nested = true}});
 }
 /// Returns the Python dict of one kernel in those texts, from its durations in us. `more` is a text

@@ -81,10 +81,12 @@ template <class Row> void add_overlap_columns(Schema<Row>& schema, OverlapCells 
               "share of the kernel time during which other operators' GPU work ran"});
   schema.add({"overlapping_kernels", "overlapping_kernels_details_summary", Unit::kNone,
               [of](const Row& r) { return text_or_blank((r.*of).summary); },
-              "Python list of the kernels that ran at the same time, longest overlap first"});
-  schema.add({"overlapping_kernels_short", "trunc_overlapping_kernels_details", Unit::kNone,
-              [of](const Row& r) { return text_or_blank((r.*of).truncated); },
-              "the same list, with names cut to 64 characters and only mean times"});
+              "Python list of the kernels of other operators that ran at the same time, longest "
+              "overlap first"});
+  schema.add(
+      {"overlapping_kernels_short", "trunc_overlapping_kernels_details", Unit::kNone,
+       [of](const Row& r) { return text_or_blank((r.*of).truncated); },
+       "list of the overlapping kernels, with names cut to 64 characters and only mean times"});
 }
 
 } // namespace rankscope

@@ -188,23 +188,26 @@ Result<std::vector<Table>> run_kernel_summary(const LoadedTrace& t, const Report
 Schema<KernelRow> kernel_summary_schema(bool operators) {
   using R = KernelRow;
   Schema<R> schema(
-      "kernel_summary", "kernels by operator, name and stream",
+      "kernel_summary", "kernel durations by operator, kernel name and stream",
       {{"parent_op_category", "Parent op category", Unit::kNone, CellKind::kText,
         [](const R& r) { return r.linked ? Value(r.category) : Value(); },
         "category of the operator; blank if the launch of the kernel is not in the trace"}});
   if (operators)
     schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, CellKind::kText,
                 [](const R& r) { return r.linked ? Value(r.op) : Value(); },
-                "the operator nearest above the launch, or the launching call"});
+                "innermost operator around the launching call; without an operator: the launching "
+                "call itself"});
   schema.add(
       {"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "name of the kernel in the trace"});
   schema.add({"kernel_stream", "Kernel stream", Unit::kNone, CellKind::kInt,
               [](const R& r) { return r.stream < 0 ? Value() : Value(r.stream); },
               "stream on which the kernel ran"});
-  const char* const help = "recorded kernel duration, over the launches";
+  const char* const help =
+      "recorded duration of the kernel; the header names the statistic over the launches";
   schema.add({"kernel_duration_us_sum", "Kernel duration (\u00b5s)_sum", Unit::kUs,
               in_us(&R::sum_ns), help});
-  schema.add({"count", "Kernel duration (\u00b5s)_count", Unit::kCount, &R::count, "launches"});
+  schema.add({"count", "Kernel duration (\u00b5s)_count", Unit::kCount, &R::count,
+              "number of launches in the row"});
   schema.add({"kernel_duration_us_mean", "Kernel duration (\u00b5s)_mean", Unit::kUs,
               [](const R& r) { return ns_to_us(r.sum_ns) / static_cast<double>(r.count); }, help});
   schema.add({"kernel_duration_us_min", "Kernel duration (\u00b5s)_min", Unit::kUs,
@@ -212,29 +215,33 @@ Schema<KernelRow> kernel_summary_schema(bool operators) {
   schema.add({"kernel_duration_us_max", "Kernel duration (\u00b5s)_max", Unit::kUs,
               in_us(&R::max_ns), help});
   schema.add({"percent_of_kernels_time", "Percent of kernels time (%)", Unit::kPercent,
-              &R::percent_of_kernels, "share of the durations of all kernels"});
+              &R::percent_of_kernels, "share of the summed durations of all kernels"});
   schema.add({"percent_of_total_time", "Percent of total time (%)", Unit::kPercent,
-              &R::percent_of_total, "share of total_time in gpu_timeline"});
+              &R::percent_of_total,
+              "sum of the row's durations in percent of total_time in gpu_timeline"});
   return schema;
 }
 
 Schema<HistogramBin> short_kernel_histogram_schema() {
   using R = HistogramBin;
-  return {"short_kernel_histogram",
-          "durations of the kernels below the threshold",
-          {{"bin_start_us", "bin_start", Unit::kUs, &R::start_us, "smallest duration in the bin"},
-           {"bin_end_us", "bin_end", Unit::kUs, &R::end_us,
-            "upper limit of the bin; only the last bin includes this duration"},
-           {"count", Unit::kCount, &R::count, "launches in the bin"}}};
+  return {
+      "short_kernel_histogram",
+      "histogram of the durations of kernels that are shorter than the threshold",
+      {{"bin_start_us", "bin_start", Unit::kUs, &R::start_us, "lower limit of the bin"},
+       {"bin_end_us", "bin_end", Unit::kUs, &R::end_us,
+        "upper limit of the bin; only the last bin includes kernels with exactly this duration"},
+       {"count", Unit::kCount, &R::count, "number of kernel launches with a duration in the bin"}}};
 }
 
 Schema<ShortKernelRow> short_kernels_schema(bool operators) {
   using R = ShortKernelRow;
-  Schema<R> schema("short_kernels_summary",
-                   "kernels below the threshold by operator, arguments and name");
+  Schema<R> schema(
+      "short_kernels_summary",
+      "kernels that are shorter than the threshold, by operator, arguments and kernel name");
   if (operators) {
     schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, &R::op,
-                "the operator nearest above the launch, or the launching call"});
+                "innermost operator around the launching call; without an operator: the launching "
+                "call itself"});
     schema.add({"input_dims", "Input dims", Unit::kNone, &R::dims, "recorded shapes of the inputs",
                 ColumnStyle{.nested = true}});
     schema.add({"input_strides", "Input strides", Unit::kNone, &R::strides,
@@ -245,20 +252,22 @@ Schema<ShortKernelRow> short_kernels_schema(bool operators) {
   schema.add(
       {"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "name of the kernel in the trace"});
   schema.add({"short_kernel_duration_us_sum", "Short Kernel duration (\u00b5s) sum", Unit::kUs,
-              in_us(&R::sum_ns), "kernel duration, over the launches"});
+              in_us(&R::sum_ns),
+              "duration of the kernel; the header names the statistic over the launches"});
   schema.add({"short_kernel_count", "Short Kernel count", Unit::kCount, &R::count,
-              "launches below the threshold"});
+              "number of launches that are shorter than the threshold"});
   schema.add({"short_kernel_duration_us_mean", "Short Kernel duration (\u00b5s) mean", Unit::kUs,
               [](const R& r) { return ns_to_us(r.sum_ns) / static_cast<double>(r.count); },
-              "kernel duration, over the launches"});
+              "duration of the kernel; the header names the statistic over the launches"});
   schema.add({"percent_of_total_time", "Short Kernel duration (\u00b5s) percent of total time",
-              Unit::kPercent, &R::percent_of_total, "share of total_time in gpu_timeline"});
+              Unit::kPercent, &R::percent_of_total,
+              "sum of the row's durations in percent of total_time in gpu_timeline"});
   return schema;
 }
 
 const Analysis kernel_summary_analysis{
     "kernel_summary",
-    "kernels by operator, name and stream",
+    "kernel durations by operator, kernel name and stream",
     {"kernel_summary", "short_kernel_histogram", "short_kernels_summary"},
     run_kernel_summary,
     describe_kernel_summary};

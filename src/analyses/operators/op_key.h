@@ -72,9 +72,10 @@ void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*mo
                 ColumnStyle{.nested = true}});
   };
   schema.add({"name", [of](const Row& r) { return std::string_view((r.*of).name); },
-              "name of the operator; for kernels without an operator: launching call and kernel"});
+              "name of the operator; for kernels without an operator: names of the launching call "
+              "and the kernel"});
   name("op_category", "op category", &OpLabels::category,
-       "kind of work of the operator, by its name and kernels");
+       "kind of work of the operator, derived from its name and kernels");
   if (module != nullptr)
     schema.add({"parent_module", [module](const Row& r) { return std::string_view(r.*module); },
                 "class of the innermost nn.Module around the operator; NA: no module"});
@@ -99,7 +100,7 @@ template <class Row> void add_key_options(Schema<Row>& schema, bool num_kernels,
                 "number of kernels per call"});
   if (recompute)
     schema.add({"is_recompute", &Row::recompute,
-                "whether this is work that activation checkpointing repeats"});
+                "whether the row contains work that activation checkpointing repeats"});
 }
 
 } // namespace rankscope

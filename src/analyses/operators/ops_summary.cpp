@@ -19,15 +19,17 @@
 namespace rankscope {
 namespace {
 
-const char* const kRecomputeHelp = "whether this is work that activation checkpointing repeats";
+const char* const kRecomputeHelp =
+    "whether the row contains work that activation checkpointing repeats";
 const char* const kModuleHelp =
     "class of the innermost nn.Module around the operator; NA: no module";
 const char* const kStackHelp =
     "Python list of the first call and the nn.Modules around it, innermost first";
-const char* const kDirectHelp =
-    "sum over the calls; time of a call: union of the kernels that it launched itself";
+const char* const kDirectHelp = "time of the kernels that a call launched itself (overlapping "
+                                "kernels count once), summed over the calls";
 const char* const kSubtreeHelp =
-    "sum over the calls; time of a call: union of all GPU work below it, including communication";
+    "time of all GPU work that a call and the operators inside it launched, including "
+    "communication (overlapping work counts once), summed over the calls";
 
 /// Parent modules of launchers, if modules are a key.
 class ModuleKeys {
@@ -231,13 +233,13 @@ Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {
   using R = OpsCategoryRow;
   Schema<R> schema("ops_summary_by_category", "kernel time by category of the launching operator",
                    {{"op_category", "op category", Unit::kNone, &R::category,
-                     "kind of work of the operators, by their names and kernels"}});
+                     "kind of work of the operators, derived from their names and kernels"}});
   if (options.group_by_parent_module)
     schema.add({"parent_module", &R::parent_module, kModuleHelp});
   if (options.detect_recompute)
     schema.add({"is_recompute", &R::recompute, kRecomputeHelp});
   schema.add({"count", "Count", Unit::kCount, &R::count,
-              "operator calls that launched kernels other than communication"});
+              "number of operator calls that launched kernels other than communication"});
   if (options.group_by_parent_module)
     schema.add({"call_stack_first", &R::call_stack, kStackHelp});
   schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs,
@@ -248,9 +250,10 @@ Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {
 
 Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
   using R = OpsSummaryRow;
-  Schema<R> schema(
-      "ops_summary", "kernel time by name of the launching operator",
-      {{"name", &R::name, "the operator nearest above the launch, or the launching call"}});
+  Schema<R> schema("ops_summary", "kernel time by name of the launching operator",
+                   {{"name", &R::name,
+                     "innermost operator around the launching call; without an operator: the "
+                     "launching call itself"}});
   if (options.group_by_parent_module)
     schema.add({"parent_module", &R::parent_module, kModuleHelp});
   if (options.detect_recompute)
@@ -268,7 +271,7 @@ Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
     schema.add({"subtree_kernel_time_ms", "total_subtree_kernel_time_ms", Unit::kMs,
                 in_ms(&R::subtree_ns), kSubtreeHelp});
   schema.add({"count", "Count", Unit::kCount, &R::count,
-              "calls that launched kernels other than communication"});
+              "number of calls that launched kernels other than communication"});
   schema.add({"categories", "Categories", Unit::kNone, &R::categories,
               "Python list of the categories of the operator's calls"});
   if (options.group_by_parent_module)

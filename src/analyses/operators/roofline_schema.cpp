@@ -25,25 +25,28 @@ void add_place(Schema<RooflineRow>& schema, bool arch) {
   schema.add(
       {"roofline_time_us_first", "Roofline Time (\u00b5s)_first", Unit::kUs, CellKind::kDouble,
        [](const RooflineRow& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
-       "minimum time that the GPU's peaks allow"});
+       "minimum time of a call at the GPU's peak compute rate and memory bandwidth"});
   schema.add({"roofline_bound_first", "Roofline Bound_first", Unit::kNone, CellKind::kText,
               [](const RooflineRow& r) { return roofline_bound(r.roofline); },
-              "compute or memory: the peak that requires the longer time"});
+              "compute or memory: the peak of the GPU that limits the time of the operator"});
   add_stats(schema, "percent_of_roofline", "Pct Roofline", Unit::kPercent,
-            &RooflineRow::percent_of_roofline, kSpread, "roofline time divided by kernel time");
+            &RooflineRow::percent_of_roofline, kSpread,
+            "roofline time of a call in percent of its kernel time; the header names the statistic "
+            "over the calls");
 }
 
 void add_arguments(Schema<RooflineRow>& schema, bool compat) {
   schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
               CellKind::kText,
               [](const RooflineRow& r) { return list_or_empty(r.details.summary); },
-              "Python list of the kernels of a call and their times", ColumnStyle{.nested = true}});
+              "Python list of the kernels of a call, each with its times over the calls",
+              ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
               [compat](const RooflineRow& r) {
                 return compat ? text_or_blank(r.details.truncated)
                               : list_or_empty(r.details.truncated);
               },
-              "the same list, with names cut to 64 characters and only mean times",
+              "list of the kernels of a call, with names cut to 64 characters and only mean times",
               ColumnStyle{.nested = true}});
   schema.add({"input_dims_first", "Input Dims_first", Unit::kNone,
               or_blank(&RooflineRow::input_dims), "input shapes of the first call",
@@ -62,8 +65,9 @@ void add_arguments(Schema<RooflineRow>& schema, bool compat) {
 } // namespace
 
 Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& options) {
-  Schema<RooflineRow> schema(sheet.name, "cost and rates of the operators of this family",
-                             {{"name", &RooflineRow::name, "operator"}});
+  Schema<RooflineRow> schema(
+      sheet.name, "operators of this family, with FLOPs, bytes, TB/s, TFLOPS/s and kernel time",
+      {{"name", &RooflineRow::name, "name of the operator"}});
   add_param_columns(schema, sheet.params,
                     options.compat_tracelens && !options.compat_inference ? reference_cell
                                                                           : python_cell);
@@ -75,8 +79,11 @@ Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& o
     add_place(schema, sheet.arch.has_value());
   add_arguments(schema, options.compat_tracelens);
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &RooflineRow::kernel_us,
-            kSpreadAndSum, "over the calls; time of a call: union of the GPU work below it");
-  schema.add({"count", "name_count", Unit::kCount, &RooflineRow::count, "calls"});
+            kSpreadAndSum,
+            "time of the GPU work that a call and the operators inside it launched (overlapping "
+            "work counts once); the header names the statistic over the calls");
+  schema.add(
+      {"count", "name_count", Unit::kCount, &RooflineRow::count, "number of calls in the row"});
   schema.add({"first_uid", "UID_first", Unit::kNone, &RooflineRow::first_uid,
               "index of the first call in the file's traceEvents"});
   return schema;
@@ -92,17 +99,19 @@ Table family_table(const FamilySheet& sheet, const ReportOptions& options) {
 
 Schema<GemmKernelRow> gemm_kernel_schema() {
   using K = GemmKernelRow;
-  Schema<K> schema("GEMM_kernels", "GEMM kernels that no recorded matrix product launched",
-                   {{"kernel", &K::kernel, "name of the kernel"},
-                    {"library", &K::library, "library of the kernel, by the kernel name"},
-                    {"transpose", or_blank(&K::transpose),
-                     "transposes of the two operands (T or N), from the kernel name"},
-                    {"macro_tile", "macro tile", Unit::kNone, or_blank(&K::tile),
-                     "macro tile, from the kernel name"},
-                    {"types", or_blank(&K::types), "data types, from the kernel name"},
-                    {"count", Unit::kCount, &K::count, "launches"}});
+  Schema<K> schema(
+      "GEMM_kernels", "GEMM kernels that were not launched by a recorded matrix product",
+      {{"kernel", &K::kernel, "name of the kernel"},
+       {"library", &K::library, "library that contains the kernel, derived from the kernel name"},
+       {"transpose", or_blank(&K::transpose),
+        "transposes of the two operands (T or N), from the kernel name"},
+       {"macro_tile", "macro tile", Unit::kNone, or_blank(&K::tile),
+        "macro tile, from the kernel name"},
+       {"types", or_blank(&K::types), "data types, from the kernel name"},
+       {"count", Unit::kCount, &K::count, "number of launches in the row"}});
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &K::kernel_us,
-            kSpreadAndSum, "kernel duration, over the launches");
+            kSpreadAndSum,
+            "duration of the kernel; the header names the statistic over the launches");
   schema.add({"first_uid", "UID_first", Unit::kNone, &K::first_uid,
               "index of the first launch in the file's traceEvents"});
   return schema;

@@ -516,10 +516,11 @@ void take_row_categories(const LoadedTrace& t, LauncherIndex& index) {
       }
 }
 
-const Analysis unified_perf_analysis{"unified_perf",
-                                     "every operator once, with its cost",
-                                     {"unified_perf_summary", "unified_perf_summary_kl_overlap"},
-                                     run_unified_perf,
-                                     describe_unified_perf};
+const Analysis unified_perf_analysis{
+    "unified_perf",
+    "one row per operator and arguments, with kernel time, FLOPs and bytes",
+    {"unified_perf_summary", "unified_perf_summary_kl_overlap"},
+    run_unified_perf,
+    describe_unified_perf};
 
 } // namespace rankscope

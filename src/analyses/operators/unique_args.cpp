@@ -98,24 +98,27 @@ std::vector<UniqueArgsRow> compute(const LoadedTrace& t, const UniqueArgsKey& ke
 Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_overlap) {
   using R = UniqueArgsRow;
   Schema<R> schema(by_overlap ? "ops_unique_args_kl_overlap" : "ops_unique_args",
-                   by_overlap
-                       ? "kernel time by operator, arguments and kernels that ran at the same time"
-                       : "kernel time by operator and arguments");
+                   by_overlap ? "kernel time by operator, arguments and the kernels of other "
+                                "operators that ran at the same time"
+                              : "kernel time by operator and arguments");
   add_op_columns(schema, &R::op, options.group_by_parent_module ? &R::parent_module : nullptr);
   add_key_options(schema, options.group_by_num_kernels, options.detect_recompute);
   schema.add({"operation_count", Unit::kCount, &R::count,
-              "calls that launched kernels other than communication"});
+              "number of calls that launched kernels other than communication"});
   if (options.include_first_occurrence_time)
     schema.add({"first_occurrence_time_us", "first_occurrence_time", Unit::kUs, in_us(&R::first_ns),
-                "start of the first call, since the first call of the sheet"});
+                "time from the start of the first call in the sheet to the start of the first call "
+                "of this row"});
   for (const StatField& stat : kSpreadAndSum) {
     add_stats(schema, "direct_kernel_time_us", "total_direct_kernel_time", Unit::kUs, &R::direct_us,
               {&stat, 1},
-              "over the calls; time of a call: union of the kernels that it launched itself");
-    add_stats(
-        schema, "subtree_kernel_time_us", "total_subtree_kernel_time", Unit::kUs, &R::subtree_us,
-        {&stat, 1},
-        "over the calls; time of a call: union of all GPU work below it, including communication");
+              "time of the kernels that a call launched itself (overlapping kernels count once); "
+              "the header names the statistic over the calls");
+    add_stats(schema, "subtree_kernel_time_us", "total_subtree_kernel_time", Unit::kUs,
+              &R::subtree_us, {&stat, 1},
+              "time of all GPU work that a call and the operators inside it launched, including "
+              "communication (overlapping work counts once); the header names the statistic over "
+              "the calls");
   }
   schema.add({"example_uid", "ex_UID", Unit::kNone, &R::example_uid,
               "index of the first call in the file's traceEvents"});

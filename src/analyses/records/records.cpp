@@ -98,7 +98,7 @@ void add_place(Schema<EventRecord>& schema) {
   schema.add({"run", [](const R& r) { return std::string_view(r.of->place.run); },
               "name of the run: its configuration or folder"});
   schema.add({"node", [](const R& r) { return r.of->place.node; },
-              "number of the node: rank divided by GPUs per node"});
+              "number of the node: rank divided by the number of GPUs per node"});
   schema.add({"rank", [](const R& r) { return r.of->place.rank; }, "rank number of the trace"});
   schema.add({"event", [](const R& r) { return trace_of(r).events.uid[r.event]; },
               "id of the event in its file (Kineto: index in traceEvents)"});
@@ -114,7 +114,8 @@ void add_times(Schema<EventRecord>& schema) {
               [](const R& r) { return trace_of(r).events.dur_ns[r.event]; },
               "duration of the event"});
   schema.add({"end_ns", "end (ns)", Unit::kNs,
-              [](const R& r) { return trace_of(r).end_ns(r.event); }, "start + duration"});
+              [](const R& r) { return trace_of(r).end_ns(r.event); },
+              "end of the event: start + duration"});
 }
 
 void add_ids(Schema<EventRecord>& schema) {
@@ -132,7 +133,7 @@ void add_where(Schema<EventRecord>& schema) {
   schema.add({"device", [](const R& r) { return not_negative(trace_of(r).events.device[r.event]); },
               "number of the GPU; NULL if this is not a GPU event"});
   schema.add({"stream", [](const R& r) { return not_negative(trace_of(r).events.stream[r.event]); },
-              "stream of a GPU or synchronisation event"});
+              "number of the stream, for GPU events and synchronisation events"});
 }
 
 std::optional<std::int64_t> plain_number(std::int64_t n, StrId text) {
@@ -142,9 +143,10 @@ std::optional<std::int64_t> plain_number(std::int64_t n, StrId text) {
 void add_threads(Schema<EventRecord>& schema) {
   using R = EventRecord;
   schema.add({"pid", [](const R& r) { return plain_number(track_of(r).pid, track_of(r).pid_text); },
-              "process id; NULL if the file has a text in its place"});
-  schema.add({"tid", [](const R& r) { return plain_number(track_of(r).tid, track_of(r).tid_text); },
-              "thread id, or stream of a GPU; NULL if the file has a text in its place"});
+              "process id; NULL if the file contains a text instead of a number"});
+  schema.add(
+      {"tid", [](const R& r) { return plain_number(track_of(r).tid, track_of(r).tid_text); },
+       "thread id, or stream of a GPU; NULL if the file contains a text instead of a number"});
   schema.add({"thread", [](const R& r) { return text_of(r, track_of(r).thread_name); },
               "name of the thread"});
 }
@@ -158,7 +160,7 @@ Schema<EventRecord> make_events() {
               "category name that the profiler uses"});
   add_times(schema);
   schema.add({"unix_ns", "unix time (ns)", Unit::kNs, clock_time,
-              "start in Unix time; NULL if the file has no Unix time"});
+              "start of the event in Unix time; NULL if the file contains no Unix time"});
   add_threads(schema);
   add_where(schema);
   add_ids(schema);
@@ -166,7 +168,8 @@ Schema<EventRecord> make_events() {
 }
 
 void add_launch(Schema<EventRecord>& schema) {
-  schema.add({"step", step_of_kernel, "N of the ProfilerStep#N in which the work was launched"});
+  schema.add({"step", step_of_kernel,
+              "number of the profiler step in which the work was launched: N of ProfilerStep#N"});
   schema.add({"launch_event", "launch event", Unit::kNone, of_event(launch_of, uid_of),
               "id of the call that launched the work; NULL if the call is not in the trace"});
   schema.add({"launch_ns", "launch (ns)", Unit::kNs,
@@ -178,7 +181,8 @@ void add_launch(Schema<EventRecord>& schema) {
   schema.add({"launch", of_event(launch_of, name_of_event), "name of the launching call"});
   schema.add({"operator_event", "operator event", Unit::kNone, of_event(operator_of, uid_of),
               "id of the innermost operator around the launching call"});
-  schema.add({"operator", of_event(operator_of, name_of_event), "name of this operator"});
+  schema.add({"operator", of_event(operator_of, name_of_event),
+              "name of the innermost operator around the launching call"});
 }
 
 Schema<EventRecord> make_kernels() {
@@ -186,12 +190,12 @@ Schema<EventRecord> make_kernels() {
   Schema<R> schema("kernels",
                    "GPU work (kernels, copies, fills) with its launching call and operator");
   add_place(schema);
-  schema.add({"work", work_of, "computation, communication, memcpy or memset"});
+  schema.add({"work", work_of, "kind of GPU work: computation, communication, memcpy or memset"});
   schema.add(
       {"family",
        [](const R& r) { return kernel_family_name(kernel_family(trace_of(r).name(r.event))); },
-       "kind of kernel, by its name: GEMM, attention, norm, elementwise, reduce, copy, "
-       "communication, other"});
+       "kind of kernel, derived from its name: GEMM, attention, norm, elementwise, reduce, copy, "
+       "communication or other"});
   add_times(schema);
   add_where(schema);
   add_launch(schema);
@@ -248,22 +252,23 @@ void add_arguments(Schema<EventRecord>& schema) {
 
 Schema<EventRecord> make_operators() {
   using R = EventRecord;
-  Schema<R> schema("operators", "operators (cpu_op) with arguments and the GPU work below them");
+  Schema<R> schema("operators",
+                   "operators (cpu_op) with their arguments and the GPU work that they launched");
   add_place(schema);
   add_times(schema);
   add_threads(schema);
   schema.add({"step", [](const R& r) { return not_negative(step_at(r.of->steps, ts_of(r))); },
-              "N of the ProfilerStep#N in which the operator starts"});
+              "number of the profiler step in which the operator starts: N of ProfilerStep#N"});
   schema.add({"parent_event", "parent event", Unit::kNone, of_event(parent_of, uid_of),
               "id of the operator that called this one; NULL if no operator called it"});
   schema.add({"outermost", [](const R& r) { return parent_of(r) == kNoEvent; },
               "whether no other operator called this one"});
   schema.add({"kernels", Unit::kCount,
               [](const R& r) { return r.of->trace->tree.gpu_events(r.event).size(); },
-              "GPU events that the operator and the operators below it launched"});
+              "number of GPU events that the operator and the operators inside it launched"});
   schema.add({"kernel_ns", "kernel time (ns)", Unit::kNs, kernel_ns,
-              "sum of the durations of these GPU events; nested operators count them again, so add "
-              "up only outermost operators"});
+              "sum of the durations of the GPU events counted in kernels. The operators inside "
+              "this one count the same events again, so add up only outermost operators"});
   add_arguments(schema);
   schema.add({"external_id", "External id", Unit::kNone,
               [](const R& r) { return known(trace_of(r).events.external_id[r.event]); },

@@ -29,7 +29,7 @@ template <class R> void add_place(Schema<R>& schema) {
   schema.add({"run", [](const R& r) { return std::string_view(r.place.run); },
               "name of the run: its configuration or folder"});
   schema.add({"node", [](const R& r) { return r.place.node; },
-              "number of the node: rank divided by GPUs per node"});
+              "number of the node: rank divided by the number of GPUs per node"});
   schema.add({"rank", [](const R& r) { return r.place.rank; }, "rank number of the trace"});
 }
 
@@ -71,7 +71,7 @@ const Schema<StepRecord>& step_record_schema() {
     using R = StepRecord;
     Schema<R> out("steps", "profiler steps of each rank and their GPU time by kind");
     add_place(out);
-    out.add({"step", &R::step, "N of ProfilerStep#N"});
+    out.add({"step", &R::step, "number of the step: N of the annotation ProfilerStep#N"});
     out.add({"start_ns", Unit::kNs, &R::start_ns,
              "start of the step's annotation, on the clock of the file"});
     out.add({"dur_ns", Unit::kNs, &R::dur_ns, "duration of the step's annotation on the CPU"});
@@ -111,18 +111,19 @@ const Schema<RankRecordRow>& rank_record_schema() {
     Schema<R> out("ranks", "one row per rank: properties of its trace, and GPU time by kind");
     add_place(out);
     out.add({"path", or_blank(&R::path), "path of the trace"});
-    out.add({"vendor", or_blank(&R::vendor), "AMD or NVIDIA"});
+    out.add({"vendor", or_blank(&R::vendor), "vendor of the GPUs: AMD or NVIDIA"});
     out.add({"device", or_blank(&R::device), "name of the GPU, from the driver"});
     out.add({"backend", or_blank(&R::backend), "communication backend: nccl, gloo"});
     out.add(
         {"world_size", Unit::kCount, &R::world_size, "number of ranks of the run, from the file"});
     out.add({"base_time_ns", Unit::kNs, &R::base_time_ns,
              "Unix time in nanoseconds at which the trace's clock reads 0"});
-    out.add({"events", Unit::kCount, &R::events, "events in the trace, without Python frames"});
-    out.add({"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"});
-    out.add(
-        {"linked", Unit::kCount, &R::linked, "GPU events whose launching call is in the trace"});
-    out.add({"steps", Unit::kCount, &R::steps, "profiler steps"});
+    out.add({"events", Unit::kCount, &R::events,
+             "number of events in the trace, without Python frames"});
+    out.add({"gpu_events", Unit::kCount, &R::gpu_events, "number of kernels, copies and fills"});
+    out.add({"linked", Unit::kCount, &R::linked,
+             "number of GPU events whose launching call is in the trace"});
+    out.add({"steps", Unit::kCount, &R::steps, "number of profiler steps"});
     out.add({"input_bytes", Unit::kBytes, &R::input_bytes, "size of the file after decompression"});
     add_kinds(
         out, [](const R& r, TimeKind kind) { return Value(r.ns[static_cast<std::size_t>(kind)]); });
@@ -150,13 +151,14 @@ const Schema<IdleRecord>& idle_record_schema() {
     Schema<R> out("idle", "idle time of each rank's GPU by cause");
     add_place(out);
     out.add({"cause", [](const R& r) { return idle_cause_name(r.cause); },
-             "host, synchronisation, launch, queued or unknown"});
+             "cause of the idle GPU time: host, synchronisation, launch, queued or unknown"});
     out.add(
         {"meaning", [](const R& r) { return idle_cause_help(r.cause); }, "meaning of the cause"});
     out.add({"idle_ns", Unit::kNs, &R::idle_ns,
-             "idle time with this cause; the causes of a rank add up to its idle_time"});
-    out.add(
-        {"gaps", Unit::kCount, &R::gaps, "gaps; a gap counts for the cause with its largest part"});
+             "idle GPU time with this cause; the times of all causes of a rank add up to its "
+             "idle_time"});
+    out.add({"gaps", Unit::kCount, &R::gaps,
+             "number of gaps; a gap counts for the cause that takes the most time in it"});
     out.add({"total_ns", Unit::kNs, &R::total_ns, "total_time in gpu_timeline of the rank"});
     return out;
   }();
@@ -181,7 +183,7 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     };
     out.add({"run", [](const R& r) { return std::string_view(*r.run); },
              "name of the run: its configuration or folder"});
-    out.add({"node", &R::node, "number of the node: rank divided by GPUs per node"});
+    out.add({"node", &R::node, "number of the node: rank divided by the number of GPUs per node"});
     out.add({"rank", [](const R& r) { return r.kernel->rank->rank; }, "rank number of the trace"});
     out.add({"collective_id", [](const R& r) { return std::string_view(r.kernel->timed->id); },
              "id of the collective, the same on all ranks that took part"});
@@ -196,13 +198,14 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     number("group_size", "number of ranks in the group", &Collective::group_size);
     number("seq", "sequence number of the collective in its group, from the file",
            &Collective::seq);
-    number("in_nelems", "number of elements in the input", &Collective::in_nelems);
-    number("out_nelems", "number of elements in the output", &Collective::out_nelems);
+    number("in_nelems", "number of elements in the rank's input", &Collective::in_nelems);
+    number("out_nelems", "number of elements in the rank's output", &Collective::out_nelems);
     text("kernel", "name of the kernel", &Collective::kernel);
     out.add({"stream", [=](const R& r) { return of(r).stream; }, "stream on which the kernel ran"});
     out.add({"step", "step", Unit::kNone, kInt,
              [=](const R& r) { return of(r).step < 0 ? Value() : Value(of(r).step); },
-             "N of the last ProfilerStep#N that started before the collective"});
+             "number of the last profiler step that started before the collective: N of "
+             "ProfilerStep#N"});
     out.add({"start_ns", Unit::kNs, [=](const R& r) { return of(r).ts_ns; },
              "start of the kernel, on the clock of the file"});
     out.add(
@@ -220,10 +223,13 @@ const Schema<CollectiveRecord>& collective_record_schema() {
              [](const R& r) {
                return r.kernel->timed->told_waits ? Value(r.kernel->wait_ns) : Value();
              },
-             "time until the last member started; NULL if ranks do not wait for each other in this "
-             "kind of collective, or if a member is missing"});
-    matched("mib", Unit::kMiB, "size of the larger buffer", &TimedCollective::full_mib);
-    matched("algo_gbps", Unit::kGBps, "size divided by the shortest duration of the members",
+             "time from the start on this rank to the start of the last member; NULL if ranks do "
+             "not wait for each other in this kind of collective, or if a member is missing"});
+    matched("mib", Unit::kMiB,
+            "message size: output of an all-gather, input of any other collective",
+            &TimedCollective::full_mib);
+    matched("algo_gbps", Unit::kGBps,
+            "message size divided by the shortest kernel duration among the members",
             &TimedCollective::algo_gbps);
     matched("bus_gbps", Unit::kGBps, "bus bandwidth as in nccl-tests", &TimedCollective::bus_gbps);
     return out;

@@ -66,14 +66,14 @@ void add_times(Schema<ReplayRow>& s, const std::string& g) {
   using Row = ReplayRow;
   s.add({"number", g + " no.", Unit::kNone,
          [](const Row& r) { return static_cast<std::uint64_t>(r.number); },
-         "row in the sheet " + g + ", and number of the command file"});
+         "number of the row in the sheet " + g + " and of the command file"});
   s.add({"bench_us", "Avg. " + g + "-bench time (us)", Unit::kUs,
          [](const Row& r) { return r.bench.us; },
-         "time of a call, measured by the library's benchmark program or by the library itself; "
-         "blank if not measured"});
+         "mean time of a call, measured by the library's benchmark program or by the library "
+         "itself; blank if it was not measured"});
   s.add({"replay_us", "Avg. replay time (us)", Unit::kUs, [](const Row& r) { return r.torch.us; },
-         "time of a call of the operator in PyTorch, including gaps on the host; blank if not "
-         "measured"});
+         "mean time of a call of the operator in PyTorch, including gaps on the host; blank if it "
+         "was not measured"});
   s.add({"profile_us", "Avg. profile time (us)", Unit::kUs,
          [](const Row& r) { return r.item.profile_us; },
          "mean kernel time of a call in the trace"});
@@ -85,19 +85,20 @@ void add_times(Schema<ReplayRow>& s, const std::string& g) {
          "bench time - profile time"});
   s.add({"replay_diff_pct", "Diff profile vs. replay (pct)", Unit::kPercent,
          [](const Row& r) { return percent_replay_items(r.torch.us, r.item.profile_us); },
-         "difference in percent of the profile time"});
+         "replay time - profile time, in percent of the profile time"});
   s.add({"bench_diff_pct", "Diff profile vs. " + g + "-bench (pct)", Unit::kPercent,
          [](const Row& r) { return percent_replay_items(r.bench.us, r.item.profile_us); },
-         "difference in percent of the profile time"});
+         "bench time - profile time, in percent of the profile time"});
 }
 
 void add_facts(Schema<ReplayRow>& s) {
   using Row = ReplayRow;
   s.add({"share_pct", "share of GPU time (%)", Unit::kPercent,
          [](const Row& r) { return r.item.share_pct; },
-         "kernel time of all calls, divided by the busy time of the GPU"});
-  s.add({"count", Unit::kCount, [](const Row& r) { return r.item.count; }, "calls in the trace"});
-  s.add({"name", [](const Row& r) { return text_or_blank(r.item.name); }, "operator"});
+         "kernel time of all calls, in percent of the busy time of the GPU"});
+  s.add({"count", Unit::kCount, [](const Row& r) { return r.item.count; },
+         "number of calls in the trace"});
+  s.add({"name", [](const Row& r) { return text_or_blank(r.item.name); }, "name of the operator"});
   s.add({"input_dims", "Input Dims", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.item.dims); }, "recorded shapes of the inputs"});
   s.add({"input_type", "Input type", Unit::kNone,
@@ -107,20 +108,21 @@ void add_facts(Schema<ReplayRow>& s) {
          "recorded strides of the inputs"});
   s.add({"bench_runner", "bench runner", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.bench.runner); },
-         "program or library that measured the time"});
+         "program or library that measured the benchmark time"});
   s.add({"bench_status", "bench status", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.bench.status); },
-         "ok, missing, unsupported, failed or skipped"});
+         "status of the benchmark: ok, missing, unsupported, failed or skipped"});
   s.add({"bench_detail", "bench detail", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.bench.detail); },
-         "if there is no time: the reason; otherwise: what the benchmarked call leaves out"});
-  s.add(
-      {"replay_status", "replay status", Unit::kNone,
-       [](const Row& r) { return text_or_blank(r.torch.status); },
-       "status of the replay in PyTorch, with the same values; blank if no replay was requested"});
+         "without a benchmark time: the reason; otherwise: the parts of the operator that the "
+         "benchmarked call leaves out"});
+  s.add({"replay_status", "replay status", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.torch.status); },
+         "status of the replay in PyTorch: ok, missing, unsupported, failed or skipped; blank if "
+         "no replay was requested"});
   s.add({"replay_detail", "replay detail", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.torch.detail); },
-         "why there is no time in PyTorch"});
+         "reason why no time was measured in PyTorch"});
   s.add({"command_file", "command file", Unit::kNone,
          [](const Row& r) { return text_or_blank(r.command_file); },
          "file with the commands of the benchmark program, for tuning"});

@@ -32,20 +32,22 @@ template <class Get> Field<StepRow> of_counts(const char* id, const char* help, 
 }
 
 void add_what(Schema<StepRow>& schema) {
-  schema.add(
-      count("step", &ServingStepFacts::number, "number of the step, in the order of their starts"));
+  schema.add(count("step", &ServingStepFacts::number,
+                   "number of the step, in the order of the step starts"));
   schema.add({"annotation", &StepRow::name, "annotation text as the server wrote it"});
   schema.add({"phase", [](const StepRow& r) { return phase_name(phase_of(r.facts->step.counts)); },
-              "prefill, decode, mixed (both) or idle (no request)"});
-  schema.add(of_counts("context_requests", "requests whose prompts the step computes",
+              "phase of the step: prefill, decode, mixed (both) or idle (no request)"});
+  schema.add(of_counts("context_requests", "number of requests whose prompts the step computes",
                        &StepCounts::context_requests));
-  schema.add(of_counts("generation_requests", "requests that the step decodes",
+  schema.add(of_counts("generation_requests", "number of requests that the step decodes",
                        &StepCounts::generation_requests));
-  schema.add(of_counts("context_tokens", "prompt tokens computed in the step",
+  schema.add(of_counts("context_tokens", "number of prompt tokens that the step computes",
                        [](const StepCounts& c) { return static_cast<std::int64_t>(c.sums.c_sq); }));
-  schema.add(of_counts("generation_tokens", "tokens computed in the step for requests that decode",
+  schema.add(of_counts("generation_tokens",
+                       "number of tokens that the step computes for decoding requests",
                        [](const StepCounts& c) { return static_cast<std::int64_t>(c.sums.g_sq); }));
-  schema.add(of_counts("batch_size", "tokens computed in the step", &StepCounts::batch_size));
+  schema.add(of_counts("batch_size", "number of all tokens that the step computes",
+                       &StepCounts::batch_size));
 }
 
 Schema<StepRow> step_schema() {
@@ -54,36 +56,39 @@ Schema<StepRow> step_schema() {
   add_what(schema);
   schema.add({"start_ms", "start (ms)", Unit::kMs,
               [](const StepRow& r) { return ns_to_ms(r.facts->step.start_ns - r.origin_ns); },
-              "start of the annotation, since the start of the first step"});
+              "time from the start of the first step to the start of this step's annotation"});
   schema.add(
       {"cpu_ms", "CPU time (ms)", Unit::kMs,
        [](const StepRow& r) { return ns_to_ms(r.facts->step.end_ns - r.facts->step.start_ns); },
-       "duration of the annotation"});
+       "duration of the step's annotation on the CPU"});
   schema.add(ms("step_time_ms", "step time (ms)", &F::time_ns,
                 "time from the start of the step, or from the end of the previous step if this is "
                 "later, to the end of the step's GPU work"));
-  schema.add(ms("period_ms", "period (ms)", &F::period_ns,
-                "time from the end of the previous step to the end of this step"));
+  schema.add(
+      ms("period_ms", "period (ms)", &F::period_ns,
+         "time from the end of the previous step's GPU work to the end of this step's GPU work"));
   schema.add(ms("gpu_busy_ms", "GPU busy (ms)", &F::busy_ns,
-                "union of the GPU work that the step's calls launched"));
+                "time during which GPU work that the step launched ran"));
   schema.add(ms("gpu_idle_ms", "GPU idle (ms)", &F::idle_ns,
                 "time without any GPU work between the first and the last GPU work of the step"));
-  schema.add(count("launches", &F::launches, "calls that launched GPU work"));
-  schema.add(count("graph_launches", &F::graphs, "calls among these that launched a graph"));
+  schema.add(count("launches", &F::launches, "number of calls in the step that launched GPU work"));
   schema.add(
-      count("gpu_events", &F::gpu_events, "kernels, copies and memsets that these calls launched"));
+      count("graph_launches", &F::graphs, "number of calls in the step that launched a graph"));
+  schema.add(count("gpu_events", &F::gpu_events,
+                   "number of kernels, copies and memsets that the step launched"));
   schema.add({"tokens_per_s", "tokens per second", Unit::kNone, CellKind::kDouble,
               [](const StepRow& r) {
                 return per_second(r.facts->step.counts.batch_size, r.facts->period_ns);
               },
-              "batch_size divided by the period"});
+              "batch_size divided by period (ms), in tokens per second"});
   schema.add(
       {"output_tokens_per_s", "output tokens per second", Unit::kNone, CellKind::kDouble,
        [](const StepRow& r) { return per_second(r.facts->output_tokens(), r.facts->period_ns); },
-       "number of requests (one token each) divided by the period"});
-  schema.add(
-      ms("gap_ms", "gap before (ms)", &F::gap_ns,
-         "idle GPU time from the end of the work of earlier steps to the first work of this step"));
+       "number of requests divided by period (ms), as tokens per second; each request counts as "
+       "one token"});
+  schema.add(ms("gap_ms", "gap before (ms)", &F::gap_ns,
+                "idle GPU time between the end of the earlier steps' GPU work and the start of "
+                "this step's GPU work"));
   schema.add(
       {"gap_cause", "gap cause", Unit::kNone,
        [](const StepRow& r) { return gap_cause_name(r.facts->cause); },
@@ -101,26 +106,27 @@ struct RequestRow {
 
 Schema<RequestRow> request_schema() {
   using R = RequestRow;
-  return {"serving_requests",
-          "requests of steps whose annotations list their lengths (ATOM's ctx=[..])",
-          {{"step", Unit::kCount, [](const R& r) { return r.facts->number; },
-            "number of the step, as in serving_steps"},
-           {"phase", [](const R& r) { return phase_name(phase_of(r.facts->step.counts)); },
-            "prefill or decode"},
-           {"place", Unit::kCount, &R::place,
-            "place in the step's list of requests, from 1; the same place in another step may be "
-            "another request"},
-           {"tokens", Unit::kCount, &R::tokens, "tokens that the request attends to"},
-           {"percent_of_tokens", "of the step's tokens (%)", Unit::kPercent, CellKind::kDouble,
-            [](const R& r) {
-              const double all = r.facts->step.counts.sums.c_sk + r.facts->step.counts.sums.g_sk;
-              return all > 0 ? Value(100.0 * static_cast<double>(r.tokens) / all) : Value();
-            },
-            "share of all tokens that the step's requests attend to"},
-           {"token_after_ms", "token after (ms)", Unit::kMs,
-            [](const R& r) { return ns_to_ms(r.facts->end_ns - r.facts->step.start_ns); },
-            "time from the start of the step to the end of its GPU work; for a prefill: time from "
-            "the start of the step to the first token"}}};
+  return {
+      "serving_requests",
+      "requests of each step, if the step's annotation lists the request lengths (ATOM's ctx=[..])",
+      {{"step", Unit::kCount, [](const R& r) { return r.facts->number; },
+        "number of the step, as in serving_steps"},
+       {"phase", [](const R& r) { return phase_name(phase_of(r.facts->step.counts)); },
+        "phase of the step: prefill or decode"},
+       {"place", Unit::kCount, &R::place,
+        "position in the step's list of requests, from 1; the same position in another step may be "
+        "another request"},
+       {"tokens", Unit::kCount, &R::tokens, "number of tokens that the request attends to"},
+       {"percent_of_tokens", "of the step's tokens (%)", Unit::kPercent, CellKind::kDouble,
+        [](const R& r) {
+          const double all = r.facts->step.counts.sums.c_sk + r.facts->step.counts.sums.g_sk;
+          return all > 0 ? Value(100.0 * static_cast<double>(r.tokens) / all) : Value();
+        },
+        "tokens in percent of all tokens that the requests of the step attend to"},
+       {"token_after_ms", "token after (ms)", Unit::kMs,
+        [](const R& r) { return ns_to_ms(r.facts->end_ns - r.facts->step.start_ns); },
+        "time from the start of the step to the end of its GPU work; for a prefill, this is the "
+        "time from the start of the step to the first token"}}};
 }
 
 std::vector<RequestRow> requests_of(const Trace& trace, const ServingFacts& facts) {
@@ -136,17 +142,18 @@ std::vector<RequestRow> requests_of(const Trace& trace, const ServingFacts& fact
 Schema<ServingMetric> metric_schema() {
   using R = ServingMetric;
   return {"serving_summary",
-          "times and rates of an inference server over its steps and requests",
+          "statistics of an inference server: step times, token times and tokens per second",
           {{"phase", &R::phase,
-            "phase of the steps; all: requests of all phases, or the complete span"},
+            "phase of the steps; all: values of requests in all phases, or of the complete span"},
            {"metric", &R::metric, "name of the metric and its unit"},
-           {"of", &R::of, "what the statistics are over: steps, or requests of steps"},
-           {"count", Unit::kCount, &R::count, "number of steps, or of requests in all steps"},
-           {"mean", &R::mean, "mean over these steps or requests"},
-           {"p50", &R::p50, "half of the values are not larger than this"},
-           {"p90", &R::p90, "90 % of the values are not larger than this"},
-           {"p99", &R::p99, "99 % of the values are not larger than this"},
-           {"max", &R::max, "largest value"}}};
+           {"of", &R::of, "what is counted: steps, requests, or the complete span"},
+           {"count", Unit::kCount, &R::count,
+            "number of values: steps, requests in all steps, or 1 for the complete span"},
+           {"mean", &R::mean, "mean of the values"},
+           {"p50", &R::p50, "median: half of the values are not larger than this value"},
+           {"p90", &R::p90, "90th percentile: 90 % of the values are not larger than this value"},
+           {"p99", &R::p99, "99th percentile: 99 % of the values are not larger than this value"},
+           {"max", &R::max, "largest of the values"}}};
 }
 
 struct GapRow {
@@ -162,13 +169,15 @@ Schema<GapRow> gap_schema() {
       "serving_gaps",
       "idle GPU time between steps, by activity of the CPU",
       {{"cause", [](const R& r) { return gap_cause_name(r.cause); },
-        "scheduler (outside all steps), host (inside a step), sync (waiting for the GPU), launch "
-        "(work launched, but not started)"},
-       {"gaps", Unit::kCount, &R::gaps, "gaps in which this cause is the largest part"},
-       {"time_ms", "time (ms)", Unit::kMs, in_ms(&R::ns), "time with this cause, over all gaps"},
+        "activity of the CPU during idle GPU time: scheduler (outside all steps), host (inside a "
+        "step), sync (waiting for the GPU), launch (work launched, but not started)"},
+       {"gaps", Unit::kCount, &R::gaps, "number of gaps in which this cause takes the most time"},
+       {"time_ms", "time (ms)", Unit::kMs, in_ms(&R::ns),
+        "idle GPU time with this cause, summed over all gaps"},
        {"percent", "of the span (%)", Unit::kPercent,
         [](const R& r) { return percent_of(r.ns, r.span_ns); },
-        "share of the time from the start of the first step to the end of the last step"}}};
+        "time (ms) in percent of the time from the start of the first step to the end of the last "
+        "step"}}};
 }
 
 std::vector<SheetInfo> describe_serving(const ReportOptions&) {

@@ -79,7 +79,8 @@ Schema<NcclMasterRow> nccl_master_schema() {
   schema.add({"operation_name", &MasterRow::operation_name});
   schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB,
               [](const MasterRow& r) { return r.summary->full_mib; },
-              "full message size, 2^20 bytes"});
+              "message size, in units of 2^20 bytes: output of an all-gather, input of any other "
+              "collective"});
   schema.add({"in_nelems", "In msg nelems", Unit::kCount,
               [](const MasterRow& r) { return known(r.summary->in_nelems); }});
   schema.add({"threads_num", [](const MasterRow& r) { return r.of->configuration.threads(); }});
@@ -95,17 +96,20 @@ Schema<NcclMasterRow> nccl_master_schema() {
               [](const MasterRow& r) { return known(r.summary->group_size); }});
   schema.add({"count", Unit::kCount, [](const MasterRow& r) { return r.summary->count; }});
   add_metric(schema, "comm_latency_us", "comm_latency", Unit::kUs, &SyncSummary::latency_us,
-             "shortest duration over the ranks");
+             "shortest kernel duration among the ranks of a collective; the header names the "
+             "statistic over the collectives");
   schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs,
               [](const MasterRow& r) { return r.summary->total_latency_ms; }});
   add_metric(schema, "algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &SyncSummary::algo_gbps,
-             "full message size / comm_latency");
+             "full message size divided by comm_latency");
   add_metric(schema, "bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, &SyncSummary::bus_gbps,
-             "algorithm bandwidth x the factor of the collective");
+             "bus bandwidth: algorithm bandwidth x the factor of nccl-tests for this collective");
   add_metric(schema, "start_skew_us", "skew in start time", Unit::kUs, &SyncSummary::start_skew_us,
-             "latest start - earliest start");
+             "latest start - earliest start among the ranks of a collective; the header names the "
+             "statistic over the collectives");
   add_metric(schema, "end_skew_us", "skew in end time", Unit::kUs, &SyncSummary::end_skew_us,
-             "latest end - earliest end");
+             "latest end - earliest end among the ranks of a collective; the header names the "
+             "statistic over the collectives");
   schema.add({"group", "Process Group Name", Unit::kNone,
               [](const MasterRow& r) { return std::string_view(r.summary->group); }});
   schema.add(

@@ -68,7 +68,8 @@ TimelineSpread spread_of(const ConfigurationRanks& group, TimeKind kind, Aggrega
 
 Field<ConfigurationRow> mean_field(TimeKind kind) {
   return {"mean_" + name_of(kind) + "_ms", "mean " + name_of(kind) + " (ms)", Unit::kMs,
-          [kind](const ConfigurationRow& r) { return r.mean(kind); }, "mean over the ranks"};
+          [kind](const ConfigurationRow& r) { return r.mean(kind); },
+          name_of(kind) + " in gpu_timeline, mean over the ranks"};
 }
 
 Schema<ConfigurationRow> begun_configuration_schema() {
@@ -90,7 +91,7 @@ Schema<RecordRow> rank_schema() {
        {"threads", [](const R& r) { return r->key.configuration.threads(); }},
        {"channels", [](const R& r) { return r->key.configuration.channels(); }},
        {"cus", "CUs", Unit::kNone, [](const R& r) { return r->key.configuration.cus(); },
-        "compute units of a collective, from the folder"},
+        "number of compute units of a collective, from the folder name"},
        {"rank", [](const R& r) { return r->key.rank; }}});
   for (const TimeKind kind : kSummaryKinds)
     schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs,
@@ -105,10 +106,11 @@ Schema<RecordRow> rank_schema() {
   };
   schema.add({"graph_percent", "graph launches (%)", Unit::kPercent, CellKind::kDouble,
               of_gpu(&RankRecord::GraphTime::graph_ns),
-              "share of the GPU time that graphs launched (sums of durations)"});
+              "share of the GPU time (sum of event durations) that graphs launched"});
   schema.add({"graph_unattributed_percent", "without operator (%)", Unit::kPercent,
               CellKind::kDouble, of_gpu(&RankRecord::GraphTime::unattributed_ns),
-              "share of the GPU time that graphs launched and that has no operator"});
+              "share of the GPU time (sum of event durations) that graphs launched and that was "
+              "not attributed to an operator"});
   return schema;
 }
 
@@ -127,7 +129,7 @@ Schema<SweepKernelRow> kernel_schema_sweep_facts() {
   const auto us = [](const char* id, const char* label,
                      std::int64_t RankRecord::Kernel::*ns) -> Field<R> {
     return {id, label, Unit::kUs, [ns](const R& r) { return ns_to_us(r.time.*ns); },
-            "kernel duration, over ranks and launches"};
+            "duration of a launch; the header names the statistic over the launches on all ranks"};
   };
   using K = RankRecord::Kernel;
   return {"gemm_kernels",
@@ -135,11 +137,12 @@ Schema<SweepKernelRow> kernel_schema_sweep_facts() {
           {{"configuration", &R::label},
            {"kernel", &R::kernel},
            {"ranks", Unit::kCount, &R::ranks, "number of ranks that launch the kernel"},
-           {"count", Unit::kCount, [](const R& r) { return r.time.count; }, "launches"},
+           {"count", Unit::kCount, [](const R& r) { return r.time.count; },
+            "number of launches in the row"},
            us("sum_us", "sum (\u00b5s)", &K::sum_ns),
            {"mean_us", "mean (\u00b5s)", Unit::kUs,
             [](const R& r) { return ns_to_us(r.time.sum_ns) / static_cast<double>(r.time.count); },
-            "kernel duration, over ranks and launches"},
+            "duration of a launch; the header names the statistic over the launches on all ranks"},
            us("min_us", "min (\u00b5s)", &K::min_ns),
            us("max_us", "max (\u00b5s)", &K::max_ns),
            {"max_over_min", "max / min", Unit::kRatio, [](const R& r) {

@@ -292,11 +292,11 @@ Schema<TimelineRow> timeline_schema(const TimelineKey& key) {
   Schema<R> schema("gpu_timeline", "GPU time by kind, one row per kind",
                    {{"type", [](const R& r) { return time_kind_name(r.kind); }},
                     {"time_ms", "time ms", Unit::kMs, in_ms(&R::time_ns),
-                     "length of the union of the GPU work of this kind"},
+                     "GPU time of this kind; overlapping events count once"},
                     {"percent", Unit::kPercent, &R::percent, "share of total_time"}});
   if (key.launchers.recompute)
     schema.add({"is_recompute", &R::recompute,
-                "whether this is work that activation checkpointing repeats"});
+                "whether the row contains work that activation checkpointing repeats"});
   return schema;
 }
 

@@ -123,26 +123,28 @@ std::vector<LaunchStatisticsRow> launch_statistics_of(const LoadedTrace& trace) 
 
 Schema<LaunchStatisticsRow> launch_statistics_schema() {
   using R = LaunchStatisticsRow;
-  Schema<R> schema(
-      "launch_statistics",
-      "calls that launch GPU work: duration, delay, and duration of the launched work",
-      {{"launch", &R::name, "name of the launching call"},
-       {"launches", Unit::kCount, &R::launches, "GPU events that calls of this name launched"}});
+  Schema<R> schema("launch_statistics",
+                   "calls that launch GPU work: duration, delay, and duration of the launched work",
+                   {{"launch", &R::name, "name of the launching call"},
+                    {"launches", Unit::kCount, &R::launches,
+                     "number of GPU events that calls with this name launched"}});
   constexpr std::array kOf{kSum, kMean, kMedian, kMax};
   add_stats(schema, "call_us", "call (\u00b5s)", Unit::kUs, &R::call_us, kOf,
-            "duration of the call; counts once for each GPU event that the call launched");
-  add_stats(schema, "gpu_us", "GPU (\u00b5s)", Unit::kUs, &R::gpu_us, kOf,
-            "duration of the launched GPU event");
+            "duration of the launching call; the header names the statistic over the GPU events, "
+            "so a call counts once for each GPU event that it launched");
+  add_stats(
+      schema, "gpu_us", "GPU (\u00b5s)", Unit::kUs, &R::gpu_us, kOf,
+      "duration of the launched GPU event; the header names the statistic over the GPU events");
   add_stats(schema, "delay_us", "delay (\u00b5s)", Unit::kUs, &R::delay_us, kOf,
-            "time from the end of the call to the start on the GPU; 0 if the work starts before "
-            "the call ends");
+            "time from the end of the launching call to the start of the GPU event; 0 if the GPU "
+            "event starts before the call ends");
   schema.add({"short_kernels", "short kernels", Unit::kCount, &R::short_kernels,
-              "GPU events shorter than their launching call, for calls of up to 50 us: the launch "
-              "takes longer than the work"});
+              "number of GPU events that are shorter than their launching call; only launching "
+              "calls of up to 50 us are considered"});
   schema.add({"long_calls", "long calls", Unit::kCount, &R::long_calls,
-              "launches by calls longer than 50 us"});
+              "number of GPU events launched by calls that are longer than 50 us"});
   schema.add({"long_delays", "long delays", Unit::kCount, &R::long_delays,
-              "launches with a delay longer than 100 us"});
+              "number of GPU events with a delay longer than 100 us"});
   return schema;
 }
 
@@ -172,23 +174,24 @@ Schema<QueueLengthRow> queue_length_schema() {
       {{"device", &R::device, "number of the GPU"},
        {"stream", &R::stream, "number of the stream"},
        {"points", Unit::kCount, &R::points,
-        "points in time at which the queue length changes (launches and starts)"},
+        "number of points in time at which the queue length changes (launches and starts)"},
        {"length_mean", &R::mean, "mean queue length, over the points"},
        {"length_std", &R::std_sample, "standard deviation of the queue length, over the points"},
-       {"length_min", &R::min, "smallest queue length after a point"},
+       {"length_min", &R::min, "minimum queue length after a launch or start"},
        {"length_q1", "length_25%", Unit::kNone, &R::q1,
-        "queue length that a quarter of the points do not exceed"},
+        "first quartile of the queue length, over the points"},
        {"length_median", "length_50%", Unit::kNone, &R::median,
         "median queue length, over the points"},
        {"length_q3", "length_75%", Unit::kNone, &R::q3,
-        "queue length that three quarters of the points do not exceed"},
-       {"length_max", &R::max, "largest queue length after a point"},
+        "third quartile of the queue length, over the points"},
+       {"length_max", &R::max, "maximum queue length after a launch or start"},
        {"full_us", "full (\u00b5s)", Unit::kUs, in_us(&R::full_ns),
-        "time with 1,024 launches or more in the queue; further launching calls then wait"},
+        "time during which the queue contained 1,024 launches or more, so that further launching "
+        "calls had to wait"},
        {"full_percent", "full (%)", Unit::kPercent,
         [](const R& r) { return percent_of(r.full_ns, r.trace_ns); },
-        "full_us divided by the time from the first start to the last end of an event in the "
-        "trace"}});
+        "full (\u00b5s) in percent of the time from the first start to the last end of an event in "
+        "the trace"}});
 }
 
 const Analysis launch_statistics_analysis{"launch_statistics",

@@ -5,7 +5,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kTopOps = 20;
-const char* const kPerStepStepHelp = "N of ProfilerStep#N";
+const char* const kPerStepStepHelp = "number of the step: N of the annotation ProfilerStep#N";
 
 /// A row with its step.
 template <class Row> struct InStep {

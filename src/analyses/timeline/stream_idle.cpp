@@ -93,15 +93,17 @@ Schema<StreamIdleRow> stream_idle_schema() {
       {{"device", &R::device, "number of the GPU"},
        {"stream", &R::stream, "number of the stream"},
        {"cause", [](const R& r) { return stream_idle_cause_name(r.cause); },
-        "host_wait, kernel_wait or other"},
+        "cause of the idle time: host_wait, kernel_wait or other"},
        {"meaning", "meaning", Unit::kNone, CellKind::kText,
         [](const R& r) { return Value(kStreamIdleHelp[static_cast<std::size_t>(r.cause)]); },
         "meaning of the cause"},
        {"gaps", Unit::kCount, [](const R& r) { return r.gap_us.count; },
-        "gaps between two successive GPU events of the stream"},
+        "number of gaps with this cause; a gap is the time between two successive GPU events of "
+        "the stream"},
        {"percent", "idle (%)", Unit::kPercent, &R::percent, "share of the stream's idle time"}});
   add_stats(schema, "idle_us", "idle (\u00b5s)", Unit::kUs, &R::gap_us, kSpreadAndSum,
-            "length of a gap, over the gaps; GPU events that overlap count as a negative gap");
+            "length of a gap, over the gaps with this cause; two GPU events that overlap count as "
+            "a negative gap");
   return schema;
 }
 

@@ -96,13 +96,14 @@ Schema<OverviewRow> overview_sheet_schema() {
             "kind of row: missing, note, finding, time, idle, kernel, operator, category, "
             "collective or sheet"},
            {"what", &R::what, "text of the finding, or name of the kernel, operator and so on"},
-           {"value", Unit::kMs, &R::value, "value in the unit of the next column"},
+           {"value", Unit::kMs, &R::value, "value of the row, in the unit of the next column"},
            {"unit", or_blank(&R::unit), "unit of the value"},
            {"percent", Unit::kPercent, &R::percent,
-            "rows of time: share of total_time; idle: share of idle_time; other rows: share of the "
-            "time of all kernels, operators and so on"},
+            "for a time: share of total_time; for idle time: share of idle_time; for other rows: "
+            "share of the time of all kernels, all operators and so on"},
            {"note", or_blank(&R::note),
-            "details: number of calls, rates, place of a problem, evidence of a finding"},
+            "details of the row, for example the number of calls, TFLOPS/s, the file of a problem "
+            "or the evidence of a finding"},
            {"sheet", or_blank(&R::sheet), "sheet with more details"}}};
 }
 

@@ -56,16 +56,17 @@ Schema<RooflinePoint> roofline_sheet_schema() {
   using R = RooflinePoint;
   return {
       "roofline",
-      "in the workbook of report: rates of the operators by FLOPs per byte, and the GPU's peaks",
-      {{"part", &R::part, "'operator', or 'peak' for a point of the roofline"},
+      "points of the roofline chart in the workbook of report: operators by FLOPs per byte and "
+      "TFLOPS/s, and the GPU's peaks",
+      {{"part", &R::part, "kind of point: 'operator', or 'peak' for a point of the GPU's roofline"},
        {"what", &R::what, "name of the operator, or the peak of the GPU"},
        {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, &R::flops_per_byte,
         "FLOPs per byte of the first call of the row"},
        {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops,
-        "mean rate over the calls; for a peak: the maximum rate of the GPU"},
+        "TFLOPS/s of a call, mean over the calls; for a peak: maximum TFLOPS/s of the GPU"},
        {"percent", Unit::kPercent, &R::percent, "share of the kernel time of all operators"},
        {"compute_spec", "Compute Spec", Unit::kNone, &R::spec,
-        "compute unit of the GPU and data type"}}};
+        "compute unit and data type whose peak the roofline uses"}}};
 }
 
 Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,

@@ -283,7 +283,7 @@ std::optional<Alarm> WatchJudge::judge_still(const std::vector<std::int64_t>& st
     return std::nullopt;
   const std::string which = ranges_text(news);
   return Alarm{AlarmKind::kHang, which,
-               fmt::format("hang suspected: nothing new of rank{} {}: {}",
+               fmt::format("hang suspected: no new data from rank{} {}: {}",
                            news.size() == 1 ? "" : "s", which, others),
                windows_, 0};
 }

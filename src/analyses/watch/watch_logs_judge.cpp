@@ -154,7 +154,7 @@ void LogWatch::judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vect
   }
   std::sort(still.begin(), still.end());
   if (std::optional<Alarm> alarm =
-          judge_.judge_still(still, fmt::format("most of the {} logs went on {} s ago",
+          judge_.judge_still(still, fmt::format("most of the {} logs continued {} s ago",
                                                 processes_.size(), longest / 1'000'000'000)))
     alarms.push_back(std::move(*alarm));
 }

@@ -18,7 +18,7 @@ Result<Sizes> small_sizes(const GemmProblem& p, const char* library) {
     return Error{ErrorCode::kUsage, library, "chooses its algorithm itself", ""};
   for (const std::int64_t size : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.ldd, p.batch})
     if (size > INT32_MAX)
-      return Error{ErrorCode::kUsage, library, "a size is beyond its 32 bits", ""};
+      return Error{ErrorCode::kUsage, library, "a size does not fit into 32 bits", ""};
   const auto small = [](std::int64_t size) { return static_cast<int>(size); };
   return Sizes{small(p.m),   small(p.n),   small(p.k),   small(p.lda),
                small(p.ldb), small(p.ldc), small(p.ldd), small(p.batch)};
@@ -45,7 +45,7 @@ public:
   }
   Result<void> prepare(const GemmProblem& p, const GemmMemory& memory) override {
     if (p.c != p.d)
-      return Error{ErrorCode::kUsage, name(), "cannot write another type than it reads", ""};
+      return Error{ErrorCode::kUsage, name(), "needs the same type for the matrices C and D", ""};
     RS_TRY(sizes_, small_sizes(p, name()));
     problem_ = p;
     memory_ = memory;

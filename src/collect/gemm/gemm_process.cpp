@@ -144,7 +144,7 @@ GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& optio
   out.times_us.clear();
   out.status = end->cancelled ? "skipped" : "failed";
   const std::string how = end->signal != 0 && !end->timed_out
-                              ? "the library ended it by " + signal_name(end->signal)
+                              ? "the library ended the process with " + signal_name(end->signal)
                               : end->describe();
   out.detail = out.backend.empty() ? how : fmt::format("{}: {}", out.backend, how);
   return out;

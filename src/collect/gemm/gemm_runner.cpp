@@ -139,9 +139,10 @@ Result<void> GemmRunner::allocate(const GemmProblem& p) {
       bytes += static_cast<double>(matrices[i].bytes(p.batch));
   const double free = static_cast<double>(runtime_->free_bytes());
   if (bytes > free)
-    return Error{
-        ErrorCode::kOutput, device(),
-        fmt::format("needs {:.2f} GB of memory, {:.2f} GB are free", bytes / 1e9, free / 1e9), ""};
+    return Error{ErrorCode::kOutput, device(),
+                 fmt::format("needs {:.2f} GB of memory, but only {:.2f} GB are free", bytes / 1e9,
+                             free / 1e9),
+                 ""};
   for (std::size_t i = 0; i < matrices.size(); ++i) {
     if (i == 2 && !own_c)
       continue;

@@ -157,7 +157,8 @@ private:
     if (batch == 1)
       return {};
     if (batch > INT32_MAX)
-      return Error{ErrorCode::kUsage, name(), "more matrices than it can count", ""};
+      return Error{ErrorCode::kUsage, name(), "the number of matrices does not fit into 32 bits",
+                   ""};
     const auto count = static_cast<std::int32_t>(batch);
     RS_CHECK(check(api_.layout_set(layouts_[i], dialect_.batch_count, &count, sizeof count),
                    "count of the batch"));

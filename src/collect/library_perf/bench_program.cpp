@@ -107,9 +107,9 @@ BenchCommand rccl_command(std::string_view config, const BenchOptions& options) 
     if (known == type)
       type_name = text;
   if (name == "Recv")
-    return not_measured("skipped", "measured with its Send");
+    return not_measured("skipped", "measured together with the matching Send");
   if (program.empty() || type_name.empty() || !count || !ranks)
-    return not_measured("unsupported", "rccl-tests have no such collective or type");
+    return not_measured("unsupported", "rccl-tests do not have this collective or data type");
   // rccl-tests take the message size of all ranks; these calls count the part of one rank
   const bool per_rank = name == "AllGather" || name == "ReduceScatter" || name == "AllToAll" ||
                         name == "AlltoAll" || name == "Gather" || name == "Scatter";
@@ -282,9 +282,10 @@ BenchCommand bench_command(std::string_view library, std::string_view config,
     return not_measured("skipped", "a search for a solution, not an execution");
   if (library == "rocblas_function" || library == "hipblaslt_function" ||
       library == "rocblas_trace")
-    return not_measured("unsupported", "no bench command: trace with bench lines, which have one");
+    return not_measured("unsupported",
+                        "the line has no bench command; turn on bench logging when you trace");
   if (library == "tensile" || library == "rccl_kernel")
-    return not_measured("unsupported", "the name of a kernel, without its problem");
+    return not_measured("unsupported", "the line has only a kernel name, without sizes");
   return not_measured("unsupported", "no bench program for this library");
 }
 

@@ -71,7 +71,7 @@ struct Missing {
 std::string not_found(const std::string& program, const LibraryPerfOptions& options) {
   const auto own = options.programs.find(program);
   return own == options.programs.end() ? fmt::format("{} is not in PATH", program)
-                                       : fmt::format("{} is not there", own->second);
+                                       : fmt::format("{} does not exist", own->second);
 }
 
 /// Measures with the bench program; without it, the row's status is "missing".
@@ -126,7 +126,7 @@ void measure_row(PerfRow& row, const LibraryPerfOptions& options, Missing& missi
                       theirs || gemm.why.empty() ? command.why : gemm.why);
   }
   if (options.cancel.cancelled())
-    return set_failed(row, "skipped", "interrupted before it");
+    return set_failed(row, "skipped", "not measured, because the command was interrupted");
   if (bench)
     measure_bench(row, command.argv, options, missing);
   if (!gemm.problem || (bench && row.status != "missing"))

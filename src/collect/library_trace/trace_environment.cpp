@@ -30,7 +30,8 @@ public:
   void set(const std::string& name, const std::string& value) {
     const auto it = child_.find(name);
     if (it != child_.end() && it->second != value)
-      out_.notes.push_back(fmt::format("{} was \"{}\", is \"{}\"", name, it->second, value));
+      out_.notes.push_back(
+          fmt::format("{} is changed from \"{}\" to \"{}\"", name, it->second, value));
     out_.set[name] = value;
   }
   /// Sets bits; bits that the user set remain.
@@ -41,14 +42,14 @@ public:
     out_.set[name] = hex ? fmt::format("{:#x}", all) : fmt::format("{}", all);
     if (it != child_.end() && had != all)
       out_.notes.push_back(
-          fmt::format("{} was \"{}\", is \"{}\"", name, it->second, out_.set[name]));
+          fmt::format("{} is changed from \"{}\" to \"{}\"", name, it->second, out_.set[name]));
   }
   void unset(const std::string& name, const char* why) {
     const auto it = child_.find(name);
     if (it == child_.end())
       return;
     out_.unset.push_back(name);
-    out_.notes.push_back(fmt::format("{} was \"{}\", is unset: {}", name, it->second, why));
+    out_.notes.push_back(fmt::format("{} (\"{}\") is unset: {}", name, it->second, why));
   }
   [[nodiscard]] std::string had(const std::string& name) const {
     const auto it = child_.find(name);
@@ -94,7 +95,8 @@ void set_one(Change& change, TracedLibrary library, const std::string& folder, b
     change.set_bits("ROCBLAS_LAYER", 6, false); // bench and profile, on standard error
     break;
   case TracedLibrary::kHipblaslt:
-    change.unset("HIPBLASLT_LOG_LEVEL", "the mask is read without it only");
+    change.unset("HIPBLASLT_LOG_LEVEL",
+                 "HIPBLASLT_LOG_MASK has an effect only without this variable");
     change.set_bits("HIPBLASLT_LOG_MASK", 32, false);
     if (!folder.empty())
       change.set("HIPBLASLT_LOG_FILE", folder + "/hipblaslt.%i.log");

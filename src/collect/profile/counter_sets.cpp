@@ -83,8 +83,8 @@ Result<void> place_counters(std::vector<ToolEntry>& tools, const std::string& gf
       const Groups groups = counter_groups(set, gfx);
       if (groups.empty())
         return Error{ErrorCode::kUsage, tool.name,
-                     fmt::format("no set of counters '{}' in its command", set),
-                     "compute, memory, mix, all"};
+                     fmt::format("'{}' in its command is not a set of counters", set),
+                     "use compute, memory, mix or all"};
       std::string words = fmt::format("--pmc {}", fmt::join(groups[0], " "));
       if (groups.size() > 1) {
         const std::string name = fmt::format("counters_{}.txt", set);

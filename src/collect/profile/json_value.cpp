@@ -292,7 +292,7 @@ Result<Json> parse_json(const std::string& text, const std::string& where,
                  fmt::format("neither JSON nor a Python literal: {}", why),
                  "check quotes, commas and brackets"};
   if (notes != nullptr)
-    notes->push_back(fmt::format("{}: {} accepted, but not JSON", where,
+    notes->push_back(fmt::format("{}: {} accepted, although this is not JSON", where,
                                  relaxed.python()     ? "a Python literal is"
                                  : relaxed.comments() ? "comments are"
                                  : relaxed.commas()   ? "a comma before a closing bracket is"

@@ -80,7 +80,7 @@ public:
         ranks.push_back(it->path());
     if (ranks.empty() && !fs::is_regular_file(folder / "manifest.json", ec))
       return Error{ErrorCode::kUnreadable, name, "has neither folders rank_N nor a manifest.json",
-                   "the folder that --out named"};
+                   "give the folder that was the --out of rankscope profile"};
     if (ranks.empty())
       ranks.push_back(folder);
     for (const fs::path& rank : ranks)
@@ -135,7 +135,7 @@ private:
     }
     if (r.rank && !seen_.insert(*r.rank).second)
       return Error{ErrorCode::kUsage, r.folder, fmt::format("rank {} occurs twice", *r.rank),
-                   "one folder for each rank"};
+                   "give one folder for each rank"};
     if (!r.known())
       out_.facts.push_back({"", profile::UnreadableRank{r.folder, r.problem}});
     out_.ranks.push_back(std::move(r));
@@ -237,7 +237,8 @@ Result<void> append_samples(const ProfiledRank& r, std::string& header, OutputFi
   };
   each_line(*source, row);
   if (!same)
-    return Error{ErrorCode::kUnreadable, path, "has other columns than the rank before", ""};
+    return Error{ErrorCode::kUnreadable, path, "its columns differ from those of the previous rank",
+                 ""};
   return {};
 }
 
@@ -291,8 +292,9 @@ Result<void> write_merged(const ProfiledRanks& run, std::span<const Finding> fin
     const Result<std::string> before = read_own(manifest);
     const Result<Json> json = before ? parse_json(*before, manifest, nullptr) : before.error();
     if (!json || text_at(*json, {"format"}) != kFormat)
-      return Error{ErrorCode::kUsage, manifest, "is the manifest of a run, not of its ranks",
-                   "another --out"};
+      return Error{ErrorCode::kUsage, manifest,
+                   "is the manifest of a profiling run, not of merged ranks",
+                   "choose another --out"};
   }
   RS_CHECK(make_folder(out));
   const bool samples = std::any_of(run.ranks.begin(), run.ranks.end(),

@@ -231,7 +231,8 @@ std::optional<PerfFigure> figure_of_run_log(const std::string& path) {
 Result<std::vector<PerfFigure>> read_results_csv(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
-    return Error{ErrorCode::kUnreadable, path, "cannot be opened", "multiple_results names it"};
+    return Error{ErrorCode::kUnreadable, path, "cannot be opened",
+                 "the path is from multiple_results"};
   std::string line;
   std::getline(in, line);
   const std::vector<std::string> header = cells_of_perf_csv(line);
@@ -322,8 +323,8 @@ Result<void> check_perf_csv(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string header;
   if (std::getline(in, header) && trimmed(header) != perf_csv_header())
-    return Error{ErrorCode::kUsage, path, "has other columns than the documented 29",
-                 "another --perf-csv"};
+    return Error{ErrorCode::kUsage, path, "does not have the 29 documented columns",
+                 "choose another file for --perf-csv"};
   return {};
 }
 

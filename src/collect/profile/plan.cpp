@@ -228,7 +228,7 @@ Result<void> find_conflicts(Plan& plan, bool force) {
                      fmt::format("{} and {} cannot run together; both hook the same calls of the "
                                  "runtime",
                                  a.name, b.name),
-                     "run them one after the other, or --force"};
+                     "run them one after the other, or use --force"};
       plan.facts.push_back({b.name, profile::ConflictingTool{a.name, family ? a.family : ""}});
     }
   return {};
@@ -250,7 +250,8 @@ Result<Plan> make_plan(const PlanRequest& request) {
     std::string folder = tool.name;
     std::replace(folder.begin(), folder.end(), '/', '_');
     if (folder.empty() || folder[0] == '.')
-      return Error{ErrorCode::kUsage, "tools", fmt::format("'{}' names no tool", tool.name), ""};
+      return Error{ErrorCode::kUsage, "tools",
+                   fmt::format("'{}' is not the name of a tool", tool.name), ""};
     if (!names.insert(folder).second)
       return Error{ErrorCode::kUsage, "tools", fmt::format("{} is requested twice", tool.name), ""};
     plan.folders.push_back(folder);

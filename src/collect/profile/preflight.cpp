@@ -297,8 +297,8 @@ Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEnt
       continue;
     for (ToolEntry& other : others)
       if (!found.at(program_of(other)).empty()) {
-        notes.push_back(
-            fmt::format("{}: {} is not there, {} is", tool.name, names[0], program_of(other)));
+        notes.push_back(fmt::format("{}: {} is not installed; {} is used instead", tool.name,
+                                    names[0], program_of(other)));
         tool = std::move(other);
         break;
       }

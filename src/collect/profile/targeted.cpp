@@ -27,8 +27,10 @@ Result<std::string> rocprofv3_options(const TargetedCollection& t, const ToolEnt
   std::string out;
   if (t.delay_s > 0 || t.duration_s > 0) {
     if (tool.passes > 1)
-      return cannot(tool, "--delay and --duration need one pass, and its counters need several",
-                    "use rocprofv3_compute or rocprofv3_memory, which need one");
+      return cannot(tool,
+                    "--delay and --duration need a single pass, but the counters of this tool need "
+                    "several passes",
+                    "use rocprofv3_compute or rocprofv3_memory, which need one pass");
     out += fmt::format(" --collection-period {:.0f}:{:.0f}:1 --collection-period-unit msec",
                        1e3 * t.delay_s, 1e3 * (t.duration_s > 0 ? t.duration_s : kNoEnd_s));
   }
@@ -54,7 +56,7 @@ Result<std::string> nsys_options(const TargetedCollection& t, const ToolEntry& t
 
 Result<std::string> ncu_options(const TargetedCollection& t, const ToolEntry& tool) {
   if (t.delay_s > 0 || t.duration_s > 0)
-    return cannot(tool, "ncu counts launches, it has no time window",
+    return cannot(tool, "ncu selects kernel launches and has no time window",
                   "choose kernels with --kernels");
   return " --kernel-name " + quoted_command({"regex:" + t.kernels});
 }
@@ -73,7 +75,7 @@ Result<std::string> rocprof_sys_options(const TargetedCollection& t, ToolEntry& 
 /// Sets the steps of PyTorch's profiler, which counts optimizer steps in the program.
 Result<std::string> torch_options(const TargetedCollection& t, ToolEntry& tool) {
   if (t.delay_s > 0 || t.duration_s > 0 || !t.kernels.empty())
-    return cannot(tool, "PyTorch's profiler records steps, not a time window or some kernels",
+    return cannot(tool, "PyTorch's profiler can select steps, but not a time window or kernels",
                   "choose steps with --steps");
   RS_TRY(const auto range, parse_steps(t.steps));
   tool.env_vars.emplace_back("RANKSCOPE_TORCH_STEPS",
@@ -89,10 +91,10 @@ Result<std::optional<std::string>> options_of(const TargetedCollection& targets,
   if (!torch && tool.family != "gpu-tracer")
     return std::optional<std::string>();
   if (!targets.steps.empty() && !torch)
-    return cannot(tool, "steps are known to torch_profiler only", "choose it, or --delay");
+    return cannot(tool, "only torch_profiler can select steps", "use torch_profiler, or --delay");
   Result<std::string> options =
       cannot(tool, "--delay, --duration, --kernels and --steps are not options of this tool",
-             "use a tool of rocprofv3, rocprof-sys-run, nsys or ncu, or torch_profiler");
+             "use a tool that runs rocprofv3, rocprof-sys-run, nsys or ncu, or use torch_profiler");
   if (torch)
     options = torch_options(targets, tool);
   else if (program == "rocprofv3")
@@ -130,7 +132,10 @@ Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEn
     const std::string word = program == "nsys" ? "profile" : path;
     const std::size_t at = tool.cmd.find(word);
     if (at == std::string::npos)
-      return cannot(tool, fmt::format("its cmd has no '{}' to put options behind", word), "");
+      return cannot(
+          tool,
+          fmt::format("its cmd lacks the word '{}', after which the options are inserted", word),
+          "");
     tool.cmd.insert(at + word.size(), *options);
   }
   if (!placed)

@@ -13,7 +13,7 @@ Result<std::vector<std::string>> split_words(const std::string& text, const std:
   std::string word;
   bool open = false;
   const auto refuse = [&](const std::string& what) {
-    return Error{ErrorCode::kUsage, where, what, "\"shell\": true runs it by a shell"};
+    return Error{ErrorCode::kUsage, where, what, "set \"shell\": true to run the text in a shell"};
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -51,7 +51,7 @@ def _start():
         was_running = running[0]
         ended[0] = True
         running[0] = False
-        _say("the program starts PyTorch's profiler itself: this one stops and leaves no trace")
+        _say("the program starts PyTorch's profiler itself, so this tool stops and writes no trace")
         try:
             with open(os.path.join(_here, "stepped_aside"), "a") as file:
                 file.write("%d\n" % owner)

@@ -78,8 +78,7 @@ std::vector<ReplayTime> replay_benches(std::span<const ReplayCall> calls,
       if (begin == ends[done])
         out[done] = {std::nullopt, "unsupported", request.why, ""};
       else if (options.runner == ReplayRunner::kNative && replay_library(request) == "miopen")
-        out[done] = {std::nullopt, "unsupported", "no runner for convolutions but MIOpenDriver",
-                     ""};
+        out[done] = {std::nullopt, "unsupported", "only MIOpenDriver can run convolutions", ""};
       else
         out[done] = sum_of(std::span(rows).subspan(begin, ends[done] - begin), request.note);
       progress(done + 1, out[done]);

@@ -102,7 +102,8 @@ std::vector<ReplayTime> replay_torch(std::span<const ReplayCall> calls,
     if (!missing.empty())
       out[i] = {std::nullopt, "missing", missing, "torch"};
     else if (options.cancel.cancelled())
-      out[i] = {std::nullopt, "skipped", "interrupted before it", "torch"};
+      out[i] = {std::nullopt, "skipped", "not measured, because the command was interrupted",
+                "torch"};
     else
       out[i] = run_one(python, calls[i], options);
     if (out[i].status == "missing")

@@ -42,7 +42,7 @@ def tensor(torch, type_name, dims, strides):
     if dtype is None:
         raise Unsupported("this PyTorch has no type %s" % type_name)
     if strides is None or len(strides) != len(dims):
-        raise Unsupported("the trace has no strides of it")
+        raise Unsupported("the trace has no strides of a tensor")
     out = torch.empty_strided(dims, strides, dtype=dtype, device="cuda")
     if type_name.startswith("c10::Float8"):
         out.copy_(torch.randn(dims, device="cuda"))
@@ -66,7 +66,7 @@ def value(text):
     try:
         return float(text)
     except ValueError:
-        raise Unsupported("a recorded value is none: %s" % text[:60])
+        raise Unsupported("a recorded value cannot be used: %s" % text[:60])
 
 
 def arguments(torch, request):
@@ -109,7 +109,7 @@ def fits(torch, kind, arg):
 def find(torch, name, args):
     """The overload whose schema has as many arguments of fitting types, with the call's words."""
     if "::" not in name:
-        raise Unsupported("no operator of PyTorch")
+        raise Unsupported("not an operator of PyTorch")
     space, short = name.split("::", 1)
     packet = getattr(getattr(torch.ops, space), short)
     for overload in packet.overloads():
@@ -121,7 +121,7 @@ def find(torch, name, args):
             plain = [arg for a, arg in zip(wanted, args) if not a.kwarg_only]
             words = {a.name: arg for a, arg in zip(wanted, args) if a.kwarg_only}
             return op, plain, words
-    raise Unsupported("no overload takes the recorded arguments")
+    raise Unsupported("no overload accepts the recorded arguments")
 
 
 def main():

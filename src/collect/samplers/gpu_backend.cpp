@@ -65,8 +65,8 @@ public:
     }
     for (const std::unique_ptr<GpuBackend>& part : parts_)
       notes_.insert(notes_.end(), part->notes().begin(), part->notes().end());
-    notes_.push_back(fmt::format("GPUs of two vendors: up to {} by {}, from {} by {} (GPU 0 "
-                                 "in its notes is GPU {})",
+    notes_.push_back(fmt::format("GPUs of two vendors: GPUs up to {} are read by {}, and GPUs from "
+                                 "{} on by {} (whose notes call GPU {} GPU 0)",
                                  shift - 1, parts_[0]->name(), shift, parts_[1]->name(), shift));
   }
   [[nodiscard]] std::string name() const override {
@@ -152,7 +152,7 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
         fmt::format("{}: {}", fmt::join(not_installed, ", "), SharedLibrary::kNotInstalled));
   return Error{ErrorCode::kMissingTool, "GPUs",
                fmt::format("none can be read ({})", fmt::join(tried, "; ")),
-               "--devices none samples the host alone"};
+               "use --devices none to sample only the host"};
 }
 
 } // namespace rankscope

@@ -134,9 +134,8 @@ public:
       gpus_.push_back(std::move(gpu));
     }
     if (averaged)
-      notes_.push_back(
-          "nvml: this driver has no momentary power of some GPUs, but an average of up "
-          "to 1 s on Ampere and newer");
+      notes_.push_back("nvml: for some GPUs, this driver reports only an average power (over up to "
+                       "1 s on Ampere and newer), not the instantaneous power");
   }
 
   [[nodiscard]] GpuReading read(std::size_t i) override {

@@ -142,7 +142,7 @@ private:
       return;
     std::vector<PowerSample>& list = out_.gpus[gpu];
     if (!list.empty() && list.back().unix_ns > t)
-      return fail("is older than the row before");
+      return fail("has an earlier time than the previous row");
     list.push_back(
         {t, *watts.value, energy_j && std::isfinite(*energy_j) ? energy_j : std::nullopt});
   }

@@ -149,10 +149,10 @@ Result<void> Sampler::State::open() {
   if (options.devices != "none") {
     RS_TRY(backend, open_gpu_backend(options.backend));
     if (options.devices == "visible" && backend->several_vendors())
-      return Error{
-          ErrorCode::kUsage, "visible",
-          "this host has GPUs of two vendors, and each vendor's variables number only its own",
-          "name them by uuid, PCI address or the numbers of rankscope sample --list"};
+      return Error{ErrorCode::kUsage, "visible",
+                   "this host has GPUs of two vendors, and the *_VISIBLE_DEVICES of a vendor "
+                   "numbers only its own GPUs",
+                   "give the GPUs by UUID, PCI address or the numbers of rankscope sample --list"};
     RS_TRY(choice, choose_gpus(backend->gpus(), options.devices, visible));
     notes = backend->notes();
     notes.insert(notes.end(), choice.notes.begin(), choice.notes.end());
@@ -428,12 +428,13 @@ Result<std::unique_ptr<Sampler>> Sampler::start(SamplerOptions options) {
   state->timer.fd = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
   state->wake.fd = ::eventfd(0, EFD_CLOEXEC);
   if (state->timer.fd < 0 || state->wake.fd < 0)
-    return Error{ErrorCode::kOutput, "sampler", "the system gives no timer", ""};
+    return Error{ErrorCode::kOutput, "sampler", "cannot create a timer", ""};
   RS_CHECK(state->first_sample());
   try {
     state->thread = std::thread([s = state.get()] { s->run(); });
   } catch (const std::system_error& e) {
-    return Error{ErrorCode::kOutput, "sampler", fmt::format("no thread: {}", e.what()), ""};
+    return Error{ErrorCode::kOutput, "sampler", fmt::format("cannot start a thread: {}", e.what()),
+                 ""};
   }
   return std::unique_ptr<Sampler>(new Sampler(std::move(state)));
 }

@@ -56,7 +56,7 @@ void add(std::string& line, const char* format, const std::optional<double>& v) 
 std::string gpu_text(const GpuSummary& g) {
   std::string line = fmt::format("GPU {} {}:", g.gpu.index, g.gpu.bdf);
   if (g.gpu.secondary())
-    line += fmt::format(" power with GPU {}", g.gpu.package);
+    line += fmt::format(" power included in GPU {}", g.gpu.package);
   add(line, " mean {:.1f} W,", g.mean_w);
   add(line, " median {:.1f} W,", g.median_w);
   add(line, " p95 {:.1f} W,", g.p95_w);

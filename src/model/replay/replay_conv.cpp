@@ -86,7 +86,7 @@ std::string check(const ReplayConvConv& c) {
   for (const Shape* shape : {&c.x, &c.w})
     for (const std::int64_t extent : *shape)
       if (extent <= 0 || extent >= kMaxConvExtent)
-        return extent == 0 ? "an empty convolution" : "an extent that no library takes";
+        return extent == 0 ? "an empty convolution" : "an extent that no library accepts";
   for (std::size_t i = 0; i + 2 < c.x.size(); ++i)
     if (c.stride[i] <= 0 || c.dilation[i] <= 0 || c.padding[i] < 0 || c.output_padding[i] < 0)
       return "its stride, padding or dilation is invalid";
@@ -107,7 +107,7 @@ std::string set_shapes(const ReplayConvConv& c, ConvReplay& r) {
   r.c = c.transposed ? c.w[1] * c.groups : c.x[1];
   r.k = c.w[0];
   if (r.c >= kMaxConvExtent)
-    return "an extent that no library takes";
+    return "an extent that no library accepts";
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = 3 - n + i; // PyTorch uses the width as the only dimension of conv1d
     r.filter[at] = c.w[i + 2];
@@ -153,7 +153,8 @@ std::string set_layout(const ParsedArgs& args, std::size_t x, const ReplayConvCo
   const auto input = args.stride_list(x);
   const auto weight = args.stride_list(x + 1);
   if (!input || !weight || input->size() != c.x.size() || weight->size() != c.w.size())
-    return "the trace has no strides of it: channels first and last cannot be distinguished";
+    return "the trace has no strides of a tensor, so channels first and channels last cannot be "
+           "distinguished";
   const ReplayConvLayout of_input = layout_of(c.x, *input);
   const ReplayConvLayout of_weight = layout_of(c.w, *weight);
   r.channels_last =

@@ -83,13 +83,14 @@ std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t 
     return std::nullopt;
   }
   if (!strides || strides->size() != rank) {
-    why = "the trace has no strides of it: transposed and other matrices cannot be distinguished";
+    why = "the trace has no strides of a matrix, so transposed and other matrices cannot be "
+          "distinguished";
     return std::nullopt;
   }
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] <= 0 || shape[d] >= kMaxGemmExtent || (*strides)[d] < 0 ||
         (*strides)[d] > kMaxStride) {
-      why = shape[d] == 0 ? "an empty product" : "an extent or stride that no library takes";
+      why = shape[d] == 0 ? "an empty product" : "an extent or stride that no library accepts";
       return std::nullopt;
     }
   Matrix m{shape[rank - 2], shape[rank - 1], (*strides)[rank - 2], (*strides)[rank - 1]};

@@ -357,7 +357,7 @@
         ["starts", at(lane.start[i])], ["takes", `${RS.time(lane.dur[i])} (${RS.exact(lane.dur[i])} ns)`],
         ["operator", RS.string(lane.op[i])], [lane.kind[i] === 1 ? "moves" : "shapes", RS.string(lane.about[i])],
         ["launched", lane.delay[i] ? `${RS.time((lane.delay[i] - 1) * 100)} before` : ""]];
-      if (lane.kind[i] === 1) rows.push(["hidden", `${lane.hidden[i]} % behind computation`]);
+      if (lane.kind[i] === 1) rows.push(["hidden", `${lane.hidden[i]} % overlapped by computation`]);
       if (lane.row && lane.row[i] && options.operators) rows.push(...options.operators(lane.row[i] - 1, lane.dur[i]));
       if (lane.kind[i] === 1 && options.matched) rows.push(...options.matched.about(lane.rank, lane.start[i]));
       return RS.rows(RS.string(lane.label[i]), rows);
@@ -367,7 +367,7 @@
       const i = Math.floor((timeAt(px) - lane.at) / c.width);
       if (i < 0 || i >= c.begun.length) return null;
       const shares = kKeys.map((k, n) => [RS.kinds[n].label, c.share[n][i] ? RS.percent(c.share[n][i] / 2.55) : ""]);
-      return RS.rows(`${lane.name}: ${at(lane.at + i * c.width)} and ${RS.time(c.width)} on`,
+      return RS.rows(`${lane.name}: ${at(lane.at + i * c.width)} for ${RS.time(c.width)}`,
         [...shares, ["longest", RS.string(c.longest[i])], ["begin here", `${RS.exact(c.begun[i])} events`]]);
     }
     function about(px, y) {

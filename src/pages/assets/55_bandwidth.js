@@ -66,7 +66,7 @@
       label: "bus bandwidth by rank and kind of collective, against the collectives without that rank", height: Math.max(140, Math.min(620, named.length * 26 + 70)),
       tip: (p) => {
         const i = p.data.of;
-        return RS.rows(`rank ${data.ranks[column.rank[i]].rank}, ${named[column.class[i]]}`, [["with it", `${RS.num(column.bus[i], 4)} GB/s, ${RS.exact(column.count[i])} collectives`], ["without it", `${RS.num(column.others[i], 4)} GB/s`],
+        return RS.rows(`rank ${data.ranks[column.rank[i]].rank}, ${named[column.class[i]]}`, [["with this rank", `${RS.num(column.bus[i], 4)} GB/s, ${RS.exact(column.count[i])} collectives`], ["without this rank", `${RS.num(column.others[i], 4)} GB/s`],
           ["difference", Number.isFinite(column.difference[i]) ? `${RS.signed(column.difference[i])} \u00b1 ${RS.num(column.half[i])} GB/s, ${RS.signed(percent(i), " %")}` : ""], ["", told(i) ? "significant" : "no significant difference"]]);
       },
       onClick: (p) => RS.state.set({ r: String(data.ranks[column.rank[p.data.of]].rank) }),

@@ -109,7 +109,7 @@
       const lastIn = ks[ks.length - 1];
       const waits = ks.map((k) => `${out.rankOf(k)}: ${RS.time(out.start[lastIn] - out.start[k])}`);
       return [["group", `${RS.string(out.group[c])}, ${ks.length} ranks`], ["bus", Number.isFinite(out.bus[c]) ? `${RS.num(out.bus[c])} GB/s` : ""],
-        ["last in", `rank ${out.rankOf(lastIn)}`], ["waits by rank", waits.length > 16 ? `${waits.slice(0, 16).join(", ")} ...` : waits.join(", ")]];
+        ["last to start", `rank ${out.rankOf(lastIn)}`], ["waits by rank", waits.length > 16 ? `${waits.slice(0, 16).join(", ")} ...` : waits.join(", ")]];
     };
     return out;
   }
@@ -136,7 +136,7 @@
       el("button", { type: "button", "aria-label": "zoom out", onclick: () => timeline.zoomBy(2) }, "\u2212"),
       el("button", { type: "button", onclick: () => timeline.showAll() }, "all")];
     if (many) {
-      const input = el("input", { "aria-label": "ranks to show, as 0-3, 7", size: 10, title: "ranks to show, as 0-3, 7", onchange: () => RS.state.set({ r: input.value }) });
+      const input = el("input", { "aria-label": "ranks to show, for example 0-3, 7", size: 10, title: "ranks to show, for example 0-3, 7", onchange: () => RS.state.set({ r: input.value }) });
       const first = ranks.slice(0, Math.min(8, ranks.length)).map((r) => r.rank);
       const chosen = (text) => {
         const out = [];
@@ -180,8 +180,8 @@
       return holder;
     });
     RS.section("timeline", "Timeline", kept < all
-      ? `Zoomed out: exact share of each kind of work. Zoomed in: the ${RS.exact(kept)} longest of ${RS.exact(all)} events; pale: the rest. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window).`
-      : `All ${RS.exact(all)} events of the GPU. Wheel or pinch zooms (Ctrl and wheel where the timeline is higher than the window), dragging moves, a click marks every call of a kernel.`,
+      ? `Zoomed out, the timeline shows the exact share of each kind of work. Zoomed in, it shows the ${RS.exact(kept)} longest of ${RS.exact(all)} events, and the others in pale colours. The wheel or a pinch zooms (Ctrl and wheel if the timeline is higher than the window).`
+      : `All ${RS.exact(all)} events of the GPU. The wheel or a pinch zooms (Ctrl and wheel if the timeline is higher than the window), dragging moves the timeline, and a click on a kernel marks all its calls.`,
     bar, timeline.node, el("div", { class: "bar" }, RS.legend(["compute", "exposed", "hidden", "copy", ...(path ? ["idle-host", "idle"] : [])]), el("span", { class: "grow" }), table.button), table.place);
     return timeline;
   }
@@ -504,7 +504,7 @@
         "bus bandwidth of the collectives by size", () => []);
       const table = data.top_collectives ? RS.onDemand("collectives as a table", () =>
         RS.grid({ name: "collectives", columns: RS.columnsOf(data.top_collectives), rows: data.top_collectives.rows, fit: true }).node) : null;
-      RS.section("bandwidth", "Collectives, bandwidth by size", "One mark per kind, size and group: mean over its collectives with the 95 % interval. It excludes waits for late ranks: the time is that of the rank that waited least.",
+      RS.section("bandwidth", "Collectives, bandwidth by size", "One mark per kind, size and group: mean over its collectives with the 95 % interval. The bandwidth excludes waits for late ranks, because it uses the time of the rank that waited least.",
         table ? [table.button] : [], chart, table?.place);
     }
     RS.rankBandwidths(data);
@@ -537,8 +537,8 @@
       }],
     }), {
       label: "how much later each rank starts its collectives", height: Math.max(160, Math.min(900, rows.length * 22 + 64)),
-      tip: (p) => { const s = rows[p.dataIndex]; return RS.rows(`rank ${s.rank}`, [["later by", `${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`], ["last in", `${RS.percent(s.last_percent)} of ${RS.exact(s.collectives)}`],
-        ["it waits", `${RS.num(s.wait_ms)} ms`], ["", told(s) ? "starts significantly later" : early(s) ? "starts significantly earlier" : "no significant difference"]]); },
+      tip: (p) => { const s = rows[p.dataIndex]; return RS.rows(`rank ${s.rank}`, [["later by", `${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`], ["last to start", `${RS.percent(s.last_percent)} of ${RS.exact(s.collectives)}`],
+        ["waits for others", `${RS.num(s.wait_ms)} ms`], ["", told(s) ? "starts significantly later" : early(s) ? "starts significantly earlier" : "no significant difference"]]); },
       onClick: (p) => RS.state.set({ r: String(rows[p.dataIndex].rank) }),
     });
     RS.section("skew", "Late ranks", "How much later a rank starts its collectives than the others, mean over the steps; intervals: 95 % over all ranks. Diamond: significantly later. Blue: significantly earlier. Grey: no significant difference.", [], chart);
@@ -592,7 +592,7 @@
       visualMap: { show: false, min: 0, max: Math.max(...groups.map((g) => g.ms)), dimension: 2, inRange: { color: [RS.colour("hidden"), RS.colour("exposed")] } },
     }), {
       label: "which ranks are in which process group", height: Math.max(120, groups.length * 26 + 64),
-      tip: (p) => { const g = groups[p.value[1]]; return RS.rows(g.name, [["description", g.description], ["ranks seen", g.of.size], ["size", g.size || ""], ["span", g.span], ["collectives", RS.exact(g.collectives)], ["moved", `${RS.num(g.mib)} MiB`], ["time over ranks", `${RS.num(g.ms)} ms`], ["median bus", g.bus === null ? "" : `${RS.num(g.bus)} GB/s`]]); },
+      tip: (p) => { const g = groups[p.value[1]]; return RS.rows(g.name, [["description", g.description], ["ranks seen", g.of.size], ["size", g.size || ""], ["span", g.span], ["collectives", RS.exact(g.collectives)], ["moved", `${RS.num(g.mib)} MiB`], ["time (all ranks)", `${RS.num(g.ms)} ms`], ["median bus", g.bus === null ? "" : `${RS.num(g.bus)} GB/s`]]); },
     });
     RS.section("groups", "Process groups", "Rows: groups, most time first. A filled cell: the rank took part; darker: more time." + note, [], chart);
   }

@@ -63,7 +63,7 @@
       if (row < 0) return;
       const all = Number(find("count")?.value(row));
       title.textContent = RS.short(`${text("configuration", row)}, rank ${text("rank", row)}: ${text("op", row)} ${text("input_dims", row)}`, 120);
-      note.textContent = `Calls over time; orange ran under collectives.${all > calls().length ? ` ${RS.exact(calls().length)} of ${RS.exact(all)}: the shortest and the longest of each part of the time.` : ""}`;
+      note.textContent = `Calls over time; orange calls ran under collectives.${all > calls().length ? ` Only ${RS.exact(calls().length)} of ${RS.exact(all)} calls are shown: the shortest and the longest in each part of the time range.` : ""}`;
       RS.redraw(chart);
       fill(table.firstChild !== null);
     } };

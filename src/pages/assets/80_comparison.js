@@ -114,7 +114,7 @@
           return { name: s.label, type: "line", symbol: symbols[i % 4], symbolSize: 8, lineStyle: { width: 1, type: i === 0 ? "dashed" : "solid" }, itemStyle: { color: RS.colour(i === 0 ? "soft" : "accent"), opacity: i > 1 ? 0.6 : 1 },
             data: Array.from(step, (n, k) => [n, ms[k]]) }; }),
       }), { label: "time of every step in both runs", height: 280, tip: (p) => RS.rows(p.seriesName, [["step", p.value[0]], ["time", `${RS.num(p.value[1], 5)} ms`]]) });
-      RS.section("series", "Steps of both", "Mean over the ranks.", [RS.choice("m", "which time", kinds, (k) => { kind = k; RS.redraw(chart); })], chart);
+      RS.section("series", "Steps of both runs", "Mean over the ranks.", [RS.choice("m", "which time", kinds, (k) => { kind = k; RS.redraw(chart); })], chart);
     }
 
     const more = data.tests.map((t) => t);

@@ -51,7 +51,7 @@
       }), { label: "changes with their intervals", height: Math.max(140, all.length * 26 + 60),
         tip: (p) => { const { m, c } = all[p.dataIndex]; return RS.rows(`${m.metric} at ${data.runs[c.run]}`, [["before", `${RS.num(c.before, 5)} ${m.unit}`], ["since", `${RS.num(c.after, 5)} ${m.unit}`], [word(c), `${percent(c)} (${interval(c)})`]]); },
         onClick: (p) => RS.state.set({ m: all[p.dataIndex].m.metric }) });
-      RS.section("changes", "Changes", "Each with the interval of its size; a click shows the metric above.", [], marks,
+      RS.section("changes", "Changes", "Each change with the interval of its size. A click on a change shows its metric above.", [], marks,
         RS.grid({ name: "changes", columns: RS.columnsOf(data.Change_Points), rows: data.Change_Points.rows, fit: true, key: "c" }).node);
     }
     RS.section("figures", "All metrics", null, [], RS.grid({ name: "metrics", columns: RS.columnsOf(data.History), rows: data.History.rows, fit: true, key: "f" }).node);

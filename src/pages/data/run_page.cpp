@@ -66,8 +66,8 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
     out.badges.push_back(
         {"note",
          fmt::format("{} of {} ranks are shown one by one", shown.ranks().size(), top.ranks.size()),
-         "the slow and the late ones, those with the highest and the lowest value of each time, "
-         "and an even choice of the others; values over ranks include all ranks"});
+         "slow and late ranks, the ranks with the highest and the lowest value of each time, and "
+         "an even choice of the others; values over ranks include all ranks"});
   return out;
 }
 

@@ -35,7 +35,7 @@ Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const s
   if (!std::filesystem::exists(path, ec))
     return std::optional<std::vector<CaptureIndexEntry>>();
   RS_TRY(const std::string text,
-         read_whole(path, "without the file the captures are looked into instead"));
+         read_whole(path, "without this file, rankscope reads the captures themselves"));
   dom::parser parser;
   dom::array list;
   if (const auto status = parser.parse(simdjson::padded_string(text)).get(list);
@@ -43,7 +43,7 @@ Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const s
     return Error{
         ErrorCode::kUnreadable, path,
         fmt::format("expected a JSON list of captures: {}", simdjson::error_message(status)),
-        "without the file the captures are looked into instead"};
+        "without this file, rankscope reads the captures themselves"};
   std::vector<CaptureIndexEntry> out;
   bool names_files = false;
   std::uint64_t bad = 0;

@@ -100,10 +100,9 @@ public:
 
 private:
   [[nodiscard]] Error damaged(const std::string& why) const {
-    return {
-        ErrorCode::kUnreadable, path_,
-        fmt::format("byte {} after unpacking: {}; nothing was cut out of it", offset_ + at_, why),
-        "only complete files can be cut into parts"};
+    return {ErrorCode::kUnreadable, path_,
+            fmt::format("byte {} after unpacking: {}; no piece was written", offset_ + at_, why),
+            "only complete files can be split"};
   }
 
   /// Discards the text that was used and the blanks after it, and reads the next window. Errors:
@@ -182,8 +181,8 @@ private:
       at_ = static_cast<std::size_t>(after - buffer_.data());
     }
     if (index != rules_.all_entries)
-      return damaged(fmt::format("{} entries of traceEvents where {} were read before", index,
-                                 rules_.all_entries));
+      return damaged(fmt::format("traceEvents has {} entries, but the first reading found {}",
+                                 index, rules_.all_entries));
     return {};
   }
 

@@ -51,7 +51,7 @@ Result<std::string> text_of(const dom::object& object, const char* key, const st
     return std::string();
   std::string_view text;
   if (missing || value.get(text) != simdjson::SUCCESS)
-    return wrong(where, fmt::format("{} is missing or no text", key));
+    return wrong(where, fmt::format("{} is missing or not a text", key));
   return std::string(text);
 }
 
@@ -104,7 +104,7 @@ Result<NsysInput> input_of(const dom::object& object, const std::string& where) 
                  fmt::format("format is \"{}\", expected csv, nsys-rep or sqlite", in.format));
   }
   if (in.with_nvtx && in.nvtx_tag.empty())
-    return wrong(where, "nvtx_tag_of_iter is missing, the NVTX analysis needs it");
+    return wrong(where, "nvtx_tag_of_iter is missing; the NVTX analysis needs it");
   return in;
 }
 

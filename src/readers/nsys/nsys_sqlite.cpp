@@ -91,9 +91,9 @@ private:
   }
   Result<void> check(const SqliteQuery& q) const {
     if (q.failed())
-      return Error{ErrorCode::kUnreadable, path_, file_.problem(),
-                   "the export may be cut off, of an unknown version, or no plain Nsight Systems "
-                   "export"};
+      return Error{
+          ErrorCode::kUnreadable, path_, file_.problem(),
+          "the file may be truncated, have an unknown version, or not be an Nsight Systems export"};
     return {};
   }
   std::string string_of(std::int64_t id) const {

@@ -307,7 +307,7 @@ Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
   if (out_.events() == 0) {
     std::string others;
     for (const auto& [what, rows] : not_read_)
-      others += fmt::format("; {} of {} are not read yet", rows, what);
+      others += fmt::format("; rows not read: {} of {}", rows, what);
     return Error{ErrorCode::kUnreadable, out_.source().path,
                  fmt::format("no usable event among {} rows; expected kernels, copies or calls "
                              "with start and end{}",

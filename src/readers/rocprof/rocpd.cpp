@@ -274,8 +274,8 @@ private:
     if (targets_.empty())
       return;
     for (const auto& [name, what] :
-         {std::pair{"rocpd_hip_event",
-                    "records and waits of events (no report asks for edges between streams)"},
+         {std::pair{"rocpd_hip_event", "records of and waits for stream events (no report needs "
+                                       "dependencies between streams)"},
           {"rocpd_graph_launch", "graph launches (their kernels are read)"}}) {
       if (!session_.file().has(session_.table(name)))
         continue;

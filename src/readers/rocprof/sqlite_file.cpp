@@ -68,8 +68,8 @@ Result<void> copy_with_log(const std::string& path, const std::string& to) {
   remember_input(path + "-wal");
   fs::copy_file(path, to, ec);
   if (ec || !copy_log(path + "-wal", to + "-wal"))
-    return Error{ErrorCode::kOutput, path, "cannot be copied to be read with its log",
-                 "is there room in TMPDIR? or checkpoint the database"};
+    return Error{ErrorCode::kOutput, path, "cannot be copied together with its write-ahead log",
+                 "is there free space in TMPDIR? Otherwise checkpoint the database"};
   std::error_code ignored;
   fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, ignored);
   return {};
@@ -188,7 +188,7 @@ Result<void> SqliteFile::list_tables(const std::string& path) {
       names.emplace_back(q.text(0));
     if (q.failed())
       return Error{ErrorCode::kUnreadable, path,
-                   fmt::format("not a database that can be read ({})", problem()), ""};
+                   fmt::format("is not a readable database ({})", problem()), ""};
   }
   for (const std::string& name : names) {
     std::set<std::string>& columns = tables_[name];
@@ -224,9 +224,9 @@ void SqliteFile::report(const std::string& path, Diagnostics& diagnostics) const
 
 std::string SqliteFile::problem() const {
   if (budget_->steps_left == 0)
-    return "a query takes far longer than the rows of the file do";
+    return "a query takes far more steps than a file of this size needs";
   if (budget_->text_bytes_left == 0)
-    return "the texts of its rows are far larger than the file";
+    return "the texts in its rows are far larger than the file";
   return sqlite3_errmsg(db_.get());
 }
 

@@ -39,7 +39,7 @@ Result<Folder> unpack(const std::string& path, ByteSource& source, std::uint64_t
   out.close();
   if (!out)
     return Error{ErrorCode::kOutput, path, "cannot be unpacked into a temporary file",
-                 "is there room in TMPDIR?"};
+                 "is there free space in TMPDIR?"};
   return Folder(std::make_shared<const ScratchFolder>(std::move(folder)));
 }
 
