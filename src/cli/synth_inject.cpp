@@ -176,7 +176,9 @@ Result<void> inject_pause(InjectKeys& keys, synth::Options& o) {
 Result<void> inject_accumulate(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.passes, keys.whole("passes"));
   RS_TRY(const double all, keys.number("all", 1));
+  RS_TRY(const double update, keys.number("update", 0));
   o.inject.reduce_all = all != 0;
+  o.inject.update_all = update != 0;
   return {};
 }
 
@@ -243,7 +245,7 @@ constexpr std::array kInjectCauses = {
     InjectCause{"copies", "rank=R,factor=F", inject_copies},
     InjectCause{"shape", "factor=F", inject_shape},
     InjectCause{"pause", "ms=X,period=N", inject_pause},
-    InjectCause{"accumulate", "passes=N,all=0", inject_accumulate},
+    InjectCause{"accumulate", "passes=N,all=0,update=1", inject_accumulate},
     InjectCause{"exchange", "rank=R,factor=F", inject_exchange},
     InjectCause{"launch-blocking", "",
                 [](InjectKeys&, synth::Options& o) -> Result<void> {

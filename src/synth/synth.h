@@ -95,6 +95,7 @@ struct Injected {
   std::int64_t exchange_rank =
       -1; ///< rank with more data in the all-to-alls of each layer; -1: no all-to-alls
   double exchange_factor = 1;   ///< factor on its data
+  bool update_all = false;      ///< the optimizer updates the weights after every pass
   bool reduce_all = false;      ///< every backward pass reduces its gradients, not only the last
   bool launch_blocking = false; ///< each launch waits for its kernel
   double profiler_start_ms = 0; ///< maximum difference between the starts of the ranks' recordings

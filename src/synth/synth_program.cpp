@@ -37,6 +37,8 @@ public:
       reduces_ = o_.inject.reduce_all || pass + 1 >= o_.inject.passes;
       forward_pass(pass == 0);
       backward_pass();
+      if (o_.inject.update_all && pass + 1 < o_.inject.passes)
+        optimizer();
     }
     grad_norm();
     add_work({AddedWork::kAllocator});

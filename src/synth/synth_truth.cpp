@@ -354,8 +354,9 @@ std::string injected(const Injected& inject) {
     causes.push_back(fmt::format("{{\"cause\": \"pause\", \"ms\": {}, \"period\": {}}}",
                                  inject.pause_ms, inject.pause_period));
   if (inject.passes > 0)
-    causes.push_back(fmt::format("{{\"cause\": \"accumulate\", \"passes\": {}, \"all\": {}}}",
-                                 inject.passes, inject.reduce_all ? 1 : 0));
+    causes.push_back(
+        fmt::format("{{\"cause\": \"accumulate\", \"passes\": {}, \"all\": {}, \"update\": {}}}",
+                    inject.passes, inject.reduce_all ? 1 : 0, inject.update_all ? 1 : 0));
   if (inject.exchange_rank >= 0)
     causes.push_back(fmt::format("{{\"cause\": \"exchange\", \"rank\": {}, \"factor\": {}}}",
                                  inject.exchange_rank, inject.exchange_factor));

@@ -195,6 +195,7 @@ TEST(WhyMatrix, CounterExamplesAreNotNamed) {
            {"uneven-exchange", inject("exchange:rank=6,factor=1.02")},
            // only the last of several backward passes reduces the gradients
            {"repeated-reduction", inject("accumulate:passes=3,all=0")},
+           {"repeated-reduction", inject("accumulate:passes=3,update=1")},
            // pauses at one place, or none that stands out
            {"garbage-collection", inject("python:ms=4,rank=1")},
            {"garbage-collection", inject("host:rank=4,factor=40")},

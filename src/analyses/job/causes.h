@@ -143,7 +143,9 @@ struct RepeatedReductions {
   std::vector<NodeId> transfers;
 };
 /// Returns the repeated all-reduces by name. A hook of the gradients must launch them, so sharded
-/// gradients and activations are left out. `facts`: the facts that the run was joined with.
+/// gradients and activations are left out. So are runs with sends and receives (pipelines), and
+/// backward passes with an update by the optimizer between them. `facts`: the facts that the run
+/// was joined with.
 [[nodiscard]] std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
                                                                   const CollectiveFacts& facts);
 

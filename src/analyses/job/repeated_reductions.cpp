@@ -13,8 +13,8 @@
 namespace rankscope {
 namespace {
 
-/// The backward passes of one rank. The host launches the forward and the backward passes
-/// alternately.
+/// The backward passes and the work of the optimizer of one rank. The host launches the forward and
+/// the backward passes alternately.
 class BackwardPasses {
 public:
   BackwardPasses(const JobRun& run, std::uint32_t rank) : run_(run) {
@@ -23,29 +23,38 @@ public:
       if (run.rank_of[n] == rank && run.is_activity(n) && run.gpu_work[n])
         if (const NodeId host = run.graph.waited(n, WaitKind::kLaunch); host != kNoNode) {
           const Activity& a = run.activity(n);
-          const bool backward = in_backward_pass(run.text(n, a.context));
-          if (backward || only_in_forward_pass(run.text(n, a.op)))
+          const std::string_view context = run.text(n, a.context);
+          const bool backward = in_backward_pass(context);
+          if (context.starts_with("Optimizer.step"))
+            optimizer_.push_back(run.graph.end_ns(host));
+          else if (backward || only_in_forward_pass(run.text(n, a.op)))
             launches.emplace_back(run.graph.end_ns(host), backward);
         }
     std::ranges::sort(launches);
+    std::ranges::sort(optimizer_);
     for (std::size_t k = 0; k < launches.size(); ++k)
       if (launches[k].second && (k == 0 || !launches[k - 1].second))
         begins_.push_back(launches[k].first);
   }
-  /// Returns the number of backward passes that begin until the launch of this transfer.
-  [[nodiscard]] std::size_t pass_of(NodeId transfer) const {
+  struct Place {
+    std::size_t pass = 0;      ///< number of backward passes that begin until the launch
+    std::size_t optimizer = 0; ///< number of launches of the optimizer until then
+  };
+  [[nodiscard]] Place place_of(NodeId transfer) const {
     const NodeId arrival = run_.waited(transfer, NodeRole::kArrival);
     const NodeId host =
         arrival == kNoNode ? kNoNode : run_.graph.waited(arrival, WaitKind::kLaunch);
     if (host == kNoNode)
-      return 0;
-    return static_cast<std::size_t>(std::ranges::upper_bound(begins_, run_.graph.end_ns(host)) -
-                                    begins_.begin());
+      return {};
+    const auto until = [launch = run_.graph.end_ns(host)](const std::vector<std::int64_t>& times) {
+      return static_cast<std::size_t>(std::ranges::upper_bound(times, launch) - times.begin());
+    };
+    return {until(begins_), until(optimizer_)};
   }
 
 private:
   const JobRun& run_;
-  std::vector<std::int64_t> begins_;
+  std::vector<std::int64_t> begins_, optimizer_;
 };
 
 struct Reduction {
@@ -58,8 +67,14 @@ struct Reduction {
 
 std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
                                                     const CollectiveFacts& facts) {
-  // by group (first member, number of members) and step, the reductions of each backward pass
-  using Key = std::tuple<std::uint32_t, std::size_t, std::size_t>;
+  // In a pipeline, the backward passes of a rank can be those of different stages.
+  if (std::ranges::any_of(facts.collectives, [](const TimedCollective& c) {
+        return c.match.kind == CollectiveKind::kSend || c.match.kind == CollectiveKind::kRecv;
+      }))
+    return {};
+  // The reductions of each backward pass by group (name, number among those of the name), step, and
+  // launches of the optimizer before them: after an update, the gradients are different ones.
+  using Key = std::tuple<std::string_view, std::size_t, std::size_t, std::size_t>;
   std::map<Key, std::map<std::size_t, std::vector<Reduction>>> groups;
   std::map<std::uint32_t, BackwardPasses> passes;
   for (const JobCollective& c : run.collectives) {
@@ -71,8 +86,9 @@ std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
       continue;
     const std::uint32_t rank = run.rank_of[n];
     const BackwardPasses& of_rank = passes.try_emplace(rank, run, rank).first->second;
-    groups[{rank, c.transfers.size(), run.step_of(n)}][of_rank.pass_of(n)].push_back(
-        {name, timed.full_mib, &c});
+    const BackwardPasses::Place place = of_rank.place_of(n);
+    groups[{timed.match.pg, timed.match.twin, run.step_of(n), place.optimizer}][place.pass]
+        .push_back({name, timed.full_mib, &c});
   }
   std::map<std::string_view, RepeatedReductions> by_name;
   for (auto& [key, by_pass] : groups) {
