@@ -86,7 +86,7 @@ Result<Watch> Watch::open(WatchRequest request) {
       return refused(fmt::format("is the state of a watch over other folders: {}", before->inputs));
     out.state_ = std::move(before->state);
     if (out.state_.logs.window_us() != window_us)
-      return refused(fmt::format("is the state of a watch with --window {}",
+      return refused(fmt::format("is the state of a watch with another --window: {}",
                                  static_cast<double>(out.state_.logs.window_us()) / 1e6));
   } else {
     out.state_.logs.set_window(window_us);

@@ -271,7 +271,7 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
         "is a bound",
         c.others);
   case CauseRule::kDeviceCopy:
-    return "The bound removes the copies; some of them may be necessary";
+    return "The bound is the gain without any of these copies; some of them may be necessary";
   case CauseRule::kRepeatedReduction:
     return "All backward passes of a step have the same all-reduces; the gain keeps the last";
   case CauseRule::kUnevenExchange:

@@ -292,7 +292,7 @@ TEST_F(WatchLogFiles, AnotherWindowIsAnotherState) {
   asked.window_s = 30;
   const Result<Watch> watch = Watch::open(asked);
   ASSERT_FALSE(watch);
-  EXPECT_EQ(watch.error().what, "is the state of a watch with --window 60");
+  EXPECT_EQ(watch.error().what, "is the state of a watch with another --window: 60");
 }
 
 TEST_F(WatchLogFiles, LogsAndTracesOfOneFolder) {

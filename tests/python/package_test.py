@@ -108,12 +108,12 @@ class Tables(unittest.TestCase):
 
     def test_pyarrow_polars_and_duckdb_read_the_stream(self):
         found = []
-        table = self.run_.kernels
-        want = table.to_dict()
+        kernels = self.run_.kernels
+        want = kernels.to_dict()
         for name, read in (
-            ("pyarrow", lambda m: m.table(table).to_pydict()),
-            ("polars", lambda m: m.DataFrame(table).to_dict(as_series=False)),
-            ("duckdb", lambda m: m.sql("FROM table").fetchnumpy()),
+            ("pyarrow", lambda m: m.table(kernels).to_pydict()),
+            ("polars", lambda m: m.DataFrame(kernels).to_dict(as_series=False)),
+            ("duckdb", lambda m: m.sql("FROM kernels").fetchnumpy()),
         ):
             try:
                 module = package(name)

@@ -218,8 +218,8 @@ Schema<Unsaid> unsaid_schema() {
        {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms,
         "time per step on the critical path, summed over the causes of this row"},
        {"gain_ms", "gain_ms", Unit::kMs, &R::gain_ms,
-        "time per step that the removal of a cause of this row gains, in the replay without the "
-        "causes in the table causes; the largest gain of the row"}});
+        "largest gain per step of a cause of this row: the time by which a step becomes shorter if "
+        "this cause is removed too, after all causes in the table causes"}});
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks) {

@@ -176,7 +176,9 @@ Schema<TopCommunication> communication_schema() {
   using R = TopCommunication;
   return {
       "top_communication",
-      "communication by collective over all ranks, as in exposed_by_type; most exposed time first",
+      "communication time by kind of collective over all ranks (the kinds of exposed_by_type), "
+      "most "
+      "exposed time first",
       {{"collective", "Collective name", Unit::kNone, &R::name, "name of the collective"},
        {"kernels", Unit::kCount, &R::kernels, "number of communication kernels on all ranks"},
        {"time_ms", "time ms", Unit::kMs, &R::ms,
