@@ -155,22 +155,22 @@ private:
     for (CauseCandidate& c : candidates_)
       describe(c);
   }
-  /// Returns the nodes of a stretch of host code that are not usual at its place: all, if it is in
-  /// few steps of its ranks, else those that are much longer than the median.
+  /// Returns the long nodes of a stretch of host code that are not usual at its place: all, if it
+  /// is in few steps of its ranks, else those that are much longer than the median.
   [[nodiscard]] std::vector<NodeId> pauses_of(const CauseCandidate& c) const {
-    constexpr double kMuchLonger = 5;
+    constexpr double kLeastNs = 1e6, kMuchLonger = 5;
     std::set<std::pair<std::uint32_t, std::size_t>> seen; // rank, step
     std::vector<double> ns;
     for (const NodeId n : c.nodes) {
       seen.emplace(run_.rank_of[n], run_.step_of(n));
       ns.push_back(static_cast<double>(run_.graph.dur_ns(n)));
     }
-    if (2 * seen.size() < run_.steps() * c.cause.ranks.size())
-      return c.nodes;
-    const double least = kMuchLonger * quantile_of(std::move(ns), 0.5);
+    const bool in_few_steps = 2 * seen.size() < run_.steps() * c.cause.ranks.size();
+    const double least =
+        in_few_steps ? kLeastNs : std::max(kLeastNs, kMuchLonger * quantile_of(std::move(ns), 0.5));
     std::vector<NodeId> out;
     std::ranges::copy_if(c.nodes, std::back_inserter(out), [&](NodeId n) {
-      return static_cast<double>(run_.graph.dur_ns(n)) > least;
+      return static_cast<double>(run_.graph.dur_ns(n)) >= least;
     });
     return out;
   }
@@ -179,7 +179,7 @@ private:
   /// those of a garbage collector do. Without Python frames that is a guess.
   void gather_pauses() {
     constexpr std::size_t kFewest = 3; // pauses, and places
-    constexpr double kLeastMs = 1, kAlike = 0.3, kMostOf = 0.8;
+    constexpr double kAlike = 0.3, kMostOf = 0.8;
     CauseCandidate all;
     std::size_t places = 0;
     for (const CauseCandidate& c : candidates_)
@@ -197,7 +197,7 @@ private:
     const double usual = quantile_of(ms, 0.5);
     const auto alike = static_cast<double>(std::ranges::count_if(
         ms, [usual](double of) { return std::abs(of - usual) <= kAlike * usual; }));
-    if (usual < kLeastMs || alike < kMostOf * static_cast<double>(ms.size()))
+    if (alike < kMostOf * static_cast<double>(ms.size()))
       return;
     std::ranges::sort(all.nodes);
     const auto taken = [&all](NodeId n) { return std::ranges::binary_search(all.nodes, n); };
