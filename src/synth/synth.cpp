@@ -42,12 +42,8 @@ bool has_config(const Options& o, const std::string& label) {
   return false;
 }
 
-/// Checks the options that slow down parts of a run.
-Result<void> check_switches(const Options& o) {
-  if (!(o.contention >= 0 && o.contention <= 100))
-    return bad("--contention: must be 0 to 100");
-  if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
-    return bad("--step-noise: the standard deviation must be 0 to 0.25");
+/// Checks the causes of --inject that add or change work.
+Result<void> check_injected(const Options& o) {
   std::vector<std::int64_t> ranks = {o.inject.beside_rank,  o.inject.more_rank, o.inject.data_rank,
                                      o.inject.host_rank,    o.inject.op_rank,   o.inject.copy_rank,
                                      o.inject.exchange_rank};
@@ -89,6 +85,16 @@ Result<void> check_switches(const Options& o) {
         "neither 'batch' nor 'tile'");
   if (!factor(o.inject.first_layer))
     return bad("--inject place: needs factor=F with a positive factor");
+  return {};
+}
+
+/// Checks the options that slow down parts of a run.
+Result<void> check_switches(const Options& o) {
+  if (!(o.contention >= 0 && o.contention <= 100))
+    return bad("--contention: must be 0 to 100");
+  if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
+    return bad("--step-noise: the standard deviation must be 0 to 0.25");
+  RS_CHECK(check_injected(o));
   if (const std::int64_t last = std::max(o.throttled, o.throttled_last); last >= o.ranks)
     return bad(fmt::format("rank {} does not exist with --ranks {}", last, o.ranks));
   if (!factor(o.throttle_factor))
