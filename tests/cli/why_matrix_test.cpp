@@ -312,7 +312,9 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
     int runs = 0, named = 0, silent = 0, wrong = 0;
     for (const Injected& of : injected())
       for (int seed = 1; seed <= 10; ++seed) {
-        const std::string run = generate(folder, 300 + seed, {of.cause});
+        Arguments causes = bases({&of});
+        causes.emplace_back(of.cause);
+        const std::string run = generate(folder, 300 + seed, causes);
         if (!missing.from.empty())
           replace_in_traces(run, missing.from, missing.to);
         const WhyAnswer answer =
