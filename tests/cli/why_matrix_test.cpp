@@ -88,7 +88,7 @@ const std::vector<Injected>& injected() {
       {"slow-gemm", "shape:factor=2", kAll},
       {"zero-grad", "zero-grad:mb=8000", kAll},
       {"device-copy", "cat:mb=4000,count=4", kAll},
-      {"slow-copies", "copies:rank=2,factor=2.5", "2", "input:mb=64"},
+      {"slow-copies", "copies:rank=2,factor=4", "2", "input:mb=64"},
       {"repeated-reduction", "accumulate:passes=3", kAll, "accumulate:passes=3,all=0"},
       {"uneven-exchange", "exchange:rank=6,factor=1.6", "6", "exchange:rank=6,factor=1"},
       {"garbage-collection", "pause:ms=40,period=3", kAll},
