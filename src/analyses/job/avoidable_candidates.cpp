@@ -69,13 +69,14 @@ public:
 private:
   [[nodiscard]] std::string_view text(StrId id) const { return rank_.text(id); }
   [[nodiscard]] bool is_taken(NodeId n) const { return taken_[n - nodes_.front()]; }
-  /// Adds GPU work, and the host activities that launch only this work.
-  void take_with_launch(NodeId n, std::int64_t without_ns, bool launches, CauseCandidate& c) {
+  /// Adds GPU work to a candidate.
+  void take(NodeId n, std::int64_t without_ns, CauseCandidate& c) {
     c.add(n, without_ns);
     c.counted.push_back(n);
     taken_[n - nodes_.front()] = true;
-    if (!launches)
-      return;
+  }
+  /// Adds the host activities that launch only this GPU work.
+  void take_launch_of(NodeId n, CauseCandidate& c) {
     find_launches();
     for (const NodeId host : launch_of(n))
       if (run_.graph.dur_ns(host) < kStallNs)
@@ -165,11 +166,8 @@ private:
 
   void end(Stretch& stretch, CauseCandidate& c) {
     if (stretch.of_forward >= kFewestAgain) {
-      for (const NodeId n : stretch.gpu) {
-        c.add(n, 0);
-        c.counted.push_back(n);
-        taken_[n - nodes_.front()] = true;
-      }
+      for (const NodeId n : stretch.gpu)
+        take(n, 0, c);
       if (!stretch.rest.empty() && run_.activity(stretch.rest.front()).kind == ActivityKind::kCall)
         stretch.host.push_back(stretch.rest.front()); // call of the last launch
       for (const NodeId n : stretch.host)
@@ -187,7 +185,7 @@ private:
     c.cause.rule = CauseRule::kLayoutConversion;
     for (const NodeId n : nodes_)
       if (changes[run_.node(n).activity] && !is_taken(n))
-        take_with_launch(n, 0, false, c);
+        take(n, 0, c);
     if (!c.nodes.empty())
       out_.push_back(std::move(c));
   }
@@ -199,8 +197,10 @@ private:
     for (const NodeId n : nodes_)
       if (const Activity& a = run_.activity(n);
           (a.kind == ActivityKind::kKernel || a.kind == ActivityKind::kSet) &&
-          text(a.context).starts_with("Optimizer.zero_grad"))
-        take_with_launch(n, 0, true, c);
+          text(a.context).starts_with("Optimizer.zero_grad")) {
+        take(n, 0, c);
+        take_launch_of(n, c);
+      }
     if (!c.nodes.empty())
       out_.push_back(std::move(c));
   }
@@ -213,10 +213,8 @@ private:
     if ((op != "aten::cat" && op != "aten::copy_") || text(a.context).starts_with("Optimizer.") ||
         in_backward_pass(text(a.context)))
       return false;
-    if (a.kind == ActivityKind::kCopy) {
-      const std::string_view name = text(a.name);
-      return contains(name, "DtoD") || contains(name, "DeviceToDevice");
-    }
+    if (a.kind == ActivityKind::kCopy)
+      return copies_within_gpu(text(a.name));
     if (a.kind != ActivityKind::kKernel || op == "aten::cat")
       return a.kind == ActivityKind::kKernel;
     const ParsedArgs args(text(a.shapes), text(a.types), "", "");
@@ -231,8 +229,11 @@ private:
       copies.push_back(copies_on_gpu(a));
     std::map<StrId, CauseCandidate> by_operator;
     for (const NodeId n : nodes_)
-      if (copies[run_.node(n).activity] && !is_taken(n))
-        take_with_launch(n, 0, true, by_operator[run_.activity(n).op]);
+      if (copies[run_.node(n).activity] && !is_taken(n)) {
+        CauseCandidate& c = by_operator[run_.activity(n).op];
+        take(n, 0, c);
+        take_launch_of(n, c);
+      }
     for (auto& [op, c] : by_operator) {
       c.cause.rule = CauseRule::kDeviceCopy;
       c.cause.kind = GainKind::kAtMost;
@@ -314,8 +315,9 @@ private:
       const double part = std::min(1.0, (chain.read + chain.written) / chain.bytes);
       for (const NodeId n : chain.nodes) {
         const auto dur = static_cast<double>(run_.graph.dur_ns(n));
-        const bool launches = n != chain.nodes.front(); // one launch remains
-        take_with_launch(n, static_cast<std::int64_t>(dur * part), launches, c);
+        take(n, static_cast<std::int64_t>(dur * part), c);
+        if (n != chain.nodes.front()) // one launch remains
+          take_launch_of(n, c);
       }
       if (chain.nodes.size() > longest_) {
         longest_ = chain.nodes.size();
@@ -344,6 +346,10 @@ private:
 };
 
 } // namespace
+
+bool copies_within_gpu(std::string_view name) {
+  return contains(name, "DtoD") || contains(name, "DeviceToDevice");
+}
 
 std::vector<CauseCandidate> avoidable_candidates(const CauseInput& in, std::uint32_t rank,
                                                  std::span<const NodeId> nodes) {

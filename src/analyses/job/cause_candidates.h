@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct CauseCandidate {
     durations.emplace_back(n, without_ns);
   }
 };
+
+/// Returns whether the copy stays on its GPU, by its name.
+[[nodiscard]] bool copies_within_gpu(std::string_view name);
 
 /// The input of all rules.
 struct CauseInput {
@@ -62,6 +66,10 @@ avoidable_candidates(const CauseInput& in, std::uint32_t rank, std::span<const N
 /// Returns small collectives by name, with latency only for the first collective of each row.
 [[nodiscard]] std::vector<CauseCandidate>
 small_collective_candidates(const CauseInput& in, std::span<const SmallTransfers> rows);
+/// Makes one candidate of the host's pauses at changing places, if they have similar lengths, as
+/// those of a garbage collector do. Removes them from the candidates of host code. Without Python
+/// frames that is a guess. `candidates`: of all ranks, with their ranks.
+void gather_pauses(const JobRun& run, std::vector<CauseCandidate>& candidates);
 /// Returns the repeated reductions by name, as if they did not exist.
 [[nodiscard]] std::vector<CauseCandidate>
 repeated_reduction_candidates(const CauseInput& in, std::span<const RepeatedReductions> of);

@@ -136,7 +136,7 @@ private:
           join(std::move(c));
         }
     }
-    gather_pauses();
+    gather_pauses(run_, candidates_);
     if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
       look_at_ranks(in);
     const auto take = [this](std::vector<CauseCandidate> of_run) {
@@ -155,70 +155,11 @@ private:
     for (CauseCandidate& c : candidates_)
       describe(c);
   }
-  /// Returns the long nodes of a stretch of host code that are not usual at its place: all, if it
-  /// is in few steps of its ranks, else those that are much longer than the median.
-  [[nodiscard]] std::vector<NodeId> pauses_of(const CauseCandidate& c) const {
-    constexpr double kLeastNs = 1e6, kMuchLonger = 5;
-    std::set<std::pair<std::uint32_t, std::size_t>> seen; // rank, step
-    std::vector<double> ns;
-    for (const NodeId n : c.nodes) {
-      seen.emplace(run_.rank_of[n], run_.step_of(n));
-      ns.push_back(static_cast<double>(run_.graph.dur_ns(n)));
-    }
-    const bool in_few_steps = 2 * seen.size() < run_.steps() * c.cause.ranks.size();
-    const double least =
-        in_few_steps ? kLeastNs : std::max(kLeastNs, kMuchLonger * quantile_of(std::move(ns), 0.5));
-    std::vector<NodeId> out;
-    std::ranges::copy_if(c.nodes, std::back_inserter(out), [&](NodeId n) {
-      return static_cast<double>(run_.graph.dur_ns(n)) >= least;
-    });
-    return out;
-  }
-
-  /// Makes one candidate of the host's pauses at changing places, if they have similar lengths, as
-  /// those of a garbage collector do. Without Python frames that is a guess.
-  void gather_pauses() {
-    constexpr std::size_t kFewest = 3; // pauses, and places
-    constexpr double kAlike = 0.3, kMostOf = 0.8;
-    CauseCandidate all;
-    std::size_t places = 0;
-    for (const CauseCandidate& c : candidates_)
-      if (c.cause.rule == CauseRule::kHostCode && !c.cause.call) {
-        const std::vector<NodeId> pauses = pauses_of(c);
-        places += pauses.empty() ? 0 : 1;
-        for (const NodeId n : pauses)
-          all.add(n, 0);
-      }
-    std::vector<double> ms;
-    for (const NodeId n : all.nodes)
-      ms.push_back(ns_to_ms(run_.graph.dur_ns(n)));
-    if (places < kFewest)
-      return;
-    const double usual = quantile_of(ms, 0.5);
-    const auto alike = static_cast<double>(std::ranges::count_if(
-        ms, [usual](double of) { return std::abs(of - usual) <= kAlike * usual; }));
-    if (alike < kMostOf * static_cast<double>(ms.size()))
-      return;
-    std::ranges::sort(all.nodes);
-    const auto taken = [&all](NodeId n) { return std::ranges::binary_search(all.nodes, n); };
-    for (CauseCandidate& c : candidates_)
-      if (c.cause.rule == CauseRule::kHostCode) {
-        std::erase_if(c.nodes, taken);
-        std::erase_if(c.durations, [&](const auto& of) { return taken(of.first); });
-      }
-    std::erase_if(candidates_, [](const CauseCandidate& c) { return c.nodes.empty(); });
-    all.cause.rule = CauseRule::kCollection;
-    all.cause.confidence = Confidence::kHint;
-    all.cause.ranks = run_.rank_numbers(all.nodes);
-    candidates_.push_back(std::move(all));
-  }
   [[nodiscard]] bool of_interest(std::int64_t rank) const {
     return !look_.rank || rank == *look_.rank;
   }
 
   void look_at_ranks(const CauseInput& in) {
-    if (suspects_.ranks.empty())
-      return;
     std::vector<std::uint32_t> ranks;
     for (const OutstandingRank& rank : suspects_.ranks)
       ranks.push_back(rank.rank);
@@ -467,10 +408,8 @@ private:
     // A bound on the copies of all ranks would hide that those of one rank are slower.
     if (const CauseRule rule = candidates_[best->candidate].cause.rule;
         rule == CauseRule::kExposedCopy || rule == CauseRule::kPageableCopy) {
-      if (std::optional<Best> slow =
-              best_of([](CauseRule of) { return of == CauseRule::kSlowCopies; }))
-        best = std::move(slow);
-      else
+      best = best_of([](CauseRule of) { return of == CauseRule::kSlowCopies; });
+      if (!best)
         best = best_of([](CauseRule) { return true; }); // the order may have changed
     }
     const auto taken = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);

@@ -149,7 +149,7 @@ struct RepeatedReductions {
 [[nodiscard]] std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
                                                                   const CollectiveFacts& facts);
 
-/// All-to-alls of a group in which the same rank has the most data.
+/// All-to-alls of one name in which the same rank has the most data.
 struct UnevenExchanges {
   struct Exchange {
     std::vector<NodeId> transfers; ///< one for each member
@@ -160,7 +160,8 @@ struct UnevenExchanges {
   std::vector<Exchange> exchanges;
 };
 /// Returns the all-to-alls in which one rank has at least 5 % more data than the mean, if that is
-/// the same rank in at least half of the all-to-alls of this name and group. `facts`: the facts
+/// the same rank in at least half of the all-to-alls of this name and group. They are sorted by
+/// name and rank. `facts`: the facts
 /// that the run was joined with.
 [[nodiscard]] std::vector<UnevenExchanges> uneven_exchanges(const JobRun& run,
                                                             const CollectiveFacts& facts);

@@ -250,7 +250,6 @@ private:
           others.push_back(other.usual);
       if (others.size() < kFewestOthers)
         continue;
-      const std::size_t count = others.size();
       const RobustSpread spread = robust_spread(others);
       if (of.usual > (1 - kLeastBelow) * spread.median ||
           of.usual > spread.median - kDeviations * spread.deviation)
@@ -262,7 +261,7 @@ private:
       c.cause.what = name;
       c.cause.rate = of.usual;
       c.cause.rate_to = spread.median;
-      c.cause.others = count;
+      c.cause.others = others.size();
       for (const Timed& t : of.timed)
         c.add(t.node, static_cast<std::int64_t>(static_cast<double>(run_.graph.dur_ns(t.node)) *
                                                 of.usual / spread.median));

@@ -1,5 +1,6 @@
 // Causes on the host: the activities of a launching thread while the GPU had no work.
 #include "analyses/job/cause_candidates.h"
+#include "analyses/job/training_passes.h"
 #include "base/ascii.h"
 #include "base/units.h"
 
@@ -91,7 +92,7 @@ private:
   /// lookup of the code between them.
   void find_pieces() {
     struct Thread {
-      std::string piece;         ///< the last piece, if nothing else has begun since then
+      std::string_view piece;    ///< the last piece, if nothing else has begun since then
       std::vector<NodeId> since; ///< host activities after it
     };
     std::map<std::uint32_t, Thread> threads;
@@ -104,7 +105,7 @@ private:
         const std::string_view piece = piece_of(run_.text(n, a.context));
         if (!piece.empty() && !thread.piece.empty() && piece != thread.piece)
           between_pieces_.insert(between_pieces_.end(), thread.since.begin(), thread.since.end());
-        thread = {std::string(piece), {}};
+        thread = {piece, {}};
       } else if (!thread.piece.empty()) {
         thread.since.push_back(n);
       }
@@ -283,7 +284,7 @@ private:
     out_.push_back(std::move(c));
   }
   [[nodiscard]] bool in_optimizer(NodeId n, StrId context) const {
-    return run_.text(n, context).starts_with("Optimizer.step");
+    return in_optimizer_step(run_.text(n, context));
   }
 
   /// Adds the remaining host activities: launches and the time between them.

@@ -59,6 +59,11 @@ struct JobRun {
         return wait.from;
     return kNoNode;
   }
+  /// Returns the host node that launches this transfer of a matched collective, or kNoNode.
+  [[nodiscard]] NodeId launch_of(NodeId transfer) const {
+    const NodeId arrival = waited(transfer, NodeRole::kArrival);
+    return arrival == kNoNode ? kNoNode : graph.waited(arrival, WaitKind::kLaunch);
+  }
   /// Returns the numbers of the ranks of these nodes, ascending, each once.
   [[nodiscard]] std::vector<std::int64_t> rank_numbers(std::span<const NodeId> nodes) const;
   [[nodiscard]] std::string_view text(NodeId n, StrId id) const {

@@ -68,8 +68,8 @@ private:
   /// Returns whether this is a large copy from or to the host.
   [[nodiscard]] bool is_host_copy(NodeId n, const Activity& a) const {
     const std::string_view name = run_.text(n, a.name);
-    return a.kind == ActivityKind::kCopy && a.bytes >= kSmallCopyBytes && !contains(name, "DtoD") &&
-           !contains(name, "PtoP") && !contains(name, "DeviceToDevice");
+    return a.kind == ActivityKind::kCopy && a.bytes >= kSmallCopyBytes &&
+           !copies_within_gpu(name) && !contains(name, "PtoP");
   }
 
   void add_copies() {
@@ -85,10 +85,7 @@ private:
     CauseCandidate* const c = add(CauseRule::kSlowCopies, copies_, GainKind::kEstimate);
     c->cause.rate = bytes / own;
     c->cause.rate_to = bytes / peers;
-    if (!shapes_) { // larger inputs would look the same
-      c->cause.shapes = false;
-      c->cause.confidence = Confidence::kLikely;
-    }
+    doubt_without_shapes(c->cause);
   }
 
   void add_kernels() {
@@ -137,12 +134,18 @@ private:
       if (c != nullptr)
         c->cause.what = most->first;
     }
-    if (c != nullptr && !shapes_) { // larger inputs would look the same
-      c->cause.shapes = false;
-      c->cause.confidence = Confidence::kLikely;
-    }
-    if (c != nullptr)
-      c->cause.percent = 100 * (alike ? factor - 1 : more / weight);
+    if (c == nullptr)
+      return;
+    doubt_without_shapes(c->cause);
+    c->cause.percent = 100 * (alike ? factor - 1 : more / weight);
+  }
+
+  /// If no shapes are known, larger inputs would look the same.
+  void doubt_without_shapes(StepCause& cause) const {
+    if (shapes_)
+      return;
+    cause.shapes = false;
+    cause.confidence = Confidence::kLikely;
   }
 
   CauseCandidate* add(CauseRule rule, const std::vector<Compared>& compared, GainKind kind) {

@@ -5,7 +5,9 @@
 #include "model/bus_bandwidth.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -13,49 +15,49 @@
 namespace rankscope {
 namespace {
 
-/// The backward passes and the work of the optimizer of one rank. The host launches the forward and
-/// the backward passes alternately.
-class BackwardPasses {
-public:
-  BackwardPasses(const JobRun& run, std::uint32_t rank) : run_(run) {
-    std::vector<std::pair<std::int64_t, bool>> launches; // launch, part of a backward pass
-    for (NodeId n = 0; n < run.graph.size(); ++n)
-      if (run.rank_of[n] == rank && run.is_activity(n) && run.gpu_work[n])
-        if (const NodeId host = run.graph.waited(n, WaitKind::kLaunch); host != kNoNode) {
-          const Activity& a = run.activity(n);
-          const std::string_view context = run.text(n, a.context);
-          const bool backward = in_backward_pass(context);
-          if (context.starts_with("Optimizer.step"))
-            optimizer_.push_back(run.graph.end_ns(host));
-          else if (backward || only_in_forward_pass(run.text(n, a.op)))
-            launches.emplace_back(run.graph.end_ns(host), backward);
-        }
-    std::ranges::sort(launches);
-    std::ranges::sort(optimizer_);
-    for (std::size_t k = 0; k < launches.size(); ++k)
-      if (launches[k].second && (k == 0 || !launches[k - 1].second))
-        begins_.push_back(launches[k].first);
-  }
-  struct Place {
-    std::size_t pass = 0;      ///< number of backward passes that begin until the launch
-    std::size_t optimizer = 0; ///< number of launches of the optimizer until then
-  };
-  [[nodiscard]] Place place_of(NodeId transfer) const {
-    const NodeId arrival = run_.waited(transfer, NodeRole::kArrival);
-    const NodeId host =
-        arrival == kNoNode ? kNoNode : run_.graph.waited(arrival, WaitKind::kLaunch);
-    if (host == kNoNode)
-      return {};
-    const auto until = [launch = run_.graph.end_ns(host)](const std::vector<std::int64_t>& times) {
-      return static_cast<std::size_t>(std::ranges::upper_bound(times, launch) - times.begin());
-    };
-    return {until(begins_), until(optimizer_)};
-  }
-
-private:
-  const JobRun& run_;
-  std::vector<std::int64_t> begins_, optimizer_;
+/// The backward passes and the work of the optimizer of one rank, by their launches. The host
+/// launches the forward and the backward passes alternately.
+struct RankPasses {
+  std::vector<std::pair<std::int64_t, bool>> launches; ///< time, part of a backward pass
+  std::vector<std::int64_t> begins;                    ///< of the backward passes
+  std::vector<std::int64_t> optimizer;                 ///< launches of the optimizer
 };
+
+/// Returns the passes of the ranks of these transfers. Visits the graph once.
+std::map<std::uint32_t, RankPasses> passes_of(const JobRun& run,
+                                              std::span<const JobCollective* const> reductions) {
+  std::map<std::uint32_t, RankPasses> out;
+  for (const JobCollective* const c : reductions)
+    out.try_emplace(run.rank_of[c->transfers.front()]);
+  for (NodeId n = 0; n < run.graph.size(); ++n) {
+    if (!run.is_activity(n) || !run.gpu_work[n])
+      continue;
+    const auto of_rank = out.find(run.rank_of[n]);
+    const NodeId host = of_rank == out.end() ? kNoNode : run.graph.waited(n, WaitKind::kLaunch);
+    if (host == kNoNode)
+      continue;
+    const Activity& a = run.activity(n);
+    const std::string_view context = run.text(n, a.context);
+    const bool backward = in_backward_pass(context);
+    if (in_optimizer_step(context))
+      of_rank->second.optimizer.push_back(run.graph.end_ns(host));
+    else if (backward || only_in_forward_pass(run.text(n, a.op)))
+      of_rank->second.launches.emplace_back(run.graph.end_ns(host), backward);
+  }
+  for (auto& [rank, of] : out) {
+    std::ranges::sort(of.launches);
+    std::ranges::sort(of.optimizer);
+    for (std::size_t k = 0; k < of.launches.size(); ++k)
+      if (of.launches[k].second && (k == 0 || !of.launches[k - 1].second))
+        of.begins.push_back(of.launches[k].first);
+  }
+  return out;
+}
+
+/// Returns the number of these times, ascending, until then.
+std::size_t count_until(const std::vector<std::int64_t>& times, std::int64_t until) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(times, until) - times.begin());
+}
 
 struct Reduction {
   std::string_view name;
@@ -72,23 +74,32 @@ std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
         return c.match.kind == CollectiveKind::kSend || c.match.kind == CollectiveKind::kRecv;
       }))
     return {};
+  const auto name_of = [&facts](const JobCollective& c) {
+    const TimedCollective& timed = facts.collectives[c.row];
+    return timed.first_rank->text(timed.first->name);
+  };
+  std::vector<const JobCollective*> reductions;
+  for (const JobCollective& c : run.collectives)
+    if (const NodeId n = c.transfers.front();
+        collective_kind(name_of(c)) == CollectiveKind::kAllReduce &&
+        in_gradient_hook(run.text(n, run.activity(n).context)))
+      reductions.push_back(&c);
+  if (reductions.empty())
+    return {};
   // The reductions of each backward pass by group (name, number among those of the name), step, and
   // launches of the optimizer before them: after an update, the gradients are different ones.
   using Key = std::tuple<std::string_view, std::size_t, std::size_t, std::size_t>;
   std::map<Key, std::map<std::size_t, std::vector<Reduction>>> groups;
-  std::map<std::uint32_t, BackwardPasses> passes;
-  for (const JobCollective& c : run.collectives) {
-    const TimedCollective& timed = facts.collectives[c.row];
-    const NodeId n = c.transfers.front();
-    const std::string_view name = timed.first_rank->text(timed.first->name);
-    if (collective_kind(name) != CollectiveKind::kAllReduce ||
-        !in_gradient_hook(run.text(n, run.activity(n).context)))
-      continue;
-    const std::uint32_t rank = run.rank_of[n];
-    const BackwardPasses& of_rank = passes.try_emplace(rank, run, rank).first->second;
-    const BackwardPasses::Place place = of_rank.place_of(n);
-    groups[{timed.match.pg, timed.match.twin, run.step_of(n), place.optimizer}][place.pass]
-        .push_back({name, timed.full_mib, &c});
+  const std::map<std::uint32_t, RankPasses> passes = passes_of(run, reductions);
+  for (const JobCollective* const c : reductions) {
+    const TimedCollective& timed = facts.collectives[c->row];
+    const NodeId n = c->transfers.front();
+    const NodeId host = run.launch_of(n);
+    const std::int64_t launch = host == kNoNode ? INT64_MIN : run.graph.end_ns(host);
+    const RankPasses& of = passes.at(run.rank_of[n]);
+    groups[{timed.match.pg, timed.match.twin, run.step_of(n), count_until(of.optimizer, launch)}]
+          [count_until(of.begins, launch)]
+              .push_back({name_of(*c), timed.full_mib, c});
   }
   std::map<std::string_view, RepeatedReductions> by_name;
   for (auto& [key, by_pass] : groups) {

@@ -116,13 +116,9 @@ private:
 /// unknown or include other work than launching.
 std::vector<NodeId> host_between(const JobRun& run, NodeId before, NodeId transfer) {
   constexpr std::size_t kMost = 64;
-  const auto launch_of = [&run](NodeId n) {
-    const NodeId arrival = run.waited(n, NodeRole::kArrival);
-    return arrival == kNoNode ? kNoNode : run.graph.waited(arrival, WaitKind::kLaunch);
-  };
-  const NodeId first = launch_of(before);
+  const NodeId first = run.launch_of(before);
   std::vector<NodeId> out;
-  for (NodeId n = launch_of(transfer); n != first; n = run.graph.waited(n, WaitKind::kHost)) {
+  for (NodeId n = run.launch_of(transfer); n != first; n = run.graph.waited(n, WaitKind::kHost)) {
     if (n == kNoNode || out.size() == kMost || run.graph.dur_ns(n) >= kStallNs)
       return {};
     out.push_back(n);

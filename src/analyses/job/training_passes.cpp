@@ -31,6 +31,10 @@ bool in_backward_pass(std::string_view context) {
   return context.starts_with("autograd::engine::evaluate_function");
 }
 
+bool in_optimizer_step(std::string_view context) {
+  return context.starts_with("Optimizer.step");
+}
+
 bool in_gradient_hook(std::string_view context) {
   return in_backward_pass(context) && contains(context, "AccumulateGrad");
 }

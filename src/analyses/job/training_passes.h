@@ -9,6 +9,7 @@ namespace rankscope {
 [[nodiscard]] bool only_in_forward_pass(std::string_view op);
 /// `context`: the outermost operator around a launch.
 [[nodiscard]] bool in_backward_pass(std::string_view context);
+[[nodiscard]] bool in_optimizer_step(std::string_view context);
 /// Returns whether a hook that runs when a gradient is ready made the launch.
 [[nodiscard]] bool in_gradient_hook(std::string_view context);
 

@@ -3,8 +3,10 @@
 #include "analyses/job/cause_candidates.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace rankscope {
@@ -40,11 +42,10 @@ Amounts amounts_of(const MatchedCollective& match, std::span<const RankCollectiv
 } // namespace
 
 std::vector<UnevenExchanges> uneven_exchanges(const JobRun& run, const CollectiveFacts& facts) {
-  // by name and group
-  using Key = std::pair<std::string_view, std::pair<std::string_view, std::size_t>>;
+  using Key = std::tuple<std::string_view, std::string_view, std::size_t>; // name and group
   struct Group {
     std::size_t count = 0;
-    std::map<std::uint32_t, UnevenExchanges> by_rank; ///< by the rank with the most data
+    std::map<std::int64_t, std::vector<UnevenExchanges::Exchange>> by_rank; ///< with the most data
   };
   std::map<Key, Group> groups;
   for (const JobCollective& c : run.collectives) {
@@ -53,49 +54,50 @@ std::vector<UnevenExchanges> uneven_exchanges(const JobRun& run, const Collectiv
          timed.match.kind != CollectiveKind::kAllToAllV) ||
         c.transfers.size() != timed.match.members.size())
       continue;
-    const std::string_view name = timed.first_rank->text(timed.first->name);
-    Group& group = groups[{name, {timed.match.pg, timed.match.twin}}];
+    Group& group =
+        groups[{timed.first_rank->text(timed.first->name), timed.match.pg, timed.match.twin}];
     ++group.count;
     const Amounts amounts = amounts_of(timed.match, facts.ranks);
     if (amounts.factor < kLeastFactor)
       continue;
-    const std::uint32_t rank = run.rank_of[c.transfers[amounts.heaviest]];
-    UnevenExchanges& to = group.by_rank[rank];
-    to.what = name;
-    to.rank = run.ranks[rank].rank;
-    to.exchanges.push_back({c.transfers, amounts.factor});
+    const std::uint32_t heaviest = run.rank_of[c.transfers[amounts.heaviest]];
+    group.by_rank[run.ranks[heaviest].rank].push_back({c.transfers, amounts.factor});
   }
-  std::vector<UnevenExchanges> out;
+  std::map<std::pair<std::string_view, std::int64_t>, UnevenExchanges> by_name; // and rank
   for (auto& [key, group] : groups)
-    for (auto& [rank, of] : group.by_rank)
-      if (2 * of.exchanges.size() >= group.count)
-        out.push_back(std::move(of));
+    for (auto& [rank, exchanges] : group.by_rank)
+      if (2 * exchanges.size() >= group.count) {
+        const std::string_view name = std::get<0>(key);
+        UnevenExchanges& to = by_name[{name, rank}];
+        to.what = name;
+        to.rank = rank;
+        std::ranges::move(exchanges, std::back_inserter(to.exchanges));
+      }
+  std::vector<UnevenExchanges> out;
+  for (auto& [key, of] : by_name)
+    out.push_back(std::move(of));
   return out;
 }
 
 std::vector<CauseCandidate> uneven_exchange_candidates(const CauseInput& in,
                                                        std::span<const UnevenExchanges> of) {
-  std::map<std::pair<std::string, std::int64_t>, CauseCandidate> by_name; // and rank
-  std::map<std::pair<std::string, std::int64_t>, std::vector<double>> factors;
+  std::vector<CauseCandidate> out;
   for (const UnevenExchanges& uneven : of) {
-    CauseCandidate& c = by_name[{uneven.what, uneven.rank}];
+    CauseCandidate& c = out.emplace_back();
     c.cause.rule = CauseRule::kUnevenExchange;
     c.cause.kind = GainKind::kAtMost;
     c.cause.confidence = Confidence::kLikely;
     c.cause.what = uneven.what;
     c.cause.ranks = {uneven.rank};
+    std::vector<double> factors;
     for (const UnevenExchanges::Exchange& exchange : uneven.exchanges) {
-      factors[{uneven.what, uneven.rank}].push_back(exchange.factor);
+      factors.push_back(exchange.factor);
       c.counted.push_back(exchange.transfers.front());
       for (const NodeId n : exchange.transfers)
         c.add(n, static_cast<std::int64_t>(static_cast<double>(in.run.graph.dur_ns(n)) /
                                            exchange.factor));
     }
-  }
-  std::vector<CauseCandidate> out;
-  for (auto& [key, c] : by_name) {
-    c.cause.percent = 100 * (quantile_of(std::move(factors[key]), 0.5) - 1);
-    out.push_back(std::move(c));
+    c.cause.percent = 100 * (quantile_of(std::move(factors), 0.5) - 1);
   }
   return out;
 }
