@@ -57,9 +57,6 @@ public:
       return bad(fmt::format("{}= is not a whole number up to 1000000", key));
     return static_cast<std::int64_t>(value);
   }
-  Result<std::int64_t> rank(const char* key, std::optional<std::int64_t> usual = std::nullopt) {
-    return whole(key, usual);
-  }
   /// Parses "A-B".
   Result<std::pair<std::int64_t, std::int64_t>> pair(const char* key) {
     const auto at = values_.find(key);
@@ -68,9 +65,9 @@ public:
     if (dash == std::string::npos)
       return bad(fmt::format("needs {}=A-B", key));
     values_[key] = text.substr(0, dash);
-    RS_TRY(const std::int64_t a, rank(key));
+    RS_TRY(const std::int64_t a, whole(key));
     values_[key] = text.substr(dash + 1);
-    RS_TRY(const std::int64_t b, rank(key));
+    RS_TRY(const std::int64_t b, whole(key));
     return std::pair(a, b);
   }
   /// Returns an Error if there is a key that this cause does not have.
@@ -88,13 +85,13 @@ private:
 };
 
 Result<void> inject_straggler(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.straggler, keys.rank("rank"));
+  RS_TRY(o.straggler, keys.whole("rank"));
   RS_TRY(o.straggler_us, keys.number("us", o.straggler_us));
   return {};
 }
 
 Result<void> inject_clocks(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.throttled, keys.rank("rank"));
+  RS_TRY(o.throttled, keys.whole("rank"));
   RS_TRY(o.throttle_factor, keys.number("factor"));
   return {};
 }
@@ -107,17 +104,17 @@ Result<void> inject_link(InjectKeys& keys, synth::Options& o) {
 }
 
 Result<void> inject_beside(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.beside_rank, keys.rank("rank", o.ranks > 2 ? 2 : 0));
+  RS_TRY(o.inject.beside_rank, keys.whole("rank", o.ranks > 2 ? 2 : 0));
   return {};
 }
 
 Result<void> inject_more(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.more_rank, keys.rank("rank", o.ranks - 1));
+  RS_TRY(o.inject.more_rank, keys.whole("rank", o.ranks - 1));
   return {};
 }
 
 Result<void> inject_data(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.data_rank, keys.rank("rank"));
+  RS_TRY(o.inject.data_rank, keys.whole("rank"));
   RS_TRY(o.inject.data_factor, keys.number("factor", 1.25));
   return {};
 }
@@ -127,7 +124,7 @@ Result<void> inject_place(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
-Result<void> read_add_work_of(InjectKeys& keys, synth::Options& o, synth::AddedWork of) {
+Result<void> read_added_work(InjectKeys& keys, synth::Options& o, synth::AddedWork of) {
   synth::InjectedWork cause;
   cause.cause = of;
   const bool counted = of == synth::AddedWork::kItem;
@@ -136,28 +133,28 @@ Result<void> read_add_work_of(InjectKeys& keys, synth::Options& o, synth::AddedW
   }
   RS_TRY(const double count, keys.number("count", counted ? std::nullopt : std::optional(1.0)));
   cause.count = static_cast<std::int64_t>(std::min(count, 1e6));
-  RS_TRY(cause.rank, keys.rank("rank", -1));
+  RS_TRY(cause.rank, keys.whole("rank", -1));
   o.inject.work.push_back(cause);
   return {};
 }
 template <synth::AddedWork Of> Result<void> inject_work(InjectKeys& keys, synth::Options& o) {
-  return read_add_work_of(keys, o, Of);
+  return read_added_work(keys, o, Of);
 }
 
 Result<void> inject_slow_host(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.host_rank, keys.rank("rank"));
+  RS_TRY(o.inject.host_rank, keys.whole("rank"));
   RS_TRY(o.inject.host_factor, keys.number("factor"));
   return {};
 }
 
 Result<void> inject_op(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.op_rank, keys.rank("rank"));
+  RS_TRY(o.inject.op_rank, keys.whole("rank"));
   RS_TRY(o.inject.op_factor, keys.number("factor"));
   return {};
 }
 
 Result<void> inject_copies(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.copy_rank, keys.rank("rank"));
+  RS_TRY(o.inject.copy_rank, keys.whole("rank"));
   RS_TRY(o.inject.copy_factor, keys.number("factor"));
   return {};
 }
@@ -183,7 +180,7 @@ Result<void> inject_accumulate(InjectKeys& keys, synth::Options& o) {
 }
 
 Result<void> inject_exchange(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.exchange_rank, keys.rank("rank"));
+  RS_TRY(o.inject.exchange_rank, keys.whole("rank"));
   RS_TRY(o.inject.exchange_factor, keys.number("factor"));
   return {};
 }
@@ -238,7 +235,7 @@ constexpr std::array kInjectCauses = {
     InjectCause{"pin", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kPinning>},
     InjectCause{"item", "count=N,rank=R", inject_work<synth::AddedWork::kItem>},
     InjectCause{"pageable", "mb=X,rank=R", inject_work<synth::AddedWork::kPageable>},
-    InjectCause{"input", "mb=X,count=N,rank=R", inject_work<synth::AddedWork::kInput>},
+    InjectCause{"input", "mb=X,rank=R", inject_work<synth::AddedWork::kInput>},
     InjectCause{"pieces", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kPieces>},
     InjectCause{"cat", "mb=X,count=N,rank=R", inject_work<synth::AddedWork::kConcat>},
     InjectCause{"zero-grad", "mb=X,rank=R", inject_work<synth::AddedWork::kZeroGrad>},
