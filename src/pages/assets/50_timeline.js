@@ -297,7 +297,6 @@
     }
     function paint() {
       if (!canvas.isConnected || canvas.clientWidth === 0) return;
-      axis.style.top = `${document.querySelector("nav")?.offsetHeight ?? 0}px`; // below the menu, which stays in view too
       const [g, head] = [canvas, axis].map(cleared);
       const w = width();
       drawAxis(head, g, w);
@@ -539,7 +538,10 @@
     });
     RS.onTheme(draw);
     RS.onPrint(paint);
-    new ResizeObserver(draw).observe(box);
+    new ResizeObserver(() => {
+      axis.style.top = `${document.querySelector("nav")?.offsetHeight ?? 0}px`; // below the menu, which stays in view too
+      draw();
+    }).observe(box);
     arrange();
 
     return {
