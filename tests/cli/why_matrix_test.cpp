@@ -141,17 +141,28 @@ MatrixRow row_of(const Injected& of, int seeds) {
   return out;
 }
 
-/// One seed of the causes of all ranks; those of single ranks are in why_test.cpp.
-TEST(WhyInjected, CausesOfAllRanksAreNamedWithTheirGain) {
-  for (const Injected& of : injected()) {
-    if (of.ranks != std::string("0 1 2 3 4 5 6 7"))
-      continue;
-    const MatrixRow row = row_of(of, 1);
-    EXPECT_EQ(row.right, 1) << of.cause;
-    EXPECT_EQ(row.ranks_right, 1) << of.cause;
-    EXPECT_EQ(row.gain_right, 1) << of.cause;
-  }
+/// One seed of each cause of all ranks; those of single ranks are in why_test.cpp.
+std::vector<Injected> causes_of_all_ranks() {
+  std::vector<Injected> out;
+  for (const Injected& of : injected())
+    if (of.ranks == std::string("0 1 2 3 4 5 6 7"))
+      out.push_back(of);
+  return out;
 }
+
+class WhyInjected : public ::testing::TestWithParam<Injected> {};
+TEST_P(WhyInjected, IsNamedWithItsGain) {
+  const MatrixRow row = row_of(GetParam(), 1);
+  EXPECT_EQ(row.right, 1);
+  EXPECT_EQ(row.ranks_right, 1);
+  EXPECT_EQ(row.gain_right, 1);
+}
+INSTANTIATE_TEST_SUITE_P(EveryCause, WhyInjected, ::testing::ValuesIn(causes_of_all_ranks()),
+                         [](const auto& of) {
+                           std::string name = of.param.rule;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 TEST(WhyMatrix, TheInjectedCauseIsNamedFirst) {
   for (const Injected& of : injected()) {
