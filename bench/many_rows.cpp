@@ -4,7 +4,7 @@
 // position in their node, all-reduces within nodes of 8, and broadcasts in pairs.
 //
 //   many_rows FOLDER [RANKS=10000] [ROWS=10000 of each rank]
-#include "app/command_parts.h"
+#include "app/rank_needs.h"
 #include "engine/shard_file.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
@@ -107,34 +107,39 @@ RankCollectives collectives_of(std::int64_t rank, std::int64_t ranks, std::int64
 Result<void> make(const std::string& folder, std::int64_t ranks, std::int64_t rows) {
   RS_CHECK(make_folder(folder));
   ShardFile shard;
-  shard.options.wanted = {false, false, false};
   shard.inputs = {"/run"};
-  shard.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was asked for", ""};
+  shard.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was requested", ""};
   KnownPlan& known = shard.run.plans.emplace_back();
   known.plan.folder = "/run";
   known.plan.configuration.label = "run";
+  Needs needs;
+  const CollectivesNeeds needed(needs);
+  const LoadedTrace no_trace;
   std::uint64_t bytes = 0;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     const RankFile file{rank, fmt::format("/run/rank{}.json", rank), 1, {}};
     known.plan.ranks.push_back(file);
-    CollectivesPart part;
-    part.collectives = collectives_of(rank, ranks, rows);
-    part.identity.rank = rank;
-    part.identity.header_rank = rank;
-    part.identity.world_size = ranks;
-    part.identity.largest_group = ranks;
-    part.identity.content = static_cast<std::uint64_t>(rank) + 1;
+    RS_TRY(RankFacts facts,
+           needs.extract({known.plan, file, 0, static_cast<std::size_t>(rank)}, no_trace));
+    facts[needed.collectives] = collectives_of(rank, ranks, rows);
+    facts[needed.notes] = {rank, kPerNode, {}};
+    RankIdentity& identity = facts[needed.identity];
+    identity.rank = rank;
+    identity.header_rank = rank;
+    identity.world_size = ranks;
+    identity.largest_group = ranks;
+    identity.content = static_cast<std::uint64_t>(rank) + 1;
     RankParts parts;
     parts.rank = rank;
     parts.path = file.path;
     parts.options = shard.options.text();
-    hold(parts, part);
+    needs.hold(facts, parts);
     const std::string encoded = encode_rank_parts(parts);
     bytes += encoded.size();
-    RS_CHECK(write_whole(folder + "/" + rank_part_name(file), encoded));
+    RS_CHECK(write_with_folder(folder + "/" + rank_part_name(file), encoded));
   }
-  RS_CHECK(write_whole(folder + "/" + shard_file_name(0, 1), encode_shard_file(shard)));
-  fmt::print("{} ranks, {} rows, {:.1f} bytes a row\n", ranks, ranks * rows,
+  RS_CHECK(write_with_folder(folder + "/" + shard_file_name(0, 1), encode_shard_file(shard)));
+  fmt::print("{} ranks, {} rows, {:.1f} bytes per row\n", ranks, ranks * rows,
              static_cast<double>(bytes) / static_cast<double>(ranks * rows));
   return {};
 }

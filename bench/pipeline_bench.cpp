@@ -63,7 +63,7 @@ BENCHMARK(link)->Unit(benchmark::kMillisecond);
 void report_tables(benchmark::State& state) {
   auto loaded = load_trace(trace_path(), LoadOptions{});
   for (auto _ : state) {
-    loaded->cache = {};
+    loaded->facts = {};
     benchmark::DoNotOptimize(build_report(*loaded, ReportOptions{}));
   }
   count(state, loaded->trace);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The second half of the gate, after scripts/test.sh. It checks the layout, compiles changed headers and a sample
-# of sources alone, and runs the tests (with the seeds of every fuzz target) under AddressSanitizer and
-# UndefinedBehaviorSanitizer, the tests labelled threads under ThreadSanitizer, and clang-tidy on changed
-# sources. At the end it lists the checks that it skipped because a tool is missing.
+# The second half of the gate, after scripts/test.sh. It checks the layout, and compiles changed headers, a sample
+# of sources and the benchmarks alone. It runs the tests (with the seeds of every fuzz target) under
+# AddressSanitizer and UndefinedBehaviorSanitizer, the tests labelled threads under ThreadSanitizer, and clang-tidy
+# on changed sources. At the end it lists the checks that it skipped because a tool is missing.
 # Usage: scripts/check.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ step "layout of the sources"
 ./scripts/format.sh --check || { [ $? -eq 3 ] || exit 1; skip "layout: clang-format 14 is not installed"; }
 
 # A changed header may lack an include. A header that includes it may rely on an include that was removed.
-step "headers that changed, and a sample of sources, compile alone"
+step "headers that changed, a sample of sources, and the benchmarks compile alone"
 cmake --preset release >/dev/null
 alone=(rs_headers) # without git: all headers
 if changed=$(changed_since 10 'src/*.h'); then

@@ -21,11 +21,11 @@ build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libs
   libisal-dev libzstd-dev libsqlite3-dev libpugixml-dev libzip-dev libxlsxwriter-dev zlib1g-dev
   libcairo2-dev libpng-dev fonts-dejavu-core)
 test=(libgtest-dev python3)
-check=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 python3-pandas)
+check=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libbenchmark-dev python3-pandas)
 python=(python3-build python3-setuptools python3-wheel python3-venv python3-numpy python3-pandas
   python3-nbclient python3-ipykernel)
 release=(git dpkg-dev python3-build python3-setuptools python3-wheel python3-venv)
-nightly=(libbenchmark-dev libreoffice-calc chromium chromium-driver libopenmpi-dev openmpi-bin
+nightly=(libreoffice-calc chromium chromium-driver libopenmpi-dev openmpi-bin
   libmpich-dev mpich slurmctld slurmd slurm-client munge debootstrap)
 
 required=("${build[@]}")
