@@ -133,7 +133,7 @@ Result<void> make(const std::string& folder, std::int64_t ranks, std::int64_t ro
     parts.rank = rank;
     parts.path = file.path;
     parts.options = shard.options.text();
-    needs.hold(facts, parts);
+    needs.encode(facts, parts);
     const std::string encoded = encode_rank_parts(parts);
     bytes += encoded.size();
     RS_CHECK(write_with_folder(folder + "/" + rank_part_name(file), encoded));

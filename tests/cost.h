@@ -35,16 +35,16 @@ template <class Work> double cpu_seconds(const Work& work) {
 template <class Work> void expect_near_linear(std::size_t n, const Work& work) {
   constexpr double kSlack = 0.005;
   constexpr int kRounds = 3;
-  double one = 0, two = 0, four = 0;
+  double single = 0, twice = 0, fourfold = 0;
   for (int round = 0; round < kRounds; ++round) {
-    one = cpu_seconds([&] { work(n); });
-    two = cpu_seconds([&] { work(2 * n); });
-    four = cpu_seconds([&] { work(4 * n); });
-    if (two < 3.2 * one + kSlack && four < 8 * one + kSlack)
+    single = cpu_seconds([&] { work(n); });
+    twice = cpu_seconds([&] { work(2 * n); });
+    fourfold = cpu_seconds([&] { work(4 * n); });
+    if (twice < 3.2 * single + kSlack && fourfold < 8 * single + kSlack)
       return;
   }
-  EXPECT_LT(two, 3.2 * one + kSlack) << "n " << one << " s, 2n " << two << " s";
-  EXPECT_LT(four, 8 * one + kSlack) << "n " << one << " s, 4n " << four << " s";
+  EXPECT_LT(twice, 3.2 * single + kSlack) << "n " << single << " s, 2n " << twice << " s";
+  EXPECT_LT(fourfold, 8 * single + kSlack) << "n " << single << " s, 4n " << fourfold << " s";
 }
 
 } // namespace rankscope::test

@@ -84,20 +84,21 @@ inline RankCollectives collectives_of(const synth::Options& o, const synth::Prog
     for (std::size_t k = 0; k < p.kernels.size(); ++k) {
       if (p.kernels[k].kind != synth::KernelKind::kComm)
         continue;
-      const synth::Collective& of =
+      const synth::Collective& collective =
           p.collectives[static_cast<std::size_t>(p.kernels[k].collective)];
       const synth::Group& group =
-          groups.groups[static_cast<std::size_t>(groups.group_of[of.group_kind][r])];
+          groups.groups[static_cast<std::size_t>(groups.group_of[collective.group_kind][r])];
       Collective c;
       c.pg_name = out.texts.intern(group.name);
       c.pg_ranks = out.texts.intern(fmt::format("[{}]", fmt::join(group.ranks, ", ")));
-      c.name = out.texts.intern(of.name);
-      c.dtype = out.texts.intern(of.dtype);
-      c.kind = collective_kind(of.name);
-      c.in_nelems = of.in_nelems;
-      c.out_nelems = of.out_nelems;
+      c.name = out.texts.intern(collective.name);
+      c.dtype = out.texts.intern(collective.dtype);
+      c.kind = collective_kind(collective.name);
+      c.in_nelems = collective.in_nelems;
+      c.out_nelems = collective.out_nelems;
       c.group_size = static_cast<std::int64_t>(group.ranks.size());
-      c.seq = static_cast<std::int64_t>(s) * p.collectives_per_kind[of.group_kind] + of.seq + 1;
+      c.seq = static_cast<std::int64_t>(s) * p.collectives_per_kind[collective.group_kind] +
+              collective.seq + 1;
       c.step = static_cast<std::int64_t>(s);
       c.ts_ns = run.ranks[r].kernel_start_ns[s * p.kernels.size() + k];
       c.dur_ns = run.ranks[r].kernel_end_ns[s * p.kernels.size() + k] - c.ts_ns;
@@ -118,10 +119,10 @@ inline GeneratedSweep generated_sweep(const synth::Options& o) {
   for (const std::int64_t t : o.threads)
     for (const std::int64_t c : o.channels) {
       const synth::Run run = synth::simulate(o, program, groups, {t, c});
-      std::vector<RankCollectives>& of = out.collectives.emplace_back();
+      std::vector<RankCollectives>& ranks = out.collectives.emplace_back();
       for (std::int64_t r = 0; r < o.ranks; ++r) {
         out.records.push_back(record_of(o, program, run, r));
-        of.push_back(collectives_of(o, program, groups, run, r));
+        ranks.push_back(collectives_of(o, program, groups, run, r));
       }
     }
   return out;

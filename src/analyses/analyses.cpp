@@ -57,9 +57,9 @@ void note_unattributed(const LoadedTrace& trace, const ReportOptions& options,
                       graphs.unattributed_percent(), unattributed_families(graphs)));
 }
 
-Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& of) {
-  ReportOptions options = of;
-  options.graph_columns = !of.compat_tracelens && has_graph_launches(trace.trace);
+Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& requested) {
+  ReportOptions options = requested;
+  options.graph_columns = !requested.compat_tracelens && has_graph_launches(trace.trace);
   Report report;
   report.title = trace.label;
   for (const Analysis* analysis : analyses()) {

@@ -95,13 +95,13 @@ inline constexpr std::array kSpread{kMean, kMedian, kStd, kMin, kMax};
 inline constexpr std::array kSpreadAndSum{kMean, kMedian, kStd, kMin, kMax, kSum};
 
 /// Adds the columns ID_mean, ... with the headers LABEL_mean, ... for the statistics `which` of the
-/// member `of`.
+/// member `stats`.
 template <class Row>
 void add_stats(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
-               Stats Row::*of, std::span<const StatField> which, const std::string& help) {
+               Stats Row::*stats, std::span<const StatField> which, const std::string& help) {
   for (const StatField& stat : which)
     schema.add({id + "_" + stat.name, label + "_" + stat.name, unit,
-                [of, value = stat.value](const Row& r) { return (r.*of).*value; }, help});
+                [stats, value = stat.value](const Row& r) { return (r.*stats).*value; }, help});
 }
 
 /// Fills in two percentages of each row: the share of `value` in the sum over all rows, and the
@@ -122,9 +122,9 @@ template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, Val
 }
 
 /// Adds the columns that fill_shares() fills.
-template <class Row> void add_shares(Schema<Row>& schema, const std::string& of) {
+template <class Row> void add_shares(Schema<Row>& schema, const std::string& quantity) {
   schema.add({"percent", "Percentage (%)", Unit::kPercent, &Row::percent,
-              "share of " + of + " of all rows"});
+              "share of " + quantity + " of all rows"});
   schema.add({"cumulative_percent", "Cumulative Percentage (%)", Unit::kPercent,
               &Row::cumulative_percent, "sum of Percentage (%) from the first row to this row"});
 }

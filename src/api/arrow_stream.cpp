@@ -95,9 +95,9 @@ private:
   std::vector<Struct*> pointers_;
 };
 
-template <class Memory, class Struct> void release_memory(Struct* of) {
-  delete static_cast<Memory*>(of->private_data);
-  of->release = nullptr;
+template <class Memory, class Struct> void release_memory(Struct* object) {
+  delete static_cast<Memory*>(object->private_data);
+  object->release = nullptr;
 }
 
 struct FieldMemory {
@@ -312,14 +312,16 @@ ArrowReading& reading_of(const ArrowArrayStream* stream) {
 void make_arrow_stream(ArrowRows rows, ArrowArrayStream& out) {
   out = {};
   out.private_data = new ArrowReading(std::move(rows));
-  out.get_schema = [](ArrowArrayStream* of, ArrowSchema* schema) {
-    return reading_of(of).schema(schema);
+  out.get_schema = [](ArrowArrayStream* stream, ArrowSchema* schema) {
+    return reading_of(stream).schema(schema);
   };
-  out.get_next = [](ArrowArrayStream* of, ArrowArray* array) { return reading_of(of).next(array); };
-  out.get_last_error = [](ArrowArrayStream* of) { return reading_of(of).error(); };
-  out.release = [](ArrowArrayStream* of) {
-    delete &reading_of(of);
-    of->release = nullptr;
+  out.get_next = [](ArrowArrayStream* stream, ArrowArray* array) {
+    return reading_of(stream).next(array);
+  };
+  out.get_last_error = [](ArrowArrayStream* stream) { return reading_of(stream).error(); };
+  out.release = [](ArrowArrayStream* stream) {
+    delete &reading_of(stream);
+    stream->release = nullptr;
   };
 }
 

@@ -242,8 +242,9 @@ int rankscope_tables(rankscope_table** table) {
 }
 
 int rankscope_run_table(rankscope_run* run, const char* name, rankscope_table** table) {
-  return table_of_run(run, name, "name", table,
-                      [](Query& query, const std::string& of) { return query.table(of); });
+  return table_of_run(run, name, "name", table, [](Query& query, const std::string& table_name) {
+    return query.table(table_name);
+  });
 }
 
 int rankscope_run_query(rankscope_run* run, const char* sql, rankscope_table** table) {

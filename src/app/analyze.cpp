@@ -81,13 +81,13 @@ std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
       r.label += " (2)";
     std::string sub = r.label;
     std::replace(sub.begin(), sub.end(), '/', '_');
-    const std::string beside = folder_of(r.folder);
-    r.layout = OutputLayout(output.empty()       ? fmt::format("{}/{}", beside, kAnalysisFolder)
+    const std::string parent = folder_of(r.folder);
+    r.layout = OutputLayout(output.empty()       ? fmt::format("{}/{}", parent, kAnalysisFolder)
                             : sweeps.size() == 1 ? output
                                                  : output + "/" + sub);
     if (merge)
       r.merged_folder =
-          fmt::format("{}/{}", output.empty() ? beside : r.layout.folder(), kMergedFolder);
+          fmt::format("{}/{}", output.empty() ? parent : r.layout.folder(), kMergedFolder);
     out.push_back(std::move(r));
   }
   return out;
@@ -153,13 +153,13 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   sweep.summary.tables = summary_tables(sweep.facts.records, request.top_k);
   put_findings_first(sweep.summary, sweep.facts.findings);
   sweep.summary.diagnostics = ctx.diagnostics;
-  SweepPictures pictures(request, sweep);
+  SweepPlots plots(request, sweep);
   if (request.plots)
-    pictures.start(ctx);
+    plots.start(ctx);
   RS_CHECK(write_sweep_tables(request, sweep));
   if (request.plots)
-    if (Result<void> drawn = pictures.finish(ctx); !drawn)
-      sweep.picture_error = drawn.error(); // the tables do not depend on the plots
+    if (Result<void> drawn = plots.finish(ctx); !drawn)
+      sweep.plot_error = drawn.error(); // the tables do not depend on the plots
   RS_CHECK(write_manifest(request, sweep));
   return sweep;
 }

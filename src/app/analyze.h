@@ -51,8 +51,8 @@ struct AnalyzedSweep {
   std::size_t redone = 0;            ///< configurations analysed again; the others were unchanged
   std::vector<std::string> outputs;  ///< files about all configurations
   SweepFacts facts;
-  Report summary;                     ///< content of summary.xlsx
-  std::optional<Error> picture_error; ///< plots or page failed; all other outputs exist
+  Report summary;                  ///< content of summary.xlsx
+  std::optional<Error> plot_error; ///< plots or page failed; all other outputs exist
 };
 
 /// Returns the options of individual reports, the same as in the scripts that analysed sweeps

@@ -27,7 +27,7 @@ template <class Archive, PartOf<ComparedRank> Row> void part_fields(Archive& arc
 
 template <class Archive, PartOf<ConfigResult> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.configuration, r.records, r.gemms, r.compared, r.collectives, r.collective_samples,
-          r.collective_file, r.outputs, r.whole);
+          r.collective_file, r.outputs, r.complete);
 }
 
 template <class Archive, PartOf<SweepState> Row> void part_fields(Archive& archive, Row& r) {

@@ -12,11 +12,11 @@ namespace rankscope {
 
 namespace fs = std::filesystem;
 
-SweepPictures::SweepPictures(const AnalyzeRequest& request, AnalyzedSweep& sweep)
+SweepPlots::SweepPlots(const AnalyzeRequest& request, AnalyzedSweep& sweep)
     : request_(request), sweep_(sweep) {}
 
 /// Returns the path of a marker file that exists if the plots show these inputs and options.
-std::string SweepPictures::mark() const {
+std::string SweepPlots::mark() const {
   std::string all =
       fmt::format("{} svg={} label={}\n", options_text(request_), request_.svg, request_.label);
   for (const RunPlan& plan : sweep_.plans)
@@ -24,7 +24,7 @@ std::string SweepPictures::mark() const {
   return request_.layout.state_folder() + "/pictures_" + fnv64_hex(all);
 }
 
-void SweepPictures::start(Session& ctx) {
+void SweepPlots::start(Session& ctx) {
   const OutputLayout& layout = request_.layout;
   std::error_code ec;
   if (sweep_.redone == 0 && fs::exists(layout.page(), ec) && fs::exists(layout.plots(), ec) &&
@@ -41,7 +41,7 @@ void SweepPictures::start(Session& ctx) {
     drawing_ = begin_variance_plots(variance, layout.plots(), request_.svg, &ctx.pool());
 }
 
-Result<void> SweepPictures::finish(Session& ctx) {
+Result<void> SweepPlots::finish(Session& ctx) {
   if (drawing_) {
     const Result<void> drawn = *drawing_ ? (*drawing_)->finish() : drawing_->error();
     if (!drawn) {

@@ -10,9 +10,9 @@
 namespace rankscope {
 
 /// Draws the plots in tasks of the pool while the tables are written.
-class SweepPictures {
+class SweepPlots {
 public:
-  SweepPictures(const AnalyzeRequest& request, AnalyzedSweep& sweep);
+  SweepPlots(const AnalyzeRequest& request, AnalyzedSweep& sweep);
 
   void start(Session& ctx);
   /// Waits for the plots, writes the page, and adds all file names to sweep.outputs. If Cairo is

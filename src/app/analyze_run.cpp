@@ -29,7 +29,7 @@ class Pass {
 public:
   Pass(Session& ctx, const AnalyzeRun& run, const std::vector<const RunPlan*>& plans)
       : ctx_(ctx), run_(run), plans_(plans), results_(plans.size()), work_(plans.size()),
-        of_(needs_, {run.report, run.top_k, run.ranking}) {
+        keys_(needs_, {run.report, run.top_k, run.ranking}) {
     if (ctx.cache != nullptr && ctx.source == nullptr)
       add_default_needs(needs_);
     const std::string options = run.options();
@@ -52,7 +52,7 @@ public:
     if (!run_.force)
       steps.file = [this](const RankItem& item) { return workbook_of(item); };
     steps.file_options = run_.options();
-    steps.take = [this](const RankItem& item, const LoadedTrace& trace, RankFacts facts) {
+    steps.consume = [this](const RankItem& item, const LoadedTrace& trace, RankFacts facts) {
       return take(item, trace, facts);
     };
     steps.lost = [this](const RankItem& item, const Error& error) {
@@ -61,7 +61,7 @@ public:
       record.key = {item.plan.configuration, item.file.rank};
       record.error = error.message();
       result.records.push_back(std::move(record));
-      result.whole = false;
+      result.complete = false;
     };
     steps.finished = [this](std::size_t p) { return finish(p); };
     RS_CHECK(run_ranks(ctx_, plans_, how, std::move(steps)));
@@ -78,7 +78,7 @@ private:
   Result<void> take(const RankItem& item, const LoadedTrace& trace, RankFacts& facts) {
     ConfigWork& work = work_[item.plan_index];
     ConfigResult& result = results_[item.plan_index];
-    ctx_.diagnostics.merge(facts[of_.remarks]);
+    ctx_.diagnostics.merge(facts[keys_.diagnostics]);
     if (item.plan.parts != nullptr && run_.individual)
       RS_CHECK(item.plan.parts->copy_report(item.file, kAnalyzeReport, workbook_of(item)));
     if (!run_.merged_folder.empty() && item.plan.ranks.size() > 1 && !merge_apart(item.plan)) {
@@ -89,16 +89,16 @@ private:
       }
       work.merged->add(trace.trace, item.file.rank, {}, ctx_.diagnostics);
     }
-    result.whole = result.whole && !facts[of_.remarks].data_lost();
+    result.complete = result.complete && !facts[keys_.diagnostics].data_lost();
     if (run_.individual)
       result.outputs.push_back(workbook_of(item));
-    name_rank(item, facts[of_.record]);
-    name_rank(item, facts[of_.gemms]);
-    result.compared.emplace(item.file.rank, std::move(facts[of_.compared]));
-    result.records.push_back(std::move(facts[of_.record]));
-    work.gemms.push_back(std::move(facts[of_.gemms]));
-    work.collectives.push_back(std::move(facts[of_.collectives]));
-    work.identities.push_back(std::move(facts[of_.identity]));
+    name_rank(item, facts[keys_.record]);
+    name_rank(item, facts[keys_.gemms]);
+    result.compared.emplace(item.file.rank, std::move(facts[keys_.compared]));
+    result.records.push_back(std::move(facts[keys_.record]));
+    work.gemms.push_back(std::move(facts[keys_.gemms]));
+    work.collectives.push_back(std::move(facts[keys_.collectives]));
+    work.identities.push_back(std::move(facts[keys_.identity]));
     return {};
   }
 
@@ -122,7 +122,7 @@ private:
     }
     if (fingerprint_of(*plans_[p], run_.options()) != work.fingerprint) {
       ctx_.diagnostics.add(counters::input_changed(), plans_[p]->folder);
-      result.whole = false;
+      result.complete = false;
     }
     if (run_.write)
       RS_CHECK(save_state(result, work.fingerprint, run_.layout.state(result.configuration)));
@@ -146,7 +146,7 @@ private:
     const std::vector<RunProblem> problems =
         facts ? check_run(work.identities, expected, *facts) : check_run(work.identities, expected);
     name_run_problems(ctx_, *plans_[p], problems);
-    result.whole = result.whole && problems.empty();
+    result.complete = result.complete && problems.empty();
     if (!facts) // a sweep may have no collectives
       return {};
     result.collective_file = run_.layout.collective_report(result.configuration);
@@ -174,7 +174,7 @@ private:
   std::vector<ConfigResult> results_;
   std::vector<ConfigWork> work_;
   Needs needs_;
-  AnalyzeNeeds of_;
+  AnalyzeNeeds keys_;
 };
 
 } // namespace

@@ -39,7 +39,7 @@ constexpr const char* kHint = "run rankscope analyze on the sweep first";
 
 /// Reads and decodes a part file written by rankscope.
 template <class T> Result<T> read_part(const std::string& path, std::string_view kind) {
-  RS_TRY(const std::string bytes, read_own(path, kHint));
+  RS_TRY(const std::string bytes, read_unregistered(path, kHint));
   Result<T> part = decode_part<T>(kind, kStateVersion, bytes);
   if (!part)
     return Error{ErrorCode::kUnreadable, path, part.error().what, kHint};
@@ -60,7 +60,7 @@ std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
 }
 
 std::string content_mark(const std::string& path) {
-  const Result<std::string> bytes = read_own(path, kHint);
+  const Result<std::string> bytes = read_unregistered(path, kHint);
   return bytes ? fnv64_hex(*bytes) : "";
 }
 
@@ -72,7 +72,7 @@ Result<void> save_state(const ConfigResult& config, const std::string& fingerpri
     const auto bytes = fs::file_size(file, ec);
     saved.output_bytes.push_back(ec ? -1 : static_cast<std::int64_t>(bytes));
   }
-  return write_whole(path, encode_part(kConfigurationKind, kStateVersion, saved));
+  return write_with_folder(path, encode_part(kConfigurationKind, kStateVersion, saved));
 }
 
 std::optional<ConfigResult> load_state(const std::string& path, const std::string& fingerprint,
@@ -85,7 +85,7 @@ std::optional<ConfigResult> load_state(const std::string& path, const std::strin
     diag.add(counters::state_unreadable(saved.error().what), path);
     return std::nullopt;
   }
-  if (saved->fingerprint != fingerprint || !saved->config.whole)
+  if (saved->fingerprint != fingerprint || !saved->config.complete)
     return std::nullopt;
   for (std::size_t i = 0; i < saved->output_bytes.size(); ++i) {
     const auto bytes = fs::file_size(saved->config.outputs[i], ec);
@@ -97,7 +97,7 @@ std::optional<ConfigResult> load_state(const std::string& path, const std::strin
 }
 
 Result<void> save_sweep(const SweepState& sweep, const OutputLayout& layout) {
-  return write_whole(layout.sweep_state(), encode_part(kSweepKind, kStateVersion, sweep));
+  return write_with_folder(layout.sweep_state(), encode_part(kSweepKind, kStateVersion, sweep));
 }
 
 SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,

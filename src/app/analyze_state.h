@@ -32,7 +32,7 @@ struct ConfigResult {
   std::map<CollectiveKey, CollectiveSamples> collective_samples;
   std::string collective_file;
   std::vector<std::string> outputs; ///< files that belong to this configuration
-  bool whole = true;                ///< no rank and no event was lost
+  bool complete = true;             ///< no rank and no event was lost
   bool reused = false;              ///< reused from an earlier run
 };
 

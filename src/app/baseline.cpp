@@ -72,7 +72,7 @@ Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest&
   out.baseline.made_by = "rankscope " RANKSCOPE_VERSION;
   out.baseline.source = request.folder;
   RS_TRY(out.baseline.run, load_compared_run(session, input));
-  out.baseline.whole = !session.partial && !session.diagnostics.data_lost();
+  out.baseline.complete = !session.partial && !session.diagnostics.data_lost();
   const std::string bytes = baseline_bytes(out.baseline);
   out.bytes = bytes.size();
   file.write(bytes);

@@ -14,10 +14,10 @@
 namespace rankscope {
 
 struct SavedBaseline {
-  std::string made_by; ///< "rankscope 0.1.0"
-  std::string source;  ///< the run's folder, as given
-  bool whole = true;   ///< no rank and no event was lost
-  ComparedRun run;     ///< samples as means and variances; the label is the folder's label
+  std::string made_by;  ///< "rankscope 0.1.0"
+  std::string source;   ///< the run's folder, as given
+  bool complete = true; ///< no rank and no event was lost
+  ComparedRun run;      ///< samples as means and variances; the label is the folder's label
 };
 
 struct BaselineSaveRequest {

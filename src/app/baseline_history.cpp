@@ -24,8 +24,8 @@ bool is_digit(char c) {
 
 /// Returns whether `a` precedes `b`: compares runs of digits by value, all other text by bytes.
 bool before(std::string_view a, std::string_view b) {
-  const std::string_view whole_a = a;
-  const std::string_view whole_b = b;
+  const std::string_view full_a = a;
+  const std::string_view full_b = b;
   while (!a.empty() && !b.empty()) {
     if (is_digit(a.front()) && is_digit(b.front())) {
       const auto number = [](std::string_view& text) {
@@ -50,7 +50,7 @@ bool before(std::string_view a, std::string_view b) {
       b.remove_prefix(1);
     }
   }
-  return a.empty() != b.empty() ? a.empty() : whole_a < whole_b; // for example 01 and 1
+  return a.empty() != b.empty() ? a.empty() : full_a < full_b; // for example 01 and 1
 }
 
 bool is_page(const std::string& file) {
@@ -110,7 +110,7 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
   std::vector<ComparedRun> runs;
   for (std::size_t i = 0; i < files.size(); ++i) {
     RS_TRY(SavedBaseline saved, load_baseline(files[i]));
-    if (!saved.whole)
+    if (!saved.complete)
       session.diagnostics.add(counters::baseline_partial(), files[i]);
     saved.run.label = labels[i];
     saved.run.work = {}; // a history needs no kernels

@@ -48,7 +48,7 @@ template <class Archive, PartOf<ComparedRun> Row> void part_fields(Archive& arch
 }
 
 template <class Archive, PartOf<SavedBaseline> Row> void part_fields(Archive& archive, Row& b) {
-  archive(b.made_by, b.source, b.whole, b.run);
+  archive(b.made_by, b.source, b.complete, b.run);
 }
 
 } // namespace rankscope

@@ -53,21 +53,21 @@ public:
     for (Work& work : work_)
       if (!work.report.error) {
         plans.push_back(&work.folder.plan);
-        of_plan_.push_back(&work);
+        work_of_plan_.push_back(&work);
       }
     RankRun run;
-    run.rules = request_.options.compat ? TreeRules::kBatchReference : TreeRules::kOwn;
+    run.rules = request_.options.compat ? TreeRules::kBatchReference : TreeRules::kRankscope;
     run.progress = true;
     Needs needs;
-    const BatchNeeds of(needs, request_.options);
+    const BatchNeeds keys(needs, request_.options);
     FactSteps steps{needs, {}};
-    steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-      session_.diagnostics.merge(facts[of.notes].diagnostics);
-      of_plan_[item.plan_index]->parts.push_back(std::move(facts[of.part]));
+    steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+      session_.diagnostics.merge(facts[keys.notes].diagnostics);
+      work_of_plan_[item.plan_index]->parts.push_back(std::move(facts[keys.part]));
       return {};
     };
     steps.finished = [this](std::size_t plan_index) -> Result<void> {
-      finish(*of_plan_[plan_index]); // an error concerns this folder only; the others continue
+      finish(*work_of_plan_[plan_index]); // an error concerns this folder only; the others continue
       return {};
     };
     RS_CHECK(run_ranks(session_, plans, run, std::move(steps)));
@@ -98,7 +98,7 @@ private:
     add_batch_notes(*facts, work.report);
     std::vector<std::pair<BatchGroup, Table>> replays;
     if (request_.replay) {
-      const std::lock_guard one_at_a_time(replay_mutex_);
+      const std::lock_guard lock(replay_mutex_);
       RS_TRY(replays, replay_batch(session_, work.folder.plan.folder, *facts,
                                    request_.options.compat, request_.replay_run));
     }
@@ -115,7 +115,7 @@ private:
   Session& session_;
   const BatchRequest& request_;
   std::vector<Work> work_;
-  std::vector<Work*> of_plan_;
+  std::vector<Work*> work_of_plan_;
   std::mutex replay_mutex_;
 };
 

@@ -32,7 +32,7 @@ public:
     return std::move(found_);
   }
   [[nodiscard]] std::size_t filtered() const { return filtered_; }
-  [[nodiscard]] std::size_t of_the_other() const { return other_; }
+  [[nodiscard]] std::size_t other_files() const { return other_; }
 
 private:
   void folder(const fs::path& path) {
@@ -182,8 +182,8 @@ Error nothing_found(const BatchSearch& search, const Walk& walk) {
   else if (walk.filtered() > 0)
     hint = fmt::format("{} {} files exist, but no path contains all of these texts: {}",
                        walk.filtered(), search.extension, joined(search.filters, ", "));
-  else if (walk.of_the_other() > 0)
-    hint = fmt::format("{} {} files exist: use --extension {}", walk.of_the_other(),
+  else if (walk.other_files() > 0)
+    hint = fmt::format("{} {} files exist: use --extension {}", walk.other_files(),
                        search.extension == "gz" ? "json" : "json.gz",
                        search.extension == "gz" ? "json" : "gz");
   return {ErrorCode::kUnreadable, search.base,

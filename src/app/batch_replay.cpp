@@ -93,8 +93,8 @@ Result<std::vector<std::pair<BatchGroup, Table>>> replay_batch(Session& session,
                            rows.size()));
   run_replay(session, rows, options);
   std::vector<std::pair<BatchGroup, Table>> out;
-  for (const auto& [of, group] : groups)
-    out.emplace_back(of, replay_table(rows, group, !compat));
+  for (const auto& [family, group] : groups)
+    out.emplace_back(family, replay_table(rows, group, !compat));
   return out;
 }
 

@@ -28,16 +28,18 @@ Result<void> read_ranks(Session& session, const RunPlan& plan, const Collectives
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   Needs needs;
-  const CollectivesNeeds of(needs);
+  const CollectivesNeeds keys(needs);
   FactSteps steps{needs, {}};
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    if (const auto own = facts[of.notes].header_rank; own && *own != item.file.rank)
-      session.diagnostics.add(counters::rank_disagrees(*own, item.file.rank), item.file.path);
-    session.diagnostics.merge(facts[of.notes].diagnostics);
-    identities.push_back(std::move(facts[of.identity]));
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    if (const auto header_rank = facts[keys.notes].header_rank;
+        header_rank && *header_rank != item.file.rank)
+      session.diagnostics.add(counters::rank_disagrees(*header_rank, item.file.rank),
+                              item.file.path);
+    session.diagnostics.merge(facts[keys.notes].diagnostics);
+    identities.push_back(std::move(facts[keys.identity]));
     if (request.options.compat_tracelens)
-      as_reference(facts[of.collectives]);
-    return out.add(std::move(facts[of.collectives]));
+      as_reference(facts[keys.collectives]);
+    return out.add(std::move(facts[keys.collectives]));
   };
   return run_ranks(session, {&plan}, run, std::move(steps));
 }
@@ -91,8 +93,8 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
                     facts ? check_run(identities, expected, *facts)
                           : check_run(identities, expected));
   RS_TRY(out.facts, std::move(facts));
-  RS_TRY(out.report,
-         streamed_tables(*out.stream, out.facts, request.options, request.held_rows, out.streams));
+  RS_TRY(out.report, streamed_tables(*out.stream, out.facts, request.options,
+                                     request.max_stored_rows, out.streams));
   out.findings = collective_findings(out.facts);
   put_findings_first(out.report, out.findings);
   out.report.title = plan.configuration.label;

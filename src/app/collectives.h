@@ -28,7 +28,7 @@ struct CollectivesRequest {
   /// If file and csv_dir are empty, write FOLDER/nccl_analysis_report.xlsx.
   bool default_workbook = false;
   /// A table with more rows is not stored: its rows are made while they are written.
-  std::size_t held_rows = 50'000;
+  std::size_t max_stored_rows = 50'000;
 };
 
 struct CollectivesResult {

@@ -69,7 +69,7 @@ std::vector<SheetInfo> collective_sheets() {
 }
 
 std::vector<SheetInfo> nsys_sheets() {
-  return {nsys_figure_schema().info(), nsys_class_schema("kernels", "kernel time by class").info(),
+  return {nsys_metric_schema().info(), nsys_class_schema("kernels", "kernel time by class").info(),
           nsys_class_schema("nccl", "time of NCCL kernels by operation").info(),
           nsys_class_schema("memory", "memory operations by kind").info()};
 }
@@ -88,7 +88,7 @@ std::vector<SheetInfo> with_overview() {
 
 /// Returns the sheet info of a table that was made without data. The headers of the table contain
 /// the labels of the runs.
-SheetInfo of_table(const Table& table, std::string help, const char* name = nullptr) {
+SheetInfo info_of_table(const Table& table, std::string help, const char* name = nullptr) {
   SheetInfo out{name != nullptr ? name : table.name(), std::move(help), table.columns()};
   for (Column& c : out.columns) {
     if (c.help.empty() && c.name == "0")
@@ -98,28 +98,29 @@ SheetInfo of_table(const Table& table, std::string help, const char* name = null
           "value of the test run; with several test runs, there is one such column per test run";
     if (c.name == "configuration" && c.unit != Unit::kNone)
       c.help = "value of the configuration that the header names; one column per configuration";
-    for (const auto& [run, of] :
+    for (const auto& [run, phrase] :
          {std::pair<std::string_view, const char*>("baseline_", "of the baseline"),
           {"test_", "of the test"}}) {
       if (!c.help.empty() || !c.name.starts_with(run))
         continue;
       const std::string metric = c.name.substr(run.size());
       const std::string_view meaning = shared_column_help(metric);
-      c.help = meaning.empty()
-                   ? fmt::format("{}{} {}", c.unit == Unit::kCount ? "number of " : "", metric, of)
-                   : fmt::format("value {}: {}", of, meaning);
+      c.help = meaning.empty() ? fmt::format("{}{} {}", c.unit == Unit::kCount ? "number of " : "",
+                                             metric, phrase)
+                               : fmt::format("value {}: {}", phrase, meaning);
     }
   }
   return out;
 }
 
 std::vector<SheetInfo> gemm_sheets() {
-  return {of_table(gemm_table({}, GemmTable::kOverlap, 5),
-                   "GEMMs whose calls differ most in duration, the times of these calls, and the "
-                   "overlap of the longest call with collectives and copies. The files "
-                   "..._variance and ..._with_timestamps contain the first columns of this sheet. "
-                   "Columns of the GEMM sheet are included as col_HEADER"),
-          finding_schema().info()};
+  return {
+      info_of_table(gemm_table({}, GemmTable::kOverlap, 5),
+                    "GEMMs whose calls differ most in duration, the times of these calls, and the "
+                    "overlap of the longest call with collectives and copies. The files "
+                    "..._variance and ..._with_timestamps contain the first columns of this sheet. "
+                    "Columns of the GEMM sheet are included as col_HEADER"),
+      finding_schema().info()};
 }
 
 /// Returns the sheets of a sweep. Uses a configuration with one rank, because some tables have a
@@ -130,11 +131,12 @@ std::vector<SheetInfo> sweep_sheet_infos() {
   record.time_ns.fill(1);
   std::vector<SheetInfo> out = {finding_schema().info()};
   const std::vector<Table> summary = summary_tables({record}, 0);
-  out.push_back(of_table(summary[0], "the configurations, shortest total time first"));
-  out.push_back(of_table(summary[1], "the ranks of all configurations"));
-  out.push_back(of_table(summary[2], "GEMM kernels of each configuration, most time first"));
+  out.push_back(info_of_table(summary[0], "the configurations, shortest total time first"));
+  out.push_back(info_of_table(summary[1], "the ranks of all configurations"));
+  out.push_back(info_of_table(summary[2], "GEMM kernels of each configuration, most time first"));
   record.error = "lost";
-  out.push_back(of_table(summary_tables({record}, 0).back(), "ranks that could not be analysed"));
+  out.push_back(
+      info_of_table(summary_tables({record}, 0).back(), "ranks that could not be analysed"));
   record.error.clear();
   const std::vector<Table> timelines = timeline_all_configs({record}, Aggregation::kArithmetic);
   const char* const help[] = {"GPU time of each configuration by kind, over its ranks",
@@ -142,7 +144,7 @@ std::vector<SheetInfo> sweep_sheet_infos() {
                               "share of total_time by kind, one column per configuration",
                               "GPU times of each configuration"};
   for (std::size_t i = 0; i < timelines.size(); ++i)
-    out.push_back(of_table(timelines[i], help[i]));
+    out.push_back(info_of_table(timelines[i], help[i]));
   out.push_back(nccl_master_schema().info());
   return out;
 }
@@ -155,22 +157,23 @@ std::vector<SheetInfo> compare_sheets() {
   test.label = "test";
   const Comparison both = compare_runs(base, {test}, JudgeRule{});
   std::vector<SheetInfo> out = {
-      of_table(dashboard_table(both), "key metrics of the GPU and the collectives"),
-      of_table(changes_table(both, 0, false),
-               "the difference of the step time, divided in three ways: among kernels, "
-               "collectives, copies and idle time; among operators; among steps"),
-      of_table(timeline_by_rank_table(both, 0), "GPU time of both runs by kind and rank"),
-      of_table(timeline_mean_table(both, 0), "GPU time of both runs by kind, mean over the ranks"),
-      of_table(collectives_cmp_table(both, 0),
-               "collectives of both runs by name, type, size and group"),
-      of_table(rank_collectives_cmp_table(both, 0),
-               "durations of collectives of both runs by rank and stream")};
+      info_of_table(dashboard_table(both), "key metrics of the GPU and the collectives"),
+      info_of_table(changes_table(both, 0, false),
+                    "the difference of the step time, divided in three ways: among kernels, "
+                    "collectives, copies and idle time; among operators; among steps"),
+      info_of_table(timeline_by_rank_table(both, 0), "GPU time of both runs by kind and rank"),
+      info_of_table(timeline_mean_table(both, 0),
+                    "GPU time of both runs by kind, mean over the ranks"),
+      info_of_table(collectives_cmp_table(both, 0),
+                    "collectives of both runs by name, type, size and group"),
+      info_of_table(rank_collectives_cmp_table(both, 0),
+                    "durations of collectives of both runs by rank and stream")};
   const char* const help[] = {
       "GPU time by kind, mean and range over the ranks", "GPU time by kind of every rank",
       "GPU time by kind, one column per rank", "share of total_time by kind, one column per rank"};
   const std::vector<Table> timelines = timeline_summary_tables({&both.base}, false, true);
   for (std::size_t i = 0; i < timelines.size() && i < std::size(help); ++i)
-    out.push_back(of_table(timelines[i], help[i]));
+    out.push_back(info_of_table(timelines[i], help[i]));
   return out;
 }
 
@@ -190,7 +193,7 @@ std::vector<SheetGroup> all_sheets() {
       {"whatif", "cost of stragglers and gain of changes", with_findings(whatif_sheets())},
       {"info",
        "content of a trace",
-       {trace_fact_schema().info(), category_count_schema().info(), trace_figures_schema().info()}},
+       {trace_fact_schema().info(), category_count_schema().info(), trace_metrics_schema().info()}},
       {"query", "tables of SQL and of Parquet datasets", record_sheets()},
       {"nsys", "Nsight Systems summaries", nsys_sheets()},
       {"split",

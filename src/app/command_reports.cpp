@@ -19,11 +19,11 @@ Column bytes_column(const char* name = "bytes") {
   return Column(name, Unit::kBytes);
 }
 
-/// Returns a report with the table `figures` before the list of files.
-Report with_figures(const std::string& title, Table figures,
-                    const std::vector<std::string>& files) {
+/// Returns a report with the table `metrics` before the list of files.
+Report metrics_report(const std::string& title, Table metrics,
+                      const std::vector<std::string>& files) {
   Report out = written_files(title, files);
-  out.tables.insert(out.tables.begin(), std::move(figures));
+  out.tables.insert(out.tables.begin(), std::move(metrics));
   return out;
 }
 
@@ -40,14 +40,14 @@ Report merge_report(const std::vector<MergedRun>& runs) {
                    Value(run.seconds)});
     files.push_back(run.output);
   }
-  return with_figures("merge", std::move(table), files);
+  return metrics_report("merge", std::move(table), files);
 }
 
 Report synth_report(const std::string& folder, const synth::Summary& made, double seconds) {
   Table table("made", {"folder", "traces", bytes_column(), "events", seconds_column()});
   table.add_row(
       {Value(folder), Value(made.files), Value(made.bytes), Value(made.events), Value(seconds)});
-  return with_figures(folder, std::move(table), {made.truth_path});
+  return metrics_report(folder, std::move(table), {made.truth_path});
 }
 
 Report batch_report(const std::string& base, const std::vector<BatchReport>& reports) {
@@ -64,7 +64,7 @@ Report batch_report(const std::string& base, const std::vector<BatchReport>& rep
     if (!r.error)
       files.push_back(r.output);
   }
-  return with_figures(base, std::move(table), files);
+  return metrics_report(base, std::move(table), files);
 }
 
 Report sweep_report(const FinishedSweep& sweep) {
@@ -79,7 +79,7 @@ Report sweep_report(const FinishedSweep& sweep) {
                    end != nullptr ? Value(end->seconds) : Value(),
                    end != nullptr ? text_or_blank(end->problem) : Value(), Value(findings)});
   }
-  Report out = with_figures(sweep.folder, std::move(table), {sweep.summary_file});
+  Report out = metrics_report(sweep.folder, std::move(table), {sweep.summary_file});
   out.tables.push_back(sweep_metrics(sweep.rows));
   std::vector<Finding> findings = sweep.findings;
   for (const SummaryRow& row : sweep.rows)
@@ -95,7 +95,7 @@ Report library_perf_report(const std::string& table,
   Table out("measured", {"status", "configs"});
   for (const auto& [status, configs] : by_status)
     out.add_row({Value(status), Value(static_cast<std::uint64_t>(configs))});
-  return with_figures("library-perf", std::move(out), {table});
+  return metrics_report("library-perf", std::move(out), {table});
 }
 
 Report perf_comparison_report(const std::string& table, const PerfComparison& made) {
@@ -104,7 +104,7 @@ Report perf_comparison_report(const std::string& table, const PerfComparison& ma
   const auto count = [](std::size_t n) { return Value(static_cast<std::uint64_t>(n)); };
   out.add_row({count(made.a_wins), count(made.b_wins), count(made.same), count(made.not_comparable),
                Value(made.a_total_us), Value(made.b_total_us)});
-  return with_figures("library-perf compare", std::move(out), {table});
+  return metrics_report("library-perf compare", std::move(out), {table});
 }
 
 Report library_trace_report(const std::vector<std::string>& tables, const LibraryTraceSummary& read,
@@ -113,7 +113,7 @@ Report library_trace_report(const std::vector<std::string>& tables, const Librar
   for (const LibraryCount& c : read.counts)
     libraries.add_row({Value(log_kind_name(c.kind)), Value(c.lines), Value(c.calls),
                        Value(c.configs), Value(c.damaged)});
-  Report out = with_figures("library-trace", std::move(libraries), tables);
+  Report out = metrics_report("library-trace", std::move(libraries), tables);
   Table log("log", {bytes_column(), "lines", "long_lines", seconds_column()});
   log.add_row({Value(read.bytes), Value(read.lines), Value(read.long_lines), Value(seconds)});
   out.tables.push_back(std::move(log));

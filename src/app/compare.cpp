@@ -107,7 +107,7 @@ std::string verdict_markdown(const CompareResult& result, bool gated) {
 
 /// Returns the existing text of a file, ended by a line break; "" if the file cannot be read.
 std::string text_before(const std::string& path) {
-  Result<std::string> before = read_own(path);
+  Result<std::string> before = read_unregistered(path);
   std::string text = before ? std::move(*before) : std::string();
   if (!text.empty() && text.back() != '\n')
     text += '\n';
@@ -137,8 +137,8 @@ private:
 /// Returns all findings, with those of the conditions last.
 std::vector<Finding> all_findings(const CompareResult& result) {
   std::vector<Finding> out = result.findings.all();
-  for (const ConditionOutcome& one : result.fail_on.conditions)
-    add_findings(out, {one.judged.finding}); // a condition may be given twice
+  for (const ConditionOutcome& condition : result.fail_on.conditions)
+    add_findings(out, {condition.judged.finding}); // a condition may be given twice
   return out;
 }
 
@@ -238,7 +238,7 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
 }
 
 Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path) {
-  const Result<std::string> text = read_whole(path);
+  const Result<std::string> text = read_input_file(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot be read", ""};
   std::istringstream in(*text);
@@ -249,14 +249,14 @@ Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path)
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos)
       continue;
-    Result<FailCondition> one =
+    Result<FailCondition> condition =
         parse_fail_condition(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
-    if (!one) {
-      Error error = one.error();
+    if (!condition) {
+      Error error = condition.error();
       error.where = fmt::format("{}:{}", path, number);
       return error;
     }
-    out.push_back(std::move(*one));
+    out.push_back(std::move(*condition));
   }
   return out;
 }
@@ -271,14 +271,14 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
   std::size_t longest = 0;
   for (const std::string& folder : folders) {
     const std::filesystem::path p = std::filesystem::absolute(folder).lexically_normal();
-    std::vector<std::string>& mine = parts.emplace_back();
+    std::vector<std::string>& path_parts = parts.emplace_back();
     for (const std::filesystem::path& part : p.relative_path())
       if (!part.empty())
-        mine.push_back(part.string());
-    out.push_back(mine.empty() ? std::string() : mine.back());
+        path_parts.push_back(part.string());
+    out.push_back(path_parts.empty() ? std::string() : path_parts.back());
     const std::size_t ending = baseline_ending(out.back());
     out.back().resize(out.back().size() - ending);
-    longest = std::max(longest, mine.size());
+    longest = std::max(longest, path_parts.size());
   }
   const auto distinct = [](const std::vector<std::string>& names) {
     return std::set<std::string>(names.begin(), names.end()).size() == names.size();
@@ -341,13 +341,14 @@ FailOutcome fail_outcome(const Comparison& comparison,
     const DashboardRow* row = metric_row(comparison.dashboard, c.metric);
     for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
       const std::string& label = comparison.tests[i].label;
-      ConditionOutcome one{label, c.text, judge_condition(c.text, c.percent, row, i, label)};
-      if (one.state() == ConditionState::kUnjudged)
-        out.unjudged.push_back(fmt::format("{}: {}: {}", one.label, one.condition, one.words()));
-      if (one.state() == ConditionState::kRegression)
+      ConditionOutcome condition{label, c.text, judge_condition(c.text, c.percent, row, i, label)};
+      if (condition.state() == ConditionState::kUnjudged)
+        out.unjudged.push_back(
+            fmt::format("{}: {}: {}", condition.label, condition.condition, condition.words()));
+      if (condition.state() == ConditionState::kRegression)
         out.regressions.push_back(
-            fmt::format("{}: {} ({})", one.label, one.condition, one.words()));
-      out.conditions.push_back(std::move(one));
+            fmt::format("{}: {} ({})", condition.label, condition.condition, condition.words()));
+      out.conditions.push_back(std::move(condition));
     }
   }
   return out;

@@ -124,7 +124,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   std::vector<RankIdentity> identities;
   std::vector<RankCollectives> described;
   Needs needs;
-  const CompareNeeds of(needs);
+  const CompareNeeds keys(needs);
   FactSteps steps{needs, {}};
   if (workbooks) {
     steps.also = [&](const RankItem& item, const LoadedTrace& trace) {
@@ -133,16 +133,16 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     steps.file = workbook_of;
     steps.file_options = "compare";
   }
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
     if (workbooks && plan.parts != nullptr)
       RS_CHECK(plan.parts->copy_report(item.file, kCompareReport, workbook_of(item)));
-    ctx.diagnostics.merge(facts[of.remarks]);
-    ComparePart part = std::move(facts[of.part]);
+    ctx.diagnostics.merge(facts[keys.diagnostics]);
+    ComparePart part = std::move(facts[keys.part]);
     part.rank = item.file.rank;
     (input.collective ? part.collectives : described.emplace_back()) =
-        std::move(facts[of.collectives]);
+        std::move(facts[keys.collectives]);
     parts.push_back(std::move(part));
-    identities.push_back(std::move(facts[of.identity]));
+    identities.push_back(std::move(facts[keys.identity]));
     return {};
   };
   RS_CHECK(run_ranks(ctx, {&plan}, RankRun{}, std::move(steps)));
@@ -174,7 +174,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
 Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
   if (is_baseline(input.folder)) {
     RS_TRY(SavedBaseline saved, load_baseline(input.folder));
-    if (!saved.whole)
+    if (!saved.complete)
       ctx.diagnostics.add(counters::baseline_partial(), input.folder);
     saved.run.label = input.label;
     if (!input.collective)

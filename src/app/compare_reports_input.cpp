@@ -24,13 +24,13 @@ double number_at(const Table& t, std::size_t row, const std::string& column) {
 }
 
 /// Returns an integer cell, else `missing`.
-std::int64_t whole_at(const Table& t, std::size_t row, const char* column, std::int64_t missing) {
+std::int64_t integer_at(const Table& t, std::size_t row, const char* column, std::int64_t missing) {
   const double v = number_at(t, row, column);
   return std::fabs(v) < 9e18 ? static_cast<std::int64_t>(v) : missing;
 }
 
 std::size_t count_at(const Table& t, std::size_t row, const char* column) {
-  const std::int64_t n = whole_at(t, row, column, 0);
+  const std::int64_t n = integer_at(t, row, column, 0);
   return n > 0 ? static_cast<std::size_t>(n) : 0;
 }
 
@@ -46,8 +46,8 @@ std::vector<SyncSummary> summary_of(const Table& t, const std::vector<std::strin
     s.name = text_at(t, r, "Collective name");
     s.dtype = text_at(t, r, "dtype");
     s.group = text_at(t, r, "Process Group Name");
-    s.in_nelems = whole_at(t, r, "In msg nelems", kNoId);
-    s.group_size = whole_at(t, r, "Group size", kNoId);
+    s.in_nelems = integer_at(t, r, "In msg nelems", kNoId);
+    s.group_size = integer_at(t, r, "Group size", kNoId);
     s.full_mib = number_at(t, r, "Full msg size (MB)");
     const std::pair<const char*, Stats*> metrics[] = {{"comm_latency", &s.latency_us},
                                                       {"skew in start time", &s.start_skew_us},
@@ -69,17 +69,17 @@ std::vector<RankSummary> rank_summary_of(const Table& t) {
   const bool nodes = t.column("node_id").has_value();
   for (std::size_t r = 0; r < t.rows(); ++r) {
     RankSummary s;
-    s.rank = whole_at(t, r, "rank", -1);
+    s.rank = integer_at(t, r, "rank", -1);
     s.group = text_at(t, r, "Process Group Name");
     s.group_ranks = text_at(t, r, "Process Group Ranks");
     s.name = text_at(t, r, "Collective name");
     s.dtype = text_at(t, r, "dtype");
     s.in_split = text_at(t, r, "In split size");
     s.out_split = text_at(t, r, "Out split size");
-    s.group_size = whole_at(t, r, "Group size", kNoId);
-    s.in_nelems = whole_at(t, r, "In msg nelems", kNoId);
-    s.out_nelems = whole_at(t, r, "Out msg nelems", kNoId);
-    s.stream = whole_at(t, r, "stream", -1);
+    s.group_size = integer_at(t, r, "Group size", kNoId);
+    s.in_nelems = integer_at(t, r, "In msg nelems", kNoId);
+    s.out_nelems = integer_at(t, r, "Out msg nelems", kNoId);
+    s.stream = integer_at(t, r, "stream", -1);
     s.in_mib = number_at(t, r, "In msg size (MB)_first");
     s.out_mib = number_at(t, r, "Out msg size (MB)_first");
     s.dur_us.sum = number_at(t, r, "dur_sum");
@@ -89,7 +89,7 @@ std::vector<RankSummary> rank_summary_of(const Table& t) {
     s.dur_us.max = number_at(t, r, "dur_max");
     s.count = count_at(t, r, "operation_count");
     if (nodes) {
-      s.node = whole_at(t, r, "node_id", 0);
+      s.node = integer_at(t, r, "node_id", 0);
       s.node_span = text_at(t, r, "node_span");
     }
     out.push_back(std::move(s));
@@ -145,8 +145,8 @@ void take_calls(const Table& t, double factor, RunCollectives& out) {
       const std::string group = text_at(t, r, "Process Group Name");
       CollectiveSamples& samples = out.samples[{
           text_at(t, r, "Collective name"), text_at(t, r, "dtype"),
-          whole_at(t, r, "In msg nelems", kNoId), group.empty() ? "Unknown_Group" : group}];
-      const std::int64_t step = whole_at(t, r, "step", -1);
+          integer_at(t, r, "In msg nelems", kNoId), group.empty() ? "Unknown_Group" : group}];
+      const std::int64_t step = integer_at(t, r, "step", -1);
       samples.latency_us.add(step, latency);
       samples.start_skew_us.add(step, number_at(t, r, "skew in start time"));
       samples.bus_gbps.add(step, number_at(t, r, "bus bw (GB/s)") * factor);
@@ -157,12 +157,12 @@ void take_calls(const Table& t, double factor, RunCollectives& out) {
 void take_kernels(const Table& t, RunCollectives& out) {
   for (std::size_t r = 0; r < t.rows(); ++r)
     if (const double dur = number_at(t, r, "dur"); !std::isnan(dur))
-      out.rank_dur_us[{whole_at(t, r, "rank", -1),
+      out.rank_dur_us[{integer_at(t, r, "rank", -1),
                        {text_at(t, r, "Collective name"), text_at(t, r, "dtype"),
-                        whole_at(t, r, "In msg nelems", kNoId),
+                        integer_at(t, r, "In msg nelems", kNoId),
                         text_at(t, r, "Process Group Name")},
-                       whole_at(t, r, "stream", -1)}]
-          .add(whole_at(t, r, "step", -1), dur);
+                       integer_at(t, r, "stream", -1)}]
+          .add(integer_at(t, r, "step", -1), dur);
 }
 
 } // namespace
@@ -194,7 +194,7 @@ std::optional<RankTimeline> timeline_of_report(const Report& report) {
       const auto kind = time_kind_named(steps->at(r, "type").text);
       const auto ns = ns_of_ms(number_at(*steps, r, "time ms"));
       if (kind && ns)
-        out.step_ns[*kind][whole_at(*steps, r, "step", 0)] = *ns;
+        out.step_ns[*kind][integer_at(*steps, r, "step", 0)] = *ns;
     }
   return out;
 }

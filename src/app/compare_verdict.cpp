@@ -88,8 +88,8 @@ void write_change(JsonWriter& json, const Change& row, std::string_view key = {}
   json.number("low_ms", or_nan(row.low_ms));
   json.number("high_ms", or_nan(row.high_ms));
   json.number("share_percent", or_nan(row.share_percent));
-  json.boolean("beyond_noise", row.told || row.below_threshold);
-  json.boolean("beyond_threshold", row.told);
+  json.boolean("beyond_noise", row.reported || row.below_threshold);
+  json.boolean("beyond_threshold", row.reported);
   json.end_object();
 }
 
@@ -101,7 +101,7 @@ void write_list(JsonWriter& json, std::string_view key, const ChangeList& list) 
   json.number("unexplained_ms", list.unexplained_ms);
   json.begin_list("rows");
   for (const Change& row : list.rows)
-    if (row.told || row.state == ChangeState::kReplaced)
+    if (row.reported || row.state == ChangeState::kReplaced)
       write_change(json, row);
   json.end_list();
   json.end_object();
@@ -147,12 +147,12 @@ std::string verdict_json(const CompareResult& result) {
     json.text("", note.sentence());
   json.end_list();
   json.begin_list("conditions");
-  for (const ConditionOutcome& one : outcome.conditions) {
+  for (const ConditionOutcome& condition : outcome.conditions) {
     json.begin_object();
-    json.text("label", one.label);
-    json.text("condition", one.condition);
-    json.text("result", name_of(one.state()));
-    json.text("words", one.words());
+    json.text("label", condition.label);
+    json.text("condition", condition.condition);
+    json.text("result", name_of(condition.state()));
+    json.text("words", condition.words());
     json.end_object();
   }
   json.end_list();
@@ -173,13 +173,13 @@ std::string verdict_junit(const CompareResult& result) {
   const FailOutcome& outcome = result.fail_on;
   std::string cases;
   std::size_t tests = outcome.conditions.size();
-  for (const ConditionOutcome& one : outcome.conditions) {
-    std::string inside = fmt::format("<system-out>{}</system-out>", xml(one.words()));
-    if (one.state() == State::kRegression)
-      inside = fmt::format("<failure message=\"{}\"/>", xml(one.words()));
-    else if (one.state() == State::kUnjudged)
-      inside = fmt::format("<skipped message=\"{}\"/>", xml(one.words()));
-    cases += junit_case(one.label, one.condition, inside);
+  for (const ConditionOutcome& condition : outcome.conditions) {
+    std::string inside = fmt::format("<system-out>{}</system-out>", xml(condition.words()));
+    if (condition.state() == State::kRegression)
+      inside = fmt::format("<failure message=\"{}\"/>", xml(condition.words()));
+    else if (condition.state() == State::kUnjudged)
+      inside = fmt::format("<skipped message=\"{}\"/>", xml(condition.words()));
+    cases += junit_case(condition.label, condition.condition, inside);
   }
   if (outcome.conditions.empty())
     for (const DashboardRow& row : comparison.dashboard.rows)
@@ -199,12 +199,12 @@ std::string verdict_junit(const CompareResult& result) {
 
 std::vector<std::string> annotations(const FailOutcome& outcome) {
   std::vector<std::string> out;
-  for (const ConditionOutcome& one : outcome.conditions)
-    if (one.state() != State::kPassed)
-      out.push_back(fmt::format("::{} title={}::{}",
-                                one.state() == State::kRegression ? "error" : "warning",
-                                annotation_text("rankscope: " + one.condition, true),
-                                annotation_text(one.label + ": " + one.words(), false)));
+  for (const ConditionOutcome& condition : outcome.conditions)
+    if (condition.state() != State::kPassed)
+      out.push_back(fmt::format(
+          "::{} title={}::{}", condition.state() == State::kRegression ? "error" : "warning",
+          annotation_text("rankscope: " + condition.condition, true),
+          annotation_text(condition.label + ": " + condition.words(), false)));
   return out;
 }
 

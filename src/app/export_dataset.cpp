@@ -28,7 +28,7 @@ TablesByName only(SqlTable table) {
   return {{name, std::make_shared<const SqlTable>(std::move(table))}};
 }
 
-class HeldTables final : public SqlSource {
+class MemoryTables final : public SqlSource {
 public:
   void set(TablesByName tables) { tables_ = std::move(tables); }
   [[nodiscard]] bool has(const std::string& name) const override { return tables_.count(name) > 0; }
@@ -63,7 +63,7 @@ public:
 
 private:
   struct Writer {
-    HeldTables tables;
+    MemoryTables tables;
     std::unique_ptr<SqlDatabase> database;
   };
 
@@ -122,10 +122,10 @@ public:
     run.progress = true;
     RankSteps<RankSummary> steps;
     steps.extract = [this](const RankItem& item, const LoadedTrace& trace) {
-      return one_rank(item, trace);
+      return export_rank(item, trace);
     };
-    steps.take = [this](const RankItem& item, const LoadedTrace& trace,
-                        RankSummary summary) -> Result<void> {
+    steps.consume = [this](const RankItem& item, const LoadedTrace& trace,
+                           RankSummary summary) -> Result<void> {
       session_.diagnostics.merge(trace.trace.diagnostics);
       summaries_[item.plan_index].push_back(std::move(summary));
       const std::lock_guard lock(mutex_);
@@ -186,7 +186,7 @@ private:
     return bytes;
   }
 
-  Result<RankSummary> one_rank(const RankItem& item, const LoadedTrace& trace) {
+  Result<RankSummary> export_rank(const RankItem& item, const LoadedTrace& trace) {
     RankSummary out;
     const RecordPlace place = place_of(item.plan, item.file.rank,
                                        static_cast<std::int64_t>(trace.trace.header.devices.size()),
@@ -248,17 +248,18 @@ private:
       for (const std::int64_t node : nodes_of(nodes))
         RS_CHECK(join_small_files(
             fs::path(path_of(table, {label, 0, node}, "ranks")).parent_path().string()));
-    RS_CHECK(by_node(table_of(rank_record_schema(), std::move(rank_rows)), nodes, label, "rank"));
     RS_CHECK(
-        by_node(table_of(step_record_schema(), std::move(steps)), nodes, label, "rank, start_ns"));
-    RS_CHECK(by_node(table_of(idle_record_schema(), std::move(idle)), nodes, label, "rank"));
+        write_by_node(table_of(rank_record_schema(), std::move(rank_rows)), nodes, label, "rank"));
+    RS_CHECK(write_by_node(table_of(step_record_schema(), std::move(steps)), nodes, label,
+                           "rank, start_ns"));
+    RS_CHECK(write_by_node(table_of(idle_record_schema(), std::move(idle)), nodes, label, "rank"));
     const Result<CollectiveFacts> facts = collective_facts(collectives, {});
     std::vector<CollectiveRecord> rows;
     if (facts)
       for (const CollectiveKernel& kernel : facts->kernels)
         rows.push_back({&label, nodes[kernel.rank->rank], &kernel});
-    return by_node(table_of(collective_record_schema(), std::move(rows)), nodes, label,
-                   "rank, start_ns");
+    return write_by_node(table_of(collective_record_schema(), std::move(rows)), nodes, label,
+                         "rank, start_ns");
   }
 
   static std::set<std::int64_t> nodes_of(const std::map<std::int64_t, std::int64_t>& nodes) {
@@ -316,8 +317,8 @@ private:
     return {};
   }
 
-  Result<void> by_node(SqlTable table, const std::map<std::int64_t, std::int64_t>& nodes,
-                       const std::string& label, const char* order) {
+  Result<void> write_by_node(SqlTable table, const std::map<std::int64_t, std::int64_t>& nodes,
+                             const std::string& label, const char* order) {
     if (wanted_.count(table.name) == 0 || table.rows() == 0)
       return {};
     {

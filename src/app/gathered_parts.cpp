@@ -18,8 +18,8 @@ Result<void> GatheredParts::put(std::size_t run, PartFile file) {
   const std::size_t runs = std::max(files_.size(), run + 1);
   files_.resize(runs);
   in_folders_.resize(runs);
-  if (held_ + file.bytes.size() <= in_memory_) {
-    held_ += file.bytes.size();
+  if (buffered_ + file.bytes.size() <= in_memory_) {
+    buffered_ += file.bytes.size();
     files_[run].push_back(std::move(file));
     return {};
   }
@@ -28,7 +28,8 @@ Result<void> GatheredParts::put(std::size_t run, PartFile file) {
     folder_.emplace(std::move(made));
   }
   const std::size_t copy = in_folders_[run][file.name]++;
-  return write_whole(fmt::format("{}/{}", folder_of(*folder_, run, copy), file.name), file.bytes);
+  return write_with_folder(fmt::format("{}/{}", folder_of(*folder_, run, copy), file.name),
+                           file.bytes);
 }
 
 const std::vector<PartFile>& GatheredParts::files(std::size_t run) {

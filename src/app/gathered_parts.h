@@ -31,7 +31,7 @@ public:
   static constexpr std::uint64_t kInMemory = std::uint64_t{256} << 20;
 
 private:
-  std::uint64_t in_memory_, held_ = 0;
+  std::uint64_t in_memory_, buffered_ = 0;
   std::vector<std::vector<PartFile>> files_; ///< by run
   /// For each run, how often each name was put into folders: nodes may give their traces equal
   /// names.

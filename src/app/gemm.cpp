@@ -44,12 +44,12 @@ Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) 
   RS_TRY(const std::vector<RunPlan> plans,
          chosen_runs(ctx, request.sweep, request.discover, request.filter));
   Needs needs;
-  const FactOf<GemmFacts> of = need_gemms(needs, {{}, request.top_k, request.rank_by});
+  const FactOf<GemmFacts> key = need_gemms(needs, {{}, request.top_k, request.rank_by});
   std::vector<GemmFacts> ranks;
   FactSteps steps{needs, {}};
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts found) -> Result<void> {
-    name_rank(item, found[of]);
-    ranks.push_back(std::move(found[of]));
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts found) -> Result<void> {
+    name_rank(item, found[key]);
+    ranks.push_back(std::move(found[key]));
     return {};
   };
   RS_CHECK(run_ranks(ctx, pointers_to(plans), RankRun{}, std::move(steps)));
@@ -62,7 +62,7 @@ Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) 
                                 : request.output);
   WrittenTable out{gemm_table(facts, request.table, request.top_k),
                    layout.gemm_csv(request.top_k, request.table), gemm_findings(facts, 3)};
-  RS_CHECK(write_whole(out.path, csv_text(out.table)));
+  RS_CHECK(write_with_folder(out.path, csv_text(out.table)));
   return out;
 }
 

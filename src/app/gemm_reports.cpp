@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<Table> read_csv(Session& ctx, const std::string& path) {
-  const Result<std::string> text = read_whole(path);
+  const Result<std::string> text = read_input_file(path);
   if (!text || text->empty())
     return Error{ErrorCode::kUnreadable, path, "cannot read this CSV file", ""};
   std::uint64_t torn = 0;
@@ -41,7 +41,7 @@ std::string output_path(const std::string& asked, const std::string& input,
 }
 
 Result<WrittenTable> written(Table table, std::string path) {
-  RS_CHECK(write_whole(path, csv_text(table)));
+  RS_CHECK(write_with_folder(path, csv_text(table)));
   return WrittenTable{std::move(table), std::move(path), {}};
 }
 
@@ -71,7 +71,7 @@ Configuration threads_and_channels(double threads, double channels) {
   return out;
 }
 
-std::optional<std::int64_t> whole(const Value& v) {
+std::optional<std::int64_t> whole_number(const Value& v) {
   const double number = v.number();
   constexpr double kMost = 1e15; // below this value, every integer is an exact double
   return std::fabs(number) < kMost ? std::optional(static_cast<std::int64_t>(number))
@@ -219,8 +219,9 @@ Result<WrittenPlots> plot_gemm_csv(Session& ctx, const PlotsOfCsv& request) {
   VarianceData data;
   data.top = top_of(variance.name());
   for (std::size_t r = 0; r < variance.rows(); ++r)
-    data.points.push_back({whole(variance.at(r, "threads")), whole(variance.at(r, "channel")),
-                           whole(variance.at(r, "rank")), variance.at(r, "time_diff_us").number()});
+    data.points.push_back(
+        {whole_number(variance.at(r, "threads")), whole_number(variance.at(r, "channel")),
+         whole_number(variance.at(r, "rank")), variance.at(r, "time_diff_us").number()});
   WrittenPlots out{request.folder.empty() ? (fs::path(path).parent_path() / "plots").string()
                                           : request.folder,
                    variance.rows()};

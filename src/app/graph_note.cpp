@@ -39,10 +39,10 @@ void note_graphs(const LoadedTrace& trace, const ReportOptions& options, double 
     sentence += "; not attributed by kind: " + families;
   const std::int64_t none = a.ns[static_cast<std::size_t>(Attribution::kNone)];
   constexpr double kMost = 50;
-  Problem told = counters::graph_launches(sentence);
+  Problem problem = counters::graph_launches(sentence);
   if (share(none) > kMost)
-    told.severity = Severity::kWarning;
-  diagnostics.add(told, trace.trace.path);
+    problem.severity = Severity::kWarning;
+  diagnostics.add(problem, trace.trace.path);
   note_losses(trace, a, diagnostics);
 }
 

@@ -173,10 +173,10 @@ Schema<CategoryCount> category_count_schema() {
            {"events", Unit::kCount, &R::events, "number of events loaded into memory"}}};
 }
 
-TraceFigures trace_figures(const LoadedTrace& t) {
+TraceMetrics trace_metrics(const LoadedTrace& t) {
   const Trace& trace = t.trace;
   const auto count = [](auto n) { return static_cast<std::int64_t>(n); };
-  TraceFigures out;
+  TraceMetrics out;
   out.file = trace.path;
   out.vendor = trace.vendor();
   out.devices = count(trace.header.devices.size());
@@ -202,8 +202,8 @@ TraceFigures trace_figures(const LoadedTrace& t) {
   return out;
 }
 
-Schema<TraceFigures> trace_figures_schema() {
-  using R = TraceFigures;
+Schema<TraceMetrics> trace_metrics_schema() {
+  using R = TraceMetrics;
   return {
       "figures",
       "content of the trace as numbers; one row, only in JSON output",
@@ -242,7 +242,7 @@ Result<Report> inspect_trace(Session& session, const std::string& path) {
   report.title = loaded.trace.path;
   report.tables.push_back(trace_fact_schema().table(trace_facts(loaded)));
   report.tables.push_back(category_count_schema().table(category_counts(loaded.trace)));
-  report.tables.push_back(trace_figures_schema().table(std::vector{trace_figures(loaded)}));
+  report.tables.push_back(trace_metrics_schema().table(std::vector{trace_metrics(loaded)}));
   report.diagnostics = loaded.trace.diagnostics;
   note_graphs(loaded, {}, 0, report.diagnostics);
   session.diagnostics.merge(report.diagnostics);

@@ -26,7 +26,7 @@ struct CategoryCount {
 };
 
 /// The properties of the trace as numbers, for programs; values that the file lacks are blank.
-struct TraceFigures {
+struct TraceMetrics {
   std::string file, vendor, device, backend;
   std::int64_t devices = 0;
   std::optional<std::int64_t> rank, world_size, base_time_ns, span_ns;
@@ -43,9 +43,9 @@ struct TraceFigures {
 
 [[nodiscard]] Schema<TraceFact> trace_fact_schema();
 [[nodiscard]] Schema<CategoryCount> category_count_schema();
-[[nodiscard]] TraceFigures trace_figures(const LoadedTrace& trace);
+[[nodiscard]] TraceMetrics trace_metrics(const LoadedTrace& trace);
 /// Returns the schema of `figures`, a table of one row.
-[[nodiscard]] Schema<TraceFigures> trace_figures_schema();
+[[nodiscard]] Schema<TraceMetrics> trace_metrics_schema();
 
 /// Loads a trace ("-": standard input) and describes it in the tables `trace`, `events` and
 /// `figures`; adds its diagnostics to the session. Errors: kUnreadable.

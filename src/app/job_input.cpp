@@ -29,15 +29,15 @@ Result<JobParts> read_parts_of_job(Session& session, const RunPlan& plan,
   run.progress = plan.ranks.size() > 8;
   run.quiet = plan.ranks.size() == 1; // the command reports the error of a single rank
   Needs needs;
-  const WhyNeeds of(needs);
+  const WhyNeeds keys(needs);
   FactSteps steps{needs, {}};
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    session.diagnostics.merge(facts[of.remarks]);
-    name_rank(item, facts[of.record]);
-    parts.records.push_back(std::move(facts[of.record]));
-    parts.graphs.push_back(std::move(facts[of.graph]));
-    parts.collectives.push_back(std::move(facts[of.collectives]));
-    parts.identities.push_back(std::move(facts[of.identity]));
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    session.diagnostics.merge(facts[keys.diagnostics]);
+    name_rank(item, facts[keys.record]);
+    parts.records.push_back(std::move(facts[keys.record]));
+    parts.graphs.push_back(std::move(facts[keys.graph]));
+    parts.collectives.push_back(std::move(facts[keys.collectives]));
+    parts.identities.push_back(std::move(facts[keys.identity]));
     return {};
   };
   steps.lost = [&](const RankItem&, const Error& error) {
@@ -67,7 +67,7 @@ std::vector<OutstandingRank> outstanding_of(const std::vector<RankGraph>& graphs
   std::vector<ConfigurationRanks> run(1);
   for (const RankRecord& record : records)
     run.front().ranks.push_back(&record);
-  for (const SlowRank& slow : slow_ranks(run).told)
+  for (const SlowRank& slow : slow_ranks(run).ranks)
     add(slow.rank, slow.excess.excess, slow.excess.most);
   if (collectives != nullptr)
     for (const LateRank& late : late_ranks(*collectives).ranks)

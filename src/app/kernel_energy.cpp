@@ -27,7 +27,7 @@ public:
       : trace_(trace), communicates_(communication_names(trace.strings)),
         known_(trace.strings.size(), kUnasked) {}
 
-  std::uint8_t of(EventId e) {
+  std::uint8_t kind_of(EventId e) {
     const Category category = trace_.events.category[e];
     if (category == Category::kGpuMemcpy)
       return static_cast<std::uint8_t>(WorkKind::kCopy);
@@ -65,7 +65,7 @@ std::array<Sum, kKinds> sums_of(const std::vector<Edge>& edges, const EnergyCurv
     if (i + 1 == edges.size() || edges[i + 1].at_ns == edges[i].at_ns)
       continue;
     const TimeSpan span{edges[i].at_ns, edges[i + 1].at_ns};
-    const SpanEnergy covered = curve.of(span);
+    const SpanEnergy covered = curve.energy(span);
     const auto kinds = std::count_if(running.begin(), running.end(), [](auto n) { return n > 0; });
     const auto add = [&](Sum& sum, double part) {
       sum.busy_ns += span.end_ns - span.begin_ns;
@@ -133,7 +133,7 @@ std::vector<KernelEnergy> kernel_energy(const LoadedTrace& loaded, const Sampled
   for (EventId e = 0; e < trace.events.size(); ++e) {
     if (!trace.gpu(e) || trace.events.device[e] < 0 || trace.events.dur_ns[e] == 0)
       continue;
-    const std::uint8_t kind = kinds.of(e);
+    const std::uint8_t kind = kinds.kind_of(e);
     std::vector<Edge>& edges = devices[trace.events.device[e]];
     const auto at = [&](std::int64_t t) {
       return unix_time(t + offset, clock, power.begin, power.end);

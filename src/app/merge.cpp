@@ -41,7 +41,7 @@ Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPla
   for (const ClockOffset& o : clocks) {
     out[o.rank] = o.used();
     if (!o.aligned())
-      ctx.diagnostics.add(counters::merge_not_aligned(clock_remark(o)),
+      ctx.diagnostics.add(counters::merge_not_aligned(clock_note(o)),
                           fmt::format("{} rank {}", plan.configuration.label, o.rank));
     if (o.fit == ClockFit::kAligned)
       ctx.note(fmt::format(
@@ -97,25 +97,25 @@ Result<std::vector<SampledCounters>> sampled_counters(const MergeRequest& reques
   std::vector<SampledCounters> out;
   for (const std::string& path : request.samples) {
     RS_TRY(std::vector<GpuCounter> counters, read_gpu_counters(path));
-    SampledCounters one{path, "GPU samples", {}};
+    SampledCounters sampled{path, "GPU samples", {}};
     if (request.samples.size() > 1)
-      one.process += fmt::format(" ({})", path);
+      sampled.process += fmt::format(" ({})", path);
     for (GpuCounter& counter : counters) {
-      CounterTrack& track = one.tracks.emplace_back();
+      CounterTrack& track = sampled.tracks.emplace_back();
       track.name = fmt::format("GPU {} {} ({})", counter.gpu, counter.quantity, counter.unit);
       for (const auto& [unix_ns, value] : counter.samples)
         track.samples.push_back({unix_ns, value});
     }
-    out.push_back(std::move(one));
+    out.push_back(std::move(sampled));
   }
   return out;
 }
 
 void add_counters(Session& ctx, const std::vector<SampledCounters>& counters,
                   MergedTraceWriter& writer) {
-  for (const SampledCounters& one : counters)
-    if (writer.add_counters(one.process, one.tracks) == 0)
-      ctx.diagnostics.add(counters::merge_samples_outside(), one.path);
+  for (const SampledCounters& sampled : counters)
+    if (writer.add_counters(sampled.process, sampled.tracks) == 0)
+      ctx.diagnostics.add(counters::merge_samples_outside(), sampled.path);
 }
 
 /// Returns the critical path of the run in the Unix times of the ranks' files, after clock
@@ -143,22 +143,22 @@ Result<std::vector<PathSlice>> path_slices(Session& ctx, const RunPlan& plan,
 void count(const MergeSummary& summary, MergedRun& run) {
   run.bytes = summary.bytes;
   for (const MergedRank& rank : summary.ranks) {
-    std::uint64_t own = 0;
+    std::uint64_t slices = 0;
     for (const auto& [category, events] : rank.events)
-      own += events;
-    run.slices += own;
+      slices += events;
+    run.slices += slices;
     run.flows += rank.flows;
     run.overflow += rank.overflow;
-    run.ranks += own > 0 ? 1 : 0;
+    run.ranks += slices > 0 ? 1 : 0;
   }
 }
 
 } // namespace
 
-Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const RunPlan& whole,
+Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const RunPlan& run_plan,
                             const std::string& output) {
   const auto begin = std::chrono::steady_clock::now();
-  const RunPlan plan = chosen_ranks(ctx, whole, request.ranks);
+  const RunPlan plan = chosen_ranks(ctx, run_plan, request.ranks);
   if (plan.ranks.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
   RS_TRY(const std::vector<SampledCounters> counters, sampled_counters(request));
@@ -185,7 +185,7 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
     return Part{identity_of(trace.trace, item.file.rank),
                 described_collectives(trace.trace, item.file.rank)};
   };
-  steps.take = [&](const RankItem& item, const LoadedTrace& trace, Part part) -> Result<void> {
+  steps.consume = [&](const RankItem& item, const LoadedTrace& trace, Part part) -> Result<void> {
     ctx.diagnostics.merge(trace.trace.diagnostics);
     run.input_bytes += trace.trace.input_bytes;
     writer.add(trace.trace, item.file.rank, clocks[item.file.rank], ctx.diagnostics);

@@ -34,10 +34,10 @@ Result<void> spawn_nsys(std::vector<std::string> arguments, const std::string& r
 }
 
 Result<NsysData> read_report(const NsysInput& in) {
-  const fs::path beside = fs::path(in.path).replace_extension(".sqlite");
+  const fs::path existing = fs::path(in.path).replace_extension(".sqlite");
   std::error_code ec;
-  if (fs::is_regular_file(beside, ec))
-    return read_nsys_sqlite(beside.string(), in.with_nvtx, in.with_memory);
+  if (fs::is_regular_file(existing, ec))
+    return read_nsys_sqlite(existing.string(), in.with_nvtx, in.with_memory);
   if (!fs::is_regular_file(in.path, ec))
     return Error{ErrorCode::kUnreadable, in.path, "no such file", ""};
   RS_TRY(const ScratchFolder scratch, ScratchFolder::create());

@@ -54,7 +54,7 @@ public:
     for (auto& [rank, page] : pages_)
       to.ranks.push_back(std::move(page));
     if (aside_)
-      to.whole = [this, &to](std::size_t at) { return load(to.ranks[at].rank); };
+      to.load_rank = [this, &to](std::size_t at) { return load(to.ranks[at].rank); };
   }
 
 private:
@@ -85,7 +85,7 @@ std::vector<PageLink> links_of(const PageRequest& request) {
   if (request.run.inputs.size() != 1 ||
       !std::filesystem::is_directory(request.run.inputs.front(), ec))
     return {};
-  return links_beside(request.run.inputs.front(), request.output);
+  return links_to_outputs(request.run.inputs.front(), request.output);
 }
 
 /// Returns the facts of a sweep that analyze has not processed.
@@ -97,14 +97,14 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   for (std::size_t p = 0; p < plans.size(); ++p)
     configs[p].configuration = plans[p].configuration;
   Needs needs;
-  const SweepPageNeeds of(needs, request.run.report);
+  const SweepPageNeeds keys(needs, request.run.report);
   FactSteps steps{needs, {}};
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    name_rank(item, facts[of.record]);
-    name_rank(item, facts[of.gemms]);
-    configs[item.plan_index].records.push_back(std::move(facts[of.record]));
-    gemms[item.plan_index].push_back(std::move(facts[of.gemms]));
-    collectives[item.plan_index].push_back(std::move(facts[of.collectives]));
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    name_rank(item, facts[keys.record]);
+    name_rank(item, facts[keys.gemms]);
+    configs[item.plan_index].records.push_back(std::move(facts[keys.record]));
+    gemms[item.plan_index].push_back(std::move(facts[keys.gemms]));
+    collectives[item.plan_index].push_back(std::move(facts[keys.collectives]));
     return {};
   };
   steps.lost = [&](const RankItem& item, const Error& error) {
@@ -128,10 +128,10 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
 /// Returns the number of ranks that determines the page's detail. For parts, this is the number of
 /// ranks that they were made for.
 std::size_t ranks_of_page(Session& session, const RunPlan& plan) {
-  const std::size_t ranks = plan.ranks.size(), of_parts = ranks_of_run(plan);
-  if (of_parts != ranks)
-    session.diagnostics.add(counters::page_detail(of_parts, ranks), plan.folder);
-  return of_parts;
+  const std::size_t ranks = plan.ranks.size(), planned = ranks_of_run(plan);
+  if (planned != ranks)
+    session.diagnostics.add(counters::page_detail(planned, ranks), plan.folder);
+  return planned;
 }
 
 Result<PageResult> page_of_run(Session& session, const PageRequest& request, const RunPlan& plan) {
@@ -141,15 +141,15 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   RankPages pages(plan.ranks.size());
   TopAlso also;
   const FactOf<RankPage> page = need_page(also.needs, all.report, ranks_of_page(session, plan));
-  also.take = [&](const RankItem& item, RankFacts& facts) {
+  also.use = [&](const RankItem& item, RankFacts& facts) {
     return pages.put(item.file.rank, std::move(facts[page]));
   };
   RS_TRY(TopParts parts, read_top(session, plan, all, std::move(also)));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
-  const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
+  const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
   std::vector<PathPart> path;
-  RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all, &path));
-  RunPageInput input{&top, &parts, of_collectives, {}, {}, request.command, links_of(request)};
+  RS_TRY(const TopFacts top, combine_top(session, plan, parts, facts, all, &path));
+  RunPageInput input{&top, &parts, facts, {}, {}, request.command, links_of(request)};
   input.path = std::move(path);
   pages.give(input);
   PageResult out{"run", input.ranks.size(), 0};

@@ -42,7 +42,7 @@ private:
   std::vector<PageLink> links_;
 };
 
-std::string of_configuration(const std::string& what, const Configuration& configuration) {
+std::string link_label(const std::string& what, const Configuration& configuration) {
   return configuration.label.empty() ? what : what + " of " + configuration.label;
 }
 
@@ -58,7 +58,7 @@ void add_merged(Links& links, const std::string& folder) {
 
 } // namespace
 
-std::vector<PageLink> links_beside(const std::string& folder, const std::string& page) {
+std::vector<PageLink> links_to_outputs(const std::string& folder, const std::string& page) {
   Links links(page);
   const std::string roots[] = {folder, folder + "/" + std::string(kAnalysisFolder)};
   bool sweep = false;
@@ -70,11 +70,11 @@ std::vector<PageLink> links_beside(const std::string& folder, const std::string&
     const std::vector<SavedReport> ranks = layout.saved_sweep_reports();
     sweep = sweep || !ranks.empty();
     for (const SavedReport& report : ranks)
-      links.add(of_configuration("collectives", report.key.configuration),
+      links.add(link_label("collectives", report.key.configuration),
                 layout.collective_report(report.key.configuration));
     add_merged(links, root + "/" + std::string(kMergedFolder));
     for (const SavedReport& report : ranks)
-      links.add(of_configuration(fmt::format("rank {}", report.key.rank), report.key.configuration),
+      links.add(link_label(fmt::format("rank {}", report.key.rank), report.key.configuration),
                 report.path);
   }
   if (!sweep) { // a sweep already has these links

@@ -12,7 +12,7 @@ namespace rankscope {
 /// wrote in `folder` (a run or a sweep). Links to files about all ranks are first; at most 200
 /// links are returned. Addresses are relative to the page's folder, so that both can be moved
 /// together.
-[[nodiscard]] std::vector<PageLink> links_beside(const std::string& folder,
-                                                 const std::string& page);
+[[nodiscard]] std::vector<PageLink> links_to_outputs(const std::string& folder,
+                                                     const std::string& page);
 
 } // namespace rankscope

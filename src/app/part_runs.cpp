@@ -21,51 +21,51 @@ Result<void> check_all_there(const PartSet& parts, const std::vector<RunPlan>& p
 /// Checks that an option for extracting facts is equal on the command line and in the parts. A
 /// default value on the command line matches any value.
 template <class Value>
-Result<void> check_option(const char* flag, const Value& given, const Value& of_parts,
+Result<void> check_option(const char* flag, const Value& given, const Value& in_parts,
                           const Value& unsaid) {
-  if (given == unsaid || given == of_parts)
+  if (given == unsaid || given == in_parts)
     return {};
   return Error{ErrorCode::kUsage, "reduce",
                fmt::format("the parts were made with another value of {}", flag),
                fmt::format("give {} to rankscope partial", flag)};
 }
 
-Result<void> check_options(const PartOptions& given, const PartOptions& of_parts) {
+Result<void> check_options(const PartOptions& given, const PartOptions& in_parts) {
   const PartOptions unsaid;
-  RS_CHECK(check_option("--gpu-arch", given.gpu_arch, of_parts.gpu_arch, unsaid.gpu_arch));
-  RS_CHECK(check_option("--top-k", given.top_k, of_parts.top_k, unsaid.top_k));
-  RS_CHECK(check_option("--rank-by", given.rank_by, of_parts.rank_by, unsaid.rank_by));
-  RS_CHECK(check_option("--layout", given.legacy_gemm_layout, of_parts.legacy_gemm_layout,
+  RS_CHECK(check_option("--gpu-arch", given.gpu_arch, in_parts.gpu_arch, unsaid.gpu_arch));
+  RS_CHECK(check_option("--top-k", given.top_k, in_parts.top_k, unsaid.top_k));
+  RS_CHECK(check_option("--rank-by", given.rank_by, in_parts.rank_by, unsaid.rank_by));
+  RS_CHECK(check_option("--layout", given.legacy_gemm_layout, in_parts.legacy_gemm_layout,
                         unsaid.legacy_gemm_layout));
   RS_CHECK(check_option("--filter, --rank-pattern or --extension", given.batch_names,
-                        of_parts.batch_names, unsaid.batch_names));
-  RS_CHECK(check_option("--compat", given.batch.compat, of_parts.batch.compat, false));
-  return check_option("--all-kernels", given.batch.all_kernels, of_parts.batch.all_kernels, false);
+                        in_parts.batch_names, unsaid.batch_names));
+  RS_CHECK(check_option("--compat", given.batch.compat, in_parts.batch.compat, false));
+  return check_option("--all-kernels", given.batch.all_kernels, in_parts.batch.all_kernels, false);
 }
 
 } // namespace
 
-Result<void> PartRuns::add(Session& session, const PartialRequest& of,
+Result<void> PartRuns::add(Session& session, const PartialRequest& request,
                            const std::vector<std::string>& folders,
                            const std::vector<PartFile>& files) {
   RS_TRY(const std::shared_ptr<const PartSet> parts, PartSet::open(session, folders, files));
-  const std::string& command = of.options.wanted.front();
+  const std::string& command = request.options.wanted.front();
   if (!serves(parts->facts(), *find_rank_command(command)))
     return Error{ErrorCode::kUsage, "reduce",
                  fmt::format("these parts lack the data that {} needs", command),
                  fmt::format("rankscope partial --for {}", command)};
-  RS_CHECK(check_options(of.options, parts->facts().options));
+  RS_CHECK(check_options(request.options, parts->facts().options));
   runs_.push_back({parts});
-  if (of.opened)
-    of.opened(parts->facts());
+  if (request.opened)
+    request.opened(parts->facts());
   return {};
 }
 
 PartRuns::Run* PartRuns::find(const std::vector<std::string>& inputs) {
   Run* out = nullptr; // among runs with equal inputs, the run requested least often
   for (Run& run : runs_) {
-    const std::vector<std::string>& own = run.parts->facts().inputs;
-    if ((own == inputs || (inputs.size() == 1 && own.front() == inputs.front())) &&
+    const std::vector<std::string>& run_inputs = run.parts->facts().inputs;
+    if ((run_inputs == inputs || (inputs.size() == 1 && run_inputs.front() == inputs.front())) &&
         (out == nullptr || run.asked < out->asked))
       out = &run;
   }

@@ -55,7 +55,7 @@ void unite_plan(Session& session, KnownPlan& to, KnownPlan more) {
 Result<std::string> PartSet::bytes_of(const Place& place) {
   if (place.memory != nullptr)
     return place.memory->bytes;
-  return read_whole(place.path);
+  return read_input_file(place.path);
 }
 
 Result<RankParts> PartSet::read(const Place& place) const {
@@ -94,15 +94,15 @@ Result<void> PartSet::copy_report(const RankFile& file, std::string_view kind,
                                   const std::string& path) const {
   const Place& part = ranks_.find(rank_part_name(file))->second;
   const std::string name = report_name(part.path, kind);
-  const auto found = beside_.find(leaf(name));
-  if (found == beside_.end())
+  const auto found = other_files_.find(leaf(name));
+  if (found == other_files_.end())
     return Error{ErrorCode::kUnreadable, name, "is missing", "run rankscope partial again"};
   // prefer the file in the part's folder; for a part in memory, the file may be in another folder
   const auto same = std::find_if(found->second.begin(), found->second.end(),
                                  [&name](const Place& place) { return place.path == name; });
   RS_TRY(const std::string bytes,
          bytes_of(same != found->second.end() ? *same : found->second.front()));
-  return write_whole(path, bytes);
+  return write_with_folder(path, bytes);
 }
 
 /// Returns whether the trace of the part is unchanged since the shards found it.
@@ -124,10 +124,10 @@ Result<std::shared_ptr<PartSet>> PartSet::open(Session& session,
                                                const std::vector<std::string>& folders,
                                                const std::vector<PartFile>& files) {
   std::vector<Place> shards, ranks;
-  std::map<std::string, std::vector<Place>, std::less<>> beside;
+  std::map<std::string, std::vector<Place>, std::less<>> other_files;
   const auto sort_in = [&](const std::string& name, Place place) {
     if (!name.ends_with(kEnding))
-      beside[name].push_back(std::move(place));
+      other_files[name].push_back(std::move(place));
     else if (name.starts_with("shard_"))
       shards.push_back(std::move(place));
     else if (name.starts_with("rank"))
@@ -148,12 +148,12 @@ Result<std::shared_ptr<PartSet>> PartSet::open(Session& session,
   }
   for (const PartFile& file : files)
     sort_in(file.name, {file.name, &file});
-  std::vector<FoundShard> read = of_one_run(session, read_shards(session, shards));
+  std::vector<FoundShard> read = shards_of_run(session, read_shards(session, shards));
   if (read.empty())
     return Error{ErrorCode::kUnreadable, folders.empty() ? "" : folders.front(),
                  "no shard has written its parts here", "make them with rankscope partial"};
   std::shared_ptr<PartSet> out(new PartSet);
-  out->beside_ = std::move(beside);
+  out->other_files_ = std::move(other_files);
   out->unite(session, std::move(read), ranks);
   out->choose_ranks(session, ranks);
   return out;
@@ -186,8 +186,8 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
 
 /// Returns the shards of one run: the newest complete run, else the run with the most shards.
 /// Reports the shards of other runs in the diagnostics.
-std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
-                                                     std::vector<FoundShard> shards) {
+std::vector<PartSet::FoundShard> PartSet::shards_of_run(Session& session,
+                                                        std::vector<FoundShard> shards) {
   const auto run_of = [](const ShardFile& shard) {
     ShardFile same = shard;
     same.index = 0;
@@ -213,9 +213,9 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
              std::all_of(found.shard.modified_ns.begin(), found.shard.modified_ns.end(),
                          [this](const auto& trace) { return traces.count(trace.first) > 0; });
     }
-    [[nodiscard]] bool whole() const { return indices.size() == count; }
+    [[nodiscard]] bool is_complete() const { return indices.size() == count; }
     [[nodiscard]] auto rank() const {
-      return std::tuple(whole(), whole() ? newest_ns : 0, indices.size(), newest_ns);
+      return std::tuple(is_complete(), is_complete() ? newest_ns : 0, indices.size(), newest_ns);
     }
   };
   const auto asked_of = [](const ShardFile& shard) {
@@ -243,7 +243,7 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
   for (FoundShard& found : shards) {
     if (run_of(found.shard) == best->first)
       out.push_back(std::move(found));
-    else if (best->second.whole() && asked_of(found.shard) == best->second.asked &&
+    else if (best->second.is_complete() && asked_of(found.shard) == best->second.asked &&
              best->second.holds_all_of(found))
       session.diagnostics.add(counters::parts_of_before(best->second.count), found.place.path);
     else
@@ -266,13 +266,14 @@ std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64
     if (changed_ns_.count(leaf(place.path)) > 0) // the part belongs to a shard in `there`
       continue;
     const Result<RankParts> parts = read(place);
-    const std::optional<NodeShard> by = parts ? parts->node : std::nullopt;
-    if (!by || parts->lost || by->count != facts_.count || there.count(by->index) > 0)
+    const std::optional<NodeShard> node_shard = parts ? parts->node : std::nullopt;
+    if (!node_shard || parts->lost || node_shard->count != facts_.count ||
+        there.count(node_shard->index) > 0)
       continue;
-    FoundShard& shard = found[by->index];
+    FoundShard& shard = found[node_shard->index];
     if (shard.shard.run.plans.empty()) {
       shard.place = place;
-      shard.shard.index = by->index;
+      shard.shard.index = node_shard->index;
       shard.shard.run.plans.push_back({});
       if (!like.run.plans.empty())
         shard.shard.run.plans.front().plan.configuration =
@@ -314,8 +315,8 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
     }
     if (!found.shard.local)
       continue;
-    for (const KnownPlans* of : {&found.shard.run, &found.shard.sweep})
-      for (const KnownPlan& known : of->plans)
+    for (const KnownPlans* known_plans : {&found.shard.run, &found.shard.sweep})
+      for (const KnownPlan& known : known_plans->plans)
         for (const RankFile& file : known.plan.ranks) {
           changed_ns_[rank_part_name(file)].insert(found.shard.modified_ns[file.path]);
         }
@@ -359,11 +360,11 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
             std::all_of(plans.front().plan.ranks.begin(), plans.front().plan.ranks.end(),
                         [&](const RankFile& file) { return ranks.insert(file.rank).second; }));
   });
-  const auto unite_plans = [&](KnownPlans ShardFile::*of, const char* kind) {
+  const auto unite_plans = [&](KnownPlans ShardFile::*member, const char* kind) {
     KnownPlans out;
     std::map<std::string, std::size_t> by_label;
     for (FoundShard& found : shards) {
-      KnownPlans& more = found.shard.*of;
+      KnownPlans& more = found.shard.*member;
       out.diagnostics.merge(without_missing(more.diagnostics));
       if (more.error && !out.error)
         out.error = more.error;
@@ -414,7 +415,7 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
                               left_out.path);
       if (use)
         at->second = place;
-    } else if (first->held == second->held) {
+    } else if (first->encoded == second->encoded) {
       session.diagnostics.add(counters::part_twice(at->second.path), place.path);
     } else if (const bool old = is_current(*second, at->first);
                old != is_current(*first, at->first)) {

@@ -60,7 +60,7 @@ private:
   [[nodiscard]] Result<RankParts> read(const Place& place) const;
   [[nodiscard]] bool is_current(const RankParts& parts, const std::string& name) const;
   static std::vector<FoundShard> read_shards(Session& session, const std::vector<Place>& places);
-  static std::vector<FoundShard> of_one_run(Session& session, std::vector<FoundShard> shards);
+  static std::vector<FoundShard> shards_of_run(Session& session, std::vector<FoundShard> shards);
   void unite(Session& session, std::vector<FoundShard> shards, const std::vector<Place>& ranks);
   std::vector<FoundShard> finished_by(const std::set<std::uint64_t>& there,
                                       const std::vector<Place>& places, const ShardFile& like);
@@ -73,8 +73,8 @@ private:
   /// For nodes with local traces: when the trace of each part was changed. The key is the part's
   /// name, which several traces may share.
   std::map<std::string, std::set<std::int64_t>, std::less<>> changed_ns_;
-  std::map<std::string, Place, std::less<>> ranks_;               ///< part files by name
-  std::map<std::string, std::vector<Place>, std::less<>> beside_; ///< other files, by name
+  std::map<std::string, Place, std::less<>> ranks_;                    ///< part files by name
+  std::map<std::string, std::vector<Place>, std::less<>> other_files_; ///< other files, by name
 };
 
 } // namespace rankscope

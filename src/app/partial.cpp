@@ -89,8 +89,8 @@ private:
     RS_CHECK(wants_folders() ? find_folders() : find_ranks());
     if (shard_.local)
       ask_heads();
-    for (KnownPlans* of : {&shard_.run, &shard_.sweep})
-      for (const KnownPlan& known : of->plans)
+    for (KnownPlans* known_plans : {&shard_.run, &shard_.sweep})
+      for (const KnownPlan& known : known_plans->plans)
         for (const RankFile& file : known.plan.ranks)
           shard_.modified_ns.emplace(file.path, trace_stamp(file.path).changed_ns);
     PartOptions& options = shard_.options;
@@ -166,8 +166,8 @@ private:
   /// Counts the world sizes in the headers of the traces: no shard sees all ranks of the run.
   void ask_heads() {
     std::map<std::string, std::optional<std::int64_t>> worlds;
-    for (KnownPlans* of : {&shard_.run, &shard_.sweep})
-      for (KnownPlan& known : of->plans)
+    for (KnownPlans* known_plans : {&shard_.run, &shard_.sweep})
+      for (KnownPlan& known : known_plans->plans)
         for (const RankFile& file : known.plan.ranks) {
           const auto [at, fresh] = worlds.emplace(file.path, std::nullopt);
           if (fresh)
@@ -196,16 +196,16 @@ private:
     std::vector<RunPlan> out;
     std::set<std::string> seen;
     std::size_t at = 0;
-    const auto add = [&](const KnownPlans& of) {
-      for (const KnownPlan& known : of.plans) {
-        RunPlan mine = known.plan;
-        mine.ranks.clear();
+    const auto add = [&](const KnownPlans& known_plans) {
+      for (const KnownPlan& known : known_plans.plans) {
+        RunPlan share = known.plan;
+        share.ranks.clear();
         for (const RankFile& file : known.plan.ranks)
           if (seen.insert(rank_part_name(file)).second &&
               (shard_.local || at++ % shard_.count == shard_.index))
-            mine.ranks.push_back(file);
-        out_.ranks += mine.ranks.size();
-        out.push_back(std::move(mine));
+            share.ranks.push_back(file);
+        out_.ranks += share.ranks.size();
+        out.push_back(std::move(share));
       }
     };
     add(shard_.sweep);
@@ -219,7 +219,7 @@ private:
     if (folder_.empty())
       return;
     const std::string path = folder_ + "/" + shard_file_name(shard_.index, shard_.count);
-    const Result<std::string> bytes = read_own(path);
+    const Result<std::string> bytes = read_unregistered(path);
     const Result<ShardFile> before = bytes ? decode_shard_file(*bytes) : bytes.error();
     if (before && before->inputs != shard_.inputs)
       session_.diagnostics.add(
@@ -230,7 +230,7 @@ private:
   /// kOutput for a part of another node's trace with the same name.
   Result<void> reuse(std::vector<RunPlan>& plans) {
     const std::string options = shard_.options.text();
-    std::optional<Error> of_another_node;
+    std::optional<Error> node_error;
     for (RunPlan& plan : plans) {
       for (const RankFile& file : plan.ranks)
         marks_[rank_part_name(file)] =
@@ -245,14 +245,14 @@ private:
         std::error_code ec;
         if (!fs::exists(folder_ + "/" + name, ec))
           return false;
-        const Result<std::string> bytes = read_own(folder_ + "/" + name);
+        const Result<std::string> bytes = read_unregistered(folder_ + "/" + name);
         const Result<RankParts> parts = bytes ? decode_rank_parts(*bytes) : bytes.error();
-        const auto by = parts && shard_.local ? parts->node : std::nullopt;
-        if (by && by->count == shard_.count && by->index != shard_.index)
-          of_another_node = Error{
+        const auto node_shard = parts && shard_.local ? parts->node : std::nullopt;
+        if (node_shard && node_shard->count == shard_.count && node_shard->index != shard_.index)
+          node_error = Error{
               ErrorCode::kOutput, folder_ + "/" + name,
               fmt::format("belongs to shard {}: another node also has a trace with the path {}",
-                          by->index, file.path),
+                          node_shard->index, file.path),
               "use a separate folder of parts for each node: reduce accepts several folders"};
         if (!parts || parts->options != options || parts->mark != marks_[name] ||
             parts->node != node() || parts->lost || !has_reports(name))
@@ -264,8 +264,8 @@ private:
       });
     }
     std::erase_if(plans, [](const RunPlan& plan) { return plan.ranks.empty(); });
-    if (of_another_node)
-      return *of_another_node;
+    if (node_error)
+      return *node_error;
     return {};
   }
 
@@ -290,12 +290,12 @@ private:
     steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
       return write_reports(item, trace);
     };
-    steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
       if (failed)
         return *failed;
       out_.trace_bytes += item.file.bytes;
       RankParts parts = begin(item);
-      needs.hold(facts, parts);
+      needs.encode(facts, parts);
       for (const auto& [kind, report] : reports_) {
         const std::string name = report_name(rank_part_name(item.file), kind);
         RS_TRY(std::string bytes, take_file(scratch_ + "/" + name));
@@ -342,7 +342,7 @@ private:
   }
 
   static Result<std::string> take_file(const std::string& path) {
-    RS_TRY(std::string bytes, read_own(path));
+    RS_TRY(std::string bytes, read_unregistered(path));
     std::error_code ec;
     fs::remove(path, ec);
     return bytes;
@@ -377,7 +377,7 @@ Result<PartialResult> write_partial(Session& session, const PartialRequest& requ
   RS_CHECK(make_folder(folder));
   return Partial(
       session, request,
-      [&](const PartFile& file) { return write_whole(folder + "/" + file.name, file.bytes); },
+      [&](const PartFile& file) { return write_with_folder(folder + "/" + file.name, file.bytes); },
       folder)();
 }
 

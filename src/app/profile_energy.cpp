@@ -72,7 +72,7 @@ Result<SampledPower> sampled_power(const PreparedRun& prepared, const ProfileOut
 } // namespace
 
 Result<void> join_step_energy(const PreparedRun& prepared, ProfileOutcome& outcome) {
-  const Json* samplers = outcome.result.figures.find("samplers");
+  const Json* samplers = outcome.result.metrics.find("samplers");
   bool steps = false;
   for (const ProfileOutcome::Report& report : outcome.reports)
     steps = steps || !report.steps.steps.empty();
@@ -96,7 +96,7 @@ Result<void> join_step_energy(const PreparedRun& prepared, ProfileOutcome& outco
   if (rows.empty())
     return {};
   outcome.step_energy = step_energy_schema().table(rows);
-  outcome.result.figures.at("step_energy") = rows_json(rows);
+  outcome.result.metrics.at("step_energy") = rows_json(rows);
   RS_CHECK(write_file(outcome.out + "/reports/step_energy.csv", csv_text(outcome.step_energy)));
   return write_manifest(outcome.identity, prepared.run, outcome.result, outcome.findings);
 }

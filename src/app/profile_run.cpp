@@ -88,7 +88,7 @@ struct Wanted {
   std::string model, folder, script;
   EnvPairs env;
   std::optional<double> timeout_s;
-  std::optional<Model> of;
+  std::optional<Model> found_model;
 };
 
 std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
@@ -106,12 +106,12 @@ std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
       w.env.emplace_back("MAD_RUNTIME_NGPUS", fmt::format("{}", model.n_gpus));
     w.env.insert(w.env.end(), model.env_vars.begin(), model.env_vars.end());
     w.timeout_s = model.timeout_s;
-    w.of = model;
+    w.found_model = model;
     // if two tags select a model, its second run needs a separate folder
-    const auto taken = [&] {
+    const auto is_used = [&] {
       return std::ranges::any_of(out, [&](const Wanted& o) { return o.model == w.model; });
     };
-    for (int n = 2; taken(); ++n)
+    for (int n = 2; is_used(); ++n)
       w.model = fmt::format("{}_{}", model.name, n);
     out.push_back(std::move(w));
   }
@@ -238,7 +238,7 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     p.run.out = folder_of(request, p.identity, wanted.size() > 1);
     RS_CHECK(check_folder(p.run.out, request.force));
     p.run.folder = w.folder;
-    p.model = w.of;
+    p.model = w.found_model;
     p.table = table;
     p.target.folder = w.folder;
     p.target.path = path_of({}, environment);
@@ -327,31 +327,31 @@ namespace {
 
 /// Returns the metrics that the command printed, and adds them to the manifest. If a metric for
 /// perf.csv is missing, adds a finding.
-std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileRequest& request,
-                                     ProfileOutcome& out) {
+std::vector<PerfMetric> printed_metrics(const PreparedRun& prepared, const ProfileRequest& request,
+                                        ProfileOutcome& out) {
   if (request.perf_csv.empty())
     return {};
-  auto figures =
-      perf_figures(prepared.run, prepared.model ? &*prepared.model : nullptr, out.identity.notes);
-  if (figures.empty() && out.result.launched && out.result.exit_status == 0)
+  auto metrics =
+      perf_metrics(prepared.run, prepared.model ? &*prepared.model : nullptr, out.identity.notes);
+  if (metrics.empty() && out.result.launched && out.result.exit_status == 0)
     out.result.facts.push_back({"", profile::MissingMetric{request.perf_csv}});
   Json list = Json::list();
-  for (const PerfFigure& figure : figures) {
+  for (const PerfMetric& row : metrics) {
     list.items.push_back(Json::object(
-        {{"part", figure.part}, {"performance", figure.performance}, {"metric", figure.metric}}));
+        {{"part", row.part}, {"performance", row.performance}, {"metric", row.metric}}));
   }
-  out.result.figures.at("performance") = std::move(list);
-  return figures;
+  out.result.metrics.at("performance") = std::move(list);
+  return metrics;
 }
 
 /// Appends one row per run: if there are several ranks, only the first writes.
 Result<void> append_perf(const PreparedRun& prepared, const ProfileRequest& request,
-                         const ProfileOutcome& out, const std::vector<PerfFigure>& figures) {
+                         const ProfileOutcome& out, const std::vector<PerfMetric>& metrics) {
   if (request.perf_csv.empty() || out.identity.rank > 0)
     return {};
   return append_perf_csv(request.perf_csv,
                          perf_csv_rows(out.identity, prepared.run, out.result,
-                                       prepared.model ? &*prepared.model : nullptr, figures,
+                                       prepared.model ? &*prepared.model : nullptr, metrics,
                                        current_environment()));
 }
 
@@ -378,12 +378,12 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
            Container::start(prepared.keeper, prepared.run.container_name, prepared.run.out));
     RS_TRY(out.result, run_plan(prepared.run));
   }
-  const std::vector<PerfFigure> figures = take_figures(prepared, request, out);
+  const std::vector<PerfMetric> metrics = printed_metrics(prepared, request, out);
   out.findings = profile_findings(prepared.run.plan.facts);
   for (Finding& finding : profile_findings(out.result.facts))
     out.findings.push_back(std::move(finding));
   RS_CHECK(write_manifest(out.identity, prepared.run, out.result, out.findings));
-  RS_CHECK(append_perf(prepared, request, out, figures));
+  RS_CHECK(append_perf(prepared, request, out, metrics));
   if (request.compat_outputs)
     RS_CHECK(place_legacy_names(out.result, "."));
   if (interrupt_token().cancelled())

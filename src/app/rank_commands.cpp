@@ -10,10 +10,10 @@
 namespace rankscope {
 namespace {
 
-ReportOptions sweep_options_of(const PartOptions& of) {
+ReportOptions sweep_options_of(const PartOptions& options) {
   ReportOptions out = sweep_report_options();
-  out.gpu_arch = of.gpu_arch;
-  out.legacy_gemm_layout = of.legacy_gemm_layout;
+  out.gpu_arch = options.gpu_arch;
+  out.legacy_gemm_layout = options.legacy_gemm_layout;
   return out;
 }
 
@@ -21,9 +21,9 @@ ReportOptions compare_options_of(const PartOptions&) {
   return compare_report_options();
 }
 
-ReportOptions top_options_of(const PartOptions& of) {
+ReportOptions top_options_of(const PartOptions& options) {
   ReportOptions out;
-  out.gpu_arch = of.gpu_arch;
+  out.gpu_arch = options.gpu_arch;
   return out;
 }
 
@@ -31,8 +31,8 @@ void collectives_needs(Needs& needs, const ShardFile&) {
   (void)CollectivesNeeds(needs);
 }
 
-void top_needs(Needs& needs, const ShardFile& of) {
-  (void)TopNeeds(needs, top_options_of(of.options), looks_for_causes(of.page_ranks));
+void top_needs(Needs& needs, const ShardFile& shard) {
+  (void)TopNeeds(needs, top_options_of(shard.options), seeks_causes(shard.page_ranks));
 }
 
 void why_needs(Needs& needs, const ShardFile&) {
@@ -41,33 +41,34 @@ void why_needs(Needs& needs, const ShardFile&) {
 
 /// Declares the facts for a page of a run and, if the inputs may be a sweep, of a sweep. A node
 /// cannot decide this from its traces, because it does not see all configurations.
-void page_needs(Needs& needs, const ShardFile& of) {
-  const ReportOptions report = top_options_of(of.options);
-  (void)TopNeeds(needs, report, looks_for_causes(of.page_ranks));
-  (void)need_page(needs, report, of.page_ranks);
-  if (of.of_a_sweep())
+void page_needs(Needs& needs, const ShardFile& shard) {
+  const ReportOptions report = top_options_of(shard.options);
+  (void)TopNeeds(needs, report, seeks_causes(shard.page_ranks));
+  (void)need_page(needs, report, shard.page_ranks);
+  if (shard.of_a_sweep())
     (void)SweepPageNeeds(needs, report);
 }
 
-void sweep_needs(Needs& needs, const ShardFile& of) {
-  (void)AnalyzeNeeds(needs, {sweep_options_of(of.options), of.options.top_k, of.options.rank_by});
+void sweep_needs(Needs& needs, const ShardFile& shard) {
+  (void)AnalyzeNeeds(needs,
+                     {sweep_options_of(shard.options), shard.options.top_k, shard.options.rank_by});
 }
 
 void compare_needs(Needs& needs, const ShardFile&) {
   (void)CompareNeeds(needs);
 }
 
-void gemm_needs(Needs& needs, const ShardFile& of) {
-  (void)need_gemms(needs, {{}, of.options.top_k, of.options.rank_by});
+void gemm_needs(Needs& needs, const ShardFile& shard) {
+  (void)need_gemms(needs, {{}, shard.options.top_k, shard.options.rank_by});
 }
 
-void batch_needs(Needs& needs, const ShardFile& of) {
-  (void)BatchNeeds(needs, of.options.batch);
+void batch_needs(Needs& needs, const ShardFile& shard) {
+  (void)BatchNeeds(needs, shard.options.batch);
 }
 
-void query_needs(Needs& needs, const ShardFile& of) {
-  (void)QueryNeeds(needs, top_options_of(of.options),
-                   {true, true, true, true, looks_for_causes(of.page_ranks)});
+void query_needs(Needs& needs, const ShardFile& shard) {
+  (void)QueryNeeds(needs, top_options_of(shard.options),
+                   {true, true, true, true, seeks_causes(shard.page_ranks)});
 }
 
 constexpr std::array kRankCommands{

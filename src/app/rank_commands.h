@@ -19,11 +19,11 @@ enum class RanksOf { kRun, kSweep, kRunOrSweep, kBatchFolders };
 struct RankCommand {
   const char* name;
   RanksOf ranks;
-  void (*needs)(Needs& needs, const ShardFile& of);
+  void (*needs)(Needs& needs, const ShardFile& shard);
   /// Set for a command that writes a workbook for each rank: the ending of the file names, and the
   /// report options.
   const char* workbook = nullptr;
-  ReportOptions (*workbook_options)(const PartOptions& of) = nullptr;
+  ReportOptions (*workbook_options)(const PartOptions& options) = nullptr;
 };
 
 [[nodiscard]] std::span<const RankCommand> rank_commands();

@@ -55,7 +55,7 @@ namespace {
 
 constexpr PartName kNotesFact{"trace", 2};
 constexpr PartName kRowsFact{"rows", 1};
-constexpr PartName kRemarksFact{"remarks", 1};
+constexpr PartName kDiagnosticsFact{"remarks", 1};
 constexpr PartName kCollectivesFact{"collectives", kRankCollectivesVersion};
 constexpr PartName kIdentityFact{"identity", kRankIdentityVersion};
 constexpr PartName kRecordFact{"record", kRankRecordVersion};
@@ -89,7 +89,7 @@ std::string counting_text(const ReportOptions& options) {
 }
 
 /// Returns the GPU name in the options, with a mark of the content if it names a file.
-std::string board_text(const std::string& gpu_arch) {
+std::string gpu_arch_text(const std::string& gpu_arch) {
   const std::string mark = gpu_arch.empty() ? "" : content_mark(gpu_arch);
   return fmt::format("gpu_arch={}{}", gpu_arch, mark.empty() ? "" : " content=" + mark);
 }
@@ -125,10 +125,10 @@ FactOf<RankRecord> need_record(Needs& needs, const ReportOptions& options) {
 /// Declares the diagnostics of the trace, and notes on GPU work without a launch. Adds notes on
 /// graph launches if they take at least `least_percent` of the GPU time; no such notes if it is not
 /// set.
-FactOf<Diagnostics> need_remarks(Needs& needs, const ReportOptions& options,
-                                 std::optional<double> least_percent) {
+FactOf<Diagnostics> need_diagnostics(Needs& needs, const ReportOptions& options,
+                                     std::optional<double> least_percent) {
   return needs.add<Diagnostics>(
-      kRemarksFact,
+      kDiagnosticsFact,
       counting_text(options) +
           (least_percent ? fmt::format("graphs from {} %", *least_percent) : ""),
       [options, least_percent](const RankItem&, const LoadedTrace& trace) {
@@ -141,24 +141,24 @@ FactOf<Diagnostics> need_remarks(Needs& needs, const ReportOptions& options,
       });
 }
 
-Result<GemmFacts> gemms_of(const LoadedTrace& trace, const AnalyzeLook& look, bool sheet) {
+Result<GemmFacts> gemms_of(const LoadedTrace& trace, const AnalyzeOptions& options, bool sheet) {
   std::vector<RankGemms> gemms(1);
-  gemms[0] = extract_gemms(trace, look.report);
+  gemms[0] = extract_gemms(trace, options.report);
   if (sheet)
-    RS_CHECK(attach_sheet(gemms[0], trace, look.report));
-  return gemm_facts(gemms, look.top_k, look.ranking);
+    RS_CHECK(attach_sheet(gemms[0], trace, options.report));
+  return gemm_facts(gemms, options.top_k, options.ranking);
 }
 
 /// Declares the GEMMs of a rank. `sheet`: with the columns of the sheet GEMM.
-FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look, bool sheet) {
-  std::string options =
-      fmt::format("top_k={} ranking={}", look.top_k, static_cast<int>(look.ranking));
+FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeOptions& options, bool sheet) {
+  std::string text =
+      fmt::format("top_k={} ranking={}", options.top_k, static_cast<int>(options.ranking));
   if (sheet)
-    options += fmt::format(" {} legacy={}", board_text(look.report.gpu_arch),
-                           look.report.legacy_gemm_layout);
-  return needs.add<GemmFacts>(kGemmsFact, options,
-                              [look, sheet](const RankItem&, const LoadedTrace& trace) {
-                                return gemms_of(trace, look, sheet);
+    text += fmt::format(" {} legacy={}", gpu_arch_text(options.report.gpu_arch),
+                        options.report.legacy_gemm_layout);
+  return needs.add<GemmFacts>(kGemmsFact, text,
+                              [options, sheet](const RankItem&, const LoadedTrace& trace) {
+                                return gemms_of(trace, options, sheet);
                               });
 }
 
@@ -170,15 +170,15 @@ FactOf<RankGraph> need_graph(Needs& needs) {
     out.rank = item.file.rank;
     ReportOptions options;
     choose_gpu(trace.trace, options);
-    out.board = options.gpu_arch;
+    out.gpu_model = options.gpu_arch;
     return out;
   });
 }
 
 } // namespace
 
-FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look) {
-  return need_gemms(needs, look, true);
+FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeOptions& options) {
+  return need_gemms(needs, options, true);
 }
 
 CollectivesNeeds::CollectivesNeeds(Needs& needs)
@@ -193,8 +193,8 @@ BatchNeeds::BatchNeeds(Needs& needs, const BatchOptions& options)
           })),
       notes(need_notes(needs)) {}
 
-AnalyzeNeeds::AnalyzeNeeds(Needs& needs, const AnalyzeLook& look)
-    : record(need_record(needs, counted_options())), gemms(need_gemms(needs, look)),
+AnalyzeNeeds::AnalyzeNeeds(Needs& needs, const AnalyzeOptions& given)
+    : record(need_record(needs, counted_options())), gemms(need_gemms(needs, given)),
       compared(needs.add<ComparedRank>(kComparedFact, "",
                                        [](const RankItem&, const LoadedTrace& trace) {
                                          const ReportOptions options = counted_options();
@@ -202,7 +202,7 @@ AnalyzeNeeds::AnalyzeNeeds(Needs& needs, const AnalyzeLook& look)
                                                              trace.shared(OpsSummaryKey{options})};
                                        })),
       collectives(need_collectives(needs)), identity(need_identity(needs)),
-      remarks(need_remarks(needs, counted_options(), kNotedPercent)) {}
+      diagnostics(need_diagnostics(needs, counted_options(), kNotedPercent)) {}
 
 ReportOptions compare_report_options() {
   ReportOptions options = counted_options(); // as in the single-configuration scripts
@@ -222,7 +222,7 @@ CompareNeeds::CompareNeeds(Needs& needs)
                                                        {}};
                                   })),
       collectives(need_collectives(needs)), identity(need_identity(needs)),
-      remarks(need_remarks(needs, counted_options(), std::nullopt)) {}
+      diagnostics(need_diagnostics(needs, counted_options(), std::nullopt)) {}
 
 ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) {
   ReportOptions options = with_all_work(given);
@@ -231,13 +231,14 @@ ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) 
 }
 
 TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options, bool causes)
-    : rank(needs.add<TopRank>(kTopFact,
-                              counting_text(with_all_work(options)) + board_text(options.gpu_arch),
-                              [options](const RankItem&, const LoadedTrace& trace) {
-                                return top_rank_of(trace, top_options(trace, options));
-                              })),
+    : rank(needs.add<TopRank>(
+          kTopFact, counting_text(with_all_work(options)) + gpu_arch_text(options.gpu_arch),
+          [options](const RankItem&, const LoadedTrace& trace) {
+            return top_rank_of(trace, top_options(trace, options));
+          })),
       record(need_record(needs, with_all_work(options))), collectives(need_collectives(needs)),
-      identity(need_identity(needs)), remarks(need_remarks(needs, with_all_work(options), 0)) {
+      identity(need_identity(needs)),
+      diagnostics(need_diagnostics(needs, with_all_work(options), 0)) {
   if (causes)
     graph = need_graph(needs);
 }
@@ -252,11 +253,11 @@ void TopNeeds::put(const RankItem& item, RankFacts& facts, TopParts& parts) cons
 WhyNeeds::WhyNeeds(Needs& needs)
     : graph(need_graph(needs)), record(need_record(needs, counted_options())),
       collectives(need_collectives(needs)), identity(need_identity(needs)),
-      remarks(need_remarks(needs, counted_options(), 0)) {}
+      diagnostics(need_diagnostics(needs, counted_options(), 0)) {}
 
 FactOf<RankPage> need_page(Needs& needs, const ReportOptions& options, std::size_t ranks) {
   return needs.add<RankPage>(
-      kPageFact, fmt::format("{} ranks={}", board_text(options.gpu_arch), ranks),
+      kPageFact, fmt::format("{} ranks={}", gpu_arch_text(options.gpu_arch), ranks),
       [options, detail = page_detail(ranks)](const RankItem&, const LoadedTrace& trace) {
         return rank_page_of(trace, top_options(trace, options), detail);
       });
@@ -290,7 +291,7 @@ QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFa
   constexpr std::size_t kAll = 1'000'000;
   if (wanted.gemms)
     gemms = needs.add<GemmFacts>(
-        kGemmsFact, "all " + board_text(options.gpu_arch),
+        kGemmsFact, "all " + gpu_arch_text(options.gpu_arch),
         [options](const RankItem&, const LoadedTrace& trace) {
           return gemms_of(trace, {top_options(trace, options), kAll, GemmRanking::kRange}, true);
         });

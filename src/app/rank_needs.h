@@ -35,7 +35,7 @@ struct CollectivesNeeds {
 };
 
 /// The options with which analyze extracts the facts of a rank.
-struct AnalyzeLook {
+struct AnalyzeOptions {
   ReportOptions report;
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;
@@ -46,12 +46,12 @@ struct AnalyzeNeeds {
   FactOf<ComparedRank> compared;
   FactOf<RankCollectives> collectives;
   FactOf<RankIdentity> identity;
-  FactOf<Diagnostics> remarks;
-  AnalyzeNeeds(Needs& needs, const AnalyzeLook& look);
+  FactOf<Diagnostics> diagnostics;
+  AnalyzeNeeds(Needs& needs, const AnalyzeOptions& given);
 };
 
 /// Declares the GEMMs of a rank, with the columns of the sheet GEMM.
-[[nodiscard]] FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look);
+[[nodiscard]] FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeOptions& options);
 
 /// Returns the options of compare's individual reports.
 [[nodiscard]] ReportOptions compare_report_options();
@@ -59,13 +59,13 @@ struct CompareNeeds {
   FactOf<ComparePart> part; ///< without collectives
   FactOf<RankCollectives> collectives;
   FactOf<RankIdentity> identity;
-  FactOf<Diagnostics> remarks;
+  FactOf<Diagnostics> diagnostics;
   explicit CompareNeeds(Needs& needs);
 };
 
 /// Returns whether top, page and query look for causes in a run with this number of ranks. For
 /// larger runs only `why` does.
-[[nodiscard]] constexpr bool looks_for_causes(std::size_t ranks) {
+[[nodiscard]] constexpr bool seeks_causes(std::size_t ranks) {
   constexpr std::size_t kMostRanksOfCauses = 64;
   return ranks <= kMostRanksOfCauses;
 }
@@ -77,7 +77,7 @@ struct TopNeeds {
   FactOf<RankRecord> record;
   FactOf<RankCollectives> collectives;
   FactOf<RankIdentity> identity;
-  FactOf<Diagnostics> remarks;
+  FactOf<Diagnostics> diagnostics;
   std::optional<FactOf<RankGraph>> graph;
   /// `causes`: also extract the job graph for causes; the traces are then read with Python frames.
   TopNeeds(Needs& needs, const ReportOptions& options, bool causes);
@@ -91,7 +91,7 @@ struct WhyNeeds {
   FactOf<RankRecord> record;
   FactOf<RankCollectives> collectives;
   FactOf<RankIdentity> identity;
-  FactOf<Diagnostics> remarks;
+  FactOf<Diagnostics> diagnostics;
   explicit WhyNeeds(Needs& needs);
 };
 

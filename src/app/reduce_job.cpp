@@ -151,9 +151,9 @@ void take_message(JobShares& to, std::size_t from, std::string_view bytes, std::
     return;
   }
   for (PartFile& file : message->files)
-    if (!to.not_held)
+    if (!to.store_error)
       if (Result<void> put = to.parts.put(message->run, std::move(file)); !put)
-        to.not_held = std::move(put.error());
+        to.store_error = std::move(put.error());
 }
 
 } // namespace
@@ -184,8 +184,8 @@ Result<JobShares> gather_shares(Session& session, Link& link, const JobRequest& 
 }
 
 Result<void> open_shares(Session& session, JobShares& shares, const JobRequest& request) {
-  if (shares.not_held)
-    return *shares.not_held;
+  if (shares.store_error)
+    return *shares.store_error;
   if (shares.failed.size() == shares.processes)
     return shares.failed.front().second;
   for (const auto& [rank, error] : shares.failed)
@@ -205,12 +205,12 @@ Result<void> open_shares(Session& session, JobShares& shares, const JobRequest& 
 Result<void> check_single(const EnvironmentLookup& lookup) {
   // not SLURM_ARRAY_*: each element of a job array is a separate job; not RANK: a training script
   // may set it
-  const auto of_launcher = [&](std::string_view name) {
+  const auto launcher_variable = [&](std::string_view name) {
     const bool asked = name.starts_with("OMPI_") || name.starts_with("PMI") ||
                        (name.starts_with("SLURM_") && !name.starts_with("SLURM_ARRAY_"));
     return asked ? lookup(name) : std::nullopt;
   };
-  const auto shard = shard_from("", of_launcher);
+  const auto shard = shard_from("", launcher_variable);
   if (!shard || !shard.value() || shard.value()->count == 1)
     return {};
   return Error{ErrorCode::kUsage, shard.value()->source,

@@ -39,7 +39,7 @@ struct JobShares {
   GatheredParts parts;
   std::size_t processes = 0;
   std::vector<std::pair<std::size_t, Error>> failed; ///< the error of each process that failed
-  std::optional<Error> not_held;                     ///< parts arrived but could not be stored
+  std::optional<Error> store_error;                  ///< parts arrived but could not be stored
 };
 
 /// Called by all processes of the job with the same request. Each process reads its shard and sends

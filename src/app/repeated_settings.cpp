@@ -28,9 +28,9 @@ std::optional<std::size_t> setting_of(const Configuration& configuration,
   return std::nullopt;
 }
 
-RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
+RepeatedMetrics repeated_settings(const std::vector<RankRecord>& records,
                                   const std::vector<SweepSetting>& settings) {
-  RepeatedFigures out;
+  RepeatedMetrics out;
   for (const SweepSetting& setting : settings)
     out.settings.push_back({setting.configuration.label, {}});
   struct Run {

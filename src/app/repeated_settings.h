@@ -15,14 +15,14 @@ namespace rankscope {
 [[nodiscard]] std::optional<std::size_t> setting_of(const Configuration& configuration,
                                                     const std::vector<SweepSetting>& settings);
 
-struct RepeatedFigures {
+struct RepeatedMetrics {
   std::vector<RepeatedSetting> settings; ///< in the order of the settings
   const char* unit = "ms per step";      ///< or "ms per trace"
   bool same_work = true;                 ///< all runs have the same work per step (work_differs())
 };
 /// Returns the mean step time of each run in milliseconds (mean over ranks). If any run has no
 /// steps, returns the trace times of all runs instead.
-[[nodiscard]] RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
+[[nodiscard]] RepeatedMetrics repeated_settings(const std::vector<RankRecord>& records,
                                                 const std::vector<SweepSetting>& settings);
 
 } // namespace rankscope

@@ -31,13 +31,13 @@ std::vector<std::vector<ReplayedEvent>> replayed_events(const JobRun& run, const
   for (const RankGraph& rank : run.ranks)
     out.emplace_back(rank.nodes.size());
   for (NodeId n = 0; n < run.graph.size(); ++n) {
-    const std::int64_t by = move[run.step_of(n)];
+    const std::int64_t shift_ns = move[run.step_of(n)];
     ReplayedEvent& event = out[run.rank_of[n]][run.local_of[n]];
     if (run.role[n] == NodeRole::kMeeting)
       continue;
-    event.start_ns = std::min(event.start_ns, start[n] + by);
+    event.start_ns = std::min(event.start_ns, start[n] + shift_ns);
     if (run.is_activity(n))
-      event.end_ns = start[n] + edit.dur_ns[n] + by;
+      event.end_ns = start[n] + edit.dur_ns[n] + shift_ns;
   }
   return out;
 }

@@ -30,8 +30,9 @@ Result<void> check_comparison(const ReportRequest& request) {
   return {};
 }
 
-Result<std::vector<std::string>>
-write_report_comparison(Session& session, const ReportRequest& request, const TraceReport& own) {
+Result<std::vector<std::string>> write_report_comparison(Session& session,
+                                                         const ReportRequest& request,
+                                                         const TraceReport& current) {
   ReportRequest other = request;
   other.trace = request.comparison;
   other.capture_folder = request.comparison_captures;
@@ -41,13 +42,13 @@ write_report_comparison(Session& session, const ReportRequest& request, const Tr
   other.power.clear();
   RS_TRY(TraceReport second, report_trace(session, other));
   Report first;
-  for (const Table& table : own.report.tables)
+  for (const Table& table : current.report.tables)
     first.tables.push_back(table);
   RS_TRY(const Report both,
          compare_reports({std::move(first), std::move(second.report)}, tags_of(request),
                          {{}, request.options.compat_tracelens}));
   ReportOutputs to;
-  for (const std::string& path : own.written)
+  for (const std::string& path : current.written)
     if (fs::path(path).has_extension() && to.file.empty() && path != request.outputs.csv_dir) {
       const fs::path file(path);
       to.file =

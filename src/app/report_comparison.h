@@ -14,7 +14,7 @@ namespace rankscope {
 /// the CSV folder. Returns the written paths. Errors: those of report_trace() and
 /// compare_reports(), kOutput.
 Result<std::vector<std::string>>
-write_report_comparison(Session& session, const ReportRequest& request, const TraceReport& own);
+write_report_comparison(Session& session, const ReportRequest& request, const TraceReport& current);
 
 /// Checks, before any trace is read, that the comparison flags fit together. Errors: kUsage.
 Result<void> check_comparison(const ReportRequest& request);

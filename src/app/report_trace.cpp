@@ -39,14 +39,14 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
                    Diagnostics& diagnostics) {
   if (overlaps.count == 0)
     return;
-  Problem told = counters::same_stream_overlap(
+  Problem problem = counters::same_stream_overlap(
       static_cast<double>(overlaps.total_ns) / 1e3, static_cast<double>(overlaps.longest_ns) / 1e3,
       t.trace.name(overlaps.longest).substr(0, 60),
       clipped ? "the overlapping events were shortened"
               : "the recorded durations are used (--clip-overruns shortens the events)");
   if (overlaps.absurd > 0)
-    told.severity = Severity::kWarning;
-  diagnostics.add(told, t.trace.path, overlaps.count);
+    problem.severity = Severity::kWarning;
+  diagnostics.add(problem, t.trace.path, overlaps.count);
 }
 
 /// Returns whether the workbook begins with an overview: true for a complete trace; false for
@@ -129,7 +129,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     RS_CHECK(load_gpu_arch(options.gpu_arch)); // checked even if no sheet uses it
   LoadOptions load;
   load.threads = session.threads;
-  load.rules = options.compat_tracelens ? TreeRules::kReference : TreeRules::kOwn;
+  load.rules = options.compat_tracelens ? TreeRules::kReference : TreeRules::kRankscope;
   load.keep_python =
       needs_python(options) || (options.compat_tracelens && !request.capture_folder.empty());
   std::error_code ec; // standard input has no size

@@ -136,10 +136,10 @@ TraceRows placed(TraceRows rows, const RecordPlace& place) {
   return rows;
 }
 
-SqlPart part_of_events(const Schema<EventRecord>& schema, const RecordTrace& of,
+SqlPart part_of_events(const Schema<EventRecord>& schema, const RecordTrace& record,
                        const std::vector<EventId>& events) {
-  return part_of_rows<EventRecord>(schema, events.size(), [&of, &events](std::size_t i) {
-    return EventRecord{&of, events[i]};
+  return part_of_rows<EventRecord>(schema, events.size(), [&record, &events](std::size_t i) {
+    return EventRecord{&record, events[i]};
   });
 }
 
@@ -150,21 +150,21 @@ const std::vector<RunTableInfo>& run_table_list() {
   return all;
 }
 
-SqlPart events_part(const RecordTrace& of) {
-  if (!of.without_frames.empty())
-    return part_of_events(event_record_schema(), of, of.without_frames);
-  return part_of_rows<EventRecord>(event_record_schema(), of.trace->trace.events.size(),
-                                   [&of](std::size_t i) {
-                                     return EventRecord{&of, static_cast<EventId>(i)};
+SqlPart events_part(const RecordTrace& record) {
+  if (!record.without_frames.empty())
+    return part_of_events(event_record_schema(), record, record.without_frames);
+  return part_of_rows<EventRecord>(event_record_schema(), record.trace->trace.events.size(),
+                                   [&record](std::size_t i) {
+                                     return EventRecord{&record, static_cast<EventId>(i)};
                                    });
 }
 
-SqlPart kernels_part(const RecordTrace& of) {
-  return part_of_events(kernel_record_schema(), of, of.gpu);
+SqlPart kernels_part(const RecordTrace& record) {
+  return part_of_events(kernel_record_schema(), record, record.gpu);
 }
 
-SqlPart operators_part(const RecordTrace& of) {
-  return part_of_events(operator_record_schema(), of, of.operators);
+SqlPart operators_part(const RecordTrace& record) {
+  return part_of_events(operator_record_schema(), record, record.operators);
 }
 
 std::string run_label(const RunPlan& plan) {
@@ -177,8 +177,8 @@ std::string run_label(const RunPlan& plan) {
 
 RecordPlace place_of(const RunPlan& plan, std::int64_t rank, std::int64_t devices,
                      std::int64_t per_node) {
-  const std::int64_t of = per_node > 0 ? per_node : devices;
-  return {run_label(plan), rank, of > 0 && rank >= 0 ? rank / of : 0};
+  const std::int64_t ranks_per_node = per_node > 0 ? per_node : devices;
+  return {run_label(plan), rank, ranks_per_node > 0 && rank >= 0 ? rank / ranks_per_node : 0};
 }
 
 Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& request) {
@@ -214,15 +214,15 @@ struct RunTables::Wanted {
 /// The facts of ranks that one pass extracts.
 struct RunTables::Pass {
   Needs needs;
-  QueryNeeds of;
-  Pass(const ReportOptions& options, const QueryFacts& wanted) : of(needs, options, wanted) {}
+  QueryNeeds keys;
+  Pass(const ReportOptions& options, const QueryFacts& wanted) : keys(needs, options, wanted) {}
 };
 
 struct RunTables::Rank {
   const RunPlan* plan = nullptr;
   const RankFile* file = nullptr;
   Run* run = nullptr;
-  bool lost = false, told = false;
+  bool lost = false, reported = false;
   std::optional<Diagnostics> diagnostics; ///< diagnostics of the trace, until they are reported
   std::shared_ptr<LoadedTrace> trace;
   bool linked = false;
@@ -292,7 +292,7 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
   const bool gemms = !runs_.empty() && runs_.front()->gemms_made;
   const bool top = !runs_.empty() && runs_.front()->top_made;
   out.facts.causes = std::ranges::all_of(
-      plans_, [](const RunPlan& plan) { return looks_for_causes(ranks_of_run(plan)); });
+      plans_, [](const RunPlan& plan) { return seeks_causes(ranks_of_run(plan)); });
   for (const std::string& name : names) {
     const RunTableInfo* const info = find_table(name);
     if (info == nullptr || ready_.count(name) > 0 || info->kind == kLists)
@@ -337,7 +337,7 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted, const Pass& pa
       }
     }
   }
-  rank.place = place_of(*rank.plan, rank.file->rank, (*rank.facts)[pass.of.notes].devices,
+  rank.place = place_of(*rank.plan, rank.file->rank, (*rank.facts)[pass.keys.notes].devices,
                         request_.gpus_per_node);
   if (wanted.traces || request_.keep_traces)
     rank.record = record_trace(rank.place, rank.trace, rank.linked);
@@ -371,13 +371,13 @@ Result<void> RunTables::pass_over_facts(const Pass& pass) {
   run.memory_bytes = request_.memory_bytes;
   run.quiet = true; // need() names lost ranks
   FactSteps steps{pass.needs, {}};
-  steps.take = [&](const RankItem& item, const LoadedTrace& trace,
-                   RankFacts facts) -> Result<void> {
+  steps.consume = [&](const RankItem& item, const LoadedTrace& trace,
+                      RankFacts facts) -> Result<void> {
     Rank& rank = *asked[item.index];
     traces_read_ += trace.trace.events.size() > 0 ? 1 : 0;
-    rank.diagnostics = facts[pass.of.notes].diagnostics;
-    rank.place =
-        place_of(*rank.plan, rank.file->rank, facts[pass.of.notes].devices, request_.gpus_per_node);
+    rank.diagnostics = facts[pass.keys.notes].diagnostics;
+    rank.place = place_of(*rank.plan, rank.file->rank, facts[pass.keys.notes].devices,
+                          request_.gpus_per_node);
     rank.facts = std::move(facts);
     return {};
   };
@@ -398,13 +398,14 @@ Result<void> RunTables::pass_over_traces(const Wanted& wanted, const Pass& pass)
     files.push_back(*rank->file);
     to_load.push_back(rank.get());
   }
-  const auto one = [&](Rank& rank) {
+  const auto extract_facts = [&](Rank& rank) {
     Result<void> done = extract(rank, wanted, pass);
     if (!done)
       rank.error = std::move(done.error());
   };
   RS_CHECK(parallel_for(
-      &session_.pool(), there.size(), [&](std::size_t i) { one(*there[i]); }, session_.threads));
+      &session_.pool(), there.size(), [&](std::size_t i) { extract_facts(*there[i]); },
+      session_.threads));
   LoadOptions load;
   load.threads = session_.threads;
   load.pool = &session_.pool();
@@ -421,24 +422,24 @@ Result<void> RunTables::pass_over_traces(const Wanted& wanted, const Pass& pass)
     rank.trace = std::make_shared<LoadedTrace>(std::move(*loaded));
     rank.diagnostics = rank.trace->trace.diagnostics;
     rank.linked = wanted.linked;
-    one(rank);
+    extract_facts(rank);
   }));
   traces_read_ += files.size();
   return {};
 }
 
 Result<void> RunTables::need(const std::set<std::string>& names) {
-  const Wanted of = wanted(names);
-  if (!of.any())
+  const Wanted needed = wanted(names);
+  if (!needed.any())
     return {};
-  const bool traces = needs_traces(of);
+  const bool traces = needs_traces(needed);
   if (traces && session_.source != nullptr)
     return Error{ErrorCode::kUsage, "query",
                  "the statement uses tables of records or report sheets, which need the traces",
                  "parts contain only the tables ranks, steps, idle, findings, collectives, and "
                  "those of the commands collectives, gemm and top"};
-  const Pass pass(top_report(request_), of.facts);
-  RS_CHECK(traces ? pass_over_traces(of, pass) : pass_over_facts(pass));
+  const Pass pass(top_report(request_), needed.facts);
+  RS_CHECK(traces ? pass_over_traces(needed, pass) : pass_over_facts(pass));
   std::optional<Error> lost;
   std::size_t left = 0;
   for (const std::unique_ptr<Rank>& rank : ranks_) {
@@ -452,8 +453,8 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
     if (rank->lost)
       continue;
     ++left;
-    if (rank->diagnostics && !std::exchange(rank->told, true) &&
-        !of.facts.top) // top itself reports them
+    if (rank->diagnostics && !std::exchange(rank->reported, true) &&
+        !needed.facts.top) // top itself reports them
       session_.diagnostics.merge(*rank->diagnostics);
     rank->diagnostics.reset();
   }
@@ -461,20 +462,20 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
     return ranks_.size() == 1 && lost
                ? *lost
                : Error{ErrorCode::kUnreadable, plans_.front().folder, "no rank could be read", ""};
-  RS_CHECK(after(of, pass));
+  RS_CHECK(after(needed, pass));
   ready_.insert(names.begin(), names.end());
   return {};
 }
 
 /// Adds the sheets and findings of `top` to a run.
-Result<void> RunTables::take_top(std::size_t of, TopParts& parts) {
-  Run& run = *runs_[of];
+Result<void> RunTables::take_top(std::size_t index, TopParts& parts) {
+  Run& run = *runs_[index];
   TopRequest top;
   top.inputs = request_.inputs;
   top.top_k = 0;
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   RS_TRY(const TopFacts facts,
-         combine_top(session_, plans_[of], parts, collectives ? &*collectives : nullptr, top));
+         combine_top(session_, plans_[index], parts, collectives ? &*collectives : nullptr, top));
   run.findings = facts.findings;
   Report report = top_report(facts);
   for (Table& table : report.tables)
@@ -484,7 +485,7 @@ Result<void> RunTables::take_top(std::size_t of, TopParts& parts) {
 
 /// Makes the data that need all ranks of a run.
 Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
-  const QueryNeeds& of = pass.of;
+  const QueryNeeds& keys = pass.keys;
   for (std::size_t r = 0; r < runs_.size(); ++r) {
     Run& run = *runs_[r];
     std::vector<GemmFacts> gemms;
@@ -494,17 +495,17 @@ Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
         continue;
       RankFacts facts = std::move(*std::exchange(rank->facts, std::nullopt));
       const RankItem item{*rank->plan, *rank->file, 0, 0};
-      if (of.rows)
-        rank->rows = placed(std::move(facts[*of.rows]), rank->place);
-      if (of.gemms) {
-        name_rank(item, facts[*of.gemms]);
-        gemms.push_back(std::move(facts[*of.gemms]));
+      if (keys.rows)
+        rank->rows = placed(std::move(facts[*keys.rows]), rank->place);
+      if (keys.gemms) {
+        name_rank(item, facts[*keys.gemms]);
+        gemms.push_back(std::move(facts[*keys.gemms]));
       }
-      if (of.top) {
-        session_.diagnostics.merge(facts[of.top->remarks]);
-        of.top->put(item, facts, parts);
-      } else if (of.collectives) {
-        run.collectives.push_back(std::move(facts[*of.collectives]));
+      if (keys.top) {
+        session_.diagnostics.merge(facts[keys.top->diagnostics]);
+        keys.top->put(item, facts, parts);
+      } else if (keys.collectives) {
+        run.collectives.push_back(std::move(facts[*keys.collectives]));
       }
     }
     run.top_made = run.top_made || wanted.facts.top;
@@ -547,9 +548,9 @@ std::shared_ptr<const SqlTable> RunTables::make(const std::string& name) const {
   if (name == "table_columns") {
     SqlTable table = table_of(column_list_schema());
     std::vector<NamedColumn> rows;
-    for (const RunTableInfo& of : run_table_list())
-      for (const Column& column : of.columns)
-        rows.push_back({&of, &column});
+    for (const RunTableInfo& listed : run_table_list())
+      for (const Column& column : listed.columns)
+        rows.push_back({&listed, &column});
     table.parts.push_back(part_of(column_list_schema(), rows));
     return std::make_shared<const SqlTable>(std::move(table));
   }
@@ -617,14 +618,14 @@ SqlTable RunTables::record_table(const std::string& name) const {
 
 SqlTable RunTables::sheet_table(const RunTableInfo& info) const {
   std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>> sheets;
-  const bool of_ranks = info.kind == kReport;
+  const bool per_rank = info.kind == kReport;
   for (const std::unique_ptr<Rank>& rank : ranks_)
-    if (const auto at = rank->sheets.find(info.name); of_ranks && at != rank->sheets.end())
+    if (const auto at = rank->sheets.find(info.name); per_rank && at != rank->sheets.end())
       sheets.push_back({{rank->run->label, rank->file->rank}, at->second});
   for (const std::unique_ptr<Run>& run : runs_)
-    if (const auto at = run->sheets.find(info.name); !of_ranks && at != run->sheets.end())
+    if (const auto at = run->sheets.find(info.name); !per_rank && at != run->sheets.end())
       sheets.push_back({{run->label, std::nullopt}, at->second});
-  return table_of_sheets(info.name, info.help, sheets, info.columns, of_ranks);
+  return table_of_sheets(info.name, info.help, sheets, info.columns, per_rank);
 }
 
 } // namespace rankscope

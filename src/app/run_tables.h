@@ -48,10 +48,11 @@ Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& 
 [[nodiscard]] RecordPlace place_of(const RunPlan& plan, std::int64_t rank, std::int64_t devices,
                                    std::int64_t per_node);
 
-/// Returns the records of one trace as a part of the table with that name; `of` must outlive it.
-[[nodiscard]] SqlPart events_part(const RecordTrace& of);
-[[nodiscard]] SqlPart kernels_part(const RecordTrace& of);
-[[nodiscard]] SqlPart operators_part(const RecordTrace& of);
+/// Returns the records of one trace as a part of the table with that name; `record` must outlive
+/// it.
+[[nodiscard]] SqlPart events_part(const RecordTrace& record);
+[[nodiscard]] SqlPart kernels_part(const RecordTrace& record);
+[[nodiscard]] SqlPart operators_part(const RecordTrace& record);
 
 class RunTables final : public SqlSource {
 public:
@@ -82,7 +83,7 @@ private:
   Result<void> pass_over_facts(const Pass& pass);
   Result<void> extract(Rank& rank, const Wanted& wanted, const Pass& pass) const;
   Result<void> after(const Wanted& wanted, const Pass& pass);
-  Result<void> take_top(std::size_t of, TopParts& parts);
+  Result<void> take_top(std::size_t index, TopParts& parts);
   [[nodiscard]] std::shared_ptr<const SqlTable> make(const std::string& name) const;
   [[nodiscard]] static std::optional<SqlPart> rank_part(const std::string& name, const Rank& rank);
   [[nodiscard]] SqlPart collectives_part(const Run& run) const;

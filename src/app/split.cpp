@@ -63,7 +63,7 @@ Result<void> write_pieces(const Source& source, const std::vector<TracePiece>& p
     PieceFact fact;
     fact.number = facts.size();
     fact.path = piece.path;
-    fact.content = events.of(piece);
+    fact.content = events.piece_events(piece);
     fact.phases = phases_of(source.steps, piece.steps);
     for (const std::size_t i : piece.steps)
       fact.steps.push_back(source.steps[i]);

@@ -56,16 +56,17 @@ std::int64_t unix_time(std::int64_t t_ns, StepClock clock, const ClockAnchor& be
                        const ClockAnchor& end) {
   if (clock != StepClock::kMonotonic && clock != StepClock::kBoottime)
     return t_ns;
-  const auto own = [&](const ClockAnchor& a) {
+  const auto anchor_ns = [&](const ClockAnchor& a) {
     return clock == StepClock::kMonotonic ? a.monotonic_ns : a.boottime_ns;
   };
-  const std::int64_t first = begin.unix_ns - own(begin);
-  const std::int64_t last = end.unix_ns - own(end);
-  const std::int64_t length = own(end) - own(begin);
+  const std::int64_t first = begin.unix_ns - anchor_ns(begin);
+  const std::int64_t last = end.unix_ns - anchor_ns(end);
+  const std::int64_t length = anchor_ns(end) - anchor_ns(begin);
   const double part =
-      length <= 0 ? 0
-                  : std::clamp(static_cast<double>(t_ns - own(begin)) / static_cast<double>(length),
-                               0.0, 1.0);
+      length <= 0
+          ? 0
+          : std::clamp(static_cast<double>(t_ns - anchor_ns(begin)) / static_cast<double>(length),
+                       0.0, 1.0);
   return t_ns + first + static_cast<std::int64_t>(part * static_cast<double>(last - first));
 }
 

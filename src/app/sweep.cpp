@@ -107,16 +107,17 @@ private:
                     request_.settings.size()));
     if (request_.environment.library_log)
       for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"})
-        if (const char* own = std::getenv(name); own != nullptr) // NOLINT(concurrency-mt-unsafe)
+        if (const char* value = std::getenv(name);
+            value != nullptr) // NOLINT(concurrency-mt-unsafe)
           say(fmt::format("{}={} of your environment is replaced; --no-nccl-log keeps it", name,
-                          own));
+                          value));
     for (const std::string& note : request_.notes)
       say(note);
     RS_CHECK(write_manifest("running"));
     if (request_.search)
       return search();
     for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
-      RS_CHECK(one(i));
+      RS_CHECK(run_row(i));
     return {};
   }
 
@@ -194,7 +195,7 @@ private:
     return fmt::format(", about {} left", span_text(each * static_cast<double>(rows_.size() - at)));
   }
 
-  Result<void> one(std::size_t at) {
+  Result<void> run_row(std::size_t at) {
     SummaryRow& row = rows_[at];
     if (interrupted()) {
       stopped_ = true;
@@ -303,15 +304,15 @@ private:
   }
 
   /// Returns the value in this round for each remaining setting.
-  Result<std::vector<std::optional<double>>>
-  figures_of_round(std::int64_t round, const std::vector<std::size_t>& left) {
+  Result<std::vector<std::optional<double>>> round_values(std::int64_t round,
+                                                          const std::vector<std::size_t>& left) {
     std::vector<RepeatedSetting> all;
     if (metric_) {
       all = metrics_of_logs();
     } else if (const std::optional<AnalyzedSweep> so_far = analyze_meanwhile()) {
-      RepeatedFigures figures = repeated_settings(so_far->facts.records, request_.settings);
-      all = std::move(figures.settings);
-      unit_ = figures.unit;
+      RepeatedMetrics repeated = repeated_settings(so_far->facts.records, request_.settings);
+      all = std::move(repeated.settings);
+      unit_ = repeated.unit;
     }
     std::vector<std::optional<double>> out;
     bool any = false;
@@ -339,16 +340,16 @@ private:
       for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
         if (rows_[i].run->repeat == round && std::find(race.left().begin(), race.left().end(),
                                                        rows_[i].run->setting) != race.left().end())
-          RS_CHECK(one(i));
+          RS_CHECK(run_row(i));
       if (stopped_)
         break;
-      const auto figures = figures_of_round(round, race.left());
-      if (!figures) {
-        warn(figures.error().message());
+      const auto values = round_values(round, race.left());
+      if (!values) {
+        warn(values.error().message());
         ctx_.partial = true;
         break;
       }
-      race.add_round(*figures);
+      race.add_round(*values);
       const std::string& leader = request_.settings[race.outcome().leader].configuration.label;
       say(fmt::format("round {}: {} of {} settings are left, {} leads", round, race.left().size(),
                       request_.settings.size(), leader));
@@ -384,12 +385,12 @@ private:
     }
     out.analysis = std::move(*done);
     out.findings = out.analysis->facts.findings;
-    const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
-    if (request_.repeats > 1 && figures.same_work) // the analysis names differences in work
-      out.findings = compared(figures.settings, figures.unit);
+    const auto repeated = repeated_settings(out.analysis->facts.records, request_.settings);
+    if (request_.repeats > 1 && repeated.same_work) // the analysis names differences in work
+      out.findings = compared(repeated.settings, repeated.unit);
     if (!metric_)
       for (SummaryRow& row : rows_)
-        if (const auto& runs = figures.settings[row.run->setting].runs;
+        if (const auto& runs = repeated.settings[row.run->setting].runs;
             counts(row) && runs.contains(std::max<std::int64_t>(row.run->repeat, 1)))
           row.metric = runs.at(std::max<std::int64_t>(row.run->repeat, 1));
   }

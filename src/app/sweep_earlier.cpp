@@ -66,7 +66,7 @@ void add_row(const dom::element& item, const std::string& folder, EarlierRows& o
 
 EarlierRows earlier_rows(const std::string& folder, const std::vector<PlannedRun>& planned) {
   EarlierRows out;
-  const Result<std::string> text = read_own(folder + "/manifest.json");
+  const Result<std::string> text = read_unregistered(folder + "/manifest.json");
   dom::parser parser;
   dom::element root;
   dom::array runs;

@@ -37,9 +37,9 @@ Result<void> write_analysed_page(Session& session, const std::vector<AnalysedFol
                                  const std::string& path) {
   std::vector<SweepFacts> facts;
   for (const AnalysedFolder& sweep : sweeps) {
-    RS_TRY(SweepFacts one, session.source != nullptr ? facts_of_parts(session, sweep.folder)
-                                                     : load_analysed(sweep.folder));
-    facts.push_back(std::move(one));
+    RS_TRY(SweepFacts loaded, session.source != nullptr ? facts_of_parts(session, sweep.folder)
+                                                        : load_analysed(sweep.folder));
+    facts.push_back(std::move(loaded));
   }
   std::vector<SweepSide> sides;
   for (std::size_t i = 0; i < sweeps.size(); ++i)

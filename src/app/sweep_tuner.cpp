@@ -44,9 +44,9 @@ Result<void> write_tuner(const std::string& path, const SweepRequest& request,
                          const std::vector<ConfigurationCollectives>& collectives) {
   RS_TRY(const std::vector<TunerSetting> settings, tuner_settings(request, plan));
   std::vector<TunerSource> sources;
-  for (const ConfigurationCollectives& one : collectives)
-    if (const auto setting = setting_of(one.configuration, request.settings))
-      sources.push_back({*setting, &one});
+  for (const ConfigurationCollectives& group : collectives)
+    if (const auto setting = setting_of(group.configuration, request.settings))
+      sources.push_back({*setting, &group});
   RS_TRY(const std::string text, tuner_file(settings, request.default_setting, sources));
   return write_file(path, text);
 }

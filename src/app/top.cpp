@@ -43,8 +43,8 @@ Result<RunPlan> plan_of_file(const Session& session, const TopRequest& request) 
   plan.ranks.push_back({0, path, 0, std::nullopt});
   if (path == "-")
     return plan;
-  Diagnostics beside; // not shown: the user did not request the other ranks
-  Result<RunPlan> found = find_run(session, request.inputs, request.discover, beside);
+  Diagnostics aside; // not shown: the user did not request the other ranks
+  Result<RunPlan> found = find_run(session, request.inputs, request.discover, aside);
   if (found && !found->ranks.empty()) {
     plan.ranks = std::move(found->ranks);
     plan.parts = std::move(found->parts);
@@ -70,7 +70,7 @@ std::optional<Error> several_configurations(const Session& session, const TopReq
 
 /// Notes how many ranks of the run are missing next to a single trace. This does not make the
 /// session partial.
-void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
+void note_missing_ranks(const TopParts& parts, Diagnostics& diagnostics) {
   const auto world = parts.identities.front().world_size;
   if (parts.ranks.size() == 1 && world && *world > 1)
     diagnostics.add(counters::one_rank_of_run(*world), parts.ranks.front().path);
@@ -118,7 +118,7 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& pa
                     collectives != nullptr ? check_run(parts.identities, expected, *collectives)
                                            : check_run(parts.identities, expected));
   if (!folder)
-    note_ranks_beside(parts, session.diagnostics);
+    note_missing_ranks(parts, session.diagnostics);
   TopFacts facts = top_facts(parts, collectives, session.diagnostics, input);
   std::optional<CauseFacts> causes;
   if (!parts.graphs.empty()) {
@@ -139,12 +139,12 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8 || plan.ranks.size() == 1;
   std::optional<Error> first_lost;
-  const TopNeeds of(also.needs, request.report, looks_for_causes(ranks_of_run(plan)));
+  const TopNeeds keys(also.needs, request.report, seeks_causes(ranks_of_run(plan)));
   FactSteps steps{also.needs, {}};
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    session.diagnostics.merge(facts[of.remarks]);
-    of.put(item, facts, parts);
-    return also.take ? also.take(item, facts) : Result<void>();
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    session.diagnostics.merge(facts[keys.diagnostics]);
+    keys.put(item, facts, parts);
+    return also.use ? also.use(item, facts) : Result<void>();
   };
   steps.lost = [&](const RankItem&, const Error& error) {
     if (!first_lost)
@@ -180,13 +180,13 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   plan.ranks.push_back({trace.rank, trace.trace.path, 0, std::nullopt});
   const RankItem item{plan, plan.ranks.front(), 0, 0};
   Needs needs;
-  const TopNeeds of(needs, request.report, false);
-  RS_TRY(RankFacts of_rank, needs.extract(item, trace));
+  const TopNeeds keys(needs, request.report, false);
+  RS_TRY(RankFacts rank_facts, needs.extract(item, trace));
   TopParts parts;
-  of.put(item, of_rank, parts);
+  keys.put(item, rank_facts, parts);
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   Diagnostics shown = diagnostics;
-  note_ranks_beside(parts, shown);
+  note_missing_ranks(parts, shown);
   const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
   TopFacts out = top_facts(parts, facts, shown, input_of(request, trace.trace.path, false));
   out.findings = top_findings(out, parts, facts, nullptr);

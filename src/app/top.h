@@ -35,7 +35,7 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
                               const Diagnostics& diagnostics, std::size_t top_k);
 
 /// The result of a poll of the folders.
-struct TopLook {
+struct TopPoll {
   bool changed = false;             ///< since the previous poll; ignores waiting files
   TopFacts facts;                   ///< facts of all ranks read so far; made if `changed`
   std::vector<std::string> waiting; ///< files that grow or cannot be read yet, with the reason
@@ -50,7 +50,7 @@ public:
   explicit TopWatch(TopRequest request, double settled_s = 5);
   /// Lists the files, reads new files, and combines the facts. Errors: those that another poll
   /// cannot resolve (kUsage, kInternal, kInterrupted).
-  Result<TopLook> look(Session& session);
+  Result<TopPoll> poll(Session& session);
   /// Returns the number of traces parsed by all polls so far.
   [[nodiscard]] std::size_t traces_read() const { return traces_read_; }
 
@@ -67,14 +67,14 @@ private:
   using Stamps = std::map<std::string, Stamp>;
 
   [[nodiscard]] Stamps stamps(Diagnostics& diagnostics) const;
-  [[nodiscard]] Stamps complete(const Stamps& now, TopLook& out) const;
+  [[nodiscard]] Stamps complete(const Stamps& now, TopPoll& out) const;
   Result<void> read(Session& session, const RunPlan& plan);
 
   TopRequest request_;
   double settled_s_;
   Stamps seen_;     ///< files in the previous poll
   Stamps complete_; ///< files from which the parts were made
-  bool looked_ = false;
+  bool polled_ = false;
   TopParts parts_;
   std::map<std::int64_t, Kept> kept_; ///< by rank
   std::size_t traces_read_ = 0;

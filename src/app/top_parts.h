@@ -21,7 +21,7 @@ Result<RunPlan> plan_top(Session& session, const TopRequest& request);
 struct TopAlso {
   Needs needs;
   /// Called in the order of the ranks.
-  std::function<Result<void>(const RankItem&, RankFacts&)> take;
+  std::function<Result<void>(const RankItem&, RankFacts&)> use;
 };
 /// Reads the ranks of the plan, several at a time, from their traces or parts; the session's
 /// diagnostics name lost ranks. Errors: kUnreadable if no rank could be read.

@@ -37,7 +37,7 @@ TopWatch::Stamps TopWatch::stamps(Diagnostics& diagnostics) const {
   return out;
 }
 
-TopWatch::Stamps TopWatch::complete(const Stamps& now, TopLook& out) const {
+TopWatch::Stamps TopWatch::complete(const Stamps& now, TopPoll& out) const {
   Stamps done;
   const auto settled = s_to_ns(settled_s_);
   for (const auto& [path, stamp] : now) {
@@ -76,16 +76,16 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
   run.memory_bytes = request_.memory_bytes;
   run.quiet = true;
   Needs needs;
-  const TopNeeds of(needs, request_.report, false);
+  const TopNeeds keys(needs, request_.report, false);
   FactSteps steps{needs, {}};
   steps.also = [](const RankItem&, const LoadedTrace&) -> Result<void> {
     if (interrupt_token().cancelled())
       return Error{ErrorCode::kInterrupted, "", "interrupted", ""};
     return {};
   };
-  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
-    kept[item.file.rank].diagnostics = facts[of.remarks];
-    of.put(item, facts, parts_);
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    kept[item.file.rank].diagnostics = facts[keys.diagnostics];
+    keys.put(item, facts, parts_);
     ++traces_read_;
     return {};
   };
@@ -100,17 +100,17 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
   return {};
 }
 
-Result<TopLook> TopWatch::look(Session& parent) {
-  TopLook out;
+Result<TopPoll> TopWatch::poll(Session& parent) {
+  TopPoll out;
   QuietSession session(parent.threads); // the terminal shows the page
   const Stamps now = stamps(session.diagnostics);
   Stamps done = complete(now, out);
-  const bool same = looked_ && now == seen_ && done == complete_;
+  const bool same = polled_ && now == seen_ && done == complete_;
   seen_ = now;
   if (same)
     return out;
-  out.changed = !looked_ || done != complete_;
-  looked_ = true;
+  out.changed = !polled_ || done != complete_;
+  polled_ = true;
   complete_ = std::move(done);
   RunPlan plan;
   plan.folder = request_.inputs.front();
@@ -124,10 +124,11 @@ Result<TopLook> TopWatch::look(Session& parent) {
       plan = std::move(*found);
   }
   RS_CHECK(read(session, plan));
-  for (const auto& [rank, of] : kept_) {
-    session.diagnostics.merge(of.diagnostics);
-    if (of.lost)
-      session.diagnostics.add(counters::rank_failed(fmt::format("rank {}", rank), of.why), of.path);
+  for (const auto& [rank, state] : kept_) {
+    session.diagnostics.merge(state.diagnostics);
+    if (state.lost)
+      session.diagnostics.add(counters::rank_failed(fmt::format("rank {}", rank), state.why),
+                              state.path);
   }
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts_);
   RS_TRY(out.facts,

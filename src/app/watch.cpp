@@ -78,7 +78,7 @@ Result<Watch> Watch::open(WatchRequest request) {
       return Error{ErrorCode::kUnreadable, out.request_.state, std::move(why),
                    "use another --state, or remove it to start again"};
     };
-    RS_TRY(const std::string bytes, read_own(out.request_.state));
+    RS_TRY(const std::string bytes, read_unregistered(out.request_.state));
     Result<WatchStateFile> before = decode_watch_state(bytes);
     if (!before)
       return refused("is not a watch state: " + before.error().what);
@@ -103,7 +103,7 @@ Result<void> Watch::save() const {
   return write_file(request_.state, encode_watch_state(inputs_text(request_), state_));
 }
 
-Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last, WatchLook& out) {
+Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last, WatchPoll& out) {
   RS_TRY(const RankNames names, RankNames::make(request_.discover));
   const auto settled = s_to_ns(request_.settled_s);
   std::map<std::string, WatchedFile::Stamp> growing;
@@ -159,7 +159,7 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
   return files;
 }
 
-Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchLook& out) {
+Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchPoll& out) {
   QuietSession session(parent.threads); // an unreadable file is reported only in out.lost
   RunPlan plan;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -191,7 +191,7 @@ Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchL
       return Error{ErrorCode::kInterrupted, "", "interrupted", ""};
     return watched_of(trace);
   };
-  steps.take = [&](const RankItem& item, const LoadedTrace&, WatchedRank rank) -> Result<void> {
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, WatchedRank rank) -> Result<void> {
     rank.collectives.rank = item.file.rank;
     fresh.push_back(std::move(rank));
     ++out.read;
@@ -218,12 +218,12 @@ Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchL
   return {};
 }
 
-Result<void> Watch::read_logs(bool last, WatchLook& out) {
-  RS_TRY(LogLook logs,
-         log_files_.look(request_.inputs, state_, now_ns_, s_to_ns(request_.still_s), last));
+Result<void> Watch::read_logs(bool last, WatchPoll& out) {
+  RS_TRY(LogPoll logs,
+         log_files_.poll(request_.inputs, state_, now_ns_, s_to_ns(request_.still_s), last));
   out.records = logs.records;
   heard_ = heard_ || logs.heard;
-  out.remarks = std::move(logs.remarks);
+  out.warnings = std::move(logs.warnings);
   std::move(logs.alarms.begin(), logs.alarms.end(), std::back_inserter(out.alarms));
   for (WatchedWindow& window : logs.windows) {
     state_.show(window);
@@ -232,8 +232,8 @@ Result<void> Watch::read_logs(bool last, WatchLook& out) {
   return {};
 }
 
-Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) {
-  WatchLook out;
+Result<WatchPoll> Watch::poll(Session& session, std::int64_t now_ns, bool last) {
+  WatchPoll out;
   now_ns_ = now_ns;
   heard_ = false;
   late_.clear();
@@ -243,21 +243,21 @@ Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) 
   for (const WatchedFile& file : files)
     if (file.rank)
       state_.ranks.try_emplace(*file.rank);
-  const auto finish = [&](std::size_t told) {
-    for (std::size_t i = told; i < out.alarms.size(); ++i)
+  const auto finish = [&](std::size_t first_new) {
+    for (std::size_t i = first_new; i < out.alarms.size(); ++i)
       state_.raise(out.alarms[i], now_ns);
   };
   for (std::size_t from = 0; from < files.size(); from += kBatch) {
-    const std::size_t told = out.alarms.size();
+    const std::size_t first_new = out.alarms.size();
     const std::size_t to = std::min(files.size(), from + kBatch);
     RS_CHECK(read(session,
                   {files.begin() + static_cast<std::ptrdiff_t>(from),
                    files.begin() + static_cast<std::ptrdiff_t>(to)},
                   out));
-    finish(told);
+    finish(first_new);
     RS_CHECK(save());
   }
-  const std::size_t told = out.alarms.size();
+  const std::size_t first_new = out.alarms.size();
   const std::size_t windows = out.windows.size();
   judge_ready(last, out);
   judge_still(now_ns, out);
@@ -266,15 +266,15 @@ Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) 
     state_.rhythm.hear(now_ns);
   else if (!last && request_.silent)
     judge_silent(now_ns, out);
-  finish(told);
+  finish(first_new);
   for (auto& [steps, ranks] : late_) {
     std::sort(ranks.begin(), ranks.end());
-    out.remarks.push_back(
+    out.warnings.push_back(
         fmt::format("{} of rank{} {}: left out, because this window was already judged", steps,
                     ranks.size() == 1 ? "" : "s", ranges_text(ranks)));
   }
-  if (out.alarms.size() > told || out.windows.size() > windows || out.records > 0 ||
-      !out.remarks.empty())
+  if (out.alarms.size() > first_new || out.windows.size() > windows || out.records > 0 ||
+      !out.warnings.empty())
     RS_CHECK(save());
   out.ranks = known_ranks();
   return out;

@@ -41,12 +41,12 @@ struct WatchedFile {
   std::size_t turn = 0;             ///< 0-based index among this rank's new files
 };
 
-struct WatchLook {
+struct WatchPoll {
   std::vector<Alarm> alarms;          ///< alarms not reported before
   std::vector<WatchedWindow> windows; ///< windows judged by this poll
   std::vector<std::string> waiting;   ///< files that may still grow
   std::vector<std::string> lost;      ///< files that could not be read, with the reason
-  std::vector<std::string> remarks;   ///< truncated, replaced or damaged logs; late traces
+  std::vector<std::string> warnings;  ///< truncated, replaced or damaged logs; late traces
   std::size_t read = 0;               ///< traces that this poll read
   std::uint64_t records = 0;          ///< log records that this poll read
   std::vector<std::int64_t> ranks;    ///< known ranks, ascending
@@ -65,7 +65,7 @@ public:
   /// Lists the files, reads new complete files, judges windows, and saves the state before it
   /// reports. `now_ns`: Unix time. `last`: no poll follows, so all files count as complete and
   /// incomplete windows are judged. Errors: kInterrupted, kOutput, kInternal.
-  Result<WatchLook> look(Session& session, std::int64_t now_ns, bool last = false);
+  Result<WatchPoll> poll(Session& session, std::int64_t now_ns, bool last = false);
 
   [[nodiscard]] const WatchState& state() const { return state_; }
   [[nodiscard]] const WatchRequest& request() const { return request_; }
@@ -76,17 +76,17 @@ public:
 
 private:
   explicit Watch(WatchRequest request) : request_(std::move(request)) {}
-  Result<std::vector<WatchedFile>> new_files(std::int64_t now_ns, bool last, WatchLook& out);
-  Result<void> read(Session& session, std::vector<WatchedFile> files, WatchLook& out);
-  Result<void> read_logs(bool last, WatchLook& out);
-  void take(WatchedRank rank, std::int64_t now_ns, WatchLook& out);
+  Result<std::vector<WatchedFile>> new_files(std::int64_t now_ns, bool last, WatchPoll& out);
+  Result<void> read(Session& session, std::vector<WatchedFile> files, WatchPoll& out);
+  Result<void> read_logs(bool last, WatchPoll& out);
+  void take(WatchedRank rank, std::int64_t now_ns, WatchPoll& out);
   /// Returns nullptr for a trace that arrives after its window was judged.
   WatchState::Open* window_of(const WatchedRank& rank);
   void note_reached(std::int64_t now_ns);
-  void judge_ready(bool last, WatchLook& out);
-  void judge(WatchState::Open& window, WatchLook& out);
-  void judge_still(std::int64_t now_ns, WatchLook& out);
-  void judge_silent(std::int64_t now_ns, WatchLook& out);
+  void judge_ready(bool last, WatchPoll& out);
+  void judge(WatchState::Open& window, WatchPoll& out);
+  void judge_still(std::int64_t now_ns, WatchPoll& out);
+  void judge_silent(std::int64_t now_ns, WatchPoll& out);
   [[nodiscard]] std::vector<std::int64_t> known_ranks() const;
   [[nodiscard]] std::size_t how_many_known() const;
   Result<void> save() const;

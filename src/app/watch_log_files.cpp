@@ -125,7 +125,7 @@ struct Grown {
 
 /// Returns whether the file of a log changed: the log grew, or another log replaced it. Another log
 /// is read from its beginning.
-bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::string>& remarks) {
+bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::string>& warnings) {
   const std::optional<FileStamp> stamp = file_stamp(path);
   if (!stamp || *stamp == FileStamp{file.bytes, file.written_ns})
     return false;
@@ -133,7 +133,7 @@ bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::s
   file.bytes = bytes;
   file.written_ns = written_ns;
   const auto anew = [&](const char* why) {
-    remarks.push_back(fmt::format("{}: {}: read from its beginning", path, why));
+    warnings.push_back(fmt::format("{}: {}: read from its beginning", path, why));
     file.offset = 0;
     file.head_bytes = 0;
     file.last = {};
@@ -146,7 +146,7 @@ bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::s
 }
 
 /// Reads the next piece of a log; returns false if it has no further complete record.
-bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out) {
+bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogPoll& out) {
   WatchState::LogFile& file = *log.file;
   if (file.head_bytes < kWatchLogFilesHead) {
     const std::string head = bytes_at(*log.path, 0, kWatchLogFilesHead);
@@ -184,7 +184,7 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
 /// further complete record, removes it from `more`. A piece may cover hours of a log with few
 /// records, but only seconds of a log with many records. This order keeps the number of waiting
 /// records low, and a window is judged only after all of its existing records were read.
-void read_round(std::vector<Grown*>& more, WatchState& state, std::int64_t now_ns, LogLook& out) {
+void read_round(std::vector<Grown*>& more, WatchState& state, std::int64_t now_ns, LogPoll& out) {
   const auto newest = [&](const Grown* log) {
     return state.logs.newest_window(log->file->process);
   };
@@ -208,7 +208,7 @@ bool is_log_name(std::string_view path) {
 std::vector<std::string> LogFiles::logs_below(const std::vector<std::string>& inputs,
                                               const WatchState& state) {
   std::vector<std::string> out;
-  const auto look_at = [&](const std::string& path) {
+  const auto add_if_log = [&](const std::string& path) {
     if (!is_log_name(path) || others_.count(path) > 0)
       return;
     if (state.log_files.count(path) == 0) {
@@ -225,7 +225,7 @@ std::vector<std::string> LogFiles::logs_below(const std::vector<std::string>& in
   for (const std::string& input : inputs) {
     std::error_code ec;
     if (fs::is_regular_file(input, ec)) {
-      look_at(input);
+      add_if_log(input);
       continue;
     }
     fs::recursive_directory_iterator it(input, fs::directory_options::skip_permission_denied, ec);
@@ -235,7 +235,7 @@ std::vector<std::string> LogFiles::logs_below(const std::vector<std::string>& in
       if (it->is_directory(aside) && name.starts_with("."))
         it.disable_recursion_pending();
       else if (it->is_regular_file(aside) && !name.starts_with("."))
-        look_at(it->path().string());
+        add_if_log(it->path().string());
     }
   }
   std::sort(out.begin(), out.end());
@@ -243,15 +243,15 @@ std::vector<std::string> LogFiles::logs_below(const std::vector<std::string>& in
   return out;
 }
 
-Result<LogLook> LogFiles::look(const std::vector<std::string>& inputs, WatchState& state,
+Result<LogPoll> LogFiles::poll(const std::vector<std::string>& inputs, WatchState& state,
                                std::int64_t now_ns, std::int64_t still_ns, bool last) {
-  LogLook out;
+  LogPoll out;
   std::vector<Grown> grown;
   for (const std::string& path : logs_below(inputs, state)) {
     const auto [at, fresh] = state.log_files.try_emplace(path);
     if (fresh)
       at->second.process = state.logs.process(process_name(path, state.logs));
-    if (grew(path, at->second, out.remarks))
+    if (grew(path, at->second, out.warnings))
       grown.push_back({&at->first, &at->second, LogText(path), 0});
   }
   std::vector<Grown*> more;
@@ -265,8 +265,8 @@ Result<LogLook> LogFiles::look(const std::vector<std::string>& inputs, WatchStat
   }
   for (const Grown& log : grown)
     if (log.bad > 0)
-      out.remarks.push_back(fmt::format("{}: {} line{}", *log.path, log.bad,
-                                        log.bad == 1 ? " is not a record" : "s are not records"));
+      out.warnings.push_back(fmt::format("{}: {} line{}", *log.path, log.bad,
+                                         log.bad == 1 ? " is not a record" : "s are not records"));
   state.logs.advance(now_ns, last ? LogWatch::Read::kLast : LogWatch::Read::kAll, out.alarms,
                      out.windows);
   state.logs.judge_still(now_ns, still_ns, out.alarms);

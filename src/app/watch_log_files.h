@@ -12,10 +12,10 @@
 
 namespace rankscope {
 
-struct LogLook {
-  std::uint64_t records = 0;        ///< records of collectives read by this poll
-  bool heard = false;               ///< new data show that a process works
-  std::vector<std::string> remarks; ///< truncated, replaced or damaged logs
+struct LogPoll {
+  std::uint64_t records = 0;         ///< records of collectives read by this poll
+  bool heard = false;                ///< new data show that a process works
+  std::vector<std::string> warnings; ///< truncated, replaced or damaged logs
   std::vector<Alarm> alarms;
   std::vector<WatchedWindow> windows;
 };
@@ -29,7 +29,7 @@ struct LogLook {
 class LogFiles {
 public:
   /// `inputs`: folders, or logs. `last`: no poll follows. Errors: kInterrupted.
-  Result<LogLook> look(const std::vector<std::string>& inputs, WatchState& state,
+  Result<LogPoll> poll(const std::vector<std::string>& inputs, WatchState& state,
                        std::int64_t now_ns, std::int64_t still_ns, bool last);
 
 private:

@@ -5,22 +5,22 @@
 namespace rankscope {
 
 Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const WatchClock& clock,
-                       const std::function<Result<void>(const WatchLook&, std::int64_t)>& shown) {
+                       const std::function<Result<void>(const WatchPoll&, std::int64_t)>& shown) {
   std::int64_t newest_ns = clock.now_ns();
   for (bool last = loop.once;;) {
     const std::int64_t now = clock.now_ns();
     // no alarm for silence after the end of the job
     last = last || (loop.end && loop.end->reached(now));
-    Result<WatchLook> look = watch.look(session, now, last);
-    if (!look && look.error().code == ErrorCode::kInterrupted)
+    Result<WatchPoll> poll = watch.poll(session, now, last);
+    if (!poll && poll.error().code == ErrorCode::kInterrupted)
       return {};
-    if (!look)
-      return look.error();
-    RS_CHECK(shown(*look, now));
+    if (!poll)
+      return poll.error();
+    RS_CHECK(shown(*poll, now));
     if (loop.once && !watch.has_seen_any())
       return Error{ErrorCode::kUnreadable, watch.request().inputs.front(),
                    "contains neither traces nor Inspector logs", ""};
-    if (look->read > 0 || look->records > 0 || !look->waiting.empty())
+    if (poll->read > 0 || poll->records > 0 || !poll->waiting.empty())
       newest_ns = now;
     if (last || (loop.until_alarm && watch.state().raised > 0))
       return {};

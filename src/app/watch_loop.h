@@ -28,6 +28,6 @@ struct WatchLoop {
 /// Errors: those of `shown` and of Watch::look(), except an interrupt; kUnreadable if a single poll
 /// finds no data.
 Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const WatchClock& clock,
-                       const std::function<Result<void>(const WatchLook&, std::int64_t)>& shown);
+                       const std::function<Result<void>(const WatchPoll&, std::int64_t)>& shown);
 
 } // namespace rankscope

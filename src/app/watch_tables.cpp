@@ -23,7 +23,7 @@ Schema<WatchedWindow> windows_schema() {
           "one row per window (the same steps of all ranks, or a period of logs), newest last",
           {{"window", &R::label},
            {"ranks", Unit::kCount, &R::ranks, "ranks with data in the window"},
-           {"known_ranks", "of", Unit::kCount, &R::of,
+           {"known_ranks", "of", Unit::kCount, &R::known_ranks,
             "known ranks, with or without data in the window"},
            {"step_ms", "step (ms)", Unit::kMs, kDouble,
             [=](const R& r) { return positive(r.step_ms); }, "mean over steps and ranks"},

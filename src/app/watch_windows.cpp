@@ -40,7 +40,7 @@ WatchState::Open* Watch::window_of(const WatchedRank& rank) {
   return &state_.open.back();
 }
 
-void Watch::take(WatchedRank rank, std::int64_t now_ns, WatchLook& out) {
+void Watch::take(WatchedRank rank, std::int64_t now_ns, WatchPoll& out) {
   const std::int64_t number = rank.collectives.rank;
   WatchState::Open* const window = window_of(rank);
   WatchState::Seen& seen = state_.ranks[number];
@@ -80,20 +80,20 @@ void Watch::note_reached(std::int64_t now_ns) {
       state_.reached.note(static_cast<std::int64_t>(window.number), now_ns);
 }
 
-void Watch::judge_ready(bool last, WatchLook& out) {
+void Watch::judge_ready(bool last, WatchPoll& out) {
   const std::size_t known = how_many_known();
   while (!state_.open.empty()) {
     WatchState::Open& window = state_.open.front();
-    const bool whole = window.ranks.size() >= known;
+    const bool complete = window.ranks.size() >= known;
     const bool crowded = state_.open.size() > kMostOpen;
-    if (!last && !whole && !crowded)
+    if (!last && !complete && !crowded)
       return; // later windows wait, so that windows are judged in order
     judge(window, out);
     state_.open.erase(state_.open.begin());
   }
 }
 
-void Watch::judge(WatchState::Open& window, WatchLook& out) {
+void Watch::judge(WatchState::Open& window, WatchPoll& out) {
   std::vector<WatchedRank> ranks;
   for (auto& [number, rank] : window.ranks)
     ranks.push_back(std::move(rank));
@@ -106,7 +106,7 @@ void Watch::judge(WatchState::Open& window, WatchLook& out) {
   state_.show(out.windows.back());
 }
 
-void Watch::judge_still(std::int64_t now_ns, WatchLook& out) {
+void Watch::judge_still(std::int64_t now_ns, WatchPoll& out) {
   const auto limit = s_to_ns(request_.still_s);
   std::vector<std::int64_t> still;
   std::int64_t longest = 0;
@@ -126,7 +126,7 @@ void Watch::judge_still(std::int64_t now_ns, WatchLook& out) {
     out.alarms.push_back(std::move(*alarm));
 }
 
-void Watch::judge_silent(std::int64_t now_ns, WatchLook& out) {
+void Watch::judge_silent(std::int64_t now_ns, WatchPoll& out) {
   const std::size_t logs = state_.logs.processes();
   const std::size_t ranks = state_.ranks.size();
   const std::string writers = logs > 0 && ranks > 0

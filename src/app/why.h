@@ -22,7 +22,7 @@ struct WhyRequest {
 /// Returns the causes of a job. `gpu_arch`: same values as for report. Errors: kUsage for an
 /// unknown GPU.
 Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch,
-                                 const CauseLook& look = {});
+                                 const CauseOptions& options = {});
 
 /// Errors: those of read_job(), kUsage for an unknown GPU, rule, rank or step.
 Result<CauseFacts> why_of(Session& session, const WhyRequest& request);

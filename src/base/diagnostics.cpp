@@ -34,13 +34,13 @@ Diagnostics& Diagnostics::operator=(const Diagnostics& other) {
   return *this;
 }
 
-void Diagnostics::add(const Problem& told, std::string_view where, std::uint64_t count,
+void Diagnostics::add(const Problem& problem, std::string_view where, std::uint64_t count,
                       std::string_view label) {
-  Problem problem = told;
-  problem.where = where;
-  problem.count = count;
-  problem.label = label;
-  merge(problem);
+  Problem entry = problem;
+  entry.where = where;
+  entry.count = count;
+  entry.label = label;
+  merge(entry);
 }
 
 void Diagnostics::merge(const Problem& problem) {

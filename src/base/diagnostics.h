@@ -36,10 +36,10 @@ public:
   Diagnostics(const Diagnostics& other);
   Diagnostics& operator=(const Diagnostics& other);
 
-  /// Adds `told`, which a counter makes from its parameters (base/counters.h). A counter with kOnce
-  /// (base/counters.def) is one problem, with the first place and sentence; a counter with kEach is
-  /// one problem per place, label and sentence.
-  void add(const Problem& told, std::string_view where, std::uint64_t count = 1,
+  /// Adds `problem`, which a counter makes from its parameters (base/counters.h). A counter with
+  /// kOnce (base/counters.def) is one problem, with the first place and sentence; a counter with
+  /// kEach is one problem per place, label and sentence.
+  void add(const Problem& problem, std::string_view where, std::uint64_t count = 1,
            std::string_view label = {});
   /// Adds the problem with its own count and place.
   void merge(const Problem& problem);

@@ -108,12 +108,12 @@ std::string_view first_columns(std::string_view text, std::size_t width) {
 
 std::string shortened_after(std::string_view text, std::size_t head, std::size_t width,
                             bool unicode) {
-  const std::size_t whole = display_width(text);
-  if (whole <= width)
+  const std::size_t columns = display_width(text);
+  if (columns <= width)
     return std::string(text);
   const std::string_view mark = unicode ? "\u2026" : "..";
   const std::size_t tail = width - mark_width(unicode) - head;
-  std::size_t from = bytes_of_first(text, whole - tail);
+  std::size_t from = bytes_of_first(text, columns - tail);
   while (display_width(text.substr(from)) > tail) { // the cut is inside a wide character
     std::size_t bytes = 0;
     character_at(text, from, bytes);

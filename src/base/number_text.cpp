@@ -61,8 +61,8 @@ std::string ranges_text(std::span<const std::int64_t> numbers, std::size_t most)
   return out;
 }
 
-std::string counted(std::size_t n, std::string_view one, std::string_view many) {
-  return std::to_string(n) + ' ' + std::string(n == 1 ? one : many);
+std::string counted(std::size_t n, std::string_view singular, std::string_view plural) {
+  return std::to_string(n) + ' ' + std::string(n == 1 ? singular : plural);
 }
 
 } // namespace rankscope

@@ -20,6 +20,7 @@ namespace rankscope {
 [[nodiscard]] std::string ranges_text(std::span<const std::int64_t> numbers, std::size_t most = 16);
 
 /// Returns "3 steps" or "1 step".
-[[nodiscard]] std::string counted(std::size_t n, std::string_view one, std::string_view many);
+[[nodiscard]] std::string counted(std::size_t n, std::string_view singular,
+                                  std::string_view plural);
 
 } // namespace rankscope

@@ -179,24 +179,24 @@ public:
                                       ///< not outliers
     double plain = 0;                 ///< plain standard deviation
   };
-  /// Returns the spread of the means of all ranks except one rank with the mean `own`.
-  [[nodiscard]] Spread without(double own) {
+  /// Returns the spread of the means of all ranks except one rank with the mean `mean`.
+  [[nodiscard]] Spread without(double mean) {
     if (sorted_.size() > kMany) { // with many ranks, one rank has no effect
       if (!all_)
-        all_ = of(sorted_);
+        all_ = spread_of(sorted_);
       return *all_;
     }
     std::vector<double> peers = sorted_;
-    const auto at = std::lower_bound(peers.begin(), peers.end(), own);
-    RS_ASSERT(at != peers.end() && *at == own);
+    const auto at = std::lower_bound(peers.begin(), peers.end(), mean);
+    RS_ASSERT(at != peers.end() && *at == mean);
     peers.erase(at);
-    return of(std::move(peers));
+    return spread_of(std::move(peers));
   }
 
 private:
   static constexpr std::size_t kMany = 64;
 
-  static Spread of(std::vector<double> peers) {
+  static Spread spread_of(std::vector<double> peers) {
     if (peers.empty())
       return {};
     Spread out;
@@ -232,9 +232,9 @@ std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
   const auto peers = static_cast<double>(means.size() - 1);
   std::vector<Scatter> out;
   for (std::size_t r = 0; r < means.size(); ++r) {
-    const PeerSpread::Spread of = spread.without(values[r]);
-    const double deviation = std::max(of.deviation, of.upper);
-    ranks[r].excess = values[r] - of.middle;
+    const PeerSpread::Spread others = spread.without(values[r]);
+    const double deviation = std::max(others.deviation, others.upper);
+    ranks[r].excess = values[r] - others.middle;
     // std::hypot would be the only symbol of the program that needs glibc 2.35 instead of 2.34
     out.push_back({std::sqrt((deviation * deviation + resolution * resolution) * (1 + 1 / peers)),
                    std::min(peers - 1, kOneStepDegrees)});
@@ -275,16 +275,16 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
   for (std::size_t r = 0; r < means.size(); ++r) {
     double between = 0;
     if (means.size() > kFewRanks || (means.size() > 2 && means[r].n < kEnoughSteps)) {
-      const PeerSpread::Spread of = spread.without(values[r]);
-      const double deviation = means.size() > kFewRanks ? of.deviation : of.plain;
+      const PeerSpread::Spread others = spread.without(values[r]);
+      const double deviation = means.size() > kFewRanks ? others.deviation : others.plain;
       between = std::max(0.0, deviation * deviation - usual_error) * ranks / (ranks - 1);
     }
     double variance = errors[r] + between;
     double usual = 0;
     if (means.size() >= kManyRanks) {
-      const PeerSpread::Spread of = spread.without(values[r]);
-      variance = std::max(variance, of.deviation * of.deviation);
-      usual = std::max(0.0, of.middle);
+      const PeerSpread::Spread others = spread.without(values[r]);
+      variance = std::max(variance, others.deviation * others.deviation);
+      usual = std::max(0.0, others.middle);
     }
     const double loose =
         errors[r] * errors[r] / degrees[r] + between * between / std::max(1.0, ranks - 2);
@@ -339,14 +339,14 @@ MedianOfOthers::MedianOfOthers(std::vector<double> values) : sorted_(std::move(v
   std::sort(sorted_.begin(), sorted_.end());
 }
 
-double MedianOfOthers::without(double own) const {
+double MedianOfOthers::without(double value) const {
   const std::size_t n = sorted_.size();
   const std::size_t half = n / 2;
   if (n % 2 == 0) // n - 1 others: their median is one of them
-    return own >= sorted_[half] ? sorted_[half - 1] : sorted_[half];
-  if (own <= sorted_[half - 1])
+    return value >= sorted_[half] ? sorted_[half - 1] : sorted_[half];
+  if (value <= sorted_[half - 1])
     return (sorted_[half] + sorted_[half + 1]) / 2;
-  if (own >= sorted_[half + 1])
+  if (value >= sorted_[half + 1])
     return (sorted_[half - 1] + sorted_[half]) / 2;
   return (sorted_[half - 1] + sorted_[half + 1]) / 2;
 }
@@ -427,15 +427,16 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
     std::vector<double> visible;
     for (std::size_t r = 0; r < out[i].ranks.size(); ++r) {
       RankExcess& rank = out[i].ranks[r];
-      const Scatter& by = scatter[i][r];
-      rank.p = by.error > 0      ? student_tail(by.degrees, (rank.excess - by.usual) / by.error)
+      const Scatter& noise = scatter[i][r];
+      rank.p = noise.error > 0
+                   ? student_tail(noise.degrees, (rank.excess - noise.usual) / noise.error)
                : rank.excess > 0 ? 0
                                  : 1;
-      rank.half_width = by.error * student_t(by.degrees, corrected_alpha(comparisons));
+      rank.half_width = noise.error * student_t(noise.degrees, corrected_alpha(comparisons));
       // the test is one-sided, but the alpha of student_t() is two-sided
-      visible.push_back(by.error *
-                        (student_t(by.degrees, 2 * level / static_cast<double>(comparisons)) +
-                         student_t(by.degrees, 0.1)));
+      visible.push_back(noise.error *
+                        (student_t(noise.degrees, 2 * level / static_cast<double>(comparisons)) +
+                         student_t(noise.degrees, 0.1)));
       all.push_back(&rank);
     }
     if (!visible.empty())

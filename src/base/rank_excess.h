@@ -17,9 +17,9 @@ class MedianOfOthers {
 public:
   /// `values`: at least two.
   explicit MedianOfOthers(std::vector<double> values);
-  /// Returns the median of all values except one value that is equal to `own`, which must exist.
+  /// Returns the median of all values except one value that is equal to `value`, which must exist.
   /// Example: 1 2 3 9 without 9 is 2.
-  [[nodiscard]] double without(double own) const;
+  [[nodiscard]] double without(double value) const;
 
 private:
   std::vector<double> sorted_;

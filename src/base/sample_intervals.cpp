@@ -46,7 +46,7 @@ double cautious_correlation(double estimate, double error) {
 }
 
 void lend_variance(std::span<SampleStats* const> samples) {
-  constexpr std::size_t kFewestOwn = 4;
+  constexpr std::size_t kFewestSamples = 4;
   double sum = 0;
   double known = 0;
   for (const SampleStats* s : samples)
@@ -55,7 +55,7 @@ void lend_variance(std::span<SampleStats* const> samples) {
       ++known;
     }
   for (SampleStats* s : samples)
-    if (s->n > 1 && s->n < kFewestOwn)
+    if (s->n > 1 && s->n < kFewestSamples)
       s->variance = std::max(s->variance, sum / known);
 }
 

@@ -241,10 +241,10 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
                stderr);
     return exit_code(ErrorCode::kUsage);
   }
-  const Command* const of_parts =
-      known != nullptr && known->of_parts ? command_of_parts(arguments) : nullptr;
-  if (of_parts != nullptr) {
-    known = of_parts;
+  const Command* const named_command =
+      known != nullptr && known->reads_parts ? command_of_parts(arguments) : nullptr;
+  if (named_command != nullptr) {
+    known = named_command;
     command = known->name;
   }
   Action action;
@@ -272,7 +272,7 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
     ctx.cache = std::make_shared<FactCache>(cache);
   const ReuseUnpackedDatabases unpack_once;
   try {
-    Result<void> result = of_parts != nullptr ? open_parts(ctx, action) : Result<void>();
+    Result<void> result = named_command != nullptr ? open_parts(ctx, action) : Result<void>();
     if (result)
       result = action.run(ctx);
     print_problems(ctx);

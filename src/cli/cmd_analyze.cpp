@@ -65,8 +65,8 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
     sweeps.push_back(std::move(sweep));
   }
   for (const AnalyzedSweep& sweep : sweeps)
-    if (sweep.picture_error)
-      return *sweep.picture_error;
+    if (sweep.plot_error)
+      return *sweep.plot_error;
   if (f.dry_run || (sweeps.size() < 2 && f.html.empty()))
     return {};
   RS_TRY(const std::string page, write_sides_page(requests, sweeps, f.output, f.html));
@@ -100,9 +100,9 @@ void add_outputs(FlagSet& app, AnalyzeFlags& f) {
   app.add(options::dry_run, f.dry_run);
 }
 
-void add_figures(FlagSet& app, AnalyzeFlags& f) {
+void add_metric_flags(FlagSet& app, AnalyzeFlags& f) {
   AnalyzeRequest& r = f.request;
-  add_gemm_figures(app, r.report.gpu_arch, r.top_k, r.rank_by, r.report.legacy_gemm_layout);
+  add_gemm_metric_flags(app, r.report.gpu_arch, r.top_k, r.rank_by, r.report.legacy_gemm_layout);
   app.add(options::align, r.align,
           "align clocks by: none, base (time base of each trace), collectives (end times of "
           "collectives); default: collectives for reports, base for merged traces");
@@ -119,7 +119,7 @@ Action setup_analyze(FlagSet& app) {
     app.add(options::label1, f->label1);
     app.add(options::label2, f->label2);
   });
-  in_group(app, "Counting", [&] { add_figures(app, *f); });
+  in_group(app, "Counting", [&] { add_metric_flags(app, *f); });
   in_group(app, "Running", [&] {
     app.add(options::memory, r.memory_bytes);
     app.add(options::force, r.force, "analyze unchanged configurations again");

@@ -122,9 +122,10 @@ Action setup_batch(FlagSet& app) {
   add_replay_flags(app, f->replay);
   return {[f](Context& ctx) { return run_batch(ctx, *f); },
           [f](const Context&) -> Result<std::vector<PartialRequest>> {
-            BatchRequest& of = f->request;
-            return std::vector{run_of_ranks("batch", of.search.base, {},
-                                            {.batch_names = &of.search, .batch = &of.options})};
+            BatchRequest& request = f->request;
+            return std::vector{
+                run_of_ranks("batch", request.search.base, {},
+                             {.batch_names = &request.search, .batch = &request.options})};
           }};
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 struct CollectivesFlags {
   CollectivesRequest request;
-  CollectiveFigures figures;
+  CollectiveMetricFlags metrics;
   bool dry_run = false;
   std::string ignored;
 };
@@ -43,7 +43,7 @@ Result<void> collectives_of(Context& ctx, const CollectivesFlags& f) {
     return Error{ErrorCode::kUsage, "collectives", "needs a folder of rank traces",
                  "rankscope collectives --help"};
   request.default_workbook = !ctx.json;
-  request.options = f.figures.chosen();
+  request.options = f.metrics.chosen();
   RS_TRY(const RunPlan plan, plan_collectives(ctx, request));
   if (f.dry_run && ctx.json) {
     ctx.report(collectives_plan(plan));
@@ -97,7 +97,7 @@ Action setup_collectives(FlagSet& app) {
     app.add(options::csv_dir, request.outputs.csv_dir);
     app.add(options::dry_run, f->dry_run);
   });
-  in_group(app, "Counting", [&] { add_collective_figures(app, f->figures); });
+  in_group(app, "Counting", [&] { add_collective_metric_flags(app, f->metrics); });
   in_group(app, "Running", [&] { app.add(options::memory, request.memory_bytes); });
   add_discover_flags(app, request.discover, false);
   add_old_flags(app, *f);

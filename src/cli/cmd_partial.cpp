@@ -104,7 +104,7 @@ Action setup_partial(FlagSet& app) {
         .delimiter(',')
         .one_of(names);
     PartOptions& o = r.options;
-    add_gemm_figures(app, o.gpu_arch, o.top_k, o.rank_by, o.legacy_gemm_layout);
+    add_gemm_metric_flags(app, o.gpu_arch, o.top_k, o.rank_by, o.legacy_gemm_layout);
   });
   in_group(app, "Batch", [&] {
     add_batch_names(app, r.options.batch_names);

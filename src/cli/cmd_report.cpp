@@ -24,7 +24,8 @@ bool shows_page(const ReportRequest& request) {
 
 /// Writes one report. `page`: also print the complete summary; on a terminal, it replaces the table
 /// gpu_timeline.
-Result<void> one(Context& ctx, ReportRequest request, const std::string& path, bool page) {
+Result<void> report_one_trace(Context& ctx, ReportRequest request, const std::string& path,
+                              bool page) {
   request.trace = path;
   request.only_asked = ctx.json;
   request.top = page && !ctx.json;
@@ -68,7 +69,7 @@ Action setup_report(FlagSet& app) {
     const bool page = f->traces.size() == 1 && shows_page(request);
     std::size_t failed = 0;
     for (const std::string& path : f->traces)
-      if (Result<void> done = one(ctx, request, path, page); !done) {
+      if (Result<void> done = report_one_trace(ctx, request, path, page); !done) {
         if (done.error().code != ErrorCode::kUnreadable || ++failed == f->traces.size())
           return done;
         ctx.warn(done.error().message());

@@ -46,18 +46,18 @@ Result<void> watch(Context& ctx, const TopFlags& f) {
   const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C ends this loop
   TopWatch watch(f.request);
   TopScreen screen(ctx, f.page, f.every);
-  TopLook shown;
+  TopPoll shown;
   do {
-    Result<TopLook> look = watch.look(ctx);
-    if (!look && look.error().code == ErrorCode::kInterrupted)
+    Result<TopPoll> poll = watch.poll(ctx);
+    if (!poll && poll.error().code == ErrorCode::kInterrupted)
       break;
-    if (!look)
-      return look.error();
-    shown.changed = look->changed;
-    shown.waiting = std::move(look->waiting);
-    if (look->changed) {
-      shown.facts = std::move(look->facts);
-      shown.diagnostics = look->diagnostics;
+    if (!poll)
+      return poll.error();
+    shown.changed = poll->changed;
+    shown.waiting = std::move(poll->waiting);
+    if (poll->changed) {
+      shown.facts = std::move(poll->facts);
+      shown.diagnostics = poll->diagnostics;
     }
     screen.show(shown, false);
   } while (sleep_unless_interrupted(f.every));

@@ -46,9 +46,9 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
   if (!f.page.empty())
     RS_CHECK(OutputFile::create(f.page)); // discarded: an invalid path fails now
   bool has_page = false;                  // false before the first poll, which finds the inputs
-  const auto shown = [&](const WatchLook& look, std::int64_t now) -> Result<void> {
-    tell_look(ctx, f.on_alarm, look, now);
-    if (f.page.empty() || (has_page && look.read == 0 && look.records == 0 && look.alarms.empty()))
+  const auto shown = [&](const WatchPoll& poll, std::int64_t now) -> Result<void> {
+    print_poll(ctx, f.on_alarm, poll, now);
+    if (f.page.empty() || (has_page && poll.read == 0 && poll.records == 0 && poll.alarms.empty()))
       return {};
     has_page = true;
     return write_watch_page(f, watch, now);

@@ -82,7 +82,7 @@ struct Command {
   Action (*setup)(FlagSet& app);
   bool runs_program = false; ///< `--` ends the command's own arguments and begins Context::program
   bool shows_all_commands = false; ///< the parent of its App has all commands with their flags
-  bool of_parts = false;           ///< represents the command that --as names
+  bool reads_parts = false;        ///< represents the command that --as names
 };
 
 [[nodiscard]] std::span<const Command* const> commands();

@@ -2,8 +2,8 @@
 
 namespace rankscope {
 
-void add_gemm_figures(FlagSet& app, std::string& gpu_arch, std::size_t& top_k, GemmRanking& rank_by,
-                      bool& legacy_layout) {
+void add_gemm_metric_flags(FlagSet& app, std::string& gpu_arch, std::size_t& top_k,
+                           GemmRanking& rank_by, bool& legacy_layout) {
   app.add(options::top_k, top_k).capture_default_str();
   app.add(options::rank_by, rank_by);
   app.add(options::gpu_arch, gpu_arch);
@@ -22,13 +22,13 @@ void add_batch_names(FlagSet& app, BatchNames& names) {
       .capture_default_str();
 }
 
-CollectiveOptions CollectiveFigures::chosen() const {
+CollectiveOptions CollectiveMetricFlags::chosen() const {
   CollectiveOptions out = options;
   out.align = align.value_or(out.compat_tracelens ? AlignMode::kNone : AlignMode::kCollectives);
   return out;
 }
 
-void add_collective_figures(FlagSet& app, CollectiveFigures& f) {
+void add_collective_metric_flags(FlagSet& app, CollectiveMetricFlags& f) {
   app.add(options::align, f.align,
           "align clocks by: none, base (time base of each trace), collectives (end times of "
           "collectives) (default without --compat)");

@@ -13,14 +13,14 @@
 namespace rankscope {
 
 /// Declares --gpu-arch, --top-k, --rank-by and --layout.
-void add_gemm_figures(FlagSet& app, std::string& gpu_arch, std::size_t& top_k, GemmRanking& rank_by,
-                      bool& legacy_layout);
+void add_gemm_metric_flags(FlagSet& app, std::string& gpu_arch, std::size_t& top_k,
+                           GemmRanking& rank_by, bool& legacy_layout);
 
 /// Declares --rank-pattern, --extension and --filter.
 void add_batch_names(FlagSet& app, BatchNames& names);
 
 /// Options for the collectives of a run, for ranks from any source.
-struct CollectiveFigures {
+struct CollectiveMetricFlags {
   CollectiveOptions options;
   std::optional<AlignMode> align;
 
@@ -30,6 +30,6 @@ struct CollectiveFigures {
 };
 
 /// Declares --align, --gpus-per-node, --agg-metrics, --compat and --all2allv-heatmap.
-void add_collective_figures(FlagSet& app, CollectiveFigures& figures);
+void add_collective_metric_flags(FlagSet& app, CollectiveMetricFlags& metrics);
 
 } // namespace rankscope

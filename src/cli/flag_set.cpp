@@ -134,15 +134,15 @@ template Flag FlagSet::add_option(const std::string&, std::vector<std::int64_t>&
                                   const std::string&);
 
 Flag FlagSet::add_option_function(const std::string& names,
-                                  const std::function<void(const std::string& value)>& take,
+                                  const std::function<void(const std::string& value)>& use,
                                   const std::string& help) {
-  return Flag(*app_->add_option_function<std::string>(names, take, help));
+  return Flag(*app_->add_option_function<std::string>(names, use, help));
 }
 
-Flag FlagSet::add(const MebibyteOption& of, std::uint64_t& bytes, const char* help) {
+Flag FlagSet::add(const MebibyteOption& option, std::uint64_t& bytes, const char* help) {
   return Flag(*app_->add_option_function<std::uint64_t>(
-      of.name, [&bytes](const std::uint64_t& mib) { bytes = mib << 20U; },
-      help != nullptr ? help : of.help));
+      option.name, [&bytes](const std::uint64_t& mib) { bytes = mib << 20U; },
+      help != nullptr ? help : option.help));
 }
 
 Flag FlagSet::add_flag(const std::string& names, bool& value, const std::string& help) {

@@ -55,39 +55,39 @@ public:
   template <class T>
   Flag add_option(const std::string& names, T& value, const std::string& help = "");
   Flag add_option_function(const std::string& names,
-                           const std::function<void(const std::string& value)>& take,
+                           const std::function<void(const std::string& value)>& use,
                            const std::string& help);
   Flag add_flag(const std::string& names, bool& value, const std::string& help = "");
   Flag add_flag(const std::string& names); ///< accepted and ignored
 
   /// Adds a shared option. `help` replaces the option's own help.
-  template <class T> Flag add(const Option& of, T& value, const char* help = nullptr) {
-    const char* const text = help != nullptr ? help : of.help;
+  template <class T> Flag add(const Option& option, T& value, const char* help = nullptr) {
+    const char* const text = help != nullptr ? help : option.help;
     if constexpr (std::is_same_v<T, bool>)
-      return add_flag(of.names(), value, text);
+      return add_flag(option.names(), value, text);
     else
-      return add_option(of.names(), value, text);
+      return add_option(option.names(), value, text);
   }
-  Flag add(const MebibyteOption& of, std::uint64_t& bytes, const char* help = nullptr);
+  Flag add(const MebibyteOption& option, std::uint64_t& bytes, const char* help = nullptr);
   /// Adds a choice. `value` has the type of the words' values, and help shows the word for its
   /// current value. `value` may also be a std::optional of that type.
   template <class Value, class To>
-  Flag add(const Choice<Value>& of, To& value, const char* help = nullptr) {
+  Flag add(const Choice<Value>& choice, To& value, const char* help = nullptr) {
     std::vector<std::string> words;
-    std::string own;
-    for (const auto& [word, meant] : of.values) {
+    std::string default_word;
+    for (const auto& [word, meant] : choice.values) {
       words.emplace_back(word);
       if (value == To(meant))
-        own = word;
+        default_word = word;
     }
-    const auto take = [values = of.values, &value](const std::string& given) {
+    const auto assign = [values = choice.values, &value](const std::string& given) {
       for (const auto& [word, meant] : values)
         if (given == word)
           value = meant;
     };
-    return add_option_function(of.name, take, help != nullptr ? help : of.help)
+    return add_option_function(choice.name, assign, help != nullptr ? help : choice.help)
         .one_of(std::move(words))
-        .default_str(own);
+        .default_str(default_word);
   }
 
   [[nodiscard]] CLI::App& app() const { return *app_; }

@@ -242,10 +242,10 @@ std::vector<std::string> lists_spelled_out(const CLI::App& command,
     for (; i + 1 < arguments.size(); ++i) {
       const std::string& next = arguments[i + 1];
       std::error_code ec;
-      const bool own = numbers ? is_number(next)
-                               : !next.empty() && next[0] != '-' &&
-                                     !(takes_files && std::filesystem::exists(next, ec));
-      if (!own)
+      const bool is_value = numbers ? is_number(next)
+                                    : !next.empty() && next[0] != '-' &&
+                                          !(takes_files && std::filesystem::exists(next, ec));
+      if (!is_value)
         break;
       out.push_back(word);
       out.push_back(next);

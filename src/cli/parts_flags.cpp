@@ -37,14 +37,14 @@ PartialRequest run_of_ranks(const char* command, std::vector<std::string>& input
   copy_if(flags.memory_bytes, out.memory_bytes);
   copy_if(flags.batch_names, out.options.batch_names);
   copy_if(flags.batch, out.options.batch);
-  out.opened = [&inputs, flags](const ShardFile& of) {
-    inputs = of.inputs;
-    set_if(flags.gpu_arch, of.options.gpu_arch);
-    set_if(flags.top_k, of.options.top_k);
-    set_if(flags.rank_by, of.options.rank_by);
-    set_if(flags.legacy_gemm_layout, of.options.legacy_gemm_layout);
-    set_if(flags.batch_names, of.options.batch_names);
-    set_if(flags.batch, of.options.batch);
+  out.opened = [&inputs, flags](const ShardFile& facts) {
+    inputs = facts.inputs;
+    set_if(flags.gpu_arch, facts.options.gpu_arch);
+    set_if(flags.top_k, facts.options.top_k);
+    set_if(flags.rank_by, facts.options.rank_by);
+    set_if(flags.legacy_gemm_layout, facts.options.legacy_gemm_layout);
+    set_if(flags.batch_names, facts.options.batch_names);
+    set_if(flags.batch, facts.options.batch);
   };
   return out;
 }
@@ -53,8 +53,8 @@ PartialRequest run_of_ranks(const char* command, std::string& input,
                             const DiscoverOptions& discover, const RankFlags& flags) {
   auto inputs = std::make_shared<std::vector<std::string>>(1, input);
   PartialRequest out = run_of_ranks(command, *inputs, discover, flags);
-  out.opened = [inputs, &input, rename = out.opened](const ShardFile& of) {
-    rename(of);
+  out.opened = [inputs, &input, rename = out.opened](const ShardFile& facts) {
+    rename(facts);
     input = inputs->front();
   };
   return out;
@@ -68,31 +68,31 @@ Result<void> check_output(const char* command, const std::string& output) {
 }
 
 const Command* command_of_parts(std::vector<std::string>& arguments) {
-  std::vector<std::string> own = arguments;
+  std::vector<std::string> words = arguments;
   std::string as = "collectives";
-  for (auto word = own.begin(); word != own.end();) {
-    if (*word == "--as" && std::next(word) != own.end()) {
+  for (auto word = words.begin(); word != words.end();) {
+    if (*word == "--as" && std::next(word) != words.end()) {
       as = *std::next(word);
-      word = own.erase(word, std::next(word, 2));
+      word = words.erase(word, std::next(word, 2));
     } else if (word->starts_with("--as=")) {
       as = word->substr(5);
-      word = own.erase(word);
+      word = words.erase(word);
     } else {
       ++word;
     }
   }
   const auto all = commands();
   const auto command = std::ranges::find_if(all, [&](const Command* c) { return c->name == as; });
-  const bool help =
-      std::ranges::find(own, "--help") != own.end() || std::ranges::find(own, "-h") != own.end();
+  const bool help = std::ranges::find(words, "--help") != words.end() ||
+                    std::ranges::find(words, "-h") != words.end();
   if (find_rank_command(as) == nullptr || command == all.end() ||
-      (help && own.size() == arguments.size()))
+      (help && words.size() == arguments.size()))
     return nullptr;
-  const auto at = std::ranges::find(own, "reduce");
+  const auto at = std::ranges::find(words, "reduce");
   *at = as;
-  if (as == "baseline" && std::ranges::find(own, "save") == own.end())
-    own.insert(std::next(at), "save");
-  arguments = std::move(own);
+  if (as == "baseline" && std::ranges::find(words, "save") == words.end())
+    words.insert(std::next(at), "save");
+  arguments = std::move(words);
   return *command;
 }
 

@@ -39,7 +39,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
                               : there               ? "here"
                                                     : "not installed";
     text += fmt::format("{:<26}{:<15}{}\n", name, state, entry.about);
-    Json one = Json::object({{"name", name},
+    Json row = Json::object({{"name", name},
                              {"state", state},
                              {"about", entry.about},
                              {"vendors", entry.vendors},
@@ -49,8 +49,8 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
       text += fmt::format("{:41}writes {}\n", "", output.path);
       writes.items.push_back(output.path);
     }
-    one.at("writes") = std::move(writes);
-    all.items.push_back(std::move(one));
+    row.at("writes") = std::move(writes);
+    all.items.push_back(std::move(row));
   }
   for (const std::string& note : notes)
     ctx.note(note);
@@ -73,7 +73,7 @@ std::string doctor_text(const PreparedRun& run, const std::vector<ProfileFact>& 
   const std::string searched = searched_path(run.target);
   std::size_t good = 0;
   std::size_t without_gpu = 0;
-  bool looked = false;
+  bool searched_any = false;
   std::string tools;
   for (const ToolEntry& tool : run.run.plan.tools) {
     std::string text;
@@ -93,8 +93,8 @@ std::string doctor_text(const PreparedRun& run, const std::vector<ProfileFact>& 
     if (fact.tool.empty())
       tools += text_without_search(fact, searched);
     const auto* const missing = std::get_if<profile::MissingTool>(&fact.what);
-    looked = looked || (missing != nullptr && !missing->searched.empty()) ||
-             fact.is<profile::MissingCommand>();
+    searched_any = searched_any || (missing != nullptr && !missing->searched.empty()) ||
+                   fact.is<profile::MissingCommand>();
   }
   const std::string waiting = without_gpu == 0
                                   ? ""
@@ -102,7 +102,7 @@ std::string doctor_text(const PreparedRun& run, const std::vector<ProfileFact>& 
                                                 without_gpu, without_gpu == 1 ? "s" : "");
   return fmt::format("{} of {} tools can run {}{}\n{}{}", good, run.run.plan.tools.size(),
                      run.target.image.empty() ? "here" : "in " + run.target.image_name, waiting,
-                     tools, looked ? "searched " + searched + "\n" : "");
+                     tools, searched_any ? "searched " + searched + "\n" : "");
 }
 
 /// Runs only the pre-flight. Without tools, it covers every built-in tool.

@@ -50,7 +50,8 @@ public:
       return bad(fmt::format("'{}' is not a number", text));
     return *value;
   }
-  Result<std::int64_t> whole(const char* key, std::optional<std::int64_t> usual = std::nullopt) {
+  Result<std::int64_t> whole_number(const char* key,
+                                    std::optional<std::int64_t> usual = std::nullopt) {
     RS_TRY(const double value,
            number(key, usual ? std::optional(static_cast<double>(*usual)) : std::nullopt));
     if (value > 1e6 || value != static_cast<double>(static_cast<std::int64_t>(value)))
@@ -65,9 +66,9 @@ public:
     if (dash == std::string::npos)
       return bad(fmt::format("needs {}=A-B", key));
     values_[key] = text.substr(0, dash);
-    RS_TRY(const std::int64_t a, whole(key));
+    RS_TRY(const std::int64_t a, whole_number(key));
     values_[key] = text.substr(dash + 1);
-    RS_TRY(const std::int64_t b, whole(key));
+    RS_TRY(const std::int64_t b, whole_number(key));
     return std::pair(a, b);
   }
   /// Returns an Error if there is a key that this cause does not have.
@@ -85,13 +86,13 @@ private:
 };
 
 Result<void> inject_straggler(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.straggler, keys.whole("rank"));
+  RS_TRY(o.straggler, keys.whole_number("rank"));
   RS_TRY(o.straggler_us, keys.number("us", o.straggler_us));
   return {};
 }
 
 Result<void> inject_clocks(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.throttled, keys.whole("rank"));
+  RS_TRY(o.throttled, keys.whole_number("rank"));
   RS_TRY(o.throttle_factor, keys.number("factor"));
   return {};
 }
@@ -103,18 +104,18 @@ Result<void> inject_link(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
-Result<void> inject_beside(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.beside_rank, keys.whole("rank", o.ranks > 2 ? 2 : 0));
+Result<void> inject_overlap(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.overlap_rank, keys.whole_number("rank", o.ranks > 2 ? 2 : 0));
   return {};
 }
 
 Result<void> inject_more(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.more_rank, keys.whole("rank", o.ranks - 1));
+  RS_TRY(o.inject.more_rank, keys.whole_number("rank", o.ranks - 1));
   return {};
 }
 
 Result<void> inject_data(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.data_rank, keys.whole("rank"));
+  RS_TRY(o.inject.data_rank, keys.whole_number("rank"));
   RS_TRY(o.inject.data_factor, keys.number("factor", 1.25));
   return {};
 }
@@ -124,37 +125,37 @@ Result<void> inject_place(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
-Result<void> read_added_work(InjectKeys& keys, synth::Options& o, synth::AddedWork of) {
+Result<void> read_added_work(InjectKeys& keys, synth::Options& o, synth::AddedWork added) {
   synth::InjectedWork cause;
-  cause.cause = of;
-  const bool counted = of == synth::AddedWork::kItem;
+  cause.cause = added;
+  const bool counted = added == synth::AddedWork::kItem;
   if (!counted) {
-    RS_TRY(cause.ms, keys.number(synth::is_in_mb(of) ? "mb" : "ms"));
+    RS_TRY(cause.ms, keys.number(synth::is_in_mb(added) ? "mb" : "ms"));
   }
   RS_TRY(const double count, keys.number("count", counted ? std::nullopt : std::optional(1.0)));
   cause.count = static_cast<std::int64_t>(std::min(count, 1e6));
-  RS_TRY(cause.rank, keys.whole("rank", -1));
+  RS_TRY(cause.rank, keys.whole_number("rank", -1));
   o.inject.work.push_back(cause);
   return {};
 }
-template <synth::AddedWork Of> Result<void> inject_work(InjectKeys& keys, synth::Options& o) {
-  return read_added_work(keys, o, Of);
+template <synth::AddedWork Added> Result<void> inject_work(InjectKeys& keys, synth::Options& o) {
+  return read_added_work(keys, o, Added);
 }
 
 Result<void> inject_slow_host(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.host_rank, keys.whole("rank"));
+  RS_TRY(o.inject.host_rank, keys.whole_number("rank"));
   RS_TRY(o.inject.host_factor, keys.number("factor"));
   return {};
 }
 
 Result<void> inject_op(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.op_rank, keys.whole("rank"));
+  RS_TRY(o.inject.op_rank, keys.whole_number("rank"));
   RS_TRY(o.inject.op_factor, keys.number("factor"));
   return {};
 }
 
 Result<void> inject_copies(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.copy_rank, keys.whole("rank"));
+  RS_TRY(o.inject.copy_rank, keys.whole_number("rank"));
   RS_TRY(o.inject.copy_factor, keys.number("factor"));
   return {};
 }
@@ -166,12 +167,12 @@ Result<void> inject_shape(InjectKeys& keys, synth::Options& o) {
 
 Result<void> inject_pause(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.pause_ms, keys.number("ms"));
-  RS_TRY(o.inject.pause_period, keys.whole("period", 4));
+  RS_TRY(o.inject.pause_period, keys.whole_number("period", 4));
   return {};
 }
 
 Result<void> inject_accumulate(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.passes, keys.whole("passes"));
+  RS_TRY(o.inject.passes, keys.whole_number("passes"));
   RS_TRY(const double all, keys.number("all", 1));
   RS_TRY(const double update, keys.number("update", 0));
   o.inject.reduce_all = all != 0;
@@ -180,7 +181,7 @@ Result<void> inject_accumulate(InjectKeys& keys, synth::Options& o) {
 }
 
 Result<void> inject_exchange(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.exchange_rank, keys.whole("rank"));
+  RS_TRY(o.inject.exchange_rank, keys.whole_number("rank"));
   RS_TRY(o.inject.exchange_factor, keys.number("factor"));
   return {};
 }
@@ -226,7 +227,7 @@ constexpr std::array kInjectCauses = {
     InjectCause{"straggler", "rank=R,us=X", inject_straggler},
     InjectCause{"clocks", "rank=R,factor=F", inject_clocks},
     InjectCause{"link", "ranks=A-B,factor=F", inject_link},
-    InjectCause{"beside", "rank=R", inject_beside},
+    InjectCause{"beside", "rank=R", inject_overlap},
     InjectCause{"more", "rank=R", inject_more},
     InjectCause{"data", "rank=R,factor=F", inject_data},
     InjectCause{"loader", "ms=X,rank=R", inject_work<synth::AddedWork::kLoader>},

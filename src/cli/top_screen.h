@@ -21,12 +21,12 @@ public:
       : ctx_(ctx), flags_(flags), every_(every) {}
 
   /// Shows a page. `last`: this is the last poll.
-  void show(const TopLook& look, bool last);
+  void show(const TopPoll& poll, bool last);
 
 private:
-  [[nodiscard]] std::string waiting_text(const TopLook& look) const;
-  void below(const TopLook& look, bool last);
-  void over(const TopLook& look, std::size_t rows, bool last);
+  [[nodiscard]] std::string waiting_text(const TopPoll& poll) const;
+  void below(const TopPoll& poll, bool last);
+  void over(const TopPoll& poll, std::size_t rows, bool last);
 
   const Context& ctx_;
   const PageFlags& flags_;

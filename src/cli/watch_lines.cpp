@@ -35,17 +35,17 @@ void run_command(const Context& ctx, const std::vector<std::string>& command, co
 
 } // namespace
 
-void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchLook& look,
-               std::int64_t now_ns) {
+void print_poll(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchPoll& poll,
+                std::int64_t now_ns) {
   const std::string when = utc_text(now_ns);
-  for (const std::string& lost : look.lost)
+  for (const std::string& lost : poll.lost)
     ctx.warn(lost);
-  for (const std::string& remark : look.remarks)
-    ctx.warn(remark);
-  for (const WatchedWindow& w : look.windows)
+  for (const std::string& warning : poll.warnings)
+    ctx.warn(warning);
+  for (const WatchedWindow& w : poll.windows)
     if (!ctx.json)
       ctx.out(fmt::format(
-          "{} {}: {} of {} ranks{}{}{}{}\n", when, w.label, w.ranks, w.of,
+          "{} {}: {} of {} ranks{}{}{}{}\n", when, w.label, w.ranks, w.known_ranks,
           w.step_ms > 0 ? fmt::format(", {:.3f} ms per step", w.step_ms) : "",
           w.exposed_percent
               ? fmt::format(", {:.1f} % of the communication exposed", *w.exposed_percent)
@@ -53,7 +53,7 @@ void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, con
           w.bus_gbps > 0 ? fmt::format(", {:.1f} GB/s", w.bus_gbps) : "",
           w.latest_rank ? fmt::format(", rank {} latest by {:.1f} us", *w.latest_rank, w.late_us)
                         : ""));
-  for (const Alarm& alarm : look.alarms) {
+  for (const Alarm& alarm : poll.alarms) {
     if (ctx.json)
       ctx.out(fmt::format("{{{}, \"time\": \"{}\", \"alarm\": \"{}\", \"subject\": \"{}\", "
                           "\"sentence\": \"{}\"}}\n",
@@ -64,7 +64,7 @@ void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, con
                           shown_text(alarm.sentence, true))); // always one line
   }
   ctx.page(""); // flushes stdout
-  for (const Alarm& alarm : look.alarms)
+  for (const Alarm& alarm : poll.alarms)
     run_command(ctx, on_alarm, alarm);
 }
 

@@ -12,7 +12,7 @@ namespace rankscope {
 
 /// Prints one line per window and alarm, then runs `on_alarm` (argument list; empty: no command)
 /// for each alarm.
-void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchLook& look,
-               std::int64_t now_ns);
+void print_poll(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchPoll& poll,
+                std::int64_t now_ns);
 
 } // namespace rankscope

@@ -25,11 +25,11 @@ Json cell_json(const Value& value) {
 
 Json findings_json(std::span<const Finding> findings) {
   return Json::list(findings, [](const Finding& finding) {
-    Json one = Json::object();
+    Json entry = Json::object();
     for (const Field<Finding>& field : finding_schema().fields())
       if (const Value value = field.get(finding); !value.is_null())
-        one.at(field.id) = cell_json(value);
-    return one;
+        entry.at(field.id) = cell_json(value);
+    return entry;
   });
 }
 

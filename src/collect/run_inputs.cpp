@@ -32,7 +32,7 @@ std::string file_state(const std::string& path) {
   if (size > kMostHashed)
     return fmt::format("{} bytes of {}", size,
                        fs::last_write_time(path, ec).time_since_epoch().count());
-  const Result<std::string> bytes = read_whole(path);
+  const Result<std::string> bytes = read_input_file(path);
   return bytes ? fmt::format("{} bytes {}", size, fnv64_hex(*bytes)) : "";
 }
 

@@ -126,7 +126,7 @@ void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clo
 
 SavedRun read_run_manifest(const std::string& path) {
   SavedRun out;
-  const Result<std::string> text = read_own(path);
+  const Result<std::string> text = read_unregistered(path);
   dom::parser parser;
   dom::element root;
   if (!text || parser.parse(simdjson::padded_string(*text)).get(root) != simdjson::SUCCESS)

@@ -39,14 +39,14 @@ void write_head(JsonWriter& json, const Begun& begun) {
   if (run.repeat > 0)
     json.integer("repeat", run.repeat);
   json.texts("argv", masked_arguments(run.argv));
-  const std::vector<std::string> whole = changed_environment(run.environment, run.unset);
-  json.text("program", find_program(run.argv.front(), path_variable(whole)));
+  const std::vector<std::string> environment = changed_environment(run.environment, run.unset);
+  json.text("program", find_program(run.argv.front(), path_variable(environment)));
   std::vector<std::string> set;
   for (const auto& [name, value] : run.environment)
     set.push_back(name + "=" + value);
   write_environment(json, "set", set);
   json.texts("unset", run.unset);
-  write_environment(json, "environment", whole);
+  write_environment(json, "environment", environment);
   json.begin_object("inputs");
   for (const auto& [name, value] : begun.inputs)
     json.text(name, value);
@@ -62,7 +62,7 @@ Result<void> write_begin(const Begun& begun) {
   write_head(json, begun);
   json.text("status", "running");
   json.end_object();
-  return write_whole(begun.run.folder + "/manifest.json", json.take());
+  return write_with_folder(begun.run.folder + "/manifest.json", json.take());
 }
 
 Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const NcclFacts& seen) {
@@ -108,7 +108,7 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
     json.number("host_joules", *outcome.energy.host_joules);
   json.texts("traces", trace_files_below(begun.run.folder));
   json.end_object();
-  return write_whole(begun.run.folder + "/manifest.json", json.take());
+  return write_with_folder(begun.run.folder + "/manifest.json", json.take());
 }
 
 NcclFacts read_library_logs(const std::string& folder) {

@@ -267,7 +267,7 @@ std::vector<SweepSetting> pair_settings(const std::vector<CuPair>& pairs) {
 }
 
 Result<std::vector<SweepSetting>> matrix_settings(const std::string& path) {
-  const Result<std::string> text = read_whole(path);
+  const Result<std::string> text = read_input_file(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
   dom::parser parser;

@@ -122,9 +122,9 @@ void SweepLog::line(std::string_view text) {
   for (char& c : safe)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       c = '?';
-  const std::string whole = fmt::format(
+  const std::string stamped = fmt::format(
       "[{}] {}\n", local_text(std::chrono::system_clock::now(), "%Y-%m-%d %H:%M:%S"), safe);
-  std::fputs(whole.c_str(), file_);
+  std::fputs(stamped.c_str(), file_);
   std::fflush(file_);
 }
 

@@ -13,14 +13,14 @@ public:
   AnyPart() = default;
   template <class T> [[nodiscard]] static AnyPart of(T value) {
     AnyPart part;
-    part.held_ = std::make_unique<Held<T>>(std::move(value));
+    part.value_ = std::make_unique<TypedValue<T>>(std::move(value));
     return part;
   }
-  [[nodiscard]] bool empty() const { return held_ == nullptr; }
+  [[nodiscard]] bool empty() const { return value_ == nullptr; }
   /// Returns the value, or nullptr if the value has another type.
   template <class T> [[nodiscard]] const T* get() const {
-    return held_ != nullptr && held_->type() == typeid(T)
-               ? &static_cast<const Held<T>*>(held_.get())->value
+    return value_ != nullptr && value_->type() == typeid(T)
+               ? &static_cast<const TypedValue<T>*>(value_.get())->value
                : nullptr;
   }
   template <class T> [[nodiscard]] T* get() {
@@ -35,12 +35,12 @@ private:
     virtual ~Base() = default;
     [[nodiscard]] virtual const std::type_info& type() const = 0;
   };
-  template <class T> struct Held final : Base {
-    explicit Held(T v) : value(std::move(v)) {}
+  template <class T> struct TypedValue final : Base {
+    explicit TypedValue(T v) : value(std::move(v)) {}
     [[nodiscard]] const std::type_info& type() const override { return typeid(T); }
     T value;
   };
-  std::unique_ptr<Base> held_;
+  std::unique_ptr<Base> value_;
 };
 
 } // namespace rankscope

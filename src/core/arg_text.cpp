@@ -79,7 +79,7 @@ std::string normal_arg_text(std::string_view json) {
   return out;
 }
 
-std::shared_ptr<const ArgValue> ArgValues::of(StrId text, const StringPool& strings) const {
+std::shared_ptr<const ArgValue> ArgValues::value(StrId text, const StringPool& strings) const {
   static const auto kNone = std::make_shared<const ArgValue>();
   if (text == kEmptyStr)
     return kNone;

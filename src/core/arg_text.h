@@ -41,7 +41,7 @@ public:
   ArgValues() : state_(std::make_unique<State>()) {}
   /// Returns the value of a text in `strings`, which must be the same pool in every call. The empty
   /// text gives a kNull value.
-  [[nodiscard]] std::shared_ptr<const ArgValue> of(StrId text, const StringPool& strings) const;
+  [[nodiscard]] std::shared_ptr<const ArgValue> value(StrId text, const StringPool& strings) const;
 
 private:
   struct State {

@@ -164,7 +164,7 @@ private:
   /// overlaps it by less than 1 us, the parent is removed too, and the parent's parent becomes that
   /// of ev. If it overlaps by more, returns false: ev is dropped (section 4).
   bool make_room(EventId ev) {
-    if (rules_ != TreeRules::kOwn)
+    if (rules_ != TreeRules::kRankscope)
       return make_room_in_doubles(ev);
     const std::int64_t start = e_.ts_ns[ev];
     while (!stack_.empty() && start >= trace_.end_ns(stack_.back()))
@@ -312,8 +312,8 @@ void CallTree::change(const Trace& trace, const TreeChanges& changes) {
   set_children(n, changes);
   parent_.resize(n, kNoEvent);
   linked_.resize(n, false);
-  for (const auto& [event, of] : changes.parents())
-    parent_[event] = of;
+  for (const auto& [event, new_parent] : changes.parents())
+    parent_[event] = new_parent;
   std::vector<bool> was_root(n, false); // a root without children is still a root
   for (const EventId root : cpu_roots_)
     was_root[root] = true;

@@ -15,7 +15,7 @@ struct CallTreeOptions {
   bool include_python = false; ///< python_function events are in the stacks too
   /// With the reference rules of the batch report, every event that ends after its parent is
   /// dropped, even if the difference is small (docs/reference/batch-rules.md 1).
-  TreeRules rules = TreeRules::kOwn;
+  TreeRules rules = TreeRules::kRankscope;
 };
 
 class CallTree {

@@ -60,8 +60,8 @@ bool says(std::string_view text, Unit unit) {
       word += small;
       continue;
     }
-    for (const auto& [of, known] : kUnitWords)
-      if (word == known && (unit == Unit::kNone || of == unit))
+    for (const auto& [word_unit, known] : kUnitWords)
+      if (word == known && (unit == Unit::kNone || word_unit == unit))
         return true;
     word.clear();
   }

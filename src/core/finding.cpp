@@ -12,11 +12,14 @@ constexpr std::array<std::string_view, 3> kFindingScopes = {"these steps", "this
 Schema<Finding> make_finding_schema() {
   using R = Finding;
   using enum CellKind;
-  const auto place = [](const char* id, Unit unit, std::int64_t FindingPlace::*of,
+  const auto place = [](const char* id, Unit unit, std::int64_t FindingPlace::*member,
                         const char* help) {
-    return Field<R>{
-        id,  id, unit, kInt, [of](const R& r) { return r.place ? Value((*r.place).*of) : Value(); },
-        help};
+    return Field<R>{id,
+                    id,
+                    unit,
+                    kInt,
+                    [member](const R& r) { return r.place ? Value((*r.place).*member) : Value(); },
+                    help};
   };
   return {
       "findings",

@@ -144,7 +144,7 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
 
   // if several GPU events have an id: the last one on the track of the flow, which is the same for
   // all calls with this id
-  std::unordered_map<std::int64_t, std::optional<EventId>> of_shared_id;
+  std::unordered_map<std::int64_t, std::optional<EventId>> event_of_shared_id;
   const auto last_on = [&e](std::span<const std::pair<std::int64_t, EventId>> candidates,
                             std::uint32_t track) -> std::optional<EventId> {
     const auto found = std::find_if(candidates.rbegin(), candidates.rend(), [&](const auto& entry) {
@@ -177,7 +177,7 @@ Launches find_launches(const Trace& trace, TreeRules rules) {
     if (candidates.size() == 1) {
       event = last_on(candidates, track);
     } else {
-      const auto [known, fresh] = of_shared_id.try_emplace(keys[i]);
+      const auto [known, fresh] = event_of_shared_id.try_emplace(keys[i]);
       if (fresh)
         known->second = last_on(candidates, track);
       event = known->second;

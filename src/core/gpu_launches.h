@@ -15,8 +15,8 @@ struct Launches {
 
 /// The rules for links and call stacks.
 enum class TreeRules : std::uint8_t {
-  kOwn, ///< rules of rankscope: ids link calls and GPU work; if several events have the same id,
-        ///< flows decide; end times are exact
+  kRankscope, ///< rules of rankscope: ids link calls and GPU work; if several events have the same
+              ///< id, flows decide; end times are exact
   kReference, ///< rules of the reference of `report`: if the trace has flows, only flows link; end
               ///< times are doubles
   kBatchReference, ///< rules of the older reference of the batch report: only flows link; end times

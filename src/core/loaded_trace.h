@@ -29,7 +29,7 @@ public:
   ~SharedFacts() = default;
 
   /// Returns the result for `key`; the first call computes it.
-  template <class Key> const typename Key::Value& of(const LoadedTrace& trace, const Key& key) {
+  template <class Key> const typename Key::Value& get(const LoadedTrace& trace, const Key& key) {
     std::unique_ptr<Memo>& memo = memos_[typeid(Key)];
     if (memo == nullptr)
       memo = std::make_unique<MemoOf<Key>>();
@@ -74,7 +74,7 @@ struct LoadedTrace {
 
   /// Returns the result of a shared computation. The reference is valid as long as this object.
   template <class Key> [[nodiscard]] const typename Key::Value& shared(const Key& key) const {
-    return facts.of(*this, key);
+    return facts.get(*this, key);
   }
 };
 

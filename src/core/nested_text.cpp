@@ -222,10 +222,10 @@ private:
     const std::size_t begin = at_;
     if (now() == '-')
       ++at_;
-    const std::size_t whole = at_;
+    const std::size_t first_digit = at_;
     while (digit(now()))
       ++at_;
-    if (at_ == whole || (at_ - whole > 1 && text_[whole] == '0'))
+    if (at_ == first_digit || (at_ - first_digit > 1 && text_[first_digit] == '0'))
       return false;
     if (now() == '.') {
       const std::size_t dot = at_++;

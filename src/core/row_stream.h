@@ -17,12 +17,12 @@ namespace rankscope {
 
 class RowStream : public Interface {
 public:
-  using Take = std::function<Result<void>(const Table& some)>;
+  using Use = std::function<Result<void>(const Table& some)>;
 
   [[nodiscard]] virtual std::size_t rows() const = 0;
-  /// Passes the rows in order to `take`, in tables of some thousand rows with the columns of the
-  /// table. It may be called several times. Errors: those of `take` and of reading the rows.
-  [[nodiscard]] virtual Result<void> each(const Take& take) const = 0;
+  /// Passes the rows in order to `use`, in tables of some thousand rows with the columns of the
+  /// table. It may be called several times. Errors: those of `use` and of reading the rows.
+  [[nodiscard]] virtual Result<void> each(const Use& use) const = 0;
 };
 
 /// Row streams by table name. The Report contains the columns and notes of such a table, but no
@@ -34,16 +34,16 @@ using RowStreams = std::map<std::string, std::shared_ptr<const RowStream>, std::
   return at == streams.end() ? table.rows() : at->second->rows();
 }
 
-/// Passes the rows of a table to `take`. If the table has no stream, `take` is called once with the
+/// Passes the rows of a table to `use`. If the table has no stream, `use` is called once with the
 /// complete table.
 [[nodiscard]] inline Result<void> each_rows(const Table& table, const RowStreams& streams,
-                                            const RowStream::Take& take) {
+                                            const RowStream::Use& use) {
   const auto at = streams.find(table.name());
-  return at == streams.end() ? take(table) : at->second->each(take);
+  return at == streams.end() ? use(table) : at->second->each(use);
 }
 
 /// Reads all rows from the streams and adds them to the tables.
-[[nodiscard]] inline Result<void> hold_rows(Report& report, const RowStreams& streams) {
+[[nodiscard]] inline Result<void> load_rows(Report& report, const RowStreams& streams) {
   for (Table& table : report.tables) {
     const auto at = streams.find(table.name());
     if (at == streams.end())

@@ -24,11 +24,11 @@ int compared(const std::optional<std::string_view>& a, const std::optional<std::
 }
 
 std::optional<std::string_view> channels_text(const Configuration& c) {
-  const auto own = c.text(kChannels);
-  return own ? own : c.text(kCus);
+  const auto text = c.text(kChannels);
+  return text ? text : c.text(kCus);
 }
 
-bool has_place_of_its_own(std::string_view name) {
+bool has_fixed_place(std::string_view name) {
   return name == kThreads || name == kChannels || name == kCus;
 }
 
@@ -56,8 +56,8 @@ std::optional<std::int64_t> Configuration::integer(std::string_view name) const 
 }
 
 std::optional<std::int64_t> Configuration::channels_or_cus() const {
-  const auto own = channels();
-  return own ? own : cus();
+  const auto count = channels();
+  return count ? count : cus();
 }
 
 bool Configuration::only(std::initializer_list<std::string_view> names) const {
@@ -75,7 +75,7 @@ bool ordered_before(const Configuration& a, const Configuration& b) {
                                     // comparison is a strict order
   for (const Configuration* side : {&a, &b})
     for (const Parameter& p : side->parameters)
-      if (!has_place_of_its_own(p.name))
+      if (!has_fixed_place(p.name))
         names.insert(p.name);
   for (const std::string_view name : names)
     if (const int order = compared(a.text(name), b.text(name)); order != 0)

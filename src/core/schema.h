@@ -44,11 +44,11 @@ template <class Row> struct Getter {
   std::function<Value(const Row&)> get;
   CellKind type;
 
-  template <class Of>
-  requires(cell_kind_of<std::invoke_result_t<const Of&, const Row&>>() != CellKind::kNull)
-      Getter(Of of)
-      : get([of](const Row& row) { return Value(std::invoke(of, row)); }),
-        type(cell_kind_of<std::invoke_result_t<const Of&, const Row&>>()) {}
+  template <class Source>
+  requires(cell_kind_of<std::invoke_result_t<const Source&, const Row&>>() != CellKind::kNull)
+      Getter(Source source)
+      : get([source](const Row& row) { return Value(std::invoke(source, row)); }),
+        type(cell_kind_of<std::invoke_result_t<const Source&, const Row&>>()) {}
 };
 
 /// Getters for members: or_blank() makes a blank cell of an empty text; in_us() and in_ms() convert
@@ -113,8 +113,8 @@ public:
   void add(Field<Row> field) { fields_.push_back(std::move(field)); }
   /// Adds the fields of a member of the row. `part` (const Row& to const Part&) returns this
   /// member.
-  template <class Part, class Reach> void add_fields_of(const Schema<Part>& of, Reach part) {
-    for (const Field<Part>& f : of.fields())
+  template <class Part, class Reach> void add_fields_of(const Schema<Part>& schema, Reach part) {
+    for (const Field<Part>& f : schema.fields())
       fields_.push_back({f.id, f.label, f.unit, f.type,
                          [get = f.get, part](const Row& row) { return get(part(row)); }, f.help,
                          f.style});

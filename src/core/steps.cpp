@@ -33,14 +33,14 @@ Trace launched_inside(const Trace& trace, const CallTree& tree, Inside&& inside,
   return select_events(trace, rows);
 }
 
-/// Builds the call tree of the trace `events`. All other data are copied from `whole`.
-LoadedTrace linked_part(const LoadedTrace& whole, Trace events, const CallTreeOptions& options) {
+/// Builds the call tree of the trace `events`. All other data are copied from `source`.
+LoadedTrace linked_part(const LoadedTrace& source, Trace events, const CallTreeOptions& options) {
   LoadedTrace out;
   out.trace = std::move(events);
   out.tree = CallTree::build(out.trace, options);
-  out.rank = whole.rank;
-  out.label = whole.label;
-  out.attention = whole.attention;
+  out.rank = source.rank;
+  out.label = source.label;
+  out.attention = source.attention;
   return out;
 }
 
@@ -91,7 +91,7 @@ std::string steps_text(const std::pair<std::int64_t, std::int64_t>& steps) {
 
 Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {
   TraceBuilder out = TraceBuilder::like(trace);
-  out.take(trace, rows);
+  out.add_events(trace, rows);
   return std::move(out).finish().value(); // cannot fail: the rows are from a complete trace
 }
 
@@ -114,9 +114,9 @@ Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::i
   return launched_inside(trace, tree, inside, inside);
 }
 
-LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> windows,
+LoadedTrace part_of_windows(const LoadedTrace& source, std::vector<TimeWindow> windows,
                             bool include_python) {
-  const Trace& trace = whole.trace;
+  const Trace& trace = source.trace;
   std::sort(windows.begin(), windows.end(), [](const TimeWindow& a, const TimeWindow& b) {
     return std::tie(a.pid, a.start_ns) < std::tie(b.pid, b.start_ns);
   });
@@ -136,22 +136,22 @@ LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> wi
     });
     return after != joined.begin() && std::prev(after)->pid == pid && ts < std::prev(after)->end_ns;
   };
-  return linked_part(whole,
-                     launched_inside(trace, whole.tree, inside, [](EventId) { return false; }),
-                     {include_python, whole.tree.options().rules});
+  return linked_part(source,
+                     launched_inside(trace, source.tree, inside, [](EventId) { return false; }),
+                     {include_python, source.tree.options().rules});
 }
 
-LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules) {
-  std::vector<EventId> all(whole.trace.events.size());
+LoadedTrace linked_again(const LoadedTrace& source, TreeRules rules) {
+  std::vector<EventId> all(source.trace.events.size());
   std::iota(all.begin(), all.end(), EventId{0});
-  return linked_part(whole, select_events(whole.trace, all),
-                     {whole.tree.options().include_python, rules});
+  return linked_part(source, select_events(source.trace, all),
+                     {source.tree.options().include_python, rules});
 }
 
-Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
+Result<LoadedTrace> part_of_steps(const LoadedTrace& source, std::int64_t first, std::int64_t last,
                                   bool include_python) {
-  RS_TRY(Trace trace, restrict_to_steps(whole.trace, whole.tree, first, last));
-  return linked_part(whole, std::move(trace), {include_python, whole.tree.options().rules});
+  RS_TRY(Trace trace, restrict_to_steps(source.trace, source.tree, first, last));
+  return linked_part(source, std::move(trace), {include_python, source.tree.options().rules});
 }
 
 } // namespace rankscope

@@ -45,10 +45,10 @@ Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& tex
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
                                 std::int64_t last);
 /// Returns a copy of the trace whose call tree is built by other rules.
-[[nodiscard]] LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules);
-/// Like restrict_to_steps(), with a call tree built by the rules of `whole`, with or without Python
-/// frames.
-Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
+[[nodiscard]] LoadedTrace linked_again(const LoadedTrace& source, TreeRules rules);
+/// Like restrict_to_steps(), with a call tree built by the rules of `source`, with or without
+/// Python frames.
+Result<LoadedTrace> part_of_steps(const LoadedTrace& source, std::int64_t first, std::int64_t last,
                                   bool include_python);
 
 /// A time range of the CPU events of a process.
@@ -60,7 +60,7 @@ struct TimeWindow {
 /// Returns a copy of the trace with only the CPU events of the process that start in one of the
 /// windows, and the GPU work that they launched, at whatever time it runs. The call tree is built
 /// again.
-[[nodiscard]] LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> windows,
-                                          bool include_python);
+[[nodiscard]] LoadedTrace part_of_windows(const LoadedTrace& source,
+                                          std::vector<TimeWindow> windows, bool include_python);
 
 } // namespace rankscope

@@ -140,7 +140,7 @@ struct Chart {
 /// metrics, each above the columns of its members.
 struct Pivot {
   struct Place {
-    std::string figure;
+    std::string metric;
     std::int64_t member = 0;
   };
   std::string axis;     ///< what the members are, for example "rank"

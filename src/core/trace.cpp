@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-template <class T> std::uint64_t held(const std::vector<T>& v) {
+template <class T> std::uint64_t bytes_of(const std::vector<T>& v) {
   return v.capacity() * sizeof(T);
 }
 
@@ -74,12 +74,13 @@ const GraphNode* Trace::graph_node_of(EventId e) const {
 
 std::uint64_t Trace::memory_bytes() const {
   std::uint64_t columns = 0;
-  Events::each_column([&](auto column, auto) { columns += held(events.*column); });
-  return strings.bytes() + held(tracks) + columns + held(events.source) + held(counters.track) +
-         held(counters.name) + held(counters.ts_ns) + held(counters.value) + held(counters.unit) +
-         held(flows.id) + held(flows.ts_ns) + held(flows.track) + held(flows.kind) + held(op_args) +
-         held(gpu_args) + held(python_args) + held(launch_args) + held(collectives) +
-         held(kernel_counters) + held(graph_nodes);
+  Events::each_column([&](auto column, auto) { columns += bytes_of(events.*column); });
+  return strings.bytes() + bytes_of(tracks) + columns + bytes_of(events.source) +
+         bytes_of(counters.track) + bytes_of(counters.name) + bytes_of(counters.ts_ns) +
+         bytes_of(counters.value) + bytes_of(counters.unit) + bytes_of(flows.id) +
+         bytes_of(flows.ts_ns) + bytes_of(flows.track) + bytes_of(flows.kind) + bytes_of(op_args) +
+         bytes_of(gpu_args) + bytes_of(python_args) + bytes_of(launch_args) +
+         bytes_of(collectives) + bytes_of(kernel_counters) + bytes_of(graph_nodes);
 }
 
 std::string Trace::vendor() const {

@@ -299,7 +299,7 @@ struct Trace {
   [[nodiscard]] const Clock& clock() const;
   /// Returns the value of an argument text of op_args or gpu_args. The first call parses the text.
   [[nodiscard]] std::shared_ptr<const ArgValue> arg(StrId text) const {
-    return arg_values.of(text, strings);
+    return arg_values.value(text, strings);
   }
   /// Return the arguments of an event, or nullptr.
   [[nodiscard]] const OpArgs* op(EventId e) const;

@@ -236,7 +236,7 @@ void TraceBuilder::sample(std::uint32_t track, StrId name, std::int64_t ts_ns, d
   c.unit.push_back(unit);
 }
 
-void TraceBuilder::take(const Trace& other, const std::vector<EventId>& rows) {
+void TraceBuilder::add_events(const Trace& other, const std::vector<EventId>& rows) {
   const Events& from = other.events;
   Events& to = trace_.events;
   const auto first = static_cast<EventId>(to.size());

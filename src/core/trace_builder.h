@@ -83,7 +83,7 @@ public:
               StrId unit = kEmptyStr);
   /// Adds the events `rows` of `other`, which is the trace passed to like(), in ascending order. If
   /// an event is repeated, its last copy gets the collective arguments.
-  void take(const Trace& other, const std::vector<EventId>& rows);
+  void add_events(const Trace& other, const std::vector<EventId>& rows);
   /// Appends a chunk; `first_uid` is added to its uids. Returns, for each track of the chunk, the
   /// track in the trace.
   std::vector<std::uint32_t> append(const TraceChunk& chunk, std::uint32_t first_uid);

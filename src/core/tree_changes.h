@@ -21,7 +21,7 @@ public:
                       static_cast<std::uint32_t>(list_.size() + list.size())});
     list_.insert(list_.end(), list.begin(), list.end());
   }
-  void parent(EventId e, EventId of) { parents_.emplace_back(e, of); }
+  void parent(EventId e, EventId new_parent) { parents_.emplace_back(e, new_parent); }
 
   struct Node {
     EventId event;

@@ -71,11 +71,11 @@ private:
   bool begun_ = false, left_ = false;
 };
 
-void make(const RowStream& of, Waiting& waiting) {
+void make(const RowStream& stream, Waiting& waiting) {
   if (!waiting.begin())
     return;
   try {
-    waiting.end(of.each([&waiting](const Table& some) -> Result<void> {
+    waiting.end(stream.each([&waiting](const Table& some) -> Result<void> {
       if (waiting.put(some))
         return {};
       return Error{ErrorCode::kInternal, "", "the consumer stopped reading the rows", ""};
@@ -87,23 +87,23 @@ void make(const RowStream& of, Waiting& waiting) {
 
 class AheadRows final : public RowStream {
 public:
-  AheadRows(TaskPool& pool, std::shared_ptr<const RowStream> of)
-      : pool_(pool), of_(std::move(of)) {}
-  [[nodiscard]] std::size_t rows() const override { return of_->rows(); }
+  AheadRows(TaskPool& pool, std::shared_ptr<const RowStream> stream)
+      : pool_(pool), stream_(std::move(stream)) {}
+  [[nodiscard]] std::size_t rows() const override { return stream_->rows(); }
 
-  [[nodiscard]] Result<void> each(const Take& take) const override {
+  [[nodiscard]] Result<void> each(const Use& use) const override {
     if (pool_.threads() < 2)
-      return of_->each(take);
+      return stream_->each(use);
     Waiting waiting;
     TaskGroup maker(&pool_);
     const Leave at_the_end{waiting};
-    maker.run([this, &waiting] { make(*of_, waiting); });
+    maker.run([this, &waiting] { make(*stream_, waiting); });
     waiting.await_begin();
     if (waiting.begin()) // all pool threads are busy, perhaps until this function ends
-      return of_->each(take);
+      return stream_->each(use);
     for (std::vector<Table> some = waiting.take(); !some.empty(); some = waiting.take())
       for (const Table& table : some)
-        RS_CHECK(take(table));
+        RS_CHECK(use(table));
     return waiting.how();
   }
 
@@ -114,13 +114,14 @@ private:
   };
 
   TaskPool& pool_;
-  std::shared_ptr<const RowStream> of_;
+  std::shared_ptr<const RowStream> stream_;
 };
 
 } // namespace
 
-std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool, std::shared_ptr<const RowStream> of) {
-  return std::make_shared<AheadRows>(pool, std::move(of));
+std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool,
+                                            std::shared_ptr<const RowStream> stream) {
+  return std::make_shared<AheadRows>(pool, std::move(stream));
 }
 
 } // namespace rankscope

@@ -8,10 +8,10 @@
 
 namespace rankscope {
 
-/// Returns the rows of `of`, with the same order and errors. They are made on another thread of the
-/// pool, which is some thousand rows ahead of the caller of each(). If no thread is free, the
+/// Returns the rows of `stream`, with the same order and errors. They are made on another thread of
+/// the pool, which is some thousand rows ahead of the caller of each(). If no thread is free, the
 /// caller makes them itself. The pool must outlive the result.
 [[nodiscard]] std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool,
-                                                          std::shared_ptr<const RowStream> of);
+                                                          std::shared_ptr<const RowStream> stream);
 
 } // namespace rankscope

@@ -97,7 +97,7 @@ std::int64_t likely_batch(const Trace& trace) {
   return best == counts.end() ? 0 : std::max<std::int64_t>(best->first, 0);
 }
 
-CaptureFile look_into(const std::string& path, const CaptureOptions& options) {
+CaptureFile examine_capture(const std::string& path, const CaptureOptions& options) {
   CaptureFile out;
   out.path = path;
   const Result<LoadedTrace> loaded = load_trace(path, load_options(options, true));
@@ -161,12 +161,12 @@ void choose_by_rank(std::vector<CaptureFile>& files, std::int64_t rank) {
   for (const auto& [key, list] : same) {
     if (list.size() == 1)
       continue;
-    std::vector<std::size_t> own;
+    std::vector<std::size_t> matching;
     for (const std::size_t i : list)
       if (rank != kNoId && rank_of(files[i].path) == rank)
-        own.push_back(i);
-    const std::size_t keep = own.size() == 1 ? own.front() : list.front();
-    if (own.size() != 1)
+        matching.push_back(i);
+    const std::size_t keep = matching.size() == 1 ? matching.front() : list.front();
+    if (matching.size() != 1)
       files[keep].problem = fmt::format("{} captures of batch {} ({}); their ranks do not show "
                                         "which capture belongs to this trace",
                                         list.size(), key.first, key.second ? "FULL" : "PIECEWISE");
@@ -196,7 +196,7 @@ Result<std::vector<CaptureFile>> list_captures(const std::string& folder, std::i
   } else {
     RS_TRY(const std::vector<std::string> names, traces_in(folder));
     for (const std::string& name : names)
-      out.push_back(look_into((fs::path(folder) / name).string(), options));
+      out.push_back(examine_capture((fs::path(folder) / name).string(), options));
   }
   if (!options.compat)
     choose_by_rank(out, rank);

@@ -70,7 +70,7 @@ bool add_identity(const std::string& path, std::string& out) {
 /// different facts.
 std::string program_identity() {
   struct stat info = {};
-  if (::stat(own_file().c_str(), &info) != 0)
+  if (::stat(this_binary().c_str(), &info) != 0)
     return "";
   return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, info.st_size, ns_of(info.st_mtim));
 }
@@ -89,17 +89,17 @@ void write_quietly(const std::string& path, std::string_view bytes) {
   if (fd < 0)
     return;
   std::FILE* const file = ::fdopen(fd, "wb");
-  bool whole = file != nullptr && ::fchmod(fd, 0600) == 0 &&
-               std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  whole = (file != nullptr ? std::fclose(file) : ::close(fd)) == 0 && whole;
-  if (!whole || ::rename(temporary.c_str(), path.c_str()) != 0)
+  bool complete = file != nullptr && ::fchmod(fd, 0600) == 0 &&
+                  std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  complete = (file != nullptr ? std::fclose(file) : ::close(fd)) == 0 && complete;
+  if (!complete || ::rename(temporary.c_str(), path.c_str()) != 0)
     ::unlink(temporary.c_str());
   cleanup::remove_path(temporary);
 }
 
 /// Creates the folder with access for this user only. Returns false if it cannot be created or
 /// belongs to another user.
-bool own_folder(const std::string& folder) {
+bool create_private_folder(const std::string& folder) {
   std::error_code ec;
   fs::create_directories(fs::path(folder).parent_path(), ec);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
@@ -157,7 +157,7 @@ std::string FactCache::path_of(const RankFile& file, const std::string& key) con
 std::optional<std::string> FactCache::find(const RankFile& file, const std::string& identity,
                                            const std::string& key) const {
   const std::string path = path_of(file, key);
-  Result<std::string> bytes = read_own(path);
+  Result<std::string> bytes = read_unregistered(path);
   if (!bytes)
     return std::nullopt;
   Result<CachedFact> fact = decode_part<CachedFact>(kFactKind, kFactVersion, *bytes);
@@ -171,7 +171,7 @@ std::optional<std::string> FactCache::find(const RankFile& file, const std::stri
 
 void FactCache::store(const RankFile& file, const std::string& identity, const std::string& key,
                       std::string_view bytes) {
-  if (program_.empty() || (!stored_ && !own_folder(folder_)))
+  if (program_.empty() || (!stored_ && !create_private_folder(folder_)))
     return;
   stored_ = true;
   write_quietly(path_of(file, key), encode_part(kFactKind, kFactVersion,

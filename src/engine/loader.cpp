@@ -120,7 +120,7 @@ void load_group(const std::vector<RankFile>& files, const FileGroup& group,
   } catch (...) {
     error = error_at(path);
   }
-  const auto one = [&](std::size_t n) {
+  const auto link_rank = [&](std::size_t n) {
     const std::size_t i = group.begin + n;
     std::optional<Trace>& trace = traces.at(*files[i].rank_in_file);
     try { // each file that is begun must be consumed, because a later file may wait for it
@@ -135,7 +135,7 @@ void load_group(const std::vector<RankFile>& files, const FileGroup& group,
     }
   };
   // the result is ignored, because `consume` has got all errors
-  (void)parallel_for(options.pool, group.end - group.begin, one, in_parallel);
+  (void)parallel_for(options.pool, group.end - group.begin, link_rank, in_parallel);
 }
 
 } // namespace
@@ -154,16 +154,16 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       static_cast<unsigned>(std::min({std::size_t{threads}, most, groups.size()}));
   LoadOptions each = options;
   each.threads = std::max(1U, threads / std::max(1U, in_parallel));
-  std::optional<TaskPool> own;
+  std::optional<TaskPool> local_pool;
   if (options.pool == nullptr)
-    each.pool = &own.emplace(threads);
+    each.pool = &local_pool.emplace(threads);
   const std::uint64_t limit =
       options.memory_limit_bytes > 0 ? options.memory_limit_bytes : default_memory_limit();
   std::mutex mutex;
   std::condition_variable room;
   std::uint64_t in_use = 0;
   std::size_t admitted = 0;
-  const auto one = [&](std::size_t g) {
+  const auto load_group_at = [&](std::size_t g) {
     const FileGroup group = groups[g];
     const RankFile& file = files[group.begin];
     bool known = static_cast<bool>(options.left_out);
@@ -199,9 +199,9 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     if (group.end - group.begin > 1)
       return load_group(files, group, each, static_cast<unsigned>(most), consume);
     try {
-      LoadOptions of_rank = each;
-      of_rank.rank = file.rank_in_file;
-      Result<LoadedTrace> loaded = load_trace(file.path, of_rank);
+      LoadOptions rank_options = each;
+      rank_options.rank = file.rank_in_file;
+      Result<LoadedTrace> loaded = load_trace(file.path, rank_options);
       if (loaded)
         loaded->rank = file.rank;
       consume(group.begin, std::move(loaded));
@@ -209,7 +209,7 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       consume(group.begin, error_at(file.path));
     }
   };
-  return parallel_for(each.pool, groups.size(), one, in_parallel);
+  return parallel_for(each.pool, groups.size(), load_group_at, in_parallel);
 }
 
 } // namespace rankscope

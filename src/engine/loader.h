@@ -15,10 +15,10 @@ struct LoadOptions {
   TaskPool* pool = nullptr;             ///< pool that has these threads; nullptr: create a pool
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of the machine's free memory
   bool keep_python = false;
-  bool frames_in_tree = true;            ///< include Python frames in the call tree
-  bool keep_launches = false;            ///< read the kernel names of runtime calls
-  bool link = true;                      ///< build the call tree
-  TreeRules rules = TreeRules::kOwn;     ///< rules for the call tree
+  bool frames_in_tree = true;              ///< include Python frames in the call tree
+  bool keep_launches = false;              ///< read the kernel names of runtime calls
+  bool link = true;                        ///< build the call tree
+  TreeRules rules = TreeRules::kRankscope; ///< rules for the call tree
   std::size_t most_in_flight = 0;        ///< only load_each: maximum number of files in flight, 0 =
                                          ///< as many as threads
   std::optional<std::int64_t> rank = {}; ///< only load_trace: the rank to read, if the file

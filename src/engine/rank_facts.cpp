@@ -58,7 +58,7 @@ private:
   }
   /// Returns a hash of the file's content; "" if the file cannot be read.
   [[nodiscard]] std::string mark_of_file(const RankItem& item) const {
-    const Result<std::string> bytes = read_own(steps_.file(item));
+    const Result<std::string> bytes = read_unregistered(steps_.file(item));
     return bytes ? fnv64_hex(*bytes) : "";
   }
   [[nodiscard]] bool is_written(const RankItem& item, const std::string& identity) const {
@@ -103,8 +103,8 @@ Result<RankFacts> Needs::extract(const RankItem& item, const LoadedTrace& trace,
 Result<RankFacts> Needs::decode(const RankParts& parts) const {
   RankFacts out;
   for (const Need& need : needs_) {
-    const auto at = parts.held.find(need.key);
-    if (at == parts.held.end())
+    const auto at = parts.encoded.find(need.key);
+    if (at == parts.encoded.end())
       return Error{ErrorCode::kUnreadable, "",
                    "its parts lack '" + need.key.substr(0, need.key.find('\n')) + "'",
                    "run rankscope partial again, with the name of this command in --for"};
@@ -114,9 +114,9 @@ Result<RankFacts> Needs::decode(const RankParts& parts) const {
   return out;
 }
 
-void Needs::hold(const RankFacts& facts, RankParts& parts) const {
+void Needs::encode(const RankFacts& facts, RankParts& parts) const {
   for (std::size_t i = 0; i < needs_.size(); ++i)
-    parts.held.emplace(needs_[i].key, needs_[i].encode(facts.values_[i]));
+    parts.encoded.emplace(needs_[i].key, needs_[i].encode(facts.values_[i]));
 }
 
 RankFacts Needs::find(const FactCache& cache, const RankFile& file,
@@ -147,20 +147,20 @@ void Needs::store(FactCache& cache, const RankFile& file, const std::string& ide
 Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plans,
                        const RankRun& run, FactSteps steps) {
   FactLoop loop(session.cache.get(), plans, steps);
-  RankSteps<RankFacts> of;
-  of.extract = [&loop](const RankItem& item, const LoadedTrace& trace) {
+  RankSteps<RankFacts> rank_steps;
+  rank_steps.extract = [&loop](const RankItem& item, const LoadedTrace& trace) {
     return loop.extract(item, trace);
   };
-  of.known = [&loop](const RankItem& item) { return loop.known(item); };
-  of.decode = [&steps](const RankItem&, const RankParts& parts) {
+  rank_steps.known = [&loop](const RankItem& item) { return loop.known(item); };
+  rank_steps.decode = [&steps](const RankItem&, const RankParts& parts) {
     return steps.needs.decode(parts);
   };
-  of.take = std::move(steps.take);
-  of.lost = std::move(steps.lost);
-  of.finished = std::move(steps.finished);
+  rank_steps.consume = std::move(steps.consume);
+  rank_steps.lost = std::move(steps.lost);
+  rank_steps.finished = std::move(steps.finished);
   RankRun with_frames = run;
   with_frames.keep_python = run.keep_python || steps.needs.frames();
-  return run_ranks<RankFacts>(session, plans, with_frames, std::move(of));
+  return run_ranks<RankFacts>(session, plans, with_frames, std::move(rank_steps));
 }
 
 } // namespace rankscope

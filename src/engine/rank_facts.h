@@ -76,7 +76,7 @@ public:
   /// Decodes the facts. Errors: kUnreadable if a fact is missing, damaged or has another version.
   [[nodiscard]] Result<RankFacts> decode(const RankParts& parts) const;
   /// Adds the encoded facts to `parts`.
-  void hold(const RankFacts& facts, RankParts& parts) const;
+  void encode(const RankFacts& facts, RankParts& parts) const;
 
   /// Returns the facts of a trace that are in the cache; other facts are empty.
   [[nodiscard]] RankFacts find(const FactCache& cache, const RankFile& file,
@@ -88,7 +88,7 @@ public:
 
 private:
   struct Need {
-    std::string key; ///< key of the fact in `RankParts::held`
+    std::string key; ///< key of the fact in `RankParts::encoded`
     std::function<Result<AnyPart>(const RankItem&, const LoadedTrace&)> extract;
     std::function<std::string(const AnyPart&)> encode;
     std::function<Result<AnyPart>(std::string_view)> decode;
@@ -100,7 +100,7 @@ private:
 /// Callbacks for each rank, like RankSteps, but with facts instead of one part.
 struct FactSteps {
   const Needs& needs;
-  std::function<Result<void>(const RankItem&, const LoadedTrace&, RankFacts)> take;
+  std::function<Result<void>(const RankItem&, const LoadedTrace&, RankFacts)> consume;
   /// Called while the trace is in memory, to write files that are not facts. It is not called if
   /// the facts of the rank are read from parts.
   std::function<Result<void>(const RankItem&, const LoadedTrace&)> also = {};
@@ -109,7 +109,7 @@ struct FactSteps {
   /// from this trace, the file is not written again.
   std::function<std::string(const RankItem&)> file = {};
   std::string file_options = {};
-  /// `take` needs the trace too, so it is read even if all facts are in the cache.
+  /// `consume` needs the trace too, so it is read even if all facts are in the cache.
   bool with_trace = false;
   std::function<void(const RankItem&, const Error&)> lost = {};
   std::function<Result<void>(std::size_t plan_index)> finished = {};

@@ -22,7 +22,7 @@ template <class Archive, PartOf<RankParts> Row> void part_fields(Archive& archiv
     archive(r.rank, r.path, r.rank_in_file, r.options, r.mark, r.trace_bytes, r.modified_ns, r.node,
             r.lost);
   });
-  archive.section("parts", [&] { archive(r.held); });
+  archive.section("parts", [&] { archive(r.encoded); });
 }
 
 std::string encode_rank_parts(const RankParts& parts) {

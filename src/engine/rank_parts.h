@@ -40,7 +40,7 @@ struct RankParts {
   std::int64_t modified_ns = 0;
   std::optional<NodeShard> node; ///< only this shard can read the trace; empty = all shards can
   std::optional<Error> lost;     ///< why there are no parts
-  std::map<std::string, std::string> held; ///< encoded facts, by their keys in Needs
+  std::map<std::string, std::string> encoded; ///< encoded facts, by their keys in Needs
 };
 
 inline constexpr std::uint32_t kRankPartsVersion = 3;

@@ -60,7 +60,7 @@ public:
            const RankSteps<AnyPart>& steps)
       : session_(session), run_(run), steps_(steps) {
     for (std::size_t p = 0; p < plans.size(); ++p) {
-      of_parts_ = of_parts_ || plans[p]->parts != nullptr;
+      has_parts_ = has_parts_ || plans[p]->parts != nullptr;
       left_.push_back(plans[p]->ranks.size());
       for (const RankFile& file : plans[p]->ranks) {
         items_.push_back({*plans[p], file, p, items_.size()});
@@ -72,10 +72,10 @@ public:
   }
 
   Result<void> operator()() {
-    RS_ASSERT(!of_parts_ || steps_.decode);
+    RS_ASSERT(!has_parts_ || steps_.decode);
     if (run_.progress)
-      session_.begin_progress(items_.size(), of_parts_ ? 0 : bytes_);
-    RS_CHECK(of_parts_ ? from_parts() : from_traces());
+      session_.begin_progress(items_.size(), has_parts_ ? 0 : bytes_);
+    RS_CHECK(has_parts_ ? from_parts() : from_traces());
     const std::lock_guard lock(mutex_);
     if (error_)
       return *error_;
@@ -100,18 +100,19 @@ private:
         known_[i] = steps_.known(items_[i]) ? 1 : 0;
         return known_[i] != 0;
       };
-    return load_each(files_, load,
-                     [this](std::size_t i, Result<LoadedTrace> loaded) { one(items_[i], loaded); });
+    return load_each(files_, load, [this](std::size_t i, Result<LoadedTrace> loaded) {
+      process_trace(items_[i], loaded);
+    });
   }
 
   /// Indices are assigned in order, so a thread only waits for ranks that have begun.
   Result<void> from_parts() {
     return parallel_for(
-        &session_.pool(), items_.size(), [this](std::size_t i) { one_of_parts(items_[i]); },
+        &session_.pool(), items_.size(), [this](std::size_t i) { process_parts(items_[i]); },
         run_.threads);
   }
 
-  void one(const RankItem& item, const Result<LoadedTrace>& loaded) {
+  void process_trace(const RankItem& item, const Result<LoadedTrace>& loaded) {
     settle(item, loaded ? *loaded : nothing_, guarded([&]() -> Result<AnyPart> {
              if (!loaded)
                return loaded.error();
@@ -121,12 +122,12 @@ private:
            }));
   }
 
-  void one_of_parts(const RankItem& item) {
+  void process_parts(const RankItem& item) {
     settle(item, nothing_, guarded([&]() -> Result<AnyPart> {
              if (stopped())
                return ended();
-             RS_TRY(const RankParts held, item.plan.parts->parts_of(item.plan, item.file));
-             return steps_.decode(item, held);
+             RS_TRY(const RankParts parts, item.plan.parts->parts_of(item.plan, item.file));
+             return steps_.decode(item, parts);
            }));
   }
 
@@ -158,7 +159,7 @@ private:
     if (stopped())
       return;
     if (part)
-      return keep_error(guarded([&] { return steps_.take(item, trace, std::move(*part)); }));
+      return keep_error(guarded([&] { return steps_.consume(item, trace, std::move(*part)); }));
     if (ends_run(part.error()))
       return keep_error(part.error());
     if (!run_.quiet)
@@ -189,7 +190,7 @@ private:
   std::vector<std::size_t> left_; ///< for each plan: number of ranks that are not finished
   const LoadedTrace nothing_;     ///< passed instead of the trace of a rank, if there is no trace
   std::uint64_t bytes_ = 0;
-  bool of_parts_ = false; ///< the data of the ranks are read from parts, not from traces
+  bool has_parts_ = false; ///< the data of the ranks are read from parts, not from traces
   Turnstile turnstile_;
   std::mutex mutex_;
   std::optional<Error> error_;

@@ -28,36 +28,37 @@ struct RankItem {
 
 /// Options of run_ranks.
 struct RankRun {
-  unsigned threads = 0;              ///< 0 = the session's threads
-  std::uint64_t memory_bytes = 0;    ///< for traces in flight; 0 = half of the free memory
-  std::size_t most_in_flight = 0;    ///< maximum number of traces in flight; 0 = as many as threads
-  bool keep_python = false;          ///< read Python frames; the call trees do not contain them
-  bool link = true;                  ///< build call trees
-  TreeRules rules = TreeRules::kOwn; ///< rules of the call trees
-  bool progress = false;             ///< show progress
-  bool quiet = false;                ///< do not report lost ranks, because an earlier pass over the
-                                     ///< files reported them
+  unsigned threads = 0;           ///< 0 = the session's threads
+  std::uint64_t memory_bytes = 0; ///< for traces in flight; 0 = half of the free memory
+  std::size_t most_in_flight = 0; ///< maximum number of traces in flight; 0 = as many as threads
+  bool keep_python = false;       ///< read Python frames; the call trees do not contain them
+  bool link = true;               ///< build call trees
+  TreeRules rules = TreeRules::kRankscope; ///< rules of the call trees
+  bool progress = false;                   ///< show progress
+  bool quiet = false; ///< do not report lost ranks, because an earlier pass over the
+                      ///< files reported them
 };
 
 /// Callbacks for each rank. `extract`, `decode` and `known` run on any thread, several at the same
-/// time. `take` and `lost` run one at a time and in the order of the ranks, so they need no locks.
+/// time. `consume` and `lost` run one at a time and in the order of the ranks, so they need no
+/// locks.
 template <class Part> struct RankSteps {
   /// Extracts the part of one rank. An Error with kOutput or kInterrupted ends the run. After any
   /// other Error, only this rank is lost.
   std::function<Result<Part>(const RankItem&, const LoadedTrace&)> extract;
   /// Receives the extracted part while the trace is in memory. An Error ends the run. If the part
   /// was decoded (not extracted), the trace is empty.
-  std::function<Result<void>(const RankItem&, const LoadedTrace&, Part)> take;
+  std::function<Result<void>(const RankItem&, const LoadedTrace&, Part)> consume;
   /// Called on any thread before the trace of a rank is loaded. Returns true if `extract` and
-  /// `take` do not need the trace; they then get a trace without events.
+  /// `consume` do not need the trace; they then get a trace without events.
   std::function<bool(const RankItem&)> known = {};
   /// Called instead of `extract` for plans that have parts; required for such plans.
   std::function<Result<Part>(const RankItem&, const RankParts&)> decode = {};
-  /// Called instead of `take` if a rank could not be loaded or extracted, after the loss was
+  /// Called instead of `consume` if a rank could not be loaded or extracted, after the loss was
   /// reported.
   std::function<void(const RankItem&, const Error&)> lost = {};
-  /// Called after the last rank of a configuration. `take` of ranks of other configurations may run
-  /// at the same time. An Error ends the run.
+  /// Called after the last rank of a configuration. `consume` of ranks of other configurations may
+  /// run at the same time. An Error ends the run.
   std::function<Result<void>(std::size_t plan_index)> finished = {};
 };
 
@@ -81,14 +82,14 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
     RS_TRY(Part part, steps.extract(item, trace));
     return AnyPart::of(std::move(part));
   };
-  untyped.take = [&](const RankItem& item, const LoadedTrace& trace, AnyPart part) {
-    Part* const own = part.get<Part>();
-    RS_ASSERT(own != nullptr && "extract and take agree");
-    return steps.take(item, trace, std::move(*own));
+  untyped.consume = [&](const RankItem& item, const LoadedTrace& trace, AnyPart part) {
+    Part* const typed = part.get<Part>();
+    RS_ASSERT(typed != nullptr && "extract and consume agree");
+    return steps.consume(item, trace, std::move(*typed));
   };
   if (steps.decode)
-    untyped.decode = [&](const RankItem& item, const RankParts& held) -> Result<AnyPart> {
-      RS_TRY(Part part, steps.decode(item, held));
+    untyped.decode = [&](const RankItem& item, const RankParts& parts) -> Result<AnyPart> {
+      RS_TRY(Part part, steps.decode(item, parts));
       return AnyPart::of(std::move(part));
     };
   untyped.known = std::move(steps.known);
@@ -106,7 +107,7 @@ extract_ranks(Session& session, const std::vector<const RunPlan*>& plans, const 
   std::vector<std::vector<Part>> parts(plans.size());
   RankSteps<Part> steps;
   steps.extract = std::move(extract);
-  steps.take = [&](const RankItem& item, const LoadedTrace&, Part part) -> Result<void> {
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, Part part) -> Result<void> {
     parts[item.plan_index].push_back(std::move(part));
     return {};
   };

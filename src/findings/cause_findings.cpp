@@ -29,9 +29,9 @@ static_assert(std::ranges::equal(kHelp, kCauseRuleIds, {},
 /// Returns a short name: "<built-in method embedding of type object>" becomes "built-in embedding".
 std::string short_place(const std::string& name) {
   constexpr std::string_view kMethod = "<built-in method ", kOf = " of ";
-  const std::size_t of = name.find(kOf);
-  if (name.starts_with(kMethod) && of != std::string::npos)
-    return "built-in " + brief(name.substr(kMethod.size(), of - kMethod.size()), kCauseNameWidth);
+  const std::size_t end = name.find(kOf);
+  if (name.starts_with(kMethod) && end != std::string::npos)
+    return "built-in " + brief(name.substr(kMethod.size(), end - kMethod.size()), kCauseNameWidth);
   return brief(name, kCauseNameWidth);
 }
 
@@ -96,8 +96,8 @@ std::string cost_text(const CauseFacts& facts, const StepCause& c) {
 std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   const std::string cost = cost_text(facts, c);
   const std::string_view per_step = facts.steps > 0 ? " per step" : "";
-  const bool one = c.ranks.size() == 1;
-  const std::string_view its = one ? "its" : "their";
+  const bool single = c.ranks.size() == 1;
+  const std::string_view its = single ? "its" : "their";
   switch (c.rule) {
   case CauseRule::kLoader:
     return fmt::format("The GPU waits for the data loader: {}", cost);
@@ -164,11 +164,11 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("{} copies tensors on the GPU {}: {}", short_place(c.what),
                        times_per_step(facts, c), cost);
   case CauseRule::kSlowGpu:
-    return one ? fmt::format(
-                     "The GPU of {} takes {} longer for its kernels than those of its peers",
-                     members_text(c), percent_text(c.percent))
-               : fmt::format("Kernels take {} longer on {} than on their peers",
-                             percent_text(c.percent), members_text(c));
+    return single ? fmt::format(
+                        "The GPU of {} takes {} longer for its kernels than those of its peers",
+                        members_text(c), percent_text(c.percent))
+                  : fmt::format("Kernels take {} longer on {} than on their peers",
+                                percent_text(c.percent), members_text(c));
   case CauseRule::kSlowOperator:
     return fmt::format("{} takes {} longer on {} than on {} peers", short_place(c.what),
                        percent_text(c.percent), members_text(c), its);
@@ -177,10 +177,10 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        number3(c.rate), members_text(c), number3(c.rate_to), its);
   case CauseRule::kMoreWork:
     return fmt::format("{} {} {} kernels{} that {} peers do not run", capital(members_text(c)),
-                       one ? "runs" : "run", occurrences(c), per_step, its);
+                       single ? "runs" : "run", occurrences(c), per_step, its);
   case CauseRule::kSlowHost:
-    return fmt::format("The {} of {} {} longer than those of {} peers", one ? "host" : "hosts",
-                       members_text(c), one ? "takes" : "take", its);
+    return fmt::format("The {} of {} {} longer than those of {} peers", single ? "host" : "hosts",
+                       members_text(c), single ? "takes" : "take", its);
   case CauseRule::kMoreData:
     return fmt::format("{} operators{} have larger inputs on {} than on {} peers", occurrences(c),
                        per_step, members_text(c), its);
@@ -226,14 +226,14 @@ std::vector<std::string> tied_causes(const CauseFacts& facts, const StepCause& c
 }
 
 std::string of_outstanding_ranks(const CauseFacts& facts, const StepCause& c) {
-  const bool one = c.ranks.size() == 1;
-  const std::string_view its = one ? "its" : "their";
-  std::string out =
-      c.excess_ms > 0 ? fmt::format("{} {} ms longer than {} peers",
-                                    one ? "It computes" : "They compute", number3(c.excess_ms), its)
-                      : fmt::format("{} later to collectives than {} peers",
-                                    one ? "It comes" : "They come", its);
-  if (!one)
+  const bool single = c.ranks.size() == 1;
+  const std::string_view its = single ? "its" : "their";
+  std::string out = c.excess_ms > 0 ? fmt::format("{} {} ms longer than {} peers",
+                                                  single ? "It computes" : "They compute",
+                                                  number3(c.excess_ms), its)
+                                    : fmt::format("{} later to collectives than {} peers",
+                                                  single ? "It comes" : "They come", its);
+  if (!single)
     out += "; one of them alone gains little, because the run then waits for the others";
   else if (facts.recorded_steps > 1)
     out += fmt::format(", most of all in {} of {} steps", c.latest_steps, facts.recorded_steps);
@@ -480,12 +480,12 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
         excess > 0 ? fmt::format(" by {} ms", number3(excess)) : "",
         facts.ranks < kFewestRanks ? "with fewer than four ranks no reason is looked for"
                                    : "its kernels and host activities do not show why"));
-  const std::string_view of_step = facts.steps > 0 ? " of a step" : "";
+  const std::string_view per_step = facts.steps > 0 ? " of a step" : "";
   for (const Unsaid& u : facts.unsaid)
     out.push_back(fmt::format(
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
         u.reason == UnsaidReason::kBelowNoise ? "gain" : "cost",
-        number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), of_step));
+        number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), per_step));
   if (facts.ranks == 1 && facts.job_ranks > 1)
     out.push_back(fmt::format("late ranks and slow links: this is one of {} ranks (give the folder "
                               "of the run)",

@@ -56,7 +56,7 @@ void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
                            counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
   const bool one_clock = std::ranges::all_of( // otherwise the starts of ranks cannot be compared
       facts.clocks, [](const RankClock& c) { return c.offset.aligned(); });
-  if (x.told_ns > 0 && one_clock)
+  if (x.waits_known_ns > 0 && one_clock)
     f.evidence += fmt::format("; {} ms of its time is waiting for the last member to start",
                               number3(ns_to_ms(x.wait_ns)));
   out.push_back(std::move(f));
@@ -119,7 +119,7 @@ void add_clocks(const CollectiveFacts& facts, std::vector<Finding>& out) {
   std::vector<std::int64_t> more;
   std::size_t named = 0;
   for (const RankClock& clock : facts.clocks)
-    if (clock_remark(clock.offset).empty())
+    if (clock_note(clock.offset).empty())
       continue;
     else if (named++ < kMostClocks)
       out.push_back(unaligned_clock(clock.offset));

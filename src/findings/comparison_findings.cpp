@@ -76,8 +76,8 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
   if (base.ranks.size() != test.ranks.size() && !base.ranks.empty() && !test.ranks.empty())
     out.push_back(different_ranks(base, test));
   if (base.work.ranks > 0 && test.work.ranks > 0) {
-    if (base.work.whole != test.work.whole) {
-      const bool first = !base.work.whole;
+    if (base.work.without_steps != test.work.without_steps) {
+      const bool first = !base.work.without_steps;
       add(rules::different_steps,
           fmt::format("{} has profiler steps, {} does not", first ? sides.base : sides.test,
                       first ? sides.test : sides.base),
@@ -221,7 +221,7 @@ void set_change(Finding& out, const Change& row, const WhatChanged& changed) {
   out.high = row.high_ms;
   out.steps = std::min(changed.base_steps, changed.test_steps);
   out.scope = compared_scope(out.steps);
-  if (row.difference_ms > 0 && !changed.whole)
+  if (row.difference_ms > 0 && !changed.without_steps)
     out.cost_ms = row.difference_ms;
 }
 
@@ -243,29 +243,29 @@ std::string both_times(const Change& row, const Sides& sides) {
 
 Finding step_time_finding(const WhatChanged& changed, const Sides& sides) {
   const Change& row = changed.step_time;
-  const char* const what = changed.whole ? "trace" : "step";
-  const FindingRule& rule = !row.low_ms ? rules::untested_step_time
-                            : row.told  ? rules::changed_step_time
-                                        : rules::same_step_time;
+  const char* const what = changed.without_steps ? "trace" : "step";
+  const FindingRule& rule = !row.low_ms    ? rules::untested_step_time
+                            : row.reported ? rules::changed_step_time
+                                           : rules::same_step_time;
   Finding out = finding_of(rule, "run", sides.label);
   set_change(out, row, changed);
-  const std::string of = fmt::format(
-      "mean over {}ranks: {}{}", changed.whole ? "" : "steps and ", both_times(row, sides),
-      changed.whole ? "" : "; " + samples_of_both(changed.base_steps, changed.test_steps));
+  const std::string means = fmt::format(
+      "mean over {}ranks: {}{}", changed.without_steps ? "" : "steps and ", both_times(row, sides),
+      changed.without_steps ? "" : "; " + samples_of_both(changed.base_steps, changed.test_steps));
   if (!row.low_ms) {
     set_headline(out, fmt::format("The {} time of {} is {} ms {} than that of {}, without a test",
                                   what, sides.test, number3(std::fabs(row.difference_ms)),
                                   row.difference_ms < 0 ? "shorter" : "longer", sides.base));
-    out.evidence = capital(of) + "; a single step gives no interval";
+    out.evidence = capital(means) + "; a single step gives no interval";
     out.cost_ms.reset();
     return out;
   }
-  if (row.told) {
+  if (row.reported) {
     set_headline(out, fmt::format("The {} time of {} is {} ms {} than that of {} ({})", what,
                                   sides.test, number3(std::fabs(row.difference_ms)),
                                   row.difference_ms < 0 ? "shorter" : "longer", sides.base,
                                   percent_text(100 * std::fabs(row.difference_ms) / row.base_ms)));
-    out.evidence = fmt::format("{}; {}{}", change_interval(row, 1), of, sides.note);
+    out.evidence = fmt::format("{}; {}{}", change_interval(row, 1), means, sides.note);
     return out;
   }
   set_headline(out, fmt::format("The {} times of {} and {} do not differ significantly", what,
@@ -273,7 +273,7 @@ Finding step_time_finding(const WhatChanged& changed, const Sides& sides) {
   out.cost_ms.reset();
   out.detectable = (*row.high_ms - *row.low_ms) / 2;
   out.evidence = fmt::format("95 % CI of the difference {} ms; {}{}",
-                             range3(*row.low_ms, *row.high_ms), of, sides.note);
+                             range3(*row.low_ms, *row.high_ms), means, sides.note);
   return out;
 }
 
@@ -284,9 +284,9 @@ std::map<std::string, std::string> kernel_names_of(const WhatChanged& changed) {
   std::size_t replaced = 0;
   for (std::size_t i = 0; i < changed.work.rows.size(); ++i) {
     const Change& row = changed.work.rows[i];
-    const bool told = i < std::min(kMostChanges, changed.work.told);
+    const bool reported = i < std::min(kMostChanges, changed.work.reported);
     if (row.what != "kernel" ||
-        (!told && (row.state != ChangeState::kReplaced || ++replaced > 2 * kMostChanges)))
+        (!reported && (row.state != ChangeState::kReplaced || ++replaced > 2 * kMostChanges)))
       continue;
     full.insert(row.name);
     if (row.state == ChangeState::kReplaced)
@@ -313,10 +313,10 @@ void set_change_headline(Finding& out, const Change& row, const Sides& sides,
   const std::string what = capital(row.what);
   if (row.what == "idle time" || row.what == "wait at collectives")
     return set_headline(out, what + rest);
-  const std::size_t taken = display_width(what) + 1 + display_width(rest);
+  const std::size_t used_width = display_width(what) + 1 + display_width(rest);
   set_headline(out, what + " " +
                         brief(name_of(row.name, sides),
-                              kHeadlineWidth - std::min(taken, kHeadlineWidth - kShortest)) +
+                              kHeadlineWidth - std::min(used_width, kHeadlineWidth - kShortest)) +
                         rest);
 }
 
@@ -380,7 +380,7 @@ double chance_of_steps_outside(const WhatChanged& changed) {
   const auto test = static_cast<double>(changed.test_steps);
   const double both = test + static_cast<double>(changed.base_steps);
   double out = 1;
-  for (std::size_t i = 0; i < changed.steps.told; ++i)
+  for (std::size_t i = 0; i < changed.steps.reported; ++i)
     out *= (test - static_cast<double>(i)) / (both - static_cast<double>(i));
   return out;
 }
@@ -421,15 +421,15 @@ Finding step_finding(const Change& row, const WhatChanged& changed, const Sides&
 Finding all_steps_finding(const WhatChanged& changed, const Sides& sides) {
   const ChangeList& steps = changed.steps;
   Finding out = finding_of(rule_of_steps(changed), "run", sides.label);
-  out.value = static_cast<double>(steps.told);
+  out.value = static_cast<double>(steps.reported);
   out.unit = Unit::kCount;
-  out.steps = steps.told;
+  out.steps = steps.reported;
   out.scope = compared_scope(out.steps);
   const auto [least, most] =
       std::minmax_element(steps.rows.begin(), steps.rows.end(),
                           [](const Change& a, const Change& b) { return a.test_ms < b.test_ms; });
   set_headline(out, fmt::format("All {} steps of {} are outside the step-to-step variation of {}",
-                                steps.told, sides.test, sides.base));
+                                steps.reported, sides.test, sides.base));
   out.evidence = fmt::format("{} ms against a mean of {} ms; 95 % prediction intervals{}",
                              range3(least->test_ms, most->test_ms), number3(least->base_ms),
                              over_comparisons(changed.rows)) +
@@ -437,9 +437,9 @@ Finding all_steps_finding(const WhatChanged& changed, const Sides& sides) {
   return out;
 }
 
-Finding more_changes(const std::vector<const Change*>& rows, const char* one, const char* many,
-                     const Sides& sides) {
-  Finding out = finding_of(rules::more_changes, one, sides.label);
+Finding more_changes(const std::vector<const Change*>& rows, const char* singular,
+                     const char* plural, const Sides& sides) {
+  Finding out = finding_of(rules::more_changes, singular, sides.label);
   out.value = static_cast<double>(rows.size());
   out.unit = Unit::kCount;
   double sum = 0;
@@ -447,8 +447,8 @@ Finding more_changes(const std::vector<const Change*>& rows, const char* one, co
     sum += row->difference_ms;
   set_headline(out,
                fmt::format("{} more {} significantly, by {:+.3f} ms per step in all", rows.size(),
-                           rows.size() == 1 ? fmt::format("{} differs", one)
-                                            : fmt::format("{} differ", many),
+                           rows.size() == 1 ? fmt::format("{} differs", singular)
+                                            : fmt::format("{} differ", plural),
                            sum));
   out.evidence = "Sheet What_Changed lists them";
   return out;
@@ -460,7 +460,7 @@ Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
   out.value = work.explained_ms;
   out.unit = Unit::kMs;
   set_headline(out, fmt::format("{} add up to {:+.3f} ms of the difference of {:+.3f} ms",
-                                counted(work.told, "changed row", "changed rows"),
+                                counted(work.reported, "changed row", "changed rows"),
                                 work.explained_ms, changed.step_time.difference_ms));
   out.evidence = "Rows are kernels, collectives, copies, idle time and waits";
   if (work.below > 0)
@@ -474,7 +474,7 @@ Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
 /// Adds kernels that replace other kernels, and whose times do not differ.
 void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Finding>& out) {
   std::size_t replaced = 0;
-  for (std::size_t i = changed.work.told; i < changed.work.rows.size(); ++i) {
+  for (std::size_t i = changed.work.reported; i < changed.work.rows.size(); ++i) {
     const Change& row = changed.work.rows[i];
     if (row.state != ChangeState::kReplaced || ++replaced > kMostChanges)
       continue;
@@ -503,22 +503,24 @@ void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Fi
 
 void add_changes(const WhatChanged& changed, const Sides& sides, std::vector<Finding>& out) {
   out.push_back(step_time_finding(changed, sides));
-  const auto add_list = [&](const ChangeList& list, const char* one, const char* many,
+  const auto add_list = [&](const ChangeList& list, const char* singular, const char* plural,
                             Finding (*finding)(const Change&, const WhatChanged&, const Sides&)) {
     std::vector<const Change*> rows;
-    for (std::size_t i = 0; i < list.told; ++i) // without idle time, which is in the first list too
+    for (std::size_t i = 0; i < list.reported;
+         ++i) // without idle time, which is in the first list too
       if (&list != &changed.operators || list.rows[i].what == "operator")
         rows.push_back(&list.rows[i]);
     for (std::size_t i = 0; i < std::min(kMostChanges, rows.size()); ++i)
       out.push_back(finding(*rows[i], changed, sides));
     if (rows.size() > kMostChanges)
-      out.push_back(more_changes({rows.begin() + kMostChanges, rows.end()}, one, many, sides));
+      out.push_back(
+          more_changes({rows.begin() + kMostChanges, rows.end()}, singular, plural, sides));
   };
   add_list(changed.work, "row", "rows", work_finding);
-  if (changed.step_time.told && changed.work.told + changed.work.below > 0)
+  if (changed.step_time.reported && changed.work.reported + changed.work.below > 0)
     out.push_back(explained_difference(changed, sides));
   add_list(changed.operators, "operator", "operators", work_finding);
-  if (changed.steps.told > 1 && changed.steps.told == changed.steps.rows.size())
+  if (changed.steps.reported > 1 && changed.steps.reported == changed.steps.rows.size())
     out.push_back(all_steps_finding(changed, sides));
   else
     add_list(changed.steps, "step", "steps", step_finding);
@@ -570,8 +572,8 @@ ComparisonFindings comparison_findings(const Comparison& comparison) {
 std::vector<Finding> ComparisonFindings::all() const {
   std::vector<Finding> out = notes;
   for (std::size_t i = 0; i < changes.size(); ++i)
-    for (const std::vector<Finding>* of_test : {&metrics[i], &changes[i]})
-      out.insert(out.end(), of_test->begin(), of_test->end());
+    for (const std::vector<Finding>* list : {&metrics[i], &changes[i]})
+      out.insert(out.end(), list->begin(), list->end());
   return out;
 }
 

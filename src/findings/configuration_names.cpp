@@ -17,11 +17,11 @@ ConfigurationNames::ConfigurationNames(const std::vector<ConfigurationRanks>& gr
       values[p.name].insert(p.value);
       ++known[p.name];
     }
-  for (const auto& [name, of] : values) {
-    if (of.size() == 1 && known[name] == groups.size())
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() == 1 && known[name] == groups.size())
       continue;
-    if (of.size() != groups.size() || !parameter_.empty()) { // groups have the same value, or
-                                                             // several parameters differ
+    if (distinct.size() != groups.size() || !parameter_.empty()) { // groups have the same value, or
+                                                                   // several parameters differ
       parameter_.clear();
       return;
     }
@@ -39,7 +39,7 @@ std::string ConfigurationNames::value_of(const ConfigurationRanks& group) const 
                          : brief(*value, 16);
 }
 
-std::string ConfigurationNames::one(const ConfigurationRanks& group) const {
+std::string ConfigurationNames::name_of(const ConfigurationRanks& group) const {
   const std::string value = value_of(group);
   return noun_.empty()  ? value
          : value == "1" ? value + " " + noun_.substr(0, noun_.size() - 1)
@@ -49,7 +49,7 @@ std::string ConfigurationNames::one(const ConfigurationRanks& group) const {
 std::string ConfigurationNames::any_of(const std::vector<const ConfigurationRanks*>& groups,
                                        std::size_t width) const {
   if (groups.size() == 1)
-    return one(*groups.front());
+    return name_of(*groups.front());
   const std::string tail = noun_.empty() ? "" : " " + noun_;
   std::vector<std::string> names;
   for (const ConfigurationRanks* g : groups)

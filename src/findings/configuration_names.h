@@ -14,7 +14,7 @@ public:
   explicit ConfigurationNames(const std::vector<ConfigurationRanks>& groups);
 
   /// Returns "28 channels", "protocol=LL" or the label.
-  [[nodiscard]] std::string one(const ConfigurationRanks& group) const;
+  [[nodiscard]] std::string name_of(const ConfigurationRanks& group) const;
   /// Returns "28 or 42 channels". If this needs more than `width` columns, returns only the first
   /// ones and the number of the others.
   [[nodiscard]] std::string any_of(const std::vector<const ConfigurationRanks*>& groups,

@@ -217,13 +217,13 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
 
 std::vector<Finding> slow_rank_findings(const SlowRanks& slow) {
   std::vector<Finding> out;
-  if (slow.told.empty()) {
+  if (slow.ranks.empty()) {
     if (!slow.tested.empty())
       out.push_back(no_slow_rank(slow.tested));
     return out;
   }
   SlowByRank by_rank;
-  for (const SlowRank& s : slow.told)
+  for (const SlowRank& s : slow.ranks)
     by_rank[s.rank].push_back(&s);
   std::vector<FoundRank> ranks; // for each rank, the configuration in which it is slowest
   std::vector<const SlowRank*> worst;

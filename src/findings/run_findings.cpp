@@ -45,9 +45,9 @@ Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, do
 std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCause cause) {
   std::optional<FindingPlace> out;
   for (const RankRecord* r : ranks.ranks) {
-    const Interval& own = r->longest_idle[static_cast<std::size_t>(cause)];
-    if (own.end - own.start > (out ? out->end_ns - out->start_ns : 0))
-      out = FindingPlace{r->key.rank, own.start, own.end};
+    const Interval& interval = r->longest_idle[static_cast<std::size_t>(cause)];
+    if (interval.end - interval.start > (out ? out->end_ns - out->start_ns : 0))
+      out = FindingPlace{r->key.rank, interval.start, interval.end};
   }
   return out;
 }

@@ -98,9 +98,9 @@ Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
 Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& metric) {
   std::vector<std::string> values;
   std::vector<std::string> labels;
-  for (const RankedSetting& one : verdict.once) {
-    labels.push_back(one.label);
-    values.push_back(fmt::format("{}: {}", one.label, setting_value(one.mean, metric)));
+  for (const RankedSetting& setting : verdict.once) {
+    labels.push_back(setting.label);
+    values.push_back(fmt::format("{}: {}", setting.label, setting_value(setting.mean, metric)));
   }
   const bool compared = !verdict.others.empty();
   if (!compared && !verdict.equal_runs && verdict.best.runs > 1) // only the best setting has

@@ -59,10 +59,10 @@ std::vector<Finding> straggler_findings(const WhatIfFacts& facts) {
   }
   if (explains(s.worst_ranks)) {
     Finding f = finding_of(rules::slow_workers, "rank", ranks_of(*s.worst_ranks));
-    const bool one = s.worst_ranks->ranks.size() == 1;
+    const bool single = s.worst_ranks->ranks.size() == 1;
     set_headline(f, fmt::format("{} {} {} longer than the others: {} ms of a step",
-                                one ? "Rank" : "Ranks", ranks_of(*s.worst_ranks),
-                                one ? "takes" : "take", number3(s.worst_ranks->gain_ms)));
+                                single ? "Rank" : "Ranks", ranks_of(*s.worst_ranks),
+                                single ? "takes" : "take", number3(s.worst_ranks->gain_ms)));
     set_effect(f, facts, *s.worst_ranks);
     f.action = "check clocks, temperature and neighbours of these workers, then replace them";
     out.push_back(std::move(f));

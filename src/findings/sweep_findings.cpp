@@ -42,7 +42,7 @@ struct Fastest {
 Fastest fastest_of(const StepRanking& r) {
   Fastest out{{r.best}, r.best_ms, 0, 0};
   for (const AgainstBest& o : r.others)
-    if (!o.told()) {
+    if (!o.significant()) {
       out.groups.push_back(o.group);
       out.high_ms = std::max(out.high_ms, o.mean_ms);
       out.not_excluded_ms =
@@ -59,7 +59,7 @@ std::string left_out_note(const StepRanking& r, const ConfigurationNames& names)
   for (std::size_t i = 0; i < std::min(kMostNamed, r.left_out.size()); ++i) {
     const OutlyingStep& o = r.left_out[i];
     out += fmt::format("; step {} of {} is left out (on rank {}, {} ms {} than the median step)",
-                       o.step, names.one(*o.group), o.rank, number3(std::fabs(o.more_ms)),
+                       o.step, names.name_of(*o.group), o.rank, number3(std::fabs(o.more_ms)),
                        o.more_ms > 0 ? "longer" : "shorter");
   }
   if (r.left_out.size() > kMostNamed)
@@ -89,8 +89,8 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
     set_headline(out, fmt::format("{} ({} configurations): {} ms per step", same, f.groups.size(),
                                   range3(r.best_ms, f.high_ms)));
   } else if (r.winner()) {
-    set_headline(
-        out, fmt::format("{} {}: {} ms per step", names.one(*r.best), verb, number3(r.best_ms)));
+    set_headline(out, fmt::format("{} {}: {} ms per step", names.name_of(*r.best), verb,
+                                  number3(r.best_ms)));
   } else {
     const std::string rest = fmt::format(" {}: {} ms per step, no significant difference", verb,
                                          range3(r.best_ms, f.high_ms));
@@ -101,13 +101,14 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
                   counted(r.steps, "step", "steps"), dependence_note(r.dependence));
   if (r.winner()) {
     const AgainstBest& next = r.others.front();
-    out.evidence = fmt::format("The next, {}, {} {} ms more per step in these runs ({}; {})",
-                               names.one(*next.group), names.verb({next.group}, "takes", "take"),
-                               number3(next.difference.difference), range3(next.difference), tail);
+    out.evidence =
+        fmt::format("The next, {}, {} {} ms more per step in these runs ({}; {})",
+                    names.name_of(*next.group), names.verb({next.group}, "takes", "take"),
+                    number3(next.difference.difference), range3(next.difference), tail);
   } else {
     out.evidence = fmt::format("Differences of up to {} ms from {} in these runs are not excluded "
                                "({})",
-                               number3(f.not_excluded_ms), names.one(*r.best), tail);
+                               number3(f.not_excluded_ms), names.name_of(*r.best), tail);
   }
   out.evidence += left_out_note(r, names);
   return out;
@@ -115,7 +116,7 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
 
 void add_slower(const StepRanking& r, const ConfigurationNames& names, std::vector<Finding>& out) {
   for (const AgainstBest& o : r.others) {
-    if (!o.told())
+    if (!o.significant())
       continue;
     Finding f =
         finding_of(rules::slower_configuration, "configuration", o.group->configuration.label);
@@ -123,13 +124,14 @@ void add_slower(const StepRanking& r, const ConfigurationNames& names, std::vect
     f.cost_ms = o.difference.difference;
     f.steps = r.steps;
     f.scope = FindingScope::kThisRun;
-    const std::string name = names.one(*o.group);
+    const std::string name = names.name_of(*o.group);
     set_headline(f, fmt::format("{} {} {} ms per step ({})", name,
                                 names.verb({o.group}, "costs", "cost"),
                                 number3(o.difference.difference),
                                 percent_text(o.difference.difference / r.best_ms * 100)));
-    f.evidence = fmt::format("{}: {} ms more than {} in these runs ({})", name,
-                             range3(o.difference), names.one(*r.best), level_text(r.comparisons));
+    f.evidence =
+        fmt::format("{}: {} ms more than {} in these runs ({})", name, range3(o.difference),
+                    names.name_of(*r.best), level_text(r.comparisons));
     out.push_back(std::move(f));
   }
 }
@@ -147,9 +149,9 @@ Finding lowest_mean(const std::vector<ConfigurationRanks>& groups,
   Finding out = finding_of(rules::not_ranked, "configurations", "all");
   out.value = lowest->mean_ms(TimeKind::kTotal);
   out.unit = Unit::kMs;
-  set_headline(out,
-               fmt::format("{} {} the lowest mean time, {} ms, without a test", names.one(*lowest),
-                           names.verb({&*lowest}, "has", "have"), number3(*out.value)));
+  set_headline(out, fmt::format("{} {} the lowest mean time, {} ms, without a test",
+                                names.name_of(*lowest), names.verb({&*lowest}, "has", "have"),
+                                number3(*out.value)));
   out.evidence =
       fmt::format("Mean over {}; the noise is unknown without three profiler steps in every "
                   "configuration",
@@ -160,9 +162,9 @@ Finding lowest_mean(const std::vector<ConfigurationRanks>& groups,
 
 Finding different_work(const SweepJudgement& sweep, const ConfigurationNames& names) {
   Finding out = finding_of(rules::not_ranked, "configurations", "all");
-  set_headline(out,
-               fmt::format("{} and {} do different work per step", names.one(*sweep.unequal->first),
-                           names.one(*sweep.unequal->second)));
+  set_headline(out, fmt::format("{} and {} do different work per step",
+                                names.name_of(*sweep.unequal->first),
+                                names.name_of(*sweep.unequal->second)));
   out.evidence = "Number or shapes of their GEMMs differ, so configurations are not ranked by step "
                  "time";
   out.action = "Compare the time per sample of the configurations";
@@ -174,7 +176,7 @@ Finding different_work(const SweepJudgement& sweep, const ConfigurationNames& na
 std::string cause_text(const Cause& c, const std::string& base) {
   std::vector<std::string> causes;
   const auto more = c.more_contention();
-  if (c.told(c.test_contention) && c.told(more))
+  if (c.is_slowdown(c.test_contention) && c.is_slowdown(more))
     causes.push_back(fmt::format("contention: GEMMs under a collective take {} longer than without "
                                  "overlap, {:.2f} percentage points ({}) more than with {}",
                                  percent_estimate(*c.test_contention, c.alpha), more->value * 100,
@@ -187,7 +189,7 @@ std::string cause_text(const Cause& c, const std::string& base) {
   else
     for (const auto& [what, effect] :
          {std::pair("GEMMs", &c.gemms_alone), std::pair("other calls", &c.others_alone)})
-      if (c.told(*effect))
+      if (c.is_slowdown(*effect))
         causes.push_back(fmt::format("{} of the same shape take {} longer without overlap too",
                                      what, percent_estimate(**effect, c.alpha)));
   if (!causes.empty())
@@ -215,8 +217,8 @@ void add_causes(const SweepJudgement& sweep, const ConfigurationNames& names,
     f.cost_ms = c.longer.difference;
     f.steps = sweep.total->steps;
     f.scope = FindingScope::kThisRun;
-    const std::string base = names.one(*c.base);
-    set_headline(f, fmt::format("{} {} {} ms longer per step than {}", names.one(*c.test),
+    const std::string base = names.name_of(*c.base);
+    set_headline(f, fmt::format("{} {} {} ms longer per step than {}", names.name_of(*c.test),
                                 names.verb({c.test}, "computes", "compute"),
                                 number3(c.longer.difference), base));
     f.evidence = fmt::format("{}; {} ms in these runs ({})", capital(cause_text(c, base)),
@@ -237,7 +239,7 @@ void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
                                     [&](const AgainstBest& o) { return o.group == &best; });
   const auto longer = std::find_if(sweep.causes.begin(), sweep.causes.end(),
                                    [&](const Cause& c) { return c.test == comm.best; });
-  if (exposed == comm.others.end() || !exposed->told() || longer == sweep.causes.end())
+  if (exposed == comm.others.end() || !exposed->significant() || longer == sweep.causes.end())
     return;
   Finding f =
       finding_of(rules::communication_trade, "configuration", comm.best->configuration.label);
@@ -245,13 +247,14 @@ void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
   f.steps = comm.steps;
   f.scope = FindingScope::kThisRun;
   set_headline(f, fmt::format("{} {} {} ms more communication per step, but {} {} ms longer",
-                              names.one(*comm.best), names.verb({comm.best}, "hides", "hide"),
+                              names.name_of(*comm.best), names.verb({comm.best}, "hides", "hide"),
                               number3(exposed->difference.difference),
                               names.verb({comm.best}, "computes", "compute"),
                               number3(longer->longer.difference)));
-  f.evidence = fmt::format("Against {} in these runs: exposed communication {} ms less, "
-                           "computation {} ms more",
-                           names.one(best), range3(exposed->difference), range3(longer->longer));
+  f.evidence =
+      fmt::format("Against {} in these runs: exposed communication {} ms less, "
+                  "computation {} ms more",
+                  names.name_of(best), range3(exposed->difference), range3(longer->longer));
   out.push_back(std::move(f));
 }
 
@@ -261,7 +264,7 @@ void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
                      std::vector<Finding>& out) {
   struct SweepLink {
     SlowGroup group;
-    const ConfigurationCollectives* of = nullptr;
+    const ConfigurationCollectives* collectives = nullptr;
     std::size_t configurations = 0;
   };
   std::map<std::string, SweepLink> links; // key: ranks
@@ -270,19 +273,20 @@ void add_sweep_links(const SweepFacts& facts, const SweepJudgement& sweep,
       SweepLink& link = links[g.row->group_ranks];
       if (link.configurations++ == 0 || g.percent_below() > link.group.percent_below()) {
         link.group = g;
-        link.of = &c;
+        link.collectives = &c;
       }
     }
   std::size_t named = 0;
   for (const auto& [ranks, link] : links) {
     if (link.configurations * 2 <= facts.collectives.size() || named++ >= kMostLinks)
       continue;
-    const std::string& label = link.of->configuration.label;
-    const auto of = std::ranges::find_if(sweep.groups, [&](const ConfigurationRanks& group) {
+    const std::string& label = link.collectives->configuration.label;
+    const auto found = std::ranges::find_if(sweep.groups, [&](const ConfigurationRanks& group) {
       return group.configuration.label == label;
     });
-    Finding f = slow_link_finding(
-        link.group, of == sweep.groups.end() ? 0 : step_means_ms(*of, TimeKind::kTotal).size());
+    Finding f = slow_link_finding(link.group, found == sweep.groups.end()
+                                                  ? 0
+                                                  : step_means_ms(*found, TimeKind::kTotal).size());
     if (facts.collectives.size() > 1)
       f.evidence += fmt::format("; in {} of {} configurations, most with {}", link.configurations,
                                 facts.collectives.size(), brief(label, kHeadlineWidth));
@@ -310,7 +314,8 @@ void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names
   if (found == 0 || found * 2 <= checked)
     return;
   const ConfigurationRanks& group = sweep.groups[most];
-  const ShownRun run{&group, alone ? std::string() : group.configuration.label, names.one(group)};
+  const ShownRun run{&group, alone ? std::string() : group.configuration.label,
+                     names.name_of(group)};
   out.push_back(*contention_finding(
       run, sweep.contention[most], sweep.cause_comparisons,
       alone ? std::string()
@@ -365,20 +370,20 @@ void add_edge(const std::vector<ConfigurationRanks>& groups, const StepRanking& 
   for (const ConfigurationRanks& g : groups)
     if (const auto v = value(g.configuration))
       seen.insert(*v);
-  const auto own = value(total.best->configuration);
-  if (seen.size() < 2 || !own || (*own != *seen.begin() && *own != *seen.rbegin()))
+  const auto fastest = value(total.best->configuration);
+  if (seen.size() < 2 || !fastest || (*fastest != *seen.begin() && *fastest != *seen.rbegin()))
     return;
   for (const AgainstBest& o : total.others)
-    if (value(o.group->configuration) != own && !o.told())
+    if (value(o.group->configuration) != fastest && !o.significant())
       return;
-  const bool lowest = *own == *seen.begin();
+  const bool lowest = *fastest == *seen.begin();
   Finding f = finding_of(rules::try_further, "parameter", what);
-  f.value = static_cast<double>(*own);
+  f.value = static_cast<double>(*fastest);
   f.unit = Unit::kCount;
   f.steps = total.steps;
   f.scope = FindingScope::kThisRun;
-  set_headline(f, fmt::format("The fastest number of {}, {}, is the {} that was tried", what, *own,
-                              lowest ? "lowest" : "highest"));
+  set_headline(f, fmt::format("The fastest number of {}, {}, is the {} that was tried", what,
+                              *fastest, lowest ? "lowest" : "highest"));
   f.evidence = "All configurations with another number take significantly longer in these runs";
   f.action = fmt::format("Try {} numbers of {}", lowest ? "lower" : "higher", what);
   out.push_back(std::move(f));
@@ -408,13 +413,14 @@ void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
       sweep.total ? *sweep.total->best
                   : *std::min_element(sweep.groups.begin(), sweep.groups.end(), least);
   const ShownRun run{&group, sweep.groups.size() > 1 ? group.configuration.label : "",
-                     names.one(group)};
-  const auto of = std::find_if(facts.collectives.begin(), facts.collectives.end(),
-                               [&](const ConfigurationCollectives& c) {
-                                 return c.configuration.label == group.configuration.label;
-                               });
-  if (auto f = exposed_finding(
-          run, of != facts.collectives.end() ? waiting_share(group, of->summary) : std::nullopt))
+                     names.name_of(group)};
+  const auto found = std::find_if(facts.collectives.begin(), facts.collectives.end(),
+                                  [&](const ConfigurationCollectives& c) {
+                                    return c.configuration.label == group.configuration.label;
+                                  });
+  if (auto f = exposed_finding(run, found != facts.collectives.end()
+                                        ? waiting_share(group, found->summary)
+                                        : std::nullopt))
     out.push_back(std::move(*f));
   if (auto f = idle_finding(run))
     out.push_back(std::move(*f));

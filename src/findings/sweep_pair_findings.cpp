@@ -109,13 +109,13 @@ std::vector<Finding> time_range_findings(const std::string& sweep, TimeKind kind
   Finding out = finding_of(rules::time_range, "sweep", fmt::format("{}: {}", sweep, what));
   out.value = high->mean(kind) - low->mean(kind);
   out.unit = Unit::kMs;
-  const std::string of = fmt::format("Mean {} of {}", what, brief(sweep, kSweepWidth));
+  const std::string subject = fmt::format("Mean {} of {}", what, brief(sweep, kSweepWidth));
   if (known == 1) {
-    set_headline(out, fmt::format("{}: {} ms", of, number3(low->mean(kind))));
+    set_headline(out, fmt::format("{}: {} ms", subject, number3(low->mean(kind))));
     out.evidence = "Its only configuration is " + brief(low->label, kHeadlineWidth);
     return {out};
   }
-  set_headline(out, fmt::format("{}: {} ms", of, range3(low->mean(kind), high->mean(kind))));
+  set_headline(out, fmt::format("{}: {} ms", subject, range3(low->mean(kind), high->mean(kind))));
   out.evidence = fmt::format("{:.3f} ms with {}, {:.3f} ms with {}; means over the ranks of {} "
                              "configurations, without a test",
                              low->mean(kind), brief(low->label, kHeadlineWidth), high->mean(kind),

@@ -15,7 +15,7 @@ struct Peak {
   double tflops;
   const char* source;
 };
-struct Board {
+struct GpuModel {
   const char* name;
   double mem_bw_gbps;
   const char* mem_source;
@@ -26,7 +26,7 @@ struct Board {
 // Sources: "CU x GHz x flops" is the number of units, the boost clock, and the flops per unit and
 // clock. These numbers are from vendor documents (CDNA 3 and CDNA 4 white papers, H100 architecture
 // white paper). Their product is the dense peak in the data sheet.
-const std::vector<Board>& boards() {
+const std::vector<GpuModel>& gpu_models() {
   constexpr const char* kMeasured = "rate that GEMMs reach, GPU file of the reference report";
   // H100 SXM and H200 have the same compute die
   static const std::vector<Peak> kHopper = {{"matrix_fp16", 989.4, "132 SM x 1.83 GHz x 4096"},
@@ -38,7 +38,7 @@ const std::vector<Board>& boards() {
                                             {"vector_bf16", 133.8, "132 SM x 1.98 GHz x 512"},
                                             {"vector_fp32", 66.9, "132 SM x 1.98 GHz x 256"},
                                             {"vector_fp64", 33.5, "132 SM x 1.98 GHz x 128"}};
-  static const std::vector<Board> kBoards = {
+  static const std::vector<GpuModel> kGpuModels = {
       {"MI300X",
        5300,
        "AMD MI300X data sheet",
@@ -98,18 +98,18 @@ const std::vector<Board>& boards() {
         {"vector_fp32", 75, "NVIDIA HGX B200 data sheet, 600 TFLOPS over 8 GPUs"},
         {"vector_fp64", 37, "NVIDIA HGX B200 data sheet, 296 TFLOPS over 8 GPUs"}}},
   };
-  return kBoards;
+  return kGpuModels;
 }
 
 const std::vector<GpuArch>& builtin() {
   static const std::vector<GpuArch> kArchs = [] {
     std::vector<GpuArch> out;
-    for (const Board& board : boards()) {
+    for (const GpuModel& model : gpu_models()) {
       GpuArch arch;
-      arch.name = board.name;
-      arch.mem_bw_gbps = board.mem_bw_gbps;
-      arch.source = std::string(board.kind) + "; memory: " + board.mem_source;
-      for (const Peak& peak : board.peaks) {
+      arch.name = model.name;
+      arch.mem_bw_gbps = model.mem_bw_gbps;
+      arch.source = std::string(model.kind) + "; memory: " + model.mem_source;
+      for (const Peak& peak : model.peaks) {
         arch.tflops.emplace(peak.spec, peak.tflops);
         arch.sources.emplace(peak.spec, peak.source);
       }
@@ -151,7 +151,7 @@ Result<GpuArch> load_gpu_arch(const std::string& name_or_path) {
       return arch;
   simdjson::dom::parser parser;
   simdjson::dom::element root;
-  const Result<std::string> text = read_whole(name_or_path);
+  const Result<std::string> text = read_input_file(name_or_path);
   if (!text) {
     std::string names;
     for (const GpuArch& arch : builtin())
@@ -185,8 +185,8 @@ std::string_view peak_spec(const GpuArch& arch, std::string_view spec) {
   if (arch.tflops.find(spec) != arch.tflops.end())
     return spec;
   constexpr std::string_view kAtLeast = "vector_fp32";
-  const bool of_16_bits = spec == "vector_fp16" || spec == "vector_bf16";
-  return of_16_bits && arch.tflops.find(kAtLeast) != arch.tflops.end() ? kAtLeast : "";
+  const bool is_16_bit = spec == "vector_fp16" || spec == "vector_bf16";
+  return is_16_bit && arch.tflops.find(kAtLeast) != arch.tflops.end() ? kAtLeast : "";
 }
 
 std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec, double flops,

@@ -450,8 +450,8 @@ std::string symbol_name(const KernelSymbol& symbol) {
     out += what;
   else
     out.resize(what.size());
-  const auto add = [&out](const KernelSymbol& of) {
-    for (const std::vector<std::string>* words : {&of.types, &of.sizes})
+  const auto add = [&out](const KernelSymbol& source) {
+    for (const std::vector<std::string>* words : {&source.types, &source.sizes})
       for (std::size_t i = 0; i < std::min<std::size_t>(words->size(), 2); ++i)
         out = joined({out, (*words)[i]});
   };
@@ -515,16 +515,16 @@ std::vector<std::string> differences(const std::vector<std::string_view>& names)
   std::unordered_map<std::string_view, std::size_t> having; // number of names with the word
   for (const std::string_view name : names) {
     words.push_back(words_of(name));
-    const std::set<std::string_view> own(words.back().begin(), words.back().end());
-    for (const std::string_view word : own)
+    const std::set<std::string_view> distinct(words.back().begin(), words.back().end());
+    for (const std::string_view word : distinct)
       ++having[word];
   }
   std::vector<std::string> out;
-  for (const std::vector<std::string_view>& own : words) {
+  for (const std::vector<std::string_view>& name_words : words) {
     std::string added;
     std::size_t parts = 0;
     std::set<std::string_view> seen;
-    for (const std::string_view word : own) {
+    for (const std::string_view word : name_words) {
       if (parts == kAddedParts || having[word] == names.size() || !seen.insert(word).second)
         continue;
       const std::string_view brief = word.substr(0, kAddedWidth);
@@ -562,10 +562,10 @@ std::vector<std::string> distinct_names(const std::vector<std::string_view>& ful
   std::map<std::string, std::set<std::string_view>> by_display;
   for (const std::string_view name : full)
     by_display[display_name(name)].insert(name);
-  std::unordered_set<std::string> taken;
+  std::unordered_set<std::string> used_names;
   std::unordered_map<std::string_view, std::string> chosen;
   for (const auto& [display, names] : by_display)
-    taken.insert(display);
+    used_names.insert(display);
   for (const auto& [display, names] : by_display) {
     if (names.size() == 1) {
       chosen.emplace(*names.begin(), display);
@@ -578,12 +578,12 @@ std::vector<std::string> distinct_names(const std::vector<std::string_view>& ful
       ++times[text];
     for (std::size_t i = 0; i < same.size(); ++i) {
       std::string made = joined({display, added[i]});
-      if (times[added[i]] > 1 || (!added[i].empty() && !taken.insert(made).second)) {
+      if (times[added[i]] > 1 || (!added[i].empty() && !used_names.insert(made).second)) {
         const std::string hash = fnv64_hex(same[i]);
         std::size_t digits = 4;
         do
           made = display + " ~" + hash.substr(0, digits);
-        while (!taken.insert(made).second && (digits += 4) <= hash.size());
+        while (!used_names.insert(made).second && (digits += 4) <= hash.size());
         if (digits > hash.size()) // two names have the same hash
           made += "#" + std::to_string(i);
       }

@@ -251,11 +251,11 @@ private:
         out.first_class = std::string(name);
     };
     const auto close = [&] {
-      const bool of_nested = open.back() == 'N';
+      const bool is_nested = open.back() == 'N';
       open.pop_back();
-      if (open.size() == 1 && of_nested)
+      if (open.size() == 1 && is_nested)
         add_class(nested_class);
-      if (of_nested && !open.empty() && open.back() == 'L') { // the value of an enumeration
+      if (is_nested && !open.empty() && open.back() == 'L') { // the value of an enumeration
         through_end();
         open.pop_back();
       }
@@ -309,8 +309,8 @@ std::vector<std::string> types_in(std::string_view list) {
 }
 
 std::string_view bracketed(std::string_view text, std::size_t at) {
-  const std::string_view whole = text.substr(at, after_bracket(text, at) - at);
-  return whole.substr(1, whole.size() - std::min<std::size_t>(whole.size(), 2));
+  const std::string_view brackets = text.substr(at, after_bracket(text, at) - at);
+  return brackets.substr(1, brackets.size() - std::min<std::size_t>(brackets.size(), 2));
 }
 
 std::string short_type(std::string_view type) {

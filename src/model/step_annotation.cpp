@@ -82,7 +82,7 @@ std::optional<StepSums> atom(std::string_view name) {
   return s;
 }
 
-std::int64_t whole(double v) {
+std::int64_t integer_of(double v) {
   constexpr double kMost = 4e18; // the sum of two such values still fits
   return static_cast<std::int64_t>(std::min(v, kMost));
 }
@@ -106,9 +106,9 @@ std::optional<StepCounts> vllm_counts(std::string_view name) {
       return std::nullopt;
     s.kind = StepKind::kVllmShort;
   }
-  s.context_requests = whole(context);
-  s.generation_requests = whole(generation);
-  s.batch_size = whole(v.c_sq + v.g_sq);
+  s.context_requests = integer_of(context);
+  s.generation_requests = integer_of(generation);
+  s.batch_size = integer_of(v.c_sq + v.g_sq);
   return s;
 }
 
@@ -146,12 +146,14 @@ std::optional<StepCounts> sglang_counts(std::string_view name) {
     v.g_sq = field(body, "g_sq", 0);
     v.g_sk = field(body, "g_sk", 0);
     v.g_sqsk = field(body, "g_sqsk", 0);
-    s.context_requests = whole(mode == "EXTEND" ? bs : mode == "MIXED" ? field(body, "c", 0) : 0);
-    s.generation_requests = whole(mode == "DECODE"  ? bs
-                                  : mode == "MIXED" ? field(body, "g", 0)
-                                                    : 0);
+    s.context_requests = integer_of(mode == "EXTEND"  ? bs
+                                    : mode == "MIXED" ? field(body, "c", 0)
+                                                      : 0);
+    s.generation_requests = integer_of(mode == "DECODE"  ? bs
+                                       : mode == "MIXED" ? field(body, "g", 0)
+                                                         : 0);
     const double batch = v.c_sq + v.g_sq > 0 ? v.c_sq + v.g_sq : toks > 0 ? toks : bs;
-    s.batch_size = whole(batch);
+    s.batch_size = integer_of(batch);
     return s;
   }
   if (mode.empty() || !brief_body(body.substr(mode.size()), bs, toks))
@@ -159,13 +161,13 @@ std::optional<StepCounts> sglang_counts(std::string_view name) {
   s.kind = StepKind::kSglangShort;
   v = {};
   if (mode == "DECODE") {
-    s.generation_requests = whole(bs);
+    s.generation_requests = integer_of(bs);
     v.g_sq = bs;
   } else {
-    s.context_requests = whole(bs);
+    s.context_requests = integer_of(bs);
     v.c_sq = toks;
   }
-  s.batch_size = whole(v.c_sq + v.g_sq > 0 ? v.c_sq + v.g_sq : bs);
+  s.batch_size = integer_of(v.c_sq + v.g_sq > 0 ? v.c_sq + v.g_sq : bs);
   return s;
 }
 
@@ -183,8 +185,8 @@ std::optional<StepCounts> atom_counts(std::string_view name) {
   StepCounts s;
   s.kind = sums->detailed ? StepKind::kAtom : StepKind::kAtomShort;
   s.sums = *sums;
-  (name[0] == 'p' ? s.context_requests : s.generation_requests) = whole(bs);
-  s.batch_size = whole(tok);
+  (name[0] == 'p' ? s.context_requests : s.generation_requests) = integer_of(bs);
+  s.batch_size = integer_of(tok);
   return s;
 }
 
@@ -196,7 +198,7 @@ std::optional<StepCounts> diffusion_counts(std::string_view name) {
     return std::nullopt;
   StepCounts s;
   s.kind = StepKind::kDiffusion;
-  s.batch_size = whole(n);
+  s.batch_size = integer_of(n);
   return s;
 }
 
@@ -239,7 +241,7 @@ std::vector<std::int64_t> step_request_lengths(std::string_view name) {
     return out;
   Cursor c(name.substr(at + kMark.size()));
   for (double length = 0; out.size() < kMost && c.number(length);) {
-    out.push_back(whole(length));
+    out.push_back(integer_of(length));
     if (!c.word(", ") && !c.word(","))
       return c.word("]") ? out : std::vector<std::int64_t>();
   }

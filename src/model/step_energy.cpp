@@ -54,13 +54,13 @@ void EnergyCurve::scale(std::size_t first, std::size_t last, double joules) {
     sampled += part_of(intervals_[i], intervals_[i].begin_ns, intervals_[i].end_ns).joules;
   const auto ns = static_cast<double>(intervals_[last - 1].end_ns - intervals_[first].begin_ns);
   for (std::size_t i = first; i < last; ++i) {
-    Interval& one = intervals_[i];
-    one.counted = true;
+    Interval& interval = intervals_[i];
+    interval.counted = true;
     if (sampled > joules / 100) {
-      one.begin_w *= joules / sampled;
-      one.end_w *= joules / sampled;
+      interval.begin_w *= joules / sampled;
+      interval.end_w *= joules / sampled;
     } else if (ns > 0) { // all samples are 0 W here, so the energy is distributed evenly
-      one.begin_w = one.end_w = joules / (ns / 1e9);
+      interval.begin_w = interval.end_w = joules / (ns / 1e9);
     }
   }
 }
@@ -117,7 +117,7 @@ SpanEnergy EnergyCurve::until(std::int64_t t) const {
   return out;
 }
 
-SpanEnergy EnergyCurve::of(const TimeSpan& span) const {
+SpanEnergy EnergyCurve::energy(const TimeSpan& span) const {
   // within one interval, compute the energy directly, not as the difference of two sums over the
   // run, which would lose digits
   if (!intervals_.empty() && span.begin_ns >= intervals_.front().begin_ns) {
@@ -141,7 +141,7 @@ std::vector<std::optional<SpanEnergy>> span_energy(std::span<const PowerSample> 
     if (samples.size() < 2 || s.end_ns < s.begin_ns || s.begin_ns < samples.front().unix_ns ||
         s.end_ns > samples.back().unix_ns)
       continue;
-    const SpanEnergy energy = curve.of(s);
+    const SpanEnergy energy = curve.energy(s);
     if (energy.ns == s.end_ns - s.begin_ns)
       out.back() = energy;
   }

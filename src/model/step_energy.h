@@ -44,7 +44,7 @@ public:
   EnergyCurve(std::span<const PowerSample> samples, std::int64_t longest_gap_ns);
 
   /// Returns the energy of the covered part of `span`. O(log samples).
-  [[nodiscard]] SpanEnergy of(const TimeSpan& span) const;
+  [[nodiscard]] SpanEnergy energy(const TimeSpan& span) const;
 
 private:
   struct Interval {

@@ -40,14 +40,14 @@ void reap(std::vector<pid_t>& children) {
 }
 
 void reap_within(std::vector<pid_t>& a, std::vector<pid_t>& b, std::chrono::milliseconds time) {
-  constexpr auto kLook = std::chrono::milliseconds(5);
+  constexpr auto kPollInterval = std::chrono::milliseconds(5);
   const auto until = std::chrono::steady_clock::now() + time;
   for (;;) {
     reap(a);
     reap(b);
     if ((a.empty() && b.empty()) || std::chrono::steady_clock::now() >= until)
       return;
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kPollInterval);
   }
 }
 
@@ -104,12 +104,12 @@ void remove_all(const std::set<std::string>& paths) {
 /// until it no longer exists.
 void leave_shared(const std::string& folder) {
   constexpr auto kOthersTime = std::chrono::milliseconds(2000);
-  constexpr auto kLook = std::chrono::milliseconds(5);
+  constexpr auto kPollInterval = std::chrono::milliseconds(5);
   const auto until = std::chrono::steady_clock::now() + kOthersTime;
   while (::rmdir(folder.c_str()) != 0 && errno != ENOENT) {
     if (std::chrono::steady_clock::now() >= until)
       return remove_all({folder}); // the other processes do not end: they got no signal
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kPollInterval);
   }
 }
 

@@ -29,7 +29,7 @@ std::string receive_string(Link& link, std::size_t from, std::size_t piece_bytes
 
 void gather_in_turn(Link& link, std::uint64_t count,
                     const std::function<std::string(std::uint64_t)>& make,
-                    const std::function<void(std::size_t from, std::string)>& take,
+                    const std::function<void(std::size_t from, std::string)>& use,
                     std::size_t piece_bytes) {
   const std::vector<std::uint64_t> counts =
       link.swap_numbers(std::vector<std::uint64_t>(link.size(), count));
@@ -39,10 +39,10 @@ void gather_in_turn(Link& link, std::uint64_t count,
     return;
   }
   for (std::uint64_t i = 0; i < count; ++i)
-    take(0, make(i));
+    use(0, make(i));
   for (std::size_t from = 1; from < link.size(); ++from)
     for (std::uint64_t i = 0; i < counts[from]; ++i)
-      take(from, receive_string(link, from, piece_bytes));
+      use(from, receive_string(link, from, piece_bytes));
 }
 
 std::uint64_t said_by_first(Link& link, std::uint64_t number) {

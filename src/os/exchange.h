@@ -34,13 +34,13 @@ public:
 /// The size of the longest message. Message libraries use 31-bit byte counts.
 inline constexpr std::size_t kPieceBytes = std::size_t{1} << 30;
 
-/// Sends strings of all processes to process 0, which passes them to `take`: first its own strings,
+/// Sends strings of all processes to process 0, which passes them to `use`: first its own strings,
 /// then those of process 1, and so on. A process makes string i (i < `count`) when it is needed and
 /// frees it after sending it, so no process stores more than one string at a time. A string longer
 /// than `piece_bytes` is sent in several messages.
 void gather_in_turn(Link& link, std::uint64_t count,
                     const std::function<std::string(std::uint64_t)>& make,
-                    const std::function<void(std::size_t from, std::string)>& take,
+                    const std::function<void(std::size_t from, std::string)>& use,
                     std::size_t piece_bytes = kPieceBytes);
 
 /// Returns on every process the `number` of process 0.

@@ -6,6 +6,6 @@
 namespace rankscope {
 
 /// Returns a path that opens this file: that of the library, or /proc/self/exe for the program.
-[[nodiscard]] std::string own_file();
+[[nodiscard]] std::string this_binary();
 
 } // namespace rankscope

@@ -30,7 +30,8 @@
 namespace rankscope {
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(20); ///< interval between checks of a token
+constexpr auto kPollInterval =
+    std::chrono::milliseconds(20); ///< interval between checks of a token
 constexpr int kWriteAnew = O_WRONLY | O_CREAT | O_TRUNC;
 
 Error system_error(const std::string& where, int err) {
@@ -106,8 +107,8 @@ struct SpawnPlan : NonCopyable {
   }
 
   /// Resets signals: the child blocks no signal, and it does not ignore the signals that we ignore.
-  /// With `own_group`, the child leads a new process group.
-  void plain_signals(bool own_group) {
+  /// With `new_group`, the child leads a new process group.
+  void plain_signals(bool new_group) {
     sigset_t none;
     sigemptyset(&none);
     sigset_t usual;
@@ -117,7 +118,7 @@ struct SpawnPlan : NonCopyable {
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    const int group = own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    const int group = new_group ? POSIX_SPAWN_SETPGROUP : 0;
     posix_spawnattr_setflags(
         &attributes, static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   }
@@ -142,7 +143,7 @@ std::string ProcessEnd::describe() const {
 /// The descriptors that become 0, 1 and 2 of the child. The descriptors in `closed` are closed when
 /// the child has started.
 struct Process::Ends {
-  std::array<int, 3> of_child = {-1, -1, -1};
+  std::array<int, 3> child_fds = {-1, -1, -1};
   std::vector<int> closed;
   std::array<PumpLane, 2> lanes; ///< moved to the pump later
 
@@ -162,7 +163,7 @@ struct Process::Ends {
 
 Result<int> Process::open_input(Ends& ends) {
   if (spec_.our_input) {
-    own_group_ = ::isatty(STDIN_FILENO) == 0; // a child in another process group cannot read from
+    new_group_ = ::isatty(STDIN_FILENO) == 0; // a child in another process group cannot read from
                                               // the terminal
     return STDIN_FILENO;
   }
@@ -200,7 +201,7 @@ Result<int> Process::open_output(bool is_out, Ends& ends) {
   case Stream::kOurs:
     return is_out ? STDOUT_FILENO : STDERR_FILENO;
   case Stream::kLikeOut:
-    return ends.of_child[1];
+    return ends.child_fds[1];
   case Stream::kCapture: {
     RS_TRY(const int fd, file_in_memory("", spec_.argv.front()));
     return (is_out ? out_ : err_) = fd;
@@ -217,9 +218,9 @@ Result<int> Process::open_output(bool is_out, Ends& ends) {
 }
 
 Result<void> Process::open_streams(Ends& ends) {
-  RS_TRY(ends.of_child[0], open_input(ends));
-  RS_TRY(ends.of_child[1], open_output(true, ends));
-  RS_TRY(ends.of_child[2], open_output(false, ends));
+  RS_TRY(ends.child_fds[0], open_input(ends));
+  RS_TRY(ends.child_fds[1], open_output(true, ends));
+  RS_TRY(ends.child_fds[2], open_output(false, ends));
   if (ends.lanes[0].from >= 0 || ends.lanes[1].from >= 0) {
     RS_TRY(pump_, StreamPump::start(std::exchange(ends.lanes, {})));
   }
@@ -243,7 +244,7 @@ Result<void> Process::begin(const Ends& ends) {
     return begin_guarded(ends, program, argv.data(), variables.data());
   SpawnPlan plan;
   // first duplicate them to numbers above 2: a descriptor to copy may have the number of a target
-  std::array<int, 3> moved = ends.of_child;
+  std::array<int, 3> moved = ends.child_fds;
   Ends copies;
   for (int& fd : moved) {
     fd = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -253,7 +254,7 @@ Result<void> Process::begin(const Ends& ends) {
     posix_spawn_file_actions_adddup2(&plan.actions, moved[static_cast<std::size_t>(i)], i);
   if (!spec_.folder.empty())
     posix_spawn_file_actions_addchdir_np(&plan.actions, spec_.folder.c_str());
-  plan.plain_signals(own_group_);
+  plan.plain_signals(new_group_);
   int failed = 0;
   {
     const auto lock = cleanup::lock_children();
@@ -278,10 +279,10 @@ Result<void> Process::begin_guarded(const Ends& ends, const std::string& program
   launch.argv = argv;
   launch.environment = environment;
   launch.folder = spec_.folder.empty() ? nullptr : spec_.folder.c_str();
-  launch.in = ends.of_child[0];
-  launch.out = ends.of_child[1];
-  launch.err = ends.of_child[2];
-  launch.own_group = own_group_;
+  launch.in = ends.child_fds[0];
+  launch.out = ends.child_fds[1];
+  launch.err = ends.child_fds[2];
+  launch.new_group = new_group_;
   launch.grace = spec_.grace;
   launch.lingers = spec_.lingers;
   {
@@ -321,7 +322,7 @@ Process::Process(Process&& other) noexcept
       ours_(std::exchange(other.ours_, -1)), pidfd_(std::exchange(other.pidfd_, -1)),
       guard_(std::exchange(other.guard_, -1)), guarded_status_(other.guarded_status_),
       left_behind_(other.left_behind_), killed_(other.killed_), gone_(other.gone_),
-      guard_lost_(other.guard_lost_), own_group_(other.own_group_),
+      guard_lost_(other.guard_lost_), new_group_(other.new_group_),
       out_(std::exchange(other.out_, -1)), err_(std::exchange(other.err_, -1)),
       pump_(std::move(other.pump_)), begin_(other.begin_), end_(other.end_) {}
 
@@ -340,7 +341,7 @@ void Process::close_files() {
 
 void Process::kill_group(int signal) const {
   if (pid_ > 0)
-    ::kill(own_group_ ? -pid_ : pid_, signal);
+    ::kill(new_group_ ? -pid_ : pid_, signal);
 }
 
 bool Process::nap(int fd, std::optional<Time> until, bool watch_token) const {
@@ -348,7 +349,7 @@ bool Process::nap(int fd, std::optional<Time> until, bool watch_token) const {
   const auto now = steady_clock::now();
   if ((until && now >= *until) || (watch_token && spec_.cancel && spec_.cancel->cancelled()))
     return false;
-  milliseconds time = watch_token && spec_.cancel ? kLook : milliseconds(-1);
+  milliseconds time = watch_token && spec_.cancel ? kPollInterval : milliseconds(-1);
   if (until) {
     const auto left = duration_cast<milliseconds>(*until - now) + milliseconds(1);
     time = time.count() < 0 ? left : std::min(time, left);
@@ -357,7 +358,7 @@ bool Process::nap(int fd, std::optional<Time> until, bool watch_token) const {
     pollfd poller{fd, POLLIN, 0};
     (void)::poll(&poller, 1, static_cast<int>(std::min<std::int64_t>(time.count(), 60'000)));
   } else { // kernels before 5.3 have no pidfd
-    std::this_thread::sleep_for(time.count() < 0 ? kLook : std::min(time, kLook));
+    std::this_thread::sleep_for(time.count() < 0 ? kPollInterval : std::min(time, kPollInterval));
   }
   return true;
 }
@@ -375,7 +376,7 @@ bool Process::ended_by(std::optional<Time> until, bool watch_token) {
   }
 }
 
-bool Process::guard_told(std::optional<Time> until, bool watch_token, bool all) {
+bool Process::guard_reported(std::optional<Time> until, bool watch_token, bool all) {
   for (;;) {
     GuardNote note;
     const ssize_t n = gone_ ? 0 : ::recv(guard_, &note, sizeof note, MSG_DONTWAIT);
@@ -416,11 +417,11 @@ Result<ProcessEnd> Process::wait_child() {
   if (guard_ < 0 || !spec_.lingers)
     return wait();
   ProcessEnd end;
-  if (!guard_told(deadline(), true, false)) {
+  if (!guard_reported(deadline(), true, false)) {
     end.cancelled = spec_.cancel && spec_.cancel->cancelled();
     end.timed_out = !end.cancelled;
     terminate();
-    (void)guard_told(std::nullopt, false, true);
+    (void)guard_reported(std::nullopt, false, true);
   }
   read_status(guarded_status_.value_or(SIGKILL), end);
   end.seconds = seconds();
@@ -466,7 +467,7 @@ Result<ProcessEnd> Process::wait() {
     return Error{ErrorCode::kInternal, "", "waited twice for a process", ""};
   const bool guarded = guard_ >= 0;
   const std::optional<Time> until = deadline();
-  if (!(guarded ? guard_told(until, true, false) : ended_by(until, true))) {
+  if (!(guarded ? guard_reported(until, true, false) : ended_by(until, true))) {
     end.cancelled = spec_.cancel && spec_.cancel->cancelled();
     end.timed_out = !end.cancelled;
     terminate();
@@ -476,7 +477,7 @@ Result<ProcessEnd> Process::wait() {
     terminate();
   }
   if (guarded)
-    (void)guard_told(std::nullopt, false, true);
+    (void)guard_reported(std::nullopt, false, true);
   const int status = reap();
   read_status(guarded ? guarded_status_.value_or(SIGKILL) : status, end);
   end.left_behind = left_behind_;

@@ -127,7 +127,7 @@ private:
   bool ended_by(std::optional<Time> until, bool watch_token);
   /// Waits like ended_by(), but reads the messages of the guard. `all`: waits until all processes
   /// below the guard have ended.
-  bool guard_told(std::optional<Time> until, bool watch_token, bool all);
+  bool guard_reported(std::optional<Time> until, bool watch_token, bool all);
   /// Sleeps until `until` at most, or a shorter time if the token is watched. Returns false if
   /// `until` has passed or the token is cancelled.
   bool nap(int fd, std::optional<Time> until, bool watch_token) const;
@@ -149,7 +149,7 @@ private:
   int killed_ = 0;
   bool gone_ = false;       ///< the guard reported kGone, or has ended
   bool guard_lost_ = false; ///< the guard ended before it could report kGone
-  bool own_group_ = true;
+  bool new_group_ = true;
   int out_ = -1, err_ = -1; ///< memory files of captured streams
   std::unique_ptr<StreamPump> pump_;
   Time begin_, end_;

@@ -158,7 +158,7 @@ void signal_all(pid_t group, int signal) {
 // ---- the child
 
 [[noreturn]] void become_child(const GuardedLaunch& launch, pid_t guard, int failure) {
-  if (launch.own_group)
+  if (launch.new_group)
     ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL); // if the guard is killed, the child ends too
   if (::getppid() != guard)
@@ -279,7 +279,7 @@ private:
       left_ = count_living();
   }
 
-  [[nodiscard]] pid_t group() const { return launch_.own_group ? child_ : -1; }
+  [[nodiscard]] pid_t group() const { return launch_.new_group ? child_ : -1; }
 
   /// Does the work for which the time has come.
   void step() {

@@ -18,7 +18,7 @@ struct GuardedLaunch {
   char* const* environment = nullptr;
   const char* folder = nullptr; ///< nullptr = ours
   int in = 0, out = 1, err = 2; ///< become 0, 1 and 2 of the child
-  bool own_group = true;
+  bool new_group = true;
   bool lingers = false; ///< processes that the child started continue until an order arrives
   std::chrono::milliseconds grace{2000}; ///< used for processes that run longer than the child, or
                                          ///< if we end

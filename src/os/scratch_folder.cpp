@@ -28,11 +28,11 @@ std::string& root() {
 }
 
 /// Returns the prefix of the names of scratch folders. Six letters follow it (mkdtemp).
-std::string own_prefix(std::string_view kind) {
+std::string name_prefix(std::string_view kind) {
   return fmt::format("rankscope-{}{}-", kind, machine_tag());
 }
 
-constexpr std::string_view kOne, kOfJob = "job-";
+constexpr std::string_view kProcessFolder, kJobFolder = "job-";
 constexpr std::string_view kLetters = "XXXXXX";
 
 /// Locks a folder with `operation`: LOCK_SH if the process uses it, LOCK_EX to remove it. Returns
@@ -45,7 +45,7 @@ int lock_folder(const std::string& path, int operation) {
 }
 
 bool is_ours(const std::string& name, std::string_view kind) {
-  const std::string prefix = own_prefix(kind);
+  const std::string prefix = name_prefix(kind);
   return name.size() == prefix.size() + kLetters.size() && name.starts_with(prefix);
 }
 
@@ -58,7 +58,7 @@ void remove_abandoned(const fs::path& in) {
     const std::string name = it->path().filename().string();
     struct stat about = {};
     std::error_code inner;
-    if (!(is_ours(name, kOne) || is_ours(name, kOfJob)) ||
+    if (!(is_ours(name, kProcessFolder) || is_ours(name, kJobFolder)) ||
         ::lstat(it->path().c_str(), &about) != 0 || about.st_uid != ::geteuid() ||
         now - it->last_write_time(inner) < std::chrono::minutes(1) || inner)
       continue;
@@ -88,7 +88,7 @@ fs::path temporaries() {
 
 /// Creates a scratch folder in `in`, and sets `tried` to its path. Returns "" on failure.
 std::string make_in(const fs::path& in, std::string_view kind, std::string& tried) {
-  tried = (in / (own_prefix(kind) + std::string(kLetters))).string();
+  tried = (in / (name_prefix(kind) + std::string(kLetters))).string();
   return !in.empty() && cleanup::make_folder(tried) ? tried : "";
 }
 
@@ -102,7 +102,7 @@ Result<ScratchFolder> ScratchFolder::create(const std::string& in) {
   const fs::path parent = !in.empty()      ? cleaned(in)
                           : root().empty() ? temporaries()
                                            : fs::path(root());
-  std::string made = make_in(parent, kOne, tried);
+  std::string made = make_in(parent, kProcessFolder, tried);
   if (made.empty())
     return Error{ErrorCode::kOutput, tried, "cannot make a temporary folder",
                  "is TMPDIR writable?"};
@@ -123,7 +123,7 @@ ScratchFolder::~ScratchFolder() {
 
 std::string SharedScratch::make() {
   std::string tried;
-  return make_in(temporaries(), kOfJob, tried);
+  return make_in(temporaries(), kJobFolder, tried);
 }
 
 SharedScratch::SharedScratch(std::string path)

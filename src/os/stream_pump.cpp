@@ -59,14 +59,14 @@ StreamPump::~StreamPump() {
 std::string StreamPump::finish(bool patient) {
   if (thread_.joinable()) {
     patient_ = patient;
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto n = ::write(end_, &one, sizeof one);
+    const std::uint64_t increment = 1;
+    [[maybe_unused]] const auto n = ::write(end_, &increment, sizeof increment);
     thread_.join();
   }
   return problem_;
 }
 
-bool StreamPump::told_to_end() const {
+bool StreamPump::end_requested() const {
   pollfd ending{end_, POLLIN, 0};
   return ::poll(&ending, 1, 0) > 0;
 }
@@ -138,7 +138,7 @@ void StreamPump::echo(PumpLane& lane, std::string_view bytes) const {
   while (lane.echo >= 0 && !bytes.empty()) {
     // if the reader of our stream stops reading, the child may block, as in any pipeline, but this
     // thread must still notice finish()
-    const bool ending = told_to_end();
+    const bool ending = end_requested();
     std::array<pollfd, 2> watched = {pollfd{lane.echo, POLLOUT, 0}, pollfd{end_, POLLIN, 0}};
     const int ready =
         ::poll(watched.data(), ending && patient_ ? 1 : 2, ending && !patient_ ? 0 : -1);

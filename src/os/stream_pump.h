@@ -46,7 +46,7 @@ private:
   void hand_on(PumpLane& lane, std::string_view bytes);
   void echo(PumpLane& lane, std::string_view bytes) const;
   void close_lanes();
-  [[nodiscard]] bool told_to_end() const;
+  [[nodiscard]] bool end_requested() const;
 
   std::array<PumpLane, 2> lanes_;
   int end_ = -1;                      ///< an eventfd, readable after finish() has begun

@@ -98,10 +98,11 @@ int create_temporary(const std::string& path, std::string& name) {
     remove_leftovers(folder);
   int fd = -1;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::string own =
+    const std::string suffix =
         fmt::format(".{}-{}-{}.tmp", machine_tag(), ::getpid(), random_letters());
-    name = path.size() - leaf + own.size() > kNameMax ? path.substr(0, leaf) + ".rankscope" + own
-                                                      : path + own;
+    name = path.size() - leaf + suffix.size() > kNameMax
+               ? path.substr(0, leaf) + ".rankscope" + suffix
+               : path + suffix;
     fd = cleanup::create_path(name);
     if (fd >= 0 || errno != EEXIST)
       break;

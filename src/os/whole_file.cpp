@@ -50,15 +50,15 @@ Result<std::string> bytes_of_descriptor(int fd, const std::string& path, const s
 
 } // namespace
 
-Result<std::string> read_whole(const std::string& path, const std::string& hint) {
+Result<std::string> read_input_file(const std::string& path, const std::string& hint) {
   return bytes_of_descriptor(open_input(path), path, hint);
 }
 
-Result<std::string> read_own(const std::string& path, const std::string& hint) {
+Result<std::string> read_unregistered(const std::string& path, const std::string& hint) {
   return bytes_of_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path, hint);
 }
 
-Result<void> write_whole(const std::string& path, std::string_view bytes) {
+Result<void> write_with_folder(const std::string& path, std::string_view bytes) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   if (!folder.empty())
     RS_CHECK(make_folder(folder));

@@ -12,17 +12,17 @@
 namespace rankscope {
 namespace {
 
-struct Picture {
+struct NamedPlot {
   const char* name;
   const char* title;
   const char* note;
 };
 
-constexpr Picture kGpu[] = {
+constexpr NamedPlot kGpu[] = {
     {"improvement_chart", "Improvement",
      "Change of the sample means (% of the baseline) with its interval; positive is better."},
     {"abs_time_comparison", "Absolute times", "Milliseconds, means over ranks."}};
-constexpr Picture kRanks[] = {
+constexpr NamedPlot kRanks[] = {
     {"gpu_time_heatmap", "Improvement by kind of time and rank",
      "Percent of the baseline's rank; green is better."},
     {"total_time_by_rank", "Total time", "From the first to the last GPU event of each rank."},
@@ -33,7 +33,7 @@ constexpr Picture kRanks[] = {
     {"idle_time_by_rank", "Idle time", "No GPU work of any kind."},
     {"gpu_time_change_percentage_summary_by_rank", "Change of each kind of time",
      "Percent of the baseline's rank; positive is better."}};
-constexpr Picture kCollectives[] = {
+constexpr NamedPlot kCollectives[] = {
     {"NCCL_Communication_Latency_comparison", "Communication latency",
      "Shortest duration over the ranks; mean over the collectives of one size."},
     {"NCCL_Algorithm_Bandwidth_comparison", "Algorithm bandwidth", "Message size / latency."},
@@ -72,12 +72,12 @@ Result<void> write_compare_page(const Comparison& comparison, std::span<const Fi
       fmt::format("Baseline {} ({} ranks) against {}", base.label, base.ranks.size(), names));
   for (const Finding& finding : findings)
     page.summary.push_back(finding.sentence());
-  const auto part = [&](const char* title, const auto& pictures, std::vector<Table> tables) {
+  const auto part = [&](const char* title, const auto& plots, std::vector<Table> tables) {
     HtmlSection head;
     head.title = title;
     std::string lacking;
     std::vector<HtmlSection> sections;
-    for (const Picture& p : pictures) {
+    for (const NamedPlot& p : plots) {
       const auto found = drawn.find(p.name);
       if (found == drawn.end()) {
         lacking += (lacking.empty() ? "" : ", ") + std::string(p.title);

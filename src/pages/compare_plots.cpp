@@ -258,17 +258,17 @@ CollectiveBars collective_bars(const Comparison& comparison) {
 }
 
 /// A metric of collectives, drawn as bars.
-struct CollectiveFigure {
+struct CollectiveMetric {
   const char* file;
   const char* label;
-  FigureChange CollectiveChange::*figure;
+  MetricChange CollectiveChange::*metric;
   Judgement CollectiveChange::*judgement; ///< nullptr: a sum, which is not judged
-  SampleSet CollectiveSamples::*samples;  ///< `figure` is their mean times a factor
+  SampleSet CollectiveSamples::*samples;  ///< `metric` is their mean times a factor
 };
 
 /// Adds a mean with the 95 % interval from its samples.
 void add_mean(PlotSeries& series, const ComparedRun& run, const CollectiveChange* change,
-              std::optional<double> mean, const CollectiveFigure& f) {
+              std::optional<double> mean, const CollectiveMetric& f) {
   series.values.push_back(mean.value_or(NAN));
   auto& interval = series.intervals.emplace_back(NAN, NAN);
   if (change == nullptr || !mean || f.samples == nullptr)
@@ -276,15 +276,15 @@ void add_mean(PlotSeries& series, const ComparedRun& run, const CollectiveChange
   const auto found = run.collectives.samples.find(change->key);
   if (found == run.collectives.samples.end())
     return;
-  const auto own = mean_interval((found->second.*f.samples).stats(), 0.05);
-  if (!own || !(own->difference > 0))
+  const auto measured = mean_interval((found->second.*f.samples).stats(), 0.05);
+  if (!measured || !(measured->difference > 0))
     return;
-  const double half = *mean * own->half_width / own->difference;
+  const double half = *mean * measured->half_width / measured->difference;
   interval = {*mean - half, *mean + half};
 }
 
-void add_collective_figure(const Comparison& comparison, const CollectiveBars& bars,
-                           const CollectiveFigure& f, Plots& out) {
+void add_metric_plot(const Comparison& comparison, const CollectiveBars& bars,
+                     const CollectiveMetric& f, Plots& out) {
   PlotPanel panel;
   panel.kind = PlotPanel::Kind::kBars;
   panel.y_label = f.label;
@@ -294,17 +294,17 @@ void add_collective_figure(const Comparison& comparison, const CollectiveBars& b
   for (const std::string& name : bars.names) {
     const CollectiveChange* with_base = nullptr;
     for (std::size_t i = 0; i < bars.rows.size() && with_base == nullptr; ++i)
-      if (const CollectiveChange* c = bars.at(i, name); c != nullptr && (c->*f.figure).base)
+      if (const CollectiveChange* c = bars.at(i, name); c != nullptr && (c->*f.metric).base)
         with_base = c;
     add_mean(first, comparison.base, with_base,
-             with_base == nullptr ? std::nullopt : (with_base->*f.figure).base, f);
+             with_base == nullptr ? std::nullopt : (with_base->*f.metric).base, f);
   }
   panel.series.push_back(std::move(first));
   for (std::size_t i = 0; i < bars.rows.size(); ++i) {
     PlotSeries series{comparison.tests[i].label, {}};
     for (const std::string& name : bars.names) {
       const CollectiveChange* c = bars.at(i, name);
-      add_mean(series, comparison.tests[i], c, c == nullptr ? std::nullopt : (c->*f.figure).test,
+      add_mean(series, comparison.tests[i], c, c == nullptr ? std::nullopt : (c->*f.metric).test,
                f);
       series.grey.push_back(c != nullptr && f.judgement != nullptr && !differs(c->*f.judgement));
     }
@@ -325,7 +325,7 @@ void add_collective_plots(const Comparison& comparison, Plots& out) {
   using C = CollectiveChange;
   const CollectiveBars bars = collective_bars(comparison);
   using S = CollectiveSamples;
-  const CollectiveFigure means[] = {
+  const CollectiveMetric means[] = {
       {"NCCL_Communication_Latency_comparison", "Communication latency (us)", &C::latency_us,
        &C::judgement, &S::latency_us},
       {"NCCL_Algorithm_Bandwidth_comparison", "Algorithm bandwidth (GB/s)", &C::algo_gbps,
@@ -334,22 +334,22 @@ void add_collective_plots(const Comparison& comparison, Plots& out) {
        &S::bus_gbps},
       {"NCCL_Total_Communication_Latency_comparison", "Total communication latency (ms)",
        &C::total_ms, nullptr, nullptr}};
-  for (const CollectiveFigure& f : means)
-    add_collective_figure(comparison, bars, f, out);
+  for (const CollectiveMetric& f : means)
+    add_metric_plot(comparison, bars, f, out);
   PlotSpec change{std::string("Improvement of collectives (%), positive is better") + kGreyMeans +
                       bars.rest,
                   22,
                   std::clamp(0.7 * static_cast<double>(bars.names.size()), 6.0, 24.0),
                   {}};
   struct Shown {
-    FigureChange C::*figure;
+    MetricChange C::*metric;
     Judgement C::*judgement;
     const char* title;
   };
-  const Shown figures[] = {{&C::latency_us, &C::judgement, "Latency"},
+  const Shown metrics[] = {{&C::latency_us, &C::judgement, "Latency"},
                            {&C::algo_gbps, &C::bandwidth, "Algorithm bandwidth"},
                            {&C::bus_gbps, &C::bandwidth, "Bus bandwidth"}};
-  for (const auto& [figure, judgement, title] : figures) {
+  for (const auto& [metric, judgement, title] : metrics) {
     PlotPanel panel;
     panel.kind = PlotPanel::Kind::kSideBars;
     panel.title = title;
@@ -362,7 +362,7 @@ void add_collective_plots(const Comparison& comparison, Plots& out) {
       for (const std::string& name : bars.names) {
         const C* c = bars.at(i, name);
         add_change(series, c == nullptr ? nullptr : &(c->*judgement),
-                   c == nullptr ? std::nullopt : (c->*figure).improvement());
+                   c == nullptr ? std::nullopt : (c->*metric).improvement());
       }
       panel.series.push_back(std::move(series));
     }

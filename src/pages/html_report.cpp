@@ -36,7 +36,8 @@ std::string number(double value) {
   return std::isnan(value) ? "" : fmt::format("{:.3f}", value);
 }
 
-std::string difference(double base, double value, bool higher_is_better, Told told) {
+std::string difference(double base, double value, bool higher_is_better,
+                       Significance significance) {
   if (std::isnan(base) || std::isnan(value))
     return "<td></td>";
   const std::optional<double> percent =
@@ -46,12 +47,12 @@ std::string difference(double base, double value, bool higher_is_better, Told to
   const std::string text = fmt::format("{:+.2f} %", *percent);
   if (text == "+0.00 %" || text == "-0.00 %")
     return "<td>0.00 %</td>";
-  if (told == Told::kNoInterval)
+  if (significance == Significance::kNoInterval)
     return fmt::format("<td>{}</td>", text);
   return fmt::format("<td class=\"{}\">{}</td>",
-                     told == Told::kAlike ? "alike"
-                     : *percent > 0       ? "good"
-                                          : "bad",
+                     significance == Significance::kAlike ? "alike"
+                     : *percent > 0                       ? "good"
+                                                          : "bad",
                      text);
 }
 
@@ -69,7 +70,7 @@ const char* cell_class(const Value& v, const Column& column) {
   return v.kind == CellKind::kText ? "text" : "";
 }
 
-std::string whole_table(const Table& t) {
+std::string full_table(const Table& t) {
   constexpr std::size_t kMostRows = 200;
   std::string out = "<div class=\"wide\"><table><thead><tr>";
   for (const Column& c : t.columns())
@@ -131,7 +132,8 @@ std::string table(const HtmlReport& report, const HtmlSection& section) {
       out += fmt::format("<td>{}</td>", number(row.values[s]));
       if (s > 0)
         out += difference(row.values[0], row.values[s], section.higher_is_better,
-                          s < row.told.size() ? row.told[s] : Told::kNoInterval);
+                          s < row.significance.size() ? row.significance[s]
+                                                      : Significance::kNoInterval);
     }
     out += "</tr>\n";
   }
@@ -250,7 +252,7 @@ std::string html_page(const HtmlReport& report) {
       out += table(report, section);
     }
     for (const Table& t : section.tables)
-      out += whole_table(t);
+      out += full_table(t);
     out += "</section>\n";
   }
   return out + "</body></html>\n";

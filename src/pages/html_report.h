@@ -12,13 +12,14 @@ namespace rankscope {
 
 /// Significance of a difference. A difference without an interval has no colour, and one without
 /// significance is grey.
-enum class Told { kNoInterval, kAlike, kDiffers };
+enum class Significance { kNoInterval, kAlike, kDiffers };
 
 /// A row with one number per series; NaN if a series has no number.
 struct HtmlRow {
   std::string label;
   std::vector<double> values;
-  std::vector<Told> told = {}; ///< per series, compared with the first series; empty: no intervals
+  std::vector<Significance> significance =
+      {}; ///< per series, compared with the first series; empty: no intervals
 };
 
 struct HtmlImage {

@@ -80,7 +80,7 @@ void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlR
   for (const Side& side : sides)
     correlations.push_back(sweep_correlation(sides[0].groups, side.groups, kind));
   for (HtmlRow& row : rows) {
-    row.told.assign(sides.size(), Told::kNoInterval);
+    row.significance.assign(sides.size(), Significance::kNoInterval);
     const ConfigurationRanks* base = group_of(sides[0], row.label);
     for (std::size_t s = 1; s < sides.size(); ++s) {
       const ConfigurationRanks* test = group_of(sides[s], row.label);
@@ -91,7 +91,7 @@ void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlR
         continue;
       const bool apart = std::fabs(d->difference) > d->half_width &&
                          (d->difference > 0) == (row.values[s] > row.values[0]);
-      row.told[s] = apart ? Told::kDiffers : Told::kAlike;
+      row.significance[s] = apart ? Significance::kDiffers : Significance::kAlike;
     }
   }
 }
@@ -113,7 +113,7 @@ HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
 
 /// Returns a section with n, mean, median and max of the ranges by one dimension of the sweep.
 HtmlSection spread_section(const std::vector<Side>& sides,
-                           std::optional<std::int64_t> VariancePoint::*by, const char* title,
+                           std::optional<std::int64_t> VariancePoint::*dimension, const char* title,
                            const char* label) {
   HtmlSection section;
   section.title = title;
@@ -123,7 +123,7 @@ HtmlSection spread_section(const std::vector<Side>& sides,
   std::map<std::int64_t, std::vector<std::vector<double>>> values;
   for (std::size_t s = 0; s < sides.size(); ++s)
     for (const VariancePoint& p : sides[s].variance.points) {
-      const auto& key = p.*by;
+      const auto& key = p.*dimension;
       if (!key || std::isnan(p.range_us))
         continue;
       auto& lists = values[*key];
@@ -151,7 +151,7 @@ HtmlSection spread_section(const std::vector<Side>& sides,
 
 /// Returns a section with the means of one metric, averaged over the configurations, by collective,
 /// data type, size and group.
-HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary::*of,
+HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary::*metric,
                                const std::string& title, const std::string& unit, bool higher) {
   HtmlSection section;
   section.title = title;
@@ -162,7 +162,7 @@ HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary
   for (std::size_t s = 0; s < sides.size(); ++s)
     for (const NcclMasterRow& row : sides[s].collectives) {
       const SyncSummary& c = *row.summary;
-      const double v = (c.*of).mean;
+      const double v = (c.*metric).mean;
       if (std::isnan(v))
         continue;
       const std::string elements = c.in_nelems == kNoId ? "" : std::to_string(c.in_nelems);
@@ -347,12 +347,12 @@ void add_gemms(const std::vector<Side>& sides, std::vector<Finding>& findings, H
   page.sections.push_back(std::move(gemms));
   for (HtmlSection& section : plot_sections(sides))
     page.sections.push_back(std::move(section));
-  for (const auto& [by, title, label] :
+  for (const auto& [dimension, title, label] :
        {std::tuple(&VariancePoint::threads, "Numbers by thread count", "{} threads"),
         std::tuple(&VariancePoint::channel, "Numbers by channel count", "{} channels"),
         std::tuple(&VariancePoint::rank, "Numbers by rank", "rank {}")}) {
-    HtmlSection section = spread_section(sides, by, title, label);
-    if (by == &VariancePoint::rank) {
+    HtmlSection section = spread_section(sides, dimension, title, label);
+    if (dimension == &VariancePoint::rank) {
       std::vector<HtmlRow> means;
       for (const HtmlRow& row : section.rows)
         if (row.label.find(", mean ") != std::string::npos)
@@ -367,10 +367,10 @@ void add_gemms(const std::vector<Side>& sides, std::vector<Finding>& findings, H
   top.level = 3;
   for (const Side& side : sides)
     if (!side.variance.points.empty()) {
-      HtmlSection one = top;
-      one.title += ": " + side.label;
-      one.tables.push_back(top_gemms(side));
-      page.sections.push_back(std::move(one));
+      HtmlSection titled = top;
+      titled.title += ": " + side.label;
+      titled.tables.push_back(top_gemms(side));
+      page.sections.push_back(std::move(titled));
     }
 }
 

@@ -28,8 +28,8 @@ std::string percent(double value) {
   return std::isnan(value) ? "" : number(value, 1) + " %";
 }
 
-std::string counted(std::int64_t n, const char* one, const char* many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
+std::string counted(std::int64_t n, const char* singular, const char* plural) {
+  return fmt::format("{} {}", n, n == 1 ? singular : plural);
 }
 
 /// Returns "sum over 4 ranks" if there are several ranks, else "".
@@ -38,7 +38,7 @@ std::string over_ranks(const TopFacts& facts, const char* what) {
                                   : std::string();
 }
 
-std::string remark(std::initializer_list<std::string> parts) {
+std::string note(std::initializer_list<std::string> parts) {
   std::string out;
   for (const std::string& part : parts)
     if (!part.empty())
@@ -47,7 +47,7 @@ std::string remark(std::initializer_list<std::string> parts) {
 }
 
 /// Returns "8 of 120"; "" if all are shown.
-std::string cut_remark(std::size_t shown, std::int64_t all) {
+std::string cut_note(std::size_t shown, std::int64_t all) {
   return static_cast<std::int64_t>(shown) < all ? fmt::format("{} of {}", shown, all)
                                                 : std::string();
 }
@@ -130,10 +130,9 @@ void kernels(const TopFacts& facts, ConsolePage& page) {
   if (facts.kernels.empty())
     return;
   const TopOverview& o = facts.overview;
-  page.heading(
-      "KERNELS",
-      remark({fmt::format("{} ms in {} launches", number(o.kernel_ms, 3), o.kernel_launches),
-              over_ranks(facts, "sums"), cut_remark(facts.kernels.size(), o.kernels)}));
+  page.heading("KERNELS",
+               note({fmt::format("{} ms in {} launches", number(o.kernel_ms, 3), o.kernel_launches),
+                     over_ranks(facts, "sums"), cut_note(facts.kernels.size(), o.kernels)}));
   std::vector<std::vector<PageCell>> rows;
   for (const TopKernel& k : facts.kernels)
     rows.push_back(
@@ -206,9 +205,9 @@ void operators(const TopFacts& facts, ConsolePage& page) {
   if (facts.operators.empty())
     return;
   const TopOverview& o = facts.overview;
-  page.heading("OPERATORS", remark({fmt::format("{} ms of kernels", number(o.operator_ms, 3)),
-                                    over_ranks(facts, "sums"),
-                                    cut_remark(facts.operators.size(), o.operators)}));
+  page.heading("OPERATORS",
+               note({fmt::format("{} ms of kernels", number(o.operator_ms, 3)),
+                     over_ranks(facts, "sums"), cut_note(facts.operators.size(), o.operators)}));
   if (const std::string kinds = categories(facts); !kinds.empty())
     page.sentence(kinds, "  ", Ink::kFaint);
   const std::vector<std::string> names = operator_texts(facts.operators);
@@ -249,9 +248,9 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
     return;
   const bool alone = facts.overview.ranks < 2;
   page.heading("COLLECTIVES",
-               remark({alone ? "durations on this rank, including waits for other ranks"
-                             : "durations on the member that waited least",
-                       cut_remark(facts.collectives.size(), facts.overview.collectives)}));
+               note({alone ? "durations on this rank, including waits for other ranks"
+                           : "durations on the member that waited least",
+                     cut_note(facts.collectives.size(), facts.overview.collectives)}));
   std::vector<std::vector<PageCell>> rows;
   for (const TopCollective& c : facts.collectives)
     rows.push_back({{percent(c.percent), Ink::kPlain},
@@ -295,36 +294,36 @@ std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
   for (const TopRankRow& row : facts.ranks)
     if (facts.ranks.size() <= kMostRanks || row.slow || row.late)
       out.push_back(&row);
-  const auto take = [&out](const TopRankRow& row) {
+  const auto add = [&out](const TopRankRow& row) {
     if (out.size() < kMostRanks && std::find(out.begin(), out.end(), &row) == out.end())
       out.push_back(&row);
   };
   if (facts.ranks.size() > kMostRanks) // some ranks with the highest and lowest values of each time
-    for (const auto of : {&TopRankRow::late_us, &TopRankRow::compute_ms, &TopRankRow::total_ms}) {
+    for (const auto time : {&TopRankRow::late_us, &TopRankRow::compute_ms, &TopRankRow::total_ms}) {
       std::vector<const TopRankRow*> order;
       for (const TopRankRow& row : facts.ranks)
-        if (std::isfinite(row.*of))
+        if (std::isfinite(row.*time))
           order.push_back(&row);
       std::stable_sort(order.begin(), order.end(),
-                       [of](const auto* a, const auto* b) { return a->*of > b->*of; });
+                       [time](const auto* a, const auto* b) { return a->*time > b->*time; });
       for (std::size_t i = 0; i < std::min(kMostRanks / 5, order.size()); ++i)
-        take(*order[i]);
+        add(*order[i]);
       if (!order.empty())
-        take(*order.back());
+        add(*order.back());
     }
   for (const TopRankRow& row : facts.ranks)
-    take(row);
+    add(row);
   std::ranges::sort(out, {}, &TopRankRow::rank);
   return out;
 }
 
 /// Returns the spread of a time: "total ms of 512 ranks: 68.1 to 68.3, quartiles 68.1 68.2 68.2".
-std::string spread_of(const TopFacts& facts, const char* what, double TopRankRow::*of,
+std::string spread_of(const TopFacts& facts, const char* what, double TopRankRow::*time,
                       int decimals) {
   std::vector<double> values;
   for (const TopRankRow& row : facts.ranks)
-    if (std::isfinite(row.*of))
-      values.push_back(row.*of);
+    if (std::isfinite(row.*time))
+      values.push_back(row.*time);
   if (values.empty())
     return "";
   std::sort(values.begin(), values.end());
@@ -337,7 +336,7 @@ void ranks(const TopFacts& facts, ConsolePage& page) {
   if (facts.ranks.size() < 2)
     return;
   const std::vector<const TopRankRow*> list = shown_ranks(facts);
-  page.heading("RANKS", cut_remark(list.size(), static_cast<std::int64_t>(facts.ranks.size())));
+  page.heading("RANKS", cut_note(list.size(), static_cast<std::int64_t>(facts.ranks.size())));
   std::vector<std::vector<PageCell>> rows;
   for (const TopRankRow* r : list) {
     const Ink ink = r->slow || r->late ? Ink::kBad : Ink::kPlain;

@@ -34,10 +34,10 @@ template <std::size_t N> std::vector<std::string> cycle(const char* const (&colo
 
 using Dimension = std::optional<std::int64_t> VariancePoint::*;
 
-std::vector<PlotGroup> grouped(const VarianceData& data, Dimension by, const char* label) {
+std::vector<PlotGroup> grouped(const VarianceData& data, Dimension dimension, const char* label) {
   std::map<std::int64_t, std::vector<double>> values;
   for (const VariancePoint& p : data.points)
-    if (const auto& key = p.*by)
+    if (const auto& key = p.*dimension)
       values[*key].push_back(p.range_us);
   std::vector<PlotGroup> out;
   for (auto& [key, list] : values)
@@ -45,12 +45,12 @@ std::vector<PlotGroup> grouped(const VarianceData& data, Dimension by, const cha
   return out;
 }
 
-PlotSpec box(const VarianceData& data, Dimension by, const char* label, const char* x_label,
+PlotSpec box(const VarianceData& data, Dimension dimension, const char* label, const char* x_label,
              const std::string& title, double width, std::vector<std::string> colours) {
   PlotPanel p;
   p.x_label = x_label;
   p.y_label = "Time Difference (us)";
-  p.groups = grouped(data, by, label);
+  p.groups = grouped(data, dimension, label);
   p.colours = std::move(colours);
   // with many ranks, a wider sheet separates their boxes
   width = std::clamp(0.35 * static_cast<double>(p.groups.size()), width, 40.0);
@@ -102,12 +102,12 @@ variance_plots(const VarianceData& data, const std::optional<std::pair<double, d
       {&VariancePoint::channel, "{}ch", "Channels"},
       {&VariancePoint::rank, "R{}", "Ranks"}};
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto& [by, label, title] = panels[i];
+    const auto& [dimension, label, title] = panels[i];
     PlotPanel p;
     p.kind = PlotPanel::Kind::kViolin;
     p.title = title;
     p.y_label = "Time Difference (us)";
-    p.groups = grouped(data, by, label);
+    p.groups = grouped(data, dimension, label);
     p.colours = {kLights[i]};
     if (!p.groups.empty())
       violin.panels.push_back(std::move(p));

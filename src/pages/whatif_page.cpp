@@ -61,7 +61,7 @@ void whatif_stragglers(const WhatIfFacts& facts, ConsolePage& page, std::size_t 
     std::vector<std::vector<PageCell>> rows;
     std::size_t all = 0;
     for (const StragglerShare& share : s.shares) {
-      if (share.of != group)
+      if (share.group != group)
         continue;
       ++all;
       if (most == 0 || rows.size() < most)

@@ -121,21 +121,21 @@ void why_long_steps(const CauseFacts& facts, ConsolePage& page) {
 }
 
 /// Returns the parts of a delay: "kernels +6.10, host +0.210; remainder 0.0400".
-std::string parts_text(const LateRankParts& of) {
+std::string parts_text(const LateRankParts& late_rank) {
   std::vector<std::size_t> order(kStretchParts);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::abs(of.parts[a].excess_ms) > std::abs(of.parts[b].excess_ms);
+    return std::abs(late_rank.parts[a].excess_ms) > std::abs(late_rank.parts[b].excess_ms);
   });
   std::string out;
   for (const std::size_t k : order) {
-    const double ms = of.parts[k].excess_ms;
-    if (std::abs(ms) >= kWorthAPart * std::abs(of.all.excess_ms))
+    const double ms = late_rank.parts[k].excess_ms;
+    if (std::abs(ms) >= kWorthAPart * std::abs(late_rank.all.excess_ms))
       out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ",
                          stretch_part_name(static_cast<StretchPart>(k)), ms < 0 ? "" : "+",
                          number3(ms));
   }
-  return out + fmt::format("; remainder {}", number3(of.remainder_ms()));
+  return out + fmt::format("; remainder {}", number3(late_rank.remainder_ms()));
 }
 
 void why_ranks(const CauseFacts& facts, ConsolePage& page) {
@@ -147,12 +147,12 @@ void why_ranks(const CauseFacts& facts, ConsolePage& page) {
                                  ? fmt::format("{} of {}", shown, facts.late_rank_parts.size())
                                  : std::string("against the other members of their collectives"));
   for (std::size_t k = 0; k < shown; ++k) {
-    const LateRankParts& of = facts.late_rank_parts[k];
+    const LateRankParts& late_rank = facts.late_rank_parts[k];
     page.sentence(
         fmt::format("rank {} starts its collectives {} ms{} later, including those hidden "
                     "by other work: {}",
-                    of.rank, number3(of.all.excess_ms), facts.steps > 0 ? " per step" : "",
-                    parts_text(of)),
+                    late_rank.rank, number3(late_rank.all.excess_ms),
+                    facts.steps > 0 ? " per step" : "", parts_text(late_rank)),
         "  ");
   }
 }

@@ -24,7 +24,7 @@ std::string base_name(const std::string& path) {
 }
 
 /// Returns the paths whose file name is `wanted`; all paths if no path has this name.
-std::vector<std::string> of_name(std::vector<std::string> paths, const std::string& wanted) {
+std::vector<std::string> with_name(std::vector<std::string> paths, const std::string& wanted) {
   std::vector<std::string> some;
   std::copy_if(paths.begin(), paths.end(), std::back_inserter(some), [&](const std::string& p) {
     const std::string name = base_name(p);
@@ -63,7 +63,7 @@ public:
   Result<void> choose() {
     for (auto& [rank, paths] : by_rank_)
       if (!options_.trace_name.empty())
-        paths = of_name(std::move(paths), options_.trace_name);
+        paths = with_name(std::move(paths), options_.trace_name);
     RS_CHECK(choose_windows(by_rank_, options_.step, plan_.folder, diag_));
     for (auto& [rank, paths] : by_rank_) {
       if (paths.size() > 1)
@@ -104,11 +104,12 @@ private:
 
   [[nodiscard]] Error several(std::int64_t rank, const std::vector<std::string>& paths) const {
     const auto folder = [](const std::string& path) { return fs::path(path).parent_path(); };
-    const bool one = std::ranges::all_of(
+    const bool same_folder = std::ranges::all_of(
         paths, [&](const std::string& path) { return folder(path) == folder(paths[0]); });
     return {ErrorCode::kUsage, plan_.folder,
             fmt::format("rank {} has several traces: {}", rank, few_of(paths)),
-            one ? "the file names contain no step or time: choose a trace with --trace-name or "
+            same_folder
+                ? "the file names contain no step or time: choose a trace with --trace-name or "
                   "--trace-pattern"
                 : "give the folder of one run; analyze and merge --all also accept a folder of "
                   "several runs"};
@@ -140,7 +141,7 @@ private:
       return {};
     }
     if (!nameless.empty() && by_rank_.empty()) {
-      by_order(nameless);
+      number_in_order(nameless);
       return {};
     }
     for (const std::string& path : nameless)
@@ -150,7 +151,7 @@ private:
 
   /// Assigns ranks in the order of the file names. The windows of one process (trace_windows.h) get
   /// the same rank.
-  void by_order(const std::vector<std::string>& nameless) {
+  void number_in_order(const std::vector<std::string>& nameless) {
     TracesByProcess processes;
     for (const std::string& path : nameless)
       processes[window_name(path).rest].push_back(path);
@@ -345,7 +346,7 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
       continue;
     Group joined;
     std::set<std::int64_t> ranks;
-    std::vector<std::string> taken;
+    std::vector<std::string> joined_keys;
     std::vector<std::string> nameless;
     for (const std::string& key : keys) {
       std::vector<Candidate> files = groups.at(key).files;
@@ -354,7 +355,7 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
         nameless.push_back(files.front().path);
       if (found != HeadRanks::kOne)
         continue;
-      taken.push_back(key);
+      joined_keys.push_back(key);
       for (Candidate& c : files) {
         ranks.insert(*c.rank);
         joined.files.push_back(std::move(c));
@@ -369,7 +370,7 @@ Result<void> join_by_header(const std::string& root, const DiscoverOptions& opti
     joined.plan.configuration.label = folder.size() > top.size() + 1
                                           ? group_label(folder.substr(top.size() + 1))
                                           : last_part(root);
-    for (const std::string& key : taken)
+    for (const std::string& key : joined_keys)
       groups.erase(key);
     groups.emplace("h" + folder, std::move(joined));
   }

@@ -60,7 +60,7 @@ std::string up_to(const std::string& folder, const std::smatch& m) {
   return folder.substr(0, folder.find('/', at));
 }
 
-std::optional<ConfigName> by_folders(const std::string& folder) {
+std::optional<ConfigName> match_folders(const std::string& folder) {
   static const std::regex kThread(R"((^|/)([0-9]+)threads?/nccl_([0-9]+)channels(?=/|$))");
   static const std::regex kCu(R"((^|/)([0-9]+)cu_([0-9]+)threads?(?=/|$))");
   static const std::regex kNamed(R"((^|/)([A-Za-z][A-Za-z0-9_.-]*)=([^/=]+)(?=/|$))");
@@ -103,7 +103,7 @@ Result<RankNames> RankNames::make(const DiscoverOptions& o) {
                  : std::isalnum(static_cast<unsigned char>(c)) || c == '/' || c == '_'
                      ? std::string(1, c)
                      : std::string("\\") + c;
-    RS_TRY(out.whole_, compiled(escaped + "$", "--trace-pattern"));
+    RS_TRY(out.path_regex_, compiled(escaped + "$", "--trace-pattern"));
     out.pattern_ = true;
   } else if (!o.rank_regex.empty()) {
     RS_TRY(out.part_, compiled(o.rank_regex, "--rank-regex"));
@@ -121,7 +121,7 @@ bool RankNames::match(Candidate& c) const {
   c.group = c.path;
   std::smatch m;
   if (pattern_) {
-    if (!std::regex_match(c.path, m, whole_))
+    if (!std::regex_match(c.path, m, path_regex_))
       return false;
     set(c, m, 1, 0);
     return true;
@@ -154,9 +154,9 @@ void RankNames::set(Candidate& c, const std::smatch& m, std::size_t group, std::
 Result<ConfigNames> ConfigNames::make(const std::string& text) {
   ConfigNames out;
   if (!text.empty()) {
-    RS_TRY(out.own_, compiled(text, "--config-regex"));
+    RS_TRY(out.expression_, compiled(text, "--config-regex"));
     out.groups_ = group_names(text);
-    out.has_own_ = true;
+    out.has_expression_ = true;
   }
   return out;
 }
@@ -164,15 +164,16 @@ Result<ConfigNames> ConfigNames::make(const std::string& text) {
 std::optional<ConfigName> ConfigNames::match(const std::string& relative) const {
   const std::size_t slash = relative.rfind('/');
   const std::string folder = slash == std::string::npos ? std::string() : relative.substr(0, slash);
-  std::optional<ConfigName> out = has_own_ ? by_own(folder) : by_folders(folder);
+  std::optional<ConfigName> out =
+      has_expression_ ? match_expression(folder) : match_folders(folder);
   if (out)
     out->configuration.label = configuration_label(out->configuration, out->folder);
   return out;
 }
 
-std::optional<ConfigName> ConfigNames::by_own(const std::string& folder) const {
+std::optional<ConfigName> ConfigNames::match_expression(const std::string& folder) const {
   std::smatch m;
-  if (!std::regex_search(folder, m, own_))
+  if (!std::regex_search(folder, m, expression_))
     return std::nullopt;
   ConfigName out;
   out.folder = up_to(folder, m);

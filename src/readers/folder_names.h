@@ -35,7 +35,7 @@ public:
 private:
   static void set(Candidate& c, const std::smatch& m, std::size_t group, std::size_t from);
 
-  std::regex whole_;
+  std::regex path_regex_;
   std::regex part_;
   std::size_t group_ = 1;
   bool pattern_ = false;
@@ -59,11 +59,11 @@ public:
   [[nodiscard]] std::optional<ConfigName> match(const std::string& relative) const;
 
 private:
-  [[nodiscard]] std::optional<ConfigName> by_own(const std::string& folder) const;
+  [[nodiscard]] std::optional<ConfigName> match_expression(const std::string& folder) const;
 
-  std::regex own_;
+  std::regex expression_;
   std::map<std::string, std::size_t> groups_;
-  bool has_own_ = false;
+  bool has_expression_ = false;
 };
 
 } // namespace rankscope

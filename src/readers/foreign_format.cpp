@@ -147,7 +147,7 @@ std::optional<Error> refusal_below(const std::vector<std::string>& paths) {
   constexpr int kMostFiles = 256;
   constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
   int left = kMostFiles;
-  const auto look_at = [&](const std::string& path) -> std::optional<Error> {
+  const auto examine = [&](const std::string& path) -> std::optional<Error> {
     --left;
     const auto source = ByteSource::open(path);
     const ForeignFormat* const format =
@@ -157,7 +157,7 @@ std::optional<Error> refusal_below(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ec;
     if (fs::is_regular_file(path, ec)) {
-      if (auto refusal = look_at(path))
+      if (auto refusal = examine(path))
         return refusal;
       continue;
     }
@@ -165,7 +165,7 @@ std::optional<Error> refusal_below(const std::vector<std::string>& paths) {
     for (; !ec && left > 0 && it != fs::recursive_directory_iterator(); it.increment(ec)) {
       std::error_code aside;
       if (it->is_regular_file(aside))
-        if (auto refusal = look_at(it->path().string()))
+        if (auto refusal = examine(it->path().string()))
           return refusal;
     }
   }

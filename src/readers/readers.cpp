@@ -28,7 +28,7 @@ std::string_view plain_name(std::string_view path) {
   return path;
 }
 
-const Reader* by_head(std::string_view head, const std::string& path, Readers known) {
+const Reader* reader_for(std::string_view head, const std::string& path, Readers known) {
   for (const Reader* reader : known)
     if (reader->sniff(head, path))
       return reader;
@@ -65,7 +65,7 @@ Result<void> read_traces(const std::string& path, const ReadOptions& options,
   const std::string_view head = source->peek(kHeadBytes);
   if (const ForeignFormat* const format = foreign_format(head, path))
     return refusal_of(*format, path);
-  if (const Reader* reader = by_head(head, path, options.known))
+  if (const Reader* reader = reader_for(head, path, options.known))
     return reader->read(*source, path, options, sink);
   std::string known;
   for (const Reader* reader : options.known)
@@ -105,12 +105,12 @@ bool is_trace_file(const std::string& path, Readers known) {
   if (maybe.empty())
     return false;
   const Result<std::string> head = head_of(path);
-  return head && by_head(*head, path, maybe) != nullptr;
+  return head && reader_for(*head, path, maybe) != nullptr;
 }
 
 FileInfo inspect_file(const std::string& path, Readers known) {
   const Result<std::string> head = head_of(path);
-  const Reader* const reader = head ? by_head(*head, path, known) : nullptr;
+  const Reader* const reader = head ? reader_for(*head, path, known) : nullptr;
   return reader == nullptr ? FileInfo{} : reader->inspect(*head, path);
 }
 

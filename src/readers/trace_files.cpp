@@ -143,9 +143,9 @@ Result<Listing> list_traces(const std::string& root, Readers known, Diagnostics&
                                                                   : "no such file or folder",
                  ""};
   if (!fs::is_directory(root, ec)) {
-    Listing one;
-    one.files.push_back(root);
-    return one;
+    Listing listing;
+    listing.files.push_back(root);
+    return listing;
   }
   Walk walk(known, diag);
   RS_CHECK(walk.enter_all(root));

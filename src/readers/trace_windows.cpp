@@ -73,19 +73,19 @@ std::optional<RankWindows> windows_of(const TracesByRank& ranks,
 std::set<std::int64_t> common_steps(const TracesByRank& ranks, const RankWindows& windows) {
   std::optional<std::set<std::int64_t>> common;
   for (const auto& [rank, paths] : ranks) {
-    std::set<std::int64_t> own;
+    std::set<std::int64_t> steps;
     if (const auto at = windows.find(rank); at != windows.end())
       for (const auto& [step, path] : at->second)
-        own.insert(step);
+        steps.insert(step);
     else if (const auto step = window_name(paths.front()).step)
-      own.insert(*step);
+      steps.insert(*step);
     else
       continue; // the name has no step
     std::set<std::int64_t> both;
     if (common)
-      std::set_intersection(common->begin(), common->end(), own.begin(), own.end(),
+      std::set_intersection(common->begin(), common->end(), steps.begin(), steps.end(),
                             std::inserter(both, both.begin()));
-    common = common ? std::move(both) : std::move(own);
+    common = common ? std::move(both) : std::move(steps);
   }
   return common.value_or(std::set<std::int64_t>{});
 }
@@ -107,8 +107,8 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
                          std::optional<std::int64_t> asked, const std::string& folder,
                          Diagnostics& diag) {
   std::set<std::int64_t> all;
-  for (const auto& [rank, of] : windows)
-    for (const auto& [step, path] : of)
+  for (const auto& [rank, files] : windows)
+    for (const auto& [step, path] : files)
       all.insert(step);
   const std::set<std::int64_t> common = common_steps(ranks, windows);
   if (asked && all.count(*asked) == 0)
@@ -117,8 +117,8 @@ Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
   if (!asked && common.empty())
     return {}; // there is no window that all ranks have
   const std::int64_t chosen = asked ? *asked : *common.rbegin();
-  for (const auto& [rank, of] : windows)
-    if (const auto at = of.find(chosen); at != of.end())
+  for (const auto& [rank, files] : windows)
+    if (const auto at = files.find(chosen); at != files.end())
       ranks[rank] = {at->second};
     else
       ranks.erase(rank);
@@ -134,18 +134,18 @@ Result<void> choose_time(TracesByRank& ranks, const RankWindows& windows,
   // one
   std::ptrdiff_t from_newest = asked ? -1 : 0;
   std::size_t most = 0;
-  for (const auto& [rank, of] : windows) {
-    most = std::max(most, of.size());
-    if (const auto at = asked ? of.find(*asked) : of.end(); at != of.end())
-      from_newest = std::distance(at, of.end()) - 1;
+  for (const auto& [rank, files] : windows) {
+    most = std::max(most, files.size());
+    if (const auto at = asked ? files.find(*asked) : files.end(); at != files.end())
+      from_newest = std::distance(at, files.end()) - 1;
   }
   if (from_newest < 0)
     return Error{ErrorCode::kUsage, folder,
                  fmt::format("no rank has a trace of step or time {}", *asked),
                  "the file names contain times, not steps: give one of these times"};
-  for (const auto& [rank, of] : windows)
-    if (static_cast<std::size_t>(from_newest) < of.size())
-      ranks[rank] = {std::prev(of.end(), from_newest + 1)->second};
+  for (const auto& [rank, files] : windows)
+    if (static_cast<std::size_t>(from_newest) < files.size())
+      ranks[rank] = {std::prev(files.end(), from_newest + 1)->second};
     else
       ranks.erase(rank);
   if (!asked)

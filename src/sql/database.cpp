@@ -16,10 +16,10 @@ namespace {
 using namespace duckdb;
 
 /// Owns a result, and releases it in the destructor.
-class HeldResult : NonCopyable {
+class OwnedResult : NonCopyable {
 public:
-  explicit HeldResult(const DuckDbLibrary& calls) : calls_(calls) {}
-  ~HeldResult() { calls_.destroy_result(&block_); }
+  explicit OwnedResult(const DuckDbLibrary& calls) : calls_(calls) {}
+  ~OwnedResult() { calls_.destroy_result(&block_); }
   [[nodiscard]] ResultBlock& block() { return block_; }
 
 private:
@@ -27,10 +27,10 @@ private:
   ResultBlock block_;
 };
 
-class HeldStatement : NonCopyable {
+class OwnedStatement : NonCopyable {
 public:
-  explicit HeldStatement(const DuckDbLibrary& calls) : calls_(calls) {}
-  ~HeldStatement() { calls_.destroy_prepare(&prepared); }
+  explicit OwnedStatement(const DuckDbLibrary& calls) : calls_(calls) {}
+  ~OwnedStatement() { calls_.destroy_prepare(&prepared); }
   Prepared prepared = nullptr;
 
 private:
@@ -175,16 +175,16 @@ Error SqlDatabase::error_of(const char* text) {
 
 /// Returns the statement, or a query that contains it and whose columns query_table() can read.
 Result<std::string> SqlDatabase::readable(const std::string& statement) {
-  HeldStatement of(calls_);
-  if (calls_.prepare(connection_, statement.c_str(), &of.prepared) != kSuccess)
-    return error_of(calls_.prepare_error(of.prepared));
+  OwnedStatement inner(calls_);
+  if (calls_.prepare(connection_, statement.c_str(), &inner.prepared) != kSuccess)
+    return error_of(calls_.prepare_error(inner.prepared));
   std::string columns;
   bool needed = false;
-  const std::uint64_t count = calls_.prepared_statement_column_count(of.prepared);
+  const std::uint64_t count = calls_.prepared_statement_column_count(inner.prepared);
   for (std::uint64_t c = 0; c < count; ++c) {
-    const Readable how = readable_as(calls_.prepared_statement_column_type(of.prepared, c));
+    const Readable how = readable_as(calls_.prepared_statement_column_type(inner.prepared, c));
     needed = needed || how != Readable::kAsIs;
-    const char* const name = calls_.prepared_statement_column_name(of.prepared, c);
+    const char* const name = calls_.prepared_statement_column_name(inner.prepared, c);
     columns += fmt::format("{}{} AS {}", c > 0 ? ", " : "", as_readable(how, c + 1),
                            sql_name(name == nullptr ? "" : name));
     calls_.free(const_cast<char*>(name));
@@ -192,8 +192,8 @@ Result<std::string> SqlDatabase::readable(const std::string& statement) {
   if (!needed)
     return statement;
   const std::string around = fmt::format("SELECT {} FROM (\n{}\n)", columns, statement);
-  HeldStatement tried(calls_); // fails if the statement is not a query, because only queries can be
-                               // subqueries
+  OwnedStatement tried(calls_); // fails if the statement is not a query, because only queries can
+                                // be subqueries
   return calls_.prepare(connection_, around.c_str(), &tried.prepared) == kSuccess ? around
                                                                                   : statement;
 }
@@ -207,7 +207,7 @@ Result<Table> SqlDatabase::query(const std::string& statement, const std::string
   const std::size_t first = statement.find_first_not_of(" \t\r\n");
   RS_TRY(const std::string text,
          readable(statement.substr(first == std::string::npos ? 0 : first)));
-  HeldResult result(calls_);
+  OwnedResult result(calls_);
   if (calls_.query(connection_, text.c_str(), &result.block()) != kSuccess)
     return error_of(calls_.result_error(&result.block()));
   if (calls_.result_return_type(result.block()) != kQueryResult)

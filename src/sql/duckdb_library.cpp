@@ -44,7 +44,7 @@ std::vector<std::string> duckdb_places() {
     return {named};
   std::vector<std::string> out;
   std::error_code ec;
-  const fs::path program = fs::canonical(own_file(), ec);
+  const fs::path program = fs::canonical(this_binary(), ec);
   if (!ec) {
     out.push_back((program.parent_path() / kName).string());
     out.push_back(

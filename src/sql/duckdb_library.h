@@ -38,8 +38,8 @@ struct DuckDbLibrary {
 };
 
 /// Returns the paths at which the library is searched, in this order. If $RANKSCOPE_DUCKDB is set,
-/// only this path. Otherwise: the folder of own_file(), ../lib/rankscope next to that folder, the
-/// npm package in the build tree, the library of the system.
+/// only this path. Otherwise: the folder of this_binary(), ../lib/rankscope next to that folder,
+/// the npm package in the build tree, the library of the system.
 [[nodiscard]] std::vector<std::string> duckdb_places();
 
 /// Opens the library at this path and finds all functions. Errors: kMissingTool; the message says

@@ -14,7 +14,7 @@ template <class T> T at(const void* data, std::size_t row) {
   return static_cast<const T*>(data)[row];
 }
 
-Value whole(std::uint64_t v) {
+Value integer_value(std::uint64_t v) {
   return v <= INT64_MAX ? Value(static_cast<std::int64_t>(v)) : Value(static_cast<double>(v));
 }
 
@@ -52,7 +52,7 @@ Value cell(int type, const void* data, std::size_t row) {
   case kUInteger:
     return std::int64_t{at<std::uint32_t>(data, row)};
   case kUBigInt:
-    return whole(at<std::uint64_t>(data, row));
+    return integer_value(at<std::uint64_t>(data, row));
   case kHugeInt:
     return huge(at<HugeInt>(data, row));
   case kFloat:

@@ -75,21 +75,21 @@ SqlPart part_of_sheet(const SheetPlace& place, std::shared_ptr<const Table> tabl
                       const std::vector<Column>& columns, bool run, bool rank) {
   std::vector<std::optional<std::size_t>> from(columns.size());
   for (std::size_t c = (run ? 1U : 0U) + (rank ? 1U : 0U); c < columns.size(); ++c)
-    for (std::size_t own = 0; own < table->cols() && !from[c]; ++own)
-      if (id_of(table->columns()[own]) == columns[c].id)
-        from[c] = own;
+    for (std::size_t at = 0; at < table->cols() && !from[c]; ++at)
+      if (id_of(table->columns()[at]) == columns[c].id)
+        from[c] = at;
   SqlPart out;
   out.rows = table->rows();
   out.read = [place, table = std::move(table), from, run,
               rank](std::size_t column, std::size_t first, std::size_t count,
-                    const SqlPart::Take& take) {
+                    const SqlPart::Take& use) {
     for (std::size_t i = 0; i < count; ++i) {
       if (run && column == 0)
-        take(i, Value(std::string_view(place.run)));
+        use(i, Value(std::string_view(place.run)));
       else if (rank && column == (run ? 1U : 0U))
-        take(i, Value(place.rank));
+        use(i, Value(place.rank));
       else
-        take(i, from[column] ? table->at(first + i, *from[column]) : Value());
+        use(i, from[column] ? table->at(first + i, *from[column]) : Value());
     }
   };
   return out;
@@ -109,10 +109,10 @@ std::vector<Column> with_ids(std::vector<Column> columns) {
 }
 
 SqlTable table_of_sheets(std::string name, std::string help, const Sheets& sheets,
-                         const std::vector<Column>& known, bool of_ranks) {
-  const Columns own = columns_of(sheets, known);
-  const bool run = !own.has("run");
-  const bool rank = of_ranks && !own.has("rank");
+                         const std::vector<Column>& known, bool per_rank) {
+  const Columns found = columns_of(sheets, known);
+  const bool run = !found.has("run");
+  const bool rank = per_rank && !found.has("rank");
   SqlTable out;
   out.name = std::move(name);
   out.help = std::move(help);
@@ -122,7 +122,7 @@ SqlTable table_of_sheets(std::string name, std::string help, const Sheets& sheet
   if (rank)
     out.columns.emplace_back("rank", "rank", Unit::kNone, CellKind::kInt, "of the trace",
                              ColumnStyle{});
-  out.columns.insert(out.columns.end(), own.all().begin(), own.all().end());
+  out.columns.insert(out.columns.end(), found.all().begin(), found.all().end());
   for (Column& column : out.columns)
     if (column.type == CellKind::kNull)
       column.type = CellKind::kText;
@@ -146,9 +146,9 @@ SqlTable table_of_result(std::shared_ptr<const Table> rows) {
   SqlPart part;
   part.rows = rows->rows();
   part.read = [rows = std::move(rows)](std::size_t column, std::size_t first, std::size_t count,
-                                       const SqlPart::Take& take) {
+                                       const SqlPart::Take& use) {
     for (std::size_t i = 0; i < count; ++i)
-      take(i, rows->at(first + i, column));
+      use(i, rows->at(first + i, column));
   };
   out.parts.push_back(std::move(part));
   return out;

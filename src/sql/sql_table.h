@@ -20,9 +20,9 @@ namespace rankscope {
 /// at the same time. A text that `read` passes to `take` is valid as long as this object.
 struct SqlPart {
   std::size_t rows = 0;
-  /// Calls `take(i, value)` for rows first to first + count - 1 of a column; i begins at 0.
+  /// Calls `use(i, value)` for rows first to first + count - 1 of a column; i begins at 0.
   using Take = std::function<void(std::size_t i, const Value& value)>;
-  std::function<void(std::size_t column, std::size_t first, std::size_t count, const Take& take)>
+  std::function<void(std::size_t column, std::size_t first, std::size_t count, const Take& use)>
       read;
 };
 
@@ -43,11 +43,11 @@ template <class Row>
   SqlPart out;
   out.rows = rows;
   out.read = [&schema, row = std::move(row)](std::size_t column, std::size_t first,
-                                             std::size_t count, const SqlPart::Take& take) {
+                                             std::size_t count, const SqlPart::Take& use) {
     const auto& get = schema.fields()[column].get;
     for (std::size_t i = 0; i < count; ++i) {
-      const Row of = row(first + i);
-      take(i, get(of));
+      const Row current = row(first + i);
+      use(i, get(current));
     }
   };
   return out;
@@ -87,7 +87,7 @@ struct SheetPlace {
 [[nodiscard]] SqlTable
 table_of_sheets(std::string name, std::string help,
                 const std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>>& sheets,
-                const std::vector<Column>& known, bool of_ranks);
+                const std::vector<Column>& known, bool per_rank);
 
 /// Returns a table with the rows of a query result; column ids are the names in `rows`.
 [[nodiscard]] SqlTable table_of_result(std::shared_ptr<const Table> rows);

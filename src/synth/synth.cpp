@@ -24,8 +24,8 @@ constexpr std::int64_t kMostRanks = 65'536;
 
 bool is_written(const Options& o, std::int64_t rank) {
   const bool chosen =
-      o.only_ranks.empty() || std::ranges::any_of(o.only_ranks, [rank](const auto& of) {
-        return of.first <= rank && rank <= of.second;
+      o.only_ranks.empty() || std::ranges::any_of(o.only_ranks, [rank](const auto& range) {
+        return range.first <= rank && rank <= range.second;
       });
   return chosen && std::ranges::find(o.missing_ranks, rank) == o.missing_ranks.end();
 }
@@ -44,7 +44,7 @@ bool has_config(const Options& o, const std::string& label) {
 
 /// Checks the causes of --inject that add or change work.
 Result<void> check_injected(const Options& o) {
-  std::vector<std::int64_t> ranks = {o.inject.beside_rank,  o.inject.more_rank, o.inject.data_rank,
+  std::vector<std::int64_t> ranks = {o.inject.overlap_rank, o.inject.more_rank, o.inject.data_rank,
                                      o.inject.host_rank,    o.inject.op_rank,   o.inject.copy_rank,
                                      o.inject.exchange_rank};
   for (const InjectedWork& cause : o.inject.work)
@@ -53,7 +53,7 @@ Result<void> check_injected(const Options& o) {
     if (rank >= o.ranks)
       return bad(fmt::format("--inject: rank {} does not exist with --ranks {}", rank, o.ranks));
   if (o.format != TraceFormat::kKineto &&
-      (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0 || !o.inject.work.empty() ||
+      (o.inject.overlap_rank >= 0 || o.inject.more_rank >= 0 || !o.inject.work.empty() ||
        o.inject.passes > 0 || o.inject.exchange_rank >= 0))
     return bad("--inject: causes that add kernels, calls or host time need --format kineto");
   for (const InjectedWork& cause : o.inject.work)
@@ -264,8 +264,8 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
         const std::string path = out + "/" + outputs[r].file;
         Result<void> made = make_folder(path.substr(0, path.rfind('/')));
         const auto emit = emitter_of(o.format);
-        const Program& own = rank == o.inject.data_rank ? data : program;
-        Result<EmitResult> result = made ? emit(o, own, groups, run, rank, path)
+        const Program& rank_program = rank == o.inject.data_rank ? data : program;
+        Result<EmitResult> result = made ? emit(o, rank_program, groups, run, rank, path)
                                          : Result<EmitResult>(std::move(made.error()));
         if (result) {
           outputs[r].written = true;

@@ -73,7 +73,7 @@ struct InjectedWork {
 /// GPU, a slow link).
 struct Injected {
   /// Rank with one more kernel, which overlaps the exposed all-reduce.
-  std::int64_t beside_rank = -1;
+  std::int64_t overlap_rank = -1;
   std::int64_t more_rank = -1; ///< rank with one more GEMM per step
   std::int64_t data_rank = -1; ///< rank with another number of tokens per step
   double data_factor = 1;      ///< factor on these tokens

@@ -49,10 +49,10 @@ std::string Arg::dims() const {
 }
 
 std::string Arg::strides() const {
-  const auto of = [](const Tensor& t) {
+  const auto tensor_strides = [](const Tensor& t) {
     return list_of(t.strides.empty() ? contiguous(t.dims) : t.strides);
   };
-  return kind_ == Kind::kTensor ? of(tensors_[0]) : list_of(tensors_, of);
+  return kind_ == Kind::kTensor ? tensor_strides(tensors_[0]) : list_of(tensors_, tensor_strides);
 }
 
 const char* Arg::type() const {

@@ -232,7 +232,7 @@ private:
   /// collective_seq() adds it.
   std::string collective_members(const Collective& c, bool on_cpu) const {
     const Group& group = group_of(c);
-    const auto own = [&](std::int64_t elements) {
+    const auto nelems = [&](std::int64_t elements) {
       return std::llround(static_cast<double>(elements) * data_factor(c, rank_));
     };
     std::string out = fmt::format(
@@ -240,7 +240,7 @@ private:
         "size\": {}, \"dtype\": \"{}\", \"In split size\": \"[]\", \"Out split size\": \"[]\", "
         "\"Process Group Name\": \"{}\", \"Process Group Description\": \"{}\", \"Process Group "
         "Ranks\": \"[{}]\"",
-        c.name, own(c.in_nelems), own(c.out_nelems), group.ranks.size(), c.dtype, group.name,
+        c.name, nelems(c.in_nelems), nelems(c.out_nelems), group.ranks.size(), c.dtype, group.name,
         group.description, members_text(group));
     if (on_cpu)
       out += fmt::format(", \"Rank\": {}, \"Global rank start\": {}, \"Global rank stride\": {}, "

@@ -57,7 +57,7 @@ public:
       attention(layer);
       norm();
       if (o_.two_streams)
-        beside();
+        fork_feed_forward();
       if (o_.moe)
         experts();
       else
@@ -129,7 +129,7 @@ private:
   void dense() { feed_forward(); }
 
   /// Adds the half of the layer's feed-forward that runs on the second stream.
-  void beside() {
+  void fork_feed_forward() {
     fork_ = true;
     stream_ = 1;
     feed_forward();
@@ -181,7 +181,7 @@ public:
 
   InferenceTrace run() {
     for (const InferenceStep& step : o_.steps)
-      one(step);
+      run_step(step);
     const std::int64_t warp = o_.nvidia ? 32 : 64;
     out_.json = fmt::format(
         "{{\n\"schemaVersion\": 1,\n\"deviceProperties\": [{{\"id\": 0, \"name\": \"synthetic\", "
@@ -200,7 +200,7 @@ private:
                     cat, json_escaped(name), pid, tid, us(ts), us(dur), args));
   }
 
-  void one(const InferenceStep& step) {
+  void run_step(const InferenceStep& step) {
     const std::int64_t start = now_;
     const std::int64_t requests = step.context_tokens > 0 ? (step.context_tokens + 1023) / 1024 : 0;
     const std::int64_t c = step.context_tokens;

@@ -120,7 +120,7 @@ std::vector<std::vector<double>> step_factors(const Options& o, const Config& co
   const std::size_t long_rank =
       static_cast<std::size_t>(random.uniform() * static_cast<double>(ranks));
   for (std::size_t r = 0; r < ranks; ++r) {
-    std::vector<double> own = series(o.step_noise, steps, random);
+    std::vector<double> rank_series = series(o.step_noise, steps, random);
     // slowdown at the last step (kThrottle), in standard deviations
     const double end = 2 + 2 * random.uniform();
     const double rank_sd =
@@ -128,7 +128,7 @@ std::vector<std::vector<double>> step_factors(const Options& o, const Config& co
             ? std::pow(10.0, static_cast<double>(r) / static_cast<double>(ranks - 1) - 0.5)
             : 1.0;
     for (std::size_t s = 0; s < steps; ++s) {
-      double sds = (is_common(o.step_noise) ? shared[s] : own[s]) * rank_sd;
+      double sds = (is_common(o.step_noise) ? shared[s] : rank_series[s]) * rank_sd;
       if (o.step_noise == StepNoise::kRuns)
         sds += run;
       if (o.step_noise == StepNoise::kOutlier && s == long_step && r == long_rank)
@@ -139,9 +139,9 @@ std::vector<std::vector<double>> step_factors(const Options& o, const Config& co
     }
   }
   if (o.step_balanced)
-    for (std::vector<double>& of_ranks : out) {
-      const double sum = std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0);
-      std::ranges::fill(of_ranks, sum / static_cast<double>(ranks));
+    for (std::vector<double>& row : out) {
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      std::ranges::fill(row, sum / static_cast<double>(ranks));
     }
   return out;
 }

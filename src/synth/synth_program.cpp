@@ -65,7 +65,7 @@ private:
     }
     r_.gemm_factor(1);
     if (o_.inject.more_rank >= 0 && first)
-      one_more_gemm();
+      extra_gemm();
     head();
   }
   void backward_pass() {
@@ -81,7 +81,7 @@ private:
   [[nodiscard]] Tensor states(std::int64_t width = kSynthProgramHidden) const {
     return {{1, tokens_, width}, {}};
   }
-  void one_more_gemm() {
+  void extra_gemm() {
     r_.begin_cause(o_.inject.more_rank);
     const Args args = {Tensor{{tokens_, kSynthProgramHidden}, {}},
                        Tensor{{kSynthProgramHidden, kFfn}, {1, kSynthProgramHidden}}};
@@ -91,32 +91,32 @@ private:
     r_.end_cause();
   }
   /// Adds a kernel that overlaps the all-reduce of the gradient norm, which is otherwise exposed.
-  void kernel_beside_all_reduce() {
-    r_.begin_cause(o_.inject.beside_rank);
+  void overlapping_kernel() {
+    r_.begin_cause(o_.inject.overlap_rank);
     r_.begin("aten::add", {states(), states(), Arg::scalar("1")});
     elementwise(tokens_ * kSynthProgramHidden * 64);
     r_.end();
     r_.end_cause();
   }
-  void add_work(std::initializer_list<AddedWork> of) {
+  void add_work(std::initializer_list<AddedWork> causes) {
     for (const InjectedWork& cause : o_.inject.work)
-      if (std::ranges::find(of, cause.cause) != of.end())
+      if (std::ranges::find(causes, cause.cause) != causes.end())
         add_work_of(cause);
   }
-  void add_work_of(const InjectedWork& of) {
-    r_.begin_cause(of.rank);
+  void add_work_of(const InjectedWork& work) {
+    r_.begin_cause(work.rank);
     const auto call_of = [&](const char* amd, const char* nvidia, int cbid) {
-      for (std::int64_t k = 0; k < of.count; ++k)
-        r_.runtime(o_.nvidia ? nvidia : amd, cbid, -1, static_cast<std::int32_t>(of.ms * 1e6));
+      for (std::int64_t k = 0; k < work.count; ++k)
+        r_.runtime(o_.nvidia ? nvidia : amd, cbid, -1, static_cast<std::int32_t>(work.ms * 1e6));
     };
-    switch (of.cause) {
+    switch (work.cause) {
     case AddedWork::kLoader:
       r_.begin("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", {}, {}, true);
-      r_.pause(of.ms);
+      r_.pause(work.ms);
       r_.end();
       break;
     case AddedWork::kPython:
-      r_.pause(of.ms);
+      r_.pause(work.ms);
       break;
     case AddedWork::kAllocator:
       call_of("hipMalloc", "cudaMalloc", 20);
@@ -125,39 +125,39 @@ private:
       call_of("hipHostMalloc", "cudaHostAlloc", 112);
       break;
     case AddedWork::kItem:
-      for (std::int64_t k = 0; k < of.count; ++k)
+      for (std::int64_t k = 0; k < work.count; ++k)
         loss_item();
       break;
     case AddedWork::kPageable: {
       constexpr double kPageableBytesPerNs = 3.5;
       r_.block_next();
-      copy_from_host("Memcpy HtoD (Pageable -> Device)", of, kPageableBytesPerNs);
+      copy_from_host("Memcpy HtoD (Pageable -> Device)", work, kPageableBytesPerNs);
       break;
     }
     case AddedWork::kInput: {
       constexpr double kPinnedBytesPerNs = 24;
-      copy_from_host("Memcpy HtoD (Pinned -> Device)", of, kPinnedBytesPerNs);
+      copy_from_host("Memcpy HtoD (Pinned -> Device)", work, kPinnedBytesPerNs);
       break;
     }
     case AddedWork::kPieces:
-      for (std::int64_t k = 0; k < of.count; ++k)
-        compiled_piece(k, of.ms);
+      for (std::int64_t k = 0; k < work.count; ++k)
+        compiled_piece(k, work.ms);
       break;
     case AddedWork::kConcat:
-      for (std::int64_t k = 0; k < of.count; ++k)
-        concat(bytes_of(of));
+      for (std::int64_t k = 0; k < work.count; ++k)
+        concat(bytes_of(work));
       break;
     case AddedWork::kZeroGrad:
-      zero_grad(bytes_of(of));
+      zero_grad(bytes_of(work));
       break;
     }
     r_.end_cause();
   }
-  static std::int64_t bytes_of(const InjectedWork& of) {
-    return static_cast<std::int64_t>(of.ms * 1e6);
+  static std::int64_t bytes_of(const InjectedWork& work) {
+    return static_cast<std::int64_t>(work.ms * 1e6);
   }
-  void copy_from_host(const char* nvidia, const InjectedWork& of, double bytes_per_ns) {
-    const std::int64_t bytes = bytes_of(of);
+  void copy_from_host(const char* nvidia, const InjectedWork& work, double bytes_per_ns) {
+    const std::int64_t bytes = bytes_of(work);
     const Tensor data{{bytes / 4}, {}, "float"};
     r_.begin("aten::copy_", {data, data, Arg::scalar("False")});
     copy("Memcpy HtoD (Host -> Device)", nvidia, bytes,
@@ -605,8 +605,8 @@ private:
     r_.wait_for_comm(1);
     small_all_reduces();
     all_reduce("Float", kAllReduceF32, 1, 0);
-    if (o_.inject.beside_rank >= 0)
-      kernel_beside_all_reduce();
+    if (o_.inject.overlap_rank >= 0)
+      overlapping_kernel();
     r_.wait_for_comm(1);
   }
   void optimizer() {

@@ -77,8 +77,8 @@ struct Call {
 
 /// Returns whether an action, an operator, a call or a kernel is on the given rank. It is either on
 /// all ranks or only on `only_rank`.
-template <class Of> [[nodiscard]] bool is_on_rank(const Of& of, std::size_t rank) {
-  return of.only_rank < 0 || static_cast<std::size_t>(of.only_rank) == rank;
+template <class Item> [[nodiscard]] bool is_on_rank(const Item& item, std::size_t rank) {
+  return item.only_rank < 0 || static_cast<std::size_t>(item.only_rank) == rank;
 }
 
 struct Collective {

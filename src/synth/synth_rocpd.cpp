@@ -50,16 +50,16 @@ public:
 
   void call(const HostCall& call) override {
     const bool marker = call.kind == CallKind::kMarker;
-    const std::int64_t of = event(
+    const std::int64_t event_id = event(
         marker                         ? "MARKER_CORE_RANGE_API"
         : call.kind == CallKind::kRccl ? "RCCL_API"
                                        : "HIP_RUNTIME_API_EXT",
         call.id, call.above, marker ? fmt::format("{{\"message\": \"{}\"}}", call.name) : "{}");
     (void)regions_.add({1, place_.pid, call.tid, call.start_ns, call.end_ns,
-                        strings_.id(marker ? "roctxRangePushA" : call.name), of});
+                        strings_.id(marker ? "roctxRangePushA" : call.name), event_id});
     std::int64_t position = call.name == "ncclCommInitRank" ? 1 : 2;
     for (const CallArgument& a : call.arguments)
-      (void)args_.add({of, position++}, {a.type, a.name, a.value});
+      (void)args_.add({event_id, position++}, {a.type, a.name, a.value});
   }
 
   void kernel(const KernelWork& w) override {

@@ -208,7 +208,7 @@ private:
           (is_slow_copy(kernel, r) ? o_.inject.copy_factor : 1.0) *
           (1.0 + o_.noise * (kernel.injected ? state.extra : state.random).normal());
       const std::int64_t end = kernel.kind == KernelKind::kGemm
-                                   ? finish_beside_comm(state, start, work)
+                                   ? gemm_end(state, start, work)
                                    : start + std::max<std::int64_t>(1, ns(work));
       out.ranks[r].kernel_end_ns[at] = end;
       state.stream_free[0] = end;
@@ -219,7 +219,7 @@ private:
 
   /// Returns the end of a GEMM of `work` ns. It advances at a rate of 1 / (1 + slowdown) while a
   /// collective runs.
-  std::int64_t finish_beside_comm(State& state, std::int64_t start, double work) const {
+  std::int64_t gemm_end(State& state, std::int64_t start, double work) const {
     const double slowdown = speed_.gemm_slowdown;
     double now = static_cast<double>(start);
     while (state.comm_low < state.comm.size() && state.comm[state.comm_low].end <= start)
@@ -236,9 +236,9 @@ private:
       }
       if (work <= 0)
         break;
-      const double beside = std::min(work * (1.0 + slowdown), to - now);
-      now += beside;
-      work -= beside / (1.0 + slowdown);
+      const double overlapped = std::min(work * (1.0 + slowdown), to - now);
+      now += overlapped;
+      work -= overlapped / (1.0 + slowdown);
     }
     return std::max(start + 1, ns(now + std::max(0.0, work)));
   }
@@ -331,8 +331,8 @@ double model_bus_bandwidth(const Config& config, bool nvidia) {
 double model_slowdown(const Config& config, bool nvidia) {
   // A channel occupies one compute unit and uses memory bandwidth that other units need.
   const double units = nvidia ? 132.0 : 304.0;
-  const double taken = std::min(0.8, static_cast<double>(config.channels) / units);
-  return 1.4 * taken / (1.0 - taken) *
+  const double occupied = std::min(0.8, static_cast<double>(config.channels) / units);
+  return 1.4 * occupied / (1.0 - occupied) *
          (1.0 + 0.15 * (static_cast<double>(config.threads) / 256.0 - 1.0));
 }
 

@@ -55,7 +55,7 @@ public:
   /// Returns the JSON of an instance with the collectives that overlap it on the same rank and
   /// step.
   std::string instance(std::int64_t r, const Instance& i) const {
-    std::string beside;
+    std::string overlaps;
     std::vector<Interval> cut;
     for (std::size_t k = 0; k < p_.kernels.size(); ++k) {
       if (p_.kernels[k].kind != KernelKind::kComm)
@@ -66,15 +66,15 @@ public:
         continue;
       cut.push_back(part);
       const Collective& c = p_.collectives[static_cast<std::size_t>(p_.kernels[k].collective)];
-      beside +=
+      overlaps +=
           fmt::format("{}{{\"name\": \"{}\", \"pg\": \"{}\", \"seq\": {}, \"overlap_ns\": {}}}",
-                      beside.empty() ? "" : ", ", c.name, group(c, r).name, number(c, i.step),
+                      overlaps.empty() ? "" : ", ", c.name, group(c, r).name, number(c, i.step),
                       part.end - part.start);
     }
     return fmt::format("{{\"rank\": {}, \"step\": {}, \"ts_ns\": {}, \"dur_ns\": {}, "
                        "\"overlap_ns\": {}, \"overlapping_collectives\": [{}]}}",
                        r, first_step_number(o_) + static_cast<std::int64_t>(i.step),
-                       file_ns(run_, r, i.start), i.dur, union_ns(std::move(cut)), beside);
+                       file_ns(run_, r, i.start), i.dur, union_ns(std::move(cut)), overlaps);
   }
 
   const Group& group(const Collective& c, std::int64_t r) const {
@@ -323,9 +323,9 @@ private:
 /// Returns the member "injected" of "options"; empty without causes.
 std::string injected(const Injected& inject) {
   std::vector<std::string> causes;
-  if (inject.beside_rank >= 0)
+  if (inject.overlap_rank >= 0)
     causes.push_back(
-        fmt::format("{{\"cause\": \"{}\", \"rank\": {}}}", "beside", inject.beside_rank));
+        fmt::format("{{\"cause\": \"{}\", \"rank\": {}}}", "beside", inject.overlap_rank));
   if (inject.more_rank >= 0)
     causes.push_back(fmt::format("{{\"cause\": \"more\", \"rank\": {}}}", inject.more_rank));
   if (inject.data_rank >= 0)

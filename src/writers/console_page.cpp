@@ -177,16 +177,16 @@ void ConsolePage::line(const std::vector<PageCell>& parts) {
   out_ += made + '\n';
 }
 
-void ConsolePage::heading(std::string_view text, std::string_view remark) {
+void ConsolePage::heading(std::string_view text, std::string_view note) {
   if (!out_.empty())
     out_ += '\n';
   const std::string title = shown(text);
-  const std::string beside = shown(remark);
-  if (remark.empty() || display_width(title) + 2 + display_width(beside) <= style_.width)
+  const std::string shown_note = shown(note);
+  if (note.empty() || display_width(title) + 2 + display_width(shown_note) <= style_.width)
     return line({{shortened_middle(title, style_.width, style_.unicode), Ink::kStrong},
-                 {remark.empty() ? "" : "  " + beside, Ink::kFaint}});
+                 {note.empty() ? "" : "  " + shown_note, Ink::kFaint}});
   line({{shortened_middle(title, style_.width, style_.unicode), Ink::kStrong}});
-  sentence(remark, "  ", Ink::kFaint);
+  sentence(note, "  ", Ink::kFaint);
 }
 
 void ConsolePage::sentence(std::string_view text, std::string_view mark, Ink ink) {

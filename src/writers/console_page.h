@@ -39,7 +39,7 @@ public:
 
   /// Adds a heading, followed by `remark` in a weaker colour. There is a blank line before each
   /// heading except the first.
-  void heading(std::string_view text, std::string_view remark = {});
+  void heading(std::string_view text, std::string_view note = {});
   /// Adds a text with line breaks between words. The first line begins with `mark`; the other lines
   /// are indented by two more columns.
   void sentence(std::string_view text, std::string_view mark = "  ", Ink ink = Ink::kPlain);

@@ -23,10 +23,10 @@ std::string quoted_text(std::string_view text) {
 }
 
 /// Appends a JSON list with one text per column.
-template <class Of> void append_columns(std::string& out, const Table& t, const Of& of) {
+template <class Get> void append_columns(std::string& out, const Table& t, const Get& get) {
   out += '[';
   for (std::size_t c = 0; c < t.cols(); ++c)
-    out += (c > 0 ? "," : "") + quoted_text(of(t.columns()[c]));
+    out += (c > 0 ? "," : "") + quoted_text(get(t.columns()[c]));
   out += ']';
 }
 
@@ -40,7 +40,7 @@ class Texts {
 public:
   explicit Texts(std::size_t cols) : columns_(cols) {}
 
-  const std::string& of(std::size_t col, std::string_view text, bool nested) {
+  const std::string& encoded(std::size_t col, std::string_view text, bool nested) {
     constexpr std::size_t kMost = 1024; // maximum number of stored texts per column
     auto& known = columns_[col];
     if (const auto at = known.find(text.data());
@@ -93,7 +93,7 @@ void append_rows(std::string& out, Texts& texts, const Table& t, std::size_t fro
       if (c > 0)
         out += ',';
       if (const Value v = t.at(r, c); v.kind == CellKind::kText)
-        out += texts.of(c, v.text, t.columns()[c].nested);
+        out += texts.encoded(c, v.text, t.columns()[c].nested);
       else
         append(out, v);
     }

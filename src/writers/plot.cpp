@@ -34,8 +34,8 @@ Result<std::string> drawn(const PlotSpec& spec, bool svg) {
 } // namespace
 
 /// The files and the tasks that write them.
-struct Drawing::Own {
-  explicit Own(TaskPool* pool) : tasks(pool) {}
+struct Drawing::State {
+  explicit State(TaskPool* pool) : tasks(pool) {}
   std::deque<OutputFile> files;
   std::mutex mutex;
   std::optional<Error> failed; ///< first error of a task, protected by the mutex
@@ -50,14 +50,14 @@ Drawing::~Drawing() = default;
 
 Result<void> Drawing::begin_one(const std::string& path, const PlotSpec& spec) {
   RS_TRY(auto file, OutputFile::create(path));
-  OutputFile& to = own_->files.emplace_back(std::move(file));
-  own_->tasks.run([this_own = own_.get(), &to, spec, path] {
+  OutputFile& to = state_->files.emplace_back(std::move(file));
+  state_->tasks.run([state = state_.get(), &to, spec, path] {
     const Result<std::string> bytes = drawn(spec, is_svg(path));
     if (bytes)
       return to.write(*bytes);
-    const std::lock_guard lock(this_own->mutex);
+    const std::lock_guard lock(state->mutex);
     const Error& error = bytes.error();
-    this_own->failed = Error{error.code, path, error.what, error.hint};
+    state->failed = Error{error.code, path, error.what, error.hint};
   });
   return {};
 }
@@ -65,19 +65,19 @@ Result<void> Drawing::begin_one(const std::string& path, const PlotSpec& spec) {
 Result<Drawing> Drawing::begin(const std::vector<std::pair<std::string, PlotSpec>>& plots,
                                TaskPool* pool) {
   Drawing drawing;
-  drawing.own_ = std::make_unique<Own>(pool);
+  drawing.state_ = std::make_unique<State>(pool);
   for (const auto& [path, spec] : plots)
     RS_CHECK(drawing.begin_one(path, spec));
   return drawing;
 }
 
 Result<void> Drawing::finish() {
-  RS_CHECK(own_->tasks.wait());
-  if (own_->failed)
-    return *own_->failed;
-  for (OutputFile& file : own_->files)
+  RS_CHECK(state_->tasks.wait());
+  if (state_->failed)
+    return *state_->failed;
+  for (OutputFile& file : state_->files)
     RS_CHECK(file.commit());
-  own_->files.clear();
+  state_->files.clear();
   return {};
 }
 

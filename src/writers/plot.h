@@ -73,10 +73,10 @@ public:
 
 private:
   Drawing();
-  struct Own;
+  struct State;
   Result<void> begin_one(const std::string& path, const PlotSpec& spec);
 
-  std::unique_ptr<Own> own_;
+  std::unique_ptr<State> state_;
 };
 
 /// Calls begin() and finish().

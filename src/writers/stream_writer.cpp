@@ -10,12 +10,12 @@ Result<void> write_streams(const Writer& writer, const Report& report, const Row
   const std::pair<const Writer*, Write> kWriters[] = {{&csv_writer, write_csv_streams},
                                                       {&json_writer, write_json_streams},
                                                       {&xlsx_writer, write_xlsx_streams}};
-  for (const auto& [of, write] : kWriters)
-    if (of == &writer)
+  for (const auto& [streaming_writer, write] : kWriters)
+    if (streaming_writer == &writer)
       return write(report, streams, path);
-  Report whole = report;
-  RS_CHECK(hold_rows(whole, streams));
-  return writer.write(whole, path);
+  Report full = report;
+  RS_CHECK(load_rows(full, streams));
+  return writer.write(full, path);
 }
 
 } // namespace rankscope

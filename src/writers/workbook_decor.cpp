@@ -33,7 +33,7 @@ WorkbookFormats::WorkbookFormats(const XlsxWriterLibrary& library, lxw_workbook*
   lib_.format_set_bg_color(other, 0xFFEB9C);
 }
 
-lxw_format* WorkbookFormats::of(const Column& column) {
+lxw_format* WorkbookFormats::format_of(const Column& column) {
   const char* const text = number_format(column);
   if (text == nullptr)
     return nullptr;
@@ -135,7 +135,7 @@ void style_as_table(const SheetInMaking& s, lxw_row_t last) {
   for (std::size_t c = 0; c < headers.size(); ++c) {
     columns[c].header = headers[c].data();
     columns[c].header_format = s.formats.header;
-    columns[c].format = s.formats.of(s.table.columns()[c]);
+    columns[c].format = s.formats.format_of(s.table.columns()[c]);
     pointers.push_back(&columns[c]);
   }
   pointers.push_back(nullptr);

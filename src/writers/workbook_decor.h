@@ -16,7 +16,7 @@ class WorkbookFormats {
 public:
   WorkbookFormats(const XlsxWriterLibrary& library, lxw_workbook* book);
   /// Returns the format of the numbers in a column; nullptr = no format.
-  lxw_format* of(const Column& column);
+  lxw_format* format_of(const Column& column);
 
   lxw_format* header;
   lxw_format* note;

@@ -159,7 +159,7 @@ private:
         if (const Value v = some.at(r, c); v.kind == CellKind::kText)
           width = std::max(width, std::min(v.text.size(), kWidestText));
       out.formats.push_back(sentences && width >= kWidestText ? formats_->sentence
-                                                              : formats_->of(column));
+                                                              : formats_->format_of(column));
       lxw_row_col_options options = {};
       options.hidden = column.hidden ? LXW_TRUE : LXW_FALSE;
       lib_.worksheet_set_column_opt(sheet, static_cast<lxw_col_t>(c), static_cast<lxw_col_t>(c),
@@ -178,30 +178,31 @@ private:
   }
 
   /// Writes everything in a sheet except its rows. `last`: this is the last sheet of the table.
-  void end_sheet(const OpenSheet& of, const Table& table, bool last) {
-    lxw_worksheet* const sheet = of.sheet;
+  void end_sheet(const OpenSheet& opened, const Table& table, bool last) {
+    lxw_worksheet* const sheet = opened.sheet;
     if (sheet == nullptr)
       return;
     const std::size_t cols = table.cols();
     const SheetInMaking making{lib_, book_, sheet, table, *formats_};
     const auto header = static_cast<lxw_row_t>(header_rows(table));
-    auto row = header + static_cast<lxw_row_t>(of.rows());
+    auto row = header + static_cast<lxw_row_t>(opened.rows());
     lib_.worksheet_set_landscape(sheet); // print all columns on the width of one page
     lib_.worksheet_fit_to_pages(sheet, 1, 0);
     lib_.worksheet_repeat_rows(sheet, 0, header - 1);
     lib_.worksheet_freeze_panes(sheet, header, table.cols() > 4 ? 1 : 0);
-    if (of.styled)
+    if (opened.styled)
       style_as_table(making, row - 1);
-    else if (cols > 0 && of.rows() > 0 && !table.pivot) // rows with merged cells cannot be sorted
+    else if (cols > 0 && opened.rows() > 0 &&
+             !table.pivot) // rows with merged cells cannot be sorted
       lib_.worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
     if (explained_)
       explain_headers(making, header - 1);
     const auto status = std::find_if(table.columns().begin(), table.columns().end(),
                                      [](const Column& column) { return column.status; });
-    for (std::size_t c = 0; c < cols && of.rows() > 0; ++c) {
+    for (std::size_t c = 0; c < cols && opened.rows() > 0; ++c) {
       if (table.columns()[c].delta && table.rows() > 0) {
         if (status == table.columns().end())
-          colour_by_sign(making, c, of.range);
+          colour_by_sign(making, c, opened.range);
         else
           colour_by_other(making, c, static_cast<std::size_t>(status - table.columns().begin()),
                           row - 1);
@@ -210,19 +211,20 @@ private:
         colour_by_status(making, {row - 1, static_cast<lxw_col_t>(c)});
     }
     std::vector<std::string> notes = last ? table.notes : std::vector<std::string>();
-    if (of.cut > 0)
-      notes.push_back(std::to_string(of.cut) + " texts are cut at " + std::to_string(kMaxCellText) +
+    if (opened.cut > 0)
+      notes.push_back(std::to_string(opened.cut) + " texts are cut at " +
+                      std::to_string(kMaxCellText) +
                       " characters, the limit of a cell; --csv-dir and --json write full texts");
     if (!notes.empty() && row + notes.size() + 1 < kMaxSheetRows) {
       ++row;
       for (const std::string& note : notes)
         lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), formats_->note);
     }
-    if (of.range.first == 0) {
+    if (opened.range.first == 0) {
       constexpr std::size_t kScreen = 30; // with more rows, a chart below them would not be visible
-      const bool beside = of.rows() > kScreen;
-      add_charts(making, of.name, of.rows(),
-                 {beside ? 1 : row + 2, static_cast<lxw_col_t>(beside ? cols + 1 : 0)});
+      const bool at_right = opened.rows() > kScreen;
+      add_charts(making, opened.name, opened.rows(),
+                 {at_right ? 1 : row + 2, static_cast<lxw_col_t>(at_right ? cols + 1 : 0)});
     }
     if (!table.tab_color.empty())
       lib_.worksheet_set_tab_color(
@@ -265,15 +267,15 @@ private:
                                   cell_text(pivot.axis).c_str(), formats_->header);
     for (std::size_t p = 0, next = 0; p < pivot.places.size(); p = next) {
       next = p + 1;
-      while (next < pivot.places.size() && pivot.places[next].figure == pivot.places[p].figure)
+      while (next < pivot.places.size() && pivot.places[next].metric == pivot.places[p].metric)
         ++next;
       const auto left = static_cast<lxw_col_t>(pivot.keys + p);
       const auto right = static_cast<lxw_col_t>(pivot.keys + next - 1);
-      const std::string figure = cell_text(pivot.places[p].figure);
+      const std::string metric = cell_text(pivot.places[p].metric);
       if (right > left)
-        lib_.worksheet_merge_range(sheet, 0, left, 0, right, figure.c_str(), formats_->header);
+        lib_.worksheet_merge_range(sheet, 0, left, 0, right, metric.c_str(), formats_->header);
       else
-        lib_.worksheet_write_string(sheet, 0, left, figure.c_str(), formats_->header);
+        lib_.worksheet_write_string(sheet, 0, left, metric.c_str(), formats_->header);
     }
     for (std::size_t p = 0; p < pivot.places.size(); ++p)
       lib_.worksheet_write_number(sheet, 1, static_cast<lxw_col_t>(pivot.keys + p),

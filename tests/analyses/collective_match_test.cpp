@@ -93,10 +93,10 @@ TEST(CollectiveMatch, WhatStaysAmbiguousIsSaid) {
 }
 
 TEST(CollectiveMatch, SeqThatCountsSomethingElseIsNotBelieved) {
-  const auto numbered = [](RankCollectives r, std::int64_t first, std::int64_t by) {
+  const auto numbered = [](RankCollectives r, std::int64_t first, std::int64_t step) {
     for (Collective& c : r.rows) {
       c.seq = first;
-      first += by;
+      first += step;
     }
     return r;
   };
@@ -111,11 +111,11 @@ TEST(CollectiveMatch, SeqThatCountsSomethingElseIsNotBelieved) {
   EXPECT_EQ(pairs(match), 30U);
   EXPECT_TRUE(match.problems.empty());
   // Seq of rank 1 doubled; counted from 1000; counted from 3
-  for (const auto& [first, by] : {std::pair(0, 2), std::pair(1000, 1), std::pair(3, 1)}) {
+  for (const auto& [first, step] : {std::pair(0, 2), std::pair(1000, 1), std::pair(3, 1)}) {
     match = match_collectives(
-        two(numbered(window(0, 0, 10), 0, 1), numbered(window(1, 0, 10), first, by)));
-    EXPECT_EQ(pairs(match), 30U) << first << " " << by;
-    ASSERT_EQ(match.problems.size(), 1U) << first << " " << by;
+        two(numbered(window(0, 0, 10), 0, 1), numbered(window(1, 0, 10), first, step)));
+    EXPECT_EQ(pairs(match), 30U) << first << " " << step;
+    ASSERT_EQ(match.problems.size(), 1U) << first << " " << step;
     EXPECT_EQ(match.problems[0].problem, "its Seq does not count the collectives of this group "
                                          "like that of rank 0: collectives are matched by order");
     EXPECT_FALSE(match.problems[0].partial);

@@ -185,8 +185,8 @@ std::vector<RankCollectives> random_run(std::mt19937_64& random, double late_us,
   constexpr std::size_t kRanks = 8;
   constexpr int kSteps = 10;
   constexpr int kPerStep = 3;
-  std::normal_distribution<double> of_step(0, 20);
-  std::normal_distribution<double> of_call(0, 10);
+  std::normal_distribution<double> step_noise(0, 20);
+  std::normal_distribution<double> call_noise(0, 10);
   std::uniform_real_distribution<double> leave(0, 0.5);
   std::vector<RankCollectives> ranks(kRanks);
   for (std::size_t r = 0; r < kRanks; ++r)
@@ -195,11 +195,11 @@ std::vector<RankCollectives> random_run(std::mt19937_64& random, double late_us,
   for (int step = 0; step < kSteps; ++step) {
     std::vector<double> late;
     for (std::size_t r = 0; r < kRanks; ++r)
-      late.push_back(of_step(random) + (r == 5 ? late_us : 0));
+      late.push_back(step_noise(random) + (r == 5 ? late_us : 0));
     for (int call = 0; call < kPerStep; ++call) {
       std::vector<double> start;
       for (std::size_t r = 0; r < kRanks; ++r)
-        start.push_back(now + 200 + late[r] + of_call(random));
+        start.push_back(now + 200 + late[r] + call_noise(random));
       const double end = *std::max_element(start.begin(), start.end()) + 300;
       for (std::size_t r = 0; r < kRanks; ++r) {
         RankCollectives& rank = ranks[r];
@@ -388,9 +388,9 @@ TEST(CollectiveReport, ExposedTimeAndTypeFromTheKernelsName) {
       {"void multimem_all_gather_kernel<16>(char*)", "allgather"},
       {"void quickreduce::allreduce_prototype_twoshot<X, __half>(__half*)", "allreduce"}};
   for (const auto& [kernel, name] : names) {
-    const RankCollectives one = extract_collectives(kernel_trace(kernel));
-    ASSERT_EQ(one.rows.size(), 1U) << kernel;
-    EXPECT_EQ(one.text(one.rows[0].name), name) << kernel;
+    const RankCollectives collectives = extract_collectives(kernel_trace(kernel));
+    ASSERT_EQ(collectives.rows.size(), 1U) << kernel;
+    EXPECT_EQ(collectives.text(collectives.rows[0].name), name) << kernel;
   }
   EXPECT_EQ(extract_collectives(kernel_trace("elementwise")).rows.size(), 0U);
 }

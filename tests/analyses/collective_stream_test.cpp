@@ -188,7 +188,7 @@ std::vector<std::string> lines_of(const Report& report) {
 }
 
 Result<Report> streamed(const std::vector<RankCollectives>& ranks, const CollectiveOptions& options,
-                        std::size_t window_rows, std::size_t held_rows, MemoryStore& store,
+                        std::size_t window_rows, std::size_t most_rows, MemoryStore& store,
                         std::vector<ClockOffset>& offsets) {
   CollectiveStream stream(store, options, window_rows);
   for (const RankCollectives& r : ranks)
@@ -196,8 +196,8 @@ Result<Report> streamed(const std::vector<RankCollectives>& ranks, const Collect
   RS_TRY(const CollectiveFacts facts, stream.facts());
   offsets = facts.offsets;
   RowStreams streams;
-  RS_TRY(Report report, streamed_tables(stream, facts, options, held_rows, streams));
-  RS_CHECK(hold_rows(report, streams));
+  RS_TRY(Report report, streamed_tables(stream, facts, options, most_rows, streams));
+  RS_CHECK(load_rows(report, streams));
   return report;
 }
 
@@ -270,21 +270,21 @@ TEST(CollectiveRows, WhatIsPutAsideLeavesNoMemory) {
     ASSERT_TRUE(rows.add(copy_of(r)));
   rows.finish();
   ASSERT_GT(rows.rows(), 0U);
-  const auto held = [&rows] {
+  const auto loaded = [&rows] {
     std::size_t out = 0;
     for (const RankCollectives& r : rows.ranks())
       out += r.rows.capacity();
     return out;
   };
-  EXPECT_EQ(held(), 0U);
+  EXPECT_EQ(loaded(), 0U);
   std::size_t in_window = 0;
   for (const StoredGroup& group : rows.groups()) {
     GroupOrder order;
     order.shift.assign(group.members.size(), 0);
-    each_window(rows, group, order, 10, [&](auto) { in_window = std::max(in_window, held()); });
+    each_window(rows, group, order, 10, [&](auto) { in_window = std::max(in_window, loaded()); });
   }
   EXPECT_GT(in_window, 0U);
-  EXPECT_EQ(held(), 0U);
+  EXPECT_EQ(loaded(), 0U);
 }
 
 // Rows of two shapes with consecutive times, Seq numbers and positions: about 9 bytes per row, plus

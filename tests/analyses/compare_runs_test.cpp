@@ -127,18 +127,18 @@ TEST(CompareRuns, RowsOfOneTableShareTheErrorRate) {
 }
 
 TEST(CompareRuns, OneSampleIsNotJudgedUnlessANoiseIsAssumed) {
-  const Measured one = measured(100, 110, {100}, {110});
-  const Judgement plain = judge(one, {});
+  const Measured row = measured(100, 110, {100}, {110});
+  const Judgement plain = judge(row, {});
   EXPECT_EQ(plain.verdict, Verdict::kUnknown);
   EXPECT_FALSE(plain.low);
   // 2 % of 100 and of 110: interval 10 +- 1.96 sqrt(4 + 4.84) = 10 +- 5.827
-  const Judgement two = judge(one, {1, 2.0});
+  const Judgement two = judge(row, {1, 2.0});
   EXPECT_EQ(two.verdict, Verdict::kWorse);
   EXPECT_TRUE(two.assumed);
   EXPECT_NEAR(*two.change, -10, 1e-9);
   EXPECT_NEAR(*two.low, -15.827, 1e-3);
   EXPECT_NEAR(*two.high, -4.173, 1e-3);
-  EXPECT_EQ(judge(one, {1, 4.0}).verdict, Verdict::kSimilar);
+  EXPECT_EQ(judge(row, {1, 4.0}).verdict, Verdict::kSimilar);
   // a complete run without steps is one sample
   EXPECT_NEAR(*judge(measured(100, 110, {}, {}), {1, 2.0}).low, -15.827, 1e-3);
   // measured samples take precedence over an assumed noise
@@ -296,16 +296,16 @@ TEST(CompareRuns, DashboardAndFinalSheets) {
   b.collectives.summary = {collectives(80, 60, 20, "0")};
   ComparedRun c = run_named("c");
   c.ranks.emplace(0, timeline(110, 1, false));
-  const Table one = dashboard_table(compare_runs(a, {b}, rule));
-  ASSERT_EQ(one.rows(), 5U); // memcpy, total, latency, bandwidth, skew
-  EXPECT_EQ(one.at(1, "Metric").text, "GPU_total_time");
-  EXPECT_DOUBLE_EQ(one.at(1, "Improvement (%)").number(), 10);
-  EXPECT_EQ(one.at(1, "Status").text, "Better");
-  EXPECT_EQ(one.at(2, "Metric").text, "NCCL_comm_latency");
-  EXPECT_DOUBLE_EQ(one.at(2, "a").number(), 1.0);
-  EXPECT_DOUBLE_EQ(one.at(2, "b").number(), 0.8); // weighted with the counts of the baseline
-  EXPECT_DOUBLE_EQ(one.at(3, "Improvement (%)").number(), 20);
-  EXPECT_EQ(one.at(4, "Status").text, "Similar");
+  const Table single = dashboard_table(compare_runs(a, {b}, rule));
+  ASSERT_EQ(single.rows(), 5U); // memcpy, total, latency, bandwidth, skew
+  EXPECT_EQ(single.at(1, "Metric").text, "GPU_total_time");
+  EXPECT_DOUBLE_EQ(single.at(1, "Improvement (%)").number(), 10);
+  EXPECT_EQ(single.at(1, "Status").text, "Better");
+  EXPECT_EQ(single.at(2, "Metric").text, "NCCL_comm_latency");
+  EXPECT_DOUBLE_EQ(single.at(2, "a").number(), 1.0);
+  EXPECT_DOUBLE_EQ(single.at(2, "b").number(), 0.8); // weighted with the counts of the baseline
+  EXPECT_DOUBLE_EQ(single.at(3, "Improvement (%)").number(), 20);
+  EXPECT_EQ(single.at(4, "Status").text, "Similar");
   const Table two = dashboard_table(compare_runs(a, {b, c}, rule));
   EXPECT_DOUBLE_EQ(two.at(1, "c Improvement (%)").number(), -10);
   EXPECT_EQ(two.at(1, "c Status").text, "Worse");
@@ -421,9 +421,9 @@ TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
   samples.bus_gbps = {};
   for (const double bus : {49.0, 50.0, 51.0, 50.0})
     samples.bus_gbps.add(3, bus);
-  const Judgement one = compare_runs(a, {b}, {}).dashboard.rows[1].tests[0]->judgement;
-  EXPECT_EQ(one.verdict, Verdict::kUnknown);
-  EXPECT_EQ(one.samples_base, 1U);
+  const Judgement judgement = compare_runs(a, {b}, {}).dashboard.rows[1].tests[0]->judgement;
+  EXPECT_EQ(judgement.verdict, Verdict::kUnknown);
+  EXPECT_EQ(judgement.samples_base, 1U);
 }
 
 // If another rank starts late, one group waits more and another group waits less: that is not a
@@ -466,12 +466,12 @@ TEST(CompareRuns, EachTestHasItsBaseline) {
   EXPECT_NEAR(*row.tests[1]->base, 0.02, 1e-12);
   const Table table = dashboard_table(compared);
   EXPECT_TRUE(table.at(0, "a").is_null());
-  bool told = false;
+  bool noted = false;
   for (const std::string& note : table.notes)
-    told = told || note == "NCCL_comm_latency of a, from the collectives that both runs have: "
-                           "1.020 ms compared with b, "
-                           "0.020 ms compared with c";
-  EXPECT_TRUE(told);
+    noted = noted || note == "NCCL_comm_latency of a, from the collectives that both runs have: "
+                             "1.020 ms compared with b, "
+                             "0.020 ms compared with c";
+  EXPECT_TRUE(noted);
   EXPECT_NEAR(*compare_runs(a, {b, b}, {}).dashboard.rows[0].base, 1.02, 1e-12);
 }
 
@@ -521,11 +521,11 @@ TEST(CompareRuns, OtherShapesAreDifferentWork) {
     run.work.steps = {1, 2};
     run.work.total_ns = {100, 100};
     Work mm;
-    mm.own_ns = {60, 60};
+    mm.self_ns = {60, 60};
     mm.launches = launches;
     run.work.work[{StepWorkKind::kKernel, "aten::mm", shapes, "k"}] = mm;
     Work add;
-    add.own_ns = {40, 40};
+    add.self_ns = {40, 40};
     add.launches = 3;
     run.work.work[{StepWorkKind::kKernel, "aten::add", "8", "k"}] = add;
     return run;
@@ -586,8 +586,8 @@ TEST(CompareRuns, DependentStepsWidenTheInterval) {
   EXPECT_EQ(rule.clock_ns, 1);
   const Comparison c = compare_runs(slow, {slow}, {});
   EXPECT_DOUBLE_EQ(c.rules[0].step_correlation, 0.95);
-  const auto width = [](const Comparison& of) {
-    const Judgement& j = of.timelines[0].mean[0].judgement;
+  const auto width = [](const Comparison& comparison) {
+    const Judgement& j = comparison.timelines[0].mean[0].judgement;
     return *j.high - *j.low;
   };
   // 8 correlated steps count as 2, with 7 * 2 / 8 degrees of freedom per run; 8 independent steps
@@ -622,16 +622,16 @@ TEST(CompareRuns, IntervalsOfCollectivesAreWelchsAsThoseOfTimes) {
   const Comparison c = compare_runs(a, {b}, {});
   const DashboardRow& row = c.dashboard.rows.front();
   ASSERT_EQ(row.metric, "NCCL_comm_latency");
-  const Judgement& figure = row.tests[0]->judgement;
-  ASSERT_TRUE(figure.low);
+  const Judgement& cell = row.tests[0]->judgement;
+  ASSERT_TRUE(cell.low);
   const SampleStats base = sample_stats({1, 2, 3});
   const SampleStats test = sample_stats({4, 6, 8});
   const Judgement& single = c.collectives[0].all_ranks[0].judgement; // its table's only row
   EXPECT_NEAR(*single.high, -200 + welch95(base, test)->half_width / 2 * 100, 1e-9);
   // one of three metrics of collectives
-  EXPECT_NEAR(*figure.high, -200 + welch(base, test, 0.05 / 3)->half_width / 2 * 100, 1e-9);
-  EXPECT_NEAR(*figure.change, -200, 1e-9);
-  EXPECT_EQ(figure.samples_base, 3U);
+  EXPECT_NEAR(*cell.high, -200 + welch(base, test, 0.05 / 3)->half_width / 2 * 100, 1e-9);
+  EXPECT_NEAR(*cell.change, -200, 1e-9);
+  EXPECT_EQ(cell.samples_base, 3U);
 }
 
 TEST(CompareRuns, APartComesBackWhole) {

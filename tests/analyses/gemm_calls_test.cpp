@@ -25,8 +25,8 @@ TEST(GemmCalls, AreThinnedToTheExtremesOfPieces) {
   for (const GemmCall& call : few) {
     EXPECT_GT(call.at_ns, last);
     last = call.at_ns;
-    const GemmInstance& of = calls[static_cast<std::size_t>(call.at_ns / 10)];
-    EXPECT_EQ(call.dur_ns, of.dur_ns);
+    const GemmInstance& instance = calls[static_cast<std::size_t>(call.at_ns / 10)];
+    EXPECT_EQ(call.dur_ns, instance.dur_ns);
     // the call is an extreme of its piece of 20 calls
     const auto piece = static_cast<std::size_t>(call.at_ns / 10 / 20) * 20;
     std::int64_t least = INT64_MAX, most = 0;
@@ -34,7 +34,7 @@ TEST(GemmCalls, AreThinnedToTheExtremesOfPieces) {
       least = std::min(least, calls[i].dur_ns);
       most = std::max(most, calls[i].dur_ns);
     }
-    EXPECT_TRUE(of.dur_ns == least || of.dur_ns == most) << call.at_ns;
+    EXPECT_TRUE(instance.dur_ns == least || instance.dur_ns == most) << call.at_ns;
   }
   for (const std::int64_t at : {6110, 3770})
     EXPECT_TRUE(

@@ -29,9 +29,9 @@ ComparedRun run_of(int number, double ms, double us) {
 }
 
 const MetricHistory* metric(const History& history, const std::string& name) {
-  for (const MetricHistory& one : history.metrics)
-    if (one.metric == name)
-      return &one;
+  for (const MetricHistory& row : history.metrics)
+    if (row.metric == name)
+      return &row;
   return nullptr;
 }
 

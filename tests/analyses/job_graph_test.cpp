@@ -100,7 +100,7 @@ TEST(JobGraph, OnlyWhatIsOnThePathMatters) {
     const JobGraph graph = random_graph(seed);
     std::vector<bool> on_path(graph.size());
     for (const PathPiece& piece : critical_path(graph))
-      on_path[piece.node] = on_path[piece.node] || piece.of == PathPiece::Of::kActivity;
+      on_path[piece.node] = on_path[piece.node] || piece.kind == PathPiece::Kind::kActivity;
     for (NodeId n = 0; n < graph.size(); ++n) {
       JobEdit shorter = JobEdit::of(graph), longer = JobEdit::of(graph);
       --shorter.dur_ns[n];

@@ -21,10 +21,10 @@ std::vector<RankIdentity> world_of(std::size_t n) {
   const RankSet everybody(all);
   RankSet half[2];
   for (std::int64_t first : {0, 1}) {
-    std::vector<std::int64_t> of;
+    std::vector<std::int64_t> ranks;
     for (std::int64_t r = first; r < static_cast<std::int64_t>(n); r += 2)
-      of.push_back(r);
-    half[first] = RankSet(of);
+      ranks.push_back(r);
+    half[first] = RankSet(ranks);
   }
   std::vector<RankIdentity> out(n);
   for (std::size_t r = 0; r < n; ++r) {

@@ -24,11 +24,11 @@ Raced race(const std::vector<double>& means, double noise, std::size_t rounds, u
   Raced out;
   while (!race.over()) {
     const double drift = 5 * normal(random);
-    std::vector<std::optional<double>> figures;
+    std::vector<std::optional<double>> times;
     for (const std::size_t setting : race.left())
-      figures.emplace_back(means[setting] + drift + noise * normal(random));
-    out.runs += figures.size();
-    race.add_round(figures);
+      times.emplace_back(means[setting] + drift + noise * normal(random));
+    out.runs += times.size();
+    race.add_round(times);
   }
   out.outcome = race.outcome();
   return out;
@@ -41,10 +41,10 @@ TEST(Race, ByHand) {
   Race race(3, 0, 4);
   const std::vector<std::vector<std::optional<double>>> rounds = {
       {10.0, 8.0, 14.0}, {11.0, 9.1, 15.2}, {12.0, 9.9}, {10.0, 8.0}};
-  for (const auto& figures : rounds) {
-    if (race.left().size() == 3 && figures.size() == 2)
+  for (const auto& times : rounds) {
+    if (race.left().size() == 3 && times.size() == 2)
       FAIL() << "2 takes 6 and 6.1 longer than 1";
-    race.add_round(figures);
+    race.add_round(times);
   }
   EXPECT_EQ(race.left(), (std::vector<std::size_t>{0, 1}));
   const RaceOutcome out = race.outcome();

@@ -48,16 +48,16 @@ TEST(RankBandwidth, ASlowLinkIsThatOfItsRanks) {
   ASSERT_TRUE(facts) << facts.error().message();
   const std::vector<BandwidthClass> classes = bandwidth_by_rank(*facts);
   ASSERT_EQ(classes.size(), 1U); // not those of all ranks
-  const BandwidthClass& of = classes.front();
-  EXPECT_EQ(of.name, "allreduce");
-  EXPECT_EQ(of.group_size, 2);
-  EXPECT_EQ(of.collectives, 36U);
-  EXPECT_DOUBLE_EQ(of.full_mib, 4);
-  ASSERT_EQ(of.ranks.size(), 4U);
-  for (const RankBandwidth& row : of.ranks) {
+  const BandwidthClass& row_class = classes.front();
+  EXPECT_EQ(row_class.name, "allreduce");
+  EXPECT_EQ(row_class.group_size, 2);
+  EXPECT_EQ(row_class.collectives, 36U);
+  EXPECT_DOUBLE_EQ(row_class.full_mib, 4);
+  ASSERT_EQ(row_class.ranks.size(), 4U);
+  for (const RankBandwidth& row : row_class.ranks) {
     EXPECT_EQ(row.collectives, 18U);
     EXPECT_EQ(row.by_step.n, 6U);
-    EXPECT_TRUE(row.told()) << row.rank;
+    EXPECT_TRUE(row.significant()) << row.rank;
     EXPECT_EQ(row.difference->difference < 0, row.rank >= 2) << row.rank;
     // 4 MiB in 100 us plus jitter, factor 2 (n - 1) / n = 1: 41.7 GB/s; in 125 us: 33.4 GB/s
     EXPECT_NEAR(row.bus_gbps, row.rank < 2 ? 41.86 : 33.5, 0.4) << row.rank;
@@ -69,9 +69,9 @@ TEST(RankBandwidth, WhatIsAlikeIsNotTold) {
   const std::vector<RankCollectives> ranks = pairs(6, 0);
   const Result<CollectiveFacts> facts = collective_facts(ranks, {});
   ASSERT_TRUE(facts);
-  for (const BandwidthClass& of : bandwidth_by_rank(*facts))
-    for (const RankBandwidth& row : of.ranks)
-      EXPECT_FALSE(row.told()) << row.rank;
+  for (const BandwidthClass& row_class : bandwidth_by_rank(*facts))
+    for (const RankBandwidth& row : row_class.ranks)
+      EXPECT_FALSE(row.significant()) << row.rank;
 }
 
 TEST(RankBandwidth, OneStepTellsNothing) {
@@ -82,7 +82,7 @@ TEST(RankBandwidth, OneStepTellsNothing) {
   ASSERT_EQ(classes.size(), 1U);
   for (const RankBandwidth& row : classes.front().ranks) {
     EXPECT_FALSE(row.difference);
-    EXPECT_FALSE(row.told());
+    EXPECT_FALSE(row.significant());
   }
 }
 

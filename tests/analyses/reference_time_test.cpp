@@ -34,9 +34,9 @@ TEST(ReferenceTime, AKernelHasTheLengthThatDoublesLeave) {
   Trace trace;
   trace.events.ts_ns = {(std::int64_t{1} << 41) * 1000, (std::int64_t{1} << 41) * 1000 + 5'000};
   trace.events.dur_ns = {10'001, 1'000};
-  const std::vector<EventId> one{0};
-  EXPECT_EQ(busy_ns(trace, one, true), 20482.0 / 2048 * 1e3);
-  EXPECT_EQ(busy_ns(trace, one, false), 10'001);
+  const std::vector<EventId> events{0};
+  EXPECT_EQ(busy_ns(trace, events, true), 20482.0 / 2048 * 1e3);
+  EXPECT_EQ(busy_ns(trace, events, false), 10'001);
   const std::vector<EventId> both{0, 1}; // the second one runs during the first
   EXPECT_EQ(busy_ns(trace, both, true), 20482.0 / 2048 * 1e3);
   EXPECT_EQ(busy_ns(trace, both, false), 10'001);

@@ -38,9 +38,9 @@ TEST(StepWindows, TheExampleOfFortySteps) {
   EXPECT_EQ(w.mixed, (StepRange{0, 32}));
   EXPECT_EQ(w.decode, (StepRange{13, 30}));
   EXPECT_EQ(w.prefill_mix, (StepRange{10, 13}));
-  const SteadyWindows own = steady_windows(forty(), options(32, false));
-  EXPECT_EQ(own.region, (StepRange{0, 40})); // with the last step
-  EXPECT_NEAR(own.reference, 0.1, 1e-12);
+  const SteadyWindows all_steps = steady_windows(forty(), options(32, false));
+  EXPECT_EQ(all_steps.region, (StepRange{0, 40})); // with the last step
+  EXPECT_NEAR(all_steps.reference, 0.1, 1e-12);
 }
 
 // Requests per step: 8 x 10, 8 x 1, then 9 x 10. The maximum is 10, and a near step differs by at

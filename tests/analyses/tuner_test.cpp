@@ -37,8 +37,8 @@ ConfigurationCollectives collectives(const std::vector<Latency>& rows) {
     s.latency_us.mean = sample_stats(row.steps_us).mean;
     SampleSet& samples = out.samples[key_of(s)].latency_us;
     for (std::size_t step = 0; step < row.steps_us.size(); ++step)
-      for (const double of_call : {-0.5, 0.5})
-        samples.add(static_cast<std::int64_t>(step), row.steps_us[step] + of_call);
+      for (const double offset : {-0.5, 0.5})
+        samples.add(static_cast<std::int64_t>(step), row.steps_us[step] + offset);
     out.summary.push_back(std::move(s));
   }
   return out;
@@ -130,7 +130,7 @@ TEST(Tuner, SizesBetweenMeasuredOnesHaveARowWithChannelsAndNoOthers) {
 
 // The calls of a step have the same link and the same late rank, so they are one sample.
 TEST(Tuner, CallsOfOneStepAreOneSample) {
-  const auto of = [](std::vector<double> steps_us) {
+  const auto run = [](std::vector<double> steps_us) {
     ConfigurationCollectives out = collectives({{"allreduce", 1024, std::move(steps_us)}});
     SampleSet& samples = out.samples.begin()->second.latency_us;
     const SampleSet once = samples;
@@ -145,17 +145,17 @@ TEST(Tuner, CallsOfOneStepAreOneSample) {
            rows(*file) == std::vector<std::string>{"allreduce,512,2048,tree,ll,16,-1,8,-1,-1"};
   };
   // one step per setting, and two steps with overlapping ranges
-  EXPECT_FALSE(chosen(of({20}), of({10})));
-  EXPECT_FALSE(chosen(of({20, 12}), of({10, 14})));
-  EXPECT_TRUE(chosen(of({20, 21, 20, 21, 20, 21, 20, 21, 20, 21, 20, 21}),
-                     of({10, 11, 10, 11, 10, 11, 10, 11, 10, 11, 10, 11})));
+  EXPECT_FALSE(chosen(run({20}), run({10})));
+  EXPECT_FALSE(chosen(run({20, 12}), run({10, 14})));
+  EXPECT_TRUE(chosen(run({20, 21, 20, 21, 20, 21, 20, 21, 20, 21, 20, 21}),
+                     run({10, 11, 10, 11, 10, 11, 10, 11, 10, 11, 10, 11})));
   // repeated runs of one step each are separate samples
-  const ConfigurationCollectives slow_a = of({20});
-  const ConfigurationCollectives slow_b = of({20.1});
-  const ConfigurationCollectives slow_c = of({20.2});
-  const ConfigurationCollectives fast_a = of({10});
-  const ConfigurationCollectives fast_b = of({10.1});
-  const ConfigurationCollectives fast_c = of({10.2});
+  const ConfigurationCollectives slow_a = run({20});
+  const ConfigurationCollectives slow_b = run({20.1});
+  const ConfigurationCollectives slow_c = run({20.2});
+  const ConfigurationCollectives fast_a = run({10});
+  const ConfigurationCollectives fast_b = run({10.1});
+  const ConfigurationCollectives fast_c = run({10.2});
   const auto file = tuner_file(
       kSettings, 0,
       {{0, &slow_a}, {0, &slow_b}, {0, &slow_c}, {1, &fast_a}, {1, &fast_b}, {1, &fast_c}});

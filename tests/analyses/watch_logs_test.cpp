@@ -67,15 +67,15 @@ std::vector<InspectorRecord> records_of(const WatchLogsJob& job) {
   return out;
 }
 
-struct Told {
+struct WatchOutput {
   std::vector<Alarm> alarms;
   std::vector<WatchedWindow> windows;
 };
 
 /// Passes the records in this order and advances the watch after each record; `last`: ends the last
 /// window.
-Told watch(LogWatch& logs, const std::vector<InspectorRecord>& records, bool last = true) {
-  Told out;
+WatchOutput watch(LogWatch& logs, const std::vector<InspectorRecord>& records, bool last = true) {
+  WatchOutput out;
   for (const InspectorRecord& r : records) {
     logs.take(logs.process("node-pid" + std::to_string(r.header.rank)), r);
     logs.advance(r.header.written_us * 1000, LogWatch::Read::kAll, out.alarms, out.windows);
@@ -85,13 +85,13 @@ Told watch(LogWatch& logs, const std::vector<InspectorRecord>& records, bool las
   return out;
 }
 
-Told watch(const WatchLogsJob& job) {
+WatchOutput watch(const WatchLogsJob& job) {
   LogWatch logs;
   return watch(logs, records_of(job));
 }
 
-bool has(const Told& told, AlarmKind kind) {
-  return std::any_of(told.alarms.begin(), told.alarms.end(),
+bool has(const WatchOutput& watched, AlarmKind kind) {
+  return std::any_of(watched.alarms.begin(), watched.alarms.end(),
                      [kind](const Alarm& a) { return a.kind == kind; });
 }
 
@@ -104,11 +104,11 @@ TEST(WatchLogs, LatenessAndBandwidthByHand) {
     records.push_back(record(1, n, 100, 6, 3, 10));
     records.push_back(record(2, n, 40, 7, 3, 25)); // lateness (100 + 100) / 2 - 40 = 60
   }
-  const Told told = watch(logs, records);
-  ASSERT_EQ(told.windows.size(), 1U);
-  const WatchedWindow& w = told.windows[0];
+  const WatchOutput watched = watch(logs, records);
+  ASSERT_EQ(watched.windows.size(), 1U);
+  const WatchedWindow& w = watched.windows[0];
   EXPECT_EQ(w.ranks, 3U);
-  EXPECT_EQ(w.of, 3U);
+  EXPECT_EQ(w.known_ranks, 3U);
   EXPECT_EQ(w.latest_rank, 2);
   EXPECT_DOUBLE_EQ(w.late_us, 60);
   EXPECT_DOUBLE_EQ(w.bus_gbps, 25); // of the rank that waited least
@@ -144,11 +144,11 @@ TEST(WatchLogs, TheOrderOfLogsDoesNotMatter) {
   job.from_window = 3;
   job.late_us = 150;
   std::vector<InspectorRecord> records = records_of(job);
-  const auto said = [](const Told& told) {
+  const auto said = [](const WatchOutput& watched) {
     std::vector<std::string> out;
-    for (const Alarm& a : told.alarms)
+    for (const Alarm& a : watched.alarms)
       out.push_back(a.sentence);
-    for (const WatchedWindow& w : told.windows)
+    for (const WatchedWindow& w : watched.windows)
       out.push_back(w.label + " " + std::to_string(w.late_us) + " " + std::to_string(w.bus_gbps));
     return out;
   };
@@ -158,14 +158,14 @@ TEST(WatchLogs, TheOrderOfLogsDoesNotMatter) {
   // each log is read completely, one log after the other, and the windows are judged at the end
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.header.rank < b.header.rank; });
-  LogWatch one_by_one;
-  Told told;
+  LogWatch single;
+  WatchOutput watched;
   for (std::int64_t r = 0; r < job.ranks; ++r)
-    one_by_one.process("node-pid" + std::to_string(r));
+    single.process("node-pid" + std::to_string(r));
   for (const InspectorRecord& r : records)
-    one_by_one.take(one_by_one.process("node-pid" + std::to_string(r.header.rank)), r);
-  one_by_one.advance(kStartUs * 1000, LogWatch::Read::kLast, told.alarms, told.windows);
-  EXPECT_EQ(said(told), want);
+    single.take(single.process("node-pid" + std::to_string(r.header.rank)), r);
+  single.advance(kStartUs * 1000, LogWatch::Read::kLast, watched.alarms, watched.windows);
+  EXPECT_EQ(said(watched), want);
 }
 
 TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
@@ -176,8 +176,8 @@ TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
     return r.header.rank == 2 && r.header.written_us >= kStartUs + 2 * kWindowUs;
   });
   LogWatch logs;
-  const Told told = watch(logs, records, false);
-  EXPECT_TRUE(told.alarms.empty());
+  const WatchOutput watched = watch(logs, records, false);
+  EXPECT_TRUE(watched.alarms.empty());
   std::vector<Alarm> alarms;
   // the other ranks continue into the third window
   const std::int64_t went_on = (kStartUs + 2 * kWindowUs) * 1000;
@@ -204,19 +204,19 @@ TEST(WatchLogs, ARankThatDoesNotTakePartIsTold) {
       r.header.n_ranks = 1;
     }
   LogWatch logs;
-  Told told;
+  WatchOutput watched;
   for (std::size_t i = 0; i < records.size(); ++i) {
     logs.take(logs.process("node-pid" + std::to_string(i % 4)), records[i]);
-    logs.advance(kStartUs * 1000, LogWatch::Read::kAll, told.alarms, told.windows);
+    logs.advance(kStartUs * 1000, LogWatch::Read::kAll, watched.alarms, watched.windows);
   }
-  ASSERT_EQ(told.alarms.size(), 1U) << told.alarms.back().sentence;
-  EXPECT_EQ(told.alarms[0].kind, AlarmKind::kCollective);
-  EXPECT_EQ(told.alarms[0].subject, "default_pg 0x7f");
-  EXPECT_NE(told.alarms[0].sentence.find(
+  ASSERT_EQ(watched.alarms.size(), 1U) << watched.alarms.back().sentence;
+  EXPECT_EQ(watched.alarms[0].kind, AlarmKind::kCollective);
+  EXPECT_EQ(watched.alarms[0].subject, "default_pg 0x7f");
+  EXPECT_NE(watched.alarms[0].sentence.find(
                 "ranks 0, 2, 3 entered AllReduce of group default_pg 0x7f as number 48, rank 1 did "
                 "not"),
             std::string::npos)
-      << told.alarms[0].sentence;
+      << watched.alarms[0].sentence;
 }
 
 TEST(WatchLogs, RecordsThatTheInspectorLostAreNoAlarm) {
@@ -226,10 +226,10 @@ TEST(WatchLogs, RecordsThatTheInspectorLostAreNoAlarm) {
     return r.header.rank == 1 && r.number >= 30 && r.number < 80; // its ring buffer was full
   });
   LogWatch logs;
-  const Told told = watch(logs, records);
-  EXPECT_TRUE(told.alarms.empty()) << told.alarms[0].sentence;
+  const WatchOutput watched = watch(logs, records);
+  EXPECT_TRUE(watched.alarms.empty()) << watched.alarms[0].sentence;
   EXPECT_EQ(logs.incomplete(), 50U);
-  EXPECT_EQ(told.windows.size(), 6U);
+  EXPECT_EQ(watched.windows.size(), 6U);
 }
 
 TEST(WatchLogs, ARecordTwiceCountsOnceAndACommunicatorMayBeginAnew) {
@@ -243,10 +243,10 @@ TEST(WatchLogs, ARecordTwiceCountsOnceAndACommunicatorMayBeginAnew) {
   for (std::uint64_t n = 0; n < 3; ++n) // a new communicator with the same hash
     for (std::int64_t r = 0; r < 2; ++r)
       records.push_back(record(r, n, 100, 2 * kWindowUs, 2));
-  const Told told = watch(logs, records);
-  EXPECT_EQ(told.windows.size(), 2U);
+  const WatchOutput watched = watch(logs, records);
+  EXPECT_EQ(watched.windows.size(), 2U);
   EXPECT_EQ(logs.incomplete(), 0U);
-  EXPECT_DOUBLE_EQ(told.windows[1].bus_gbps, 100);
+  EXPECT_DOUBLE_EQ(watched.windows[1].bus_gbps, 100);
 }
 
 TEST(WatchLogs, ARestartGoesOnWithTheSameBytes) {
@@ -324,9 +324,9 @@ TEST(WatchLogs, TimeGrowsAsTheNumberOfCommunicators) {
     LogWatch watch;
     const std::uint32_t process = watch.process("node-pid0");
     for (std::size_t c = 0; c < n; ++c) {
-      InspectorRecord one = record(0, 1, 1000, static_cast<std::int64_t>(c), 2);
-      one.header.comm = "0x" + std::to_string(c);
-      watch.take(process, one);
+      InspectorRecord first = record(0, 1, 1000, static_cast<std::int64_t>(c), 2);
+      first.header.comm = "0x" + std::to_string(c);
+      watch.take(process, first);
     }
     ASSERT_EQ(watch.records(), n);
   });

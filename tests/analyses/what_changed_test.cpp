@@ -18,7 +18,7 @@ WorkKey kernel(const std::string& name, const std::string& op = "aten::mm",
 Work work(const std::vector<double>& ms, double launches = 4, double place = 0.5) {
   Work out;
   for (const double v : ms)
-    out.own_ns.push_back(std::llround(v * kWhatChangedMs));
+    out.self_ns.push_back(std::llround(v * kWhatChangedMs));
   out.launches = launches;
   out.place = place;
   out.path = 7;
@@ -37,9 +37,9 @@ StepWork run_of(const std::map<WorkKey, Work>& works, const std::vector<double>&
     out.steps.push_back(static_cast<std::int64_t>(s) + 1);
     out.total_ns.push_back(std::llround(total_ms[s] * kWhatChangedMs));
     std::int64_t busy = 0;
-    for (const auto& [key, one] : works)
-      busy += one.own_ns[s];
-    idle.own_ns.push_back(out.total_ns.back() - busy);
+    for (const auto& [key, sum] : works)
+      busy += sum.self_ns[s];
+    idle.self_ns.push_back(out.total_ns.back() - busy);
   }
   out.work[{StepWorkKind::kIdle, "", "", "idle"}] = idle;
   return out;
@@ -75,7 +75,7 @@ TEST(WhatChanged, RowsAddUpToTheDifference) {
   ASSERT_TRUE(c.known);
   EXPECT_NEAR(c.step_time.base_ms, 20, 1e-9);
   EXPECT_NEAR(c.step_time.difference_ms, 1.01, 1e-9);
-  EXPECT_TRUE(c.step_time.told);
+  EXPECT_TRUE(c.step_time.reported);
   for (const ChangeList* list : {&c.work, &c.operators, &c.steps}) {
     EXPECT_NEAR(sum_of(*list), 1.01, 1e-9);
     EXPECT_NEAR(list->explained_ms + list->below_ms + list->unexplained_ms, 1.01, 1e-9);
@@ -85,12 +85,12 @@ TEST(WhatChanged, RowsAddUpToTheDifference) {
     EXPECT_NEAR(share, 100, 1e-6);
   }
   EXPECT_EQ(c.rows, 5U + 5 + 3); // a b c d idle; four operators and idle; three steps
-  ASSERT_EQ(c.work.told, 3U);
+  ASSERT_EQ(c.work.reported, 3U);
   EXPECT_EQ(c.work.rows[2].name, "d");
   EXPECT_EQ(row(c.work, "a")->state, ChangeState::kBoth);
   EXPECT_EQ(row(c.work, "c")->state, ChangeState::kVanished);
   EXPECT_EQ(row(c.work, "d")->state, ChangeState::kNew);
-  EXPECT_FALSE(row(c.work, "b")->told);
+  EXPECT_FALSE(row(c.work, "b")->reported);
   EXPECT_NEAR(*row(c.work, "a")->share_percent, 200 / 1.01, 1e-6);
   EXPECT_NEAR(c.work.explained_ms, 1, 1e-9);
   EXPECT_NEAR(c.work.unexplained_ms, 0.01, 1e-9);
@@ -118,15 +118,15 @@ TEST(WhatChanged, AStepThatStandsOutIsNamed) {
   const WhatChanged c = what_changed(base, test, {});
   ASSERT_EQ(c.steps.rows.size(), 3U);
   EXPECT_EQ(c.steps.rows[0].name, "3");
-  EXPECT_TRUE(c.steps.rows[0].told);
-  EXPECT_EQ(c.steps.told, 1U);
+  EXPECT_TRUE(c.steps.rows[0].reported);
+  EXPECT_EQ(c.steps.reported, 1U);
   EXPECT_NEAR(c.steps.rows[0].difference_ms, 2, 1e-9);
   // prediction interval of one step: t(3) at 0.05 / 5 rows, s^2 = 0.02 / 3, factor sqrt(1 + 1/4); a
   // step is a third of the mean
   const double half = student_t(3, 0.05 / 5) * std::sqrt(0.02 / 3 * 5 / 4) / 3;
   EXPECT_NEAR(*c.steps.rows[0].high_ms, 2 + half, 1e-6);
   // three baseline steps can be similar by chance
-  EXPECT_EQ(what_changed(run_of({}, {10, 10.1, 9.9}), test, {}).steps.told, 0U);
+  EXPECT_EQ(what_changed(run_of({}, {10, 10.1, 9.9}), test, {}).steps.reported, 0U);
 }
 
 // Step times have heavy tails: 11.5 ms is outside the normal interval of the 24 baseline steps, but
@@ -138,27 +138,27 @@ TEST(WhatChanged, AStepInAHeavyTailIsNotNamed) {
     ms[s] = s == 3 ? 10.6 : s % 2 == 0 ? 9.9 : 10.1;
   std::vector<double> test = ms;
   test[5] = 11.5;
-  EXPECT_EQ(what_changed(run_of({}, ms), run_of({}, test), {}).steps.told, 0U);
+  EXPECT_EQ(what_changed(run_of({}, ms), run_of({}, test), {}).steps.reported, 0U);
   test[5] = 13;
-  EXPECT_EQ(what_changed(run_of({}, ms), run_of({}, test), {}).steps.told, 1U);
+  EXPECT_EQ(what_changed(run_of({}, ms), run_of({}, test), {}).steps.reported, 1U);
 }
 
 TEST(WhatChanged, WithoutSamplesNothingIsToldUnlessANoiseIsAssumed) {
   StepWork base = run_of({{kernel("a"), work({10})}}, {12});
   StepWork test = run_of({{kernel("a"), work({12})}}, {14});
-  base.whole = test.whole = true;
+  base.without_steps = test.without_steps = true;
   const WhatChanged plain = what_changed(base, test, {});
   ASSERT_TRUE(plain.known);
-  EXPECT_FALSE(plain.step_time.told);
+  EXPECT_FALSE(plain.step_time.reported);
   EXPECT_FALSE(plain.step_time.share_percent);
-  EXPECT_EQ(plain.work.told, 0U);
+  EXPECT_EQ(plain.work.reported, 0U);
   EXPECT_TRUE(plain.steps.rows.empty());
   EXPECT_NEAR(plain.work.rows[0].difference_ms, 2, 1e-9);
   const WhatChanged assumed = what_changed(base, test, {1, 1.0});
   EXPECT_TRUE(assumed.assumed);
-  EXPECT_EQ(assumed.work.told, 1U);
+  EXPECT_EQ(assumed.work.reported, 1U);
   // one run has steps, the other has no steps: not comparable
-  test.whole = false;
+  test.without_steps = false;
   EXPECT_FALSE(what_changed(base, test, {}).known);
   EXPECT_EQ(what_changed_table(what_changed(base, test, {}), "A", "B", false).rows(), 0U);
 }
@@ -182,7 +182,7 @@ TEST(WhatChanged, AReplacedKernelIsMatchedByShapeAndPlace) {
   const WhatChanged c = what_changed(base, test, {});
   EXPECT_EQ(row(c.work, "new1")->state, ChangeState::kReplaced);
   EXPECT_EQ(row(c.work, "new1")->old_name, "old1");
-  EXPECT_FALSE(row(c.work, "new1")->told);
+  EXPECT_FALSE(row(c.work, "new1")->reported);
   EXPECT_EQ(row(c.work, "gone")->state, ChangeState::kVanished);
   EXPECT_EQ(row(c.work, "other")->state, ChangeState::kNew);
   EXPECT_NEAR(sum_of(c.work), 0, 1e-9);
@@ -214,22 +214,22 @@ TEST(WhatChanged, WhatStandsElsewhereIsNotReplaced) {
 }
 
 TEST(WhatChanged, RanksAreJoinedOverTheirCommonSteps) {
-  StepWork one = run_of({{kernel("a"), work({1, 2, 3}, 4, 0.2)}}, {2, 3, 4});
+  StepWork first = run_of({{kernel("a"), work({1, 2, 3}, 4, 0.2)}}, {2, 3, 4});
   StepWork two = run_of({{kernel("b"), work({5, 6}, 2, 0.4)}}, {7, 8});
   two.steps = {2, 5};
-  const StepWork both = join_step_work({one, two});
+  const StepWork both = join_step_work({first, two});
   ASSERT_EQ(both.ranks, 2U);
   ASSERT_EQ(both.steps, std::vector<std::int64_t>{2});
   EXPECT_EQ(both.total_ns, std::vector<std::int64_t>{10 * kWhatChangedMs});
-  EXPECT_EQ(both.work.at(kernel("a")).own_ns, std::vector<std::int64_t>{2 * kWhatChangedMs});
+  EXPECT_EQ(both.work.at(kernel("a")).self_ns, std::vector<std::int64_t>{2 * kWhatChangedMs});
   EXPECT_EQ(both.work.at(kernel("a")).launches, 2); // 4 launches on one of two ranks
   EXPECT_NEAR(both.work.at(kernel("a")).place, 0.2, 1e-12);
-  EXPECT_EQ(both.work.at({StepWorkKind::kIdle, "", "", "idle"}).own_ns,
+  EXPECT_EQ(both.work.at({StepWorkKind::kIdle, "", "", "idle"}).self_ns,
             std::vector<std::int64_t>{3 * kWhatChangedMs});
   two.steps = {7, 8};
-  EXPECT_EQ(join_step_work({one, two}).ranks, 0U);
-  one.whole = true;
-  EXPECT_EQ(join_step_work({one, one, two}).ranks, 0U);
+  EXPECT_EQ(join_step_work({first, two}).ranks, 0U);
+  first.without_steps = true;
+  EXPECT_EQ(join_step_work({first, first, two}).ranks, 0U);
   EXPECT_EQ(join_step_work({}).ranks, 0U);
 }
 
@@ -250,7 +250,7 @@ TEST(WhatChanged, AThresholdIsNotNoise) {
                   {16 * factor, 16.001 * factor, 15.999 * factor});
   };
   const WhatChanged c = what_changed(slower(1), slower(1.006), {});
-  EXPECT_EQ(c.work.told, 0U);
+  EXPECT_EQ(c.work.reported, 0U);
   EXPECT_EQ(c.work.below, 3U);
   EXPECT_NEAR(c.work.below_ms, 0.096, 1e-6);
   const Table sheet = what_changed_table(c, "A", "B", false);
@@ -280,7 +280,7 @@ TEST(WhatChanged, WaitsAtCollectivesAreARow) {
   };
   const WhatChanged c = what_changed(run_waiting(0.1), run_waiting(0.5), {});
   EXPECT_NEAR(row(c.work, "allreduce")->difference_ms, 0, 1e-9);
-  ASSERT_EQ(c.work.told, 1U);
+  ASSERT_EQ(c.work.reported, 1U);
   EXPECT_EQ(c.work.rows[0].what, "wait at collectives");
   EXPECT_NEAR(c.work.rows[0].difference_ms, 0.4, 1e-9);
   EXPECT_NEAR(sum_of(c.work), 0.4, 1e-9);

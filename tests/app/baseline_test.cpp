@@ -58,7 +58,7 @@ TEST_F(Baseline, HoldsTheRunInAFewKilobytes) {
   EXPECT_EQ(baseline_bytes(*loaded), baseline_bytes(saved_));
   EXPECT_EQ(loaded->made_by, "rankscope " RANKSCOPE_VERSION);
   EXPECT_EQ(loaded->source, run_);
-  EXPECT_TRUE(loaded->whole);
+  EXPECT_TRUE(loaded->complete);
   EXPECT_EQ(loaded->run.label, "nccl_28channels");
   EXPECT_EQ(loaded->run.ranks.size(), 2U);
   EXPECT_EQ(loaded->run.work.steps.size(), 4U);

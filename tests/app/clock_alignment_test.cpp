@@ -40,7 +40,7 @@ struct Analyzed {
   std::vector<std::string> used;
   std::vector<double> offset_us;
   std::vector<double> drift_ns;
-  std::vector<std::string> remarks; ///< findings of the report and console messages about clocks
+  std::vector<std::string> notes; ///< findings of the report and console messages about clocks
   test::Merged merged;
 };
 
@@ -72,10 +72,10 @@ Analyzed analyzed(const test::TempFolder& folder, std::optional<AlignMode> align
     for (std::size_t r = 0; r < table.rows(); ++r)
       for (std::size_t c = 0; c < table.columns().size(); ++c)
         if (table.at(r, c).text.find("is not aligned") != std::string::npos)
-          out.remarks.emplace_back(table.at(r, c).text);
+          out.notes.emplace_back(table.at(r, c).text);
   for (const Problem& p : session.diagnostics.problems())
     if (p.sentence.find("is not aligned") != std::string::npos)
-      out.remarks.push_back(p.sentence);
+      out.notes.push_back(p.sentence);
   out.merged =
       test::check_merged(test::bytes_of(request.merged_folder + "/256thread_28ch_merged.json"));
   return out;
@@ -118,7 +118,7 @@ TEST(ClockAlignmentOfARun, AnalyzeAlignsAsAsked) {
     EXPECT_NEAR(by_collectives.offset_us[r], injected_us[r] - injected_us[0], 3);
   // in generated traces, ranks leave a collective within 3 us
   EXPECT_LE(apart_ns(by_collectives.merged), 6000);
-  EXPECT_TRUE(by_collectives.remarks.empty());
+  EXPECT_TRUE(by_collectives.notes.empty());
 
   // by default, reports align by collectives, and the merged trace uses the time base
   const Analyzed by_default = analyzed(folder, std::nullopt, "default");
@@ -187,17 +187,17 @@ TEST(ClockAlignmentOfARun, AFitThatIsTooPoorFallsBackAndSaysSo) {
   ASSERT_EQ(fallen.used.size(), 3U);
   EXPECT_EQ(fallen.used[1], "time base: the residual is too large");
   EXPECT_EQ(fallen.used[2], "collectives");
-  const std::set<std::string> remarks = [&] { // without the numbers
+  const std::set<std::string> notes = [&] { // without the numbers
     std::set<std::string> out;
-    for (const std::string& remark : fallen.remarks)
-      if (const std::size_t at = remark.find("rank 1: its clock is not aligned");
+    for (const std::string& note : fallen.notes)
+      if (const std::size_t at = note.find("rank 1: its clock is not aligned");
           at != std::string::npos)
-        out.insert(remark.substr(at, 72));
+        out.insert(note.substr(at, 72));
     return out;
   }();
-  EXPECT_EQ(remarks.size(), 1U);
-  EXPECT_GE(fallen.remarks.size(), 3U) << "findings, collectives of the pass, merged trace";
-  EXPECT_EQ(std::count(fallen.remarks.begin(), fallen.remarks.end(),
+  EXPECT_EQ(notes.size(), 1U);
+  EXPECT_GE(fallen.notes.size(), 3U) << "findings, collectives of the pass, merged trace";
+  EXPECT_EQ(std::count(fallen.notes.begin(), fallen.notes.end(),
                        "The clock of rank 1 is not aligned; the time base of its trace is used"),
             1); // the headline of the finding
 }

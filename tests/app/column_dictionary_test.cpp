@@ -61,14 +61,14 @@ const std::set<std::string> kWithoutUnit = {
 
 TEST(ColumnDictionary, EveryFigureHasItsUnitInTheHeaderOrInItsMeaning) {
   std::set<std::string> unused = kWithoutUnit;
-  std::size_t figures = 0;
+  std::size_t metrics = 0;
   for (const SheetGroup& group : all_sheets())
     for (const SheetInfo& sheet : group.sheets)
       for (const Column& c : sheet.columns) {
         if ((c.type != CellKind::kInt && c.type != CellKind::kDouble) || c.unit == Unit::kCount ||
             c.unit == Unit::kRatio)
           continue;
-        ++figures;
+        ++metrics;
         if (c.unit != Unit::kNone) { // the header in the workbook must contain the unit
           Column shown = c;
           shown.help = column_meaning(c);
@@ -78,7 +78,7 @@ TEST(ColumnDictionary, EveryFigureHasItsUnitInTheHeaderOrInItsMeaning) {
           unused.erase(c.id);
         }
       }
-  EXPECT_GT(figures, 300U);
+  EXPECT_GT(metrics, 300U);
   EXPECT_TRUE(unused.empty()) << *unused.begin() << " has a unit, or is no column";
 }
 

@@ -27,7 +27,7 @@ TEST(PageLinks, OfASweepThatWasAnalysedAndMerged) {
     folder.write("a sweep/tracelens_analysis/" + std::string(file), "x");
   folder.write("a sweep/merged_traces/256thread_28ch_merged.json", "{}");
   const std::string reports = "../a%20sweep/tracelens_analysis/";
-  EXPECT_EQ(texts(links_beside(sweep, folder.path("pages/page.html"))),
+  EXPECT_EQ(texts(links_to_outputs(sweep, folder.path("pages/page.html"))),
             (Texts{"merged trace 256thread_28ch_merged.json -> "
                    "../a%20sweep/merged_traces/256thread_28ch_merged.json",
                    "summary -> " + reports + "summary.xlsx",
@@ -44,23 +44,23 @@ TEST(PageLinks, OfOneRun) {
   const test::TempFolder folder;
   folder.write("individual_reports/perf_rank3.xlsx", "x");
   folder.write("collective_reports/collective_all_ranks.xlsx", "x");
-  EXPECT_EQ(texts(links_beside(folder.path(), folder.path("run.html"))),
+  EXPECT_EQ(texts(links_to_outputs(folder.path(), folder.path("run.html"))),
             (Texts{"collectives -> collective_reports/collective_all_ranks.xlsx",
                    "rank 3 -> individual_reports/perf_rank3.xlsx"}));
-  EXPECT_TRUE(links_beside(folder.path("nowhere"), folder.path("run.html")).empty());
+  EXPECT_TRUE(links_to_outputs(folder.path("nowhere"), folder.path("run.html")).empty());
 }
 
 TEST(PageLinks, ThePageItselfIsNoneOfThem) {
   const test::TempFolder folder;
   folder.write("sweep_report.html", "x");
-  EXPECT_TRUE(links_beside(folder.path(), folder.path("sweep_report.html")).empty());
+  EXPECT_TRUE(links_to_outputs(folder.path(), folder.path("sweep_report.html")).empty());
 }
 
 TEST(PageLinks, NamesStayNames) {
   const test::TempFolder folder;
   const std::string name = "javascript:alert(1)#?\"<\n";
   folder.write(name + "/summary.xlsx", "x");
-  EXPECT_EQ(texts(links_beside(folder.path(name), folder.path("p.html"))),
+  EXPECT_EQ(texts(links_to_outputs(folder.path(name), folder.path("p.html"))),
             (Texts{"summary -> javascript%3Aalert%281%29%23%3F%22%3C%0A/summary.xlsx"}));
 }
 
@@ -69,7 +69,7 @@ TEST(PageLinks, ManyRanksAreBounded) {
   for (int r = 0; r < 300; ++r)
     folder.write("individual_reports/perf_rank" + std::to_string(r) + ".xlsx", "x");
   folder.write("summary.xlsx", "x");
-  const std::vector<PageLink> links = links_beside(folder.path(), folder.path("p.html"));
+  const std::vector<PageLink> links = links_to_outputs(folder.path(), folder.path("p.html"));
   ASSERT_EQ(links.size(), 200U);
   EXPECT_EQ(links.front().label, "summary");
 }

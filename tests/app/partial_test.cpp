@@ -87,22 +87,22 @@ TEST_F(PartsInMemory, AnySplitAndAnyOrderGiveTheSameBytes) {
 TEST_F(PartsInMemory, StreamedTablesAreTheSameBytes) {
   for (const char* name : {"x.json", "x.md"}) {
     std::string bytes[2];
-    for (const bool held : {false, true}) {
+    for (const bool stored : {false, true}) {
       CollectivesRequest request;
       request.inputs = {run_};
       request.outputs.file = folder_.path(name);
       request.outputs.csv_dir = folder_.path("csv");
-      request.held_rows = held ? 1'000'000 : 0;
+      request.max_stored_rows = stored ? 1'000'000 : 0;
       Session session;
       const auto plan = plan_collectives(session, request);
       ASSERT_TRUE(plan);
       const auto done = collect_collectives(session, *plan, request);
       ASSERT_TRUE(done) << done.error().message();
-      EXPECT_EQ(done->streams.size(), held ? 0U : 2U);
-      EXPECT_EQ(done->report.find("nccl_long")->rows() > 0, held);
-      bytes[held ? 1 : 0] = test::bytes_of(request.outputs.file) +
-                            test::bytes_of(folder_.path("csv/nccl_long.csv")) +
-                            test::bytes_of(folder_.path("csv/nccl_implicit_sync.csv"));
+      EXPECT_EQ(done->streams.size(), stored ? 0U : 2U);
+      EXPECT_EQ(done->report.find("nccl_long")->rows() > 0, stored);
+      bytes[stored ? 1 : 0] = test::bytes_of(request.outputs.file) +
+                              test::bytes_of(folder_.path("csv/nccl_long.csv")) +
+                              test::bytes_of(folder_.path("csv/nccl_implicit_sync.csv"));
     }
     EXPECT_EQ(bytes[0], bytes[1]) << name;
   }

@@ -31,11 +31,11 @@ struct End {
 /// Does the work of the first process: `collectives` of all shards.
 Result<std::size_t> reduce(Session& session, JobShares& shares, const JobRequest& request) {
   RS_CHECK(open_shares(session, shares, request));
-  CollectivesRequest of;
-  of.inputs = request.runs.front().inputs;
-  of.outputs.file = request.runs.front().inputs.front() + "/../../../job.json";
-  RS_TRY(const RunPlan plan, plan_collectives(session, of));
-  RS_TRY(const CollectivesResult result, collect_collectives(session, plan, of));
+  CollectivesRequest collectives;
+  collectives.inputs = request.runs.front().inputs;
+  collectives.outputs.file = request.runs.front().inputs.front() + "/../../../job.json";
+  RS_TRY(const RunPlan plan, plan_collectives(session, collectives));
+  RS_TRY(const CollectivesResult result, collect_collectives(session, plan, collectives));
   return result.ranks;
 }
 
@@ -46,15 +46,15 @@ std::vector<End> run_job(std::size_t size,
   test::run_job(letters, size, [&](Link& link) {
     Session session;
     End& end = ends[link.rank()];
-    const JobRequest mine = request(link.rank());
-    Result<JobShares> shares = gather_shares(session, link, mine);
+    const JobRequest job = request(link.rank());
+    Result<JobShares> shares = gather_shares(session, link, job);
     if (!shares) {
       end.error = shares.error();
       return;
     }
     if (link.rank() != 0)
       return;
-    const Result<std::size_t> ranks = reduce(session, *shares, mine);
+    const Result<std::size_t> ranks = reduce(session, *shares, job);
     if (ranks)
       end.ranks = *ranks;
     else
@@ -98,12 +98,12 @@ protected:
     Session session;
     ASSERT_TRUE(
         synth::generate(options, folder.path("sweep"), 1, [](const std::string&) {}).has_value());
-    CollectivesRequest one;
-    one.inputs = {run()};
-    one.outputs.file = folder.path("one.json");
-    const Result<RunPlan> plan = plan_collectives(session, one);
+    CollectivesRequest collectives;
+    collectives.inputs = {run()};
+    collectives.outputs.file = folder.path("one.json");
+    const Result<RunPlan> plan = plan_collectives(session, collectives);
     ASSERT_TRUE(plan.has_value());
-    ASSERT_TRUE(collect_collectives(session, *plan, one).has_value());
+    ASSERT_TRUE(collect_collectives(session, *plan, collectives).has_value());
   }
 
   [[nodiscard]] std::string run() const { return folder.path("sweep/256thread/nccl_28channels"); }

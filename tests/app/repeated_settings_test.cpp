@@ -32,10 +32,10 @@ TEST(RepeatedSettings, FiguresAreOfStepsWhereEachRunHasSteps) {
     settings[i].configuration = configuration(i == 0 ? "1" : "2");
     settings[i].folder = settings[i].configuration.label;
   }
-  const RepeatedFigures steps = repeated_settings({record("1", 5), record("2", 5)}, settings);
+  const RepeatedMetrics steps = repeated_settings({record("1", 5), record("2", 5)}, settings);
   EXPECT_STREQ(steps.unit, "ms per step");
   EXPECT_DOUBLE_EQ(steps.settings.at(0).runs.at(1), 7);
-  const RepeatedFigures mixed = repeated_settings({record("1", 5), record("2", 0)}, settings);
+  const RepeatedMetrics mixed = repeated_settings({record("1", 5), record("2", 0)}, settings);
   EXPECT_STREQ(mixed.unit, "ms per trace");
   EXPECT_DOUBLE_EQ(mixed.settings.at(0).runs.at(1), 40);
   EXPECT_DOUBLE_EQ(mixed.settings.at(1).runs.at(1), 40);

@@ -75,7 +75,7 @@ public:
     return run() + "/rank" + std::to_string(rank) + "/t.json";
   }
   /// Returns the configuration from which the run was copied.
-  [[nodiscard]] std::string whole() const {
+  [[nodiscard]] std::string undamaged() const {
     return folder_.path("sweep") + "/256thread/nccl_28channels";
   }
   [[nodiscard]] std::string run() const { return folder_.path("run"); }
@@ -190,9 +190,9 @@ const SpoiledCase kCases[] = {
 };
 
 /// Returns a request that compares the undamaged run with the damaged run, without plots.
-CompareRequest against_whole(const Spoiled& spoiled) {
+CompareRequest against_undamaged(const Spoiled& spoiled) {
   CompareRequest request;
-  request.folders = {spoiled.whole(), spoiled.run()};
+  request.folders = {spoiled.undamaged(), spoiled.run()};
   request.labels = {"whole", "spoiled"};
   request.output = spoiled.out("compared");
   request.individual = request.page = false; // faster
@@ -239,7 +239,7 @@ TEST(RunConsistency, EveryCaseHasItsLineInAnalyzeAndCompare) {
     ASSERT_TRUE(analyze_sweep(analyze, request)) << c.name;
     expect_lines(lines(analyze), c, "analyze");
     Session compare;
-    ASSERT_TRUE(compare_folders(compare, against_whole(spoiled))) << c.name;
+    ASSERT_TRUE(compare_folders(compare, against_undamaged(spoiled))) << c.name;
     expect_lines(lines(compare), c, "compare");
     EXPECT_EQ(compare.diagnostics.data_lost(), !c.sentences.empty()) << c.name; // exit code 4
   }
@@ -249,7 +249,7 @@ TEST(RunConsistency, WithoutReportsOfCollectivesCompareFindsTheSame) {
   for (const SpoiledCase& c : cases()) {
     Spoiled spoiled;
     c.spoil(spoiled);
-    CompareRequest request = against_whole(spoiled);
+    CompareRequest request = against_undamaged(spoiled);
     request.collective = false;
     Session session;
     ASSERT_TRUE(compare_folders(session, request)) << c.name;
@@ -260,8 +260,8 @@ TEST(RunConsistency, WithoutReportsOfCollectivesCompareFindsTheSame) {
 // Clocks are also measured if they are not aligned.
 TEST(RunConsistency, AnotherRunIsFoundWhateverTheAlignment) {
   const SpoiledCase& c =
-      *std::find_if(std::begin(kCases), std::end(kCases), [](const SpoiledCase& of) {
-        return of.name == std::string_view("another run");
+      *std::find_if(std::begin(kCases), std::end(kCases), [](const SpoiledCase& spoiled_case) {
+        return spoiled_case.name == std::string_view("another run");
       });
   for (const AlignMode align : {AlignMode::kNone, AlignMode::kBase}) {
     Spoiled spoiled;
@@ -274,7 +274,7 @@ TEST(RunConsistency, AnotherRunIsFoundWhateverTheAlignment) {
     ASSERT_TRUE(plan);
     ASSERT_TRUE(collect_collectives(collectives, *plan, request));
     expect_lines(lines(collectives), c, "collectives");
-    CompareRequest against = against_whole(spoiled);
+    CompareRequest against = against_undamaged(spoiled);
     against.align = align;
     Session compare;
     ASSERT_TRUE(compare_folders(compare, against));
@@ -287,7 +287,7 @@ TEST(RunConsistency, BothSidesOfACompareAreNamed) {
   Spoiled spoiled;
   spoiled.drop(3);
   spoiled.copy_in(spoiled.at(0), 1);
-  CompareRequest request = against_whole(spoiled);
+  CompareRequest request = against_undamaged(spoiled);
   request.folders = {spoiled.run(), spoiled.run()};
   Session session;
   ASSERT_TRUE(compare_folders(session, request));

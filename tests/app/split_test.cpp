@@ -176,12 +176,12 @@ TEST(Split, APieceIsWhatTheReportTakes) {
   request.choice.iterations = "5:33";
   const SplitResult done = split(request);
   LoadOptions options;
-  auto whole = load_trace(request.trace, options);
-  ASSERT_TRUE(whole);
+  auto trace = load_trace(request.trace, options);
+  ASSERT_TRUE(trace);
   StepChoice choice;
   choice.iterations = "5:33";
   std::string said;
-  const auto part = part_of_choice(*whole, choice, {}, said);
+  const auto part = part_of_choice(*trace, choice, {}, said);
   ASSERT_TRUE(part);
   SplitNames want;
   for (EventId i = 0; i < part->trace.events.size(); ++i)
@@ -263,10 +263,10 @@ TEST(StepRepeats, ANameTwiceInAStep) {
     t.kernel("k", at + 301, at + 400, 5);
   }
   const LoadedTrace trace = t.load();
-  const auto own = repeated_steps(trace, false);
-  ASSERT_EQ(own.size(), 3U);
-  EXPECT_EQ(own[1].start_ns, 1'000'000);
-  EXPECT_EQ(own[1].end_ns, 1'310'000);
+  const auto steps = repeated_steps(trace, false);
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_EQ(steps[1].start_ns, 1'000'000);
+  EXPECT_EQ(steps[1].end_ns, 1'310'000);
   const auto old = repeated_steps(trace, true);
   ASSERT_EQ(old.size(), 3U);
   EXPECT_EQ(old[1].start_ns, 200'000);
@@ -312,8 +312,8 @@ TEST(Split, TracesThatCannotBeSplit) {
   EXPECT_NE(none.error().message().find("no repeated CPU work"), std::string::npos);
   request.trace = "-";
   EXPECT_EQ(split_trace(session, request).error().code, ErrorCode::kUsage);
-  const std::string whole = forty().text();
-  request.trace = folder.write("cut.json", whole.substr(0, whole.size() - 100));
+  const std::string complete = forty().text();
+  request.trace = folder.write("cut.json", complete.substr(0, complete.size() - 100));
   const auto cut = split_trace(session, request);
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, ErrorCode::kUnreadable);

@@ -51,8 +51,8 @@ TEST(Top, MarksTheSlowRankOnlyWhereTheDataShowOne) {
   const test::TempFolder folder;
   synth::Options slow = run_options();
   slow.straggler = 2;
-  const TopFacts told = facts_of(make_run(folder, slow));
-  EXPECT_EQ(marked(told), std::vector<std::int64_t>{2});
+  const TopFacts straggling = facts_of(make_run(folder, slow));
+  EXPECT_EQ(marked(straggling), std::vector<std::int64_t>{2});
   const test::TempFolder other;
   synth::Options equal = run_options();
   equal.straggler = -1;
@@ -71,16 +71,16 @@ TEST(Top, SumsOverRanksAreTheSumsOfEach) {
   std::size_t traces = 0;
   for (const auto& rank : fs::directory_iterator(run))
     for (const auto& file : fs::directory_iterator(rank)) {
-      const TopFacts one = facts_of(file.path().string());
-      kernels += one.overview.kernel_ms;
-      operators += one.overview.operator_ms;
-      launches += one.overview.kernel_launches;
-      total += one.overview.total_ms;
-      idle += one.ms(TimeKind::kIdle);
+      const TopFacts single = facts_of(file.path().string());
+      kernels += single.overview.kernel_ms;
+      operators += single.overview.operator_ms;
+      launches += single.overview.kernel_launches;
+      total += single.overview.total_ms;
+      idle += single.ms(TimeKind::kIdle);
       ++traces;
-      EXPECT_FALSE(std::any_of(one.problems.begin(), one.problems.end(), [](const Problem& p) {
-        return p.severity == Severity::kDataLoss;
-      })) << "one trace alone lacks nothing that was asked for";
+      EXPECT_FALSE(std::any_of(single.problems.begin(), single.problems.end(),
+                               [](const Problem& p) { return p.severity == Severity::kDataLoss; }))
+          << "one trace alone lacks nothing that was asked for";
     }
   ASSERT_EQ(traces, 4U);
   EXPECT_NEAR(all.overview.kernel_ms, kernels, 1e-6);
@@ -163,10 +163,10 @@ protected:
     fs::create_directories(target(rank));
     fs::copy_file(trace(rank), target(rank) + "/trace.json", fs::copy_options::overwrite_existing);
   }
-  TopLook look(TopWatch& watch) {
-    auto out = watch.look(session_);
+  TopPoll poll(TopWatch& watch) {
+    auto out = watch.poll(session_);
     EXPECT_TRUE(out) << out.error().message();
-    return out ? std::move(*out) : TopLook{};
+    return out ? std::move(*out) : TopPoll{};
   }
 
   test::TempFolder made_, seen_;
@@ -177,26 +177,26 @@ protected:
 
 TEST_F(Watched, ReadsWhatIsNewOnceItRests) {
   TopWatch watch(request_, 3600); // a file that was just written may still grow
-  TopLook at = look(watch);
+  TopPoll at = poll(watch);
   EXPECT_TRUE(at.facts.ranks.empty());
   arrive(0);
-  at = look(watch);
+  at = poll(watch);
   EXPECT_TRUE(at.facts.ranks.empty());
   ASSERT_EQ(at.waiting.size(), 1U);
   EXPECT_NE(at.waiting.front().find("rank0/trace.json"), std::string::npos);
-  at = look(watch); // same size and time as before
+  at = poll(watch); // same size and time as before
   EXPECT_TRUE(at.changed);
   EXPECT_TRUE(at.waiting.empty());
   EXPECT_EQ(at.facts.ranks.size(), 1U);
   EXPECT_EQ(watch.traces_read(), 1U);
-  EXPECT_FALSE(look(watch).changed);
+  EXPECT_FALSE(poll(watch).changed);
   arrive(1);
-  EXPECT_EQ(look(watch).waiting.size(), 1U);
-  at = look(watch);
+  EXPECT_EQ(poll(watch).waiting.size(), 1U);
+  at = poll(watch);
   EXPECT_EQ(at.facts.ranks.size(), 2U);
   EXPECT_EQ(watch.traces_read(), 2U) << "rank 0 was read before";
   for (int i = 0; i < 3; ++i)
-    EXPECT_FALSE(look(watch).changed);
+    EXPECT_FALSE(poll(watch).changed);
   EXPECT_EQ(watch.traces_read(), 2U);
 }
 
@@ -205,13 +205,13 @@ TEST_F(Watched, AFileThatGrowsIsReadWhenItIsWhole) {
   const std::string bytes = test::bytes_of(trace(0));
   for (std::size_t part = 1; part <= 3; ++part) {
     seen_.write("rank0/trace.json", bytes.substr(0, bytes.size() * part / 3));
-    const TopLook at = look(watch);
+    const TopPoll at = poll(watch);
     EXPECT_TRUE(at.facts.ranks.empty());
     EXPECT_EQ(at.waiting.size(), 1U);
   }
-  const TopLook whole = look(watch);
-  ASSERT_EQ(whole.facts.ranks.size(), 1U);
-  EXPECT_EQ(whole.facts.overview.kernel_launches, facts_of(trace(0)).overview.kernel_launches);
+  const TopPoll complete = poll(watch);
+  ASSERT_EQ(complete.facts.ranks.size(), 1U);
+  EXPECT_EQ(complete.facts.overview.kernel_launches, facts_of(trace(0)).overview.kernel_launches);
   EXPECT_EQ(watch.traces_read(), 1U);
 }
 
@@ -219,18 +219,18 @@ TEST_F(Watched, AChangedFileIsReadAgainAndAGoneOneForgotten) {
   TopWatch watch(request_, 3600);
   arrive(0);
   arrive(1);
-  (void)look(watch);
-  ASSERT_EQ(look(watch).facts.ranks.size(), 2U);
+  (void)poll(watch);
+  ASSERT_EQ(poll(watch).facts.ranks.size(), 2U);
   fs::copy_file(trace(2), target(1) + "/trace.json", fs::copy_options::overwrite_existing);
   fs::last_write_time(target(1) + "/trace.json",
                       fs::last_write_time(target(0) + "/trace.json") + std::chrono::seconds(5));
-  const TopLook grows = look(watch);
+  const TopPoll grows = poll(watch);
   EXPECT_EQ(grows.waiting.size(), 1U);
   EXPECT_EQ(grows.facts.ranks.size(), 2U) << "what it had is shown until it is whole";
-  EXPECT_EQ(look(watch).facts.ranks.size(), 2U);
+  EXPECT_EQ(poll(watch).facts.ranks.size(), 2U);
   EXPECT_EQ(watch.traces_read(), 3U);
   fs::remove_all(target(0));
-  const TopLook gone = look(watch);
+  const TopPoll gone = poll(watch);
   ASSERT_EQ(gone.facts.ranks.size(), 1U);
   EXPECT_EQ(gone.facts.ranks.front().rank, 1);
   EXPECT_EQ(watch.traces_read(), 3U);
@@ -240,13 +240,13 @@ TEST_F(Watched, ABrokenFileIsNamedAndMendedByAnotherLook) {
   TopWatch watch(request_, 3600);
   arrive(0);
   seen_.write("rank1/trace.json", "no trace at all, and long enough to be looked into");
-  (void)look(watch);
-  const TopLook broken = look(watch);
+  (void)poll(watch);
+  const TopPoll broken = poll(watch);
   EXPECT_EQ(broken.facts.ranks.size(), 1U);
   EXPECT_TRUE(broken.diagnostics.data_lost());
   arrive(1);
-  (void)look(watch);
-  const TopLook mended = look(watch);
+  (void)poll(watch);
+  const TopPoll mended = poll(watch);
   EXPECT_EQ(mended.facts.ranks.size(), 2U);
 }
 

@@ -70,13 +70,13 @@ protected:
     return std::move(*watch);
   }
   /// Polls `minutes` minutes after the start of the job.
-  static WatchLook look(Watch& watch, double minutes, bool last = false) {
+  static WatchPoll poll(Watch& watch, double minutes, bool last = false) {
     Session session;
     session.threads = 1;
-    Result<WatchLook> out =
-        watch.look(session, kBeginUs * 1000 + static_cast<std::int64_t>(minutes * 60e9), last);
+    Result<WatchPoll> out =
+        watch.poll(session, kBeginUs * 1000 + static_cast<std::int64_t>(minutes * 60e9), last);
     EXPECT_TRUE(out) << out.error().message();
-    return out ? std::move(*out) : WatchLook{};
+    return out ? std::move(*out) : WatchPoll{};
   }
 
   test::TempFolder folder_;
@@ -84,19 +84,19 @@ protected:
 
 TEST_F(WatchLogFiles, EachRecordIsReadOnceAndWindowsAreJudgedWhenAllHavePassed) {
   Watch watch = open(request());
-  EXPECT_EQ(look(watch, 0).records, 0U);
+  EXPECT_EQ(poll(watch, 0).records, 0U);
   minute(0);
-  const WatchLook first = look(watch, 1);
+  const WatchPoll first = poll(watch, 1);
   EXPECT_EQ(first.records, 96U);
   EXPECT_TRUE(first.windows.empty()); // more records of that minute may follow
-  EXPECT_EQ(look(watch, 1.5).records, 0U);
+  EXPECT_EQ(poll(watch, 1.5).records, 0U);
   minute(1);
-  const WatchLook second = look(watch, 2);
+  const WatchPoll second = poll(watch, 2);
   EXPECT_EQ(second.records, 96U);
   ASSERT_EQ(second.windows.size(), 1U);
   EXPECT_EQ(second.windows[0].ranks, 4U);
   EXPECT_NEAR(second.windows[0].bus_gbps, 100, 1e-9);
-  EXPECT_EQ(look(watch, 2.1, true).windows.size(), 1U);
+  EXPECT_EQ(poll(watch, 2.1, true).windows.size(), 1U);
   EXPECT_EQ(watch.state().logs.records(), 192U);
 }
 
@@ -116,7 +116,7 @@ const std::string kSend = R"("p2p_perf":{"p2p":"Send","p2p_msg_size_bytes":10485
 // Logs that exist at the first poll give the same results as logs that arrive minute by minute,
 // also if a block of one log spans minutes and a block of another log seconds.
 TEST_F(WatchLogFiles, LogsOfDifferentDensityAreReadInTheOrderOfTime) {
-  const auto told = [](const WatchLook& seen, std::vector<std::string>& out) {
+  const auto add_lines = [](const WatchPoll& seen, std::vector<std::string>& out) {
     for (const Alarm& alarm : seen.alarms)
       out.push_back(alarm.sentence);
     for (const WatchedWindow& w : seen.windows)
@@ -128,11 +128,11 @@ TEST_F(WatchLogFiles, LogsOfDifferentDensityAreReadInTheOrderOfTime) {
   for (std::int64_t m = 0; m < kMinutes; ++m) {
     minute(m, m >= 3 ? 200 : 0, m >= 7 ? 60 : 100);
     append(log(0), other_lines(0, m * 60'000'000 + 59'000'000, 1000, kSend));
-    told(look(watch, static_cast<double>(m) + 1, m + 1 == kMinutes), straight);
+    add_lines(poll(watch, static_cast<double>(m) + 1, m + 1 == kMinutes), straight);
   }
   std::vector<std::string> at_once;
   Watch backlog = open(request());
-  told(look(backlog, kMinutes, true), at_once);
+  add_lines(poll(backlog, kMinutes, true), at_once);
   std::sort(straight.begin(), straight.end());
   std::sort(at_once.begin(), at_once.end());
   EXPECT_EQ(at_once, straight);
@@ -146,16 +146,16 @@ TEST_F(WatchLogFiles, ALogThatGrowsIsNoRankThatStandsStill) {
     fs::remove_all(run());
     fs::create_directories(run());
     Watch watch = open(request());
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (std::int64_t m = 0; m < 12; ++m) {
       for (std::int64_t r = 0; r < 4; ++r)
         append(log(r), m < 2 || r != 2 ? line(r, static_cast<std::uint64_t>(m), m * 60'000'000 + 1)
                                        : other_lines(r, m * 60'000'000 - back_us, 1, what));
-      for (const Alarm& alarm : look(watch, static_cast<double>(m) + 1).alarms)
+      for (const Alarm& alarm : poll(watch, static_cast<double>(m) + 1).alarms)
         if (alarm.kind == AlarmKind::kHang)
-          told.push_back(alarm.subject);
+          reported.push_back(alarm.subject);
     }
-    return told;
+    return reported;
   };
   const std::vector<std::string> none;
   EXPECT_EQ(story(kSend, 0), none);
@@ -175,7 +175,7 @@ TEST_F(WatchLogFiles, EqualNamesInFoldersAreProcessesOfTheirOwn) {
       append(folder + "/node-pid1.log",
              line(r, static_cast<std::uint64_t>(i), i * 2'500'000 + r, 1000));
   }
-  const WatchLook seen = look(watch, 4, true);
+  const WatchPoll seen = poll(watch, 4, true);
   ASSERT_FALSE(seen.windows.empty());
   EXPECT_EQ(seen.windows[0].ranks, 4U);
 }
@@ -184,12 +184,12 @@ TEST_F(WatchLogFiles, ALineThatHasNotEndedWaits) {
   Watch watch = open(request());
   const std::string text = line(0, 0, 0);
   append(log(0), text + text.substr(0, 300));
-  EXPECT_EQ(look(watch, 1).records, 1U);
-  EXPECT_EQ(look(watch, 1.1).records, 0U);
+  EXPECT_EQ(poll(watch, 1).records, 1U);
+  EXPECT_EQ(poll(watch, 1.1).records, 0U);
   append(log(0), text.substr(300));
-  const WatchLook grew = look(watch, 1.2);
+  const WatchPoll grew = poll(watch, 1.2);
   EXPECT_EQ(grew.records, 1U);
-  EXPECT_TRUE(grew.remarks.empty());
+  EXPECT_TRUE(grew.warnings.empty());
 }
 
 TEST_F(WatchLogFiles, ALogOfManyPiecesIsReadWhole) {
@@ -201,23 +201,23 @@ TEST_F(WatchLogFiles, ALogOfManyPiecesIsReadWhole) {
   text += fmt::format("{{\"header\": {{\"{}\": 1}}}}\n", std::string(200'000, 'x'));
   text += line(0, 1000, 1000);
   append(log(0), text);
-  const WatchLook seen = look(watch, 1);
+  const WatchPoll seen = poll(watch, 1);
   EXPECT_EQ(seen.records, 1001U);
-  ASSERT_EQ(seen.remarks.size(), 1U);
-  EXPECT_EQ(seen.remarks[0], log(0) + ": 1 line is not a record");
+  ASSERT_EQ(seen.warnings.size(), 1U);
+  EXPECT_EQ(seen.warnings[0], log(0) + ": 1 line is not a record");
 }
 
 TEST_F(WatchLogFiles, ALogThatIsCutOffOrRotatedIsSaidAndReadFromItsBeginning) {
   Watch watch = open(request());
   minute(0);
-  look(watch, 1);
+  poll(watch, 1);
   fs::resize_file(log(0), 0);
   append(log(0), line(0, 24, 60'000'000));
-  WatchLook seen = look(watch, 2);
+  WatchPoll seen = poll(watch, 2);
   EXPECT_EQ(seen.records, 1U);
-  ASSERT_EQ(seen.remarks.size(), 1U);
-  EXPECT_EQ(seen.remarks[0], log(0) + ": is shorter than the part already read (cut off or "
-                                      "rewritten): read from its beginning");
+  ASSERT_EQ(seen.warnings.size(), 1U);
+  EXPECT_EQ(seen.warnings[0], log(0) + ": is shorter than the part already read (cut off or "
+                                       "rewritten): read from its beginning");
   const auto before = fs::file_size(log(1));
   fs::rename(log(1), log(1) + ".1");
   std::string text;
@@ -225,56 +225,56 @@ TEST_F(WatchLogFiles, ALogThatIsCutOffOrRotatedIsSaidAndReadFromItsBeginning) {
     text += line(1, n, 60'000'000 + static_cast<std::int64_t>(n));
   append(log(1), text); // longer than the log before it
   EXPECT_GT(fs::file_size(log(1)), before);
-  seen = look(watch, 3);
+  seen = poll(watch, 3);
   EXPECT_GT(seen.records, 20U);
-  ASSERT_EQ(seen.remarks.size(), 1U);
-  EXPECT_EQ(seen.remarks[0], log(1) + ": is not the log that was here before (rotated): read "
-                                      "from its beginning");
-  EXPECT_TRUE(look(watch, 4).remarks.empty());
+  ASSERT_EQ(seen.warnings.size(), 1U);
+  EXPECT_EQ(seen.warnings[0], log(1) + ": is not the log that was here before (rotated): read "
+                                       "from its beginning");
+  EXPECT_TRUE(poll(watch, 4).warnings.empty());
 }
 
 TEST_F(WatchLogFiles, OtherLogsArePassedOver) {
   append(run() + "/train.log", "step 1 loss 2.5\n");
   append(run() + "/nccl.log", std::string(20'000, 'x'));
   Watch watch = open(request());
-  EXPECT_EQ(look(watch, 1).records, 0U);
+  EXPECT_EQ(poll(watch, 1).records, 0U);
   append(run() + "/train.log", line(0, 0, 0)); // still short: it may be an Inspector log
-  EXPECT_EQ(look(watch, 2).records, 1U);
+  EXPECT_EQ(poll(watch, 2).records, 1U);
   EXPECT_EQ(watch.state().logs.processes(), 1U);
 }
 
 /// Returns the messages of a watch while logs grow; `restart`: restarts it after each poll.
 std::vector<std::string> story(const WatchRequest& request, bool restart,
                                const std::function<void(std::int64_t)>& minute,
-                               const std::function<WatchLook(Watch&, double, bool)>& look) {
+                               const std::function<WatchPoll(Watch&, double, bool)>& poll) {
   Result<Watch> first = Watch::open(request);
   EXPECT_TRUE(first) << first.error().message();
   std::optional<Watch> watch(std::move(*first));
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (std::int64_t m = 0; m < 6; ++m) {
     minute(m);
-    const WatchLook seen = look(*watch, static_cast<double>(m) + 1, m == 5);
+    const WatchPoll seen = poll(*watch, static_cast<double>(m) + 1, m == 5);
     for (const Alarm& alarm : seen.alarms)
-      told.push_back(alarm.sentence);
+      reported.push_back(alarm.sentence);
     for (const WatchedWindow& window : seen.windows)
-      told.push_back(fmt::format("{} {} {}", window.label, window.late_us, window.bus_gbps));
-    told.push_back(std::to_string(seen.records));
+      reported.push_back(fmt::format("{} {} {}", window.label, window.late_us, window.bus_gbps));
+    reported.push_back(std::to_string(seen.records));
     if (restart) {
       Result<Watch> again = Watch::open(request);
       EXPECT_TRUE(again) << again.error().message();
       watch.emplace(std::move(*again));
     }
   }
-  told.push_back(watch_page(watch->state(), {"run"}, 0, 0));
-  return told;
+  reported.push_back(watch_page(watch->state(), {"run"}, 0, 0));
+  return reported;
 }
 
 TEST_F(WatchLogFiles, ARestartNeitherReadsNorTellsAgain) {
   const auto grow = [this](std::int64_t m) { minute(m, m >= 3 ? 200 : 0, m >= 3 ? 60 : 100); };
-  const auto straight = story(request(folder_.path("one.state")), false, grow, look);
+  const auto straight = story(request(folder_.path("one.state")), false, grow, poll);
   fs::remove_all(run());
   fs::create_directories(run());
-  const auto restarted = story(request(folder_.path("two.state")), true, grow, look);
+  const auto restarted = story(request(folder_.path("two.state")), true, grow, poll);
   EXPECT_EQ(straight, restarted);
   const auto with = [&](const std::string& word) {
     return std::count_if(straight.begin(), straight.end(), [&](const std::string& s) {
@@ -307,7 +307,7 @@ TEST_F(WatchLogFiles, LogsAndTracesOfOneFolder) {
   WatchRequest both = request();
   both.inputs.push_back(log(0)); // named twice: read once
   Watch watch = open(both);
-  const WatchLook seen = look(watch, 1'000'000, true);
+  const WatchPoll seen = poll(watch, 1'000'000, true);
   EXPECT_EQ(seen.read, 2U);
   EXPECT_EQ(seen.records, 96U);
   EXPECT_EQ(seen.windows.size(), 2U);
@@ -321,7 +321,7 @@ TEST_F(WatchLogFiles, TheSamplesShowTheLateRank) {
   WatchRequest asked = request();
   asked.inputs = {golden.string()};
   Watch watch = open(asked);
-  const WatchLook seen = look(watch, 1, true);
+  const WatchPoll seen = poll(watch, 1, true);
   EXPECT_EQ(seen.records, 32U);
   ASSERT_EQ(seen.windows.size(), 1U);
   EXPECT_EQ(seen.windows[0].latest_rank, 3);

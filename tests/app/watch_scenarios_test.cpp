@@ -67,10 +67,10 @@ public:
     EXPECT_TRUE(opened) << opened.error().message();
     Watch watch = std::move(*opened);
     const Result<void> done = run_watch(session, watch, loop, clock,
-                                        [&](const WatchLook& look, std::int64_t) -> Result<void> {
-                                          for (const Alarm& alarm : look.alarms)
+                                        [&](const WatchPoll& poll, std::int64_t) -> Result<void> {
+                                          for (const Alarm& alarm : poll.alarms)
                                             out.push_back({alarm, static_cast<double>(now_s)});
-                                          records += look.records;
+                                          records += poll.records;
                                           ended_s = static_cast<double>(now_s);
                                           return {};
                                         });
@@ -358,7 +358,7 @@ private:
 std::vector<Alarm> alarms_at(Watch& watch, std::int64_t second) {
   Session session;
   session.threads = 2;
-  Result<WatchLook> out = watch.look(session, (kBeginS + second) * kSecondNs);
+  Result<WatchPoll> out = watch.poll(session, (kBeginS + second) * kSecondNs);
   EXPECT_TRUE(out) << out.error().message();
   return out ? out->alarms : std::vector<Alarm>{};
 }
@@ -411,9 +411,9 @@ TEST(WatchScenarios, TheEndOfAJobIsAFileAProcessOrAJob) {
   const test::TempFolder t;
   for (const char* bad : {"", "file:", "pid:x", "pid:0", "job:"})
     EXPECT_FALSE(JobEnd::parse(bad)) << bad;
-  Result<JobEnd> own = JobEnd::parse(fmt::format("pid:{}", ::getpid()));
-  ASSERT_TRUE(own);
-  EXPECT_FALSE(own->reached(1));
+  Result<JobEnd> self = JobEnd::parse(fmt::format("pid:{}", ::getpid()));
+  ASSERT_TRUE(self);
+  EXPECT_FALSE(self->reached(1));
   Result<JobEnd> gone = JobEnd::parse("pid:999999999");
   ASSERT_TRUE(gone);
   EXPECT_TRUE(gone->reached(1));

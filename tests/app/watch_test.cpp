@@ -71,12 +71,12 @@ Watch open(const WatchRequest& request) {
   return std::move(*watch);
 }
 
-WatchLook look(Watch& watch, std::int64_t second, bool last = false) {
+WatchPoll poll(Watch& watch, std::int64_t second, bool last = false) {
   Session session;
   session.threads = 2;
-  Result<WatchLook> out = watch.look(session, kStart + second * kWatchSecond, last);
+  Result<WatchPoll> out = watch.poll(session, kStart + second * kWatchSecond, last);
   EXPECT_TRUE(out) << out.error().message();
-  return out ? std::move(*out) : WatchLook{};
+  return out ? std::move(*out) : WatchPoll{};
 }
 
 std::vector<std::string> sentences(const std::vector<Alarm>& alarms) {
@@ -89,21 +89,21 @@ std::vector<std::string> sentences(const std::vector<Alarm>& alarms) {
 TEST(Watch, ReadsEachTraceOnceAndJudgesWholeWindows) {
   Job job;
   Watch watch = open(job.request());
-  EXPECT_EQ(look(watch, 0).read, 0U); // the folder does not exist yet
+  EXPECT_EQ(poll(watch, 0).read, 0U); // the folder does not exist yet
   job.write(job.options(1));
-  const WatchLook first = look(watch, 10);
+  const WatchPoll first = poll(watch, 10);
   EXPECT_EQ(first.read, 4U);
   ASSERT_EQ(first.windows.size(), 1U);
   EXPECT_EQ(first.windows[0].ranks, 4U);
-  EXPECT_EQ(first.windows[0].of, 4U);
+  EXPECT_EQ(first.windows[0].known_ranks, 4U);
   EXPECT_GT(first.windows[0].step_ms, 0);
   EXPECT_GT(first.windows[0].bus_gbps, 0);
-  EXPECT_EQ(look(watch, 20).read, 0U);
+  EXPECT_EQ(poll(watch, 20).read, 0U);
   job.write(job.options(2), {3});
-  const WatchLook second = look(watch, 30);
+  const WatchPoll second = poll(watch, 30);
   EXPECT_EQ(second.read, 3U);
   EXPECT_TRUE(second.windows.empty()); // rank 3 has not written yet
-  const WatchLook last = look(watch, 40, true);
+  const WatchPoll last = poll(watch, 40, true);
   ASSERT_EQ(last.windows.size(), 1U);
   EXPECT_EQ(last.windows[0].ranks, 3U);
 }
@@ -112,19 +112,19 @@ TEST(Watch, WaitsForAFileThatGrows) {
   Job job(2);
   job.write(job.options(1));
   const std::string path = job.run() + "/rank1/trace_window1.json";
-  const std::string whole = test::bytes_of(path);
-  fs::resize_file(path, whole.size() / 2);
+  const std::string bytes = test::bytes_of(path);
+  fs::resize_file(path, bytes.size() / 2);
   WatchRequest request = job.request();
   request.settled_s = 1e12; // complete only if the size is unchanged
   Watch watch = open(request);
-  EXPECT_EQ(look(watch, 0).waiting.size(), 2U);
+  EXPECT_EQ(poll(watch, 0).waiting.size(), 2U);
   std::FILE* const file = std::fopen(path.c_str(), "ab");
-  std::fwrite(whole.data() + whole.size() / 2, 1, whole.size() - whole.size() / 2, file);
+  std::fwrite(bytes.data() + bytes.size() / 2, 1, bytes.size() - bytes.size() / 2, file);
   std::fclose(file);
-  const WatchLook grew = look(watch, 10);
+  const WatchPoll grew = poll(watch, 10);
   EXPECT_EQ(grew.read, 1U);
   EXPECT_EQ(grew.waiting.size(), 1U);
-  const WatchLook done = look(watch, 20);
+  const WatchPoll done = poll(watch, 20);
   EXPECT_EQ(done.read, 1U);
   EXPECT_EQ(done.windows.size(), 1U);
   EXPECT_TRUE(done.lost.empty());
@@ -132,7 +132,7 @@ TEST(Watch, WaitsForAFileThatGrows) {
 
 TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
   int alarmed = 0; // windows of jobs without changes that have an alarm
-  int told = 0;
+  int reported = 0;
   // under sanitizers each job takes seconds; one of the two jobs may be judged wrongly
   constexpr int kJobs = test::kSanitized ? 2 : 20;
   for (int seed = 1; seed <= kJobs; ++seed) {
@@ -140,7 +140,7 @@ TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
     Watch watch = open(job.request());
     for (std::uint64_t w = 0; w < 3; ++w) {
       job.write(job.options(static_cast<std::uint64_t>(seed) * 10 + w));
-      const WatchLook seen = look(watch, static_cast<std::int64_t>(w) * 10);
+      const WatchPoll seen = poll(watch, static_cast<std::int64_t>(w) * 10);
       EXPECT_EQ(seen.windows.size(), 1U);
       alarmed += seen.alarms.empty() ? 0 : 1;
     }
@@ -148,13 +148,13 @@ TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
     slow.straggler = seed % 4;
     slow.straggler_us = 4000;
     job.write(slow);
-    const WatchLook seen = look(watch, 40);
-    told += std::any_of(seen.alarms.begin(), seen.alarms.end(), [&](const Alarm& a) {
+    const WatchPoll seen = poll(watch, 40);
+    reported += std::any_of(seen.alarms.begin(), seen.alarms.end(), [&](const Alarm& a) {
       return a.kind == AlarmKind::kStraggler && a.subject == std::to_string(seed % 4);
     });
   }
   EXPECT_LE(alarmed, 1);
-  EXPECT_GE(told, kJobs - 1);
+  EXPECT_GE(reported, kJobs - 1);
 }
 
 TEST(Watch, BandwidthThatFallsIsTold) {
@@ -162,12 +162,12 @@ TEST(Watch, BandwidthThatFallsIsTold) {
   Watch watch = open(job.request());
   for (std::uint64_t w = 1; w <= 3; ++w) {
     job.write(job.options(w));
-    EXPECT_TRUE(look(watch, static_cast<std::int64_t>(w) * 10).alarms.empty());
+    EXPECT_TRUE(poll(watch, static_cast<std::int64_t>(w) * 10).alarms.empty());
   }
   synth::Options slow = job.options(9);
   slow.slow_links = {{0, 1, 1.6}};
   job.write(slow);
-  const WatchLook seen = look(watch, 50);
+  const WatchPoll seen = poll(watch, 50);
   ASSERT_EQ(seen.alarms.size(), 1U);
   EXPECT_EQ(seen.alarms[0].kind, AlarmKind::kBandwidth);
   EXPECT_NE(seen.alarms[0].sentence.find("bandwidth falls"), std::string::npos);
@@ -184,17 +184,17 @@ TEST(Watch, ARankThatWritesNoMoreIsToldOnce) {
   Job job;
   Watch watch = open(job.request());
   job.write(job.options(1));
-  EXPECT_TRUE(look(watch, 0).alarms.empty());
+  EXPECT_TRUE(poll(watch, 0).alarms.empty());
   job.write(job.options(2), {2});
-  EXPECT_TRUE(look(watch, 100).alarms.empty());
-  EXPECT_TRUE(look(watch, 399).alarms.empty()); // less than 300 s after the other ranks
-  const WatchLook told = look(watch, 400);
-  ASSERT_EQ(told.alarms.size(), 1U);
-  EXPECT_EQ(told.alarms[0].kind, AlarmKind::kHang);
-  EXPECT_EQ(told.alarms[0].subject, "2");
-  EXPECT_EQ(told.alarms[0].sentence,
+  EXPECT_TRUE(poll(watch, 100).alarms.empty());
+  EXPECT_TRUE(poll(watch, 399).alarms.empty()); // less than 300 s after the other ranks
+  const WatchPoll alarmed = poll(watch, 400);
+  ASSERT_EQ(alarmed.alarms.size(), 1U);
+  EXPECT_EQ(alarmed.alarms[0].kind, AlarmKind::kHang);
+  EXPECT_EQ(alarmed.alarms[0].subject, "2");
+  EXPECT_EQ(alarmed.alarms[0].sentence,
             "hang suspected: no new data from rank 2: most of the 4 ranks continued 300 s ago");
-  EXPECT_TRUE(look(watch, 900).alarms.empty());
+  EXPECT_TRUE(poll(watch, 900).alarms.empty());
 }
 
 // A rank that died when it opened its trace: an empty file does not show that the rank is alive.
@@ -202,14 +202,14 @@ TEST(Watch, AnEmptyTraceThatStaysSoHidesNoHang) {
   Job job;
   Watch watch = open(job.request());
   job.write(job.options(1));
-  EXPECT_TRUE(look(watch, 0).alarms.empty());
+  EXPECT_TRUE(poll(watch, 0).alarms.empty());
   job.write(job.options(2), {2});
   std::ofstream empty(job.run() + "/rank2/trace_window2.json");
-  EXPECT_EQ(look(watch, 100).waiting.size(), 1U); // it may still be written
-  EXPECT_TRUE(look(watch, 399).waiting.empty());
-  const WatchLook told = look(watch, 400);
-  ASSERT_EQ(told.alarms.size(), 1U);
-  EXPECT_EQ(told.alarms[0].subject, "2");
+  EXPECT_EQ(poll(watch, 100).waiting.size(), 1U); // it may still be written
+  EXPECT_TRUE(poll(watch, 399).waiting.empty());
+  const WatchPoll alarmed = poll(watch, 400);
+  ASSERT_EQ(alarmed.alarms.size(), 1U);
+  EXPECT_EQ(alarmed.alarms[0].subject, "2");
 }
 
 // A file system that is unmounted during a poll: files that were read are not read again.
@@ -217,19 +217,19 @@ TEST(Watch, AFolderThatIsAwayForALookIsNotReadAgain) {
   Job job;
   Watch watch = open(job.request());
   job.write(job.options(1));
-  EXPECT_EQ(look(watch, 0).read, 4U);
+  EXPECT_EQ(poll(watch, 0).read, 4U);
   fs::rename(job.run(), job.path("away"));
-  EXPECT_EQ(look(watch, 10).read, 0U);
+  EXPECT_EQ(poll(watch, 10).read, 0U);
   fs::rename(job.path("away"), job.run());
-  EXPECT_EQ(look(watch, 20).read, 0U);
+  EXPECT_EQ(poll(watch, 20).read, 0U);
 }
 
 TEST(Watch, AJobThatEndsIsNoHang) {
   Job job;
   Watch watch = open(job.request());
   job.write(job.options(1));
-  look(watch, 0);
-  EXPECT_TRUE(look(watch, 100'000).alarms.empty());
+  poll(watch, 0);
+  EXPECT_TRUE(poll(watch, 100'000).alarms.empty());
 }
 
 /// A job whose windows have different steps, and whose traces may arrive late.
@@ -275,11 +275,11 @@ private:
   int windows_ = 0;
 };
 
-std::vector<std::string> lines_of(const WatchLook& seen) {
+std::vector<std::string> lines_of(const WatchPoll& seen) {
   std::vector<std::string> out;
   for (const WatchedWindow& w : seen.windows)
-    out.push_back(fmt::format("{}: {} of {}", w.label, w.ranks, w.of));
-  out.insert(out.end(), seen.remarks.begin(), seen.remarks.end());
+    out.push_back(fmt::format("{}: {} of {}", w.label, w.ranks, w.known_ranks));
+  out.insert(out.end(), seen.warnings.begin(), seen.warnings.end());
   return out;
 }
 
@@ -288,7 +288,7 @@ TEST(Watch, TheFirstLookKnowsAllRanksThatAreThere) {
   job.write({0, 1, 2, 3});
   job.write({0, 1, 2, 3});
   Watch watch = open(job.request());
-  EXPECT_EQ(lines_of(look(watch, 0)),
+  EXPECT_EQ(lines_of(poll(watch, 0)),
             (std::vector<std::string>{"steps 115-119: 4 of 4", "steps 215-219: 4 of 4"}));
 }
 
@@ -298,18 +298,18 @@ TEST(Watch, ARankThatCatchesUpIsInTheWindowsThatAreOpen) {
   SteppedJob job;
   Watch watch = open(job.request());
   job.write({0, 1, 2, 3});
-  EXPECT_EQ(lines_of(look(watch, 0)), std::vector<std::string>{"steps 115-119: 4 of 4"});
+  EXPECT_EQ(lines_of(poll(watch, 0)), std::vector<std::string>{"steps 115-119: 4 of 4"});
   for (int w = 2; w <= 6; ++w)
     job.write({0, 1, 2});
   // five windows are open: the oldest is judged
-  EXPECT_EQ(lines_of(look(watch, 100)), std::vector<std::string>{"steps 215-219: 3 of 4"});
+  EXPECT_EQ(lines_of(poll(watch, 100)), std::vector<std::string>{"steps 215-219: 3 of 4"});
   job.come(3, 2);
-  EXPECT_EQ(lines_of(look(watch, 110)),
+  EXPECT_EQ(lines_of(poll(watch, 110)),
             std::vector<std::string>{
                 "steps 215-219 of rank 3: left out, because this window was already judged"});
   for (int w = 3; w <= 6; ++w)
     job.come(3, w);
-  EXPECT_EQ(lines_of(look(watch, 120)),
+  EXPECT_EQ(lines_of(poll(watch, 120)),
             (std::vector<std::string>{"steps 315-319: 4 of 4", "steps 415-419: 4 of 4",
                                       "steps 515-519: 4 of 4", "steps 615-619: 4 of 4"}));
   EXPECT_TRUE(watch.state().alarms.empty());
@@ -320,12 +320,12 @@ TEST(Watch, ARankThatIsAlwaysLateIsNoHang) {
   SteppedJob job;
   Watch watch = open(job.request());
   job.write({0, 1, 2, 3});
-  look(watch, 0);
+  poll(watch, 0);
   for (int w = 2; w <= 12; ++w) {
     job.write({0, 1, 2});
     if (w > 6)
       job.come(3, w - 5);
-    for (const Alarm& alarm : look(watch, w * 60).alarms)
+    for (const Alarm& alarm : poll(watch, w * 60).alarms)
       EXPECT_NE(alarm.kind, AlarmKind::kHang) << w << " " << alarm.sentence;
   }
 }
@@ -335,7 +335,7 @@ std::pair<std::vector<std::string>, std::size_t> story(bool restart) {
   Job job;
   const WatchRequest request = job.request(job.path("watch.state"));
   std::optional<Watch> watch = open(request);
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   std::size_t read = 0;
   for (std::uint64_t w = 1; w <= 5; ++w) {
     synth::Options o = job.options(w);
@@ -343,19 +343,19 @@ std::pair<std::vector<std::string>, std::size_t> story(bool restart) {
     o.straggler_us = 4000;
     job.write(o, w == 4 ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{});
     for (int part = 0; part < 2; ++part) {
-      const WatchLook seen =
-          look(*watch, static_cast<std::int64_t>(w) * 100 + part * 50, w == 5 && part == 1);
+      const WatchPoll seen =
+          poll(*watch, static_cast<std::int64_t>(w) * 100 + part * 50, w == 5 && part == 1);
       read += seen.read;
       for (const std::string& sentence : sentences(seen.alarms))
-        told.push_back(sentence);
+        reported.push_back(sentence);
       for (const WatchedWindow& window : seen.windows)
-        told.push_back(window.label + " of " + std::to_string(window.ranks));
+        reported.push_back(window.label + " of " + std::to_string(window.ranks));
       if (restart)
         watch = open(request);
     }
   }
-  told.push_back(watch_page(watch->state(), {"run"}, 0, 0));
-  return {told, read};
+  reported.push_back(watch_page(watch->state(), {"run"}, 0, 0));
+  return {reported, read};
 }
 
 TEST(Watch, ARestartNeitherReadsNorTellsAgain) {
@@ -377,12 +377,12 @@ TEST(Watch, AStateThatIsCutOrOfOthersIsRefused) {
   const std::string path = job.path("watch.state");
   {
     Watch watch = open(job.request(path));
-    look(watch, 0);
+    poll(watch, 0);
   }
-  const std::string whole = test::bytes_of(path);
-  for (std::size_t n = 0; n < whole.size(); n += 1 + whole.size() / 60) {
+  const std::string bytes = test::bytes_of(path);
+  for (std::size_t n = 0; n < bytes.size(); n += 1 + bytes.size() / 60) {
     std::FILE* const file = std::fopen(path.c_str(), "wb");
-    std::fwrite(whole.data(), 1, n, file);
+    std::fwrite(bytes.data(), 1, n, file);
     std::fclose(file);
     const Result<Watch> watch = Watch::open(job.request(path));
     ASSERT_FALSE(watch) << n;
@@ -390,7 +390,7 @@ TEST(Watch, AStateThatIsCutOrOfOthersIsRefused) {
     EXPECT_EQ(watch.error().where, path);
   }
   std::FILE* const file = std::fopen(path.c_str(), "wb");
-  std::fwrite(whole.data(), 1, whole.size(), file);
+  std::fwrite(bytes.data(), 1, bytes.size(), file);
   std::fclose(file);
   EXPECT_TRUE(Watch::open(job.request(path)));
   WatchRequest other = job.request(path);

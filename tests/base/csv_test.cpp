@@ -48,12 +48,12 @@ TEST(Csv, AQuoteThatNobodyDoubledIsText) {
 TEST(Csv, ATornRecordCostsItself) {
   const std::string head = "\"kind\",\"agent\",\"n\"\n";
   const std::string row = "\"K\",\"Agent 4\",7\n";
-  const std::vector<std::string> whole = {"K", "Agent 4", "7"};
-  const Rows want = {{"kind", "agent", "n"}, whole, {"TORN"}, whole, whole};
+  const std::vector<std::string> record = {"K", "Agent 4", "7"};
+  const Rows want = {{"kind", "agent", "n"}, record, {"TORN"}, record, record};
   for (const char* torn : {"\"K\",\"Age\n", "\"K\",\"Agent 4\n", "\"\n", "\"K\n", "\"K\",\"\n"})
     EXPECT_EQ(records_of(head + row + torn + row + row), want) << torn;
   EXPECT_EQ(records_of(head + row + "\"K\",\"Agen"),
-            (Rows{{"kind", "agent", "n"}, whole, {"TORN"}}));
+            (Rows{{"kind", "agent", "n"}, record, {"TORN"}}));
 }
 
 TEST(Csv, MoreIsAskedForOnlyWhereTheRecordGoesOn) {

@@ -33,14 +33,14 @@ TEST(Diagnostics, PlacesThatAreNamedOneByOneHaveALineEach) {
 }
 
 TEST(Diagnostics, MergedAreAsAddedTheWorstFirst) {
-  Diagnostics one, other;
-  one.add(counters::rank_disagrees(3, 4), "r3.json");
+  Diagnostics first, other;
+  first.add(counters::rank_disagrees(3, 4), "r3.json");
   other.add(counters::world_size(3, 8), "run");
   other.add(counters::rank_disagrees(3, 4), "r3.json");
-  EXPECT_FALSE(one.data_lost());
-  one.merge(other);
-  EXPECT_TRUE(one.data_lost());
-  const std::vector<Problem> problems = one.problems();
+  EXPECT_FALSE(first.data_lost());
+  first.merge(other);
+  EXPECT_TRUE(first.data_lost());
+  const std::vector<Problem> problems = first.problems();
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(problems[0].sentence, "3 of 8 ranks found");
   EXPECT_EQ(problems[1].sentence,

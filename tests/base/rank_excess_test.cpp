@@ -13,7 +13,7 @@ constexpr double kFine = 1e-6;
 
 using ByStep = std::vector<std::vector<double>>; // [step][rank]
 
-RankTest one_test(const ByStep& steps) {
+RankTest test_of_run(const ByStep& steps) {
   const std::vector<std::vector<StepSeries>> runs{against_peers(steps)};
   return test_ranks(runs, kFine).front();
 }
@@ -82,7 +82,7 @@ TEST(RankExcess, ANoisyRankDoesNotHideAConstantOne) {
     for (std::vector<double>& step : steps)
       for (std::size_t r = 0; r < step.size(); ++r)
         step[r] = 100 + noise(random) * (r == 1 ? 4 : 0.05) + (r == 2 ? 0.8 : 0);
-    const std::vector<std::size_t> found = significant(one_test(steps));
+    const std::vector<std::size_t> found = significant(test_of_run(steps));
     EXPECT_NE(std::find(found.begin(), found.end(), 2U), found.end()) << seed;
   }
 }
@@ -94,11 +94,11 @@ TEST(RankExcess, ManyRanksLendTheirNoiseAtTwoSteps) {
     ByStep steps = quiet(ranks, 2, static_cast<unsigned>(ranks));
     for (std::vector<double>& step : steps)
       step[ranks / 2] += 50;
-    EXPECT_EQ(significant(one_test(steps)), std::vector<std::size_t>{ranks / 2}) << ranks;
+    EXPECT_EQ(significant(test_of_run(steps)), std::vector<std::size_t>{ranks / 2}) << ranks;
   }
-  ByStep one = quiet(64, 1, 5);
-  one.front()[7] += 50;
-  EXPECT_EQ(significant(one_test(one)), std::vector<std::size_t>{7});
+  ByStep single_step = quiet(64, 1, 5);
+  single_step.front()[7] += 50;
+  EXPECT_EQ(significant(test_of_run(single_step)), std::vector<std::size_t>{7});
 }
 
 // HA-D3, HA-D4: all slow ranks are found, not only the slowest one.
@@ -109,14 +109,14 @@ TEST(RankExcess, AllSlowRanksAreFound) {
       step[r] += 12;
     step[41] += 40;
   }
-  EXPECT_EQ(significant(one_test(steps)),
+  EXPECT_EQ(significant(test_of_run(steps)),
             (std::vector<std::size_t>{24, 25, 26, 27, 28, 29, 30, 31, 41}));
 }
 
 TEST(RankExcess, OneStepNeedsEightPeers) {
-  EXPECT_TRUE(one_test(quiet(8, 1, 1)).ranks.empty());
-  EXPECT_EQ(one_test(quiet(9, 1, 1)).ranks.size(), 9U);
-  EXPECT_TRUE(one_test(quiet(1, 5, 1)).ranks.empty());
+  EXPECT_TRUE(test_of_run(quiet(8, 1, 1)).ranks.empty());
+  EXPECT_EQ(test_of_run(quiet(9, 1, 1)).ranks.size(), 9U);
+  EXPECT_TRUE(test_of_run(quiet(1, 5, 1)).ranks.empty());
 }
 
 // ST-C11: if two steps have equal values, a difference of one clock tick is not significant.
@@ -133,10 +133,10 @@ TEST(RankExcess, TheLeastVisibleExcessIsFound) {
   int found = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
     ByStep steps = quiet(8, 16, seed);
-    const double least = one_test(steps).least_visible;
+    const double least = test_of_run(steps).least_visible;
     for (std::vector<double>& step : steps)
       step[3] += least;
-    found += one_test(steps).ranks[3].significant ? 1 : 0;
+    found += test_of_run(steps).ranks[3].significant ? 1 : 0;
   }
   EXPECT_GE(found, 85);
 }

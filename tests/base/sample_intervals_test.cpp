@@ -26,12 +26,12 @@ TEST(SampleIntervals, FewSamplesHaveTheVarianceOfAll) {
   SampleStats equal = sample_stats({5, 5, 5});
   SampleStats few = sample_stats({1, 9});          // variance 32
   SampleStats enough = sample_stats({4, 4, 4, 4}); // has its own variance
-  SampleStats one = sample_stats({7});             // has no variance
-  lend_variance(std::array{&equal, &few, &enough, &one});
+  SampleStats single = sample_stats({7});          // has no variance
+  lend_variance(std::array{&equal, &few, &enough, &single});
   EXPECT_DOUBLE_EQ(equal.variance, 32.0 / 3);
   EXPECT_DOUBLE_EQ(few.variance, 32);
   EXPECT_EQ(enough.variance, 0);
-  EXPECT_EQ(one.variance, 0);
+  EXPECT_EQ(single.variance, 0);
 }
 
 TEST(SampleIntervals, WhatValuesWereRoundedTo) {

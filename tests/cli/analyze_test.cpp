@@ -323,9 +323,9 @@ TEST(Analyze, ASpoiledStateIsNamedAndNotUsed) {
   };
   put(states[0], good.substr(0, good.size() / 2));
   put(states[1], "{\"tables\": {\"about\": 3}}");
-  std::string odd = bytes_of(states[2]);
-  odd[odd.size() / 2] = static_cast<char>(odd[odd.size() / 2] ^ 1);
-  put(states[2], odd);
+  std::string damaged = bytes_of(states[2]);
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  put(states[2], damaged);
   put(states[3], "");
   const RunResult again = run_binary(command);
   EXPECT_EQ(again.code, 0) << again.err;

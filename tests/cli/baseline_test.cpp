@@ -97,22 +97,23 @@ TEST(Baseline, CheckSaysWhatCompareOfTheFoldersSays) {
 
 TEST(Baseline, BrokenFilesAndLostRanksHaveTheirExitCodes) {
   const TempFolder folder;
-  const std::string whole = make_baseline_run(folder, "one", 1, 1);
+  const std::string complete = make_baseline_run(folder, "one", 1, 1);
   const std::string part = make_baseline_run(folder, "two", 2, 1, {1});
   const std::string file = folder.path("part.rsb");
   EXPECT_EQ(run_binary({"baseline", "save", part, "-o", file, "--quiet"}).code, 4);
-  EXPECT_EQ(run_binary({"baseline", "check", whole, "--baseline", file, "--quiet"}).code, 4);
+  EXPECT_EQ(run_binary({"baseline", "check", complete, "--baseline", file, "--quiet"}).code, 4);
   const std::string bytes = test::bytes_of(file);
   const std::string cut = folder.write("cut.rsb", bytes.substr(0, bytes.size() / 2));
-  const RunResult broken = run_binary({"baseline", "check", whole, "--baseline", cut, "--quiet"});
+  const RunResult broken =
+      run_binary({"baseline", "check", complete, "--baseline", cut, "--quiet"});
   EXPECT_EQ(broken.code, 3);
   EXPECT_NE(broken.err.find("cut.rsb: byte "), std::string::npos) << broken.err;
-  EXPECT_EQ(run_binary({"baseline", "check", whole, "--quiet"}).code, 2);
-  EXPECT_EQ(run_binary({"baseline", "save", whole, "--quiet"}).code, 2);
-  EXPECT_EQ(run_binary({"baseline", "keep", whole, "--quiet"}).code, 2);
-  EXPECT_EQ(run_binary({"baseline", "save", whole, "-o", folder.path("x.xlsx")}).code, 2);
+  EXPECT_EQ(run_binary({"baseline", "check", complete, "--quiet"}).code, 2);
+  EXPECT_EQ(run_binary({"baseline", "save", complete, "--quiet"}).code, 2);
+  EXPECT_EQ(run_binary({"baseline", "keep", complete, "--quiet"}).code, 2);
+  EXPECT_EQ(run_binary({"baseline", "save", complete, "-o", folder.path("x.xlsx")}).code, 2);
   const RunResult json =
-      run_binary({"--json", "baseline", "save", whole, "-o", folder.path("x.rsb"), "--quiet"});
+      run_binary({"--json", "baseline", "save", complete, "-o", folder.path("x.rsb"), "--quiet"});
   EXPECT_EQ(json.code, 0) << json.err;
   EXPECT_NE(json.out.find("x.rsb"), std::string::npos) << json.out;
   EXPECT_EQ(run_binary({"baseline", "history", file, "--quiet"}).code, 2);

@@ -43,10 +43,10 @@ TEST(Batch, MakesAWorkbookBesideTheTraces) {
   EXPECT_TRUE(has(r.out, "4 ranks")) << r.out;
   EXPECT_TRUE(has(r.err, "7 ranks between 0 and 10 have no trace")) << r.err;
   // the default filter selects only rank 0
-  const RunResult one = run_binary({"batch", "-b", folder.path()});
-  EXPECT_EQ(one.code, 0) << one.err;
+  const RunResult batch = run_binary({"batch", "-b", folder.path()});
+  EXPECT_EQ(batch.code, 0) << batch.err;
   EXPECT_TRUE(there(folder.path("run/run_rank_0_performance_report.xlsx")));
-  EXPECT_TRUE(has(one.out, "1 rank\n")) << one.out;
+  EXPECT_TRUE(has(batch.out, "1 rank\n")) << batch.out;
 }
 
 TEST(Batch, ADryRunWritesNothing) {

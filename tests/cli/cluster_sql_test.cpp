@@ -80,14 +80,14 @@ TEST_F(ClusterSql, TheLateRankIsTheGenerators) {
   const Rows rows = file("late_ranks.sql");
   ASSERT_EQ(rows.size(), 8U); // columns: run, rank, collectives, times_last, wait_ms
   EXPECT_EQ(rows[0][1], "5");
-  const Rows own = query("FROM late_ranks", folder.path("sweep"));
-  ASSERT_EQ(own.size(), rows.size());
+  const Rows want = query("FROM late_ranks", folder.path("sweep"));
+  ASSERT_EQ(want.size(), rows.size());
   double last = 0;
   for (const auto& row : rows) {
     last += number(row[3]);
     const auto same =
-        std::find_if(own.begin(), own.end(), [&](const auto& r) { return r[1] == row[1]; });
-    ASSERT_NE(same, own.end());
+        std::find_if(want.begin(), want.end(), [&](const auto& r) { return r[1] == row[1]; });
+    ASSERT_NE(same, want.end());
     EXPECT_EQ(row[2], (*same)[2]);
     EXPECT_NEAR(number(row[4]), number((*same)[3]), 1e-9);
     if (row[1] != "5") {
@@ -107,21 +107,21 @@ TEST_F(ClusterSql, TheLongestWaitsAreForTheLateRank) {
   double total = 0;
   for (const auto& row : rows)
     total += number(row[5]);
-  const Rows own = query("SELECT sum(wait_ns) / 1e6 FROM collectives", folder.path("sweep"));
-  EXPECT_NEAR(total, number(own[0][0]), 1e-9);
+  const Rows want = query("SELECT sum(wait_ns) / 1e6 FROM collectives", folder.path("sweep"));
+  EXPECT_NEAR(total, number(want[0][0]), 1e-9);
 }
 
 TEST_F(ClusterSql, BandwidthBySize) {
   const Rows rows = file("bandwidth_by_size.sql");
-  const Rows own = query("SELECT run, name, dtype, mib, group_size, collectives, exposed_ms "
-                         "FROM collectives_by_size",
-                         folder.path("sweep"));
-  ASSERT_EQ(rows.size(), own.size());
+  const Rows want = query("SELECT run, name, dtype, mib, group_size, collectives, exposed_ms "
+                          "FROM collectives_by_size",
+                          folder.path("sweep"));
+  ASSERT_EQ(rows.size(), want.size());
   ASSERT_GE(rows.size(), 3U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t column = 0; column < 6; ++column)
-      EXPECT_EQ(rows[i][column], own[i][column]);
-    EXPECT_NEAR(number(rows[i][9]), number(own[i][6]), 1e-9);
+      EXPECT_EQ(rows[i][column], want[i][column]);
+    EXPECT_NEAR(number(rows[i][9]), number(want[i][6]), 1e-9);
     EXPECT_LE(number(rows[i][7]), number(rows[i][6]));
     EXPECT_LE(number(rows[i][6]), number(rows[i][8]));
   }

@@ -58,14 +58,14 @@ std::vector<const Command*> commands_to_try() {
 
 TEST(Cli, InfoInAPipeCutsNothing) {
   const test::TempFolder folder;
-  const std::string board = "AMD Instinct " + std::string(200, 'X') + " end";
+  const std::string gpu = "AMD Instinct " + std::string(200, 'X') + " end";
   const std::string trace = folder.write(
-      "t.json", R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":")" + board +
+      "t.json", R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":")" + gpu +
                     R"(","totalGlobalMem":1}],"traceEvents":[{"ph":"X","cat":"kernel","name":"k",)"
                     R"("pid":0,"tid":7,"ts":1,"dur":1,"args":{"device":0,"stream":7}}]})");
   const test::RunResult r = test::run_binary({"info", trace});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.out.find(board), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find(gpu), std::string::npos) << r.out;
 }
 
 TEST(Cli, InfoSummarizesManyProcessGroups) { // HA-D15
@@ -424,9 +424,9 @@ TEST(Cli, ReportOptionsReachTheSheets) {
   EXPECT_EQ(steps.count("gpu_timeline_per_step"), 1U);
   EXPECT_EQ(steps.count("ops_per_step"), 1U);
   EXPECT_NE(steps.at("GEMM").find("Pct Roofline"), std::string::npos);
-  const std::string board = folder.write("board.json", R"({"name": "b", "mem_bw_gbps": 4000,
+  const std::string gpu = folder.write("board.json", R"({"name": "b", "mem_bw_gbps": 4000,
                         "max_achievable_tflops": {"matrix_bf16": 600, "vector_fp32": 90}})");
-  EXPECT_NE(sheets({"--gpu-arch", board}).at("GEMM").find("Pct Roofline"), std::string::npos);
+  EXPECT_NE(sheets({"--gpu-arch", gpu}).at("GEMM").find("Pct Roofline"), std::string::npos);
   EXPECT_EQ(sheets({"--sheets", "GEMM,ops_summary"}).size(), 2U);
   EXPECT_EQ(sheets({"--no-kernel-summary", "--no-short-kernels", "--no-coll-analysis"}).size() + 4,
             plain.size());

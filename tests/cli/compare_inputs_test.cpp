@@ -138,21 +138,21 @@ std::string synth_run(const TempFolder& folder, const std::string& name, std::ui
 
 TEST(CompareInputs, ReportsOfAnalyzeAreFoundWhereItWritesThem) {
   const TempFolder folder;
-  const std::string one = synth_run(folder, "one", 1);
-  const std::string two = synth_run(folder, "two", 2);
-  for (const std::string& run : {one, two})
+  const std::string first = synth_run(folder, "one", 1);
+  const std::string second = synth_run(folder, "two", 2);
+  for (const std::string& run : {first, second})
     ASSERT_EQ(run_binary({"analyze", run, "--no-plots", "--quiet"}).code, 0);
   const std::string out = folder.path("out");
-  const RunResult r = run_binary({"compare", "--baseline", one, "--test", two, "--all",
+  const RunResult r = run_binary({"compare", "--baseline", first, "--test", second, "--all",
                                   "--skip-tracelens", "--output", out, "--no-plots"});
   ASSERT_EQ(r.code, 0) << r.err;
   // named by the part of their paths that differs
   EXPECT_NE(r.err.find("one: 2 ranks"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("two: 2 ranks"), std::string::npos);
   EXPECT_NE(r.out.find("NCCL_comm_latency"), std::string::npos) << r.out;
-  const RunResult deeper =
-      run_binary({"compare", "--baseline", one + "/tracelens_analysis", "--test",
-                  two + "/tracelens_analysis", "--skip-tracelens", "--output", out, "--no-plots"});
+  const RunResult deeper = run_binary({"compare", "--baseline", first + "/tracelens_analysis",
+                                       "--test", second + "/tracelens_analysis", "--skip-tracelens",
+                                       "--output", out, "--no-plots"});
   EXPECT_EQ(deeper.code, 0) << deeper.err;
 }
 

@@ -451,21 +451,21 @@ TEST_F(Compare, LabelsStayBelowTheOutput) {
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
                                   "..,.", "--output", out, "--no-plots", "--quiet"});
   ASSERT_EQ(r.code, 0) << r.err;
-  std::vector<std::string> beside;
+  std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder_.path("deep")))
-    beside.push_back(entry.path().filename().string());
-  EXPECT_EQ(beside, std::vector<std::string>{"out"});
+    names.push_back(entry.path().filename().string());
+  EXPECT_EQ(names, std::vector<std::string>{"out"});
   EXPECT_TRUE(fs::exists(out + "/run__/individual_reports/perf_rank0.xlsx"));
   EXPECT_TRUE(fs::exists(out + "/run_/individual_reports/perf_rank0.xlsx"));
   EXPECT_FALSE(fs::exists(out + "/individual_reports"));
 }
 
 TEST_F(Compare, OneStepIsJudgedOnlyWithANoiseThatIsAssumed) {
-  const std::string one = make_run(folder_, "first", 1, 1, {}, 1);
-  const std::string two = make_run(folder_, "second", 2, 1.3, {}, 1);
+  const std::string first = make_run(folder_, "first", 1, 1, {}, 1);
+  const std::string second = make_run(folder_, "second", 2, 1.3, {}, 1);
   const std::vector<std::string> args = {
-      "compare",    "--baseline",         one,  "--test",     two,         "--labels",
-      "A,B",        "--output",           out_, "--no-plots", "--fail-on", "total_time>2%",
+      "compare",    "--baseline",         first, "--test",     second,      "--labels",
+      "A,B",        "--output",           out_,  "--no-plots", "--fail-on", "total_time>2%",
       "--markdown", folder_.path("pr.md")};
   const RunResult plain = run_binary(args);
   EXPECT_EQ(plain.code, 0) << plain.err;
@@ -579,11 +579,11 @@ TEST_F(Compare, FindingsAreTheSameInEveryOutput) {
   std::size_t at_console = 0;
   std::size_t at_markdown = 0;
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    std::string of_sheet;
+    std::string sentence;
     for (const char* column : {"headline", "evidence", "action"})
       if (const Value cell = sheet->at(i, column); !cell.is_null())
-        of_sheet += (of_sheet.empty() ? "" : " ") + std::string(cell.text) + ".";
-    EXPECT_EQ(of_sheet, sentences[i]);
+        sentence += (sentence.empty() ? "" : " ") + std::string(cell.text) + ".";
+    EXPECT_EQ(sentence, sentences[i]);
     EXPECT_EQ(sheet->at(i, "rule").text, values[i].first);
     if (const Value cell = sheet->at(i, "value"); !cell.is_null()) {
       EXPECT_NEAR(cell.number(), values[i].second, 1e-9);

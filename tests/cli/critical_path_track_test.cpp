@@ -35,7 +35,7 @@ MergedPath merged(const std::vector<std::string>& merge_options, const std::stri
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   EXPECT_FALSE(parser.load(out).get(root));
-  MergedPath of;
+  MergedPath track;
   for (const simdjson::dom::element event : simdjson::dom::array(root["traceEvents"])) {
     std::string_view category;
     if (event["cat"].get(category))
@@ -48,9 +48,9 @@ MergedPath merged(const std::vector<std::string>& merge_options, const std::stri
     slice.rank = event["args"]["rank"];
     slice.name = std::string_view(event["name"]);
     slice.name.erase(0, slice.name.find("] ") + 2);
-    (category == "kernel" ? of.kernels[slice.rank] : of.path).push_back(slice);
+    (category == "kernel" ? track.kernels[slice.rank] : track.path).push_back(slice);
   }
-  return of;
+  return track;
 }
 
 TEST(CriticalPathTrack, IsOneChainOnTheSlicesOfTheRanks) {
@@ -60,17 +60,17 @@ TEST(CriticalPathTrack, IsOneChainOnTheSlicesOfTheRanks) {
                         "--steps", "3", "--layers", "2", "--clock-offset-us", "400", "-q"})
                 .code,
             0);
-  const MergedPath of = merged({"--align", "collectives"}, run, folder.path("m.json"));
-  ASSERT_GT(of.path.size(), 50U);
+  const MergedPath track = merged({"--align", "collectives"}, run, folder.path("m.json"));
+  ASSERT_GT(track.path.size(), 50U);
   constexpr double kUs = 0.0021; // two roundings to nanoseconds
-  for (std::size_t k = 1; k < of.path.size(); ++k)
-    ASSERT_NEAR(of.path[k].begin_us, of.path[k - 1].end_us, kUs) << k;
+  for (std::size_t k = 1; k < track.path.size(); ++k)
+    ASSERT_NEAR(track.path[k].begin_us, track.path[k - 1].end_us, kUs) << k;
   std::size_t kernels = 0;
-  for (const TrackSlice& slice : of.path) {
+  for (const TrackSlice& slice : track.path) {
     if (!slice.name.starts_with("kernel ") && !slice.name.starts_with("collective "))
       continue;
     ++kernels;
-    const std::vector<TrackSlice>& on = of.kernels.at(slice.rank);
+    const std::vector<TrackSlice>& on = track.kernels.at(slice.rank);
     EXPECT_TRUE(std::ranges::any_of(on,
                                     [&](const TrackSlice& kernel) {
                                       return kernel.begin_us <= slice.begin_us + kUs &&

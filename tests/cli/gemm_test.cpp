@@ -50,11 +50,10 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   const std::string sweep = folder.path("s");
   const std::string out = sweep + "/tracelens_analysis";
   ASSERT_EQ(run_binary({"analyze", sweep, "--no-plots", "--no-merge", "--quiet"}).code, 0);
-  const Table whole =
-      csv_gemm(out + "/top5_gemm_kernels_time_variance_with_collective_overlap.csv");
+  const Table full = csv_gemm(out + "/top5_gemm_kernels_time_variance_with_collective_overlap.csv");
   std::map<Key, std::size_t> rows;
-  for (std::size_t r = 0; r < whole.rows(); ++r)
-    rows.emplace(key_of(whole, r), r);
+  for (std::size_t r = 0; r < full.rows(); ++r)
+    rows.emplace(key_of(full, r), r);
 
   // command lines of the older scripts
   RunResult r = run_binary({"gemm", "variance", "--base-path", out, "--threads", "256", "512",
@@ -85,10 +84,10 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
           "max_duration_timestamp_ns", "time_between_min_max_ms", "max_duration_found_us",
           "overlapping_collective_count", "max_overlap_percentage", "total_overlap_duration_ms",
           "total_overlap_percentage"})
-      EXPECT_NEAR(overlap.at(i, column).number(), whole.at(found->second, column).number(), 1e-6)
+      EXPECT_NEAR(overlap.at(i, column).number(), full.at(found->second, column).number(), 1e-6)
           << column;
     for (const char* column : {"kernel_name", "overlapping_collective_names"})
-      EXPECT_EQ(overlap.at(i, column).text, whole.at(found->second, column).text) << column;
+      EXPECT_EQ(overlap.at(i, column).text, full.at(found->second, column).text) << column;
   }
   EXPECT_GT(met, 35U);
 

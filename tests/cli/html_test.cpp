@@ -96,15 +96,15 @@ TEST(Html, PlotsOfTwoSweepsShareAxesAndShowInABrowser) {
         "Variance distribution", "Thread-channel", "Numbers by rank",
         "GEMMs with the largest range: y", "Communication latency", "Bus bandwidth"})
     EXPECT_NE(html.find(title), std::string::npos) << title;
-  const std::string one = folder.path("one.html");
-  ASSERT_EQ(run_binary({"html", "-q", a, "-o", one}).code, 0);
-  EXPECT_EQ(bytes_of(one).find("Differences are against"), std::string::npos);
-  EXPECT_NE(bytes_of(one).find("<h2>Findings</h2>"), std::string::npos);
-  EXPECT_NE(bytes_of(one).find("What to do next"), std::string::npos);
+  const std::string single = folder.path("one.html");
+  ASSERT_EQ(run_binary({"html", "-q", a, "-o", single}).code, 0);
+  EXPECT_EQ(bytes_of(single).find("Differences are against"), std::string::npos);
+  EXPECT_NE(bytes_of(single).find("<h2>Findings</h2>"), std::string::npos);
+  EXPECT_NE(bytes_of(single).find("What to do next"), std::string::npos);
   if (!have("chromium"))
     GTEST_SKIP() << "chromium is not installed: the pages were not opened in a browser";
   EXPECT_EQ(seen_in_browser(folder, html).rfind("images 10/10 ", 0), 0U);
-  EXPECT_EQ(seen_in_browser(folder, bytes_of(one)).rfind("images 5/5 ", 0), 0U);
+  EXPECT_EQ(seen_in_browser(folder, bytes_of(single)).rfind("images 5/5 ", 0), 0U);
 }
 
 TEST(Html, ComparisonOfRunsShowsInABrowser) {
@@ -148,7 +148,7 @@ TEST(Html, BaseZeroIsNewAndBase64IsRight) {
   section.unit = "ms";
   section.rows = {{"x", {0, 3}},
                   {"y", {0, 0}},
-                  {"z", {1, 2}, {Told::kNoInterval, Told::kDiffers}},
+                  {"z", {1, 2}, {Significance::kNoInterval, Significance::kDiffers}},
                   {"unknown", {1, 4}}};
   for (const char* bytes : {"M", "Ma", "Man"})
     section.images.push_back({"i", bytes});

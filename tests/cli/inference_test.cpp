@@ -151,9 +151,9 @@ TEST_F(InferenceRun, ATraceInOneGraphWithoutATwinSaysSoFirst) {
       at = text.find('\n', at) + 1;
     return text.substr(at, text.find('\n', at) - at);
   };
-  const test::RunResult whole = report({});
-  EXPECT_TRUE(says(line(whole.out, 0), said)) << whole.out;
-  EXPECT_TRUE(says(line(whole.err, 0), said)) << whole.err;
+  const test::RunResult complete = report({});
+  EXPECT_TRUE(says(line(complete.out, 0), said)) << complete.out;
+  EXPECT_TRUE(says(line(complete.err, 0), said)) << complete.err;
   const test::RunResult info = test::run_binary({"info", trace});
   // the line after the header
   EXPECT_EQ(line(info.out, 1).substr(0, 14), "graph launches") << info.out;

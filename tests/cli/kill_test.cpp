@@ -74,8 +74,8 @@ protected:
     (void)child->wait(); // was killed, or had already ended
   }
 
-  void expect_whole(const Outputs& got, const Outputs& reference, bool all,
-                    const std::string& what) {
+  void expect_complete(const Outputs& got, const Outputs& reference, bool all,
+                       const std::string& what) {
     if (all) {
       EXPECT_EQ(got.files.size(), reference.files.size()) << what;
     }
@@ -93,9 +93,9 @@ protected:
     const int kills = asked == nullptr ? 6 : std::atoi(asked);
     fs::create_directories(out_);
     const Clock::time_point begin = Clock::now();
-    const test::RunResult whole = test::run_binary(args);
+    const test::RunResult undisturbed = test::run_binary(args);
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
-    ASSERT_EQ(whole.code, 0) << whole.err;
+    ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
     const Outputs reference = outputs_below(out_);
     ASSERT_FALSE(reference.files.empty());
     std::mt19937 random(seed);
@@ -108,14 +108,14 @@ protected:
           fmt::format("{} killed after {} of {} us", args[0], delay.count(), took.count());
       killed_after(args, delay);
       const Outputs left = outputs_below(out_);
-      expect_whole(left, reference, false, what);
+      expect_complete(left, reference, false, what);
       // temporary files are removed when they are so old that no process can be writing them
       for (const std::string& path : left.unfinished)
         fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
       const test::RunResult again = test::run_binary(args);
       EXPECT_EQ(again.code, 0) << what << ": " << again.err;
       const Outputs now = outputs_below(out_);
-      expect_whole(now, reference, true, what + " and run again");
+      expect_complete(now, reference, true, what + " and run again");
       for (const std::string& path : now.unfinished)
         ADD_FAILURE() << what << ": " << path << " is left";
     }

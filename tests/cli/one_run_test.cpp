@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         AskedOfRun{"baseline", {"baseline", "save", "RUN", "-o", "OUTrun.rsb"}, {"8 ranks"}},
         AskedOfRun{"merge", {"merge", "RUN", "-o", "OUTall.json"}, {"8 ranks"}},
         AskedOfRun{"page", {"page", "RUN", "-o", "OUTrun.html"}, {"8 ranks"}}),
-    [](const auto& of) { return of.param.name; });
+    [](const auto& instance) { return instance.param.name; });
 
 } // namespace
 } // namespace rankscope

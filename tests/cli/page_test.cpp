@@ -69,8 +69,8 @@ TEST(Page, IsTheSameEachTimeAndNeedsNothingElse) {
   RS_NEEDS_ECHARTS();
   const test::TempFolder folder;
   const std::string trace = a_trace(sweep_in(folder, "s", {28}));
-  const auto one = run_binary({"page", "-q", trace, "-o", folder.path("p.html")});
-  ASSERT_EQ(one.code, 0) << one.err;
+  const auto single = run_binary({"page", "-q", trace, "-o", folder.path("p.html")});
+  ASSERT_EQ(single.code, 0) << single.err;
   const std::string page = bytes_of(folder.path("p.html"));
   EXPECT_LT(page.size(), 1'000'000U);
   ASSERT_EQ(run_binary({"page", "-q", "-j", "2", trace, "-o", folder.path("p.html")}).code, 0);

@@ -61,7 +61,7 @@ protected:
       make_parts(input, parts, shards, {"--for", as});
       const RunResult reduced = run_binary({"reduce", parts, "--as", as, "-o", path});
       EXPECT_EQ(reduced.code, direct.code) << reduced.err;
-      EXPECT_EQ(remarks(reduced.err), remarks(direct.err)) << shards;
+      EXPECT_EQ(notes(reduced.err), notes(direct.err)) << shards;
       EXPECT_EQ(reduced.out, direct.out) << shards;
       expect_equal(kept, path, ending);
       fs::remove_all(path);
@@ -85,7 +85,7 @@ protected:
   }
 
   /// Returns the lines of stderr about the data, in their order.
-  static Words remarks(const std::string& err) {
+  static Words notes(const std::string& err) {
     Words out;
     for (std::size_t at = 0; at < err.size();) {
       const std::size_t end = std::min(err.find('\n', at), err.size());
@@ -134,7 +134,7 @@ TEST_F(Partial, AnAnalysisWithoutItsPlotsIsShownAllTheSame) {
   }
   EXPECT_EQ(said[0].code, 6) << said[0].err;
   EXPECT_EQ(said[1].code, said[0].code) << said[1].err;
-  EXPECT_EQ(remarks(said[1].err), remarks(said[0].err));
+  EXPECT_EQ(notes(said[1].err), notes(said[0].err));
   EXPECT_EQ(said[1].out, said[0].out);
 }
 
@@ -169,7 +169,7 @@ TEST_F(Partial, RunsAreComparedAsByOneProcess) {
   const RunResult reduced = run_binary({"reduce", "--as", "compare", "--baseline", out("a"),
                                         "--test", out("b"), "-o", out("again/out")});
   EXPECT_EQ(reduced.code, 0) << reduced.err;
-  EXPECT_EQ(remarks(reduced.err), remarks(r.err));
+  EXPECT_EQ(notes(reduced.err), notes(r.err));
   expect_equal(direct, out("again/out"), "");
 
   const std::string page = out("page.html");
@@ -231,18 +231,18 @@ TEST_F(Partial, RealRunsToo) {
     fs::create_directories(again);
     const RunResult r2 = run_binary({"reduce", parts, "-o", again + "/" + name + ".json"});
     EXPECT_EQ(r2.code, r.code) << r2.err;
-    EXPECT_EQ(remarks(r2.err), remarks(r.err));
+    EXPECT_EQ(notes(r2.err), notes(r.err));
     if (r.code == 0 || r.code == 4)
       expect_equal(report, again + "/" + name + ".json", ".json");
     const RunResult a2 =
         run_binary({"reduce", parts, "--as", "analyze", "-o", again + "/s", "--no-plots"});
     EXPECT_EQ(a2.code, a.code) << a2.err;
-    EXPECT_EQ(remarks(a2.err), remarks(a.err));
+    EXPECT_EQ(notes(a2.err), notes(a.err));
     expect_equal(sweep, again + "/s", "");
     const RunResult c2 = run_binary({"reduce", "--as", "compare", "--baseline", parts, "--test",
                                      parts, "-o", again + "/c", "--no-plots"});
     EXPECT_EQ(c2.code, c.code) << c2.err;
-    EXPECT_EQ(remarks(c2.err), remarks(c.err));
+    EXPECT_EQ(notes(c2.err), notes(c.err));
     expect_equal(compared, again + "/c", "");
   }
 }
@@ -269,7 +269,7 @@ TEST_F(Partial, WhatIsWrongWithTracesIsSaidAsByOneProcess) {
     fs::create_directories(parts + "_out");
     const RunResult reduced = run_binary({"reduce", parts, "-o", parts + "_out/direct.json"});
     EXPECT_EQ(reduced.code, 4) << reduced.err;
-    EXPECT_EQ(remarks(reduced.err), remarks(r.err));
+    EXPECT_EQ(notes(reduced.err), notes(r.err));
     EXPECT_EQ(test::bytes_of(direct), test::bytes_of(parts + "_out/direct.json"));
   }
 }

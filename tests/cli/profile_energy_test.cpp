@@ -64,12 +64,12 @@ TEST_F(ProfileEnergy, StepsOfATraceHaveTheirJoules) {
   EXPECT_EQ(rows()[0],
             (Words{"rank", "gpu", "step", "start_unix_ns", "duration_ms", "joules", "mean_w",
                    "samples", "joules_low", "joules_high", "energy_source", "trace"}));
-  const Words one = rows()[1];
-  EXPECT_EQ(one[0] + one[1] + one[2], "301");
-  EXPECT_NEAR(std::stod(one[5]), 350 * 0.2, 1e-6); // W x s
-  EXPECT_NEAR(std::stod(one[6]), 350, 1e-6);
-  EXPECT_EQ(one[10], "samples");
-  EXPECT_EQ(one[11], "kineto/trace.json");
+  const Words row = rows()[1];
+  EXPECT_EQ(row[0] + row[1] + row[2], "301");
+  EXPECT_NEAR(std::stod(row[5]), 350 * 0.2, 1e-6); // W x s
+  EXPECT_NEAR(std::stod(row[6]), 350, 1e-6);
+  EXPECT_EQ(row[10], "samples");
+  EXPECT_EQ(row[11], "kineto/trace.json");
   EXPECT_EQ(rows()[2][2], "2");
   EXPECT_EQ(rows()[2][5], "") << "not sampled to its end";
   EXPECT_NE(manifest().find("\"step_energy\""), std::string::npos);

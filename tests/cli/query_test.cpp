@@ -95,15 +95,15 @@ TEST(Query, SumsOverKernelsAreThoseOfTheReport) {
       EXPECT_NEAR(got[kernel], us, 1e-6 * us) << kernel;
     // the sheet has the same values in SQL
     const auto timeline = query_query("SELECT type, time_ms FROM gpu_timeline", trace);
-    const auto of_report = rows_of(report.out, "gpu_timeline");
-    ASSERT_EQ(timeline.size(), of_report.size());
+    const auto report_rows = rows_of(report.out, "gpu_timeline");
+    ASSERT_EQ(timeline.size(), report_rows.size());
     for (std::size_t i = 0; i < timeline.size(); ++i) {
-      EXPECT_EQ(timeline[i][0], of_report[i][0]);
-      EXPECT_EQ(timeline[i][1], of_report[i][1]);
+      EXPECT_EQ(timeline[i][0], report_rows[i][0]);
+      EXPECT_EQ(timeline[i][1], report_rows[i][1]);
     }
     const auto ranks = query_query("SELECT total_ns, idle_ns FROM ranks", trace);
     ASSERT_EQ(ranks.size(), 1U);
-    for (const auto& row : of_report)
+    for (const auto& row : report_rows)
       if (row[0] == "total_time") {
         EXPECT_NEAR(number_query(ranks[0][0]) / 1e6, number_query(row[1]), 1e-6);
       }
@@ -406,10 +406,10 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
     EXPECT_FALSE(both.out.starts_with("count_star()\n0\n")) << name << both.out;
   }
   const auto meta = [&](const std::string& select) {
-    const RunResult of =
+    const RunResult result =
         run_binary({"query", select, folder.path("sweep"), "--allow-files", "--json", "-q"});
-    EXPECT_EQ(of.code, 0) << of.err;
-    return rows_of(of.out, "result");
+    EXPECT_EQ(result.code, 0) << result.err;
+    return rows_of(result.out, "result");
   };
   const auto zstd = meta("SELECT DISTINCT compression FROM parquet_metadata('" + data +
                          "/kernels/**/*.parquet')");
@@ -500,21 +500,22 @@ TEST(Export, PandasReadsItInThreeLines) {
   std::size_t blocks = 0;
   for (std::sregex_iterator it(doc.begin(), doc.end(), block), end; it != end; ++it) {
     const std::string code = (*it)[1];
-    const bool of_parquet = code.find("read_parquet") != std::string::npos;
+    const bool reads_parquet = code.find("read_parquet") != std::string::npos;
     ++blocks;
-    if (of_parquet && !parquet) {
+    if (reads_parquet && !parquet) {
       std::cout << "neither pyarrow nor fastparquet: the Parquet lines are not run\n";
       continue;
     }
-    const std::string whole = "import os; os.chdir('" + folder.path() + "')\n" + code +
-                              (of_parquet ? ""
-                                          : "assert len(steps) == 4 and "
-                                            "steps.total_ns.dtype.kind == 'i' and "
-                                            "list(steps.columns)[:3] == ['run', 'node', 'rank']\n"
-                                            "print(steps.total_ns.sum())\n");
-    const RunResult r = test::run_program(python, {"-c", whole});
-    EXPECT_EQ(r.code, 0) << whole << r.err;
-    if (!of_parquet) {
+    const std::string script =
+        "import os; os.chdir('" + folder.path() + "')\n" + code +
+        (reads_parquet ? ""
+                       : "assert len(steps) == 4 and "
+                         "steps.total_ns.dtype.kind == 'i' and "
+                         "list(steps.columns)[:3] == ['run', 'node', 'rank']\n"
+                         "print(steps.total_ns.sum())\n");
+    const RunResult r = test::run_program(python, {"-c", script});
+    EXPECT_EQ(r.code, 0) << script << r.err;
+    if (!reads_parquet) {
       EXPECT_EQ(r.out, query_query("SELECT sum(total_ns) FROM steps", two_ranks())[0][0] + "\n");
     }
   }

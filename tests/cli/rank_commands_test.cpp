@@ -52,7 +52,7 @@ protected:
   }
 
   /// Returns the lines on stderr about the data.
-  static RankWords remarks(const std::string& err) {
+  static RankWords notes(const std::string& err) {
     RankWords out;
     for (std::size_t at = 0; at < err.size();) {
       const std::size_t end = std::min(err.find('\n', at), err.size());
@@ -67,7 +67,7 @@ protected:
     SCOPED_TRACE(how);
     EXPECT_EQ(got.said.code, want.said.code) << got.said.err;
     EXPECT_EQ(got.said.out, want.said.out);
-    EXPECT_EQ(remarks(got.said.err), remarks(want.said.err));
+    EXPECT_EQ(notes(got.said.err), notes(want.said.err));
     EXPECT_EQ(got.files.size(), want.files.size());
     for (const auto& [name, bytes] : want.files)
       EXPECT_TRUE(got.files.count(name) > 0 && got.files.at(name) == bytes) << name;
@@ -93,12 +93,12 @@ protected:
     RunResult before; // html shows results of analyze
     if (GetParam() == "html")
       before = run_binary({"analyze", sweep, "--no-merge", "--no-plots"});
-    for (const test::RankCase& of : test::rank_cases(command)) {
-      SCOPED_TRACE(fmt::format("{}", fmt::join(of.words, " ")));
-      RankWords direct = of.words;
+    for (const test::RankCase& rank_case : test::rank_cases(command)) {
+      SCOPED_TRACE(fmt::format("{}", fmt::join(rank_case.words, " ")));
+      RankWords direct = rank_case.words;
       direct.insert(direct.begin(), GetParam());
-      direct.insert(direct.end(), of.partial.begin(), of.partial.end());
-      RankWords reduce = of.words;
+      direct.insert(direct.end(), rank_case.partial.begin(), rank_case.partial.end());
+      RankWords reduce = rank_case.words;
       reduce.insert(reduce.begin(), {"reduce", "--as", GetParam()});
       RankWords alone = direct, cached = direct;
       alone.emplace_back("--no-cache");
@@ -108,12 +108,12 @@ protected:
         GTEST_SKIP() << want.said.err;
       EXPECT_TRUE(want.said.code == 0 || want.said.code == 4) << want.said.err;
       EXPECT_FALSE(want.files.empty() && want.said.out.empty());
-      const bool of_run = std::ranges::find(of.words, "RUN") != of.words.end();
-      const std::string parts = parts_of(of_run ? run_folder : sweep, of.partial);
-      Outcome of_parts = want;
-      of_parts.said.code = std::max(want.said.code, before.code);
-      of_parts.said.err = before.err + want.said.err;
-      expect_equal(of_parts, run(reduce, parts, parts), "parts");
+      const bool takes_run = std::ranges::find(rank_case.words, "RUN") != rank_case.words.end();
+      const std::string parts = parts_of(takes_run ? run_folder : sweep, rank_case.partial);
+      Outcome with_parts = want;
+      with_parts.said.code = std::max(want.said.code, before.code);
+      with_parts.said.err = before.err + want.said.err;
+      expect_equal(with_parts, run(reduce, parts, parts), "parts");
       expect_equal(want, run(cached, run_folder, sweep), "first run with a cache");
       expect_equal(want, run(cached, run_folder, sweep), "second run with a cache");
     }
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(List, RankCommands, ::testing::ValuesIn([] {
                              out.emplace_back(command.name);
                            return out;
                          }()),
-                         [](const auto& of) { return of.param; });
+                         [](const auto& instance) { return instance.param; });
 
 } // namespace
 } // namespace rankscope

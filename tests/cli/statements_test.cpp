@@ -70,14 +70,15 @@ public:
   [[nodiscard]] int code() const { return result_.code; }
   [[nodiscard]] const std::vector<SaidFinding>& findings() const { return findings_; }
   /// Returns the finding of this rule (and subject); an empty one if there is none.
-  [[nodiscard]] SaidFinding of(const std::string& rule, const std::string& subject = "*") const {
+  [[nodiscard]] SaidFinding finding(const std::string& rule,
+                                    const std::string& subject = "*") const {
     for (const SaidFinding& f : findings_)
       if (f.rule == rule && (subject == "*" || f.subject == subject))
         return f;
     return {};
   }
   [[nodiscard]] bool has(const std::string& rule, const std::string& subject = "*") const {
-    return !of(rule, subject).rule.empty();
+    return !finding(rule, subject).rule.empty();
   }
   /// Whether the output contains these words, in findings or elsewhere.
   [[nodiscard]] bool says(const std::string& words) const {
@@ -94,13 +95,13 @@ public:
   [[nodiscard]] std::vector<std::map<std::string, simdjson::dom::element>>
   rows(const char* table) const {
     std::vector<std::map<std::string, simdjson::dom::element>> out;
-    simdjson::dom::element of;
-    if (tables_[table].get(of) != simdjson::SUCCESS)
+    simdjson::dom::element found;
+    if (tables_[table].get(found) != simdjson::SUCCESS)
       return out;
-    for (const simdjson::dom::array row : of["rows"].get_array()) {
+    for (const simdjson::dom::array row : found["rows"].get_array()) {
       auto& cells = out.emplace_back();
       std::size_t at = 0;
-      for (const std::string_view id : of["ids"].get_array())
+      for (const std::string_view id : found["ids"].get_array())
         cells[std::string(id)] = row.at(at++).value();
     }
     return out;
@@ -266,7 +267,7 @@ TEST_F(Statements, C04CollectivesThatWaitAreNotToBeStartedEarlier) {
   o.throttle_factor = 1.15;
   const std::string sweep = made(o, "throttled");
   for (const Said& said : {analyzed(sweep), Said({"top", configuration(sweep)})}) {
-    const SaidFinding exposed = said.of("exposed-communication");
+    const SaidFinding exposed = said.finding("exposed-communication");
     EXPECT_NE(exposed.action.find("Find why ranks are late before changing collectives"),
               std::string::npos)
         << said.all();
@@ -288,7 +289,7 @@ TEST_F(Statements, C05AGpuThatWaitsForAnEventIsNotLaunchBound) {
   }
   const std::string path = run.write(folder_, "queued");
   for (const Said& said : {Said({"top", path}), analyzed(path)}) {
-    const SaidFinding idle = said.of("idle-gpu");
+    const SaidFinding idle = said.finding("idle-gpu");
     EXPECT_NE(idle.evidence.find("queued"), std::string::npos) << said.all();
     EXPECT_EQ(idle.action, "Find what the launched work waits for (events, other streams)")
         << said.all();
@@ -318,10 +319,12 @@ TEST_F(Statements, C09BelowTheThresholdIsNotNoise) {
   };
   const Said said = compared(run("base", 1), run("test", 1.006));
   EXPECT_TRUE(said.has("small-changes")) << said.all();
-  EXPECT_NE(said.of("small-changes").headline.find("threshold"), std::string::npos) << said.all();
+  EXPECT_NE(said.finding("small-changes").headline.find("threshold"), std::string::npos)
+      << said.all();
   EXPECT_FALSE(said.says("beyond the noise")) << said.all();
   EXPECT_FALSE(said.says("cannot be told from noise")) << said.all();
-  EXPECT_EQ(said.of("similar-metrics").headline.find("total"), std::string::npos) << said.all();
+  EXPECT_EQ(said.finding("similar-metrics").headline.find("total"), std::string::npos)
+      << said.all();
 }
 
 // ST-C10: a rank with one more GEMM per step has more work; the finding suspected its clocks.
@@ -330,7 +333,7 @@ TEST_F(Statements, C10MoreWorkIsNoSlowClock) {
   o.inject.more_rank = 3;
   const std::string sweep = made(o, "more");
   for (const Said& said : {analyzed(sweep), Said({"top", configuration(sweep)})}) {
-    EXPECT_NE(said.of("slow-rank", "3").action.find("GEMM kernels more per step"),
+    EXPECT_NE(said.finding("slow-rank", "3").action.find("GEMM kernels more per step"),
               std::string::npos)
         << said.all();
     EXPECT_FALSE(said.says("clocks, power")) << said.all();
@@ -389,9 +392,9 @@ std::string overlapped_gemms(const test::TempFolder& folder, double under, bool 
 // contention: the finding may mention the correlation with overlap, but not a cause.
 TEST_F(Statements, C07ThePlaceInTheStepIsNoContention) {
   const Said said = analyzed(overlapped_gemms(folder_, 112, true));
-  EXPECT_EQ(said.of("gemm-contention").action.rfind("If the overlap is the reason, ", 0), 0U)
+  EXPECT_EQ(said.finding("gemm-contention").action.rfind("If the overlap is the reason, ", 0), 0U)
       << said.all();
-  EXPECT_EQ(said.of("gemm-spread").action, "") << said.all();
+  EXPECT_EQ(said.finding("gemm-spread").action, "") << said.all();
   for (const char* words : {"explain", "ould give that back", "slower when fully overlapped"})
     EXPECT_FALSE(said.says(words)) << words << ": " << said.text();
 }
@@ -399,7 +402,7 @@ TEST_F(Statements, C07ThePlaceInTheStepIsNoContention) {
 // ST-C16: "it cannot be told whether collectives matter: -11.8 +- 0.7 us slower".
 TEST_F(Statements, C16AFasterCallIsNamedFaster) {
   const Said said = analyzed(overlapped_gemms(folder_, 88, false));
-  const SaidFinding spread = said.of("gemm-spread");
+  const SaidFinding spread = said.finding("gemm-spread");
   EXPECT_NE(spread.evidence.find("us faster when fully overlapped"), std::string::npos)
       << said.all();
   EXPECT_EQ(spread.evidence.find("slower"), std::string::npos) << said.all();

@@ -117,14 +117,14 @@ TEST_F(SweepRuns, PairsOfTheWarpSpeedScript) {
 }
 
 TEST_F(SweepRuns, ArgumentsArriveAsTheyAre) {
-  const SweepWords odd = {"",   "a b",   "\"q\" 'p'", "$HOME `id`",     "x\ny",           "--",
-                          "-q", "[a,b]", "a,b",       "{\"json\": {}}", "--all_of_it=a_b"};
+  const SweepWords unusual = {"",   "a b",   "\"q\" 'p'", "$HOME `id`",     "x\ny",           "--",
+                              "-q", "[a,b]", "a,b",       "{\"json\": {}}", "--all_of_it=a_b"};
   SweepWords command = {"sh", "-c", "for a; do printf '<%s>' \"$a\"; done", "sh"};
-  command.insert(command.end(), odd.begin(), odd.end());
+  command.insert(command.end(), unusual.begin(), unusual.end());
   const auto r = sweep({"-c", "28", "-t", "256"}, command);
   EXPECT_EQ(r.code, 0) << r.err;
   std::string expected;
-  for (const std::string& word : odd)
+  for (const std::string& word : unusual)
     expected += "<" + word + ">";
   EXPECT_EQ(read(std::string(kFirst) + "/run_output.log"), expected);
 }

@@ -109,11 +109,11 @@ TEST_F(TopCommand, NoEscapesInAPipeUnlessAskedFor) {
 TEST_F(TopCommand, FiguresAreThoseOfReportAndCollectives) {
   const std::string trace = two_ranks_top() + "/rank0.json.gz";
   simdjson::dom::parser top_parser, other_parser;
-  const RunResult one = run_binary({"--json", "top", trace, "-k", "0", "-q"});
-  ASSERT_EQ(one.code, 0) << one.err;
+  const RunResult single = run_binary({"--json", "top", trace, "-k", "0", "-q"});
+  ASSERT_EQ(single.code, 0) << single.err;
   const RunResult report = run_binary({"--json", "report", trace, "-q"});
   {
-    const auto top = top_parser.parse(one.out).value();
+    const auto top = top_parser.parse(single.out).value();
     const auto want = other_parser.parse(report.out).value();
     EXPECT_EQ(numbers(top, "top_timeline", "time ms"), numbers(want, "gpu_timeline", "time ms"));
     const auto percent = numbers(top, "top_timeline", "percent");
@@ -269,12 +269,12 @@ TEST_F(TopCommand, WatchShowsWhatArrivesAndCtrlCEndsIt) {
   EXPECT_EQ(end->exit_code, 0) << end->err;
   EXPECT_EQ(end->err.find("interrupted"), std::string::npos) << "it is the way to end a watch";
   const std::string out = test::bytes_of(folder_.path("shown"));
-  const std::size_t one = out.find("1 rank on");
-  const std::size_t two = out.find("2 ranks on");
-  ASSERT_NE(two, std::string::npos) << out;
-  EXPECT_LT(one, two);
+  const std::size_t first = out.find("1 rank on");
+  const std::size_t second = out.find("2 ranks on");
+  ASSERT_NE(second, std::string::npos) << out;
+  EXPECT_LT(first, second);
   EXPECT_NE(out.find("waiting for "), std::string::npos);
-  EXPECT_EQ(out.find("2 ranks on", two + 1), std::string::npos) << "once, nothing changed since";
+  EXPECT_EQ(out.find("2 ranks on", second + 1), std::string::npos) << "once, nothing changed since";
   EXPECT_EQ(out.find('\x1b'), std::string::npos);
 }
 

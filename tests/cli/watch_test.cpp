@@ -136,7 +136,7 @@ ProcessEnd ended_by(int signal, const std::vector<std::string>& more, const std:
   const pid_t pid = child->pid();
   const std::string wanted = ", " + std::to_string(windows) + " windows judged";
   std::thread killer([&] {
-    for (int look = 0; look < 2000; ++look) {
+    for (int polls = 0; polls < 2000; ++polls) {
       std::this_thread::sleep_for(20ms);
       if (fs::exists(page) && test::bytes_of(page).find(wanted) != std::string::npos)
         break;

@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         ExpectedPage{"readback", "causes/readback.json.zst"},
         ExpectedPage{"launch_bound", "causes/launch_bound.json.zst"},
         ExpectedPage{"pageable", "causes/pageable.json.zst"}),
-    [](const auto& of) { return of.param.name; });
+    [](const auto& instance) { return instance.param.name; });
 
 } // namespace
 } // namespace rankscope

@@ -110,43 +110,43 @@ bool gain_is_right(const NamedCause& cause, double true_ms, double step_ms) {
 /// Returns what is injected with and without these causes.
 Arguments bases(std::initializer_list<const Injected*> causes) {
   Arguments out;
-  for (const Injected* const of : causes)
-    if (of->base != nullptr)
-      out.emplace_back(of->base);
+  for (const Injected* const injection : causes)
+    if (injection->base != nullptr)
+      out.emplace_back(injection->base);
   return out;
 }
 
-MatrixRow row_of(const Injected& of, int seeds) {
+MatrixRow row_of(const Injected& injection, int seeds) {
   const test::TempFolder folder;
   MatrixRow out;
   for (int seed = 1; seed <= seeds; ++seed) {
-    Arguments causes = bases({&of});
+    Arguments causes = bases({&injection});
     const double without = ask(generate(folder, seed, causes)).step_ms;
-    causes.emplace_back(of.cause);
+    causes.emplace_back(injection.cause);
     const WhyAnswer answer = ask(generate(folder, seed, causes));
     const NamedCause* const first = answer.first();
     ++out.runs;
     ++out.first[first == nullptr ? "" : first->rule];
-    if (first == nullptr || first->rule != of.rule)
+    if (first == nullptr || first->rule != injection.rule)
       continue;
     ++out.right;
-    out.ranks_right += first->ranks == of.ranks ? 1 : 0;
+    out.ranks_right += first->ranks == injection.ranks ? 1 : 0;
     out.gain_right += gain_is_right(*first, answer.step_ms - without, answer.step_ms) ? 1 : 0;
   }
   std::string first;
   for (const auto& [rule, count] : out.first)
     first += " " + (rule.empty() ? std::string("(none)") : rule) + ":" + std::to_string(count);
-  std::printf("%-28s %-16s runs %d, first%s; ranks right %d, gain right %d\n", of.cause, of.rule,
-              out.runs, first.c_str(), out.ranks_right, out.gain_right);
+  std::printf("%-28s %-16s runs %d, first%s; ranks right %d, gain right %d\n", injection.cause,
+              injection.rule, out.runs, first.c_str(), out.ranks_right, out.gain_right);
   return out;
 }
 
 /// One seed of each cause of all ranks; those of single ranks are in why_test.cpp.
 std::vector<Injected> causes_of_all_ranks() {
   std::vector<Injected> out;
-  for (const Injected& of : injected())
-    if (of.ranks == std::string("0 1 2 3 4 5 6 7"))
-      out.push_back(of);
+  for (const Injected& injection : injected())
+    if (injection.ranks == std::string("0 1 2 3 4 5 6 7"))
+      out.push_back(injection);
   return out;
 }
 
@@ -158,21 +158,21 @@ TEST_P(WhyInjected, IsNamedWithItsGain) {
   EXPECT_EQ(row.gain_right, 1);
 }
 INSTANTIATE_TEST_SUITE_P(EveryCause, WhyInjected, ::testing::ValuesIn(causes_of_all_ranks()),
-                         [](const auto& of) {
-                           std::string name = of.param.rule;
+                         [](const auto& instance) {
+                           std::string name = instance.param.rule;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
 
 TEST(WhyMatrix, TheInjectedCauseIsNamedFirst) {
-  for (const Injected& of : injected()) {
-    const MatrixRow row = row_of(of, test::seeds(20));
-    EXPECT_GE(row.right * 100, row.runs * 95) << of.cause;
-    EXPECT_GE(row.ranks_right * 100, row.right * 95) << of.cause;
-    EXPECT_GE(row.gain_right * 100, row.right * 95) << of.cause;
+  for (const Injected& injection : injected()) {
+    const MatrixRow row = row_of(injection, test::seeds(20));
+    EXPECT_GE(row.right * 100, row.runs * 95) << injection.cause;
+    EXPECT_GE(row.ranks_right * 100, row.right * 95) << injection.cause;
+    EXPECT_GE(row.gain_right * 100, row.right * 95) << injection.cause;
     for (const auto& [rule, count] : row.first)
-      if (rule != of.rule && !rule.empty()) {
-        EXPECT_LE(count * 100, row.runs * 2) << of.cause << " taken for " << rule;
+      if (rule != injection.rule && !rule.empty()) {
+        EXPECT_LE(count * 100, row.runs * 2) << injection.cause << " taken for " << rule;
       }
   }
 }
@@ -188,7 +188,7 @@ struct CounterExample {
 TEST(WhyMatrix, CounterExamplesAreNotNamed) {
   const test::TempFolder folder;
   const auto inject = [](const char* cause) { return Arguments{"--inject", cause}; };
-  for (const CounterExample& of : std::vector<CounterExample>{
+  for (const CounterExample& example : std::vector<CounterExample>{
            // the launch queue hides the time of the host
            {"slow-host", inject("host:rank=4,factor=5")},
            {"allocator", inject("alloc:ms=2,count=4")},
@@ -231,16 +231,16 @@ TEST(WhyMatrix, CounterExamplesAreNotNamed) {
     for (int seed = 1; seed <= runs; ++seed) {
       const std::string run = folder.path("run");
       Arguments more{"--vendor", "nvidia"};
-      more.insert(more.end(), of.run.begin(), of.run.end());
-      test::write_run(run, static_cast<std::uint64_t>(seed), of.noise, more, of.ranks);
-      named += std::ranges::count(ask(run).causes, of.rule, &NamedCause::rule) > 0 ? 1 : 0;
+      more.insert(more.end(), example.run.begin(), example.run.end());
+      test::write_run(run, static_cast<std::uint64_t>(seed), example.noise, more, example.ranks);
+      named += std::ranges::count(ask(run).causes, example.rule, &NamedCause::rule) > 0 ? 1 : 0;
     }
     std::string options;
-    for (const std::string& option : of.run)
+    for (const std::string& option : example.run)
       options += option + " ";
-    std::printf("%-18s %s%s: named in %d of %d runs\n", of.rule, options.c_str(), of.noise, named,
-                runs);
-    EXPECT_LE(named * 100, runs * 5) << of.rule << " " << options << of.noise;
+    std::printf("%-18s %s%s: named in %d of %d runs\n", example.rule, options.c_str(),
+                example.noise, named, runs);
+    EXPECT_LE(named * 100, runs * 5) << example.rule << " " << options << example.noise;
   }
 }
 
@@ -321,10 +321,10 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
                      "\"cat\": \"none\", \"name\": \"enumerate"},
         MissingInput{"one rank", "", "", true}}) {
     int runs = 0, named = 0, silent = 0, wrong = 0;
-    for (const Injected& of : injected())
+    for (const Injected& injection : injected())
       for (int seed = 1; seed <= 10; ++seed) {
-        Arguments causes = bases({&of});
-        causes.emplace_back(of.cause);
+        Arguments causes = bases({&injection});
+        causes.emplace_back(injection.cause);
         const std::string run = generate(folder, 300 + seed, causes);
         if (!missing.from.empty())
           replace_in_traces(run, missing.from, missing.to);
@@ -334,11 +334,11 @@ TEST(WhyMatrix, MissingInputsNameNoWrongCause) {
         ++runs;
         if (first == nullptr) {
           ++silent;
-        } else if (first->rule == of.rule) {
+        } else if (first->rule == injection.rule) {
           ++named;
         } else if (first->confidence == "sure") {
           ++wrong;
-          std::printf("%s: %s taken for %s (%s) %.2f ms\n", missing.name, of.cause,
+          std::printf("%s: %s taken for %s (%s) %.2f ms\n", missing.name, injection.cause,
                       first->rule.c_str(), first->ranks.c_str(), first->gain_ms);
         }
       }

@@ -33,40 +33,41 @@ std::string recorded(const std::string& name) {
 
 class RecordedCauses : public testing::TestWithParam<RecordedCause> {};
 
-void expect_cause(const RecordedCause& of, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {recorded(of.name)};
+void expect_cause(const RecordedCause& cause, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {recorded(cause.name)};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const test::JobAnswer answer("why", arguments);
   const std::size_t causes = answer.rows("causes");
-  if (*of.rule == '\0') {
+  if (*cause.rule == '\0') {
     EXPECT_EQ(causes, 0U) << answer.out();
     return;
   }
   ASSERT_GT(causes, 0U) << answer.out();
-  EXPECT_EQ(answer.text("causes", 0, "rule"), of.rule);
+  EXPECT_EQ(answer.text("causes", 0, "rule"), cause.rule);
   const std::string headline = answer.text("findings", 0, "headline");
-  EXPECT_NE(headline.find(of.what), std::string::npos) << headline;
+  EXPECT_NE(headline.find(cause.what), std::string::npos) << headline;
   EXPECT_LE(answer.number("why_run", 0, "unexplained_percent"), 10.0);
-  if (of.without_ms == 0)
+  if (cause.without_ms == 0)
     return;
   const double step = answer.number("why_run", 0, "step_ms");
   const double after = answer.number("why_run", 0, "after_ms");
-  const double error = after - of.without_ms;
+  const double error = after - cause.without_ms;
   // runs of the loop without a cause differ by 5 %
-  const double most = of.at_most ? 0.05 * of.without_ms
-                                 : std::max(0.2 * (step - of.without_ms), 0.05 * of.without_ms);
+  const double most = cause.at_most
+                          ? 0.05 * cause.without_ms
+                          : std::max(0.2 * (step - cause.without_ms), 0.05 * cause.without_ms);
   EXPECT_LE(error, most) << after;
-  if (!of.at_most) {
+  if (!cause.at_most) {
     EXPECT_GE(error, -most) << after;
   }
 }
 
 TEST_P(RecordedCauses, IsNamedWithItsGain) {
-  const RecordedCause& of = GetParam();
-  if (!of.host_bound)
-    expect_cause(of, {});
-  if (*of.step_time != '\0')
-    expect_cause(of, {"--step-time", of.step_time});
+  const RecordedCause& cause = GetParam();
+  if (!cause.host_bound)
+    expect_cause(cause, {});
+  if (*cause.step_time != '\0')
+    expect_cause(cause, {"--step-time", cause.step_time});
 }
 
 // what was measured: docs/why.md
@@ -84,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
         RecordedCause{"fp32", "slow-format", "fp32", 36.7, true},
         RecordedCause{"vocabulary", "misaligned-gemm", "50257", 18.7},
         RecordedCause{"pageable", "pageable-copy", "pageable", 15.4, true}),
-    [](const auto& of) { return of.param.name; });
+    [](const auto& instance) { return instance.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     H200, RecordedCauses,
@@ -97,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                                   true},
                     RecordedCause{"recompile", "code-loading", "in 1 of 5 steps", 0},
                     RecordedCause{"launch_bound", "launch-bound", "Launches", 0, false, "9.3"}),
-    [](const auto& of) { return of.param.name; });
+    [](const auto& instance) { return instance.param.name; });
 
 /// The answer for a generated run.
 struct RankAnswer {
@@ -176,44 +177,44 @@ struct RankTally {
     within += test::gain_is_right(gain.ms, true_ms, step_ms) ? 1 : 0;
     inside += gain.low_ms <= true_ms && true_ms <= gain.high_ms ? 1 : 0;
   }
-  void print(const char* rule, const std::string& of) const {
+  void print(const char* rule, const std::string& noise) const {
     std::printf("%-11s %-12s %d runs: named in %d, gain right in %d, in its interval in %d; false "
                 "in %d without\n",
-                rule, of.c_str(), runs, named, within, inside, false_named);
+                rule, noise.c_str(), runs, named, within, inside, false_named);
   }
 };
 /// Each seed with the fault and without; the difference of the steps is the true gain.
-RankTally tally(const RankFault& of, const std::string& noise, int seeds) {
+RankTally tally(const RankFault& fault, const std::string& noise, int seeds) {
   const test::TempFolder folder;
   RankTally out;
-  std::vector<std::string> faulty = of.run;
-  faulty.insert(faulty.end(), of.fault.begin(), of.fault.end());
+  std::vector<std::string> faulty = fault.run;
+  faulty.insert(faulty.end(), fault.fault.begin(), fault.fault.end());
   for (int seed = 1; seed <= seeds; ++seed) {
     const RankAnswer null =
-        ask_why(folder, static_cast<std::uint64_t>(seed), noise, of.run, of.rank_count);
+        ask_why(folder, static_cast<std::uint64_t>(seed), noise, fault.run, fault.rank_count);
     const RankAnswer slow =
-        ask_why(folder, static_cast<std::uint64_t>(seed), noise, faulty, of.rank_count);
+        ask_why(folder, static_cast<std::uint64_t>(seed), noise, faulty, fault.rank_count);
     const double truth = slow.step_ms - null.step_ms;
     out.prediction_error =
         std::max({out.prediction_error, null.prediction_error, slow.prediction_error});
     ++out.runs;
     out.false_named += null.rule.empty() ? 0 : 1;
-    if (slow.rule != of.rule || slow.ranks != of.ranks)
+    if (slow.rule != fault.rule || slow.ranks != fault.ranks)
       continue;
     out.add_named(slow.gain, truth, slow.step_ms);
   }
-  out.print(of.rule, noise);
+  out.print(fault.rule, noise);
   return out;
 }
 
 TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
   for (const RankFault& fault : {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(),
                                  one_more_gemm(), slow_copies(), uneven_exchange()}) {
-    const RankTally of = tally(fault, "iid:0.005", 1);
-    EXPECT_EQ(of.named, of.runs) << fault.rule;
-    EXPECT_EQ(of.within, of.runs) << fault.rule;
-    EXPECT_EQ(of.false_named, 0) << fault.rule;
-    EXPECT_LE(of.prediction_error, 3.3) << fault.rule; // Lumos' figure (arXiv 2504.09307)
+    const RankTally counts = tally(fault, "iid:0.005", 1);
+    EXPECT_EQ(counts.named, counts.runs) << fault.rule;
+    EXPECT_EQ(counts.within, counts.runs) << fault.rule;
+    EXPECT_EQ(counts.false_named, 0) << fault.rule;
+    EXPECT_LE(counts.prediction_error, 3.3) << fault.rule; // Lumos' figure (arXiv 2504.09307)
   }
 }
 
@@ -226,18 +227,18 @@ bool expect_both(const test::TempFolder& folder, std::uint64_t seed) {
     test::write_run(folder.path("run"), seed, "iid:0.005", more);
     return test::JobAnswer("why", {folder.path("run")});
   };
-  const test::JobAnswer null = answer_of({}), of = answer_of(faults);
-  const double step = of.number("why_run", 0, "step_ms");
+  const test::JobAnswer null = answer_of({}), both = answer_of(faults);
+  const double step = both.number("why_run", 0, "step_ms");
   std::set<std::string> named;
   double gain = 0;
-  for (std::size_t k = 0; k < of.rows("causes"); ++k) {
-    named.insert(of.text("causes", k, "rule") + " " + of.text("causes", k, "ranks"));
-    gain += of.number("causes", k, "gain_ms");
+  for (std::size_t k = 0; k < both.rows("causes"); ++k) {
+    named.insert(both.text("causes", k, "rule") + " " + both.text("causes", k, "ranks"));
+    gain += both.number("causes", k, "gain_ms");
   }
-  EXPECT_EQ(named, (std::set<std::string>{"slow-gpu 3", "more-data 6"})) << of.out();
+  EXPECT_EQ(named, (std::set<std::string>{"slow-gpu 3", "more-data 6"})) << both.out();
   EXPECT_TRUE(test::gain_is_right(gain, step - null.number("why_run", 0, "step_ms"), step))
-      << of.out();
-  return !of.cell("causes", 0, "together").is_null();
+      << both.out();
+  return !both.cell("causes", 0, "together").is_null();
 }
 
 TEST(WhyOfRanks, CausesThatHideEachOtherAreNamedTogether) {
@@ -254,15 +255,15 @@ TEST(WhyOfRanks, OnlyNoiseOfSingleRanksIsJitter) {
     bool jitter;
   };
   const test::TempFolder folder;
-  for (const Case& of :
+  for (const Case& example :
        {Case{"iid:0.03", {}, true}, Case{"common:0.03", {}, false}, Case{"iid:0.005", {}, false},
         Case{"iid:0.005", {"--inject", "clocks:rank=3,factor=1.05"}, false}}) {
-    test::write_run(folder.path("run"), 5, of.noise, of.more);
+    test::write_run(folder.path("run"), 5, example.noise, example.more);
     const test::JobAnswer answer("why", {folder.path("run")});
     bool named = false;
     for (std::size_t k = 0; k < answer.rows("causes"); ++k)
       named = named || answer.text("causes", k, "rule") == "rank-jitter";
-    EXPECT_EQ(named, of.jitter) << of.noise << "\n" << answer.out();
+    EXPECT_EQ(named, example.jitter) << example.noise << "\n" << answer.out();
   }
 }
 
@@ -336,11 +337,13 @@ TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
         Row{slow_pairs(), "iid:0.005", 20, 95, 80}, Row{more_tokens(), "iid:0.005", 20, 95},
         // 0.3 to 0.4 ms of a step: hardly more than the least gain that is reported
         Row{one_more_gemm(), "iid:0.005", 20, 80}}) {
-    const RankTally of = tally(row.fault, row.noise, row.seeds);
-    EXPECT_LE(of.false_named, row.seeds / 20) << row.fault.rule << " " << row.noise;
-    EXPECT_GE(of.within, of.named * 95 / 100) << row.fault.rule << " " << row.noise;
-    EXPECT_GE(of.inside, of.named * row.least_inside / 100) << row.fault.rule << " " << row.noise;
-    EXPECT_GE(of.named, of.runs * row.least_percent / 100) << row.fault.rule << " " << row.noise;
+    const RankTally counts = tally(row.fault, row.noise, row.seeds);
+    EXPECT_LE(counts.false_named, row.seeds / 20) << row.fault.rule << " " << row.noise;
+    EXPECT_GE(counts.within, counts.named * 95 / 100) << row.fault.rule << " " << row.noise;
+    EXPECT_GE(counts.inside, counts.named * row.least_inside / 100)
+        << row.fault.rule << " " << row.noise;
+    EXPECT_GE(counts.named, counts.runs * row.least_percent / 100)
+        << row.fault.rule << " " << row.noise;
   }
 }
 
@@ -368,13 +371,13 @@ TEST(WhyOfManyRuns, JitterOfRanks) {
       return test::JobAnswer("why", {folder.path("run")});
     };
     const test::JobAnswer null = answer_of("jitter:sd=0.03,balanced=1"),
-                          of = answer_of("jitter:sd=0.03");
+                          jitter = answer_of("jitter:sd=0.03");
     ++tally.runs;
     tally.false_named += null.rows("causes") > 0 ? 1 : 0;
-    if (of.rows("causes") != 1 || of.text("causes", 0, "rule") != "rank-jitter")
+    if (jitter.rows("causes") != 1 || jitter.text("causes", 0, "rule") != "rank-jitter")
       continue;
-    const double step = of.number("why_run", 0, "step_ms");
-    tally.add_named(test::named_gain(of, 0), step - null.number("why_run", 0, "step_ms"), step);
+    const double step = jitter.number("why_run", 0, "step_ms");
+    tally.add_named(test::named_gain(jitter, 0), step - null.number("why_run", 0, "step_ms"), step);
   }
   tally.print("rank-jitter", "sd 0.03");
   EXPECT_EQ(tally.false_named, 0);

@@ -62,12 +62,12 @@ TEST(Kubernetes, ThePodsOfTheIndexedJobMakeOneRun) {
                     parts = folder.path("parts");
   const std::string map = manifest("partial_job.yaml");
   const int pods = std::stoi(found(map, R"(\n  completions: (\d+)\n)"));
-  const std::string told = found(map, R"re(name: JOB_COMPLETIONS.*\n +value: "(\d+)")re");
-  EXPECT_EQ(told, std::to_string(pods)); // the manifest has the number twice
+  const std::string completions = found(map, R"re(name: JOB_COMPLETIONS.*\n +value: "(\d+)")re");
+  EXPECT_EQ(completions, std::to_string(pods)); // the manifest has the number twice
   for (int pod = pods - 1; pod >= 0; --pod) {
     const ProcessEnd end =
         run(command_of(map, traces, parts),
-            {{"JOB_COMPLETION_INDEX", std::to_string(pod)}, {"JOB_COMPLETIONS", told}});
+            {{"JOB_COMPLETION_INDEX", std::to_string(pod)}, {"JOB_COMPLETIONS", completions}});
     EXPECT_TRUE(end.ok()) << end.err;
     EXPECT_NE(end.err.find("(JOB_COMPLETION_INDEX)"), std::string::npos) << end.err;
   }

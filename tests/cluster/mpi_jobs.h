@@ -25,8 +25,8 @@ inline std::string mpi_program(const std::string& program, const std::string& im
 /// mpirun.
 inline std::string mpirun_of(const std::string& implementation) {
   const std::string path = path_variable(changed_environment({}, {}));
-  const std::string own = find_program("mpirun." + implementation, path);
-  return own.empty() && implementation == "default" ? find_program("mpirun", path) : own;
+  const std::string program = find_program("mpirun." + implementation, path);
+  return program.empty() && implementation == "default" ? find_program("mpirun", path) : program;
 }
 
 /// Returns a job with this number of processes. Open MPI is allowed to start more processes than

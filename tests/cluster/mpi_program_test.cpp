@@ -26,9 +26,9 @@ protected:
     MpiTest::SetUp();
     if (IsSkipped())
       return;
-    const ProcessEnd end = one({"synth", "sweep", "--threads", "256", "--channels", "28,42",
-                                "--ranks", "6", "--layers", "2", "--steps", "2", "-q"},
-                               folder.path());
+    const ProcessEnd end = run_alone({"synth", "sweep", "--threads", "256", "--channels", "28,42",
+                                      "--ranks", "6", "--layers", "2", "--steps", "2", "-q"},
+                                     folder.path());
     ASSERT_TRUE(end.ok()) << end.err;
   }
 
@@ -44,7 +44,7 @@ protected:
     return *end;
   }
 
-  static ProcessEnd one(const std::vector<std::string>& arguments, const std::string& where) {
+  static ProcessEnd run_alone(const std::vector<std::string>& arguments, const std::string& where) {
     ProcessSpec spec;
     spec.argv = {test::binary()};
     spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
@@ -64,9 +64,9 @@ protected:
     const std::string here = folder.path("one"), there = folder.path("job");
     fs::remove_all(here);
     fs::remove_all(there);
-    std::vector<std::string> of_one = arguments;
-    of_one.insert(of_one.end(), alone_too.begin(), alone_too.end());
-    const ProcessEnd alone = one(of_one, here);
+    std::vector<std::string> alone_arguments = arguments;
+    alone_arguments.insert(alone_arguments.end(), alone_too.begin(), alone_too.end());
+    const ProcessEnd alone = run_alone(alone_arguments, here);
     const ProcessEnd together = run_in(job(processes, arguments), there);
     EXPECT_EQ(together.exit_code, alone.exit_code) << together.err;
     // mpirun of Open MPI gives the first process a terminal, so its line width differs
@@ -108,11 +108,12 @@ TEST_P(MpiProgram, EveryCommandOverRanksEqualsOneProcess) {
   for (const RankCommand& command : rank_commands()) {
     const bool shows_analysis = std::string(command.name) == "html";
     if (shows_analysis) {
-      ASSERT_TRUE(one({"analyze", sweep, "--no-merge", "--no-plots"}, folder.path("before")).ok());
+      ASSERT_TRUE(
+          run_alone({"analyze", sweep, "--no-merge", "--no-plots"}, folder.path("before")).ok());
     }
-    for (const test::RankCase& of : test::rank_cases(command)) {
+    for (const test::RankCase& rank_case : test::rank_cases(command)) {
       test::RankWords words{command.name}, alone_too;
-      for (const std::string& word : of.words)
+      for (const std::string& word : rank_case.words)
         if (word == "RUN")
           words.push_back(command.ranks == RanksOf::kBatchFolders ? batch : run);
         else if (word == "SWEEP")
@@ -121,7 +122,7 @@ TEST_P(MpiProgram, EveryCommandOverRanksEqualsOneProcess) {
           alone_too.push_back(word);
         else
           words.push_back(word.starts_with("OUT") ? "." + word.substr(3) : word);
-      words.insert(words.end(), of.partial.begin(), of.partial.end());
+      words.insert(words.end(), rank_case.partial.begin(), rank_case.partial.end());
       SCOPED_TRACE(command.name);
       expect_equal(words, 3, alone_too);
     }
@@ -141,7 +142,7 @@ TEST_P(MpiProgram, SweepsPagesAndComparisonsEqualOneProcess) {
                3, {"--no-merge"});
   expect_equal({"compare", "--baseline", a, "--test", b, "--output", "out", "--no-plots"}, 3);
   const std::string saved = folder.path("a.rsb");
-  ASSERT_TRUE(one({"baseline", "save", a, "-o", saved}, folder.path("saving")).ok());
+  ASSERT_TRUE(run_alone({"baseline", "save", a, "-o", saved}, folder.path("saving")).ok());
   expect_equal({"compare", "--baseline", saved, "--test", b, "--output", "out", "--no-plots"}, 2);
   expect_equal({"compare", "--baseline", a, "--test", b, "-o", "out", "--no-plots", "--fail-on",
                 "total_time>0%", "--markdown", "pr.md", "--junit", "junit.xml", "--gpu-timeline"},
@@ -221,9 +222,9 @@ TEST_P(MpiProgram, AJobThatIsEndedLeavesNothingInTheTemporaryFolder) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_EQ(folders_in(temporary, "rankscope"), 0U) << "ended when " << ready << " had begun";
   }
-  ProcessSpec whole = job(3, {"analyze", folder.path("sweep"), "-o", "out", "--no-plots"});
-  whole.set_env.emplace_back("TMPDIR", temporary);
-  EXPECT_TRUE(run_in(std::move(whole), folder.path("not_ended")).ok());
+  ProcessSpec job_of_three = job(3, {"analyze", folder.path("sweep"), "-o", "out", "--no-plots"});
+  job_of_three.set_env.emplace_back("TMPDIR", temporary);
+  EXPECT_TRUE(run_in(std::move(job_of_three), folder.path("not_ended")).ok());
   EXPECT_EQ(folders_in(temporary, "rankscope"), 0U);
 }
 
@@ -235,7 +236,7 @@ TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
   const std::vector<std::string> arguments = {"collectives",  run,  "-o", "out.xlsx",
                                               "--keep-parts", parts};
   const std::vector<std::string> plain(arguments.begin(), arguments.end() - 2);
-  const ProcessEnd alone = one(plain, folder.path("one"));
+  const ProcessEnd alone = run_alone(plain, folder.path("one"));
   const auto want = test::files_below(folder.path("one"));
   ASSERT_FALSE(want.empty()) << alone.err;
 
@@ -252,11 +253,11 @@ TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
   (void)killed->wait();
   // like a node that was killed: its shard and a rank are missing
   run_in(job(3, arguments), folder.path("whole"));
-  const auto whole = times_below(parts);
-  ASSERT_EQ(whole.size(), 6U + 3U); // 6 ranks and 3 shards
+  const auto written = times_below(parts);
+  ASSERT_EQ(written.size(), 6U + 3U); // 6 ranks and 3 shards
   fs::remove(parts + "/shard_1_of_3.part");
   std::string lost;
-  for (const auto& [name, time] : whole)
+  for (const auto& [name, time] : written)
     if (name.starts_with("rank1_"))
       fs::remove(parts + "/" + (lost = name));
   ASSERT_FALSE(lost.empty());
@@ -265,8 +266,8 @@ TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
   EXPECT_EQ(again.exit_code, alone.exit_code) << again.err;
   EXPECT_EQ(test::files_below(folder.path("again")), want);
   const auto now = times_below(parts);
-  EXPECT_EQ(now.size(), whole.size());
-  for (const auto& [name, time] : whole)
+  EXPECT_EQ(now.size(), written.size());
+  for (const auto& [name, time] : written)
     if (name.starts_with("rank") && name != lost) {
       EXPECT_EQ(now.at(name), time) << name << " was made again";
     }

@@ -347,19 +347,19 @@ TEST(GemmOutcome, ToldAsItIsMeasured) {
   options.iters = 10;
   options.repeats = 3;
   options.libraries = folder_of("cuda");
-  std::string told;
+  std::string outcome;
   measure_gemm_here(product(GemmFamily::kBlas, 100, 100, 100, GemmType::kF32), options,
-                    [&](std::string_view text) { told += text; });
-  const GemmOutcome out = parse_gemm_outcome(told);
-  EXPECT_EQ(out.status, "ok") << told;
+                    [&](std::string_view text) { outcome += text; });
+  const GemmOutcome out = parse_gemm_outcome(outcome);
+  EXPECT_EQ(out.status, "ok") << outcome;
   ASSERT_EQ(out.times_us.size(), 3U);
   EXPECT_NEAR(out.times_us[0], 1.8, 1e-5); // the warm-up used the first pair of events
   EXPECT_NEAR(out.times_us[1], 2.0, 1e-5);
   EXPECT_NEAR(out.times_us[2], 2.2, 1e-5);
-  told.clear();
+  outcome.clear();
   measure_gemm_here(product(GemmFamily::kBlas, 20000, 20000, 20000, GemmType::kF32), options,
-                    [&](std::string_view text) { told += text; });
-  EXPECT_EQ(parse_gemm_outcome(told).status, "unsupported") << told;
+                    [&](std::string_view text) { outcome += text; });
+  EXPECT_EQ(parse_gemm_outcome(outcome).status, "unsupported") << outcome;
 }
 
 } // namespace

@@ -45,9 +45,9 @@ TEST(NvmlBackend, ProcessesHaveTheirMemory) {
   EXPECT_EQ(many[0].vram_used_b, 1'000'000);
   EXPECT_EQ(many[79].pid, 4080);
   EXPECT_EQ(many[79].vram_used_b, 80'000'000);
-  const std::vector<GpuProcess> one = (*opened)->processes(1);
-  ASSERT_EQ(one.size(), 1U);
-  EXPECT_FALSE(one[0].vram_used_b.has_value()) << "not told is empty, not the largest number";
+  const std::vector<GpuProcess> single = (*opened)->processes(1);
+  ASSERT_EQ(single.size(), 1U);
+  EXPECT_FALSE(single[0].vram_used_b.has_value()) << "not told is empty, not the largest number";
   const auto old = open_nvml_backend(fake("fake_nvml_old"));
   ASSERT_TRUE(old.has_value());
   EXPECT_FALSE((*old)->tells_processes());

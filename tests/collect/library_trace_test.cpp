@@ -276,16 +276,16 @@ TEST(LibraryTrace, MiopenOperationsAndTypes) {
       "MIOpen(HIP): Command [LogCmdRNN] MIOpenDriver.exe rnn -n 256 -W 30 -H 256 -l 2 -b 1 -m lstm "
       "-p 0 -r 0 -q 0 -k 45 -c 0 -F 1 -t 1 -w 1\n");
   ASSERT_EQ(t.detail.size(), 3U) << t.csv;
-  std::map<std::string, Traced::Row> by;
+  std::map<std::string, Traced::Row> by_operation;
   for (const Traced::Row& d : t.detail)
-    by[d.at("operation")] = d;
-  Traced::Row conv = by["convbfp16 forward"];
+    by_operation[d.at("operation")] = d;
+  Traced::Row conv = by_operation["convbfp16 forward"];
   EXPECT_EQ(conv["dtype"], "bf16");
   EXPECT_EQ(conv["layout"], "NHWC");
   EXPECT_EQ(conv["flops"], "11561730048"); // MIOpenDriver's flopCnt of this problem
-  EXPECT_EQ(by["bnorm"]["layout"], "NHWC");
-  EXPECT_EQ(by["bnorm"]["flops"], "") << "not known is empty";
-  EXPECT_EQ(by.count("rnn"), 1U);
+  EXPECT_EQ(by_operation["bnorm"]["layout"], "NHWC");
+  EXPECT_EQ(by_operation["bnorm"]["flops"], "") << "not known is empty";
+  EXPECT_EQ(by_operation.count("rnn"), 1U);
 }
 
 TEST(LibraryTrace, TensileKernelsAreDecoded) {
@@ -322,17 +322,18 @@ TEST(LibraryTrace, RcclCallsHaveOneTextPerConfiguration) {
       "n1:5:5 [0] NCCL INFO Send: opCount 2 sendbuff 0x7f recvbuff (nil) count 10 datatype 7 op 0 "
       "root 3 comm 0x5 [nranks=16] stream 0x5\n"
       "n1:5:5 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 16 - Init COMPLETE\n");
-  std::map<std::string, Traced::Row> by, detail;
+  std::map<std::string, Traced::Row> by_config, detail;
   for (const Traced::Row& r : t.rows)
-    by[r.at("config")] = r;
+    by_config[r.at("config")] = r;
   for (const Traced::Row& d : t.detail)
     detail[d.at("operation")] = d;
   ASSERT_EQ(t.rows.size(), 4U) << t.csv;
-  EXPECT_EQ(by["AllReduce count=268435456 datatype=f16 op=sum nranks=8"]["calls"], "2");
-  EXPECT_EQ(by["AllReduce count=268435456 datatype=f16 op=sum nranks=8"]["library"], "rccl");
-  EXPECT_EQ(by.count("AllGather count=100 datatype=bf16 nranks=8"), 1U);
-  EXPECT_EQ(by.count("Broadcast count=1 datatype=f32 root=3 nranks=128"), 1U);
-  EXPECT_EQ(by.count("Send count=10 datatype=f32 nranks=16"), 1U) << "root is the peer there";
+  EXPECT_EQ(by_config["AllReduce count=268435456 datatype=f16 op=sum nranks=8"]["calls"], "2");
+  EXPECT_EQ(by_config["AllReduce count=268435456 datatype=f16 op=sum nranks=8"]["library"], "rccl");
+  EXPECT_EQ(by_config.count("AllGather count=100 datatype=bf16 nranks=8"), 1U);
+  EXPECT_EQ(by_config.count("Broadcast count=1 datatype=f32 root=3 nranks=128"), 1U);
+  EXPECT_EQ(by_config.count("Send count=10 datatype=f32 nranks=16"), 1U)
+      << "root is the peer there";
   EXPECT_EQ(detail["AllReduce"]["bytes"], "1073741824"); // 2 * 2^28 * 2
   EXPECT_EQ(detail["AllReduce"]["processes"], "2");
   EXPECT_EQ(detail["AllGather"]["bytes"], "1600"); // count is per rank
@@ -524,14 +525,14 @@ TEST(LibraryTrace, AnyPiecesGiveTheSameTables) {
       "I! cuBLAS (v13) function s cublasSgemm_v2(int) called:\ni!  m: type=int; "
       "val=1\ni!  n: type=int; val=2\ni!  k: type=int; val=3\nlast " +
       kRocblas;
-  const Traced whole(log);
-  EXPECT_EQ(whole.rows.size(), 4U);
-  EXPECT_EQ(whole.others, "hello\n");
+  const Traced complete(log);
+  EXPECT_EQ(complete.rows.size(), 4U);
+  EXPECT_EQ(complete.others, "hello\n");
   for (const std::size_t piece : {1U, 2U, 7U, 100U}) {
     const Traced t(log, {}, piece);
-    EXPECT_EQ(t.csv, whole.csv);
-    EXPECT_EQ(t.detail_csv, whole.detail_csv);
-    EXPECT_EQ(t.others, whole.others);
+    EXPECT_EQ(t.csv, complete.csv);
+    EXPECT_EQ(t.detail_csv, complete.detail_csv);
+    EXPECT_EQ(t.others, complete.others);
   }
 }
 
@@ -540,9 +541,9 @@ TEST(LibraryTrace, LinesOverTheLimitAreCutAndCounted) {
   EXPECT_EQ(t.summary.long_lines, 1U);
   EXPECT_EQ(t.rows.size(), 1U);
   EXPECT_EQ(t.others, std::string(1 << 20, 'x') + "\n");
-  const Traced whole(std::string(3 << 20, 'x') + "\n" + kRocblas + "\n");
-  EXPECT_EQ(whole.summary.long_lines, 1U);
-  EXPECT_EQ(whole.others, t.others);
+  const Traced complete(std::string(3 << 20, 'x') + "\n" + kRocblas + "\n");
+  EXPECT_EQ(complete.summary.long_lines, 1U);
+  EXPECT_EQ(complete.others, t.others);
 }
 
 TEST(LibraryTrace, MoreConfigurationsThanMemoryHoldsGoThroughAFile) {

@@ -18,47 +18,47 @@ const std::string kHeader =
     "dataname,data_provider_type,data_size,data_download_duration,build_number,"
     "additional_docker_run_options";
 
-std::string told(const std::optional<PerfFigure>& f) {
+std::string text_of(const std::optional<PerfMetric>& f) {
   return f ? f->performance + " of " + f->metric : "none";
 }
 
 TEST(PerfCsv, LinesOfPerformance) {
-  const auto of = [](const char* line) { return told(performance_of_line(line)); };
-  EXPECT_EQ(of("performance: 14164.25 samples_per_second"), "14164.25 of samples_per_second");
-  EXPECT_EQ(of("performance: 14164 samples/s, throughput"), "14164 of throughput");
-  EXPECT_EQ(of("performance: 14164/s, throughput"), "14164 of throughput");
-  EXPECT_EQ(of("performance: 14164/s throughput\r"), "14164 of throughput");
-  EXPECT_EQ(of("performance: 14164, throughput"), "14164 of throughput");
-  EXPECT_EQ(of("I0: performance:   1.5e3 tokens per second"), "1.5e3 of tokens per second");
-  EXPECT_EQ(of("performance: -2 x"), "-2 of x");
+  const auto parsed = [](const char* line) { return text_of(performance_of_line(line)); };
+  EXPECT_EQ(parsed("performance: 14164.25 samples_per_second"), "14164.25 of samples_per_second");
+  EXPECT_EQ(parsed("performance: 14164 samples/s, throughput"), "14164 of throughput");
+  EXPECT_EQ(parsed("performance: 14164/s, throughput"), "14164 of throughput");
+  EXPECT_EQ(parsed("performance: 14164/s throughput\r"), "14164 of throughput");
+  EXPECT_EQ(parsed("performance: 14164, throughput"), "14164 of throughput");
+  EXPECT_EQ(parsed("I0: performance:   1.5e3 tokens per second"), "1.5e3 of tokens per second");
+  EXPECT_EQ(parsed("performance: -2 x"), "-2 of x");
   // HA-B27: numbers with thousands separators
-  EXPECT_EQ(of("performance: 1,234.5 img"), "1234.5 of img");
-  EXPECT_EQ(of("performance: 1,234,567 img/s, throughput"), "1234567 of throughput");
-  EXPECT_EQ(of("performance: 12,throughput"), "12 of throughput");
-  EXPECT_EQ(of("performance: 1234,567 x"), "1234 of 567 x");
+  EXPECT_EQ(parsed("performance: 1,234.5 img"), "1234.5 of img");
+  EXPECT_EQ(parsed("performance: 1,234,567 img/s, throughput"), "1234567 of throughput");
+  EXPECT_EQ(parsed("performance: 12,throughput"), "12 of throughput");
+  EXPECT_EQ(parsed("performance: 1234,567 x"), "1234 of 567 x");
   for (const char* line : {"performance: good", "performance: 12", "performance:", "perf: 1 x",
                            "performance: 12abc x", "performance: nan x", "performance: 3 ,"})
-    EXPECT_EQ(of(line), "none") << line;
+    EXPECT_EQ(parsed(line), "none") << line;
 }
 
 TEST(PerfCsv, LinesOfATrainer) {
-  const auto of = [](const char* line) { return told(trainer_figure_of_line(line)); };
-  EXPECT_EQ(of("  train_samples_per_second =     93.2"), "93.2 of train_samples_per_second");
-  EXPECT_EQ(of("{'train_runtime': 3.1, 'train_samples_per_second': 93.2, 'x': 1}"),
+  const auto parsed = [](const char* line) { return text_of(trainer_metric_of_line(line)); };
+  EXPECT_EQ(parsed("  train_samples_per_second =     93.2"), "93.2 of train_samples_per_second");
+  EXPECT_EQ(parsed("{'train_runtime': 3.1, 'train_samples_per_second': 93.2, 'x': 1}"),
             "93.2 of train_samples_per_second");
-  EXPECT_EQ(of("\"train_samples_per_second\": 5"), "5 of train_samples_per_second");
-  EXPECT_EQ(of("train_samples_per_second"), "none");
+  EXPECT_EQ(parsed("\"train_samples_per_second\": 5"), "5 of train_samples_per_second");
+  EXPECT_EQ(parsed("train_samples_per_second"), "none");
 }
 
 TEST(PerfCsv, TheFirstLineOfALogCountsAndATrainerOnlyWithoutOne) {
   const test::TempFolder t;
   const std::string trainer = "[    0.100000] err train_samples_per_second = 7\n";
-  EXPECT_EQ(told(figure_of_run_log(t.write("a.log", trainer))), "7 of train_samples_per_second");
+  EXPECT_EQ(text_of(metric_of_run_log(t.write("a.log", trainer))), "7 of train_samples_per_second");
   EXPECT_EQ(
-      told(figure_of_run_log(t.write("a.log", trainer + "[    0.2] out performance: 3 s, a\n"
-                                                        "[    0.3] out performance: 4 s, b\n"))),
+      text_of(metric_of_run_log(t.write("a.log", trainer + "[    0.2] out performance: 3 s, a\n"
+                                                           "[    0.3] out performance: 4 s, b\n"))),
       "3 of a");
-  EXPECT_FALSE(figure_of_run_log(t.path("none")));
+  EXPECT_FALSE(metric_of_run_log(t.path("none")));
 }
 
 TEST(PerfCsv, SeveralResultsOfAModel) {
@@ -87,8 +87,8 @@ TEST(PerfCsv, RowsByTheExitStatusAndWithTheFlag) {
   model.precision = "bf16";
   model.tags = {"t1", "t2"};
   model.arguments = {"-q"};
-  const auto row = [&](const Model* of, const std::vector<PerfFigure>& figures) {
-    return perf_csv_rows(identity, request, result, of, figures,
+  const auto row = [&](const Model* model_of_row, const std::vector<PerfMetric>& metrics) {
+    return perf_csv_rows(identity, request, result, model_of_row, metrics,
                          {{"JENKINS_BUILD_NUMBER", "12"}, {"SLURM_NNODES", "1"}});
   };
   const std::string host = [] {

@@ -101,10 +101,10 @@ TEST(ReadSamples, TablesOfOtherProgramsAreRead) {
   EXPECT_EQ(wide->gpus.at(1).size(), 1U);
   EXPECT_EQ(wide->gpus.size(), 2U);
 
-  const auto own = read(kHead + "5,1000,run,0,a,1\n9,1004,run,0,a,1\n");
-  ASSERT_TRUE(own.has_value() && own->clocks.has_value());
-  EXPECT_EQ(own->clocks->first.monotonic_ns, 5);
-  EXPECT_EQ(own->clocks->second.unix_ns, 1004);
+  const auto table = read(kHead + "5,1000,run,0,a,1\n9,1004,run,0,a,1\n");
+  ASSERT_TRUE(table.has_value() && table->clocks.has_value());
+  EXPECT_EQ(table->clocks->first.monotonic_ns, 5);
+  EXPECT_EQ(table->clocks->second.unix_ns, 1004);
 
   for (const char* text : {"timestamp, power.draw [W]\n1, 2 W\n", "time,vram(%) GPU0\n",
                            "timestamp,gpu,power_usage\nyesterday,0,1\n",

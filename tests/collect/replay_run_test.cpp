@@ -45,10 +45,11 @@ protected:
         R"("[True, True, False]"])");
   }
   std::vector<ReplayTime> benches(bool tells = true) {
-    std::size_t told = 0;
-    const auto times = replay_benches(
-        calls(), options_, [&](std::size_t done, const ReplayTime&) { EXPECT_EQ(done, ++told); });
-    EXPECT_EQ(told, tells ? texts_.size() : 0);
+    std::size_t calls_seen = 0;
+    const auto times = replay_benches(calls(), options_, [&](std::size_t done, const ReplayTime&) {
+      EXPECT_EQ(done, ++calls_seen);
+    });
+    EXPECT_EQ(calls_seen, tells ? texts_.size() : 0);
     EXPECT_EQ(times.size(), texts_.size());
     return times;
   }
@@ -165,9 +166,10 @@ TEST_F(ReplayRun, AProgramThatIsNotThereIsAskedForOnce) {
 }
 
 TEST_F(ReplayRun, AGradientIsTheSumOfItsCalls) {
-  const std::string by_direction = "while [ $# -gt 0 ]; do [ \"$1\" = -F ] && d=$2; shift; done\n";
+  const std::string read_direction =
+      "while [ $# -gt 0 ]; do [ \"$1\" = -F ] && d=$2; shift; done\n";
   ReplayTime t = gradient(
-      by_direction +
+      read_direction +
       "echo \"GPU Kernel Time Backward Conv. Elapsed: 0.0$d ms (average)\"\n"
       "echo 'stats: name, n, c, ho, wo, x, y, k, flopCnt, bytesRead, bytesWritten, GFLOPs, GB/s, "
       "timeMs'\necho \"stats: bwd-conv3x3u1, 1, 4, 8, 8, 3, 3, 4,  1, 2, 3, 4, 5, 0.0$d\"\n");
@@ -175,15 +177,16 @@ TEST_F(ReplayRun, AGradientIsTheSumOfItsCalls) {
   EXPECT_NEAR(t.us.value(), 20 + 40, 1e-9) << "-F 2 and -F 4";
   EXPECT_EQ(t.runner, "MIOpenDriver");
   // without a stats row, the line above counts; with the wall-clock time before it
-  t = gradient(by_direction +
+  t = gradient(read_direction +
                "echo 'Wall-clock Time Backward Conv. Elapsed: 9.0 ms'\n"
                "echo \"GPU Kernel Time Backward Conv. Elapsed: 0.0$d ms (average)\"\n"
                "echo 'Wall-clock Time Backward Conv. Elapsed: 9.0 ms'\n"
                "echo 'Backward Convolution Verifies OK on GPU reference'\n");
   EXPECT_NEAR(t.us.value(), 60, 1e-9);
   // the time of one direction is not the time of the backward pass
-  t = gradient(by_direction + "[ $d = 4 ] && { echo 'MIOpen Error: no solver' >&2; exit 7; }\n"
-                              "echo 'GPU Kernel Time Backward Conv. Elapsed: 0.5 ms (average)'\n");
+  t = gradient(read_direction +
+               "[ $d = 4 ] && { echo 'MIOpen Error: no solver' >&2; exit 7; }\n"
+               "echo 'GPU Kernel Time Backward Conv. Elapsed: 0.5 ms (average)'\n");
   EXPECT_EQ(t.status, "failed");
   EXPECT_EQ(t.detail, "exit code 7: MIOpen Error: no solver");
   EXPECT_FALSE(t.us.has_value());

@@ -51,7 +51,7 @@ TEST(RunLog, AMetricIsFoundInALineWithoutAStamp) {
   ASSERT_TRUE(log);
   log->add(1, "begins\nperformance: 3 x\n", 1);
   EXPECT_TRUE(log->finish());
-  const auto metric = figure_of_run_log(path);
+  const auto metric = metric_of_run_log(path);
   ASSERT_TRUE(metric);
   EXPECT_EQ(metric->performance, "3");
 }

@@ -164,7 +164,7 @@ TEST(Sampler, PhasesSplitTheRowsAndTheSums) {
   std::this_thread::sleep_for(60ms);
   sys.put(128, "mem_info_vram_used", "900");
   (*sampler)->phase(Phase::kPost);
-  const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   sys.set_watts(128, 10);
   sys.put(128, "mem_info_vram_used", "999999");
   const auto summary = (*sampler)->stop();
@@ -183,7 +183,7 @@ TEST(Sampler, PhasesSplitTheRowsAndTheSums) {
   EXPECT_NEAR(gpu.joules.value(), 400 * seconds, 1e-6);
   EXPECT_EQ(gpu.peak_vram_b, 1000);
   EXPECT_GE(summary->run_s, 0.06);
-  EXPECT_LE(summary->run_s, whole.count());
+  EXPECT_LE(summary->run_s, elapsed.count());
 }
 
 TEST(Sampler, DocumentedCsvs) {
@@ -213,12 +213,13 @@ TEST(Sampler, DocumentedCsvs) {
             (std::vector<std::string>{"time", "vram(%) GPU0", "vram(%) GPU1", "vram(%) GPU0+1"}));
   EXPECT_EQ(vram[1][1], "25.0000");
   EXPECT_EQ(vram[1][3], "25.0000");
-  const Rows one = rows_of(o.documented[2].path);
-  EXPECT_EQ(one[0][1], "Power(Watt) GPU0") << "the die that measures stands for the second one";
-  bool told = false;
+  const Rows power_rows = rows_of(o.documented[2].path);
+  EXPECT_EQ(power_rows[0][1], "Power(Watt) GPU0")
+      << "the die that measures stands for the second one";
+  bool noted = false;
   for (const std::string& note : summary->notes)
-    told = told || note.find("GPU 1 has no power sensor") != std::string::npos;
-  EXPECT_TRUE(told);
+    noted = noted || note.find("GPU 1 has no power sensor") != std::string::npos;
+  EXPECT_TRUE(noted);
 }
 
 TEST(Sampler, DocumentedCsvsHaveTheirOwnPeriod) {

@@ -36,8 +36,8 @@ TEST(SweepLaunch, PlaceholdersAndNothingElse) {
 }
 
 TEST(SweepLaunch, ArgumentsStayAsTheyAre) {
-  const Words odd = {"prog", "", "a b", "\"q\" 'p'", "$HOME `id`", "x\ny", "--", "-c", "[a,b]"};
-  EXPECT_EQ(planned(odd).argv, odd);
+  const Words words = {"prog", "", "a b", "\"q\" 'p'", "$HOME `id`", "x\ny", "--", "-c", "[a,b]"};
+  EXPECT_EQ(planned(words).argv, words);
 }
 
 TEST(SweepLaunch, Launchers) {

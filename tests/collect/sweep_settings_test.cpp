@@ -61,10 +61,11 @@ TEST_F(Matrix, AllCombinationsOfVariablesAndArguments) {
   EXPECT_EQ(first.environment.at("size"), (EnvironmentChanges{{"A", "1"}, {"B", "1"}}));
   EXPECT_EQ(first.environment.count("batch"), 0U);
   EXPECT_EQ((*settings)[1].folder, "protocol=LL/size=2.5/batch=16");
-  const SweepSetting& own = (*settings)[3];
-  EXPECT_EQ(own.folder, "protocol=default/size=1/batch=16"); // null: the default of the library
-  EXPECT_EQ(own.unset, std::vector<std::string>{"NCCL_PROTO"});
-  EXPECT_EQ(own.environment.count("protocol"), 0U);
+  const SweepSetting& defaults = (*settings)[3];
+  EXPECT_EQ(defaults.folder,
+            "protocol=default/size=1/batch=16"); // null: the default of the library
+  EXPECT_EQ(defaults.unset, std::vector<std::string>{"NCCL_PROTO"});
+  EXPECT_EQ(defaults.environment.count("protocol"), 0U);
 }
 
 TEST_F(Matrix, AListOfSettings) {

@@ -69,17 +69,17 @@ TEST_F(TheRockCheck, IsAToolThatStopsNothing) {
   const auto tool = make_therock_tool(plan, target_, {});
   ASSERT_NE(tool, nullptr);
   std::vector<ProfileFact> facts;
-  Json figures = Json::object();
+  Json metrics = Json::object();
   ASSERT_TRUE(tool->begin());
-  ASSERT_TRUE(tool->end(facts, figures));
+  ASSERT_TRUE(tool->end(facts, metrics));
   ASSERT_EQ(facts.size(), 1U);
   EXPECT_TRUE(facts[0].is<profile::OtherRocm>());
-  EXPECT_FALSE(figures.find("therock")->find("found")->flag);
+  EXPECT_FALSE(metrics.find("therock")->find("found")->flag);
   folder_.write("opt/rocm/share/therock/therock_manifest.json", "{}");
   facts.clear();
-  ASSERT_TRUE(tool->end(facts, figures));
+  ASSERT_TRUE(tool->end(facts, metrics));
   EXPECT_TRUE(facts.empty());
-  EXPECT_TRUE(figures.find("therock")->find("found")->flag);
+  EXPECT_TRUE(metrics.find("therock")->find("found")->flag);
 }
 
 } // namespace

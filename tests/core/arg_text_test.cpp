@@ -26,11 +26,11 @@ TEST(ArgValues, OneValuePerText) {
   StringPool strings;
   const StrId id = strings.intern("[[2, 3], [4]]");
   const ArgValues values;
-  const auto first = values.of(id, strings);
-  EXPECT_EQ(first.get(), values.of(id, strings).get());
+  const auto first = values.value(id, strings);
+  EXPECT_EQ(first.get(), values.value(id, strings).get());
   EXPECT_EQ(python_repr(*first, true), "((2, 3), (4,))");
-  EXPECT_EQ(values.of(kEmptyStr, strings)->kind, ArgValue::Kind::kNull);
-  EXPECT_EQ(values.of(strings.intern("[1, "), strings)->kind, ArgValue::Kind::kNull);
+  EXPECT_EQ(values.value(kEmptyStr, strings)->kind, ArgValue::Kind::kNull);
+  EXPECT_EQ(values.value(strings.intern("[1, "), strings)->kind, ArgValue::Kind::kNull);
 }
 
 } // namespace

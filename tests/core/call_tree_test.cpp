@@ -32,7 +32,7 @@ public:
     tree = CallTree::build(trace);
   }
 
-  [[nodiscard]] std::vector<EventId> of(EventId e) const {
+  [[nodiscard]] std::vector<EventId> gpu_events(EventId e) const {
     const auto events = tree.gpu_events(e);
     return {events.begin(), events.end()};
   }
@@ -65,8 +65,8 @@ TEST(CallTreeSources, ACallOfADatabaseHasAllWorkOfItsId) {
   for (const std::uint16_t source : {std::uint16_t{0}, std::uint16_t{1}}) {
     const OneCall t(CallWork::kAll, source);
     const std::vector<EventId> all = {t.kernel, t.fill, t.copy};
-    EXPECT_EQ(t.of(t.inner), all);
-    EXPECT_EQ(t.of(t.op), all); // each only once, although two calls have the id
+    EXPECT_EQ(t.gpu_events(t.inner), all);
+    EXPECT_EQ(t.gpu_events(t.op), all); // each only once, although two calls have the id
     EXPECT_EQ(t.tree.linked_count(), 3U);
     for (const EventId e : all)
       EXPECT_EQ(t.tree.parent(e), t.inner);
@@ -77,7 +77,7 @@ TEST(CallTreeSources, ACallOfADatabaseHasAllWorkOfItsId) {
 
 TEST(CallTreeSources, ACallOfKinetoHasTheLastEventOfItsId) {
   const OneCall t(CallWork::kOne);
-  EXPECT_EQ(t.of(t.inner), std::vector<EventId>{t.copy});
+  EXPECT_EQ(t.gpu_events(t.inner), std::vector<EventId>{t.copy});
   EXPECT_EQ(t.tree.linked_count(), 1U);
   EXPECT_FALSE(t.tree.linked(t.kernel));
 }
@@ -128,10 +128,10 @@ TEST(CallTreeFlows, AnIdLinksWhereTheFlowIsMissing) {
     }
   }
   const Trace trace = std::move(b).finish().value();
-  const CallTree own = CallTree::build(trace);
+  const CallTree native = CallTree::build(trace);
   const CallTree reference = CallTree::build(trace, {false, TreeRules::kReference});
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(own.parent(kernels[i]), launches[i]);
+    EXPECT_EQ(native.parent(kernels[i]), launches[i]);
     EXPECT_EQ(reference.linked(kernels[i]), i == 0);
   }
 }

@@ -25,11 +25,11 @@ TEST(KernelCounters, AreSummedByNameAndFollowTheirKernel) {
   EXPECT_EQ(t.kernel_counters[1].value, 7);
 
   TraceBuilder part = TraceBuilder::like(t);
-  part.take(t, {second});
-  const Trace one = std::move(part).finish().value();
-  ASSERT_EQ(one.kernel_counters.size(), 1U);
-  EXPECT_EQ(one.kernel_counters[0].event, 0U);
-  EXPECT_EQ(one.strings.view(one.kernel_counters[0].name), "SQ_WAVES");
+  part.add_events(t, {second});
+  const Trace added = std::move(part).finish().value();
+  ASSERT_EQ(added.kernel_counters.size(), 1U);
+  EXPECT_EQ(added.kernel_counters[0].event, 0U);
+  EXPECT_EQ(added.strings.view(added.kernel_counters[0].name), "SQ_WAVES");
 
   TraceBuilder broken("t", "test");
   broken.kernel_counter(5, kEmptyStr, 1);

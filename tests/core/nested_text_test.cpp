@@ -37,9 +37,9 @@ TEST(NestedText, EveryCutOfAListIsValidJsonOrNone) {
     if (const auto json = nested_json(text.substr(0, n))) {
       EXPECT_EQ(parser.parse(*json).error(), simdjson::SUCCESS) << *json;
     }
-  const auto whole = nested_json(text);
-  ASSERT_TRUE(whole);
-  EXPECT_EQ(parser.parse(*whole).error(), simdjson::SUCCESS) << *whole;
+  const auto complete = nested_json(text);
+  ASSERT_TRUE(complete);
+  EXPECT_EQ(parser.parse(*complete).error(), simdjson::SUCCESS) << *complete;
 }
 
 } // namespace

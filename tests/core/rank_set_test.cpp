@@ -18,28 +18,28 @@ TEST(RankSet, IsTheSetOfItsNumbers) {
     for (std::size_t i = 0; i < random() % 40; ++i)
       numbers.push_back(random() % 3 == 0 ? static_cast<std::int64_t>(random() % 60)
                                           : static_cast<std::int64_t>(i) * stride);
-    const std::set<std::int64_t> twin(numbers.begin(), numbers.end());
+    const std::set<std::int64_t> ordered(numbers.begin(), numbers.end());
     const RankSet set(numbers);
-    EXPECT_EQ(set.size(), twin.size());
-    EXPECT_EQ(set.ranks(), std::vector<std::int64_t>(twin.begin(), twin.end()));
+    EXPECT_EQ(set.size(), ordered.size());
+    EXPECT_EQ(set.ranks(), std::vector<std::int64_t>(ordered.begin(), ordered.end()));
     for (std::int64_t r = -2; r < 220; ++r)
-      EXPECT_EQ(set.contains(r), twin.count(r) > 0) << r;
-    EXPECT_EQ(set, RankSet(std::vector<std::int64_t>(twin.begin(), twin.end())));
-    EXPECT_EQ(set.ranks(3).size(), std::min<std::size_t>(3, twin.size()));
+      EXPECT_EQ(set.contains(r), ordered.count(r) > 0) << r;
+    EXPECT_EQ(set, RankSet(std::vector<std::int64_t>(ordered.begin(), ordered.end())));
+    EXPECT_EQ(set.ranks(3).size(), std::min<std::size_t>(3, ordered.size()));
   }
 }
 
 TEST(RankSet, GroupsOfTensOfThousandsAreSomeBytes) {
   std::vector<std::int64_t> all;
-  std::vector<std::int64_t> of_each_node;
+  std::vector<std::int64_t> one_per_node;
   for (std::int64_t r = 0; r < 65536; ++r) {
     all.push_back(r);
     if (r % 8 == 3)
-      of_each_node.push_back(r);
+      one_per_node.push_back(r);
   }
-  const RankSet one(all);
-  const RankSet other(of_each_node);
-  EXPECT_LT(encode_part("ranks", 1, one).size(), 64U);
+  const RankSet every_rank(all);
+  const RankSet other(one_per_node);
+  EXPECT_LT(encode_part("ranks", 1, every_rank).size(), 64U);
   EXPECT_LT(encode_part("ranks", 1, other).size(), 64U);
   const Result<RankSet> read = decode_part<RankSet>("ranks", 1, encode_part("ranks", 1, other));
   ASSERT_TRUE(read);

@@ -17,7 +17,7 @@ class Numbers final : public RowStream {
 public:
   explicit Numbers(std::int64_t tables) : tables_(tables) {}
   [[nodiscard]] std::size_t rows() const override { return 2 * static_cast<std::size_t>(tables_); }
-  [[nodiscard]] Result<void> each(const Take& take) const override {
+  [[nodiscard]] Result<void> each(const Use& use) const override {
     for (std::int64_t t = 0; t < tables_; ++t) {
       if (t == fails_at)
         return Error{ErrorCode::kUnreadable, "store", "cannot be read", ""};
@@ -28,7 +28,7 @@ public:
         const std::string text = std::to_string(i);
         some.add_row({i, text});
       }
-      RS_CHECK(take(some));
+      RS_CHECK(use(some));
     }
     return {};
   }
@@ -90,23 +90,23 @@ TEST_F(AheadRows, WhoTakesMayStop) {
   const auto ahead =
       // the stream is never read completely
       ahead_rows(pool_, std::make_shared<Numbers>(1'000'000'000));
-  int taken = 0;
-  const Result<void> end = ahead->each([&taken](const Table&) -> Result<void> {
-    if (++taken == 3)
+  int tables = 0;
+  const Result<void> end = ahead->each([&tables](const Table&) -> Result<void> {
+    if (++tables == 3)
       return Error{ErrorCode::kOutput, "file", "no room", ""};
     return {};
   });
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().where, "file");
-  EXPECT_EQ(taken, 3);
+  EXPECT_EQ(tables, 3);
   EXPECT_THROW((void)ahead->each([](const Table&) -> Result<void> { throw 7; }), int);
 }
 
 TEST_F(AheadRows, WithoutAThreadTheOneWhoTakesMakesThem) {
-  const auto of = std::make_shared<Numbers>(10);
+  const auto numbers = std::make_shared<Numbers>(10);
   TaskPool alone(1);
   std::vector<std::int64_t> got;
-  EXPECT_TRUE(take_all(*ahead_rows(alone, of), got));
+  EXPECT_TRUE(take_all(*ahead_rows(alone, numbers), got));
   EXPECT_EQ(got.size(), 20U);
   // the only worker of the pool waits for the lock below
   std::mutex busy;
@@ -116,7 +116,7 @@ TEST_F(AheadRows, WithoutAThreadTheOneWhoTakesMakesThem) {
   while (pool_.idle())
     std::this_thread::yield();
   got.clear();
-  EXPECT_TRUE(take_all(*ahead_rows(pool_, of), got));
+  EXPECT_TRUE(take_all(*ahead_rows(pool_, numbers), got));
   EXPECT_EQ(got.size(), 20U);
   lock.unlock();
   EXPECT_TRUE(other.wait());

@@ -16,7 +16,7 @@ BatchPart part_of(const BatchTrace& trace, bool compat, std::int64_t rank = 0,
                   bool all_kernels = false) {
   const test::TempFolder folder;
   LoadOptions load;
-  load.rules = compat ? TreeRules::kBatchReference : TreeRules::kOwn;
+  load.rules = compat ? TreeRules::kBatchReference : TreeRules::kRankscope;
   auto loaded = load_trace(folder.write("t.json", trace.text()), load);
   EXPECT_TRUE(loaded) << loaded.error().message();
   loaded->rank = rank;

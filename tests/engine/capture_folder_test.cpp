@@ -41,8 +41,8 @@ protected:
   static std::string broken(const LoadedTrace& t) {
     for (EventId e = 0; e < t.trace.events.size(); ++e) {
       if (t.trace.gpu(e) && t.tree.linked(e)) {
-        const auto of = t.tree.children(t.tree.parent(e));
-        if (std::count(of.begin(), of.end(), e) != 1)
+        const auto siblings = t.tree.children(t.tree.parent(e));
+        if (std::count(siblings.begin(), siblings.end(), e) != 1)
           return "a kernel is not below its parent once";
       }
     }

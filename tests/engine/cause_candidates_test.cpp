@@ -200,10 +200,11 @@ Candidates contention_of(const std::vector<std::int64_t>& collectives_ns, double
   NodeId last = kNoNode;
   for (std::size_t step = 0; step < collectives_ns.size(); ++step) {
     run.begin_step(static_cast<std::int64_t>(step));
-    const std::int64_t start = kStepNs * static_cast<std::int64_t>(step), of = collectives_ns[step];
-    if (of > 0)
-      run.alone(0, start, of);
-    const auto longer = static_cast<double>(of) * (1 - 1 / factor);
+    const std::int64_t start = kStepNs * static_cast<std::int64_t>(step),
+                       comm_ns = collectives_ns[step];
+    if (comm_ns > 0)
+      run.alone(0, start, comm_ns);
+    const auto longer = static_cast<double>(comm_ns) * (1 - 1 / factor);
     const std::int64_t first = 1000 + std::llround(longer);
     last = last == kNoNode ? run.add(0, 0, start, first) : run.add_after(last, 0, 0, start, first);
     last = run.add_after(last, 0, 0, start + 5000, 700);

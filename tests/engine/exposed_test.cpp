@@ -22,25 +22,25 @@ TEST(ExposedTime, IsWaitingUntilTheLastArrivesAndTransferFromThenOn) {
   test::HandMadeRun run = collective_run(2);
   run.add(0, 0, 20, 10); // overlaps the collective
   run.collective({10, 40}, 50);
-  const ExposedTime of = exposed_of(run);
+  const ExposedTime exposed = exposed_of(run);
   // rank 0 waits from 10 to 40, except from 20 to 30; rank 1 does not wait; both transfer for 10
-  EXPECT_NEAR(of.wait_ms, 20 * kNsAsMs / 2, 1e-12);
-  EXPECT_NEAR(of.transfer_ms, 20 * kNsAsMs / 2, 1e-12);
-  EXPECT_EQ(of.unmatched_ms, 0);
-  ASSERT_EQ(of.wait_for.size(), 1U);
-  EXPECT_EQ(of.wait_for[0].first, 1);
-  EXPECT_NEAR(of.wait_for[0].second, of.wait_ms, 1e-12);
+  EXPECT_NEAR(exposed.wait_ms, 20 * kNsAsMs / 2, 1e-12);
+  EXPECT_NEAR(exposed.transfer_ms, 20 * kNsAsMs / 2, 1e-12);
+  EXPECT_EQ(exposed.unmatched_ms, 0);
+  ASSERT_EQ(exposed.wait_for.size(), 1U);
+  EXPECT_EQ(exposed.wait_for[0].first, 1);
+  EXPECT_NEAR(exposed.wait_for[0].second, exposed.wait_ms, 1e-12);
 }
 
 TEST(ExposedTime, OverlappingCollectivesOfARankCountOnce) {
   test::HandMadeRun run = collective_run(1);
   run.alone(0, 0, 100);
   run.alone(0, 50, 100);
-  const ExposedTime of = exposed_of(run);
-  EXPECT_NEAR(of.unmatched_ms, 150 * kNsAsMs, 1e-12);
-  EXPECT_EQ(of.wait_ms, 0);
-  EXPECT_EQ(of.transfer_ms, 0);
-  EXPECT_TRUE(of.wait_for.empty());
+  const ExposedTime exposed = exposed_of(run);
+  EXPECT_NEAR(exposed.unmatched_ms, 150 * kNsAsMs, 1e-12);
+  EXPECT_EQ(exposed.wait_ms, 0);
+  EXPECT_EQ(exposed.transfer_ms, 0);
+  EXPECT_TRUE(exposed.wait_for.empty());
 }
 
 TEST(ExposedTime, WhatAKernelHidesIsNotExposed) {

@@ -61,16 +61,16 @@ TEST(FactCache, DamagedFilesAreNotUsed) {
   FactCache cache(folder.path("cache"));
   cache.store(file_of("t"), "id", "key", "bytes");
   const fs::path path = fs::directory_iterator(cache.folder())->path();
-  const std::string whole = test::bytes_of(path.string());
-  for (std::size_t n = 0; n < whole.size(); ++n) {
-    folder.write("cache/" + path.filename().string(), whole.substr(0, n));
+  const std::string stored = test::bytes_of(path.string());
+  for (std::size_t n = 0; n < stored.size(); ++n) {
+    folder.write("cache/" + path.filename().string(), stored.substr(0, n));
     EXPECT_FALSE(cache.find(file_of("t"), "id", "key")) << n;
-    std::string changed = whole;
+    std::string changed = stored;
     changed[n] = static_cast<char>(changed[n] ^ 4);
     folder.write("cache/" + path.filename().string(), changed);
     EXPECT_FALSE(cache.find(file_of("t"), "id", "key")) << n;
   }
-  folder.write("cache/" + path.filename().string(), whole);
+  folder.write("cache/" + path.filename().string(), stored);
   EXPECT_TRUE(cache.find(file_of("t"), "id", "key"));
 }
 

@@ -201,12 +201,13 @@ TEST(ForeignCounts, RanksOfOneFileAreNamedInOneShortLine) {
   const TempFolder folder;
   const std::string path = folder.path("x.rpd");
   test::run_sql(path, rpd_of(test::kSanitized ? 200 : 5'000));
-  const Result<LoadedTrace> one = load_trace(path, {});
-  ASSERT_FALSE(one);
-  EXPECT_NE(one.error().message().find("000 ranks (0-4999), but this command reads only one rank"),
-            test::kSanitized ? 0 : std::string::npos)
-      << one.error().message();
-  EXPECT_LT(one.error().message().size(), path.size() + 100);
+  const Result<LoadedTrace> loaded = load_trace(path, {});
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(
+      loaded.error().message().find("000 ranks (0-4999), but this command reads only one rank"),
+      test::kSanitized ? 0 : std::string::npos)
+      << loaded.error().message();
+  EXPECT_LT(loaded.error().message().size(), path.size() + 100);
 }
 
 // Regression test: a compressed database was decompressed three times, to detect its format, to

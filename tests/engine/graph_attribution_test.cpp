@@ -99,9 +99,9 @@ TEST(GraphAttribution, LaunchesWithSuffixesLaunchAllOfTheirKernels) {
 }
 
 TEST(GraphAttribution, ALaunchThatLacksKernelsIsOfTheSameGraph) {
-  const std::vector<std::string> whole = {"a", "b", "c", "d", "e", "f"};
+  const std::vector<std::string> complete = {"a", "b", "c", "d", "e", "f"};
   TraceBuilder b;
-  b.graph(whole, 100, 110).graph({"a", "b", "d", "e", "f"}, 200, 210).graph({}, 300, 310);
+  b.graph(complete, 100, 110).graph({"a", "b", "d", "e", "f"}, 200, 210).graph({}, 300, 310);
   b.graph({"a", "c"}, 400, 410); // another graph: too few kernels of the first one
   const GraphAttribution a = attribute_graphs(b.load(), nullptr);
   ASSERT_EQ(a.facts.size(), 2U);

@@ -75,8 +75,8 @@ public:
   /// Returns the run; nothing may be added afterwards.
   JobRun finish() {
     builder_.finish(run_, Trust::kTimes);
-    for (JobCollective& of : run_.collectives)
-      for (NodeId& transfer : of.transfers)
+    for (JobCollective& c : run_.collectives)
+      for (NodeId& transfer : c.transfers)
         transfer = builder_.numbers()[transfer];
     return std::move(run_);
   }

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-std::int64_t of(const IdleTime& idle, IdleCause cause) {
+std::int64_t idle_ns_of(const IdleTime& idle, IdleCause cause) {
   return idle.ns[static_cast<std::size_t>(cause)];
 }
 
@@ -38,11 +38,11 @@ TEST(IdleCauses, EachGapByWhatCameBefore) {
   b.kernel("d", 47, 48, 2);  // host 40 to 47, launch 47 to 48
   const LoadedTrace t = b.load();
   const IdleTime& idle = t.shared(IdleKey{});
-  EXPECT_EQ(of(idle, IdleCause::kHost), 17'000);
-  EXPECT_EQ(of(idle, IdleCause::kLaunch), 5'000);
-  EXPECT_EQ(of(idle, IdleCause::kQueued), 3'000);
-  EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 0);
-  EXPECT_EQ(of(idle, IdleCause::kUnknown), 0);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kHost), 17'000);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kLaunch), 5'000);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kQueued), 3'000);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kSynchronisation), 0);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kUnknown), 0);
   EXPECT_EQ(gaps(idle, IdleCause::kHost), 2);
   EXPECT_EQ(gaps(idle, IdleCause::kQueued), 1);
   EXPECT_EQ(gaps(idle, IdleCause::kLaunch), 0);
@@ -85,9 +85,9 @@ TEST(IdleCauses, TheHostHadWaited) {
   ASSERT_TRUE(t) << t.error().message();
   const IdleTime& idle = t->shared(IdleKey{});
   // ST no. 1: the call covers 2 us of the gap; earlier, the other 8 us were also attributed to it
-  EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 2'000);
-  EXPECT_EQ(of(idle, IdleCause::kLaunch), 4'000);
-  EXPECT_EQ(of(idle, IdleCause::kHost), 8'000);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kSynchronisation), 2'000);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kLaunch), 4'000);
+  EXPECT_EQ(idle_ns_of(idle, IdleCause::kHost), 8'000);
   EXPECT_EQ(gaps(idle, IdleCause::kHost), 1);
   EXPECT_EQ(gaps(idle, IdleCause::kSynchronisation), 0);
   EXPECT_EQ(idle.total_ns(), timeline_idle(*t, {}));
@@ -100,14 +100,14 @@ TEST(IdleCauses, OnlyBlockingCallsOfTheLaunchingThreadCount) {
   b.kernel("b", 40, 41, 6, 7, 2);       // idle from 10 to 41
   b.call("hipEventSynchronize", 5, 34); // on thread 1
   const LoadedTrace other = b.load();
-  EXPECT_EQ(of(other.shared(IdleKey{}), IdleCause::kSynchronisation), 0);
-  EXPECT_EQ(of(other.shared(IdleKey{}), IdleCause::kHost), 30'000);
+  EXPECT_EQ(idle_ns_of(other.shared(IdleKey{}), IdleCause::kSynchronisation), 0);
+  EXPECT_EQ(idle_ns_of(other.shared(IdleKey{}), IdleCause::kHost), 30'000);
   test::TraceBuilder same;
   same.kernel("a", 0, 2, 8).call("hipEventSynchronize", 5, 34).kernel("b", 40, 41, 6);
-  const LoadedTrace own = same.load();
-  EXPECT_EQ(of(own.shared(IdleKey{}), IdleCause::kSynchronisation), 29'000);
-  EXPECT_EQ(gaps(own.shared(IdleKey{}), IdleCause::kSynchronisation), 1);
-  EXPECT_EQ(of(own.shared(IdleKey{}), IdleCause::kHost), 1'000);
+  const LoadedTrace launching = same.load();
+  EXPECT_EQ(idle_ns_of(launching.shared(IdleKey{}), IdleCause::kSynchronisation), 29'000);
+  EXPECT_EQ(gaps(launching.shared(IdleKey{}), IdleCause::kSynchronisation), 1);
+  EXPECT_EQ(idle_ns_of(launching.shared(IdleKey{}), IdleCause::kHost), 1'000);
 }
 
 TEST(IdleCauses, AddUpToIdleTimeWhateverTheTrace) {

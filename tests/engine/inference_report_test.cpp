@@ -63,10 +63,10 @@ TEST(CallStacks, ChainsOfAnOperatorsKernels) {
             "['aten::mm', 'gemm_12'], ['aten::add_', 'add']]");
   // below the operator: the frame with the same name
   EXPECT_EQ(entry_point(chain, "vllm::attn"), "vllm/attn.py(5): attn");
-  const CallChain one = call_chain(t, find(t, "aten::mm"), {kernels, 1});
-  EXPECT_TRUE(one.rests.empty());
-  EXPECT_EQ(one.common.back(), "gemm_12");                          // kernel names are unchanged
-  EXPECT_EQ(entry_point(one, "aten::mm"), "vllm/attn.py(5): attn"); // above the operator
+  const CallChain single = call_chain(t, find(t, "aten::mm"), {kernels, 1});
+  EXPECT_TRUE(single.rests.empty());
+  EXPECT_EQ(single.common.back(), "gemm_12");                          // kernel names are unchanged
+  EXPECT_EQ(entry_point(single, "aten::mm"), "vllm/attn.py(5): attn"); // above the operator
   EXPECT_EQ(call_chain(t, find(t, "aten::mm"), {}).text(), "Not found");
 }
 
@@ -251,7 +251,7 @@ TEST(PseudoOps, PagedDecodeOfV4ByTheKindOfItsLayer) {
     const OpInfo* op = find_op(want.first);
     ASSERT_NE(op, nullptr);
     OpCosts costs(false);
-    const PerfResult* cost = costs.of(t, pseudo, *op, t.tree.gpu_events(pseudo));
+    const PerfResult* cost = costs.call_cost(t, pseudo, *op, t.tree.gpu_events(pseudo));
     ASSERT_NE(cost, nullptr);
     EXPECT_DOUBLE_EQ(cost->flops, 64.0 * 1024 * 2 * 4 * want.second) << kernel;
     EXPECT_DOUBLE_EQ(cost->bytes, 4.0 * 1024 * 65 * 2 + (4 * want.second - 4) * 1024 * 2) << kernel;
@@ -260,8 +260,8 @@ TEST(PseudoOps, PagedDecodeOfV4ByTheKindOfItsLayer) {
   more.attention.sparse_topk = 1024;
   const EventId pseudo = find(more, "pseudo_v4_paged_decode_csa");
   OpCosts costs(false);
-  const PerfResult* cost =
-      costs.of(more, pseudo, *find_op("pseudo_v4_paged_decode_csa"), more.tree.gpu_events(pseudo));
+  const PerfResult* cost = costs.call_cost(more, pseudo, *find_op("pseudo_v4_paged_decode_csa"),
+                                           more.tree.gpu_events(pseudo));
   EXPECT_DOUBLE_EQ(cost->flops, 64.0 * 1024 * 2 * 4 * (128 + 1024));
 }
 
@@ -286,7 +286,7 @@ TEST(AttentionWindows, LayerByLayer) {
   std::vector<double> flops;
   for (EventId i = 0; i < t.trace.events.size(); ++i)
     if (t.trace.name(i) == name)
-      flops.push_back(costs.of(t, i, *find_op(name), t.tree.gpu_events(i))->flops);
+      flops.push_back(costs.call_cost(t, i, *find_op(name), t.tree.gpu_events(i))->flops);
   const double all = 4 * 128 * 2 * 2000.0;
   const double near = 4 * 128 * 2 * 256.0;
   EXPECT_EQ(flops, (std::vector<double>{near, all, near, near, all, near}));

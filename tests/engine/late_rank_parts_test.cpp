@@ -28,15 +28,15 @@ LateRankParts parts_of_rank(std::uint32_t rank) {
       .front();
 }
 
-double excess_ns(const LateRankParts& of, StretchPart part) {
-  return of.parts[static_cast<std::size_t>(part)].excess_ms * 1e6;
+double excess_ns(const LateRankParts& late, StretchPart part) {
+  return late.parts[static_cast<std::size_t>(part)].excess_ms * 1e6;
 }
 
 TEST(LateRankParts, AddUpToWhatTheRankIsLater) {
   const LateRankParts late = parts_of_rank(3);
   EXPECT_EQ(late.rank, 3);
   EXPECT_NEAR(late.all.excess_ms * 1e6, 15, 1e-9);
-  EXPECT_NEAR(late.all.own_ms * 1e6, 35, 1e-9);
+  EXPECT_NEAR(late.all.rank_ms * 1e6, 35, 1e-9);
   EXPECT_NEAR(late.all.peers_ms * 1e6, 20, 1e-9);
   EXPECT_NEAR(excess_ns(late, StretchPart::kKernels), 10, 1e-9);
   EXPECT_NEAR(excess_ns(late, StretchPart::kExtraKernels), 5, 1e-9);

@@ -68,16 +68,16 @@ TEST(StreamIdle, ByCause) {
                             .load();
   const std::vector<StreamIdleRow> rows = stream_idle_of(t);
   ASSERT_EQ(rows.size() % kStreamIdleCauses, 0U);
-  const auto of = [&](StreamIdleCause cause) {
+  const auto row_of_cause = [&](StreamIdleCause cause) {
     return *std::find_if(rows.begin(), rows.end(), [cause](const StreamIdleRow& r) {
       return r.stream == 7 && r.cause == cause;
     });
   };
-  EXPECT_DOUBLE_EQ(of(StreamIdleCause::kHostWait).gap_us.sum, 100);
-  EXPECT_DOUBLE_EQ(of(StreamIdleCause::kKernelWait).gap_us.sum, 10 - 10);
-  EXPECT_EQ(of(StreamIdleCause::kKernelWait).gap_us.count, 2U);
-  EXPECT_DOUBLE_EQ(of(StreamIdleCause::kOther).gap_us.sum, 150);
-  EXPECT_DOUBLE_EQ(of(StreamIdleCause::kHostWait).percent, 40);
+  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kHostWait).gap_us.sum, 100);
+  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kKernelWait).gap_us.sum, 10 - 10);
+  EXPECT_EQ(row_of_cause(StreamIdleCause::kKernelWait).gap_us.count, 2U);
+  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kOther).gap_us.sum, 150);
+  EXPECT_DOUBLE_EQ(row_of_cause(StreamIdleCause::kHostWait).percent, 40);
 }
 
 } // namespace

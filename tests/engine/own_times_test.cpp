@@ -30,31 +30,31 @@ TEST(OwnTimes, EachInstantCountsOnce) {
   const test::TempFolder folder;
   auto trace = load_trace(folder.write("t.json", two_steps().text()), LoadOptions{});
   ASSERT_TRUE(trace);
-  const OwnTimes times = own_times_of(*trace, {});
-  EXPECT_FALSE(times.whole);
+  const SelfTimes times = self_times_of(*trace, {});
+  EXPECT_FALSE(times.without_steps);
   ASSERT_EQ(times.steps.size(), 2U);
-  const StepOwnTimes& first = times.steps[0];
+  const StepSelfTimes& first = times.steps[0];
   EXPECT_EQ(first.step, 1);
   EXPECT_EQ(first.total_ns, 30 * kUs); // 10-40
   EXPECT_EQ(first.idle_ns, 5 * kUs);   // 30-35
-  std::map<std::string, std::int64_t> own;
-  for (const OwnTime& one : first.events)
-    own[std::string(trace->trace.name(one.event))] = one.ns / kUs;
-  EXPECT_EQ(own, (std::map<std::string, std::int64_t>{{"gemm", 10},
-                                                      {"add", 2},
-                                                      {"ncclDevKernel_AllReduce", 8},
-                                                      {"Memcpy HtoD", 0},
-                                                      {"Memcpy DtoH", 5}}));
+  std::map<std::string, std::int64_t> self_us;
+  for (const SelfTime& event : first.events)
+    self_us[std::string(trace->trace.name(event.event))] = event.ns / kUs;
+  EXPECT_EQ(self_us, (std::map<std::string, std::int64_t>{{"gemm", 10},
+                                                          {"add", 2},
+                                                          {"ncclDevKernel_AllReduce", 8},
+                                                          {"Memcpy HtoD", 0},
+                                                          {"Memcpy DtoH", 5}}));
   EXPECT_EQ(times.steps[1].total_ns, 7 * kUs);
   EXPECT_EQ(times.steps[1].idle_ns, 0);
 
   const StepWork work = step_work_of(*trace, {});
   EXPECT_EQ(work.steps, (std::vector<std::int64_t>{1, 2}));
   const Work& gemm = work.work.at({StepWorkKind::kKernel, "aten::mm", "8x4 4x2", "gemm"});
-  EXPECT_EQ(gemm.own_ns, (std::vector<std::int64_t>{10 * kUs, 7 * kUs}));
+  EXPECT_EQ(gemm.self_ns, (std::vector<std::int64_t>{10 * kUs, 7 * kUs}));
   EXPECT_EQ(gemm.launches, 1);
   EXPECT_EQ(gemm.place, 0); // the first in both steps
-  EXPECT_EQ(work.work.at({StepWorkKind::kIdle, "", "", "idle"}).own_ns,
+  EXPECT_EQ(work.work.at({StepWorkKind::kIdle, "", "", "idle"}).self_ns,
             (std::vector<std::int64_t>{5 * kUs, 0}));
 }
 
@@ -65,7 +65,7 @@ TEST(OwnTimes, WithoutStepsTheWholeTraceIsOne) {
   auto trace = load_trace(folder.write("t.json", t.text()), LoadOptions{});
   ASSERT_TRUE(trace);
   const StepWork work = step_work_of(*trace, {});
-  EXPECT_TRUE(work.whole);
+  EXPECT_TRUE(work.without_steps);
   EXPECT_EQ(work.total_ns, (std::vector<std::int64_t>{20 * kUs}));
   EXPECT_EQ(work.work.size(), 2U);
 }

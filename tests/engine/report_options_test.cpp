@@ -148,8 +148,9 @@ TEST(CallStack, OutermostFirstAndTheFrameOfTheUsersCode) {
       .kernel("gemm_bwd", 302, 500, 30, 7, 2);
   const auto both = build_report(bwd.load(true), options);
   ASSERT_TRUE(both);
-  const Table* of_both = both->find("unified_perf_summary");
-  EXPECT_EQ(of_both->at(row_of(*of_both, "MmBackward0"), "entry_point").text, "train.py(10): step");
+  const Table* both_summary = both->find("unified_perf_summary");
+  EXPECT_EQ(both_summary->at(row_of(*both_summary, "MmBackward0"), "entry_point").text,
+            "train.py(10): step");
   // without frames: blank, with a note
   report = build_report(b.load(false), options);
   ASSERT_TRUE(report);

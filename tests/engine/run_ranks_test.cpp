@@ -49,15 +49,15 @@ TEST_F(RunRanksTest, RanksAreTakenInOrderByAnyNumberOfThreads) {
   plan("a", 5);
   plan("b", 7);
   for (const unsigned threads : {1U, 2U, 8U}) {
-    std::vector<std::string> taken;
+    std::vector<std::string> consumed;
     std::vector<std::size_t> finished;
     std::mutex mutex;
     RankSteps<std::string> steps;
     steps.extract = name_of;
-    steps.take = [&](const RankItem& item, const LoadedTrace& trace,
-                     std::string part) -> Result<void> {
+    steps.consume = [&](const RankItem& item, const LoadedTrace& trace,
+                        std::string part) -> Result<void> {
       EXPECT_EQ(trace.rank, item.file.rank);
-      taken.push_back(std::move(part));
+      consumed.push_back(std::move(part));
       return {};
     };
     steps.finished = [&](std::size_t p) -> Result<void> {
@@ -68,11 +68,11 @@ TEST_F(RunRanksTest, RanksAreTakenInOrderByAnyNumberOfThreads) {
     RankRun run;
     run.threads = threads;
     ASSERT_TRUE(run_ranks<std::string>(session_, plans(), run, std::move(steps)));
-    ASSERT_EQ(taken.size(), 12U);
-    EXPECT_EQ(taken.front(), "a 0 k0");
-    EXPECT_EQ(taken[4], "a 4 k4");
-    EXPECT_EQ(taken[5], "b 0 k0");
-    EXPECT_EQ(taken.back(), "b 6 k6");
+    ASSERT_EQ(consumed.size(), 12U);
+    EXPECT_EQ(consumed.front(), "a 0 k0");
+    EXPECT_EQ(consumed[4], "a 4 k4");
+    EXPECT_EQ(consumed[5], "b 0 k0");
+    EXPECT_EQ(consumed.back(), "b 6 k6");
     std::sort(finished.begin(), finished.end());
     EXPECT_EQ(finished, (std::vector<std::size_t>{0, 1}));
   }
@@ -88,16 +88,16 @@ TEST_F(RunRanksTest, EveryLostRankIsNamedUnderOneKey) {
       return Error{ErrorCode::kUnreadable, "", "too odd", ""};
     return name_of(item, trace);
   };
-  std::vector<std::string> taken;
-  steps.take = [&](const RankItem&, const LoadedTrace&, std::string part) -> Result<void> {
-    taken.push_back(std::move(part));
+  std::vector<std::string> consumed;
+  steps.consume = [&](const RankItem&, const LoadedTrace&, std::string part) -> Result<void> {
+    consumed.push_back(std::move(part));
     return {};
   };
   steps.lost = [&](const RankItem& item, const Error&) { lost.push_back(item.file.rank); };
   RankRun run;
   run.threads = 3;
   ASSERT_TRUE(run_ranks<std::string>(session_, plans(), run, std::move(steps)));
-  EXPECT_EQ(taken, (std::vector<std::string>{"a 0 k0", "a 2 k2"}));
+  EXPECT_EQ(consumed, (std::vector<std::string>{"a 0 k0", "a 2 k2"}));
   EXPECT_EQ(lost, (std::vector<std::int64_t>{1, 0, 1}));
   const std::vector<Problem> problems = session_.diagnostics.problems();
   ASSERT_EQ(problems.size(), 3U);
@@ -115,7 +115,7 @@ TEST_F(RunRanksTest, AnOutputErrorEndsTheRun) {
   plan("a", 40);
   for (const bool in_extract : {true, false}) {
     std::atomic<int> extracted{0};
-    int taken = 0;
+    int consumed = 0;
     RankSteps<int> steps;
     steps.extract = [&](const RankItem& item, const LoadedTrace&) -> Result<int> {
       ++extracted;
@@ -123,8 +123,8 @@ TEST_F(RunRanksTest, AnOutputErrorEndsTheRun) {
         return Error{ErrorCode::kOutput, "disk", "full", ""};
       return 1;
     };
-    steps.take = [&](const RankItem& item, const LoadedTrace&, int) -> Result<void> {
-      ++taken;
+    steps.consume = [&](const RankItem& item, const LoadedTrace&, int) -> Result<void> {
+      ++consumed;
       if (!in_extract && item.index == 2)
         return Error{ErrorCode::kOutput, "disk", "full", ""};
       return {};
@@ -135,7 +135,7 @@ TEST_F(RunRanksTest, AnOutputErrorEndsTheRun) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().message(), "disk: full");
     EXPECT_LE(extracted, 10);
-    EXPECT_EQ(taken, in_extract ? 2 : 3);
+    EXPECT_EQ(consumed, in_extract ? 2 : 3);
     EXPECT_FALSE(session_.diagnostics.data_lost());
   }
 }
@@ -148,11 +148,11 @@ TEST_F(RunRanksTest, ExceptionsAreErrorsAndNobodyWaitsForEver) {
       throw std::bad_alloc(); // the rank is lost
     return 1;
   };
-  int taken = 0;
-  steps.take = [&](const RankItem& item, const LoadedTrace&, int) -> Result<void> {
+  int consumed = 0;
+  steps.consume = [&](const RankItem& item, const LoadedTrace&, int) -> Result<void> {
     if (item.index == 4)
       throw std::runtime_error("a bug"); // the run ends
-    ++taken;
+    ++consumed;
     return {};
   };
   RankRun run;
@@ -160,7 +160,7 @@ TEST_F(RunRanksTest, ExceptionsAreErrorsAndNobodyWaitsForEver) {
   const Result<void> done = run_ranks<int>(session_, plans(), run, std::move(steps));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kInternal);
-  EXPECT_EQ(taken, 3);
+  EXPECT_EQ(consumed, 3);
   EXPECT_TRUE(session_.diagnostics.data_lost());
 }
 

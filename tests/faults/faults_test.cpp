@@ -221,8 +221,8 @@ protected:
   }
   /// Returns how many calls of this kind a run without a failure makes.
   std::uint64_t calls(const std::vector<std::string>& args, Fault kind) {
-    const test::RunResult whole = run(args, kind, 0, 0, 0);
-    EXPECT_EQ(whole.code, 0) << args[0] << ": " << whole.err;
+    const test::RunResult undisturbed = run(args, kind, 0, 0, 0);
+    EXPECT_EQ(undisturbed.code, 0) << args[0] << ": " << undisturbed.err;
     return std::strtoull(test::bytes_of(folder_.path("calls")).c_str(), nullptr, 10);
   }
   void expect_clean_end(const test::RunResult& r, const std::set<int>& codes,
@@ -268,7 +268,7 @@ TEST_F(FaultyRun, AnyWriteMayFailAndNothingHalfIsLeft) {
   for (const std::vector<std::string>& args : commands("1")) {
     const std::uint64_t all = calls(args, Fault::kWrite);
     ASSERT_GE(all, 2U) << args[0];
-    const std::set<std::string> whole = files_below(out_);
+    const std::set<std::string> complete = files_below(out_);
     for (const int error : {ENOSPC, EIO})
       for (const std::uint64_t n : chosen(all, kPlaces)) {
         const std::string what = fmt::format("{} write {} errno {}", args[0], n, error);
@@ -276,7 +276,7 @@ TEST_F(FaultyRun, AnyWriteMayFailAndNothingHalfIsLeft) {
         // a failed close of a file that was only read loses no data
         expect_clean_end(r, {0, 6}, what);
         for (const std::string& file : files_below(out_))
-          EXPECT_TRUE(whole.count(file)) << what << ": " << file;
+          EXPECT_TRUE(complete.count(file)) << what << ": " << file;
       }
   }
 }

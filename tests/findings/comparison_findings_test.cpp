@@ -22,7 +22,7 @@ WorkKey kernel_key(const std::string& name, const std::string& op = "aten::mm",
 Work work_of(const std::vector<double>& ms) {
   Work out;
   for (const double v : ms)
-    out.own_ns.push_back(std::llround(v * kNsPerMs));
+    out.self_ns.push_back(std::llround(v * kNsPerMs));
   out.launches = 4;
   out.place = 0.5;
   out.path = 7;
@@ -44,8 +44,8 @@ ComparedRun run_with(const std::string& label, const std::map<WorkKey, Work>& wo
     run.work.total_ns.push_back(std::llround(total_ms[s] * kNsPerMs));
     std::int64_t busy = 0;
     for (const auto& [key, work] : works)
-      busy += work.own_ns[s];
-    idle.own_ns.push_back(run.work.total_ns.back() - busy);
+      busy += work.self_ns[s];
+    idle.self_ns.push_back(run.work.total_ns.back() - busy);
   }
   run.work.work[{StepWorkKind::kIdle, "", "", "idle"}] = idle;
   return run;
@@ -313,18 +313,18 @@ TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
             "launches take 100 % and 100 % of the kernel time of the two runs (most: aten::mm, "
             "64x64, 4 launches against 128x64, 4 launches). The verdicts Better and Worse compare "
             "times of different work.");
-  ComparedRun one = run_with("a", {}, {10, 10});
+  ComparedRun first = run_with("a", {}, {10, 10});
   ComparedRun other = run_with("b", {}, {10, 10});
-  one.operators = {{"aten::mm", 60}, {"aten::add", 40}};
+  first.operators = {{"aten::mm", 60}, {"aten::add", 40}};
   other.operators = {{"aten::add", 20}, {"aten::conv2d", 80}};
-  EXPECT_EQ(note(one, other).sentence(),
+  EXPECT_EQ(note(first, other).sentence(),
             "a and b look like different workloads. 1 of 3 operators are in both runs and take 40 "
             "% and 20 % of the operators' GPU time. All values compare different programs.");
   EXPECT_EQ(note(run_with("a", {}, {10, 10}), run_with("b", {}, {10})).headline,
             "a has 2 steps and b has 1");
-  ComparedRun whole = run_with("b", {}, {10});
-  whole.work.whole = true;
-  EXPECT_EQ(note(run_with("a", {}, {10}), whole).headline, "a has profiler steps, b does not");
+  ComparedRun no_steps = run_with("b", {}, {10});
+  no_steps.work.without_steps = true;
+  EXPECT_EQ(note(run_with("a", {}, {10}), no_steps).headline, "a has profiler steps, b does not");
   ComparedRun slow = run_with("a", {}, {10, 10});
   set_total_time(slow, {10, 10, 10, 10, 12, 12, 12, 12}, 88);
   EXPECT_EQ(note(slow, slow).rule, "dependent-steps");

@@ -27,11 +27,11 @@ GemmFacts rows_of(std::size_t n) {
 // The rows with the largest spread are chosen from all rows, so each interval is corrected for all
 // rows.
 TEST(GemmFindings, TheIntervalIsForAllRows) {
-  const std::string one = gemm_findings(rows_of(1), 1).at(0).evidence;
-  EXPECT_NE(one.find("calls that collectives overlap are longer: 10.0 us slower when fully "
-                     "overlapped (95 % CI 2.0 to 18.0)"),
+  const std::string single = gemm_findings(rows_of(1), 1).at(0).evidence;
+  EXPECT_NE(single.find("calls that collectives overlap are longer: 10.0 us slower when fully "
+                        "overlapped (95 % CI 2.0 to 18.0)"),
             std::string::npos)
-      << one;
+      << single;
   // t(8) is 2.306 at 95 % and 3.833 at 99.5 %: 8 * 3.833 / 2.306 = 13.3
   const Finding ten = gemm_findings(rows_of(10), 1).at(0);
   EXPECT_NE(ten.evidence.find("overlap by collectives has no significant effect on the duration: "

@@ -115,8 +115,8 @@ TEST(SettingFindings, EqualRunsAreNoCertainty) {
 }
 
 TEST(SettingFindings, AnOutlierIsARunFarFromTheOthers) {
-  const RepeatedSetting odd{"d", {{1, 10.0}, {2, 10.1}, {3, 20.0}, {4, 9.9}, {5, 10.0}}};
-  const std::vector<Finding> found = setting_findings({odd}, kSteps);
+  const RepeatedSetting with_outlier{"d", {{1, 10.0}, {2, 10.1}, {3, 20.0}, {4, 9.9}, {5, 10.0}}};
+  const std::vector<Finding> found = setting_findings({with_outlier}, kSteps);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].rule, "outlier-run");
   EXPECT_EQ(found[0].headline, "Repeat 3 of d is an outlier: 20.0 ms per step");

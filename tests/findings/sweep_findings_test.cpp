@@ -92,9 +92,9 @@ Said said_of(const std::vector<RankRecord>& records) {
   EXPECT_TRUE(ranking);
   Said out;
   for (const AgainstBest& o : ranking->others)
-    out.ranking = out.ranking || o.told();
+    out.ranking = out.ranking || o.significant();
   out.winner = ranking->winner() && ranking->best->configuration.label == "c2";
-  for (const SlowRank& s : slow_ranks(groups).told) {
+  for (const SlowRank& s : slow_ranks(groups).ranks) {
     out.slow_rank = out.slow_rank || s.rank == 1;
     out.waits = out.waits || s.waited.has_value();
   }
@@ -128,7 +128,7 @@ TEST(SweepCompare, NullRunsAreSeldomWrong) {
     const std::vector<RankRecord> records = simulated(seed, {});
     const Said said = said_of(records);
     ranking += said.ranking ? 1 : 0;
-    slow += slow_ranks(by_configuration(records)).told.empty() ? 0 : 1;
+    slow += slow_ranks(by_configuration(records)).ranks.empty() ? 0 : 1;
     other += said.try_other ? 1 : 0;
   }
   std::printf("of %d sweeps without any effect: %d tell configurations apart, %d name a slow rank, "
@@ -238,10 +238,10 @@ TEST(SweepFindings, ASlowLinkIsNamedOnce) {
   SweepFacts facts;
   facts.records = simulated(3, {});
   for (const double slow_gbps : {93.0, 95.0}) {
-    ConfigurationCollectives& of = facts.collectives.emplace_back();
-    of.configuration = facts.records[facts.collectives.size() - 1].key.configuration;
+    ConfigurationCollectives& configuration = facts.collectives.emplace_back();
+    configuration.configuration = facts.records[facts.collectives.size() - 1].key.configuration;
     for (int pair = 0; pair < 12; ++pair) {
-      SyncSummary& s = of.summary.emplace_back();
+      SyncSummary& s = configuration.summary.emplace_back();
       s.name = "allreduce";
       s.dtype = "Float";
       s.in_nelems = 1024;

@@ -10,13 +10,13 @@
 
 RS_FUZZ_TARGET(baseline) {
   using namespace rankscope;
-  std::string whole = PartWriter(kBaselineKind, kBaselineVersion).finish();
-  whole.resize(whole.size() - 8); // removes the checksum
-  whole += bytes;
-  const std::uint64_t sum = part_checksum(whole);
+  std::string encoded = PartWriter(kBaselineKind, kBaselineVersion).finish();
+  encoded.resize(encoded.size() - 8); // removes the checksum
+  encoded += bytes;
+  const std::uint64_t sum = part_checksum(encoded);
   for (unsigned shift = 0; shift < 64; shift += 8)
-    whole += static_cast<char>((sum >> shift) & 0xffU);
-  const auto saved = decode_part<SavedBaseline>(kBaselineKind, kBaselineVersion, whole);
+    encoded += static_cast<char>((sum >> shift) & 0xffU);
+  const auto saved = decode_part<SavedBaseline>(kBaselineKind, kBaselineVersion, encoded);
   if (!saved)
     return;
   const std::string again = encode_part(kBaselineKind, kBaselineVersion, *saved);
@@ -25,7 +25,7 @@ RS_FUZZ_TARGET(baseline) {
     std::abort();
   const Comparison same = compare_runs(saved->run, {back->run}, JudgeRule{});
   for (const Change& row : same.changes.at(0).work.rows)
-    if (row.told)
+    if (row.reported)
       std::abort();
   (void)final_report(same);
   (void)history_report(history_of({saved->run, back->run}));

@@ -38,8 +38,8 @@ std::optional<ComparedRun> run_of(std::string_view bytes, const char* label) {
   return run;
 }
 
-void expect_no_change(const FigureChange& figure) {
-  if (const std::optional<double> difference = figure.difference(); difference && *difference != 0)
+void expect_no_change(const MetricChange& change) {
+  if (const std::optional<double> difference = change.difference(); difference && *difference != 0)
     std::abort();
 }
 
@@ -59,6 +59,6 @@ RS_FUZZ_TARGET(compare) {
   const WhatChanged& changed = same.changes.at(0);
   for (const ChangeList* list : {&changed.work, &changed.operators})
     for (const Change& row : list->rows)
-      if (row.told || row.difference_ms != 0)
+      if (row.reported || row.difference_ms != 0)
         std::abort();
 }

@@ -9,17 +9,17 @@
 RS_FUZZ_TARGET(inspector) {
   using namespace rankscope;
   InspectorHeader last;
-  const InspectorPiece whole = read_inspector(bytes, last);
-  if (whole.used > bytes.size())
+  const InspectorPiece complete = read_inspector(bytes, last);
+  if (complete.used > bytes.size())
     std::abort();
   InspectorHeader again;
   const InspectorPiece first = read_inspector(bytes.substr(0, bytes.size() / 2), again);
   const InspectorPiece second = read_inspector(bytes.substr(first.used), again);
-  if (first.records.size() + second.records.size() != whole.records.size())
+  if (first.records.size() + second.records.size() != complete.records.size())
     std::abort();
   LogWatch logs;
   const std::uint32_t process = logs.process("node-pid1");
-  for (const InspectorRecord& record : whole.records)
+  for (const InspectorRecord& record : complete.records)
     if (record.header.n_ranks <= 1024) // limits the memory to that of a job of this size
       logs.take(process, record);
   std::vector<Alarm> alarms;

@@ -30,9 +30,9 @@ RS_FUZZ_TARGET(kineto_copy) {
   if (counts && (counts->size() != 1 || counts->front() > rules.all_entries))
     std::abort();
   simdjson::dom::parser parser;
-  if (const auto whole = simdjson::padded_string::load(in); counts && !whole.error()) {
+  if (const auto complete = simdjson::padded_string::load(in); counts && !complete.error()) {
     // a valid trace gives a valid part
-    const bool was_json = parser.parse(whole.value_unsafe()).error() == simdjson::SUCCESS;
+    const bool was_json = parser.parse(complete.value_unsafe()).error() == simdjson::SUCCESS;
     if (const auto part = simdjson::padded_string::load(out);
         was_json && (part.error() || parser.parse(part.value_unsafe()).error()))
       std::abort();

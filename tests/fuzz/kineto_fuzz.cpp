@@ -21,22 +21,22 @@ RS_FUZZ_TARGET(kineto) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   ReadOptions options;
   options.keep_python = true;
-  auto whole = read_trace(path, options);
+  auto complete = read_trace(path, options);
   options.window_bytes = 48;
   auto pieces = read_trace(path, options);
   ::close(fd);
   // damaged input may be truncated at other places; intact input must give the same trace
-  const bool intact = whole.has_value() && !whole->diagnostics.data_lost();
-  if (intact && (!pieces.has_value() || pieces->events.ts_ns != whole->events.ts_ns ||
-                 pieces->events.name != whole->events.name)) {
+  const bool intact = complete.has_value() && !complete->diagnostics.data_lost();
+  if (intact && (!pieces.has_value() || pieces->events.ts_ns != complete->events.ts_ns ||
+                 pieces->events.name != complete->events.name)) {
     std::fputs("reading in pieces gives another trace\n", stderr);
     std::abort();
   }
-  if (!whole.has_value())
+  if (!complete.has_value())
     return;
   LoadedTrace loaded;
-  loaded.tree = CallTree::build(*whole, {true});
-  loaded.trace = std::move(*whole);
+  loaded.tree = CallTree::build(*complete, {true});
+  loaded.trace = std::move(*complete);
   ReportOptions report;
   report.detect_recompute = true;
   report.include_unlinked_kernels = true;

@@ -38,14 +38,14 @@ Tables tables_of(std::string_view bytes, std::size_t piece) {
 } // namespace
 
 RS_FUZZ_TARGET(library_log) {
-  const Tables whole = tables_of(bytes, bytes.size() + 1);
+  const Tables complete = tables_of(bytes, bytes.size() + 1);
   const Tables pieces = tables_of(bytes, 1 + bytes.size() / 7);
-  if (whole.csv != pieces.csv || whole.detail != pieces.detail || whole.others != pieces.others ||
-      whole.lines != pieces.lines)
+  if (complete.csv != pieces.csv || complete.detail != pieces.detail ||
+      complete.others != pieces.others || complete.lines != pieces.lines)
     std::abort();
   std::uint64_t ends = 0;
   for (const char c : bytes)
     ends += c == '\n' ? 1 : 0;
-  if (whole.lines != ends + (bytes.empty() || bytes.back() == '\n' ? 0 : 1))
+  if (complete.lines != ends + (bytes.empty() || bytes.back() == '\n' ? 0 : 1))
     std::abort();
 }

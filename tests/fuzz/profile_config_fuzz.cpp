@@ -34,9 +34,9 @@ void tools(const std::string& text, const std::string& use) {
   if (const auto asked = tool_use(use); asked.has_value())
     (void)table->entry(*asked, "--tool", notes);
   for (const std::string& name : table->names()) {
-    Json one = Json::object();
-    one.at("name") = name;
-    (void)table->entry(one, name, notes);
+    Json tool = Json::object();
+    tool.at("name") = name;
+    (void)table->entry(tool, name, notes);
   }
 }
 

@@ -7,20 +7,20 @@
 
 RS_FUZZ_TARGET(sql_statements) {
   const std::string text(bytes);
-  const std::vector<std::string> whole = rankscope::split_statements(text);
+  const std::vector<std::string> complete = rankscope::split_statements(text);
   rankscope::StatementSplitter splitter;
   std::vector<std::string> pieces;
   for (const char c : text) {
     splitter.add(std::string_view(&c, 1));
-    for (std::string& one : splitter.take())
-      pieces.push_back(std::move(one));
+    for (std::string& statement : splitter.take())
+      pieces.push_back(std::move(statement));
   }
   if (std::string rest = splitter.take_rest(); !rest.empty())
     pieces.push_back(std::move(rest));
-  if (pieces != whole)
+  if (pieces != complete)
     std::abort();
-  for (const std::string& one : whole)
-    if (text.find(one) == std::string::npos)
+  for (const std::string& statement : complete)
+    if (text.find(statement) == std::string::npos)
       std::abort();
   (void)rankscope::words_of(text);
 }

@@ -10,13 +10,13 @@
 
 RS_FUZZ_TARGET(watch_state) {
   using namespace rankscope;
-  std::string whole = PartWriter(kWatchStateKind, kWatchStateVersion).finish();
-  whole.resize(whole.size() - 8); // removes the checksum
-  whole += bytes;
-  const std::uint64_t sum = part_checksum(whole);
+  std::string encoded = PartWriter(kWatchStateKind, kWatchStateVersion).finish();
+  encoded.resize(encoded.size() - 8); // removes the checksum
+  encoded += bytes;
+  const std::uint64_t sum = part_checksum(encoded);
   for (unsigned shift = 0; shift < 64; shift += 8)
-    whole += static_cast<char>((sum >> shift) & 0xffU);
-  auto state = decode_watch_state(whole);
+    encoded += static_cast<char>((sum >> shift) & 0xffU);
+  auto state = decode_watch_state(encoded);
   if (!state)
     return;
   const std::string again = encode_watch_state(state->inputs, state->state);

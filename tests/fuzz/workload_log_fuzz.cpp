@@ -22,7 +22,7 @@ RS_FUZZ_TARGET(workload_log) {
   const std::string path = folder.write("run.log", std::string(bytes));
   if (const auto mean = metric_of_log(path, *number); mean && std::isnan(*mean))
     std::abort();
-  if (const auto figure = figure_of_run_log(path); figure && figure->performance.empty())
+  if (const auto metric = metric_of_run_log(path); metric && metric->performance.empty())
     std::abort();
   for (const char* library : {"rocblas", "hipblaslt", "miopen", "rccl"})
     if (const auto result = parse_bench_output(library, bytes); result && !(result->time_us > 0))

@@ -25,7 +25,7 @@ Report batch_of(const std::filesystem::path& root, bool compat) {
   std::vector<BatchPart> parts;
   for (int rank = 0; rank < 4; ++rank) {
     LoadOptions load;
-    load.rules = compat ? TreeRules::kBatchReference : TreeRules::kOwn;
+    load.rules = compat ? TreeRules::kBatchReference : TreeRules::kRankscope;
     auto trace = load_trace(
         (root / "profiles" / kFolder / ("traces_rank_" + std::to_string(rank) + "_step_8.json"))
             .string(),
@@ -182,8 +182,8 @@ TEST_F(BatchGolden, CompatMakesTheTextsOfTheReference) {
     ASSERT_EQ(got.name(), sheets[s][1]);
     std::set<std::string> merges;
     std::stringstream list(sheets[s].size() > 3 ? sheets[s][3] : "");
-    for (std::string one; std::getline(list, one, ',');)
-      merges.insert(one);
+    for (std::string merge; std::getline(list, merge, ',');)
+      merges.insert(merge);
     EXPECT_EQ(merged_cells(ours, s), merges) << got.name();
     const auto rows = tsv(root_ / "tsv" / (got.name() + ".tsv"));
     ASSERT_EQ(rows.size(), got.rows() + 1) << got.name();
@@ -270,8 +270,9 @@ TEST_F(BatchGolden, EveryDifferenceFromTheReferenceHasItsReason) {
           continue;
         const std::string& column = a.columns()[c].name;
         const auto reason =
-            std::find_if(std::begin(kReasons), std::end(kReasons),
-                         [&](const Reason& one) { return matches(one, a.name(), column); });
+            std::find_if(std::begin(kReasons), std::end(kReasons), [&](const Reason& candidate) {
+              return matches(candidate, a.name(), column);
+            });
         ASSERT_NE(reason, std::end(kReasons))
             << a.name() << " " << column << " row " << r << ": " << shown(x) << " and " << shown(y);
         used.insert(&*reason);

@@ -95,10 +95,10 @@ inline std::string text_of(const Value& v) {
 inline bool same(const Value& got, const std::string& want) {
   double number = 0;
   if (number_of(want, number)) {
-    double own = got.number();
-    if (got.kind == CellKind::kText && !number_of(std::string(got.text), own))
+    double value = got.number();
+    if (got.kind == CellKind::kText && !number_of(std::string(got.text), value))
       return false;
-    return close(own, number);
+    return close(value, number);
   }
   const std::string text = strip_numpy(want);
   return texts_equal(text_of(got), text) ||

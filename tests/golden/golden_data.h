@@ -35,10 +35,10 @@ inline std::vector<std::filesystem::path> entries(const std::filesystem::path& b
   std::vector<std::filesystem::path> out;
   if (below.empty())
     return out;
-  const bool beside = below != tree_root();
+  const bool outside = below != tree_root();
   for (auto it = std::filesystem::recursive_directory_iterator(below);
        it != std::filesystem::recursive_directory_iterator(); ++it)
-    if (beside && it.depth() == 0 && it->path().filename() == "synth")
+    if (outside && it.depth() == 0 && it->path().filename() == "synth")
       it.disable_recursion_pending();
     else
       out.push_back(it->path());

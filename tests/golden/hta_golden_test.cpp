@@ -127,13 +127,13 @@ void expect_idle(const LoadedTrace& t, const HtaTrace& want) {
   const std::vector<StreamIdleRow> rows = stream_idle_of(t);
   ASSERT_EQ(rows.size(), want.idle.size() * kStreamIdleCauses);
   for (std::size_t i = 0; i < want.idle.size(); ++i) {
-    const HtaIdle& of = want.idle[i];
-    SCOPED_TRACE("stream " + std::to_string(of.stream));
+    const HtaIdle& expected = want.idle[i];
+    SCOPED_TRACE("stream " + std::to_string(expected.stream));
     const StreamIdleRow* const row = &rows[i * kStreamIdleCauses];
-    EXPECT_EQ(row->stream, of.stream);
-    EXPECT_NEAR(row[0].gap_us.sum, of.host_wait_us, kShown);
-    EXPECT_NEAR(row[1].gap_us.sum, of.kernel_wait_us, kShown);
-    EXPECT_NEAR(row[2].gap_us.sum, of.other_us, kShown);
+    EXPECT_EQ(row->stream, expected.stream);
+    EXPECT_NEAR(row[0].gap_us.sum, expected.host_wait_us, kShown);
+    EXPECT_NEAR(row[1].gap_us.sum, expected.kernel_wait_us, kShown);
+    EXPECT_NEAR(row[2].gap_us.sum, expected.other_us, kShown);
   }
 }
 

@@ -94,19 +94,19 @@ void compare_sheet(const std::string& sheet, const Table& got, const golden::Csv
     ASSERT_TRUE(column) << name;
     column_of.push_back(*column);
   }
-  const auto mine = rows_by_key(sheet, want.header, got.rows(), [&](std::size_t r, std::size_t c) {
+  const auto ours = rows_by_key(sheet, want.header, got.rows(), [&](std::size_t r, std::size_t c) {
     const Value v = got.at(r, column_of[c]);
     return v.is_null() ? std::string() : text_of(v);
   });
   const auto theirs = rows_by_key(sheet, want.header, want.rows.size(),
                                   [&](std::size_t r, std::size_t c) { return want.rows[r][c]; });
   EXPECT_EQ(got.rows(), want.rows.size());
-  for (const auto& [key, row] : mine)
+  for (const auto& [key, row] : ours)
     EXPECT_EQ(theirs.count(key), 1U) << "a row too many: " << key.substr(0, 300);
   std::size_t different = 0;
   for (const auto& [key, row] : theirs) {
-    const auto at = mine.find(key);
-    if (at == mine.end() || at->second < 0 || row < 0) {
+    const auto at = ours.find(key);
+    if (at == ours.end() || at->second < 0 || row < 0) {
       ADD_FAILURE() << "no such row, or several: " << key.substr(0, 300);
       continue;
     }

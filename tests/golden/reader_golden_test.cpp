@@ -34,22 +34,23 @@ std::vector<std::string> traces() {
   return out;
 }
 
-struct TwinEvent {
+struct ReferenceEvent {
   std::uint32_t uid = 0;
   std::int64_t ts_ns = 0, dur_ns = 0;
   std::int64_t correlation = kNoId, external_id = kNoId, stream = -1;
   std::string name, cat;
 };
 
-std::int64_t twin_ns(std::string_view text) {
+std::int64_t reference_ns(std::string_view text) {
   // a mantissa of 64 bits represents 1e15 us with 4 decimals
   return static_cast<std::int64_t>(
       std::llround(std::strtold(std::string(text).c_str(), nullptr) * 1000.0L));
 }
 
 /// Returns the complete events, except python_function.
-std::vector<TwinEvent> twin(const simdjson::padded_string& text, std::uint64_t& entries) {
-  std::vector<TwinEvent> out;
+std::vector<ReferenceEvent> reference_events(const simdjson::padded_string& text,
+                                             std::uint64_t& entries) {
+  std::vector<ReferenceEvent> out;
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document doc = parser.iterate(text);
   simdjson::ondemand::array list;
@@ -59,7 +60,7 @@ std::vector<TwinEvent> twin(const simdjson::padded_string& text, std::uint64_t& 
     list = doc.find_field_unordered("traceEvents").get_array();
   std::uint32_t uid = 0;
   for (auto item : list) {
-    TwinEvent e;
+    ReferenceEvent e;
     e.uid = uid++;
     std::string ph;
     for (auto field : item.get_object()) {
@@ -71,9 +72,9 @@ std::vector<TwinEvent> twin(const simdjson::padded_string& text, std::uint64_t& 
       } else if (key == "name") {
         e.name = std::string_view(field.value().get_string());
       } else if (key == "ts") {
-        e.ts_ns = twin_ns(field.value().raw_json_token());
+        e.ts_ns = reference_ns(field.value().raw_json_token());
       } else if (key == "dur") {
-        e.dur_ns = twin_ns(field.value().raw_json_token());
+        e.dur_ns = reference_ns(field.value().raw_json_token());
       } else if (key == "args") {
         for (auto arg : field.value().get_object()) {
           const std::string_view name = arg.unescaped_key();
@@ -102,10 +103,10 @@ TEST(ReaderGolden, EqualsAnObviousTwinOnEveryTrace) {
   for (const std::string& path : paths) {
     SCOPED_TRACE(path);
     const auto trace = read_trace(path);
-    std::vector<TwinEvent> expected;
+    std::vector<ReferenceEvent> expected;
     std::uint64_t entries = 0;
     try {
-      expected = twin(simdjson::padded_string(golden::unpacked(path)), entries);
+      expected = reference_events(simdjson::padded_string(golden::unpacked(path)), entries);
     } catch (const simdjson::simdjson_error& error) {
       // not strict JSON, or not a trace: reading must return an error or a diagnostic
       std::printf("  no twin for %s: %s\n", path.c_str(), error.what());
@@ -122,7 +123,7 @@ TEST(ReaderGolden, EqualsAnObviousTwinOnEveryTrace) {
     const Events& e = trace->events;
     std::size_t wrong = 0;
     for (EventId i = 0; i < e.size() && wrong < 5; ++i) {
-      const TwinEvent& x = expected[i];
+      const ReferenceEvent& x = expected[i];
       const bool same =
           e.uid[i] == x.uid && e.ts_ns[i] == x.ts_ns && e.dur_ns[i] == x.dur_ns &&
           e.correlation[i] == x.correlation && e.external_id[i] == x.external_id &&
@@ -146,23 +147,23 @@ TEST(ReaderGolden, WindowsAndThreadsDoNotChangeTheResult) {
   const std::vector<std::string> paths = traces();
   for (const std::string& path : paths) {
     SCOPED_TRACE(path);
-    const auto whole = read_trace(path);
+    const auto complete = read_trace(path);
     ReadOptions options;
     options.threads = 3;
     options.window_bytes = 20'000;
     const auto pieces = read_trace(path, options);
-    ASSERT_EQ(whole.has_value(), pieces.has_value());
-    if (!whole)
+    ASSERT_EQ(complete.has_value(), pieces.has_value());
+    if (!complete)
       continue;
-    EXPECT_EQ(whole->events.ts_ns, pieces->events.ts_ns);
-    EXPECT_EQ(whole->events.name, pieces->events.name);
-    EXPECT_EQ(whole->events.track, pieces->events.track);
-    EXPECT_EQ(whole->events.args, pieces->events.args);
-    EXPECT_EQ(whole->events.uid, pieces->events.uid);
-    EXPECT_EQ(whole->flows.id, pieces->flows.id);
-    EXPECT_EQ(whole->strings.size(), pieces->strings.size());
-    EXPECT_EQ(whole->header.rank, pieces->header.rank);
-    EXPECT_EQ(whole->header.other, pieces->header.other);
+    EXPECT_EQ(complete->events.ts_ns, pieces->events.ts_ns);
+    EXPECT_EQ(complete->events.name, pieces->events.name);
+    EXPECT_EQ(complete->events.track, pieces->events.track);
+    EXPECT_EQ(complete->events.args, pieces->events.args);
+    EXPECT_EQ(complete->events.uid, pieces->events.uid);
+    EXPECT_EQ(complete->flows.id, pieces->flows.id);
+    EXPECT_EQ(complete->strings.size(), pieces->strings.size());
+    EXPECT_EQ(complete->header.rank, pieces->header.rank);
+    EXPECT_EQ(complete->header.other, pieces->header.other);
   }
 }
 

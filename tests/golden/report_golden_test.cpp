@@ -65,10 +65,10 @@ public:
     }
     std::set<std::size_t> unused(left.begin(), left.end());
     for (const std::size_t r : left)
-      for (const std::size_t own : unused)
-        if (same_share(own, r) && equal(own, r)) {
-          out[r] = own;
-          unused.erase(own);
+      for (const std::size_t row : unused)
+        if (same_share(row, r) && equal(row, r)) {
+          out[r] = row;
+          unused.erase(row);
           break;
         }
     return out;
@@ -109,11 +109,11 @@ void compare(const std::string& where, const Table& table, const golden::Csv& wa
   std::size_t different = 0;
   for (std::size_t c = 0; c < want.header.size(); ++c)
     for (std::size_t r = 0; r < want.rows.size(); ++r) {
-      const std::size_t own = pair.by_place(c) ? r : rows[r];
+      const std::size_t row = pair.by_place(c) ? r : rows[r];
       ++tally.cells;
-      if (!pair.same_at(own, r, c) && different++ < 10)
+      if (!pair.same_at(row, r, c) && different++ < 10)
         ADD_FAILURE() << where << " row " << r << " (" << want.rows[r][0].substr(0, 60)
-                      << ") column '" << want.header[c] << "': got " << text_of(pair.got(own, c))
+                      << ") column '" << want.header[c] << "': got " << text_of(pair.got(row, c))
                       << ", want " << want.rows[r][c];
     }
   EXPECT_LE(different, 10U) << different << " cells differ";

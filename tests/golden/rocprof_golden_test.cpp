@@ -150,7 +150,7 @@ std::pair<std::size_t, std::int64_t> table_totals(const std::filesystem::path& p
 TEST(RocprofGolden, EveryTableOfTheDocumentation) {
   if (golden::root().empty())
     GTEST_SKIP() << golden::kAbsent;
-  const std::set<std::string> of_gpu = {"kernel_trace", "memory_copy_trace"};
+  const std::set<std::string> gpu_tables = {"kernel_trace", "memory_copy_trace"};
   for (const std::string name : {"hip_trace", "kernel_trace", "marker_api_trace",
                                  "memory_copy_trace", "rccl_trace", "rocpd-to-csv"}) {
     SCOPED_TRACE(name);
@@ -163,16 +163,16 @@ TEST(RocprofGolden, EveryTableOfTheDocumentation) {
     ASSERT_TRUE(loaded) << loaded.error().message();
     const auto [rows, sum] = table_totals(path);
     EXPECT_EQ(loaded->trace.events.size(), rows);
-    std::int64_t own = 0;
+    std::int64_t total = 0;
     for (const std::int64_t ns : loaded->trace.events.dur_ns)
-      own += ns;
-    EXPECT_EQ(own, sum);
+      total += ns;
+    EXPECT_EQ(total, sum);
     std::vector<std::string> problems;
     for (const Problem& problem : loaded->trace.diagnostics.problems())
       problems.emplace_back(problem.name);
     // only calls and markers
-    EXPECT_EQ(problems, of_gpu.count(name) > 0 ? std::vector<std::string>()
-                                               : std::vector<std::string>{"no_gpu_events"});
+    EXPECT_EQ(problems, gpu_tables.count(name) > 0 ? std::vector<std::string>()
+                                                   : std::vector<std::string>{"no_gpu_events"});
   }
 }
 

@@ -83,26 +83,26 @@ void write_by(const Words& args) {
 }
 
 /// Collects metric values by metric and command.
-class Figures {
+class MetricValues {
 public:
-  void add(const std::string& figure, const std::string& command, std::optional<double> value) {
+  void add(const std::string& metric, const std::string& command, std::optional<double> value) {
     if (value)
-      said_[figure][command] += *value;
+      said_[metric][command] += *value;
   }
   /// Expects that at least `least` commands show each metric with this prefix, that their values
-  /// are equal, and that there are `figures` metrics.
-  void expect_equal(const std::string& prefix, std::size_t least, std::size_t figures) const {
+  /// are equal, and that there are `metrics` metrics.
+  void expect_equal(const std::string& prefix, std::size_t least, std::size_t metrics) const {
     std::size_t seen = 0;
-    for (const auto& [figure, by] : said_) {
-      if (!figure.starts_with(prefix))
+    for (const auto& [metric, values] : said_) {
+      if (!metric.starts_with(prefix))
         continue;
       ++seen;
-      EXPECT_GE(by.size(), least) << figure << ": first said by " << by.begin()->first;
-      for (const auto& [command, value] : by)
-        EXPECT_NEAR(value, by.begin()->second, 1e-6 * std::max(1.0, std::fabs(value)))
-            << figure << ": " << command << " and " << by.begin()->first;
+      EXPECT_GE(values.size(), least) << metric << ": first said by " << values.begin()->first;
+      for (const auto& [command, value] : values)
+        EXPECT_NEAR(value, values.begin()->second, 1e-6 * std::max(1.0, std::fabs(value)))
+            << metric << ": " << command << " and " << values.begin()->first;
     }
-    EXPECT_GE(seen, figures) << prefix;
+    EXPECT_GE(seen, metrics) << prefix;
   }
 
 private:
@@ -119,28 +119,28 @@ constexpr SaidKind kSaidKinds[] = {{"total_time", "total_ms", "total_ns"},
                                    {"exposed_comm_time", "exposed_comm_ms", "exposed_comm_ns"},
                                    {"idle_time", "idle_ms", "idle_ns"}};
 
-std::string of_rank(const char* kind, double rank) {
+std::string rank_key(const char* kind, double rank) {
   return std::string("rank ") + std::to_string(static_cast<int>(rank)) + " " + kind;
 }
 
 /// Adds times per rank and kind, in ms.
 void rank_times(const std::vector<std::string>& traces, const Words& run, const Said& top,
-                const test::TempFolder& out, Figures& figures) {
+                const test::TempFolder& out, MetricValues& metrics) {
   const Said sql([&] {
     Words args{"query", "SELECT * FROM ranks"};
     args.insert(args.end(), run.begin(), run.end());
     return args;
   }());
   const auto ranks = sql.table("result");
-  const auto of_top = top.table("top_ranks");
-  ASSERT_TRUE(ranks && of_top);
+  const auto top_rows = top.table("top_ranks");
+  ASSERT_TRUE(ranks && top_rows);
   for (const SaidKind& kind : kSaidKinds) {
     for (std::size_t r = 0; r < ranks->rows(); ++r)
-      figures.add(of_rank(kind.name, *ranks->number(r, "rank")), "query",
+      metrics.add(rank_key(kind.name, *ranks->number(r, "rank")), "query",
                   *ranks->number(r, kind.sql) / 1e6);
-    for (std::size_t r = 0; r < of_top->rows(); ++r)
-      figures.add(of_rank(kind.name, *of_top->number(r, "rank")), "top",
-                  of_top->number(r, kind.top));
+    for (std::size_t r = 0; r < top_rows->rows(); ++r)
+      metrics.add(rank_key(kind.name, *top_rows->number(r, "rank")), "top",
+                  top_rows->number(r, kind.top));
   }
   for (std::size_t rank = 0; rank < traces.size(); ++rank) {
     const Said report({"report", traces[rank], "-o", out.path("r.xlsx")});
@@ -149,13 +149,14 @@ void rank_times(const std::vector<std::string>& traces, const Words& run, const 
     for (std::size_t row = 0; row < timeline->rows(); ++row)
       for (const SaidKind& kind : kSaidKinds)
         if (timeline->text(row, "type") == kind.name)
-          figures.add(of_rank(kind.name, static_cast<double>(rank)), "report",
+          metrics.add(rank_key(kind.name, static_cast<double>(rank)), "report",
                       timeline->number(row, "time_ms"));
   }
 }
 
 /// Adds the same times from a baseline, from parts and from a dataset.
-void rank_times_of_files(const std::string& run, const test::TempFolder& out, Figures& figures) {
+void rank_times_of_files(const std::string& run, const test::TempFolder& out,
+                         MetricValues& metrics) {
   const std::string saved = out.path("b.rsb");
   write_by({"baseline", "save", run, "-o", saved});
   const Said check({"baseline", "check", run, "--baseline", saved});
@@ -170,14 +171,14 @@ void rank_times_of_files(const std::string& run, const test::TempFolder& out, Fi
   ASSERT_TRUE(all && parts && ranks);
   for (const SaidKind& kind : kSaidKinds) {
     for (std::size_t r = 0; r < parts->rows(); ++r)
-      figures.add(of_rank(kind.name, *parts->number(r, "rank")), "reduce",
+      metrics.add(rank_key(kind.name, *parts->number(r, "rank")), "reduce",
                   parts->number(r, kind.top));
     for (std::size_t r = 0; r < all->rows(); ++r)
       if (all->text(r, "type") == kind.name)
-        figures.add(of_rank(kind.name, *all->number(r, "rank")), "baseline",
+        metrics.add(rank_key(kind.name, *all->number(r, "rank")), "baseline",
                     all->number(r, "base_time_ms"));
     for (std::size_t r = 0; r < ranks->rows(); ++r)
-      figures.add(of_rank(kind.name, *ranks->number(r, "rank")), "export",
+      metrics.add(rank_key(kind.name, *ranks->number(r, "rank")), "export",
                   *ranks->number(r, kind.sql) / 1e6);
   }
   const Said kernels({"query", "--allow-files",
@@ -188,45 +189,45 @@ void rank_times_of_files(const std::string& run, const test::TempFolder& out, Fi
   const auto sums = kernels.table("result");
   ASSERT_TRUE(sums);
   for (std::size_t r = 0; r < sums->rows(); ++r)
-    figures.add("kernel " + sums->text(r, "name"), "export", sums->number(r, "ms"));
+    metrics.add("kernel " + sums->text(r, "name"), "export", sums->number(r, "ms"));
 }
 
 /// Adds times of GEMMs by rank and operator, in us.
 void gemm_sums(const std::vector<std::string>& traces, const std::string& folder,
-               const test::TempFolder& out, Figures& figures) {
+               const test::TempFolder& out, MetricValues& metrics) {
   const Said variance({"gemm", "variance", folder, "--top-k", "1000", "-o", out.path("g")});
   const auto gemms = variance.table("top1000_gemm_kernels_time_variance");
   ASSERT_TRUE(gemms);
-  const auto figure = [](double rank, const std::string& op) {
-    return of_rank(("GEMM " + op).c_str(), rank);
+  const auto metric = [](double rank, const std::string& op) {
+    return rank_key(("GEMM " + op).c_str(), rank);
   };
   for (std::size_t r = 0; r < gemms->rows(); ++r)
-    figures.add(figure(*gemms->number(r, "rank"), gemms->text(r, "op")), "gemm",
+    metrics.add(metric(*gemms->number(r, "rank"), gemms->text(r, "op")), "gemm",
                 gemms->number(r, "total_us"));
   for (std::size_t rank = 0; rank < traces.size(); ++rank) {
     const Said report({"report", traces[rank], "-o", out.path("r.xlsx"), "--sheets", "GEMM"});
     const auto sheet = report.table("GEMM");
     for (std::size_t r = 0; sheet && r < sheet->rows(); ++r)
-      figures.add(figure(static_cast<double>(rank), sheet->text(r, "name")), "report",
+      metrics.add(metric(static_cast<double>(rank), sheet->text(r, "name")), "report",
                   sheet->number(r, "kernel_time_us_sum"));
   }
 }
 
 /// Adds the values of ranks on the page of a run, and those of collectives if `with_collectives`.
 void page_values(const std::string& run, bool with_collectives, const test::TempFolder& out,
-                 Figures& of_ranks, Figures& of_collectives) {
+                 MetricValues& rank_metrics, MetricValues& collective_metrics) {
   write_by({"page", run, "-o", out.path("p.html")});
   test::ReadBlob page;
   read_page(out.path("p.html"), out, page);
   if (page.json["top_ranks"].error() != simdjson::SUCCESS) { // the page of one rank
     for (const SaidKind& kind : kSaidKinds)
-      of_ranks.add(of_rank(kind.name, 0), "page", double(page.json["times_ms"][kind.name]));
+      rank_metrics.add(rank_key(kind.name, 0), "page", double(page.json["times_ms"][kind.name]));
     return;
   }
   const auto column = [&page](std::string_view id) {
-    for (const simdjson::dom::element one : page.json["top_ranks"]["columns"].get_array())
-      if (std::string_view(one["id"]) == id)
-        return test::array<double>(page, one["data"], "f64");
+    for (const simdjson::dom::element candidate : page.json["top_ranks"]["columns"].get_array())
+      if (std::string_view(candidate["id"]) == id)
+        return test::array<double>(page, candidate["data"], "f64");
     ADD_FAILURE() << id;
     return std::vector<double>();
   };
@@ -234,22 +235,22 @@ void page_values(const std::string& run, bool with_collectives, const test::Temp
   for (const SaidKind& kind : kSaidKinds) {
     const std::vector<double> values = column(kind.top);
     for (std::size_t r = 0; r < values.size(); ++r)
-      of_ranks.add(of_rank(kind.name, ranks[r]), "page", values[r]);
+      rank_metrics.add(rank_key(kind.name, ranks[r]), "page", values[r]);
   }
   if (!with_collectives)
     return;
   for (const simdjson::dom::element row : page.json["bandwidths"].get_array())
-    of_collectives.add("latency " + std::string(std::string_view(row["name"])), "page",
-                       double(row["total_ms"]));
+    collective_metrics.add("latency " + std::string(std::string_view(row["name"])), "page",
+                           double(row["total_ms"]));
   for (const simdjson::dom::element row : page.json["skew"].get_array())
     if (!row["late_us"].is_null()) // blank in runs of one step
-      of_collectives.add(of_rank("starts later", double(row["rank"])), "page",
-                         double(row["late_us"]));
+      collective_metrics.add(rank_key("starts later", double(row["rank"])), "page",
+                             double(row["late_us"]));
 }
 
 /// Adds the same times from commands that read folders.
 void rank_times_of_folders(const std::string& folder, const test::TempFolder& out,
-                           Figures& figures) {
+                           MetricValues& metrics) {
   const Said analyze({"analyze", folder, "--no-plots", "-o", out.path("a")});
   const auto ranks = analyze.table("ranks");
   const Said compare(
@@ -258,13 +259,13 @@ void rank_times_of_folders(const std::string& folder, const test::TempFolder& ou
   ASSERT_TRUE(ranks && all);
   for (const SaidKind& kind : kSaidKinds) {
     for (std::size_t r = 0; r < ranks->rows(); ++r)
-      figures.add(of_rank(kind.name, *ranks->number(r, "rank")), "analyze",
+      metrics.add(rank_key(kind.name, *ranks->number(r, "rank")), "analyze",
                   ranks->number(r, std::string(kind.name) + "_ms"));
     for (std::size_t r = 0; r < all->rows(); ++r)
       if (all->text(r, "type") == kind.name) {
-        figures.add(of_rank(kind.name, *all->number(r, "rank")), "compare",
+        metrics.add(rank_key(kind.name, *all->number(r, "rank")), "compare",
                     all->number(r, "base_time_ms"));
-        figures.add(of_rank(kind.name, *all->number(r, "rank")), "compare, test",
+        metrics.add(rank_key(kind.name, *all->number(r, "rank")), "compare, test",
                     all->number(r, "test_time_ms"));
       }
   }
@@ -272,7 +273,7 @@ void rank_times_of_folders(const std::string& folder, const test::TempFolder& ou
 
 /// Adds the time of all kernels and by kernel name, in ms.
 void kernel_sums(const std::vector<std::string>& traces, const Words& run, const Said& top,
-                 const test::TempFolder& out, Figures& figures) {
+                 const test::TempFolder& out, MetricValues& metrics) {
   Words args{"query", "SELECT name, sum(dur_ns) / 1e6 AS ms FROM kernels "
                       "WHERE work IN ('computation', 'communication') GROUP BY name"};
   args.insert(args.end(), run.begin(), run.end());
@@ -280,24 +281,24 @@ void kernel_sums(const std::vector<std::string>& traces, const Words& run, const
   const auto kernels = sql.table("result");
   ASSERT_TRUE(kernels);
   for (std::size_t r = 0; r < kernels->rows(); ++r)
-    figures.add("kernel " + kernels->text(r, "name"), "query", kernels->number(r, "ms"));
+    metrics.add("kernel " + kernels->text(r, "name"), "query", kernels->number(r, "ms"));
   for (const std::string& trace : traces) {
     const Said report({"report", trace, "-o", out.path("r.xlsx"), "--sheets", "kernel_summary"});
     const auto summary = report.table("kernel_summary");
     ASSERT_TRUE(summary);
     for (std::size_t r = 0; r < summary->rows(); ++r)
-      figures.add("kernel " + summary->text(r, "kernel_name"), "report",
+      metrics.add("kernel " + summary->text(r, "kernel_name"), "report",
                   *summary->number(r, "kernel_duration_us_sum") / 1e3);
   }
-  const auto of_top = top.table("top_kernels");
-  ASSERT_TRUE(of_top);
-  for (std::size_t r = 0; r < of_top->rows(); ++r)
-    figures.add("kernel " + of_top->text(r, "kernel"), "top", of_top->number(r, "time_ms"));
+  const auto top_rows = top.table("top_kernels");
+  ASSERT_TRUE(top_rows);
+  for (std::size_t r = 0; r < top_rows->rows(); ++r)
+    metrics.add("kernel " + top_rows->text(r, "kernel"), "top", top_rows->number(r, "time_ms"));
 }
 
 /// Adds the latency of each kind of collective, in ms, and the lateness of each rank, in us.
 void collectives(const Words& run, const Said& top, const std::string& folder,
-                 const test::TempFolder& out, Figures& figures) {
+                 const test::TempFolder& out, MetricValues& metrics) {
   const auto with = [&run](Words args) {
     args.insert(args.end(), run.begin(), run.end());
     return args;
@@ -306,30 +307,30 @@ void collectives(const Words& run, const Said& top, const std::string& folder,
   const Said sql(with({"query", "SELECT collective, sum(total_latency_ms) AS total_latency_ms "
                                 "FROM nccl_summary_implicit_sync GROUP BY collective"}));
   const Said late(with({"query", "SELECT * FROM straggler_summary"}));
-  const auto take = [&](const std::optional<test::SaidTable>& table, const char* command,
-                        const char* value) {
+  const auto add = [&](const std::optional<test::SaidTable>& table, const char* command,
+                       const char* value) {
     ASSERT_TRUE(table) << command;
     for (std::size_t r = 0; r < table->rows(); ++r)
-      figures.add("latency " + table->text(r, "collective"), command, table->number(r, value));
+      metrics.add("latency " + table->text(r, "collective"), command, table->number(r, value));
   };
-  take(said.table("nccl_summary_implicit_sync"), "collectives", "total_latency_ms");
-  take(sql.table("result"), "query", "total_latency_ms");
-  take(top.table("top_collectives"), "top", "time_ms");
+  add(said.table("nccl_summary_implicit_sync"), "collectives", "total_latency_ms");
+  add(sql.table("result"), "query", "total_latency_ms");
+  add(top.table("top_collectives"), "top", "time_ms");
   if (!folder.empty()) {
     const Said compare({"compare", "--baseline", folder, "--test", folder, "--output",
                         out.path("c"), "--no-plots"});
-    take(compare.table("NCCL_ImplicitSyncCmp"), "compare", "base_total_latency_ms");
+    add(compare.table("NCCL_ImplicitSyncCmp"), "compare", "base_total_latency_ms");
   }
-  const auto take_late = [&](const std::optional<test::SaidTable>& table, const char* command,
-                             const char* value) {
+  const auto add_late = [&](const std::optional<test::SaidTable>& table, const char* command,
+                            const char* value) {
     ASSERT_TRUE(table) << command;
     for (std::size_t r = 0; r < table->rows(); ++r)
-      figures.add(of_rank("starts later", *table->number(r, "rank")), command,
+      metrics.add(rank_key("starts later", *table->number(r, "rank")), command,
                   table->number(r, value));
   };
-  take_late(said.table("straggler_summary"), "collectives", "later_us_mean");
-  take_late(late.table("result"), "query", "later_us_mean");
-  take_late(top.table("top_ranks"), "top", "late_us");
+  add_late(said.table("straggler_summary"), "collectives", "later_us_mean");
+  add_late(late.table("result"), "query", "later_us_mean");
+  add_late(top.table("top_ranks"), "top", "late_us");
 }
 
 /// `folder`: a folder with only these traces; "" if it also has other traces.
@@ -340,26 +341,26 @@ void expect_same_values(const std::vector<std::string>& traces, const std::strin
   Words args{"top", "-k", "0"};
   args.insert(args.end(), run.begin(), run.end());
   const Said top(args);
-  Figures figures;
-  Figures of_collectives;
-  rank_times(traces, run, top, out, figures);
+  MetricValues metrics;
+  MetricValues collective_metrics;
+  rank_times(traces, run, top, out, metrics);
   if (!folder.empty())
-    rank_times_of_folders(folder, out, figures);
-  rank_times_of_files(run.front(), out, figures);
-  page_values(run.front(), with_collectives, out, figures, of_collectives);
-  kernel_sums(traces, run, top, out, figures);
-  figures.expect_equal("rank ", folder.empty() ? 7 : 10, 4 * traces.size());
-  figures.expect_equal("kernel ", 4, 5);
+    rank_times_of_folders(folder, out, metrics);
+  rank_times_of_files(run.front(), out, metrics);
+  page_values(run.front(), with_collectives, out, metrics, collective_metrics);
+  kernel_sums(traces, run, top, out, metrics);
+  metrics.expect_equal("rank ", folder.empty() ? 7 : 10, 4 * traces.size());
+  metrics.expect_equal("kernel ", 4, 5);
   if (!folder.empty()) {
-    Figures gemms;
+    MetricValues gemms;
     gemm_sums(traces, folder, out, gemms);
     gemms.expect_equal("rank ", 2, 1);
   }
   if (!with_collectives)
     return;
-  collectives(run, top, folder, out, of_collectives);
-  of_collectives.expect_equal("latency ", folder.empty() ? 4 : 5, 1);
-  of_collectives.expect_equal("rank ", 3, traces.size());
+  collectives(run, top, folder, out, collective_metrics);
+  collective_metrics.expect_equal("latency ", folder.empty() ? 4 : 5, 1);
+  collective_metrics.expect_equal("rank ", 3, traces.size());
 }
 
 /// Returns why SQL is not available; "" if it is.

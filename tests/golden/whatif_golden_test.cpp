@@ -80,13 +80,14 @@ TEST_P(WhatIfGolden, SlowdownsAreThoseOfTheStudy) {
   for (std::size_t k = 0; k < facts().steps.size(); ++k)
     row[facts().steps[k].number] = k;
   std::size_t compared = 0;
-  for (const auto& [name, of] : {std::pair("step_t_base", &StragglerStep::measured_ms),
-                                 std::pair("step_t_nodelay", &StragglerStep::without_delays_ms),
-                                 std::pair("step_t_noblk", &StragglerStep::ideal_ms)})
+  for (const auto& [name, time] : {std::pair("step_t_base", &StragglerStep::measured_ms),
+                                   std::pair("step_t_nodelay", &StragglerStep::without_delays_ms),
+                                   std::pair("step_t_noblk", &StragglerStep::ideal_ms)})
     for (const auto [step, seconds] : simdjson::dom::object(study[name])) {
-      const StragglerStep& own = facts().steps.at(row.at(std::stoll(std::string(step))));
-      expect_ratio(own.*of, 1e3 * double(seconds), std::string(name) + " " + std::string(step),
-                   of == &StragglerStep::measured_ms ? kOfMeasured : kOfRatios);
+      const StragglerStep& row_facts = facts().steps.at(row.at(std::stoll(std::string(step))));
+      expect_ratio(row_facts.*time, 1e3 * double(seconds),
+                   std::string(name) + " " + std::string(step),
+                   time == &StragglerStep::measured_ms ? kOfMeasured : kOfRatios);
       ++compared;
     }
   EXPECT_EQ(compared, 3 * facts().steps.size());
@@ -94,21 +95,21 @@ TEST_P(WhatIfGolden, SlowdownsAreThoseOfTheStudy) {
        {std::pair("blocking_decompose_by_optype", StragglerGroup::kOperator),
         std::pair("blocking_decompose_by_dp_rank", StragglerGroup::kDataParallel),
         std::pair("blocking_decompose_by_stage", StragglerGroup::kStage)}) {
-    std::map<std::string, const StragglerShare*> own;
+    std::map<std::string, const StragglerShare*> ours;
     for (const StragglerShare& share : facts().shares)
-      if (share.of == group)
-        own[share.name] = &share;
+      if (share.group == group)
+        ours[share.name] = &share;
     const simdjson::dom::object theirs = study[name];
-    EXPECT_EQ(own.size(), theirs.size()) << name;
+    EXPECT_EQ(ours.size(), theirs.size()) << name;
     for (const auto [key, slowdown] : theirs) {
-      ASSERT_TRUE(own.contains(std::string(key))) << name << " " << key;
-      expect_ratio(own[std::string(key)]->slowdown, double(slowdown),
+      ASSERT_TRUE(ours.contains(std::string(key))) << name << " " << key;
+      expect_ratio(ours[std::string(key)]->slowdown, double(slowdown),
                    std::string(name) + " " + std::string(key));
     }
     const std::string by_step = std::string(name) + "_per_step";
     for (const auto [step, groups] : simdjson::dom::object(study[by_step]))
       for (const auto [key, slowdown] : simdjson::dom::object(groups))
-        expect_ratio(own[std::string(key)]->step_slow.at(row.at(std::stoll(std::string(step)))),
+        expect_ratio(ours[std::string(key)]->step_slow.at(row.at(std::stoll(std::string(step)))),
                      double(slowdown), by_step + " " + std::string(step) + " " + std::string(key));
   }
 }
@@ -141,14 +142,14 @@ TEST_P(WhatIfGolden, IdealTimelineIsThatOfTheStudy) {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t>, std::int64_t> seq;
   for (const PipelineRow& row : timeline_.rows)
     seq[{row.worker, row.start_ns, row.step, static_cast<std::size_t>(row.op)}] = row.seq;
-  std::map<Key, Span> own;
+  std::map<Key, Span> ours;
   for (NodeId n = 0; n < run.graph.size(); ++n) {
     if (!run.is_activity(n))
       continue;
     const RankNode& node = run.node(n);
     const std::int64_t begin = run.step_begin_ns[static_cast<std::size_t>(node.step)];
-    own[{run.rank_of[n], node.step, std::string(run.text(n, run.activity(n).name)),
-         seq.at({run.rank_of[n], node.start_ns, node.step, node.activity})}] = {
+    ours[{run.rank_of[n], node.step, std::string(run.text(n, run.activity(n).name)),
+          seq.at({run.rank_of[n], node.start_ns, node.step, node.activity})}] = {
         start[n] - begin, start[n] + whatif_.edit.dur_ns[n] - begin};
   }
   std::map<std::uint32_t, std::int64_t> begin;
@@ -156,24 +157,24 @@ TEST_P(WhatIfGolden, IdealTimelineIsThatOfTheStudy) {
     const auto [at, added] = begin.emplace(row.step, row.start_ns);
     at->second = std::min(at->second, row.start_ns);
   }
-  ASSERT_EQ(own.size(), study->rows.size());
+  ASSERT_EQ(ours.size(), study->rows.size());
   const double bar = kOfRatios * facts().ideal_ms * 1e6; // relative to a step
   std::size_t off = 0;
   for (const PipelineRow& row : study->rows) {
     const auto at =
-        own.find({row.worker, row.step,
-                  std::string(kPipelineOpNames[static_cast<std::size_t>(row.op)]), row.seq});
-    ASSERT_NE(at, own.end());
+        ours.find({row.worker, row.step,
+                   std::string(kPipelineOpNames[static_cast<std::size_t>(row.op)]), row.seq});
+    ASSERT_NE(at, ours.end());
     const std::int64_t theirs = row.start_ns - begin[row.step];
     if (std::abs(static_cast<double>(at->second.start_ns - theirs)) > bar ||
         std::abs(static_cast<double>(at->second.end_ns - theirs - row.dur_ns)) > bar)
       ++off;
   }
-  EXPECT_EQ(off, 0U) << "of " << own.size();
+  EXPECT_EQ(off, 0U) << "of " << ours.size();
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, WhatIfGolden, testing::Values("ST", "SE"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& instance) { return std::string(instance.param); });
 
 } // namespace
 } // namespace rankscope

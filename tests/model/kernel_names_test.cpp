@@ -96,8 +96,8 @@ TEST(KernelRows, AreNamedAndReadBack) {
   ASSERT_TRUE(row);
   EXPECT_EQ(row->launch, "hipLaunchKernel");
   EXPECT_EQ(row->kernel, "void f->g(int)");
-  for (const char* of_operator : {"aten::mm", "a->b", "(Synthetic Op)", ""})
-    EXPECT_FALSE(kernel_row_of(of_operator)) << of_operator;
+  for (const char* operator_name : {"aten::mm", "a->b", "(Synthetic Op)", ""})
+    EXPECT_FALSE(kernel_row_of(operator_name)) << operator_name;
 }
 
 TEST(KernelSymbols, MangledNames) {

@@ -78,13 +78,13 @@ TEST(Exchange, NothingToSayIsNoMessage) {
   expect_all_arrive(
       4, 10, [](std::size_t from) { return from == 2 ? 1 : 0; },
       [](std::size_t, std::uint64_t) { return 35; });
-  Letters own;
+  Letters unsent;
   EXPECT_EQ(gathered(
-                own, 3, 10, [](std::size_t from) { return from == 0 ? 2 : 0; },
+                unsent, 3, 10, [](std::size_t from) { return from == 0 ? 2 : 0; },
                 [](std::size_t, std::uint64_t) { return 35; })
                 .size(),
             2U);
-  EXPECT_EQ(own.messages, 0U);
+  EXPECT_EQ(unsent.messages, 0U);
 }
 
 TEST(Exchange, ALongStringTravelsInPieces) {

@@ -8,7 +8,7 @@ namespace rankscope {
 namespace {
 
 TEST(OwnFile, OfAProgramIsTheProgram) {
-  EXPECT_EQ(own_file(), "/proc/self/exe");
+  EXPECT_EQ(this_binary(), "/proc/self/exe");
 }
 
 } // namespace

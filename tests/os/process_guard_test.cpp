@@ -46,7 +46,7 @@ protected:
       out.push_back(pid);
     return out;
   }
-  [[nodiscard]] bool whole() const { return processes().size() == kTree; }
+  [[nodiscard]] bool is_complete() const { return processes().size() == kTree; }
   [[nodiscard]] bool none_lives() const {
     for (const pid_t pid : processes())
       if (alive(pid))
@@ -91,7 +91,7 @@ TEST_F(GuardedTree, WhatTheChildLeavesBehindEndsAndIsCounted) {
   const Result<ProcessEnd> end = run_process(tree("exit 3"));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 3);
-  EXPECT_TRUE(whole());
+  EXPECT_TRUE(is_complete());
   EXPECT_TRUE(none_lives());
   // each of the four may have a sleep child at that moment
   EXPECT_GE(end->left_behind, 4);
@@ -105,7 +105,7 @@ TEST_F(GuardedTree, TheDeadlineEndsAllOfIt) {
     return spec;
   }());
   ASSERT_TRUE(child);
-  ASSERT_TRUE(soon([&] { return whole(); }));
+  ASSERT_TRUE(soon([&] { return is_complete(); }));
   const Result<ProcessEnd> end = child->wait();
   ASSERT_TRUE(end);
   EXPECT_TRUE(end->timed_out);
@@ -118,7 +118,7 @@ TEST_F(GuardedTree, ATokenEndsAllOfIt) {
   spec.cancel = token;
   Result<Process> child = Process::start(std::move(spec));
   ASSERT_TRUE(child);
-  ASSERT_TRUE(soon([&] { return whole(); }));
+  ASSERT_TRUE(soon([&] { return is_complete(); }));
   token.cancel();
   const Result<ProcessEnd> end = child->wait();
   ASSERT_TRUE(end);
@@ -133,7 +133,7 @@ TEST_F(GuardedTree, AForgottenOneEndsWithItsOwner) {
   {
     const Result<Process> child = Process::start(tree());
     ASSERT_TRUE(child);
-    ASSERT_TRUE(soon([&] { return whole(); }));
+    ASSERT_TRUE(soon([&] { return is_complete(); }));
   }
   EXPECT_TRUE(none_lives());
 }
@@ -147,7 +147,7 @@ TEST_F(GuardedTree, OwnerThatIsKilledTakesItAlong) {
       for (;;)
         ::pause();
     }
-    ASSERT_TRUE(soon([&] { return whole(); }));
+    ASSERT_TRUE(soon([&] { return is_complete(); }));
     ::kill(owner, signal);
     ::waitpid(owner, nullptr, 0);
     EXPECT_TRUE(soon([&] { return none_lives(); }));
@@ -158,7 +158,7 @@ TEST_F(GuardedTree, AnInterruptOfOursEndsItBeforeWeLeave) {
   const pid_t owner = ::fork();
   if (owner == 0) {
     const Result<Process> child = Process::start(tree());
-    while (!whole())
+    while (!is_complete())
       ::usleep(10'000);
     cleanup::end_everything();
     ::_exit(none_lives() ? 0 : 1);

@@ -34,9 +34,9 @@ TEST(ProcessLinger, ABackgroundProcessOutlivesItsStarterUntilItIsEnded) {
   spec.lingers = true;
   Result<Process> child = Process::start(std::move(spec));
   ASSERT_TRUE(child);
-  const Result<ProcessEnd> own = child->wait_child();
-  ASSERT_TRUE(own);
-  EXPECT_EQ(own->exit_code, 3);
+  const Result<ProcessEnd> child_end = child->wait_child();
+  ASSERT_TRUE(child_end);
+  EXPECT_EQ(child_end->exit_code, 3);
   const pid_t left = pid_in(file);
   // longer than the grace period of a child that does not linger
   std::this_thread::sleep_for(300ms);
@@ -58,9 +58,9 @@ TEST(ProcessLinger, ADeadlineEndsTheChildAndWhatItBegan) {
   spec.deadline = 2s; // longer than a busy machine needs to start the child
   Result<Process> child = Process::start(std::move(spec));
   ASSERT_TRUE(child);
-  const Result<ProcessEnd> own = child->wait_child();
-  ASSERT_TRUE(own);
-  EXPECT_TRUE(own->timed_out);
+  const Result<ProcessEnd> child_end = child->wait_child();
+  ASSERT_TRUE(child_end);
+  EXPECT_TRUE(child_end->timed_out);
   EXPECT_FALSE(alive(pid_in(file)));
   EXPECT_TRUE(child->wait());
 }

@@ -223,13 +223,13 @@ TEST_P(ChildStreams, OurInputIsInherited) {
 }
 
 TEST_P(ChildStreams, ArgumentsArriveAsTheyAre) {
-  const std::vector<std::string> odd = {"",           "two words",   "\"quoted\" 'too'",
-                                        "$HOME `id`", "--",          "line\nbreak",
-                                        "*?[a]",      "back\\slash", "\xff\xfe"};
+  const std::vector<std::string> arguments = {"",           "two words",   "\"quoted\" 'too'",
+                                              "$HOME `id`", "--",          "line\nbreak",
+                                              "*?[a]",      "back\\slash", "\xff\xfe"};
   std::vector<std::string> argv = {"printf", "<%s>"};
-  argv.insert(argv.end(), odd.begin(), odd.end());
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
   std::string expected;
-  for (const std::string& argument : odd)
+  for (const std::string& argument : arguments)
     expected += "<" + argument + ">";
   EXPECT_EQ(captured(program(argv)), expected);
 }

@@ -31,10 +31,10 @@ pid_t begin_and_end(const std::string& shared) {
   if (child != 0)
     return child;
   const SharedScratch here = SharedScratch::enter(shared);
-  const auto own = ScratchFolder::create();
-  const bool inside = own && fs::path(own->path()).parent_path() == shared;
+  const auto scratch = ScratchFolder::create();
+  const bool inside = scratch && fs::path(scratch->path()).parent_path() == shared;
   cleanup::end_everything();
-  ::_exit(inside && !fs::exists(own->path()) ? 0 : 1);
+  ::_exit(inside && !fs::exists(scratch->path()) ? 0 : 1);
 }
 
 bool ends_within(pid_t child, std::chrono::milliseconds time, int& status) {
@@ -79,9 +79,9 @@ TEST(SharedScratch, TheLastToLeaveRemovesIt) {
   fs::create_directories(shared + "/other");
   {
     const SharedScratch here = SharedScratch::enter(shared);
-    const auto own = ScratchFolder::create();
-    ASSERT_TRUE(own);
-    EXPECT_EQ(fs::path(own->path()).parent_path(), shared);
+    const auto scratch = ScratchFolder::create();
+    ASSERT_TRUE(scratch);
+    EXPECT_EQ(fs::path(scratch->path()).parent_path(), shared);
   }
   EXPECT_TRUE(fs::exists(shared + "/other"));
   fs::remove(shared + "/other");
@@ -102,14 +102,14 @@ TEST(SharedScratch, OneThatIsNotThereForThisProcessIsDoneWithout) {
 /// request.
 class Killed {
 public:
-  explicit Killed(bool of_job, const std::string& names) {
+  explicit Killed(bool in_job, const std::string& names) {
     child_ = ::fork();
     if (child_ != 0)
       return;
-    const SharedScratch job = SharedScratch::enter(of_job ? SharedScratch::make() : "");
-    const auto own = ScratchFolder::create();
-    std::ofstream(own->path() + "/big") << "x";
-    std::ofstream(names) << own->path() << "\n"; // closed: the complete line is written
+    const SharedScratch job = SharedScratch::enter(in_job ? SharedScratch::make() : "");
+    const auto scratch = ScratchFolder::create();
+    std::ofstream(scratch->path() + "/big") << "x";
+    std::ofstream(names) << scratch->path() << "\n"; // closed: the complete line is written
     for (;;)
       ::pause();
   }
@@ -153,17 +153,17 @@ TEST(ScratchFolder, WhatAKilledProcessLeftIsRemovedByTheNext) {
     std::getline(in, name);
     return in.eof() ? std::string() : name;
   };
-  for (const bool of_job : {false, true}) {
+  for (const bool in_job : {false, true}) {
     // another TMPDIR each time, because a folder is searched only once
-    const std::string temporary = folder.path(of_job ? "job" : "own");
+    const std::string temporary = folder.path(in_job ? "job" : "own");
     fs::create_directories(temporary);
     ::setenv("TMPDIR", temporary.c_str(), 1);
-    Killed gone(of_job, folder.path("gone"));
-    Killed fresh(of_job, folder.path("fresh"));
-    const Killed living(of_job, folder.path("living"));
+    Killed gone(in_job, folder.path("gone"));
+    Killed fresh(in_job, folder.path("fresh"));
+    const Killed living(in_job, folder.path("living"));
     const auto top = [&](const std::string& file) { // the folder directly in TMPDIR
       const fs::path name = name_in(folder.path(file));
-      return of_job ? name.parent_path() : name;
+      return in_job ? name.parent_path() : name;
     };
     for (const char* file : {"gone", "fresh", "living"})
       ASSERT_TRUE(test::soon([&] { return !name_in(folder.path(file)).empty(); }));

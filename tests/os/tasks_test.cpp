@@ -63,10 +63,10 @@ TEST(Tasks, WhoWaitsWorksOnlyForItsOwnGroup) {
   std::condition_variable moved;
   int turn = 0;
   ASSERT_TRUE(parallel_for(&pool, 50, [&](std::size_t i) {
-    TaskGroup own(&pool);
+    TaskGroup group(&pool);
     for (int k = 0; k < 5; ++k)
-      own.run([] { std::this_thread::yield(); });
-    EXPECT_TRUE(own.wait());
+      group.run([] { std::this_thread::yield(); });
+    EXPECT_TRUE(group.wait());
     std::unique_lock lock(mutex);
     moved.wait(lock, [&] { return turn == static_cast<int>(i); });
     ++turn;
@@ -129,11 +129,11 @@ TEST(Tasks, CancelledTasksAreNotBegun) {
   EXPECT_GE(ran, 10);
   EXPECT_LT(ran, 10'000);
   EXPECT_TRUE(group.token().cancelled());
-  CancelToken mine;
-  EXPECT_FALSE(mine.cancelled());
-  const CancelToken child = mine.child();
+  CancelToken parent;
+  EXPECT_FALSE(parent.cancelled());
+  const CancelToken child = parent.child();
   child.cancel();
-  EXPECT_FALSE(mine.cancelled()); // cancels children, not parents
+  EXPECT_FALSE(parent.cancelled()); // cancels children, not parents
 }
 
 TEST(Tasks, ParallelForTakesItsBoundAndEveryIndex) {
@@ -166,7 +166,7 @@ TEST(Tasks, AbsurdNumbersOfThreadsAreBounded) {
 }
 
 /// Number of pages of address space.
-rlim_t pages_held() {
+rlim_t pages_in_use() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages;
@@ -181,7 +181,7 @@ TEST(Tasks, WithFewThreadsTheWorkIsDoneAllTheSame) {
   if (child == 0) {
     // the current size plus 32 MiB: with less, even a list of the pool might not fit
     const rlim_t little =
-        pages_held() * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (32U << 20U);
+        pages_in_use() * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (32U << 20U);
     const rlimit limit{little, little};
     ::setrlimit(RLIMIT_AS, &limit);
     std::atomic<int> sum{0};

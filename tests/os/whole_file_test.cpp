@@ -13,16 +13,17 @@ TEST(WholeFile, HasAllBytesAlsoOfAnEmptyFile) {
   const TempFolder folder;
   std::string longer_than_a_block(200'000, 'x');
   longer_than_a_block += std::string("\0\r\n", 3);
-  EXPECT_EQ(read_whole(folder.write("long", longer_than_a_block)).value(), longer_than_a_block);
-  EXPECT_EQ(read_whole(folder.write("empty", "")).value(), "");
-  EXPECT_FALSE(read_whole(folder.path("absent")));
+  EXPECT_EQ(read_input_file(folder.write("long", longer_than_a_block)).value(),
+            longer_than_a_block);
+  EXPECT_EQ(read_input_file(folder.write("empty", "")).value(), "");
+  EXPECT_FALSE(read_input_file(folder.path("absent")));
 }
 
 // HA-E18: a link to /dev/zero was read until memory was exhausted.
 TEST(WholeFile, ADeviceWithoutAnEndIsRefused) {
   const TempFolder folder;
   std::filesystem::create_symlink("/dev/zero", folder.path("state"));
-  const Result<std::string> bytes = read_whole(folder.path("state"));
+  const Result<std::string> bytes = read_input_file(folder.path("state"));
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code, ErrorCode::kUnreadable);
   EXPECT_NE(bytes.error().what.find("more than 64 MiB"), std::string::npos) << bytes.error().what;
@@ -30,18 +31,18 @@ TEST(WholeFile, ADeviceWithoutAnEndIsRefused) {
 
 TEST(WholeFile, AnInputIsRememberedAndAFileOfOurOwnIsNot) {
   const TempFolder folder;
-  const std::string input = folder.write("input", "a"), own = folder.write("own", "b");
-  EXPECT_EQ(read_whole(input).value(), "a");
-  EXPECT_EQ(read_own(own).value(), "b");
+  const std::string input = folder.write("input", "a"), output = folder.write("own", "b");
+  EXPECT_EQ(read_input_file(input).value(), "a");
+  EXPECT_EQ(read_unregistered(output).value(), "b");
   EXPECT_TRUE(is_input(input));
-  EXPECT_FALSE(is_input(own));
-  EXPECT_FALSE(write_whole(input, "new"));
-  EXPECT_TRUE(write_whole(own, "new"));
+  EXPECT_FALSE(is_input(output));
+  EXPECT_FALSE(write_with_folder(input, "new"));
+  EXPECT_TRUE(write_with_folder(output, "new"));
 }
 
 TEST(WholeFile, AFolderIsAnErrorAndNoException) {
   const TempFolder folder;
-  const Result<std::string> bytes = read_whole(folder.path(), "try a file");
+  const Result<std::string> bytes = read_input_file(folder.path(), "try a file");
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code, ErrorCode::kUnreadable);
   EXPECT_EQ(bytes.error().hint, "try a file");
@@ -50,9 +51,9 @@ TEST(WholeFile, AFolderIsAnErrorAndNoException) {
 TEST(WholeFile, WhatIsWrittenIsReadBackFromANewFolder) {
   const TempFolder folder;
   const std::string bytes("a\0b\r\n", 5), path = folder.path("new/one/file");
-  ASSERT_TRUE(write_whole(path, bytes));
-  EXPECT_EQ(read_whole(path).value(), bytes);
-  EXPECT_FALSE(write_whole(path + "/below", bytes));
+  ASSERT_TRUE(write_with_folder(path, bytes));
+  EXPECT_EQ(read_input_file(path).value(), bytes);
+  EXPECT_FALSE(write_with_folder(path + "/below", bytes));
 }
 
 } // namespace

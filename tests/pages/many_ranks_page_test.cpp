@@ -55,7 +55,7 @@ std::string page_of(std::size_t n, bool aside = false) {
       head.rank = page.rank;
       head.end_ns = page.end_ns;
     }
-    input.whole = [&](std::size_t at) -> Result<RankPage> {
+    input.load_rank = [&](std::size_t at) -> Result<RankPage> {
       ++asked;
       return std::move(pages[at]);
     };
@@ -63,7 +63,7 @@ std::string page_of(std::size_t n, bool aside = false) {
   Result<std::string> blob = run_page_data(input);
   EXPECT_TRUE(blob);
   EXPECT_LE(asked, 256U);
-  input.whole = [](std::size_t) -> Result<RankPage> {
+  input.load_rank = [](std::size_t) -> Result<RankPage> {
     return Error{ErrorCode::kUnreadable, "store", "gone", ""};
   };
   EXPECT_FALSE(run_page_data(input));
@@ -158,11 +158,11 @@ TEST(ManyRanksPage, KernelsFollowADriftAsTheirCollectivesDo) {
     for (std::int64_t& start : starts.back())
       start += std::int64_t(rank["at"]);
   }
-  const auto of_rank = numbers(blob, blob.json["matched"]["rank"]);
+  const auto rank_index = numbers(blob, blob.json["matched"]["rank"]);
   const auto joined = numbers(blob, blob.json["matched"]["start"]);
   ASSERT_EQ(joined.size(), static_cast<std::size_t>(2 * kCalls));
   for (std::size_t i = 0; i < joined.size(); ++i)
-    EXPECT_EQ(joined[i], starts.at(static_cast<std::size_t>(of_rank[i]))[i / 2]) << i;
+    EXPECT_EQ(joined[i], starts.at(static_cast<std::size_t>(rank_index[i]))[i / 2]) << i;
   for (std::size_t i = 0; i < starts[0].size(); ++i)
     EXPECT_LE(std::abs(starts[0][i] - starts[1][i]), 45'000) << i; // they enter up to 40 us apart
 }

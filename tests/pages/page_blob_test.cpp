@@ -22,10 +22,10 @@ using test::ReadBlob;
 
 TEST(PageBlob, ReadsBackInTheSmallestTypes) {
   PageBlob page;
-  page.whole("small", std::vector<std::uint32_t>{1, 255});
-  page.whole("middle", std::vector<std::uint32_t>{256, 65535, 3});
-  page.whole("large", std::vector<std::uint32_t>{65536});
-  page.whole("none", std::vector<std::uint32_t>{});
+  page.integers("small", std::vector<std::uint32_t>{1, 255});
+  page.integers("middle", std::vector<std::uint32_t>{256, 65535, 3});
+  page.integers("large", std::vector<std::uint32_t>{65536});
+  page.integers("none", std::vector<std::uint32_t>{});
   page.reals("reals", std::vector<double>{1.5, std::numeric_limits<double>::quiet_NaN(), -1e300});
   page.times("short", std::vector<std::int64_t>{0, 4294967295, -5});
   page.times("long", std::vector<std::int64_t>{4294967296, 9'000'000'000'000'000, 1});

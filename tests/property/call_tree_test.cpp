@@ -172,12 +172,12 @@ TEST(KernelOverlaps, EqualABruteForceTwin) {
       if (trace.events.category[op] != Category::kCpuOp)
         continue;
       const auto kernels = t.tree.gpu_events(op);
-      const std::set<EventId> own(kernels.begin(), kernels.end());
+      const std::set<EventId> inner(kernels.begin(), kernels.end());
       std::vector<Interval> covered;
       std::set<EventId> others;
       for (const EventId k : kernels)
         for (EventId o = 0; o < trace.events.size(); ++o) {
-          if (!trace.gpu(o) || own.count(o) > 0 ||
+          if (!trace.gpu(o) || inner.count(o) > 0 ||
               trace.events.stream[o] == trace.events.stream[k] ||
               t.tree.cpu_op_above(trace, o) == t.tree.cpu_op_above(trace, k))
             continue;
@@ -188,7 +188,7 @@ TEST(KernelOverlaps, EqualABruteForceTwin) {
           covered.push_back(both);
           others.insert(o);
         }
-      const auto call = overlaps.of(trace, kernels);
+      const auto call = overlaps.find(trace, kernels);
       ASSERT_EQ(std::set<EventId>(call.others.begin(), call.others.end()), others);
       ASSERT_EQ(call.covered_ns, IntervalSet(covered).length());
       found += static_cast<int>(others.size());

@@ -87,7 +87,7 @@ TEST(ClockAlignmentByHand, MedianAndChains) {
   EXPECT_EQ(found[2].line.offset_ns, 50);
   EXPECT_EQ(found[2].via, 1);
   EXPECT_FALSE(found[3].aligned());
-  EXPECT_EQ(clock_remark(found[3]),
+  EXPECT_EQ(clock_note(found[3]),
             "rank 7: its clock is not aligned: it shares no collective with the other ranks");
   EXPECT_TRUE(align_clocks({}).empty());
 }
@@ -109,7 +109,7 @@ TEST(ClockAlignmentByHand, AFitThatScattersMoreThanItsEffectIsNotUsed) {
   EXPECT_EQ(poor.fit, ClockFit::kPoor);
   EXPECT_TRUE(poor.scattered());
   EXPECT_EQ(poor.used().at(12345), 0); // the time base is used
-  EXPECT_EQ(clock_remark(poor).substr(0, 48), "rank 3: its clock is not aligned: the ends of 40");
+  EXPECT_EQ(clock_note(poor).substr(0, 48), "rank 3: its clock is not aligned: the ends of 40");
   // a clock that is one second ahead is aligned, although the ranks leave the collectives at
   // different times
   for (SharedEnd& e : other.ends) {

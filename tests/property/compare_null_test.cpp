@@ -114,8 +114,8 @@ std::vector<RowFamily> count(double slower, bool (*wanted)(Verdict)) {
 }
 
 TEST(CompareNull, EqualRunsHaveAFalseRowInAtMostFivePercentOfPairs) {
-  const auto told_apart = [](Verdict v) { return v == Verdict::kBetter || v == Verdict::kWorse; };
-  for (const RowFamily& f : count(1, told_apart)) {
+  const auto differs = [](Verdict v) { return v == Verdict::kBetter || v == Verdict::kWorse; };
+  for (const RowFamily& f : count(1, differs)) {
     std::cout << fmt::format("equal runs, {}: {} of {} pairs with a false row, {} of {} rows\n",
                              f.name, f.pairs_with, kPairs, f.rows_with, f.rows);
     ASSERT_GT(f.rows, 0) << f.name;

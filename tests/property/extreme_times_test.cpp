@@ -84,10 +84,10 @@ Extreme extreme_trace(unsigned seed) {
     return kTimes[std::uniform_int_distribution<std::size_t>(0, std::size(kTimes) - 1)(random)];
   };
   // one valid event of each kind, then random ones
-  const Time one = {"1", 1000};
+  const Time usual = {"1", 1000};
   for (int id = 1; id <= 30; ++id) {
     const bool good = id == 1;
-    const auto time = [&]() -> const Time& { return good ? one : any(); };
+    const auto time = [&]() -> const Time& { return good ? usual : any(); };
     const std::string correlation = fmt::format(R"("correlation":{})", id);
     add("user_annotation", fmt::format("ProfilerStep#{}", id).c_str(), time(), time(), "", 1);
     add("cpu_op", "aten::mm", time(), time(),

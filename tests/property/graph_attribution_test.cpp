@@ -82,15 +82,15 @@ TEST(KernelAlignment, ABandGivesTheSameForLongSequencesThatStayNearTheDiagonal) 
     if (random() % 20 != 0)
       b.push_back(token);
   }
-  const KernelAlignment whole = align_kernels(a, b);
+  const KernelAlignment full = align_kernels(a, b);
   const KernelAlignment band = align_kernels(a, b, a.size() * 400);
-  EXPECT_EQ(weight_of(whole, a, b), whole.weight);
+  EXPECT_EQ(weight_of(full, a, b), full.weight);
   EXPECT_EQ(weight_of(band, a, b), band.weight);
-  EXPECT_EQ(band.weight, whole.weight);
+  EXPECT_EQ(band.weight, full.weight);
   // a band that is too narrow pairs fewer kernels, but its pairs still do not cross
   const KernelAlignment narrow = align_kernels(a, b, 1);
   EXPECT_EQ(weight_of(narrow, a, b), narrow.weight);
-  EXPECT_LE(narrow.weight, whole.weight);
+  EXPECT_LE(narrow.weight, full.weight);
 }
 
 struct Score {

@@ -228,10 +228,11 @@ TEST(MergedTrace, StepsAndTimeWindows) {
   MergeOptions options;
   options.steps = std::pair<std::int64_t, std::int64_t>{18, 18};
   merge(sweep.inputs, options, out);
-  const Merged one = check_merged(bytes_of(out));
+  const Merged single = check_merged(bytes_of(out));
   for (const std::int64_t rank : {0, 1})
     for (const char* category : {"kernel", "cuda_runtime", "gpu_memcpy", "gpu_user_annotation"})
-      EXPECT_EQ(one.counts.at(rank).at(category) * 3, all.counts.at(rank).at(category)) << category;
+      EXPECT_EQ(single.counts.at(rank).at(category) * 3, all.counts.at(rank).at(category))
+          << category;
   options.steps.reset();
   std::int64_t zero = INT64_MAX;
   for (const MergedSlice& s : all.slices)
@@ -256,7 +257,7 @@ TEST(MergedTrace, StepsAndTimeWindows) {
 
 /// Writes a handmade trace with unusual content: names with quotes, overlapping kernels, a flow
 /// without a partner.
-std::string odd_trace(const std::string& folder) {
+std::string unusual_trace(const std::string& folder) {
   const std::string path = folder + "/odd.json";
   std::ofstream(path) << R"({"schemaVersion": 1, "deviceProperties": [{"id": 2, "name": "G\"PU"}],
 "baseTimeNanoseconds": 1000000000000000000,
@@ -283,7 +284,7 @@ std::string odd_trace(const std::string& folder) {
 
 TEST(MergedTrace, OddTracesComeOutWell) {
   TempFolder folder;
-  const std::string path = odd_trace(folder.path());
+  const std::string path = unusual_trace(folder.path());
   const std::string out = folder.path() + "/merged.json";
   const MergeSummary summary = merge({{path, 0, 0}, {path, 3, 0}}, {}, out);
   const Merged merged = check_merged(bytes_of(out));

@@ -52,8 +52,8 @@ std::uint64_t seed_of(int run) {
 }
 
 /// Returns "12/300".
-std::string found_of(int found, int of) {
-  return fmt::format("{}/{}", found, of);
+std::string found_of(int found, int tests) {
+  return fmt::format("{}/{}", found, tests);
 }
 
 /// Returns P(X >= k) for n draws with probability p.
@@ -66,8 +66,8 @@ double at_least(int k, int n, double p) {
 }
 
 /// Whether the one-sided 95 % lower limit of the rate is at most the bar.
-bool within(int found, int of, double bar) {
-  return found == 0 || at_least(found, of, bar) >= 0.05;
+bool within(int found, int tests, double bar) {
+  return found == 0 || at_least(found, tests, bar) >= 0.05;
 }
 
 /// Returns options for three equal configurations of four ranks. The first computation of a step
@@ -145,15 +145,15 @@ Claims claims_of(const synth::Options& o) {
   const SlowRanks slow = slow_ranks(runs);
   const Result<CollectiveFacts> facts = collective_facts(sweep.collectives.front(), {});
   EXPECT_TRUE(facts);
-  const std::vector<Finding> of_collectives = collective_findings(*facts);
-  out.collectives = claims_any(of_collectives, rank_claims());
+  const std::vector<Finding> comm_findings = collective_findings(*facts);
+  out.collectives = claims_any(comm_findings, rank_claims());
   out.top = out.collectives || claims_any(slow_rank_findings(slow), rank_claims());
-  for (const SlowRank& s : slow.told)
+  for (const SlowRank& s : slow.ranks)
     out.slow_rank = out.slow_rank || s.rank == kEffectRank;
-  for (const Finding& f : of_collectives)
+  for (const Finding& f : comm_findings)
     out.late_rank = out.late_rank || (f.rule == rules::late_rank.id && f.subject == "1");
-  out.winner =
-      judgement.total && !judgement.total->others.empty() && judgement.total->others.back().told();
+  out.winner = judgement.total && !judgement.total->others.empty() &&
+               judgement.total->others.back().significant();
   return out;
 }
 

@@ -13,9 +13,9 @@
 namespace rankscope {
 namespace {
 
-class OddJson {
+class UnusualJson {
 public:
-  explicit OddJson(unsigned seed) : random_(seed) {}
+  explicit UnusualJson(unsigned seed) : random_(seed) {}
 
   std::string trace() {
     std::vector<std::string> events;
@@ -120,7 +120,7 @@ private:
     members.resize(static_cast<std::size_t>(below(5)));
     return object(members);
   }
-  std::string complete(bool odd) {
+  std::string complete(bool unusual) {
     static const char* const kCategories[] = {"kernel", "cpu_op", "cuda_runtime", "gpu_memcpy",
                                               "user_annotation"};
     std::vector<std::string> members = {member("ph", text("X")),
@@ -131,13 +131,13 @@ private:
                                         member("ts", time()),
                                         member("dur", time()),
                                         member("args", arguments())};
-    if (odd && below(3) == 0) // the last of equal keys is valid
+    if (unusual && below(3) == 0) // the last of equal keys is valid
       members.push_back(member("name", any_text()));
-    if (odd && below(3) == 0)
+    if (unusual && below(3) == 0)
       members.push_back(member("ts", time()));
-    if (odd && below(3) == 0)
+    if (unusual && below(3) == 0)
       members.push_back(member("cat", text(kCategories[below(5)])));
-    if (odd && below(3) == 0)
+    if (unusual && below(3) == 0)
       members.push_back(member("junk", junk(3)));
     return object(members);
   }
@@ -169,11 +169,11 @@ std::string shown(const Kept& k) {
 }
 
 /// For microseconds below 10^9, a double is precise to a nanosecond.
-std::int64_t twin_ns(simdjson::dom::element value) {
+std::int64_t reference_ns(simdjson::dom::element value) {
   return std::llround(value.get_double().value() * 1000);
 }
 
-Kept twin_event(simdjson::dom::object object, std::string& phase) {
+Kept reference_event(simdjson::dom::object object, std::string& phase) {
   Kept k;
   for (const auto& [key, value] : object) {
     if (key == "ph")
@@ -183,9 +183,9 @@ Kept twin_event(simdjson::dom::object object, std::string& phase) {
     else if (key == "name")
       k.name = value.get_string().value();
     else if (key == "ts")
-      k.ts_ns = twin_ns(value);
+      k.ts_ns = reference_ns(value);
     else if (key == "dur")
-      k.dur_ns = twin_ns(value);
+      k.dur_ns = reference_ns(value);
     else if (key == "args")
       for (const auto& [name, argument] : value.get_object()) {
         if (name == "correlation")
@@ -199,7 +199,7 @@ Kept twin_event(simdjson::dom::object object, std::string& phase) {
   return k;
 }
 
-std::vector<Kept> twin(const std::string& text, std::uint64_t& entries) {
+std::vector<Kept> reference(const std::string& text, std::uint64_t& entries) {
   simdjson::dom::parser parser;
   const std::size_t mark = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
   const simdjson::padded_string padded(text.substr(mark));
@@ -207,7 +207,7 @@ std::vector<Kept> twin(const std::string& text, std::uint64_t& entries) {
   entries = 0;
   for (const simdjson::dom::element e : parser.parse(padded)["traceEvents"].get_array()) {
     std::string phase;
-    Kept k = twin_event(e.get_object(), phase);
+    Kept k = reference_event(e.get_object(), phase);
     k.uid = entries++;
     // only operators and events on a stream have a uid
     if (phase == "X")
@@ -235,9 +235,9 @@ TEST(OddJson, TheReaderKeepsWhatAFullParserFinds) {
   const test::TempFolder folder;
   std::size_t compared = 0;
   for (unsigned seed = 1; seed <= 400; ++seed) {
-    const std::string text = OddJson(seed).trace();
+    const std::string text = UnusualJson(seed).trace();
     std::uint64_t entries = 0;
-    const std::vector<Kept> expected = twin(text, entries);
+    const std::vector<Kept> expected = reference(text, entries);
     const std::string path = folder.write("t.json", text);
     for (const std::size_t window : {std::size_t{0}, std::size_t{64}}) {
       ReadOptions options;

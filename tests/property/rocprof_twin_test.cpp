@@ -62,18 +62,18 @@ std::map<TimeKind, std::int64_t> timeline(const LoadedTrace& t) {
   return out;
 }
 
-struct Twin {
+struct Counterpart {
   synth::TraceFormat format;
   const char* reader;
   int process_groups;
   bool tells_rank, tells_collectives, tells_sizes;
 };
 
-void PrintTo(const Twin& t, std::ostream* out) {
+void PrintTo(const Counterpart& t, std::ostream* out) {
   *out << t.reader << ", " << t.process_groups << " group(s)";
 }
 
-class RocprofTwin : public testing::TestWithParam<Twin> {
+class RocprofTwin : public testing::TestWithParam<Counterpart> {
 protected:
   /// Reads the four ranks of the run from the written files.
   static void load(synth::TraceFormat format, std::vector<LoadedTrace>& out) {
@@ -110,39 +110,40 @@ protected:
 
 TEST_P(RocprofTwin, SameRunSameFacts) {
   std::vector<LoadedTrace> references;
-  std::vector<LoadedTrace> twins;
+  std::vector<LoadedTrace> counterparts;
   load(synth::TraceFormat::kKineto, references);
-  load(GetParam().format, twins);
+  load(GetParam().format, counterparts);
   ASSERT_EQ(references.size(), 4U);
-  ASSERT_EQ(twins.size(), 4U);
+  ASSERT_EQ(counterparts.size(), 4U);
   for (std::size_t r = 0; r < 4; ++r) {
     SCOPED_TRACE(r);
     const LoadedTrace& kineto = references[r];
-    const LoadedTrace& twin = twins[r];
-    EXPECT_EQ(twin.trace.sources[0].reader, GetParam().reader);
+    const LoadedTrace& counterpart = counterparts[r];
+    EXPECT_EQ(counterpart.trace.sources[0].reader, GetParam().reader);
     if (GetParam().tells_rank) {
-      EXPECT_EQ(twin.trace.header.world_size, 4);
+      EXPECT_EQ(counterpart.trace.header.world_size, 4);
     }
-    EXPECT_EQ(twin.tree.linked_count(), twin.tree.gpu_event_count());
-    EXPECT_EQ(twin.tree.gpu_event_count(), kineto.tree.gpu_event_count());
+    EXPECT_EQ(counterpart.tree.linked_count(), counterpart.tree.gpu_event_count());
+    EXPECT_EQ(counterpart.tree.gpu_event_count(), kineto.tree.gpu_event_count());
     const auto times = timeline(kineto);
     EXPECT_GT(times.at(TimeKind::kTotal), 0);
-    EXPECT_EQ(timeline(twin), times);
+    EXPECT_EQ(timeline(counterpart), times);
     EXPECT_FALSE(kernels(kineto, true).empty());
-    EXPECT_EQ(kernels(twin, true), kernels(kineto, true));
-    EXPECT_EQ(kernels(twin, false), kernels(kineto, false));
+    EXPECT_EQ(kernels(counterpart, true), kernels(kineto, true));
+    EXPECT_EQ(kernels(counterpart, false), kernels(kineto, false));
     if (GetParam().tells_collectives) {
       const bool sizes = GetParam().tells_sizes;
       EXPECT_FALSE(collectives(kineto, sizes).empty());
-      EXPECT_EQ(collectives(twin, sizes), collectives(kineto, sizes));
+      EXPECT_EQ(collectives(counterpart, sizes), collectives(kineto, sizes));
     }
     const auto steps = profiler_steps(kineto.trace);
-    const auto own = profiler_steps(twin.trace);
+    const auto counterpart_steps = profiler_steps(counterpart.trace);
     EXPECT_FALSE(steps.empty());
-    ASSERT_EQ(own.size(), steps.size());
+    ASSERT_EQ(counterpart_steps.size(), steps.size());
     for (std::size_t s = 0; s < steps.size(); ++s) {
-      EXPECT_EQ(own[s].number, steps[s].number);
-      EXPECT_EQ(own[s].end_ns - own[s].start_ns, steps[s].end_ns - steps[s].start_ns);
+      EXPECT_EQ(counterpart_steps[s].number, steps[s].number);
+      EXPECT_EQ(counterpart_steps[s].end_ns - counterpart_steps[s].start_ns,
+                steps[s].end_ns - steps[s].start_ns);
     }
   }
 }
@@ -151,14 +152,15 @@ TEST_P(RocprofTwin, SameRunSameFacts) {
 // unknown. CSV has no arguments of calls, and RPD has no RCCL calls.
 INSTANTIATE_TEST_SUITE_P(
     Formats, RocprofTwin,
-    testing::Values(Twin{synth::TraceFormat::kRocpd, "rocpd", 1, true, true, true},
-                    Twin{synth::TraceFormat::kRocpd, "rocpd", 2, true, true, false},
-                    Twin{synth::TraceFormat::kRocprofJson, "rocprofv3-json", 1, false, true, true},
-                    Twin{synth::TraceFormat::kRocprofJson, "rocprofv3-json", 2, false, true, false},
-                    Twin{synth::TraceFormat::kRocprofCsv, "rocprofv3-csv", 1, false, false, false},
-                    Twin{synth::TraceFormat::kRocprofCsv, "rocprofv3-csv", 2, false, false, false},
-                    Twin{synth::TraceFormat::kRpd, "rpd", 1, false, false, false},
-                    Twin{synth::TraceFormat::kRpd, "rpd", 2, false, false, false}));
+    testing::Values(
+        Counterpart{synth::TraceFormat::kRocpd, "rocpd", 1, true, true, true},
+        Counterpart{synth::TraceFormat::kRocpd, "rocpd", 2, true, true, false},
+        Counterpart{synth::TraceFormat::kRocprofJson, "rocprofv3-json", 1, false, true, true},
+        Counterpart{synth::TraceFormat::kRocprofJson, "rocprofv3-json", 2, false, true, false},
+        Counterpart{synth::TraceFormat::kRocprofCsv, "rocprofv3-csv", 1, false, false, false},
+        Counterpart{synth::TraceFormat::kRocprofCsv, "rocprofv3-csv", 2, false, false, false},
+        Counterpart{synth::TraceFormat::kRpd, "rpd", 1, false, false, false},
+        Counterpart{synth::TraceFormat::kRpd, "rpd", 2, false, false, false}));
 
 } // namespace
 } // namespace rankscope

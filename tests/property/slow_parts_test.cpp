@@ -24,7 +24,7 @@ synth::Options run_of(std::int64_t ranks, std::int64_t steps) {
 
 std::vector<std::int64_t> slow_of(const SlowRanks& slow) {
   std::vector<std::int64_t> out;
-  for (const SlowRank& s : slow.told)
+  for (const SlowRank& s : slow.ranks)
     out.push_back(s.rank);
   return out;
 }

@@ -43,9 +43,9 @@ TEST(Steps, PartsAddUpToTheWhole) {
     collectives += part->collectives.size();
     for (const auto& [event, args] : part->collectives)
       EXPECT_EQ(part->collective_of(event), &args);
-    ReportOptions one;
-    one.step = std::to_string(s.number);
-    auto report = build_report(*loaded, one);
+    ReportOptions single;
+    single.step = std::to_string(s.number);
+    auto report = build_report(*loaded, single);
     ASSERT_TRUE(report) << report.error().message();
     const Table* ops = report->find("ops_summary");
     ASSERT_NE(ops, nullptr);
@@ -54,8 +54,8 @@ TEST(Steps, PartsAddUpToTheWhole) {
   }
   EXPECT_EQ(gpu, loaded->tree.gpu_event_count());
   EXPECT_EQ(collectives, loaded->trace.collectives.size());
-  const auto whole = build_report(*loaded, ReportOptions{});
-  const Table* ops = whole->find("ops_summary");
+  const auto full = build_report(*loaded, ReportOptions{});
+  const Table* ops = full->find("ops_summary");
   for (std::size_t r = 0; r < ops->rows(); ++r)
     EXPECT_EQ(counts[std::string(ops->at(r, "name").text)], ops->at(r, "Count").i);
 
@@ -219,11 +219,11 @@ TEST(Steps, CostIsLinearInTheNumberOfSteps) {
     }
     return best;
   };
-  const double one = seconds(4000);
+  const double single = seconds(4000);
   const double two = seconds(8000);
   const double four = seconds(16000);
-  std::printf("4,000 steps %.4f s, 8,000 %.4f s, 16,000 %.4f s\n", one, two, four);
-  EXPECT_LT(four, 9 * one + 0.01);
+  std::printf("4,000 steps %.4f s, 8,000 %.4f s, 16,000 %.4f s\n", single, two, four);
+  EXPECT_LT(four, 9 * single + 0.01);
 }
 
 } // namespace

@@ -57,10 +57,10 @@ void add_rank(const LoadedTrace& trace, const RunKey& key, const ReportOptions& 
               SweepFacts& out, std::vector<GemmFacts>& gemms) {
   out.records.push_back(make_record(trace, report));
   out.records.back().key = key;
-  std::vector<RankGemms> of_rank(1);
-  of_rank[0] = extract_gemms(trace, report);
-  of_rank[0].key = key;
-  gemms.push_back(gemm_facts(of_rank, 5, GemmRanking::kRange));
+  std::vector<RankGemms> rank_gemms(1);
+  rank_gemms[0] = extract_gemms(trace, report);
+  rank_gemms[0].key = key;
+  gemms.push_back(gemm_facts(rank_gemms, 5, GemmRanking::kRange));
 }
 
 /// Runs all steps of analyze without files.
@@ -331,13 +331,13 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
   EXPECT_GE(slower[kWinner], least_found());
   EXPECT_GE(slower[kGeneral], least_found());
   EXPECT_GE(slower[kAdvice], least_found());
-  const auto beside = counted([](std::uint64_t seed) {
+  const auto overlapping = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.contention = 2 * o.noise / synth::model_slowdown({256, 56}, false);
     return o;
   });
-  print_row("GEMMs beside collectives (kernel)", beside);
-  EXPECT_GE(beside[kContention], least_found());
+  print_row("GEMMs beside collectives (kernel)", overlapping);
+  EXPECT_GE(overlapping[kContention], least_found());
   const auto throttled = counted([](std::uint64_t seed) {
     synth::Options o = plain(seed);
     o.throttled = 2;

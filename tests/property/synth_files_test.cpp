@@ -42,17 +42,17 @@ TEST(Synth, EqualOptionsGiveEqualBytes) {
 }
 
 TEST(Synth, ChosenRanksAreAsInTheWholeRun) {
-  TempFolder whole;
+  TempFolder all_ranks;
   TempFolder piece;
   synth::Options o = small();
   o.ranks = 32; // more members than the profiler lists
   o.steps = 1;
   o.clock_offset_us = 300;
-  make(o, whole.path());
+  make(o, all_ranks.path());
   o.only_ranks = {{3, 4}, {31, 31}};
   const synth::Summary made = make(o, piece.path());
   EXPECT_EQ(made.files, 6U); // of two configurations
-  auto all = files_below(whole.path());
+  auto all = files_below(all_ranks.path());
   auto some = files_below(piece.path());
   EXPECT_TRUE(some["ground_truth.json"].find("\"only_ranks\": [[3, 4], [31, 31]]") !=
               std::string::npos);

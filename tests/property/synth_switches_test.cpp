@@ -40,9 +40,9 @@ TEST(Synth, GemmsUnderCollectivesTakeLongerWithMoreChannels) {
       const element max = row["max"].value();
       const auto base = static_cast<double>(min["dur_ns"].get_int64().value());
       const auto slow = static_cast<double>(max["dur_ns"].get_int64().value());
-      const auto beside = static_cast<double>(max["overlap_ns"].get_int64().value());
-      if (min["overlap_ns"].get_int64().value() == 0 && beside > 20000)
-        out.push_back(beside / (base - (slow - beside)) - 1.0);
+      const auto overlap = static_cast<double>(max["overlap_ns"].get_int64().value());
+      if (min["overlap_ns"].get_int64().value() == 0 && overlap > 20000)
+        out.push_back(overlap / (base - (slow - overlap)) - 1.0);
     }
     return out;
   };

@@ -54,7 +54,7 @@ StepWork work_of(const synth::Options& o) {
 /// long.
 std::pair<WorkKey, StepWork> slowed(StepWork run, double factor) {
   const auto sum = [](const Work& w) {
-    return std::accumulate(w.own_ns.begin(), w.own_ns.end(), std::int64_t{0});
+    return std::accumulate(w.self_ns.begin(), w.self_ns.end(), std::int64_t{0});
   };
   auto most = run.work.end();
   for (auto it = run.work.begin(); it != run.work.end(); ++it)
@@ -62,7 +62,7 @@ std::pair<WorkKey, StepWork> slowed(StepWork run, double factor) {
         (most == run.work.end() || sum(it->second) > sum(most->second)))
       most = it;
   for (std::size_t s = 0; s < run.steps.size(); ++s) {
-    std::int64_t& ns = most->second.own_ns[s];
+    std::int64_t& ns = most->second.self_ns[s];
     const auto more = static_cast<std::int64_t>(static_cast<double>(ns) * (factor - 1));
     ns += more;
     run.total_ns[s] += more;
@@ -73,11 +73,11 @@ std::pair<WorkKey, StepWork> slowed(StepWork run, double factor) {
 /// Returns the number of rows of an equal pair that are reported as changes; prints them.
 std::size_t false_rows(const WhatChanged& c) {
   for (const ChangeList* list : {&c.work, &c.operators, &c.steps})
-    for (std::size_t i = 0; i < list->told; ++i)
+    for (std::size_t i = 0; i < list->reported; ++i)
       std::cout << fmt::format("  unchanged but told: {} {:.40} {:.40} {}: {:.4f} -> {:.4f} ms\n",
                                list->rows[i].what, list->rows[i].name, list->rows[i].op,
                                list->rows[i].shapes, list->rows[i].base_ms, list->rows[i].test_ms);
-  return c.work.told + c.operators.told + c.steps.told;
+  return c.work.reported + c.operators.reported + c.steps.reported;
 }
 
 // With few pairs, the rate varies around 5 %. RANKSCOPE_PAIRS=N: uses N pairs.
@@ -108,14 +108,14 @@ TEST(WhatChangedTruth, ASlowKernelOrCollectiveIsFoundFirst) {
     synth::Options slow = options_of(2 * seed + 2);
     slow.gemm_scale = 1.05;
     const WhatChanged gemm = what_changed(base, work_of(slow), {});
-    gemm_first += gemm.work.told > 0 && gemm.work.rows[0].what == "kernel" &&
+    gemm_first += gemm.work.reported > 0 && gemm.work.rows[0].what == "kernel" &&
                           gemm.work.rows[0].name.find("Cijk") != std::string::npos &&
                           gemm.work.rows[0].difference_ms > 0
                       ? 1
                       : 0;
-    const auto [key, one_slow] = slowed(same, 1.05);
-    const WhatChanged kernel = what_changed(base, one_slow, {});
-    kernel_first += kernel.work.told > 0 && kernel.work.rows[0].name == key.name &&
+    const auto [key, slower] = slowed(same, 1.05);
+    const WhatChanged kernel = what_changed(base, slower, {});
+    kernel_first += kernel.work.reported > 0 && kernel.work.rows[0].name == key.name &&
                             kernel.work.rows[0].shapes == key.shapes
                         ? 1
                         : 0;
@@ -123,7 +123,7 @@ TEST(WhatChangedTruth, ASlowKernelOrCollectiveIsFoundFirst) {
     slow = options_of(2 * seed + 2);
     slow.slow_links = {{0, 1, 2.0}};
     const WhatChanged link = what_changed(base, work_of(slow), {});
-    link_first += link.work.told > 0 && link.work.rows[0].what == "collective" ? 1 : 0;
+    link_first += link.work.reported > 0 && link.work.rows[0].what == "collective" ? 1 : 0;
   }
   std::cout << fmt::format("GEMMs 5 % slower first: {0}/{3}\none kernel 5 % slower first: {1}/{3}\n"
                            "slow link: a collective first: {2}/{3}\n",
@@ -181,15 +181,15 @@ TEST(OwnTimesTruth, TheyAddUpToTheTimelineOfEachStep) {
   for (const RankFile& file : plan->ranks) {
     auto trace = load_trace(file.path, LoadOptions{});
     ASSERT_TRUE(trace);
-    const OwnTimes times = own_times_of(*trace, {});
+    const SelfTimes times = self_times_of(*trace, {});
     const std::vector<StepTimes> timelines = step_times_of(*trace, {});
     ASSERT_EQ(times.steps.size(), 3U);
     ASSERT_EQ(timelines.size(), 3U);
     for (std::size_t s = 0; s < timelines.size(); ++s) {
-      const StepOwnTimes& step = times.steps[s];
+      const StepSelfTimes& step = times.steps[s];
       std::int64_t by_bucket[3] = {0, 0, 0};
-      for (const OwnTime& own : step.events)
-        by_bucket[static_cast<int>(own.bucket)] += own.ns;
+      for (const SelfTime& time : step.events)
+        by_bucket[static_cast<int>(time.bucket)] += time.ns;
       const auto ns = [&](TimeKind kind) {
         return timelines[s].ns[static_cast<std::size_t>(kind)];
       };
@@ -202,8 +202,8 @@ TEST(OwnTimesTruth, TheyAddUpToTheTimelineOfEachStep) {
     const StepWork work = step_work_of(*trace, {});
     for (std::size_t s = 0; s < work.steps.size(); ++s) {
       std::int64_t sum = 0;
-      for (const auto& [key, one] : work.work)
-        sum += one.own_ns[s];
+      for (const auto& [key, sums] : work.work)
+        sum += sums.self_ns[s];
       EXPECT_EQ(sum, work.total_ns[s]);
     }
   }

@@ -50,13 +50,13 @@ TEST(InspectorLog, WhatHasNotEndedWaits) {
   const std::string two = kObject + kObject;
   for (std::size_t n = 0; n <= two.size(); ++n) {
     const InspectorPiece piece = read(two.substr(0, n));
-    const std::size_t whole = (n + 1) / kObject.size(); // the end of a line adds nothing
-    EXPECT_EQ(piece.records.size(), whole) << n;
+    const std::size_t complete = (n + 1) / kObject.size(); // the end of a line adds nothing
+    EXPECT_EQ(piece.records.size(), complete) << n;
     EXPECT_EQ(piece.bad, 0U) << n;
     EXPECT_LE(piece.used, n);
-    EXPECT_GE(piece.used + 1, std::min(n, whole * kObject.size())) << n;
+    EXPECT_GE(piece.used + 1, std::min(n, complete * kObject.size())) << n;
     // if reading continues from there, no record is lost
-    EXPECT_EQ(read(two.substr(piece.used)).records.size(), 2 - whole) << n;
+    EXPECT_EQ(read(two.substr(piece.used)).records.size(), 2 - complete) << n;
   }
 }
 

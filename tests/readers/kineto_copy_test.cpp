@@ -112,16 +112,16 @@ TEST(KinetoCopy, BlanksTakeNoMemory) {
 
 TEST(KinetoCopy, DamagedFilesGiveNothing) {
   const test::TempFolder folder;
-  const std::string whole = file_text();
-  const std::size_t list_end = whole.rfind(']');
+  const std::string text = file_text();
+  const std::size_t list_end = text.rfind(']');
   for (std::size_t size = 0; size <= list_end; size += 7) {
-    const std::string path = folder.write("t.json", whole.substr(0, size));
+    const std::string path = folder.write("t.json", text.substr(0, size));
     const auto counts = copy_kineto_parts(path, {{folder.path("a.json"), {1}, {}, {}}}, rules());
     ASSERT_FALSE(counts) << size;
     EXPECT_EQ(counts.error().code, ErrorCode::kUnreadable);
     EXPECT_FALSE(std::filesystem::exists(folder.path("a.json")));
   }
-  const std::string path = folder.write("t.json", whole);
+  const std::string path = folder.write("t.json", text);
   KinetoCopyRules other = rules();
   other.all_entries = 9; // the file differs from the one that was read
   EXPECT_FALSE(copy_kineto_parts(path, {{folder.path("a.json"), {1}, {}, {}}}, other));

@@ -133,8 +133,8 @@ TEST(KinetoReader, EventsOfTheProfilerWithoutKineto) {
 }
 
 TEST(KinetoReader, TruncatedJsonKeepsWhatWasRead) {
-  const std::string whole = wrap(event("a", "1", "1") + ",\n" + event("b", "3", "1"));
-  const auto t = read_text(whole.substr(0, whole.find("\"b\"") + 5));
+  const std::string text = wrap(event("a", "1", "1") + ",\n" + event("b", "3", "1"));
+  const auto t = read_text(text.substr(0, text.find("\"b\"") + 5));
   ASSERT_TRUE(t) << t.error().message();
   EXPECT_EQ(t->events.size(), 1U);
   EXPECT_TRUE(t->diagnostics.data_lost());
@@ -335,9 +335,9 @@ TEST(KinetoReader, WindowsAndThreadsDoNotChangeTheResult) {
   }
   const TempFolder folder;
   const std::string path = folder.write("t.json", wrap(events));
-  const auto whole = read_trace(path);
-  ASSERT_TRUE(whole);
-  EXPECT_TRUE(whole->diagnostics.empty());
+  const auto complete = read_trace(path);
+  ASSERT_TRUE(complete);
+  EXPECT_TRUE(complete->diagnostics.empty());
   for (const unsigned threads : {1U, 3U})
     for (const std::size_t window : {std::size_t{64}, std::size_t{1000}, std::size_t{4096}}) {
       ReadOptions options;
@@ -345,7 +345,7 @@ TEST(KinetoReader, WindowsAndThreadsDoNotChangeTheResult) {
       options.window_bytes = window;
       const auto t = read_trace(path, options);
       ASSERT_TRUE(t) << t.error().message();
-      expect_equal(*whole, *t);
+      expect_equal(*complete, *t);
       EXPECT_TRUE(t->diagnostics.empty());
     }
 }
@@ -429,14 +429,14 @@ TEST(KinetoReader, EscapesInKeysCategoriesAndPhases) {
 }
 
 TEST(KinetoReader, WhatFollowsTheListOfEventsIsTold) {
-  const std::string one = wrap(event("a", "1", "2"));
+  const std::string file = wrap(event("a", "1", "2"));
   const std::string list = "[" + event("a", "1", "2") + "]";
   const std::pair<std::string, const char*> cases[] = {
-      {one + one, "input_after_end"},
-      {one + std::string(1000, '\0'), "input_after_end"},
+      {file + file, "input_after_end"},
+      {file + std::string(1000, '\0'), "input_after_end"},
       {list + list, "input_after_end"},
       {"{\"traceEvents\": " + list + ", \"traceEvents\": " + list + "}", "second_event_list"},
-      {one + "\n \n", nullptr},
+      {file + "\n \n", nullptr},
       {list + "\n", nullptr},
   };
   for (const std::size_t window : {std::size_t{0}, std::size_t{64}})
@@ -451,7 +451,7 @@ TEST(KinetoReader, WhatFollowsTheListOfEventsIsTold) {
         EXPECT_EQ(count_of(*t, problem), 1U) << text;
       }
     }
-  EXPECT_EQ(read_text(gzip(one) + gzip(one))->diagnostics.data_lost(), true);
+  EXPECT_EQ(read_text(gzip(file) + gzip(file))->diagnostics.data_lost(), true);
 }
 
 TEST(KinetoReader, BytesBehindTheTraceAreNotKept) {

@@ -92,9 +92,9 @@ TEST(OnceOnly, PeekedBytesAreReadAgain) {
 TEST(OnceOnly, AZstdStreamThatEndsIsWholeAndOneThatIsCutIsNot) {
   const TempFolder folder;
   const std::string packed = zstd(trace_of(3000));
-  const auto whole = read_trace(folder.write("t.json.zst", packed));
-  ASSERT_TRUE(whole) << whole.error().message();
-  EXPECT_TRUE(whole->diagnostics.problems().empty());
+  const auto complete = read_trace(folder.write("t.json.zst", packed));
+  ASSERT_TRUE(complete) << complete.error().message();
+  EXPECT_TRUE(complete->diagnostics.problems().empty());
   const auto twice = read_trace(folder.write("t.json.zst", packed + zstd("\n")));
   ASSERT_TRUE(twice);
   EXPECT_TRUE(twice->diagnostics.problems().empty());

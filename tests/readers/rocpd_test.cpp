@@ -126,13 +126,13 @@ TEST(Rocpd, SeveralSessionsAreSeveralRanks) {
     return {};
   }));
   EXPECT_EQ(first, (std::map<std::int64_t, std::int64_t>{{2, 1050}, {5, 1000}}));
-  ReadOptions one;
-  one.rank = 2;
-  const Result<Trace> second = read_trace(path, one);
+  ReadOptions single;
+  single.rank = 2;
+  const Result<Trace> second = read_trace(path, single);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->events.ts_ns[0], 1050);
-  one.rank = 4;
-  EXPECT_FALSE(read_trace(path, one));
+  single.rank = 4;
+  EXPECT_FALSE(read_trace(path, single));
   EXPECT_FALSE(read_trace(path)); // several ranks, and none is selected
 }
 
@@ -240,13 +240,13 @@ TEST(Rocpd, ATruncatedDatabaseIsRefusedOrKeepsWhatItHas) {
     rows += "INSERT INTO rocpd_region_a SELECT NULL, nid, pid, tid, start, \"end\", name_id, "
             "event_id FROM rocpd_region_a WHERE id = 2;";
   test::run_sql(path, rows + "COMMIT;");
-  const std::string whole = test::bytes_of(path);
+  const std::string bytes = test::bytes_of(path);
   std::size_t kept = 0;
   std::size_t most = 0;
   for (const double part : {0.0001, 0.01, 0.3, 0.6, 0.9}) {
     const std::string cut = folder.write(
         "cut.db",
-        whole.substr(0, static_cast<std::size_t>(part * static_cast<double>(whole.size()))));
+        bytes.substr(0, static_cast<std::size_t>(part * static_cast<double>(bytes.size()))));
     const Result<Trace> t = read_trace(cut);
     if (!t) {
       EXPECT_EQ(t.error().code, ErrorCode::kUnreadable);

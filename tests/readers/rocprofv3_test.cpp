@@ -267,10 +267,10 @@ TEST(RocprofJson, ProcessesAreNumberedInOrder) {
 
 TEST(RocprofJson, CutAnywhereItEndsWithOneProblem) {
   const TempFolder folder;
-  const std::string whole = "{\"rocprofiler-sdk-tool\":[" + json_process(kRecords) + "]}";
+  const std::string text = "{\"rocprofiler-sdk-tool\":[" + json_process(kRecords) + "]}";
   std::size_t kept = 0;
-  for (std::size_t size = 30; size + 3 < whole.size(); size += 37) {
-    const Result<Trace> t = read_trace(folder.write("cut.json", whole.substr(0, size)));
+  for (std::size_t size = 30; size + 3 < text.size(); size += 37) {
+    const Result<Trace> t = read_trace(folder.write("cut.json", text.substr(0, size)));
     if (!t) {
       EXPECT_EQ(t.error().code, ErrorCode::kUnreadable);
       continue;

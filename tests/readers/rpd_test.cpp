@@ -43,10 +43,10 @@ std::string process(std::int64_t pid, std::int64_t first, std::int64_t at) {
            n(at + from) + ", " + n(at + to) + ", " + n(name) + ", " + n(args) + ");";
   };
   const auto op = [&](std::int64_t id, std::int64_t from, std::int64_t to, int name, int type,
-                      std::int64_t by) {
+                      std::int64_t call) {
     return "INSERT INTO rocpd_op VALUES (" + n(first + id) + ", 2, 0, 0, '', " + n(at + from) +
            ", " + n(at + to) + ", " + n(name) + ", " + n(type) +
-           "); INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (" + n(first + by) + ", " +
+           "); INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (" + n(first + call) + ", " +
            n(first + id) + ");";
   };
   return api(1, 0, 900, 5, 13) + api(2, 10, 100, 5, 12) + api(3, 20, 30, 2, 1) +
@@ -119,9 +119,9 @@ TEST(Rpd, ProcessesAreRanksInTheirOrder) {
     return {};
   }));
   EXPECT_EQ(first, (std::map<std::int64_t, std::int64_t>{{0, 7000}, {1, 5000}}));
-  ReadOptions one;
-  one.rank = 1;
-  const Result<Trace> second = read_trace(path, one);
+  ReadOptions single;
+  single.rank = 1;
+  const Result<Trace> second = read_trace(path, single);
   ASSERT_TRUE(second) << second.error().message();
   EXPECT_EQ(second->events.ts_ns[0], 5000);
 }

@@ -46,17 +46,17 @@ private:
     SqlPart out;
     out.rows = rows;
     out.read = [this, begin](std::size_t c, std::size_t first, std::size_t count,
-                             const SqlPart::Take& take) {
+                             const SqlPart::Take& use) {
       cells_read[c] += count;
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t i = begin + first + k;
         const std::string text = i % 3 == 0 ? "k\xff\xc3\xa9" : "a name longer than twelve bytes";
         const bool null = i % 7 == 0;
-        take(k, null     ? Value()
-                : c == 0 ? Value(static_cast<std::int64_t>(i))
-                : c == 1 ? Value(static_cast<double>(i) / 2)
-                : c == 2 ? Value(i % 2 == 0)
-                         : Value(std::string_view(text)));
+        use(k, null     ? Value()
+               : c == 0 ? Value(static_cast<std::int64_t>(i))
+               : c == 1 ? Value(static_cast<double>(i) / 2)
+               : c == 2 ? Value(i % 2 == 0)
+                        : Value(std::string_view(text)));
       }
     };
     return out;
@@ -211,9 +211,9 @@ TEST(SqlDatabase, ReachesNoFileUnlessItIsAllowed) {
     EXPECT_FALSE(done) << sql;
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-  const auto one = open(source, {1, false, {file}});
-  EXPECT_FALSE(one->query("COPY numbers TO '" + folder.path("other.csv") + "'"));
-  const auto written = one->query(copy);
+  const auto writing = open(source, {1, false, {file}});
+  EXPECT_FALSE(writing->query("COPY numbers TO '" + folder.path("other.csv") + "'"));
+  const auto written = writing->query(copy);
   EXPECT_TRUE(written) << written.error().message();
   EXPECT_TRUE(std::filesystem::exists(file));
   const auto open_one = open(source, {1, true, {}});

@@ -37,8 +37,8 @@ TEST(Statements, TextMayComeInAnyPieces) {
     Texts got;
     for (std::size_t at = 0; at < text.size(); at += step) {
       splitter.add(std::string_view(text).substr(at, step));
-      for (std::string& one : splitter.take())
-        got.push_back(std::move(one));
+      for (std::string& statement : splitter.take())
+        got.push_back(std::move(statement));
     }
     if (std::string rest = splitter.take_rest(); !rest.empty())
       got.push_back(std::move(rest));

@@ -29,19 +29,19 @@ std::set<std::string> words_in(const std::string& text, const std::regex& patter
 TEST(Counters, EachIsUsedAndEachKeyIsOne) {
   const fs::path source = test::source_dir() / "src";
   const std::string rows = text_of_source(source / "base/counters.def");
-  const auto own = words_in(rows, std::regex(R"re(RS_COUNTER\((\w+))re"));
+  const auto plain = words_in(rows, std::regex(R"re(RS_COUNTER\((\w+))re"));
   const auto forms = words_in(rows, std::regex(R"re(RS_COUNTER_AS\((\w+))re"));
   const auto keys = words_in(rows, std::regex(R"re(RS_COUNTER_AS\(\w+, (\w+))re"));
-  EXPECT_GT(own.size(), 80U) << "the pattern finds what it looks for";
+  EXPECT_GT(plain.size(), 80U) << "the pattern finds what it looks for";
   std::set<std::string> used;
   for (const auto& entry : fs::recursive_directory_iterator(source))
     if (entry.is_regular_file())
       used.merge(words_in(text_of_source(entry.path()), std::regex(R"re(counters::(\w+))re")));
-  for (const auto* names : {&own, &forms})
+  for (const auto* names : {&plain, &forms})
     for (const std::string& name : *names)
       EXPECT_TRUE(used.contains(name)) << name << " is used nowhere";
   for (const std::string& key : keys)
-    EXPECT_TRUE(own.contains(key)) << key << " is no counter";
+    EXPECT_TRUE(plain.contains(key)) << key << " is no counter";
 }
 
 } // namespace

@@ -41,10 +41,10 @@ class Pieces final : public RowStream {
 public:
   Pieces(std::size_t rows, std::size_t each) : rows_(rows), each_(each) {}
   [[nodiscard]] std::size_t rows() const override { return rows_; }
-  [[nodiscard]] Result<void> each(const Take& take) const override {
+  [[nodiscard]] Result<void> each(const Use& use) const override {
     for (std::size_t from = 0; from < rows_; from += each_)
-      RS_CHECK(take(some_rows(from, std::min(rows_, from + each_))));
-    RS_CHECK(take(some_rows(0, 0))); // a piece without rows adds nothing
+      RS_CHECK(use(some_rows(from, std::min(rows_, from + each_))));
+    RS_CHECK(use(some_rows(0, 0))); // a piece without rows adds nothing
     if (fails)
       return Error{ErrorCode::kUnreadable, "rows", "are gone", ""};
     return {};
@@ -69,21 +69,21 @@ Report report_of(Table table) {
 TEST(RowStream, FilesAreThoseOfHeldRows) {
   const test::TempFolder folder;
   const std::size_t rows = 2500;
-  const Report held = report_of(some_rows(0, rows));
+  const Report stored = report_of(some_rows(0, rows));
   const Report empty = report_of(some_rows(0, 0));
   for (const std::size_t each : {std::size_t{1000}, std::size_t{60}, rows}) {
     const RowStreams streams = {{"long", std::make_shared<Pieces>(rows, each)}};
     for (const auto* writer : {&json_writer, &markdown_writer}) {
       const std::string want = folder.path("want");
       const std::string got = folder.path("got");
-      ASSERT_TRUE(writer->write(held, want));
+      ASSERT_TRUE(writer->write(stored, want));
       ASSERT_TRUE(write_streams(*writer, empty, streams, got));
       EXPECT_EQ(test::bytes_of(got), test::bytes_of(want)) << writer->name << " " << each;
     }
     ASSERT_TRUE(write_streams(csv_writer, empty, streams, folder.path("csv")));
-    EXPECT_EQ(test::bytes_of(folder.path("csv/long.csv")), csv_text(held.tables[1]));
+    EXPECT_EQ(test::bytes_of(folder.path("csv/long.csv")), csv_text(stored.tables[1]));
     EXPECT_EQ(test::bytes_of(folder.path("csv/behind.csv")), "x\n1\n");
-    ASSERT_TRUE(xlsx_writer.write(held, folder.path("want.xlsx")));
+    ASSERT_TRUE(xlsx_writer.write(stored, folder.path("want.xlsx")));
     ASSERT_TRUE(write_streams(xlsx_writer, empty, streams, folder.path("got.xlsx")));
     for (int sheet = 1; sheet <= 4; ++sheet)
       EXPECT_EQ(sheet_of(folder.path("got.xlsx"), sheet),

@@ -76,13 +76,13 @@ TEST(Xlsx, ColumnsWithoutAMeaningHaveNoMessage) {
 /// A column that contains only names of sheets of the workbook links to these sheets, with the
 /// names that the sheets have in the file.
 TEST(Xlsx, ColumnsOfSheetNamesLinkToTheSheets) {
-  const std::string odd = "a[sheet]'s name, longer than Excel takes it";
+  const std::string unusual = "a[sheet]'s name, longer than Excel takes it";
   Table first("first", {{"what"}, {"sheet"}, {"mixed"}});
   first.add_row({Value("one"), Value("second"), Value("second")});
   first.add_row({Value("two"), Value(), Value("no sheet")});
-  first.add_row({Value("three"), Value(odd), Value()});
+  first.add_row({Value("three"), Value(unusual), Value()});
   Report report;
-  report.tables = {first, Table("second", {{"x"}}), Table(odd, {{"x"}})};
+  report.tables = {first, Table("second", {{"x"}}), Table(unusual, {{"x"}})};
   const test::TempFolder folder;
   const std::string path = folder.path("t.xlsx");
   ASSERT_TRUE(find_writer("xlsx")->write(report, path));

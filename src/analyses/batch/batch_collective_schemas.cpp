@@ -16,13 +16,13 @@ std::string_view group_of(const RankCollectives& ranks, const Collective& c) {
   return name.empty() ? std::string_view("Unknown_Group") : name;
 }
 
-Field<C> text(const char* id, const char* label, StrId Collective::*of) {
+Field<C> text(const char* id, const char* label, StrId Collective::*field) {
   return {id, label, Unit::kNone,
-          [of](const C& c) { return text_or_blank(c.of->text(c.first->*of)); },
+          [field](const C& c) { return text_or_blank(c.first_rank->text(c.first->*field)); },
           "value that the first rank of the collective recorded"};
 }
-Field<C> whole(const char* id, const char* label, std::int64_t Collective::*of) {
-  return {id, label, Unit::kNone, [of](const C& c) { return known(c.first->*of); },
+Field<C> integer(const char* id, const char* label, std::int64_t Collective::*field) {
+  return {id, label, Unit::kNone, [field](const C& c) { return known(c.first->*field); },
           "value that the first rank of the collective recorded"};
 }
 /// Returns the columns from collective_id to dtype.
@@ -30,11 +30,11 @@ std::vector<Field<C>> identity() {
   return {{"collective_id", &C::id,
            "id of the collective in the form GROUP_INDEX, the same on all ranks"},
           {"group", "Process Group Name", Unit::kNone,
-           [](const C& c) { return group_of(*c.of, *c.first); },
+           [](const C& c) { return group_of(*c.first_rank, *c.first); },
            "value that the first rank of the collective recorded"},
           text("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
           text("collective", "Collective name", &Collective::name),
-          whole("group_size", "Group size", &Collective::group_size),
+          integer("group_size", "Group size", &Collective::group_size),
           text("dtype", "dtype", &Collective::dtype)};
 }
 
@@ -42,8 +42,8 @@ Schema<C> sync_schema(const char* name) {
   Schema<C> schema(name,
                    "one row per synchronizing collective (no rank leaves before all have entered)",
                    identity());
-  schema.add(whole("in_nelems", "In msg nelems", &Collective::in_nelems));
-  schema.add(whole("out_nelems", "Out msg nelems", &Collective::out_nelems));
+  schema.add(integer("in_nelems", "In msg nelems", &Collective::in_nelems));
+  schema.add(integer("out_nelems", "Out msg nelems", &Collective::out_nelems));
   schema.add({"in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib,
               "size of a rank's input, in units of 2^20 bytes"});
   schema.add({"out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib,
@@ -90,20 +90,20 @@ std::vector<RankColumn> rank_columns(const std::vector<C>& rows) {
   return out;
 }
 
-Value member_cell(const C& c, std::int64_t rank, double C::Member::*of) {
+Value member_cell(const C& c, std::int64_t rank, double C::Member::*field) {
   for (const C::Member& m : c.members)
     if (m.rank == rank)
-      return Value(m.*of);
+      return Value(m.*field);
   return {};
 }
 
 Schema<C> detailed_schema(const std::vector<C>& rows) {
   Schema<C> schema = sync_schema("nccl_implicit_sync_cat_detailed");
-  const auto add = [&schema](std::int64_t rank, const char* what, Unit unit, double C::Member::*of,
-                             const char* help) {
+  const auto add = [&schema](std::int64_t rank, const char* what, Unit unit,
+                             double C::Member::*field, const char* help) {
     const std::string name = fmt::format("rank_{}_{}", rank, what);
     schema.add({name, name, unit, kDouble,
-                [rank, of](const C& c) { return member_cell(c, rank, of); }, help});
+                [rank, field](const C& c) { return member_cell(c, rank, field); }, help});
   };
   for (const RankColumn& column : rank_columns(rows)) {
     if (column.wait) {
@@ -131,11 +131,11 @@ Schema<BatchCollectiveSum> sum_schema() {
   Schema<R> schema("summary_nccl_implicit_sync_cat", "collectives by name, type and size");
   schema.add(of_first(text("collective", "Collective name", &Collective::name)));
   schema.add(of_first(text("dtype", "dtype", &Collective::dtype)));
-  schema.add(of_first(whole("in_nelems", "In msg nelems", &Collective::in_nelems)));
+  schema.add(of_first(integer("in_nelems", "In msg nelems", &Collective::in_nelems)));
   schema.add({"group", "Process Group Name", Unit::kNone,
-              [](const R& r) { return group_of(*r.first->of, *r.first->first); },
+              [](const R& r) { return group_of(*r.first->first_rank, *r.first->first); },
               "process group of the first collective of the row"});
-  schema.add(of_first(whole("group_size", "Group size", &Collective::group_size)));
+  schema.add(of_first(integer("group_size", "Group size", &Collective::group_size)));
   schema.add(of_first({"full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
                        "message size, in units of 2^20 bytes: output of an all-gather, input of "
                        "any other collective"}));
@@ -159,12 +159,14 @@ Schema<BatchCollectiveSum> sum_schema() {
 
 Schema<BatchLongRow> long_schema() {
   using R = BatchLongRow;
-  const auto texts = [](const char* id, const char* label, StrId Collective::*of) {
-    return Field<R>{id, label, Unit::kNone,
-                    [of](const R& r) { return text_or_blank(r.of->text(r.collective->*of)); }};
+  const auto texts = [](const char* id, const char* label, StrId Collective::*field) {
+    return Field<R>{id, label, Unit::kNone, [field](const R& r) {
+                      return text_or_blank(r.rank_data->text(r.collective->*field));
+                    }};
   };
-  const auto count = [](const char* id, const char* label, std::int64_t Collective::*of) {
-    return Field<R>{id, label, Unit::kNone, [of](const R& r) { return known(r.collective->*of); }};
+  const auto count = [](const char* id, const char* label, std::int64_t Collective::*field) {
+    return Field<R>{id, label, Unit::kNone,
+                    [field](const R& r) { return known(r.collective->*field); }};
   };
   return Schema<R>(
       "long", "one row per collective kernel and rank",
@@ -173,7 +175,7 @@ Schema<BatchLongRow> long_schema() {
        {"index_in_group", &R::index, "index of the collective in its process group, from 0"},
        {"rank", &R::rank},
        {"group", "Process Group Name", Unit::kNone,
-        [](const R& r) { return group_of(*r.of, *r.collective); },
+        [](const R& r) { return group_of(*r.rank_data, *r.collective); },
         "name of the process group in the trace"},
        texts("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
        texts("collective", "Collective name", &Collective::name),
@@ -247,10 +249,10 @@ std::vector<Table> batch_collective_tables(const BatchCollectives& facts) {
 }
 
 std::vector<SheetInfo> batch_collective_sheets() {
-  std::vector<C> one(1);
-  one.front().members.emplace_back();
+  std::vector<C> example(1);
+  example.front().members.emplace_back();
   return {sum_schema().info(), long_schema().info(), sync_schema("nccl_implicit_sync_cat").info(),
-          detailed_schema(one).info(), all_to_all_v_schema().info()};
+          detailed_schema(example).info(), all_to_all_v_schema().info()};
 }
 
 } // namespace rankscope

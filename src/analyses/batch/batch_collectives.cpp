@@ -57,7 +57,7 @@ std::vector<BatchLongRow> old_kernels(const std::vector<RankCollectives>& ranks)
       groups[rank.text(c.pg_name)].push_back(out.size());
       BatchLongRow row;
       row.rank = static_cast<std::int64_t>(position); // the position, not the number of the rank
-      row.of = &rank;
+      row.rank_data = &rank;
       row.collective = &c;
       row.ts_us = reference_us(c.ts_ns);
       row.dur_us = reference_us(c.dur_ns);
@@ -118,8 +118,9 @@ void old_times(const std::vector<const BatchLongRow*>& rows, CollectiveKind kind
 std::string disagreement(const std::vector<const BatchLongRow*>& rows, bool sizes) {
   const auto said = [sizes](const BatchLongRow& row) {
     const Collective& c = *row.collective;
-    return std::tuple(row.of->text(c.name), row.of->text(c.dtype), row.of->text(c.pg_ranks),
-                      c.group_size, sizes ? c.in_nelems : 0, sizes ? c.out_nelems : 0);
+    return std::tuple(row.rank_data->text(c.name), row.rank_data->text(c.dtype),
+                      row.rank_data->text(c.pg_ranks), c.group_size, sizes ? c.in_nelems : 0,
+                      sizes ? c.out_nelems : 0);
   };
   for (const BatchLongRow* row : rows)
     if (said(*row) != said(*rows.front()))
@@ -152,13 +153,13 @@ BatchCollectives old_collectives(const std::vector<RankCollectives>& ranks) {
   }
   for (const std::vector<const BatchLongRow*>& rows : groups) {
     const BatchLongRow& first = *rows.front();
-    const CollectiveKind kind = old_kind(first.of->text(first.collective->name));
+    const CollectiveKind kind = old_kind(first.rank_data->text(first.collective->name));
     const bool varied = kind == CollectiveKind::kAllToAllV;
     if (!synchronises(kind) && !varied)
       continue;
     BatchCollective c;
     c.id = first.id;
-    c.of = first.of;
+    c.first_rank = first.rank_data;
     c.first = first.collective;
     c.in_mib = first.in_mib;
     c.out_mib = first.out_mib;
@@ -172,10 +173,10 @@ BatchCollectives old_collectives(const std::vector<RankCollectives>& ranks) {
   return out;
 }
 
-BatchCollective of_timed(const TimedCollective& t, const std::vector<RankCollectives>& ranks) {
+BatchCollective from_timed(const TimedCollective& t, const std::vector<RankCollectives>& ranks) {
   BatchCollective c;
   c.id = t.id;
-  c.of = t.first_rank;
+  c.first_rank = t.first_rank;
   c.first = t.first;
   c.full_mib = t.full_mib;
   c.latency_us = ns_to_us(t.latency_ns);
@@ -189,7 +190,7 @@ BatchCollective of_timed(const TimedCollective& t, const std::vector<RankCollect
     const auto& [rank, row] = t.match.members[k];
     BatchCollective::Member member{ranks[rank].rank, ns_to_us(t.start_ns[k]),
                                    ns_to_us(ranks[rank].rows[row].dur_ns)};
-    if (t.told_waits) {
+    if (t.waits_known) {
       member.wait_us = ns_to_us(t.wait_ns[k]);
       sum += t.wait_ns[k];
       if (t.wait_ns[k] >= most) {
@@ -199,7 +200,7 @@ BatchCollective of_timed(const TimedCollective& t, const std::vector<RankCollect
     }
     c.members.push_back(member);
   }
-  if (t.told_waits) {
+  if (t.waits_known) {
     c.start_skew_us = ns_to_us(most);
     c.mean_wait_us = ns_to_us(sum) / static_cast<double>(c.members.size());
   }
@@ -210,7 +211,7 @@ BatchLongRow kernel_row(const RankCollectives& rank, const Collective& c,
                         const TimedCollective* timed) {
   BatchLongRow row;
   row.rank = rank.rank;
-  row.of = &rank;
+  row.rank_data = &rank;
   row.collective = &c;
   row.ts_us = ns_to_us(c.ts_ns);
   row.dur_us = ns_to_us(c.dur_ns);
@@ -246,7 +247,7 @@ BatchCollectives our_collectives(const std::vector<RankCollectives>& ranks) {
         continue;
       const auto [it, fresh] = made.try_emplace(t);
       if (fresh) {
-        it->second = of_timed(*t, ranks);
+        it->second = from_timed(*t, ranks);
         it->second.in_mib = out.kernels.back().in_mib;
         it->second.out_mib = out.kernels.back().out_mib;
         order.push_back(t);
@@ -267,13 +268,13 @@ std::vector<BatchCollectiveSum> sums_of(const std::vector<BatchCollective>& list
                          std::string_view>;
   std::map<Key, std::vector<const BatchCollective*>> groups;
   for (const BatchCollective& c : list) {
-    const std::string_view name = c.of->text(c.first->name);
-    const std::string_view dtype = c.of->text(c.first->dtype);
+    const std::string_view name = c.first_rank->text(c.first->name);
+    const std::string_view dtype = c.first_rank->text(c.first->dtype);
     if (compat && (name.empty() || dtype.empty() || c.first->in_nelems == kNoId))
       continue;
     groups[{name, dtype, c.first->in_nelems,
-            compat ? std::string_view() : c.of->text(c.first->pg_name),
-            compat ? std::string_view() : c.of->text(c.first->pg_ranks)}]
+            compat ? std::string_view() : c.first_rank->text(c.first->pg_name),
+            compat ? std::string_view() : c.first_rank->text(c.first->pg_ranks)}]
         .push_back(&c);
   }
   std::vector<BatchCollectiveSum> out;
@@ -282,10 +283,10 @@ std::vector<BatchCollectiveSum> sums_of(const std::vector<BatchCollective>& list
     BatchCollectiveSum sum;
     sum.first = rows.front();
     sum.count = rows.size();
-    const auto stats = [&rows](double BatchCollective::*of) {
+    const auto stats = [&rows](double BatchCollective::*member) {
       std::vector<double> values;
       for (const BatchCollective* c : rows)
-        values.push_back(c->*of);
+        values.push_back(c->*member);
       return stats_of(std::move(values));
     };
     sum.latency_us = stats(&BatchCollective::latency_us);

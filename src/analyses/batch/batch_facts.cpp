@@ -18,21 +18,21 @@ namespace {
 
 /// The calls of all ranks with the same name and parameters.
 struct Rows {
-  std::vector<const BatchCalls*> of; ///< ascending by rank
+  std::vector<const BatchCalls*> by_rank; ///< ascending by rank
 };
 
 /// Returns "[{'name': ..., 'count': ...}, ...]": the kernels of the first call that has kernels.
 /// The duration statistics are over all calls with the same number of kernels.
 std::string kernel_details(const Rows& rows) {
   const BatchCalls* model = nullptr;
-  for (const BatchCalls* calls : rows.of)
+  for (const BatchCalls* calls : rows.by_rank)
     if (model == nullptr && !calls->kernels.empty())
       model = calls;
   if (model == nullptr)
     return "[]";
   const std::size_t n = model->kernels.size();
   std::vector<std::vector<std::int64_t>> durations(n);
-  for (const BatchCalls* calls : rows.of) {
+  for (const BatchCalls* calls : rows.by_rank) {
     std::size_t at = 0;
     for (const BatchCall& call : calls->calls) {
       if (call.kernels == n)
@@ -68,7 +68,7 @@ void add_rates(const Rows& rows, BatchOpRow& out) {
   std::vector<double> compute_tflops;
   double compute_ns = 0;
   out.flops = out.bytes = kNaN;
-  for (const BatchCalls* calls : rows.of)
+  for (const BatchCalls* calls : rows.by_rank)
     for (const BatchCall& call : calls->calls) {
       if (std::isnan(out.flops))
         out.flops = call.flops;
@@ -92,13 +92,13 @@ void add_rates(const Rows& rows, BatchOpRow& out) {
 }
 
 BatchOpRow op_row(const Rows& rows, const std::vector<std::string>& params) {
-  const BatchCalls& first = *rows.of.front();
+  const BatchCalls& first = *rows.by_rank.front();
   BatchOpRow out;
   out.name = first.name;
   for (const std::string& p : params)
     out.params.push_back(param(first, p));
   out.first_uid = first.first_uid;
-  for (const BatchCalls* calls : rows.of) {
+  for (const BatchCalls* calls : rows.by_rank) {
     const auto keep = [](std::string& text, const std::string& other) {
       if (text.empty())
         text = other;
@@ -130,7 +130,7 @@ std::vector<Rows> rows_of(const std::vector<BatchPart>& parts, std::size_t group
       const auto [known, fresh] = at.try_emplace(key_of(calls), out.size());
       if (fresh)
         out.emplace_back();
-      out[known->second].of.push_back(&calls);
+      out[known->second].by_rank.push_back(&calls);
     }
   return out;
 }

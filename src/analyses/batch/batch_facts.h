@@ -79,7 +79,7 @@ struct BatchLongRow {
   std::string id;         ///< "GROUP_INDEX"
   std::int64_t index = 0; ///< index in its group
   std::int64_t rank = 0;
-  const RankCollectives* of = nullptr;
+  const RankCollectives* rank_data = nullptr;
   const Collective* collective = nullptr;
   double ts_us = 0, dur_us = 0;   ///< times as in the file
   double in_mib = 0, out_mib = 0; ///< NaN = unknown type or number of elements
@@ -94,7 +94,7 @@ struct BatchCollective {
                                                                ///< starts
   };
   std::string id;
-  const RankCollectives* of = nullptr; ///< data of the first rank
+  const RankCollectives* first_rank = nullptr; ///< data of the first rank
   const Collective* first = nullptr;
   double in_mib = 0, out_mib = 0, full_mib = 0;
   double latency_us = 0, start_skew_us = 0, mean_wait_us = 0, end_skew_us = 0;

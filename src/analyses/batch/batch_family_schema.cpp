@@ -25,14 +25,14 @@ void add_compute(Schema<R>& schema) {
 
 /// Returns a column with a list from the first call of each row. Each distinct JSON text is
 /// converted once.
-Field<R> list(const char* id, const char* label, std::string R::*of) {
+Field<R> list(const char* id, const char* label, std::string R::*field) {
   const auto made = std::make_shared<std::unordered_map<std::string, std::string>>();
   return {id,
           label,
           Unit::kNone,
           CellKind::kText,
-          [of, made](const R& r) {
-            const std::string& json = r.*of;
+          [field, made](const R& r) {
+            const std::string& json = r.*field;
             if (json.empty())
               return Value();
             const auto [it, fresh] = made->try_emplace(json);

@@ -44,8 +44,8 @@ std::vector<Launch> old_launches(const LoadedTrace& t, const std::vector<bool>& 
   const Events& e = t.trace.events;
   const StrId execute = t.trace.strings.find("execute");
   std::vector<Launch> out;
-  std::vector<bool> taken(e.size());
-  std::vector<bool> whole(e.size()); // launchers that count every GPU event below them
+  std::vector<bool> attributed(e.size());
+  std::vector<bool> counts_all(e.size()); // launchers that count every GPU event below them
   for (EventId k = 0; k < e.size(); ++k) {
     if (!is_gpu(e.category[k]) || !t.tree.linked(k) || communication[e.name[k]])
       continue;
@@ -53,16 +53,16 @@ std::vector<Launch> old_launches(const LoadedTrace& t, const std::vector<bool>& 
     const EventId op = t.tree.parent(call);
     if (op == kNoEvent || e.category[op] != Category::kCpuOp)
       continue;
-    taken[call] = true;
+    attributed[call] = true;
     const EventId above = t.tree.parent(op);
     if (e.name[op] == execute && above != kNoEvent)
-      whole[above] = true;
+      counts_all[above] = true;
     else
       out.emplace_back(op, k);
   }
   for (EventId i = 0; i < e.size(); ++i) {
-    const bool call = is_runtime(e.category[i]) && !taken[i];
-    if (!call && !whole[i])
+    const bool call = is_runtime(e.category[i]) && !attributed[i];
+    if (!call && !counts_all[i])
       continue;
     const std::span<const EventId> gpu = t.tree.gpu_events(i);
     if (call && gpu.size() == 1 && communication[e.name[gpu[0]]])

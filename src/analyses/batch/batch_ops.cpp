@@ -211,13 +211,13 @@ private:
   const PerfResult* cost(EventId e, const OpInfo& op) {
     in_time_ = kernels_;
     sort_by_start(t_.trace, in_time_);
-    const PerfResult* perf = costs_.of(t_, e, op, in_time_);
+    const PerfResult* perf = costs_.call_cost(t_, e, op, in_time_);
     if (perf == nullptr || perf->params.empty())
       return nullptr;
     const bool attention = op.family == "SDPA";
     if (!compat_ && !attention)
       return perf;
-    const auto [it, fresh] = own_.try_emplace(perf);
+    const auto [it, fresh] = adapted_.try_emplace(perf);
     if (fresh) {
       const ParsedArgs args = parsed_args(t_.trace, *t_.trace.op(e));
       std::optional<PerfResult> made = *perf;
@@ -283,7 +283,7 @@ private:
   const bool compat_;
   OpCosts costs_;
   std::vector<bool> moves_; ///< by StrId: whether the kernel moves data
-  std::unordered_map<const PerfResult*, std::unique_ptr<PerfResult>> own_;
+  std::unordered_map<const PerfResult*, std::unique_ptr<PerfResult>> adapted_;
   std::map<std::pair<const PerfResult*, StrId>, std::size_t> rows_;
   std::unordered_map<std::string, std::size_t> by_params_;
   std::vector<EventId> kernels_, in_time_; ///< kernels of the current call

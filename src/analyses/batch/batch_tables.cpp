@@ -55,8 +55,8 @@ Schema<BatchTimelineRow> timeline_schema(const BatchFacts& facts) {
 
 Schema<BatchLinksRow> links_schema() {
   using R = BatchLinksRow;
-  const auto count = [](const char* name, const char* help, auto of) {
-    return Field<R>{name, Unit::kCount, [of](const R& r) { return std::invoke(of, r.links); },
+  const auto count = [](const char* name, const char* help, auto get) {
+    return Field<R>{name, Unit::kCount, [get](const R& r) { return std::invoke(get, r.links); },
                     help};
   };
   return Schema<R>("linked_and_short_kernels",
@@ -117,10 +117,10 @@ Table short_ops_table(const BatchFacts& facts) {
 }
 
 /// Returns one statistic of a call on one rank.
-Value duration(const BatchDurations* d, std::size_t figure) {
+Value duration(const BatchDurations* d, std::size_t statistic) {
   if (d == nullptr)
     return {};
-  switch (figure) {
+  switch (statistic) {
   case 0:
     return Value(d->count);
   case 1:
@@ -132,16 +132,16 @@ Value duration(const BatchDurations* d, std::size_t figure) {
   }
 }
 
-constexpr const char* kFigures[] = {"count", "min_dur", "max_dur", "mean_dur"};
+constexpr const char* kDurationStatistics[] = {"count", "min_dur", "max_dur", "mean_dur"};
 
 Schema<BatchRuntimeRow> runtime_schema(const BatchFacts& facts) {
   using R = BatchRuntimeRow;
   Schema<R> schema("cuda_events_summary", "runtime and driver calls of each rank",
                    {{"name", &R::name, "name of the call"},
                     {"cat", &R::category, "cuda_runtime or cuda_driver"}});
-  for (std::size_t f = 0; f < std::size(kFigures); ++f)
+  for (std::size_t f = 0; f < std::size(kDurationStatistics); ++f)
     for (std::size_t i = 0; i < facts.parts.size(); ++i) {
-      const std::string name = fmt::format("{}_{}", kFigures[f], facts.parts[i].rank);
+      const std::string name = fmt::format("{}_{}", kDurationStatistics[f], facts.parts[i].rank);
       schema.add({name, name, f == 0 ? Unit::kCount : Unit::kUs, f == 0 ? kInt : kDouble,
                   [i, f](const R& r) { return duration(r.ranks[i], f); },
                   f == 0 ? "number of calls on this rank"
@@ -154,9 +154,9 @@ Schema<BatchRuntimeRow> runtime_schema(const BatchFacts& facts) {
 Table runtime_table(const BatchFacts& facts) {
   Table out = runtime_schema(facts).table(facts.runtime);
   Pivot pivot{"rank", 2, {}};
-  for (const char* figure : kFigures)
+  for (const char* statistic : kDurationStatistics)
     for (const BatchPart& part : facts.parts)
-      pivot.places.push_back({figure, part.rank});
+      pivot.places.push_back({statistic, part.rank});
   out.pivot = std::move(pivot);
   return out;
 }
@@ -176,7 +176,7 @@ Schema<BatchBreakdownRow> breakdown_schema() {
 class Reprs {
 public:
   explicit Reprs(const StringPool& texts) : texts_(texts) {}
-  [[nodiscard]] std::optional<std::string_view> of(StrId json) {
+  [[nodiscard]] std::optional<std::string_view> repr(StrId json) {
     if (json == kEmptyStr)
       return std::nullopt;
     const auto [it, fresh] = made_.try_emplace(json);
@@ -196,9 +196,9 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
   using R = BatchKernel;
   const StringPool* const texts = &part.texts;
   const auto reprs = std::make_shared<Reprs>(part.texts);
-  const auto list = [reprs](const char* id, const char* label, StrId R::*of, const char* help) {
+  const auto list = [reprs](const char* id, const char* label, StrId R::*field, const char* help) {
     return Field<R>{id,          label,
-                    Unit::kNone, [reprs, of](const R& r) { return reprs->of(r.*of); },
+                    Unit::kNone, [reprs, field](const R& r) { return reprs->repr(r.*field); },
                     help,        ColumnStyle{.nested = true}};
   };
   return Schema<R>(

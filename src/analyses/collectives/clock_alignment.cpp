@@ -119,9 +119,10 @@ bool poor(const ClockOffset& o, std::int64_t offset_ns) {
          3 * o.residual_ns > std::abs(offset_ns);
 }
 
-/// Measures the clock of `rank` against the clock of `base`, which `by` aligns to the reference.
+/// Measures the clock of `rank` against the clock of `base`, which `base_clock` aligns to the
+/// reference.
 ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
-                     const ClockOffset& by) {
+                     const ClockOffset& base_clock) {
   ClockOffset out;
   out.rank = out.via = rank.rank;
   const std::vector<Difference> d = differences(rank, base);
@@ -131,8 +132,8 @@ ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
   out.samples = d.size();
   out.via = base.rank;
   out.line = fit.line;
-  out.line.offset_ns += by.line.at(fit.line.from_ns);
-  out.line.drift_ppt = std::clamp(fit.line.drift_ppt + by.line.drift_ppt, -kMaxDriftPpt,
+  out.line.offset_ns += base_clock.line.at(fit.line.from_ns);
+  out.line.drift_ppt = std::clamp(fit.line.drift_ppt + base_clock.line.drift_ppt, -kMaxDriftPpt,
                                   kMaxDriftPpt); // the sum over several hops could exceed the limit
   out.residual_ns = fit.residual_ns;
   out.effect_ns = median_distance(d, fit.line, start_of);
@@ -147,13 +148,13 @@ public:
   explicit Members(std::span<const CollectiveEnds> ranks) {
     for (std::size_t r = 0; r < ranks.size(); ++r)
       for (const SharedEnd& end : ranks[r].ends)
-        of_[end.id].push_back(r);
+        ranks_of_[end.id].push_back(r);
   }
   /// Returns the ranks, ascending, that share an unused collective with `rank`.
   std::vector<std::size_t> take_with(const CollectiveEnds& rank) {
     std::vector<std::size_t> out;
     for (const SharedEnd& end : rank.ends) {
-      std::vector<std::size_t>& with = of_[end.id];
+      std::vector<std::size_t>& with = ranks_of_[end.id];
       out.insert(out.end(), with.begin(), with.end());
       with = {};
     }
@@ -163,13 +164,13 @@ public:
   }
 
 private:
-  std::unordered_map<std::size_t, std::vector<std::size_t>> of_;
+  std::unordered_map<std::size_t, std::vector<std::size_t>> ranks_of_;
 };
 
 /// Collective ends that are in memory for all ranks.
-class HeldEnds final : public EndsSource {
+class MemoryEnds final : public EndsSource {
 public:
-  explicit HeldEnds(std::span<const CollectiveEnds> ranks) : ranks_(ranks), members_(ranks) {}
+  explicit MemoryEnds(std::span<const CollectiveEnds> ranks) : ranks_(ranks), members_(ranks) {}
   std::vector<std::size_t> sharing(std::size_t rank,
                                    const std::vector<ClockOffset>& so_far) override {
     std::vector<std::size_t> out = members_.take_with(ranks_[rank]);
@@ -224,7 +225,7 @@ std::vector<ClockOffset> align_clocks(std::span<const CollectiveEnds> ranks) {
   std::vector<std::int64_t> numbers;
   for (const CollectiveEnds& r : ranks)
     numbers.push_back(r.rank);
-  HeldEnds source(ranks);
+  MemoryEnds source(ranks);
   return align_clocks(numbers, source);
 }
 
@@ -255,7 +256,7 @@ std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks, EndsS
   return out;
 }
 
-std::string clock_remark(const ClockOffset& clock) {
+std::string clock_note(const ClockOffset& clock) {
   if (clock.fit == ClockFit::kAlone)
     return fmt::format(
         "rank {}: its clock is not aligned: it shares no collective with the other ranks",

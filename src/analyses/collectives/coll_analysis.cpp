@@ -15,10 +15,10 @@ Result<std::vector<Table>> run_coll_analysis(const LoadedTrace& t, const ReportO
   std::vector<Table> out;
   if (!options.coll_analysis || t.trace.collectives.empty())
     return out;
-  RankCollectives mine = extract_collectives(t);
+  RankCollectives collectives = extract_collectives(t);
   if (options.compat_tracelens)
-    mine.rank = 0; // the reference does not determine the rank of a single trace
-  if (const std::vector<RankSummary> rows = rank_summary({&mine}, 0); !rows.empty())
+    collectives.rank = 0; // the reference does not determine the rank of a single trace
+  if (const std::vector<RankSummary> rows = rank_summary({&collectives}, 0); !rows.empty())
     out.push_back(rank_summary_schema("coll_analysis", false).table(rows));
   return out;
 }

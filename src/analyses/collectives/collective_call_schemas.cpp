@@ -73,15 +73,16 @@ Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference
   const auto us = [&schema](const char* id, const char* label, const char* help, auto ns) {
     schema.add({id, label, Unit::kUs, [ns](const R& r) { return ns_to_us(ns(r)); }, help});
   };
-  schema.add({"wait_us", "wait (\u00b5s)", Unit::kUs, kDouble,
-              [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.wait_ns)) : Value(); },
-              "time from the start on this rank to the start of the last member; blank if a member "
-              "is missing, or if members of this kind of collective (send, broadcast, unknown) do "
-              "not wait for all others"});
+  schema.add(
+      {"wait_us", "wait (\u00b5s)", Unit::kUs, kDouble,
+       [](const R& r) { return r.timed->waits_known ? Value(ns_to_us(r.wait_ns)) : Value(); },
+       "time from the start on this rank to the start of the last member; blank if a member "
+       "is missing, or if members of this kind of collective (send, broadcast, unknown) do "
+       "not wait for all others"});
   schema.add({"transfer_us", "transfer (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) {
-                return r.timed->told_waits ? Value(ns_to_us(r.collective->dur_ns - r.wait_ns))
-                                           : Value();
+                return r.timed->waits_known ? Value(ns_to_us(r.collective->dur_ns - r.wait_ns))
+                                            : Value();
               },
               "duration of the kernel - wait"});
   us("hidden_compute_us", "hidden by compute (\u00b5s)",
@@ -139,11 +140,13 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
         [](const R& r) { return ns_to_us(r.timed->latency_ns); },
         "shortest kernel duration among the ranks, us"},
        {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
-        [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.start_skew_ns)) : Value(); },
+        [](const R& r) {
+          return r.timed->waits_known ? Value(ns_to_us(r.start_skew_ns)) : Value();
+        },
         "latest start - earliest start among the ranks, us; blank if a member is missing"},
        {"earliest_rank", "earliest arrival rank", Unit::kNone, &R::earliest_rank},
        {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
-        [](const R& r) { return r.timed->told_waits ? Value(r.mean_wait_us()) : Value(); },
+        [](const R& r) { return r.timed->waits_known ? Value(r.mean_wait_us()) : Value(); },
         "time from a rank's start to the last member's start, mean over the ranks, us"},
        {"end_skew_us", "skew in end time", Unit::kNone,
         [](const R& r) { return ns_to_us(r.timed->end_skew_ns); },
@@ -161,7 +164,7 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
       {"dur", [](const TimedCollective& t,
                  std::size_t k) { return Value(ns_to_us(t.end_ns[k] - t.start_ns[k])); }},
       {"wait_time", [](const TimedCollective& t, std::size_t k) {
-         return t.told_waits ? Value(ns_to_us(t.wait_ns[k])) : Value();
+         return t.waits_known ? Value(ns_to_us(t.wait_ns[k])) : Value();
        }}};
   for (std::size_t position = 0; has_rank_columns(ranks) && position < ranks.size(); ++position)
     for (const auto& [what, time] : kinds) {

@@ -40,11 +40,11 @@ struct TimedCollective {
   const RankCollectives* first_rank = nullptr; ///< data of the first member's rank
   const Collective* first = nullptr;
   std::vector<std::int64_t> start_ns, end_ns;
-  /// Time until the last member starts. Valid only if told_waits is true.
+  /// Time until the last member starts. Valid only if waits_known is true.
   std::vector<std::int64_t> wait_ns;
   /// True if no member is missing and the kind makes members wait for each other (compat: always,
   /// as in the reference).
-  bool told_waits = true;
+  bool waits_known = true;
   std::int64_t latest_start_ns = 0;
   std::int64_t latency_ns = 0;  ///< shortest duration of the members that are present
   std::int64_t end_skew_ns = 0; ///< latest end - earliest end
@@ -92,7 +92,7 @@ struct CollectiveKernel {
   const RankCollectives* rank = nullptr;
   const Collective* collective = nullptr;
   const TimedCollective* timed = nullptr;
-  std::int64_t wait_ns = 0; ///< at most the kernel's duration; see TimedCollective::told_waits
+  std::int64_t wait_ns = 0; ///< at most the kernel's duration; see TimedCollective::waits_known
 };
 
 struct AllToAllV {
@@ -149,7 +149,7 @@ struct ExposedType {
   std::string name;
   std::int64_t kernels = 0;
   std::int64_t dur_ns = 0, wait_ns = 0, hidden_compute_ns = 0, hidden_memcpy_ns = 0;
-  std::int64_t told_ns = 0; ///< part of dur_ns in collectives with known waits
+  std::int64_t waits_known_ns = 0; ///< part of dur_ns in collectives with known waits
   [[nodiscard]] std::int64_t exposed_ns() const {
     return dur_ns - hidden_compute_ns - hidden_memcpy_ns;
   }

@@ -10,7 +10,7 @@ namespace rankscope {
 namespace {
 
 /// A group with all its rows in memory.
-class HeldMembers final : public GroupMembers {
+class MemoryMembers final : public GroupMembers {
 public:
   struct Member {
     RankRows rows;
@@ -28,14 +28,14 @@ public:
   }
 };
 
-std::map<std::string, HeldMembers> rows_by_group(const std::vector<RankCollectives>& ranks) {
-  std::map<std::string, HeldMembers> groups;
+std::map<std::string, MemoryMembers> rows_by_group(const std::vector<RankCollectives>& ranks) {
+  std::map<std::string, MemoryMembers> groups;
   std::map<Signature, std::size_t> numbers;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    std::map<std::string, HeldMembers::Member> mine;
+    std::map<std::string, MemoryMembers::Member> rank_groups;
     for (std::size_t i = 0; i < ranks[r].rows.size(); ++i)
-      mine[group_key(ranks[r], ranks[r].rows[i])].in_file.push_back(i);
-    for (auto& [key, p] : mine) {
+      rank_groups[group_key(ranks[r], ranks[r].rows[i])].in_file.push_back(i);
+    for (auto& [key, p] : rank_groups) {
       std::stable_sort(p.in_file.begin(), p.in_file.end(), [&](std::size_t a, std::size_t b) {
         return ranks[r].rows[a].ts_ns < ranks[r].rows[b].ts_ns;
       });
@@ -55,11 +55,11 @@ std::map<std::string, HeldMembers> rows_by_group(const std::vector<RankCollectiv
 }
 
 void match_group(const std::vector<RankCollectives>& ranks, const GroupName& name,
-                 const HeldMembers& group, const KnownClocks& clocks, MatchResult& out) {
+                 const MemoryMembers& group, const KnownClocks& clocks, MatchResult& out) {
   const GroupOrder order = group_order(group, name.pg, ranks, clocks, out.problems);
   std::map<CollectivePlace, std::vector<std::pair<std::size_t, std::size_t>>> matched;
   for (std::size_t m = 0; m < group.size(); ++m) {
-    const HeldMembers::Member& member = group.members[m];
+    const MemoryMembers::Member& member = group.members[m];
     const std::vector<CollectivePlace> by_seq =
         order.by_seq ? seq_places(member.rows.seq) : std::vector<CollectivePlace>();
     for (std::size_t i = 0; i < member.in_file.size(); ++i)
@@ -78,12 +78,12 @@ void match_group(const std::vector<RankCollectives>& ranks, const GroupName& nam
 MatchResult match_collectives(const std::vector<RankCollectives>& ranks) {
   MatchResult out;
   KnownClocks clocks;
-  const std::map<std::string, HeldMembers> groups = rows_by_group(ranks);
+  const std::map<std::string, MemoryMembers> groups = rows_by_group(ranks);
   for (const auto& [key, members] : groups)
     learn_clocks(members, clocks);
   GroupNames names;
   for (const auto& [key, members] : groups)
-    match_group(ranks, names.of(key), members, clocks, out);
+    match_group(ranks, names.name_of(key), members, clocks, out);
   return out;
 }
 

@@ -12,10 +12,10 @@ namespace rankscope {
 
 /// One collective on all the ranks that took part in it.
 struct MatchedCollective {
-  std::string pg;         ///< process group name, "Unknown_Group" when missing
-  std::size_t twin = 0;   ///< 0-based number among the groups with this name, sorted by their lists
-                          ///< of ranks
-  std::int64_t index = 0; ///< index in the group, from 0, counted over all ranks
+  std::string pg;             ///< process group name, "Unknown_Group" when missing
+  std::size_t name_index = 0; ///< 0-based number among the groups with this name, sorted by their
+                              ///< lists of ranks
+  std::int64_t index = 0;     ///< index in the group, from 0, counted over all ranks
   CollectiveKind kind = CollectiveKind::kOther;
   std::int64_t expected = 0; ///< number of members of the group; 0 = unknown
   /// The rows as (position in the list of ranks, row of this rank), ascending by position.

@@ -45,8 +45,8 @@ public:
   StreamedRows(Schema<Row> schema, std::size_t rows, Each each)
       : schema_(std::move(schema)), rows_(rows), each_(std::move(each)) {}
   [[nodiscard]] std::size_t rows() const override { return rows_; }
-  [[nodiscard]] Result<void> each(const Take& take) const override {
-    return each_([&](std::span<const Row> some) { return take(schema_.table(some)); });
+  [[nodiscard]] Result<void> each(const Use& use) const override {
+    return each_([&](std::span<const Row> some) { return use(schema_.table(some)); });
   }
 
 private:
@@ -126,26 +126,26 @@ Report collective_tables(const CollectiveFacts& facts, const CollectiveOptions& 
   return tables_of(facts, options, {});
 }
 
-Result<Report> streamed_tables(CollectiveStream& of, const CollectiveFacts& facts,
-                               const CollectiveOptions& options, std::size_t held_rows,
+Result<Report> streamed_tables(CollectiveStream& stream, const CollectiveFacts& facts,
+                               const CollectiveOptions& options, std::size_t most_rows,
                                RowStreams& streams) {
-  Report report = tables_of(facts, options, {of.kernels(), of.synchronising()});
+  Report report = tables_of(facts, options, {stream.kernels(), stream.synchronising()});
   const ReferenceForm reference{options.compat_tracelens, facts.per_node};
   streams["nccl_long"] = std::make_shared<StreamedRows<CollectiveKernel>>(
-      collective_kernel_schema(reference), of.kernels(),
-      [&of](const auto& take) { return of.each_kernel(take); });
-  if (of.synchronising() > 0)
+      collective_kernel_schema(reference), stream.kernels(),
+      [&stream](const auto& use) { return stream.each_kernel(use); });
+  if (stream.synchronising() > 0)
     streams["nccl_implicit_sync"] = std::make_shared<StreamedRows<SyncCollective>>(
-        sync_collective_schema(facts.ranks, reference), of.synchronising(),
-        [&of](const auto& take) { return of.each_synchronising(take); });
+        sync_collective_schema(facts.ranks, reference), stream.synchronising(),
+        [&stream](const auto& use) { return stream.each_synchronising(use); });
   RowStreams few;
   for (const char* name : {"nccl_long", "nccl_implicit_sync"})
     if (const auto at = streams.find(name);
-        at != streams.end() && at->second->rows() <= held_rows) {
+        at != streams.end() && at->second->rows() <= most_rows) {
       few.insert(*at);
       streams.erase(at);
     }
-  RS_CHECK(hold_rows(report, few));
+  RS_CHECK(load_rows(report, few));
   return report;
 }
 

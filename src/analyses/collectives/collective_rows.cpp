@@ -68,9 +68,9 @@ void CollectiveRows::finish() {
   groups_.reserve(by_key_.size());
   GroupNames names;
   for (auto& [key, group] : by_key_) {
-    const GroupName name = names.of(key);
+    const GroupName name = names.name_of(key);
     group.pg = name.pg;
-    group.twin = name.twin;
+    group.name_index = name.name_index;
     for (std::size_t m = 0; m < group.members.size(); ++m)
       groups_of_[group.members[m].rank].emplace_back(groups_.size(), m);
     groups_.push_back(std::move(group));
@@ -225,7 +225,7 @@ std::pair<PackedRows, std::size_t> in_window(const CollectiveRows& rows, const G
 
 void each_window(CollectiveRows& rows, const StoredGroup& group, const GroupOrder& order,
                  std::size_t most_rows,
-                 const std::function<void(std::vector<PlacedCollective>)>& take) {
+                 const std::function<void(std::vector<PlacedCollective>)>& use) {
   const std::vector<std::int64_t> starts = window_starts(rows, group, order, most_rows);
   for (std::size_t w = 0; w < starts.size(); ++w) {
     const std::int64_t to = w + 1 < starts.size() ? starts[w + 1] : kBehind;
@@ -250,7 +250,7 @@ void each_window(CollectiveRows& rows, const StoredGroup& group, const GroupOrde
       out.push_back(std::move(collective));
     }
     placed.clear();
-    take(std::move(out));
+    use(std::move(out));
     for (const GroupMember& member : group.members)
       rows.ranks()[member.rank].rows = std::vector<Collective>();
   }

@@ -37,8 +37,8 @@ struct GroupMember {
 
 struct StoredGroup {
   std::string pg; ///< name of the group
-  std::size_t twin = 0;
-  [[nodiscard]] GroupName name() const { return {pg, twin}; }
+  std::size_t name_index = 0;
+  [[nodiscard]] GroupName name() const { return {pg, name_index}; }
   std::vector<GroupMember> members;
 };
 
@@ -120,11 +120,11 @@ struct PlacedCollective {
                                                          ///< rank)
 };
 
-/// Passes the collectives of a group to `take` in the order of their places, about `most_rows` rows
-/// at a time (all rows at once if Seq jumps back). While `take` runs, these rows are in
+/// Passes the collectives of a group to `use` in the order of their places, about `most_rows` rows
+/// at a time (all rows at once if Seq jumps back). While `use` runs, these rows are in
 /// rows.ranks().
 void each_window(CollectiveRows& rows, const StoredGroup& group, const GroupOrder& order,
                  std::size_t most_rows,
-                 const std::function<void(std::vector<PlacedCollective>)>& take);
+                 const std::function<void(std::vector<PlacedCollective>)>& use);
 
 } // namespace rankscope

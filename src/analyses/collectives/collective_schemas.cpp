@@ -233,11 +233,13 @@ Schema<ExposedType> exposed_type_schema() {
        {"dur_ms", "duration (ms)", Unit::kMs, in_ms(&R::dur_ns),
         "sum of the durations of all kernels on all ranks"},
        {"wait_ms", "wait (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.wait_ns)) : Value(); },
+        [](const R& r) { return r.waits_known_ns > 0 ? Value(ns_to_ms(r.wait_ns)) : Value(); },
         "time that ranks waited for the last member to start; only for synchronizing collectives "
         "with all members in the run"},
        {"transfer_ms", "transfer (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.told_ns - r.wait_ns)) : Value(); },
+        [](const R& r) {
+          return r.waits_known_ns > 0 ? Value(ns_to_ms(r.waits_known_ns - r.wait_ns)) : Value();
+        },
         "kernel duration minus the wait, for the collectives that are counted in wait (ms)"},
        {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, in_ms(&R::hidden_compute_ns)},
        {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, in_ms(&R::hidden_memcpy_ns)},

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-/// The number of rows that each call of `take` gets.
+/// The number of rows that each call of `use` gets.
 constexpr std::size_t kRowsAtOnce = 4096;
 
 std::vector<CollectivePlace> places_of(const GroupOrder& order, std::size_t member,
@@ -55,9 +55,9 @@ std::size_t GroupIndex::find(const CollectivePlace& place) const {
 /// Ends of collectives for clock alignment, read again rank by rank.
 class CollectiveStream::Ends final : public EndsSource {
 public:
-  explicit Ends(const CollectiveStream& of) : of_(of) {
+  explicit Ends(const CollectiveStream& stream) : stream_(stream) {
     std::size_t next = 0;
-    for (const GroupIndex& index : of.index_) {
+    for (const GroupIndex& index : stream.index_) {
       first_id_.push_back(next);
       next += index.size();
     }
@@ -70,9 +70,9 @@ public:
                      [](const ClockOffset& o) { return o.fit == ClockFit::kAlone; }))
       return out;
     shared_.clear();
-    for (const auto& [group, member] : of_.rows_.groups_of(rank)) {
+    for (const auto& [group, member] : stream_.rows_.groups_of(rank)) {
       shared_.insert(group);
-      for (const GroupMember& m : of_.rows_.groups()[group].members)
+      for (const GroupMember& m : stream_.rows_.groups()[group].members)
         if (so_far[m.rank].fit == ClockFit::kAlone)
           out.push_back(m.rank);
     }
@@ -82,15 +82,15 @@ public:
   }
 
   const CollectiveEnds& ends(std::size_t rank, CollectiveEnds& room) override {
-    const RankCollectives& r = of_.rows_.ranks()[rank];
+    const RankCollectives& r = stream_.rows_.ranks()[rank];
     room.rank = r.rank;
     room.ends.clear();
-    for (const auto& [group, member] : of_.rows_.groups_of(rank)) {
+    for (const auto& [group, member] : stream_.rows_.groups_of(rank)) {
       if (shared_.count(group) == 0)
         continue;
-      const GroupIndex& index = of_.index_[group];
-      const PackedRows rows = of_.rows_.load(of_.rows_.groups()[group].members[member]);
-      const auto places = places_of(of_.orders_[group], member, rows.rows);
+      const GroupIndex& index = stream_.index_[group];
+      const PackedRows rows = stream_.rows_.load(stream_.rows_.groups()[group].members[member]);
+      const auto places = places_of(stream_.orders_[group], member, rows.rows);
       for (std::size_t i = 0; i < rows.rows.size(); ++i) {
         const std::size_t at = index.find(places[i]);
         const Collective& c = rows.rows[i];
@@ -104,17 +104,17 @@ public:
   }
 
 private:
-  const CollectiveStream& of_;
+  const CollectiveStream& stream_;
   std::vector<std::size_t> first_id_; ///< by group
   std::set<std::size_t> shared_;      ///< groups of the rank in the last call of sharing()
 };
 
 /// The sums over all groups.
 struct CollectiveStream::Sums {
-  Sums(const CollectiveStream& of)
-      : summary(of.per_node_, of.options_.compat_tracelens),
-        groups(of.per_node_, of.options_.compat_tracelens), sent(of.options_.compat_tracelens),
-        stragglers(of.rows_.ranks().size()) {}
+  Sums(const CollectiveStream& stream)
+      : summary(stream.per_node_, stream.options_.compat_tracelens),
+        groups(stream.per_node_, stream.options_.compat_tracelens),
+        sent(stream.options_.compat_tracelens), stragglers(stream.rows_.ranks().size()) {}
   SyncSummarySums summary;
   GroupSums groups;
   ExposedTypeSums exposed;
@@ -168,21 +168,21 @@ void CollectiveStream::index_group(std::size_t group, std::vector<CollectiveProb
               });
 }
 
-void CollectiveStream::each_timed(std::size_t group, const TakeTimed& take) {
+void CollectiveStream::each_timed(std::size_t group, const UseTimed& use) {
   std::int64_t index = 0;
   std::optional<std::int64_t> listed;
   each_window(rows_, rows_.groups()[group], orders_[group], window_rows_,
               [&](std::vector<PlacedCollective> placed) {
-                std::vector<CollectiveProblem> told_before;
+                std::vector<CollectiveProblem> reported;
                 std::vector<TimedCollective> out;
                 out.reserve(placed.size());
                 for (PlacedCollective& p : placed)
                   out.push_back(timed_collective(
                       rows_.ranks(),
                       matched_collective(rows_.ranks(), rows_.groups()[group].name(), index++,
-                                         std::move(p.rows), listed, told_before),
+                                         std::move(p.rows), listed, reported),
                       clocks_, options_.compat_tracelens));
-                take(std::move(out));
+                use(std::move(out));
               });
 }
 
@@ -190,7 +190,7 @@ void CollectiveStream::keep_all_to_all_v(const TimedCollective& t, std::vector<A
   AllToAllV call = all_to_all_v_of(rows_.ranks(), t, options_.compat_tracelens);
   TimedCollective& kept = all_to_all_v_.emplace_back();
   kept.match.pg = t.match.pg;
-  kept.match.twin = t.match.twin;
+  kept.match.name_index = t.match.name_index;
   kept.match.index = t.match.index;
   kept.match.kind = t.match.kind;
   kept.id = t.id;
@@ -204,8 +204,8 @@ void CollectiveStream::keep_all_to_all_v(const TimedCollective& t, std::vector<A
 void CollectiveStream::sum_up(std::size_t group, const std::vector<TimedCollective>& timed,
                               Sums& sums) {
   for (const TimedCollective& t : timed) {
-    index_[group].latest_start_ns.push_back(t.told_waits ? t.latest_start_ns
-                                                         : GroupIndex::kNotTold);
+    index_[group].latest_start_ns.push_back(t.waits_known ? t.latest_start_ns
+                                                          : GroupIndex::kUnknownStart);
     sums.summary.add(t);
     sums.groups.add(rows_.ranks(), t);
     sums.exposed.add(rows_.ranks(), t);
@@ -283,7 +283,7 @@ Result<CollectiveFacts> CollectiveStream::facts() {
 }
 
 Result<void> CollectiveStream::each_kernel(
-    const std::function<Result<void>(std::span<const CollectiveKernel>)>& take) {
+    const std::function<Result<void>(std::span<const CollectiveKernel>)>& use) {
   struct Found {
     std::size_t group = 0, index = 0;
   };
@@ -311,22 +311,22 @@ Result<void> CollectiveStream::each_kernel(
         const Collective& c = rows[i];
         TimedCollective& t = timed[i - from];
         t.match.pg = rows_.groups()[found[i].group].pg;
-        t.match.twin = rows_.groups()[found[i].group].twin;
+        t.match.name_index = rows_.groups()[found[i].group].name_index;
         t.match.index = static_cast<std::int64_t>(found[i].index);
         t.id = collective_id(t.match, c, options_.compat_tracelens);
         const std::int64_t latest = index_[found[i].group].latest_start_ns[found[i].index];
-        t.told_waits = latest != GroupIndex::kNotTold;
-        const std::int64_t wait = t.told_waits ? latest - clocks_.common(r, c.ts_ns) : 0;
+        t.waits_known = latest != GroupIndex::kUnknownStart;
+        const std::int64_t wait = t.waits_known ? latest - clocks_.common(r, c.ts_ns) : 0;
         kernels.push_back({&rows_.ranks()[r], &c, &t, std::min(wait, c.dur_ns)});
       }
-      RS_CHECK(take(kernels));
+      RS_CHECK(use(kernels));
     }
   }
   return {};
 }
 
 Result<void> CollectiveStream::each_synchronising(
-    const std::function<Result<void>(std::span<const SyncCollective>)>& take) {
+    const std::function<Result<void>(std::span<const SyncCollective>)>& use) {
   Result<void> result;
   for (std::size_t g = 0; g < rows_.groups().size() && result; ++g)
     each_timed(g, [&](const std::vector<TimedCollective>& timed) {
@@ -335,7 +335,7 @@ Result<void> CollectiveStream::each_synchronising(
         if (synchronises(t.match.kind))
           some.push_back(sync_collective_of(rows_.ranks(), t));
         if (result && !some.empty() && (some.size() >= kRowsAtOnce || &t == &timed.back())) {
-          result = take(some);
+          result = use(some);
           some.clear();
         }
       }

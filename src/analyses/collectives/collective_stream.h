@@ -32,7 +32,7 @@ public:
 
   /// Start of the last member of each collective; kNotTold if the waits are unknown.
   std::vector<std::int64_t> latest_start_ns;
-  static constexpr std::int64_t kNotTold = INT64_MIN;
+  static constexpr std::int64_t kUnknownStart = INT64_MIN;
 
 private:
   std::int64_t first_ = 0; ///< first place; if `places_` is empty, the other places follow without
@@ -57,24 +57,24 @@ public:
   Result<CollectiveFacts> facts();
 
   // The rows of the lists `kernels` and `synchronising` in order, some at a time. May be called any
-  // number of times after facts(). Errors: those of `take` and of the store.
+  // number of times after facts(). Errors: those of `use` and of the store.
   [[nodiscard]] std::size_t kernels() const { return rows_.rows(); }
   Result<void>
-  each_kernel(const std::function<Result<void>(std::span<const CollectiveKernel>)>& take);
+  each_kernel(const std::function<Result<void>(std::span<const CollectiveKernel>)>& use);
   [[nodiscard]] std::size_t synchronising() const { return synchronising_; }
   Result<void>
-  each_synchronising(const std::function<Result<void>(std::span<const SyncCollective>)>& take);
+  each_synchronising(const std::function<Result<void>(std::span<const SyncCollective>)>& use);
 
   static constexpr std::size_t kWindowRows = std::size_t{1} << 18;
 
 private:
-  using TakeTimed = std::function<void(std::vector<TimedCollective>)>;
+  using UseTimed = std::function<void(std::vector<TimedCollective>)>;
   class Ends;
   struct Sums;
 
   void order_groups(std::vector<CollectiveProblem>& problems);
   void index_group(std::size_t group, std::vector<CollectiveProblem>& problems);
-  void each_timed(std::size_t group, const TakeTimed& take);
+  void each_timed(std::size_t group, const UseTimed& use);
   void sum_up(std::size_t group, const std::vector<TimedCollective>& timed, Sums& sums);
   void keep_all_to_all_v(const TimedCollective& t, std::vector<AllToAllV>& calls);
   [[nodiscard]] bool names_return() const;
@@ -93,10 +93,10 @@ private:
   std::deque<Collective> all_to_all_v_first_;
 };
 
-/// Returns collective_tables() of the facts. A long table of more than `held_rows` rows is empty:
-/// its rows come from `streams`, which refer to `of`. Errors: those of the store.
-Result<Report> streamed_tables(CollectiveStream& of, const CollectiveFacts& facts,
-                               const CollectiveOptions& options, std::size_t held_rows,
+/// Returns collective_tables() of the facts. A long table of more than `most_rows` rows is empty:
+/// its rows come from `streams`, which refer to `stream`. Errors: those of the store.
+Result<Report> streamed_tables(CollectiveStream& stream, const CollectiveFacts& facts,
+                               const CollectiveOptions& options, std::size_t most_rows,
                                RowStreams& streams);
 
 } // namespace rankscope

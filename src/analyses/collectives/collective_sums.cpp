@@ -71,8 +71,8 @@ void SyncSummarySums::add(const TimedCollective& t) {
     open_.push_back(&sum);
   }
   sum.samples[0].push_back(ns_to_us(t.latency_ns));
-  sum.samples[1].push_back(t.told_waits ? ns_to_us(*std::ranges::max_element(t.wait_ns))
-                                        : std::numeric_limits<double>::quiet_NaN());
+  sum.samples[1].push_back(t.waits_known ? ns_to_us(*std::ranges::max_element(t.wait_ns))
+                                         : std::numeric_limits<double>::quiet_NaN());
   sum.samples[2].push_back(ns_to_us(t.end_skew_ns));
   sum.samples[3].push_back(t.algo_gbps);
   sum.samples[4].push_back(t.bus_gbps);
@@ -198,7 +198,7 @@ std::vector<SyncCollective> synchronising(const std::vector<RankCollectives>& ra
 }
 
 bool compares_ranks(const TimedCollective& t) {
-  return synchronises(t.match.kind) && t.match.members.size() > 1 && t.told_waits;
+  return synchronises(t.match.kind) && t.match.members.size() > 1 && t.waits_known;
 }
 
 std::size_t StepNumbers::add(const TimedCollective& t) {
@@ -234,13 +234,13 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
     sum.lateness_ns += t.start_ns[k] - middle;
     ++sum.rank.collectives;
     auto& [late_us, number] = sum.late_us[step];
-    const double own_us = others.without(dur_us[k]) - dur_us[k];
-    late_us += own_us;
+    const double lateness_us = others.without(dur_us[k]) - dur_us[k];
+    late_us += lateness_us;
     ++number;
-    if (own_us > sum.latest_us) {
+    if (lateness_us > sum.latest_us) {
       const auto& [rank, row] = t.match.members[k];
       const Collective& c = ranks[rank].rows[row];
-      sum.latest_us = own_us;
+      sum.latest_us = lateness_us;
       sum.rank.latest = {ranks[rank].rank, c.ts_ns, c.end_ns()};
     }
     last = t.wait_ns[k] < t.wait_ns[last] ? k : last;
@@ -299,9 +299,9 @@ void ExposedTypeSums::add(const std::vector<RankCollectives>& ranks, const Timed
     s.dur_ns += c.dur_ns;
     s.hidden_compute_ns += c.hidden_compute_ns;
     s.hidden_memcpy_ns += c.hidden_memcpy_ns;
-    if (t.told_waits) {
+    if (t.waits_known) {
       s.wait_ns += std::min(t.wait_ns[k], c.dur_ns);
-      s.told_ns += c.dur_ns;
+      s.waits_known_ns += c.dur_ns;
     }
   }
 }

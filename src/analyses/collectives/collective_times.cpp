@@ -44,8 +44,8 @@ std::string collective_id(const MatchedCollective& match, const Collective& memb
   if (compat_tracelens && match.pg == kEveryCollective && member.group_size == kNoId &&
       member.pg_ranks == kEmptyStr)
     return std::to_string(match.index);
-  if (match.twin > 0)
-    return fmt::format("{}~{}_{}", match.pg, match.twin + 1, match.index);
+  if (match.name_index > 0)
+    return fmt::format("{}~{}_{}", match.pg, match.name_index + 1, match.index);
   return fmt::format("{}_{}", match.pg, match.index);
 }
 
@@ -78,7 +78,7 @@ TimedCollective timed_collective(const std::vector<RankCollectives>& ranks, Matc
       mib_of(*t.first_rank, *t.first,
              match.kind == CollectiveKind::kAllGather ? t.first->out_nelems : t.first->in_nelems);
   t.algo_gbps = t.bus_gbps = std::numeric_limits<double>::quiet_NaN();
-  t.told_waits = compat_tracelens || (!match.incomplete() && makes_wait(match.kind));
+  t.waits_known = compat_tracelens || (!match.incomplete() && makes_wait(match.kind));
   if (t.latency_ns > 0 && (compat_tracelens || !match.incomplete())) {
     const double gibps = (t.full_mib / 1024) / ns_to_s(t.latency_ns);
     const double scale = compat_tracelens ? 1.0 : kGib;

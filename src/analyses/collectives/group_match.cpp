@@ -62,7 +62,7 @@ std::vector<Pair> shifted(const RankRows& a, const RankRows& b, std::int64_t shi
 constexpr std::int64_t kEndTogetherNs = 50'000;
 
 struct Shift {
-  std::int64_t by = 0; ///< b[i] and a[i + by] are one collective
+  std::int64_t rows = 0; ///< b[i] and a[i + by] are one collective
   GroupMatchFit fit;
   bool decided = true;    ///< chosen by the scatter of ends, which does not depend on the clocks
   bool ambiguous = false; ///< another shift fits equally well
@@ -71,7 +71,7 @@ struct Shift {
 /// Returns the shifts with the most agreement, smallest shift first.
 std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
   constexpr std::int64_t kFarthest = 2000;
-  constexpr std::int64_t kLooked = 512;
+  constexpr std::int64_t kCompared = 512;
   constexpr double kEqual = 1e-9;
   const auto na = static_cast<std::int64_t>(a.size());
   const auto nb = static_cast<std::int64_t>(b.size());
@@ -79,11 +79,11 @@ std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
   std::vector<Shift> out;
   double best = 0;
   for (std::int64_t step = 0; step <= 2 * limit; ++step) {
-    const std::int64_t by = step % 2 == 0 ? -step / 2 : (step + 1) / 2; // 0, 1, -1, 2, ...
-    const std::int64_t common = std::min(nb, na - by) - std::max<std::int64_t>(0, -by);
+    const std::int64_t rows = step % 2 == 0 ? -step / 2 : (step + 1) / 2; // 0, 1, -1, 2, ...
+    const std::int64_t common = std::min(nb, na - rows) - std::max<std::int64_t>(0, -rows);
     if (common < std::max<std::int64_t>(1, std::min(na, nb) / 4))
       continue;
-    out.push_back({by, fit_of(a, b, shifted(a, b, by, kLooked)), true, false});
+    out.push_back({rows, fit_of(a, b, shifted(a, b, rows, kCompared)), true, false});
     best = std::max(best, out.back().fit.agree);
   }
   std::erase_if(out, [best](const Shift& s) { return s.fit.agree < best - kEqual; });
@@ -96,7 +96,7 @@ std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
 /// scatter does not decide, returns the shift nearest in time, given `clock_ns` (b's clock - a's).
 Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0) {
   constexpr std::size_t kFinalists = 8;
-  constexpr std::int64_t kWhole = INT64_MAX;
+  constexpr std::int64_t kAll = INT64_MAX;
   constexpr std::size_t kFewestPairs = 4; // few pairs, or pairs of one iteration, always scatter
                                           // little
   constexpr std::int64_t kClear = 3;
@@ -113,20 +113,21 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
   };
   const Shift nearest = *std::min_element(found.begin(), found.end(), nearer);
   found.resize(std::min(found.size(), kFinalists));
-  if (std::none_of(found.begin(), found.end(), [&](const Shift& s) { return s.by == nearest.by; }))
+  if (std::none_of(found.begin(), found.end(),
+                   [&](const Shift& s) { return s.rows == nearest.rows; }))
     found.push_back(nearest);
   for (Shift& s : found)
-    s.fit = fit_of(a, b, shifted(a, b, s.by, kWhole));
-  std::vector<Shift> whole = found;
+    s.fit = fit_of(a, b, shifted(a, b, s.rows, kAll));
+  std::vector<Shift> paired = found;
   const std::size_t fewer = std::min(a.size(), b.size());
-  std::erase_if(whole, [fewer](const Shift& s) {
+  std::erase_if(paired, [fewer](const Shift& s) {
     return s.fit.pairs < kFewestPairs || 2 * s.fit.pairs < fewer;
   });
   std::ranges::stable_sort(
-      whole, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
-  if (whole.size() > 1 && whole[0].fit.residual_ns <= kEndTogetherNs &&
-      whole[1].fit.residual_ns > kClear * whole[0].fit.residual_ns + kResolutionNs)
-    return whole[0];
+      paired, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
+  if (paired.size() > 1 && paired[0].fit.residual_ns <= kEndTogetherNs &&
+      paired[1].fit.residual_ns > kClear * paired[0].fit.residual_ns + kResolutionNs)
+    return paired[0];
   std::stable_sort(found.begin(), found.end(), nearer);
   Shift out = found[0];
   out.decided = false;
@@ -135,14 +136,14 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
 }
 
 std::vector<Pair> pairs_by_seq(const RankRows& a, const RankRows& b) {
-  const std::vector<CollectivePlace> of_a = seq_places(a.seq);
-  const std::vector<CollectivePlace> of_b = seq_places(b.seq);
+  const std::vector<CollectivePlace> places_a = seq_places(a.seq);
+  const std::vector<CollectivePlace> places_b = seq_places(b.seq);
   std::map<CollectivePlace, std::size_t> where;
-  for (std::size_t i = 0; i < of_a.size(); ++i)
-    where[of_a[i]] = i;
+  for (std::size_t i = 0; i < places_a.size(); ++i)
+    where[places_a[i]] = i;
   std::vector<Pair> out;
-  for (std::size_t i = 0; i < of_b.size(); ++i)
-    if (const auto found = where.find(of_b[i]); found != where.end())
+  for (std::size_t i = 0; i < places_b.size(); ++i)
+    if (const auto found = where.find(places_b[i]); found != where.end())
       out.emplace_back(found->second, i);
   return out;
 }
@@ -211,8 +212,8 @@ public:
                               ? Shift{}
                               : find_shift(first_, group_.load(i, room),
                                            offset == offsets.end() ? 0 : offset->second);
-      tell(group_.rank(i), shift);
-      out.shift.push_back(shift.by);
+      report_shift(group_.rank(i), shift);
+      out.shift.push_back(shift.rows);
     }
     return out;
   }
@@ -232,13 +233,13 @@ private:
     return true;
   }
 
-  void tell(std::size_t rank, const Shift& shift) {
+  void report_shift(std::size_t rank, const Shift& shift) {
     const std::int64_t reference = ranks_[first_.rank].rank;
     std::string text;
-    if (shift.by != 0)
+    if (shift.rows != 0)
       text = fmt::format("its recording starts {} collectives {} that of rank {}; collectives are "
                          "matched with this shift",
-                         std::abs(shift.by), shift.by > 0 ? "after" : "before", reference);
+                         std::abs(shift.rows), shift.rows > 0 ? "after" : "before", reference);
     if (shift.ambiguous)
       text += fmt::format("{}other shifts against rank {} fit as well: the match may be off by one "
                           "or more iterations",
@@ -262,13 +263,13 @@ bool is_point_to_point(const Collective& c) {
   return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kRecv;
 }
 
-/// Returns signature(r, c) == of without copying texts.
-bool has_signature(const RankCollectives& r, const Collective& c, const Signature& of) {
+/// Returns signature(r, c) == expected without copying texts.
+bool has_signature(const RankCollectives& r, const Collective& c, const Signature& expected) {
   if (is_point_to_point(c))
-    return of == kPointToPoint;
+    return expected == kPointToPoint;
   const bool varied = c.kind == CollectiveKind::kAllToAllV;
-  return r.text(c.name) == of.name && r.text(c.dtype) == of.dtype &&
-         (varied ? 0 : c.in_nelems) == of.in && (varied ? 0 : c.out_nelems) == of.out;
+  return r.text(c.name) == expected.name && r.text(c.dtype) == expected.dtype &&
+         (varied ? 0 : c.in_nelems) == expected.in && (varied ? 0 : c.out_nelems) == expected.out;
 }
 
 } // namespace
@@ -290,11 +291,11 @@ std::string group_key(const RankCollectives& r, const Collective& c) {
   return fmt::format("{}\x1f{}", r.text(c.pg_name), r.text(c.pg_ranks));
 }
 
-GroupName GroupNames::of(const std::string& key) {
+GroupName GroupNames::name_of(const std::string& key) {
   GroupName out{key.substr(0, key.find('\x1f'))};
   if (out.pg.empty())
     out.pg = "Unknown_Group";
-  out.twin = seen_[out.pg]++;
+  out.name_index = seen_[out.pg]++;
   return out;
 }
 
@@ -336,7 +337,7 @@ MatchedCollective matched_collective(const std::vector<RankCollectives>& ranks,
                                      std::vector<CollectiveProblem>& problems) {
   MatchedCollective m;
   m.pg = group.pg;
-  m.twin = group.twin;
+  m.name_index = group.name_index;
   m.index = index;
   m.members = std::move(rows);
   const auto [r0, i0] = m.members.front();

@@ -31,15 +31,15 @@ struct Signature {
 [[nodiscard]] std::string group_key(const RankCollectives& r, const Collective& c);
 /// The name of a group, and a number, since several groups may have this name.
 struct GroupName {
-  std::string pg;       ///< "Unknown_Group" when the key has no name
-  std::size_t twin = 0; ///< as `MatchedCollective::twin`
+  std::string pg;             ///< "Unknown_Group" when the key has no name
+  std::size_t name_index = 0; ///< as `MatchedCollective::name_index`
 };
 /// Numbers the groups of each name.
 class GroupNames {
 public:
   /// Returns the name of the group with this key. Keys must be passed in ascending order, each
   /// once.
-  [[nodiscard]] GroupName of(const std::string& key);
+  [[nodiscard]] GroupName name_of(const std::string& key);
 
 private:
   std::map<std::string, std::size_t> seen_;
@@ -86,21 +86,21 @@ public:
     edges_[b].emplace_back(a, -offset_ns);
   }
 
-  /// Returns the clock of each rank in `of` minus the clock of `a`, added up along the shortest
+  /// Returns the clock of each rank in `ranks` minus the clock of `a`, added up along the shortest
   /// path of compared ranks. Ranks without a path are left out; ranks on the paths may be included.
   [[nodiscard]] std::map<std::size_t, std::int64_t> offsets(std::size_t a,
-                                                            std::set<std::size_t> of) const {
+                                                            std::set<std::size_t> ranks) const {
     std::map<std::size_t, std::int64_t> seen = {{a, 0}};
-    of.erase(a);
+    ranks.erase(a);
     std::vector<std::size_t> queue = {a};
-    for (std::size_t next = 0; next < queue.size() && !of.empty(); ++next) {
+    for (std::size_t next = 0; next < queue.size() && !ranks.empty(); ++next) {
       const auto found = edges_.find(queue[next]);
       if (found == edges_.end())
         continue;
       for (const auto& [rank, offset_ns] : found->second)
         if (seen.emplace(rank, seen[queue[next]] + offset_ns).second) {
           queue.push_back(rank);
-          of.erase(rank);
+          ranks.erase(rank);
         }
     }
     return seen;

@@ -23,13 +23,13 @@ auto shape_key(const Collective& c) {
 packed_rows::Shapes packed_rows::shapes_of(const std::vector<Collective>& rows) {
   Shapes out;
   std::map<decltype(shape_key(Collective())), std::uint32_t> numbers;
-  out.of.reserve(rows.size());
+  out.numbers.reserve(rows.size());
   for (const Collective& row : rows) {
     const auto [at, fresh] =
         numbers.emplace(shape_key(row), static_cast<std::uint32_t>(numbers.size()));
     if (fresh)
       out.shapes.push_back(row);
-    out.of.push_back(at->second);
+    out.numbers.push_back(at->second);
   }
   return out;
 }

@@ -63,7 +63,7 @@ template <class Archive, class Row> void shape_fields(Archive& archive, Row& c, 
 /// The distinct shapes of rows, and the number of each row's shape.
 struct Shapes {
   std::vector<Collective> shapes;
-  std::vector<std::uint32_t> of;
+  std::vector<std::uint32_t> numbers;
 };
 [[nodiscard]] Shapes shapes_of(const std::vector<Collective>& rows);
 
@@ -81,7 +81,7 @@ template <class Archive, PartOf<PackedRows> Rows> void part_fields(Archive& arch
     std::uint32_t shape = 0;
     std::uint64_t in_file = 0;
     if constexpr (!Archive::kReads) {
-      shape = shapes.of[i];
+      shape = shapes.numbers[i];
       in_file = r.in_file[i];
     }
     archive.below(shape, shapes.shapes.size());

@@ -58,26 +58,26 @@ BandwidthClass class_of(const std::vector<const TimedCollective*>& all) {
     if (step != steps.end())
       by_step[step->second].add(t->bus_gbps);
     for (const auto& [rank, row] : t->match.members) {
-      auto& [sum, of_steps] = by_rank[rank];
-      of_steps.resize(steps.size());
+      auto& [sum, step_sums] = by_rank[rank];
+      step_sums.resize(steps.size());
       sum.add(t->bus_gbps);
       if (step != steps.end())
-        of_steps[step->second].add(t->bus_gbps);
+        step_sums[step->second].add(t->bus_gbps);
     }
   }
-  for (const auto& [rank, own] : by_rank) {
-    const Sum others = total.without(own.first);
+  for (const auto& [rank, sums] : by_rank) {
+    const Sum others = total.without(sums.first);
     if (others.n == 0)
       continue;
     RankBandwidth row;
     row.rank = rank;
-    row.collectives = own.first.n;
-    row.bus_gbps = own.first.mean();
+    row.collectives = sums.first.n;
+    row.bus_gbps = sums.first.mean();
     row.others_bus_gbps = others.mean();
     std::vector<double> differences;
     for (std::size_t s = 0; s < by_step.size(); ++s)
-      if (const Sum rest = by_step[s].without(own.second[s]); own.second[s].n > 0 && rest.n > 0)
-        differences.push_back(own.second[s].mean() - rest.mean());
+      if (const Sum rest = by_step[s].without(sums.second[s]); sums.second[s].n > 0 && rest.n > 0)
+        differences.push_back(sums.second[s].mean() - rest.mean());
     row.by_step = sample_stats(differences);
     out.ranks.push_back(row);
   }
@@ -95,13 +95,13 @@ std::vector<BandwidthClass> bandwidth_by_rank(const CollectiveFacts& facts) {
           .push_back(&t);
   std::vector<BandwidthClass> out;
   for (const auto& [key, all] : classes)
-    if (BandwidthClass one = class_of(all); !one.ranks.empty())
-      out.push_back(std::move(one));
+    if (BandwidthClass row_class = class_of(all); !row_class.ranks.empty())
+      out.push_back(std::move(row_class));
   std::size_t rows = 0;
-  for (const BandwidthClass& one : out)
-    rows += one.ranks.size();
-  for (BandwidthClass& one : out)
-    for (RankBandwidth& row : one.ranks)
+  for (const BandwidthClass& row_class : out)
+    rows += row_class.ranks.size();
+  for (BandwidthClass& row_class : out)
+    for (RankBandwidth& row : row_class.ranks)
       row.difference = mean_interval(row.by_step, corrected_alpha(rows));
   std::ranges::stable_sort(out, std::ranges::greater(), &BandwidthClass::collectives);
   return out;

@@ -24,7 +24,7 @@ struct RankBandwidth {
   std::optional<MeanDifference> difference; ///< mean of by_step; empty with fewer than two samples
   /// Returns whether the interval excludes 0. All intervals of bandwidth_by_rank() together have a
   /// confidence of 95 %.
-  [[nodiscard]] bool told() const {
+  [[nodiscard]] bool significant() const {
     return difference && std::fabs(difference->difference) > difference->half_width;
   }
 };

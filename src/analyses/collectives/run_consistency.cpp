@@ -22,16 +22,16 @@ void add_number(Fnv64& hash, std::int64_t number) {
   hash.update({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
-void look_at_events(const Trace& trace, RankIdentity& out) {
+void read_gpu_events(const Trace& trace, RankIdentity& out) {
   const Events& e = trace.events;
   const bool unix_clock = trace.clock().domain == ClockDomain::kUnix;
   Fnv64 hash;
   std::vector<std::int64_t> names(trace.strings.size(), 0); // hashes; 0 = not computed yet
   const auto name_hash = [&](StrId id) {
     if (names[id] == 0) {
-      Fnv64 of_name;
-      of_name.update(trace.strings.view(id));
-      names[id] = static_cast<std::int64_t>(of_name.value());
+      Fnv64 digest;
+      digest.update(trace.strings.view(id));
+      names[id] = static_cast<std::int64_t>(digest.value());
     }
     return names[id];
   };
@@ -52,7 +52,7 @@ void look_at_events(const Trace& trace, RankIdentity& out) {
   out.content = hash.value();
 }
 
-void look_at_collectives(const Trace& trace, std::set<KnownGroup>& groups, RankIdentity& out) {
+void read_groups(const Trace& trace, std::set<KnownGroup>& groups, RankIdentity& out) {
   std::set<std::pair<StrId, StrId>> seen;
   std::set<std::string> launch;
   for (const auto& [event, args] : trace.collectives) {
@@ -78,14 +78,14 @@ std::string ranks_text(const Numbers& ranks) {
 }
 
 std::string ranks_text(const RankSet& ranks) {
-  constexpr std::uint64_t kLookedAt = 4096; // far more than are printed
-  return ranks_text(ranks.ranks(kLookedAt));
+  constexpr std::uint64_t kMostListed = 4096; // far more than are printed
+  return ranks_text(ranks.ranks(kMostListed));
 }
 
 /// Returns the ranks grouped by the value that they report; ranks without a value are left out.
 template <class T>
-std::map<T, Numbers> by_saying(std::span<const RankIdentity> ranks,
-                               const std::function<std::optional<T>(const RankIdentity&)>& says) {
+std::map<T, Numbers> by_value(std::span<const RankIdentity> ranks,
+                              const std::function<std::optional<T>(const RankIdentity&)>& says) {
   std::map<T, Numbers> out;
   for (const RankIdentity& r : ranks)
     if (const std::optional<T> said = says(r))
@@ -151,7 +151,7 @@ private:
 
   void worlds() {
     const auto said =
-        by_saying<std::int64_t>(ranks_, [](const RankIdentity& r) { return r.world_size; });
+        by_value<std::int64_t>(ranks_, [](const RankIdentity& r) { return r.world_size; });
     if (!said.empty())
       world_ = most_said(said);
     if (said.size() > 1) {
@@ -210,7 +210,7 @@ private:
 
   void same_rank() {
     const auto said =
-        by_saying<std::int64_t>(ranks_, [](const RankIdentity& r) { return r.header_rank; });
+        by_value<std::int64_t>(ranks_, [](const RankIdentity& r) { return r.header_rank; });
     for (const auto& [rank, who] : said)
       if (who.size() > 1 && !(who.size() == 2 && explained(who[1])))
         add(Kind::kRank, who,
@@ -223,14 +223,14 @@ private:
 
   /// Reports contradictions: the members of a group must all have the same group of this name.
   void groups() {
-    std::map<std::int64_t, OwnGroups> by_rank;
+    std::map<std::int64_t, MemberGroups> by_rank;
     for (const RankIdentity& r : ranks_)
-      by_rank.insert_or_assign(r.rank, OwnGroups(r));
+      by_rank.insert_or_assign(r.rank, MemberGroups(r));
     std::map<KnownGroup, Votes> votes;
     for (const RankIdentity& r : ranks_) {
       if (explained(r.rank))
         continue;
-      const KnownGroup* mine = nullptr;
+      const KnownGroup* contradicted = nullptr;
       const RankIdentity* other = nullptr;
       for (const KnownGroup& g : r.groups) {
         if (!g.ranks.contains(r.rank))
@@ -240,22 +240,22 @@ private:
           at->second = votes_on(g, by_rank);
         other = contradicts(r, at->second);
         if (other != nullptr) {
-          mine = &g;
+          contradicted = &g;
           break;
         }
       }
-      if (mine != nullptr)
+      if (contradicted != nullptr)
         add(Kind::kGroups, {r.rank},
             fmt::format("rank {} has {} in process group {}, which is another group on rank {}",
-                        r.rank, ranks_text(mine->ranks), mine->name, other->rank));
+                        r.rank, ranks_text(contradicted->ranks), contradicted->name, other->rank));
     }
     strangers();
   }
 
   /// The groups of a rank that contain this rank, sorted by name.
-  class OwnGroups {
+  class MemberGroups {
   public:
-    explicit OwnGroups(const RankIdentity& rank) : rank_(&rank) {
+    explicit MemberGroups(const RankIdentity& rank) : rank_(&rank) {
       for (const KnownGroup& g : rank.groups)
         if (g.ranks.contains(rank.rank))
           groups_.push_back(&g);
@@ -284,18 +284,18 @@ private:
     std::size_t agree = 0, against = 0;
     const RankIdentity* first = nullptr; ///< first rank against
   };
-  static Votes votes_on(const KnownGroup& g, const std::map<std::int64_t, OwnGroups>& by_rank) {
+  static Votes votes_on(const KnownGroup& g, const std::map<std::int64_t, MemberGroups>& by_rank) {
     Votes out;
     for (const std::int64_t member : g.ranks.ranks(kMostRanks)) {
       const auto found = by_rank.find(member);
       if (found == by_rank.end())
         continue;
-      const OwnGroups& own = found->second;
-      const bool same = own.has(g);
+      const MemberGroups& member_groups = found->second;
+      const bool same = member_groups.has(g);
       out.agree += same ? 1 : 0;
-      if (!same && own.has_name(g.name)) {
+      if (!same && member_groups.has_name(g.name)) {
         ++out.against;
-        out.first = out.first == nullptr ? &own.rank() : out.first;
+        out.first = out.first == nullptr ? &member_groups.rank() : out.first;
       }
     }
     return out;
@@ -326,7 +326,7 @@ private:
   }
 
   void windows(std::span<const CollectiveProblem> problems) {
-    const auto said = by_saying<Numbers>(ranks_, [](const RankIdentity& r) {
+    const auto said = by_value<Numbers>(ranks_, [](const RankIdentity& r) {
       return r.steps.empty() ? std::nullopt : std::optional(r.steps);
     });
     if (said.size() > 1) {
@@ -353,12 +353,12 @@ private:
     other_time();
     for (const ClockOffset& c : clocks)
       if (c.scattered() && !explained(c.rank))
-        add(Kind::kForeign, {c.rank}, "may belong to another run: " + clock_remark(c));
+        add(Kind::kForeign, {c.rank}, "may belong to another run: " + clock_note(c));
   }
 
   void differs(const std::function<std::optional<std::string>(const RankIdentity&)>& says,
                const char* format) {
-    const auto said = by_saying<std::string>(ranks_, says);
+    const auto said = by_value<std::string>(ranks_, says);
     if (said.size() < 2)
       return;
     const std::string& usual = most_said(said);
@@ -377,7 +377,7 @@ private:
   /// collective launch it with the same geometry, so such ranks have another configuration.
   void other_launch() {
     using Launch = std::vector<std::string>;
-    const auto said = by_saying<Launch>(ranks_, [](const RankIdentity& r) {
+    const auto said = by_value<Launch>(ranks_, [](const RankIdentity& r) {
       return r.launch.empty() ? std::nullopt : std::optional(r.launch);
     });
     if (said.size() < 2)
@@ -464,13 +464,13 @@ RankIdentity identity_of(const Trace& trace, std::int64_t rank) {
     if (!group.ranks.empty()) {
       groups.insert({group.name, RankSet(group.ranks)});
     }
-  look_at_collectives(trace, groups, out);
+  read_groups(trace, groups, out);
   out.groups.assign(groups.begin(), groups.end());
   std::set<std::int64_t> steps;
   for (const ProfilerStep& step : profiler_steps(trace))
     steps.insert(step.number);
   out.steps.assign(steps.begin(), steps.end());
-  look_at_events(trace, out);
+  read_gpu_events(trace, out);
   return out;
 }
 

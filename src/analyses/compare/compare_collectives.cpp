@@ -35,10 +35,10 @@ std::vector<CompareCollectivesPair<Key, Row>> pairs_of(const std::map<Key, Row>&
 }
 
 /// Returns a metric of both rows; empty for a missing row or an unknown value.
-template <class P, class Of>
-FigureChange figure(const P& pair, Of of, Better better = Better::kLower) {
-  const auto value = [&of](const auto* row) {
-    const double v = row == nullptr ? NAN : static_cast<double>(of(*row));
+template <class P, class Get>
+MetricChange metric_change(const P& pair, Get get, Better better = Better::kLower) {
+  const auto value = [&get](const auto* row) {
+    const double v = row == nullptr ? NAN : static_cast<double>(get(*row));
     return std::isnan(v) ? std::nullopt : std::optional(v);
   };
   return {value(pair.base), value(pair.test), better};
@@ -92,13 +92,13 @@ std::vector<CollectiveChange> all_ranks(const RunCollectives& base, const RunCol
   for (const auto& pair : pairs_of(a, b)) {
     CollectiveChange c;
     c.key = pair.key;
-    c.latency_us = figure(pair, [](const Synced& s) { return s.row->latency_us.mean; });
-    c.algo_gbps = figure(
+    c.latency_us = metric_change(pair, [](const Synced& s) { return s.row->latency_us.mean; });
+    c.algo_gbps = metric_change(
         pair, [](const Synced& s) { return s.row->algo_gbps.mean; }, Better::kHigher);
-    c.bus_gbps = figure(
+    c.bus_gbps = metric_change(
         pair, [](const Synced& s) { return s.row->bus_gbps.mean; }, Better::kHigher);
-    c.total_ms = figure(pair, [](const Synced& s) { return s.row->total_latency_ms; });
-    c.count = figure(pair, [](const Synced& s) { return s.row->count; });
+    c.total_ms = metric_change(pair, [](const Synced& s) { return s.row->total_latency_ms; });
+    c.count = metric_change(pair, [](const Synced& s) { return s.row->count; });
     latencies.push_back({c.latency_us.base, c.latency_us.test,
                          stats_of_side(pair.base, &Synced::latency),
                          stats_of_side(pair.test, &Synced::latency)});
@@ -153,9 +153,9 @@ std::vector<RankCollectiveChange> by_rank(const RunCollectives& base, const RunC
     c.rank = pair.key.rank;
     c.key = pair.key.collective;
     c.stream = pair.key.stream;
-    c.mean_us = figure(pair, [](const Durations& d) { return d.mean_us(); });
-    c.sum_us = figure(pair, [](const Durations& d) { return d.sum_us; });
-    c.count = figure(pair, [](const Durations& d) { return d.count; });
+    c.mean_us = metric_change(pair, [](const Durations& d) { return d.mean_us(); });
+    c.sum_us = metric_change(pair, [](const Durations& d) { return d.sum_us; });
+    c.count = metric_change(pair, [](const Durations& d) { return d.count; });
     measured.push_back({c.mean_us.base, c.mean_us.test,
                         pair.base == nullptr ? SampleStats{} : pair.base->samples,
                         pair.test == nullptr ? SampleStats{} : pair.test->samples});
@@ -165,7 +165,7 @@ std::vector<RankCollectiveChange> by_rank(const RunCollectives& base, const RunC
   for (std::size_t i = 0; i < out.size(); ++i)
     over_ranks[out[i].key].push_back(i);
   for (const auto& [key, indices] : over_ranks)
-    take_scatter(measured, indices);
+    set_scatter(measured, indices);
   const std::vector<Judgement> judgements = judge_all(measured, rule);
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i].judgement = judgements[i];
@@ -221,7 +221,7 @@ std::map<CollectiveKey, CollectiveSamples> collective_samples(const CollectiveFa
              t.first->in_nelems, t.match.pg}];
     const std::int64_t step = t.first->step;
     samples.latency_us.add(step, ns_to_us(t.latency_ns));
-    if (t.told_waits) // as in its summary row
+    if (t.waits_known) // as in its summary row
       samples.start_skew_us.add(step, ns_to_us(s.start_skew_ns));
     samples.bus_gbps.add(step, t.bus_gbps);
   }

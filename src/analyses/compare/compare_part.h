@@ -47,11 +47,11 @@ template <class Archive, PartOf<WorkKey> Row> void part_fields(Archive& archive,
 }
 
 template <class Archive, PartOf<Work> Row> void part_fields(Archive& archive, Row& w) {
-  archive(w.own_ns, w.wait_ns, w.launches, w.place, w.path, w.grid, w.block);
+  archive(w.self_ns, w.wait_ns, w.launches, w.place, w.path, w.grid, w.block);
 }
 
 template <class Archive, PartOf<StepWork> Row> void part_fields(Archive& archive, Row& w) {
-  archive(w.whole, w.waits_known, w.ranks, w.steps, w.total_ns, w.work);
+  archive(w.without_steps, w.waits_known, w.ranks, w.steps, w.total_ns, w.work);
   if constexpr (Archive::kReads)
     if (const char* const wrong = wrong_with(w); wrong != nullptr)
       archive.fail(wrong);

@@ -170,7 +170,7 @@ private:
       for (const Column& c : tables_[t]->columns())
         if (!has(recipe_.keys, c.name) && !has(recipe_.drop, c.name) &&
             (t == 0 || !has(recipe_.drop_variant, c.name)) &&
-            (compat_ || !told_before(which, t, c.name, split)))
+            (compat_ || !omits(which, t, c.name, split)))
           out.push_back({t, &c});
     return out;
   }
@@ -178,8 +178,8 @@ private:
   /// Returns whether report `t` omits a column. It omits cumulative sums, which do not fit the
   /// baseline's row order. With `split` (all reports of `which` have all rows), it also omits a
   /// `_first` column that an earlier report of `which` has.
-  [[nodiscard]] bool told_before(const std::vector<std::size_t>& which, std::size_t t,
-                                 std::string_view name, bool split) const {
+  [[nodiscard]] bool omits(const std::vector<std::size_t>& which, std::size_t t,
+                           std::string_view name, bool split) const {
     if (name.starts_with("Cumulative ") || name.ends_with("_cum_pct"))
       return t != 0;
     return split && name.ends_with("_first") &&
@@ -389,7 +389,7 @@ public:
       return {};
     bool any = false;
     for (const auto& [sheet, title] : sheets) {
-      RS_TRY(const bool done, one(sheet, title, recipe_of, split));
+      RS_TRY(const bool done, compare_sheet(sheet, title, recipe_of, split));
       any = any || done;
     }
     const std::string_view group_name(name);
@@ -427,8 +427,8 @@ private:
   }
 
   template <class RecipeOf>
-  Result<bool> one(const std::string& sheet, const std::string& title, const RecipeOf& recipe_of,
-                   bool split) {
+  Result<bool> compare_sheet(const std::string& sheet, const std::string& title,
+                             const RecipeOf& recipe_of, bool split) {
     const std::vector<const Table*> tables = tables_of(sheet);
     if (tables.empty())
       return false;

@@ -121,19 +121,19 @@ public:
       for (std::size_t i = 0; i < rows_.size(); ++i)
         if (rows_[i].kind == kind && rows_[i].rank)
           over_ranks.push_back(i);
-      take_scatter(measured_, over_ranks);
+      set_scatter(measured_, over_ranks);
     }
     for (Measured& m : measured_) {
       m.base_samples = with_rounding(m.base_samples, ns_to_ms(rule.clock_ns));
       m.test_samples = with_rounding(m.test_samples, ns_to_ms(rule.clock_ns));
     }
-    std::map<TimeKind, std::vector<SampleStats*>> of_kind;
+    std::map<TimeKind, std::vector<SampleStats*>> samples_by_kind;
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (rows_[i].rank) // without the rows of means: their degrees of freedom would become too
                          // many
         for (SampleStats* s : {&measured_[i].base_samples, &measured_[i].test_samples})
-          of_kind[rows_[i].kind].push_back(s);
-    for (const auto& [kind, samples] : of_kind)
+          samples_by_kind[rows_[i].kind].push_back(s);
+    for (const auto& [kind, samples] : samples_by_kind)
       lend_variance(samples);
     const std::vector<Judgement> judgements = judge_all(measured_, rule);
     for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -148,15 +148,15 @@ private:
 
 } // namespace
 
-std::optional<double> FigureChange::difference() const {
+std::optional<double> MetricChange::difference() const {
   return base && test ? std::optional(*test - *base) : std::nullopt;
 }
 
-std::optional<double> FigureChange::improvement() const {
+std::optional<double> MetricChange::improvement() const {
   return base && test ? improvement_percent(*base, *test, better) : std::nullopt;
 }
 
-std::optional<double> FigureChange::ratio() const {
+std::optional<double> MetricChange::ratio() const {
   return base && test && *base != 0 ? std::optional(*test / *base) : std::nullopt;
 }
 
@@ -239,13 +239,13 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
   out.tests = std::move(tests);
   out.rule = rule;
   for (const ComparedRun& test : out.tests) {
-    const JudgeRule own = rule_of_runs(out.base, test, rule);
-    out.rules.push_back(own);
+    const JudgeRule pair_rule = rule_of_runs(out.base, test, rule);
+    out.rules.push_back(pair_rule);
     out.comparability.push_back({workload_overlap(out.base.operators, test.operators),
                                  work_difference(out.base.work, test.work)});
-    out.timelines.push_back(compare_timelines(out.base, test, own));
-    out.collectives.push_back(compare_collectives(out.base, test, own));
-    out.changes.push_back(what_changed(out.base.work, test.work, own));
+    out.timelines.push_back(compare_timelines(out.base, test, pair_rule));
+    out.collectives.push_back(compare_collectives(out.base, test, pair_rule));
+    out.changes.push_back(what_changed(out.base.work, test.work, pair_rule));
   }
   out.dashboard = dashboard_of(out);
   return out;

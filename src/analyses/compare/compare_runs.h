@@ -13,7 +13,7 @@
 namespace rankscope {
 
 /// A metric of both runs; a value is empty if the run lacks the metric.
-struct FigureChange {
+struct MetricChange {
   std::optional<double> base, test;
   Better better = Better::kLower;
 
@@ -25,8 +25,8 @@ struct FigureChange {
 struct TimelineChange {
   std::optional<std::int64_t> rank; ///< empty: means over the ranks of each run
   TimeKind kind = TimeKind::kTotal;
-  FigureChange ms;
-  FigureChange percent; ///< percentage of total_time
+  MetricChange ms;
+  MetricChange percent; ///< percentage of total_time
   Judgement judgement;  ///< samples: profiler steps
 };
 
@@ -43,7 +43,7 @@ struct TimelineComparison {
 
 struct CollectiveChange {
   CollectiveKey key;
-  FigureChange latency_us, algo_gbps, bus_gbps, total_ms, count;
+  MetricChange latency_us, algo_gbps, bus_gbps, total_ms, count;
   Judgement judgement; ///< judges the latency; samples: profiler steps
   Judgement bandwidth; ///< judges both bandwidths, which differ by a constant factor
 };
@@ -53,7 +53,7 @@ struct CollectiveChange {
 struct RankCollectiveChange {
   std::int64_t rank = 0, stream = 0;
   CollectiveKey key;
-  FigureChange mean_us, sum_us, count;
+  MetricChange mean_us, sum_us, count;
   Judgement judgement; ///< judges the mean; samples: profiler steps
 };
 

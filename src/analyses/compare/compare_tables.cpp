@@ -35,24 +35,24 @@ std::function<Value(const Row&)> status_of(const std::string& base, const std::s
 /// Adds the columns LABEL_x (one per run), diff_x, percent_change_x (if one sign is better) and
 /// ratio_x of a metric.
 template <class Row>
-void add_figure(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
-                FigureChange Row::*figure, const ComparedRun& base, const ComparedRun& test,
-                bool judged = true) {
+void add_change_columns(Schema<Row>& schema, const std::string& id, const std::string& label,
+                        Unit unit, MetricChange Row::*change, const ComparedRun& base,
+                        const ComparedRun& test, bool judged = true) {
   // percentages and ratios are not in us, so the " (us)" that rankscope adds to labels is removed;
   // units in the reference's labels stay
   const std::string bare = label.ends_with(" (us)") ? label.substr(0, label.size() - 5) : label;
   schema.add({"base_" + id, base.label + "_" + label, unit,
-              [figure](const Row& r) { return (r.*figure).base; }});
+              [change](const Row& r) { return (r.*change).base; }});
   schema.add({"test_" + id, test.label + "_" + label, unit,
-              [figure](const Row& r) { return (r.*figure).test; }});
+              [change](const Row& r) { return (r.*change).test; }});
   schema.add({"diff_" + id, "diff_" + label, unit,
-              [figure](const Row& r) { return (r.*figure).difference(); },
+              [change](const Row& r) { return (r.*change).difference(); },
               "value of the test - value of the baseline"});
   if (judged)
     schema.add({"percent_change_" + id, "percent_change_" + bare, Unit::kPercent,
-                [figure](const Row& r) { return (r.*figure).improvement(); }, kBetterHelp, kDelta});
+                [change](const Row& r) { return (r.*change).improvement(); }, kBetterHelp, kDelta});
   schema.add({"ratio_" + id, "ratio_" + bare, Unit::kRatio,
-              [figure](const Row& r) { return (r.*figure).ratio(); },
+              [change](const Row& r) { return (r.*change).ratio(); },
               "value of the test / value of the baseline"});
 }
 
@@ -205,12 +205,15 @@ Table collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   const ComparedRun& test = comparison.tests[i];
   Schema<R> s("nccl_implicit_sync_cmp", "collectives of both runs by name, type, size and group");
   add_key(s, false);
-  add_figure(s, "comm_latency_us_mean", "comm_latency_mean (us)", Unit::kUs, &R::latency_us, base,
-             test);
-  add_figure(s, "algo_bw_gbps_mean", "algo bw (GB/s)_mean", Unit::kGBps, &R::algo_gbps, base, test);
-  add_figure(s, "bus_bw_gbps_mean", "bus bw (GB/s)_mean", Unit::kGBps, &R::bus_gbps, base, test);
-  add_figure(s, "total_latency_ms", "Total comm latency (ms)", Unit::kMs, &R::total_ms, base, test);
-  add_figure(s, "count", "count", Unit::kCount, &R::count, base, test, false);
+  add_change_columns(s, "comm_latency_us_mean", "comm_latency_mean (us)", Unit::kUs, &R::latency_us,
+                     base, test);
+  add_change_columns(s, "algo_bw_gbps_mean", "algo bw (GB/s)_mean", Unit::kGBps, &R::algo_gbps,
+                     base, test);
+  add_change_columns(s, "bus_bw_gbps_mean", "bus bw (GB/s)_mean", Unit::kGBps, &R::bus_gbps, base,
+                     test);
+  add_change_columns(s, "total_latency_ms", "Total comm latency (ms)", Unit::kMs, &R::total_ms,
+                     base, test);
+  add_change_columns(s, "count", "count", Unit::kCount, &R::count, base, test, false);
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
          "whether the difference of comm_latency_mean is significant", kStatus});
   add_interval(s);
@@ -231,9 +234,9 @@ Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
               {{"rank", &R::rank}});
   add_key(s, true);
   s.add({"stream", &R::stream});
-  add_figure(s, "dur_us_mean", "dur_mean (us)", Unit::kUs, &R::mean_us, base, test);
-  add_figure(s, "dur_us_sum", "dur_sum (us)", Unit::kUs, &R::sum_us, base, test);
-  add_figure(s, "count", "operation_count", Unit::kCount, &R::count, base, test, false);
+  add_change_columns(s, "dur_us_mean", "dur_mean (us)", Unit::kUs, &R::mean_us, base, test);
+  add_change_columns(s, "dur_us_sum", "dur_sum (us)", Unit::kUs, &R::sum_us, base, test);
+  add_change_columns(s, "count", "operation_count", Unit::kCount, &R::count, base, test, false);
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
          "whether the difference of dur_mean is significant", kStatus});
   add_interval(s);
@@ -279,40 +282,40 @@ Table dashboard_table(const Comparison& comparison) {
     const std::string& label = comparison.tests[i].label;
     const std::string before = comparison.tests.size() > 1 ? label + " " : "";
     const std::string id = fmt::format("test{}_", i + 1);
-    const auto of = [i](auto value) {
+    const auto field = [i](auto value) {
       return [i, value](const R& r) { return r.tests[i] ? value(*r.tests[i]) : Value(); };
     };
     s.add({id + "value",
            label,
            Unit::kNone,
            kDouble,
-           of([](const DashboardCell& c) { return Value(c.value); }),
+           field([](const DashboardCell& c) { return Value(c.value); }),
            {},
            {.decimals = 2}});
     s.add({id + "improvement_percent",
            before + "Improvement (%)",
            Unit::kPercent,
            kDouble,
-           of([](const DashboardCell& c) { return Value(c.estimate()); }),
+           field([](const DashboardCell& c) { return Value(c.estimate()); }),
            "change from the baseline to the test, in percent of the baseline; computed from the "
            "means of the samples if there are samples; positive is better",
            {.delta = true, .decimals = 2}});
     s.add({id + "status", before + "Status", Unit::kNone, kText,
-           of([texts = verdict_texts(base, label)](const DashboardCell& c) {
+           field([texts = verdict_texts(base, label)](const DashboardCell& c) {
              return Value(texts[static_cast<std::size_t>(c.judgement.verdict)]);
            }),
            "whether the difference is significant", kStatus});
     s.add({id + "low_percent", before + "95% low (%)", Unit::kPercent, kDouble,
-           of([](const DashboardCell& c) { return Value(c.judgement.low); }),
+           field([](const DashboardCell& c) { return Value(c.judgement.low); }),
            fmt::format("lower end of the interval of the improvement ({})", kJointInterval)});
     s.add({id + "high_percent", before + "95% high (%)", Unit::kPercent, kDouble,
-           of([](const DashboardCell& c) { return Value(c.judgement.high); }),
+           field([](const DashboardCell& c) { return Value(c.judgement.high); }),
            fmt::format("upper end of the interval of the improvement ({})", kJointInterval)});
     s.add({id + "complete_run_percent",
            before + "Complete run (%)",
            Unit::kPercent,
            kDouble,
-           of([](const DashboardCell& c) { return Value(c.improvement); }),
+           field([](const DashboardCell& c) { return Value(c.improvement); }),
            "change from the baseline to the test in percent of the baseline, computed from the "
            "complete runs, including work outside of steps; positive is better",
            {.decimals = 2}});

@@ -123,11 +123,11 @@ private:
       const std::map<std::int64_t, SampleSet::StepSum>& steps = (t.*set).steps();
       if (steps.empty())
         return {};
-      const double own = (t.*set).stats().mean;
-      all += t.weight * own;
+      const double mean = (t.*set).stats().mean;
+      all += t.weight * mean;
       for (const auto& [step, sum] : steps)
         if (step >= 0 || steps.size() == 1)
-          sums[step] += t.weight * (sum.mean() - own);
+          sums[step] += t.weight * (sum.mean() - mean);
     }
     std::vector<double> out;
     for (const auto& [step, deviation] : sums)
@@ -172,11 +172,11 @@ std::vector<Measured> mix_of(const RunCollectives& base, const RunCollectives& t
 }
 
 /// A metric over the common collectives.
-struct MixFigure {
+struct MixMetric {
   const char* metric;
   const char* unit;
 };
-constexpr MixFigure kDashboardFigures[] = {
+constexpr MixMetric kMixMetrics[] = {
     {"NCCL_comm_latency", "ms"}, {"NCCL_bus_bandwidth", "GB/s"}, {"NCCL_start_skew", "us"}};
 
 std::string gpu_metric(TimeKind kind) {
@@ -215,21 +215,21 @@ DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
 }
 
 /// Returns the row of a metric. `mixes` and `rules`: one for each test.
-std::optional<DashboardRow> row_of(std::size_t figure,
+std::optional<DashboardRow> row_of(std::size_t metric,
                                    const std::vector<std::vector<Measured>>& mixes,
                                    const std::vector<JudgeRule>& rules) {
   DashboardRow row;
-  row.metric = kDashboardFigures[figure].metric;
-  row.unit = kDashboardFigures[figure].unit;
+  row.metric = kMixMetrics[metric].metric;
+  row.unit = kMixMetrics[metric].unit;
   for (std::size_t i = 0; i < mixes.size(); ++i) {
-    const Measured& sum = mixes[i][figure];
+    const Measured& sum = mixes[i][metric];
     if (!sum.base) {
       row.tests.emplace_back();
       continue;
     }
     row.tests.push_back(DashboardCell{sum.base, sum.test,
                                       improvement_percent(*sum.base, *sum.test, sum.better),
-                                      judge_row(sum, rules[i], std::size(kDashboardFigures))});
+                                      judge_row(sum, rules[i], std::size(kMixMetrics))});
   }
   if (std::none_of(row.tests.begin(), row.tests.end(), [](const auto& cell) { return cell; }))
     return std::nullopt;
@@ -243,8 +243,8 @@ std::vector<std::string> dashboard_metrics() {
   std::vector<std::string> out;
   for (std::size_t kind = 0; kind < kTimeKinds; ++kind)
     out.push_back(gpu_metric(static_cast<TimeKind>(kind)));
-  for (const MixFigure& figure : kDashboardFigures)
-    out.emplace_back(figure.metric);
+  for (const MixMetric& mix : kMixMetrics)
+    out.emplace_back(mix.metric);
   return out;
 }
 
@@ -260,8 +260,8 @@ Dashboard dashboard_of(const Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.tests.size(); ++i)
     mixes.push_back(mix_of(comparison.base.collectives, comparison.tests[i].collectives,
                            comparison.rules[i].clock_ns));
-  for (std::size_t figure = 0; figure < std::size(kDashboardFigures); ++figure)
-    if (auto row = row_of(figure, mixes, comparison.rules))
+  for (std::size_t metric = 0; metric < std::size(kMixMetrics); ++metric)
+    if (auto row = row_of(metric, mixes, comparison.rules))
       out.rows.push_back(std::move(*row));
   return out;
 }

@@ -55,12 +55,12 @@ std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) 
   std::vector<Summaries> out;
   std::map<CollectiveKey, std::size_t> known;
   for (const ComparedRun& run : runs) {
-    Summaries& of_run = out.emplace_back();
+    Summaries& summaries = out.emplace_back();
     for (const SyncSummary& s : run.collectives.summary)
-      known[key_of(s)] += of_run.emplace(key_of(s), &s).second ? 1 : 0;
+      known[key_of(s)] += summaries.emplace(key_of(s), &s).second ? 1 : 0;
   }
-  for (Summaries& of_run : out)
-    std::erase_if(of_run,
+  for (Summaries& summaries : out)
+    std::erase_if(summaries,
                   [&](const auto& item) { return 2 * known.at(item.first) <= runs.size(); });
   return out;
 }
@@ -68,7 +68,7 @@ std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) 
 /// Returns the weighted mean of a metric over the collectives; with `mean` = false the weighted
 /// sum. Empty if the run lacks one of the collectives.
 std::optional<double> weighted(const Summaries& run, const Summaries& weighers,
-                               Stats SyncSummary::*figure, bool by_time, bool mean) {
+                               Stats SyncSummary::*stats, bool by_time, bool mean) {
   double sum = 0;
   double weights = 0;
   if (run.size() != weighers.size())
@@ -77,7 +77,7 @@ std::optional<double> weighted(const Summaries& run, const Summaries& weighers,
     const SyncSummary& weigher = *weighers.at(key);
     const double weight =
         static_cast<double>(weigher.count) * (by_time ? weigher.latency_us.mean : 1);
-    const double value = (row->*figure).mean;
+    const double value = (row->*stats).mean;
     if (std::isnan(value) || std::isnan(weight))
       return std::nullopt;
     sum += weight * value;
@@ -313,15 +313,15 @@ History history_of(const std::vector<ComparedRun>& runs) {
       *std::max_element(common.begin(), common.end(), // the first run with the most collectives
                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
   const ClockState clocks = most_clocks(runs);
-  const auto add = [&](const char* name, const char* unit, Stats SyncSummary::*figure,
-                       Better better, bool by_time, bool mean, bool any_clock = true) {
+  const auto add = [&](const char* name, const char* unit, Stats SyncSummary::*stats, Better better,
+                       bool by_time, bool mean, bool any_clock = true) {
     MetricHistory metric;
     metric.metric = name;
     metric.unit = unit;
     metric.better = better;
     for (std::size_t r = 0; r < runs.size(); ++r)
       metric.values.push_back(any_clock || runs[r].collectives.clocks == clocks
-                                  ? weighted(common[r], all, figure, by_time, mean)
+                                  ? weighted(common[r], all, stats, by_time, mean)
                                   : std::nullopt);
     add_metric(out, std::move(metric));
   };

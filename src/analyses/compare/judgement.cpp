@@ -23,10 +23,10 @@ bool enough(const SampleStats& base, const SampleStats& test) {
 }
 
 /// Returns the samples with the assumed noise; if there are no samples, one sample is used:
-/// `s.mean`, or `figure` if `s.mean` is 0.
-SampleStats assumed(SampleStats s, double figure, double noise_percent) {
+/// `s.mean`, or `value` if `s.mean` is 0.
+SampleStats assumed(SampleStats s, double value, double noise_percent) {
   if (s.n == 0)
-    s = {1, s.mean != 0 ? s.mean : figure, 0};
+    s = {1, s.mean != 0 ? s.mean : value, 0};
   s.variance = std::pow(noise_percent / 100 * s.mean, 2);
   return s;
 }
@@ -60,10 +60,10 @@ bool judgeable(const Measured& m, const JudgeRule& rule) {
          (rule.assumed_noise_percent || enough(m.base_samples, m.test_samples));
 }
 
-Verdict verdict_of(const Judgement& j, double figures_change, double threshold_percent) {
+Verdict verdict_of(const Judgement& j, double value_change, double threshold_percent) {
   if (*j.low <= 0 && *j.high >= 0)
     return Verdict::kSimilar;
-  if (goes_both_ways(j, figures_change))
+  if (goes_both_ways(j, value_change))
     return Verdict::kSimilar;
   return *j.change > threshold_percent    ? Verdict::kBetter
          : *j.change < -threshold_percent ? Verdict::kWorse
@@ -102,13 +102,13 @@ double scatter_of(std::vector<double> changes) {
   return deviation * deviation;
 }
 
-void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& of_one_thing) {
+void set_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& same_metric) {
   std::vector<double> changes;
-  for (const std::size_t i : of_one_thing)
+  for (const std::size_t i : same_metric)
     if (enough(rows[i].base_samples, rows[i].test_samples))
       changes.push_back(rows[i].test_samples.mean - rows[i].base_samples.mean);
   const double scatter = scatter_of(std::move(changes));
-  for (const std::size_t i : of_one_thing)
+  for (const std::size_t i : same_metric)
     rows[i].between_runs = scatter;
 }
 

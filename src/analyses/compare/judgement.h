@@ -78,7 +78,7 @@ struct Measured {
 /// Sets `between_runs` of these rows (one metric on several ranks) to the scatter_of() of their
 /// changes. Times that include the wait for other ranks need this. Which rank waits for which
 /// varies from run to run (placement, GPU speeds); the samples of one run do not show this.
-void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& of_one_thing);
+void set_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& same_metric);
 
 /// Returns the verdicts of the metrics of one table. Better and Worse require an interval (Welch)
 /// of the difference of the samples' means that excludes 0. The rows that can be judged share the

@@ -45,28 +45,28 @@ public:
   Keys(const LoadedTrace& t, const LauncherIndex& index) : t_(t), index_(index) {}
 
   /// Returns the key's number; equal keys have equal numbers.
-  std::size_t number_of(const OwnTime& own) {
+  std::size_t number_of(const SelfTime& time) {
     const Trace& trace = t_.trace;
-    const EventId op = index_.parent_op[own.index];
+    const EventId op = index_.parent_op[time.index];
     const StrId op_name = op == kNoEvent ? kEmptyStr : trace.events.name[op];
     const OpArgs* const op_args = op == kNoEvent ? nullptr : trace.op(op);
     const StrId dims = op_args == nullptr ? kEmptyStr : op_args->input_dims;
     std::string collective;
-    if (own.bucket == TimelineBucket::kCommunication)
-      if (const CollectiveArgs* args = collective_args(t_, own.event))
+    if (time.bucket == TimelineBucket::kCommunication)
+      if (const CollectiveArgs* args = collective_args(t_, time.event))
         collective = collective_text(trace.strings.view(args->collective_name),
                                      trace.strings.view(args->dtype), args->in_nelems,
                                      trace.strings.view(args->pg_name));
     const auto [at, fresh] = numbers_.try_emplace(
-        Ids{own.bucket, op_name, dims, trace.events.name[own.event], collective}, 0);
+        Ids{time.bucket, op_name, dims, trace.events.name[time.event], collective}, 0);
     if (fresh) {
       WorkKey key;
-      key.kind = own.bucket == TimelineBucket::kCompute         ? StepWorkKind::kKernel
-                 : own.bucket == TimelineBucket::kCommunication ? StepWorkKind::kCollective
-                                                                : StepWorkKind::kCopy;
+      key.kind = time.bucket == TimelineBucket::kCompute         ? StepWorkKind::kKernel
+                 : time.bucket == TimelineBucket::kCommunication ? StepWorkKind::kCollective
+                                                                 : StepWorkKind::kCopy;
       key.op = trace.strings.view(op_name);
       key.shapes = shapes(dims);
-      key.name = collective.empty() ? std::string(trace.name(own.event)) : collective;
+      key.name = collective.empty() ? std::string(trace.name(time.event)) : collective;
       // different arguments may have the same text
       at->second = keys_.try_emplace(std::move(key), keys_.size()).first->second;
     }
@@ -75,8 +75,8 @@ public:
   [[nodiscard]] const std::map<WorkKey, std::size_t>& keys() const { return keys_; }
 
   /// Returns a hash of the names of the operators above the launching operator.
-  [[nodiscard]] std::uint64_t path_of(const OwnTime& own) const {
-    const EventId op = index_.parent_op[own.index];
+  [[nodiscard]] std::uint64_t path_of(const SelfTime& time) const {
+    const EventId op = index_.parent_op[time.index];
     Fnv64 hash;
     if (op != kNoEvent)
       for (EventId at = t_.tree.cpu_op_above(t_.trace, op); at != kNoEvent;
@@ -117,43 +117,43 @@ std::string_view step_work_kind_name(StepWorkKind kind) {
 }
 
 StepWork step_work_of(const LoadedTrace& t, const ReportOptions& options) {
-  const OwnTimes times = own_times_of(t, options);
+  const SelfTimes times = self_times_of(t, options);
   StepWork out;
   out.ranks = 1;
-  out.whole = times.whole;
+  out.without_steps = times.without_steps;
   Keys keys(t, t.shared(LaunchersKey{options}));
   std::vector<Work> work; // by the key's number
   Work idle;
   for (std::size_t s = 0; s < times.steps.size(); ++s) {
-    const StepOwnTimes& step = times.steps[s];
+    const StepSelfTimes& step = times.steps[s];
     out.steps.push_back(step.step);
     out.total_ns.push_back(step.total_ns);
-    idle.own_ns.push_back(step.idle_ns);
+    idle.self_ns.push_back(step.idle_ns);
     const double last = std::max<double>(1, static_cast<double>(step.events.size()) - 1);
     for (std::size_t i = 0; i < step.events.size(); ++i) {
-      const OwnTime& own = step.events[i];
-      const std::size_t number = keys.number_of(own);
+      const SelfTime& time = step.events[i];
+      const std::size_t number = keys.number_of(time);
       if (number >= work.size())
         work.resize(number + 1);
-      Work& one = work[number];
-      if (one.own_ns.empty()) {
-        one.path = keys.path_of(own);
-        if (const GpuArgs* args = t.trace.gpu_arg(own.event)) {
-          one.grid = text_of(t.trace, args->grid);
-          one.block = text_of(t.trace, args->block);
+      Work& sum = work[number];
+      if (sum.self_ns.empty()) {
+        sum.path = keys.path_of(time);
+        if (const GpuArgs* args = t.trace.gpu_arg(time.event)) {
+          sum.grid = text_of(t.trace, args->grid);
+          sum.block = text_of(t.trace, args->block);
         }
       }
-      one.own_ns.resize(times.steps.size());
-      one.own_ns[s] += own.ns;
-      one.launches += 1;
-      one.place += static_cast<double>(i) / last;
+      sum.self_ns.resize(times.steps.size());
+      sum.self_ns[s] += time.ns;
+      sum.launches += 1;
+      sum.place += static_cast<double>(i) / last;
     }
   }
   for (const auto& [key, number] : keys.keys()) {
-    Work& one = work[number];
-    one.place /= one.launches;
-    one.launches /= static_cast<double>(times.steps.size());
-    out.work.emplace(key, std::move(one));
+    Work& sum = work[number];
+    sum.place /= sum.launches;
+    sum.launches /= static_cast<double>(times.steps.size());
+    out.work.emplace(key, std::move(sum));
   }
   if (!out.steps.empty())
     out.work.emplace(WorkKey{StepWorkKind::kIdle, {}, {}, "idle"}, std::move(idle));
@@ -164,10 +164,10 @@ StepWork join_step_work(const std::vector<StepWork>& ranks) {
   StepWork out;
   if (ranks.empty())
     return out;
-  out.whole = ranks.front().whole;
+  out.without_steps = ranks.front().without_steps;
   out.steps = ranks.front().steps;
   for (const StepWork& rank : ranks) {
-    if (rank.whole != out.whole || rank.ranks == 0)
+    if (rank.without_steps != out.without_steps || rank.ranks == 0)
       return {};
     std::vector<std::int64_t> common;
     std::set_intersection(out.steps.begin(), out.steps.end(), rank.steps.begin(), rank.steps.end(),
@@ -189,13 +189,13 @@ StepWork join_step_work(const std::vector<StepWork>& ranks) {
       const auto [at, fresh] = out.work.try_emplace(key);
       Work& to = at->second;
       if (fresh) {
-        to.own_ns.assign(out.steps.size(), 0);
+        to.self_ns.assign(out.steps.size(), 0);
         to.path = from.path;
         to.grid = from.grid;
         to.block = from.block;
       }
       for (std::size_t s = 0; s < places.size(); ++s)
-        to.own_ns[s] += from.own_ns[places[s]];
+        to.self_ns[s] += from.self_ns[places[s]];
       to.launches += from.launches;
       to.place += from.place * from.launches;
     }
@@ -217,9 +217,10 @@ void add_waits(StepWork& run, const CollectiveFacts& facts) {
     const Collective& c = *k.collective;
     if (!compares_ranks(*k.timed) || c.dur_ns <= 0)
       continue;
-    const auto step = run.whole ? run.steps.begin()
-                                : std::lower_bound(run.steps.begin(), run.steps.end(), c.step);
-    if (step == run.steps.end() || (!run.whole && *step != c.step))
+    const auto step = run.without_steps
+                          ? run.steps.begin()
+                          : std::lower_bound(run.steps.begin(), run.steps.end(), c.step);
+    if (step == run.steps.end() || (!run.without_steps && *step != c.step))
       continue;
     const auto exposed = static_cast<double>(c.dur_ns - c.hidden_compute_ns - c.hidden_memcpy_ns);
     const auto wait = static_cast<double>(c.dur_ns - k.timed->latency_ns);
@@ -229,37 +230,37 @@ void add_waits(StepWork& run, const CollectiveFacts& facts) {
     by_step[static_cast<std::size_t>(step - run.steps.begin())] +=
         exposed * wait / static_cast<double>(c.dur_ns);
   }
-  std::map<std::string, std::vector<double>> own; // by name of the row: sum over operators and
-                                                  // shapes
+  std::map<std::string, std::vector<double>> self_ns; // by name of the row: sum over operators and
+                                                      // shapes
   const auto waits_of = [&waits](const WorkKey& key) {
     return key.kind == StepWorkKind::kCollective ? waits.find(key.name) : waits.end();
   };
   for (const auto& [key, work] : run.work)
     if (waits_of(key) != waits.end()) {
-      std::vector<double>& sum = own[key.name];
+      std::vector<double>& sum = self_ns[key.name];
       sum.resize(run.steps.size());
       for (std::size_t s = 0; s < sum.size(); ++s)
-        sum[s] += static_cast<double>(work.own_ns[s]);
+        sum[s] += static_cast<double>(work.self_ns[s]);
     }
   for (auto& [key, work] : run.work)
     if (const auto wait = waits_of(key); wait != waits.end()) {
-      const std::vector<double>& all = own[key.name];
+      const std::vector<double>& all = self_ns[key.name];
       work.wait_ns.assign(run.steps.size(), 0);
       for (std::size_t s = 0; s < all.size(); ++s)
         if (all[s] > 0)
           work.wait_ns[s] = std::llround(std::min(1.0, wait->second[s] / all[s]) *
-                                         static_cast<double>(work.own_ns[s]));
+                                         static_cast<double>(work.self_ns[s]));
     }
   run.waits_known = true;
 }
 
 StepWork with_separate_waits(StepWork run) {
   Work waits;
-  waits.own_ns.resize(run.steps.size());
+  waits.self_ns.resize(run.steps.size());
   for (auto& [key, work] : run.work) {
     for (std::size_t s = 0; s < work.wait_ns.size(); ++s) {
-      work.own_ns[s] -= work.wait_ns[s];
-      waits.own_ns[s] += work.wait_ns[s];
+      work.self_ns[s] -= work.wait_ns[s];
+      waits.self_ns[s] += work.wait_ns[s];
     }
     work.wait_ns.clear();
   }
@@ -273,11 +274,12 @@ const char* wrong_with(const StepWork& work) {
     return "steps without their times";
   if (std::ranges::adjacent_find(work.steps, std::greater_equal<>()) != work.steps.end())
     return "steps out of order";
-  for (const auto& [key, one] : work.work) {
-    if (one.own_ns.size() != work.steps.size() ||
-        (!one.wait_ns.empty() && one.wait_ns.size() != work.steps.size()))
+  for (const auto& [key, entry] : work.work) {
+    if (entry.self_ns.size() != work.steps.size() ||
+        (!entry.wait_ns.empty() && entry.wait_ns.size() != work.steps.size()))
       return "own times of other steps";
-    if (!(one.launches >= 0 && one.launches < 1e15) || !(one.place >= 0 && one.place < 1.001))
+    if (!(entry.launches >= 0 && entry.launches < 1e15) ||
+        !(entry.place >= 0 && entry.place < 1.001))
       return "invalid number or place of launches";
   }
   return nullptr;

@@ -33,9 +33,9 @@ struct WorkKey {
 
 /// The launches of one key.
 struct Work {
-  std::vector<std::int64_t> own_ns;  ///< by step
-  std::vector<std::int64_t> wait_ns; ///< part of own_ns in which a collective waits for late ranks;
-                                     ///< empty = unknown
+  std::vector<std::int64_t> self_ns; ///< by step
+  std::vector<std::int64_t> wait_ns; ///< part of self_ns in which a collective waits for late
+                                     ///< ranks; empty = unknown
   double launches = 0;               ///< per step
   double place = 0; ///< mean place of the launches in their steps: 0 the first, 1 the last
   /// Data of the first launch: hash of the names of the operators above `op`, and geometry.
@@ -45,12 +45,12 @@ struct Work {
 
 /// Own times of all GPU work and idle time: they add up to the steps' total_time.
 struct StepWork {
-  bool whole = false;                 ///< no steps: the complete trace counts as one step
+  bool without_steps = false;         ///< no steps: the complete trace counts as one step
   bool waits_known = false;           ///< the collectives of all ranks were matched
   std::size_t ranks = 0;              ///< number of ranks in the sums; 0: nothing is known
   std::vector<std::int64_t> steps;    ///< numbers, ascending
   std::vector<std::int64_t> total_ns; ///< by step, sum over the ranks
-  std::map<WorkKey, Work> work;       ///< own_ns: sum over the ranks; launches and place: means
+  std::map<WorkKey, Work> work;       ///< self_ns: sum over the ranks; launches and place: means
 };
 
 /// Returns the work of one rank.

@@ -71,9 +71,9 @@ WhatChangedRows work_rows(const StepWork& base, const StepWork& test) {
     }
     const std::size_t at = out.add(std::move(row), base, test);
     if (then != nullptr)
-      add_samples(out.samples[at].base, then->own_ns, base.ranks);
+      add_samples(out.samples[at].base, then->self_ns, base.ranks);
     if (now != nullptr)
-      add_samples(out.samples[at].test, now->own_ns, test.ranks);
+      add_samples(out.samples[at].test, now->self_ns, test.ranks);
   };
   for (const auto& [key, work] : base.work) {
     if (then_named.contains(key))
@@ -97,8 +97,8 @@ WhatChangedRows work_rows(const StepWork& base, const StepWork& test) {
 WhatChangedRows operator_rows(const StepWork& base, const StepWork& test) {
   WhatChangedRows out;
   std::map<std::pair<std::string_view, std::string>, std::size_t> places; // kinds without operators
-  const auto take = [&](const StepWork& run, std::vector<double> Samples::*side,
-                        std::optional<double> Change::*launches) {
+  const auto add_run = [&](const StepWork& run, std::vector<double> Samples::*side,
+                           std::optional<double> Change::*launches) {
     for (const auto& [key, work] : run.work) {
       const bool launched = has_launches(key.kind);
       const std::string_view what = launched ? "operator" : step_work_kind_name(key.kind);
@@ -109,14 +109,14 @@ WhatChangedRows operator_rows(const StepWork& base, const StepWork& test) {
         row.name = !launched ? key.name : key.op.empty() ? std::string("(no operator)") : key.op;
         at->second = out.add(std::move(row), base, test);
       }
-      add_samples(out.samples[at->second].*side, work.own_ns, run.ranks);
+      add_samples(out.samples[at->second].*side, work.self_ns, run.ranks);
       if (launched)
         (out.rows[at->second].*launches) =
             (out.rows[at->second].*launches).value_or(0) + work.launches;
     }
   };
-  take(base, &Samples::base, &Change::base_launches);
-  take(test, &Samples::test, &Change::test_launches);
+  add_run(base, &Samples::base, &Change::base_launches);
+  add_run(test, &Samples::test, &Change::test_launches);
   for (Change& row : out.rows) {
     if (row.what != "operator")
       continue;
@@ -134,13 +134,13 @@ void set_interval(Change& row, const std::optional<MeanDifference>& interval, do
   row.high_ms = (interval->difference + interval->half_width) / divided_by;
 }
 
-/// Sets `told` if the interval excludes 0 and the difference exceeds the threshold in percent of
-/// the baseline's time.
-void set_told(Change& row, const JudgeRule& rule) {
+/// Sets `reported` if the interval excludes 0 and the difference exceeds the threshold in percent
+/// of the baseline's time.
+void set_reported(Change& row, const JudgeRule& rule) {
   const bool significant = row.low_ms && (*row.low_ms > 0 || *row.high_ms < 0);
   const bool large =
       std::fabs(row.test_ms - row.base_ms) > rule.threshold_percent / 100 * row.base_ms;
-  row.told = significant && large;
+  row.reported = significant && large;
   row.below_threshold = significant && !large;
 }
 
@@ -158,7 +158,7 @@ void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged
     row.test_ms = test.mean;
     row.difference_ms = test.mean - base.mean;
     set_interval(row, difference_of(base, test, rule, judged, assumed), 1);
-    set_told(row, rule);
+    set_reported(row, rule);
   }
 }
 
@@ -190,29 +190,30 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
     if (interval)
       interval->half_width = std::max(interval->half_width, kGap * farthest);
     set_interval(row, interval, steps);
-    set_told(row, rule);
+    set_reported(row, rule);
     out.push_back(std::move(row));
   }
   return out;
 }
 
-/// Returns the list with the `told` rows first; both parts are sorted by size of the difference.
-ChangeList ranked(std::vector<Change> rows, const Change& whole) {
+/// Returns the list with the `reported` rows first; both parts are sorted by size of the
+/// difference.
+ChangeList ranked(std::vector<Change> rows, const Change& total) {
   std::stable_sort(rows.begin(), rows.end(), [](const Change& a, const Change& b) {
-    if (a.told != b.told)
-      return a.told;
+    if (a.reported != b.reported)
+      return a.reported;
     return std::fabs(a.difference_ms) > std::fabs(b.difference_ms);
   });
   ChangeList out;
   out.rows = std::move(rows);
   for (Change& row : out.rows) {
-    (row.told              ? out.explained_ms
+    (row.reported          ? out.explained_ms
      : row.below_threshold ? out.below_ms
                            : out.unexplained_ms) += row.difference_ms;
-    out.told += row.told ? 1 : 0;
+    out.reported += row.reported ? 1 : 0;
     out.below += row.below_threshold ? 1 : 0;
-    if (whole.told)
-      row.share_percent = 100 * row.difference_ms / whole.difference_ms;
+    if (total.reported)
+      row.share_percent = 100 * row.difference_ms / total.difference_ms;
   }
   return out;
 }
@@ -284,11 +285,11 @@ std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
     };
     return order(a) < order(b);
   });
-  std::map<const Entry*, bool> taken;
+  std::map<const Entry*, bool> matched;
   std::vector<std::pair<WorkKey, WorkKey>> out;
   for (const Candidate& c : candidates)
-    if (!taken[c.then] && !taken[c.now]) {
-      taken[c.then] = taken[c.now] = true;
+    if (!matched[c.then] && !matched[c.now]) {
+      matched[c.then] = matched[c.now] = true;
       out.emplace_back(c.then->first, c.now->first);
     }
   return out;
@@ -300,34 +301,34 @@ WhatChanged what_changed(const StepWork& base_run, const StepWork& test_run,
   const StepWork base = waits ? with_separate_waits(base_run) : base_run;
   const StepWork test = waits ? with_separate_waits(test_run) : test_run;
   WhatChanged out;
-  if (base.ranks == 0 || test.ranks == 0 || base.whole != test.whole)
+  if (base.ranks == 0 || test.ranks == 0 || base.without_steps != test.without_steps)
     return out;
   out.known = true;
-  out.whole = base.whole;
+  out.without_steps = base.without_steps;
   out.base_steps = base.steps.size();
   out.test_steps = test.steps.size();
   out.threshold_percent = rule.threshold_percent;
   WhatChangedRows work = work_rows(base, test);
   WhatChangedRows operators = operator_rows(base, test);
-  out.rows = work.rows.size() + operators.rows.size() + (out.whole ? 0 : test.steps.size());
+  out.rows = work.rows.size() + operators.rows.size() + (out.without_steps ? 0 : test.steps.size());
 
   WhatChangedRows total;
   Change step_time;
-  step_time.what = out.whole ? "total time" : "step time";
+  step_time.what = out.without_steps ? "total time" : "step time";
   total.rows.push_back(std::move(step_time));
   total.samples.push_back({total_samples(base), total_samples(test)});
   judge_rows(total, rule, 1, out.assumed);
   out.step_time = std::move(total.rows.front());
-  out.step_time.told = // no threshold: the lists can also divide a small difference
+  out.step_time.reported = // no threshold: the lists can also divide a small difference
       out.step_time.low_ms && (*out.step_time.low_ms > 0 || *out.step_time.high_ms < 0);
-  if (out.step_time.told)
+  if (out.step_time.reported)
     out.step_time.share_percent = 100;
 
   judge_rows(work, rule, out.rows, out.assumed);
   judge_rows(operators, rule, out.rows, out.assumed);
   out.work = ranked(std::move(work.rows), out.step_time);
   out.operators = ranked(std::move(operators.rows), out.step_time);
-  if (!out.whole)
+  if (!out.without_steps)
     out.steps = ranked(step_rows(base, test, rule, out.rows), out.step_time);
   return out;
 }

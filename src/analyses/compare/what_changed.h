@@ -31,25 +31,26 @@ struct Change {
   std::optional<double> low_ms, high_ms; ///< interval of difference_ms; 95 % for all rows together
   std::optional<double> share_percent;   ///< percentage of the step time difference, if that is
                                          ///< significant
-  bool told = false;                     ///< a change: beyond the noise and the threshold
+  bool reported = false;                 ///< a change: beyond the noise and the threshold
   bool below_threshold = false;          ///< beyond the noise, not beyond the threshold
 };
 
 /// One way to divide the difference. The differences of the rows add up to the total difference.
 struct ChangeList {
-  std::vector<Change> rows; ///< rows with `told` first; both parts sorted by size of the difference
-  std::size_t told = 0;     ///< number of rows with `told`
-  std::size_t below = 0;    ///< number of rows below the threshold
-  double explained_ms = 0;  ///< sum of the differences of the rows with `told`
-  double below_ms = 0;      ///< sum of the differences of the rows below the threshold
+  std::vector<Change>
+      rows; ///< rows with `reported` first; both parts sorted by size of the difference
+  std::size_t reported = 0;  ///< number of rows with `reported`
+  std::size_t below = 0;     ///< number of rows below the threshold
+  double explained_ms = 0;   ///< sum of the differences of the rows with `reported`
+  double below_ms = 0;       ///< sum of the differences of the rows below the threshold
   double unexplained_ms = 0; ///< sum of the differences of the other rows, which are not
                              ///< significant
 };
 
 struct WhatChanged {
-  bool known = false;   ///< false: reports without step work, or no common step
-  bool whole = false;   ///< without steps: complete traces are compared
-  bool assumed = false; ///< the intervals come from the assumed noise
+  bool known = false;         ///< false: reports without step work, or no common step
+  bool without_steps = false; ///< without steps: complete traces are compared
+  bool assumed = false;       ///< the intervals come from the assumed noise
   double threshold_percent = 0;
   Change step_time;     ///< the lists divide this difference; the interval is for this row alone
   ChangeList work;      ///< kernels, collectives, copies, idle time
@@ -63,9 +64,9 @@ struct WhatChanged {
 /// Computes Welch's interval of each difference of per-step means, all rows of all lists together
 /// at 0.05 (Bonferroni). A step has a prediction interval if there are at least four baseline
 /// steps. The interval extends at least four times as far from the baseline's mean as any of its
-/// steps (heavy tails). A row has `told` if its interval excludes 0 and the difference exceeds the
-/// rule's threshold in percent of the baseline's row. Rows of only one run need no threshold. With
-/// fewer than two steps on a side, rows have `told` only if there is an assumed noise.
+/// steps (heavy tails). A row has `reported` if its interval excludes 0 and the difference exceeds
+/// the rule's threshold in percent of the baseline's row. Rows of only one run need no threshold.
+/// With fewer than two steps on a side, rows have `reported` only if there is an assumed noise.
 [[nodiscard]] WhatChanged what_changed(const StepWork& base, const StepWork& test,
                                        const JudgeRule& rule);
 
@@ -77,9 +78,9 @@ struct WhatChanged {
 [[nodiscard]] std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
                                                                         const StepWork& test);
 
-/// Returns the sheet What_Changed: for each list the `told` rows, then replaced kernels, then one
-/// row for all other rows. With `all`, the sheet has every row. No rows if
-/// `changed.known` is false.
+/// Returns the sheet What_Changed: for each list the `reported` rows, then replaced kernels, then
+/// one row for all other rows. With `all`, the sheet has every row. No rows if `changed.known` is
+/// false.
 [[nodiscard]] Table what_changed_table(const WhatChanged& changed, const std::string& base,
                                        const std::string& test, bool all);
 

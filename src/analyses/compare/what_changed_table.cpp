@@ -123,15 +123,15 @@ Table what_changed_table(const WhatChanged& changed, const std::string& base,
   rest.reserve(3);
   std::vector<Row> rows = {{&changed.step_time, std::nullopt}};
   for (const ChangeList* list : {&changed.work, &changed.operators, &changed.steps}) {
-    for (std::size_t i = 0; i < list->told; ++i)
+    for (std::size_t i = 0; i < list->reported; ++i)
       rows.push_back({&list->rows[i], static_cast<std::int64_t>(i) + 1});
     if (all) {
-      for (std::size_t i = list->told; i < list->rows.size(); ++i)
+      for (std::size_t i = list->reported; i < list->rows.size(); ++i)
         rows.push_back({&list->rows[i], std::nullopt});
       continue;
     }
     std::vector<const Change*> hidden; // neither significant nor replaced
-    for (std::size_t i = list->told; i < list->rows.size(); ++i)
+    for (std::size_t i = list->reported; i < list->rows.size(); ++i)
       if (list->rows[i].state == ChangeState::kReplaced)
         rows.push_back({&list->rows[i], std::nullopt});
       else
@@ -146,7 +146,7 @@ Table what_changed_table(const WhatChanged& changed, const std::string& base,
                   "communication, and communication over copies; within a kind, the event that "
                   "starts first does. The rest is idle. So the rows of each list add up to the "
                   "difference.",
-                  changed.whole ? "trace" : "step"),
+                  changed.without_steps ? "trace" : "step"),
       fmt::format(
           "A change is ranked if its interval (Welch; for a step a prediction interval; "
           "Bonferroni over {} rows) excludes 0 and it exceeds the threshold of {} %. Samples: {} "

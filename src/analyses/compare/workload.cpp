@@ -53,21 +53,21 @@ OperatorWork operator_work(const StepWork& run, double& all_ns) {
       continue;
     ShapeWork& sum = out[key.op][key.shapes];
     sum.launches += work.launches;
-    for (const std::int64_t ns : work.own_ns)
+    for (const std::int64_t ns : work.self_ns)
       sum.ns += static_cast<double>(ns);
-    for (const std::int64_t ns : work.own_ns)
+    for (const std::int64_t ns : work.self_ns)
       all_ns += static_cast<double>(ns);
   }
   return out;
 }
 
-/// Returns the own time of the shapes in `mine` that `others` lacks or launches more or less often.
-double other_work_ns(const std::map<std::string, ShapeWork>& mine,
+/// Returns the own time of the shapes in `run` that `others` lacks or launches more or less often.
+double other_work_ns(const std::map<std::string, ShapeWork>& run,
                      const std::map<std::string, ShapeWork>& others, std::string& largest) {
   constexpr double kEqual = 0.05;
   double sum = 0;
   double most = -1;
-  for (const auto& [shapes, work] : mine) {
+  for (const auto& [shapes, work] : run) {
     const auto found = others.find(shapes);
     if (found != others.end() &&
         std::fabs(found->second.launches - work.launches) <= kEqual * work.launches)

@@ -105,7 +105,7 @@ std::string as_list(std::string_view text) {
 class Collector {
 public:
   Collector(const LoadedTrace& t, const LauncherIndex& index)
-      : trace_(t.trace), e_(t.trace.events), index_(index), beside_(overlaps_in(t.trace, index)),
+      : trace_(t.trace), e_(t.trace.events), index_(index), overlaps_(overlaps_in(t.trace, index)),
         steps_(profiler_steps(t.trace)) {
     out_.key.rank = t.rank;
     out_.trace_start_ns = INT64_MAX;
@@ -150,11 +150,11 @@ public:
   }
 
 private:
-  /// Adds a call made by `of`, which is an operator or the kernel itself.
-  void add(const GroupKey& key, EventId of, std::vector<EventId> kernels) {
+  /// Adds a call made by `source`, which is an operator or the kernel itself.
+  void add(const GroupKey& key, EventId source, std::vector<EventId> kernels) {
     const auto [it, fresh] = rows_.emplace(key, out_.groups.size());
     if (fresh) {
-      out_.groups.push_back(begun_group(key, of));
+      out_.groups.push_back(begun_group(key, source));
       calls_.emplace_back();
     }
     Call call;
@@ -166,10 +166,10 @@ private:
     }
     const IntervalSet busy(std::move(spans)); // without the gaps between the call's kernels
     call.instance.dur_ns = busy.length();
-    call.instance.step = step_at(steps_, e_.ts_ns[of]);
+    call.instance.step = step_at(steps_, e_.ts_ns[source]);
     for (const Interval& part : busy.intervals()) {
-      call.instance.overlap_ns += beside_.comm.covered(part.start, part.end);
-      call.instance.memcpy_overlap_ns += beside_.copies.covered(part.start, part.end);
+      call.instance.overlap_ns += overlaps_.comm.covered(part.start, part.end);
+      call.instance.memcpy_overlap_ns += overlaps_.copies.covered(part.start, part.end);
     }
     call.kernels = std::move(kernels);
     out_.gemm_ns += call.instance.dur_ns;
@@ -207,7 +207,7 @@ private:
       for (const EventId k : c.kernels)
         if (e_.name[k] == dominant)
           group.kernel_ns.push_back(e_.dur_ns[k]);
-    group.longest_neighbours = neighbours(trace_, beside_, calls[group.longest].kernels);
+    group.longest_neighbours = neighbours(trace_, overlaps_, calls[group.longest].kernels);
   }
 
   /// Returns the kernel with the most time; if several have the same time, the one that reached it
@@ -228,7 +228,7 @@ private:
   const Trace& trace_;
   const Events& e_;
   const LauncherIndex& index_;
-  Overlaps beside_;
+  Overlaps overlaps_;
   std::vector<ProfilerStep> steps_;
   RankGemms out_;
   std::unordered_map<GroupKey, std::size_t, GroupKeyHash> rows_;

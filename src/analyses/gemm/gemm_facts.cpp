@@ -156,8 +156,8 @@ GemmFacts facts_of_rank(const RankGemms& rank, std::size_t top_k, GemmRanking ra
   std::vector<Begun> begun;
   for (const GemmGroup& g : rank.groups) {
     GemmRow row = begun_row(rank, g);
-    const double by = score(row, ranking);
-    begun.push_back({std::move(row), &g, by});
+    const double key = score(row, ranking);
+    begun.push_back({std::move(row), &g, key});
   }
   std::ranges::stable_sort(begun, [](const Begun& a, const Begun& b) { return a.score > b.score; });
   if (begun.size() > top_k)
@@ -192,7 +192,7 @@ void add_documented(Schema<GemmRow>& schema) {
               "duration of the longest call - duration of the shortest call"});
 }
 
-void add_own(Schema<GemmRow>& schema) {
+void add_configuration_columns(Schema<GemmRow>& schema) {
   using R = GemmRow;
   schema.add({"configuration",
               [](const R& r) { return std::string_view(r.key.configuration.label); }, ""});
@@ -266,9 +266,9 @@ void add_timestamps(Schema<GemmRow>& schema) {
               "duration of the shortest call, computed again from its kernels in the trace"});
   schema.add({"max_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.longest); },
               "duration of the longest call, computed again from its kernels in the trace"});
-  for (const auto& [name, of] :
+  for (const auto& [name, extreme] :
        {std::pair("min_verified", &R::shortest), std::pair("max_verified", &R::longest)})
-    schema.add({name, [of = of](const R& r) { return verdict(r.*of); },
+    schema.add({name, [extreme = extreme](const R& r) { return verdict(r.*extreme); },
                 "pass: the duration that was computed again is equal to the reported duration; "
                 "fail: it is different"});
   schema.add({"min_from_trace_start_ms",
@@ -403,7 +403,7 @@ Schema<GemmRow> gemm_schema(const std::vector<SheetColumn>& sheet_columns, GemmT
                             std::size_t top_k) {
   const Schema<GemmRow> first = reported_gemm_schema(sheet_columns, top_k);
   Schema<GemmRow> schema(gemm_table_name(top_k, table), first.help(), first.fields());
-  add_own(schema);
+  add_configuration_columns(schema);
   if (table != GemmTable::kVariance)
     add_timestamps(schema);
   if (table == GemmTable::kOverlap)

@@ -39,8 +39,8 @@ private:
 
 /// Returns the time of the GPU work that an operator launched directly, not through an operator or
 /// annotation inside it. Communication is left out.
-std::int64_t own_gpu_ns(const LoadedTrace& t, EventId op, StrId execute,
-                        CommunicationNames& communication) {
+std::int64_t direct_gpu_ns(const LoadedTrace& t, EventId op, StrId execute,
+                           CommunicationNames& communication) {
   const Events& e = t.trace.events;
   std::vector<Interval> spans;
   std::vector<EventId> open(1, op);
@@ -95,7 +95,7 @@ void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
           *stated.measured = e.dur_ns[i];
       } else if (const EventId op = operator_above(t, i, execute);
                  op != kNoEvent && t.trace.name(op) == stated.group->op) {
-        *stated.measured = own_gpu_ns(t, op, execute, communication);
+        *stated.measured = direct_gpu_ns(t, op, execute, communication);
       }
     }
   }

@@ -330,19 +330,19 @@ std::string graph_headline(const GraphAttribution& a) {
       ns_to_ms(static_cast<double>(a.graph_ns)), percent_of(a.graph_ns, a.gpu_ns));
   if (a.graph_ns == 0)
     return out + "; the trace has no GPU events of them";
-  std::string by;
-  const auto add = [&by](double value, const std::string& text) {
+  std::string shares;
+  const auto add = [&shares](double value, const std::string& text) {
     if (value > 0)
-      by += fmt::format("{}{} {:.1f} %", by.empty() ? "" : ", ", text, value);
+      shares += fmt::format("{}{} {:.1f} %", shares.empty() ? "" : ", ", text, value);
   };
   add(share(Attribution::kCapture), "by capture");
   add(share(Attribution::kGraphNode), "by ids");
   add(share(Attribution::kAligned), "by alignment");
   if (share(Attribution::kAligned) > 0)
-    by += fmt::format(" (mean confidence {:.2f})", a.aligned_confidence);
-  out += fmt::format("; attributed: {}, NOT attributed {:.1f} %", by.empty() ? "nothing" : by,
-                     a.unattributed_percent());
-  if (by.empty())
+    shares += fmt::format(" (mean confidence {:.2f})", a.aligned_confidence);
+  out += fmt::format("; attributed: {}, NOT attributed {:.1f} %",
+                     shares.empty() ? "nothing" : shares, a.unattributed_percent());
+  if (shares.empty())
     out += "; operators unknown: no eager step or captured graph has the same kernels "
            "(--donor TRACE gives one)";
   return out;

@@ -12,7 +12,7 @@ namespace {
 constexpr double kLeastShare = 0.8; ///< minimum fraction of a graph's kernels in an incomplete
                                     ///< launch
 
-std::vector<EventId> by_start(const Trace& trace, std::vector<EventId> events) {
+std::vector<EventId> sorted_by_start(const Trace& trace, std::vector<EventId> events) {
   std::stable_sort(events.begin(), events.end(), [&trace](EventId a, EventId b) {
     return trace.events.ts_ns[a] != trace.events.ts_ns[b]
                ? trace.events.ts_ns[a] < trace.events.ts_ns[b]
@@ -45,7 +45,7 @@ public:
       if (const std::int64_t id = graph_id(out_.replays[r]); id != kNoId)
         by_id_[id].push_back(r);
       else if (!out_.replays[r].kernels.empty())
-        by_names(r);
+        group_by_names(r);
     for (const auto& [id, rows] : by_id_)
       take_ids(id, rows);
     take_names();
@@ -75,7 +75,7 @@ private:
       const auto gpu = t_.tree.gpu_events(i);
       GraphReplay replay;
       replay.launch = i;
-      replay.kernels = by_start(t_.trace, {gpu.begin(), gpu.end()});
+      replay.kernels = sorted_by_start(t_.trace, {gpu.begin(), gpu.end()});
       replay.nodes.assign(replay.kernels.size(), 0);
       out_.replays.push_back(std::move(replay));
     }
@@ -106,7 +106,7 @@ private:
     return id;
   }
 
-  void by_names(std::uint32_t row) {
+  void group_by_names(std::uint32_t row) {
     const GraphReplay& replay = out_.replays[row];
     NamedGraph graph;
     for (const std::uint32_t k : stream_order(t_.trace, replay.kernels)) {
@@ -187,31 +187,31 @@ private:
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
       return named_[a].tokens.size() > named_[b].tokens.size();
     });
-    std::vector<std::size_t> whole;
+    std::vector<std::size_t> complete;
     for (const std::size_t g : order) {
-      NamedGraph* of = nullptr;
-      for (const std::size_t w : whole)
+      NamedGraph* graph = nullptr;
+      for (const std::size_t w : complete)
         if (lacks_some_of(named_[g].tokens, named_[w].tokens)) {
-          of = &named_[w];
+          graph = &named_[w];
           break;
         }
-      if (of != nullptr)
-        of->partly.insert(of->partly.end(), named_[g].rows.begin(), named_[g].rows.end());
+      if (graph != nullptr)
+        graph->partly.insert(graph->partly.end(), named_[g].rows.begin(), named_[g].rows.end());
       else
-        whole.push_back(g);
+        complete.push_back(g);
     }
-    std::sort(whole.begin(), whole.end());
-    for (const std::size_t g : whole)
+    std::sort(complete.begin(), complete.end());
+    for (const std::size_t g : complete)
       take_named(named_[g]);
   }
 
   static bool lacks_some_of(const std::vector<KernelToken>& part,
-                            const std::vector<KernelToken>& whole) {
-    if (part.size() >= whole.size() ||
-        static_cast<double>(part.size()) < kLeastShare * static_cast<double>(whole.size()))
+                            const std::vector<KernelToken>& complete) {
+    if (part.size() >= complete.size() ||
+        static_cast<double>(part.size()) < kLeastShare * static_cast<double>(complete.size()))
       return false;
     std::size_t at = 0;
-    for (const KernelToken& token : whole)
+    for (const KernelToken& token : complete)
       if (at < part.size() && part[at] == token)
         ++at;
     return at == part.size();
@@ -226,19 +226,19 @@ private:
     const std::vector<std::uint32_t> places = stream_order(t_.trace, first.kernels);
     for (const std::uint32_t r : named.rows) {
       GraphReplay& replay = out_.replays[r];
-      const std::vector<std::uint32_t> own = stream_order(t_.trace, replay.kernels);
-      for (std::size_t k = 0; k < own.size(); ++k)
-        replay.nodes[own[k]] = places[k];
+      const std::vector<std::uint32_t> order = stream_order(t_.trace, replay.kernels);
+      for (std::size_t k = 0; k < order.size(); ++k)
+        replay.nodes[order[k]] = places[k];
     }
     for (const std::uint32_t r : named.partly) {
       GraphReplay& replay = out_.replays[r];
-      const std::vector<std::uint32_t> own = stream_order(t_.trace, replay.kernels);
+      const std::vector<std::uint32_t> order = stream_order(t_.trace, replay.kernels);
       std::vector<KernelToken> tokens;
-      for (const std::uint32_t k : own)
+      for (const std::uint32_t k : order)
         tokens.push_back(symbols_.token(t_.trace, replay.kernels[k]));
       const KernelAlignment found = align_kernels(tokens, named.tokens);
-      for (std::size_t k = 0; k < own.size(); ++k)
-        replay.nodes[own[k]] = places[found.partner[k] == kNoPartner ? 0 : found.partner[k]];
+      for (std::size_t k = 0; k < order.size(); ++k)
+        replay.nodes[order[k]] = places[found.partner[k] == kNoPartner ? 0 : found.partner[k]];
     }
     std::vector<std::uint32_t> rows = named.rows;
     rows.insert(rows.end(), named.partly.begin(), named.partly.end());

@@ -68,10 +68,10 @@ private:
   /// of both sequences are aligned in a second pass. A pair is accepted only if the partner of the
   /// last paired kernel before it is near in the donor.
   void pair_across_streams() {
-    std::vector<bool> taken(b_.size());
+    std::vector<bool> paired(b_.size());
     for (const std::uint32_t p : partner_)
       if (p != kNoPartner)
-        taken[p] = true;
+        paired[p] = true;
     std::vector<std::uint32_t> left_a;
     std::vector<std::uint32_t> left_b;
     std::vector<KernelToken> tokens_a;
@@ -82,7 +82,7 @@ private:
         tokens_a.push_back(a_[i]);
       }
     for (std::uint32_t j = 0; j < b_.size(); ++j)
-      if (!taken[j]) {
+      if (!paired[j]) {
         left_b.push_back(j);
         tokens_b.push_back(b_[j]);
       }
@@ -130,13 +130,13 @@ private:
       if (!a_[i].attention || a_[i].finishes)
         continue;
       ++all;
-      const std::uint32_t own = out_.nodes[i].op;
-      if (own == kNoRow)
+      const std::uint32_t node_op = out_.nodes[i].op;
+      if (node_op == kNoRow)
         continue;
       ++known;
-      if (op != kNoRow && op_name_[own] != op_name_[op])
+      if (op != kNoRow && op_name_[node_op] != op_name_[op])
         return;
-      op = own;
+      op = node_op;
     }
     if (known == 0 || known * 3 < all)
       return;

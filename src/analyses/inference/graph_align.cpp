@@ -20,7 +20,7 @@ std::string counts(std::size_t calls, std::size_t kernels) {
   return fmt::format("{} calls captured, {} kernels replayed", calls, kernels);
 }
 
-GraphAlignment whole(GraphMatch match, std::vector<std::uint32_t> call_of) {
+GraphAlignment matched_calls(GraphMatch match, std::vector<std::uint32_t> call_of) {
   GraphAlignment out;
   out.match = match;
   out.matched = call_of.size();
@@ -87,7 +87,7 @@ private:
       }
       call_of.push_back(i);
     }
-    GraphAlignment out = whole(GraphMatch::kPosition, std::move(call_of));
+    GraphAlignment out = matched_calls(GraphMatch::kPosition, std::move(call_of));
     out.unchecked = unchecked;
     return out;
   }
@@ -106,7 +106,7 @@ private:
         return none(std::move(why));
       call_of.push_back(at->second[k++]);
     }
-    return whole(GraphMatch::kGroups, std::move(call_of));
+    return matched_calls(GraphMatch::kGroups, std::move(call_of));
   }
 
   [[nodiscard]] GraphAlignment greedy() const {
@@ -119,7 +119,7 @@ private:
         return none(counts(calls_.size(), kernels_.size()));
       call_of.push_back(c++);
     }
-    return whole(GraphMatch::kGreedy, std::move(call_of));
+    return matched_calls(GraphMatch::kGreedy, std::move(call_of));
   }
 
   struct Queue {
@@ -152,16 +152,16 @@ private:
       at->kernels.push_back(k);
     }
     std::vector<std::uint32_t> call_of(kernels_.size(), kNoRow);
-    std::size_t taken = 0;
+    std::size_t matched = 0;
     for (std::uint32_t c = 0; c < calls_.size(); ++c)
       if (Queue* queue = queue_for(queues, c); queue != nullptr) {
         call_of[queue->kernels[queue->head++]] = c;
-        ++taken;
+        ++matched;
       }
-    if (taken != kernels_.size())
+    if (matched != kernels_.size())
       return none(counts(calls_.size(), kernels_.size()) + " on " + std::to_string(queues.size()) +
                   " streams");
-    return whole(GraphMatch::kStreams, std::move(call_of));
+    return matched_calls(GraphMatch::kStreams, std::move(call_of));
   }
 
   [[nodiscard]] Queue* queue_for(std::vector<Queue>& queues, std::size_t c) const {
@@ -191,15 +191,15 @@ private:
     std::size_t k_end = kernels_.size();
     GraphAlignment out;
     out.call_of.assign(kernels_.size(), kNoRow);
-    const auto take = [&out](std::size_t c, std::size_t k) {
+    const auto add_pair = [&out](std::size_t c, std::size_t k) {
       out.call_of[k] = static_cast<std::uint32_t>(c);
       ++out.matched;
     };
     for (; first < std::min(c_end, k_end) && pair(calls_[first], kernels_[first]); ++first)
-      take(first, first);
+      add_pair(first, first);
     for (; std::min(c_end, k_end) > first && pair(calls_[c_end - 1], kernels_[k_end - 1]);
          --c_end, --k_end)
-      take(c_end - 1, k_end - 1);
+      add_pair(c_end - 1, k_end - 1);
     const std::size_t rows = c_end - first;
     const std::size_t cols = k_end - first;
     if (rows > 0 && cols > 0 && rows < 0xffff && (rows + 1) * (cols + 1) <= kMostCells) {
@@ -215,7 +215,7 @@ private:
                          : std::max(at(r + 1, c), at(r, c + 1));
       for (std::size_t r = 0, c = 0; r < rows && c < cols;)
         if (pair(calls_[first + r], kernels_[first + c]))
-          take(first + r++, first + c++);
+          add_pair(first + r++, first + c++);
         else if (at(r + 1, c) >= at(r, c + 1))
           ++r;
         else

@@ -53,7 +53,7 @@ public:
     name_sequences();
     choose();
     builder_ = TraceBuilder::extend(std::move(t_.trace));
-    by_step();
+    match_by_step();
     if (hopeless_)
       for (GraphMergeLaunch& l : launches_) {
         l.graft.reset();
@@ -61,7 +61,7 @@ public:
         l.fact.attributed = 0;
       }
     else if (!options_.compat)
-      by_kernels();
+      match_by_kernels();
     graft_all();
     note();
     t_.trace = std::move(builder_).finish().value(); // cannot fail, because the input is complete
@@ -112,7 +112,7 @@ private:
     }
   }
 
-  void by_step() {
+  void match_by_step() {
     for (std::size_t f = 0; f < files_.size() && !hopeless_; ++f) {
       const auto of_file = [f](const GraphMergeLaunch& l) {
         return l.file == f && !l.kernels.empty();
@@ -133,16 +133,16 @@ private:
   }
 
   /// Finds captures by kernels for the launches that still have no graft.
-  void by_kernels() {
-    const auto open_still = [](const GraphMergeLaunch& l) {
+  void match_by_kernels() {
+    const auto has_no_graft = [](const GraphMergeLaunch& l) {
       return l.graft == nullptr && !l.kernels.empty();
     };
-    if (std::none_of(launches_.begin(), launches_.end(), open_still))
+    if (std::none_of(launches_.begin(), launches_.end(), has_no_graft))
       return;
     std::vector<bool> several(launches_.size());
-    std::vector<bool> looked(launches_.size());
+    std::vector<bool> unmatched(launches_.size());
     for (std::size_t i = 0; i < launches_.size(); ++i)
-      looked[i] = open_still(launches_[i]);
+      unmatched[i] = has_no_graft(launches_[i]);
     for (const CaptureFile& file : files_) {
       std::string why;
       std::optional<Capture> capture = open(file, why);
@@ -151,7 +151,7 @@ private:
       Grafts made;
       for (std::size_t i = 0; i < launches_.size(); ++i) {
         GraphMergeLaunch& l = launches_[i];
-        if (!looked[i] || several[i] || (l.graft != nullptr && l.batch == file.batch_size))
+        if (!unmatched[i] || several[i] || (l.graft != nullptr && l.batch == file.batch_size))
           continue;
         for (std::uint32_t r = 0; r < capture->roots.size(); ++r) {
           const GraphAlignment& a = aligned(*capture, made, r, l.sequence).alignment;
@@ -161,7 +161,7 @@ private:
             several[i] = true;
             break;
           }
-          take(*capture, made, r, l);
+          set_graft(*capture, made, r, l);
           break;
         }
       }
@@ -235,10 +235,10 @@ private:
                                graphs, l.in_step);
       return;
     }
-    take(c, made, graphs == 1 ? 0 : static_cast<std::uint32_t>(l.place), l);
+    set_graft(c, made, graphs == 1 ? 0 : static_cast<std::uint32_t>(l.place), l);
   }
 
-  void take(const Capture& c, Grafts& made, std::uint32_t root, GraphMergeLaunch& l) {
+  void set_graft(const Capture& c, Grafts& made, std::uint32_t root, GraphMergeLaunch& l) {
     Aligned& a = aligned(c, made, root, l.sequence);
     l.fact.capture = file_name(c.file->path);
     l.fact.why = a.alignment.why;
@@ -283,11 +283,11 @@ private:
 
   void note() {
     std::size_t merged = 0;
-    std::size_t whole = 0;
+    std::size_t complete = 0;
     const GraphLaunch* left = nullptr;
     for (const GraphLaunch& l : t_.graph_launches) {
       merged += l.match != GraphMatch::kNone ? 1 : 0;
-      whole += l.attributed == l.kernels ? 1 : 0;
+      complete += l.attributed == l.kernels ? 1 : 0;
       if (left == nullptr && l.attributed < l.kernels)
         left = &l;
     }
@@ -296,7 +296,7 @@ private:
       builder_.diagnostics().add(counters::graphs_merged(), where, merged);
     if (left != nullptr)
       builder_.diagnostics().add(counters::graphs_not_merged(left->why), where,
-                                 t_.graph_launches.size() - whole);
+                                 t_.graph_launches.size() - complete);
   }
 
   LoadedTrace& t_;

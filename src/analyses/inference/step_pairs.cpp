@@ -29,12 +29,12 @@ struct Block {
 
 /// Compares the mean distances. Returns -1, 0 or 1.
 int compare(const Block& a, const Block& b) {
-  const auto of = [](double x, double y) { return x < y ? -1 : x > y ? 1 : 0; };
+  const auto order = [](double x, double y) { return x < y ? -1 : x > y ? 1 : 0; };
   const auto na = static_cast<double>(a.steps);
   const auto nb = static_cast<double>(b.steps);
-  if (const int first = of(a.sum.first * nb, b.sum.first * na); first != 0)
+  if (const int first = order(a.sum.first * nb, b.sum.first * na); first != 0)
     return first;
-  return of(a.sum.second * nb, b.sum.second * na);
+  return order(a.sum.second * nb, b.sum.second * na);
 }
 
 /// Maximum number of steps of a block: longer blocks can be cut into blocks of at most this size.
@@ -95,13 +95,13 @@ public:
           0, from, [&](const Block& block) { return !best || compare(block, *best) < 0; },
           [&](const Block& block, const Window&) { best = block; });
   }
-  /// Calls take(window) for each window at exactly this distance.
-  template <class Take>
-  void each_at(const Coordinates& from, const Block& distance, Take&& take) const {
+  /// Calls use(window) for each window at exactly this distance.
+  template <class Use>
+  void each_at(const Coordinates& from, const Block& distance, Use&& use) const {
     if (!windows_.empty())
       visit(
           0, from, [&](const Block& block) { return compare(block, distance) <= 0; },
-          [&](const Block&, const Window& window) { take(window); });
+          [&](const Block&, const Window& window) { use(window); });
   }
 
 private:
@@ -157,11 +157,11 @@ private:
     });
   }
 
-  /// Calls take(block, window) for the windows with a wanted distance. Skips boxes without such
+  /// Calls use(block, window) for the windows with a wanted distance. Skips boxes without such
   /// windows.
-  template <class Wanted, class Take>
+  template <class Wanted, class Use>
   void visit(std::size_t number, const Coordinates& from, const Wanted& wanted,
-             const Take& take) const {
+             const Use& use) const {
     const Node& node = nodes_[number];
     if (!wanted(to_box(from, node)))
       return;
@@ -170,7 +170,7 @@ private:
         const Block block =
             sum([&](std::size_t d) { return std::fabs(from[d] - windows_[i].at[d]); });
         if (wanted(block))
-          take(block, windows_[i]);
+          use(block, windows_[i]);
       }
       return;
     }
@@ -178,8 +178,8 @@ private:
     std::size_t other = node.right;
     if (compare(to_box(from, nodes_[other]), to_box(from, nodes_[near])) < 0)
       std::swap(near, other);
-    visit(near, from, wanted, take);
-    visit(other, from, wanted, take);
+    visit(near, from, wanted, use);
+    visit(other, from, wanted, use);
   }
 
   bool decode_;
@@ -211,15 +211,15 @@ public:
     std::size_t beyond = std::min(first_.size(), second_.size()) + 1;
     while (found + 1 < beyond) {
       const std::size_t middle = found + (beyond - found) / 2;
-      (of_length(middle) ? found : beyond) = middle;
+      (first_equal(middle) ? found : beyond) = middle;
     }
-    return found == 0 ? BlockPair{} : *of_length(found);
+    return found == 0 ? BlockPair{} : *first_equal(found);
   }
 
 private:
-  /// Calls take(begin, hash) for each block of this length until it returns true.
-  template <class Take>
-  static void each_hash(const std::vector<std::uint64_t>& list, std::size_t length, Take&& take) {
+  /// Calls use(begin, hash) for each block of this length until it returns true.
+  template <class Use>
+  static void each_hash(const std::vector<std::uint64_t>& list, std::size_t length, Use&& use) {
     constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15;
     std::uint64_t power = 1; // power of the base for the number that leaves the block
     for (std::size_t i = 1; i < length; ++i)
@@ -229,7 +229,7 @@ private:
       if (i >= length)
         hash -= mixed(list[i - length]) * power;
       hash = hash * kBase + mixed(list[i]);
-      if (i + 1 >= length && take(i + 1 - length, hash))
+      if (i + 1 >= length && use(i + 1 - length, hash))
         return;
     }
   }
@@ -238,7 +238,7 @@ private:
     return number ^ (number >> 29U);
   }
   /// Returns the first equal blocks of this length.
-  [[nodiscard]] std::optional<BlockPair> of_length(std::size_t length) const {
+  [[nodiscard]] std::optional<BlockPair> first_equal(std::size_t length) const {
     std::unordered_map<std::uint64_t, std::size_t> begins;
     each_hash(second_, length, [&](std::size_t begin, std::uint64_t hash) {
       begins.emplace(hash, begin);

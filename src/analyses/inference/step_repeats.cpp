@@ -50,7 +50,7 @@ public:
 
   std::vector<AnnotatedStep> run() {
     for (const std::vector<EventId>& roots : outermost())
-      if (look(roots))
+      if (find_steps(roots))
         return std::move(steps_);
     while (!queue_.empty()) {
       const EventId at = queue_.front();
@@ -59,7 +59,7 @@ public:
       for (const EventId child : t_.tree.children(at))
         if (!t_.trace.gpu(child))
           children.push_back(child);
-      if (look(children))
+      if (find_steps(children))
         break;
     }
     return std::move(steps_);
@@ -71,12 +71,12 @@ private:
   /// Returns the outermost calls of each thread with GPU work, ordered by start.
   [[nodiscard]] std::vector<std::vector<EventId>> outermost() const {
     const Events& e = t_.trace.events;
-    std::map<std::uint32_t, std::vector<EventId>> of_track;
+    std::map<std::uint32_t, std::vector<EventId>> by_track;
     for (EventId i = 0; i < e.size(); ++i)
       if (on_the_cpu(e.category[i]) && t_.tree.parent(i) == kNoEvent)
-        of_track[e.track[i]].push_back(i);
+        by_track[e.track[i]].push_back(i);
     std::vector<std::vector<EventId>> out;
-    for (auto& [track, roots] : of_track) {
+    for (auto& [track, roots] : by_track) {
       if (std::none_of(roots.begin(), roots.end(), [&](EventId i) { return has_gpu_work(i); }))
         continue;
       std::stable_sort(roots.begin(), roots.end(),
@@ -87,7 +87,7 @@ private:
   }
 
   /// Returns whether these siblings are the steps.
-  bool look(const std::vector<EventId>& siblings) {
+  bool find_steps(const std::vector<EventId>& siblings) {
     std::vector<StrId> names;
     bool works = false;
     for (const EventId i : siblings) {
@@ -98,9 +98,9 @@ private:
       return false;
     if (const auto repeat = find_repeat(names, work_)) {
       if (compat_)
-        by_names(siblings, names, *repeat);
+        add_by_names(siblings, names, *repeat);
       else
-        by_blocks(siblings, names, *repeat);
+        add_by_blocks(siblings, names, *repeat);
       return true;
     }
     for (const EventId i : siblings)
@@ -109,8 +109,8 @@ private:
     return false;
   }
 
-  void by_blocks(const std::vector<EventId>& siblings, const std::vector<StrId>& names,
-                 const Repeat& repeat) {
+  void add_by_blocks(const std::vector<EventId>& siblings, const std::vector<StrId>& names,
+                     const Repeat& repeat) {
     const auto at = [&names](std::size_t i) {
       return names.begin() + static_cast<std::ptrdiff_t>(i);
     };
@@ -124,8 +124,8 @@ private:
     }
   }
 
-  void by_names(const std::vector<EventId>& siblings, const std::vector<StrId>& names,
-                const Repeat& repeat) {
+  void add_by_names(const std::vector<EventId>& siblings, const std::vector<StrId>& names,
+                    const Repeat& repeat) {
     std::vector<EventId> first;
     std::vector<EventId> last;
     for (std::size_t i = repeat.start; i < names.size(); ++i) {

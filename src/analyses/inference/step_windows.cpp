@@ -154,7 +154,7 @@ std::vector<StepRange> steady_regions(const std::vector<StepCounts>& steps, std:
 
 SteadyWindows steady_windows(const std::vector<StepCounts>& steps, const WindowOptions& options) {
   SteadyWindows out;
-  const std::vector<StepRange> regions = options.whole && !steps.empty()
+  const std::vector<StepRange> regions = options.all_steady && !steps.empty()
                                              ? std::vector<StepRange>{{0, steps.size()}}
                                              : steady_regions(steps, options.steps, options.compat);
   if (regions.empty())
@@ -222,21 +222,21 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
   return out;
 }
 
-Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& choice,
+Result<LoadedTrace> part_of_choice(const LoadedTrace& t, const StepChoice& choice,
                                    bool include_python, std::string& chosen) {
-  const std::vector<AnnotatedStep> steps = steps_to_choose(whole, choice.window.compat);
+  const std::vector<AnnotatedStep> steps = steps_to_choose(t, choice.window.compat);
   RS_TRY(const std::vector<std::size_t> places, choose_steps(steps, choice));
   std::vector<TimeWindow> windows;
   for (const std::size_t place : places) {
     const AnnotatedStep& s = steps[place];
     windows.push_back(
-        {s.start_ns, s.end_ns, whole.trace.tracks[whole.trace.events.track[s.annotation]].pid});
+        {s.start_ns, s.end_ns, t.trace.tracks[t.trace.events.track[s.annotation]].pid});
   }
   const bool repeated = steps.front().counts.kind == StepKind::kRepeated;
   chosen = fmt::format("{} of {} {}, {} to {}", places.size(), steps.size(),
                        repeated ? "steps without annotation (what repeats)" : "annotated steps",
                        places.front(), places.back());
-  return part_of_windows(whole, windows, include_python);
+  return part_of_windows(t, windows, include_python);
 }
 
 } // namespace rankscope

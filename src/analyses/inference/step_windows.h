@@ -36,7 +36,7 @@ struct WindowOptions {
   /// R: output tokens of the shortest request divided by those of the longest, 0 to 1.
   std::optional<double> length_ratio;
   bool compat = false;
-  bool whole = false; ///< true: all steps count as the steady region
+  bool all_steady = false; ///< true: all steps count as the steady region
 };
 
 /// The windows of the longest steady region (the first one if several are equal). A window is
@@ -86,7 +86,7 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
 /// Returns the trace of the chosen steps: CPU events that start within a chosen step, on any thread
 /// of its process, and the GPU work that they launched. `chosen` is set to a description of the
 /// steps.
-Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& choice,
+Result<LoadedTrace> part_of_choice(const LoadedTrace& trace, const StepChoice& choice,
                                    bool include_python, std::string& chosen);
 
 } // namespace rankscope

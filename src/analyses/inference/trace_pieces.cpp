@@ -93,7 +93,7 @@ private:
 
   void windows(bool chosen) {
     WindowOptions options = choice_.window;
-    options.whole = options.whole || (chosen && options.compat);
+    options.all_steady = options.all_steady || (chosen && options.compat);
     const SteadyWindows found = steady_windows(counts(), options);
     if (found.mixed)
       add("mixed_steady_state", places_of(in_trace(*found.mixed)));
@@ -204,9 +204,9 @@ StepEvents::StepEvents(const LoadedTrace& trace, const std::vector<AnnotatedStep
     group.push_back({steps[i].start_ns, steps[i].end_ns, std::max(before, steps[i].end_ns), i});
   }
   if (compat_)
-    by_correlation();
+    assign_by_correlation();
   else
-    by_launch();
+    assign_by_launch();
   measure();
   if (!compat_)
     add_gpu_annotations();
@@ -224,7 +224,7 @@ void StepEvents::open_steps(std::uint32_t track, std::int64_t ts, Visit&& visit)
   }
 }
 
-void StepEvents::by_launch() {
+void StepEvents::assign_by_launch() {
   const Events& e = t_.trace.events;
   const auto on_cpu = [&e](EventId i) {
     return !is_gpu(e.category[i]) && e.category[i] != Category::kGpuUserAnnotation;
@@ -242,7 +242,7 @@ void StepEvents::by_launch() {
       visit_steps(t_.tree.parent(i), [&](std::size_t step) { members_[step].gpu.push_back(i); });
 }
 
-void StepEvents::by_correlation() {
+void StepEvents::assign_by_correlation() {
   const Events& e = t_.trace.events;
   std::map<std::int64_t, std::vector<std::size_t>> steps_of;
   const auto on_gpu = [&e](EventId i) {
@@ -313,7 +313,7 @@ void StepEvents::add_gpu_annotations() {
   }
 }
 
-PieceEvents StepEvents::of(const TracePiece& piece) const {
+PieceEvents StepEvents::piece_events(const TracePiece& piece) const {
   const Events& e = t_.trace.events;
   PieceEvents out;
   std::vector<EventId> gpu;

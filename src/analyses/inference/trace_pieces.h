@@ -65,7 +65,7 @@ struct PieceEvents {
 class StepEvents {
 public:
   StepEvents(const LoadedTrace& trace, const std::vector<AnnotatedStep>& steps, bool compat);
-  [[nodiscard]] PieceEvents of(const TracePiece& piece) const;
+  [[nodiscard]] PieceEvents piece_events(const TracePiece& piece) const;
 
 private:
   struct Members {
@@ -73,8 +73,8 @@ private:
     std::int64_t gpu_start_ns = INT64_MAX, gpu_end_ns = INT64_MIN;
     std::int64_t busy_ns = 0;
   };
-  void by_launch();
-  void by_correlation();
+  void assign_by_launch();
+  void assign_by_correlation();
   void add_gpu_annotations();
   void measure();
   template <class Visit> void open_steps(std::uint32_t track, std::int64_t ts, Visit&& visit) const;

@@ -57,7 +57,7 @@ public:
       : run_(in.run), rank_(in.run.ranks[rank]), nodes_(nodes) {}
 
   std::vector<CauseCandidate> run() {
-    taken_.assign(nodes_.empty() ? 0 : nodes_.back() + 1 - nodes_.front(), false);
+    claimed_.assign(nodes_.empty() ? 0 : nodes_.back() + 1 - nodes_.front(), false);
     add_recomputation();
     add_layouts();
     add_zeroed_gradients();
@@ -68,15 +68,15 @@ public:
 
 private:
   [[nodiscard]] std::string_view text(StrId id) const { return rank_.text(id); }
-  [[nodiscard]] bool is_taken(NodeId n) const { return taken_[n - nodes_.front()]; }
+  [[nodiscard]] bool is_claimed(NodeId n) const { return claimed_[n - nodes_.front()]; }
   /// Adds GPU work to a candidate.
-  void take(NodeId n, std::int64_t without_ns, CauseCandidate& c) {
+  void claim(NodeId n, std::int64_t without_ns, CauseCandidate& c) {
     c.add(n, without_ns);
     c.counted.push_back(n);
-    taken_[n - nodes_.front()] = true;
+    claimed_[n - nodes_.front()] = true;
   }
   /// Adds the host activities that launch only this GPU work.
-  void take_launch_of(NodeId n, CauseCandidate& c) {
+  void claim_launch_of(NodeId n, CauseCandidate& c) {
     find_launches();
     for (const NodeId host : launch_of(n))
       if (run_.graph.dur_ns(host) < kStallNs)
@@ -113,7 +113,7 @@ private:
   struct Stretch {
     std::vector<NodeId> gpu, host;
     std::vector<NodeId> rest; ///< host activities since the last launch
-    std::size_t of_forward = 0;
+    std::size_t forward_only = 0;
   };
 
   void add_recomputation() {
@@ -121,13 +121,13 @@ private:
     for (const Activity& a : rank_.activities)
       if (on_gpu(a.kind) && a.op != kEmptyStr && !in_backward_pass(text(a.context)))
         forward.emplace(a.op, a.shapes);
-    std::vector<bool> again, of_forward; // by activity
+    std::vector<bool> again, forward_only; // by activity
     for (const Activity& a : rank_.activities) {
       again.push_back(on_gpu(a.kind) && in_backward_pass(text(a.context)) &&
                       forward.contains({a.op, a.shapes}));
-      of_forward.push_back(again.back() && only_in_forward_pass(text(a.op)));
+      forward_only.push_back(again.back() && only_in_forward_pass(text(a.op)));
     }
-    if (std::ranges::find(of_forward, true) == of_forward.end())
+    if (std::ranges::find(forward_only, true) == forward_only.end())
       return;
     find_launches();
     std::map<std::uint32_t, std::vector<NodeId>> threads;
@@ -155,7 +155,7 @@ private:
         stretch.rest.clear();
         for (const NodeId n : works->second) {
           stretch.gpu.push_back(n);
-          stretch.of_forward += of_forward[run_.node(n).activity] ? 1 : 0;
+          stretch.forward_only += forward_only[run_.node(n).activity] ? 1 : 0;
         }
       }
       end(stretch, c);
@@ -165,9 +165,9 @@ private:
   }
 
   void end(Stretch& stretch, CauseCandidate& c) {
-    if (stretch.of_forward >= kFewestAgain) {
+    if (stretch.forward_only >= kFewestAgain) {
       for (const NodeId n : stretch.gpu)
-        take(n, 0, c);
+        claim(n, 0, c);
       if (!stretch.rest.empty() && run_.activity(stretch.rest.front()).kind == ActivityKind::kCall)
         stretch.host.push_back(stretch.rest.front()); // call of the last launch
       for (const NodeId n : stretch.host)
@@ -184,8 +184,8 @@ private:
     CauseCandidate c;
     c.cause.rule = CauseRule::kLayoutConversion;
     for (const NodeId n : nodes_)
-      if (changes[run_.node(n).activity] && !is_taken(n))
-        take(n, 0, c);
+      if (changes[run_.node(n).activity] && !is_claimed(n))
+        claim(n, 0, c);
     if (!c.nodes.empty())
       out_.push_back(std::move(c));
   }
@@ -198,8 +198,8 @@ private:
       if (const Activity& a = run_.activity(n);
           (a.kind == ActivityKind::kKernel || a.kind == ActivityKind::kSet) &&
           text(a.context).starts_with("Optimizer.zero_grad")) {
-        take(n, 0, c);
-        take_launch_of(n, c);
+        claim(n, 0, c);
+        claim_launch_of(n, c);
       }
     if (!c.nodes.empty())
       out_.push_back(std::move(c));
@@ -229,10 +229,10 @@ private:
       copies.push_back(copies_on_gpu(a));
     std::map<StrId, CauseCandidate> by_operator;
     for (const NodeId n : nodes_)
-      if (copies[run_.node(n).activity] && !is_taken(n)) {
+      if (copies[run_.node(n).activity] && !is_claimed(n)) {
         CauseCandidate& c = by_operator[run_.activity(n).op];
-        take(n, 0, c);
-        take_launch_of(n, c);
+        claim(n, 0, c);
+        claim_launch_of(n, c);
       }
     for (auto& [op, c] : by_operator) {
       c.cause.rule = CauseRule::kDeviceCopy;
@@ -290,19 +290,19 @@ private:
       const Activity& a = run_.activity(n);
       if (!on_gpu(a.kind))
         continue;
-      std::optional<Pointwise>& of = known[run_.node(n).activity];
-      if (!of)
-        of = pointwise_of(a);
+      std::optional<Pointwise>& kernel = known[run_.node(n).activity];
+      if (!kernel)
+        kernel = pointwise_of(a);
       Chain& chain = chains[run_.node(n).line];
-      if (of->elements != chain.elements || is_taken(n))
+      if (kernel->elements != chain.elements || is_claimed(n))
         end(chain, c);
-      if (of->elements == 0 || is_taken(n))
+      if (kernel->elements == 0 || is_claimed(n))
         continue;
       if (chain.nodes.empty())
-        chain = {{}, of->elements, 0, of->read, 0};
+        chain = {{}, kernel->elements, 0, kernel->read, 0};
       chain.nodes.push_back(n);
-      chain.bytes += of->bytes;
-      chain.written = of->written;
+      chain.bytes += kernel->bytes;
+      chain.written = kernel->written;
     }
     for (auto& [line, chain] : chains)
       end(chain, c);
@@ -315,9 +315,9 @@ private:
       const double part = std::min(1.0, (chain.read + chain.written) / chain.bytes);
       for (const NodeId n : chain.nodes) {
         const auto dur = static_cast<double>(run_.graph.dur_ns(n));
-        take(n, static_cast<std::int64_t>(dur * part), c);
+        claim(n, static_cast<std::int64_t>(dur * part), c);
         if (n != chain.nodes.front()) // one launch remains
-          take_launch_of(n, c);
+          claim_launch_of(n, c);
       }
       if (chain.nodes.size() > longest_) {
         longest_ = chain.nodes.size();
@@ -340,8 +340,8 @@ private:
   std::span<const NodeId> nodes_;
   std::map<NodeId, std::vector<NodeId>> launched_; ///< GPU work, by the preceding host activity
   std::map<NodeId, NodeId> call_behind_;           ///< calls, by the preceding host activity
-  std::vector<bool> taken_; ///< by node, from the first node on: belongs to a candidate
-  std::size_t longest_ = 0; ///< length of the chain that named the cause
+  std::vector<bool> claimed_; ///< by node, from the first node on: belongs to a candidate
+  std::size_t longest_ = 0;   ///< length of the chain that named the cause
   std::vector<CauseCandidate> out_;
 };
 

@@ -72,10 +72,10 @@ small_collective_candidates(const CauseInput& in, std::span<const SmallTransfers
 void gather_pauses(const JobRun& run, std::vector<CauseCandidate>& candidates);
 /// Returns the repeated reductions by name, as if they did not exist.
 [[nodiscard]] std::vector<CauseCandidate>
-repeated_reduction_candidates(const CauseInput& in, std::span<const RepeatedReductions> of);
+repeated_reduction_candidates(const CauseInput& in, std::span<const RepeatedReductions> reductions);
 /// Returns the all-to-alls by name and rank, as if every member had the mean amount of data.
 [[nodiscard]] std::vector<CauseCandidate>
-uneven_exchange_candidates(const CauseInput& in, std::span<const UnevenExchanges> of);
+uneven_exchange_candidates(const CauseInput& in, std::span<const UnevenExchanges> exchanges);
 /// Returns the kernels and the host activities of all ranks, with the mean duration over the
 /// ranks at the same place of the step. No rank is the slowest in more than half of the steps.
 /// `places`: in any step.

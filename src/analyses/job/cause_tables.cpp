@@ -119,7 +119,7 @@ Schema<PathRow> path_schema() {
 
 Schema<CauseRow> cause_schema() {
   using R = CauseRow;
-  const auto of = [](auto member) { return [member](const R& r) { return r.cause->*member; }; };
+  const auto field = [](auto member) { return [member](const R& r) { return r.cause->*member; }; };
   const auto text = [](auto member) {
     return [member](const R& r) -> std::optional<std::string_view> {
       const std::string& t = r.cause->*member;
@@ -136,12 +136,12 @@ Schema<CauseRow> cause_schema() {
        {"what", text(&StepCause::what), "frame, operator, call or shapes of the cause"},
        {"before", text(&StepCause::before), "operator that ends before the cause"},
        {"after", text(&StepCause::after), "operator that follows the cause"},
-       {"gain_ms", "gain_ms", Unit::kMs, of(&StepCause::gain_ms),
+       {"gain_ms", "gain_ms", Unit::kMs, field(&StepCause::gain_ms),
         "time per step that the removal of this cause gains in the replay, after the causes above "
         "have been removed"},
-       {"gain_low_ms", "gain_low_ms", Unit::kMs, of(&StepCause::low_ms),
+       {"gain_low_ms", "gain_low_ms", Unit::kMs, field(&StepCause::low_ms),
         "lower end of the 95 % interval of gain_ms over the steps"},
-       {"gain_high_ms", "gain_high_ms", Unit::kMs, of(&StepCause::high_ms),
+       {"gain_high_ms", "gain_high_ms", Unit::kMs, field(&StepCause::high_ms),
         "upper end of the 95 % interval of gain_ms over the steps"},
        {"gain_kind",
         [](const R& r) {
@@ -149,12 +149,12 @@ Schema<CauseRow> cause_schema() {
         },
         "kind of gain. estimate: computed from values of this run; at most: upper bound of the "
         "gain"},
-       {"alone_ms", "alone_ms", Unit::kMs, of(&StepCause::alone_ms),
+       {"alone_ms", "alone_ms", Unit::kMs, field(&StepCause::alone_ms),
         "time per step that the removal of this cause alone gains in the replay"},
-       {"together", of(&StepCause::together),
+       {"together", field(&StepCause::together),
         "place of the first cause of a group; the causes of a group gain time only if all of them "
         "are removed, and gain_ms contains an equal part of the group's gain"},
-       {"cost_ms", "cost_ms", Unit::kMs, of(&StepCause::cost_ms),
+       {"cost_ms", "cost_ms", Unit::kMs, field(&StepCause::cost_ms),
         "time per step that the cause takes on the critical path"},
        {"confidence", [](const R& r) { return confidence_name(r.cause->confidence); },
         "confidence in the cause: sure; likely (another explanation could not be excluded); hint "
@@ -165,7 +165,7 @@ Schema<CauseRow> cause_schema() {
         "number of counted steps with this cause"},
        {"steps", "steps", Unit::kCount, [](const R& r) { return r.cause->steps; },
         "number of counted steps"},
-       {"longest_ms", "longest_ms", Unit::kMs, of(&StepCause::occurrence_ms),
+       {"longest_ms", "longest_ms", Unit::kMs, field(&StepCause::occurrence_ms),
         "duration of the longest occurrence of the cause"}});
 }
 
@@ -175,16 +175,16 @@ struct RankPartRow {
   std::string_view part;
   PartExcess excess;
 };
-void add_part_rows(const LateRankParts& of, std::vector<RankPartRow>& out) {
-  out.push_back({of.rank, "all", of.all});
+void add_part_rows(const LateRankParts& late, std::vector<RankPartRow>& out) {
+  out.push_back({late.rank, "all", late.all});
   for (std::size_t k = 0; k < kStretchParts; ++k)
-    out.push_back({of.rank, stretch_part_name(static_cast<StretchPart>(k)), of.parts[k]});
-  out.push_back({of.rank, "remainder", {0, 0, of.remainder_ms(), {}, {}}});
+    out.push_back({late.rank, stretch_part_name(static_cast<StretchPart>(k)), late.parts[k]});
+  out.push_back({late.rank, "remainder", {0, 0, late.remainder_ms(), {}, {}}});
 }
 
 Schema<RankPartRow> rank_parts_schema() {
   using R = RankPartRow;
-  const auto of = [](auto member) { return [member](const R& r) { return r.excess.*member; }; };
+  const auto field = [](auto member) { return [member](const R& r) { return r.excess.*member; }; };
   return Schema<R>(
       "late_rank_parts",
       "time of late ranks between collectives, divided into parts and compared with the other "
@@ -194,14 +194,14 @@ Schema<RankPartRow> rank_parts_schema() {
         "part of the time: kernels, differing inputs, extra kernels, copies, host, launch and gap, "
         "other groups or unexplained; the excesses of these parts and of the row remainder add up "
         "to that of the row all"},
-       {"own_ms", "own_ms", Unit::kMs, of(&PartExcess::own_ms),
+       {"own_ms", "own_ms", Unit::kMs, field(&PartExcess::rank_ms),
         "time per step of the rank in this part"},
-       {"peers_ms", "peers_ms", Unit::kMs, of(&PartExcess::peers_ms),
+       {"peers_ms", "peers_ms", Unit::kMs, field(&PartExcess::peers_ms),
         "median time per step of the other members in this part, summed over the collectives"},
-       {"excess_ms", "excess_ms", Unit::kMs, of(&PartExcess::excess_ms), "own_ms - peers_ms"},
-       {"excess_low_ms", "excess_low_ms", Unit::kMs, of(&PartExcess::low_ms),
+       {"excess_ms", "excess_ms", Unit::kMs, field(&PartExcess::excess_ms), "own_ms - peers_ms"},
+       {"excess_low_ms", "excess_low_ms", Unit::kMs, field(&PartExcess::low_ms),
         "lower end of the 95 % interval of excess_ms over the steps"},
-       {"excess_high_ms", "excess_high_ms", Unit::kMs, of(&PartExcess::high_ms),
+       {"excess_high_ms", "excess_high_ms", Unit::kMs, field(&PartExcess::high_ms),
         "upper end of the 95 % interval of excess_ms over the steps"}});
 }
 
@@ -239,8 +239,8 @@ std::vector<Table> cause_tables(const CauseFacts& facts) {
   out.push_back(run_schema().table(std::span(&facts, 1)));
   out.push_back(cause_schema().table(rows));
   std::vector<RankPartRow> parts;
-  for (const LateRankParts& of : facts.late_rank_parts)
-    add_part_rows(of, parts);
+  for (const LateRankParts& late : facts.late_rank_parts)
+    add_part_rows(late, parts);
   out.push_back(rank_parts_schema().table(parts));
   out.push_back(unsaid_schema().table(facts.unsaid));
   out.push_back(path_schema().table(facts.path));

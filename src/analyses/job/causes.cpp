@@ -27,24 +27,24 @@ constexpr double kDoubtfulRemainder = 0.2, kMostRemainder = 0.5;
 class Causes {
 public:
   Causes(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
-         const CauseLook& look, const std::vector<PathPiece>& whole_path)
+         const CauseOptions& options, const std::vector<PathPiece>& run_path)
       : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
-        clock_(run, whole_path, now_), look_(look) {
-    if (look.steps)
-      clock_.only(*look.steps);
+        clock_(run, run_path, now_), options_(options) {
+    if (options.steps)
+      clock_.only(*options.steps);
     const std::vector<PathPiece> path =
-        clock_.part_of(look.steps ? path_to_end_of(look.steps->last) : whole_path, now_);
+        clock_.part_of(options.steps ? path_to_end_of(options.steps->last) : run_path, now_);
     out_.ranks = run.ranks.size();
     out_.recorded_steps = run.step_numbers.size();
     out_.steps = out_.recorded_steps > 0 ? clock_.counted() : 0;
     out_.boundary = clock_.boundary();
     out_.quality = quality_of(run.graph, path);
-    if (look.prediction)
+    if (options.prediction)
       out_.prediction_error = prediction_error_percent(run, clock_, places());
     out_.path = path_rows(run, path, clock_);
     out_.step_ms = step_ms(now_);
-    out_.floor_ms = std::max(kFloorMs, out_.step_ms * look.floor_percent / 100);
-    look_at_path(path);
+    out_.floor_ms = std::max(kFloorMs, out_.step_ms * options.floor_percent / 100);
+    sum_path(path);
     collect(arch);
   }
 
@@ -62,13 +62,13 @@ public:
     while (take_all() || take_together())
       for (CauseCandidate& c : candidates_)
         c.cause.gain_ms = step_ms(now_) - step_ms(ends_with(c));
-    look_for_jitter();
+    add_jitter();
     for (const CauseCandidate& c : candidates_)
       leave(c);
     out_.after_ms = step_ms(now_);
-    look_for_long_steps(measured_ms);
+    find_long_steps(measured_ms);
     for (const OutstandingRank& rank : suspects_.ranks)
-      if (!look_.rule && of_interest(run_.ranks[rank.rank].rank) &&
+      if (!options_.rule && is_of_interest(run_.ranks[rank.rank].rank) &&
           !explained(run_.ranks[rank.rank].rank))
         out_.unexplained_ranks.emplace_back(run_.ranks[rank.rank].rank, rank.excess_ms);
     return std::move(out_);
@@ -96,12 +96,12 @@ private:
     return critical_path(graph);
   }
 
-  void look_at_path(const std::vector<PathPiece>& path) {
+  void sum_path(const std::vector<PathPiece>& path) {
     on_path_.assign(run_.graph.size(), 0);
     std::int64_t gpu = 0, host = 0;
     for (const PathPiece& piece : path) {
       const std::int64_t ns = piece.end_ns - piece.begin_ns;
-      if (piece.of != PathPiece::Of::kActivity)
+      if (piece.kind != PathPiece::Kind::kActivity)
         continue;
       on_path_[piece.node] += ns;
       (on_gpu(run_.activity(piece.node).kind) ? gpu : host) += ns;
@@ -128,7 +128,7 @@ private:
         nodes[run_.rank_of[n]].push_back(n);
     const CauseInput in{run_, arch};
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
-      if (!of_interest(run_.ranks[r].rank))
+      if (!is_of_interest(run_.ranks[r].rank))
         continue;
       for (const auto candidates : {host_candidates, gpu_candidates, avoidable_candidates})
         for (CauseCandidate& c : candidates(in, r, nodes[r])) {
@@ -138,28 +138,29 @@ private:
     }
     gather_pauses(run_, candidates_);
     if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
-      look_at_ranks(in);
-    const auto take = [this](std::vector<CauseCandidate> of_run) {
-      std::ranges::move(of_run, std::back_inserter(candidates_));
+      add_rank_causes(in);
+    const auto append = [this](std::vector<CauseCandidate> candidates) {
+      std::ranges::move(candidates, std::back_inserter(candidates_));
     };
     for (CauseCandidate& c : link_candidates(in, suspects_.transfers))
       join(std::move(c));
-    take(small_collective_candidates(in, suspects_.small));
-    take(repeated_reduction_candidates(in, suspects_.repeated));
-    take(uneven_exchange_candidates(in, suspects_.uneven));
-    take(contention_candidates(in, clock_, nodes));
+    append(small_collective_candidates(in, suspects_.small));
+    append(repeated_reduction_candidates(in, suspects_.repeated));
+    append(uneven_exchange_candidates(in, suspects_.uneven));
+    append(contention_candidates(in, clock_, nodes));
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
-      return (look_.rule && c.cause.rule != *look_.rule) ||
-             std::ranges::none_of(c.cause.ranks, [this](std::int64_t r) { return of_interest(r); });
+      return (options_.rule && c.cause.rule != *options_.rule) ||
+             std::ranges::none_of(c.cause.ranks,
+                                  [this](std::int64_t r) { return is_of_interest(r); });
     });
     for (CauseCandidate& c : candidates_)
       describe(c);
   }
-  [[nodiscard]] bool of_interest(std::int64_t rank) const {
-    return !look_.rank || rank == *look_.rank;
+  [[nodiscard]] bool is_of_interest(std::int64_t rank) const {
+    return !options_.rank || rank == *options_.rank;
   }
 
-  void look_at_ranks(const CauseInput& in) {
+  void add_rank_causes(const CauseInput& in) {
     std::vector<std::uint32_t> ranks;
     for (const OutstandingRank& rank : suspects_.ranks)
       ranks.push_back(rank.rank);
@@ -189,8 +190,8 @@ private:
   /// Adds the differences of one more rank or group to the means over them.
   static void average(StepCause& to, const StepCause& more) {
     const auto n = static_cast<double>(to.groups.empty() ? to.ranks.size() : to.groups.size());
-    const auto mean = [n](double& of_these, double one) {
-      of_these = (n * of_these + one) / (n + 1);
+    const auto mean = [n](double& average, double value) {
+      average = (n * average + value) / (n + 1);
     };
     mean(to.percent, more.percent);
     mean(to.rate, more.rate);
@@ -208,11 +209,11 @@ private:
   /// Takes the waiting that is left if no rank is slow or late in all steps. It comes last, because
   /// its gain includes the gains of other rules. Ranks always differ a little, so it needs more
   /// gain.
-  void look_for_jitter() {
+  void add_jitter() {
     constexpr std::size_t kFewestSteps = 3;
     const double least_ms = kLeastJitter * out_.floor_ms;
     if (!suspects_.ranks.empty() || run_.ranks.size() < kFewestRanks || out_.steps < kFewestSteps ||
-        out_.exposed.wait_ms < least_ms || (look_.rule && *look_.rule != CauseRule::kJitter))
+        out_.exposed.wait_ms < least_ms || (options_.rule && *options_.rule != CauseRule::kJitter))
       return;
     for (CauseCandidate& c : jitter_candidates(run_, clock_, places())) {
       c.cause.gain_ms = c.cause.alone_ms = step_ms(now_) - step_ms(ends_with(c));
@@ -229,7 +230,7 @@ private:
     take_all();
   }
 
-  void look_for_long_steps(const std::vector<double>& measured_ms) {
+  void find_long_steps(const std::vector<double>& measured_ms) {
     constexpr std::size_t kFewestSteps = 5;
     constexpr double kLeastExcess = 0.2, kDeviations = 5;
     if (out_.steps < kFewestSteps)
@@ -297,7 +298,7 @@ private:
         counted, [this](NodeId n) { return clock_.counts(run_.step_of(n)); }));
     for (const auto& [rank, bytes] : copied)
       cause.bytes = std::max(cause.bytes, bytes / static_cast<std::int64_t>(clock_.counted()));
-    if (on_host(cause.rule) && (look_.shortened || out_.frame_cost_percent > kFrameCostPercent))
+    if (on_host(cause.rule) && (options_.shortened || out_.frame_cost_percent > kFrameCostPercent))
       cause.confidence = std::max(cause.confidence, Confidence::kLikely);
     cause.steps = clock_.counted();
     cause.steps_seen = seen.size();
@@ -408,15 +409,15 @@ private:
     // A bound on the copies of all ranks would hide that those of one rank are slower.
     if (const CauseRule rule = candidates_[best->candidate].cause.rule;
         rule == CauseRule::kExposedCopy || rule == CauseRule::kPageableCopy) {
-      best = best_of([](CauseRule of) { return of == CauseRule::kSlowCopies; });
+      best = best_of([](CauseRule r) { return r == CauseRule::kSlowCopies; });
       if (!best)
         best = best_of([](CauseRule) { return true; }); // the order may have changed
     }
-    const auto taken = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);
-    apply(*taken, edit_);
+    const auto chosen = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);
+    apply(*chosen, edit_);
     now_ = std::move(best->ends);
-    out_.causes.push_back(std::move(taken->cause));
-    candidates_.erase(taken);
+    out_.causes.push_back(std::move(chosen->cause));
+    candidates_.erase(chosen);
     return true;
   }
 
@@ -500,11 +501,11 @@ private:
       const CauseRule rule = c.cause.rule;
       return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator) && has(c.cause);
     };
-    const auto of_rank = [&](const StepCause& c) {
+    const auto for_this_rank = [&](const StepCause& c) {
       return (c.ranks.size() == 1 || compares_ranks(c.rule)) && has(c);
     };
     return std::ranges::any_of(candidates_, without_cost) ||
-           std::ranges::any_of(out_.causes, of_rank);
+           std::ranges::any_of(out_.causes, for_this_rank);
   }
 
   void leave(const CauseCandidate& c) {
@@ -532,7 +533,7 @@ private:
   CauseFacts out_;
   std::vector<std::int64_t> on_path_; ///< time on the critical path in the counted steps, by node
   std::vector<CauseCandidate> candidates_;
-  CauseLook look_;
+  CauseOptions options_;
   std::optional<PlaceNodes> places_;
   JobEdit edit_; ///< edit that removes the causes taken so far
 };
@@ -563,8 +564,8 @@ std::string_view confidence_name(Confidence confidence) {
 }
 
 CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
-                     const CauseLook& look) {
-  return Causes(run, arch, std::move(suspects), look, critical_path(run.graph)).run();
+                     const CauseOptions& options) {
+  return Causes(run, arch, std::move(suspects), options, critical_path(run.graph)).run();
 }
 
 } // namespace rankscope

@@ -200,7 +200,7 @@ struct LongStep {
 
 struct CauseFacts {
   std::string title;       ///< name of the run, as given by the user
-  std::string board;       ///< GPU whose peaks are used; "": no peaks
+  std::string gpu_model;   ///< GPU whose peaks are used; "": no peaks
   double step_time_ms = 0; ///< time of a step without recording, as given by the user; 0: unknown
   std::optional<RecordingCost> recording; ///< recording cost that was subtracted from the run
   JobGraphQuality quality;
@@ -232,7 +232,7 @@ struct CauseFacts {
 };
 
 /// Options of the search for causes.
-struct CauseLook {
+struct CauseOptions {
   /// Percentage of a step; smaller gains and gains below 0.05 ms are not reported.
   double floor_percent = 0.5;
   bool prediction = false;            ///< also computes CauseFacts::prediction_error
@@ -245,7 +245,7 @@ struct CauseLook {
 /// Returns the causes of a run. `arch`: the GPU model, for rules that need peaks. `suspects`: slow
 /// links, and ranks that are compared with their peers if the run has at least four ranks.
 [[nodiscard]] CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch,
-                                   RunSuspects suspects = {}, const CauseLook& look = {});
+                                   RunSuspects suspects = {}, const CauseOptions& options = {});
 
 /// If the share of host time for recording frames is larger, host causes are at most likely.
 inline constexpr double kFrameCostPercent = 5;

@@ -152,7 +152,7 @@ private:
     c.cause.rule = CauseRule::kContention;
     c.cause.kind = GainKind::kAtMost;
     c.cause.what = "GEMMs";
-    const auto percent = [](double of) { return 100 * of / (1 - of); };
+    const auto percent = [](double s) { return 100 * s / (1 - s); };
     c.cause.percent = percent(slope);
     c.cause.percent_low = percent(slope - half);
     c.cause.percent_high = percent(slope + half);

@@ -33,8 +33,8 @@ std::vector<IntervalSet> other_gpu_work(const JobRun& run) {
     if (run.is_activity(n) && run.gpu_work[n] && run.activity(n).kind != ActivityKind::kCollective)
       work[run.rank_of[n]].push_back({run.graph.start_ns(n), run.graph.end_ns(n)});
   std::vector<IntervalSet> out;
-  for (std::vector<Interval>& of_rank : work)
-    out.emplace_back(std::move(of_rank));
+  for (std::vector<Interval>& rank_work : work)
+    out.emplace_back(std::move(rank_work));
   return out;
 }
 

@@ -232,39 +232,39 @@ private:
       if (t.product->smallest < kLeastExtent || !t.product->aligned ||
           without_matrix_units(run_.text(t.node, a.name)))
         continue;
-      ShapeRates& of = shapes[fmt::format("{} {}", run_.text(t.node, a.op), t.product->extents)];
-      of.product = t.product;
-      of.timed.push_back(t);
+      ShapeRates& shape = shapes[fmt::format("{} {}", run_.text(t.node, a.op), t.product->extents)];
+      shape.product = t.product;
+      shape.timed.push_back(t);
     }
-    for (auto& [name, of] : shapes) {
+    for (auto& [name, shape] : shapes) {
       std::vector<double> rates;
-      for (const Timed& t : of.timed)
+      for (const Timed& t : shape.timed)
         rates.push_back(tflops(t));
-      of.usual = quantile_of(std::move(rates), kUpper);
+      shape.usual = quantile_of(std::move(rates), kUpper);
     }
-    for (auto& [name, of] : shapes) {
+    for (auto& [name, shape] : shapes) {
       std::vector<double> others;
       for (const auto& [other_name, other] : shapes)
-        if (&other != &of && other.product->spec == of.product->spec &&
-            std::abs(std::log(other.product->flops / of.product->flops)) <= std::log(kSameClass))
+        if (&other != &shape && other.product->spec == shape.product->spec &&
+            std::abs(std::log(other.product->flops / shape.product->flops)) <= std::log(kSameClass))
           others.push_back(other.usual);
       if (others.size() < kFewestOthers)
         continue;
       const RobustSpread spread = robust_spread(others);
-      if (of.usual > (1 - kLeastBelow) * spread.median ||
-          of.usual > spread.median - kDeviations * spread.deviation)
+      if (shape.usual > (1 - kLeastBelow) * spread.median ||
+          shape.usual > spread.median - kDeviations * spread.deviation)
         continue;
       CauseCandidate& c = out_.emplace_back();
       c.cause.rule = CauseRule::kSlowGemm;
       c.cause.kind = GainKind::kAtMost;
       c.cause.confidence = Confidence::kLikely;
       c.cause.what = name;
-      c.cause.rate = of.usual;
+      c.cause.rate = shape.usual;
       c.cause.rate_to = spread.median;
       c.cause.others = others.size();
-      for (const Timed& t : of.timed)
+      for (const Timed& t : shape.timed)
         c.add(t.node, static_cast<std::int64_t>(static_cast<double>(run_.graph.dur_ns(t.node)) *
-                                                of.usual / spread.median));
+                                                shape.usual / spread.median));
     }
   }
 
@@ -357,14 +357,14 @@ private:
   void add_pageable() {
     CauseCandidate c;
     c.cause.rule = CauseRule::kPageableCopy;
-    std::vector<double> pinned, own;
+    std::vector<double> pinned, rates;
     for (const NodeId n : copies_) {
       if (run_.activity(n).bytes < kSmallCopyBytes || run_.graph.dur_ns(n) <= 0)
         continue;
       const std::string_view name = run_.text(n, run_.activity(n).name);
       if (pageable(n)) {
         c.nodes.push_back(n);
-        own.push_back(gbps(n));
+        rates.push_back(gbps(n));
         c.cause.what = name;
       } else if (contains(name, "Pinned")) {
         pinned.push_back(gbps(n));
@@ -372,7 +372,7 @@ private:
     }
     if (c.nodes.empty())
       return;
-    c.cause.rate = quantile_of(std::move(own), 0.5);
+    c.cause.rate = quantile_of(std::move(rates), 0.5);
     // without a pinned copy to compare with: assume that other work hides them
     c.cause.kind = pinned.empty() ? GainKind::kAtMost : GainKind::kEstimate;
     c.cause.rate_to = pinned.empty() ? 0 : quantile_of(std::move(pinned), 0.5);

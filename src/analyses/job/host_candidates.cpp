@@ -66,7 +66,7 @@ public:
     find_pieces();
     for (const NodeId n : nodes_)
       if (!std::ranges::binary_search(between_pieces_, n))
-        take(n);
+        sort_in(n);
     add_graph_breaks();
     add_hosts_of_reads();
     add_optimizer_loop();
@@ -144,7 +144,7 @@ private:
     return at->second;
   }
 
-  void take(NodeId n) {
+  void sort_in(NodeId n) {
     const Activity& a = run_.activity(n);
     if (a.kind == ActivityKind::kHost) {
       if (dur(n) >= stall_ns_)

@@ -35,8 +35,9 @@ public:
     std::vector<std::size_t> slowest(run_.ranks.size(), 0);
     for (std::size_t step = 0; step < excess_ns_.size(); ++step)
       if (clock.counts(step)) {
-        const std::vector<std::int64_t>& of = excess_ns_[step];
-        ++slowest[static_cast<std::size_t>(std::ranges::max_element(of) - of.begin())];
+        const std::vector<std::int64_t>& excess_ns = excess_ns_[step];
+        ++slowest[static_cast<std::size_t>(std::ranges::max_element(excess_ns) -
+                                           excess_ns.begin())];
       }
     out_.cause.latest_steps = std::ranges::max(slowest);
     if (2 * out_.cause.latest_steps > clock.counted())
@@ -55,30 +56,30 @@ private:
 std::vector<CauseCandidate> jitter_candidates(const JobRun& run, const CountedSteps& clock,
                                               const PlaceNodes& places) {
   Jitter kernels(run, "kernels"), host(run, "the host");
-  struct OfStep {
+  struct StepSum {
     std::int64_t ns = 0, nodes = 0;
   };
-  std::vector<OfStep> steps(run.steps());
+  std::vector<StepSum> steps(run.steps());
   for (std::uint32_t place = 0; place < places.count(); ++place) {
     const std::span<const NodeId> nodes = places.at(place);
     const ActivityKind kind = run.activity(nodes.front()).kind;
     if (kind == ActivityKind::kCollective)
       continue;
-    std::ranges::fill(steps, OfStep{});
+    std::ranges::fill(steps, StepSum{});
     for (const NodeId n : nodes) {
-      OfStep& step = steps[run.step_of(n)];
+      StepSum& step = steps[run.step_of(n)];
       step.ns += run.graph.dur_ns(n);
       ++step.nodes;
     }
     for (const NodeId n : nodes) {
-      const OfStep& step = steps[run.step_of(n)];
+      const StepSum& step = steps[run.step_of(n)];
       if (2 * step.nodes > static_cast<std::int64_t>(run.ranks.size()))
         (on_gpu(kind) ? kernels : host).add(n, step.ns / step.nodes);
     }
   }
   std::vector<CauseCandidate> out;
-  for (Jitter* const of : {&kernels, &host})
-    if (std::optional<CauseCandidate> c = of->candidate(clock))
+  for (Jitter* const jitter : {&kernels, &host})
+    if (std::optional<CauseCandidate> c = jitter->candidate(clock))
       out.push_back(std::move(*c));
   return out;
 }

@@ -52,7 +52,7 @@ void JobGraphBuilder::wait(NodeId node, NodeId from, WaitKind kind, std::int32_t
   waits_.push_back({node, from, lag_ns, kind});
 }
 
-std::vector<NodeId> JobGraphBuilder::by_start() const {
+std::vector<NodeId> JobGraphBuilder::start_order() const {
   std::vector<NodeId> order(start_ns_.size());
   std::iota(order.begin(), order.end(), NodeId{0});
   std::stable_sort(order.begin(), order.end(),
@@ -63,7 +63,7 @@ std::vector<NodeId> JobGraphBuilder::by_start() const {
 /// Returns the nodes in an order in which waits are met. Nodes without waits are first, ordered by
 /// start. Each other node follows when all nodes that it waits for have a position. Nodes in a
 /// circle are last.
-std::vector<NodeId> JobGraphBuilder::by_waits() const {
+std::vector<NodeId> JobGraphBuilder::wait_order() const {
   const std::size_t n = start_ns_.size();
   std::vector<std::uint32_t> missing(n, 0), first(n + 1, 0);
   for (const Added& w : waits_) {
@@ -75,7 +75,7 @@ std::vector<NodeId> JobGraphBuilder::by_waits() const {
   std::vector<std::uint32_t> at(first.begin(), first.end() - 1);
   for (const Added& w : waits_)
     after[at[w.from]++] = w.node;
-  const std::vector<NodeId> begin = by_start();
+  const std::vector<NodeId> begin = start_order();
   std::vector<NodeId> order;
   order.reserve(n);
   std::vector<bool> placed(n, false);
@@ -98,7 +98,7 @@ std::vector<NodeId> JobGraphBuilder::by_waits() const {
 
 JobGraph JobGraphBuilder::built(Trust trust) {
   const std::size_t n = start_ns_.size();
-  const std::vector<NodeId> order = trust == Trust::kTimes ? by_start() : by_waits();
+  const std::vector<NodeId> order = trust == Trust::kTimes ? start_order() : wait_order();
   numbers_.assign(n, kNoNode);
   JobGraph graph;
   graph.start_ns_.reserve(n);
@@ -185,21 +185,22 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
   // Time after `until` is done. If a delay is negative, the activity begins before its wait ends.
   // The path then continues in the activity that it waits for, up to its own start.
   std::int64_t until = end(at);
-  const auto piece = [&](std::int64_t begin, PathPiece::Of of, WaitKind by, bool first) {
+  const auto piece = [&](std::int64_t begin, PathPiece::Kind kind, WaitKind wait_kind, bool first) {
     if (begin >= until)
       return;
-    out.push_back({at, begin, until, of, by, first});
+    out.push_back({at, begin, until, kind, wait_kind, first});
     until = begin;
   };
   while (until > from_ns) {
     const Binding binding = binding_of(graph, edit, at, end);
-    piece(start[at], PathPiece::Of::kActivity, WaitKind::kStream, false);
+    piece(start[at], PathPiece::Kind::kActivity, WaitKind::kStream, false);
     if (binding.wait == nullptr) {
-      piece(0, PathPiece::Of::kDelay, WaitKind::kStream, true);
+      piece(0, PathPiece::Kind::kDelay, WaitKind::kStream, true);
       break;
     }
-    piece(binding.ready_ns, PathPiece::Of::kDelay, binding.wait->kind, false);
-    piece(binding.ready_ns - binding.wait->lag_ns, PathPiece::Of::kLag, binding.wait->kind, false);
+    piece(binding.ready_ns, PathPiece::Kind::kDelay, binding.wait->kind, false);
+    piece(binding.ready_ns - binding.wait->lag_ns, PathPiece::Kind::kLag, binding.wait->kind,
+          false);
     at = binding.wait->from;
   }
   std::reverse(out.begin(), out.end());
@@ -240,9 +241,9 @@ JobGraphQuality quality_of(const JobGraph& graph, std::span<const PathPiece> pat
   out.without_delays_ns = replay_makespan(graph, edit);
   for (const PathPiece& piece : path) {
     out.path_ns += piece.end_ns - piece.begin_ns;
-    if (piece.of == PathPiece::Of::kDelay && !piece.first)
+    if (piece.kind == PathPiece::Kind::kDelay && !piece.first)
       out.unexplained_ns += piece.end_ns - piece.begin_ns;
-    else if (piece.of == PathPiece::Of::kLag && is_inferred(piece.by))
+    else if (piece.kind == PathPiece::Kind::kLag && is_inferred(piece.wait_kind))
       out.inferred_ns += piece.end_ns - piece.begin_ns;
   }
   return out;

@@ -99,8 +99,8 @@ private:
     std::int32_t lag_ns;
     WaitKind kind;
   };
-  [[nodiscard]] std::vector<NodeId> by_start() const;
-  [[nodiscard]] std::vector<NodeId> by_waits() const;
+  [[nodiscard]] std::vector<NodeId> start_order() const;
+  [[nodiscard]] std::vector<NodeId> wait_order() const;
   std::vector<std::int64_t> start_ns_, dur_ns_;
   std::vector<Added> waits_;
   std::vector<NodeId> numbers_;
@@ -133,13 +133,13 @@ void clear_delays(const JobGraph& graph, JobEdit& edit);
 struct PathPiece {
   NodeId node = kNoNode;
   std::int64_t begin_ns = 0, end_ns = 0;
-  enum class Of : std::uint8_t {
+  enum class Kind : std::uint8_t {
     kActivity, ///< the activity ran
     kLag,      ///< the usual time from the end of the node's wait to its start
     kDelay,    ///< time that the graph does not explain
-  } of = Of::kActivity;
-  WaitKind by = WaitKind::kStream; ///< of kLag and kDelay: the kind of the node's last wait
-  bool first = false;              ///< of kDelay: the node waits for nothing
+  } kind = Kind::kActivity;
+  WaitKind wait_kind = WaitKind::kStream; ///< of kLag and kDelay: the kind of the node's last wait
+  bool first = false;                     ///< of kDelay: the node waits for nothing
 };
 
 /// Returns the path back from the latest end through the wait that decided each start, in the order

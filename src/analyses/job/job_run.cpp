@@ -88,7 +88,7 @@ private:
   /// member waits for the data of the others.
   [[nodiscard]] static bool joins(const TimedCollective& c) {
     return synchronises(c.match.kind) ||
-           (c.match.kind == CollectiveKind::kAllToAllV && c.told_waits);
+           (c.match.kind == CollectiveKind::kAllToAllV && c.waits_known);
   }
 
   void find_members() {
@@ -167,10 +167,10 @@ private:
 std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
   std::vector<std::vector<std::uint32_t>> place; // by rank and row of its steps
   for (const RankGraph& rank : run.ranks) {
-    std::vector<std::uint32_t>& of = place.emplace_back();
+    std::vector<std::uint32_t>& rows = place.emplace_back();
     for (const std::int64_t number : rank.steps) {
       const auto at = std::lower_bound(run.step_numbers.begin(), run.step_numbers.end(), number);
-      of.push_back(static_cast<std::uint32_t>(
+      rows.push_back(static_cast<std::uint32_t>(
           std::min(static_cast<std::size_t>(at - run.step_numbers.begin()), run.steps() - 1)));
     }
   }
@@ -204,13 +204,13 @@ NodeId JobRunBuilder::add(std::uint32_t rank, NodeId local, std::int64_t start_n
 std::vector<NodeId> JobRunBuilder::transfer(std::span<const Member> members,
                                             std::int64_t clock_error_ns) {
   const Member& latest = *std::ranges::max_element(members, {}, &Member::start_ns);
-  const Added of = added_[latest.arrival];
-  const NodeId all = add(of.rank, of.local, latest.start_ns, 0, NodeRole::kMeeting);
+  const Added last = added_[latest.arrival];
+  const NodeId all = add(last.rank, last.local, latest.start_ns, 0, NodeRole::kMeeting);
   std::vector<NodeId> out;
   for (const Member& member : members) {
     const std::int64_t dur = member.end_ns - latest.start_ns;
-    const Added own = added_[member.arrival];
-    out.push_back(add(own.rank, own.local, latest.start_ns, dur <= -clock_error_ns ? 0 : dur,
+    const Added added = added_[member.arrival];
+    out.push_back(add(added.rank, added.local, latest.start_ns, dur <= -clock_error_ns ? 0 : dur,
                       NodeRole::kActivity));
     wait(all, member.arrival, WaitKind::kMember);
     wait(out.back(), member.arrival, WaitKind::kStream);
@@ -253,8 +253,8 @@ std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,
     const std::int64_t end = start[n] + edit.duration(run.graph, n);
     last = std::max(last, end);
     if (apart || run.gpu_work[n]) {
-      std::int64_t& of = ends[run.step_of(n)];
-      of = std::max(of, end);
+      std::int64_t& step_end = ends[run.step_of(n)];
+      step_end = std::max(step_end, end);
     }
   }
   if (apart)

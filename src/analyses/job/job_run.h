@@ -53,9 +53,9 @@ struct JobRun {
   }
   /// Returns the node of this role that `n` waits for, or kNoNode. For a transfer, that is its
   /// arrival or its meeting.
-  [[nodiscard]] NodeId waited(NodeId n, NodeRole of) const {
+  [[nodiscard]] NodeId waited(NodeId n, NodeRole wanted) const {
     for (const JobGraph::Wait& wait : graph.waits(n))
-      if (role[wait.from] == of)
+      if (role[wait.from] == wanted)
         return wait.from;
     return kNoNode;
   }

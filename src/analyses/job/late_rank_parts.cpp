@@ -38,7 +38,7 @@ public:
   }
 
   /// Returns the stretch before this transfer; empty for the first collective of the rank.
-  [[nodiscard]] std::optional<MemberStretch> of(NodeId transfer) const {
+  [[nodiscard]] std::optional<MemberStretch> before(NodeId transfer) const {
     const NodeId arrival = run_.waited(transfer, NodeRole::kArrival);
     const std::uint32_t rank = run_.rank_of[transfer];
     const std::int64_t until = run_.graph.start_ns(arrival);
@@ -65,9 +65,9 @@ private:
   [[nodiscard]] StretchPart part_of(const PathPiece& piece, std::uint32_t rank) const {
     if (run_.rank_of[piece.node] != rank)
       return StretchPart::kOtherGroups;
-    if (piece.of == PathPiece::Of::kLag)
+    if (piece.kind == PathPiece::Kind::kLag)
       return StretchPart::kLaunch;
-    if (piece.of == PathPiece::Of::kDelay)
+    if (piece.kind == PathPiece::Kind::kDelay)
       return StretchPart::kUnexplained;
     switch (run_.activity(piece.node).kind) {
     case ActivityKind::kHost:
@@ -81,8 +81,9 @@ private:
     case ActivityKind::kKernel:
       break;
     }
-    return peers_.of(piece.node).kind == BesidePeers::Kind::kExtra ? StretchPart::kExtraKernels
-                                                                   : StretchPart::kKernels;
+    return peers_.compare(piece.node).kind == PeerComparison::Kind::kExtra
+               ? StretchPart::kExtraKernels
+               : StretchPart::kKernels;
   }
 
   const JobRun& run_;
@@ -92,10 +93,10 @@ private:
 };
 
 /// Returns the time of the kernels in this part if outstanding rank k is compared.
-double kernels_ms(const MemberStretch& of, StretchPart part, const PeerPlaces& peers,
+double kernels_ms(const MemberStretch& stretch, StretchPart part, const PeerPlaces& peers,
                   std::size_t k) {
   double out = 0;
-  for (const auto& [node, ms] : of.kernels)
+  for (const auto& [node, ms] : stretch.kernels)
     out += peers.inputs_differ(node, k) == (part == StretchPart::kOtherInputs) ? ms : 0;
   return out;
 }
@@ -106,20 +107,20 @@ public:
   template <class Value>
   MemberValues(const std::vector<MemberStretch>& members, const PeerPlaces& peers,
                const Value& value)
-      : members_(members), peers_(peers), own_(each(members, value)), others_(own_) {
-    std::vector<double> of_peers;
+      : members_(members), peers_(peers), values_(each(members, value)), others_(values_) {
+    std::vector<double> peer_values;
     for (std::size_t m = 0; m < members.size(); ++m)
       if (peers.is_peer(members[m].rank))
-        of_peers.push_back(own_[m]);
-    if (of_peers.size() >= kFewestRanks)
-      median_of_peers_ = quantile_of(std::move(of_peers), 0.5);
+        peer_values.push_back(values_[m]);
+    if (peer_values.size() >= kFewestRanks)
+      peer_median_ = quantile_of(std::move(peer_values), 0.5);
   }
-  [[nodiscard]] double own(std::size_t member) const { return own_[member]; }
+  [[nodiscard]] double value(std::size_t member) const { return values_[member]; }
   /// Returns the median of the peers, or of all other members if they have too few peers.
-  [[nodiscard]] double of_others(std::size_t member) const {
-    return median_of_peers_ && !peers_.is_peer(members_[member].rank)
-               ? *median_of_peers_
-               : others_.without(own_[member]);
+  [[nodiscard]] double others(std::size_t member) const {
+    return peer_median_ && !peers_.is_peer(members_[member].rank)
+               ? *peer_median_
+               : others_.without(values_[member]);
   }
 
 private:
@@ -133,33 +134,33 @@ private:
 
   const std::vector<MemberStretch>& members_;
   const PeerPlaces& peers_;
-  std::vector<double> own_;
+  std::vector<double> values_;
   MedianOfOthers others_;
-  std::optional<double> median_of_peers_;
+  std::optional<double> peer_median_;
 };
 
 /// Sums of one part over the collectives of each step.
 struct ExcessSums {
-  std::vector<double> own, peers;
+  std::vector<double> self, peers;
 
-  explicit ExcessSums(std::size_t steps = 0) : own(steps, 0.0), peers(steps, 0.0) {}
-  void add(std::size_t step, double own_ms, double peers_ms) {
-    own[step] += own_ms;
+  explicit ExcessSums(std::size_t steps = 0) : self(steps, 0.0), peers(steps, 0.0) {}
+  void add(std::size_t step, double self_ms, double peers_ms) {
+    self[step] += self_ms;
     peers[step] += peers_ms;
   }
   [[nodiscard]] PartExcess mean(const CountedSteps& clock) const {
     PartExcess out;
     std::vector<double> excess;
-    for (std::size_t step = 0; step < own.size(); ++step)
+    for (std::size_t step = 0; step < self.size(); ++step)
       if (clock.counts(step)) {
-        out.own_ms += own[step];
+        out.rank_ms += self[step];
         out.peers_ms += peers[step];
-        excess.push_back(own[step] - peers[step]);
+        excess.push_back(self[step] - peers[step]);
       }
     const auto steps = static_cast<double>(excess.size());
-    out.own_ms /= steps;
+    out.rank_ms /= steps;
     out.peers_ms /= steps;
-    out.excess_ms = out.own_ms - out.peers_ms;
+    out.excess_ms = out.rank_ms - out.peers_ms;
     if (const std::optional<MeanDifference> interval = mean_interval(excess, 0.05)) {
       out.low_ms = interval->difference - interval->half_width;
       out.high_ms = interval->difference + interval->half_width;
@@ -192,9 +193,9 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
     std::array<ExcessSums, kStretchParts> parts;
   };
   std::vector<Sums> sums(ranks.size());
-  for (Sums& of : sums) {
-    of.all = ExcessSums(run.steps());
-    of.parts.fill(ExcessSums(run.steps()));
+  for (Sums& sum : sums) {
+    sum.all = ExcessSums(run.steps());
+    sum.parts.fill(ExcessSums(run.steps()));
   }
   for (const JobCollective& collective : run.collectives) {
     const auto is_member = [&](std::uint32_t rank) {
@@ -205,7 +206,7 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
       continue;
     std::vector<MemberStretch> members;
     for (const NodeId n : collective.transfers)
-      if (const std::optional<MemberStretch> member = stretches.of(n))
+      if (const std::optional<MemberStretch> member = stretches.before(n))
         members.push_back(*member);
     if (members.size() < kFewestRanks)
       continue;
@@ -215,7 +216,7 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
       if (member == members.end())
         return;
       const auto m = static_cast<std::size_t>(member - members.begin());
-      to.add(step, values.own(m), values.of_others(m));
+      to.add(step, values.value(m), values.others(m));
     };
     const MemberValues all(members, peers, [](const MemberStretch& m) { return m.all_ms; });
     for (std::size_t k = 0; k < ranks.size(); ++k)
@@ -236,11 +237,11 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
   }
   std::vector<LateRankParts> out;
   for (std::size_t k = 0; k < ranks.size(); ++k) {
-    LateRankParts& of = out.emplace_back();
-    of.rank = run.ranks[ranks[k]].rank;
-    of.all = sums[k].all.mean(clock);
+    LateRankParts& late = out.emplace_back();
+    late.rank = run.ranks[ranks[k]].rank;
+    late.all = sums[k].all.mean(clock);
     for (std::size_t part = 0; part < kStretchParts; ++part)
-      of.parts[part] = sums[k].parts[part].mean(clock);
+      late.parts[part] = sums[k].parts[part].mean(clock);
   }
   return out;
 }

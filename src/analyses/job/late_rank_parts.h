@@ -30,7 +30,7 @@ inline constexpr std::size_t kStretchParts = 8;
 
 /// Times in ms per step, as means over the steps.
 struct PartExcess {
-  double own_ms = 0, peers_ms = 0; ///< peers_ms: sum of the peers' medians
+  double rank_ms = 0, peers_ms = 0; ///< peers_ms: sum of the peers' medians
   double excess_ms = 0;
   std::optional<double> low_ms, high_ms; ///< 95 % interval over the steps
 };

@@ -10,15 +10,15 @@ namespace rankscope {
 
 std::vector<SlowTransfers> slow_transfers(const JobRun& run, const CollectiveFacts& facts) {
   std::vector<SlowTransfers> out;
-  if (const std::optional<SlowCollective>& one = facts.totals.slow)
+  if (const std::optional<SlowCollective>& single = facts.totals.slow)
     for (const JobCollective& collective : run.collectives)
-      if (facts.collectives[collective.row].id == one->id) {
+      if (facts.collectives[collective.row].id == single->id) {
         SlowTransfers& slow = out.emplace_back();
         slow.single = true;
-        slow.what = one->name;
-        slow.gbps = one->bus_gbps;
-        slow.usual_gbps = one->usual_gbps;
-        slow.others = one->others;
+        slow.what = single->name;
+        slow.gbps = single->bus_gbps;
+        slow.usual_gbps = single->usual_gbps;
+        slow.others = single->others;
         slow.nodes = collective.transfers;
         slow.ranks = run.rank_numbers(slow.nodes);
       }

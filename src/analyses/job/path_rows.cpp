@@ -41,8 +41,8 @@ private:
 } // namespace
 
 PathLabel label_of_piece(const JobRun& run, const PathPiece& piece) {
-  if (piece.of != PathPiece::Of::kActivity)
-    return {piece.of == PathPiece::Of::kLag ? "launch or gap" : "unexplained", ""};
+  if (piece.kind != PathPiece::Kind::kActivity)
+    return {piece.kind == PathPiece::Kind::kLag ? "launch or gap" : "unexplained", ""};
   const Activity& a = run.activity(piece.node);
   StrId what = a.kind == ActivityKind::kHost || a.op == kEmptyStr ? a.name : a.op;
   if (what == kEmptyStr)

@@ -35,7 +35,7 @@ bool are_alike(const std::vector<double>& durations) {
   constexpr double kAlike = 0.3, kMostOf = 0.8;
   const double usual = quantile_of(durations, 0.5);
   const auto alike = std::ranges::count_if(
-      durations, [usual](double of) { return std::abs(of - usual) <= kAlike * usual; });
+      durations, [usual](double ns) { return std::abs(ns - usual) <= kAlike * usual; });
   return static_cast<double>(alike) >= kMostOf * static_cast<double>(durations.size());
 }
 
@@ -58,11 +58,11 @@ void gather_pauses(const JobRun& run, std::vector<CauseCandidate>& candidates) {
   if (places < kFewestPlaces || !are_alike(durations))
     return;
   std::ranges::sort(all.nodes);
-  const auto taken = [&all](NodeId n) { return std::ranges::binary_search(all.nodes, n); };
+  const auto is_pause = [&all](NodeId n) { return std::ranges::binary_search(all.nodes, n); };
   for (CauseCandidate& c : candidates)
     if (c.cause.rule == CauseRule::kHostCode) {
-      std::erase_if(c.nodes, taken);
-      std::erase_if(c.durations, [&](const auto& of) { return taken(of.first); });
+      std::erase_if(c.nodes, is_pause);
+      std::erase_if(c.durations, [&](const auto& duration) { return is_pause(duration.first); });
     }
   std::erase_if(candidates, [](const CauseCandidate& c) { return c.nodes.empty(); });
   all.cause.rule = CauseRule::kCollection;

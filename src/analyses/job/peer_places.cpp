@@ -33,53 +33,53 @@ void PeerPlaces::compare_inputs(std::span<const std::uint32_t> outstanding) {
     if (run_.activity(at.front()).op == kEmptyStr)
       continue;
     const auto shapes = [&](NodeId n) { return run_.text(n, run_.activity(n).shapes); };
-    std::map<std::string_view, std::size_t> of_peers; // number of kernels by shapes
+    std::map<std::string_view, std::size_t> peer_kernels; // number of kernels by shapes
     std::size_t peers = 0;
     for (const NodeId n : at)
       if (peer_[run_.rank_of[n]]) {
         ++peers;
-        ++of_peers[shapes(n)];
+        ++peer_kernels[shapes(n)];
       }
     for (const NodeId n : at) {
       const std::size_t k = position[run_.rank_of[n]];
       if (k == kNotOutstanding)
         continue;
-      const auto same = of_peers.find(shapes(n));
-      const std::size_t alike = same == of_peers.end() ? 0 : same->second;
+      const auto same = peer_kernels.find(shapes(n));
+      const std::size_t alike = same == peer_kernels.end() ? 0 : same->second;
       if (2 * (peers - alike) > peers)
         inputs_differ_[k][place] = true;
     }
   }
 }
 
-BesidePeers PeerPlaces::of(NodeId n) const {
-  using Kind = BesidePeers::Kind;
+PeerComparison PeerPlaces::compare(NodeId n) const {
+  using Kind = PeerComparison::Kind;
   const std::uint32_t rank = run_.rank_of[n];
   const std::size_t others = peers_ - (peer_[rank] ? 1 : 0);
-  const auto of_peer = [&](NodeId at) {
+  const auto is_other_peer = [&](NodeId at) {
     return run_.rank_of[at] != rank && peer_[run_.rank_of[at]];
   };
-  const Activity& own = run_.activity(n);
+  const Activity& activity = run_.activity(n);
   std::vector<double> peers;
   const auto median = [&peers] {
     return static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5));
   };
-  for (const NodeId at : at_place_.at(places_.of[n]))
-    if (of_peer(at))
+  for (const NodeId at : at_place_.at(places_.place[n]))
+    if (is_other_peer(at))
       peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
   if (2 * peers.size() >= others)
     return {Kind::kSame, median()};
-  if (!on_gpu(own.kind))
+  if (!on_gpu(activity.kind))
     return {};
   // Most peers do not have this kernel with these shapes. Their operator at this place has other
   // inputs, or uses another kernel.
   peers.clear();
   std::size_t other_shapes = 0;
-  if (own.op != kEmptyStr)
-    for (const NodeId at : at_operator_.at(operators_.of[n]))
-      if (of_peer(at)) {
+  if (activity.op != kEmptyStr)
+    for (const NodeId at : at_operator_.at(operators_.place[n]))
+      if (is_other_peer(at)) {
         peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
-        if (run_.text(at, run_.activity(at).shapes) != run_.text(n, own.shapes))
+        if (run_.text(at, run_.activity(at).shapes) != run_.text(n, activity.shapes))
           ++other_shapes;
       }
   if (2 * peers.size() < others)

@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-struct BesidePeers {
+struct PeerComparison {
   enum class Kind : std::uint8_t {
     kSame,         ///< most peers have the activity; a kernel may have another name there
     kLargerInputs, ///< most peers run the operator at this place with other shapes
@@ -29,11 +29,11 @@ public:
   PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding);
   [[nodiscard]] bool is_peer(std::uint32_t rank) const { return peer_[rank]; }
   /// Returns the comparison. `n`: an activity that is not a collective.
-  [[nodiscard]] BesidePeers of(NodeId n) const;
+  [[nodiscard]] PeerComparison compare(NodeId n) const;
   /// Returns whether an outstanding rank runs the operator at the place of this kernel with other
   /// shapes than most of its peers. `n`: a kernel of any rank. `k`: position in `outstanding`.
   [[nodiscard]] bool inputs_differ(NodeId n, std::size_t k) const {
-    return inputs_differ_[k][operators_.of[n]];
+    return inputs_differ_[k][operators_.place[n]];
   }
 
 private:

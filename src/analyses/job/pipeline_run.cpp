@@ -195,9 +195,9 @@ private:
     for (const std::size_t k : rows) {
       if (!belongs(k))
         continue;
-      const ShapeOp& own = ops[compute[number]];
+      const ShapeOp& shape_op = ops[compute[number]];
       const std::int64_t chunk =
-          std::max<std::int64_t>(0, own.chunk) * stages_ + stage + direction_of(op);
+          std::max<std::int64_t>(0, shape_op.chunk) * stages_ + stage + direction_of(op);
       if (is_receive(op)) {
         ops[compute[number]].after.push_back(k);
         if (number > 0)

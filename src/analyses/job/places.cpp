@@ -39,11 +39,12 @@ std::vector<std::vector<std::size_t>> tokens_of(const JobRun& run, PlaceTexts te
 /// Returns places from the distinct values of `key(node)`, for all activities.
 template <class Key> RunPlaces numbered(const JobRun& run, const Key& key) {
   RunPlaces out;
-  out.of.assign(run.graph.size(), kNoPlace);
+  out.place.assign(run.graph.size(), kNoPlace);
   std::unordered_map<PlaceKey, std::uint32_t, PlaceHash> number;
   for (NodeId n = 0; n < run.graph.size(); ++n)
     if (run.is_activity(n))
-      out.of[n] = number.emplace(key(n), static_cast<std::uint32_t>(number.size())).first->second;
+      out.place[n] =
+          number.emplace(key(n), static_cast<std::uint32_t>(number.size())).first->second;
   out.count = number.size();
   return out;
 }
@@ -82,15 +83,15 @@ RunPlaces places_by_name(const JobRun& run) {
 }
 
 PlaceNodes::PlaceNodes(const RunPlaces& places) : first_(places.count + 1, 0) {
-  for (const std::uint32_t place : places.of)
+  for (const std::uint32_t place : places.place)
     if (place != kNoPlace)
       ++first_[place + 1];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   nodes_.resize(first_.back());
   std::vector<std::uint32_t> at(first_.begin(), first_.end() - 1);
-  for (NodeId n = 0; n < places.of.size(); ++n)
-    if (places.of[n] != kNoPlace)
-      nodes_[at[places.of[n]]++] = n;
+  for (NodeId n = 0; n < places.place.size(); ++n)
+    if (places.place[n] != kNoPlace)
+      nodes_[at[places.place[n]]++] = n;
 }
 
 std::optional<double> prediction_error_percent(const JobRun& run, const CountedSteps& clock,

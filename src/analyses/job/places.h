@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kNoPlace = 0xffffffffU;
 /// The place of each activity: its names and shapes, and its index among equal activities of its
 /// step. Example: "the third aten::mm of these shapes inside layer 2".
 struct RunPlaces {
-  std::vector<std::uint32_t> of; ///< place by node; kNoPlace: the node is not an activity
+  std::vector<std::uint32_t> place; ///< place by node; kNoPlace: the node is not an activity
   std::size_t count = 0;
 };
 

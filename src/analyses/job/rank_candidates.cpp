@@ -24,12 +24,12 @@ struct Compared {
 class RankCandidates {
 public:
   /// Leaves out collectives, because their time depends on all members.
-  RankCandidates(const CauseInput& in, const OutstandingRank& of, const PeerPlaces& peers)
-      : run_(in.run), of_(of) {
+  RankCandidates(const CauseInput& in, const OutstandingRank& rank, const PeerPlaces& peers)
+      : run_(in.run), outstanding_(rank) {
     for (NodeId n = 0; n < run_.graph.size(); ++n)
-      if (run_.rank_of[n] == of.rank && run_.is_activity(n) &&
+      if (run_.rank_of[n] == rank.rank && run_.is_activity(n) &&
           run_.activity(n).kind != ActivityKind::kCollective)
-        sort_in(n, peers.of(n));
+        sort_in(n, peers.compare(n));
   }
 
   std::vector<CauseCandidate> run() {
@@ -44,23 +44,23 @@ public:
 private:
   [[nodiscard]] std::int64_t dur(NodeId n) const { return run_.graph.dur_ns(n); }
 
-  void sort_in(NodeId n, const BesidePeers& beside) {
+  void sort_in(NodeId n, const PeerComparison& comparison) {
     const Activity& a = run_.activity(n);
     shapes_ = shapes_ || a.shapes != kEmptyStr;
-    switch (beside.kind) {
-    case BesidePeers::Kind::kSame:
+    switch (comparison.kind) {
+    case PeerComparison::Kind::kSame:
       (!on_gpu(a.kind)      ? host_
        : is_host_copy(n, a) ? copies_
                             : kernels_)
-          .push_back({n, beside.peers_ns});
+          .push_back({n, comparison.peers_ns});
       break;
-    case BesidePeers::Kind::kLargerInputs:
-      larger_.push_back({n, beside.peers_ns});
+    case PeerComparison::Kind::kLargerInputs:
+      larger_.push_back({n, comparison.peers_ns});
       break;
-    case BesidePeers::Kind::kExtra:
-      extra_.push_back({n, beside.peers_ns});
+    case PeerComparison::Kind::kExtra:
+      extra_.push_back({n, comparison.peers_ns});
       break;
-    case BesidePeers::Kind::kUnknown:
+    case PeerComparison::Kind::kUnknown:
       break;
     }
   }
@@ -74,17 +74,17 @@ private:
 
   void add_copies() {
     constexpr double kSlower = 1.1;
-    double bytes = 0, own = 0, peers = 0;
+    double bytes = 0, rank_ns = 0, peers_ns = 0;
     for (const Compared& k : copies_) {
       bytes += static_cast<double>(run_.activity(k.node).bytes);
-      own += static_cast<double>(dur(k.node));
-      peers += static_cast<double>(k.peers_ns);
+      rank_ns += static_cast<double>(dur(k.node));
+      peers_ns += static_cast<double>(k.peers_ns);
     }
-    if (!(peers > 0 && own >= kSlower * peers))
+    if (!(peers_ns > 0 && rank_ns >= kSlower * peers_ns))
       return;
     CauseCandidate* const c = add(CauseRule::kSlowCopies, copies_, GainKind::kEstimate);
-    c->cause.rate = bytes / own;
-    c->cause.rate_to = bytes / peers;
+    c->cause.rate = bytes / rank_ns;
+    c->cause.rate_to = bytes / peers_ns;
     doubt_without_shapes(c->cause);
   }
 
@@ -94,29 +94,30 @@ private:
     std::vector<std::pair<double, double>> ratios; // weighted by the peers' time
     double weight = 0;
     for (const Compared& k : kernels_) {
-      const auto own = static_cast<double>(dur(k.node)), peers = static_cast<double>(k.peers_ns);
+      const auto rank_ns = static_cast<double>(dur(k.node)),
+                 peers = static_cast<double>(k.peers_ns);
       if (peers <= 0)
         continue;
-      ratios.emplace_back(own / peers, peers);
+      ratios.emplace_back(rank_ns / peers, peers);
       weight += peers;
-      more += own - peers;
-      by_operator[std::string(run_.text(k.node, run_.activity(k.node).op))] += own - peers;
+      more += rank_ns - peers;
+      by_operator[std::string(run_.text(k.node, run_.activity(k.node).op))] += rank_ns - peers;
     }
     // the rest of the excess is more work, or natural spread of the GPUs
     if (ratios.empty() || more <= 0 ||
         ns_to_ms(static_cast<std::int64_t>(more)) <
-            kLeastPart * of_.excess_ms * static_cast<double>(run_.steps()))
+            kLeastPart * outstanding_.excess_ms * static_cast<double>(run_.steps()))
       return;
     std::sort(ratios.begin(), ratios.end());
     double factor = 1, below = 0;
-    for (const auto& [ratio, of] : ratios) {
-      below += of;
+    for (const auto& [ratio, peer_ns] : ratios) {
+      below += peer_ns;
       factor = ratio;
       if (2 * below >= weight)
         break;
     }
-    for (const auto& [ratio, of] : ratios)
-      off += std::abs(ratio - factor) * of;
+    for (const auto& [ratio, peer_ns] : ratios)
+      off += std::abs(ratio - factor) * peer_ns;
     const auto most = std::max_element(by_operator.begin(), by_operator.end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
     const bool alike = off <= (1 - kFit) * more && factor > 1;
@@ -126,11 +127,11 @@ private:
       if (c != nullptr && !alike)
         c->cause.confidence = Confidence::kLikely;
     } else {
-      std::vector<Compared> own;
+      std::vector<Compared> kernels;
       for (const Compared& k : kernels_)
         if (run_.text(k.node, run_.activity(k.node).op) == most->first)
-          own.push_back(k);
-      c = add(CauseRule::kSlowOperator, own, GainKind::kEstimate);
+          kernels.push_back(k);
+      c = add(CauseRule::kSlowOperator, kernels, GainKind::kEstimate);
       if (c != nullptr)
         c->cause.what = most->first;
     }
@@ -154,9 +155,9 @@ private:
     CauseCandidate c;
     c.cause.rule = rule;
     c.cause.kind = kind;
-    c.cause.ranks = {run_.ranks[of_.rank].rank};
-    c.cause.excess_ms = of_.excess_ms;
-    c.cause.latest_steps = of_.steps;
+    c.cause.ranks = {run_.ranks[outstanding_.rank].rank};
+    c.cause.excess_ms = outstanding_.excess_ms;
+    c.cause.latest_steps = outstanding_.steps;
     for (const Compared& k : compared)
       c.add(k.node, k.peers_ns);
     out_.push_back(std::move(c));
@@ -164,7 +165,7 @@ private:
   }
 
   const JobRun& run_;
-  const OutstandingRank& of_;
+  const OutstandingRank& outstanding_;
   std::vector<Compared> kernels_, copies_, host_, extra_;
   std::vector<Compared> larger_; ///< nodes whose operator has other shapes on the peers
   bool shapes_ = false;          ///< shapes of some operator are known

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, kActivityKinds> kActivityKindNames = {
     "host", "call", "kernel", "collective", "copy", "set"};
 
-constexpr std::int64_t kOwnNodeNs = 10'000; ///< longer calls are separate activities
+constexpr std::int64_t kSeparateNs = 10'000; ///< longer calls are separate activities
 constexpr std::int64_t kLateEndNs =
     2'000; ///< a call may return this much before the end of its work
 /// For a copy: by its duration divided by this, if longer.
@@ -139,11 +139,11 @@ private:
                            [](const auto& a, const auto& b) { return a.first < b.first; });
       HostCall call{i, e_.ts_ns[i], t_.trace.end_ns(i), e_.track[i]};
       call.blocks = may_block(t_.trace.name(i));
-      call.first = static_cast<std::uint32_t>(of_calls_.size());
+      call.first = static_cast<std::uint32_t>(launched_.size());
       for (auto at = range.first; at != range.second; ++at)
-        of_calls_.push_back(at->second);
-      call.last = static_cast<std::uint32_t>(of_calls_.size());
-      if (call.last > call.first || call.blocks || call.end_ns - call.start_ns >= kOwnNodeNs)
+        launched_.push_back(at->second);
+      call.last = static_cast<std::uint32_t>(launched_.size());
+      if (call.last > call.first || call.blocks || call.end_ns - call.start_ns >= kSeparateNs)
         calls_.push_back(call);
     }
   }
@@ -151,7 +151,7 @@ private:
   /// Collects the GPU work of the window, ordered by start: the work of its calls and work without
   /// a launch.
   void collect_gpu() {
-    gpu_ = of_calls_;
+    gpu_ = launched_;
     for (const EventId g : work_.events)
       if (!t_.tree.linked(g) && inside(e_.ts_ns[g])) {
         gpu_.push_back(g);
@@ -188,7 +188,7 @@ private:
     call_of_.assign(e_.size(), kNoRow);
     for (std::uint32_t c = 0; c < calls_.size(); ++c)
       for (std::uint32_t k = calls_[c].first; k < calls_[c].last; ++k)
-        call_of_[of_calls_[k]] = c;
+        call_of_[launched_[k]] = c;
     for (const EventId g : gpu_) {
       auto [busy, is_first] = busy_until.try_emplace({e_.device[g], e_.stream[g]}, INT64_MIN);
       if (const std::int64_t launched = launch_ns(g); launched != kNotLaunched) {
@@ -201,11 +201,11 @@ private:
       }
       busy->second = std::max(busy->second, t_.trace.end_ns(g));
     }
-    const auto quantile = [](std::vector<std::int64_t>& of, std::size_t percent) {
-      if (of.empty())
+    const auto quantile = [](std::vector<std::int64_t>& lags, std::size_t percent) {
+      if (lags.empty())
         return std::int64_t{0};
-      const auto at = of.begin() + static_cast<std::ptrdiff_t>(of.size() * percent / 100);
-      std::nth_element(of.begin(), at, of.end());
+      const auto at = lags.begin() + static_cast<std::ptrdiff_t>(lags.size() * percent / 100);
+      std::nth_element(lags.begin(), at, lags.end());
       return std::min(*at, kUnexplainedNs * 4);
     };
     launch_lag_ns_ = quantile(launch, 5);
@@ -226,8 +226,8 @@ private:
         {start, std::max<std::int64_t>(0, end - start), activity, line, step, recorded});
     return static_cast<NodeId>(out_.nodes.size() - 1);
   }
-  void wait(NodeId of, NodeId from, WaitKind kind, std::int64_t lag = 0) {
-    out_.waits.push_back({of, from, static_cast<std::int32_t>(lag), kind});
+  void wait(NodeId node, NodeId from, WaitKind kind, std::int64_t lag = 0) {
+    out_.waits.push_back({node, from, static_cast<std::int32_t>(lag), kind});
   }
   StrId text(std::string_view s) { return s.empty() ? kEmptyStr : texts_.intern(s); }
   /// Returns "<built-in method f of type object at 0x7f12>" without the address, which differs by
@@ -259,14 +259,15 @@ private:
     std::map<std::int64_t, std::uint32_t> last_track; // last track of each process
     for (HostCall& call : calls_) {
       const std::int64_t pid = t_.trace.tracks[call.track].pid;
-      Thread& own = threads.try_emplace(call.track).first->second;
+      Thread& thread = threads.try_emplace(call.track).first->second;
       const auto before = last_track.find(pid);
-      NodeId from = own.last;
-      std::int64_t from_end = own.end_ns;
+      NodeId from = thread.last;
+      std::int64_t from_end = thread.end_ns;
       WaitKind kind = WaitKind::kHost;
       if (before != last_track.end() && before->second != call.track) {
         const Thread& other = threads.at(before->second);
-        if (other.end_ns <= call.start_ns && (own.last == kNoNode || other.end_ns > own.end_ns)) {
+        if (other.end_ns <= call.start_ns &&
+            (thread.last == kNoNode || other.end_ns > thread.end_ns)) {
           from = other.last;
           from_end = other.end_ns;
           kind = WaitKind::kHandOver;
@@ -288,7 +289,7 @@ private:
       wait(at, gap, WaitKind::kHost);
       gap_of_call_.push_back(gap);
       node_of_call_.push_back(at);
-      own = {at, std::max(own.end_ns, call.end_ns)};
+      thread = {at, std::max(thread.end_ns, call.end_ns)};
       last_track[pid] = call.track;
     }
     add_last_host(ranges);
@@ -302,10 +303,10 @@ private:
     const HostCall& last = calls_.back();
     if (last.end_ns >= end_ns_)
       return;
-    const HostRanges::Stretch of = ranges.stretch(last.track, last.end_ns, end_ns_);
-    const Activity a{ActivityKind::kHost, host_text(of.name), kEmptyStr, text(of.before)};
+    const HostRanges::Stretch stretch = ranges.stretch(last.track, last.end_ns, end_ns_);
+    const Activity a{ActivityKind::kHost, host_text(stretch.name), kEmptyStr, text(stretch.before)};
     const NodeId gap = node(last.end_ns, end_ns_, activity(a), thread_line(last.track),
-                            step_of(last.end_ns), of.begun);
+                            step_of(last.end_ns), stretch.begun);
     wait(gap, node_of_call_.back(), WaitKind::kHost);
   }
 
@@ -316,8 +317,9 @@ private:
     return out;
   }
 
-  Activity host_activity(const HostRanges::Stretch& of) {
-    return {ActivityKind::kHost, host_text(of.name), text(of.after), text(of.before)};
+  Activity host_activity(const HostRanges::Stretch& stretch) {
+    return {ActivityKind::kHost, host_text(stretch.name), text(stretch.after),
+            text(stretch.before)};
   }
   Activity call_activity(HostRanges& ranges, const HostCall& call) {
     const HostRanges::At at = ranges.at(call.track, call.start_ns);
@@ -369,7 +371,7 @@ private:
   void add_gpu_waits() {
     for (std::size_t c = 0; c < calls_.size(); ++c)
       for (std::uint32_t k = calls_[c].first; k < calls_[c].last; ++k) {
-        const NodeId n = node_of_[of_calls_[k]];
+        const NodeId n = node_of_[launched_[k]];
         // Work may begin within its call. If it begins after the end of a long call, it was
         // submitted at the end.
         const bool behind = calls_[c].end_ns - calls_[c].start_ns >= kQueueCallNs &&
@@ -449,7 +451,7 @@ private:
            ++next_wait)
         waits = true;
       for (std::uint32_t k = call.first; k < call.last; ++k) {
-        const NodeId n = node_of_[of_calls_[k]];
+        const NodeId n = node_of_[launched_[k]];
         const std::uint32_t line = out_.nodes[n].line;
         if (out_.activity(n).kind == ActivityKind::kCollective && line != main) {
           if (last_main != kNoNode)
@@ -458,8 +460,8 @@ private:
           waits = false; // the event was for the collective
         } else if (line == main) {
           if (std::exchange(waits, false))
-            for (const auto& [of, collective] : last_collective)
-              consider(orders[{of, false}], n, collective, call.start_ns);
+            for (const auto& [other_line, collective] : last_collective)
+              consider(orders[{other_line, false}], n, collective, call.start_ns);
           last_main = n;
         }
       }
@@ -520,7 +522,7 @@ private:
           until = {n, end};
       };
       for (std::uint32_t k = call.first; k < call.last; ++k) {
-        const NodeId n = node_of_[of_calls_[k]];
+        const NodeId n = node_of_[launched_[k]];
         if (out_.blocking_launches || out_.activity(n).kind == ActivityKind::kCopy)
           consider(n);
         Latest& latest = launched[out_.nodes[n].line];
@@ -548,14 +550,14 @@ private:
   /// ended.
   void wait_for_place(std::size_t c) {
     const HostCall& call = calls_[c];
-    const std::uint32_t line = out_.nodes[node_of_[of_calls_[call.first]]].line;
+    const std::uint32_t line = out_.nodes[node_of_[launched_[call.first]]].line;
     const std::vector<NodeId>& works = on_stream_[line];
     const auto begun = std::partition_point(works.begin(), works.end(), [&](NodeId n) {
       return out_.nodes[n].start_ns <= call.end_ns;
     });
-    const auto own = std::find_if(begun, works.end(),
-                                  [&](NodeId n) { return n == node_of_[of_calls_[call.first]]; });
-    if (own == works.end() || static_cast<std::size_t>(own - begun) < kQueueDepth)
+    const auto launched = std::find_if(
+        begun, works.end(), [&](NodeId n) { return n == node_of_[launched_[call.first]]; });
+    if (launched == works.end() || static_cast<std::size_t>(launched - begun) < kQueueDepth)
       return;
     for (auto at = begun; at != works.begin();)
       if (const NodeId n = *--at; end_of(n) <= call.end_ns) {
@@ -568,10 +570,10 @@ private:
   [[nodiscard]] bool launches_block() const {
     std::size_t launches = 0, blocked = 0;
     for (const HostCall& call : calls_) {
-      if (call.last != call.first + 1 || e_.category[of_calls_[call.first]] != Category::kKernel)
+      if (call.last != call.first + 1 || e_.category[launched_[call.first]] != Category::kKernel)
         continue;
       ++launches;
-      blocked += t_.trace.end_ns(of_calls_[call.first]) <= call.end_ns + kLateEndNs ? 1 : 0;
+      blocked += t_.trace.end_ns(launched_[call.first]) <= call.end_ns + kLateEndNs ? 1 : 0;
     }
     return launches >= 20 && blocked * 10 >= launches * 9;
   }
@@ -583,7 +585,7 @@ private:
   StringPool texts_;
   std::vector<HostCall> calls_;            ///< ordered by start
   std::vector<std::int64_t> stream_waits_; ///< begins of ...StreamWaitEvent calls
-  std::vector<EventId> of_calls_;          ///< GPU events, by call
+  std::vector<EventId> launched_;          ///< GPU events, by call
   std::vector<EventId> gpu_;               ///< ordered by start
   /// The begin of the first launched work, by stream.
   std::map<std::pair<int, int>, std::int64_t> first_launched_;

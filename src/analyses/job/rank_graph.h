@@ -75,7 +75,7 @@ struct RankGraph {
   std::vector<RankLine> lines;
   std::vector<Activity> activities;
   StringPool texts;
-  std::string board; ///< the known model of all devices of the trace; "": unknown or different
+  std::string gpu_model; ///< the known model of all devices of the trace; "": unknown or different
   std::int64_t unlinked_ns = 0, gpu_ns = 0;
   /// The part of unlinked_ns before the first work on its stream that a call of the window
   /// launched. early_until_ns: the end of the last such work, from the window's begin.

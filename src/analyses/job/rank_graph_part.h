@@ -23,7 +23,7 @@ void activity_fields(Archive& archive, Row& a, std::size_t texts) {
 }
 
 template <class Archive, PartOf<RankGraph> Row> void part_fields(Archive& archive, Row& g) {
-  archive(g.rank, g.base_time_ns, g.steps, g.step_begin_ns, g.lines, g.texts, g.board,
+  archive(g.rank, g.base_time_ns, g.steps, g.step_begin_ns, g.lines, g.texts, g.gpu_model,
           g.unlinked_ns, g.gpu_ns, g.early_ns, g.early_until_ns, g.stacks, g.frame_cost_percent,
           g.blocking_launches);
   archive.list(g.activities, [&](auto& a) { activity_fields(archive, a, g.texts.size()); });

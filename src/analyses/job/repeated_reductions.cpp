@@ -32,24 +32,24 @@ std::map<std::uint32_t, RankPasses> passes_of(const JobRun& run,
   for (NodeId n = 0; n < run.graph.size(); ++n) {
     if (!run.is_activity(n) || !run.gpu_work[n])
       continue;
-    const auto of_rank = out.find(run.rank_of[n]);
-    const NodeId host = of_rank == out.end() ? kNoNode : run.graph.waited(n, WaitKind::kLaunch);
+    const auto rank_passes = out.find(run.rank_of[n]);
+    const NodeId host = rank_passes == out.end() ? kNoNode : run.graph.waited(n, WaitKind::kLaunch);
     if (host == kNoNode)
       continue;
     const Activity& a = run.activity(n);
     const std::string_view context = run.text(n, a.context);
     const bool backward = in_backward_pass(context);
     if (in_optimizer_step(context))
-      of_rank->second.optimizer.push_back(run.graph.end_ns(host));
+      rank_passes->second.optimizer.push_back(run.graph.end_ns(host));
     else if (backward || only_in_forward_pass(run.text(n, a.op)))
-      of_rank->second.launches.emplace_back(run.graph.end_ns(host), backward);
+      rank_passes->second.launches.emplace_back(run.graph.end_ns(host), backward);
   }
-  for (auto& [rank, of] : out) {
-    std::ranges::sort(of.launches);
-    std::ranges::sort(of.optimizer);
-    for (std::size_t k = 0; k < of.launches.size(); ++k)
-      if (of.launches[k].second && (k == 0 || !of.launches[k - 1].second))
-        of.begins.push_back(of.launches[k].first);
+  for (auto& [rank, passes] : out) {
+    std::ranges::sort(passes.launches);
+    std::ranges::sort(passes.optimizer);
+    for (std::size_t k = 0; k < passes.launches.size(); ++k)
+      if (passes.launches[k].second && (k == 0 || !passes.launches[k - 1].second))
+        passes.begins.push_back(passes.launches[k].first);
   }
   return out;
 }
@@ -62,7 +62,7 @@ std::size_t count_until(const std::vector<std::int64_t>& times, std::int64_t unt
 struct Reduction {
   std::string_view name;
   double mib = 0;
-  const JobCollective* of = nullptr;
+  const JobCollective* collective = nullptr;
 };
 
 } // namespace
@@ -96,10 +96,10 @@ std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
     const NodeId n = c->transfers.front();
     const NodeId host = run.launch_of(n);
     const std::int64_t launch = host == kNoNode ? INT64_MIN : run.graph.end_ns(host);
-    const RankPasses& of = passes.at(run.rank_of[n]);
-    groups[{timed.match.pg, timed.match.twin, run.step_of(n), count_until(of.optimizer, launch)}]
-          [count_until(of.begins, launch)]
-              .push_back({name_of(*c), timed.full_mib, c});
+    const RankPasses& rank_passes = passes.at(run.rank_of[n]);
+    groups[{timed.match.pg, timed.match.name_index, run.step_of(n),
+            count_until(rank_passes.optimizer, launch)}][count_until(rank_passes.begins, launch)]
+        .push_back({name_of(*c), timed.full_mib, c});
   }
   std::map<std::string_view, RepeatedReductions> by_name;
   for (auto& [key, by_pass] : groups) {
@@ -114,19 +114,21 @@ std::vector<RepeatedReductions> repeated_reductions(const JobRun& run,
       to.what = last.front().name;
       to.passes = std::max(to.passes, by_pass.size());
       for (const Reduction& r : pass->second)
-        to.transfers.insert(to.transfers.end(), r.of->transfers.begin(), r.of->transfers.end());
+        to.transfers.insert(to.transfers.end(), r.collective->transfers.begin(),
+                            r.collective->transfers.end());
     }
   }
   std::vector<RepeatedReductions> out;
-  for (auto& [name, of] : by_name)
-    out.push_back(std::move(of));
+  for (auto& [name, repeated] : by_name)
+    out.push_back(std::move(repeated));
   return out;
 }
 
-std::vector<CauseCandidate> repeated_reduction_candidates(const CauseInput& in,
-                                                          std::span<const RepeatedReductions> of) {
+std::vector<CauseCandidate>
+repeated_reduction_candidates(const CauseInput& in,
+                              std::span<const RepeatedReductions> reductions) {
   std::vector<CauseCandidate> out;
-  for (const RepeatedReductions& repeated : of) {
+  for (const RepeatedReductions& repeated : reductions) {
     CauseCandidate& c = out.emplace_back();
     c.cause.rule = CauseRule::kRepeatedReduction;
     c.cause.what = repeated.what;

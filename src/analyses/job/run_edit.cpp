@@ -39,14 +39,14 @@ std::vector<std::string_view> separated(std::string_view text, char separator) {
 
 struct EditForm {
   std::string_view name;
-  RunEdit::Of of;
+  RunEdit::Target target;
   bool pattern; ///< "=REGEX" may follow
 };
-constexpr std::array kEditForms = {EditForm{"kernels", RunEdit::Of::kKernels, true},
-                                   EditForm{"collectives", RunEdit::Of::kCollectives, true},
-                                   EditForm{"op", RunEdit::Of::kOperators, true},
-                                   EditForm{"host", RunEdit::Of::kHost, false},
-                                   EditForm{"delays", RunEdit::Of::kDelays, false}};
+constexpr std::array kEditForms = {EditForm{"kernels", RunEdit::Target::kKernels, true},
+                                   EditForm{"collectives", RunEdit::Target::kCollectives, true},
+                                   EditForm{"op", RunEdit::Target::kOperators, true},
+                                   EditForm{"host", RunEdit::Target::kHost, false},
+                                   EditForm{"delays", RunEdit::Target::kDelays, false}};
 
 /// Parses "ranks=3,5: as median".
 Result<RunEdit> parse_ranks(std::string_view text, RunEdit out) {
@@ -62,7 +62,7 @@ Result<RunEdit> parse_ranks(std::string_view text, RunEdit out) {
       return no_edit(text, fmt::format("'{}' is not a rank", part));
     out.ranks.push_back(*rank);
   }
-  out.of = RunEdit::Of::kRanks;
+  out.target = RunEdit::Target::kRanks;
   return out;
 }
 
@@ -87,19 +87,19 @@ public:
     if (!run_.is_activity(n))
       return false;
     const ActivityKind kind = run_.activity(n).kind;
-    switch (change_.of) {
-    case RunEdit::Of::kKernels:
-      return kind == ActivityKind::kKernel && by_name(n, false);
-    case RunEdit::Of::kCollectives:
-    case RunEdit::Of::kBandwidth:
-      return kind == ActivityKind::kCollective && by_name(n, false);
-    case RunEdit::Of::kAsInRun:
-      return on_gpu(kind) && kind != ActivityKind::kCollective && by_name(n, true);
-    case RunEdit::Of::kOperators:
-      return on_gpu(kind) && by_name(n, true);
-    case RunEdit::Of::kHost:
+    switch (change_.target) {
+    case RunEdit::Target::kKernels:
+      return kind == ActivityKind::kKernel && has_name(n, false);
+    case RunEdit::Target::kCollectives:
+    case RunEdit::Target::kBandwidth:
+      return kind == ActivityKind::kCollective && has_name(n, false);
+    case RunEdit::Target::kAsInRun:
+      return on_gpu(kind) && kind != ActivityKind::kCollective && has_name(n, true);
+    case RunEdit::Target::kOperators:
+      return on_gpu(kind) && has_name(n, true);
+    case RunEdit::Target::kHost:
       return !on_gpu(kind);
-    case RunEdit::Of::kRanks:
+    case RunEdit::Target::kRanks:
       return std::ranges::find(change_.ranks, run_.ranks[run_.rank_of[n]].rank) !=
              change_.ranks.end();
     default:
@@ -109,7 +109,7 @@ public:
 
 private:
   /// Returns whether the node's name matches. Equal activities of a rank are matched once.
-  bool by_name(NodeId n, bool by_operator) {
+  bool has_name(NodeId n, bool by_operator) {
     if (!change_.pattern)
       return true;
     const std::uint64_t key =
@@ -135,14 +135,14 @@ std::pair<std::string, std::string> operator_key(const JobRun& run, NodeId n) {
 /// activities.
 std::size_t as_in_run(const JobRun& run, const RunEdit& change, JobEdit& edit) {
   std::size_t out = 0;
-  const TimesByOperator own = operator_times(run);
+  const TimesByOperator times = operator_times(run);
   ChosenActivities chosen(run, change);
   for (NodeId n = 0; n < run.graph.size(); ++n) {
     if (!chosen(n))
       continue;
     const auto key = operator_key(run, n);
-    const auto now = own.find(key), then = change.times.find(key);
-    if (now == own.end() || then == change.times.end() || !(now->second > 0))
+    const auto now = times.find(key), then = change.times.find(key);
+    if (now == times.end() || then == change.times.end() || !(now->second > 0))
       continue;
     edit.dur_ns[n] = std::llround(static_cast<double>(edit.dur_ns[n]) * then->second / now->second);
     ++out;
@@ -209,7 +209,8 @@ Result<std::size_t> as_median(const JobRun& run, const RunEdit& change, JobEdit&
 std::string answer_text(const RunEdit& change, double factor) {
   if (change.factors.size() < 2)
     return change.text;
-  const std::string_view before = change.of == RunEdit::Of::kBandwidth ? kAtBandwidth : kTimes;
+  const std::string_view before =
+      change.target == RunEdit::Target::kBandwidth ? kAtBandwidth : kTimes;
   const std::size_t at = change.text.rfind(before);
   return fmt::format("{}{}{}", trimmed(std::string_view(change.text).substr(0, at)), before,
                      factor);
@@ -249,7 +250,7 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
   text = trimmed(text);
   out.text = std::string(text);
   if (text == "hide collectives") {
-    out.of = RunEdit::Of::kHidden;
+    out.target = RunEdit::Target::kHidden;
     return out;
   }
   if (text.starts_with("ranks="))
@@ -260,11 +261,11 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
   });
   if (form == kEditForms.end())
     return no_edit(text, "is not a change");
-  out.of = form->of;
+  out.target = form->target;
   std::string_view rest = text.substr(form->name.size());
   if (const std::size_t at = rest.find(kAsInRun);
-      at != std::string_view::npos && out.of == RunEdit::Of::kOperators) {
-    out.of = RunEdit::Of::kAsInRun;
+      at != std::string_view::npos && out.target == RunEdit::Target::kOperators) {
+    out.target = RunEdit::Target::kAsInRun;
     out.other = std::string(trimmed(rest.substr(at + kAsInRun.size())));
     if (out.other.empty())
       return no_edit(text, "the path of the other run is missing");
@@ -273,8 +274,8 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
   // "= 0" at the end means the same as "x 0"
   std::string_view factors = "0";
   if (const std::size_t at = rest.rfind(kAtBandwidth);
-      at != std::string_view::npos && out.of == RunEdit::Of::kCollectives) {
-    out.of = RunEdit::Of::kBandwidth;
+      at != std::string_view::npos && out.target == RunEdit::Target::kCollectives) {
+    out.target = RunEdit::Target::kBandwidth;
     factors = rest.substr(at + kAtBandwidth.size());
     rest = rest.substr(0, at);
   } else if (const std::size_t times = rest.rfind(kTimes); times != std::string_view::npos) {
@@ -285,7 +286,7 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
   } else {
     return no_edit(text, "a factor is missing");
   }
-  const bool rate = out.of == RunEdit::Of::kBandwidth;
+  const bool rate = out.target == RunEdit::Target::kBandwidth;
   for (const std::string_view part : separated(factors, ',')) {
     const std::optional<double> factor = to_number<double>(part);
     const bool valid = factor && (rate ? *factor > 0 && *factor <= kLargestRate
@@ -303,7 +304,7 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
 Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, double factor,
                                    JobEdit& edit) {
   std::size_t changed = 0;
-  if (change.of == RunEdit::Of::kDelays) {
+  if (change.target == RunEdit::Target::kDelays) {
     for (NodeId n = 0; n < run.graph.size(); ++n)
       if (!run.graph.waits(n).empty() && edit.delay_ns[n] != 0) {
         edit.delay_ns[n] = std::llround(static_cast<double>(edit.delay_ns[n]) * factor);
@@ -311,13 +312,13 @@ Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, dou
       }
     return changed;
   }
-  if (change.of == RunEdit::Of::kHidden) {
+  if (change.target == RunEdit::Target::kHidden) {
     changed = hide_collectives(run, edit);
-  } else if (change.of == RunEdit::Of::kAsInRun) {
+  } else if (change.target == RunEdit::Target::kAsInRun) {
     changed = as_in_run(run, change, edit);
-  } else if (change.of == RunEdit::Of::kBandwidth) {
+  } else if (change.target == RunEdit::Target::kBandwidth) {
     changed = at_bandwidth(run, change, factor, edit);
-  } else if (change.of == RunEdit::Of::kRanks) {
+  } else if (change.target == RunEdit::Target::kRanks) {
     RS_TRY(changed, as_median(run, change, edit));
   } else {
     ChosenActivities chosen(run, change);

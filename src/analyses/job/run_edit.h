@@ -24,7 +24,7 @@ using TimesByOperator = std::map<std::pair<std::string, std::string>, double>;
 
 /// A change. Each of its factors gives a separate answer.
 struct RunEdit {
-  enum class Of : std::uint8_t {
+  enum class Target : std::uint8_t {
     kKernels,     ///< GPU kernels except collectives, by name
     kCollectives, ///< transfers, by name
     kBandwidth,   ///< transfers, by name, at another bus bandwidth
@@ -36,7 +36,7 @@ struct RunEdit {
     kHidden,      ///< collectives: nothing waits for them
   };
   std::string text; ///< text as given by the user
-  Of of = Of::kKernels;
+  Target target = Target::kKernels;
   std::optional<std::regex> pattern; ///< empty: all names
   std::vector<std::int64_t> ranks;   ///< ranks for kRanks
   /// Factors for durations. kBandwidth: values in GB/s. Empty for kRanks, kHidden and kAsInRun.

@@ -18,7 +18,7 @@ constexpr double kLatencyPart = 0.5;
 
 /// A matched collective of a process group.
 struct GroupCollective {
-  const JobCollective* of = nullptr;
+  const JobCollective* collective = nullptr;
   std::string_view name;
   double bytes = 0;
   std::int64_t start_ns = 0, transfer_ns = 0;
@@ -53,8 +53,8 @@ public:
   SmallTransfersOf(const JobRun& run, const CollectiveFacts& facts) : run_(run) {
     for (const JobCollective& c : run.collectives) {
       const TimedCollective& timed = facts.collectives[c.row];
-      GroupCollective& to = groups_[{timed.match.pg, timed.match.twin}].emplace_back();
-      to.of = &c;
+      GroupCollective& to = groups_[{timed.match.pg, timed.match.name_index}].emplace_back();
+      to.collective = &c;
       to.name = timed.first_rank->text(timed.first->name);
       to.bytes = std::isnan(timed.full_mib) ? 0 : timed.full_mib * 1024 * 1024;
       to.start_ns = run.graph.start_ns(c.transfers.front());
@@ -88,7 +88,7 @@ private:
       return false;
     if (other_work_.empty())
       other_work_ = other_gpu_work(run_);
-    const IntervalSet& other = other_work_[run_.rank_of[c.of->transfers.front()]];
+    const IntervalSet& other = other_work_[run_.rank_of[c.collective->transfers.front()]];
     return other.covered(before.start_ns, c.start_ns) < c.transfer_ns;
   }
 
@@ -98,7 +98,7 @@ private:
       to.what = row.front()->name;
       for (const GroupCollective* c : row) {
         to.bytes = std::max<std::int64_t>(to.bytes, std::llround(c->bytes));
-        to.transfers.push_back(c->of->transfers);
+        to.transfers.push_back(c->collective->transfers);
         to.latency_ns.push_back(std::llround(c->latency_ns));
       }
     }

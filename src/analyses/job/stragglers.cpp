@@ -71,9 +71,9 @@ private:
     return step_ends(run_, edit);
   }
 
-  void add_share(StragglerGroup of, std::string name, const Chosen& chosen) {
+  void add_share(StragglerGroup group, std::string name, const Chosen& chosen) {
     StragglerShare share;
-    share.of = of;
+    share.group = group;
     share.name = std::move(name);
     const std::vector<std::int64_t> ends = ends_with(ideal_, plain_, chosen);
     share.cost_ms = clock_.mean_ms(ends) - out_.ideal_ms;
@@ -83,9 +83,9 @@ private:
       share.step_slow[k] = ideal_steps_[k] > 0 ? share.step_slow[k] / ideal_steps_[k] : 1;
     out_.shares.push_back(std::move(share));
   }
-  void sort_shares(StragglerGroup of) {
-    const auto begin =
-        std::ranges::find_if(out_.shares, [of](const StragglerShare& s) { return s.of == of; });
+  void sort_shares(StragglerGroup group) {
+    const auto begin = std::ranges::find_if(
+        out_.shares, [group](const StragglerShare& s) { return s.group == group; });
     std::stable_sort(
         begin, out_.shares.end(),
         [](const StragglerShare& a, const StragglerShare& b) { return a.slowdown > b.slowdown; });
@@ -116,17 +116,17 @@ private:
   void add_operators() {
     // by rank and activity there
     std::map<std::string, std::uint32_t> number;
-    std::vector<std::vector<std::uint32_t>> of(run_.ranks.size());
+    std::vector<std::vector<std::uint32_t>> operators(run_.ranks.size());
     for (std::size_t r = 0; r < run_.ranks.size(); ++r)
       for (const Activity& a : run_.ranks[r].activities)
-        of[r].push_back(
+        operators[r].push_back(
             number
                 .emplace(operator_name(run_.ranks[r], a), static_cast<std::uint32_t>(number.size()))
                 .first->second);
     std::vector<std::string> names(number.size());
     for (const auto& [name, k] : number)
       names[k] = name;
-    const auto group = [&](NodeId n) { return of[run_.rank_of[n]][run_.node(n).activity]; };
+    const auto group = [&](NodeId n) { return operators[run_.rank_of[n]][run_.node(n).activity]; };
     for (const std::uint32_t k : most_excess<std::uint32_t>(group, out_.operators_left_out))
       add_share(StragglerGroup::kOperator, names[k],
                 [&](NodeId n) { return run_.is_activity(n) && group(n) == k; });
@@ -147,31 +147,31 @@ private:
     }
   }
 
-  /// Adds a share for each value in `by`, which has one value for each rank. Returns the number of
-  /// omitted values.
-  std::size_t add_shares(StragglerGroup of, const std::vector<std::int64_t>& by) {
+  /// Adds a share for each value in `values`, which has one value for each rank. Returns the number
+  /// of omitted values.
+  std::size_t add_shares(StragglerGroup group, const std::vector<std::int64_t>& values) {
     std::size_t left_out = 0;
-    const auto group = [&](NodeId n) { return by[run_.rank_of[n]]; };
-    for (const std::int64_t value : most_excess<std::int64_t>(group, left_out)) {
-      add_share(of, fmt::format("{}", value),
-                [&](NodeId n) { return by[run_.rank_of[n]] == value; });
-      slow_[{of, value}] = out_.shares.back().slowdown;
+    const auto value_of = [&](NodeId n) { return values[run_.rank_of[n]]; };
+    for (const std::int64_t value : most_excess<std::int64_t>(value_of, left_out)) {
+      add_share(group, fmt::format("{}", value),
+                [&](NodeId n) { return values[run_.rank_of[n]] == value; });
+      slow_[{group, value}] = out_.shares.back().slowdown;
     }
-    sort_shares(of);
+    sort_shares(group);
     return left_out;
   }
 
   /// Returns the slowdown of a rank. In a grid, this is the smaller one of its column's and its
   /// row's slowdown.
   [[nodiscard]] double score(std::uint32_t r) const {
-    const auto of = [&](StragglerGroup group, std::int64_t value) {
+    const auto slowdown = [&](StragglerGroup group, std::int64_t value) {
       const auto at = slow_.find({group, value});
       return at == slow_.end() ? 0 : at->second;
     };
     if (grid_ == nullptr)
-      return of(StragglerGroup::kRank, run_.ranks[r].rank);
-    return std::min(of(StragglerGroup::kDataParallel, grid_->data_parallel[r]),
-                    of(StragglerGroup::kStage, grid_->stage[r]));
+      return slowdown(StragglerGroup::kRank, run_.ranks[r].rank);
+    return std::min(slowdown(StragglerGroup::kDataParallel, grid_->data_parallel[r]),
+                    slowdown(StragglerGroup::kStage, grid_->stage[r]));
   }
 
   void set_effects() {
@@ -205,12 +205,12 @@ private:
       chosen[r] = true;
     }
     std::ranges::sort(out.ranks);
-    const Chosen of = [&](NodeId n) { return bool(chosen[run_.rank_of[n]]); };
+    const Chosen is_chosen = [&](NodeId n) { return bool(chosen[run_.rank_of[n]]); };
     const double all = out_.without_delays_ms - out_.ideal_ms;
-    const std::vector<std::int64_t> removed = ends_with(plain_, ideal_, of);
+    const std::vector<std::int64_t> removed = ends_with(plain_, ideal_, is_chosen);
     out.gain_ms = out_.without_delays_ms - clock_.mean_ms(removed);
     out.removed = out.gain_ms / all;
-    out.added = (clock_.mean_ms(ends_with(ideal_, plain_, of)) - out_.ideal_ms) / all;
+    out.added = (clock_.mean_ms(ends_with(ideal_, plain_, is_chosen)) - out_.ideal_ms) / all;
     if (const std::optional<MeanDifference> interval =
             clock_.difference_ms(plain_ends_, removed, 0.05 / static_cast<double>(choices))) {
       out.low_ms = interval->difference - interval->half_width;

@@ -21,7 +21,7 @@ enum class StragglerGroup : std::uint8_t { kOperator, kRank, kDataParallel, kSta
 
 /// The ideal run, except that a group has its measured durations.
 struct StragglerShare {
-  StragglerGroup of = StragglerGroup::kOperator;
+  StragglerGroup group = StragglerGroup::kOperator;
   std::string name;
   double slowdown = 1;           ///< mean step divided by that of the ideal run
   double cost_ms = 0;            ///< cost per step

@@ -55,7 +55,7 @@ std::vector<UnevenExchanges> uneven_exchanges(const JobRun& run, const Collectiv
         c.transfers.size() != timed.match.members.size())
       continue;
     Group& group =
-        groups[{timed.first_rank->text(timed.first->name), timed.match.pg, timed.match.twin}];
+        groups[{timed.first_rank->text(timed.first->name), timed.match.pg, timed.match.name_index}];
     ++group.count;
     const Amounts amounts = amounts_of(timed.match, facts.ranks);
     if (amounts.factor < kLeastFactor)
@@ -74,15 +74,15 @@ std::vector<UnevenExchanges> uneven_exchanges(const JobRun& run, const Collectiv
         std::ranges::move(exchanges, std::back_inserter(to.exchanges));
       }
   std::vector<UnevenExchanges> out;
-  for (auto& [key, of] : by_name)
-    out.push_back(std::move(of));
+  for (auto& [key, exchanges] : by_name)
+    out.push_back(std::move(exchanges));
   return out;
 }
 
 std::vector<CauseCandidate> uneven_exchange_candidates(const CauseInput& in,
-                                                       std::span<const UnevenExchanges> of) {
+                                                       std::span<const UnevenExchanges> exchanges) {
   std::vector<CauseCandidate> out;
-  for (const UnevenExchanges& uneven : of) {
+  for (const UnevenExchanges& uneven : exchanges) {
     CauseCandidate& c = out.emplace_back();
     c.cause.rule = CauseRule::kUnevenExchange;
     c.cause.kind = GainKind::kAtMost;

@@ -9,9 +9,9 @@ namespace {
 
 Schema<WhatIfFacts> whatif_run_schema() {
   using R = WhatIfFacts;
-  const auto of = [](auto figure) {
-    return [figure](const R& r) -> std::optional<double> {
-      return r.stragglers ? std::optional(figure(*r.stragglers)) : std::nullopt;
+  const auto fact = [](auto metric) {
+    return [metric](const R& r) -> std::optional<double> {
+      return r.stragglers ? std::optional(metric(*r.stragglers)) : std::nullopt;
     };
   };
   return Schema<R>(
@@ -28,16 +28,16 @@ Schema<WhatIfFacts> whatif_run_schema() {
         &R::without_delays_percent,
         "time by which a step is shorter in the replay without delays, in percent of step_ms"},
        {"without_delays_ms", "without_delays_ms", Unit::kMs,
-        of([](const StragglerFacts& s) { return s.without_delays_ms; }),
+        fact([](const StragglerFacts& s) { return s.without_delays_ms; }),
         "mean time of a step in the replay without delays (times that no wait explains)"},
-       {"ideal_ms", "ideal_ms", Unit::kMs, of([](const StragglerFacts& s) { return s.ideal_ms; }),
+       {"ideal_ms", "ideal_ms", Unit::kMs, fact([](const StragglerFacts& s) { return s.ideal_ms; }),
         "mean time of a step in the ideal run: a replay without delays in which every activity has "
         "its usual duration"},
        {"slowdown", "slowdown", Unit::kRatio,
-        of([](const StragglerFacts& s) { return s.slowdown(); }),
+        fact([](const StragglerFacts& s) { return s.slowdown(); }),
         "without_delays_ms / ideal_ms: cost of stragglers"},
        {"delay_slowdown", "delay_slowdown", Unit::kRatio,
-        of([](const StragglerFacts& s) { return s.delay_slowdown(); }),
+        fact([](const StragglerFacts& s) { return s.delay_slowdown(); }),
         "step_ms / without_delays_ms: cost of delays"}});
 }
 
@@ -64,7 +64,7 @@ Schema<StragglerShare> share_schema() {
   return Schema<R>(
       "stragglers",
       "the ideal run, replayed with the measured durations of one group; one row per group",
-      {{"group", [](const R& r) { return straggler_group_name(r.of); },
+      {{"group", [](const R& r) { return straggler_group_name(r.group); },
         "kind of group: operator, rank, dp-rank or stage"},
        {"name", &R::name, "name of the operator, or number of the rank or stage"},
        {"slowdown", "slowdown", Unit::kRatio, &R::slowdown,
@@ -81,7 +81,7 @@ struct ShareStep {
 Schema<ShareStep> share_step_schema() {
   using R = ShareStep;
   return Schema<R>("stragglers_by_step", "slowdown of each group in each step",
-                   {{"group", [](const R& r) { return straggler_group_name(r.share->of); },
+                   {{"group", [](const R& r) { return straggler_group_name(r.share->group); },
                      "kind of group: operator, rank, dp-rank or stage"},
                     {"name", [](const R& r) { return std::string_view(r.share->name); },
                      "name of the operator, or number of the rank or stage"},
@@ -92,30 +92,30 @@ Schema<ShareStep> share_step_schema() {
 }
 
 struct EffectRow {
-  std::string_view of;
+  std::string_view group;
   std::string ranks;
   const StragglerEffect* effect = nullptr;
 };
 Schema<EffectRow> effect_schema() {
   using R = EffectRow;
-  const auto of = [](auto member) { return [member](const R& r) { return r.effect->*member; }; };
+  const auto field = [](auto member) { return [member](const R& r) { return r.effect->*member; }; };
   return Schema<R>("straggler_effects", "part of the slowdown that groups of ranks explain",
-                   {{"group", &R::of,
+                   {{"group", &R::group,
                      "worst-ranks: the 3 % of ranks with the largest slowdown; last-stage: the "
                      "ranks of the last stage"},
                     {"ranks", &R::ranks, "ranks of the group"},
-                    {"removed", "removed", Unit::kRatio, of(&StragglerEffect::removed),
+                    {"removed", "removed", Unit::kRatio, field(&StragglerEffect::removed),
                      "part of the slowdown that disappears when the group has its usual durations: "
                      "(T - T with these durations) / (T - ideal_ms), T = without_delays_ms"},
-                    {"added", "added", Unit::kRatio, of(&StragglerEffect::added),
+                    {"added", "added", Unit::kRatio, field(&StragglerEffect::added),
                      "part of the slowdown that the group's measured durations alone cause: (step "
                      "time of the ideal run with these durations - ideal_ms) / (T - ideal_ms)"},
-                    {"gain_ms", "gain_ms", Unit::kMs, of(&StragglerEffect::gain_ms),
+                    {"gain_ms", "gain_ms", Unit::kMs, field(&StragglerEffect::gain_ms),
                      "time per step that is gained when the group has its usual durations"},
-                    {"gain_low_ms", "gain_low_ms", Unit::kMs, of(&StragglerEffect::low_ms),
+                    {"gain_low_ms", "gain_low_ms", Unit::kMs, field(&StragglerEffect::low_ms),
                      "lower end of the 95 % interval of gain_ms over the steps, for all groups of "
                      "this kind together"},
-                    {"gain_high_ms", "gain_high_ms", Unit::kMs, of(&StragglerEffect::high_ms),
+                    {"gain_high_ms", "gain_high_ms", Unit::kMs, field(&StragglerEffect::high_ms),
                      "upper end of the 95 % interval of gain_ms over the steps, for all groups of "
                      "this kind together"}});
 }
@@ -126,20 +126,20 @@ struct AnswerRow {
 };
 Schema<AnswerRow> answer_schema() {
   using R = AnswerRow;
-  const auto of = [](auto member) { return [member](const R& r) { return r.answer->*member; }; };
+  const auto field = [](auto member) { return [member](const R& r) { return r.answer->*member; }; };
   return Schema<R>(
       "changes", "predicted step time with the requested changes",
       {{"change", [](const R& r) { return std::string_view(r.answer->text); },
         "requested change (--edit), with its factor"},
-       {"activities", "activities", Unit::kCount, of(&EditAnswer::activities),
+       {"activities", "activities", Unit::kCount, field(&EditAnswer::activities),
         "number of activities that the change affects, in all steps and ranks"},
-       {"after_ms", "after_ms", Unit::kMs, of(&EditAnswer::after_ms),
+       {"after_ms", "after_ms", Unit::kMs, field(&EditAnswer::after_ms),
         "mean time of a step in the replay with this change"},
-       {"change_ms", "change_ms", Unit::kMs, of(&EditAnswer::change_ms),
+       {"change_ms", "change_ms", Unit::kMs, field(&EditAnswer::change_ms),
         "after_ms - measured step time"},
-       {"change_low_ms", "change_low_ms", Unit::kMs, of(&EditAnswer::low_ms),
+       {"change_low_ms", "change_low_ms", Unit::kMs, field(&EditAnswer::low_ms),
         "lower end of the 95 % interval of change_ms over the steps"},
-       {"change_high_ms", "change_high_ms", Unit::kMs, of(&EditAnswer::high_ms),
+       {"change_high_ms", "change_high_ms", Unit::kMs, field(&EditAnswer::high_ms),
         "upper end of the 95 % interval of change_ms over the steps"},
        {"change_percent", "change_percent", Unit::kPercent,
         [](const R& r) { return r.before_ms > 0 ? 100 * r.answer->change_ms / r.before_ms : 0.0; },
@@ -174,9 +174,9 @@ void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) 
       steps.push_back({&share, facts.steps[k].number, share.step_slow[k]});
   out.push_back(share_step_schema().table(steps));
   std::vector<EffectRow> effects;
-  const auto add = [&](std::string_view of, const std::optional<StragglerEffect>& effect) {
+  const auto add = [&](std::string_view group, const std::optional<StragglerEffect>& effect) {
     if (effect)
-      effects.push_back({of, fmt::format("{}", fmt::join(effect->ranks, " ")), &*effect});
+      effects.push_back({group, fmt::format("{}", fmt::join(effect->ranks, " ")), &*effect});
   };
   add("worst-ranks", facts.worst_ranks);
   add("last-stage", facts.last_stage);

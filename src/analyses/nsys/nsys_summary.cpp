@@ -236,48 +236,48 @@ std::string nsys_text(const NsysSummary& s) {
   return out + "\n\n";
 }
 
-std::vector<NsysFigure> nsys_figures(std::span<const NsysSummary> summaries) {
-  std::vector<NsysFigure> out;
+std::vector<NsysMetric> nsys_metrics(std::span<const NsysSummary> summaries) {
+  std::vector<NsysMetric> out;
   for (const NsysSummary& s : summaries) {
-    const auto figure = [&](const char* name, std::variant<double, std::int64_t> value,
-                            const char* unit) {
+    const auto add = [&](const char* name, std::variant<double, std::int64_t> value,
+                         const char* unit) {
       out.push_back({s.title, name, value, unit});
     };
-    figure("kernel time per iteration", s.kernel_sum.ms_per_iteration, "ms");
-    figure("kernel total time", s.kernel_sum.total_ms, "ms");
-    figure("NCCL time per iteration", s.nccl_sum.ms_per_iteration, "ms");
-    figure("NCCL total time", s.nccl_sum.total_ms, "ms");
+    add("kernel time per iteration", s.kernel_sum.ms_per_iteration, "ms");
+    add("kernel total time", s.kernel_sum.total_ms, "ms");
+    add("NCCL time per iteration", s.nccl_sum.ms_per_iteration, "ms");
+    add("NCCL total time", s.nccl_sum.total_ms, "ms");
     if (s.range_count > 0) {
       const double hidden_not = s.range_average_ms - s.kernel_sum.ms_per_iteration;
       const char* const name = "estimated non-hidden NCCL, mem ops and bubble time per range";
-      figure("NVTX range count", s.range_count, "");
-      figure("NVTX average range time", s.range_average_ms, "ms");
-      figure(name, hidden_not, "ms");
-      figure(name, percent_of(hidden_not, s.range_average_ms), "%");
+      add("NVTX range count", s.range_count, "");
+      add("NVTX average range time", s.range_average_ms, "ms");
+      add(name, hidden_not, "ms");
+      add(name, percent_of(hidden_not, s.range_average_ms), "%");
     }
     if (s.uncovered_ms_per_range)
-      figure("measured time per range without a non-NCCL kernel", *s.uncovered_ms_per_range, "ms");
+      add("measured time per range without a non-NCCL kernel", *s.uncovered_ms_per_range, "ms");
   }
   return out;
 }
 
 std::vector<NsysClassShare> nsys_shares(const NsysSummary& s,
                                         const std::vector<NsysClassRow>& rows) {
-  double whole = 0;
+  double total_ms = 0;
   for (const NsysClassRow& r : rows)
-    whole += r.total_ms;
+    total_ms += r.total_ms;
   std::vector<NsysClassShare> out;
   for (const NsysClassRow& r : rows)
-    out.push_back({s.title, r, percent_of(r.total_ms, whole)});
+    out.push_back({s.title, r, percent_of(r.total_ms, total_ms)});
   return out;
 }
 
-Schema<NsysFigure> nsys_figure_schema() {
-  using R = NsysFigure;
+Schema<NsysMetric> nsys_metric_schema() {
+  using R = NsysMetric;
   return {"summary",
           "metrics of each input",
           {{"input", &R::input, "title of the input"},
-           {"figure", &R::figure, "name of the metric"},
+           {"figure", &R::metric, "name of the metric"},
            {"value", "value", Unit::kNone, CellKind::kNull,
             [](const R& r) { return std::visit([](auto v) { return Value(v); }, r.value); },
             "value of the metric, in the unit of the row"},
@@ -326,7 +326,7 @@ Report nsys_report(std::span<const NsysSummary> summaries) {
     if (s.memory)
       append(memory, nsys_shares(s, *s.memory));
   }
-  add(nsys_figure_schema().table(nsys_figures(summaries)));
+  add(nsys_metric_schema().table(nsys_metrics(summaries)));
   add(nsys_class_schema("kernels", "kernel time by class").table(kernels));
   add(nsys_class_schema("nccl", "time of NCCL kernels by operation").table(nccl));
   add(nsys_class_schema("memory", "memory operations by kind").table(memory));

@@ -67,13 +67,13 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
 [[nodiscard]] std::string nsys_text(const NsysSummary& summary);
 
 /// A metric of an input.
-struct NsysFigure {
+struct NsysMetric {
   std::string input;
-  std::string figure;
+  std::string metric;
   std::variant<double, std::int64_t> value;
   std::string unit;
 };
-[[nodiscard]] std::vector<NsysFigure> nsys_figures(std::span<const NsysSummary> summaries);
+[[nodiscard]] std::vector<NsysMetric> nsys_metrics(std::span<const NsysSummary> summaries);
 
 /// A kernel class of an input, with its percentage of the input's time.
 struct NsysClassShare {
@@ -84,7 +84,7 @@ struct NsysClassShare {
 [[nodiscard]] std::vector<NsysClassShare> nsys_shares(const NsysSummary& summary,
                                                       const std::vector<NsysClassRow>& rows);
 
-[[nodiscard]] Schema<NsysFigure> nsys_figure_schema();
+[[nodiscard]] Schema<NsysMetric> nsys_metric_schema();
 [[nodiscard]] Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help);
 
 /// Returns the tables summary, kernels, nccl and memory over all inputs.

@@ -198,10 +198,10 @@ PythonStack python_stack(const LoadedTrace& t, EventId op, std::span<const Event
   PythonStack out;
   if (frames.empty())
     return out;
-  const auto own = std::find_if_not(frames.begin(), frames.end(), library_frame);
+  const auto user_frame = std::find_if_not(frames.begin(), frames.end(), library_frame);
   out.entry_point = frame_below(t, op, kernels);
   if (out.entry_point.empty())
-    out.entry_point = own == frames.end() ? frames.front() : *own;
+    out.entry_point = user_frame == frames.end() ? frames.front() : *user_frame;
   out.text = "[";
   for (auto it = frames.rbegin(); it != frames.rend(); ++it)
     out.text += (out.text.size() > 1 ? ", " : "") + python_quote(*it);

@@ -22,13 +22,13 @@ struct KernelDetails {
 [[nodiscard]] KernelDetails kernel_details(const Trace& trace,
                                            const std::vector<std::span<const EventId>>& calls);
 /// Adds the columns of both texts.
-template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*of) {
+template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*details) {
   schema.add({"kernel_details", "kernel_details_summary", Unit::kNone,
-              [of](const Row& r) { return std::string_view((r.*of).summary); },
+              [details](const Row& r) { return std::string_view((r.*details).summary); },
               "Python list of the kernels of a call, each with its times over the calls",
               ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone,
-              [of](const Row& r) { return std::string_view((r.*of).truncated); },
+              [details](const Row& r) { return std::string_view((r.*details).truncated); },
               "list of the kernels of a call, with names cut to 64 characters and only mean times",
               ColumnStyle{.nested = true}});
 }

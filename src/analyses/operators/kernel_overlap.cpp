@@ -60,11 +60,11 @@ std::size_t KernelOverlaps::Lane::next_ending_after(std::size_t i, std::int64_t 
   return node - width;
 }
 
-KernelOverlaps::Call KernelOverlaps::of(const Trace& trace,
-                                        std::span<const EventId> kernels) const {
+KernelOverlaps::Call KernelOverlaps::find(const Trace& trace,
+                                          std::span<const EventId> kernels) const {
   const Events& e = trace.events;
-  std::vector<EventId> own(kernels.begin(), kernels.end());
-  std::sort(own.begin(), own.end());
+  std::vector<EventId> sorted(kernels.begin(), kernels.end());
+  std::sort(sorted.begin(), sorted.end());
   std::map<EventId, std::vector<Interval>> found; // overlapping event -> times of the overlaps
   std::vector<Interval> covered;
   for (const EventId k : kernels) {
@@ -80,7 +80,7 @@ KernelOverlaps::Call KernelOverlaps::of(const Trace& trace,
         const Interval both{std::max(start, e.ts_ns[other]), std::min(end, trace.end_ns(other))};
         if (both.end - both.start < kLeastNs ||
             (operator_[other] != kNoEvent && operator_[other] == operator_[k]) ||
-            std::binary_search(own.begin(), own.end(), other))
+            std::binary_search(sorted.begin(), sorted.end(), other))
           continue;
         found[other].push_back(both);
         covered.push_back(both);

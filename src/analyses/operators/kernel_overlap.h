@@ -27,7 +27,7 @@ public:
   };
   /// Returns the overlaps, except overlaps shorter than 1 us, events of the same stream or
   /// operator, and `kernels` themselves. An event without a stream counts as on a separate stream.
-  [[nodiscard]] Call of(const Trace& trace, std::span<const EventId> kernels) const;
+  [[nodiscard]] Call find(const Trace& trace, std::span<const EventId> kernels) const;
 
 private:
   struct Lane {
@@ -75,17 +75,17 @@ struct OverlapCells {
                                          std::span<const KernelOverlaps::Call> calls);
 
 /// Adds the columns of these values.
-template <class Row> void add_overlap_columns(Schema<Row>& schema, OverlapCells Row::*of) {
+template <class Row> void add_overlap_columns(Schema<Row>& schema, OverlapCells Row::*cells) {
   schema.add({"overlap_share", "overlap_pct", Unit::kRatio,
-              [of](const Row& r) { return (r.*of).pct; },
+              [cells](const Row& r) { return (r.*cells).pct; },
               "share of the kernel time during which other operators' GPU work ran"});
   schema.add({"overlapping_kernels", "overlapping_kernels_details_summary", Unit::kNone,
-              [of](const Row& r) { return text_or_blank((r.*of).summary); },
+              [cells](const Row& r) { return text_or_blank((r.*cells).summary); },
               "Python list of the kernels of other operators that ran at the same time, longest "
               "overlap first"});
   schema.add(
       {"overlapping_kernels_short", "trunc_overlapping_kernels_details", Unit::kNone,
-       [of](const Row& r) { return text_or_blank((r.*of).truncated); },
+       [cells](const Row& r) { return text_or_blank((r.*cells).truncated); },
        "list of the overlapping kernels, with names cut to 64 characters and only mean times"});
 }
 

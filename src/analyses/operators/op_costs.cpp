@@ -24,7 +24,7 @@ std::int64_t topk_of(const LoadedTrace& t, EventId e) {
     root = above;
   }
   std::optional<std::int64_t> found;
-  const auto look = [&](EventId at) {
+  const auto examine = [&](EventId at) {
     if (found || t.trace.name(at).find("TopK") == std::string_view::npos)
       return;
     if (const OpArgs* a = t.trace.op(at); a != nullptr) {
@@ -33,8 +33,8 @@ std::int64_t topk_of(const LoadedTrace& t, EventId e) {
         found = value;
     }
   };
-  look(root);
-  visit_below(t, root, look);
+  examine(root);
+  visit_below(t, root, examine);
   return found.value_or(kDefault);
 }
 
@@ -59,11 +59,11 @@ FusedConvolutionsKey::Value compute(const LoadedTrace& t, const FusedConvolution
 }
 
 /// Returns the arguments of the fused forward convolution with the same sequence number; returns
-/// `own` if there is no such convolution.
-const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& own) {
+/// `args` if there is no such convolution.
+const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& args) {
   const auto& index = t.shared(FusedConvolutionsKey{});
-  const auto it = own.sequence_number == kNoId ? index.end() : index.find(own.sequence_number);
-  return it == index.end() ? &own : it->second;
+  const auto it = args.sequence_number == kNoId ? index.end() : index.find(args.sequence_number);
+  return it == index.end() ? &args : it->second;
 }
 
 /// Returns the name of the kernel that shows the number of heads of the V4 attention layer around
@@ -119,8 +119,8 @@ std::int64_t window_of(const LoadedTrace& t, EventId e) {
 
 } // namespace
 
-const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
-                              std::span<const EventId> kernels) {
+const PerfResult* OpCosts::call_cost(const LoadedTrace& t, EventId e, const OpInfo& op,
+                                     std::span<const EventId> kernels) {
   static const OpArgs kNone;
   const Trace& trace = t.trace;
   const OpArgs* args = trace.op(e);

@@ -26,8 +26,8 @@ public:
 
   /// Returns the cost of a call; nullptr if the arguments do not fit the model and compat is on.
   /// `kernels` are in start order.
-  const PerfResult* of(const LoadedTrace& t, EventId e, const OpInfo& op,
-                       std::span<const EventId> kernels);
+  const PerfResult* call_cost(const LoadedTrace& t, EventId e, const OpInfo& op,
+                              std::span<const EventId> kernels);
 
 private:
   /// operator, arguments, annotation, top-k, window, transpose or kernel

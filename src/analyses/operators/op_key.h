@@ -56,22 +56,24 @@ private:
   std::unordered_map<StrId, std::string> reprs_;
 };
 
-/// Adds the columns of the labels `of`: name, op category, process_name, ..., Concrete Inputs.
+/// Adds the columns of `labels`: name, op category, process_name, ..., Concrete Inputs.
 /// `module` is a member with the parent module, shown after the category; nullptr: no such column.
 template <class Row>
-void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*module = nullptr) {
+void add_op_columns(Schema<Row>& schema, OpLabels Row::*labels,
+                    std::string Row::*module = nullptr) {
   const auto name = [&](const char* id, const char* label, std::string_view OpLabels::*text,
                         const char* help) {
     schema.add({id, label, Unit::kNone,
-                [of, text](const Row& r) { return std::string_view((r.*of).*text); }, help});
+                [labels, text](const Row& r) { return std::string_view((r.*labels).*text); },
+                help});
   };
   const auto argument = [&](const char* id, const char* label, std::string OpLabels::*text,
                             const char* help) {
     schema.add({id, label, Unit::kNone,
-                [of, text](const Row& r) { return text_or_blank((r.*of).*text); }, help,
+                [labels, text](const Row& r) { return text_or_blank((r.*labels).*text); }, help,
                 ColumnStyle{.nested = true}});
   };
-  schema.add({"name", [of](const Row& r) { return std::string_view((r.*of).name); },
+  schema.add({"name", [labels](const Row& r) { return std::string_view((r.*labels).name); },
               "name of the operator; for kernels without an operator: names of the launching call "
               "and the kernel"});
   name("op_category", "op category", &OpLabels::category,

@@ -37,13 +37,13 @@ public:
   ModuleKeys(const LoadedTrace& t, const std::optional<ParentModulesKey>& key)
       : t_(t), modules_(key ? &t.shared(*key) : nullptr), compat_(key && key->launchers.compat) {}
   /// Returns the module of the launcher at index `place`; "" if modules are not a key.
-  [[nodiscard]] std::string_view of(std::size_t place) const {
-    return modules_ == nullptr ? std::string_view() : modules_->names[modules_->of[place]];
+  [[nodiscard]] std::string_view module_at(std::size_t place) const {
+    return modules_ == nullptr ? std::string_view() : modules_->names[modules_->name_index[place]];
   }
   template <class Row> void fill(Row& row, std::size_t place, EventId launcher) const {
     if (modules_ == nullptr)
       return;
-    row.parent_module = of(place);
+    row.parent_module = module_at(place);
     row.call_stack = module_stack(t_, launcher, compat_);
   }
 
@@ -58,7 +58,7 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index, const Mo
   std::map<Key, OpsCategoryRow> groups;
   for (std::size_t i = 0; i < index.launchers.size(); ++i) {
     const Launcher& l = index.launchers[i];
-    OpsCategoryRow& row = groups[{l.category, modules.of(i), l.recompute}];
+    OpsCategoryRow& row = groups[{l.category, modules.module_at(i), l.recompute}];
     if (row.count == 0)
       modules.fill(row, i, l.event);
     row.category = l.category;
@@ -84,7 +84,7 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<La
   std::map<std::tuple<std::string_view, std::string_view, bool>, Group> groups;
   for (std::size_t i = 0; i < launchers.size(); ++i) {
     const Launcher& l = launchers[i];
-    const std::string_view module = modules == nullptr ? std::string_view() : modules->of(i);
+    const std::string_view module = modules == nullptr ? std::string_view() : modules->module_at(i);
     Group& group = groups[{trace.name(l.event), module, l.recompute}];
     OpsSummaryRow& row = group.row;
     if (row.count == 0 && modules != nullptr)
@@ -122,7 +122,7 @@ public:
   }
 
   /// Returns whether all GPU work below the launcher was launched in its own step.
-  [[nodiscard]] bool whole(const Launcher& l, std::int64_t step) const {
+  [[nodiscard]] bool launches_in_step(const Launcher& l, std::int64_t step) const {
     const auto below = t_.tree.gpu_events(l.event);
     return std::all_of(below.begin(), below.end(),
                        [&](EventId k) { return step_of(t_.tree.parent(k)) == step; });
@@ -130,10 +130,10 @@ public:
 
   void add(const Launcher& l, std::map<std::int64_t, std::vector<Launcher>>& to) const {
     std::map<EventId, std::vector<EventId>> by_launcher; // by operator or runtime call
-    const std::int64_t own = step_of(l.event);
+    const std::int64_t launcher_step = step_of(l.event);
     for (const EventId k : index_.kernels_of(l)) {
       const EventId call = t_.tree.parent(k);
-      by_launcher[step_of(call) == own ? l.event : call].push_back(k);
+      by_launcher[step_of(call) == launcher_step ? l.event : call].push_back(k);
     }
     for (const auto& [event, kernels] : by_launcher) {
       const std::int64_t step = step_of(event);
@@ -206,7 +206,7 @@ std::vector<StepOps> compute(const LoadedTrace& t, const StepOpsKey& key) {
   std::map<std::int64_t, std::vector<Launcher>> by_step;
   for (const Launcher& l : index.launchers) {
     const std::int64_t step = split.step_of(l.event);
-    if (!split.whole(l, step))
+    if (!split.launches_in_step(l, step))
       split.add(l, by_step);
     else if (step >= 0)
       by_step[step].push_back(l);

@@ -63,7 +63,7 @@ ParentModules compute(const LoadedTrace& t, const ParentModulesKey& key) {
     const auto [at, fresh] = places.try_emplace(name_of(t, frames, key.path), out.names.size());
     if (fresh)
       out.names.push_back(at->first);
-    out.of.push_back(at->second);
+    out.name_index.push_back(at->second);
   }
   return out;
 }

@@ -16,7 +16,7 @@ namespace rankscope {
 struct ParentModules {
   /// Distinct names; the first is "NA", for launchers outside of modules.
   std::vector<std::string> names;
-  std::vector<std::uint32_t> of; ///< by launcher: index into names
+  std::vector<std::uint32_t> name_index; ///< by launcher: index into names
 };
 
 /// Key of the parent modules: the class of the innermost module frame above each launcher

@@ -36,14 +36,14 @@ struct Wrap {
 class Wraps {
 public:
   void add(const Wrap& wrap) {
-    if (taken_.insert(wrap.event).second)
+    if (wrapped_.insert(wrap.event).second)
       list_.push_back(wrap);
   }
   [[nodiscard]] const std::vector<Wrap>& list() const { return list_; }
 
 private:
   std::vector<Wrap> list_;
-  std::set<EventId> taken_;
+  std::set<EventId> wrapped_;
 };
 
 /// Returns the launches of the GPU events of `root` that `wanted` accepts by kernel name, in kernel
@@ -206,7 +206,7 @@ public:
     const auto at = parents_.find(e);
     return at != parents_.end() ? at->second : tree_.parent(e);
   }
-  void set_parent(EventId e, EventId of) { parents_[e] = of; }
+  void set_parent(EventId e, EventId new_parent) { parents_[e] = new_parent; }
   std::vector<EventId>& children(EventId e, bool is_new) {
     const auto [at, fresh] = children_.try_emplace(e);
     if (fresh && !is_new) {
@@ -219,8 +219,8 @@ public:
     TreeChanges out;
     for (const auto& [event, list] : children_)
       out.children(event, list);
-    for (const auto& [event, of] : parents_)
-      out.parent(event, of);
+    for (const auto& [event, new_parent] : parents_)
+      out.parent(event, new_parent);
     return out;
   }
 

@@ -37,7 +37,7 @@ struct Family {
 
 /// Returns whether the forward and backward operators of a family share a sheet. `inference`: in
 /// the reference's inference report.
-bool one_sheet(std::string_view family, bool inference) {
+bool has_one_sheet(std::string_view family, bool inference) {
   if (inference)
     return family == "GEMM" || family == "UnaryElementwise" || family == "BinaryElementwise";
   for (const char* f : {"GEMM", "UnaryElementwise", "BinaryElementwise", "Normalization", "Foreach",
@@ -80,7 +80,7 @@ std::vector<Family> empty_families(std::unordered_map<std::string_view, std::siz
   std::vector<Family> out;
   for (const OpInfo& op : modelled_ops())
     if (at.emplace(op.family, out.size()).second) {
-      if (one_sheet(op.family, inference)) {
+      if (has_one_sheet(op.family, inference)) {
         out.push_back({std::string(op.family), {}});
       } else {
         out.push_back({std::string(op.family) + "_fwd", {}});
@@ -107,10 +107,10 @@ std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, const Families
     const auto gpu = t.tree.gpu_events(e);
     call.kernels.assign(gpu.begin(), gpu.end());
     sort_by_start(trace, call.kernels);
-    call.perf = costs.of(t, e, *op, call.kernels);
+    call.perf = costs.call_cost(t, e, *op, call.kernels);
     if (call.perf == nullptr)
       continue;
-    const bool single = one_sheet(op->family, inference);
+    const bool single = has_one_sheet(op->family, inference);
     const PerfResult* perf = call.perf;
     sheets[first + (!single && moves_to_backward(*op, compat) ? 1U : 0U)].calls.push_back(
         std::move(call));
@@ -141,7 +141,7 @@ public:
       texts_[i].add(find_param(perf, names_[i]));
   }
 
-  [[nodiscard]] std::vector<std::string> of(const PerfResult& perf) const {
+  [[nodiscard]] std::vector<std::string> texts_of(const PerfResult& perf) const {
     std::vector<std::string> out;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const std::string* const repr = find_param(perf, names_[i]);
@@ -223,7 +223,7 @@ private:
 
   [[nodiscard]] std::vector<std::string> key_of(const RooflineCall& call,
                                                 const SheetParams& params) const {
-    std::vector<std::string> key = params.of(*call.perf);
+    std::vector<std::string> key = params.texts_of(*call.perf);
     key.emplace_back(t_.trace.name(call.event));
     // without parameters, only the arguments distinguish calls with different shapes
     if (call.perf->params.empty() && !key_.launchers.compat)
@@ -245,7 +245,7 @@ private:
     const RooflineCall& first = *calls.front();
     FamilyRow out;
     out.name = trace.name(first.event);
-    out.params = params.of(*first.perf);
+    out.params = params.texts_of(*first.perf);
     out.num_kernels = first.kernels.size();
     out.recompute = recompute(first.event);
     out.compute_spec = first.perf->compute_spec;

@@ -305,14 +305,14 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const UnifiedPerfKey&
     } else {
       row.cpu_ns = cpu_time(trace, c.event, compat);
       if (c.forward != kNoEvent) {
-        row.perf = costs.of(t, c.forward, *c.op, {});
+        row.perf = costs.call_cost(t, c.forward, *c.op, {});
         row.has_model = true;
         if (row.perf != nullptr) {
           row.flops = row.perf->flops_bwd;
           row.bytes = row.perf->bytes_bwd;
         }
       } else if (c.op != nullptr) {
-        row.perf = costs.of(t, c.event, *c.op, row.kernels);
+        row.perf = costs.call_cost(t, c.event, *c.op, row.kernels);
         row.has_model = true;
       } else if (c.triton) {
         if (auto r = evaluate_triton(trace.name(c.event), parsed_args(trace, *trace.op(c.event)),
@@ -340,7 +340,7 @@ struct Group {
   OpKey key;
   std::string_view name; ///< for synthetic rows
   std::vector<const UnifiedPerfRow*> rows;
-  std::vector<KernelOverlaps::Call> beside;
+  std::vector<KernelOverlaps::Call> overlaps;
 };
 
 /// Returns groups in order of first appearance. With `overlaps`, calls are also grouped by
@@ -353,10 +353,10 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<UnifiedPe
   OverlapGroups sets;
   for (const UnifiedPerfCall& call : calls) {
     OpKey key = call.key;
-    KernelOverlaps::Call beside;
+    KernelOverlaps::Call overlap;
     if (overlaps != nullptr) {
-      beside = overlaps->of(t.trace, call.row.kernels);
-      key.overlap_set = sets.id_of(t.trace, beside);
+      overlap = overlaps->find(t.trace, call.row.kernels);
+      key.overlap_set = sets.id_of(t.trace, overlap);
     }
     std::size_t at = groups.size();
     if (call.name.empty())
@@ -367,7 +367,7 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<UnifiedPe
       groups.push_back({key, call.name, {}, {}});
     groups[at].rows.push_back(&call.row);
     if (overlaps != nullptr)
-      groups[at].beside.push_back(std::move(beside));
+      groups[at].overlaps.push_back(std::move(overlap));
   }
   return groups;
 }
@@ -431,7 +431,7 @@ UnifiedRow make_row(const LoadedTrace& t, const UnifiedPerfKey& key, const GpuAr
     if (arch != nullptr && (key.launchers.compat || !copies_over_link(t.trace, first.kernels)))
       out.roofline = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
   }
-  out.overlap = overlap_cells(t.trace, group.beside);
+  out.overlap = overlap_cells(t.trace, group.overlaps);
   if (key.graphs) {
     std::vector<std::span<const EventId>> kernels;
     for (const UnifiedPerfRow* r : group.rows)

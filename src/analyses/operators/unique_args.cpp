@@ -12,7 +12,7 @@ namespace {
 struct UniqueArgsGroup {
   OpKey key;
   std::vector<const Launcher*> calls;
-  std::vector<KernelOverlaps::Call> beside;
+  std::vector<KernelOverlaps::Call> overlaps;
 };
 
 /// Returns groups in order of first appearance.
@@ -30,18 +30,18 @@ std::vector<UniqueArgsGroup> group_calls(const LoadedTrace& t, const UniqueArgsK
       key.num_kernels = l.kernel_end - l.kernel_begin;
     key.recompute = l.recompute;
     if (modules != nullptr)
-      key.module = modules->of[static_cast<std::size_t>(&l - index.launchers.data())];
-    KernelOverlaps::Call beside;
+      key.module = modules->name_index[static_cast<std::size_t>(&l - index.launchers.data())];
+    KernelOverlaps::Call overlap;
     if (overlaps != nullptr) {
-      beside = overlaps->of(t.trace, index.kernels_of(l));
-      key.overlap_set = sets.id_of(t.trace, beside);
+      overlap = overlaps->find(t.trace, index.kernels_of(l));
+      key.overlap_set = sets.id_of(t.trace, overlap);
     }
     const auto [it, fresh] = rows.emplace(key, groups.size());
     if (fresh)
       groups.push_back({key, {}, {}});
     groups[it->second].calls.push_back(&l);
     if (overlaps != nullptr)
-      groups[it->second].beside.push_back(std::move(beside));
+      groups[it->second].overlaps.push_back(std::move(overlap));
   }
   return groups;
 }
@@ -86,7 +86,7 @@ std::vector<UniqueArgsRow> compute(const LoadedTrace& t, const UniqueArgsKey& ke
     if (key.graphs)
       row.graph = graph_cell(t, t.shared(*key.graphs), kernels);
     if (key.by_overlap)
-      row.overlap = overlap_cells(trace, group.beside);
+      row.overlap = overlap_cells(trace, group.overlaps);
   }
   std::stable_sort(out.begin(), out.end(), [](const UniqueArgsRow& a, const UniqueArgsRow& b) {
     return a.direct_ns != b.direct_ns ? a.direct_ns > b.direct_ns : a.example_uid < b.example_uid;

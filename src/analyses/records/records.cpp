@@ -18,7 +18,7 @@ std::optional<std::int64_t> not_negative(std::int64_t n) {
 }
 
 const Trace& trace_of(const EventRecord& r) {
-  return r.of->trace->trace;
+  return r.data->trace->trace;
 }
 
 std::optional<std::string_view> text_of(const EventRecord& r, StrId id) {
@@ -52,12 +52,12 @@ const Track& track_of(const EventRecord& r) {
 
 /// Returns the call that launched a GPU event, or kNoEvent.
 EventId launch_of(const EventRecord& r) {
-  const CallTree& tree = r.of->trace->tree;
+  const CallTree& tree = r.data->trace->tree;
   return tree.linked(r.event) ? tree.parent(r.event) : kNoEvent;
 }
 
 EventId parent_of(const EventRecord& r) {
-  return r.of->trace->tree.cpu_op_above(trace_of(r), r.event);
+  return r.data->trace->tree.cpu_op_above(trace_of(r), r.event);
 }
 
 EventId operator_of(const EventRecord& r) {
@@ -69,7 +69,7 @@ EventId operator_of(const EventRecord& r) {
 std::optional<std::int64_t> step_of_kernel(const EventRecord& r) {
   const EventId launch = launch_of(r);
   return not_negative(
-      step_at(r.of->steps, launch == kNoEvent ? ts_of(r) : trace_of(r).events.ts_ns[launch]));
+      step_at(r.data->steps, launch == kNoEvent ? ts_of(r) : trace_of(r).events.ts_ns[launch]));
 }
 
 std::optional<std::int64_t> clock_time(const EventRecord& r) {
@@ -87,19 +87,19 @@ std::string_view work_of(const EventRecord& r) {
   case Category::kGpuMemset:
     return "memset";
   default:
-    return r.of->copies[events.name[r.event]]          ? "memcpy"
-           : r.of->communication[events.name[r.event]] ? "communication"
-                                                       : "computation";
+    return r.data->copies[events.name[r.event]]          ? "memcpy"
+           : r.data->communication[events.name[r.event]] ? "communication"
+                                                         : "computation";
   }
 }
 
 void add_place(Schema<EventRecord>& schema) {
   using R = EventRecord;
-  schema.add({"run", [](const R& r) { return std::string_view(r.of->place.run); },
+  schema.add({"run", [](const R& r) { return std::string_view(r.data->place.run); },
               "name of the run: its configuration or folder"});
-  schema.add({"node", [](const R& r) { return r.of->place.node; },
+  schema.add({"node", [](const R& r) { return r.data->place.node; },
               "number of the node: rank divided by the number of GPUs per node"});
-  schema.add({"rank", [](const R& r) { return r.of->place.rank; }, "rank number of the trace"});
+  schema.add({"rank", [](const R& r) { return r.data->place.rank; }, "rank number of the trace"});
   schema.add({"event", [](const R& r) { return trace_of(r).events.uid[r.event]; },
               "id of the event in its file (Kineto: index in traceEvents)"});
   schema.add({"name", [](const R& r) { return trace_of(r).name(r.event); },
@@ -221,7 +221,7 @@ Schema<EventRecord> make_kernels() {
 
 std::int64_t kernel_ns(const EventRecord& r) {
   std::int64_t sum = 0;
-  for (const EventId k : r.of->trace->tree.gpu_events(r.event))
+  for (const EventId k : r.data->trace->tree.gpu_events(r.event))
     sum += trace_of(r).events.dur_ns[k];
   return sum;
 }
@@ -257,14 +257,14 @@ Schema<EventRecord> make_operators() {
   add_place(schema);
   add_times(schema);
   add_threads(schema);
-  schema.add({"step", [](const R& r) { return not_negative(step_at(r.of->steps, ts_of(r))); },
+  schema.add({"step", [](const R& r) { return not_negative(step_at(r.data->steps, ts_of(r))); },
               "number of the profiler step in which the operator starts: N of ProfilerStep#N"});
   schema.add({"parent_event", "parent event", Unit::kNone, of_event(parent_of, uid_of),
               "id of the operator that called this one; NULL if no operator called it"});
   schema.add({"outermost", [](const R& r) { return parent_of(r) == kNoEvent; },
               "whether no other operator called this one"});
   schema.add({"kernels", Unit::kCount,
-              [](const R& r) { return r.of->trace->tree.gpu_events(r.event).size(); },
+              [](const R& r) { return r.data->trace->tree.gpu_events(r.event).size(); },
               "number of GPU events that the operator and the operators inside it launched"});
   schema.add({"kernel_ns", "kernel time (ns)", Unit::kNs, kernel_ns,
               "sum of the durations of the GPU events counted in kernels. The operators inside "
@@ -278,26 +278,28 @@ Schema<EventRecord> make_operators() {
 
 } // namespace
 
-RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> trace, bool linked) {
+RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> loaded,
+                         bool linked) {
   RecordTrace out;
   out.place = std::move(place);
-  const Trace& of = trace->trace;
-  if (std::ranges::find(of.events.category, Category::kPythonFunction) != of.events.category.end())
-    for (EventId e = 0; e < of.events.size(); ++e)
-      if (of.events.category[e] != Category::kPythonFunction)
+  const Trace& trace = loaded->trace;
+  if (std::ranges::find(trace.events.category, Category::kPythonFunction) !=
+      trace.events.category.end())
+    for (EventId e = 0; e < trace.events.size(); ++e)
+      if (trace.events.category[e] != Category::kPythonFunction)
         out.without_frames.push_back(e);
   if (linked) {
-    for (EventId e = 0; e < of.events.size(); ++e)
-      if (is_gpu(of.events.category[e]))
+    for (EventId e = 0; e < trace.events.size(); ++e)
+      if (is_gpu(trace.events.category[e]))
         out.gpu.push_back(e);
-      else if (of.events.category[e] == Category::kCpuOp)
+      else if (trace.events.category[e] == Category::kCpuOp)
         out.operators.push_back(e);
-    out.steps = profiler_steps(of);
-    out.communication = communication_names(of.strings);
-    for (StrId id = 0; id < of.strings.size(); ++id)
-      out.copies.push_back(is_legacy_copy(of.strings.view(id)));
+    out.steps = profiler_steps(trace);
+    out.communication = communication_names(trace.strings);
+    for (StrId id = 0; id < trace.strings.size(); ++id)
+      out.copies.push_back(is_legacy_copy(trace.strings.view(id)));
   }
-  out.trace = std::move(trace);
+  out.trace = std::move(loaded);
   return out;
 }
 

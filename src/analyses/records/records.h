@@ -45,7 +45,7 @@ struct RecordTrace {
 
 /// An event of a trace; valid as long as the RecordTrace.
 struct EventRecord {
-  const RecordTrace* of = nullptr;
+  const RecordTrace* data = nullptr;
   EventId event = kNoEvent;
 };
 /// Returns the schema of events: every event of the trace except Python frames. Requires no call

@@ -83,24 +83,24 @@ const Schema<StepRecord>& step_record_schema() {
   return schema;
 }
 
-RankRecordRow rank_record(const LoadedTrace& trace, const RecordPlace& place) {
-  const Trace& of = trace.trace;
+RankRecordRow rank_record(const LoadedTrace& loaded, const RecordPlace& place) {
+  const Trace& trace = loaded.trace;
   RankRecordRow out;
   out.place = place;
-  out.path = of.path;
-  out.vendor = of.vendor();
-  out.device = of.header.devices.empty() ? "" : of.header.devices.front().name;
-  out.backend = of.header.backend;
-  out.world_size = of.header.world_size;
-  if (of.clock().domain == ClockDomain::kUnix)
-    out.base_time_ns = of.clock().offset_ns;
-  out.events = static_cast<std::int64_t>(of.events.size()) -
-               std::ranges::count(of.events.category, Category::kPythonFunction);
-  out.gpu_events = static_cast<std::int64_t>(trace.tree.gpu_event_count());
-  out.linked = static_cast<std::int64_t>(trace.tree.linked_count());
-  out.steps = static_cast<std::int64_t>(profiler_steps(of).size());
-  out.input_bytes = static_cast<std::int64_t>(of.input_bytes);
-  for (const TimelineRow& row : trace.shared(TimelineKey{record_options()}))
+  out.path = trace.path;
+  out.vendor = trace.vendor();
+  out.device = trace.header.devices.empty() ? "" : trace.header.devices.front().name;
+  out.backend = trace.header.backend;
+  out.world_size = trace.header.world_size;
+  if (trace.clock().domain == ClockDomain::kUnix)
+    out.base_time_ns = trace.clock().offset_ns;
+  out.events = static_cast<std::int64_t>(trace.events.size()) -
+               std::ranges::count(trace.events.category, Category::kPythonFunction);
+  out.gpu_events = static_cast<std::int64_t>(loaded.tree.gpu_event_count());
+  out.linked = static_cast<std::int64_t>(loaded.tree.linked_count());
+  out.steps = static_cast<std::int64_t>(profiler_steps(trace).size());
+  out.input_bytes = static_cast<std::int64_t>(trace.input_bytes);
+  for (const TimelineRow& row : loaded.shared(TimelineKey{record_options()}))
     out.ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
   return out;
 }
@@ -168,14 +168,16 @@ const Schema<IdleRecord>& idle_record_schema() {
 const Schema<CollectiveRecord>& collective_record_schema() {
   static const Schema<CollectiveRecord> schema = [] {
     using R = CollectiveRecord;
-    const auto of = [](const R& r) -> const Collective& { return *r.kernel->collective; };
+    const auto collective = [](const R& r) -> const Collective& { return *r.kernel->collective; };
     Schema<R> out("collectives", "collective kernels of every rank, matched over the ranks");
     const auto text = [&](const char* id, const char* help, StrId Collective::*field) {
-      out.add({id, [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).*field)); },
-               help});
+      out.add(
+          {id,
+           [=](const R& r) { return text_or_blank(r.kernel->rank->text(collective(r).*field)); },
+           help});
     };
     const auto number = [&](const char* id, const char* help, std::int64_t Collective::*field) {
-      out.add({id, [=](const R& r) { return known(of(r).*field); }, help});
+      out.add({id, [=](const R& r) { return known(collective(r).*field); }, help});
     };
     const auto matched = [&](const char* id, Unit unit, const char* help,
                              double TimedCollective::*field) {
@@ -188,40 +190,46 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     out.add({"collective_id", [](const R& r) { return std::string_view(r.kernel->timed->id); },
              "id of the collective, the same on all ranks that took part"});
     text("name", "name of the collective", &Collective::name);
-    out.add({"kind", [=](const R& r) { return collective_kind_name(of(r).kind); },
+    out.add({"kind", [=](const R& r) { return collective_kind_name(collective(r).kind); },
              "kind of collective, independent of the spelling of its name"});
     text("dtype", "data type of an element", &Collective::dtype);
     text("process_group", "name of the process group", &Collective::pg_name);
-    out.add({"group_ranks",
-             [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).pg_ranks)); },
-             "ranks of the group, as a JSON list", ColumnStyle{.nested = true}});
+    out.add(
+        {"group_ranks",
+         [=](const R& r) { return text_or_blank(r.kernel->rank->text(collective(r).pg_ranks)); },
+         "ranks of the group, as a JSON list", ColumnStyle{.nested = true}});
     number("group_size", "number of ranks in the group", &Collective::group_size);
     number("seq", "sequence number of the collective in its group, from the file",
            &Collective::seq);
     number("in_nelems", "number of elements in the rank's input", &Collective::in_nelems);
     number("out_nelems", "number of elements in the rank's output", &Collective::out_nelems);
     text("kernel", "name of the kernel", &Collective::kernel);
-    out.add({"stream", [=](const R& r) { return of(r).stream; }, "stream on which the kernel ran"});
-    out.add({"step", "step", Unit::kNone, kInt,
-             [=](const R& r) { return of(r).step < 0 ? Value() : Value(of(r).step); },
-             "number of the last profiler step that started before the collective: N of "
-             "ProfilerStep#N"});
-    out.add({"start_ns", Unit::kNs, [=](const R& r) { return of(r).ts_ns; },
-             "start of the kernel, on the clock of the file"});
+    out.add({"stream", [=](const R& r) { return collective(r).stream; },
+             "stream on which the kernel ran"});
     out.add(
-        {"dur_ns", Unit::kNs, [=](const R& r) { return of(r).dur_ns; }, "duration of the kernel"});
+        {"step", "step", Unit::kNone, kInt,
+         [=](const R& r) { return collective(r).step < 0 ? Value() : Value(collective(r).step); },
+         "number of the last profiler step that started before the collective: N of "
+         "ProfilerStep#N"});
+    out.add({"start_ns", Unit::kNs, [=](const R& r) { return collective(r).ts_ns; },
+             "start of the kernel, on the clock of the file"});
+    out.add({"dur_ns", Unit::kNs, [=](const R& r) { return collective(r).dur_ns; },
+             "duration of the kernel"});
     out.add({"exposed_ns", Unit::kNs,
              [=](const R& r) {
-               return of(r).dur_ns - of(r).hidden_compute_ns - of(r).hidden_memcpy_ns;
+               return collective(r).dur_ns - collective(r).hidden_compute_ns -
+                      collective(r).hidden_memcpy_ns;
              },
              "part of the duration in which neither compute nor copies ran on this rank"});
-    out.add({"hidden_compute_ns", Unit::kNs, [=](const R& r) { return of(r).hidden_compute_ns; },
+    out.add({"hidden_compute_ns", Unit::kNs,
+             [=](const R& r) { return collective(r).hidden_compute_ns; },
              "part of the duration in which compute kernels ran on this rank"});
-    out.add({"hidden_memcpy_ns", Unit::kNs, [=](const R& r) { return of(r).hidden_memcpy_ns; },
+    out.add({"hidden_memcpy_ns", Unit::kNs,
+             [=](const R& r) { return collective(r).hidden_memcpy_ns; },
              "part of the duration in which copies, but no compute kernels, ran on this rank"});
     out.add({"wait_ns", "wait_ns", Unit::kNs, kInt,
              [](const R& r) {
-               return r.kernel->timed->told_waits ? Value(r.kernel->wait_ns) : Value();
+               return r.kernel->timed->waits_known ? Value(r.kernel->wait_ns) : Value();
              },
              "time from the start on this rank to the start of the last member; NULL if ranks do "
              "not wait for each other in this kind of collective, or if a member is missing"});

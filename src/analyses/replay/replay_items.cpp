@@ -198,11 +198,11 @@ Schema<ReplayRow> replay_schema(ReplayGroup group, bool all) {
 }
 
 Table replay_table(std::span<const ReplayRow> rows, ReplayGroup group, bool all) {
-  std::vector<ReplayRow> own;
+  std::vector<ReplayRow> group_rows;
   for (const ReplayRow& row : rows)
     if (row.item.group == group)
-      own.push_back(row);
-  return replay_schema(group, all).table(own);
+      group_rows.push_back(row);
+  return replay_schema(group, all).table(group_rows);
 }
 
 } // namespace rankscope

@@ -146,7 +146,7 @@ Schema<ServingMetric> metric_schema() {
           {{"phase", &R::phase,
             "phase of the steps; all: values of requests in all phases, or of the complete span"},
            {"metric", &R::metric, "name of the metric and its unit"},
-           {"of", &R::of, "what is counted: steps, requests, or the complete span"},
+           {"of", &R::count_unit, "what is counted: steps, requests, or the complete span"},
            {"count", Unit::kCount, &R::count,
             "number of values: steps, requests in all steps, or 1 for the complete span"},
            {"mean", &R::mean, "mean of the values"},

@@ -55,12 +55,12 @@ private:
 
   /// Returns the newest step of the process that is open at `ts`; kNoRow without such a step.
   [[nodiscard]] std::uint32_t step_of(std::uint32_t track, std::int64_t ts) const {
-    const auto of = by_process_.find(process(track));
-    if (of == by_process_.end())
+    const auto steps = by_process_.find(process(track));
+    if (steps == by_process_.end())
       return kNoRow;
     const auto after = std::ranges::partition_point(
-        of->second, [&](std::uint32_t s) { return out_.steps[s].step.start_ns <= ts; });
-    if (after == of->second.begin() || ts >= out_.steps[*std::prev(after)].step.end_ns)
+        steps->second, [&](std::uint32_t s) { return out_.steps[s].step.start_ns <= ts; });
+    if (after == steps->second.begin() || ts >= out_.steps[*std::prev(after)].step.end_ns)
       return kNoRow;
     return *std::prev(after);
   }
@@ -164,16 +164,16 @@ private:
     const std::int64_t end = step.gpu_start_ns;
     IntervalSet idle = IntervalSet({{start, end}}).minus(IntervalSet(slice(busy_, start, end)));
     step.gap_ns = idle.length();
-    const auto take = [&](GapCause cause, const IntervalSet& during) {
+    const auto assign = [&](GapCause cause, const IntervalSet& during) {
       const IntervalSet part = idle.intersect(during);
       step.gap_by_cause[static_cast<std::size_t>(cause)] = part.length();
       idle = idle.minus(part);
     };
     if (first.end_ns < end)
-      take(GapCause::kLaunch, IntervalSet({{first.end_ns, end}}));
-    take(GapCause::kSync, IntervalSet(slice(waits_, start, end)));
-    take(GapCause::kHost, IntervalSet(slice(in_steps_, start, end)));
-    take(GapCause::kScheduler, IntervalSet({{start, end}}));
+      assign(GapCause::kLaunch, IntervalSet({{first.end_ns, end}}));
+    assign(GapCause::kSync, IntervalSet(slice(waits_, start, end)));
+    assign(GapCause::kHost, IntervalSet(slice(in_steps_, start, end)));
+    assign(GapCause::kScheduler, IntervalSet({{start, end}}));
     std::size_t most = 0;
     for (std::size_t c = 1; c < kGapCauses; ++c) {
       out_.gap_ns[c] += step.gap_by_cause[c];
@@ -197,15 +197,15 @@ private:
 
 using Weighted = std::vector<std::pair<double, std::int64_t>>;
 
-void add_metric(ServingFacts& out, std::string_view phase, const char* metric, const char* of,
-                Weighted values) {
+void add_metric(ServingFacts& out, std::string_view phase, const char* metric,
+                const char* count_unit, Weighted values) {
   std::erase_if(values, [](const auto& v) { return v.second <= 0; });
   if (values.empty())
     return;
   ServingMetric m;
   m.phase = phase;
   m.metric = metric;
-  m.of = of;
+  m.count_unit = count_unit;
   double sum = 0;
   for (const auto& [value, weight] : values) {
     m.count += weight;

@@ -50,9 +50,9 @@ struct ServingStepFacts {
 
 /// Statistics of a quantity over steps or requests.
 struct ServingMetric {
-  std::string phase;  ///< "prefill", "mixed", "decode" or "all"
-  std::string metric; ///< name with its unit
-  std::string of;     ///< unit of `count`: "steps", "requests" or "span"
+  std::string phase;      ///< "prefill", "mixed", "decode" or "all"
+  std::string metric;     ///< name with its unit
+  std::string count_unit; ///< unit of `count`: "steps", "requests" or "span"
   std::int64_t count = 0;
   double mean = 0, p50 = 0, p90 = 0, p99 = 0, max = 0;
 };

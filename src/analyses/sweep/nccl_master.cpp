@@ -30,12 +30,13 @@ std::string operation_name(double mib) {
 
 /// Adds columns with mean, median, min and max of a metric.
 void add_metric(Schema<MasterRow>& schema, const std::string& id, const std::string& label,
-                Unit unit, Stats SyncSummary::*of, const char* help) {
+                Unit unit, Stats SyncSummary::*metric, const char* help) {
   static constexpr std::array kShown = {kMean, kMedian, kMin, kMax};
   for (const StatField& stat : kShown)
-    schema.add({id + "_" + stat.name, label + "_" + stat.name, unit,
-                [of, value = stat.value](const MasterRow& r) { return (r.summary->*of).*value; },
-                help});
+    schema.add(
+        {id + "_" + stat.name, label + "_" + stat.name, unit,
+         [metric, value = stat.value](const MasterRow& r) { return (r.summary->*metric).*value; },
+         help});
 }
 
 } // namespace
@@ -47,7 +48,7 @@ nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations) {
   for (const ConfigurationCollectives& c : configurations)
     for (const SyncSummary& s : c.summary) {
       NcclMasterRow row;
-      row.of = &c;
+      row.collectives = &c;
       row.summary = &s;
       if (const auto threads = c.configuration.threads())
         row.thread_config = fmt::format("{}thread", *threads);
@@ -65,8 +66,8 @@ nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations) {
   std::stable_sort(rows.begin(), rows.end(), [](const MasterRow& a, const MasterRow& b) {
     const auto key = [](const MasterRow& r) {
       return std::tuple(size_of(*r.summary), what(*r.summary),
-                        r.of->configuration.threads().value_or(0),
-                        r.of->configuration.channels().value_or(0));
+                        r.collectives->configuration.threads().value_or(0),
+                        r.collectives->configuration.channels().value_or(0));
     };
     return key(a) < key(b);
   });
@@ -83,12 +84,15 @@ Schema<NcclMasterRow> nccl_master_schema() {
               "collective"});
   schema.add({"in_nelems", "In msg nelems", Unit::kCount,
               [](const MasterRow& r) { return known(r.summary->in_nelems); }});
-  schema.add({"threads_num", [](const MasterRow& r) { return r.of->configuration.threads(); }});
+  schema.add(
+      {"threads_num", [](const MasterRow& r) { return r.collectives->configuration.threads(); }});
   schema.add({"thread_config", &MasterRow::thread_config});
-  schema.add({"channels_num", [](const MasterRow& r) { return r.of->configuration.channels(); }});
+  schema.add(
+      {"channels_num", [](const MasterRow& r) { return r.collectives->configuration.channels(); }});
   schema.add({"channel_config", &MasterRow::channel_config});
-  schema.add({"full_config",
-              [](const MasterRow& r) { return std::string_view(r.of->configuration.label); }});
+  schema.add({"full_config", [](const MasterRow& r) {
+                return std::string_view(r.collectives->configuration.label);
+              }});
   schema.add({"collective", "Collective name", Unit::kNone,
               [](const MasterRow& r) { return std::string_view(r.summary->name); }});
   schema.add({"dtype", [](const MasterRow& r) { return std::string_view(r.summary->dtype); }});
@@ -112,8 +116,8 @@ Schema<NcclMasterRow> nccl_master_schema() {
              "statistic over the collectives");
   schema.add({"group", "Process Group Name", Unit::kNone,
               [](const MasterRow& r) { return std::string_view(r.summary->group); }});
-  schema.add(
-      {"source_file", [](const MasterRow& r) { return std::string_view(r.of->source_file); }});
+  schema.add({"source_file",
+              [](const MasterRow& r) { return std::string_view(r.collectives->source_file); }});
   return schema;
 }
 

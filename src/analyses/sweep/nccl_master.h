@@ -22,7 +22,7 @@ struct ConfigurationCollectives {
 
 /// One row of the table. Refers to the configuration list that it was made from.
 struct NcclMasterRow {
-  const ConfigurationCollectives* of = nullptr;
+  const ConfigurationCollectives* collectives = nullptr;
   const SyncSummary* summary = nullptr;
   std::string operation_id;   ///< "OP_03": ordered by size, then collective and data type
   std::string operation_name; ///< "medium_1.50MB": the size class and size

@@ -9,17 +9,17 @@
 namespace rankscope {
 
 Race::Race(std::size_t settings, std::size_t default_setting, std::size_t most_rounds)
-    : default_(default_setting), most_rounds_(most_rounds), left_(settings), figures_(settings) {
+    : default_(default_setting), most_rounds_(most_rounds), left_(settings), times_(settings) {
   std::iota(left_.begin(), left_.end(), std::size_t{0});
 }
 
 /// Returns a - b for each round that both have.
 std::vector<double> Race::differences(std::size_t a, std::size_t b) const {
   std::vector<double> out;
-  const std::size_t n = std::min(figures_[a].size(), figures_[b].size());
+  const std::size_t n = std::min(times_[a].size(), times_[b].size());
   for (std::size_t r = 0; r < n; ++r)
-    if (figures_[a][r] && figures_[b][r])
-      out.push_back(*figures_[a][r] - *figures_[b][r]);
+    if (times_[a][r] && times_[b][r])
+      out.push_back(*times_[a][r] - *times_[b][r]);
   return out;
 }
 
@@ -27,10 +27,10 @@ std::vector<double> Race::differences(std::size_t a, std::size_t b) const {
 /// differences are equal within rounding.
 std::optional<MeanDifference> Race::interval(std::size_t a, std::size_t b, double alpha) const {
   std::vector<double> values;
-  for (const std::vector<std::optional<double>>& figures : figures_)
-    for (const std::optional<double>& figure : figures)
-      if (figure)
-        values.push_back(*figure);
+  for (const std::vector<std::optional<double>>& times : times_)
+    for (const std::optional<double>& time : times)
+      if (time)
+        values.push_back(*time);
   const double step = decimal_step(values);
   const SampleStats exact = sample_stats(differences(a, b));
   // the difference of two rounded values has the rounding error of both
@@ -56,20 +56,20 @@ std::size_t Race::leader() const {
   return best;
 }
 
-void Race::add_round(const std::vector<std::optional<double>>& figures) {
+void Race::add_round(const std::vector<std::optional<double>>& times) {
   ++rounds_;
-  for (std::vector<std::optional<double>>& list : figures_)
+  for (std::vector<std::optional<double>>& list : times_)
     list.resize(rounds_);
   std::vector<std::size_t> gone;
   for (std::size_t i = 0; i < left_.size(); ++i) {
-    figures_[left_[i]][rounds_ - 1] = figures[i];
-    if (!figures[i] && left_[i] != default_)
+    times_[left_[i]][rounds_ - 1] = times[i];
+    if (!times[i] && left_[i] != default_)
       gone.push_back(left_[i]);
   }
   std::erase_if(
       left_, [&](std::size_t setting) { return std::ranges::find(gone, setting) != gone.end(); });
   const std::size_t best = leader();
-  const double alpha = corrected_alpha(figures_.size() - 1);
+  const double alpha = corrected_alpha(times_.size() - 1);
   std::erase_if(left_, [&](std::size_t setting) {
     if (setting == best || setting == default_)
       return false;
@@ -83,7 +83,7 @@ RaceOutcome Race::outcome() const {
   out.leader = leader();
   if (out.leader == default_)
     return out;
-  out.gain = interval(default_, out.leader, corrected_alpha((figures_.size() - 1) * most_rounds_));
+  out.gain = interval(default_, out.leader, corrected_alpha((times_.size() - 1) * most_rounds_));
   out.recommended = out.gain && out.gain->difference - out.gain->half_width > 0;
   return out;
 }

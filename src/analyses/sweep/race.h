@@ -36,7 +36,7 @@ public:
   [[nodiscard]] const std::vector<std::size_t>& left() const { return left_; }
   /// Adds one value for each setting of left(), in its order. nullopt: the run failed, so the
   /// setting is dropped.
-  void add_round(const std::vector<std::optional<double>>& figures);
+  void add_round(const std::vector<std::optional<double>>& times);
   /// Returns true if more rounds cannot help: all rounds are done, only the default is left, or
   /// only the default and a recommended leader are left.
   [[nodiscard]] bool over() const;
@@ -52,7 +52,7 @@ private:
   std::size_t default_, most_rounds_;
   std::size_t rounds_ = 0;
   std::vector<std::size_t> left_;
-  std::vector<std::vector<std::optional<double>>> figures_; ///< by setting, then by round
+  std::vector<std::vector<std::optional<double>>> times_; ///< by setting, then by round
 };
 
 } // namespace rankscope

@@ -52,12 +52,12 @@ void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out
   std::vector<double> numbers;
   for (const RankRecord* rank : group.ranks)
     numbers.push_back(gemms_of(*rank));
-  const RankRecord& own = *group.ranks[r];
-  const auto steps = static_cast<double>(std::max<std::size_t>(own.steps.size(), 1));
+  const RankRecord& record = *group.ranks[r];
+  const auto steps = static_cast<double>(std::max<std::size_t>(record.steps.size(), 1));
   out.more_gemms = (numbers[r] - MedianOfOthers(numbers).without(numbers[r])) / steps;
-  double own_ns = 0;
+  double rank_ns = 0;
   double usual_ns = 0;
-  for (const auto& [name, kernel] : own.gemm_kernels) {
+  for (const auto& [name, kernel] : record.gemm_kernels) {
     std::vector<double> means;
     for (std::size_t i = 0; i < group.ranks.size(); ++i)
       if (const auto at = group.ranks[i]->gemm_kernels.find(name);
@@ -66,10 +66,10 @@ void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out
                         static_cast<double>(at->second.count));
     if (means.empty() || kernel.count == 0)
       continue;
-    own_ns += static_cast<double>(kernel.sum_ns);
+    rank_ns += static_cast<double>(kernel.sum_ns);
     usual_ns += quantile_of(std::move(means), 0.5) * static_cast<double>(kernel.count);
   }
-  out.gemm_percent = usual_ns > 0 ? (own_ns / usual_ns - 1) * 100 : 0;
+  out.gemm_percent = usual_ns > 0 ? (rank_ns / usual_ns - 1) * 100 : 0;
 }
 
 /// Returns GEMM calls per step, by operator and arguments, as a mean over the ranks.
@@ -89,26 +89,26 @@ std::map<std::uint64_t, double> gemm_calls(const ConfigurationRanks& group) {
 } // namespace
 
 bool work_differs(const ConfigurationRanks& a, const ConfigurationRanks& b) {
-  const auto of_a = gemm_calls(a);
-  const auto of_b = gemm_calls(b);
+  const auto calls_a = gemm_calls(a);
+  const auto calls_b = gemm_calls(b);
   double all = 0;
   double shared_a = 0;
   double shared_b = 0;
-  for (const auto& [key, calls] : of_a) {
+  for (const auto& [key, calls] : calls_a) {
     all += calls;
-    if (const auto at = of_b.find(key); at != of_b.end()) {
+    if (const auto at = calls_b.find(key); at != calls_b.end()) {
       shared_a += calls;
       shared_b += at->second;
     }
   }
-  if (of_a.empty() || of_b.empty())
+  if (calls_a.empty() || calls_b.empty())
     return false;
   return shared_a < all / 2 || std::fabs(shared_a - shared_b) > kSameNumber * shared_a;
 }
 
 SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
   std::vector<std::vector<StepSeries>> runs;
-  std::vector<const ConfigurationRanks*> of_run;
+  std::vector<const ConfigurationRanks*> tested_groups;
   std::vector<StepSeries> means; // mean over the steps, by run and rank
   for (const ConfigurationRanks& group : groups) {
     if (group.ranks.size() < 2)
@@ -117,7 +117,7 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
     if (steps.empty())
       continue;
     runs.push_back(against_peers(steps));
-    of_run.push_back(&group);
+    tested_groups.push_back(&group);
     StepSeries& mean = means.emplace_back(group.ranks.size());
     for (const std::vector<double>& by_rank : steps)
       for (std::size_t r = 0; r < by_rank.size(); ++r)
@@ -129,16 +129,17 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
     const std::vector<RankExcess> ranks = std::move(tests[i].ranks);
     if (ranks.empty())
       continue;
-    out.tested.push_back({of_run[i], tests[i], mean_of(means[i])});
+    out.tested.push_back({tested_groups[i], tests[i], mean_of(means[i])});
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const double others = means[i][r] - ranks[r].excess;
       const double percent = others > 0 ? ranks[r].excess / others * 100 : 0;
       if (!ranks[r].significant || percent < kDeviceSpreadPercent)
         continue;
-      SlowRank slow{of_run[i], of_run[i]->ranks[r]->key.rank, ranks[r], percent, {}, 0, 0};
-      slow.waited = waited_for(*of_run[i], r, ranks[r].excess);
-      compare_gemms(*of_run[i], r, slow);
-      out.told.push_back(std::move(slow));
+      SlowRank slow{
+          tested_groups[i], tested_groups[i]->ranks[r]->key.rank, ranks[r], percent, {}, 0, 0};
+      slow.waited = waited_for(*tested_groups[i], r, ranks[r].excess);
+      compare_gemms(*tested_groups[i], r, slow);
+      out.ranks.push_back(std::move(slow));
     }
   }
   return out;

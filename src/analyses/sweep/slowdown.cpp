@@ -120,11 +120,11 @@ std::optional<Estimate> contention_of(const ConfigurationRanks& group) {
   std::vector<Cluster> all;
   std::size_t calls = 0;
   for (const RankRecord* rank : group.ranks) {
-    std::vector<Cluster> of_rank;
+    std::vector<Cluster> rank_clusters;
     for (const CallGroup& g : rank->calls)
       if (g.gemm)
-        calls += add_group(g, of_rank);
-    all.insert(all.end(), of_rank.begin(), of_rank.end());
+        calls += add_group(g, rank_clusters);
+    all.insert(all.end(), rank_clusters.begin(), rank_clusters.end());
   }
   double xx = 0;
   double xy = 0;
@@ -181,7 +181,7 @@ std::optional<Estimate> Cause::more_contention() const {
   return *test_contention - *base_contention;
 }
 
-bool Cause::told(const std::optional<Estimate>& effect) const {
+bool Cause::is_slowdown(const std::optional<Estimate>& effect) const {
   if (!effect)
     return false;
   const MeanDifference d = effect->interval(alpha);
@@ -189,7 +189,7 @@ bool Cause::told(const std::optional<Estimate>& effect) const {
 }
 
 bool Cause::general() const {
-  if (!told(gemms_alone) || !told(others_alone))
+  if (!is_slowdown(gemms_alone) || !is_slowdown(others_alone))
     return false;
   const MeanDifference apart = (*gemms_alone - *others_alone).interval(alpha);
   return std::fabs(apart.difference) <= apart.half_width + kLeastSlowdown;

@@ -54,7 +54,7 @@ struct Cause {
   /// difference between them.
   [[nodiscard]] bool general() const;
   /// Returns true if the interval of the effect is above kLeastSlowdown.
-  [[nodiscard]] bool told(const std::optional<Estimate>& effect) const;
+  [[nodiscard]] bool is_slowdown(const std::optional<Estimate>& effect) const;
 };
 /// Returns the cause without `longer`, which the caller sets.
 [[nodiscard]] Cause cause_of(const ConfigurationRanks& base, const ConfigurationRanks& test,

@@ -168,7 +168,8 @@ std::vector<OutlyingStep> outlying_steps(const std::vector<ConfigurationRanks>& 
 }
 
 bool StepRanking::winner() const {
-  return std::all_of(others.begin(), others.end(), [](const AgainstBest& o) { return o.told(); });
+  return std::all_of(others.begin(), others.end(),
+                     [](const AgainstBest& o) { return o.significant(); });
 }
 
 std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& groups,

@@ -38,7 +38,9 @@ struct AgainstBest {
   const ConfigurationRanks* group = nullptr;
   double mean_ms = 0;        ///< mean of its steps
   MeanDifference difference; ///< difference to the best, ms per step
-  [[nodiscard]] bool told() const { return difference.difference - difference.half_width > 0; }
+  [[nodiscard]] bool significant() const {
+    return difference.difference - difference.half_width > 0;
+  }
 };
 
 /// Configurations ranked by their steps without outlying_steps(). The intervals are Welch's,
@@ -107,7 +109,7 @@ struct TestedRanks {
   double mean_ms = 0;
 };
 struct SlowRanks {
-  std::vector<SlowRank> told; ///< ordered by configuration, then by rank
+  std::vector<SlowRank> ranks; ///< ordered by configuration, then by rank
   std::vector<TestedRanks> tested;
 };
 /// Smallest excess, in percent, for which a rank is named. Devices of one model differ by up to

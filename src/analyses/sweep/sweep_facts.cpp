@@ -96,7 +96,7 @@ Schema<RecordRow> rank_schema() {
   for (const TimeKind kind : kSummaryKinds)
     schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs,
                 [kind](const R& r) { return r->ms(kind); }});
-  const auto of_gpu = [](std::int64_t RankRecord::GraphTime::*ns) {
+  const auto gpu_percent = [](std::int64_t RankRecord::GraphTime::*ns) {
     return [ns](const R& r) {
       const RankRecord::GraphTime& g = r->graphs;
       return g.graph_ns > 0
@@ -105,10 +105,10 @@ Schema<RecordRow> rank_schema() {
     };
   };
   schema.add({"graph_percent", "graph launches (%)", Unit::kPercent, CellKind::kDouble,
-              of_gpu(&RankRecord::GraphTime::graph_ns),
+              gpu_percent(&RankRecord::GraphTime::graph_ns),
               "share of the GPU time (sum of event durations) that graphs launched"});
   schema.add({"graph_unattributed_percent", "without operator (%)", Unit::kPercent,
-              CellKind::kDouble, of_gpu(&RankRecord::GraphTime::unattributed_ns),
+              CellKind::kDouble, gpu_percent(&RankRecord::GraphTime::unattributed_ns),
               "share of the GPU time (sum of event durations) that graphs launched and that was "
               "not attributed to an operator"});
   return schema;
@@ -164,8 +164,8 @@ struct SpreadRow {
 Schema<SpreadRow> spread_schema() {
   using R = SpreadRow;
   const auto number = [](const char* id, const char* label, Unit unit,
-                         double TimelineSpread::*of) -> Field<R> {
-    return {id, label, unit, [of](const R& r) { return r.spread->*of; }};
+                         double TimelineSpread::*value) -> Field<R> {
+    return {id, label, unit, [value](const R& r) { return r.spread->*value; }};
   };
   return {
       "All_Data",
@@ -189,7 +189,7 @@ Schema<SpreadRow> spread_schema() {
 using ConfigurationSpreads = std::span<const TimelineSpread>;
 
 Table pivot(const char* name, const std::vector<ConfigurationSpreads>& configurations, Unit unit,
-            double TimelineSpread::*of) {
+            double TimelineSpread::*value) {
   struct Row {
     std::size_t kind;
   };
@@ -197,7 +197,7 @@ Table pivot(const char* name, const std::vector<ConfigurationSpreads>& configura
                      {{"type", [](const Row& r) { return time_kind_name(kKindsByName[r.kind]); }}});
   for (const ConfigurationSpreads& spreads : configurations) {
     const std::string& label = spreads.front().configuration.label;
-    schema.add({label, unit, [spreads, of](const Row& r) { return spreads[r.kind].*of; }});
+    schema.add({label, unit, [spreads, value](const Row& r) { return spreads[r.kind].*value; }});
   }
   std::vector<Row> rows;
   for (std::size_t k = 0; k < kKindsByName.size(); ++k)

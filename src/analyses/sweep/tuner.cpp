@@ -74,7 +74,7 @@ MeasuredSources measured(const std::vector<TunerSource>& sources) {
   std::vector<double> means;
   for (const TunerSource& source : sources) {
     // collectives of one step are one sample, even from several process groups
-    std::map<TunerGroup, std::map<std::int64_t, SampleSet>> of_source;
+    std::map<TunerGroup, std::map<std::int64_t, SampleSet>> source_samples;
     for (const SyncSummary& row : source.collectives->summary) {
       const std::string_view collective = tuner_collective(row.name);
       const auto samples = source.collectives->samples.find(key_of(row));
@@ -82,9 +82,9 @@ MeasuredSources measured(const std::vector<TunerSource>& sources) {
           row.group_size < 2 || samples == source.collectives->samples.end())
         continue;
       const auto bytes = static_cast<std::int64_t>(std::llround(row.full_mib * 1'048'576));
-      of_source[{collective, row.group_size}][bytes].add(samples->second.latency_us);
+      source_samples[{collective, row.group_size}][bytes].add(samples->second.latency_us);
     }
-    for (const auto& [group, sizes] : of_source)
+    for (const auto& [group, sizes] : source_samples)
       for (const auto& [bytes, samples] : sizes) {
         SampleStats& all = out.all[group][bytes][source.setting];
         all = pooled(all, samples.stats());

@@ -27,12 +27,12 @@ namespace {
 
 /// The intervals of some GPU events by bucket. T is the time type of BasicIntervalSet.
 template <class T> struct BasicBuckets {
-  std::vector<BasicInterval<T>> by[3];
+  std::vector<BasicInterval<T>> by_bucket[3];
   T first = std::numeric_limits<T>::max();
   T last = std::numeric_limits<T>::lowest();
 
   void add(TimelineBucket bucket, BasicInterval<T> at) {
-    by[static_cast<int>(bucket)].push_back(at);
+    by_bucket[static_cast<int>(bucket)].push_back(at);
     first = std::min(first, at.start);
     last = std::max(last, at.end);
   }
@@ -90,9 +90,9 @@ template <class T>
 std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& key) {
   using Set = BasicIntervalSet<T>;
   const T total = buckets.last > buckets.first ? buckets.last - buckets.first : 0;
-  const Set compute(std::move(buckets.by[0]));
-  const Set comm(std::move(buckets.by[1]));
-  const Set memcpy_set(std::move(buckets.by[2]));
+  const Set compute(std::move(buckets.by_bucket[0]));
+  const Set comm(std::move(buckets.by_bucket[1]));
+  const Set memcpy_set(std::move(buckets.by_bucket[2]));
   const Set busy = compute.unite(comm).unite(memcpy_set);
   std::array<T, kTimeKinds> out{};
   const auto set = [&out](TimeKind kind, T time) { out[static_cast<std::size_t>(kind)] = time; };

@@ -8,8 +8,8 @@ namespace rankscope {
 
 std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
   const Events& e = trace.events;
-  constexpr std::uint32_t kNotLooked = kNoRow;
-  std::vector<std::uint32_t> row(trace.strings.size(), kNotLooked);
+  constexpr std::uint32_t kUnparsed = kNoRow;
+  std::vector<std::uint32_t> row(trace.strings.size(), kUnparsed);
   std::vector<std::optional<StepCounts>> known;
   std::vector<AnnotatedStep> out;
   bool all_sums = false;
@@ -17,7 +17,7 @@ std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
     if (e.category[i] != Category::kUserAnnotation)
       continue;
     std::uint32_t& at = row[e.name[i]];
-    if (at == kNotLooked) {
+    if (at == kUnparsed) {
       at = static_cast<std::uint32_t>(known.size());
       known.push_back(parse_step_counts(trace.name(i)));
     }

@@ -35,11 +35,11 @@ using StreamKey = std::pair<std::int64_t, std::int64_t>; ///< device, stream
 using QueueChange = std::pair<std::int64_t, int>; ///< time, and -1 for a launch (sorts first) or +1
                                                   ///< for a start
 
-QueueLengthRow queue_row(const StreamKey& of, std::vector<QueueChange> changes) {
+QueueLengthRow queue_row(const StreamKey& stream, std::vector<QueueChange> changes) {
   std::sort(changes.begin(), changes.end()); // launches sort before starts at the same time
   QueueLengthRow out;
-  out.device = of.first;
-  out.stream = of.second;
+  out.device = stream.first;
+  out.stream = stream.second;
   std::vector<double> lengths;
   std::int64_t length = 0;
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -93,26 +93,26 @@ std::vector<LaunchStatisticsRow> launch_statistics_of(const LoadedTrace& trace) 
   const Events& e = trace.trace.events;
   std::map<StrId, LaunchDurations> by_name;
   for (const auto& [call, gpu] : launch_pairs(trace)) {
-    LaunchDurations& of = by_name[e.name[call]];
+    LaunchDurations& durations = by_name[e.name[call]];
     const std::int64_t call_ns = e.dur_ns[call];
     const std::int64_t gpu_ns = e.dur_ns[gpu];
     const std::int64_t delay_ns =
         std::max<std::int64_t>(0, e.ts_ns[gpu] - trace.trace.end_ns(call));
-    of.call_ns.push_back(call_ns);
-    of.gpu_ns.push_back(gpu_ns);
-    of.delay_ns.push_back(delay_ns);
-    of.row.short_kernels += gpu_ns < call_ns && call_ns <= kLongCallNs ? 1 : 0;
-    of.row.long_calls += call_ns > kLongCallNs ? 1 : 0;
-    of.row.long_delays += delay_ns > kLongDelayNs ? 1 : 0;
+    durations.call_ns.push_back(call_ns);
+    durations.gpu_ns.push_back(gpu_ns);
+    durations.delay_ns.push_back(delay_ns);
+    durations.row.short_kernels += gpu_ns < call_ns && call_ns <= kLongCallNs ? 1 : 0;
+    durations.row.long_calls += call_ns > kLongCallNs ? 1 : 0;
+    durations.row.long_delays += delay_ns > kLongDelayNs ? 1 : 0;
   }
   std::vector<LaunchStatisticsRow> out;
-  for (auto& [name, of] : by_name) {
-    LaunchStatisticsRow row = of.row;
+  for (auto& [name, durations] : by_name) {
+    LaunchStatisticsRow row = durations.row;
     row.name = trace.trace.strings.view(name);
-    row.launches = of.call_ns.size();
-    row.call_us = stats_of_ns(std::move(of.call_ns));
-    row.gpu_us = stats_of_ns(std::move(of.gpu_ns));
-    row.delay_us = stats_of_ns(std::move(of.delay_ns));
+    row.launches = durations.call_ns.size();
+    row.call_us = stats_of_ns(std::move(durations.call_ns));
+    row.gpu_us = stats_of_ns(std::move(durations.gpu_ns));
+    row.delay_us = stats_of_ns(std::move(durations.delay_ns));
     out.push_back(row);
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {

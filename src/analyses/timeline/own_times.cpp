@@ -11,49 +11,50 @@ namespace rankscope {
 namespace {
 
 /// Divides a step's time among its events.
-void divide(const Trace& trace, StepOwnTimes& step) {
-  std::stable_sort(step.events.begin(), step.events.end(), [&](const OwnTime& a, const OwnTime& b) {
-    return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
-  });
-  IntervalSet taken; // time of kinds that take precedence
+void divide(const Trace& trace, StepSelfTimes& step) {
+  std::stable_sort(step.events.begin(), step.events.end(),
+                   [&](const SelfTime& a, const SelfTime& b) {
+                     return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
+                   });
+  IntervalSet covered; // time of kinds that take precedence
   for (const TimelineBucket bucket :
        {TimelineBucket::kCompute, TimelineBucket::kCommunication, TimelineBucket::kMemcpy}) {
-    std::vector<Interval> mine;
+    std::vector<Interval> intervals;
     std::int64_t reached = INT64_MIN; // end of the earlier events of this kind
-    for (OwnTime& own : step.events) {
-      if (own.bucket != bucket)
+    for (SelfTime& time : step.events) {
+      if (time.bucket != bucket)
         continue;
-      const std::int64_t start = trace.events.ts_ns[own.event];
-      const std::int64_t end = trace.end_ns(own.event);
-      mine.push_back({start, end});
+      const std::int64_t start = trace.events.ts_ns[time.event];
+      const std::int64_t end = trace.end_ns(time.event);
+      intervals.push_back({start, end});
       const std::int64_t from = std::max(start, reached);
       if (from < end)
-        own.ns = end - from - taken.covered(from, end);
+        time.ns = end - from - covered.covered(from, end);
       reached = std::max(reached, end);
     }
-    taken = taken.unite(IntervalSet(std::move(mine)));
+    covered = covered.unite(IntervalSet(std::move(intervals)));
   }
   std::int64_t last = INT64_MIN;
-  for (const OwnTime& own : step.events)
-    last = std::max(last, trace.end_ns(own.event));
+  for (const SelfTime& time : step.events)
+    last = std::max(last, trace.end_ns(time.event));
   step.total_ns = step.events.empty() ? 0 : last - trace.events.ts_ns[step.events.front().event];
-  step.idle_ns = step.total_ns - taken.length();
+  step.idle_ns = step.total_ns - covered.length();
 }
 
 } // namespace
 
-OwnTimes own_times_of(const LoadedTrace& t, const TimelineKey& key) {
+SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
   const std::vector<EventId>& gpu = t.shared(key.launchers).gpu;
   const std::vector<TimelineBucket> buckets = timeline_buckets_of(t, gpu, key);
-  OwnTimes out;
-  out.whole = steps.empty();
-  std::map<std::int64_t, StepOwnTimes> by_step;
+  SelfTimes out;
+  out.without_steps = steps.empty();
+  std::map<std::int64_t, StepSelfTimes> by_step;
   for (std::size_t i = 0; i < gpu.size(); ++i) {
-    if (out.whole && !t.tree.linked(gpu[i]) && !key.launchers.unlinked)
+    if (out.without_steps && !t.tree.linked(gpu[i]) && !key.launchers.unlinked)
       continue;
     const std::int64_t step =
-        out.whole ? 0 : step_of_gpu_event(t, steps, gpu[i], key.launchers.unlinked);
+        out.without_steps ? 0 : step_of_gpu_event(t, steps, gpu[i], key.launchers.unlinked);
     if (step >= 0)
       by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0});
   }

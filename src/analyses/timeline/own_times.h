@@ -9,7 +9,7 @@
 namespace rankscope {
 
 /// A GPU event and the part of the step's time that it gets.
-struct OwnTime {
+struct SelfTime {
   EventId event = kNoEvent;
   std::uint32_t index = 0; ///< index in LauncherIndex::gpu
   TimelineBucket bucket = TimelineBucket::kCompute;
@@ -17,17 +17,17 @@ struct OwnTime {
 };
 
 /// A step, or the complete trace if it has no ProfilerStep#N, with its GPU events.
-struct StepOwnTimes {
+struct StepSelfTimes {
   std::int64_t step = 0;
-  std::vector<OwnTime> events; ///< ordered by start, ties in file order
+  std::vector<SelfTime> events; ///< ordered by start, ties in file order
   std::int64_t idle_ns = 0;
   /// total_time of gpu_timeline_per_step: the sum of all own times and idle_ns.
   std::int64_t total_ns = 0;
 };
 
-struct OwnTimes {
-  bool whole = false;              ///< the trace has no steps: one entry for the complete trace
-  std::vector<StepOwnTimes> steps; ///< ordered by number; steps without GPU work are left out
+struct SelfTimes {
+  bool without_steps = false;       ///< the trace has no steps: one entry for the complete trace
+  std::vector<StepSelfTimes> steps; ///< ordered by number; steps without GPU work are left out
 };
 
 /// Divides each step's time among its events. Each instant between the first and the last GPU event
@@ -37,6 +37,6 @@ struct OwnTimes {
 /// exposed_comm_time and exposed_memcpy_time of gpu_timeline_per_step. Example: computation 0-10, a
 /// second kernel 4-12, a collective 8-20: own times 10, 2 and 8. Does not separate recomputed work.
 /// O(n log n).
-[[nodiscard]] OwnTimes own_times_of(const LoadedTrace& trace, const TimelineKey& key);
+[[nodiscard]] SelfTimes self_times_of(const LoadedTrace& trace, const TimelineKey& key);
 
 } // namespace rankscope

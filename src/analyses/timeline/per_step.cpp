@@ -14,10 +14,10 @@ template <class Row> struct InStep {
 };
 
 template <class Row>
-Schema<InStep<Row>> in_step(const char* name, const char* help, const Schema<Row>& of) {
+Schema<InStep<Row>> in_step(const char* name, const char* help, const Schema<Row>& row_schema) {
   using R = InStep<Row>;
   Schema<R> schema(name, help, {{"step", &R::step, kPerStepStepHelp}});
-  schema.add_fields_of(of, [](const R& r) -> const Row& { return *r.row; });
+  schema.add_fields_of(row_schema, [](const R& r) -> const Row& { return *r.row; });
   return schema;
 }
 

@@ -52,8 +52,10 @@ std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
 }
 
 /// Sorts stably by value, largest first, and cuts the rows to top_k (0: all).
-template <class Row, class Of> void keep_largest(std::vector<Row>& rows, std::size_t top_k, Of of) {
-  std::ranges::stable_sort(rows, [&of](const Row& a, const Row& b) { return of(a) > of(b); });
+template <class Row, class ValueOf>
+void keep_largest(std::vector<Row>& rows, std::size_t top_k, ValueOf value) {
+  std::ranges::stable_sort(rows,
+                           [&value](const Row& a, const Row& b) { return value(a) > value(b); });
   if (top_k > 0 && rows.size() > top_k)
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(top_k), rows.end());
 }
@@ -173,7 +175,7 @@ void add_collectives(const CollectiveFacts& facts, std::size_t top_k, TopFacts& 
     out.communication.push_back({t.name, t.kernels, ns_to_ms(t.dur_ns),
                                  percent_of(t.dur_ns, all_ns), ns_to_ms(t.exposed_ns()),
                                  percent_of(t.exposed_ns(), t.dur_ns),
-                                 t.told_ns > 0 ? ns_to_ms(t.wait_ns) : kNaN});
+                                 t.waits_known_ns > 0 ? ns_to_ms(t.wait_ns) : kNaN});
 }
 
 void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFacts* collectives,
@@ -192,7 +194,7 @@ void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFac
     set(TimeKind::kExposedComm, row.exposed_ms, row.exposed_percent);
     set(TimeKind::kExposedMemcpy, row.memcpy_ms, row.memcpy_percent);
     set(TimeKind::kIdle, row.idle_ms, row.idle_percent);
-    row.slow = std::any_of(slow.told.begin(), slow.told.end(),
+    row.slow = std::any_of(slow.ranks.begin(), slow.ranks.end(),
                            [&](const SlowRank& s) { return s.rank == row.rank; });
     out.ranks.push_back(std::move(row));
   }

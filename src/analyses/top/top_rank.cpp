@@ -71,14 +71,14 @@ template <class Row> void erase_at(std::vector<Row>& rows, std::size_t at) {
 
 } // namespace
 
-void TopParts::put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity,
-                   std::optional<RankGraph> graph) {
+void TopParts::put(TopRank rank, RankRecord record, RankCollectives rank_collectives,
+                   RankIdentity identity, std::optional<RankGraph> graph) {
   const std::int64_t number = record.key.rank;
   drop(number);
   const std::size_t at = place_of(records, number);
   insert_at(ranks, at, std::move(rank));
   insert_at(records, at, std::move(record));
-  insert_at(collectives, at, std::move(of));
+  insert_at(collectives, at, std::move(rank_collectives));
   insert_at(identities, at, std::move(identity));
   if (graph)
     insert_at(graphs, at, std::move(*graph));

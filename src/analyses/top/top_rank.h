@@ -62,7 +62,7 @@ struct TopParts {
   std::vector<RankGraph> graphs; ///< only for runs with a search for causes, else empty
 
   /// Inserts or replaces a rank. Either all calls pass a graph, or no call does.
-  void put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity,
+  void put(TopRank rank, RankRecord record, RankCollectives rank_collectives, RankIdentity identity,
            std::optional<RankGraph> graph = std::nullopt);
   /// Removes a rank if it is present.
   void drop(std::int64_t rank);

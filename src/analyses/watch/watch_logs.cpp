@@ -212,9 +212,9 @@ void LogWatch::fold(const Key& key, const LogCollective& collective, const LogGr
   // all ranks leave together, so a rank that enters later has a shorter duration
   const double all = std::accumulate(collective.exec_us.begin(), collective.exec_us.end(), 0.0);
   for (std::size_t r = 0; r < n; ++r) {
-    const double own = collective.exec_us[r];
+    const double exec_us = collective.exec_us[r];
     add(window.late_us[group.processes[r] - 1], slot,
-        (all - own) / static_cast<double>(n - 1) - own);
+        (all - exec_us) / static_cast<double>(n - 1) - exec_us);
   }
 }
 

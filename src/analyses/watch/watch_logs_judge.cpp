@@ -164,12 +164,13 @@ void LogWatch::judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vect
 std::vector<std::int64_t> LogWatch::ranks_of_processes() const {
   std::vector<std::int64_t> out;
   std::set<std::int64_t> ranks;
-  bool one = true;
+  bool shared = true;
   for (const LogProcess& p : processes_) {
     out.push_back(p.rank);
-    one = one && p.rank >= 0 && p.comm == processes_.front().comm && ranks.insert(p.rank).second;
+    shared =
+        shared && p.rank >= 0 && p.comm == processes_.front().comm && ranks.insert(p.rank).second;
   }
-  if (!one)
+  if (!shared)
     std::iota(out.begin(), out.end(), 0);
   return out;
 }

@@ -13,8 +13,8 @@ template <class Archive, PartOf<WatchState::Seen> Row> void part_fields(Archive&
   archive(r.window, r.last_step, r.heard_ns);
 }
 template <class Archive, PartOf<WatchedWindow> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.label, r.number, r.ranks, r.of, r.step_ms, r.exposed_percent, r.bus_gbps, r.latest_rank,
-          r.late_us);
+  archive(r.label, r.number, r.ranks, r.known_ranks, r.step_ms, r.exposed_percent, r.bus_gbps,
+          r.latest_rank, r.late_us);
 }
 template <class Archive, PartOf<InspectorHeader> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.comm, r.name, r.rank, r.n_ranks, r.written_us);

@@ -62,7 +62,7 @@ public:
   std::vector<WatchedGap> operator()() {
     for (const TimedCollective& t : facts_.collectives)
       if (t.match.incomplete() && t.first->step >= 0)
-        look_at(t);
+        add_gap(t);
     std::vector<WatchedGap> out;
     for (auto& [group, gap] : gaps_)
       out.push_back(std::move(gap.second));
@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  void look_at(const TimedCollective& t) {
+  void add_gap(const TimedCollective& t) {
     const std::int64_t step = t.first->step;
     std::vector<std::int64_t> entered;
     for (const auto& [rank, row] : t.match.members)
@@ -148,7 +148,7 @@ WatchedWindow summary_of(const WatchWindow& window, std::size_t number, std::siz
   out.label = window.label;
   out.number = number;
   out.ranks = window.ranks;
-  out.of = known;
+  out.known_ranks = known;
   out.step_ms = window.step_ms;
   std::vector<double> gbps;
   for (const WatchedBandwidth& row : window.bandwidths)

@@ -55,7 +55,7 @@ struct WatchWindow {
 /// One line of the summary: a judged window.
 struct WatchedWindow {
   std::string label;
-  std::size_t number = 0, ranks = 0, of = 0; ///< `of`: number of known ranks
+  std::size_t number = 0, ranks = 0, known_ranks = 0;
   double step_ms = 0;
   std::optional<double> exposed_percent; ///< empty for windows from logs
   double bus_gbps = 0; ///< mean over the kinds of collectives; 0 without collectives

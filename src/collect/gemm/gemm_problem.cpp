@@ -114,7 +114,7 @@ GemmCompute usual_compute(GemmType a) {
 }
 
 /// Parses a line of rocblas-bench or hipblaslt-bench.
-TracedGemm of_bench_line(std::string_view library, std::string_view config) {
+TracedGemm gemm_of_bench_line(std::string_view library, std::string_view config) {
   (void)next_word(config);
   const auto options = parse_options(config, true);
   if (!options)
@@ -179,7 +179,7 @@ TracedGemm of_bench_line(std::string_view library, std::string_view config) {
 }
 
 /// Parses a configuration of cuBLASLt, as parse_cublaslt() writes it.
-TracedGemm of_cublaslt(std::string_view config) {
+TracedGemm gemm_of_cublaslt(std::string_view config) {
   Reader read;
   GemmProblem p;
   p.family = GemmFamily::kLight;
@@ -210,11 +210,11 @@ std::optional<GemmType> type_of_function(std::string_view function) {
   return std::nullopt;
 }
 
-TracedGemm of_cublas(std::string_view config) {
+TracedGemm gemm_of_cublas(std::string_view config) {
   std::string_view rest = config;
   const std::string_view function = next_word(rest);
-  const auto own = type_of_function(function);
-  if (!own && !function.starts_with("cublasGemm"))
+  const auto named_type = type_of_function(function);
+  if (!named_type && !function.starts_with("cublasGemm"))
     return {std::nullopt, fmt::format("no runner for {}", function), ""};
   if (contains(function, "Batched") && !contains(function, "Strided"))
     return {std::nullopt, "no runner for lists of matrices", ""};
@@ -231,8 +231,8 @@ TracedGemm of_cublas(std::string_view config) {
   read.transpose(operation("transa"), p.trans_a);
   read.transpose(operation("transb"), p.trans_b);
   const auto type = [&](const char* key, GemmType& to) {
-    if (own)
-      to = *own;
+    if (named_type)
+      to = *named_type;
     else
       read.type(field(rest, key), to);
   };
@@ -243,7 +243,7 @@ TracedGemm of_cublas(std::string_view config) {
   if (const std::string_view c = field(rest, "computeType"); !c.empty())
     read.compute(c, p.compute);
   else
-    p.compute = own == GemmType::kF16 ? GemmCompute::kF16 : usual_compute(p.a);
+    p.compute = named_type == GemmType::kF16 ? GemmCompute::kF16 : usual_compute(p.a);
   read.number(field(rest, "lda"), p.lda);
   read.number(field(rest, "ldb"), p.ldb);
   read.number(field(rest, "ldc"), p.ldc);
@@ -410,11 +410,11 @@ std::optional<GemmProblem> gemm_from_text(std::string_view text) {
 
 TracedGemm gemm_of_trace(std::string_view library, std::string_view config) {
   if (library == "rocblas" || library == "hipblaslt")
-    return of_bench_line(library, config);
+    return gemm_of_bench_line(library, config);
   if (library == "cublaslt")
-    return of_cublaslt(config);
+    return gemm_of_cublaslt(config);
   if (library == "cublas")
-    return of_cublas(config);
+    return gemm_of_cublas(config);
   return {std::nullopt, "no runner for this library", ""};
 }
 

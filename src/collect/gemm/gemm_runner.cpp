@@ -132,10 +132,10 @@ Result<void> GemmRunner::allocate(const GemmProblem& p) {
                                                {p.d, p.ldd, p.n, p.stride_d}}};
   // D is also used as C if C is not read and both have the same layout. D has room for C's layout
   // too, because libraries without a separate D write with C's dimensions.
-  const bool own_c = p.beta || p.c != p.d || p.ldc != p.ldd || p.stride_c != p.stride_d;
+  const bool separate_c = p.beta || p.c != p.d || p.ldc != p.ldd || p.stride_c != p.stride_d;
   double bytes = static_cast<double>(kWorkspace);
   for (std::size_t i = 0; i < matrices.size(); ++i)
-    if (i != 2 || own_c)
+    if (i != 2 || separate_c)
       bytes += static_cast<double>(matrices[i].bytes(p.batch));
   const double free = static_cast<double>(runtime_->free_bytes());
   if (bytes > free)
@@ -144,7 +144,7 @@ Result<void> GemmRunner::allocate(const GemmProblem& p) {
                              free / 1e9),
                  ""};
   for (std::size_t i = 0; i < matrices.size(); ++i) {
-    if (i == 2 && !own_c)
+    if (i == 2 && !separate_c)
       continue;
     const std::size_t size = i == 3
                                  ? std::max(matrices[3].bytes(p.batch), matrices[2].bytes(p.batch))

@@ -197,14 +197,14 @@ std::optional<BenchResult> from_miopen(std::string_view output) {
   if (auto found = from_table(output, "timeMs", 1e3, "stats:"))
     return found;
   std::optional<BenchResult> found;
-  bool of_gpu = false; // wall-clock time counts only until a GPU time is found
+  bool has_gpu_time = false; // wall-clock time counts only until a GPU time is found
   for (const std::string_view line : lines_of(output)) {
     const auto ms = between(line, "Elapsed: ", " ms");
     const auto value = ms ? positive(*ms) : std::nullopt;
     const bool wall = line.starts_with("Wall-clock");
-    if (!value || (wall && of_gpu))
+    if (!value || (wall && has_gpu_time))
       continue;
-    of_gpu = of_gpu || !wall;
+    has_gpu_time = has_gpu_time || !wall;
     found.emplace();
     found->time_us = *value * 1e3;
   }

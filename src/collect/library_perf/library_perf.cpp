@@ -24,8 +24,8 @@ bool run_once(PerfRow& row, const std::vector<std::string>& argv, const LibraryP
               std::vector<double>& times) {
   ProcessSpec spec;
   spec.argv = argv;
-  if (const auto own = options.programs.find(argv[0]); own != options.programs.end())
-    spec.argv[0] = own->second;
+  if (const auto chosen = options.programs.find(argv[0]); chosen != options.programs.end())
+    spec.argv[0] = chosen->second;
   // logging would be part of the measured time
   spec.unset_env = logging_variables();
   spec.guarded = true; // ends processes that the program leaves running
@@ -69,9 +69,9 @@ struct Missing {
 };
 
 std::string not_found(const std::string& program, const LibraryPerfOptions& options) {
-  const auto own = options.programs.find(program);
-  return own == options.programs.end() ? fmt::format("{} is not in PATH", program)
-                                       : fmt::format("{} does not exist", own->second);
+  const auto chosen = options.programs.find(program);
+  return chosen == options.programs.end() ? fmt::format("{} is not in PATH", program)
+                                          : fmt::format("{} does not exist", chosen->second);
 }
 
 /// Measures with the bench program; without it, the row's status is "missing".

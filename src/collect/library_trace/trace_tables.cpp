@@ -10,8 +10,9 @@
 namespace rankscope {
 namespace {
 
-std::string total(double of_one, std::uint64_t calls) {
-  return of_one > 0 ? fmt::format("{:.0f}", of_one * static_cast<double>(calls)) : std::string();
+std::string total(double per_call, std::uint64_t calls) {
+  return per_call > 0 ? fmt::format("{:.0f}", per_call * static_cast<double>(calls))
+                      : std::string();
 }
 
 std::string seconds(const std::optional<double>& t) {

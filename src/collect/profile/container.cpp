@@ -24,9 +24,9 @@ ContainerGpus gpus_of(const ContainerOptions& options) {
   for (const ToolEntry& tool : options.tools)
     vendors.insert(tool.vendors.begin(), tool.vendors.end());
   ContainerGpus out = vendors.empty() ? machine_gpus() : ContainerGpus{};
-  const std::string& told = options.context.gpu_vendor;
-  out.amd = (out.amd || vendors.count("amd") > 0 || told == "AMD") && told != "NVIDIA";
-  out.nvidia = (out.nvidia || vendors.count("nvidia") > 0 || told == "NVIDIA") && told != "AMD";
+  const std::string& vendor = options.context.gpu_vendor;
+  out.amd = (out.amd || vendors.count("amd") > 0 || vendor == "AMD") && vendor != "NVIDIA";
+  out.nvidia = (out.nvidia || vendors.count("nvidia") > 0 || vendor == "NVIDIA") && vendor != "AMD";
   out.indices = options.context.docker_gpus;
   return out;
 }

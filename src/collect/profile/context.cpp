@@ -103,8 +103,8 @@ Result<std::vector<ToolScript>> scripts_of(const Json& root, const char* key) {
   return out;
 }
 
-Result<std::string> one_of(const Json& root, const char* key,
-                           const std::vector<std::string>& allowed) {
+Result<std::string> checked_choice(const Json& root, const char* key,
+                                   const std::vector<std::string>& allowed) {
   const Json* value = root.find(key);
   if (value == nullptr)
     return std::string();
@@ -147,7 +147,7 @@ Result<ProfileContext> read_context(const std::vector<std::string>& files,
                                     const std::vector<std::string>& texts) {
   ProfileContext out;
   Json root = Json::object();
-  const auto take = [&](const Json& part, const std::string& where) -> Result<void> {
+  const auto merge = [&](const Json& part, const std::string& where) -> Result<void> {
     if (!part.is(Kind::kObject))
       return Error{ErrorCode::kUsage, where,
                    fmt::format("expected an object, found {}", kind_name(part.kind)), ""};
@@ -156,11 +156,11 @@ Result<ProfileContext> read_context(const std::vector<std::string>& files,
   };
   for (const std::string& file : files) {
     RS_TRY(const Json part, parse_json_file(file, &out.notes));
-    RS_CHECK(take(part, file));
+    RS_CHECK(merge(part, file));
   }
   for (const std::string& text : texts) {
     RS_TRY(const Json part, parse_json(text, "--additional-context", &out.notes));
-    RS_CHECK(take(part, "--additional-context"));
+    RS_CHECK(merge(part, "--additional-context"));
   }
   RS_CHECK(check_types(root, out.notes));
   if (const Json* tools = root.find("tools")) {
@@ -187,8 +187,8 @@ Result<ProfileContext> read_context(const std::vector<std::string>& files,
   }
   if (const Json* timeout = root.find("timeout"))
     out.timeout_s = timeout->number();
-  RS_TRY(out.gpu_vendor, one_of(root, "gpu_vendor", {"AMD", "NVIDIA"}));
-  RS_TRY(out.guest_os, one_of(root, "guest_os", {"UBUNTU", "CENTOS"}));
+  RS_TRY(out.gpu_vendor, checked_choice(root, "gpu_vendor", {"AMD", "NVIDIA"}));
+  RS_TRY(out.guest_os, checked_choice(root, "guest_os", {"UBUNTU", "CENTOS"}));
   return out;
 }
 

@@ -301,7 +301,7 @@ Result<Json> parse_json(const std::string& text, const std::string& where,
 }
 
 Result<Json> parse_json_file(const std::string& path, std::vector<std::string>* notes) {
-  RS_TRY(const std::string text, read_whole(path));
+  RS_TRY(const std::string text, read_input_file(path));
   return parse_json(text, path, notes);
 }
 

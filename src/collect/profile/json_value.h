@@ -45,11 +45,11 @@ struct Json {
       *this = Json(*value);
   }
   static Json list();
-  /// Returns a list with the result of `of` for each item.
-  template <class Items, class Of> static Json list(const Items& items, const Of& of) {
+  /// Returns a list with the result of `make` for each item.
+  template <class Items, class Make> static Json list(const Items& items, const Make& make) {
     Json out = list();
     for (const auto& item : items)
-      out.items.push_back(of(item));
+      out.items.push_back(make(item));
     return out;
   }
   static Json object();

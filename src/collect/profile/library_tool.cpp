@@ -46,18 +46,18 @@ public:
     return std::exchange(others_.at(stream - 1), {});
   }
 
-  Result<void> end(std::vector<ProfileFact>& facts, Json& figures) override {
+  Result<void> end(std::vector<ProfileFact>& facts, Json& metrics) override {
     RS_TRY(summary_, trace_.finish());
-    Json& out = figures.at("library_trace");
+    Json& out = metrics.at("library_trace");
     out.at("bytes") = summary_.bytes;
     out.at("lines") = summary_.lines;
     Json counts = Json::object();
     for (const LibraryCount& c : summary_.counts) {
-      Json& one = counts.at(log_kind_name(c.kind));
-      one.at("lines") = c.lines;
-      one.at("calls") = c.calls;
-      one.at("configs") = c.configs;
-      one.at("damaged") = c.damaged;
+      Json& count = counts.at(log_kind_name(c.kind));
+      count.at("lines") = c.lines;
+      count.at("calls") = c.calls;
+      count.at("configs") = c.configs;
+      count.at("damaged") = c.damaged;
       if (c.damaged > 0)
         facts.push_back({"", profile::DamagedLines{log_kind_name(c.kind), c.damaged, c.lines,
                                                    c.first_damaged}});

@@ -46,7 +46,7 @@ LibraryWatch::LibraryWatch(pid_t root, std::set<std::string> names) : names_(std
     return;
   thread_ = std::thread([this, root] {
     for (int i = 0; !done_; ++i) {
-      look(root);
+      poll(root);
       // sleeps in short steps, so that stop() does not wait
       for (int nap = i < 50 ? 2 : 25; nap > 0 && !done_; --nap)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -65,7 +65,7 @@ SeenLibraries LibraryWatch::stop() {
   return seen_;
 }
 
-void LibraryWatch::look(pid_t root) {
+void LibraryWatch::poll(pid_t root) {
   std::vector<pid_t> all;
   add_processes(root, all);
   for (const pid_t pid : all) {

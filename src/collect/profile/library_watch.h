@@ -28,7 +28,7 @@ public:
   SeenLibraries stop();
 
 private:
-  void look(pid_t root);
+  void poll(pid_t root);
 
   std::set<std::string> names_;
   SeenLibraries seen_;

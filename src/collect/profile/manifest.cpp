@@ -159,7 +159,7 @@ Json manifest_json(const RunIdentity& identity, const RunRequest& request, const
   out.at("clock_end") = anchor_json(result.end);
   out.at("tools") = tools_json(request, result);
   out.at("steps") = steps_json(request, result);
-  out.at("figures") = result.figures;
+  out.at("figures") = result.metrics;
   out.at("findings") = findings_json(findings);
   out.at("notes") = identity.notes;
   return out;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFormat = "rankscope-profile-ranks-1";
 constexpr const char* kRunFormat = "rankscope-profile-1";
 /// Least covered part of a run that counts as complete: a little is missing at its begin and end.
-constexpr double kWholeRun = 0.99;
+constexpr double kCompleteRun = 0.99;
 
 /// Returns the nested member at `keys`; nullptr if a member is missing.
 const Json* below(const Json& root, std::initializer_list<const char*> keys) {
@@ -38,7 +38,7 @@ std::optional<double> number_at(const Json& root, std::initializer_list<const ch
 
 /// Returns the number at `keys` as an integer: times since 1970 in ns have more digits than a
 /// double.
-std::optional<std::int64_t> whole_at(const Json& root, std::initializer_list<const char*> keys) {
+std::optional<std::int64_t> integer_at(const Json& root, std::initializer_list<const char*> keys) {
   const Json* value = below(root, keys);
   return value == nullptr || !value->is(Json::Kind::kNumber) ? std::nullopt
                                                              : to_number(value->text);
@@ -52,7 +52,7 @@ std::string text_at(const Json& root, std::initializer_list<const char*> keys) {
 /// Returns a time since 1970; empty for an earlier time, so that the difference of two times cannot
 /// overflow.
 std::optional<std::int64_t> time_at(const Json& root, std::initializer_list<const char*> keys) {
-  const std::optional<std::int64_t> ns = whole_at(root, keys);
+  const std::optional<std::int64_t> ns = integer_at(root, keys);
   return ns && *ns >= 0 ? ns : std::nullopt;
 }
 
@@ -131,7 +131,7 @@ private:
       r.status = "unreadable";
       r.problem = fmt::format("{} is not the manifest of a profiling run", file.string());
     } else {
-      take(*json, r);
+      read_manifest(*json, r);
     }
     if (r.rank && !seen_.insert(*r.rank).second)
       return Error{ErrorCode::kUsage, r.folder, fmt::format("rank {} occurs twice", *r.rank),
@@ -142,13 +142,13 @@ private:
     return {};
   }
 
-  void take(const Json& json, ProfiledRank& r) {
-    if (const auto rank = whole_at(json, {"rank"}))
+  void read_manifest(const Json& json, ProfiledRank& r) {
+    if (const auto rank = integer_at(json, {"rank"}))
       r.rank = rank;
     r.run_id = text_at(json, {"run_id"});
     r.host = text_at(json, {"host", "name"});
     r.status = text_at(json, {"status"});
-    r.exit_status = whole_at(json, {"exit_status"});
+    r.exit_status = integer_at(json, {"exit_status"});
     r.seconds = number_at(json, {"seconds"});
     r.begin_ns = time_at(json, {"clock_begin", "unix_ns"});
     r.end_ns = time_at(json, {"clock_end", "unix_ns"});
@@ -159,14 +159,14 @@ private:
       const std::optional<double> joules = number_at(gpu, {"joules"});
       if (joules)
         r.joules = r.joules.value_or(0) + *joules;
-      keep_larger(r.peak_vram_b, whole_at(gpu, {"peak_vram_bytes"}));
+      keep_larger(r.peak_vram_b, integer_at(gpu, {"peak_vram_bytes"}));
       std::string place = text_at(gpu, {"bdf"});
       if (place.empty())
         place = fmt::format("{}", number_at(gpu, {"index"}).value_or(-1));
       keep_larger(gpus_[r.host + " " + place], joules);
       const double covered = number_at(gpu, {"covered"}).value_or(1);
       const std::string source = text_at(gpu, {"energy_source"});
-      if (source == "aliased" || (joules && covered < kWholeRun))
+      if (source == "aliased" || (joules && covered < kCompleteRun))
         out_.facts.push_back(
             {"",
              profile::PartialEnergy{r.folder, place, joules ? std::optional(covered) : std::nullopt,
@@ -289,7 +289,7 @@ Result<void> write_merged(const ProfiledRanks& run, std::span<const Finding> fin
   std::error_code ec;
   const std::string manifest = out + "/manifest.json";
   if (fs::exists(manifest, ec)) {
-    const Result<std::string> before = read_own(manifest);
+    const Result<std::string> before = read_unregistered(manifest);
     const Result<Json> json = before ? parse_json(*before, manifest, nullptr) : before.error();
     if (!json || text_at(*json, {"format"}) != kFormat)
       return Error{ErrorCode::kUsage, manifest,

@@ -36,10 +36,10 @@ public:
                                           [[maybe_unused]] bool last) {
     return {};
   }
-  /// Called after the last script. Adds facts to `facts` and values to `figures` (an object of the
-  /// manifest). Errors: kOutput.
+  /// Called after the last script. Adds facts to `facts` and values to `metrics` (the object
+  /// `figures` of the manifest). Errors: kOutput.
   virtual Result<void> end([[maybe_unused]] std::vector<ProfileFact>& facts,
-                           [[maybe_unused]] Json& figures) {
+                           [[maybe_unused]] Json& metrics) {
     return {};
   }
   /// Returns how many records `tool` found, if its files do not show the number. Valid after end().

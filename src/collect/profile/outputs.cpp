@@ -70,12 +70,12 @@ std::uint64_t json_records(const std::string& path) {
   return longest;
 }
 
-/// Calls `take` with the statement for each row.
-template <class Take> void for_each_row(sqlite3* db, const std::string& sql, const Take& take) {
+/// Calls `use` with the statement for each row.
+template <class Use> void for_each_row(sqlite3* db, const std::string& sql, const Use& use) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK)
     while (sqlite3_step(statement) == SQLITE_ROW)
-      take(statement);
+      use(statement);
   sqlite3_finalize(statement);
 }
 

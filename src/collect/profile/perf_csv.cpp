@@ -109,9 +109,9 @@ std::string launcher_of(const std::vector<std::string>& command, const EnvPairs&
 }
 
 std::string architecture(const RunResult& result, const EnvPairs& environment) {
-  if (std::string told = variable(environment, "MAD_SYSTEM_GPU_ARCHITECTURE"); !told.empty())
-    return told;
-  const Json* samplers = result.figures.find("samplers");
+  if (std::string known = variable(environment, "MAD_SYSTEM_GPU_ARCHITECTURE"); !known.empty())
+    return known;
+  const Json* samplers = result.metrics.find("samplers");
   const Json* gpus = samplers == nullptr ? nullptr : samplers->find("gpus");
   if (gpus == nullptr || gpus->items.empty())
     return "";
@@ -179,13 +179,13 @@ struct File : NonCopyable {
 
 } // namespace
 
-std::optional<PerfFigure> performance_of_line(std::string_view line) {
+std::optional<PerfMetric> performance_of_line(std::string_view line) {
   constexpr std::string_view key = "performance:";
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos)
     return std::nullopt;
   std::string_view rest = trimmed(line.substr(at + key.size()));
-  PerfFigure out;
+  PerfMetric out;
   const auto number = take_number(rest);
   if (!number || rest.empty() || std::string_view(" \t,/").find(rest.front()) == rest.npos)
     return std::nullopt;
@@ -202,7 +202,7 @@ std::optional<PerfFigure> performance_of_line(std::string_view line) {
   return out;
 }
 
-std::optional<PerfFigure> trainer_figure_of_line(std::string_view line) {
+std::optional<PerfMetric> trainer_metric_of_line(std::string_view line) {
   constexpr std::string_view key = "train_samples_per_second";
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos)
@@ -212,23 +212,23 @@ std::optional<PerfFigure> trainer_figure_of_line(std::string_view line) {
   const auto number = take_number(rest);
   if (!number)
     return std::nullopt;
-  return PerfFigure{"", *number, std::string(key)};
+  return PerfMetric{"", *number, std::string(key)};
 }
 
-std::optional<PerfFigure> figure_of_run_log(const std::string& path) {
+std::optional<PerfMetric> metric_of_run_log(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::optional<PerfFigure> trainer;
+  std::optional<PerfMetric> trainer;
   for (std::string line; std::getline(in, line);) {
     const std::string_view text = without_stamp(line);
     if (auto found = performance_of_line(text))
       return found;
     if (!trainer)
-      trainer = trainer_figure_of_line(text);
+      trainer = trainer_metric_of_line(text);
   }
   return trainer;
 }
 
-Result<std::vector<PerfFigure>> read_results_csv(const std::string& path) {
+Result<std::vector<PerfMetric>> read_results_csv(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in)
     return Error{ErrorCode::kUnreadable, path, "cannot be opened",
@@ -244,7 +244,7 @@ Result<std::vector<PerfFigure>> read_results_csv(const std::string& path) {
       return Error{ErrorCode::kUnreadable, path, fmt::format("has no column \"{}\"", names[i]), ""};
     at[i] = static_cast<std::size_t>(found - header.begin());
   }
-  std::vector<PerfFigure> out;
+  std::vector<PerfMetric> out;
   while (std::getline(in, line)) {
     std::vector<std::string> cells = cells_of_perf_csv(line);
     if (trimmed(line).empty())
@@ -257,17 +257,17 @@ Result<std::vector<PerfFigure>> read_results_csv(const std::string& path) {
   return out;
 }
 
-std::vector<PerfFigure> perf_figures(const RunRequest& request, const Model* model,
+std::vector<PerfMetric> perf_metrics(const RunRequest& request, const Model* model,
                                      std::vector<std::string>& notes) {
   if (model != nullptr && !model->results_csv.empty()) {
     const fs::path path = fs::path(request.folder) / model->results_csv;
-    Result<std::vector<PerfFigure>> table = read_results_csv(path.string());
+    Result<std::vector<PerfMetric>> table = read_results_csv(path.string());
     if (table)
       return std::move(*table);
     notes.push_back(table.error().message());
   }
-  if (auto figure = figure_of_run_log(request.out + "/run.log"))
-    return {std::move(*figure)};
+  if (auto metric = metric_of_run_log(request.out + "/run.log"))
+    return {std::move(*metric)};
   return {};
 }
 
@@ -277,7 +277,7 @@ std::string perf_csv_header() {
 
 std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request,
                           const RunResult& result, const Model* model,
-                          const std::vector<PerfFigure>& figures, const EnvPairs& environment) {
+                          const std::vector<PerfMetric>& metrics, const EnvPairs& environment) {
   const std::vector<std::string>& command = request.plan.command;
   std::string name = identity.model;
   if (name.empty() && !command.empty())
@@ -303,11 +303,11 @@ std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request
   const std::string build = variable(environment, "JENKINS_BUILD_NUMBER");
   row.set("build_number", build.empty() ? "0" : build);
   std::string out;
-  const std::vector<PerfFigure> none(1);
-  for (const PerfFigure& figure : figures.empty() ? none : figures) {
-    row.set("model", figure.part.empty() ? name : name + "_" + figure.part);
-    row.set("performance", figure.performance);
-    row.set("metric", figure.metric);
+  const std::vector<PerfMetric> none(1);
+  for (const PerfMetric& value : metrics.empty() ? none : metrics) {
+    row.set("model", value.part.empty() ? name : name + "_" + value.part);
+    row.set("performance", value.performance);
+    row.set("metric", value.metric);
     out += row.text();
   }
   return out;

@@ -137,9 +137,9 @@ private:
   }
   void front(const std::string& name, const std::string& value, const std::string& from) {
     const std::string* old = now(name);
-    const std::string whole = old == nullptr || old->empty() ? value : value + ":" + *old;
+    const std::string joined = old == nullptr || old->empty() ? value : value + ":" + *old;
     EnvChange& c = change(name);
-    c.value = whole;
+    c.value = joined;
     c.unset = false;
     c.from = from;
   }

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 /// Prints one line per name with the path of the program; the path is empty if it is not found. The
 /// lines are marked, because an image may print other lines.
-constexpr const char* kLookUp = "for name in \"$@\"; do "
-                                "echo \"rankscope:$name=$(command -v \"$name\")\"; done";
+constexpr const char* kFindPrograms = "for name in \"$@\"; do "
+                                      "echo \"rankscope:$name=$(command -v \"$name\")\"; done";
 
 /// Finds a program like find_program(), relative to the folder where the command runs.
 std::string found_here(const PreflightTarget& target, const std::string& name) {
@@ -257,7 +257,7 @@ Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& 
   }
   ProcessSpec spec;
   spec.argv = target.image;
-  spec.argv.insert(spec.argv.end(), {"-c", kLookUp, "sh"});
+  spec.argv.insert(spec.argv.end(), {"-c", kFindPrograms, "sh"});
   spec.argv.insert(spec.argv.end(), names.begin(), names.end());
   spec.out = Stream::kCapture;
   spec.err = Stream::kCapture;

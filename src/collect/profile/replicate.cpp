@@ -31,7 +31,7 @@ std::vector<std::string> numbers_of(const std::string& text) {
 }
 
 /// Returns the dies of the first GPU package with two dies, else the only two GPUs.
-std::vector<std::string> dies_of_a_board(const std::vector<GpuIdentity>& gpus) {
+std::vector<std::string> dies_of_package(const std::vector<GpuIdentity>& gpus) {
   for (const GpuIdentity& die : gpus)
     if (die.two_dies && die.secondary())
       return {std::to_string(die.package), std::to_string(die.index)};
@@ -50,7 +50,7 @@ Result<std::vector<std::string>> replica_devices(const std::string& text,
     GpuBackendOptions options;
     options.sysfs_root = sysfs_root;
     RS_TRY(const auto backend, open_gpu_backend(options));
-    out = dies_of_a_board(backend->gpus());
+    out = dies_of_package(backend->gpus());
     if (out.empty())
       return bad(fmt::format("no package with two dies among the {} GPUs here; without one, "
                              "exactly two GPUs are needed",
@@ -105,8 +105,8 @@ Result<int> run_replicas(const std::vector<std::string>& command,
   int status = 0;
   for (Process& copy : copies) {
     RS_TRY(const ProcessEnd end, copy.wait());
-    const int own = end.signal != 0 ? 128 + end.signal : end.exit_code;
-    status = status == 0 ? own : status;
+    const int code = end.signal != 0 ? 128 + end.signal : end.exit_code;
+    status = status == 0 ? code : status;
     if (end.cancelled) // end all copies at once, not one grace period after another
       for (Process& other : copies)
         other.terminate();

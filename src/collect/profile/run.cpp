@@ -268,8 +268,8 @@ private:
   /// Runs the tear-down scripts from the innermost tool outwards, for tools whose set-up began.
   void tear_down() {
     for (const PlanStep& step : plan_.post) {
-      const bool of_context = step.layer == plan_.tools.size();
-      if (of_context ? !context_reached_ : step.layer < reached_)
+      const bool in_context = step.layer == plan_.tools.size();
+      if (in_context ? !context_reached_ : step.layer < reached_)
         continue;
       if (run_step(step, "post", false))
         continue;
@@ -290,7 +290,7 @@ private:
     for (const auto& native : r_.natives) {
       if (dead(native.get()))
         continue;
-      if (const Result<void> ended = native->end(out_.facts, out_.figures); !ended) {
+      if (const Result<void> ended = native->end(out_.facts, out_.metrics); !ended) {
         out_.tool_failed = true;
         add(names_of(*native), profile::UnfinishedTool{ended.error().message()});
       }

@@ -58,7 +58,7 @@ struct RunResult {
   std::vector<StepResult> steps;
   std::vector<ToolResult> tools;  ///< in the plan's order
   std::vector<ProfileFact> facts; ///< to be reported
-  Json figures = Json::object();  ///< values of native tools
+  Json metrics = Json::object();  ///< values of native tools
   ClockAnchor begin, end;
 };
 

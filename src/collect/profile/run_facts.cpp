@@ -57,7 +57,7 @@ void add_overhead(const RunRequest& request, RunResult& run) {
   if (base <= 0)
     return;
   const double factor = run.seconds / base;
-  Json& overhead = run.figures.at("overhead");
+  Json& overhead = run.metrics.at("overhead");
   overhead.at("baseline_s") = base;
   overhead.at("profiled_s") = run.seconds;
   overhead.at("factor") = factor;

@@ -48,11 +48,11 @@ void RunLog::add(std::size_t stream, std::string_view bytes, double t_s) {
     if (open.empty())
       begun_s_[stream] = t_s;
     const std::size_t end = bytes.find('\n');
-    const std::size_t take = std::min({end, bytes.size(), kLongest - open.size()});
-    open.append(bytes.substr(0, take));
-    const bool whole = take == end;
-    bytes.remove_prefix(take + (whole ? 1 : 0));
-    if (whole || open.size() >= kLongest) {
+    const std::size_t size = std::min({end, bytes.size(), kLongest - open.size()});
+    open.append(bytes.substr(0, size));
+    const bool complete = size == end;
+    bytes.remove_prefix(size + (complete ? 1 : 0));
+    if (complete || open.size() >= kLongest) {
       line(stream, open, begun_s_[stream]);
       open.clear();
     }

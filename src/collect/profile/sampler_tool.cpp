@@ -54,11 +54,11 @@ public:
                                                 : Phase::kPre);
   }
 
-  Result<void> end(std::vector<ProfileFact>& facts, Json& figures) override {
+  Result<void> end(std::vector<ProfileFact>& facts, Json& metrics) override {
     if (sampler_ == nullptr)
       return {};
     RS_TRY(const SamplerSummary s, sampler_->stop());
-    Json& out = figures.at("samplers");
+    Json& out = metrics.at("samplers");
     out.at("backend") = s.backend;
     out.at("period_s") = s.period_s;
     out.at("run_s") = s.run_s;

@@ -48,10 +48,10 @@ public:
 
   [[nodiscard]] std::vector<std::string> names() const override { return {name_}; }
 
-  Result<void> end(std::vector<ProfileFact>& facts, Json& figures) override {
+  Result<void> end(std::vector<ProfileFact>& facts, Json& metrics) override {
     std::vector<std::string> searched;
     const std::optional<TheRock> found = find_therock(target_, environment_, searched);
-    Json& out = figures.at("therock");
+    Json& out = metrics.at("therock");
     out.at("found") = found.has_value();
     if (found) {
       out.at("place") = found->place;

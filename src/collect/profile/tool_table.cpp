@@ -217,9 +217,9 @@ std::string located(const std::string& path, const std::string& folder) {
 std::string located_script(const std::string& path, const std::string& folder) {
   std::error_code ec;
   const fs::path here = fs::path(folder) / path;
-  const bool beside = !folder.empty() && !path.empty() && path.find('/') == std::string::npos &&
-                      fs::is_regular_file(here, ec);
-  return beside ? fs::absolute(here, ec).lexically_normal().string() : located(path, folder);
+  const bool in_folder = !folder.empty() && !path.empty() && path.find('/') == std::string::npos &&
+                         fs::is_regular_file(here, ec);
+  return in_folder ? fs::absolute(here, ec).lexically_normal().string() : located(path, folder);
 }
 
 void locate_scripts(Json& entry, const std::string& folder) {
@@ -303,10 +303,10 @@ Result<void> ToolTable::merge(const Json& root, const std::string& where, const 
       const Json* base = parent->is(Kind::kText) ? tools_.find(parent->text) : nullptr;
       if (base == nullptr)
         return wrong_tool_table(where, place + "/inherits", "no tool of this name");
-      Json whole = *base;
-      drop_command_keys(whole, entry);
-      merge_json(whole, entry);
-      entry = std::move(whole);
+      Json merged = *base;
+      drop_command_keys(merged, entry);
+      merge_json(merged, entry);
+      entry = std::move(merged);
     }
     Json& base = tools_.at(member.key);
     const Json* native = base.find("native");

@@ -9,7 +9,7 @@ namespace rankscope {
 namespace {
 
 /// Returns a column of the dies in the package of `primary`, with `primary` first.
-DocumentedColumn board_of(std::span<const GpuIdentity> gpus, std::size_t primary) {
+DocumentedColumn package_column(std::span<const GpuIdentity> gpus, std::size_t primary) {
   DocumentedColumn c{{primary}, fmt::format("GPU{}", gpus[primary].index)};
   for (std::size_t i = 0; i < gpus.size(); ++i)
     if (i != primary && gpus[i].package == gpus[primary].index) {
@@ -45,8 +45,8 @@ std::vector<DocumentedColumn> documented_columns(DocumentedKind kind, bool dual_
     return out;
   bool any = false;
   for (const std::size_t i : sensors)
-    if (DocumentedColumn board = board_of(gpus, i); board.gpus.size() > 1) {
-      out.push_back(std::move(board));
+    if (DocumentedColumn package = package_column(gpus, i); package.gpus.size() > 1) {
+      out.push_back(std::move(package));
       any = true;
     }
   if (!any)

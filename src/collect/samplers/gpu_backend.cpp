@@ -17,10 +17,11 @@ using Opened = Result<std::unique_ptr<GpuBackend>>;
 /// Returns the GPU before `die` whose sensor measures both dies of their package; empty if there is
 /// no such GPU.
 std::optional<std::size_t> sensor_before(const std::vector<GpuIdentity>& gpus, std::size_t die,
-                                         const std::set<std::size_t>& taken) {
+                                         const std::set<std::size_t>& paired) {
   for (std::size_t i = die; i-- > 0;)
     if (gpus[i].power_sensor)
-      return gpus[i].two_dies && taken.count(i) == 0 ? std::optional<std::size_t>(i) : std::nullopt;
+      return gpus[i].two_dies && paired.count(i) == 0 ? std::optional<std::size_t>(i)
+                                                      : std::nullopt;
   return std::nullopt;
 }
 
@@ -97,16 +98,16 @@ private:
 } // namespace
 
 void pair_dies(std::vector<GpuIdentity>& gpus) {
-  std::set<std::size_t> taken;
+  std::set<std::size_t> paired;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     gpus[i].package = gpus[i].index;
     if (gpus[i].power_sensor)
       continue;
     std::optional<std::size_t> primary = same_package(gpus, i);
     if (!primary && gpus[i].two_dies) {
-      primary = sensor_before(gpus, i, taken);
+      primary = sensor_before(gpus, i, paired);
       if (primary)
-        taken.insert(*primary);
+        paired.insert(*primary);
     }
     if (primary)
       gpus[i].package = gpus[*primary].index;
@@ -144,9 +145,9 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
   if (found[0] && found[1])
     return std::unique_ptr<GpuBackend>(
         std::make_unique<TwoVendors>(std::move(*found[0]), std::move(*found[1])));
-  for (Opened& one : found)
-    if (one)
-      return std::move(*one);
+  for (Opened& backend : found)
+    if (backend)
+      return std::move(*backend);
   if (!not_installed.empty())
     tried.push_back(
         fmt::format("{}: {}", fmt::join(not_installed, ", "), SharedLibrary::kNotInstalled));

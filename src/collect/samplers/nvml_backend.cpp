@@ -32,7 +32,7 @@ struct ProcessInfo {
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
 };
-constexpr unsigned long long kNotTold = ~0ULL;
+constexpr unsigned long long kUnknownBytes = ~0ULL;
 constexpr NvmlBackendStatus kInsufficientSize = 7;
 struct Utilization {
   unsigned gpu, memory;
@@ -172,8 +172,9 @@ public:
       return out;
     for (std::size_t k = 0; k < std::min<std::size_t>(count, process_infos_.size()); ++k) {
       const ProcessInfo& p = process_infos_[k];
-      out.push_back({p.pid, p.used == kNotTold ? std::nullopt
-                                               : std::optional(static_cast<std::int64_t>(p.used))});
+      out.push_back({p.pid, p.used == kUnknownBytes
+                                ? std::nullopt
+                                : std::optional(static_cast<std::int64_t>(p.used))});
     }
     std::ranges::sort(out, [](const GpuProcess& a, const GpuProcess& b) { return a.pid < b.pid; });
     return out;

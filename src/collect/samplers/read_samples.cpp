@@ -40,7 +40,7 @@ public:
     if (error_ || (end.empty() && line_ > 1)) // the row is cut off
       return;
     std::vector<std::string_view> cells = cells_of_samples(line);
-    if (form_ != Form::kOwn)
+    if (form_ != Form::kRankscope)
       for (std::string_view& cell : cells)
         cell = trimmed(cell);
     if (line_ == 1)
@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  enum class Form { kUnknown, kOwn, kWide, kVendor };
+  enum class Form { kUnknown, kRankscope, kWide, kVendor };
 
   void fail(std::string what) {
     error_ =
@@ -81,7 +81,7 @@ private:
     power_ = find({"power_w"});
     energy_ = find({"energy_j"});
     monotonic_ = find({"t_mono_ns"});
-    form_ = Form::kOwn;
+    form_ = Form::kRankscope;
     if (time_ != kNone && gpu_ != kNone && power_ != kNone)
       return;
     form_ = Form::kVendor;
@@ -110,11 +110,13 @@ private:
         add(*t, gpu, watts_of(cells[column]));
       return;
     }
-    const auto t = form_ == Form::kOwn ? to_number(cells[time_]) : sample_time_ns(cells[time_]);
+    const auto t =
+        form_ == Form::kRankscope ? to_number(cells[time_]) : sample_time_ns(cells[time_]);
     const auto gpu = to_number<int>(cells[gpu_]);
     if (!t || !gpu)
       return fail("is not a sample");
-    add(*t, *gpu, form_ == Form::kOwn ? own_watts(cells[power_]) : watts_of(cells[power_]),
+    add(*t, *gpu,
+        form_ == Form::kRankscope ? sampled_watts(cells[power_]) : watts_of(cells[power_]),
         energy_ == kNone ? std::nullopt : to_number<double>(cells[energy_]));
     const auto monotonic = monotonic_ == kNone ? std::nullopt : to_number(cells[monotonic_]);
     if (!monotonic || error_ || *monotonic < 0 || *monotonic > kMaxTimeNs)
@@ -127,7 +129,7 @@ private:
     out_.clocks->second = at;
   }
 
-  static Watts own_watts(std::string_view cell) {
+  static Watts sampled_watts(std::string_view cell) {
     const auto value = to_number<double>(cell);
     return {value.has_value() || cell.empty(), value};
   }

@@ -26,19 +26,19 @@ std::optional<std::int64_t> fraction_ns(std::string_view digits, std::int64_t un
 
 std::optional<std::int64_t> counted(std::string_view text) {
   const std::size_t point = std::min(text.find('.'), text.size());
-  const auto whole = to_number(text.substr(0, point));
-  if (!whole || *whole < 0)
+  const auto number = to_number(text.substr(0, point));
+  if (!number || *number < 0)
     return std::nullopt;
   // below kMost the number is in seconds (up to the year 5138); larger numbers are in smaller units
   constexpr std::int64_t kMost = 100'000'000'000;
-  const std::int64_t unit_ns = *whole < kMost               ? kSecond
-                               : *whole < kMost * 1000      ? kSecond / 1000
-                               : *whole < kMost * 1'000'000 ? 1000
-                                                            : 1;
-  if (*whole > INT64_MAX / 4 / unit_ns)
+  const std::int64_t unit_ns = *number < kMost               ? kSecond
+                               : *number < kMost * 1000      ? kSecond / 1000
+                               : *number < kMost * 1'000'000 ? 1000
+                                                             : 1;
+  if (*number > INT64_MAX / 4 / unit_ns)
     return std::nullopt;
   const auto rest = fraction_ns(text.substr(std::min(point + 1, text.size())), unit_ns);
-  return rest ? std::optional(*whole * unit_ns + *rest) : std::nullopt;
+  return rest ? std::optional(*number * unit_ns + *rest) : std::nullopt;
 }
 
 } // namespace

@@ -454,8 +454,8 @@ void Sampler::phase(Phase next) {
 
 Result<SamplerSummary> Sampler::stop() {
   if (!state_->done && state_->thread.joinable()) {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto n = ::write(state_->wake.fd, &one, sizeof one);
+    const std::uint64_t increment = 1;
+    [[maybe_unused]] const auto n = ::write(state_->wake.fd, &increment, sizeof increment);
     state_->thread.join();
     if (state_->phase == Phase::kRun) {
       state_->sample(Phase::kRun);

@@ -117,7 +117,7 @@ std::optional<Shape> ParsedArgs::int_list(std::size_t i) const {
   return list;
 }
 
-std::optional<std::int64_t> ParsedArgs::whole(std::size_t i) const {
+std::optional<std::int64_t> ParsedArgs::integer(std::size_t i) const {
   const auto list = int_list(i);
   return list && list->size() == 1 ? std::optional(list->front()) : std::nullopt;
 }

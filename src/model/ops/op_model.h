@@ -51,7 +51,7 @@ public:
   /// Parses a value such as "[1, 1]" or "3"; values beyond +-2^31 count as not recorded.
   [[nodiscard]] std::optional<Shape> int_list(std::size_t i) const;
   /// Returns the number in int_list() if there is exactly one.
-  [[nodiscard]] std::optional<std::int64_t> whole(std::size_t i) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(std::size_t i) const;
   [[nodiscard]] std::optional<double> number(std::size_t i) const;
 
 private:

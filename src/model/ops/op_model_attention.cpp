@@ -205,24 +205,24 @@ constexpr Layout kAiterMhaBwd{1, false, 6, 8, true, true, false, false};
 constexpr Layout kAiterV3Bwd{1, false, 7, 9, true, true, false, false};
 constexpr Layout kFlash3{0, false, -1, 24, true, false, false, false};
 
-template <const Layout& L> std::optional<PerfResult> of(const Call& c) {
+template <const Layout& L> std::optional<PerfResult> attention_of(const Call& c) {
   return attention(c, L);
 }
 
 constexpr Entry kAttentionModels[] = {
-    {"aten__scaled_dot_product_flash_attention", of<kTorchFlash>},
-    {"aten__scaled_dot_product_efficient_attention", of<kTorchOther>},
-    {"aten__scaled_dot_product_cudnn_attention", of<kTorchOther>},
-    {"flash_attention", of<kFlashAttn>},
-    {"aiter__flash_attn_forward", of<kFlashAttn>},
-    {"aiter__mha_fwd", of<kFlashAttn>},
-    {"aiter__fmha_v3_fwd", of<kFlashAttn>},
-    {"aiter__fmha_v3_forward", of<kAiterV3>},
-    {"flash_attn_v3_forward", of<kFlash3>},
-    {"flash_attention_backward", of<kFlashAttnBwd>},
-    {"aiter__flash_attn_backward", of<kAiterBwd>},
-    {"aiter__mha_bwd", of<kAiterMhaBwd>},
-    {"aiter__fmha_v3_backward", of<kAiterV3Bwd>},
+    {"aten__scaled_dot_product_flash_attention", attention_of<kTorchFlash>},
+    {"aten__scaled_dot_product_efficient_attention", attention_of<kTorchOther>},
+    {"aten__scaled_dot_product_cudnn_attention", attention_of<kTorchOther>},
+    {"flash_attention", attention_of<kFlashAttn>},
+    {"aiter__flash_attn_forward", attention_of<kFlashAttn>},
+    {"aiter__mha_fwd", attention_of<kFlashAttn>},
+    {"aiter__fmha_v3_fwd", attention_of<kFlashAttn>},
+    {"aiter__fmha_v3_forward", attention_of<kAiterV3>},
+    {"flash_attn_v3_forward", attention_of<kFlash3>},
+    {"flash_attention_backward", attention_of<kFlashAttnBwd>},
+    {"aiter__flash_attn_backward", attention_of<kAiterBwd>},
+    {"aiter__mha_bwd", attention_of<kAiterMhaBwd>},
+    {"aiter__fmha_v3_backward", attention_of<kAiterV3Bwd>},
     {"flash_attention_varlen_forward", packed<kVarlen>},
     {"flash_attention_varlen_backward", packed<kVarlenBwd>},
     {"evoformer_attention", evoformer},

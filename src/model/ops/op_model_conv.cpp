@@ -112,7 +112,7 @@ bool read_lists(const ParsedArgs& a, std::size_t first, Conv& c) {
   const auto padding = a.int_list(first + 1);
   const auto dilation = a.int_list(first + 2);
   const auto output_padding = a.int_list(first + 4);
-  const auto groups = a.whole(first + 5);
+  const auto groups = a.integer(first + 5);
   if (!stride || !padding || !dilation || !output_padding || !groups)
     return false;
   c.stride = *stride;

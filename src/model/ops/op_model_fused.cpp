@@ -17,7 +17,7 @@ double size_or(const Call& c, std::size_t i, double fallback) {
 }
 /// Returns the recorded number if it is positive, otherwise `fallback`.
 double positive_or(const Call& c, std::size_t i, double fallback) {
-  const auto v = c.args.whole(i);
+  const auto v = c.args.integer(i);
   return v && *v > 0 ? static_cast<double>(*v) : fallback;
 }
 
@@ -82,7 +82,7 @@ constexpr FusedNorm kAddRmsNormGroupQuant{0, 2, true, 8, 4};   // x, residual, w
 constexpr FusedNorm kRmsNormQuantGroup{1, 3, false, 8, 5};     // out, x, scale, weight, eps, group
 constexpr FusedNorm kReduceRmsNorm{2, 6, true, 0, -1, true};   // ptr, reg, x, residual, .., weight
 constexpr FusedNorm kReduceRmsNormPy{0, 2, true, 0, -1, true}; // x, residual, weight
-template <const FusedNorm& F> std::optional<PerfResult> of_fused(const Call& c) {
+template <const FusedNorm& F> std::optional<PerfResult> fused_norm(const Call& c) {
   return norm(c, F);
 }
 
@@ -90,7 +90,7 @@ template <const FusedNorm& F> std::optional<PerfResult> of_fused(const Call& c) 
 std::optional<PerfResult> add_norm_pad(const Call& c) {
   static constexpr FusedNorm kNorm{0, 1, true};
   auto r = norm(c, kNorm);
-  const auto pad = c.args.whole(4);
+  const auto pad = c.args.integer(4);
   if (!r || !pad)
     return std::nullopt;
   const double channels = extent(c.args.dims(1), 0);
@@ -480,17 +480,17 @@ std::optional<PerfResult> mhc_post_pre(const Call& c) {
 }
 
 constexpr Entry kFusedModels[] = {
-    {"aiter_rms_norm", of_fused<kRmsNorm>},
-    {"aiter_rmsnorm", of_fused<kRmsNormOut>},
-    {"aiter_rmsnorm2d_fwd_with_add_ck", of_fused<kAddRmsNorm>},
-    {"aiter_rmsnorm2d_fwd_with_dynamicquant_ck", of_fused<kRmsNormQuant>},
-    {"aiter_rmsnorm_quant", of_fused<kRmsNormQuantGroup>},
-    {"vllm_rocm_aiter_rmsnorm_fp8_group_quant", of_fused<kRmsNormGroupQuant>},
-    {"vllm_rocm_aiter_rmsnorm_with_add_fp8_group_quant", of_fused<kAddRmsNormGroupQuant>},
+    {"aiter_rms_norm", fused_norm<kRmsNorm>},
+    {"aiter_rmsnorm", fused_norm<kRmsNormOut>},
+    {"aiter_rmsnorm2d_fwd_with_add_ck", fused_norm<kAddRmsNorm>},
+    {"aiter_rmsnorm2d_fwd_with_dynamicquant_ck", fused_norm<kRmsNormQuant>},
+    {"aiter_rmsnorm_quant", fused_norm<kRmsNormQuantGroup>},
+    {"vllm_rocm_aiter_rmsnorm_fp8_group_quant", fused_norm<kRmsNormGroupQuant>},
+    {"vllm_rocm_aiter_rmsnorm_with_add_fp8_group_quant", fused_norm<kAddRmsNormGroupQuant>},
     {"vllm_rocm_aiter_triton_add_rmsnorm_pad", add_norm_pad},
     {"fused_rms_mxfp4_quant", norm_mxfp4},
-    {"aiter_fused_allreduce_rmsnorm", of_fused<kReduceRmsNorm>},
-    {"aiter_fused_allreduce_rmsnorm_", of_fused<kReduceRmsNormPy>},
+    {"aiter_fused_allreduce_rmsnorm", fused_norm<kReduceRmsNorm>},
+    {"aiter_fused_allreduce_rmsnorm_", fused_norm<kReduceRmsNormPy>},
     {"FusedLnModulate", ln_modulate_fwd},
     {"FusedLnModulateBackward", ln_modulate_bwd},
     {"custom_ar_all_reduce", handle_in_out},

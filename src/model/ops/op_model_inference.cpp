@@ -142,7 +142,7 @@ std::optional<PerfResult> ragged(const Call& c) {
 /// Latent attention: K and V are the same vectors; V consists of the first d_v elements (argument
 /// 4, else 512). The reference always uses 512.
 std::optional<PerfResult> tilelang_sparse(const Call& c) {
-  const auto recorded = c.args.whole(4);
+  const auto recorded = c.args.integer(4);
   return unified(c, 0, 1, -1, !c.compat && recorded && *recorded > 0 ? *recorded : 512);
 }
 
@@ -163,7 +163,7 @@ std::optional<PerfResult> paged_decode(const Call& c) {
   a.n_kv = s.g_sk;
   a.type_q = c.args.type(0);
   a.type_kv = c.args.type(2).empty() ? a.type_q : c.args.type(2);
-  a.window = std::max(0.0, static_cast<double>(c.args.whole(19).value_or(0)));
+  a.window = std::max(0.0, static_cast<double>(c.args.integer(19).value_or(0)));
   return cost(a, s);
 }
 

@@ -163,7 +163,7 @@ std::optional<PerfResult> select(const Call& c) {
   double chosen = elements(c.args.dims(2));
   const double index = chosen * type_bytes_or(c.args.type(2), kIndexBytes);
   if (c.op.name == "aten::index_select") {
-    const auto dim = c.args.whole(1);
+    const auto dim = c.args.integer(1);
     const auto rank = static_cast<std::int64_t>(in.size());
     if (!dim || rank == 0 || *dim >= rank || *dim < -rank)
       return std::nullopt;
@@ -192,10 +192,10 @@ std::optional<PerfResult> where(const Call& c) {
   double n = 0;
   double read = 0;
   for (std::size_t i = 0; i < 3; ++i) {
-    const double of = elements(c.args.dims(i));
-    n = std::max(n, of);
+    const double count = elements(c.args.dims(i));
+    n = std::max(n, count);
     if (!c.args.dims(i).empty())
-      read += of * (c.args.type(i) == "bool" ? 1 : type_bytes(c.args.type(i)));
+      read += count * (c.args.type(i) == "bool" ? 1 : type_bytes(c.args.type(i)));
   }
   const std::string type = c.args.type(1).empty() ? c.args.type(2) : c.args.type(1);
   return moved(0, read + n * type_bytes(type), c);

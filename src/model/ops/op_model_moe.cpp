@@ -163,7 +163,7 @@ std::optional<PerfResult> flydsl_down(const Call& c) {
 /// Arguments: output (T, K), input, w1, w2, ..; argument 8 is top-k.
 std::optional<PerfResult> fused_blockscale(const Call& c) {
   const Shape out = c.args.dims(0);
-  const auto topk = c.args.whole(8);
+  const auto topk = c.args.integer(8);
   Moe m;
   m.type_in = c.args.type(1);
   m.type_w = c.args.type(2);

@@ -301,7 +301,7 @@ std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArg
     return std::nullopt;
   Shape ints;
   for (std::size_t i = 0; i < args.count(); ++i)
-    if (const auto v = args.whole(i); v && args.concrete(i)[0] != '[')
+    if (const auto v = args.integer(i); v && args.concrete(i)[0] != '[')
       ints.push_back(*v);
   if (ints.empty())
     return std::nullopt;

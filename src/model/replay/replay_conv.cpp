@@ -61,7 +61,7 @@ bool read_lists_replay_conv(const ParsedArgs& a, std::size_t first, ReplayConvCo
   const auto padding = a.int_list(first + 1);
   const auto dilation = a.int_list(first + 2);
   const auto output_padding = a.int_list(first + 4);
-  const auto groups = a.whole(first + 5);
+  const auto groups = a.integer(first + 5);
   const std::string transposed = a.concrete(first + 3);
   if (!stride || !padding || !dilation || !output_padding || !groups ||
       (transposed != "True" && transposed != "False"))
@@ -155,15 +155,15 @@ std::string set_layout(const ParsedArgs& args, std::size_t x, const ReplayConvCo
   if (!input || !weight || input->size() != c.x.size() || weight->size() != c.w.size())
     return "the trace has no strides of a tensor, so channels first and channels last cannot be "
            "distinguished";
-  const ReplayConvLayout of_input = layout_of(c.x, *input);
-  const ReplayConvLayout of_weight = layout_of(c.w, *weight);
-  r.channels_last =
-      of_input == ReplayConvLayout::kChannelsLast || of_weight == ReplayConvLayout::kChannelsLast;
+  const ReplayConvLayout input_layout = layout_of(c.x, *input);
+  const ReplayConvLayout weight_layout = layout_of(c.w, *weight);
+  r.channels_last = input_layout == ReplayConvLayout::kChannelsLast ||
+                    weight_layout == ReplayConvLayout::kChannelsLast;
   if (c.x.size() == 3)
     r.channels_last = false; // conv1d
   const ReplayConvLayout wanted =
       r.channels_last ? ReplayConvLayout::kChannelsLast : ReplayConvLayout::kChannelsFirst;
-  if (of_input == ReplayConvLayout::kOther || (of_input != wanted && c.x[1] != 1))
+  if (input_layout == ReplayConvLayout::kOther || (input_layout != wanted && c.x[1] != 1))
     add_note(note, "the input is copied to the other layout first, which the replay leaves out");
   return "";
 }

@@ -214,7 +214,7 @@ std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, Gemm
   g.scale_b = kind(2, a.rows);
   if (g.scale_a == 0 || g.scale_b == 0)
     return "scales of blocks: no command is known for them";
-  if (const auto number = args.whole(6)) {
+  if (const auto number = args.integer(6)) {
     g.type_d = type_of_number(*number);
     if (g.type_d.empty())
       return fmt::format("no command for a result of type {}", *number);

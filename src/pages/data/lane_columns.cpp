@@ -13,11 +13,11 @@ std::int64_t width_of(Interval span, std::size_t parts) {
 }
 
 IntervalSet set_of(std::span<const LaneEvent> events, LaneKind kind) {
-  std::vector<Interval> of;
+  std::vector<Interval> intervals;
   for (const LaneEvent& e : events)
     if (e.kind == kind)
-      of.push_back({e.start_ns, e.end_ns()});
-  return IntervalSet(std::move(of));
+      intervals.push_back({e.start_ns, e.end_ns()});
+  return IntervalSet(std::move(intervals));
 }
 
 class Columns {
@@ -104,19 +104,19 @@ std::vector<std::uint32_t> important_events(std::span<const LaneEvent> events, I
   }
   const std::int64_t width = width_of(span, tiles);
   const std::size_t each = std::max<std::size_t>(most / tiles, 1);
-  std::vector<std::uint32_t> of_tile;
+  std::vector<std::uint32_t> tile_events;
   const auto keep = [&] {
     const auto longer = [&](std::uint32_t a, std::uint32_t b) {
       return events[a].dur_ns != events[b].dur_ns ? events[a].dur_ns > events[b].dur_ns : a < b;
     };
-    if (of_tile.size() > each) {
-      std::nth_element(of_tile.begin(), of_tile.begin() + static_cast<std::ptrdiff_t>(each),
-                       of_tile.end(), longer);
-      of_tile.resize(each);
-      std::sort(of_tile.begin(), of_tile.end());
+    if (tile_events.size() > each) {
+      std::nth_element(tile_events.begin(), tile_events.begin() + static_cast<std::ptrdiff_t>(each),
+                       tile_events.end(), longer);
+      tile_events.resize(each);
+      std::sort(tile_events.begin(), tile_events.end());
     }
-    out.insert(out.end(), of_tile.begin(), of_tile.end());
-    of_tile.clear();
+    out.insert(out.end(), tile_events.begin(), tile_events.end());
+    tile_events.clear();
   };
   std::int64_t tile = 0;
   for (std::uint32_t e = 0; e < events.size(); ++e) {
@@ -124,7 +124,7 @@ std::vector<std::uint32_t> important_events(std::span<const LaneEvent> events, I
     if (at != tile)
       keep();
     tile = at;
-    of_tile.push_back(e);
+    tile_events.push_back(e);
   }
   keep();
   return out;

@@ -23,12 +23,12 @@ void add_columns(PageBlob& page, const PageLane& lane, const std::vector<std::ui
   for (std::size_t k = 0; k < kLaneKinds; ++k) {
     for (std::size_t i = 0; i < c.ns.size(); ++i)
       values[i] = share_of(c.ns[i][k], c.width_ns);
-    page.whole(kKeys[k], values);
+    page.integers(kKeys[k], values);
   }
   for (std::size_t i = 0; i < lane.longest.size(); ++i)
     values[i] = texts[lane.longest[i]];
-  page.whole("longest", values);
-  page.whole("begun", c.begun);
+  page.integers("longest", values);
+  page.integers("begun", c.begun);
   page.json.end_object();
 }
 
@@ -47,22 +47,22 @@ void add_lane(PageBlob& page, const PageLane& lane, const PageTime& since_start,
   page.times_of("start", lane.events,
                 [&](const PageEvent& e) { return since_start(e.at.start_ns); });
   page.times_of("dur", lane.events, [](const PageEvent& e) { return e.at.dur_ns; });
-  page.whole_of("kind", lane.events,
-                [](const PageEvent& e) { return static_cast<std::uint32_t>(e.at.kind); });
-  page.whole_of("name", lane.events, text(&PageEvent::name));
-  page.whole_of("op", lane.events, text(&PageEvent::op));
-  page.whole_of("about", lane.events, text(&PageEvent::about));
+  page.integers_of("kind", lane.events,
+                   [](const PageEvent& e) { return static_cast<std::uint32_t>(e.at.kind); });
+  page.integers_of("name", lane.events, text(&PageEvent::name));
+  page.integers_of("op", lane.events, text(&PageEvent::op));
+  page.integers_of("about", lane.events, text(&PageEvent::about));
   if (with_rows)
-    page.whole_of("row", lane.events, [](const PageEvent& e) {
+    page.integers_of("row", lane.events, [](const PageEvent& e) {
       return e.operator_row == kNoDetail ? 0 : e.operator_row + 1;
     });
   // in units of 0.1 us; 0 = unknown
-  page.whole_of("delay", lane.events, [](const PageEvent& e) {
+  page.integers_of("delay", lane.events, [](const PageEvent& e) {
     return e.delay_ns < 0 ? 0U
                           : static_cast<std::uint32_t>(
                                 std::min<std::int64_t>(e.delay_ns / 100, 0xfffffffeLL) + 1);
   });
-  page.whole_of("hidden", lane.events, [](const PageEvent& e) { // in percent
+  page.integers_of("hidden", lane.events, [](const PageEvent& e) { // in percent
     return e.at.dur_ns > 0 ? static_cast<std::uint32_t>(100 * (static_cast<double>(e.hidden_ns) /
                                                                static_cast<double>(e.at.dur_ns)))
                            : 0U;

@@ -38,8 +38,8 @@ void PageBlob::place(std::string_view key, const char* type, std::size_t count,
 }
 
 template <class T>
-void PageBlob::whole_as(std::string_view key, const char* type,
-                        std::span<const std::uint32_t> values) {
+void PageBlob::integers_as(std::string_view key, const char* type,
+                           std::span<const std::uint32_t> values) {
   std::vector<T> narrow;
   narrow.reserve(values.size());
   for (const std::uint32_t v : values)
@@ -47,14 +47,14 @@ void PageBlob::whole_as(std::string_view key, const char* type,
   place(key, type, narrow.size(), bytes_of(narrow));
 }
 
-void PageBlob::whole(std::string_view key, std::span<const std::uint32_t> values) {
+void PageBlob::integers(std::string_view key, std::span<const std::uint32_t> values) {
   const std::uint32_t most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
   if (most <= 0xffU)
-    whole_as<std::uint8_t>(key, "u8", values);
+    integers_as<std::uint8_t>(key, "u8", values);
   else if (most <= 0xffffU)
-    whole_as<std::uint16_t>(key, "u16", values);
+    integers_as<std::uint16_t>(key, "u16", values);
   else
-    whole_as<std::uint32_t>(key, "u32", values);
+    integers_as<std::uint32_t>(key, "u32", values);
 }
 
 void PageBlob::reals(std::string_view key, std::span<const double> values) {
@@ -73,9 +73,9 @@ void PageBlob::times(std::string_view key, std::span<const std::int64_t> ns) {
     any = any || high.back() != 0;
   }
   json.begin_object(key);
-  whole("lo", low);
+  integers("lo", low);
   if (any)
-    whole("hi", high);
+    integers("hi", high);
   json.end_object();
 }
 
@@ -108,7 +108,7 @@ void PageBlob::table(std::string_view key, const Table& table) {
         numbers[r] = cell.number();
     }
     if (textual)
-      whole("data", texts);
+      integers("data", texts);
     else
       reals("data", numbers);
     json.end_object();

@@ -30,15 +30,15 @@ public:
   [[nodiscard]] std::uint32_t text(std::string_view text) { return strings_.intern(text); }
   void text_member(std::string_view key, std::string_view value) { json.integer(key, text(value)); }
   /// Adds an array of numbers in the smallest type that fits all of them.
-  void whole(std::string_view key, std::span<const std::uint32_t> values);
+  void integers(std::string_view key, std::span<const std::uint32_t> values);
   /// Adds an array of doubles; NaN stays NaN.
   void reals(std::string_view key, std::span<const double> values);
   /// Adds an array of nanoseconds; negative values become 0.
   void times(std::string_view key, std::span<const std::int64_t> ns);
   /// Adds one array with a value of each row: a number, or nanoseconds.
   template <class Rows, class Get>
-  void whole_of(std::string_view key, const Rows& rows, const Get& get) {
-    whole(key, values_of<std::uint32_t>(rows, get));
+  void integers_of(std::string_view key, const Rows& rows, const Get& get) {
+    integers(key, values_of<std::uint32_t>(rows, get));
   }
   template <class Rows, class Get>
   void times_of(std::string_view key, const Rows& rows, const Get& get) {
@@ -61,7 +61,7 @@ private:
   }
   void place(std::string_view key, const char* type, std::size_t count, std::string_view bytes);
   template <class T>
-  void whole_as(std::string_view key, const char* type, std::span<const std::uint32_t> values);
+  void integers_as(std::string_view key, const char* type, std::span<const std::uint32_t> values);
 
   StringPool strings_;
   std::string arrays_;

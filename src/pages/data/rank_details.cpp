@@ -8,13 +8,13 @@
 namespace rankscope {
 namespace {
 
-void add_board(PageBlob& page, const GpuArch& board) {
+void add_gpu(PageBlob& page, const GpuArch& gpu) {
   JsonWriter& json = page.json;
   json.begin_object("board");
-  json.text("name", board.name);
-  json.number("gbps", board.mem_bw_gbps);
+  json.text("name", gpu.name);
+  json.number("gbps", gpu.mem_bw_gbps);
   json.begin_list("peaks");
-  for (const auto& [spec, tflops] : board.tflops) {
+  for (const auto& [spec, tflops] : gpu.tflops) {
     json.begin_object();
     json.text("spec", spec);
     json.number("tflops", tflops);
@@ -64,7 +64,7 @@ void add_queue(PageBlob& page, const LaunchQueue& queue) {
   page.json.begin_object("queue");
   page.json.integer("width", queue.width_ns);
   page.reals("depth", queue.depth);
-  page.whole("most", queue.most);
+  page.integers("most", queue.most);
   page.json.begin_list("causes");
   std::vector<double> share(queue.idle_ns.size());
   for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
@@ -84,8 +84,8 @@ void add_queue(PageBlob& page, const LaunchQueue& queue) {
 } // namespace
 
 void add_details(PageBlob& page, const RankPage& rank) {
-  if (rank.board)
-    add_board(page, *rank.board);
+  if (rank.gpu)
+    add_gpu(page, *rank.gpu);
   page.table("operators", page_operator_schema().table(rank.operators));
   const double total = std::accumulate(
       rank.kernels.begin(), rank.kernels.end(), 0.0,

@@ -42,20 +42,20 @@ public:
   }
 
   /// Returns the row of the operator `op`, or of the nearest enclosing operator with a row.
-  std::uint32_t of(EventId op) {
+  std::uint32_t row_of(EventId op) {
     std::vector<EventId> path;
     std::uint32_t row = kNoDetail;
     for (EventId at = op; at != kNoEvent && row == kNoDetail; at = t_.tree.parent(at)) {
-      const auto known = of_event_.find(at);
-      if (known != of_event_.end()) {
+      const auto known = row_of_event_.find(at);
+      if (known != row_of_event_.end()) {
         row = known->second;
         break;
       }
       path.push_back(at);
-      row = of_call(at);
+      row = row_of_call(at);
     }
     for (const EventId at : path)
-      of_event_.emplace(at, row);
+      row_of_event_.emplace(at, row);
     return row;
   }
   /// Returns the shapes of a call in the short form.
@@ -78,13 +78,13 @@ private:
     }
     return out;
   }
-  std::uint32_t of_call(EventId at) {
+  std::uint32_t row_of_call(EventId at) {
     if (t_.trace.events.category[at] != Category::kCpuOp)
       return kNoDetail;
     const OpArgs* const args = t_.trace.op(at);
     const OpArgs none;
     const OpArgs& a = args != nullptr ? *args : none;
-    const auto [known, added] = of_key_.try_emplace(
+    const auto [known, added] = row_of_key_.try_emplace(
         {t_.trace.events.name[at], a.input_dims, a.input_types, a.input_strides, a.concrete_inputs},
         kNoDetail);
     if (added) {
@@ -99,8 +99,8 @@ private:
   const LoadedTrace& t_;
   OpKeyTexts texts_;
   std::unordered_map<std::string, std::uint32_t> rows_;
-  std::map<std::array<StrId, 5>, std::uint32_t> of_key_; ///< by name and arguments
-  std::unordered_map<EventId, std::uint32_t> of_event_;
+  std::map<std::array<StrId, 5>, std::uint32_t> row_of_key_; ///< by name and arguments
+  std::unordered_map<EventId, std::uint32_t> row_of_event_;
   std::unordered_map<StrId, std::string> shapes_;
 };
 
@@ -134,12 +134,12 @@ public:
       : t_(t), work_(work), detail_(detail), out_(out), rows_(t, rows) {}
 
   void add_all() {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> of_stream;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> events_of_stream;
     for (std::size_t i = 0; i < work_.index.gpu.size(); ++i) {
       const EventId e = work_.index.gpu[i];
-      of_stream[{t_.trace.events.device[e], t_.trace.events.stream[e]}].push_back(i);
+      events_of_stream[{t_.trace.events.device[e], t_.trace.events.stream[e]}].push_back(i);
     }
-    for (auto& [stream, members] : of_stream) {
+    for (auto& [stream, members] : events_of_stream) {
       std::stable_sort(members.begin(), members.end(),
                        [this](std::size_t a, std::size_t b) { return start_of(a) < start_of(b); });
       PageLane lane;
@@ -192,7 +192,7 @@ private:
     if (op != kNoEvent) {
       out.op = out_.texts.intern(trace.name(op));
       out.about = out_.texts.intern(rows_.shapes(op));
-      out.operator_row = rows_.of(op);
+      out.operator_row = rows_.row_of(op);
     }
     const CollectiveArgs* collective = trace.collective_of(e);
     if (collective == nullptr && op != kNoEvent)
@@ -351,7 +351,7 @@ Result<RankPage> rank_page_of(const LoadedTrace& trace, const ReportOptions& opt
   out.steps = profiler_steps(trace.trace);
   Lanes(trace, work, perf->rows, detail, out).add_all();
   if (!options.gpu_arch.empty() && options.gpu_arch != "none") {
-    RS_TRY(out.board, load_gpu_arch(options.gpu_arch));
+    RS_TRY(out.gpu, load_gpu_arch(options.gpu_arch));
   }
   add_operators(perf->rows, out);
   if (detail.kernels) {

@@ -87,7 +87,7 @@ struct RankPage {
   std::vector<KernelSpread> kernels;   ///< most time first
   std::vector<PageOperator> operators; ///< most time first
   LaunchQueue queue;
-  std::optional<GpuArch> board;
+  std::optional<GpuArch> gpu;
 };
 
 /// Returns the page data of a trace. `options` must be the options of the rank's other metrics.

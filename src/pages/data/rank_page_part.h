@@ -59,7 +59,7 @@ template <class Archive, PartOf<RankPage> Page> void part_fields(Archive& archiv
     for (auto& ns : causes)
       archive(ns);
   });
-  archive(p.board);
+  archive(p.gpu);
 }
 
 template <class Archive, PartOf<GpuArch> Row> void part_fields(Archive& archive, Row& r) {

@@ -69,10 +69,10 @@ void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t orig
     bus.push_back(c->bus_gbps);
   }
   page.json.begin_object("matched");
-  page.whole("group", group);
-  page.whole("members", members);
+  page.integers("group", group);
+  page.integers("members", members);
   page.reals("bus", bus);
-  page.whole("rank", rank); // index in the list of ranks
+  page.integers("rank", rank); // index in the list of ranks
   page.times("start", start);
   page.json.end_object();
 }
@@ -94,23 +94,23 @@ void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const Sho
   constexpr std::size_t kMostClasses = 32;
   std::vector<BandwidthClass> classes = bandwidth_by_rank(facts);
   classes.resize(std::min(classes.size(), kMostClasses));
-  std::vector<std::uint32_t> of_class, rank, count;
+  std::vector<std::uint32_t> class_index, rank, count;
   std::vector<double> bus, others, difference, half;
   page.json.begin_object("rank_bandwidth");
   page.json.begin_list("classes");
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    const BandwidthClass& one = classes[c];
+    const BandwidthClass& bandwidth = classes[c];
     page.json.begin_object();
-    page.json.text("name", one.name);
-    page.json.text("dtype", one.dtype);
-    page.json.integer("size", one.group_size == kNoId ? 0 : one.group_size);
-    page.json.number("mib", one.full_mib);
+    page.json.text("name", bandwidth.name);
+    page.json.text("dtype", bandwidth.dtype);
+    page.json.integer("size", bandwidth.group_size == kNoId ? 0 : bandwidth.group_size);
+    page.json.number("mib", bandwidth.full_mib);
     page.json.end_object();
-    for (const RankBandwidth& r : one.ranks) {
+    for (const RankBandwidth& r : bandwidth.ranks) {
       const std::optional<std::uint32_t> place = shown.place(r.rank);
       if (!place)
         continue;
-      of_class.push_back(static_cast<std::uint32_t>(c));
+      class_index.push_back(static_cast<std::uint32_t>(c));
       rank.push_back(*place);
       count.push_back(static_cast<std::uint32_t>(r.collectives));
       bus.push_back(r.bus_gbps);
@@ -120,9 +120,9 @@ void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const Sho
     }
   }
   page.json.end_list();
-  page.whole("class", of_class);
-  page.whole("rank", rank);
-  page.whole("count", count);
+  page.integers("class", class_index);
+  page.integers("rank", rank);
+  page.integers("count", count);
   page.reals("bus", bus);
   page.reals("others", others);
   page.reals("difference", difference);
@@ -181,8 +181,8 @@ void add_groups(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& 
     page.json.number("mib", g.mib);
     page.json.number("ms", ns_to_ms(g.dur_ns));
     page.json.number("bus", g.median_bus_gbps);
-    const std::set<std::uint32_t>& of = members[g.name];
-    page.whole("members", std::vector<std::uint32_t>(of.begin(), of.end()));
+    const std::set<std::uint32_t>& indices = members[g.name];
+    page.integers("members", std::vector<std::uint32_t>(indices.begin(), indices.end()));
     page.json.end_object();
   }
   page.json.end_list();

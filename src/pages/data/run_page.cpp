@@ -189,10 +189,10 @@ void add_path(PageBlob& page, const RunPageInput& input, const PageClocks& clock
   };
   std::vector<Event> events;
   for (const PathPart& part : input.path) {
-    const auto of = std::ranges::find(input.ranks, part.rank, &RankPage::rank);
-    if (of == input.ranks.end() || !has_work(*of))
+    const auto rank = std::ranges::find(input.ranks, part.rank, &RankPage::rank);
+    if (rank == input.ranks.end() || !has_work(*rank))
       continue;
-    const std::int64_t end = clocks.common(*of, part.end_ns) - origin;
+    const std::int64_t end = clocks.common(*rank, part.end_ns) - origin;
     const std::int64_t start = std::max<std::int64_t>(0, end - (part.end_ns - part.begin_ns));
     if (start < end) // else it is before the first GPU work
       events.push_back({start, end - start, &part});
@@ -203,14 +203,14 @@ void add_path(PageBlob& page, const RunPageInput& input, const PageClocks& clock
   page.json.begin_object("path");
   page.times_of("start", events, [](const Event& e) { return e.start; });
   page.times_of("dur", events, [](const Event& e) { return e.dur; });
-  page.whole_of("kind", events, [](const Event& e) {
+  page.integers_of("kind", events, [](const Event& e) {
     const auto known = kinds.find(e.part->kind);
     return known == kinds.end() ? 5U : known->second;
   });
-  page.whole_of("name", events, [&](const Event& e) { return page.text(e.part->kind); });
-  page.whole_of("what", events, [&](const Event& e) { return page.text(e.part->what); });
-  page.whole_of("rank", events,
-                [](const Event& e) { return static_cast<std::uint32_t>(e.part->rank); });
+  page.integers_of("name", events, [&](const Event& e) { return page.text(e.part->kind); });
+  page.integers_of("what", events, [&](const Event& e) { return page.text(e.part->what); });
+  page.integers_of("rank", events,
+                   [](const Event& e) { return static_cast<std::uint32_t>(e.part->rank); });
   page.json.end_object();
 }
 
@@ -234,9 +234,9 @@ Result<std::string> run_page_data(const RunPageInput& input) {
     const auto page_ns = [&](std::int64_t ts_ns) {
       return has_work(r) ? clocks.common(r, ts_ns) - origin : 0;
     };
-    if (input.whole) {
-      RS_TRY(const RankPage whole, input.whole(at));
-      add_rank(page, whole, page_ns, alone);
+    if (input.load_rank) {
+      RS_TRY(const RankPage loaded, input.load_rank(at));
+      add_rank(page, loaded, page_ns, alone);
     } else {
       add_rank(page, r, page_ns, alone);
     }

@@ -20,14 +20,14 @@ struct RunPageInput {
   std::vector<RankPage> ranks;                  ///< ascending
   /// If set, `ranks` contain only rank number and times, and this function returns the complete
   /// rank at an index of `ranks`. It is called only for the ranks that the page shows individually.
-  std::function<Result<RankPage>(std::size_t)> whole = {};
+  std::function<Result<RankPage>(std::size_t)> load_rank = {};
   std::string command = {};         ///< the command that makes the page
   std::vector<PageLink> links = {}; ///< links to files with the same data
   std::vector<PathPart> path = {};  ///< critical path; empty: unknown
 };
 
 /// Returns the data as a blob (pages/data/page_blob.h). Values are equal to those of `top`. Errors:
-/// those of `whole`.
+/// those of `load_rank`.
 [[nodiscard]] Result<std::string> run_page_data(const RunPageInput& input);
 
 } // namespace rankscope

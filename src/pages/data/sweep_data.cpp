@@ -66,8 +66,8 @@ void add_cell(PageBlob& page, const ConfigurationRanks& group, const Measure& me
     json.number("low", interval->difference - interval->half_width);
     json.number("high", interval->difference + interval->half_width);
   }
-  const auto is = [&](const ConfigurationRanks* of) {
-    return of != nullptr && of->configuration == group.configuration;
+  const auto is = [&](const ConfigurationRanks* candidate) {
+    return candidate != nullptr && candidate->configuration == group.configuration;
   };
   if (ranking && is(ranking->best)) {
     json.boolean("best", true);
@@ -77,7 +77,7 @@ void add_cell(PageBlob& page, const ConfigurationRanks& group, const Measure& me
         json.number("worse", other.difference.difference);
         json.number("worse_low", other.difference.difference - other.difference.half_width);
         json.number("worse_high", other.difference.difference + other.difference.half_width);
-        json.boolean("told", other.told());
+        json.boolean("told", other.significant());
       }
   }
   json.end_object();
@@ -121,15 +121,17 @@ void add_bandwidths(PageBlob& page, const SweepPageInput& input,
                     const std::vector<ConfigurationRanks>& groups) {
   constexpr std::size_t kMostRows = 2000;
   std::size_t rows = 0;
-  for (const ConfigurationCollectives& of : input.facts->collectives)
-    rows += of.summary.size();
+  for (const ConfigurationCollectives& collectives : input.facts->collectives)
+    rows += collectives.summary.size();
   page.json.begin_list("bandwidths");
-  for (const ConfigurationCollectives& of : input.facts->collectives) {
-    const auto group = std::ranges::find_if(
-        groups, [&](const ConfigurationRanks& g) { return g.configuration == of.configuration; });
+  for (const ConfigurationCollectives& collectives : input.facts->collectives) {
+    const auto group = std::ranges::find_if(groups, [&](const ConfigurationRanks& g) {
+      return g.configuration == collectives.configuration;
+    });
     if (group == groups.end())
       continue;
-    for (const SyncSummary& s : rows > kMostRows ? over_like_groups(of.summary) : of.summary) {
+    for (const SyncSummary& s :
+         rows > kMostRows ? over_like_groups(collectives.summary) : collectives.summary) {
       page.json.begin_object();
       page.json.integer("configuration", group - groups.begin());
       add_bandwidth(page.json, s);
@@ -154,7 +156,7 @@ void add_gemm_calls(PageBlob& page, const std::vector<GemmRow>& rows) {
     first.push_back(static_cast<std::uint32_t>(at.size()));
   }
   page.json.begin_object("gemm_calls");
-  page.whole("first", first);
+  page.integers("first", first);
   page.times("at", at);
   page.times("dur", dur);
   page.times("overlap", overlap);

@@ -35,7 +35,7 @@ Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const s
   if (!std::filesystem::exists(path, ec))
     return std::optional<std::vector<CaptureIndexEntry>>();
   RS_TRY(const std::string text,
-         read_whole(path, "without this file, rankscope reads the captures themselves"));
+         read_input_file(path, "without this file, rankscope reads the captures themselves"));
   dom::parser parser;
   dom::array list;
   if (const auto status = parser.parse(simdjson::padded_string(text)).get(list);

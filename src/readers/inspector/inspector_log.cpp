@@ -116,9 +116,9 @@ bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiec
   if (last.rank < 0 || last.written_us == 0)
     return false;
   std::uint64_t dropped = 0;
-  const bool of_plugin = object["dump_stats"].get(part) == simdjson::SUCCESS;
+  const bool from_plugin = object["dump_stats"].get(part) == simdjson::SUCCESS;
   dom::object coll;
-  if (of_plugin) {
+  if (from_plugin) {
     dropped = number_of_inspector_log(part, "coll_dropped_since_last_dump", kMostBytes).value_or(0);
     out.dropped += dropped;
   } else if (object["coll_perf"].get(coll) == simdjson::SUCCESS) {
@@ -127,8 +127,8 @@ bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiec
       return false;
     out.records.push_back(std::move(*record));
   }
-  if (!of_plugin || dropped > 0) // not for other objects, because the plugin's thread writes them
-                                 // even if the process hangs
+  if (!from_plugin || dropped > 0) // not for other objects, because the plugin's thread writes them
+                                   // even if the process hangs
     out.works_us = std::max(out.works_us, last.written_us);
   return true;
 }

@@ -158,12 +158,12 @@ bool us_text_to_ns(std::string_view text, std::int64_t& ns) {
   const bool negative = *p == '-';
   if (negative || *p == '+')
     ++p;
-  std::uint64_t whole = 0;
+  std::uint64_t integer = 0;
   const char* const digits = p;
   while (p < end && *p >= '0' && *p <= '9') {
     if (p - digits >= 16)
       return false; // 10^16 us are 317 years
-    whole = whole * 10 + static_cast<std::uint64_t>(*p++ - '0');
+    integer = integer * 10 + static_cast<std::uint64_t>(*p++ - '0');
   }
   if (p == digits)
     return false;
@@ -182,9 +182,9 @@ bool us_text_to_ns(std::string_view text, std::int64_t& ns) {
   }
   if (p < end && (*p == 'e' || *p == 'E'))
     return scientific_us_to_ns(text, ns);
-  if (p != end || whole > 9'000'000'000'000'000ULL)
+  if (p != end || integer > 9'000'000'000'000'000ULL)
     return false;
-  ns = static_cast<std::int64_t>(whole * 1000 + fraction);
+  ns = static_cast<std::int64_t>(integer * 1000 + fraction);
   if (negative)
     ns = -ns;
   return true;

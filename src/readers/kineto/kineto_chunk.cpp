@@ -447,8 +447,8 @@ const char* resync(const char* begin, const char* p, const char* end) {
 class FailedTries {
 public:
   explicit FailedTries(std::size_t text) : left_(16 * text) {}
-  [[nodiscard]] std::size_t look(std::size_t most) const { return std::min(most, left_); }
-  void failed(std::size_t looked) { left_ -= looked; }
+  [[nodiscard]] std::size_t limit(std::size_t most) const { return std::min(most, left_); }
+  void failed(std::size_t bytes) { left_ -= bytes; }
   void passed(std::size_t bytes) { left_ += 64 * bytes; }
 
 private:
@@ -481,15 +481,15 @@ void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, 
       chunk.tail.assign(p + 1, end);
       return;
     }
-    const std::size_t look =
-        *p == '{' ? tries.look(static_cast<std::size_t>(end - p)) : std::size_t{0};
-    const char* const after = look > 0 ? parser.event(p, p + look, place(p)) : nullptr;
+    const std::size_t limit =
+        *p == '{' ? tries.limit(static_cast<std::size_t>(end - p)) : std::size_t{0};
+    const char* const after = limit > 0 ? parser.event(p, p + limit, place(p)) : nullptr;
     ++chunk.event_count;
     const char* const from = p;
     if (after == nullptr) {
       if (chunk.malformed.count++ == 0)
         chunk.malformed.first_offset = place(p);
-      tries.failed(look);
+      tries.failed(limit);
       p = resync(begin, p + 1, end);
     } else {
       p = after;

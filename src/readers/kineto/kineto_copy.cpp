@@ -42,7 +42,7 @@ struct Other {
   std::int64_t ts_ns = 0;
 };
 
-Other look_at(const dom::object& event) {
+Other parse_other(const dom::object& event) {
   Other out;
   std::string_view ph;
   if (event["ph"].get(ph) != simdjson::SUCCESS)
@@ -206,7 +206,7 @@ private:
     dom::object event;
     if (parser_.parse(text.data(), text.size(), true).get(event) != simdjson::SUCCESS)
       return;
-    const Other what = look_at(event);
+    const Other what = parse_other(event);
     using Kind = Other::Kind;
     for (OpenPart& part : parts_) {
       const std::vector<std::int64_t>& flows = part.part->flow_ids;

@@ -88,7 +88,7 @@ private:
 
   /// Returns whether `c` is a control character other than tabs and line breaks, which may be part
   /// of the layout of arguments.
-  static bool odd_control(char c) {
+  static bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
   }
 
@@ -98,7 +98,7 @@ private:
     for (StrId i = 0; i < out_.text_count(); ++i) {
       const std::string_view text = out_.view(i);
       not_utf8 += simdjson::validate_utf8(text.data(), text.size()) ? 0 : 1;
-      control += std::any_of(text.begin(), text.end(), odd_control) ? 1 : 0;
+      control += std::any_of(text.begin(), text.end(), is_control) ? 1 : 0;
     }
     if (not_utf8 > 0)
       out_.diagnostics().add(counters::text_not_utf8(), path, not_utf8);
@@ -342,10 +342,10 @@ private:
       if (job.text.capacity() <= 4 * window_) // do not keep the memory of an extremely long event
         spare_ = std::move(job.text);
     };
-    std::optional<TaskPool> own;
+    std::optional<TaskPool> local_pool;
     TaskPool* pool = options_.pool;
     if (pool == nullptr && options_.threads > 1)
-      pool = &own.emplace(options_.threads);
+      pool = &local_pool.emplace(options_.threads);
     KinetoPipeline pipeline(pool, options_.threads, {options_.keep_python, options_.keep_launches});
     for (;;) {
       std::size_t cut = buffer_.size();

@@ -18,7 +18,7 @@ Error wrong(const std::string& where, const std::string& what) {
 }
 
 Result<dom::object> parse(dom::parser& parser, const std::string& path) {
-  const Result<std::string> text = read_whole(path);
+  const Result<std::string> text = read_input_file(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
   dom::element root;

@@ -21,7 +21,7 @@ struct TimeColumn {
 class CsvTable {
 public:
   static Result<CsvTable> read(const std::string& path) {
-    const Result<std::string> text = read_whole(path);
+    const Result<std::string> text = read_input_file(path);
     if (!text)
       return Error{ErrorCode::kUnreadable, path, "cannot read this table",
                    "make it with nsys stats --format csv"};

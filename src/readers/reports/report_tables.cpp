@@ -156,9 +156,11 @@ std::optional<std::size_t> column_of(const char* reference) {
 /// A cell with its text, before its row is added to the Table.
 struct RawCell {
   Value value;
-  std::string own;
+  std::string inline_text;
   const std::string* shared = nullptr;
-  [[nodiscard]] const std::string& text() const { return shared != nullptr ? *shared : own; }
+  [[nodiscard]] const std::string& text() const {
+    return shared != nullptr ? *shared : inline_text;
+  }
 };
 
 RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared) {
@@ -168,13 +170,13 @@ RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared)
   if (type == "inlineStr" || type == "s" || type == "str")
     cell.value.kind = CellKind::kText;
   if (type == "inlineStr") {
-    cell.own = rich_text(c.child("is"));
+    cell.inline_text = rich_text(c.child("is"));
   } else if (type == "s") {
     const std::optional<std::int64_t> i = to_number(v);
     if (i && *i >= 0 && static_cast<std::size_t>(*i) < shared.size())
       cell.shared = &shared[static_cast<std::size_t>(*i)];
   } else if (type == "str") {
-    cell.own = unescape(v);
+    cell.inline_text = unescape(v);
   } else if (type == "b") {
     cell.value = Value(v == "1");
   } else if (type != "e" && !v.empty()) {
@@ -380,7 +382,7 @@ Result<Report> read_report_tables(const std::string& path) {
   report.title = fs::path(path).filename().string();
   std::uint64_t cells_left = kMostReportCells;
   for (const fs::path& file : files) {
-    const Result<std::string> text = read_whole(file.string());
+    const Result<std::string> text = read_input_file(file.string());
     if (!text)
       return Error{ErrorCode::kUnreadable, file.string(), "cannot be read", ""};
     std::uint64_t torn = 0;

@@ -27,7 +27,8 @@ std::uint64_t MemoryLog::put(TraceBuilder& out) {
     std::int64_t bytes = 0;
   };
   std::map<std::int64_t, Use> devices;
-  std::unordered_map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> held; ///< by address
+  std::unordered_map<std::uint64_t, std::pair<std::int64_t, std::int64_t>>
+      allocations; ///< by address
   std::uint64_t strange = 0;
   const auto change = [&](std::int64_t device, std::int64_t bytes, std::int64_t at_ns) {
     if (device < 0)
@@ -39,17 +40,17 @@ std::uint64_t MemoryLog::put(TraceBuilder& out) {
     out.sample(it->second.track, name, at_ns, static_cast<double>(it->second.bytes), unit);
   };
   for (const Row& row : rows_) {
-    const auto before = held.find(row.address);
-    if (before != held.end()) { // it was released, or its release was not recorded
+    const auto before = allocations.find(row.address);
+    if (before != allocations.end()) { // it was released, or its release was not recorded
       const auto [device, bytes] = before->second;
-      held.erase(before);
+      allocations.erase(before);
       change(device, -bytes, row.at_ns);
     } else if (row.bytes < 0) {
       ++strange;
     }
     if (row.bytes < 0)
       continue;
-    held.emplace(row.address, std::pair(row.device, row.bytes));
+    allocations.emplace(row.address, std::pair(row.device, row.bytes));
     change(row.device, row.bytes, row.at_ns);
   }
   rows_.clear();

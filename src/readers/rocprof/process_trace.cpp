@@ -189,11 +189,11 @@ void ProcessTrace::marker(std::uint32_t track, std::string_view text, std::int64
 /// Returns the number of a stream. If it is a handle and not a small number, a number from 2^30 on
 /// is assigned to it, which differs from all small numbers.
 std::int32_t ProcessTrace::stream_number(std::int64_t stream) {
-  constexpr std::int32_t kFirstOdd = 1 << 30;
-  if (stream >= -1 && stream < kFirstOdd)
+  constexpr std::int32_t kFirstHandle = 1 << 30;
+  if (stream >= -1 && stream < kFirstHandle)
     return static_cast<std::int32_t>(stream);
-  return odd_streams_
-      .try_emplace(stream, kFirstOdd + static_cast<std::int32_t>(odd_streams_.size()))
+  return handle_streams_
+      .try_emplace(stream, kFirstHandle + static_cast<std::int32_t>(handle_streams_.size()))
       .first->second;
 }
 

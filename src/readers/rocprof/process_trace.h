@@ -121,7 +121,7 @@ private:
   std::string first_bad_time_;
   std::size_t gpu_events_ = 0;
   MemoryLog memory_{kMemoryInUse}, scratch_{kScratchInUse};
-  std::unordered_map<std::int64_t, std::int32_t> odd_streams_;
+  std::unordered_map<std::int64_t, std::int32_t> handle_streams_;
   std::map<std::array<std::int64_t, 3>, StrId> dims_;
   std::array<std::int64_t, 3> last_dims_{-1, -1, -1};
   StrId last_dims_text_ = kEmptyStr;

@@ -25,7 +25,7 @@ std::int64_t number_of_rccl_calls(std::string_view text) {
 
 } // namespace
 
-void RcclArguments::take(std::string_view name, std::string_view value) {
+void RcclArguments::add(std::string_view name, std::string_view value) {
   if (name == "count" || name == "sendcount" || name == "recvcount")
     count = value;
   else if (name == "datatype")
@@ -197,7 +197,7 @@ const CollectiveArgs* RcclCalls::collective_above(std::int64_t id) const {
   constexpr int kDeepest = 64; // limits the search, because ids in a damaged file may form a cycle
   const HostCall* launch = nullptr;
   for (int depth = 0; depth < kDeepest && id != kNoId && id != 0; ++depth) {
-    if (const CollectiveArgs* const args = arguments(by_id(id)))
+    if (const CollectiveArgs* const args = arguments(call_of_id(id)))
       return args;
     const auto it = std::lower_bound(
         host_.begin(), host_.end(), id,
@@ -212,7 +212,7 @@ const CollectiveArgs* RcclCalls::collective_above(std::int64_t id) const {
   return launch == nullptr ? nullptr : arguments(around(launch->track, launch->start_ns));
 }
 
-std::size_t RcclCalls::by_id(std::int64_t id) const {
+std::size_t RcclCalls::call_of_id(std::int64_t id) const {
   const auto it = by_id_.find(id);
   return it == by_id_.end() ? kNone : it->second;
 }

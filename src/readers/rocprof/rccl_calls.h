@@ -22,7 +22,7 @@ struct RcclArguments {
   std::string peer;
 
   /// Stores an argument if it is one of those above.
-  void take(std::string_view name, std::string_view value);
+  void add(std::string_view name, std::string_view value);
 };
 
 /// Returns the collective of a call: "allreduce" for ncclAllReduce; "" for other calls
@@ -36,7 +36,7 @@ class RcclCalls {
 public:
   explicit RcclCalls(TraceBuilder& out) : out_(out) {}
 
-  /// Adds an RCCL call. Calls must be added in file order. `id`: its key for by_id(); kNoId:
+  /// Adds an RCCL call. Calls must be added in file order. `id`: its key for call_of_id(); kNoId:
   /// unknown.
   void add(std::string_view function, std::int64_t id, std::uint32_t track, std::int64_t start_ns,
            std::int64_t end_ns, const RcclArguments& arguments);
@@ -56,7 +56,7 @@ public:
   [[nodiscard]] bool empty() const { return calls_.empty(); }
 
   static constexpr std::size_t kNone = SIZE_MAX;
-  [[nodiscard]] std::size_t by_id(std::int64_t id) const;
+  [[nodiscard]] std::size_t call_of_id(std::int64_t id) const;
   /// Returns the call on a thread that contains the time `ts_ns`, or kNone.
   [[nodiscard]] std::size_t around(std::uint32_t track, std::int64_t ts_ns) const;
   /// Returns the collective of a call. Returns nullptr if the call is neither a collective nor the

@@ -76,10 +76,10 @@ private:
   }
 
   StrId text(Target& target, StrId id) {
-    StrId& own = target.texts[id];
-    if (own == StringPool::kNotFound)
-      own = target.trace.text(session_.texts().view(id));
-    return own;
+    StrId& known = target.texts[id];
+    if (known == StringPool::kNotFound)
+      known = target.trace.text(session_.texts().view(id));
+    return known;
   }
 
   std::uint32_t thread(Target& target, const RocpdPlace& place) {
@@ -101,9 +101,9 @@ private:
     SqliteQuery q = session_.file().rows(name, {"event_id", "name", "value"});
     while (q.step()) {
       const std::int64_t event = q.integer_or(0, kNoId);
-      const RocpdEvent* const of = session_.event_by_id(event);
-      if (of != nullptr && of->api == HostApi::kRccl)
-        arguments_[event].take(q.text(1), q.text(2));
+      const RocpdEvent* const call = session_.event_by_id(event);
+      if (call != nullptr && call->api == HostApi::kRccl)
+        arguments_[event].add(q.text(1), q.text(2));
     }
     session_.check(q, "rocpd_arg");
   }
@@ -138,10 +138,10 @@ private:
                     arguments == arguments_.end() ? RcclArguments() : arguments->second);
   }
 
-  /// Calls `take(target, row, place, start_ns, end_ns)` for each row with valid times. Other rows
+  /// Calls `use(target, row, place, start_ns, end_ns)` for each row with valid times. Other rows
   /// are counted.
-  template <class Take>
-  void for_each_interval(const char* table, std::vector<std::string> columns, const Take& take) {
+  template <class Use>
+  void for_each_interval(const char* table, std::vector<std::string> columns, const Use& use) {
     if (!session_.file().has(session_.table(table)))
       return;
     SqliteQuery q = session_.rows(table, std::move(columns));
@@ -153,7 +153,7 @@ private:
       const auto start_ns = session_.start(q);
       const auto end_ns = session_.end(q);
       if (target->trace.usable(start_ns, end_ns, table))
-        take(*target, q, place, *start_ns, *end_ns);
+        use(*target, q, place, *start_ns, *end_ns);
     }
     session_.check(q, table);
   }
@@ -162,8 +162,9 @@ private:
     for_each_interval("rocpd_region", {"name_id"},
                       [this](Target& target, const SqliteQuery& q, const RocpdPlace& place,
                              std::int64_t start_ns, std::int64_t end_ns) {
-                        host_call(target, q, place, q.integer_or(RocpdSession::kOwn, place.name),
-                                  start_ns, end_ns, false);
+                        host_call(target, q, place,
+                                  q.integer_or(RocpdSession::kCallerColumn, place.name), start_ns,
+                                  end_ns, false);
                       });
   }
 
@@ -177,10 +178,10 @@ private:
       Target* const target = target_of(place);
       if (target == nullptr)
         continue;
-      const auto at_ns = q.integer(RocpdSession::kOwn);
+      const auto at_ns = q.integer(RocpdSession::kCallerColumn);
       if (target->trace.usable(at_ns, at_ns, "rocpd_sample"))
-        host_call(*target, q, place, q.integer_or(RocpdSession::kOwn + 1, place.name), *at_ns,
-                  *at_ns, true);
+        host_call(*target, q, place, q.integer_or(RocpdSession::kCallerColumn + 1, place.name),
+                  *at_ns, *at_ns, true);
     }
     session_.check(q, "rocpd_sample");
   }
@@ -196,9 +197,9 @@ private:
     const std::vector<bool> communicates = communication_names(session_.texts());
     const bool has_counters = session_.file().has(session_.table("rocpd_pmc_event"));
     const bool has_samples = rocpd_pc_sample_table(session_) != nullptr;
-    constexpr int kAgent = RocpdSession::kOwn;
-    const auto take = [&](Target& target, const SqliteQuery& q, const RocpdPlace& place,
-                          std::int64_t start_ns, std::int64_t end_ns) {
+    constexpr int kAgent = RocpdSession::kCallerColumn;
+    const auto add_kernel = [&](Target& target, const SqliteQuery& q, const RocpdPlace& place,
+                                std::int64_t start_ns, std::int64_t end_ns) {
       const std::size_t symbol = session_.symbol(q.integer_or(kAgent + 1, kNoId));
       const std::int64_t stack = session_.event(q).stack;
       LaunchShape shape;
@@ -225,24 +226,26 @@ private:
                       {"agent_id", "kernel_id", "workgroup_size_x", "workgroup_size_y",
                        "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z",
                        "dispatch_id"},
-                      take);
+                      add_kernel);
   }
 
   void read_copies() {
-    const auto take = [this](Target& target, const SqliteQuery& q, const RocpdPlace& place,
-                             std::int64_t start_ns, std::int64_t end_ns) {
+    const auto add_copy = [this](Target& target, const SqliteQuery& q, const RocpdPlace& place,
+                                 std::int64_t start_ns, std::int64_t end_ns) {
       const std::int64_t stack = session_.event(q).stack;
       GpuWork work{start_ns, end_ns, stack == 0 ? kNoId : stack};
-      const std::string_view name = session_.string(q.integer_or(RocpdSession::kOwn, place.name));
+      const std::string_view name =
+          session_.string(q.integer_or(RocpdSession::kCallerColumn, place.name));
       work.name = target.trace.text(name.empty() ? "Memcpy" : copy_name(name));
-      const std::int64_t from = session_.device(q.integer_or(RocpdSession::kOwn + 2, kNoId));
-      const std::int64_t to = session_.device(q.integer_or(RocpdSession::kOwn + 1, kNoId));
+      const std::int64_t from =
+          session_.device(q.integer_or(RocpdSession::kCallerColumn + 2, kNoId));
+      const std::int64_t to = session_.device(q.integer_or(RocpdSession::kCallerColumn + 1, kNoId));
       work.device = from >= 0 ? from : to;
       work.stream = place.stream != kNoId ? place.stream : place.queue != kNoId ? place.queue : -1;
-      (void)target.trace.copy(work, q.integer_or(RocpdSession::kOwn + 3, -1));
+      (void)target.trace.copy(work, q.integer_or(RocpdSession::kCallerColumn + 3, -1));
     };
     for_each_interval("rocpd_memory_copy", {"name_id", "dst_agent_id", "src_agent_id", "size"},
-                      take);
+                      add_copy);
   }
 
   void read_counters() {
@@ -427,13 +430,13 @@ Result<void> read_rocpd(ByteSource& source, const std::string& path, const ReadO
     return Error{ErrorCode::kUnreadable, path,
                  "no rocpd tables (rocpd_kernel_dispatch_GUID and others) in this database", ""};
   for (const std::string& ending : RocpdSession::endings(file)) {
-    std::vector<RankProcess> of_session;
+    std::vector<RankProcess> session_ranks;
     for (const RankProcess& rank : ranks)
       if (rank.ending == ending &&
           (ranks.size() == 1 || !options.rank || rank.process.rank.rank == options.rank))
-        of_session.push_back(rank);
-    if (!of_session.empty())
-      RS_CHECK(read_session(file, path, of_session, by_order, sink));
+        session_ranks.push_back(rank);
+    if (!session_ranks.empty())
+      RS_CHECK(read_session(file, path, session_ranks, by_order, sink));
   }
   return {};
 }

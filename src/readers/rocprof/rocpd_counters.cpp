@@ -52,7 +52,7 @@ void read_rocpd_pc_samples(const RocpdSession& session, const KernelOfDispatch& 
   std::map<ProcessTrace*, PcSamples> samples;
   std::uint64_t others = 0;
   SqliteQuery q = session.rows(table, {"dispatch_id", "wave_issued", "stall_reason"});
-  constexpr int kDispatch = RocpdSession::kOwn;
+  constexpr int kDispatch = RocpdSession::kCallerColumn;
   while (q.step()) {
     const auto found = kernel(session.place(q), q.integer_or(kDispatch, kNoId));
     if (!found) {
@@ -67,23 +67,23 @@ void read_rocpd_pc_samples(const RocpdSession& session, const KernelOfDispatch& 
                                   : PcSamples::reason(q.text(kDispatch + 2)));
   }
   session.check(q, table);
-  for (const auto& [trace, of_kernels] : samples)
-    (void)of_kernels.put(trace->builder(), [](std::int64_t event) {
+  for (const auto& [trace, kernel_samples] : samples)
+    (void)kernel_samples.put(trace->builder(), [](std::int64_t event) {
       return std::optional(static_cast<EventId>(event));
     });
   first.not_read("PC samples that belong to no kernel", others);
 }
 
 void read_rocpd_allocations(const RocpdSession& session,
-                            const std::function<ProcessTrace*(const RocpdPlace&)>& of) {
+                            const std::function<ProcessTrace*(const RocpdPlace&)>& trace_of) {
   if (!session.file().has(session.table("rocpd_memory_allocate")))
     return;
   SqliteQuery q =
       session.rows("rocpd_memory_allocate", {"agent_id", "type", "level", "address", "size"});
-  constexpr int kAgent = RocpdSession::kOwn;
+  constexpr int kAgent = RocpdSession::kCallerColumn;
   while (q.step()) {
     const RocpdPlace place = session.place(q);
-    ProcessTrace* const trace = of(place);
+    ProcessTrace* const trace = trace_of(place);
     if (trace == nullptr)
       continue;
     const auto start_ns = session.start(q);

@@ -31,9 +31,9 @@ void read_rocpd_pc_samples(const RocpdSession& session, const KernelOfDispatch& 
 /// Returns the name of the session's table of PC samples; nullptr if it has no such table.
 [[nodiscard]] const char* rocpd_pc_sample_table(const RocpdSession& session);
 
-/// Reads rocpd_memory_allocate: memory of the program, and scratch memory of queues. `of` returns
-/// the trace to which a row is added.
+/// Reads rocpd_memory_allocate: memory of the program, and scratch memory of queues. `trace_of`
+/// returns the trace to which a row is added.
 void read_rocpd_allocations(const RocpdSession& session,
-                            const std::function<ProcessTrace*(const RocpdPlace&)>& of);
+                            const std::function<ProcessTrace*(const RocpdPlace&)>& trace_of);
 
 } // namespace rankscope

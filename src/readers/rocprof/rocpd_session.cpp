@@ -11,7 +11,18 @@ namespace rankscope {
 namespace {
 
 /// The columns that RocpdSession::rows() adds before those of the caller.
-enum Own : int { kEventId, kPid, kTid, kStart, kEnd, kTrack, kStartId, kEndId, kStream, kQueue };
+enum AddedColumn : int {
+  kEventId,
+  kPid,
+  kTid,
+  kStart,
+  kEnd,
+  kTrack,
+  kStartId,
+  kEndId,
+  kStream,
+  kQueue
+};
 
 constexpr std::size_t kMostCategories = 1000;
 
@@ -282,8 +293,8 @@ RocpdPlace RocpdSession::place(const SqliteQuery& row) const {
 }
 
 std::optional<std::int64_t> RocpdSession::time(const SqliteQuery& row, int inline_at,
-                                               int by_id) const {
-  const std::optional<std::int64_t> id = row.null(inline_at) ? row.integer(by_id) : std::nullopt;
+                                               int id_at) const {
+  const std::optional<std::int64_t> id = row.null(inline_at) ? row.integer(id_at) : std::nullopt;
   if (!id)
     return row.integer(inline_at);
   const std::size_t at = timestamps_.find(*id);

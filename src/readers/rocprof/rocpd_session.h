@@ -66,7 +66,7 @@ public:
   [[nodiscard]] std::vector<std::int64_t> processes_with_gpu_work() const;
 
   // rows() adds these columns before those of the caller; the functions below return their values
-  static constexpr int kOwn = 10;
+  static constexpr int kCallerColumn = 10;
   [[nodiscard]] SqliteQuery rows(const char* name, std::vector<std::string> more) const;
   [[nodiscard]] RocpdPlace place(const SqliteQuery& row) const;
   [[nodiscard]] std::optional<std::int64_t> start(const SqliteQuery& row) const;

@@ -43,9 +43,10 @@ public:
     }
     std::error_code none;
     for (const char* ending : {".csv", ".csv.gz", ".csv.zst"})
-      for (const char* of_kernels :
+      for (const char* kernel_table :
            {"counter_collection", "pc_sampling_host_trap", "pc_sampling_stochastic"})
-        by_dispatch_ = by_dispatch_ || std::filesystem::exists(*prefix + of_kernels + ending, none);
+        by_dispatch_ =
+            by_dispatch_ || std::filesystem::exists(*prefix + kernel_table + ending, none);
     for (const std::string_view kind : kCsvKinds)
       for (const char* ending : {".csv", ".csv.gz", ".csv.zst"}) {
         const std::string file = fmt::format("{}{}{}", *prefix, kind, ending);
@@ -118,7 +119,7 @@ private:
 
   /// Returns false, and counts the row, if the row is incomplete or does not have as many fields as
   /// the header: its writer was killed, or two processes wrote the file at the same time.
-  bool whole(const CsvLines& row, std::size_t fields, const std::string& file) {
+  bool is_complete(const CsvLines& row, std::size_t fields, const std::string& file) {
     if (row.fields() == fields)
       return true;
     problems_.add(counters::row_malformed(row.fields() > fields ? "more" : "fewer"),
@@ -186,23 +187,23 @@ private:
     return agents_.empty() || agents_.count(agent_number(agent)) > 0 ? device_of(agent) : -1;
   }
 
-  /// Calls `take(target, start_ns, end_ns)` for each complete row with valid times. Other rows are
+  /// Calls `use(target, start_ns, end_ns)` for each complete row with valid times. Other rows are
   /// counted.
-  template <class Take>
+  template <class Use>
   void for_each_interval(CsvLines& rows, const CsvColumns& c, const std::string& file,
-                         const Take& take) {
+                         const Use& use) {
     const std::size_t guid = c.at("Guid");
     const std::size_t start = c.at(c.has("BeginNs") ? "BeginNs" : "Start_Timestamp");
     const std::size_t end = c.at(c.has("EndNs") ? "EndNs" : "End_Timestamp");
     const std::size_t fields = rows.fields();
     while (rows.next()) {
-      if (!whole(rows, fields, file))
+      if (!is_complete(rows, fields, file))
         continue;
       Target& target = *target_of(rows.text(guid));
       const auto start_ns = rows.integer(start);
       const auto end_ns = rows.integer(end);
       if (target.trace.usable(start_ns, end_ns, file_name_of(file)))
-        take(target, *start_ns, *end_ns);
+        use(target, *start_ns, *end_ns);
     }
   }
 
@@ -356,16 +357,16 @@ private:
     const std::size_t fields = rows.fields();
     std::map<Target*, PcSamples> samples;
     while (rows.next())
-      if (whole(rows, fields, file)) {
-        const std::optional<std::int64_t> told =
+      if (is_complete(rows, fields, file)) {
+        const std::optional<std::int64_t> flag =
             issued == CsvColumns::kNone ? std::nullopt : rows.integer(issued);
         samples[target_of(rows.text(guid))].add(rows.integer(dispatch).value_or(kNoId),
-                                                told ? std::optional(*told != 0) : std::nullopt,
+                                                flag ? std::optional(*flag != 0) : std::nullopt,
                                                 PcSamples::reason(rows.text(reason)));
       }
-    for (const auto& [target, of_kernels] : samples) {
+    for (const auto& [target, kernel_samples] : samples) {
       const std::uint64_t others =
-          of_kernels.put(target->trace.builder(), [target = target](std::int64_t id) {
+          kernel_samples.put(target->trace.builder(), [target = target](std::int64_t id) {
             const auto found = target->dispatches.find(id);
             return found == target->dispatches.end() ? std::nullopt : std::optional(found->second);
           });

@@ -44,9 +44,9 @@ struct Record {
   LaunchShape shape;
   RcclArguments arguments;
 
-  void take(std::string_view parent, std::string_view key, std::string_view value) {
+  void add(std::string_view parent, std::string_view key, std::string_view value) {
     if (parent == "args" || parent == "arguments") {
-      arguments.take(key, value);
+      arguments.add(key, value);
       return;
     }
     if (key == "address" || parent == "address") {
@@ -287,10 +287,10 @@ private:
         Record record;
         if (!visit_fields(*text,
                           [&record](std::string_view parent, std::string_view key,
-                                    std::string_view value) { record.take(parent, key, value); })) {
+                                    std::string_view value) { record.add(parent, key, value); })) {
           if (malformed_++ == 0)
             first_malformed_ = fmt::format("{}: byte {} after unpacking", path_, at);
-        } else if (!take(kind, record)) {
+        } else if (!add(kind, record)) {
           ++others;
         }
       }
@@ -380,7 +380,7 @@ private:
   }
 
   /// Adds a record to the trace. Returns false if the trace cannot store this kind of record.
-  bool take(std::string_view kind, const Record& r) {
+  bool add(std::string_view kind, const Record& r) {
     if (kind.starts_with("pc_sample_")) {
       samples_.add(r.dispatch, r.issued, r.stall);
       return true;

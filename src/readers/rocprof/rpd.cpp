@@ -35,7 +35,7 @@ std::int64_t handle_of(std::string_view text) {
 }
 
 /// Returns whether the call was made by the tracer itself, not by the program.
-bool of_tracer(std::string_view api) {
+bool is_tracer_call(std::string_view api) {
   return contains(api, "::write") || api == "hcc_activity_callback" || api == "rpdflush";
 }
 
@@ -51,7 +51,7 @@ struct Texts {
   std::vector<std::string_view> views;
   StringPool pool;
 
-  [[nodiscard]] std::string_view of(std::int64_t id) const {
+  [[nodiscard]] std::string_view view(std::int64_t id) const {
     const std::size_t at = ids.find(id);
     return at == RowIndex::kNone ? std::string_view() : views[at];
   }
@@ -202,12 +202,12 @@ private:
       const auto end_ns = q.integer(4);
       if (!out->usable(start_ns, end_ns, "rocpd_api"))
         continue;
-      const std::string_view name = strings_.of(q.integer_or(5, kNoId));
+      const std::string_view name = strings_.view(q.integer_or(5, kNoId));
       const std::uint32_t track = out->thread(pid, q.integer_or(2, 0));
       const std::int64_t id = q.integer_or(0, kNoId);
       if (name == "UserMarker")
-        marker(*out, id, track, args.of(q.integer_or(6, kNoId)), *start_ns, *end_ns);
-      else if (of_tracer(name))
+        marker(*out, id, track, args.view(q.integer_or(6, kNoId)), *start_ns, *end_ns);
+      else if (is_tracer_call(name))
         ++tracer_rows;
       else {
         out->saw(Traced::kHostCalls);
@@ -227,7 +227,7 @@ private:
       out.marker(track, text, start_ns, end_ns);
       return;
     }
-    const std::string_view name = strings_.of(op->second.name);
+    const std::string_view name = strings_.view(op->second.name);
     out.saw(Traced::kMarkers);
     out.operation(track, name.empty() ? text : name, op->second.sizes, op->second.sequence,
                   start_ns, end_ns);
@@ -308,20 +308,20 @@ private:
 
   void operation(ProcessTrace& out, const SqliteQuery& q, GpuWork work) {
     const auto launch = launches_.find(work.correlation);
-    const RpdLaunch* const of = launch == launches_.end() ? nullptr : &launch->second;
-    if (of != nullptr && of->stream >= 0)
-      work.stream = of->stream;
-    const std::string_view type = strings_.of(q.integer_or(6, kNoId));
-    const std::string_view name = strings_.of(q.integer_or(5, kNoId));
+    const RpdLaunch* const call = launch == launches_.end() ? nullptr : &launch->second;
+    if (call != nullptr && call->stream >= 0)
+      work.stream = call->stream;
+    const std::string_view type = strings_.view(q.integer_or(6, kNoId));
+    const std::string_view name = strings_.view(q.integer_or(5, kNoId));
     if (type.starts_with("Copy") || type == "FillBuffer") {
       const bool fill = type == "FillBuffer";
       work.name = out.text(!name.empty() ? name : fill ? "Memset (Device)" : copy_name(type));
-      (void)out.copy(work, of == nullptr ? -1 : of->bytes, fill);
+      (void)out.copy(work, call == nullptr ? -1 : call->bytes, fill);
       return;
     }
     // the type is KernelExecution, or Task (part of a graph)
     work.name = out.text(!name.empty() ? name : type.empty() ? "(kernel without a name)" : type);
-    (void)out.kernel(work, of == nullptr ? LaunchShape() : of->shape, false);
+    (void)out.kernel(work, call == nullptr ? LaunchShape() : call->shape, false);
   }
 
   /// Reads values of the monitor (clocks and others). Each value becomes one sample at its start.
@@ -331,7 +331,7 @@ private:
     ProcessTrace& out = *targets_.begin()->second;
     SqliteQuery q =
         file_.rows("rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"});
-    std::uint64_t odd = 0;
+    std::uint64_t malformed = 0;
     while (q.step()) {
       const auto at_ns = q.integer(3);
       const std::string_view text = q.text(4);
@@ -339,7 +339,7 @@ private:
       const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
       if (!at_ns || !usable_time(*at_ns, 0) || status != std::errc() ||
           end != text.data() + text.size()) {
-        ++odd;
+        ++malformed;
         continue;
       }
       Track track;
@@ -349,8 +349,8 @@ private:
       out.builder().sample(out.builder().track(track), out.text(name), *at_ns, value);
     }
     check(q, "rocpd_monitor");
-    if (odd > 0)
-      problems_.add(counters::sample_malformed(), path_, odd);
+    if (malformed > 0)
+      problems_.add(counters::sample_malformed(), path_, malformed);
   }
 
   struct Operator {

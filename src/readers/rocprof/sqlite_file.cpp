@@ -140,10 +140,10 @@ std::string_view SqliteQuery::text(int column) const {
 }
 
 Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source) {
-  std::unique_ptr<ByteSource> own;
+  std::unique_ptr<ByteSource> opened;
   if (source == nullptr) {
-    RS_TRY(own, ByteSource::open(path));
-    source = own.get();
+    RS_TRY(opened, ByteSource::open(path));
+    source = opened.get();
   }
   std::error_code ec;
   const bool as_it_lies = !source->compressed() && lies_on_disk(path);

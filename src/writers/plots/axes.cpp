@@ -68,7 +68,7 @@ std::vector<std::pair<double, std::string>> ticks_of(const Scale& scale, int wan
   return ticks_between(scale.low, scale.high, tick_step(scale.high - scale.low, wanted));
 }
 
-NameSteps name_steps(const std::vector<std::string>& names, double beside, double turned,
+NameSteps name_steps(const std::vector<std::string>& names, double horizontal, double turned,
                      double each) {
   const auto without_digits = [](std::string name) {
     std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
@@ -78,8 +78,8 @@ NameSteps name_steps(const std::vector<std::string>& names, double beside, doubl
     return without_digits(name) == without_digits(names.front());
   });
   NameSteps out;
-  out.turned = beside > each && !numbered;
-  out.step = round_step(out.turned ? turned : beside, each);
+  out.turned = horizontal > each && !numbered;
+  out.step = round_step(out.turned ? turned : horizontal, each);
   return out;
 }
 

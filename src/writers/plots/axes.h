@@ -33,9 +33,9 @@ struct NameSteps {
   std::size_t step = 1;
   bool turned = false;
 };
-/// Returns the placement of names. Each name needs `beside` inches, or `turned` inches if it is
+/// Returns the placement of names. Each name needs `horizontal` inches, or `turned` inches if it is
 /// turned, and has `each` inches.
-[[nodiscard]] NameSteps name_steps(const std::vector<std::string>& names, double beside,
+[[nodiscard]] NameSteps name_steps(const std::vector<std::string>& names, double horizontal,
                                    double turned, double each);
 
 struct NameAxis : NameSteps {
