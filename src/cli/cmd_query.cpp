@@ -1,4 +1,4 @@
-// rankscope query SQL TRACE|DIR...: SQL over the records and reports of runs; without SQL a prompt.
+// rankscope query SQL|TRACE...: SQL over the records and reports of runs; without SQL a prompt.
 #include "app/query.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
@@ -90,7 +90,7 @@ Result<void> query_of(Context& ctx, QueryFlags& f) {
 
 Action setup_query(FlagSet& app) {
   auto f = std::make_shared<QueryFlags>();
-  app.add_option("SQL TRACE", f->arguments,
+  app.add_option("SQL|TRACE", f->arguments,
                  "SQL statements separated by ;, then traces, folders of ranks or a sweep; without "
                  "SQL: a prompt on a terminal, or statements from standard input");
   in_group(app, "Output", [&] {

@@ -48,14 +48,18 @@ inline int count_steps(void* steps_left) {
   return left == 0 ? 1 : 0;
 }
 
-/// Callback for sqlite3_set_authorizer: allows reading the columns of tables, and the functions
-/// that our queries call.
+/// Callback for sqlite3_set_authorizer: allows reading the columns of tables (but not of the tables
+/// that SQLite makes of pragmas), and the functions that our queries call.
 inline int authorize(void*, int action, const char* name, const char* function, const char*,
                      const char* view) {
   const auto is_one_of = [](const char* text, std::initializer_list<std::string_view> known) {
     return text != nullptr && std::find(known.begin(), known.end(), text) != known.end();
   };
-  const bool allowed = action == SQLITE_SELECT || (action == SQLITE_READ && view == nullptr) ||
+  const auto is_pragma = [](const char* table) {
+    return table != nullptr && std::string_view(table).starts_with("pragma_");
+  };
+  const bool allowed = action == SQLITE_SELECT ||
+                       (action == SQLITE_READ && view == nullptr && !is_pragma(name)) ||
                        (action == SQLITE_FUNCTION && is_one_of(function, {"count", "like"})) ||
                        (action == SQLITE_PRAGMA && is_one_of(name, {"table_info"}));
   return allowed ? SQLITE_OK : SQLITE_DENY;

@@ -1,4 +1,5 @@
-// Tests that a flag is declared only once; flags of several commands are in cli/options.h.
+// Tests that a flag is declared only once (flags of several commands are in cli/options.h), and
+// that every version of CLI11 accepts the names.
 #include "test_paths.h"
 
 #include <filesystem>
@@ -35,6 +36,17 @@ TEST(Options, NoFlagIsDeclaredTwice) {
       }
     }
   EXPECT_GT(first.size(), 250U) << "the pattern finds what it looks for";
+}
+
+// CLI11 2.3 throws at the start of the command; Debian's version accepts such a name.
+TEST(Options, NamesHaveNoBlanks) {
+  const std::regex blank(R"re(\badd_(?:option|flag|option_function)\(\s*"[^"]* [^"]*")re");
+  for (const auto& entry : fs::directory_iterator(test::source_dir() / "src/cli")) {
+    std::ifstream in(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(text, found, blank)) << entry.path() << ": " << found.str();
+  }
 }
 
 } // namespace

@@ -37,6 +37,11 @@ CairoCanvas::CairoCanvas(const CairoLibrary& cairo, double width_in, double heig
   cairo_.cairo_set_line_join(context_, CAIRO_LINE_JOIN_ROUND);
   cairo_.cairo_select_font_face(context_, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
                                 CAIRO_FONT_WEIGHT_NORMAL);
+  // Newer versions of Cairo colour the edges of text for the pixels of a screen.
+  cairo_font_options_t* const text = cairo_.cairo_font_options_create();
+  cairo_.cairo_font_options_set_antialias(text, CAIRO_ANTIALIAS_GRAY);
+  cairo_.cairo_set_font_options(context_, text);
+  cairo_.cairo_font_options_destroy(text);
 }
 
 CairoCanvas::~CairoCanvas() {

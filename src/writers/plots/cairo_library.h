@@ -13,6 +13,9 @@
   RS_CALL(cairo_create)                                                                            \
   RS_CALL(cairo_destroy)                                                                           \
   RS_CALL(cairo_fill)                                                                              \
+  RS_CALL(cairo_font_options_create)                                                               \
+  RS_CALL(cairo_font_options_destroy)                                                              \
+  RS_CALL(cairo_font_options_set_antialias)                                                        \
   RS_CALL(cairo_image_surface_create)                                                              \
   RS_CALL(cairo_image_surface_get_data)                                                            \
   RS_CALL(cairo_image_surface_get_stride)                                                          \
@@ -24,6 +27,7 @@
   RS_CALL(cairo_rotate)                                                                            \
   RS_CALL(cairo_save)                                                                              \
   RS_CALL(cairo_select_font_face)                                                                  \
+  RS_CALL(cairo_set_font_options)                                                                  \
   RS_CALL(cairo_set_font_size)                                                                     \
   RS_CALL(cairo_set_line_join)                                                                     \
   RS_CALL(cairo_set_line_width)                                                                    \
