@@ -278,6 +278,10 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
     return "The bound gives every rank the mean amount; a slow network of this rank is not "
            "excluded";
   case CauseRule::kReadBack:
+    if (c.before_host_code)
+      return "Without the call, the host could run ahead of its long pauses, which take most of "
+             "this "
+             "time";
     return "The gain is the idle time behind the call, not the call's own length";
   case CauseRule::kSlowGpu:
   case CauseRule::kSlowOperator:

@@ -387,31 +387,48 @@ private:
     return rule < CauseRule::kReadBack || rule == CauseRule::kGraphBreaks;
   }
 
-  /// Takes the best candidate. Returns false if no candidate passes. Without a call that waits for
-  /// the GPU, the host would run ahead, and a stretch after the call would overlap GPU work. So
-  /// both candidates gain the same time. If stretches explain most of this time, they are the
-  /// causes.
-  bool take_best() {
+  /// Returns whether stretches of the host gain most of the time that the candidate gains. Without
+  /// a call that waits for the GPU, the host would run ahead, and a stretch after the call would
+  /// overlap GPU work, so that both gain the same time.
+  [[nodiscard]] bool stretches_gain_it(std::size_t candidate) const {
     constexpr double kMostOfIt = 0.7;
-    std::optional<Best> best = best_of([](CauseRule) { return true; });
+    std::vector<std::size_t> stretches;
+    for (std::size_t k = 0; k < candidates_.size(); ++k)
+      if (is_stretch(candidates_[k].cause.rule))
+        stretches.push_back(k);
+    if (stretches.empty())
+      return false;
+    const double gain = candidates_[candidate].cause.gain_ms;
+    const double of_stretches = gain_of(ends_with(stretches));
+    stretches.push_back(candidate);
+    const double same = gain + of_stretches - gain_of(ends_with(stretches));
+    return same >= kMostOfIt * gain;
+  }
+
+  /// Takes the best candidate. Returns false if no candidate passes. If stretches of the host gain
+  /// most of the time of a call that waits for the GPU, they are the causes.
+  bool take_best() {
+    const auto all = [](CauseRule) { return true; };
+    std::optional<Best> best = best_of(all);
     if (!best)
       return false;
-    if (const StepCause& read = candidates_[best->candidate].cause;
-        read.rule == CauseRule::kReadBack) {
-      const double gain = read.gain_ms;
+    if (candidates_[best->candidate].cause.rule == CauseRule::kReadBack &&
+        stretches_gain_it(best->candidate)) {
       best = best_of(is_stretch);
-      double stretches = 0;
-      for (const CauseCandidate& c : candidates_)
-        stretches += is_stretch(c.cause.rule) ? std::max(0.0, c.cause.gain_ms) : 0;
-      if (!best || stretches < kMostOfIt * gain)
-        best = best_of([](CauseRule) { return true; }); // the order may have changed
+      if (!best) { // each of them alone is below the floor or the noise
+        best = best_of(all);
+        StepCause& cause = candidates_[best->candidate].cause;
+        cause.before_host_code = cause.rule == CauseRule::kReadBack;
+        if (cause.before_host_code)
+          cause.confidence = std::max(cause.confidence, Confidence::kLikely);
+      }
     }
     // A bound on the copies of all ranks would hide that those of one rank are slower.
     if (const CauseRule rule = candidates_[best->candidate].cause.rule;
         rule == CauseRule::kExposedCopy || rule == CauseRule::kPageableCopy) {
       best = best_of([](CauseRule r) { return r == CauseRule::kSlowCopies; });
       if (!best)
-        best = best_of([](CauseRule) { return true; }); // the order may have changed
+        best = best_of(all); // the order may have changed
     }
     const auto chosen = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);
     apply(*chosen, edit_);
@@ -421,32 +438,54 @@ private:
     return true;
   }
 
-  /// Takes causes of different ranks that gain time only together: if one of them is removed, the
-  /// run waits for the others. Returns whether any cause was taken.
+  [[nodiscard]] double gain_of(const std::vector<std::int64_t>& ends) const {
+    return step_ms(now_) - step_ms(ends);
+  }
+
+  /// Takes causes that gain time only together: if one of them is removed, the run waits for the
+  /// others. At least one of them is a cause of outstanding ranks; the others are such causes too,
+  /// or causes on the host. Returns whether any cause was taken.
   bool take_together() {
+    constexpr std::size_t kMostHosts = 8; // each costs a replay
+    std::vector<std::size_t> ranks, hosts;
+    for (std::size_t k = 0; k < candidates_.size(); ++k) {
+      const CauseCandidate& c = candidates_[k];
+      if (in_single_steps(c.cause))
+        continue;
+      if (compares_ranks(c.cause.rule))
+        ranks.push_back(k);
+      else if (c.cause.rule <= CauseRule::kOptimizerLoop && shortened_ms(c) >= out_.floor_ms)
+        hosts.push_back(k);
+    }
+    if (ranks.empty())
+      return false;
+    if (take_all_of(ranks))
+      return true;
+    std::ranges::sort(hosts, std::greater{},
+                      [this](std::size_t k) { return shortened_ms(candidates_[k]); });
+    hosts.resize(std::min(hosts.size(), kMostHosts));
+    ranks.insert(ranks.end(), hosts.begin(), hosts.end());
+    return take_all_of(std::move(ranks));
+  }
+
+  /// Takes these candidates, without those that add hardly any gain to the others.
+  bool take_all_of(std::vector<std::size_t> members) {
     constexpr double kAsMuch = 0.9; // a cause is left out if the others gain as much
-    std::vector<std::size_t> members;
-    for (std::size_t k = 0; k < candidates_.size(); ++k)
-      if (compares_ranks(candidates_[k].cause.rule) && !in_single_steps(candidates_[k].cause))
-        members.push_back(k);
     if (members.size() < 2)
       return false;
-    const auto gain_of = [this](const std::vector<std::int64_t>& ends) {
-      return step_ms(now_) - step_ms(ends);
-    };
     std::vector<std::int64_t> ends = ends_with(members);
-    for (std::size_t k = 0; k < members.size() && gain_of(ends) >= out_.floor_ms;) {
+    for (std::size_t k = members.size(); k-- > 0 && gain_of(ends) >= out_.floor_ms;) {
       std::vector<std::size_t> others = members;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
       std::vector<std::int64_t> without = ends_with(others);
-      if (gain_of(without) < kAsMuch * gain_of(ends)) {
-        ++k;
+      if (gain_of(without) < kAsMuch * gain_of(ends))
         continue;
-      }
       members = std::move(others);
       ends = std::move(without);
     }
-    if (members.size() < 2 || gain_of(ends) < out_.floor_ms ||
+    const bool any_rank = std::ranges::any_of(
+        members, [this](std::size_t k) { return compares_ranks(candidates_[k].cause.rule); });
+    if (members.size() < 2 || !any_rank || gain_of(ends) < out_.floor_ms ||
         out_.causes.size() + members.size() > kMostCauses)
       return false;
     for (const std::size_t k : members)
@@ -454,11 +493,14 @@ private:
     if (below_noise(candidates_[members.front()].cause))
       return false;
     const auto count = static_cast<double>(members.size());
+    const bool bound = std::ranges::any_of(
+        members, [this](std::size_t k) { return candidates_[k].cause.kind == GainKind::kAtMost; });
     const std::size_t group = out_.causes.size() + 1;
     for (const std::size_t k : members) {
       StepCause& cause = candidates_[k].cause;
       apply(candidates_[k], edit_);
       cause.together = group;
+      cause.kind = bound ? GainKind::kAtMost : cause.kind;
       cause.gain_ms = gain_of(ends) / count;
       if (cause.low_ms && cause.high_ms) {
         *cause.low_ms /= count;
@@ -466,8 +508,9 @@ private:
       }
       out_.causes.push_back(std::move(cause));
     }
-    for (auto k = members.rbegin(); k != members.rend(); ++k)
-      candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(*k));
+    std::ranges::sort(members, std::greater{});
+    for (const std::size_t k : members)
+      candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(k));
     now_ = std::move(ends);
     return true;
   }

@@ -66,8 +66,9 @@ struct StepCause {
   std::optional<FindingPlace> place; ///< its longest occurrence
   double occurrence_ms = 0;          ///< duration of its longest occurrence
   // fields of single rules
-  bool call = false;  ///< kHostCode: `what` is a call of the runtime
-  bool shapes = true; ///< kSlowGpu, kSlowOperator: input shapes were recorded
+  bool call = false;             ///< kHostCode: `what` is a call of the runtime
+  bool before_host_code = false; ///< kReadBack: the gain is that host code overlaps GPU work
+  bool shapes = true;            ///< kSlowGpu, kSlowOperator: input shapes were recorded
   /// kPageableCopy, kExposedCopy, kSlowCopies: bytes per step on the rank with the most bytes.
   /// kSmallCollectives: bytes of the largest collective.
   std::int64_t bytes = 0;
