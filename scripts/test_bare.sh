@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests that scripts/install_deps.sh lists all packages: makes a bare Debian 12 root with debootstrap, copies the
 # sources of HEAD into it (without the repository), and runs scripts/demo.sh and scripts/test.sh there. Needs
-# root, debootstrap and about 3 GB; uses the same mirror as apt here.
+# root, debootstrap and about 3 GB; uses the same mirror as apt here. For Ubuntu, see scripts/bare_root.sh.
 # Usage: scripts/test_bare.sh [FOLDER]     FOLDER: folder of the root, which is kept and reused (default: a
 #   temporary one). BARE_ALL=1 runs scripts/check.sh too. The folder RANKSCOPE_GOLDEN is copied into the root.
 set -euo pipefail
@@ -44,4 +44,4 @@ inside() { # inside COMMAND: runs it in the root, without the caller's environme
 inside "./scripts/demo.sh /tmp/demo_out"
 inside "./scripts/test.sh"
 [ -z "${BARE_ALL:-}" ] || inside "./scripts/check.sh"
-echo "test_bare.sh: Debian $(cat "$root/etc/debian_version") from a bare root: passed"
+echo "test_bare.sh: $(bare_root_name "$root"), from a bare root: passed"

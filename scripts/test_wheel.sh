@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the wheel of scripts/wheel.sh into a clean virtual environment and runs the code of docs/python.md
-# there. --bare repeats this in a bare Debian 12 root made by debootstrap, without the libraries that rankscope
+# there. --bare repeats this in a bare root made by debootstrap, without the libraries that rankscope
 # uses (needs root). Then it tests the conversions for numpy, pandas and others, and the notebook in
 # examples/python, if their packages are installed (scripts/install_deps.sh python).
 # Usage: scripts/test_wheel.sh [--bare [FOLDER]]     FOLDER: folder of the bare root, which is kept and reused
@@ -38,7 +38,7 @@ step "a clean virtual environment, and the lines of docs/python.md"
 inside bash first_use.sh
 
 if [ "${1:-}" = --bare ]; then
-  step "the same in a bare Debian 12 root"
+  step "the same in a bare root"
   bare_root_possible || exit 3
   base=${2:-$scratch/base}
   bare_root "$base" >/dev/null
