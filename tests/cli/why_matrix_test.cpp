@@ -304,6 +304,32 @@ void replace_in_traces(const std::string& run, std::string_view from, std::strin
   }
 }
 
+// Removed alone, neither gains time: the run then waits for the other.
+TEST(WhyHidden, PausesOfAllRanksAndSlowCopiesOfOneAreNamedTogether) {
+  const test::TempFolder folder;
+  const int seed = 544;
+  const double without = ask(generate(folder, seed, {"input:mb=64"})).step_ms;
+  const WhyAnswer answer = ask(
+      generate(folder, seed, {"input:mb=64", "copies:rank=2,factor=4", "pause:ms=40,period=3"}));
+  ASSERT_GE(answer.causes.size(), 2U);
+  EXPECT_EQ(answer.causes[0].rule, "slow-copies");
+  EXPECT_EQ(answer.causes[1].rule, "garbage-collection");
+  EXPECT_NEAR(answer.causes[0].gain_ms + answer.causes[1].gain_ms, answer.step_ms - without,
+              0.05 * answer.step_ms);
+}
+
+// Without the wait for the GPU, the host would run ahead of its pauses. No pause alone is above the
+// noise.
+TEST(WhyHidden, AReadBackBeforePausesIsNotSure) {
+  const test::TempFolder folder;
+  const std::string run = generate(folder, 302, {"pause:ms=40,period=3"});
+  replace_in_traces(run, "\"cat\": \"cpu_op\"", "\"cat\": \"none\"");
+  const WhyAnswer answer = ask(run);
+  ASSERT_NE(answer.first(), nullptr);
+  EXPECT_EQ(answer.first()->rule, "read-back");
+  EXPECT_EQ(answer.first()->confidence, "likely");
+}
+
 /// Inputs that a trace may lack. The rule may turn to another confidence or to silence, but no
 /// wrong rule is named with certainty.
 struct MissingInput {
