@@ -11,8 +11,8 @@
 # an error.
 # npm fetches the charts of the pages and the SQL engine (scripts/web_parts.sh); without npm, the build leaves
 # them out.
-# This script is for Debian 12; scripts/test_bare.sh tests it in a bare root. Ubuntu 24.04 has packages of the
-# same names, except the browser.
+# This script is for Debian 12 and Ubuntu 24.04, whose packages have the same names, except the browser;
+# scripts/test_bare.sh tests it in bare roots.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
