@@ -279,9 +279,8 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
            "excluded";
   case CauseRule::kReadBack:
     if (c.before_host_code)
-      return "Without the call, the host could run ahead of its long pauses, which take most of "
-             "this "
-             "time";
+      return "Without the call, the host could run ahead of its long pauses, which take most "
+             "of this time";
     return "The gain is the idle time behind the call, not the call's own length";
   case CauseRule::kSlowGpu:
   case CauseRule::kSlowOperator:
@@ -484,12 +483,12 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
         excess > 0 ? fmt::format(" by {} ms", number3(excess)) : "",
         facts.ranks < kFewestRanks ? "with fewer than four ranks no reason is looked for"
                                    : "its kernels and host activities do not show why"));
-  const std::string_view per_step = facts.steps > 0 ? " of a step" : "";
+  const std::string_view step = facts.steps > 0 ? " of a step" : "";
   for (const Unsaid& u : facts.unsaid)
     out.push_back(fmt::format(
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
         u.reason == UnsaidReason::kBelowNoise ? "gain" : "cost",
-        number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), per_step));
+        number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), step));
   if (facts.ranks == 1 && facts.job_ranks > 1)
     out.push_back(fmt::format("late ranks and slow links: this is one of {} ranks (give the folder "
                               "of the run)",

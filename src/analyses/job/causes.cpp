@@ -61,7 +61,7 @@ public:
     // A candidate without a gain may gain time after the causes that hid it are removed.
     while (take_all() || take_together())
       for (CauseCandidate& c : candidates_)
-        c.cause.gain_ms = step_ms(now_) - step_ms(ends_with(c));
+        c.cause.gain_ms = gain_of(ends_with(c));
     add_jitter();
     for (const CauseCandidate& c : candidates_)
       leave(c);
@@ -84,6 +84,10 @@ private:
 
   [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
     return clock_.mean_ms(ends);
+  }
+  /// Returns the gain per step in addition to the causes taken before.
+  [[nodiscard]] double gain_of(const std::vector<std::int64_t>& ends) const {
+    return step_ms(now_) - step_ms(ends);
   }
 
   /// Returns the critical path back from the last GPU work of the step. The path of the run may not
@@ -216,7 +220,7 @@ private:
         out_.exposed.wait_ms < least_ms || (options_.rule && *options_.rule != CauseRule::kJitter))
       return;
     for (CauseCandidate& c : jitter_candidates(run_, clock_, places())) {
-      c.cause.gain_ms = c.cause.alone_ms = step_ms(now_) - step_ms(ends_with(c));
+      c.cause.gain_ms = c.cause.alone_ms = gain_of(ends_with(c));
       if (c.cause.gain_ms < least_ms)
         continue;
       describe(c);
@@ -375,7 +379,7 @@ private:
       if (best && weight(cause) <= most)
         break;
       std::vector<std::int64_t> ends = ends_with(candidates_[k]);
-      cause.gain_ms = step_ms(now_) - step_ms(ends);
+      cause.gain_ms = gain_of(ends);
       set_interval(cause, ends);
       if (cause.gain_ms >= out_.floor_ms && !below_noise(cause) && (!best || weight(cause) > most))
         best = Best{k, std::move(ends)};
@@ -438,10 +442,6 @@ private:
     return true;
   }
 
-  [[nodiscard]] double gain_of(const std::vector<std::int64_t>& ends) const {
-    return step_ms(now_) - step_ms(ends);
-  }
-
   /// Takes causes that gain time only together: if one of them is removed, the run waits for the
   /// others. At least one of them is a cause of outstanding ranks; the others are such causes too,
   /// or causes on the host. Returns whether any cause was taken.
@@ -459,17 +459,20 @@ private:
     }
     if (ranks.empty())
       return false;
-    if (take_all_of(ranks))
+    if (take_group(ranks))
       return true;
+    if (hosts.empty())
+      return false;
     std::ranges::sort(hosts, std::greater{},
                       [this](std::size_t k) { return shortened_ms(candidates_[k]); });
     hosts.resize(std::min(hosts.size(), kMostHosts));
     ranks.insert(ranks.end(), hosts.begin(), hosts.end());
-    return take_all_of(std::move(ranks));
+    return take_group(std::move(ranks));
   }
 
-  /// Takes these candidates, without those that add hardly any gain to the others.
-  bool take_all_of(std::vector<std::size_t> members) {
+  /// Takes these candidates together, without those that add hardly any gain to the others. Returns
+  /// false if fewer than two are left, none of outstanding ranks, or the gain is too small.
+  bool take_group(std::vector<std::size_t> members) {
     constexpr double kAsMuch = 0.9; // a cause is left out if the others gain as much
     if (members.size() < 2)
       return false;
