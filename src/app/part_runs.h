@@ -14,9 +14,10 @@ namespace rankscope {
 
 class PartRuns final : public RankSource {
 public:
-  /// Adds a run of the command that `of` names, from folders of parts or from files in memory. The
-  /// files must outlive this object. Calls `request.opened` with the facts of the parts. Errors:
-  /// those of PartSet::open(), kUsage if the parts were made for another command or other options.
+  /// Adds a run of the command that `request` names, from folders of parts or from files in memory.
+  /// The files must outlive this object. Calls `request.opened` with the facts of the parts.
+  /// Errors: those of PartSet::open(), kUsage if the parts were made for another command or other
+  /// options.
   Result<void> add(Session& session, const PartialRequest& request,
                    const std::vector<std::string>& folders, const std::vector<PartFile>& files);
 

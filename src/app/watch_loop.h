@@ -25,7 +25,7 @@ struct WatchLoop {
 };
 
 /// Polls until an end condition is met, an interrupt or an error. Calls `shown` with each poll.
-/// Errors: those of `shown` and of Watch::look(), except an interrupt; kUnreadable if a single poll
+/// Errors: those of `shown` and of Watch::poll(), except an interrupt; kUnreadable if a single poll
 /// finds no data.
 Result<void> run_watch(Session& session, Watch& watch, WatchLoop& loop, const WatchClock& clock,
                        const std::function<Result<void>(const WatchPoll&, std::int64_t)>& shown);

@@ -375,7 +375,7 @@ Finding work_finding(const Change& row, const WhatChanged& changed, const Sides&
 
 /// Returns a probability: if the steps outside of the variation occur by chance in any of the steps
 /// of both runs, how probable is it that all of them are in the test? (One-sided Fisher's exact
-/// test, `told` steps in the test and no step in the baseline.)
+/// test, `reported` steps in the test and no step in the baseline.)
 double chance_of_steps_outside(const WhatChanged& changed) {
   const auto test = static_cast<double>(changed.test_steps);
   const double both = test + static_cast<double>(changed.base_steps);

@@ -17,7 +17,7 @@
 namespace rankscope {
 
 /// Rows that are stored together (for example those of one rank). Several threads may call `read`
-/// at the same time. A text that `read` passes to `take` is valid as long as this object.
+/// at the same time. A text that `read` passes to `use` is valid as long as this object.
 struct SqlPart {
   std::size_t rows = 0;
   /// Calls `use(i, value)` for rows first to first + count - 1 of a column; i begins at 0.
@@ -80,7 +80,7 @@ struct SheetPlace {
 };
 
 /// Joins the sheets of several runs or ranks into one table. The first columns are `run` and, with
-/// `of_ranks`, `rank`, unless a sheet has a column with this id. They are followed by all columns
+/// `per_rank`, `rank`, unless a sheet has a column with this id. They are followed by all columns
 /// of the sheets, each id once, in the order of their first occurrence. If a sheet does not have a
 /// column, its cells are NULL. The type of a column without a type depends on its cells: integer,
 /// number, boolean, else text. `known`: the columns if there are no sheets.

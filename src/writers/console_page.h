@@ -37,7 +37,7 @@ class ConsolePage {
 public:
   explicit ConsolePage(const PageStyle& style);
 
-  /// Adds a heading, followed by `remark` in a weaker colour. There is a blank line before each
+  /// Adds a heading, followed by `note` in a weaker colour. There is a blank line before each
   /// heading except the first.
   void heading(std::string_view text, std::string_view note = {});
   /// Adds a text with line breaks between words. The first line begins with `mark`; the other lines

@@ -30,7 +30,7 @@ public:
   [[nodiscard]] std::size_t find(const CollectivePlace& place) const;
   [[nodiscard]] bool synchronises(std::size_t index) const { return synchronises_[index]; }
 
-  /// Start of the last member of each collective; kNotTold if the waits are unknown.
+  /// Start of the last member of each collective; kUnknownStart if the waits are unknown.
   std::vector<std::int64_t> latest_start_ns;
   static constexpr std::int64_t kUnknownStart = INT64_MIN;
 

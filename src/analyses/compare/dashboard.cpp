@@ -141,7 +141,7 @@ private:
   std::vector<Term> terms_;
 };
 
-/// Returns the metrics of the mix, in the order of kDashboardFigures.
+/// Returns the metrics of the mix, in the order of kMixMetrics.
 std::vector<Measured> mix_of(const RunCollectives& base, const RunCollectives& test,
                              std::int64_t clock_ns) {
   using S = SyncSummary;

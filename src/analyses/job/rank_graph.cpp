@@ -41,7 +41,7 @@ struct HostCall {
   EventId event = kNoEvent;
   std::int64_t start_ns = 0, end_ns = 0;
   std::uint32_t track = 0;
-  std::uint32_t first = 0, last = 0; ///< range of its GPU work in Extraction::of_calls_
+  std::uint32_t first = 0, last = 0; ///< range of its GPU work in Extraction::launched_
   bool blocks = false;               ///< by the call's name
 };
 
