@@ -14,7 +14,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kCauseNameWidth = 40;
+constexpr std::size_t kCauseNameWidth = 40, kExtraNameWidth = 32;
+constexpr double kNearlyAll = 90; ///< percent
 
 constexpr std::array<CauseHelp, kCauseRules> kHelp = {{
 #define RANKSCOPE_CAUSE(rule, finding, id, question, detection, applies_to, remedy, source,        \
@@ -83,6 +84,13 @@ std::string occurrences(const StepCause& c) {
 std::string times_per_step(const CauseFacts& facts, const StepCause& c) {
   const std::string count = occurrences(c);
   return (count == "1" ? "once" : count + " times") + (facts.steps > 0 ? " per step" : "");
+}
+
+std::string_view extra_work(const StepCause& c) {
+  const bool one = occurrences(c) == "1";
+  if (c.others > 0)
+    return one ? "GPU activity" : "GPU activities";
+  return one ? "kernel" : "kernels";
 }
 
 /// Returns "3.2 ms of a step" or "488 ms in 1 of 5 steps".
@@ -176,8 +184,9 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("Copies between host and GPU reach {} GB/s on {}, {} on {} peers",
                        number3(c.rate), members_text(c), number3(c.rate_to), its);
   case CauseRule::kMoreWork:
-    return fmt::format("{} {} {} kernels{} that {} peers do not run", capital(members_text(c)),
-                       single ? "runs" : "run", occurrences(c), per_step, its);
+    return fmt::format("{} {} {} more {}{} than {} peers: {}{}", capital(members_text(c)),
+                       single ? "has" : "have", occurrences(c), extra_work(c), per_step, its,
+                       brief(c.what, kExtraNameWidth), c.percent < kNearlyAll ? " and others" : "");
   case CauseRule::kSlowHost:
     return fmt::format("The {} of {} {} longer than those of {} peers", single ? "host" : "hosts",
                        members_text(c), single ? "takes" : "take", its);
@@ -235,7 +244,7 @@ std::string of_outstanding_ranks(const CauseFacts& facts, const StepCause& c) {
                                                   single ? "It comes" : "They come", its);
   if (!single)
     out += "; one of them alone gains little, because the run then waits for the others";
-  else if (facts.recorded_steps > 1)
+  else if (facts.recorded_steps > 1 && c.latest_steps > 0)
     out += fmt::format(", most of all in {} of {} steps", c.latest_steps, facts.recorded_steps);
   if (!c.shapes)
     return out + "; shapes were not recorded, so larger inputs are not excluded";
@@ -442,12 +451,17 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
     f.evidence += fmt::format("{}{} ms are waiting or transfer: sends, receives, broadcasts, or "
                               "collectives with members that were not read",
                               f.evidence.empty() ? "" : "; ", number3(x.unmatched_ms));
-  if (waits)
-    f.action = fmt::format("Find why rank {} is late; faster or smaller collectives do not shorten "
-                           "the waiting",
-                           x.wait_for.front().first);
-  else if (x.unmatched_ms >= kMostlyWaiting * x.total_ms() &&
-           (facts.ranks == 1 || static_cast<std::int64_t>(facts.ranks) < facts.job_ranks))
+  if (waits) {
+    const std::int64_t late = x.wait_for.front().first;
+    const auto cause = std::ranges::find_if(facts.causes, [late](const StepCause& c) {
+      return compares_ranks(c.rule) && std::ranges::find(c.ranks, late) != c.ranks.end();
+    });
+    f.action = cause == facts.causes.end() ? fmt::format("Find why rank {} is late", late)
+                                           : fmt::format("Remove the cause on rank {} ({})", late,
+                                                         cause_rule_id(cause->rule));
+    f.action += "; faster or smaller collectives do not shorten the waiting";
+  } else if (x.unmatched_ms >= kMostlyWaiting * x.total_ms() &&
+             (facts.ranks == 1 || static_cast<std::int64_t>(facts.ranks) < facts.job_ranks))
     f.action = "Give the traces of all ranks: a folder instead of one trace";
   return f;
 }

@@ -247,6 +247,16 @@ TEST(WhyOfRanks, CausesThatHideEachOtherAreNamedTogether) {
   EXPECT_NE(run_binary({"why", folder.path("run")}).out.find("gains little"), std::string::npos);
 }
 
+// The copy of one rank, and the waiting for it.
+TEST(WhyOfRanks, MoreWorkOfARankHasItsName) {
+  const test::TempFolder folder;
+  test::write_run(folder.path("run"), 1, "iid:0.005", {"--inject", "pageable:rank=3,mb=64"});
+  const RunResult page = run_binary({"why", folder.path("run"), "-k", "1"});
+  for (const char* text : {"Rank 3 has 1 more GPU activity per step than its peers: Memcpy HtoD",
+                           "Remove the cause on rank 3 (more-work)"})
+    EXPECT_NE(page.out.find(text), std::string::npos) << page.out;
+}
+
 // Steps that are longer on all ranks, and one rank that is slow in all steps, are something else.
 TEST(WhyOfRanks, OnlyNoiseOfSingleRanksIsJitter) {
   struct Case {

@@ -76,12 +76,14 @@ struct StepCause {
   /// GB/s. kMisaligned, kSlowFormat, kSlowGemm: in TFLOPS.
   double rate = 0, rate_to = 0;
   /// kSlowLink, kSlowCollective, kSlowGemm: number of groups, collectives or products in the
-  /// comparison. kRepeatedReduction: number of backward passes of a step.
+  /// comparison. kRepeatedReduction: number of backward passes of a step. kMoreWork: number of
+  /// copies and fills.
   std::size_t others = 0;
   std::vector<std::vector<std::int64_t>> groups; ///< kSlowLink: ranks of each slow group
   double kernel_us = 0, launch_us = 0; ///< kLaunchBound: median duration and launch interval
   /// kSlowGpu, kSlowOperator, kContention: percentage by which the kernels are longer.
-  /// kUnevenExchange: percentage by which the rank has more data than the mean.
+  /// kUnevenExchange: percentage by which the rank has more data than the mean. kMoreWork: share of
+  /// `what` in the time of the extra work.
   double percent = 0;
   double percent_low = 0, percent_high = 0; ///< kContention: 99 % interval
   double latency_us = 0;                    ///< kSmallCollectives: median latency of a collective

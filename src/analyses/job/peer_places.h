@@ -13,7 +13,7 @@ struct PeerComparison {
   enum class Kind : std::uint8_t {
     kSame,         ///< most peers have the activity; a kernel may have another name there
     kLargerInputs, ///< most peers run the operator at this place with other shapes
-    kExtra,        ///< a kernel that most peers do not run
+    kExtra,        ///< a kernel or copy that most peers do not run
     kUnknown,      ///< host activity without a counterpart
   } kind = Kind::kUnknown;
   std::int64_t peers_ns = 0; ///< median duration of the peers

@@ -35,7 +35,7 @@ public:
   std::vector<CauseCandidate> run() {
     add_kernels();
     add_copies();
-    add(CauseRule::kMoreWork, extra_, GainKind::kEstimate);
+    add_extra();
     add(CauseRule::kMoreData, larger_, GainKind::kEstimate);
     add(CauseRule::kSlowHost, host_, GainKind::kEstimate);
     return std::move(out_);
@@ -70,6 +70,26 @@ private:
     const std::string_view name = run_.text(n, a.name);
     return a.kind == ActivityKind::kCopy && a.bytes >= kSmallCopyBytes &&
            !copies_within_gpu(name) && !contains(name, "PtoP");
+  }
+
+  /// Names the kernels or copies that take most of the extra time.
+  void add_extra() {
+    CauseCandidate* const c = add(CauseRule::kMoreWork, extra_, GainKind::kEstimate);
+    if (c == nullptr)
+      return;
+    std::map<std::string_view, std::int64_t> by_name;
+    std::int64_t all = 0;
+    for (const Compared& k : extra_) {
+      const Activity& a = run_.activity(k.node);
+      const bool kernel = a.kind == ActivityKind::kKernel;
+      c->cause.others += kernel ? 0 : 1;
+      by_name[run_.text(k.node, kernel && a.op != kEmptyStr ? a.op : a.name)] += dur(k.node);
+      all += dur(k.node);
+    }
+    const auto most = std::max_element(by_name.begin(), by_name.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
+    c->cause.what = most->first;
+    c->cause.percent = percent_of(most->second, all, 100.0);
   }
 
   void add_copies() {
