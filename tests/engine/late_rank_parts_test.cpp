@@ -70,6 +70,27 @@ TEST(LateRankParts, OnlyTheRankWithOtherShapesHasDifferingInputs) {
   EXPECT_NEAR(excess_ns(late[1], StretchPart::kOtherInputs), 25, 1e-9);
 }
 
+// Ranks 0 and 1 have a collective of their own before the next one of all ranks. Its 50 are not
+// time of their kernels.
+TEST(LateRankParts, ACollectiveOfOtherMembersIsNoBegin) {
+  test::HandMadeRun hand(kLateRun, {{ActivityKind::kCollective}, {ActivityKind::kKernel, "usual"}});
+  const std::vector<NodeId> first = hand.collective({0, 0, 0, 0}, 100);
+  const std::vector<NodeId> pair = hand.collective({100, 100}, 150, {first[0], first[1]});
+  std::vector<NodeId> last;
+  for (std::uint32_t r = 0; r < kLateRun; ++r)
+    last.push_back(r < 2 ? hand.add_after(pair[r], r, 1, 150, 20)
+                         : hand.add_after(first[r], r, 1, 100, 20));
+  hand.collective({170, 170, 120, 120}, 200, last);
+  const JobRun run = hand.finish();
+  const std::vector<std::uint32_t> ranks{0, 1};
+  const LateRankParts late =
+      late_rank_parts(run, CountedSteps(run, {}, step_ends(run, {})), PeerPlaces(run, ranks), ranks)
+          .front();
+  EXPECT_NEAR(late.all.excess_ms * 1e6, 50, 1e-9);
+  EXPECT_NEAR(excess_ns(late, StretchPart::kKernels), 0, 1e-9);
+  EXPECT_NEAR(excess_ns(late, StretchPart::kOtherGroups), 50, 1e-9);
+}
+
 TEST(LateRankParts, APeerIsNotLate) {
   const LateRankParts peer = parts_of_rank(1);
   EXPECT_NEAR(peer.all.excess_ms, 0, 1e-12);

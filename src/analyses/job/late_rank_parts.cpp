@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <map>
 
 namespace rankscope {
 namespace {
@@ -23,32 +24,89 @@ struct MemberStretch {
   std::vector<std::pair<NodeId, double>> kernels;
 };
 
+/// Finds the last collective before another one that has all its members. Stretches that begin at
+/// different collectives would not be comparable.
+class CommonBegins {
+public:
+  explicit CommonBegins(const JobRun& run) : run_(run) {
+    std::map<std::vector<std::uint32_t>, std::size_t> sets;
+    for (const JobCollective& collective : run.collectives) {
+      std::vector<std::uint32_t> ranks;
+      for (const NodeId n : collective.transfers)
+        ranks.push_back(run.rank_of[n]);
+      set_of_.push_back(sets.try_emplace(std::move(ranks), sets.size()).first->second);
+    }
+    collectives_.resize(sets.size());
+    supersets_.resize(sets.size());
+    for (std::size_t k = 0; k < run.collectives.size(); ++k)
+      collectives_[set_of_[k]].push_back(&run.collectives[k]);
+    for (std::vector<const JobCollective*>& all : collectives_)
+      std::ranges::sort(all, {}, [this](const JobCollective* c) { return first_end(*c); });
+    for (const auto& [ranks, set] : sets)
+      for (const auto& [larger, superset] : sets)
+        if (ranks.size() >= kFewestRanks && std::ranges::includes(larger, ranks))
+          supersets_[set].push_back(superset);
+  }
+
+  /// Returns the number of the set of this collective's members.
+  [[nodiscard]] std::size_t set_of(std::size_t collective) const { return set_of_[collective]; }
+  /// Returns the common begin, or nullptr. `collective`: row of JobRun::collectives.
+  [[nodiscard]] const JobCollective* before(std::size_t collective) const {
+    const JobCollective& to = run_.collectives[collective];
+    const JobCollective* out = nullptr;
+    for (const std::size_t set : supersets_[set_of_[collective]]) {
+      const std::vector<const JobCollective*>& all = collectives_[set];
+      auto at = std::ranges::upper_bound(all, arrival_ns(to.transfers.front()), {},
+                                         [this](const JobCollective* c) { return first_end(*c); });
+      for (std::size_t tries = 0; tries < kMostTries && at != all.begin(); ++tries)
+        if (const JobCollective& from = **--at; &from != &to && ends_before(from, to)) {
+          if (out == nullptr || first_end(from) > first_end(*out))
+            out = &from;
+          break;
+        }
+    }
+    return out;
+  }
+  /// Returns the end of the collective on this rank, which is a member.
+  [[nodiscard]] std::int64_t end_ns(const JobCollective& collective, std::uint32_t rank) const {
+    return run_.graph.end_ns(*std::ranges::find(collective.transfers, rank,
+                                                [this](NodeId n) { return run_.rank_of[n]; }));
+  }
+
+private:
+  static constexpr std::size_t kMostTries = 8;
+
+  [[nodiscard]] std::int64_t first_end(const JobCollective& c) const {
+    return run_.graph.end_ns(c.transfers.front());
+  }
+  [[nodiscard]] std::int64_t arrival_ns(NodeId transfer) const {
+    return run_.graph.start_ns(run_.waited(transfer, NodeRole::kArrival));
+  }
+  [[nodiscard]] bool ends_before(const JobCollective& from, const JobCollective& to) const {
+    return std::ranges::all_of(
+        to.transfers, [&](NodeId n) { return end_ns(from, run_.rank_of[n]) <= arrival_ns(n); });
+  }
+
+  const JobRun& run_;
+  std::vector<std::size_t> set_of_;                            ///< by collective
+  std::vector<std::vector<const JobCollective*>> collectives_; ///< by set, ordered by end
+  std::vector<std::vector<std::size_t>> supersets_;            ///< by set; includes the set itself
+};
+
 class Stretches {
 public:
   Stretches(const JobRun& run, const PeerPlaces& peers) : run_(run), peers_(peers) {
     for (NodeId n = 0; n < run.graph.size(); ++n)
       start_.push_back(run.graph.start_ns(n));
-    // ends of the matched collectives, by rank
-    ends_.resize(run.ranks.size());
-    for (const JobCollective& collective : run.collectives)
-      for (const NodeId n : collective.transfers)
-        ends_[run.rank_of[n]].push_back(run.graph.end_ns(n));
-    for (std::vector<std::int64_t>& ends : ends_)
-      std::ranges::sort(ends);
   }
 
-  /// Returns the stretch before this transfer; empty for the first collective of the rank.
-  [[nodiscard]] std::optional<MemberStretch> before(NodeId transfer) const {
+  /// Returns the stretch from this time to the arrival at the transfer.
+  [[nodiscard]] MemberStretch before(NodeId transfer, std::int64_t from) const {
     const NodeId arrival = run_.waited(transfer, NodeRole::kArrival);
     const std::uint32_t rank = run_.rank_of[transfer];
-    const std::int64_t until = run_.graph.start_ns(arrival);
-    const auto next = std::ranges::upper_bound(ends_[rank], until);
-    if (next == ends_[rank].begin())
-      return std::nullopt;
-    const std::int64_t from = *(next - 1);
     MemberStretch out;
     out.rank = rank;
-    out.all_ms = ns_to_ms(until - from);
+    out.all_ms = ns_to_ms(run_.graph.start_ns(arrival) - from);
     for (const PathPiece& piece :
          path_between(critical_path(run_.graph, {}, start_, arrival, from), from)) {
       const StretchPart part = part_of(piece, rank);
@@ -89,7 +147,6 @@ private:
   const JobRun& run_;
   const PeerPlaces& peers_;
   std::vector<std::int64_t> start_;
-  std::vector<std::vector<std::int64_t>> ends_;
 };
 
 /// Returns the time of the kernels in this part if outstanding rank k is compared.
@@ -169,6 +226,54 @@ struct ExcessSums {
   }
 };
 
+/// The sums of a late rank over the collectives of one set of members. The stretches of a set do
+/// not overlap; those of different sets do.
+struct StretchSums {
+  ExcessSums all;
+  std::array<ExcessSums, kStretchParts> parts;
+
+  explicit StretchSums(std::size_t steps) : all(steps) { parts.fill(all); }
+  [[nodiscard]] LateRankParts mean(const CountedSteps& clock) const {
+    LateRankParts out;
+    out.all = all.mean(clock);
+    for (std::size_t part = 0; part < kStretchParts; ++part)
+      out.parts[part] = parts[part].mean(clock);
+    return out;
+  }
+};
+
+/// A late rank as a member of a collective.
+struct LateMember {
+  std::size_t outstanding = 0; ///< position in the outstanding ranks
+  std::size_t member = 0;      ///< position in the members
+  StretchSums* sums = nullptr;
+};
+
+/// Adds the stretches before a collective to the sums of its late ranks.
+void add_stretches(std::size_t step, const std::vector<MemberStretch>& members,
+                   const PeerPlaces& peers, std::span<const LateMember> late) {
+  const auto add = [step](ExcessSums& to, const MemberValues& values, std::size_t member) {
+    to.add(step, values.value(member), values.others(member));
+  };
+  const MemberValues all(members, peers, [](const MemberStretch& m) { return m.all_ms; });
+  for (const LateMember& l : late)
+    add(l.sums->all, all, l.member);
+  for (std::size_t part = 0; part < kStretchParts; ++part) {
+    const MemberValues values(members, peers,
+                              [part](const MemberStretch& m) { return m.part_ms[part]; });
+    for (const LateMember& l : late)
+      add(l.sums->parts[part], values, l.member);
+  }
+  // the parts of these kernels depend on the rank that is compared
+  for (const LateMember& l : late)
+    for (const StretchPart part : {StretchPart::kKernels, StretchPart::kOtherInputs})
+      add(l.sums->parts[static_cast<std::size_t>(part)],
+          MemberValues(
+              members, peers,
+              [&](const MemberStretch& m) { return kernels_ms(m, part, peers, l.outstanding); }),
+          l.member);
+}
+
 } // namespace
 
 std::string_view stretch_part_name(StretchPart part) {
@@ -188,60 +293,36 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
   if (ranks.empty())
     return {};
   const Stretches stretches(run, peers);
-  struct Sums {
-    ExcessSums all;
-    std::array<ExcessSums, kStretchParts> parts;
-  };
-  std::vector<Sums> sums(ranks.size());
-  for (Sums& sum : sums) {
-    sum.all = ExcessSums(run.steps());
-    sum.parts.fill(ExcessSums(run.steps()));
-  }
-  for (const JobCollective& collective : run.collectives) {
-    const auto is_member = [&](std::uint32_t rank) {
-      return std::ranges::any_of(collective.transfers,
-                                 [&](NodeId n) { return run.rank_of[n] == rank; });
-    };
-    if (collective.transfers.size() < kFewestRanks || std::ranges::none_of(ranks, is_member))
+  const CommonBegins begins(run);
+  std::vector<std::map<std::size_t, StretchSums>> sums(ranks.size()); // by set of members
+  for (std::size_t c = 0; c < run.collectives.size(); ++c) {
+    const JobCollective& collective = run.collectives[c];
+    std::vector<LateMember> late;
+    for (std::size_t m = 0; m < collective.transfers.size(); ++m)
+      if (const auto at = std::ranges::find(ranks, run.rank_of[collective.transfers[m]]);
+          at != ranks.end())
+        late.push_back({static_cast<std::size_t>(at - ranks.begin()), m, nullptr});
+    if (collective.transfers.size() < kFewestRanks || late.empty())
       continue;
+    const JobCollective* const from = begins.before(c);
+    if (from == nullptr)
+      continue;
+    for (LateMember& l : late)
+      l.sums = &sums[l.outstanding].try_emplace(begins.set_of(c), run.steps()).first->second;
     std::vector<MemberStretch> members;
     for (const NodeId n : collective.transfers)
-      if (const std::optional<MemberStretch> member = stretches.before(n))
-        members.push_back(*member);
-    if (members.size() < kFewestRanks)
-      continue;
-    const std::size_t step = run.step_of(collective.transfers.front());
-    const auto add = [&](const MemberValues& values, std::size_t k, ExcessSums& to) {
-      const auto member = std::ranges::find(members, ranks[k], &MemberStretch::rank);
-      if (member == members.end())
-        return;
-      const auto m = static_cast<std::size_t>(member - members.begin());
-      to.add(step, values.value(m), values.others(m));
-    };
-    const MemberValues all(members, peers, [](const MemberStretch& m) { return m.all_ms; });
-    for (std::size_t k = 0; k < ranks.size(); ++k)
-      add(all, k, sums[k].all);
-    for (std::size_t part = 0; part < kStretchParts; ++part) {
-      const MemberValues values(members, peers,
-                                [part](const MemberStretch& m) { return m.part_ms[part]; });
-      for (std::size_t k = 0; k < ranks.size(); ++k)
-        add(values, k, sums[k].parts[part]);
-    }
-    // the parts of these kernels depend on the rank that is compared
-    for (std::size_t k = 0; k < ranks.size(); ++k)
-      for (const StretchPart part : {StretchPart::kKernels, StretchPart::kOtherInputs}) {
-        const MemberValues values(
-            members, peers, [&](const MemberStretch& m) { return kernels_ms(m, part, peers, k); });
-        add(values, k, sums[k].parts[static_cast<std::size_t>(part)]);
-      }
+      members.push_back(stretches.before(n, begins.end_ns(*from, run.rank_of[n])));
+    add_stretches(run.step_of(collective.transfers.front()), members, peers, late);
   }
   std::vector<LateRankParts> out;
   for (std::size_t k = 0; k < ranks.size(); ++k) {
-    LateRankParts& late = out.emplace_back();
-    late.rank = run.ranks[ranks[k]].rank;
-    late.all = sums[k].all.mean(clock);
-    for (std::size_t part = 0; part < kStretchParts; ++part)
-      late.parts[part] = sums[k].parts[part].mean(clock);
+    LateRankParts latest;
+    for (const auto& [set, sum] : sums[k])
+      if (LateRankParts late = sum.mean(clock);
+          set == sums[k].begin()->first || late.all.excess_ms > latest.all.excess_ms)
+        latest = late;
+    latest.rank = run.ranks[ranks[k]].rank;
+    out.push_back(latest);
   }
   return out;
 }

@@ -44,10 +44,12 @@ struct LateRankParts {
 };
 
 /// Returns the parts for these ranks. `ranks`: the outstanding ranks of `peers`. Collectives with
-/// fewer than kFewestRanks members are left out. The parts of a stretch are the critical path back
-/// from the arrival at its collective to its begin, so hidden work has no part. The medians are
-/// over peers only, if enough ranks are peers. O(n) for the members of these ranks' collectives,
-/// and O(n) per rank for the kernels.
+/// fewer than kFewestRanks members are left out. A stretch begins at the end of the last collective
+/// before it that has the same members, and maybe others. Its parts are the critical path back from
+/// the arrival to this begin, so hidden work has no part. If a rank belongs to several sets of
+/// members, the parts are those before the collectives of one set, where the rank is latest. The
+/// medians are over peers only, if enough ranks are peers. O(n) for the members of these ranks'
+/// collectives, and O(n) per rank for the kernels.
 [[nodiscard]] std::vector<LateRankParts> late_rank_parts(const JobRun& run,
                                                          const CountedSteps& clock,
                                                          const PeerPlaces& peers,
