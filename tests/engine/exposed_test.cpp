@@ -32,6 +32,16 @@ TEST(ExposedTime, IsWaitingUntilTheLastArrivesAndTransferFromThenOn) {
   EXPECT_NEAR(exposed.wait_for[0].second, exposed.wait_ms, 1e-12);
 }
 
+// The missing member may arrive at any time before the end.
+TEST(ExposedTime, IsNoTransferIfAMemberIsMissing) {
+  test::HandMadeRun run = collective_run(2);
+  run.collective({10, 40}, 50, {}, false);
+  const ExposedTime exposed = exposed_of(run);
+  EXPECT_NEAR(exposed.wait_ms, 30 * kNsAsMs / 2, 1e-12);
+  EXPECT_EQ(exposed.transfer_ms, 0);
+  EXPECT_NEAR(exposed.unmatched_ms, 20 * kNsAsMs / 2, 1e-12);
+}
+
 TEST(ExposedTime, OverlappingCollectivesOfARankCountOnce) {
   test::HandMadeRun run = collective_run(1);
   run.alone(0, 0, 100);

@@ -59,8 +59,9 @@ public:
     add(rank, collective_, start, dur);
   }
   /// Adds a matched collective: member m is on rank m, after after[m]. Returns the transfers.
+  /// `complete`: it has no other members.
   std::vector<NodeId> collective(const std::vector<std::int64_t>& starts, std::int64_t end,
-                                 const std::vector<NodeId>& after = {}) {
+                                 const std::vector<NodeId>& after = {}, bool complete = true) {
     std::vector<JobRunBuilder::Member> members;
     for (std::uint32_t r = 0; r < starts.size(); ++r) {
       const std::int64_t dur = end - starts[r];
@@ -69,7 +70,7 @@ public:
                         : add_after(after[r], r, collective_, starts[r], dur, NodeRole::kArrival);
       members.push_back({arrival, starts[r], end});
     }
-    run_.collectives.push_back({0, 0, builder_.transfer(members, 1)});
+    run_.collectives.push_back({0, 0, builder_.transfer(members, 1), complete});
     return run_.collectives.back().transfers;
   }
   /// Returns the run; nothing may be added afterwards.

@@ -62,8 +62,9 @@ Schema<CauseFacts> run_schema() {
         "arrived; mean over the ranks"},
        {"exposed_unmatched_ms", "exposed_unmatched_ms", Unit::kMs,
         [](const R& r) { return r.exposed.unmatched_ms; },
-        "time per step in collectives that no other GPU work overlaps and that have no other "
-        "members in the run, so that wait and transfer are unknown; mean over the ranks"},
+        "time per step in collectives that no other GPU work overlaps and that have a member that "
+        "was not read, after the last known arrival, so that it may be waiting or transfer; mean "
+        "over the ranks"},
        {"clock_error_us", "clock_error_us", Unit::kUs,
         [](const R& r) { return ns_to_us(r.clock_error_ns); },
         "possible difference between the clocks of two ranks after their alignment"},

@@ -9,7 +9,7 @@ namespace {
 struct ExposedPiece {
   std::int64_t arrival_ns = 0, transfer_ns = 0, end_ns = 0;
   std::uint32_t last = 0; ///< the rank that arrives last
-  bool matched = false;
+  bool complete = false;  ///< all members are in the run
 };
 
 ExposedPiece piece_of(const JobRun& run, NodeId n) {
@@ -17,8 +17,8 @@ ExposedPiece piece_of(const JobRun& run, NodeId n) {
   out.arrival_ns = out.transfer_ns = run.graph.start_ns(n);
   out.end_ns = run.graph.end_ns(n);
   const NodeId arrival = run.waited(n, NodeRole::kArrival);
-  out.matched = arrival != kNoNode;
-  if (out.matched)
+  out.complete = arrival != kNoNode;
+  if (out.complete)
     out.arrival_ns = run.graph.start_ns(arrival);
   if (const NodeId meeting = run.waited(n, NodeRole::kMeeting); meeting != kNoNode)
     out.last = run.rank_of[meeting];
@@ -39,11 +39,18 @@ std::vector<IntervalSet> other_gpu_work(const JobRun& run) {
 }
 
 ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
+  std::vector<bool> incomplete(run.graph.size());
+  for (const JobCollective& c : run.collectives)
+    for (const NodeId n : c.transfers)
+      incomplete[n] = !c.complete;
   std::vector<std::vector<ExposedPiece>> pieces(run.ranks.size());
   for (NodeId n = 0; n < run.graph.size(); ++n)
     if (run.is_activity(n) && run.activity(n).kind == ActivityKind::kCollective &&
-        clock.counts(run.step_of(n)))
-      pieces[run.rank_of[n]].push_back(piece_of(run, n));
+        clock.counts(run.step_of(n))) {
+      ExposedPiece piece = piece_of(run, n);
+      piece.complete = piece.complete && !incomplete[n];
+      pieces[run.rank_of[n]].push_back(piece);
+    }
   const std::vector<IntervalSet> others = other_gpu_work(run);
   std::int64_t wait = 0, transfer = 0, unmatched = 0;
   std::vector<std::int64_t> wait_for(run.ranks.size(), 0);
@@ -59,7 +66,7 @@ ExposedTime exposed_time(const JobRun& run, const CountedSteps& clock) {
       const std::int64_t before = exposed(p.arrival_ns, p.transfer_ns);
       wait += before;
       wait_for[p.last] += before;
-      (p.matched ? transfer : unmatched) += exposed(p.transfer_ns, p.end_ns);
+      (p.complete ? transfer : unmatched) += exposed(p.transfer_ns, p.end_ns);
       until = std::max(until, p.end_ns);
     }
   }

@@ -16,7 +16,8 @@ namespace rankscope {
 struct ExposedTime {
   double wait_ms = 0;     ///< before the last member of a matched collective arrives
   double transfer_ms = 0; ///< after the last member arrives
-  /// Collectives without other members in the run, for which wait and transfer are unknown.
+  /// Collectives with a member that is not in the run, after the last known arrival: wait and
+  /// transfer are unknown.
   double unmatched_ms = 0;
   /// The ranks that arrive last, with the part of wait_ms that other ranks wait for them: (rank,
   /// ms), most first.

@@ -113,8 +113,9 @@ private:
         continue;
       for (const auto& [rank, node] : members)
         transfer_of_[rank].emplace(node, kNoNode);
+      const bool complete = !c.match.incomplete() && members.size() == c.match.members.size();
       groups_.push_back(std::move(members));
-      out_.collectives.push_back({row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}});
+      out_.collectives.push_back({row, std::isnan(c.bus_gbps) ? 0 : c.bus_gbps, {}, complete});
     }
   }
 
@@ -182,6 +183,14 @@ std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
 }
 
 } // namespace
+
+std::vector<std::vector<NodeId>> JobRun::activities_by_rank() const {
+  std::vector<std::vector<NodeId>> out(ranks.size());
+  for (NodeId n = 0; n < graph.size(); ++n)
+    if (is_activity(n))
+      out[rank_of[n]].push_back(n);
+  return out;
+}
 
 std::vector<std::int64_t> JobRun::rank_numbers(std::span<const NodeId> nodes) const {
   std::vector<bool> has(ranks.size());

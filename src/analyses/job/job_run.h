@@ -22,6 +22,7 @@ struct JobCollective {
   std::size_t row = 0; ///< row of CollectiveFacts::collectives
   double bus_gbps = 0; ///< 10^9 bytes/s; 0: unknown
   std::vector<NodeId> transfers;
+  bool complete = true; ///< no member is missing in the run
 };
 
 struct JobRun {
@@ -64,6 +65,8 @@ struct JobRun {
     const NodeId arrival = waited(transfer, NodeRole::kArrival);
     return arrival == kNoNode ? kNoNode : graph.waited(arrival, WaitKind::kLaunch);
   }
+  /// Returns the activities of each rank, ascending.
+  [[nodiscard]] std::vector<std::vector<NodeId>> activities_by_rank() const;
   /// Returns the numbers of the ranks of these nodes, ascending, each once.
   [[nodiscard]] std::vector<std::int64_t> rank_numbers(std::span<const NodeId> nodes) const;
   [[nodiscard]] std::string_view text(NodeId n, StrId id) const {
