@@ -95,10 +95,18 @@ std::string_view extra_work(const StepCause& c) {
 
 /// Returns "3.2 ms of a step" or "488 ms in 1 of 5 steps".
 std::string cost_text(const CauseFacts& facts, const StepCause& c) {
+  if (c.cost_ms < facts.floor_ms && c.alone_ms < facts.floor_ms)
+    return "critical only without the causes above";
   if (in_single_steps(c))
     return fmt::format("{} ms in {} of {} steps", number3(c.cost_ms * static_cast<double>(c.steps)),
                        c.steps_seen, c.steps);
   return number3(c.cost_ms) + (facts.steps > 0 ? " ms of a step" : " ms");
+}
+
+/// Returns whether this copy is from the host, by its name.
+bool from_host(std::string_view copy) {
+  return contains(copy, "HtoD") || contains(copy, "HostToDevice") ||
+         contains(copy, "HOST_TO_DEVICE");
 }
 
 std::string headline_of(const CauseFacts& facts, const StepCause& c) {
@@ -154,7 +162,7 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, number3(c.rate));
   case CauseRule::kExposedCopy:
     return fmt::format("Kernels wait for copies {} the host: {} MB{}, {}",
-                       contains(c.what, "HtoD") || contains(c.what, "HostToDevice") ? "from" : "to",
+                       from_host(c.what) ? "from" : "to",
                        number3(static_cast<double>(c.bytes) / 1e6), per_step, cost);
   case CauseRule::kUnfusedAttention:
     return fmt::format("Attention writes its scores ({}) to memory: {}", c.what, cost);
@@ -331,7 +339,9 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
                ? fmt::format("Pinned copies of this run reach {} GB/s", number3(c.rate_to))
                : "No pinned copy to compare with: the bound hides the copies";
   case CauseRule::kExposedCopy:
-    return "The bound overlaps the copies with kernels";
+    return contains(c.what, "Pinned") ? "The bound overlaps the copies with kernels"
+                                      : "The bound overlaps the copies with kernels; the trace "
+                                        "does not record whether the memory is pinned";
   case CauseRule::kUnfusedAttention:
     return "Bound by the peak of its products";
   case CauseRule::kPointwiseChain:

@@ -64,8 +64,8 @@ inline bool gain_is_right(double gain_ms, double true_ms, double step_ms) {
   return std::abs(gain_ms - true_ms) <= std::max(0.2 * true_ms, 0.005 * step_ms);
 }
 
-/// Replaces the folder by a run with four layers, without contention and straggler. `more`: further
-/// options.
+/// Replaces the folder by a run with four layers, without a straggler. `more`: further options; if
+/// --contention is not one of them, collectives do not slow GEMMs.
 inline void write_run(const std::string& folder, std::uint64_t seed, const std::string& noise,
                       const std::vector<std::string>& more, const std::string& ranks = "8",
                       const std::string& steps = "8") {
@@ -75,7 +75,9 @@ inline void write_run(const std::string& folder, std::uint64_t seed, const std::
     synth.insert(synth.end(), words);
   };
   add({folder, "--threads", "256", "--channels", "28", "--ranks", ranks, "--steps", steps});
-  add({"--layers", "4", "--contention", "0", "--straggler", "none", "--step-noise", noise});
+  add({"--layers", "4", "--straggler", "none", "--step-noise", noise});
+  if (std::ranges::find(more, "--contention") == more.end())
+    add({"--contention", "0"});
   add({"--seed", std::to_string(seed), "-q"});
   synth.insert(synth.end(), more.begin(), more.end());
   const RunResult made = run_binary(synth);

@@ -168,6 +168,19 @@ RankFault one_more_gemm() {
   return {"more-work", "6", {}, {"--inject", "more:rank=6"}};
 }
 
+/// The peers wait in their collectives, which makes their GEMMs longer.
+RankFault under_contention(RankFault fault) {
+  fault.run.insert(fault.run.end(), {"--contention", "1"});
+  return fault;
+}
+RankFault slow_gpu_of_two_groups() {
+  return under_contention({"slow-gpu",
+                           "11",
+                           {"--process-groups", "2"},
+                           {"--inject", "clocks:rank=11,factor=1.06"},
+                           "16"});
+}
+
 struct RankTally {
   int runs = 0, named = 0, within = 0, inside = 0, false_named = 0;
   double prediction_error = 0; ///< the largest
@@ -208,8 +221,10 @@ RankTally tally(const RankFault& fault, const std::string& noise, int seeds) {
 }
 
 TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
-  for (const RankFault& fault : {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(),
-                                 one_more_gemm(), slow_copies(), uneven_exchange()}) {
+  for (const RankFault& fault :
+       {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(), one_more_gemm(),
+        slow_copies(), uneven_exchange(), under_contention(slow_gpu()),
+        under_contention(more_tokens()), slow_gpu_of_two_groups()}) {
     const RankTally counts = tally(fault, "iid:0.005", 1);
     EXPECT_EQ(counts.named, counts.runs) << fault.rule;
     EXPECT_EQ(counts.within, counts.runs) << fault.rule;
@@ -255,6 +270,34 @@ TEST(WhyOfRanks, MoreWorkOfARankHasItsName) {
   for (const char* text : {"Rank 3 has 1 more GPU activity per step than its peers: Memcpy HtoD",
                            "Remove the cause on rank 3 (more-work)"})
     EXPECT_NE(page.out.find(text), std::string::npos) << page.out;
+}
+
+// Without the trace of rank 5, the others may have waited for it until the end.
+TEST(WhyOfRanks, WaitingForARankThatIsNotReadIsNoTransfer) {
+  const test::TempFolder folder;
+  const std::vector<std::string> slow{"--inject", "clocks:rank=5,factor=1.06", "--missing-rank",
+                                      "5"};
+  test::write_run(folder.path("run"), 1, "iid:0.005", slow);
+  const RunResult page = run_binary({"why", folder.path("run")});
+  EXPECT_NE(page.out.find(" 0 ms transfers"), std::string::npos) << page.out;
+  EXPECT_NE(page.out.find("with members that were not read"), std::string::npos) << page.out;
+}
+
+// Their traces do not record whether the memory of the host is pinned.
+TEST(WhyOfRanks, CopiesOfTheHostAreACauseOnAmdGpusToo) {
+  const test::TempFolder folder;
+  const auto answer_of = [&](const std::vector<std::string>& more) {
+    test::write_run(folder.path("run"), 1, "iid:0.005", more);
+    return test::JobAnswer("why", {folder.path("run")});
+  };
+  const test::JobAnswer without = answer_of({"--vendor", "amd"});
+  const test::JobAnswer with = answer_of({"--vendor", "amd", "--inject", "pageable:mb=16"});
+  const double step = with.number("why_run", 0, "step_ms");
+  ASSERT_GT(with.rows("causes"), 0U) << with.out();
+  EXPECT_EQ(with.text("causes", 0, "rule"), "exposed-copy");
+  EXPECT_TRUE(test::gain_is_right(with.number("causes", 0, "gain_ms"),
+                                  step - without.number("why_run", 0, "step_ms"), step))
+      << with.out();
 }
 
 // Steps that are longer on all ranks, and one rank that is slow in all steps, are something else.
@@ -345,6 +388,11 @@ TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
         Row{slow_gpu(), "heavy:0.02", 40, 0}, Row{slow_node(), "iid:0.005", 20, 95},
         Row{slow_node(), "hetero:0.005", 20, 95}, Row{slow_pair(), "iid:0.005", 20, 95},
         Row{slow_pairs(), "iid:0.005", 20, 95, 80}, Row{more_tokens(), "iid:0.005", 20, 95},
+        Row{under_contention(slow_gpu()), "iid:0.005", 20, 95},
+        Row{under_contention(slow_node()), "iid:0.005", 20, 95},
+        Row{under_contention(more_tokens()), "iid:0.005", 20, 95},
+        // the test of slow ranks compares times with contention, so it often finds none
+        Row{slow_gpu_of_two_groups(), "iid:0.005", 20, 0},
         // 0.3 to 0.4 ms of a step: hardly more than the least gain that is reported
         Row{one_more_gemm(), "iid:0.005", 20, 80}}) {
     const RankTally counts = tally(row.fault, row.noise, row.seeds);

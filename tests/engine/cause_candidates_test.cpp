@@ -190,10 +190,10 @@ TEST(UnfusedAttention, OfFewTokensIsNotReported) {
                   .empty());
 }
 
-/// Returns the candidates for steps of one rank with a GEMM of 1000 ns, and a GEMM of 700 ns that
-/// is not overlapped. A collective starts with the first GEMM and takes the given time; during the
-/// collective, a GEMM takes `factor` times as long.
-Candidates contention_of(const std::vector<std::int64_t>& collectives_ns, double factor) {
+/// Returns steps of one rank with a GEMM of 1000 ns, and a GEMM of 700 ns that is not overlapped. A
+/// collective starts with the first GEMM and takes the given time; during the collective, a GEMM
+/// takes `factor` times as long.
+JobRun overlapped_gemms(const std::vector<std::int64_t>& collectives_ns, double factor) {
   const HandActivity gemm = {ActivityKind::kKernel, "nvjet_tst_128x256_64x4", "aten::mm"};
   HandMadeRun run(1, {gemm, {ActivityKind::kCollective, "ncclDevKernel_AllReduce"}});
   constexpr std::int64_t kStepNs = 10'000;
@@ -209,10 +209,14 @@ Candidates contention_of(const std::vector<std::int64_t>& collectives_ns, double
     last = last == kNoNode ? run.add(0, 0, start, first) : run.add_after(last, 0, 0, start, first);
     last = run.add_after(last, 0, 0, start + 5000, 700);
   }
-  const JobRun made = run.finish();
-  std::vector<NodeId> nodes(made.graph.size());
-  std::iota(nodes.begin(), nodes.end(), 0);
-  return contention_candidates({made, {}}, test::counted_steps(made), {&nodes, 1});
+  return run.finish();
+}
+Contention contention_in(const JobRun& run) {
+  return {run, test::counted_steps(run), run.activities_by_rank()};
+}
+Candidates contention_of(const std::vector<std::int64_t>& collectives_ns, double factor) {
+  const JobRun run = overlapped_gemms(collectives_ns, factor);
+  return contention_candidates(run, test::counted_steps(run), contention_in(run));
 }
 
 TEST(GemmContention, IsTheTimeUnderACollectiveAtTheSamePlace) {
@@ -224,6 +228,22 @@ TEST(GemmContention, IsTheTimeUnderACollectiveAtTheSamePlace) {
   ASSERT_EQ(found[0].durations.size(), 5U); // the counted steps in which a collective runs
   for (const auto& [node, dur] : found[0].durations)
     EXPECT_NEAR(static_cast<double>(dur), 1000, 1) << node;
+}
+
+TEST(GemmContention, FollowsTheOverlapInTheReplay) {
+  const JobRun run = overlapped_gemms({0, 100, 800, 0, 400, 600, 0, 900}, 1.2);
+  const Contention contention = contention_in(run);
+  JobEdit edit = JobEdit::of(run.graph);
+  contention.settle(edit);
+  EXPECT_EQ(edit.dur_ns, JobEdit::of(run.graph).dur_ns);
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.activity(n).kind == ActivityKind::kCollective)
+      edit.dur_ns[n] = 0;
+  contention.settle(edit);
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.activity(n).kind == ActivityKind::kKernel && run.graph.dur_ns(n) >= 1000) {
+      EXPECT_NEAR(static_cast<double>(edit.dur_ns[n]), 1000, 5) << n;
+    }
 }
 
 TEST(GemmContention, IsNotKnownWhereTheOverlapIsAlwaysTheSame) {

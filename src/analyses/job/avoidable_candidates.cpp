@@ -348,7 +348,12 @@ private:
 } // namespace
 
 bool copies_within_gpu(std::string_view name) {
-  return contains(name, "DtoD") || contains(name, "DeviceToDevice");
+  return contains(name, "DtoD") || contains(name, "DeviceToDevice") ||
+         contains(name, "DEVICE_TO_DEVICE");
+}
+
+bool copies_host_memory(std::string_view name) {
+  return !copies_within_gpu(name) && !contains(name, "PtoP") && !contains(name, "PeerToPeer");
 }
 
 std::vector<CauseCandidate> avoidable_candidates(const CauseInput& in, std::uint32_t rank,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/job/causes.h"
+#include "analyses/job/contention.h"
 #include "analyses/job/peer_places.h"
 
 #include <cstdint>
@@ -36,11 +37,19 @@ struct CauseCandidate {
 
 /// Returns whether the copy stays on its GPU, by its name.
 [[nodiscard]] bool copies_within_gpu(std::string_view name);
+/// Returns whether the copy is from or to the host, by its name.
+[[nodiscard]] bool copies_host_memory(std::string_view name);
 
 /// The input of all rules.
 struct CauseInput {
   const JobRun& run;
   const std::optional<GpuArch>& arch;
+  const Contention* contention = nullptr; ///< nullptr: unknown
+
+  /// Returns the time that contention adds to the activity.
+  [[nodiscard]] std::int64_t contention_ns(NodeId n) const {
+    return contention == nullptr ? 0 : contention->added_ns(n);
+  }
 };
 
 /// Returns the host causes of one rank, without `ranks`. `nodes`: the rank's nodes in the graph,
@@ -81,10 +90,8 @@ uneven_exchange_candidates(const CauseInput& in, std::span<const UnevenExchanges
 /// `places`: in any step.
 [[nodiscard]] std::vector<CauseCandidate>
 jitter_candidates(const JobRun& run, const CountedSteps& clock, const PlaceNodes& places);
-/// Returns the GEMMs of all ranks, with the speed of the same GEMMs that no collective overlaps.
-/// `nodes`: by rank, its nodes in the graph, ascending.
+/// Returns the GEMMs of the counted steps that collectives overlap, without contention.
 [[nodiscard]] std::vector<CauseCandidate>
-contention_candidates(const CauseInput& in, const CountedSteps& clock,
-                      std::span<const std::vector<NodeId>> nodes);
+contention_candidates(const JobRun& run, const CountedSteps& clock, const Contention& contention);
 
 } // namespace rankscope

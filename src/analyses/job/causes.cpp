@@ -63,6 +63,7 @@ public:
       for (CauseCandidate& c : candidates_)
         c.cause.gain_ms = gain_of(ends_with(c));
     add_jitter();
+    take_contention();
     for (const CauseCandidate& c : candidates_)
       leave(c);
     out_.after_ms = step_ms(now_);
@@ -126,11 +127,9 @@ private:
   }
 
   void collect(const std::optional<GpuArch>& arch) {
-    std::vector<std::vector<NodeId>> nodes(run_.ranks.size());
-    for (NodeId n = 0; n < run_.graph.size(); ++n)
-      if (run_.is_activity(n))
-        nodes[run_.rank_of[n]].push_back(n);
-    const CauseInput in{run_, arch};
+    const std::vector<std::vector<NodeId>> nodes = run_.activities_by_rank();
+    contention_.emplace(run_, clock_, nodes);
+    const CauseInput in{run_, arch, &*contention_};
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
       if (!is_of_interest(run_.ranks[r].rank))
         continue;
@@ -151,7 +150,7 @@ private:
     append(small_collective_candidates(in, suspects_.small));
     append(repeated_reduction_candidates(in, suspects_.repeated));
     append(uneven_exchange_candidates(in, suspects_.uneven));
-    append(contention_candidates(in, clock_, nodes));
+    append(contention_candidates(run_, clock_, *contention_));
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       return (options_.rule && c.cause.rule != *options_.rule) ||
              std::ranges::none_of(c.cause.ranks,
@@ -168,7 +167,7 @@ private:
     std::vector<std::uint32_t> ranks;
     for (const OutstandingRank& rank : suspects_.ranks)
       ranks.push_back(rank.rank);
-    const PeerPlaces peers(run_, ranks);
+    const PeerPlaces peers(run_, ranks, &*contention_);
     out_.late_rank_parts = late_rank_parts(run_, clock_, peers, ranks);
     for (CauseCandidate& c : rank_candidates(in, suspects_.ranks, peers)) {
       const auto parts =
@@ -177,7 +176,8 @@ private:
       const double remainder = std::abs(parts->remainder_ms());
       if (excess > 0 && remainder > kMostRemainder * excess)
         continue; // the rank is known, but not the reason
-      if (remainder > kDoubtfulRemainder * excess)
+      // one step cannot show that the rank is always slower
+      if (remainder > kDoubtfulRemainder * excess || clock_.counted() < 2)
         c.cause.confidence = std::max(c.cause.confidence, Confidence::kLikely);
       join(std::move(c));
     }
@@ -227,7 +227,7 @@ private:
       if (!out_.causes.empty()) {
         JobEdit alone = JobEdit::of(run_.graph);
         apply(c, alone);
-        c.cause.alone_ms = out_.step_ms - step_ms(step_ends(run_, alone));
+        c.cause.alone_ms = out_.step_ms - step_ms(ends_of(std::move(alone)));
       }
       candidates_.push_back(std::move(c));
     }
@@ -327,13 +327,19 @@ private:
   [[nodiscard]] std::vector<std::int64_t> ends_with(const CauseCandidate& c) const {
     JobEdit edit = edit_;
     apply(c, edit);
-    return step_ends(run_, edit);
+    return c.cause.rule == CauseRule::kContention ? step_ends(run_, edit)
+                                                  : ends_of(std::move(edit));
   }
   /// `members`: positions in `candidates_`.
   [[nodiscard]] std::vector<std::int64_t> ends_with(const std::vector<std::size_t>& members) const {
     JobEdit edit = edit_;
     for (const std::size_t k : members)
       apply(candidates_[k], edit);
+    return ends_of(std::move(edit));
+  }
+  /// Returns the step ends of the edit. GEMMs of ranks that wait less have less contention.
+  [[nodiscard]] std::vector<std::int64_t> ends_of(JobEdit edit) const {
+    contention_->settle(edit);
     return step_ends(run_, edit);
   }
 
@@ -409,10 +415,17 @@ private:
     return same >= kMostOfIt * gain;
   }
 
+  /// Takes contention last: it depends on the waits that other causes make, and cannot be removed
+  /// entirely.
+  void take_contention() {
+    if (out_.causes.size() < kMostCauses)
+      take(best_of([](CauseRule rule) { return rule == CauseRule::kContention; }));
+  }
+
   /// Takes the best candidate. Returns false if no candidate passes. If stretches of the host gain
   /// most of the time of a call that waits for the GPU, they are the causes.
   bool take_best() {
-    const auto all = [](CauseRule) { return true; };
+    const auto all = [](CauseRule rule) { return rule != CauseRule::kContention; };
     std::optional<Best> best = best_of(all);
     if (!best)
       return false;
@@ -434,6 +447,13 @@ private:
       if (!best)
         best = best_of(all); // the order may have changed
     }
+    return take(std::move(best));
+  }
+
+  /// Moves the candidate to the causes. Returns whether there is one.
+  bool take(std::optional<Best> best) {
+    if (!best)
+      return false;
     const auto chosen = candidates_.begin() + static_cast<std::ptrdiff_t>(best->candidate);
     apply(*chosen, edit_);
     now_ = std::move(best->ends);
@@ -582,6 +602,7 @@ private:
   CauseOptions options_;
   std::optional<PlaceNodes> places_;
   JobEdit edit_; ///< edit that removes the causes taken so far
+  std::optional<Contention> contention_;
 };
 
 } // namespace

@@ -122,7 +122,17 @@ private:
     const Product* product = nullptr;
   };
   [[nodiscard]] double tflops(const Timed& t) const {
-    return t.product->flops / static_cast<double>(run_.graph.dur_ns(t.node)) / 1e3;
+    return t.product->flops / alone_ns(t.node) / 1e3;
+  }
+  /// Returns the duration without contention. Collectives slow the products that they overlap, and
+  /// some products are always overlapped.
+  [[nodiscard]] double alone_ns(NodeId n) const {
+    return static_cast<double>(
+        std::max<std::int64_t>(1, run_.graph.dur_ns(n) - in_.contention_ns(n)));
+  }
+  /// Adds a product that takes `ns` without the cause and without contention.
+  void add_product(CauseCandidate& c, NodeId n, double ns) const {
+    c.add(n, static_cast<std::int64_t>(ns) + in_.contention_ns(n));
   }
 
   /// Returns the peak in TFLOPS; 0: unknown.
@@ -146,8 +156,8 @@ private:
     for (const Timed& t : products_) {
       if (!without_matrix_units(run_.text(t.node, run_.activity(t.node).name)))
         continue;
-      const auto dur = static_cast<double>(run_.graph.dur_ns(t.node));
-      c.add(t.node, static_cast<std::int64_t>(dur * fp32 / tf32));
+      const double dur = alone_ns(t.node);
+      add_product(c, t.node, dur * fp32 / tf32);
       by_operator[std::string(run_.text(t.node, run_.activity(t.node).op))] += dur;
       flops += t.product->flops;
       ns += dur;
@@ -200,12 +210,12 @@ private:
       CauseCandidate& c = by_extents["products"];
       c.cause.kind = alike ? GainKind::kEstimate : GainKind::kAtMost;
       c.cause.confidence = alike ? Confidence::kSure : Confidence::kHint;
-      c.add(t.node, static_cast<std::int64_t>(t.product->flops / to / 1e3));
+      add_product(c, t.node, t.product->flops / to / 1e3);
       if (c.cause.what.empty())
         c.cause.what = t.product->extents;
       c.cause.rate_to = to;
       work["products"].first += t.product->flops;
-      work["products"].second += static_cast<double>(run_.graph.dur_ns(t.node));
+      work["products"].second += alone_ns(t.node);
     }
     for (auto& [key, c] : by_extents) {
       c.cause.rule = CauseRule::kMisaligned;
@@ -216,7 +226,8 @@ private:
 
   /// Adds products that are far slower than products of other extents and similar size. Only
   /// extents for which every GPU is bound by computing, not by memory, are compared. Each shape is
-  /// compared at its upper quartile, because collectives slow some calls.
+  /// compared at its upper quartile, because collectives slow some calls, and their contention is
+  /// not always known.
   void add_slow_shapes() {
     constexpr std::int64_t kLeastExtent = 1024;
     constexpr double kSameClass = 4, kDeviations = 3, kLeastBelow = 0.2, kUpper = 0.75;
@@ -263,8 +274,7 @@ private:
       c.cause.rate_to = spread.median;
       c.cause.others = others.size();
       for (const Timed& t : shape.timed)
-        c.add(t.node, static_cast<std::int64_t>(static_cast<double>(run_.graph.dur_ns(t.node)) *
-                                                shape.usual / spread.median));
+        add_product(c, t.node, alone_ns(t.node) * shape.usual / spread.median);
     }
   }
 
@@ -385,13 +395,14 @@ private:
     out_.push_back(std::move(c));
   }
 
-  /// Adds copies of pinned memory, as if kernels overlapped them. There is one candidate for each
-  /// direction.
+  /// Adds copies from and to the host, except of pageable memory, as if kernels overlapped them.
+  /// There is one candidate for each direction. Traces of AMD GPUs do not record whether the memory
+  /// is pinned.
   void add_exposed_copies() {
     std::map<std::string_view, CauseCandidate> by_name;
     for (const NodeId n : copies_) {
       const std::string_view name = run_.text(n, run_.activity(n).name);
-      if (run_.activity(n).bytes < kSmallCopyBytes || !contains(name, "Pinned"))
+      if (run_.activity(n).bytes < kSmallCopyBytes || pageable(n) || !copies_host_memory(name))
         continue;
       CauseCandidate& c = by_name[name];
       c.add(n, 0);

@@ -171,7 +171,7 @@ private:
     } else if (gpu != kNoNode) {
       if (!large_copy(gpu))
         add_read_back(n, a, name);
-    } else {
+    } else if (!has(name, "Synchronize")) { // that one waits for work outside of the trace
       CauseCandidate& c = group({CauseRule::kHostCode, name, "", ""}, n);
       c.durations.emplace_back(n, 0);
       c.cause.call = true;

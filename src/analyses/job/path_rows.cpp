@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <utility>
 
@@ -16,7 +17,7 @@ public:
   void add(std::span<const PathPiece> path) {
     for (const PathPiece& piece : path) {
       const PathLabel label = label_of_piece(run_, piece);
-      ns_[{std::string(label.kind), std::string(label.what)}] += piece.end_ns - piece.begin_ns;
+      ns_[{std::string(label.kind), label.what}] += piece.end_ns - piece.begin_ns;
     }
   }
 
@@ -44,10 +45,11 @@ PathLabel label_of_piece(const JobRun& run, const PathPiece& piece) {
   if (piece.kind != PathPiece::Kind::kActivity)
     return {piece.kind == PathPiece::Kind::kLag ? "launch or gap" : "unexplained", ""};
   const Activity& a = run.activity(piece.node);
-  StrId what = a.kind == ActivityKind::kHost || a.op == kEmptyStr ? a.name : a.op;
-  if (what == kEmptyStr)
-    what = a.op;
-  return {activity_kind_name(a.kind), run.text(piece.node, what)};
+  const std::string_view name = run.text(piece.node, a.name), op = run.text(piece.node, a.op);
+  std::string what(a.kind == ActivityKind::kHost || op.empty() ? name : op);
+  if (what.empty() && !op.empty())
+    what = fmt::format("before {}", op);
+  return {activity_kind_name(a.kind), std::move(what)};
 }
 
 std::vector<PathPart> path_parts(const JobRun& run, std::int64_t least_ns) {
@@ -63,7 +65,7 @@ std::vector<PathPart> path_parts(const JobRun& run, std::int64_t least_ns) {
     const PathLabel label = label_of_piece(run, piece);
     if (out.empty() || out.back().rank != rank.rank ||
         out.back().end_ns - out.back().begin_ns >= least_ns) {
-      out.push_back({rank.rank, end - ns, end, std::string(label.kind), std::string(label.what)});
+      out.push_back({rank.rank, end - ns, end, std::string(label.kind), label.what});
       longest = ns;
       continue;
     }

@@ -13,14 +13,17 @@ namespace rankscope {
 /// Time on the critical path by operator, summed over all ranks.
 struct PathRow {
   std::string kind; ///< "kernel", "host", ..., "launch or gap", "unexplained"
-  std::string what; ///< operator, range or call; "" = unknown
-  double ms = 0;    ///< time per step
+  /// Operator, range or call. Host time outside of all of them: "before" and the operator that
+  /// follows. "": unknown.
+  std::string what;
+  double ms = 0; ///< time per step
   double percent = 0;
 };
 
 /// The kind and name of a piece of a path.
 struct PathLabel {
-  std::string_view kind, what; ///< as in PathRow
+  std::string_view kind;
+  std::string what; ///< as in PathRow
 };
 [[nodiscard]] PathLabel label_of_piece(const JobRun& run, const PathPiece& piece);
 

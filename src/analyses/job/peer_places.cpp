@@ -10,8 +10,9 @@
 
 namespace rankscope {
 
-PeerPlaces::PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding)
-    : run_(run), peer_(run.ranks.size(), true), peers_(run.ranks.size()),
+PeerPlaces::PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding,
+                       const Contention* contention)
+    : run_(run), contention_(contention), peer_(run.ranks.size(), true), peers_(run.ranks.size()),
       places_(places_of(run, PlaceIn::kEachStep)), operators_(places_by_operator(run)),
       at_place_(places_), at_operator_(operators_) {
   if (run.ranks.size() >= outstanding.size() + kFewestRanks - 1) {
@@ -60,15 +61,22 @@ PeerComparison PeerPlaces::compare(NodeId n) const {
     return run_.rank_of[at] != rank && peer_[run_.rank_of[at]];
   };
   const Activity& activity = run_.activity(n);
+  const auto contention = [this](NodeId at) {
+    return contention_ == nullptr ? 0 : contention_->added_ns(at);
+  };
+  const auto alone_ns = [&](NodeId at) {
+    return static_cast<double>(run_.graph.dur_ns(at) - contention(at));
+  };
+  const std::int64_t own = contention(n);
   std::vector<double> peers;
-  const auto median = [&peers] {
-    return static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5));
+  const auto median = [&] {
+    return static_cast<std::int64_t>(quantile_of(std::move(peers), 0.5)) + own;
   };
   for (const NodeId at : at_place_.at(places_.place[n]))
     if (is_other_peer(at))
-      peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
+      peers.push_back(alone_ns(at));
   if (2 * peers.size() >= others)
-    return {Kind::kSame, median()};
+    return {Kind::kSame, median(), own};
   if (!on_gpu(activity.kind))
     return {};
   // Most peers do not have this kernel with these shapes. Their operator at this place has other
@@ -78,14 +86,14 @@ PeerComparison PeerPlaces::compare(NodeId n) const {
   if (activity.op != kEmptyStr)
     for (const NodeId at : at_operator_.at(operators_.place[n]))
       if (is_other_peer(at)) {
-        peers.push_back(static_cast<double>(run_.graph.dur_ns(at)));
+        peers.push_back(alone_ns(at));
         if (run_.text(at, run_.activity(at).shapes) != run_.text(n, activity.shapes))
           ++other_shapes;
       }
   if (2 * peers.size() < others)
-    return {Kind::kExtra, 0};
+    return {Kind::kExtra, 0, own};
   const bool larger = 2 * other_shapes > peers.size();
-  return {larger ? Kind::kLargerInputs : Kind::kSame, median()};
+  return {larger ? Kind::kLargerInputs : Kind::kSame, median(), own};
 }
 
 } // namespace rankscope

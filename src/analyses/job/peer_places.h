@@ -1,6 +1,7 @@
 // Comparison of an activity with the activities of the other ranks at the same place of the step.
 #pragma once
 
+#include "analyses/job/contention.h"
 #include "analyses/job/places.h"
 
 #include <cstdint>
@@ -16,7 +17,10 @@ struct PeerComparison {
     kExtra,        ///< a kernel or copy that most peers do not run
     kUnknown,      ///< host activity without a counterpart
   } kind = Kind::kUnknown;
-  std::int64_t peers_ns = 0; ///< median duration of the peers
+  /// Median duration of the peers. For a GEMM: without contention, plus the contention of the
+  /// compared GEMM. So the times of ranks with different overlap are comparable.
+  std::int64_t peers_ns = 0;
+  std::int64_t contention_ns = 0; ///< contention of the compared activity
 };
 
 /// A rank and three peers. With fewer ranks, differences between ranks are not explained.
@@ -26,7 +30,9 @@ class PeerPlaces {
 public:
   /// `outstanding`: positions of ranks that do not count as peers, because they are slow or late
   /// themselves. They count if fewer than three other ranks remain.
-  PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding);
+  /// `contention`: nullptr: durations are compared as recorded.
+  PeerPlaces(const JobRun& run, std::span<const std::uint32_t> outstanding,
+             const Contention* contention = nullptr);
   [[nodiscard]] bool is_peer(std::uint32_t rank) const { return peer_[rank]; }
   /// Returns the comparison. `n`: an activity that is not a collective.
   [[nodiscard]] PeerComparison compare(NodeId n) const;
@@ -40,6 +46,7 @@ private:
   void compare_inputs(std::span<const std::uint32_t> outstanding);
 
   const JobRun& run_;
+  const Contention* contention_;
   std::vector<bool> peer_; ///< by rank
   std::size_t peers_ = 0;  ///< number of peers
   RunPlaces places_, operators_;

@@ -19,6 +19,12 @@ constexpr double kFit = 0.8; ///< share of the excess that one factor or one ope
 struct Compared {
   NodeId node = kNoNode;
   std::int64_t peers_ns = 0;
+  std::int64_t contention_ns = 0; ///< in both durations
+};
+
+/// Kernels against those of the peers.
+struct Excess {
+  double more_ns = 0, peers_ns = 0;
 };
 
 class RankCandidates {
@@ -47,18 +53,16 @@ private:
   void sort_in(NodeId n, const PeerComparison& comparison) {
     const Activity& a = run_.activity(n);
     shapes_ = shapes_ || a.shapes != kEmptyStr;
+    const Compared compared{n, comparison.peers_ns, comparison.contention_ns};
     switch (comparison.kind) {
     case PeerComparison::Kind::kSame:
-      (!on_gpu(a.kind)      ? host_
-       : is_host_copy(n, a) ? copies_
-                            : kernels_)
-          .push_back({n, comparison.peers_ns});
+      (!on_gpu(a.kind) ? host_ : is_host_copy(n, a) ? copies_ : kernels_).push_back(compared);
       break;
     case PeerComparison::Kind::kLargerInputs:
-      larger_.push_back({n, comparison.peers_ns});
+      larger_.push_back(compared);
       break;
     case PeerComparison::Kind::kExtra:
-      extra_.push_back({n, comparison.peers_ns});
+      extra_.push_back(compared);
       break;
     case PeerComparison::Kind::kUnknown:
       break;
@@ -67,9 +71,8 @@ private:
 
   /// Returns whether this is a large copy from or to the host.
   [[nodiscard]] bool is_host_copy(NodeId n, const Activity& a) const {
-    const std::string_view name = run_.text(n, a.name);
     return a.kind == ActivityKind::kCopy && a.bytes >= kSmallCopyBytes &&
-           !copies_within_gpu(name) && !contains(name, "PtoP");
+           copies_host_memory(run_.text(n, a.name));
   }
 
   /// Names the kernels or copies that take most of the extra time.
@@ -110,18 +113,20 @@ private:
 
   void add_kernels() {
     double more = 0, off = 0;
-    std::map<std::string, double> by_operator;
+    std::map<std::string_view, Excess> by_operator;
     std::vector<std::pair<double, double>> ratios; // weighted by the peers' time
     double weight = 0;
     for (const Compared& k : kernels_) {
-      const auto rank_ns = static_cast<double>(dur(k.node)),
-                 peers = static_cast<double>(k.peers_ns);
+      const auto rank_ns = static_cast<double>(dur(k.node) - k.contention_ns),
+                 peers = static_cast<double>(k.peers_ns - k.contention_ns);
       if (peers <= 0)
         continue;
       ratios.emplace_back(rank_ns / peers, peers);
       weight += peers;
       more += rank_ns - peers;
-      by_operator[std::string(run_.text(k.node, run_.activity(k.node).op))] += rank_ns - peers;
+      Excess& excess = by_operator[run_.text(k.node, run_.activity(k.node).op)];
+      excess.more_ns += rank_ns - peers;
+      excess.peers_ns += peers;
     }
     // the rest of the excess is more work, or natural spread of the GPUs
     if (ratios.empty() || more <= 0 ||
@@ -138,11 +143,13 @@ private:
     }
     for (const auto& [ratio, peer_ns] : ratios)
       off += std::abs(ratio - factor) * peer_ns;
-    const auto most = std::max_element(by_operator.begin(), by_operator.end(),
-                                       [](auto& a, auto& b) { return a.second < b.second; });
+    const auto most =
+        std::max_element(by_operator.begin(), by_operator.end(),
+                         [](auto& a, auto& b) { return a.second.more_ns < b.second.more_ns; });
     const bool alike = off <= (1 - kFit) * more && factor > 1;
     CauseCandidate* c = nullptr;
-    if (alike || most->second < kFit * more) {
+    const bool of_operator = !alike && most->second.more_ns >= kFit * more;
+    if (!of_operator) {
       c = add(CauseRule::kSlowGpu, kernels_, GainKind::kEstimate);
       if (c != nullptr && !alike)
         c->cause.confidence = Confidence::kLikely;
@@ -158,7 +165,8 @@ private:
     if (c == nullptr)
       return;
     doubt_without_shapes(c->cause);
-    c->cause.percent = 100 * (alike ? factor - 1 : more / weight);
+    const Excess excess = of_operator ? most->second : Excess{more, weight};
+    c->cause.percent = 100 * (alike ? factor - 1 : excess.more_ns / excess.peers_ns);
   }
 
   /// If no shapes are known, larger inputs would look the same.

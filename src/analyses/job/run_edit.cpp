@@ -1,5 +1,6 @@
 #include "analyses/job/run_edit.h"
 
+#include "analyses/job/contention.h"
 #include "base/ascii.h"
 #include "base/statistics.h"
 #include "base/to_number.h"
@@ -180,8 +181,9 @@ std::size_t hide_collectives(const JobRun& run, JobEdit& edit) {
 }
 
 /// Sets the activities of the ranks to the median duration of the other ranks at the same place of
-/// the step.
-Result<std::size_t> as_median(const JobRun& run, const RunEdit& change, JobEdit& edit) {
+/// the step. GEMMs are compared without contention, and have the contention of the new waits.
+Result<std::size_t> as_median(const JobRun& run, const RunEdit& change,
+                              const Contention& contention, JobEdit& edit) {
   for (const std::int64_t rank : change.ranks)
     if (std::ranges::none_of(run.ranks, [rank](const RankGraph& r) { return r.rank == rank; }))
       return no_edit(change.text, fmt::format("the run has no rank {}", rank));
@@ -193,16 +195,17 @@ Result<std::size_t> as_median(const JobRun& run, const RunEdit& change, JobEdit&
     peers.clear();
     for (const NodeId n : places.at(place))
       if (!chosen(n))
-        peers.push_back(static_cast<double>(run.graph.dur_ns(n)));
+        peers.push_back(static_cast<double>(run.graph.dur_ns(n) - contention.added_ns(n)));
     if (peers.empty())
       continue;
     const std::int64_t median = std::llround(quantile_of(peers, 0.5));
     for (const NodeId n : places.at(place))
       if (chosen(n)) {
-        edit.dur_ns[n] = median;
+        edit.dur_ns[n] = median + contention.added_ns(n);
         ++out;
       }
   }
+  contention.settle(edit);
   return out;
 }
 
@@ -301,8 +304,13 @@ Result<RunEdit> parse_run_edit(std::string_view text) {
   return with_pattern(text, rest, *form, std::move(out));
 }
 
-Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, double factor,
-                                   JobEdit& edit) {
+namespace {
+
+/// Applies the change to `edit`. `factor`: one of the change's factors. Returns the number of
+/// changed activities. Errors: kUsage if there are no such activities, or if the run does not have
+/// a given rank.
+Result<std::size_t> apply_run_edit(const JobRun& run, const CountedSteps& clock,
+                                   const RunEdit& change, double factor, JobEdit& edit) {
   std::size_t changed = 0;
   if (change.target == RunEdit::Target::kDelays) {
     for (NodeId n = 0; n < run.graph.size(); ++n)
@@ -319,7 +327,8 @@ Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, dou
   } else if (change.target == RunEdit::Target::kBandwidth) {
     changed = at_bandwidth(run, change, factor, edit);
   } else if (change.target == RunEdit::Target::kRanks) {
-    RS_TRY(changed, as_median(run, change, edit));
+    const Contention contention(run, clock, run.activities_by_rank());
+    RS_TRY(changed, as_median(run, change, contention, edit));
   } else {
     ChosenActivities chosen(run, change);
     try {
@@ -336,6 +345,8 @@ Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change, dou
     return no_edit(change.text, "the run has no such activity");
   return changed;
 }
+
+} // namespace
 
 Result<std::vector<EditAnswer>> edit_answers(const JobRun& run, const CountedSteps& clock,
                                              const std::vector<RunEdit>& changes, JobEdit& last) {
@@ -357,7 +368,7 @@ Result<std::vector<EditAnswer>> edit_answers(const JobRun& run, const CountedSte
   for (const RunEdit& change : changes)
     for (const double factor : change.factors.empty() ? std::vector<double>{1.0} : change.factors) {
       last = JobEdit::of(run.graph);
-      RS_TRY(const std::size_t activities, apply_run_edit(run, change, factor, last));
+      RS_TRY(const std::size_t activities, apply_run_edit(run, clock, change, factor, last));
       answer(answer_text(change, factor), activities);
     }
   if (changes.size() < 2)
@@ -365,9 +376,9 @@ Result<std::vector<EditAnswer>> edit_answers(const JobRun& run, const CountedSte
   last = JobEdit::of(run.graph);
   std::size_t activities = 0;
   for (const RunEdit& change : changes) {
-    RS_TRY(
-        const std::size_t changed,
-        apply_run_edit(run, change, change.factors.empty() ? 1.0 : change.factors.front(), last));
+    RS_TRY(const std::size_t changed,
+           apply_run_edit(run, clock, change, change.factors.empty() ? 1.0 : change.factors.front(),
+                          last));
     activities += changed;
   }
   answer("all of them", activities);

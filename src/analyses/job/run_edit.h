@@ -48,12 +48,6 @@ struct RunEdit {
 /// Parses a change. Errors: kUsage, with a list of the allowed forms.
 [[nodiscard]] Result<RunEdit> parse_run_edit(std::string_view text);
 
-/// Applies the change to `edit`. `factor`: one of the change's factors. Returns the number of
-/// changed activities. Errors: kUsage if there are no such activities, or if the run does not have
-/// a given rank.
-[[nodiscard]] Result<std::size_t> apply_run_edit(const JobRun& run, const RunEdit& change,
-                                                 double factor, JobEdit& edit);
-
 /// The predicted run after some changes.
 struct EditAnswer {
   std::string text; ///< text of the changes, with the factor
