@@ -109,6 +109,8 @@ JobGraph JobGraphBuilder::built(Trust trust) {
     graph.start_ns_.push_back(start_ns_[order[k]] - origin);
     graph.dur_ns_.push_back(dur_ns_[order[k]]);
   }
+  start_ns_ = {};
+  dur_ns_ = {};
   // counts the waits of each node, then places them
   graph.first_wait_.assign(n + 1, 0);
   const auto holds = [this](const Added& w) { return numbers_[w.from] < numbers_[w.node]; };

@@ -154,6 +154,11 @@ private:
             transfer == transfer_of_[r].end() ? first_[r][wait.from] : transfer->second;
         builder_.wait(first_[r][wait.node], from, wait.kind, wait.lag_ns);
       }
+    for (RankGraph& rank : out_.ranks)
+      rank.waits = {}; // the graph has them now
+    first_ = {};
+    transfer_of_ = {};
+    groups_ = {};
   }
 
   const CollectiveFacts* facts_;
