@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -80,6 +83,113 @@ std::size_t bytes_of_first(std::string_view text, std::size_t width) {
   return at;
 }
 
+/// Returns the number of bytes of the shortest prefix that has at least `columns` columns.
+std::size_t bytes_of_least(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  for (std::size_t used = 0, bytes = 0; at < text.size() && used < columns; at += bytes)
+    used += width_of(character_at(text, at, bytes));
+  return at;
+}
+
+/// Returns a text that shortened_after() shortens to the same result as the given text, for this
+/// width. It is short: the cost of each attempt does not depend on the length of the text.
+std::string both_ends(const std::string& text, std::size_t width) {
+  const std::size_t columns = display_width(text);
+  if (columns <= 4 * width)
+    return text;
+  return std::string(first_columns(text, 2 * width)) +
+         text.substr(bytes_of_least(text, columns - 2 * width));
+}
+
+/// Returns the number of equal bytes at the start of two texts.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+/// Returns the first columns of a text, and the part of it that begins one character before byte
+/// `at`. Empty if the width is too small.
+std::string shortened_to(std::string_view text, std::size_t at, std::size_t width, bool unicode) {
+  constexpr std::size_t kHead = 2;
+  if (width < kHead + 2 * mark_width(unicode) + 2)
+    return {};
+  while (at > 0 && (static_cast<unsigned char>(text[--at]) & 0xc0U) == 0x80U) {
+  }
+  const std::string mark = unicode ? "\u2026" : "..";
+  const std::size_t room = width - kHead - mark_width(unicode);
+  const std::string_view rest = text.substr(at);
+  if (display_width(rest) <= room)
+    return std::string(first_columns(text, kHead)) + mark + std::string(rest);
+  return std::string(first_columns(text, kHead)) + mark +
+         std::string(first_columns(rest, room - mark_width(unicode))) + mark;
+}
+
+/// The shortened texts that are already in use, and different texts that share a shortened form.
+class Apart {
+public:
+  Apart(std::size_t width, bool unicode) : width_(width), unicode_(unicode) {}
+
+  /// Chooses the shortened forms of texts that shortened_middle() makes equal.
+  void add(const std::vector<std::string>& texts) {
+    std::optional<std::vector<std::string>> made;
+    if (texts.size() > 1 && width_ >= kLeastWithMiddle)
+      made = cut_at_one_place(texts);
+    if (!made && texts.size() > 1)
+      made = differences(texts);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::string& text = chosen_[texts[i]] =
+          made ? (*made)[i] : shortened_middle(texts[i], width_, unicode_);
+      used_.insert(text);
+    }
+  }
+  /// Returns the shortened form of a text that was added.
+  [[nodiscard]] const std::string& operator[](const std::string& text) const {
+    return chosen_.at(text);
+  }
+
+private:
+  [[nodiscard]] bool all_new(const std::vector<std::string>& made) const {
+    return distinct_count(made) == made.size() &&
+           std::ranges::none_of(made, [this](const std::string& m) { return used_.contains(m); });
+  }
+
+  /// Cuts all texts after the same number of columns, as near to the middle as possible.
+  std::optional<std::vector<std::string>> cut_at_one_place(std::span<const std::string> texts) {
+    std::vector<std::string> ends;
+    for (const std::string& text : texts)
+      ends.push_back(both_ends(text, width_));
+    const std::size_t most = width_ - mark_width(unicode_) - 1; // columns before the mark
+    const std::size_t middle = (width_ - mark_width(unicode_)) / 2;
+    for (std::size_t step = 1; step <= most; ++step)
+      for (const std::size_t head : {middle + step, middle - step}) {
+        if (head < 1 || head > most) // also if the difference is below 0
+          continue;
+        std::vector<std::string> made;
+        for (const std::string& text : ends)
+          made.push_back(shortened_after(text, head, width_, unicode_));
+        if (all_new(made))
+          return made;
+      }
+    return std::nullopt;
+  }
+
+  /// Shows of each text the place where it differs from all others.
+  std::optional<std::vector<std::string>> differences(const std::vector<std::string>& texts) {
+    std::vector<std::string> made;
+    for (const std::string& text : texts) { // sorted: neighbours have the longest common prefix
+      const auto i = static_cast<std::size_t>(&text - texts.data());
+      const std::size_t before = i > 0 ? common_prefix(texts[i - 1], text) : 0;
+      const std::size_t after = i + 1 < texts.size() ? common_prefix(texts[i + 1], text) : 0;
+      made.push_back(shortened_to(text, std::max(before, after), width_, unicode_));
+    }
+    return all_new(made) ? std::optional(std::move(made)) : std::nullopt;
+  }
+
+  std::size_t width_;
+  bool unicode_;
+  std::map<std::string, std::string> chosen_;
+  std::set<std::string> used_;
+};
+
 } // namespace
 
 std::string shown_text(std::string_view text, bool unicode) {
@@ -128,6 +238,26 @@ std::string shortened_middle(std::string_view text, std::size_t width, bool unic
     return std::string(first_columns(text, width));
   // the end of a kernel name contains details: tiles, types, numbers
   return shortened_after(text, (width - mark_width(unicode)) / 2, width, unicode);
+}
+
+std::size_t distinct_count(std::span<const std::string> texts) {
+  return std::set<std::string_view>(texts.begin(), texts.end()).size();
+}
+
+std::vector<std::string> shortened_apart(std::span<const std::string> texts, std::size_t width,
+                                         bool unicode) {
+  std::map<std::string, std::vector<std::string>> alike; // different texts by shortened text
+  for (const std::string& text : std::set<std::string>(texts.begin(), texts.end()))
+    alike[shortened_middle(text, width, unicode)].push_back(text);
+  Apart apart(width, unicode);
+  for (const bool several : {false, true}) // first those that need no other cut
+    for (const auto& [shown, group] : alike)
+      if ((group.size() > 1) == several)
+        apart.add(group);
+  std::vector<std::string> out;
+  for (const std::string& text : texts)
+    out.push_back(apart[text]);
+  return out;
 }
 
 std::string padded_right(std::string text, std::size_t width) {

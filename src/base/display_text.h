@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
@@ -33,6 +35,16 @@ inline constexpr std::size_t kLeastWithMiddle = 5;
 /// mark.
 [[nodiscard]] std::string shortened_after(std::string_view text, std::size_t head,
                                           std::size_t width, bool unicode);
+
+/// Shortens the texts of a column to at most `width` columns each by cutting their middle. Texts
+/// that differ stay different if possible: texts that would become equal are cut at another place,
+/// or the part in which they differ replaces their end. Returns one text for each given text, in
+/// the same order. Example: width 12 makes "GPU_exposed_comm_time" and "GPU_exposed_memcpy_time"
+/// "GPU_..m_time" and "GPU_..y_time".
+[[nodiscard]] std::vector<std::string> shortened_apart(std::span<const std::string> texts,
+                                                       std::size_t width, bool unicode);
+/// Returns the number of different texts.
+[[nodiscard]] std::size_t distinct_count(std::span<const std::string> texts);
 
 /// Pad the text with blanks to `width` columns; a text at least that wide does not change.
 [[nodiscard]] std::string padded_right(std::string text, std::size_t width);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
-#include <set>
 
 namespace rankscope {
 namespace {
@@ -110,41 +108,14 @@ std::vector<std::size_t> widths_of(const std::vector<PageColumn>& columns,
     widths[out] = kLeftOut;
   }
   const std::size_t used = least_width(columns, widths);
-  const std::size_t room = width > used ? width - used : 0;
+  std::size_t room = width > used ? width - used : 0;
   for (std::size_t c = 0; c < columns.size(); ++c)
-    if (columns[c].least > 0 && widths[c] != kLeftOut)
-      widths[c] = std::min(widths[c], columns[c].least + room);
-  return widths;
-}
-
-/// Shortens the texts of a column to `width` columns by cutting their middle. Texts that would
-/// become equal are cut at another position.
-std::vector<std::string> shortened_column(const std::vector<std::string>& texts, std::size_t width,
-                                          bool unicode) {
-  std::vector<std::string> out;
-  std::map<std::string, std::set<std::size_t>> alike; // rows by shortened text
-  for (const std::string& text : texts) {
-    out.push_back(shortened_middle(text, width, unicode));
-    alike[out.back()].insert(out.size() - 1);
-  }
-  for (const auto& [shown, rows] : alike) {
-    std::set<std::string> full;
-    for (const std::size_t r : rows)
-      full.insert(texts[r]);
-    if (full.size() < 2 || width < kLeastWithMiddle)
-      continue;
-    for (std::size_t head = width - 3; head > 0; --head) { // until all texts differ
-      std::set<std::string> parts;
-      for (const std::string& text : full)
-        parts.insert(shortened_after(text, head, width, unicode));
-      if (parts.size() < full.size())
-        continue;
-      for (const std::size_t r : rows)
-        out[r] = shortened_after(texts[r], head, width, unicode);
-      break;
+    if (columns[c].least > 0 && widths[c] != kLeftOut && widths[c] > columns[c].least) {
+      const std::size_t more = std::min(widths[c] - columns[c].least, room);
+      widths[c] = columns[c].least + more;
+      room -= more;
     }
-  }
-  return out;
+  return widths;
 }
 
 } // namespace
@@ -209,7 +180,7 @@ void ConsolePage::table(const std::vector<PageColumn>& columns,
       std::vector<std::string> texts;
       for (const std::vector<PageCell>& row : rows)
         texts.push_back(c < row.size() ? row[c].text : "");
-      shortened[c] = shortened_column(texts, widths[c], style_.unicode);
+      shortened[c] = shortened_apart(texts, widths[c], style_.unicode);
     }
   const auto put = [&](const auto& cell_of) {
     std::vector<PageCell> parts{{std::string(kIndent, ' '), Ink::kPlain}};

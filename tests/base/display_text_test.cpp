@@ -5,8 +5,10 @@
 #include <clocale>
 #include <cwchar>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -44,6 +46,49 @@ TEST(DisplayText, ShortensTheMiddle) {
   EXPECT_EQ(shortened_middle("abcdef", 3, true), "abc");
   // wide characters: the result never has more columns than the limit
   EXPECT_EQ(shortened_middle("\u4e2d\u4e2d\u4e2d\u4e2d", 7, true), "\u4e2d\u2026\u4e2d");
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(DisplayText, TextsThatDifferAreCutAtAPlaceWhereTheyStayDifferent) {
+  EXPECT_EQ(shortened_apart(Texts{"GPU_exposed_comm_time", "GPU_exposed_memcpy_time"}, 12, false),
+            (Texts{"GPU_..m_time", "GPU_..y_time"}));
+  EXPECT_EQ(shortened_apart(Texts{"kernel_name_1", "kernel_name_1"}, 9, false),
+            (Texts{"ker..me_1", "ker..me_1"}));
+  // the difference is at the start, or in the middle of long texts
+  const std::string same(100, 's');
+  EXPECT_EQ(shortened_apart(Texts{"ab" + same, "ac" + same}, 7, false),
+            (Texts{"ab..sss", "ac..sss"}));
+  EXPECT_EQ(shortened_apart(Texts{same + "1" + same, same + "2" + same}, 12, true),
+            (Texts{"ss\u2026s1ssssss\u2026", "ss\u2026s2ssssss\u2026"}));
+  // the shortened form of one text is another text
+  EXPECT_EQ(distinct_count(shortened_apart(Texts{"ab..yz", "abcdwxyz", "abefuvyz"}, 6, false)), 3U);
+}
+
+TEST(DisplayText, ShortenedTextsKeepWidthAndNumberWhateverTheTexts) {
+  std::mt19937 random(7);
+  static const char* const kPieces[] = {"a", "b", "_", "\u4e2d", "\xff", "\u00e4", ".."};
+  std::size_t apart = 0, all = 0;
+  for (int round = 0; round < 500; ++round) {
+    Texts texts(1 + random() % 12);
+    for (std::string& text : texts)
+      for (std::size_t i = random() % 24; i > 0; --i)
+        text += kPieces[random() % std::size(kPieces)];
+    const std::size_t width = random() % 20;
+    const Texts made = shortened_apart(texts, width, round % 2 == 0);
+    ASSERT_EQ(made.size(), texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_LE(display_width(made[i]), width);
+      if (display_width(texts[i]) <= width && distinct_count(made) == distinct_count(texts)) {
+        EXPECT_EQ(made[i], texts[i]);
+      }
+    }
+    if (width >= 8) {
+      all += distinct_count(texts);
+      apart += distinct_count(made);
+    }
+  }
+  EXPECT_EQ(apart, all);
 }
 
 TEST(DisplayText, PadsByColumns) {

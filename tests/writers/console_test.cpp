@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -40,21 +42,85 @@ TEST(ConsoleTable, NumbersStandRightAndNoLineEndsInBlanks) {
 TEST(ConsoleTable, CutsTextsThatTheTerminalHasNoRoomFor) {
   EXPECT_EQ(console_table(some_kernels(), {20, 48, 45, false}),
             "kernel                calls  time ms  verdict\n"
-            "Cijk_Alik_Bljk_BB...      3    1.250  Better\n"
+            "Cijk_Alik.._UserArgs      3    1.250  Better\n"
             "add                      12    0.500  Worse\n"
             "mul                       1    2.000  Similar\n");
 }
 
 TEST(ConsoleTable, GoesOnBelowWhereCuttingIsNotEnough) {
-  EXPECT_EQ(console_table(some_kernels(), {20, 48, 30, false}), "kernel        calls  time ms\n"
-                                                                "Cijk_Alik...      3    1.250\n"
-                                                                "add              12    0.500\n"
-                                                                "mul               1    2.000\n"
+  EXPECT_EQ(console_table(some_kernels(), {20, 48, 30, false}), "kernel          calls  time ms\n"
+                                                                "Cijk_A..erArgs      3    1.250\n"
+                                                                "add                12    0.500\n"
+                                                                "mul                 1    2.000\n"
                                                                 "\n"
-                                                                "kernel        verdict\n"
-                                                                "Cijk_Alik...  Better\n"
-                                                                "add           Worse\n"
-                                                                "mul           Similar\n");
+                                                                "kernel          verdict\n"
+                                                                "Cijk_A..erArgs  Better\n"
+                                                                "add             Worse\n"
+                                                                "mul             Similar\n");
+}
+
+/// Returns the words of each line that is not empty, up to the first two blanks.
+std::vector<std::string> first_cells(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty())
+      out.push_back(line.substr(0, line.find("  ")));
+  return out;
+}
+
+// The dashboard of `compare`: "GPU_expos..." and "GPU_total..." would be the names of five rows.
+TEST(ConsoleTable, TextsThatDifferStayDifferent) {
+  const std::vector<std::string> names = {"GPU_busy_time",         "GPU_computation_time",
+                                          "GPU_exposed_comm_time", "GPU_idle_time",
+                                          "GPU_total_memcpy_time", "GPU_exposed_memcpy_time",
+                                          "GPU_total_comm_time",   "GPU_total_time"};
+  Table table("t", {{"Metric"}, {"nccl_28channels", Unit::kMs}, {"nccl_56channels", Unit::kMs}});
+  for (const std::string& name : names)
+    table.add_row({name, 1.0, 2.0});
+  for (std::size_t width = 20; width < 60; ++width) {
+    const std::string text = console_table(table, {20, 48, width, false});
+    std::vector<std::string> rows = first_cells(text);
+    std::erase(rows, "Metric");
+    const std::size_t parts = rows.size() / names.size();
+    EXPECT_EQ(std::set<std::string>(rows.begin(), rows.end()).size(), names.size()) << text;
+    EXPECT_EQ(parts, width < 12 + 17 * 2 ? 2U : 1U) << text;
+    EXPECT_LE(longest_line(text), std::max<std::size_t>(width, 29)) << text;
+  }
+}
+
+TEST(ConsoleTable, AColumnIsWiderWhereTextsWouldBecomeEqual) {
+  Table table("t", {{"name"}});
+  for (int i = 10; i < 100; ++i) // differ at two places
+    table.add_row({std::string_view("same_" + std::to_string(i / 10) + "_same_same_same_" +
+                                    std::to_string(i % 10) + "_same")});
+  std::vector<std::string> rows = first_cells(console_table(table, {100, 48, 12, false}));
+  EXPECT_EQ(std::set<std::string>(rows.begin(), rows.end()).size(), 91U);
+  rows = first_cells(console_table(table, {100, 6, 0, false}));
+  EXPECT_EQ(std::set<std::string>(rows.begin(), rows.end()).size(), 91U);
+}
+
+TEST(ConsoleTable, PartsHaveTheNumbersOfRowsThatTheFirstColumnDoesNotIdentify) {
+  Table table("t", {{"name"}, {"dtype"}, {"time ms", Unit::kMs}});
+  table.add_row({"allreduce", "BFloat16", 1.25});
+  table.add_row({"allreduce", "Float", 0.5});
+  EXPECT_EQ(console_table(table, {20, 48, 24, false}), "#  name       dtype\n"
+                                                       "1  allreduce  BFloat16\n"
+                                                       "2  allreduce  Float\n"
+                                                       "\n"
+                                                       "#  name       time ms\n"
+                                                       "1  allreduce    1.250\n"
+                                                       "2  allreduce    0.500\n");
+  EXPECT_EQ(console_table(table, {20, 48, 80, false}), "name       dtype     time ms\n"
+                                                       "allreduce  BFloat16    1.250\n"
+                                                       "allreduce  Float       0.500\n");
+}
+
+TEST(ConsoleTable, HeadersThatDifferStayDifferent) {
+  Table table("t", {{"col_param: stride_A"}, {"col_param: stride_B"}});
+  table.add_row({"(1, 4)", "(4, 1)"});
+  EXPECT_EQ(console_table(table, {20, 48, 26, false}), "col_param:..  col_p..ide_B\n"
+                                                       "(1, 4)        (4, 1)\n");
 }
 
 TEST(ConsoleTable, NoWidthFromOneOnLosesAColumn) {
