@@ -97,6 +97,32 @@ Collective plain(RankCollectives& r, const char* pg, const char* list, const cha
   return c;
 }
 
+// Kernels that differ after 40 characters are different rows, and no name ends inside a
+// parenthesis.
+TEST(CollectiveReport, CollectivesWithoutANameHaveTheShortNameOfTheKernel) {
+  std::vector<RankCollectives> ranks(1);
+  for (const char* kernel : {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)",
+                             "ncclDevKernel_Generic(ncclDevKernelArgsStorage<8192ul>)",
+                             "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs)"}) {
+    Collective c;
+    c.kernel = ranks[0].texts.intern(kernel);
+    c.dur_ns = 1000;
+    c.ts_ns = 5000 * static_cast<std::int64_t>(ranks[0].rows.size());
+    ranks[0].rows.push_back(c);
+  }
+  const auto report = build_collective_report(ranks, {});
+  ASSERT_TRUE(report) << report.error().message();
+  const Table* t = report->find("exposed_by_type");
+  ASSERT_NE(t, nullptr);
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < t->rows(); ++r)
+    names.emplace_back(t->at(r, "Collective name").text);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"(unknown: AllReduce bf16 sum RING LL)",
+                                             "(unknown: nccl Generic 4096ul)",
+                                             "(unknown: nccl Generic 8192ul)"}));
+}
+
 // A send on one rank and a receive on the other rank are matched without a warning, also if their
 // sizes differ.
 TEST(CollectiveReport, SendsAndTheirReceivesAgree) {

@@ -2,6 +2,7 @@
 
 #include "base/rank_excess.h"
 #include "base/units.h"
+#include "model/kernel_names.h"
 
 #include <limits>
 #include <map>
@@ -284,14 +285,12 @@ void ExposedTypeSums::add(const std::vector<RankCollectives>& ranks, const Timed
   for (std::size_t k = 0; k < t.match.members.size(); ++k) {
     const RankCollectives& r = ranks[t.match.members[k].first];
     const Collective& c = r.rows[t.match.members[k].second];
-    const std::string_view said = r.text(c.name);
-    const std::string guess = said.empty()
-                                  ? "(unknown: " + std::string(r.text(c.kernel).substr(0, 40)) + ")"
-                                  : std::string();
-    const std::string_view name = said.empty() ? std::string_view(guess) : said;
-    auto at = sums_.find(name);
-    if (at == sums_.end()) {
-      at = sums_.emplace(std::string(name), ExposedType{}).first;
+    const std::string_view recorded = r.text(c.name);
+    Sums& sums = recorded.empty() ? unnamed_ : named_;
+    const std::string_view name = recorded.empty() ? r.text(c.kernel) : recorded;
+    auto at = sums.find(name);
+    if (at == sums.end()) {
+      at = sums.emplace(std::string(name), ExposedType{}).first;
       at->second.name = name;
     }
     ExposedType& s = at->second;
@@ -308,9 +307,19 @@ void ExposedTypeSums::add(const std::vector<RankCollectives>& ranks, const Timed
 
 std::vector<ExposedType> ExposedTypeSums::take() {
   std::vector<ExposedType> out;
-  for (auto& [name, sum] : sums_)
+  for (auto& [name, sum] : named_)
     out.push_back(std::move(sum));
-  sums_.clear();
+  std::vector<std::string_view> kernels;
+  for (const auto& [kernel, sum] : unnamed_)
+    kernels.push_back(kernel);
+  std::vector<std::string> names = distinct_names(kernels);
+  std::size_t next = 0;
+  for (auto& [kernel, sum] : unnamed_) {
+    sum.name = "(unknown: " + names[next++] + ")";
+    out.push_back(std::move(sum));
+  }
+  named_.clear();
+  unnamed_.clear();
   largest_first(out, [](const ExposedType& s) { return static_cast<double>(s.exposed_ns()); });
   return out;
 }

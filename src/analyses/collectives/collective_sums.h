@@ -84,7 +84,9 @@ public:
   [[nodiscard]] std::vector<ExposedType> take();
 
 private:
-  std::map<std::string, ExposedType, std::less<>> sums_;
+  using Sums = std::map<std::string, ExposedType, std::less<>>;
+  Sums named_;
+  Sums unnamed_; ///< collectives without a recorded name, by the name of the kernel
 };
 
 class SentSums {
