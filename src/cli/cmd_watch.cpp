@@ -101,9 +101,8 @@ Action setup_watch(FlagSet& app) {
         .not_negative()
         .capture_default_str();
     app.add_option("--late-us", f->request.limits.least_late_us,
-                   "lateness at a collective that raises a straggler alarm, us (default: 0.5 % of "
-                   "the step; "
-                   "100 if the step time is unknown)")
+                   "lateness at a collective that raises a straggler alarm, us (default: any for "
+                   "which the others wait 0.5 % of the step; 100 if the step time is unknown)")
         .not_negative();
     app.add_option("--fall", f->request.limits.least_fall_percent,
                    "smallest drop of bandwidth that raises an alarm, percent")

@@ -25,7 +25,7 @@ WatchWindow window_of(const Job& job, std::size_t number, std::mt19937_64& rando
   out.label = "window " + std::to_string(number);
   out.ranks = job.ranks;
   for (std::size_t r = 0; r < job.ranks; ++r) {
-    WatchedLateness row{static_cast<std::int64_t>(r), {}, 0};
+    WatchedLateness row{static_cast<std::int64_t>(r), {}};
     for (std::size_t s = 0; s < job.steps; ++s)
       row.late_us.push_back(40 * noise(random) + (changed && r == 3 ? job.late_us : 0));
     out.lateness.push_back(std::move(row));
@@ -106,6 +106,31 @@ TEST(WatchJudge, ARankWithFewSamplesHidesNoStraggler) {
     window.lateness[6].late_us.resize(samples);
     EXPECT_TRUE(has(judge.judge(window), AlarmKind::kStraggler, "3")) << samples;
   }
+}
+
+// A late rank delays the step only if the others wait for it without other work.
+TEST(WatchJudge, LatenessHiddenByOtherWorkIsNoAlarmUnlessAsked) {
+  std::mt19937_64 random(5);
+  Job job;
+  job.from_window = 1;
+  job.late_us = 400;
+  WatchWindow window = window_of(job, 1, random);
+  window.step_ms = 100;
+  for (WatchedLateness& row : window.lateness)
+    row.waits_ms = 0;
+  const auto judged = [&window](WatchLimits limits) { return WatchJudge(limits).judge(window); };
+  window.lateness[3].waits_ms = 0.4; // less than 0.5 % of the step
+  EXPECT_TRUE(judged({}).empty());
+  WatchLimits asked;
+  asked.least_late_us = 100;
+  EXPECT_TRUE(has(judged(asked), AlarmKind::kStraggler, "3"));
+  window.lateness[3].waits_ms = 0.96;
+  const std::vector<Alarm> alarms = judged({});
+  ASSERT_TRUE(has(alarms, AlarmKind::kStraggler, "3"));
+  EXPECT_NE(alarms[0].sentence.find("; the others wait 0.96 ms per step for it (0.96 %), not "
+                                    "hidden by other work (6 steps of 8 ranks)"),
+            std::string::npos)
+      << alarms[0].sentence;
 }
 
 TEST(WatchJudge, BandwidthThatFallsIsTold) {

@@ -281,7 +281,7 @@ TEST(WatchScenarios, LatenessThatCostsNothingIsNoAlarmUnlessAsked) { // HA-D8
   const std::vector<Raised> raised = asked.watch(strict);
   ASSERT_FALSE(raised.empty());
   EXPECT_EQ(raised[0].alarm.subject, "4, 9");
-  EXPECT_NE(raised[0].alarm.sentence.find("this costs 0.0"), std::string::npos)
+  EXPECT_NE(raised[0].alarm.sentence.find("this costs at most 0.0"), std::string::npos)
       << raised[0].alarm.sentence; // 2 collectives per second, 40 us each
 }
 
@@ -384,7 +384,9 @@ TEST(WatchScenarios, AStragglerInWindowsOfThreeStepsIsNamed) { // HA-D1
   EXPECT_EQ(raised[0].kind, AlarmKind::kStraggler);
   EXPECT_EQ(raised[0].subject, "5");
   EXPECT_LE(raised[0].window, 5U);
-  EXPECT_NE(raised[0].sentence.find(" ms per step ("), std::string::npos) << raised[0].sentence;
+  // 0.4 ms per step were injected; the lateness of all collectives together is several times longer
+  EXPECT_NE(raised[0].sentence.find("; the others wait 0.4"), std::string::npos)
+      << raised[0].sentence;
 }
 
 TEST(WatchScenarios, TracesThatStopAtAllRanksAreSilent) { // HA-D5

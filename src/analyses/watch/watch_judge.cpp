@@ -40,16 +40,18 @@ bool below(const BandwidthSample& before, const SampleStats& test, double alpha)
          windows.mean - student_t(n - 1, alpha) * std::sqrt(windows.variance() * (1 + 1 / n));
 }
 
-/// Returns a text such as "; this costs 0.94 ms per step (0.23 %)"; "" if the number of collectives
-/// is unknown.
-std::string cost_text(const WatchWindow& window, const WatchedLateness& row, double late_us) {
-  if (row.per_step <= 0)
+/// Returns a text such as "; the others wait 0.94 ms per step for it (0.23 %), not hidden by other
+/// work"; "" if the time is unknown. `whom`: "it" or "rank 5".
+std::string waits_text(const WatchWindow& window, const WatchedLateness& row,
+                       const std::string& whom) {
+  if (!row.waits_ms)
     return {};
-  const double ms = late_us * row.per_step / 1000;
-  return window.step_ms > 0
-             ? fmt::format("; this costs {:.3g} ms per step ({:.2g} %)", ms,
-                           100 * ms / window.step_ms)
-             : fmt::format("; this costs {:.3g} ms per second ({:.2g} %)", ms, ms / 10);
+  const double ms = std::max(0.0, *row.waits_ms);
+  if (window.step_ms <= 0)
+    return fmt::format("; this costs at most {:.3g} ms per second ({:.2g} %)", ms, ms / 10);
+  return fmt::format("; the others wait {:.3g} ms per step for {} ({:.2g} %), not hidden by other "
+                     "work",
+                     ms, whom, 100 * ms / window.step_ms);
 }
 
 /// Returns the ranks with at least half of the median number of samples. The others are left out,
@@ -78,13 +80,14 @@ std::string straggler_text(const WatchWindow& window, const std::vector<Straggle
                            const std::vector<std::int64_t>& ranks) {
   constexpr std::size_t kNamed = 4;
   const StragglerRow& worst = late.front();
-  const std::string cost = cost_text(window, *worst.row, worst.late_us);
+  const std::string waits = waits_text(
+      window, *worst.row, late.size() == 1 ? "it" : fmt::format("rank {}", worst.row->rank));
   const std::string evidence = fmt::format("({} {} of {} ranks)", worst.row->late_us.size(),
                                            window.step_ms > 0 ? "steps" : "samples", window.ranks);
   if (late.size() == 1)
     return fmt::format("{}: rank {} starts its collectives {:.1f} us +- {:.1f} us later than the "
                        "others{} {}",
-                       window.label, worst.row->rank, worst.late_us, worst.half_width, cost,
+                       window.label, worst.row->rank, worst.late_us, worst.half_width, waits,
                        evidence);
   std::string named;
   for (std::size_t i = 0; i < std::min(kNamed, late.size()); ++i)
@@ -92,7 +95,7 @@ std::string straggler_text(const WatchWindow& window, const std::vector<Straggle
                          late[i].row->rank, late[i].late_us, late[i].half_width);
   return fmt::format("{}: ranks {} start their collectives later than the others: {}{}{} {}",
                      window.label, ranges_text(ranks), named, late.size() > kNamed ? ", ..." : "",
-                     cost, evidence);
+                     waits, evidence);
 }
 
 /// Adds a window. The sample of the first windows is complete after kFewestWindows windows.
@@ -184,34 +187,36 @@ std::vector<Alarm> WatchJudge::judge(const WatchWindow& window) {
   return out;
 }
 
-double WatchJudge::least_late_us(const WatchWindow& window, const WatchedLateness& row) const {
+double WatchJudge::least_late_us(const WatchWindow& window) const {
   if (limits_.least_late_us)
     return *limits_.least_late_us;
-  if (window.step_ms <= 0 || row.per_step <= 0)
-    return WatchLimits::kLeastLateUs;
-  return WatchLimits::kLeastCostPercent / 100 * window.step_ms * 1000 / row.per_step;
+  return window.step_ms > 0 ? 0 : WatchLimits::kLeastLateUs;
+}
+
+bool WatchJudge::costs_enough(const WatchWindow& window, const WatchedLateness& row) const {
+  return limits_.least_late_us || window.step_ms <= 0 || !row.waits_ms ||
+         *row.waits_ms >= WatchLimits::kLeastCostPercent / 100 * window.step_ms;
 }
 
 void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) {
   constexpr double kClockUs = 0.001; // resolution of durations
   const std::vector<const WatchedLateness*> rows = comparable_rows(window);
   // test the excess over the smallest lateness that counts
-  std::vector<double> least;
+  const double least_us = least_late_us(window);
   std::vector<StepSeries> over;
   for (const WatchedLateness* const row : rows) {
-    least.push_back(least_late_us(window, *row));
     over.push_back(row->late_us);
     for (double& value : over.back())
-      value -= least.back();
+      value -= least_us;
   }
   const RankTest test = std::move(test_ranks(std::span(&over, 1), kClockUs, kConfirmed).front());
   const double alone = spent_alpha(rows.size());
   std::vector<StragglerRow> late;
   for (std::size_t r = 0; r < test.ranks.size(); ++r) {
     const RankExcess& excess = test.ranks[r];
-    if (excess.significant &&
+    if (excess.significant && costs_enough(window, *rows[r]) &&
         is_news(reason_of(AlarmKind::kStraggler, std::to_string(rows[r]->rank)), excess.p <= alone))
-      late.push_back({rows[r], excess.excess + least[r], excess.half_width});
+      late.push_back({rows[r], excess.excess + least_us, excess.half_width});
   }
   if (late.empty())
     return;

@@ -30,8 +30,9 @@ struct Alarm {
 };
 
 struct WatchLimits {
-  /// Minimum lateness of a straggler at its collectives. Empty: the lateness must cost
-  /// kLeastCostPercent of the step, or be kLeastLateUs if the step time is unknown (logs).
+  /// Minimum lateness of a straggler at its collectives. Empty: the others must wait for it for
+  /// kLeastCostPercent of the step; if the step time is unknown (logs), it must be kLeastLateUs
+  /// late.
   std::optional<double> least_late_us = std::nullopt;
   double least_fall_percent = 10; ///< percentage of the previous bandwidth
   static constexpr double kLeastCostPercent = 0.5, kLeastLateUs = 100;
@@ -96,7 +97,10 @@ private:
   void bandwidth(const WatchWindow& window, std::vector<Alarm>& out);
   void gaps(const WatchWindow& window, std::vector<Alarm>& out);
   [[nodiscard]] double spent_alpha(std::size_t family) const;
-  [[nodiscard]] double least_late_us(const WatchWindow& window, const WatchedLateness& row) const;
+  [[nodiscard]] double least_late_us(const WatchWindow& window) const;
+  /// Returns whether the others wait long enough for this rank; true if the time is unknown, or if
+  /// the user chose the minimum lateness.
+  [[nodiscard]] bool costs_enough(const WatchWindow& window, const WatchedLateness& row) const;
   /// Returns whether to raise an alarm: the evidence is certain, or was found for the second time.
   bool is_news(const std::string& reason, bool surely);
   void forget_gone();

@@ -70,11 +70,11 @@ void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<A
   out.ranks = window.records.size();
   const std::vector<std::int64_t> ranks = ranks_of_processes();
   for (const auto& [process, slots] : window.late_us) {
-    std::uint64_t n = 0;
+    double late_us = 0;
     for (const LogSlot& slot : slots)
-      n += slot.n;
+      late_us += slot.sum;
     out.lateness.push_back({ranks[process], samples_of(slots),
-                            static_cast<double>(n) * 1e6 / static_cast<double>(window_us_)});
+                            late_us / 1000 * 1e6 / static_cast<double>(window_us_)});
   }
   std::ranges::sort(out.lateness, [](const auto& a, const auto& b) { return a.rank < b.rank; });
   for (const auto& [what, slots] : window.bus_gbps)

@@ -1,7 +1,9 @@
 #include "analyses/watch/watch_window.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "base/rank_excess.h"
 #include "base/statistics.h"
+#include "base/units.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,6 +54,35 @@ std::vector<std::int64_t> members_of(const TimedCollective& t, const Recorded& r
     for (const auto& [rank, steps] : ranks)
       all.push_back(rank);
   return all;
+}
+
+/// Sums of the exposed time that the other members of its collectives wait for each rank: the
+/// median exposed time of the other members minus the exposed time of the rank. Hidden waiting does
+/// not delay a step, and a rank that stays late through several hidden collectives is counted once.
+///
+/// Example: a rank of four is 2 ms late in two collectives. The first is hidden on all ranks. In
+/// the second, the exposed time is 3 ms on the others and 1 ms on this rank: 0 + 2 = 2 ms.
+std::map<std::int64_t, double> exposed_waits_ms(const CollectiveFacts& facts) {
+  StepNumbers numbers;
+  std::vector<std::pair<const TimedCollective*, std::size_t>> compared;
+  for (const TimedCollective& t : facts.collectives)
+    if (compares_ranks(t))
+      compared.emplace_back(&t, numbers.add(t));
+  std::map<std::int64_t, double> out;
+  for (const auto& [t, step] : compared) {
+    if (step == numbers.outside())
+      continue;
+    std::vector<double> exposed_ms;
+    for (const auto& [rank, row] : t->match.members) {
+      const Collective& c = facts.ranks[rank].rows[row];
+      exposed_ms.push_back(ns_to_ms(c.dur_ns - c.hidden_compute_ns - c.hidden_memcpy_ns));
+    }
+    const MedianOfOthers others(exposed_ms);
+    for (std::size_t k = 0; k < exposed_ms.size(); ++k)
+      out[facts.ranks[t->match.members[k].first].rank] +=
+          others.without(exposed_ms[k]) - exposed_ms[k];
+  }
+  return out;
 }
 
 class WatchWindowGaps {
@@ -131,12 +162,13 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
   const Result<CollectiveFacts> facts = collective_facts(collectives, {});
   if (!facts)
     return out; // no rank has collectives
+  const std::map<std::int64_t, double> waits_ms = exposed_waits_ms(*facts);
   for (const Straggler& s : facts->stragglers)
     if (!s.late_us.empty())
       out.lateness.push_back({s.rank, s.late_us,
-                              out.step_ms > 0 ? static_cast<double>(s.collectives) /
-                                                    static_cast<double>(s.late_us.size())
-                                              : 0});
+                              out.step_ms > 0 ? std::optional(waits_ms.at(s.rank) /
+                                                              static_cast<double>(s.late_us.size()))
+                                              : std::nullopt});
   std::ranges::sort(out.lateness, [](const auto& a, const auto& b) { return a.rank < b.rank; });
   out.bandwidths = bandwidths_of(*facts);
   out.gaps = WatchWindowGaps(recorded, *facts)();

@@ -23,7 +23,10 @@ struct WatchedRank {
 struct WatchedLateness {
   std::int64_t rank = 0;
   std::vector<double> late_us;
-  double per_step = 0; ///< compared collectives per step; from logs: per second; 0: unknown
+  /// Time that the other members of its collectives wait for this rank; empty if unknown. From
+  /// traces with steps: exposed time, ms per step. From logs, which do not show the work that hides
+  /// a collective: the upper bound of this time, ms per second.
+  std::optional<double> waits_ms = std::nullopt;
 };
 
 /// Bus bandwidths of the collectives with the same group, name, type and size, GB/s: a mean for
