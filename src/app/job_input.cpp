@@ -76,6 +76,39 @@ std::vector<OutstandingRank> outstanding_of(const std::vector<RankGraph>& graphs
   return out;
 }
 
+/// Returns the start of the rank's first GPU event, on the clock of the file. Without a unix clock,
+/// the identity does not have it; the graph and the steps then contain the GPU work of all steps.
+std::optional<std::int64_t> first_gpu_event_ns(const RankGraph& graph, const RankRecord* record,
+                                               const RankIdentity* identity) {
+  if (identity != nullptr && identity->gpu_events > 0 && identity->start_ns != 0)
+    return identity->start_ns - graph.base_time_ns;
+  std::optional<std::int64_t> first;
+  const auto add = [&first](std::int64_t ns) { first = std::min(first.value_or(ns), ns); };
+  for (NodeId n = 0; n < graph.nodes.size(); ++n)
+    if (on_gpu(graph.activity(n).kind))
+      add(graph.nodes[n].start_ns);
+  if (record != nullptr)
+    for (const StepTimes& step : record->steps)
+      add(step.start_ns);
+  return first;
+}
+
+RunClock clock_of_job(const std::vector<RankGraph>& graphs, const std::vector<RankRecord>& records,
+                      const std::vector<RankIdentity>& identities,
+                      const CollectiveFacts* collectives) {
+  std::vector<RankTimes> ranks;
+  for (std::size_t r = 0; r < graphs.size(); ++r) {
+    const RankGraph& graph = graphs[r];
+    RankTimes times{graph.rank, graph.base_time_ns,
+                    first_gpu_event_ns(graph, r < records.size() ? &records[r] : nullptr,
+                                       r < identities.size() ? &identities[r] : nullptr)};
+    for (std::size_t s = 0; s < graph.steps.size(); ++s)
+      times.steps.emplace_back(graph.step_begin_ns[s], graph.steps[s]);
+    ranks.push_back(std::move(times));
+  }
+  return {std::move(ranks), collectives};
+}
+
 } // namespace
 
 Result<JobInput> read_job(Session& session, const JobInputRequest& request) {
@@ -123,6 +156,7 @@ JobInput job_of(std::string title, std::vector<RankGraph> graphs,
       if (clock.samples > 0)
         out.clock_error_ns = std::max(out.clock_error_ns, clock.residual_ns);
   out.suspects.ranks = outstanding_of(graphs, records, collectives);
+  out.clock = clock_of_job(graphs, records, identities, collectives);
   out.run = join_ranks(std::move(graphs), collectives);
   if (collectives != nullptr) {
     out.suspects.transfers = slow_transfers(out.run, *collectives);

@@ -2,6 +2,7 @@
 // each parsed once, from parts, or from cached facts.
 #pragma once
 
+#include "analyses/collectives/run_clock.h"
 #include "analyses/collectives/run_consistency.h"
 #include "analyses/job/causes.h"
 #include "analyses/sweep/sweep_facts.h"
@@ -30,6 +31,7 @@ struct JobInput {
   std::int64_t job_ranks = 0; ///< number of ranks in the job according to its traces; 0: unknown
   /// The largest residual of a rank's clock, including clocks that could not be aligned.
   std::int64_t clock_error_ns = 0;
+  RunClock clock; ///< times since the start of the run, as in its page
 };
 
 /// Returns the job of these ranks, in the same order. `collectives`: the collectives of the ranks;

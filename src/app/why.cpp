@@ -68,13 +68,14 @@ Result<CauseOptions> cause_options(const WhyRequest& request, const JobRun& run)
 
 } // namespace
 
-Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
+Result<WhyAnswer> why_of(Session& session, const WhyRequest& request) {
   RS_TRY(JobInput job, read_job(session, request.job));
   RS_TRY(CauseOptions options, cause_options(request, job.run));
   std::optional<RecordingCost> recording;
   if (request.step_time_ms > 0)
     recording = without_recording(job.run, request.step_time_ms);
   options.shortened = recording.has_value();
+  RunClock clock = std::move(job.clock);
   RS_TRY(CauseFacts out, causes_of_job(std::move(job), request.job.gpu_arch, options));
   if (request.rank)
     out.title += fmt::format(", rank {}", *request.rank);
@@ -82,7 +83,7 @@ Result<CauseFacts> why_of(Session& session, const WhyRequest& request) {
     out.title += ", " + steps_text(*request.steps);
   out.step_time_ms = request.step_time_ms;
   out.recording = recording;
-  return out;
+  return WhyAnswer{std::move(out), std::move(clock)};
 }
 
 } // namespace rankscope

@@ -24,7 +24,12 @@ struct WhyRequest {
 Result<CauseFacts> causes_of_job(JobInput job, const std::string& gpu_arch,
                                  const CauseOptions& options = {});
 
+struct WhyAnswer {
+  CauseFacts facts;
+  RunClock clock; ///< times since the start of the run
+};
+
 /// Errors: those of read_job(), kUsage for an unknown GPU, rule, rank or step.
-Result<CauseFacts> why_of(Session& session, const WhyRequest& request);
+Result<WhyAnswer> why_of(Session& session, const WhyRequest& request);
 
 } // namespace rankscope

@@ -48,11 +48,11 @@ Result<void> why(Context& ctx, const WhyFlags& f) {
   if (!f.only_steps.empty()) {
     RS_TRY(request.steps, parse_steps(f.only_steps, options::only_steps.name));
   }
-  RS_TRY(const CauseFacts facts, why_of(ctx, request));
+  RS_TRY(const WhyAnswer answer, why_of(ctx, request));
   if (ctx.json)
-    ctx.out(json_text(why_report(facts)));
+    ctx.out(json_text(why_report(answer.facts)));
   else
-    ctx.page(why_page(facts, page_style(f.page), f.top));
+    ctx.page(why_page(answer.facts, answer.clock, page_style(f.page), f.top));
   return {};
 }
 

@@ -78,7 +78,21 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
   }
 }
 
-void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
+/// Returns a text such as "rank 7, step 14, 804.324 to 804.367 ms". Times are since the first GPU
+/// event of the run, as on the axis of its page: in seconds from one second on.
+std::string place_text(const FindingPlace& at, const RunClock& clock) {
+  constexpr double kNsPerS = 1e9;
+  const auto from = static_cast<double>(clock.since_start(at.rank, at.start_ns));
+  const auto to = static_cast<double>(clock.since_start(at.rank, at.end_ns));
+  const std::optional<std::int64_t> step = clock.step_at(at.rank, at.start_ns);
+  const std::string where =
+      fmt::format("rank {}{}", at.rank, step ? fmt::format(", step {}", *step) : "");
+  return to < kNsPerS ? fmt::format("{}, {:.3f} to {:.3f} ms", where, from / 1e6, to / 1e6)
+                      : fmt::format("{}, {:.6f} to {:.6f} s", where, from / 1e9, to / 1e9);
+}
+
+void why_causes(const CauseFacts& facts, const RunClock& clock, ConsolePage& page,
+                std::size_t most) {
   const std::vector<Finding> findings = cause_findings(facts);
   const std::size_t shown = most == 0 ? findings.size() : std::min(most, findings.size());
   if (findings.empty() && facts.quality.unexplained_percent() > kNoGainPercent) {
@@ -99,10 +113,7 @@ void why_causes(const CauseFacts& facts, ConsolePage& page, std::size_t most) {
     page.sentence(findings[k].evidence, "    ");
     page.sentence(findings[k].action, "    do: ", Ink::kGood);
     if (const std::optional<FindingPlace>& at = findings[k].place)
-      page.sentence(fmt::format("look: rank {}, {:.3f} to {:.3f} ms", at->rank,
-                                static_cast<double>(at->start_ns) / 1e6,
-                                static_cast<double>(at->end_ns) / 1e6),
-                    "    ", Ink::kFaint);
+      page.sentence("look: " + place_text(*at, clock), "    ", Ink::kFaint);
   }
   if (facts.quality.unexplained_percent() <= kNoGainPercent)
     page.sentence(fmt::format("Without all of them: {} ms.", number3(facts.after_ms)));
@@ -179,12 +190,13 @@ void why_path(const CauseFacts& facts, ConsolePage& page) {
 
 } // namespace
 
-std::string why_page(const CauseFacts& facts, const PageStyle& style, std::size_t most) {
+std::string why_page(const CauseFacts& facts, const RunClock& clock, const PageStyle& style,
+                     std::size_t most) {
   PageStyle used = style;
   used.width = std::min(style.width, kWidestWhy);
   ConsolePage page(used);
   why_overview(facts, page);
-  why_causes(facts, page, most);
+  why_causes(facts, clock, page, most);
   why_long_steps(facts, page);
   why_ranks(facts, page);
   why_path(facts, page);

@@ -1,6 +1,7 @@
 // Formats the causes of a run for a terminal.
 #pragma once
 
+#include "analyses/collectives/run_clock.h"
 #include "analyses/job/causes.h"
 #include "writers/console_page.h"
 
@@ -9,9 +10,10 @@
 
 namespace rankscope {
 
-/// Returns a page with at most `most` causes; 0: all causes.
-[[nodiscard]] std::string why_page(const CauseFacts& facts, const PageStyle& style,
-                                   std::size_t most);
+/// Returns a page with at most `most` causes; 0: all causes. `clock`: times since the start of the
+/// run, for the places of the causes.
+[[nodiscard]] std::string why_page(const CauseFacts& facts, const RunClock& clock,
+                                   const PageStyle& style, std::size_t most);
 /// Returns a page with all rules.
 [[nodiscard]] std::string why_rules_page(const PageStyle& style);
 

@@ -1,6 +1,6 @@
 #include "pages/data/run_page.h"
 
-#include "analyses/collectives/collective_times.h"
+#include "analyses/collectives/run_clock.h"
 #include "pages/data/lane_data.h"
 #include "pages/data/page_head.h"
 #include "pages/data/rank_details.h"
@@ -93,34 +93,12 @@ void add_times(PageBlob& page, const TopFacts& top) {
   json.end_list();
 }
 
-/// Converts times in the files of ranks to one clock, which is aligned by their collectives.
-class PageClocks {
-public:
-  explicit PageClocks(const RunPageInput& input) {
-    for (const RankPage& r : input.ranks)
-      lowest_ = lowest_ == 0 ? r.base_ns : std::min(lowest_, r.base_ns);
-    const CollectiveFacts* facts = input.collectives;
-    if (facts == nullptr)
-      return;
-    clocks_ = clocks_of(facts->ranks, facts->offsets,
-                        facts->clocks.empty() ? AlignMode::kBase : AlignMode::kCollectives);
-    for (std::size_t i = 0; i < facts->ranks.size(); ++i)
-      places_[facts->ranks[i].rank] = i;
-  }
-
-  [[nodiscard]] std::int64_t common(const RankPage& rank, std::int64_t ts_ns) const {
-    const auto place = places_.find(rank.rank);
-    if (place != places_.end())
-      return clocks_.common(place->second, ts_ns);
-    // clamped so that sums of times do not overflow
-    return ts_ns + std::clamp(rank.base_ns - lowest_, -kMaxTimeNs / 2, kMaxTimeNs / 2);
-  }
-
-private:
-  std::int64_t lowest_ = 0;
-  Clocks clocks_;
-  std::map<std::int64_t, std::size_t> places_; ///< index among the ranks with collectives
-};
+RunClock clock_of(const RunPageInput& input) {
+  std::vector<RankTimes> ranks;
+  for (const RankPage& r : input.ranks)
+    ranks.push_back({r.rank, r.base_ns, has_work(r) ? std::optional(r.start_ns) : std::nullopt});
+  return RunClock(std::move(ranks), input.collectives);
+}
 
 /// Adds the steps of the shown ranks. There is one array per kind of time, rank by rank, with NaN
 /// for missing steps.
@@ -178,8 +156,7 @@ void add_tables(PageBlob& page, const TopFacts& top, const ShownRanks& shown) {
 }
 
 /// Adds the critical path as events of one lane.
-void add_path(PageBlob& page, const RunPageInput& input, const PageClocks& clocks,
-              std::int64_t origin) {
+void add_path(PageBlob& page, const RunPageInput& input, const RunClock& clock) {
   // kinds of a lane, then the host; 5: between activities
   static const std::map<std::string_view, std::uint32_t> kinds = {
       {"kernel", 0}, {"collective", 1}, {"copy", 3}, {"set", 3}, {"host", 4}, {"call", 4}};
@@ -192,7 +169,7 @@ void add_path(PageBlob& page, const RunPageInput& input, const PageClocks& clock
     const auto rank = std::ranges::find(input.ranks, part.rank, &RankPage::rank);
     if (rank == input.ranks.end() || !has_work(*rank))
       continue;
-    const std::int64_t end = clocks.common(*rank, part.end_ns) - origin;
+    const std::int64_t end = clock.since_start(part.rank, part.end_ns);
     const std::int64_t start = std::max<std::int64_t>(0, end - (part.end_ns - part.begin_ns));
     if (start < end) // else it is before the first GPU work
       events.push_back({start, end - start, &part});
@@ -223,16 +200,12 @@ Result<std::string> run_page_data(const RunPageInput& input) {
   add_times(page, *input.top);
   // if only one of several ranks is left, it has no more detail than the others
   const bool alone = input.ranks.size() == 1 && !input.ranks.front().queue.depth.empty();
-  const PageClocks clocks(input);
-  std::int64_t origin = std::numeric_limits<std::int64_t>::max();
-  for (const RankPage& r : input.ranks)
-    if (has_work(r))
-      origin = std::min(origin, clocks.common(r, r.start_ns));
+  const RunClock clock = clock_of(input);
   page.json.begin_list("ranks");
   for (const std::size_t at : shown.ranks()) {
     const RankPage& r = input.ranks[at];
     const auto page_ns = [&](std::int64_t ts_ns) {
-      return has_work(r) ? clocks.common(r, ts_ns) - origin : 0;
+      return has_work(r) ? clock.since_start(r.rank, ts_ns) : 0;
     };
     if (input.load_rank) {
       RS_TRY(const RankPage loaded, input.load_rank(at));
@@ -242,14 +215,14 @@ Result<std::string> run_page_data(const RunPageInput& input) {
     }
   }
   page.json.end_list();
-  add_path(page, input, clocks, origin);
+  add_path(page, input, clock);
   add_steps(page, input.parts->records, shown);
   if (alone) {
     add_details(page, input.ranks.front());
   } else {
     add_tables(page, *input.top, shown);
     if (input.collectives != nullptr)
-      add_run_collectives(page, *input.collectives, origin, shown);
+      add_run_collectives(page, *input.collectives, clock.origin_ns(), shown);
   }
   return page.take();
 }
