@@ -39,6 +39,11 @@ void add_recorder(const Trace& trace, Facts& facts) {
                             (end == "_not_in_file" ? " (not traced, or did not occur)" : ""));
 }
 
+/// Returns "8 ranks" or "1 rank".
+std::string ranks_of(std::int64_t size) {
+  return fmt::format("{} {}", size, size == 1 ? "rank" : "ranks");
+}
+
 /// Adds one fact per process group if there are at most kNamed groups. Otherwise adds one fact with
 /// the number of groups per description and size.
 void add_process_groups(const TraceHeader& header, Facts& facts) {
@@ -46,7 +51,7 @@ void add_process_groups(const TraceHeader& header, Facts& facts) {
   if (header.process_groups.size() <= kNamed) {
     for (const ProcessGroup& pg : header.process_groups)
       facts.add("process group",
-                fmt::format("{} ({}), {} ranks", pg.name, pg.description, pg.size));
+                fmt::format("{} ({}), {}", pg.name, pg.description, ranks_of(pg.size)));
     return;
   }
   std::map<std::pair<std::string, std::int64_t>, std::size_t> kinds;
@@ -60,8 +65,8 @@ void add_process_groups(const TraceHeader& header, Facts& facts) {
       break;
     }
     text +=
-        fmt::format("{}{}{}, {} ranks", named > 1 ? "; " : "", n > 1 ? fmt::format("{} x ", n) : "",
-                    kind.first.empty() ? "(no description)" : kind.first, kind.second);
+        fmt::format("{}{}{}, {}", named > 1 ? "; " : "", n > 1 ? fmt::format("{} x ", n) : "",
+                    kind.first.empty() ? "(no description)" : kind.first, ranks_of(kind.second));
   }
   facts.add("process groups", std::move(text));
 }

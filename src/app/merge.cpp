@@ -42,7 +42,7 @@ Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPla
     out[o.rank] = o.used();
     if (!o.aligned())
       ctx.diagnostics.add(counters::merge_not_aligned(clock_note(o)),
-                          fmt::format("{} rank {}", plan.configuration.label, o.rank));
+                          to_text(RunKey{plan.configuration, o.rank}));
     if (o.fit == ClockFit::kAligned)
       ctx.note(fmt::format(
           "  rank {}: clock {:+.3f} us against rank {}, {}residual {:.3f} us over {} collectives",

@@ -30,9 +30,8 @@ Result<void> check_comparison(const ReportRequest& request) {
   return {};
 }
 
-Result<std::vector<std::string>> write_report_comparison(Session& session,
-                                                         const ReportRequest& request,
-                                                         const TraceReport& current) {
+Result<void> write_report_comparison(Session& session, const ReportRequest& request,
+                                     TraceReport& current) {
   ReportRequest other = request;
   other.trace = request.comparison;
   other.capture_folder = request.comparison_captures;
@@ -48,7 +47,7 @@ Result<std::vector<std::string>> write_report_comparison(Session& session,
          compare_reports({std::move(first), std::move(second.report)}, tags_of(request),
                          {{}, request.options.compat_tracelens}));
   ReportOutputs to;
-  for (const std::string& path : current.written)
+  for (const auto& [path, sheets] : current.written)
     if (fs::path(path).has_extension() && to.file.empty() && path != request.outputs.csv_dir) {
       const fs::path file(path);
       to.file =
@@ -58,7 +57,7 @@ Result<std::vector<std::string>> write_report_comparison(Session& session,
   if (!request.outputs.csv_dir.empty())
     to.csv_dir = request.outputs.csv_dir + "/comparison";
   session.diagnostics.merge(both.diagnostics);
-  return write_outputs(both, to);
+  return write_counted(both, to, current.written);
 }
 
 } // namespace rankscope

@@ -3,18 +3,15 @@
 
 #include "app/report_trace.h"
 
-#include <string>
-#include <vector>
-
 namespace rankscope {
 
 /// Reports `request.comparison` with the options of `request` and its separate graph captures.
 /// Writes the tables of both reports side by side (analyses/compare/compare_reports.h), with the
 /// first trace as the baseline. Output: FILE_comparison next to the workbook, `comparison` below
-/// the CSV folder. Returns the written paths. Errors: those of report_trace() and
+/// the CSV folder. Adds the written paths to `current`. Errors: those of report_trace() and
 /// compare_reports(), kOutput.
-Result<std::vector<std::string>>
-write_report_comparison(Session& session, const ReportRequest& request, const TraceReport& current);
+Result<void> write_report_comparison(Session& session, const ReportRequest& request,
+                                     TraceReport& current);
 
 /// Checks, before any trace is read, that the comparison flags fit together. Errors: kUsage.
 Result<void> check_comparison(const ReportRequest& request);

@@ -113,6 +113,14 @@ Result<void> merge_graphs(Session& session, const std::string& folder, ReportOpt
 
 } // namespace
 
+Result<void> write_counted(const Report& report, const ReportOutputs& outputs,
+                           std::vector<WrittenReport>& written) {
+  RS_TRY(const std::vector<std::string> paths, write_outputs(report, outputs));
+  for (const std::string& path : paths)
+    written.push_back({path, report.tables.size()});
+  return {};
+}
+
 Result<TraceReport> report_trace(Session& session, const ReportRequest& request) {
   ReportOptions options = request.options;
   ReportOutputs outputs = request.outputs;
@@ -187,7 +195,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   }
   std::vector<Table> without_rows;
   if (overview) { // the CSV folder contains only the report's sheets
-    RS_TRY(out.written, write_outputs(out.report, {"", "", outputs.csv_dir}));
+    RS_CHECK(write_counted(out.report, {"", "", outputs.csv_dir}, out.written));
     outputs.csv_dir.clear();
     RS_TRY(std::optional<Table> roofline, roofline_sheet(loaded, options));
     if (roofline)
@@ -199,9 +207,8 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     out.report.tables.erase(empty, out.report.tables.end());
     out.report.tables.insert(out.report.tables.begin(), overview_sheet(*out.top, out.report));
   }
-  RS_TRY(std::vector<std::string> written, write_outputs(out.report, outputs));
+  RS_CHECK(write_counted(out.report, outputs, out.written));
   std::move(without_rows.begin(), without_rows.end(), std::back_inserter(out.report.tables));
-  out.written.insert(out.written.end(), written.begin(), written.end());
   if (!request.top)
     out.top.reset();
   return out;

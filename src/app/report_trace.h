@@ -8,6 +8,7 @@
 #include "app/write_outputs.h"
 #include "engine/session.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,14 +31,24 @@ struct ReportRequest {
   std::string donor;               ///< trace of the same model without graphs; "" = none
 };
 
+/// A workbook, a file or a folder of CSV files.
+struct WrittenReport {
+  std::string path;
+  std::size_t sheets = 0;
+};
+
 struct TraceReport {
   Report report;
   std::string graphs;   ///< how much of the graph launches is attributed; "" = no graphs
   std::string coverage; ///< how much kernel time the models cover; "" without that sheet
-  std::vector<std::string> written;
+  std::vector<WrittenReport> written;
   std::optional<TopFacts> top; ///< set if requested
   TracedSteps steps;           ///< steps of the trace, for values measured at the same time
 };
+
+/// Writes the report as write_outputs() does, and adds the written paths.
+Result<void> write_counted(const Report& report, const ReportOutputs& outputs,
+                           std::vector<WrittenReport>& written);
 
 /// Warns of sheets in options.sheets for which this trace has no data. Copies the report's
 /// diagnostics to the session. Errors: kUnreadable, kUsage (standard input without an output, an

@@ -100,9 +100,9 @@ std::string watch_page(const WatchState& state, const std::vector<std::string>& 
   page.title = "watch: " + (inputs.empty() ? std::string() : inputs.front());
   page.refresh_s = refresh_s;
   const std::size_t windows = state.judge.windows() + state.logs.judged();
-  page.summary = {
-      fmt::format("{}, {} windows judged; as of {}", read_text(state), windows, utc_text(now_ns)),
-      state.raised == 0 ? "no alarm" : plural(state.raised, "alarm")};
+  page.summary = {fmt::format("{}, {} judged; as of {}", read_text(state),
+                              plural(windows, "window"), utc_text(now_ns)),
+                  state.raised == 0 ? "no alarm" : plural(state.raised, "alarm")};
   if (state.logs.incomplete() > 0)
     page.summary.push_back(fmt::format("{} without a record of every rank",
                                        plural(state.logs.incomplete(), "collective")));

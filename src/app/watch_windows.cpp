@@ -1,6 +1,7 @@
 // The windows of `watch`: assigns traces to windows, judges windows, and finds ranks that hang.
 #include "app/watch.h"
 
+#include "base/number_text.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -129,10 +130,11 @@ void Watch::judge_still(std::int64_t now_ns, WatchPoll& out) {
 void Watch::judge_silent(std::int64_t now_ns, WatchPoll& out) {
   const std::size_t logs = state_.logs.processes();
   const std::size_t ranks = state_.ranks.size();
-  const std::string writers = logs > 0 && ranks > 0
-                                  ? fmt::format("{} ranks and {} logs", ranks, logs)
-                              : logs > 0 ? fmt::format("{} log{}", logs, logs == 1 ? "" : "s")
-                                         : fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
+  const std::string writers =
+      logs > 0 && ranks > 0
+          ? fmt::format("{} and {}", counted(ranks, "rank", "ranks"), counted(logs, "log", "logs"))
+      : logs > 0 ? counted(logs, "log", "logs")
+                 : counted(ranks, "rank", "ranks");
   if (std::optional<Alarm> alarm =
           state_.rhythm.judge(now_ns, s_to_ns(request_.still_s),
                               std::max(state_.windows_begun, state_.logs.windows()), writers))

@@ -2,6 +2,7 @@
 #include "app/batch.h"
 #include "app/command_plans.h"
 #include "app/command_reports.h"
+#include "base/number_text.h"
 #include "cli/batch_lines.h"
 #include "cli/command.h"
 #include "cli/figure_flags.h"
@@ -61,8 +62,8 @@ void print(Context& ctx, const std::vector<BatchReport>& reports) {
     ctx.warn(line);
   for (const BatchReport& report : reports)
     if (!report.error)
-      ctx.out(fmt::format("{}: {} sheets, {} rank{}\n", report.output, report.sheets, report.ranks,
-                          report.ranks == 1 ? "" : "s"));
+      ctx.out(fmt::format("{}: {}, {}\n", report.output, counted(report.sheets, "sheet", "sheets"),
+                          counted(report.ranks, "rank", "ranks")));
 }
 
 /// Sets exit code 4 when some reports failed. Returns the first error when all failed.

@@ -1,5 +1,6 @@
 // rankscope compare-reports R1 R2 [R3...]: the tables of several reports side by side.
 #include "app/compare_report_files.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "writers/writer.h"
 
@@ -30,7 +31,7 @@ Result<void> run_compare_reports(Context& ctx, const CompareReportsFlags& f) {
   if (const Table* timeline = done.report.find("gpu_timeline"))
     ctx.table(*timeline);
   for (const std::string& w : done.written)
-    ctx.out(fmt::format("{}: {} sheets\n", w, done.report.tables.size()));
+    ctx.out(fmt::format("{}: {}\n", w, counted(done.report.tables.size(), "sheet", "sheets")));
   return {};
 }
 

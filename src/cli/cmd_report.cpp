@@ -1,5 +1,6 @@
 // rankscope report TRACE...: writes every sheet of the single-trace report.
 #include "app/report_comparison.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/page_flags.h"
 #include "cli/report_flags.h"
@@ -33,8 +34,7 @@ Result<void> report_one_trace(Context& ctx, ReportRequest request, const std::st
   RS_CHECK(check_comparison(request));
   RS_TRY(TraceReport done, report_trace(ctx, request));
   if (!request.comparison.empty()) {
-    RS_TRY(const std::vector<std::string> more, write_report_comparison(ctx, request, done));
-    done.written.insert(done.written.end(), more.begin(), more.end());
+    RS_CHECK(write_report_comparison(ctx, request, done));
   }
   if (ctx.json) {
     ctx.out(json_text(done.report));
@@ -51,8 +51,8 @@ Result<void> report_one_trace(Context& ctx, ReportRequest request, const std::st
     ctx.page((terminal ? "" : "\n") + top_page(*done.top, page_style()) + "\n");
     ctx.problems_shown = terminal && ::isatty(2) == 1;
   }
-  for (const std::string& w : done.written)
-    ctx.out(fmt::format("{}: {} sheets\n", w, done.report.tables.size()));
+  for (const auto& [file, sheets] : done.written)
+    ctx.out(fmt::format("{}: {}\n", file, counted(sheets, "sheet", "sheets")));
   return {};
 }
 

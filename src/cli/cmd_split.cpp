@@ -1,5 +1,6 @@
 // rankscope split TRACE -o DIR: cuts the trace of a server into traces of some of its steps.
 #include "app/split.h"
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/step_flags.h"
@@ -30,8 +31,9 @@ Result<void> run_split(Context& ctx, const SplitRequest& request) {
     ctx.table(paired_steps_schema().table(done.pairs));
   if (!done.pieces.empty())
     ctx.table(pieces);
-  ctx.out(
-      fmt::format("{}: {} pieces of {} steps\n", request.output, done.pieces.size(), done.steps));
+  ctx.out(fmt::format("{}: {} of {}\n", request.output,
+                      counted(done.pieces.size(), "piece", "pieces"),
+                      counted(done.steps, "step", "steps")));
   if (done.pieces.empty())
     ctx.warn(fmt::format("{}: its {} steps do not match the request; nothing was written",
                          request.trace, done.steps));

@@ -84,7 +84,9 @@ bool ordered_before(const Configuration& a, const Configuration& b) {
 }
 
 std::string to_text(const RunKey& key) {
-  return fmt::format("{} rank {}", key.configuration.label, key.rank);
+  const std::string& label = key.configuration.label; // "rank" for files rank0.json, rank1.json
+  return label.empty() || label == "rank" ? fmt::format("rank {}", key.rank)
+                                          : fmt::format("{} rank {}", label, key.rank);
 }
 
 } // namespace rankscope

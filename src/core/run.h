@@ -62,7 +62,7 @@ struct RunKey {
   bool operator==(const RunKey&) const = default;
 };
 
-/// Returns "256thread_28ch rank 3", for messages.
+/// Returns "256thread_28ch rank 3" for messages; "rank 3" if the label is "rank" or empty.
 [[nodiscard]] std::string to_text(const RunKey& key);
 
 } // namespace rankscope

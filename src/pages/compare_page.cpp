@@ -1,6 +1,7 @@
 #include "pages/compare_page.h"
 
 #include "analyses/compare/compare_tables.h"
+#include "base/number_text.h"
 #include "os/output_file.h"
 #include "pages/compare_plots.h"
 #include "pages/html_report.h"
@@ -68,8 +69,8 @@ Result<void> write_compare_page(const Comparison& comparison, std::span<const Fi
     page.series.push_back(t.label);
     names += (names.empty() ? "" : ", ") + t.label;
   }
-  page.summary.push_back(
-      fmt::format("Baseline {} ({} ranks) against {}", base.label, base.ranks.size(), names));
+  page.summary.push_back(fmt::format("Baseline {} ({}) against {}", base.label,
+                                     counted(base.ranks.size(), "rank", "ranks"), names));
   for (const Finding& finding : findings)
     page.summary.push_back(finding.sentence());
   const auto part = [&](const char* title, const auto& plots, std::vector<Table> tables) {

@@ -92,7 +92,7 @@ TEST_F(InferenceRun, StepsAndWindowsCutOut) {
   const test::RunResult r = test::run_binary({"split", folder_.path("replay.json"), "-o",
                                               folder_.path("pieces"), "--store_single_iteration"});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_TRUE(says(r.out, "1 pieces of 1 steps")) << r.out;
+  EXPECT_TRUE(says(r.out, "1 piece of 1 step")) << r.out;
   EXPECT_TRUE(std::filesystem::exists(folder_.path("pieces/execution_details.csv")));
   const test::RunResult nothing =
       test::run_binary({"split", folder_.path("replay.json"), "-o", folder_.path("pieces")});

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <simdjson.h>
 #include <sstream>
@@ -207,9 +208,14 @@ std::vector<std::string> sheets_of(const std::string& path) {
 TEST_F(TopCommand, AnOverviewBeginsTheWorkbookOfAWholeReport) {
   const std::string trace = two_ranks_top() + "/rank0.json.gz";
   const std::string book = folder_.path("r.xlsx");
-  ASSERT_EQ(run_binary({"report", trace, "-o", book, "--csv-dir", folder_.path("csv")}).code, 0);
+  const RunResult both =
+      run_binary({"report", trace, "-o", book, "--csv-dir", folder_.path("csv")});
+  ASSERT_EQ(both.code, 0);
   std::vector<std::string> all = sheets_of(book);
   ASSERT_GT(all.size(), 5U);
+  EXPECT_NE(both.out.find(fmt::format("{}: {} sheets\n", book, all.size())), std::string::npos)
+      << "without the sheets that have only a header\n"
+      << both.out;
   EXPECT_EQ(all[0], "overview");
   EXPECT_EQ(all[1], "roofline"); // of the GPU that the trace names
   EXPECT_EQ(all[2], "gpu_timeline");
@@ -228,6 +234,8 @@ TEST_F(TopCommand, AnOverviewBeginsTheWorkbookOfAWholeReport) {
   ASSERT_EQ(run_binary({"report", trace, "-o", book, "--sheets", "ops_summary,gpu_timeline"}).code,
             0);
   EXPECT_EQ(sheets_of(book), (std::vector<std::string>{"gpu_timeline", "ops_summary"}));
+  EXPECT_TRUE(run_binary({"report", trace, "-o", book, "--sheets", "ops_summary"})
+                  .out.ends_with(": 1 sheet\n"));
 }
 
 TEST_F(TopCommand, UsageAndUnreadable) {

@@ -33,6 +33,9 @@ TEST(Run, ParametersAreNamedTextsReadAsNumbersWhereTheyAreSome) {
   EXPECT_TRUE(c.only({"threads", "protocol"}));
   EXPECT_FALSE(c.only({"threads"}));
   EXPECT_EQ(to_text({make({{"threads", "8"}, {"channels", "2"}}), 3}), "8thread_2ch rank 3");
+  Configuration files; // rank0.json, rank1.json, ...
+  files.label = "rank";
+  EXPECT_EQ(to_text({files, 2}), "rank 2");
 }
 
 TEST(Run, OrderIsNumericAndTheSameWhateverTheOrderOfParameters) {

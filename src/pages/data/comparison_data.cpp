@@ -1,6 +1,7 @@
 #include "pages/data/comparison_data.h"
 
 #include "analyses/compare/compare_tables.h"
+#include "base/number_text.h"
 #include "base/statistics.h"
 #include "pages/data/page_head.h"
 
@@ -25,7 +26,8 @@ PageHead head_of(const ComparisonPageInput& input) {
   out.title = c.base.label;
   for (std::size_t i = 0; i < c.tests.size(); ++i)
     out.title += (i == 0 ? " against " : ", ") + c.tests[i].label;
-  out.subtitle = fmt::format("baseline {} with {} ranks", c.base.label, c.base.ranks.size());
+  out.subtitle = fmt::format("baseline {} with {}", c.base.label,
+                             counted(c.base.ranks.size(), "rank", "ranks"));
   for (const ComparedRun& test : c.tests)
     out.subtitle += fmt::format(", {} with {}", test.label, test.ranks.size());
   out.command = input.command;

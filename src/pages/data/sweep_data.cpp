@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/like_groups.h"
 #include "analyses/sweep/sweep_compare.h"
+#include "base/number_text.h"
 #include "pages/data/bandwidth_data.h"
 #include "pages/data/page_head.h"
 
@@ -33,7 +34,8 @@ PageHead head_of(const SweepPageInput& input) {
     out.badges.push_back({"loss", to_text(r.key) + " could not be read", r.error});
   }
   out.subtitle =
-      fmt::format("{} configurations x {} ranks x {} steps", labels.size(), ranks.size(), steps);
+      fmt::format("{} x {} x {}", counted(labels.size(), "configuration", "configurations"),
+                  counted(ranks.size(), "rank", "ranks"), counted(steps, "step", "steps"));
   if (steps < 2)
     out.badges.push_back(
         {"warning", "fewer than two steps: noise is unknown", "a difference may be noise"});
