@@ -110,6 +110,11 @@ TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
       << option.err;
   EXPECT_NE(run_binary({"top", "x", "--rnak", "1"}).err.find("did you mean --rank-regex?"),
             std::string::npos);
+  // before a required option that is missing, and before a value that is wrong
+  EXPECT_EQ(run_binary({"compare", "--bsaeline", "3"}).err,
+            "rankscope: compare: no option --bsaeline; did you mean --baseline?\n");
+  EXPECT_EQ(run_binary({"baseline", "--vrebose", "3"}).err,
+            "rankscope: baseline: no option --vrebose\n");
   const TempFolder folder; // a path in place of a command
   EXPECT_NE(run_binary({folder.path("")}).err.find("did you mean rankscope top " + folder.path("")),
             std::string::npos);
