@@ -107,7 +107,7 @@ Result<void> query_prompt(Context& ctx, Query& query, QueryPrinter& printer) {
       ctx.page(splitter.open() ? "     ...> " : "rankscope> ");
     if (!std::getline(std::cin, line))
       break;
-    if (asks && !splitter.open() && line.starts_with('.')) {
+    if (!splitter.open() && line.starts_with('.')) { // no SQL statement begins with a dot
       if (!command(ctx, line))
         break;
       continue;

@@ -330,6 +330,17 @@ TEST(Query, DuckDbsLogIsRefused) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
+// Not only in a terminal: SQL statements never begin with a dot.
+TEST(Query, CommandsOfThePromptWorkInAPipe) {
+  RS_NEEDS_DUCKDB();
+  const RunResult r = test::run_program(
+      "/bin/sh", {"-c", "printf '.help\\nSELECT 7 AS seven;\\n.quit\\nSELECT 8;\\n' | '" +
+                            test::binary() + "' query '" + two_ranks() + "'"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out.find(".tables  list tables and views\n"), 0U) << r.out;
+  EXPECT_TRUE(r.out.ends_with("seven\n    7\n")) << r.out;
+}
+
 TEST(Query, ALibraryThatIsNoneIsSaidWithWhatToDo) {
   for (const std::string& library :
        {std::string("/nowhere/libduckdb.so"), (test::source_dir() / "README.md").string(),
