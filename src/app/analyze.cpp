@@ -39,8 +39,8 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
     const RunPlan& plan = sweep.plans[p];
     std::optional<ConfigResult> known;
     if (!request.force && plan.parts == nullptr)
-      known = load_state(request.layout.state(plan.configuration), fingerprint_of(plan, options),
-                         ctx.diagnostics);
+      known = load_state(request.layout.state(plan.configuration),
+                         fingerprint_of(plan, options).text, ctx.diagnostics);
     if (known) {
       sweep.configs[p] = std::move(*known);
     } else {

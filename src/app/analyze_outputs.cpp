@@ -152,7 +152,7 @@ std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config, boo
                        first ? "" : ",", json_quoted(config.configuration.label), input.rank,
                        json_quoted(input.path), input.bytes,
                        plan.parts != nullptr ? plan.parts->modified_ns(input)
-                                             : trace_stamp(input.path).changed_ns,
+                                             : trace_modified_ns(input.path),
                        config.reused, error.empty() ? "null" : json_quoted(error));
     first = false;
   }

@@ -20,7 +20,7 @@ std::string SweepPlots::mark() const {
   std::string all =
       fmt::format("{} svg={} label={}\n", options_text(request_), request_.svg, request_.label);
   for (const RunPlan& plan : sweep_.plans)
-    all += fingerprint_of(plan, "");
+    all += fingerprint_of(plan, "").text;
   return request_.layout.state_folder() + "/pictures_" + fnv64_hex(all);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 /// The data collected for a configuration while its ranks are read, in the order of the ranks.
 struct ConfigWork {
-  std::string fingerprint; ///< from before any trace was read
+  TraceIdentity fingerprint; ///< from before any trace was read
   std::vector<RankCollectives> collectives;
   std::vector<RankIdentity> identities;
   std::vector<GemmFacts> gemms;
@@ -120,12 +120,13 @@ private:
       RS_CHECK(merge_run(ctx_, request, *plans_[p], path));
       result.outputs.push_back(path);
     }
-    if (fingerprint_of(*plans_[p], run_.options()) != work.fingerprint) {
+    result.complete = result.complete && work.fingerprint.unique;
+    if (fingerprint_of(*plans_[p], run_.options()).text != work.fingerprint.text) {
       ctx_.diagnostics.add(counters::input_changed(), plans_[p]->folder);
       result.complete = false;
     }
     if (run_.write)
-      RS_CHECK(save_state(result, work.fingerprint, run_.layout.state(result.configuration)));
+      RS_CHECK(save_state(result, work.fingerprint.text, run_.layout.state(result.configuration)));
     work.merged.reset();
     work.collectives.clear();
     work.identities.clear();

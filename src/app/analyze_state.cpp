@@ -6,7 +6,6 @@
 #include "findings/sweep_findings.h"
 #include "os/input_file.h"
 #include "os/whole_file.h"
-#include "readers/trace_stamp.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -48,14 +47,15 @@ template <class T> Result<T> read_part(const std::string& path, std::string_view
 
 } // namespace
 
-std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
-  std::string out = fmt::format("rankscope {}\n{}\n", RANKSCOPE_VERSION, options);
-  for (const RankFile& file : plan.ranks) {
-    const TraceStamp stamp = plan.parts != nullptr
-                                 ? TraceStamp{file.bytes, plan.parts->modified_ns(file)}
-                                 : trace_stamp(file.path);
-    out += fmt::format("{} {} {}\n", file.rank, file.path, stamp.text());
-  }
+TraceIdentity fingerprint_of(const RunPlan& plan, const std::string& options) {
+  TraceIdentity out{fmt::format("rankscope {}\n{}\n", RANKSCOPE_VERSION, options),
+                    plan.parts == nullptr};
+  if (plan.parts == nullptr)
+    for (const RankFile& file : plan.ranks) {
+      const TraceIdentity trace = trace_identity(file);
+      out.text += fmt::format("{} {} {}\n", file.rank, file.path, trace.text);
+      out.unique = out.unique && trace.unique;
+    }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "core/output_layout.h"
+#include "engine/fact_cache.h"
 #include "engine/rank_parts.h"
 #include "readers/discovery.h"
 
@@ -32,14 +33,14 @@ struct ConfigResult {
   std::map<CollectiveKey, CollectiveSamples> collective_samples;
   std::string collective_file;
   std::vector<std::string> outputs; ///< files that belong to this configuration
-  bool complete = true;             ///< no rank and no event was lost
+  bool complete = true;             ///< no rank and no event was lost, and all inputs were unique
   bool reused = false;              ///< reused from an earlier run
 };
 
 /// Returns the fingerprint of everything the outputs of a configuration depend on: version,
-/// options, and path, size and modification time of every input. For parts, the inputs are the
-/// traces that the parts were made from.
-[[nodiscard]] std::string fingerprint_of(const RunPlan& plan, const std::string& options);
+/// options, and path and identity of every input. It is not unique if the identity of an input is
+/// not unique, or if the inputs are parts.
+[[nodiscard]] TraceIdentity fingerprint_of(const RunPlan& plan, const std::string& options);
 
 /// Returns a mark of the content of a file: FNV-1a of its bytes; "" if the file cannot be read.
 [[nodiscard]] std::string content_mark(const std::string& path);

@@ -6,6 +6,7 @@
 #include "app/rank_commands.h"
 #include "base/counters.h"
 #include "base/pointers.h"
+#include "engine/fact_cache.h"
 #include "model/gpu_arch.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
@@ -92,7 +93,7 @@ private:
     for (KnownPlans* known_plans : {&shard_.run, &shard_.sweep})
       for (const KnownPlan& known : known_plans->plans)
         for (const RankFile& file : known.plan.ranks)
-          shard_.modified_ns.emplace(file.path, trace_stamp(file.path).changed_ns);
+          shard_.modified_ns.emplace(file.path, trace_modified_ns(file.path));
     PartOptions& options = shard_.options;
     if (!options.gpu_arch.empty() && options.gpu_arch != "none")
       RS_CHECK(load_gpu_arch(options.gpu_arch)); // otherwise a bad file would make each rank fail
@@ -233,11 +234,11 @@ private:
     std::optional<Error> node_error;
     for (RunPlan& plan : plans) {
       for (const RankFile& file : plan.ranks)
-        marks_[rank_part_name(file)] =
-            trace_stamp(file.path).text() +
-            (wants("page")
-                 ? fmt::format(" {}{}", shard_.page_ranks, shard_.of_a_sweep() ? " sweep" : "")
-                 : "");
+        if (const TraceIdentity trace = trace_identity(file); trace.unique)
+          marks_[rank_part_name(file)] =
+              trace.text + (wants("page") ? fmt::format(" {}{}", shard_.page_ranks,
+                                                        shard_.of_a_sweep() ? " sweep" : "")
+                                          : "");
       if (request_.force || folder_.empty())
         continue;
       std::erase_if(plan.ranks, [&](const RankFile& file) {
@@ -254,8 +255,9 @@ private:
               fmt::format("belongs to shard {}: another node also has a trace with the path {}",
                           node_shard->index, file.path),
               "use a separate folder of parts for each node: reduce accepts several folders"};
-        if (!parts || parts->options != options || parts->mark != marks_[name] ||
-            parts->node != node() || parts->lost || !has_reports(name))
+        if (!parts || parts->options != options || parts->mark.empty() ||
+            parts->mark != marks_[name] || parts->node != node() || parts->lost ||
+            !has_reports(name))
           return false;
         ++out_.reused;
         out_.trace_bytes += file.bytes;
@@ -326,7 +328,8 @@ private:
     parts.path = item.file.path;
     parts.rank_in_file = item.file.rank_in_file;
     parts.options = shard_.options.text();
-    parts.mark = marks_.at(rank_part_name(item.file));
+    if (const auto mark = marks_.find(rank_part_name(item.file)); mark != marks_.end())
+      parts.mark = mark->second;
     parts.trace_bytes = item.file.bytes;
     parts.modified_ns = shard_.modified_ns.at(item.file.path);
     parts.node = node();
@@ -360,7 +363,8 @@ private:
   std::string scratch_;
   std::map<std::string, ReportOptions> reports_; ///< workbooks of each rank, by kind
   ShardFile shard_;
-  std::map<std::string, std::string> marks_; ///< trace states before reading, by part name
+  /// Identities of the traces before they were read, by part name; none if it is not unique.
+  std::map<std::string, std::string> marks_;
   PartialResult out_;
 };
 

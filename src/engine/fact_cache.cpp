@@ -50,9 +50,7 @@ bool add_identity(const std::string& path, std::string& out) {
   if (fd < 0)
     return false;
   struct stat info = {};
-  bool known =
-      ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-      clock_ns(CLOCK_REALTIME) - std::max(ns_of(info.st_mtim), ns_of(info.st_ctim)) >= 2 * kSecond;
+  bool known = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
   Fnv64 hash;
   std::string block(kHashed, '\0');
   for (const off_t at : {off_t{0}, std::max<off_t>(0, info.st_size - off_t{kHashed})}) {
@@ -63,7 +61,8 @@ bool add_identity(const std::string& path, std::string& out) {
   ::close(fd);
   out += fmt::format("{}:{}:{}:{}:{}:{}\n", info.st_dev, info.st_ino, info.st_size,
                      ns_of(info.st_mtim), ns_of(info.st_ctim), hash.hex());
-  return known;
+  return known && clock_ns(CLOCK_REALTIME) - std::max(ns_of(info.st_mtim), ns_of(info.st_ctim)) >=
+                      2 * kSecond;
 }
 
 /// Returns a text that identifies the running program file, because another version may compute
@@ -129,12 +128,12 @@ std::vector<Listed> list(const std::string& folder) {
 
 } // namespace
 
-std::optional<std::string> trace_identity(const RankFile& file) {
-  std::string out;
-  for (const std::string& path : files_of_trace(file.path))
-    if (!add_identity(path, out))
-      return std::nullopt;
-  return out.empty() ? std::nullopt : std::optional(std::move(out));
+TraceIdentity trace_identity(const RankFile& file) {
+  const std::vector<std::string> files = files_of_trace(file.path);
+  TraceIdentity out{"", !files.empty()};
+  for (const std::string& path : files)
+    out.unique = add_identity(path, out.text) && out.unique;
+  return out;
 }
 
 FactCache::FactCache(std::string folder, std::uint64_t most_bytes)

@@ -15,11 +15,16 @@
 
 namespace rankscope {
 
-/// Returns a text that identifies the current content of a rank's trace: for each of its files the
-/// device, inode, size, times of change in nanoseconds, and a hash of the first and the last 64
-/// KiB. nullopt if one of the files is not a regular file, or was changed less than two seconds
-/// ago: another change could then leave all these values the same.
-[[nodiscard]] std::optional<std::string> trace_identity(const RankFile& file);
+/// Identifies the content of a rank's trace.
+struct TraceIdentity {
+  /// For each file of the trace: device, inode, size, times of change in nanoseconds, and a hash of
+  /// the first and the last 64 KiB.
+  std::string text;
+  /// Whether any other content has another text. False if one of the files is not a regular file,
+  /// or was changed less than two seconds ago: another change could then leave the text the same.
+  bool unique = false;
+};
+[[nodiscard]] TraceIdentity trace_identity(const RankFile& file);
 
 /// Thread-safe. Several processes may use the same folder. Functions do not return errors: if the
 /// folder cannot be used, nothing is stored or found.

@@ -26,10 +26,10 @@ public:
       return false;
     Rank& rank = ranks_[item.index];
     rank.identity = trace_identity(item.file);
-    if (!rank.identity)
+    if (!rank.identity.unique)
       return false;
-    rank.facts = steps_.needs.find(*cache_, item.file, *rank.identity);
-    rank.made = !steps_.also || is_written(item, *rank.identity);
+    rank.facts = steps_.needs.find(*cache_, item.file, rank.identity.text);
+    rank.made = !steps_.also || is_written(item, rank.identity.text);
     rank.known = rank.made && !steps_.with_trace && steps_.needs.all_in(rank.facts);
     if (rank.known)
       remember_input(item.file.path);
@@ -44,10 +44,10 @@ public:
     if (!rank.made && steps_.also)
       RS_CHECK(steps_.also(item, trace));
     // only if the file has not changed since it was read
-    if (rank.identity && rank.identity == trace_identity(item.file)) {
-      steps_.needs.store(*cache_, item.file, *rank.identity, facts);
+    if (rank.identity.unique && rank.identity.text == trace_identity(item.file).text) {
+      steps_.needs.store(*cache_, item.file, rank.identity.text, facts);
       if (!rank.made && steps_.file)
-        cache_->store(item.file, *rank.identity, key_of_file(item), mark_of_file(item));
+        cache_->store(item.file, rank.identity.text, key_of_file(item), mark_of_file(item));
     }
     return facts;
   }
@@ -69,8 +69,7 @@ private:
   }
 
   struct Rank {
-    std::optional<std::string> identity; ///< identity of the trace, computed before the trace was
-                                         ///< read
+    TraceIdentity identity; ///< computed before the trace was read
     RankFacts facts;
     bool made = false;  ///< `also` does not have to write a file
     bool known = false; ///< the trace need not be read

@@ -7,21 +7,6 @@
 #include <fmt/format.h>
 
 namespace rankscope {
-namespace {
-
-void add(TraceStamp& stamp, const std::string& path) {
-  const std::optional<FileStamp> file = file_stamp(path);
-  if (!file)
-    return;
-  stamp.bytes += file->bytes;
-  stamp.changed_ns = std::max(stamp.changed_ns, file->written_ns);
-}
-
-} // namespace
-
-std::string TraceStamp::text() const {
-  return changed_ns == 0 ? "absent" : fmt::format("{} {}", bytes, changed_ns);
-}
 
 std::vector<std::string> files_of_trace(const std::string& path) {
   const std::optional<std::string> prefix = prefix_of(path);
@@ -35,10 +20,11 @@ std::vector<std::string> files_of_trace(const std::string& path) {
   return out;
 }
 
-TraceStamp trace_stamp(const std::string& path) {
-  TraceStamp out;
+std::int64_t trace_modified_ns(const std::string& path) {
+  std::int64_t out = 0;
   for (const std::string& file : files_of_trace(path))
-    add(out, file);
+    if (const std::optional<FileStamp> stamp = file_stamp(file))
+      out = std::max(out, stamp->written_ns);
   return out;
 }
 

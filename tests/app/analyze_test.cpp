@@ -4,6 +4,7 @@
 #include "app/analyze_parts.h"
 #include "graph_traces.h"
 #include "pages/sweep_page.h"
+#include "settle.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
@@ -27,6 +28,18 @@ std::string bytes_of(const std::string& path) {
 
 void put(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
+}
+
+/// Changes the durations in a trace, but neither its size nor its modification time.
+void change_durations(const std::string& path) {
+  const auto time = fs::last_write_time(path);
+  std::string text = bytes_of(path);
+  const std::string_view name = "\"dur\": ";
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+    if (char& digit = text[at + name.size()]; digit >= '1' && digit <= '8')
+      ++digit;
+  put(path, text);
+  fs::last_write_time(path, time);
 }
 
 /// A session that calls a function after each rank.
@@ -120,6 +133,7 @@ TEST_F(AnalyzeApp, AnotherContentOfTheGpuArchFileRedoesTheSweep) {
            std::to_string(tflops) + R"(, "matrix_fp16": 700, "matrix_fp32": 100}})";
   };
   put(r.report.gpu_arch, arch(600));
+  test::settle();
   Session session;
   auto first = analyze_sweep(session, r);
   ASSERT_TRUE(first) << first.error().message();
@@ -133,10 +147,43 @@ TEST_F(AnalyzeApp, AnotherContentOfTheGpuArchFileRedoesTheSweep) {
   EXPECT_EQ(changed->redone, 2U);
 }
 
+TEST_F(AnalyzeApp, AChangeThatKeepsSizeAndTimeIsNoticed) {
+  const std::string in = sweep("s", 1);
+  const AnalyzeRequest r = request(in, "out");
+  test::settle();
+  Session session;
+  ASSERT_TRUE(analyze_sweep(session, r));
+  const std::string stale = summary(r);
+  change_durations(trace(in, 28, 0));
+  test::settle();
+  const auto again = analyze_sweep(session, r);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->redone, 1U);
+  const AnalyzeRequest fresh = request(in, "fresh");
+  ASSERT_TRUE(analyze_sweep(session, fresh));
+  EXPECT_NE(summary(r), stale);
+  EXPECT_EQ(summary(r), summary(fresh));
+}
+
+// Another change in the same two seconds might leave the identity of the trace the same.
+TEST_F(AnalyzeApp, ATraceThatWasJustWrittenIsReadAgain) {
+  const std::string in = sweep("s", 1);
+  const AnalyzeRequest r = request(in, "out");
+  const std::string written = trace(in, 28, 0);
+  test::settle();
+  put(written, bytes_of(written));
+  Session session;
+  ASSERT_TRUE(analyze_sweep(session, r));
+  const auto again = analyze_sweep(session, r);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->redone, 1U);
+}
+
 TEST_F(AnalyzeApp, ATraceReplacedDuringTheRunIsNotTakenForWhatWasRead) {
   const std::string in = sweep("s", 1);
   const std::string other = trace(sweep("t", 2), 28, 0);
   const AnalyzeRequest r = request(in, "out");
+  test::settle();
   {
     Interfering session; // one thread: rank 0 is done before the other ranks are read
     bool done = false;
@@ -199,6 +246,7 @@ TEST_F(AnalyzeApp, ASweepOfAnotherParameterKeepsItsConfigurationsApart) {
              fs::copy_options::recursive);
   }
   const AnalyzeRequest r = request(root, "out");
+  test::settle();
   Session session;
   const auto run = analyze_sweep(session, r);
   ASSERT_TRUE(run) << run.error().message();

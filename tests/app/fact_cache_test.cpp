@@ -4,15 +4,14 @@
 #include "app/page.h"
 #include "app/top.h"
 #include "engine/fact_cache.h"
+#include "settle.h"
 #include "small_sweep.h"
 #include "temp_folder.h"
 
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <thread>
 
 namespace rankscope {
 namespace {
@@ -34,7 +33,7 @@ protected:
     o.layers = 24;
     o.steps = 8;
     ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    test::settle();
     for (const auto& entry : std::filesystem::recursive_directory_iterator(run_))
       if (entry.is_regular_file())
         trace_bytes_ += entry.file_size();

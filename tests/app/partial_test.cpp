@@ -4,12 +4,14 @@
 #include "app/part_runs.h"
 #include "app/partial.h"
 #include "engine/shard_file.h"
+#include "settle.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -154,6 +156,7 @@ TEST_F(PartsInMemory, ASweepThatGrowsMakesThePartsOfItsPageAnew) {
   request.inputs = {sweep_};
   request.world_size = 8;
   request.options.wanted = {"collectives", "page"};
+  test::settle();
   for (const std::size_t reused : {0U, 8U}) {
     Session session;
     const auto done = write_partial(session, request, parts);
@@ -167,6 +170,33 @@ TEST_F(PartsInMemory, ASweepThatGrowsMakesThePartsOfItsPageAnew) {
   ASSERT_TRUE(grown) << grown.error().message();
   EXPECT_EQ(grown->ranks, 16U);
   EXPECT_EQ(grown->reused, 0U);
+}
+
+TEST_F(PartsInMemory, APartIsReusedOnlyForTheIdentityOfItsTrace) {
+  PartialRequest request;
+  request.inputs = {run_};
+  const auto reused = [&] {
+    Session session;
+    const auto done = write_partial(session, request, folder_.path("parts"));
+    EXPECT_TRUE(done);
+    return done ? done->reused : 0;
+  };
+  const std::string trace = run_ + "/torch_profiler/rank0/trace_step19.json";
+  std::string text = test::bytes_of(trace);
+  test::settle();
+  std::ofstream(trace, std::ios::binary) << text;
+  reused();
+  EXPECT_EQ(reused(), 7U); // one trace was written less than two seconds ago
+  test::settle();
+  reused();
+  EXPECT_EQ(reused(), 8U);
+  const auto time = std::filesystem::last_write_time(trace);
+  char& digit = text[text.find("\"dur\": ") + 7];
+  digit = digit == '1' ? '2' : '1';
+  std::ofstream(trace, std::ios::binary) << text;
+  std::filesystem::last_write_time(trace, time);
+  test::settle();
+  EXPECT_EQ(reused(), 7U);
 }
 
 TEST_F(PartsInMemory, NothingIsNoRun) {

@@ -2,6 +2,7 @@
 // two sweeps.
 #include "readers/reports/report_tables.h"
 #include "run_binary.h"
+#include "settle.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
@@ -246,6 +247,7 @@ TEST(Analyze, ARerunRedoesOnlyWhatChanged) {
   const std::string sweep = make_sweep(folder, "s", 1);
   const std::string other = make_sweep(folder, "t", 2);
   const std::string out = folder.path("out");
+  test::settle();
   const std::vector<std::string> command = {"analyze", sweep, "-o", out};
   ASSERT_EQ(run_binary(command).code, 0);
   const auto before = csv_files(out);
@@ -267,6 +269,7 @@ TEST(Analyze, ARerunRedoesOnlyWhatChanged) {
   const std::string rank = "/256thread/nccl_28channels/torch_profiler/rank0/";
   const std::string name = fs::directory_iterator(sweep + rank)->path().filename().string();
   fs::copy_file(other + rank + name, sweep + rank + name, fs::copy_options::overwrite_existing);
+  test::settle();
   again = run_binary(command);
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.out.find("3 of 4 configurations were unchanged"), std::string::npos) << again.out;
@@ -342,6 +345,7 @@ TEST(Analyze, ABrokenRankIsTriedAgainAndNamedAgain) {
   const std::string path = fs::directory_iterator(rank)->path().string();
   const std::string good = bytes_of(path);
   std::ofstream(path, std::ios::binary) << "no trace";
+  test::settle();
   const std::vector<std::string> command = {"analyze", sweep, "--no-plots"};
   EXPECT_EQ(run_binary(command).code, 4);
   const RunResult again = run_binary(command);

@@ -1,14 +1,13 @@
 // Tests that repeated commands over ranks have the same outputs from cached facts as from traces.
 #include "output_trees.h"
 #include "run_binary.h"
+#include "settle.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
-#include <chrono>
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <thread>
 
 namespace rankscope {
 namespace {
@@ -30,7 +29,7 @@ protected:
       for (const auto& entry : fs::directory_iterator(run_folder() + "/torch_profiler/" + rank))
         fs::copy_file(entry.path(), batch_ + "/rank_" + rank[4] + ".json");
     // traces that were written in the last two seconds are not cached
-    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    test::settle();
   }
 
   [[nodiscard]] std::string run_folder(int channels = 28) const {
@@ -111,7 +110,7 @@ TEST_F(CacheCommand, AChangedRankIsReadAgain) {
   fs::copy_file(others[1], traces[1], fs::copy_options::overwrite_existing);
   const Outcome read = run(top, {"--no-cache"});
   EXPECT_EQ(run(top, cache).said.out, read.said.out); // immediately, in the same second
-  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  test::settle();
   EXPECT_EQ(run(top, cache).said.out, read.said.out);
   EXPECT_EQ(run(top, cache).said.out, read.said.out);
   fs::remove(traces[2]);

@@ -4,19 +4,18 @@
 #include "output_trees.h"
 #include "rank_cases.h"
 #include "run_binary.h"
+#include "settle.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace rankscope {
@@ -89,7 +88,7 @@ protected:
   void expect_same(const RankCommand& command, const std::string& run_folder,
                    const std::string& sweep) const {
     // traces that were written in the last two seconds are not cached
-    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    test::settle();
     RunResult before; // html shows results of analyze
     if (GetParam() == "html")
       before = run_binary({"analyze", sweep, "--no-merge", "--no-plots"});

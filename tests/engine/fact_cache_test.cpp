@@ -1,5 +1,6 @@
 // Tests cached facts of traces, and their folder.
 #include "engine/fact_cache.h"
+#include "settle.h"
 #include "temp_folder.h"
 
 #include <array>
@@ -8,7 +9,6 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <thread>
 
 namespace rankscope {
 namespace {
@@ -20,11 +20,6 @@ RankFile file_of(const std::string& path, std::int64_t rank = 0) {
   out.rank = rank;
   out.path = path;
   return out;
-}
-
-/// Waits until files that were just written are old enough to be distinguished from later ones.
-void settle() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
 }
 
 TEST(FactCache, AreFoundForTheSameTraceKeyAndIdentityOnly) {
@@ -115,23 +110,23 @@ TEST(TraceIdentity, TellsATraceFromOneThatReplacedIt) {
   const std::string bytes(200'000, 'a');
   const RankFile file = file_of(folder.write("rank0.json", bytes));
   // the file may be changed again within the same tick of the file system's clock
-  EXPECT_FALSE(trace_identity(file));
-  settle();
+  EXPECT_FALSE(trace_identity(file).unique);
+  test::settle();
   const auto before = trace_identity(file);
-  ASSERT_TRUE(before);
-  EXPECT_EQ(trace_identity(file), before);
+  ASSERT_TRUE(before.unique);
+  EXPECT_EQ(trace_identity(file).text, before.text);
   struct stat info = {};
   ASSERT_EQ(::stat(file.path.c_str(), &info), 0);
   folder.write("rank0.json", bytes.substr(1) + "b");
   const std::array<timespec, 2> times = {info.st_atim, info.st_mtim};
   ASSERT_EQ(::utimensat(AT_FDCWD, file.path.c_str(), times.data(), 0), 0);
-  settle();
+  test::settle();
   const auto after = trace_identity(file); // the same size and modification time
-  ASSERT_TRUE(after);
-  EXPECT_NE(after, before);
-  EXPECT_FALSE(trace_identity(file_of("-")));
-  EXPECT_FALSE(trace_identity(file_of(folder.path())));
-  EXPECT_FALSE(trace_identity(file_of(folder.path("absent"))));
+  ASSERT_TRUE(after.unique);
+  EXPECT_NE(after.text, before.text);
+  EXPECT_FALSE(trace_identity(file_of("-")).unique);
+  EXPECT_FALSE(trace_identity(file_of(folder.path())).unique);
+  EXPECT_FALSE(trace_identity(file_of(folder.path("absent"))).unique);
 }
 
 } // namespace
