@@ -289,9 +289,10 @@ private:
       run.rules = TreeRules::kBatchReference;
     const Needs needs = needs_of(shard_.options.wanted, shard_);
     FactSteps steps{needs, {}};
-    steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
-      return write_reports(item, trace);
-    };
+    if (!reports_.empty())
+      steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
+        return write_reports(item, trace);
+      };
     steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
       if (failed)
         return *failed;

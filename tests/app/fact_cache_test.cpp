@@ -2,6 +2,7 @@
 #include "app/collectives.h"
 #include "app/compare_load.h"
 #include "app/page.h"
+#include "app/partial.h"
 #include "app/top.h"
 #include "engine/fact_cache.h"
 #include "settle.h"
@@ -85,7 +86,14 @@ TEST_F(CachedFactsOfCommands, ReadNoTraceTheSecondTime) {
     input.out = folder_.path("out"); // with a workbook for each rank
     return static_cast<bool>(load_compared_run(session, input));
   };
+  const auto partial = [&](Session& session) {
+    PartialRequest request;
+    request.inputs = {run_};
+    request.options.wanted = {"collectives", "top"};
+    return static_cast<bool>(partial_in_memory(session, request));
+  };
   expect_no_trace_read(top);
+  expect_no_trace_read(partial);
   expect_no_trace_read(collectives);
   expect_no_trace_read(compare);
 }
