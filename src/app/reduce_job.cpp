@@ -30,11 +30,14 @@ struct Message {
   std::optional<Error> error;
 };
 
-/// The session for extracting parts: forwards threads and progress to the outer session. The parts
-/// contain the problems, and the process that reduces reports them once.
+/// The session for extracting parts: forwards threads, cache and progress to the outer session. The
+/// parts contain the problems, and the process that reduces reports them once.
 class MapSession final : public Session {
 public:
-  explicit MapSession(Session& outer) : outer_(outer) { threads = outer.threads; }
+  explicit MapSession(Session& outer) : outer_(outer) {
+    threads = outer.threads;
+    cache = outer.cache;
+  }
   void begin_progress(std::size_t traces, std::uint64_t bytes) override {
     outer_.begin_progress(traces, bytes);
   }

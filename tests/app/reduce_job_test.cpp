@@ -4,6 +4,8 @@
 #include "app/reduce_job.h"
 
 #include "app/collectives.h"
+#include "engine/fact_cache.h"
+#include "settle.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 #include "thread_link.h"
@@ -130,6 +132,18 @@ TEST_F(ReduceJob, AnyNumberOfProcessesIsOne) {
     EXPECT_FALSE(bytes("one.json").empty());
     EXPECT_EQ(bytes("job.json"), bytes("one.json")) << size;
   }
+}
+
+TEST_F(ReduceJob, EachProcessCachesTheFactsOfItsRanks) {
+  test::settle();
+  const auto cache = std::make_shared<FactCache>(folder.path("cache"));
+  test::Letters letters;
+  test::run_job(letters, 3, [&](Link& link) {
+    Session session;
+    session.cache = cache;
+    EXPECT_TRUE(gather_shares(session, link, request()));
+  });
+  EXPECT_EQ(cache->size().files, 6U * 3U); // three facts for collectives
 }
 
 // While it reduces, the first process stores parts that do not fit in memory in the temporary
