@@ -50,7 +50,7 @@ Result<void> PartRuns::add(Session& session, const PartialRequest& request,
                            const std::vector<PartFile>& files) {
   RS_TRY(const std::shared_ptr<const PartSet> parts, PartSet::open(session, folders, files));
   const std::string& command = request.options.wanted.front();
-  if (!serves(parts->facts(), *find_rank_command(command)))
+  if (!serves(parts->facts(), *find_rank_command(command), request.options.workbooks))
     return Error{ErrorCode::kUsage, "reduce",
                  fmt::format("these parts lack the data that {} needs", command),
                  fmt::format("rankscope partial --for {}", command)};

@@ -40,7 +40,7 @@ public:
     RS_CHECK(discover());
     std::optional<ScratchFolder> scratch;
     for (const RankCommand& command : rank_commands())
-      if (command.workbook != nullptr && wants(command.name))
+      if (shard_.options.workbooks && command.workbook != nullptr && wants(command.name))
         reports_.emplace(command.workbook, command.workbook_options(shard_.options));
     if (!reports_.empty()) {
       RS_TRY(ScratchFolder made, ScratchFolder::create());

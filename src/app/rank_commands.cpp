@@ -105,11 +105,12 @@ Needs needs_of(const std::vector<std::string>& commands, const ShardFile& shard)
   return out;
 }
 
-bool serves(const ShardFile& shard, const RankCommand& command) {
+bool serves(const ShardFile& shard, const RankCommand& command, bool workbooks) {
   const std::vector<std::string>& wanted = shard.options.wanted;
-  const bool workbooks =
-      command.workbook == nullptr || std::ranges::find(wanted, command.name) != wanted.end();
-  return workbooks && needs_of(wanted, shard).cover(needs_of({command.name}, shard));
+  const bool has_workbooks =
+      shard.options.workbooks && std::ranges::find(wanted, command.name) != wanted.end();
+  return (has_workbooks || !workbooks || command.workbook == nullptr) &&
+         needs_of(wanted, shard).cover(needs_of({command.name}, shard));
 }
 
 } // namespace rankscope

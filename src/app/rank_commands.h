@@ -32,7 +32,8 @@ struct RankCommand {
 
 /// Returns the facts of a rank that commands need for this shard. Unknown names are ignored.
 [[nodiscard]] Needs needs_of(const std::vector<std::string>& commands, const ShardFile& shard);
-/// Returns whether parts for `shard.options.wanted` have all facts that the command needs.
-[[nodiscard]] bool serves(const ShardFile& shard, const RankCommand& command);
+/// Returns whether parts for `shard.options.wanted` have all facts that the command needs and, if
+/// `workbooks` is set, the workbooks that it copies.
+[[nodiscard]] bool serves(const ShardFile& shard, const RankCommand& command, bool workbooks);
 
 } // namespace rankscope

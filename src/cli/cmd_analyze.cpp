@@ -85,6 +85,8 @@ Result<std::vector<PartialRequest>> runs_of_analyze(AnalyzeFlags& f) {
   std::vector<PartialRequest> out{run_of_ranks("analyze", f.sweep, r.discover, flags)};
   if (!f.sweep2.empty())
     out.push_back(run_of_ranks("analyze", f.sweep2, r.discover, flags));
+  for (PartialRequest& run : out)
+    run.options.workbooks = !f.no_individual;
   return out;
 }
 

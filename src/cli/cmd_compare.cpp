@@ -17,11 +17,13 @@ Result<void> compare_runs_of(Context& ctx, const CompareFlags& f) {
 }
 
 Result<std::vector<PartialRequest>> runs_of_compare(CompareFlags& f) {
-  RS_CHECK(compare_request(f)); // before anything is read
+  RS_TRY(const CompareRequest request, compare_request(f)); // before anything is read
   const DiscoverOptions& discover = f.request.discover;
   std::vector<PartialRequest> out{run_of_ranks("compare", f.baseline, discover)};
   for (std::string& test : f.tests)
     out.push_back(run_of_ranks("compare", test, discover));
+  for (PartialRequest& run : out)
+    run.options.workbooks = request.individual && request.write_reports;
   return out;
 }
 

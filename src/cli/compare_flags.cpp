@@ -90,7 +90,9 @@ Result<CompareRequest> compare_request(const CompareFlags& f) {
   request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
   // without a choice, everything is written
   const bool everything = f.all || !(f.gpu_timeline || f.collective || f.final_report || f.plots);
-  request.individual = !f.collective_only;
+  const bool individual = everything || f.final_report || f.individual_only;
+  request.write_reports = individual || f.collective || f.collective_only;
+  request.individual = individual && !f.collective_only;
   request.collective = !f.individual_only;
   request.timeline_workbooks = everything || f.gpu_timeline || f.final_report;
   request.collective_workbooks =

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostShards = 1U << 20;
 template <class Archive, PartOf<PartOptions> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.legacy_gemm_layout, r.top_k,
           r.batch_names.pattern, r.batch_names.extension, r.batch_names.filters, r.batch.compat,
-          r.batch.all_kernels);
+          r.batch.all_kernels, r.workbooks);
   archive.choice(r.rank_by, static_cast<std::uint64_t>(GemmRanking::kTotalExcess) + 1);
 }
 

@@ -18,7 +18,7 @@
 namespace rankscope {
 
 /// The version of the fields. Increase it if the fields change.
-inline constexpr std::uint32_t kShardFileVersion = 5;
+inline constexpr std::uint32_t kShardFileVersion = 6;
 
 /// Which files in a folder are traces of a batch report.
 struct BatchNames {
@@ -40,6 +40,7 @@ struct PartOptions {
   GemmRanking rank_by = GemmRanking::kRange;
   BatchNames batch_names;
   BatchOptions batch;
+  bool workbooks = true; ///< also the workbooks of single ranks, for analyze and compare
 
   /// Returns a hash of the options and of the versions of parts.
   [[nodiscard]] std::string text() const;

@@ -199,6 +199,19 @@ TEST_F(PartsInMemory, APartIsReusedOnlyForTheIdentityOfItsTrace) {
   EXPECT_EQ(reused(), 7U);
 }
 
+TEST_F(PartsInMemory, WithoutWorkbooksOnlyTheFactsAreMade) {
+  PartialRequest request;
+  request.inputs = {run_};
+  request.options.wanted = {"analyze"};
+  for (const bool workbooks : {true, false}) {
+    request.options.workbooks = workbooks;
+    Session session;
+    const auto files = partial_in_memory(session, request);
+    ASSERT_TRUE(files) << files.error().message();
+    EXPECT_EQ(files->size(), workbooks ? 8U + 8U + 1U : 8U + 1U); // the file of the shard is last
+  }
+}
+
 TEST_F(PartsInMemory, NothingIsNoRun) {
   Session session;
   const auto done = reduce(session, {});

@@ -147,6 +147,22 @@ TEST_F(ReduceFlagsTest, AChoiceOfWorkbooksIsThatOfCompare) {
     expect_same_comparison(choice, 0);
 }
 
+// The parts have the facts of analyze and compare, but not their workbooks of single ranks.
+TEST_F(ReduceFlagsTest, WithoutIndividualReportsPartsNeedNoWorkbooks) {
+  for (const auto& [input, parts] : {std::pair(base_, "a"), std::pair(slow_, "b")})
+    ASSERT_EQ(run_binary({"partial", input, "-o", path(parts), "--for", "html,baseline"}).code, 0);
+  const ReduceFlagsWords analyze = {"reduce", path("a"), "--as",      "analyze",
+                                    "-o",     "out",     "--no-plots"};
+  const ReduceFlagsWords compare = {"reduce", "--as",    "compare", "--baseline", path("a"),
+                                    "--test", path("b"), "-o",      "out",        "--no-plots"};
+  EXPECT_EQ(in_folder("all", analyze).code, 2);
+  EXPECT_EQ(in_folder("few", joined(analyze, {"--no-individual-reports"})).code, 0);
+  EXPECT_EQ(in_folder("every", compare).code, 2);
+  EXPECT_EQ(in_folder("timelines", joined(compare, {"--gpu-timeline"})).code, 0);
+  for (const auto& [name, content] : test::files_below(path("timelines")))
+    EXPECT_EQ(name.find("_reports"), std::string::npos) << name;
+}
+
 TEST_F(ReduceFlagsTest, SheetsOfCollectivesAsCsv) {
   for (const char* const shard : {"0/2", "1/2"})
     ASSERT_EQ(
