@@ -146,8 +146,8 @@ def rows_of_one_key(folder, n):
     os.makedirs(f"{folder}/csv")
     with open(f"{folder}/csv/ops_summary.csv", "w") as f:
         f.write("name,total_direct_kernel_time_ms,Count\n" + "aten::mm,4,2\n" * n)
-    return {"compare-reports": ["compare-reports", f"{folder}/csv", f"{folder}/csv", "--names", "a,b",
-                                "-o", f"{folder}/o.xlsx"]}
+    words = ["compare-reports", f"{folder}/csv", f"{folder}/csv", "--names", "a,b", "-o", f"{folder}/o.xlsx"]
+    return {"compare-reports": words, "with --compat": words + ["--compat", "tracelens", "--sheets", "ops_summary"]}
 
 
 def links_in_folders(folder, n):
@@ -170,7 +170,7 @@ ROWS = {
     "serving steps, paired": (serving_steps, 5_000),
     "communicators of a log": (communicators, 5_000),
     "escapes of a workbook": (escapes_of_a_workbook, 200_000),
-    "rows of one key": (rows_of_one_key, 500),
+    "rows of one key": (rows_of_one_key, 2_000),
     "folders with two links each": (links_in_folders, 50),
 }
 

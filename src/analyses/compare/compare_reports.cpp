@@ -2,9 +2,12 @@
 #include "analyses/compare/compare_reports.h"
 
 #include "base/counters.h"
+#include "base/display_text.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <fmt/format.h>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -54,35 +57,90 @@ struct KeyLess {
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 using Match = std::vector<std::size_t>; ///< row in each report, or kAbsent
 
-/// Returns the matched rows in ascending order of their keys: the k-th rows of a key in all
-/// reports. With `multiply`, returns every combination of the rows of a key, as a pandas merge
-/// does.
-std::vector<Match> match_rows(const std::vector<const Table*>& tables, const Names& keys,
-                              bool multiply) {
-  std::map<std::vector<Value>, std::vector<std::vector<std::size_t>>, KeyLess> groups;
+/// The rows of each key in each report, in ascending order of the keys.
+using RowsOfKeys = std::map<std::vector<Value>, std::vector<std::vector<std::size_t>>, KeyLess>;
+
+RowsOfKeys rows_by_key(const std::vector<const Table*>& tables, const Names& keys) {
+  RowsOfKeys out;
   for (std::size_t t = 0; t < tables.size(); ++t)
     for (std::size_t r = 0; r < tables[t]->rows(); ++r) {
       std::vector<Value> key;
       for (const std::string& k : keys)
         key.push_back(tables[t]->at(r, k));
-      auto& rows = groups[std::move(key)];
+      auto& rows = out[std::move(key)];
       rows.resize(tables.size());
       rows[t].push_back(r);
     }
+  return out;
+}
+
+/// Matches the k-th rows of a key in all reports.
+std::vector<Match> match_in_order(const RowsOfKeys& groups) {
   std::vector<Match> matches;
   for (const auto& [key, rows] : groups) {
-    if (!multiply) {
-      std::size_t most = 0;
+    std::size_t most = 0;
+    for (const auto& list : rows)
+      most = std::max(most, list.size());
+    for (std::size_t k = 0; k < most; ++k) {
+      Match m;
       for (const auto& list : rows)
-        most = std::max(most, list.size());
-      for (std::size_t k = 0; k < most; ++k) {
-        Match m;
-        for (const auto& list : rows)
-          m.push_back(k < list.size() ? list[k] : kAbsent);
-        matches.push_back(std::move(m));
-      }
-      continue;
+        m.push_back(k < list.size() ? list[k] : kAbsent);
+      matches.push_back(std::move(m));
     }
+  }
+  return matches;
+}
+
+/// The limit for the cells of a sheet with all combinations. read_report_tables() accepts as many
+/// cells of one report.
+constexpr std::uint64_t kMostCombinedCells = 6'000'000;
+
+/// Returns a key as an error shows it: its values that are not blank.
+std::string text_of_key(const std::vector<Value>& key) {
+  std::string out;
+  for (const Value& v : key)
+    if (!v.is_null())
+      out += (out.empty() ? "" : ", ") +
+             (v.kind == CellKind::kText ? std::string(v.text) : fmt::format("{}", v.number()));
+  return shortened_middle(out, 60, false);
+}
+
+/// Checks the number of combinations before match_all() makes them. `columns`: cells of each
+/// combination. Errors: kUnreadable if their cells exceed kMostCombinedCells; the error names the
+/// key with the most combinations.
+Result<void> check_combinations(const RowsOfKeys& groups, const std::string& sheet,
+                                const Names& tags, std::uint64_t columns) {
+  const std::uint64_t limit = kMostCombinedCells / std::max<std::uint64_t>(columns, 1);
+  const std::vector<Value>* largest = nullptr;
+  std::uint64_t total = 0, most = 0;
+  for (const auto& [key, rows] : groups) {
+    std::uint64_t product = 1;
+    for (const auto& list : rows) // the factors are below 2^32, and the limit below 2^23
+      product = std::min<std::uint64_t>(product * std::max<std::size_t>(list.size(), 1), limit + 1);
+    total = std::min(total + product, limit + 1);
+    if (product > most) {
+      most = product;
+      largest = &key;
+    }
+  }
+  if (total <= limit)
+    return {};
+  const auto& rows = groups.at(*largest);
+  const auto at = std::max_element(
+      rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return Error{ErrorCode::kUnreadable,
+               tags[static_cast<std::size_t>(at - rows.begin())] + ": " + sheet,
+               fmt::format("{} rows have the key '{}': with --compat tracelens, the rows of a key "
+                           "in all reports give more than {} combinations",
+                           at->size(), text_of_key(*largest), limit),
+               "leave out --compat tracelens, which pairs the rows one to one, or choose other "
+               "sheets with --sheets"};
+}
+
+/// Returns every combination of the rows of a key, as a pandas merge does.
+std::vector<Match> match_all(const RowsOfKeys& groups) {
+  std::vector<Match> matches;
+  for (const auto& [key, rows] : groups) {
     std::vector<Match> product{Match{}};
     for (const auto& list : rows) {
       std::vector<Match> next;
@@ -99,15 +157,31 @@ std::vector<Match> match_rows(const std::vector<const Table*>& tables, const Nam
   return matches;
 }
 
+/// Returns the matched rows of a sheet in ascending order of their keys. With `multiply`, these are
+/// all combinations of the rows of a key. Errors: those of check_combinations().
+Result<std::vector<Match>> match_rows(const std::vector<const Table*>& tables,
+                                      const std::string& sheet, const Names& tags,
+                                      const Names& keys, bool multiply) {
+  const RowsOfKeys groups = rows_by_key(tables, keys);
+  if (!multiply)
+    return match_in_order(groups);
+  std::uint64_t columns = 0;
+  for (const Table* table : tables)
+    columns += table->cols();
+  RS_CHECK(check_combinations(groups, sheet, tags, columns));
+  return match_all(groups);
+}
+
 Value cell(const Table& table, std::size_t row, std::string_view column) {
   return row == kAbsent ? Value() : table.at(row, column);
 }
 
 class Merger {
 public:
-  Merger(std::vector<const Table*> tables, Names tags, Recipe recipe, bool compat)
+  Merger(std::vector<const Table*> tables, Names tags, Recipe recipe, bool compat,
+         std::vector<Match> matches)
       : tables_(std::move(tables)), tags_(std::move(tags)), recipe_(std::move(recipe)),
-        compat_(compat), matches_(match_rows(tables_, recipe_.keys, compat)) {
+        compat_(compat), matches_(std::move(matches)) {
     if (!recipe_.sort.empty())
       std::stable_sort(matches_.begin(), matches_.end(), [&](const Match& a, const Match& b) {
         const Value x = cell(*tables_[0], a[0], recipe_.sort);
@@ -438,7 +512,10 @@ private:
     recipe.diffs = common(tables, recipe.diffs);
     if (recipe.keys.empty() || (options_.compat_tracelens && recipe.keys.size() < wanted))
       return Error{ErrorCode::kUsage, sheet, "a report lacks the sheet's key columns", ""};
-    const Merger merger(tables, tags_, std::move(recipe), options_.compat_tracelens);
+    RS_TRY(std::vector<Match> matches,
+           match_rows(tables, sheet, tags_, recipe.keys, options_.compat_tracelens));
+    const Merger merger(tables, tags_, std::move(recipe), options_.compat_tracelens,
+                        std::move(matches));
     if (!split)
       out_.tables.push_back(merger.full(title));
     else

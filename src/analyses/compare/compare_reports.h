@@ -24,7 +24,8 @@ struct CompareReportsOptions {
 /// baseline and `_pct` = 100 * diff / baseline (blank when the baseline is 0 or absent), then
 /// `<tag>::<column>`. Without compat, the k-th rows of a key in all reports are matched, and
 /// `present_in` names the reports that have the row. Errors: kUsage for tags that clash or a sheet
-/// that no report has.
+/// that no report has; with compat, kUnreadable for a sheet with more than 6 million combined
+/// cells.
 Result<Report> compare_reports(const std::vector<Report>& reports,
                                const std::vector<std::string>& tags,
                                const CompareReportsOptions& options);
