@@ -16,7 +16,9 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kLongestLine = 4096; ///< a longer match makes std::regex recurse deeper
+/// std::regex recurses once for each character of a match, so a longer text could overflow the
+/// stack. A longer line is searched in pieces that overlap by half.
+constexpr std::size_t kPiece = 4096;
 constexpr std::array<std::pair<std::string_view, MetricKind>, 5> kMetricKinds = {
     {{"mean", MetricKind::kAverage},
      {"max", MetricKind::kLargest},
@@ -40,11 +42,30 @@ bool apply_prefix(std::string_view word, LogMetric& metric) {
   return skip.has_value();
 }
 
+/// Finds the first match in a line. A match counts in the piece that contains its begin in the
+/// first half, so that it is not cut off unless it is longer than half a piece.
+bool find_in_line(std::string_view line, const std::regex& expression, std::cmatch& match) {
+  namespace flags = std::regex_constants;
+  for (std::size_t at = 0;; at += kPiece / 2) {
+    const std::string_view piece = line.substr(at, kPiece);
+    const bool is_last = at + piece.size() == line.size();
+    auto how = flags::match_default;
+    if (at > 0)
+      how |= flags::match_prev_avail | flags::match_not_bol;
+    if (!is_last)
+      how |= flags::match_not_eol;
+    if (std::regex_search(piece.data(), piece.data() + piece.size(), match, expression, how) &&
+        (is_last || static_cast<std::size_t>(match.position(0)) < kPiece / 2))
+      return true;
+    if (is_last)
+      return false;
+  }
+}
+
 /// Returns the number of the first match; empty without a match or a number.
 std::optional<double> number_in(std::string_view line, const std::regex& expression) {
   std::cmatch m;
-  if (line.size() > kLongestLine ||
-      !std::regex_search(line.data(), line.data() + line.size(), m, expression))
+  if (!find_in_line(line, expression, m))
     return std::nullopt;
   const std::string_view text(m[1].first, static_cast<std::size_t>(m[1].length()));
   const auto number = leading_number(text);

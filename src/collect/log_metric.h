@@ -24,8 +24,9 @@ struct LogMetric {
 Result<LogMetric> parse_log_metric(const std::string& text);
 
 /// Returns the metric over the numbers that group 1 matches, the first number of each line. A
-/// carriage return ends a line too. Lines longer than 4 KiB are ignored. Returns empty when no
-/// number is left after the skipped ones. Memory: 8 bytes per number.
+/// carriage return ends a line too. In a line longer than 4 KiB, a match that is longer than 2 KiB
+/// may not be found. Only the first MiB of a line is searched. Returns empty when no number is left
+/// after the skipped ones. Memory: 8 bytes per number.
 [[nodiscard]] std::optional<double> metric_of_log(const std::string& path, const LogMetric& metric);
 
 } // namespace rankscope

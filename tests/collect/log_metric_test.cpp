@@ -18,7 +18,7 @@ TEST(LogMetric, MeanOfWhatIsFound) {
   const std::string log = folder.write(
       "log", "step 1.5 ms step 9 ms\nnothing\nstep 2.5 ms\nstep 1.2.3 ms\nstep 1e999 ms\n" +
                  std::string(10'000, 'x') + "step 100 ms\nstep 2 ms");
-  EXPECT_EQ(metric(log, expression), 2.0); // 1.5, 2.5, 2
+  EXPECT_EQ(metric(log, expression), 26.5); // 1.5, 2.5, 100, 2
   EXPECT_EQ(metric(folder.write("bar", "step 1 ms\rstep 2 ms\rstep 6 ms\r\ndone\r\n" +
                                            std::string(5000, '=') + "\rstep 7 ms"),
                    expression),
@@ -56,6 +56,21 @@ TEST(LogMetric, ALogWithoutLineFeeds) {
   while (text.size() < 3'000'000)
     text += "step 1 ms\r";
   EXPECT_EQ(metric(folder.write("log", text + "step 4 ms"), "last:step ([0-9]+) ms"), 4.0);
+}
+
+// Regression test: lines longer than 4 KiB were ignored.
+TEST(LogMetric, NumbersInLongLines) {
+  const test::TempFolder folder;
+  for (const std::size_t before : {0, 2040, 2050, 4090, 4096, 6140, 100'000, 500'000})
+    for (const std::size_t after : {0, 3, 5000}) {
+      const std::string log = folder.write("log", std::string(before, 'x') + " step 1234 ms" +
+                                                      std::string(after, 'y') + "\nstep 2 ms\n");
+      EXPECT_EQ(metric(log, "max:step ([0-9]+) ms"), 1234.0) << before << " " << after;
+    }
+  const std::string log = folder.write("log", std::string(5000, ' ') + "7 ms" +
+                                                  std::string(5000, ' ') + "8 ms\n9 ms\n");
+  EXPECT_EQ(metric(log, "max:^([0-9]+) ms"), 9.0) << "only the begin of a line";
+  EXPECT_EQ(metric(log, "min:([0-9]+) ms$"), 8.0) << "only the end of a line";
 }
 
 } // namespace
