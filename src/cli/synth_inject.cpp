@@ -143,7 +143,7 @@ template <synth::AddedWork Added> Result<void> inject_work(InjectKeys& keys, syn
 }
 
 Result<void> inject_slow_host(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.host_rank, keys.whole_number("rank"));
+  RS_TRY(o.inject.host_rank, keys.whole_number("rank", -1));
   RS_TRY(o.inject.host_factor, keys.number("factor"));
   return {};
 }
@@ -157,6 +157,11 @@ Result<void> inject_op(InjectKeys& keys, synth::Options& o) {
 Result<void> inject_copies(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.copy_rank, keys.whole_number("rank"));
   RS_TRY(o.inject.copy_factor, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_optimizer_loop(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.optimizer_tensors, keys.whole_number("tensors"));
   return {};
 }
 
@@ -217,6 +222,54 @@ Result<void> inject_small_collectives(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
+Result<void> inject_launch_blocking(InjectKeys&, synth::Options& o) {
+  o.inject.launch_blocking = true;
+  return {};
+}
+
+Result<void> inject_pointwise(InjectKeys&, synth::Options& o) {
+  o.inject.pointwise = true;
+  return {};
+}
+
+Result<void> inject_scores(InjectKeys&, synth::Options& o) {
+  o.inject.scores = true;
+  return {};
+}
+
+Result<void> inject_recompute(InjectKeys&, synth::Options& o) {
+  o.inject.recompute = true;
+  return {};
+}
+
+template <synth::ProductFormat Format>
+Result<void> inject_products(InjectKeys&, synth::Options& o) {
+  o.inject.products = Format;
+  return {};
+}
+
+Result<void> inject_vocabulary(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.vocabulary_factor, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_convolution(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.convolutions, keys.whole_number("count"));
+  RS_TRY(const double nchw, keys.number("nchw", 0));
+  o.inject.nchw = nchw != 0;
+  return {};
+}
+
+Result<void> inject_batch(InjectKeys&, synth::Options& o) {
+  o.inject.batch = true;
+  return {};
+}
+
+Result<void> inject_tile(InjectKeys&, synth::Options& o) {
+  o.inject.tile = true;
+  return {};
+}
+
 struct InjectCause {
   const char* name;
   const char* keys;
@@ -240,16 +293,23 @@ constexpr std::array kInjectCauses = {
     InjectCause{"pieces", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kPieces>},
     InjectCause{"cat", "mb=X,count=N,rank=R", inject_work<synth::AddedWork::kConcat>},
     InjectCause{"zero-grad", "mb=X,rank=R", inject_work<synth::AddedWork::kZeroGrad>},
+    InjectCause{"checkpoint", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kCheckpoint>},
+    InjectCause{"collect", "ms=X,rank=R", inject_work<synth::AddedWork::kCollection>},
+    InjectCause{"compile", "ms=X,rank=R", inject_work<synth::AddedWork::kCompilation>},
+    InjectCause{"optimizer-loop", "tensors=N", inject_optimizer_loop},
+    InjectCause{"pointwise", "", inject_pointwise},
+    InjectCause{"scores", "", inject_scores},
+    InjectCause{"recompute", "", inject_recompute},
+    InjectCause{"vocabulary", "factor=F", inject_vocabulary},
+    InjectCause{"tf32", "", inject_products<synth::ProductFormat::kTf32>},
+    InjectCause{"fp32", "", inject_products<synth::ProductFormat::kFp32>},
+    InjectCause{"convolution", "count=N,nchw=1", inject_convolution},
     InjectCause{"copies", "rank=R,factor=F", inject_copies},
     InjectCause{"shape", "factor=F", inject_shape},
     InjectCause{"pause", "ms=X,period=N", inject_pause},
     InjectCause{"accumulate", "passes=N,all=0,update=1", inject_accumulate},
     InjectCause{"exchange", "rank=R,factor=F", inject_exchange},
-    InjectCause{"launch-blocking", "",
-                [](InjectKeys&, synth::Options& o) -> Result<void> {
-                  o.inject.launch_blocking = true;
-                  return {};
-                }},
+    InjectCause{"launch-blocking", "", inject_launch_blocking},
     InjectCause{"profiler-start", "ms=X", inject_profiler_start},
     InjectCause{"contention", "factor=F", inject_contention},
     InjectCause{"jitter", "sd=F,balanced=1", inject_jitter},
@@ -258,15 +318,8 @@ constexpr std::array kInjectCauses = {
     InjectCause{"host", "rank=R,factor=F", inject_slow_host},
     InjectCause{"op", "rank=R,factor=F", inject_op},
     InjectCause{"place", "factor=F", inject_place},
-    InjectCause{"batch", "",
-                [](InjectKeys&, synth::Options& o) -> Result<void> {
-                  o.inject.batch = true;
-                  return {};
-                }},
-    InjectCause{"tile", "", [](InjectKeys&, synth::Options& o) -> Result<void> {
-                  o.inject.tile = true;
-                  return {};
-                }}};
+    InjectCause{"batch", "", inject_batch},
+    InjectCause{"tile", "", inject_tile}};
 
 } // namespace
 

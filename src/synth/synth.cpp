@@ -21,6 +21,7 @@ Error bad(std::string what, std::string hint = "") {
 }
 
 constexpr std::int64_t kMostRanks = 65'536;
+constexpr std::int64_t kFramesPerOperator = 4; ///< without --python-events
 
 bool is_written(const Options& o, std::int64_t rank) {
   const bool chosen =
@@ -54,7 +55,9 @@ Result<void> check_injected(const Options& o) {
       return bad(fmt::format("--inject: rank {} does not exist with --ranks {}", rank, o.ranks));
   if (o.format != TraceFormat::kKineto &&
       (o.inject.overlap_rank >= 0 || o.inject.more_rank >= 0 || !o.inject.work.empty() ||
-       o.inject.passes > 0 || o.inject.exchange_rank >= 0))
+       o.inject.passes > 0 || o.inject.exchange_rank >= 0 || o.inject.optimizer_tensors > 0 ||
+       o.inject.pointwise || o.inject.scores || o.inject.recompute ||
+       o.inject.vocabulary_factor > 0))
     return bad("--inject: causes that add kernels, calls or host time need --format kineto");
   for (const InjectedWork& cause : o.inject.work)
     if (cause.ms > (is_in_mb(cause.cause) ? 100'000 : 1000) || cause.count < 1 ||
@@ -72,6 +75,14 @@ Result<void> check_injected(const Options& o) {
     return bad("--inject profiler-start: takes 0 to 1000000 ms");
   if (!(o.inject.pause_ms <= 1e4) || o.inject.pause_period < 1)
     return bad("--inject pause: takes at most 10000 ms, and a period of at least one step");
+  if (!o.nvidia && (o.inject.products != ProductFormat::kBf16 || o.inject.convolutions > 0))
+    return bad("--inject fp32, tf32 and convolution: need --vendor nvidia");
+  if (o.inject.convolutions > 10000 || !(o.inject.vocabulary_factor < 1000))
+    return bad(
+        "--inject convolution, vocabulary: take a count of at most 10000, and a factor below "
+        "1000");
+  if (o.inject.optimizer_tensors > 10000)
+    return bad("--inject optimizer-loop: takes at most 10000 tensors");
   if (o.inject.passes > 64)
     return bad("--inject accumulate: takes at most 64 passes");
   for (const double f : {o.inject.host_factor, o.inject.op_factor, o.inject.copy_factor,
@@ -217,15 +228,19 @@ auto emitter_of(TraceFormat format) {
 /// Returns the number of steps that give at least `events` events per rank.
 std::int64_t steps_for(const Options& o, const Program& p) {
   std::int64_t per_step = 1; // the GPU annotation
+  const auto recorded = [](const auto& item) { return item.only_rank != kNoRank; };
   for (const Op& op : p.ops)
-    per_step += op.flow == OpFlow::kNone ? 1 : 2;
-  per_step += 2 * static_cast<std::int64_t>(p.calls.size() + p.kernels.size());
+    if (recorded(op))
+      per_step += op.flow == OpFlow::kNone ? 1 : 2;
+  per_step +=
+      2 * (std::ranges::count_if(p.calls, recorded) + std::ranges::count_if(p.kernels, recorded));
   const std::int64_t wanted = std::max<std::int64_t>(0, o.events - o.python_events);
   return std::max(o.steps, (wanted + per_step - 1) / per_step);
 }
 
 constexpr std::array<std::string_view, kAddedWorks> kAddedWorkNames = {
-    "loader", "python", "alloc", "pin", "item", "pageable", "input", "pieces", "cat", "zero-grad"};
+    "loader", "python", "alloc",     "pin",        "item",    "pageable", "input",
+    "pieces", "cat",    "zero-grad", "checkpoint", "collect", "compile"};
 
 } // namespace
 
@@ -243,6 +258,9 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
   const Program last = make_program(o, groups, true);
   const Program data = make_program(o, groups, false, o.inject.data_factor);
   o.steps = steps_for(o, usual);
+  // frames of a cause are in a recording with frames of everything
+  if (o.python_events == 0 && std::ranges::any_of(usual.ops, &Op::frame))
+    o.python_events = kFramesPerOperator * usual.python_ops * o.steps;
   RS_CHECK(make_folder(out));
   Summary summary;
   summary.truth_path = out + "/ground_truth.json";

@@ -43,18 +43,21 @@ enum class StepNoise : std::uint8_t {
 
 /// Additional work in each step.
 enum class AddedWork : std::uint8_t {
-  kLoader,    ///< waits in the data loader before the step
-  kPython,    ///< runs code without operators before the forward pass
-  kAllocator, ///< takes device memory from the driver before the optimizer
-  kPinning,   ///< pins host memory before the input copy
-  kItem,      ///< reads values back from the GPU after the first layer
-  kPageable,  ///< copies more input from pageable memory
-  kInput,     ///< copies more input from pinned memory
-  kPieces,    ///< runs pieces of compiled code before the forward pass, each followed by host time
-  kConcat,    ///< concatenates tensors after the first layer
-  kZeroGrad,  ///< fills more gradients with zeros after the optimizer
+  kLoader,     ///< waits in the data loader before the step
+  kPython,     ///< runs code without operators before the forward pass
+  kAllocator,  ///< takes device memory from the driver before the optimizer
+  kPinning,    ///< pins host memory before the input copy
+  kItem,       ///< reads values back from the GPU after the first layer
+  kPageable,   ///< copies more input from pageable memory
+  kInput,      ///< copies more input from pinned memory
+  kPieces,     ///< runs pieces of compiled code before the forward pass, each followed by host time
+  kConcat,     ///< concatenates tensors after the first layer
+  kZeroGrad,   ///< fills more gradients with zeros after the optimizer
+  kCheckpoint, ///< writes tensors to a file at the end of the step
+  kCollection, ///< collects Python's garbage at the end of the step
+  kCompilation, ///< compiles a function again before the forward pass
 };
-inline constexpr std::size_t kAddedWorks = 10;
+inline constexpr std::size_t kAddedWorks = 13;
 /// Returns the name that --inject uses for a cause: "loader", "python", ...
 [[nodiscard]] std::string_view added_work_name(AddedWork cause);
 /// Returns whether the amount of this work is in MB, not in ms of the host.
@@ -69,6 +72,9 @@ struct InjectedWork {
   std::int64_t rank = -1; ///< -1: all ranks
 };
 
+/// The format of matrix products.
+enum class ProductFormat : std::uint8_t { kBf16, kTf32, kFp32 };
+
 /// Causes that are injected into a run, in addition to the causes in Options (a straggler, a slower
 /// GPU, a slow link).
 struct Injected {
@@ -81,7 +87,7 @@ struct Injected {
   bool batch = false;          ///< the last configuration has twice the tokens
   bool tile = false;           ///< one GEMM of the last configuration uses another kernel
   std::vector<InjectedWork> work;
-  std::int64_t host_rank = -1;   ///< rank with a slower host
+  std::int64_t host_rank = -1;   ///< rank with a slower host; -1: all ranks
   double host_factor = 1;        ///< factor on its host times
   std::int64_t op_rank = -1;     ///< rank with a slower aten::addmm
   double op_factor = 1;          ///< factor on the time of this operator
@@ -100,6 +106,16 @@ struct Injected {
   bool launch_blocking = false; ///< each launch waits for its kernel
   double profiler_start_ms = 0; ///< maximum difference between the starts of the ranks' recordings
   double glitch_ms = 0;         ///< one collective of the middle step takes longer by this time
+  /// Tensors that the optimizer updates one after another; 0: the optimizer is fused.
+  std::int64_t optimizer_tensors = 0;
+  bool pointwise = false; ///< GELU as nine pointwise operators
+  bool scores = false;    ///< attention writes its scores to memory
+  bool recompute = false; ///< the backward pass computes each layer again
+  /// Factor on the time of the GEMMs of a vocabulary of 32001; 0: the usual vocabulary.
+  double vocabulary_factor = 0;
+  ProductFormat products = ProductFormat::kBf16; ///< not bf16: all tensors are float
+  std::int64_t convolutions = 0;                 ///< number of convolutions before the forward pass
+  bool nchw = false;                             ///< their tensors are converted to NHWC and back
   std::int64_t small_count = 0; ///< number of additional all-reduces after the backward pass
   std::int64_t small_bytes = 0; ///< bytes of each additional all-reduce
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <string_view>
 
 namespace rankscope::synth {
 namespace {
@@ -40,6 +41,12 @@ Arg Arg::tensors(std::vector<Tensor> tensors) {
 }
 Arg Arg::none() {
   return {Kind::kNone, {}, ""};
+}
+
+void Arg::make_float() {
+  for (Tensor& tensor : tensors_)
+    if (std::string_view(tensor.type) == "c10::BFloat16")
+      tensor.type = "float";
 }
 
 std::string Arg::dims() const {

@@ -29,6 +29,9 @@ public:
   /// generators, groups).
   [[nodiscard]] static Arg none();
 
+  /// Makes bf16 tensors float.
+  void make_float();
+
   [[nodiscard]] std::string dims() const;
   [[nodiscard]] std::string strides() const;
   [[nodiscard]] const char* type() const;

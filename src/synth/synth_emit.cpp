@@ -279,6 +279,10 @@ private:
         continue;
       const std::int64_t start = action(s, op.begin);
       const std::int64_t end = action(s, op.end);
+      if (op.frame) {
+        frame(op, start, end);
+        continue;
+      }
       if (o_.python_events > 0 && op.depth == 1 && op.thread == 0)
         python_frames(s, i, start, end);
       event(op.annotation ? kUserAnnotation : kCpuOp);
@@ -359,6 +363,15 @@ private:
     // leaf calls share the remaining nanoseconds before the operator; some may have no length
     for (std::int64_t i = chain; i < count; ++i)
       python(kPythonNames[static_cast<std::size_t>(i) % kPythonNames.size()], start, 0, parent);
+  }
+
+  /// Writes a frame of the program. Its parent is the innermost of the frames around it.
+  void frame(const Op& op, std::int64_t start, std::int64_t end) {
+    while (!open_frames_.empty() && open_frames_.back().second < end)
+      open_frames_.pop_back();
+    const std::int64_t parent = open_frames_.empty() ? -1 : open_frames_.back().first;
+    open_frames_.emplace_back(python_id_, end);
+    python(op.name.c_str(), start, end - start, parent);
   }
 
   void python(const char* name, std::int64_t ts, std::int64_t dur, std::int64_t parent) {
@@ -592,6 +605,7 @@ private:
   std::int64_t python_per_op_ = 0;
   std::int64_t python_extra_ = 0;
   std::int64_t python_id_ = 1;
+  std::vector<std::pair<std::int64_t, std::int64_t>> open_frames_; ///< Python id, end
   std::int64_t ev_idx_ = 0;
   std::array<std::uint64_t, kKinds> counts_{};
   EmitResult result_;

@@ -1,9 +1,11 @@
+#include "synth/synth_causes.h"
 #include "synth/synth_recorder.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <initializer_list>
+#include <utility>
 
 namespace rankscope::synth {
 namespace {
@@ -30,9 +32,11 @@ public:
     r_.begin("ProfilerStep", {}, {}, true);
     add_work({AddedWork::kLoader, AddedWork::kPinning});
     input_copy();
-    add_work({AddedWork::kPageable, AddedWork::kInput, AddedWork::kPython, AddedWork::kPieces});
+    add_work({AddedWork::kPageable, AddedWork::kInput, AddedWork::kPython, AddedWork::kPieces,
+              AddedWork::kCompilation});
     if (sharded())
       all_gather();
+    convolutions();
     for (std::int64_t pass = 0; pass < std::max<std::int64_t>(1, o_.inject.passes); ++pass) {
       reduces_ = o_.inject.reduce_all || pass + 1 >= o_.inject.passes;
       forward_pass(pass == 0);
@@ -44,6 +48,7 @@ public:
     add_work({AddedWork::kAllocator});
     optimizer();
     loss_item();
+    add_work({AddedWork::kCheckpoint, AddedWork::kCollection});
     r_.end();
     Program out = r_.take();
     out.seqs_per_step = seq_;
@@ -98,6 +103,19 @@ private:
     r_.end();
     r_.end_cause();
   }
+  /// Records the usual work, or other work of a cause in its place.
+  template <class Usual, class Other>
+  void replace_if(bool replaced, const Usual& usual, const Other& other) {
+    if (!replaced)
+      return usual();
+    const Recorder::Scope scope = r_.scope();
+    r_.begin_replaced();
+    usual();
+    r_.set_scope(scope);
+    r_.begin_cause(-1);
+    other();
+    r_.set_scope(scope);
+  }
   void add_work(std::initializer_list<AddedWork> causes) {
     for (const InjectedWork& cause : o_.inject.work)
       if (std::ranges::find(causes, cause.cause) != causes.end())
@@ -150,6 +168,15 @@ private:
     case AddedWork::kZeroGrad:
       zero_grad(bytes_of(work));
       break;
+    case AddedWork::kCheckpoint:
+      record_checkpoint(r_, work.count, work.ms);
+      break;
+    case AddedWork::kCollection:
+      record_collection(r_, work.ms);
+      break;
+    case AddedWork::kCompilation:
+      record_compilation(r_, work.ms, tokens_ * kSynthProgramHidden);
+      break;
     }
     r_.end_cause();
   }
@@ -160,8 +187,8 @@ private:
     const std::int64_t bytes = bytes_of(work);
     const Tensor data{{bytes / 4}, {}, "float"};
     r_.begin("aten::copy_", {data, data, Arg::scalar("False")});
-    copy("Memcpy HtoD (Host -> Device)", nvidia, bytes,
-         std::llround(static_cast<double>(bytes) / bytes_per_ns));
+    r_.copy("Memcpy HtoD (Host -> Device)", nvidia, bytes,
+            std::llround(static_cast<double>(bytes) / bytes_per_ns));
     r_.end();
   }
   /// Adds one piece of compiled code, and the host time until the next piece.
@@ -242,10 +269,46 @@ private:
     r_.end();
   }
 
+  /// Records the forward pass of a layer again, up to the last tensor that its backward pass needs,
+  /// as torch.utils.checkpoint does with use_reentrant=False (tests/data/causes/recompute).
+  void recompute_layer() {
+    const std::vector<Saved> saved = saved_;
+    const std::vector<std::int64_t> norms = norms_, adds = adds_, attentions = attentions_,
+                                    gelus = gelus_, chains = chains_, written = written_attentions_;
+    const Recorder::Scope scope = r_.scope();
+    r_.begin_cause(-1);
+    layer_norm();
+    linear(3 * kSynthProgramHidden, kSynthProgramHidden, true);
+    attention();
+    linear(kSynthProgramHidden, kSynthProgramHidden, true);
+    residual();
+    layer_norm();
+    linear(kFfn, kSynthProgramHidden, true);
+    gelu();
+    r_.set_scope(scope);
+    saved_ = saved;
+    norms_ = norms;
+    adds_ = adds;
+    attentions_ = attentions;
+    gelus_ = gelus;
+    chains_ = chains;
+    written_attentions_ = written;
+  }
+
+  /// Records convolutions of images before the forward pass.
+  void convolutions() {
+    r_.begin_cause(-1);
+    for (std::int64_t k = 0; k < o_.inject.convolutions; ++k)
+      record_convolution(r_, o_.inject.nchw);
+    r_.end_cause();
+  }
+
   void linear_backward() {
     const Saved s = saved_.back();
     saved_.pop_back();
     wrapper(s.bias ? "AddmmBackward0" : "MmBackward0", s.seq, {{tokens_, s.n}, {}});
+    if (std::exchange(again_, false))
+      recompute_layer();
     transpose(s.k, s.n, -1, true);
     const Args grad_in = {Tensor{{tokens_, s.n}, {}}, Tensor{{s.n, s.k}, {}}};
     r_.begin("aten::mm", grad_in);
@@ -331,7 +394,24 @@ private:
   static Arg scale() {
     return Arg::scalar("0.088388347648318447"); // 1 / sqrt(kHeadDim)
   }
+  [[nodiscard]] Heads heads() const { return {kHeads, tokens_, kHeadDim}; }
   void attention() {
+    replace_if(
+        o_.inject.scores, [this] { flash_attention(); },
+        [this] {
+          written_attentions_.push_back(seq_);
+          seq_ += record_attention(r_, heads(), seq_);
+        });
+  }
+  void attention_backward() {
+    replace_if(
+        o_.inject.scores, [this] { flash_attention_backward(); },
+        [this] {
+          record_attention_backward(r_, heads(), written_attentions_.back());
+          written_attentions_.pop_back();
+        });
+  }
+  void flash_attention() {
     const std::int64_t seq = seq_++;
     const Tensor h = head_states();
     const Tensor t = token_states();
@@ -358,7 +438,7 @@ private:
     r_.end();
     attentions_.push_back(seq);
   }
-  void attention_backward() {
+  void flash_attention_backward() {
     const Tensor grad{{1, kHeads, tokens_, kHeadDim},
                       {tokens_ * kSynthProgramHidden, kHeadDim, kSynthProgramHidden, 1}};
     wrapper("ScaledDotProductFlashAttentionBackward0", attentions_.back(), grad);
@@ -390,13 +470,29 @@ private:
   }
 
   void gelu() {
+    replace_if(
+        o_.inject.pointwise, [this] { fused_gelu(); },
+        [this] {
+          chains_.push_back(seq_);
+          seq_ += record_gelu_chain(r_, states(kFfn), seq_);
+        });
+  }
+  void gelu_backward() {
+    replace_if(
+        o_.inject.pointwise, [this] { fused_gelu_backward(); },
+        [this] {
+          record_gelu_chain_backward(r_, states(kFfn), chains_.back());
+          chains_.pop_back();
+        });
+  }
+  void fused_gelu() {
     const std::int64_t seq = seq_++;
     r_.begin("aten::gelu", {states(kFfn), Arg::none()}, {seq, false, OpFlow::kForward});
     r_.compute(kGelu, tokens_ * kFfn * 4);
     r_.end();
     gelus_.push_back(seq);
   }
-  void gelu_backward() {
+  void fused_gelu_backward() {
     wrapper("GeluBackward0", gelus_.back(), states(kFfn));
     gelus_.pop_back();
     r_.begin("aten::gelu_backward", {states(kFfn), states(kFfn), Arg::none()});
@@ -405,27 +501,19 @@ private:
     wrapper_end();
   }
 
-  void copy(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t base_ns) {
-    Kernel k;
-    k.name = o_.nvidia ? nvidia : amd;
-    k.kind = KernelKind::kMemcpy;
-    k.bytes = bytes;
-    k.base_ns = base_ns;
-    r_.launch(std::move(k));
-  }
   void input_copy() {
     const Tensor tokens{{1, tokens_}, {}, "long int"};
     r_.begin("aten::to", {tokens, Arg::scalar("4"), Arg::scalar("0"), Arg::none(), Arg::none(),
                           Arg::scalar("True"), Arg::scalar("False"), Arg::none()});
     r_.begin("aten::copy_", {tokens, tokens, Arg::scalar("True")});
-    copy("Memcpy HtoD (Host -> Device)", "Memcpy HtoD (Pinned -> Device)", tokens_ * 8, 4200);
+    r_.copy("Memcpy HtoD (Host -> Device)", "Memcpy HtoD (Pinned -> Device)", tokens_ * 8, 4200);
     r_.end();
     r_.end();
   }
 
   void embedding() {
     r_.begin("aten::embedding",
-             {Tensor{{kVocab, kSynthProgramHidden}, {}}, Tensor{{1, tokens_}, {}, "long int"},
+             {Tensor{{vocabulary(), kSynthProgramHidden}, {}}, Tensor{{1, tokens_}, {}, "long int"},
               Arg::scalar("-1"), Arg::scalar("False"), Arg::scalar("False")});
     r_.compute(kEmbedding, tokens_ * kSynthProgramHidden * 4);
     r_.end();
@@ -433,9 +521,11 @@ private:
 
   void head() {
     layer_norm();
-    linear(kVocab, kSynthProgramHidden, false);
+    unaligned_products(true);
+    linear(vocabulary(), kSynthProgramHidden, false);
+    unaligned_products(false);
     const std::int64_t seq = seq_++;
-    const Tensor logits{{tokens_, kVocab}, {}};
+    const Tensor logits{{tokens_, vocabulary()}, {}};
     r_.begin("aten::cross_entropy_loss",
              {logits, Tensor{{tokens_}, {}, "long int"}, Arg::none(), Arg::scalar("1"),
               Arg::scalar("-100"), Arg::scalar("0.")},
@@ -448,15 +538,27 @@ private:
     loss_ = seq;
   }
   void head_backward() {
-    const Tensor logits{{tokens_, kVocab}, {}};
+    const Tensor logits{{tokens_, vocabulary()}, {}};
     wrapper("LogSoftmaxBackward0", loss_, logits);
     r_.begin("aten::_log_softmax_backward_data",
              {logits, logits, Arg::scalar("1"), Arg::scalar("15")});
     r_.compute(kSoftmaxBackward, tokens_ * kVocab * 6);
     r_.end();
     wrapper_end();
+    unaligned_products(true);
     linear_backward();
+    unaligned_products(false);
     layer_norm_backward();
+  }
+  [[nodiscard]] std::int64_t vocabulary() const {
+    return o_.inject.vocabulary_factor > 0 ? kVocab + 1 : kVocab;
+  }
+  /// Begins or ends the products of the injected vocabulary.
+  void unaligned_products(bool begin) {
+    if (o_.inject.vocabulary_factor <= 0)
+      return;
+    r_.unaligned(begin);
+    r_.gemm_factor(begin ? o_.inject.vocabulary_factor : 1);
   }
 
   void forward_layer(std::int64_t layer) {
@@ -482,6 +584,7 @@ private:
   }
 
   void backward_layer() {
+    again_ = o_.inject.recompute;
     residual_backward();
     linear_backward();
     gelu_backward();
@@ -610,6 +713,16 @@ private:
     r_.wait_for_comm(1);
   }
   void optimizer() {
+    replace_if(
+        o_.inject.optimizer_tensors > 0, [this] { fused_optimizer(); },
+        [this] {
+          record_optimizer_loop(r_, o_.inject.optimizer_tensors,
+                                layer_params() * o_.layers / group_size(1));
+        });
+    zero_grad(layer_params() / group_size(1) * 4);
+    add_work({AddedWork::kZeroGrad});
+  }
+  void fused_optimizer() {
     r_.begin("Optimizer.step#AdamW.step", {}, {}, true);
     for (int i = 0; i < 2; ++i) {
       // lists: parameters, gradients, two averages, largest averages, steps; then rate, betas,
@@ -624,8 +737,6 @@ private:
       r_.end();
     }
     r_.end();
-    zero_grad(layer_params() / group_size(1) * 4);
-    add_work({AddedWork::kZeroGrad});
   }
   void zero_grad(std::int64_t bytes) {
     r_.begin("Optimizer.zero_grad#AdamW.zero_grad", {}, {}, true);
@@ -643,7 +754,7 @@ private:
     const Tensor loss{{}, {}, "float"};
     r_.begin("aten::item", {loss});
     r_.begin("aten::_local_scalar_dense", {loss});
-    copy("Memcpy DtoH (Device -> Host)", "Memcpy DtoH (Device -> Pinned)", 4, 2400);
+    r_.copy("Memcpy DtoH (Device -> Host)", "Memcpy DtoH (Device -> Pinned)", 4, 2400);
     r_.synchronize();
     r_.end();
     r_.end();
@@ -711,7 +822,9 @@ private:
   std::vector<std::int64_t> adds_;
   std::vector<std::int64_t> attentions_;
   std::vector<std::int64_t> gelus_;
+  std::vector<std::int64_t> chains_, written_attentions_; ///< first sequence numbers
   double layer_factor_ = 1; ///< factor on the GEMMs of the current layer
+  bool again_ = false;      ///< the next layer of the backward pass is computed again first
   bool reduces_ = true;     ///< the current backward pass reduces its gradients
   std::int64_t loss_ = 0;
   std::int64_t seq_ = 0;

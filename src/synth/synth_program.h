@@ -21,6 +21,10 @@ enum class ActionKind : std::uint8_t {
   kSync,     ///< the CPU waits until every stream is empty
 };
 
+/// Value of `only_rank` for work that no rank does, because other work replaces it. It still takes
+/// its random numbers, so all other times stay as they are.
+inline constexpr std::int32_t kNoRank = INT32_MAX;
+
 struct Action {
   ActionKind kind;
   std::int32_t index;
@@ -34,6 +38,7 @@ enum class OpFlow : std::uint8_t { kNone, kForward, kBackward };
 struct Op {
   std::string name;
   bool annotation = false;
+  bool frame = false;    ///< a Python frame instead of an operator
   Args args;             ///< empty: not recorded; record_param_comms: depends on the rank
   std::int64_t seq = -1; ///< sequence number within the step
   bool backward = false; ///< "Fwd thread id" is 1
@@ -76,7 +81,7 @@ struct Call {
 };
 
 /// Returns whether an action, an operator, a call or a kernel is on the given rank. It is either on
-/// all ranks or only on `only_rank`.
+/// all ranks, or only on `only_rank`, or on none (kNoRank).
 template <class Item> [[nodiscard]] bool is_on_rank(const Item& item, std::size_t rank) {
   return item.only_rank < 0 || static_cast<std::size_t>(item.only_rank) == rank;
 }

@@ -24,6 +24,21 @@ std::string gemm_name(std::int64_t tile_m, std::int64_t tile_n, bool bias, const
       tile_n / 32);
 }
 
+/// Returns the time of a GEMM relative to bf16. TF32 has half the peak of bf16. On an H100, fp32
+/// without matrix units has 67/495 of the peak of TF32, and reaches more of its peak: 50 TFLOP/s
+/// (tests/data/causes/fp32) against 260.
+double time_factor(ProductFormat format) {
+  return format == ProductFormat::kFp32 ? 2 * 260.0 / 50 : format == ProductFormat::kTf32 ? 2 : 1;
+}
+
+/// Returns the kernel's name with float in place of bf16.
+std::string in_float(std::string name) {
+  constexpr std::string_view kHalf = "c10::BFloat16";
+  for (std::size_t at = name.find(kHalf); at != std::string::npos; at = name.find(kHalf, at))
+    name.replace(at, kHalf.size(), "float");
+  return name;
+}
+
 } // namespace
 
 void Recorder::action(ActionKind kind, std::int32_t index, std::int32_t cost_ns) {
@@ -35,9 +50,15 @@ std::int32_t Recorder::begin(std::string name, Args args, OpOptions options, boo
   op.name = std::move(name);
   op.annotation = annotation;
   op.args = std::move(args);
+  // attention and collectives stay in bf16
+  if (o_.inject.products != ProductFormat::kBf16 &&
+      op.name.find("attention") == std::string::npos && op.name.starts_with("aten::"))
+    for (Arg& arg : op.args)
+      arg.make_float();
   op.seq = options.seq;
   op.backward = options.backward;
-  op.flow = options.flow;
+  // a forward pass inside the backward pass has no backward pass
+  op.flow = thread_ == 1 && options.flow == OpFlow::kForward ? OpFlow::kNone : options.flow;
   op.depth = static_cast<std::int32_t>(stack_.size());
   op.thread = thread_;
   op.begin = here();
@@ -47,6 +68,13 @@ std::int32_t Recorder::begin(std::string name, Args args, OpOptions options, boo
   stack_.push_back(index);
   action(ActionKind::kBegin, index, stack_.size() <= 2 ? 3200 : 1400);
   return index;
+}
+
+void Recorder::begin_frame(std::string name) {
+  constexpr std::int32_t kFrameNs = 600;
+  const std::int32_t index = begin(std::move(name), {});
+  p_.ops[static_cast<std::size_t>(index)].frame = true;
+  p_.actions.back().cost_ns = kFrameNs;
 }
 
 void Recorder::end() {
@@ -68,7 +96,7 @@ void Recorder::thread(std::int32_t t) {
 
 std::int32_t Recorder::innermost_op() const {
   for (std::size_t i = stack_.size(); i-- > 0;)
-    if (!p_.ops[static_cast<std::size_t>(stack_[i])].annotation)
+    if (const Op& op = p_.ops[static_cast<std::size_t>(stack_[i])]; !op.annotation && !op.frame)
       return stack_[i];
   return -1;
 }
@@ -119,10 +147,55 @@ void Recorder::compute(const char* amd, const char* nvidia, std::int64_t bytes,
   Kernel k;
   k.name = o_.nvidia ? nvidia : amd;
   k.kind = KernelKind::kCompute;
+  if (o_.inject.products != ProductFormat::kBf16) {
+    k.name = in_float(std::move(k.name));
+    bytes *= 2;
+  }
   k.base_ns = 2200 + extra_ns + static_cast<std::int64_t>(static_cast<double>(bytes) / kBytePerNs);
   k.grid = fmt::format("[{}, 1, 1]", std::max<std::int64_t>(1, bytes / 8192));
   k.block = o_.nvidia ? "[128, 1, 1]" : "[256, 1, 1]";
   launch(std::move(k));
+}
+
+void Recorder::copy(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t base_ns) {
+  Kernel k;
+  k.name = o_.nvidia ? nvidia : amd;
+  k.kind = KernelKind::kMemcpy;
+  k.bytes = bytes;
+  k.base_ns = base_ns;
+  launch(std::move(k));
+}
+
+/// Names as in tests/data/causes: fp32, vocabulary.
+std::string Recorder::name_of_gemm(std::int64_t tile_m, std::int64_t tile_n, bool bias,
+                                   const char* layout) const {
+  const char* const transposes = layout[0] == 'T' ? "tn" : layout[1] == 'N' ? "nn" : "nt";
+  if (o_.nvidia && unaligned_)
+    return fmt::format(
+        "void cutlass::Kernel2<{0}>({0}::Params)",
+        fmt::format("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_{}_align1", transposes));
+  if (o_.inject.products != ProductFormat::kBf16)
+    return fmt::format("sm80_xmma_gemm_f32f32_{}_f32_{}_n_tilesize128x128x8_stage3_warpsize2x2x1_"
+                       "{}_aligna4_alignc4_execute_kernel__5x_cublas",
+                       o_.inject.products == ProductFormat::kTf32 ? "tf32f32" : "f32f32",
+                       transposes,
+                       o_.inject.products == ProductFormat::kTf32 ? "tensor16x8x8" : "ffma");
+  return gemm_name(tile_m, tile_n, bias, layout, o_.nvidia);
+}
+
+void Recorder::batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+                            std::string dims, const char* layout) {
+  Kernel out;
+  out.kind = KernelKind::kGemm;
+  out.name = gemm_name(256, 128, false, layout, o_.nvidia);
+  const auto elements = static_cast<double>(batch * (m * n + m * k + k * n));
+  const double flop = 2.0 * static_cast<double>(batch * m) * static_cast<double>(n * k);
+  out.base_ns = static_cast<std::int64_t>(
+      5000.0 + std::max(flop / (kFlopPerNs * 0.8), 2 * elements / kBytePerNs));
+  out.grid = fmt::format("[{}, 1, 1]", batch * (m / 256) * std::max<std::int64_t>(1, n / 128));
+  out.block = o_.nvidia ? "[384, 1, 1]" : "[256, 1, 1]";
+  out.gemm_dims = std::move(dims);
+  launch(std::move(out));
 }
 
 void Recorder::gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string dims, bool bias,
@@ -132,13 +205,14 @@ void Recorder::gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string 
   const std::int64_t tile_m = m >= 4096 ? 256 : 128;
   const bool other_tile = std::exchange(other_tile_, false);
   const std::int64_t tile_n = other_tile ? 64 : n >= 12288 ? 256 : n >= 4096 ? 192 : 128;
-  out.name = gemm_name(tile_m, tile_n, bias, layout, o_.nvidia);
+  out.name = name_of_gemm(tile_m, tile_n, bias, layout);
   const double flop =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   // GEMMs with narrow outputs use the device less efficiently
   const double efficiency = n >= 12288 ? 1.0 : n >= 4096 ? 0.92 : 0.8;
-  out.base_ns = static_cast<std::int64_t>((5000.0 + flop / (kFlopPerNs * efficiency)) *
-                                          o_.gemm_scale * gemm_factor_);
+  out.base_ns =
+      static_cast<std::int64_t>((5000.0 + flop / (kFlopPerNs * efficiency)) * o_.gemm_scale *
+                                gemm_factor_ * time_factor(o_.inject.products));
   out.grid = fmt::format("[{}, 1, 1]", (m + tile_m - 1) / tile_m * ((n + tile_n - 1) / tile_n) *
                                            (o_.nvidia ? 1 : 256));
   out.block = o_.nvidia ? "[384, 1, 1]" : "[256, 1, 1]";
@@ -209,7 +283,7 @@ void Recorder::synchronize() {
 
 Program Recorder::take() {
   for (const Op& op : p_.ops)
-    p_.python_ops += op.depth == 1 && op.thread == 0 ? 1 : 0;
+    p_.python_ops += op.depth == 1 && op.thread == 0 && !op.frame ? 1 : 0;
   for (const Kernel& k : p_.kernels)
     if (!k.injected && (k.kind == KernelKind::kGemm || k.kind == KernelKind::kCompute))
       p_.compute_base_ns += k.base_ns;

@@ -37,6 +37,8 @@ public:
   explicit Recorder(const Options& options) : o_(options) {}
 
   std::int32_t begin(std::string name, Args args, OpOptions options = {}, bool annotation = false);
+  /// Begins a Python frame.
+  void begin_frame(std::string name);
   void end();
   void leaf(const char* name, Args args, OpOptions options = {});
   void thread(std::int32_t t);
@@ -48,10 +50,15 @@ public:
   void launch(Kernel kernel);
   void compute(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t extra_ns = 0);
   void compute(const char* both, std::int64_t bytes) { compute(both, both, bytes); }
+  /// Records a copy between host and GPU that takes `base_ns`.
+  void copy(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t base_ns);
   /// Records a GEMM. `layout`: transposes as in the kernel's name; `dims`: Input Dims of its
   /// operator.
   void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string dims, bool bias,
             const char* layout);
+  /// Records `batch` GEMMs of one operator.
+  void batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+                    std::string dims, const char* layout);
   void collective(const CollectiveCall& call);
   /// Makes the compute stream wait for the earlier work on comm stream `stream`.
   void wait_for_comm(std::int32_t stream);
@@ -68,6 +75,18 @@ public:
     only_rank_ = -1;
     injected_ = false;
   }
+  /// Begins work that other work replaces: it keeps its random numbers, but no rank does it.
+  void begin_replaced() { only_rank_ = kNoRank; }
+  /// What recorded work belongs to.
+  struct Scope {
+    std::int32_t only_rank = -1;
+    bool injected = false;
+  };
+  [[nodiscard]] Scope scope() const { return {only_rank_, injected_}; }
+  void set_scope(Scope scope) {
+    only_rank_ = scope.only_rank;
+    injected_ = scope.injected;
+  }
   /// Makes the host busy for `ms` milliseconds.
   void pause(double ms) {
     action(ActionKind::kThread, thread_, static_cast<std::int32_t>(ms * 1e6));
@@ -76,6 +95,8 @@ public:
   void block_next() { blocks_ = true; }
   /// Sets the factor on the time of GEMMs that are recorded from now on.
   void gemm_factor(double factor) { gemm_factor_ = factor; }
+  /// Makes GEMMs use the kernels for extents that do not fit the matrix units.
+  void unaligned(bool on) { unaligned_ = on; }
   /// Makes the next GEMM use another kernel of the library.
   void other_tile() { other_tile_ = true; }
 
@@ -83,6 +104,8 @@ public:
   [[nodiscard]] Program take();
 
 private:
+  [[nodiscard]] std::string name_of_gemm(std::int64_t tile_m, std::int64_t tile_n, bool bias,
+                                         const char* layout) const;
   [[nodiscard]] std::int32_t here() const { return static_cast<std::int32_t>(p_.actions.size()); }
   /// Returns the innermost cpu_op. Annotations are skipped: kernels do not get their External id
   /// from them.
@@ -97,6 +120,7 @@ private:
   bool blocks_ = false;
   double gemm_factor_ = 1;
   bool other_tile_ = false;
+  bool unaligned_ = false;
 };
 
 } // namespace rankscope::synth

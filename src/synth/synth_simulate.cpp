@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 namespace rankscope::synth {
 namespace {
@@ -114,6 +115,8 @@ private:
           else if (action.kind == ActionKind::kSync)
             for (const std::int64_t free : state.stream_free)
               state.cpu_ns = std::max(state.cpu_ns, free);
+        } else if (action.only_rank == kNoRank) {
+          host_ns(action, state, r); // for its random numbers
         }
         out.ranks[r].action_ns[s * p_.actions.size() + a] = state.cpu_ns;
       }
@@ -144,12 +147,12 @@ private:
   }
 
   /// Returns the time of a host action. Host times vary much more than kernel times.
-  [[nodiscard]] double host_ns(const Action& action, State& state, std::size_t rank) const {
+  double host_ns(const Action& action, State& state, std::size_t rank) const {
     Random& random = action.injected ? state.extra : state.random;
     double scatter = 0.85 + 0.3 * random.uniform();
     if (random.next() % 997 == 0 && !action.injected)
       scatter += 20.0;
-    if (static_cast<std::int64_t>(rank) == o_.inject.host_rank && !action.injected)
+    if ((o_.inject.host_rank < 0 || std::cmp_equal(rank, o_.inject.host_rank)) && !action.injected)
       scatter *= o_.inject.host_factor;
     return static_cast<double>(action.cost_ns) * scatter;
   }
@@ -187,8 +190,11 @@ private:
     const auto stream = static_cast<std::size_t>(kernel.stream);
     for (std::size_t r = 0; r < states_.size(); ++r) {
       State& state = states_[r];
-      if (!is_on_rank(kernel, r))
+      if (!is_on_rank(kernel, r)) {
+        if (kernel.only_rank == kNoRank)
+          state.random.normal();
         continue;
+      }
       std::int64_t start =
           std::max(state.cpu_ns + kLaunchLatencyNs, state.stream_free[stream] + kStreamGapNs);
       if (stream == 0)

@@ -339,7 +339,7 @@ std::string injected(const Injected& inject) {
     causes.push_back(fmt::format("{{\"cause\": \"{}\", \"{}\": {}, \"count\": {}, \"rank\": {}}}",
                                  added_work_name(cause.cause), is_in_mb(cause.cause) ? "mb" : "ms",
                                  cause.ms, cause.count, cause.rank));
-  if (inject.host_rank >= 0)
+  if (inject.host_factor != 1)
     causes.push_back(fmt::format("{{\"cause\": \"host\", \"rank\": {}, \"factor\": {}}}",
                                  inject.host_rank, inject.host_factor));
   if (inject.op_rank >= 0)
@@ -371,6 +371,22 @@ std::string injected(const Injected& inject) {
     causes.push_back(fmt::format("{{\"cause\": \"small-collectives\", \"count\": {}, \"kb\": {}}}",
                                  inject.small_count,
                                  static_cast<double>(inject.small_bytes) / 1e3));
+  if (inject.optimizer_tensors > 0)
+    causes.push_back(fmt::format("{{\"cause\": \"optimizer-loop\", \"tensors\": {}}}",
+                                 inject.optimizer_tensors));
+  for (const auto& [on, name] :
+       {std::pair(inject.pointwise, "pointwise"), std::pair(inject.scores, "scores"),
+        std::pair(inject.recompute, "recompute"),
+        std::pair(inject.products == ProductFormat::kTf32, "tf32"),
+        std::pair(inject.products == ProductFormat::kFp32, "fp32")})
+    if (on)
+      causes.push_back(fmt::format("{{\"cause\": \"{}\"}}", name));
+  if (inject.vocabulary_factor > 0)
+    causes.push_back(
+        fmt::format("{{\"cause\": \"vocabulary\", \"factor\": {}}}", inject.vocabulary_factor));
+  if (inject.convolutions > 0)
+    causes.push_back(fmt::format("{{\"cause\": \"convolution\", \"count\": {}, \"nchw\": {}}}",
+                                 inject.convolutions, inject.nchw ? 1 : 0));
   if (inject.tile)
     causes.emplace_back("{\"cause\": \"tile\"}");
   return causes.empty() ? std::string()
