@@ -44,6 +44,11 @@ inline constexpr std::array<std::string_view, kPipelineOps> kPipelineOpNames = {
     "optimizer",
     "gc"};
 
+/// Returns whether the operation is a forward or backward computation.
+[[nodiscard]] constexpr bool is_computation(PipelineOp op) {
+  return op == PipelineOp::kForwardCompute || op == PipelineOp::kBackwardCompute;
+}
+
 struct PipelineWorker {
   std::int64_t rank = 0;
   std::int64_t data_parallel = 0; ///< data-parallel rank of the worker
@@ -57,6 +62,8 @@ struct PipelineRow {
   std::int64_t seq = 0;     ///< 0-based index among the operations of this kind of the worker in
                             ///< the step, by start time
   std::int64_t chunk = -1;  ///< model chunk of the stage; -1: unknown
+  std::int64_t micro_batch = -1; ///< of a computation: number of its micro-batch in the step; -1:
+                                 ///< unknown
   std::int64_t start_ns = 0, dur_ns = 0; ///< dur_ns may be down to -10 ms if clocks differ
 };
 

@@ -128,6 +128,9 @@ private:
       return fail("needs pid, tid, ts, dur, args.step and args.seq_id");
     if (event["args"]["model_chunk"].get(row.chunk) != simdjson::SUCCESS)
       row.chunk = -1; // send and receive events have no chunk
+    if (!is_computation(row.op) ||
+        event["args"]["mb_id"].get(row.micro_batch) != simdjson::SUCCESS || row.micro_batch < 0)
+      row.micro_batch = -1; // the numbers of other operations have no meaning
     row.rank /= kTracksOfWorker;
     if (row.rank < 0 || row.rank >= kMostWorkers || row.data_parallel < 0 ||
         row.data_parallel >= kMostWorkers || row.seq < 0 || row.seq >= kMostWorkers ||
@@ -169,13 +172,14 @@ private:
     out.rows.reserve(rows_.size());
     for (const Row& row : rows_)
       out.rows.push_back({row.op, worker_of[row.rank], step_of[row.step], row.seq, row.chunk,
-                          row.start_ns, row.dur_ns});
+                          row.micro_batch, row.start_ns, row.dur_ns});
     return out;
   }
 
   struct Row {
     PipelineOp op = PipelineOp::kForwardCompute;
     std::int64_t rank = 0, data_parallel = 0, step = 0, seq = 0, chunk = -1;
+    std::int64_t micro_batch = -1;
     std::int64_t start_ns = 0, dur_ns = 0;
   };
   const std::string& path_;

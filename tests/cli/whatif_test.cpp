@@ -225,6 +225,59 @@ TEST(WhatIf, APipelineByHand) {
   EXPECT_NEAR(half.number("changes", 2, "after_ms"), 42, 1e-9);
 }
 
+/// Returns steps of two ranks with one stage and two micro-batches. In each step, another rank has
+/// a micro-batch with a forward computation of 30 ms; all other ones take 10 ms. A backward
+/// computation takes twice as long as the forward one, of the same micro-batch or of the next one.
+std::string two_micro_batches(bool same) {
+  std::string out = "[";
+  for (const int rank : {0, 1})
+    out += fmt::format(R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":)"
+                       R"("PP rank 0, TP rank 0, compute"}}}},)"
+                       "\n",
+                       rank, 5 * rank);
+  for (int step = 0; step < 6; ++step)
+    for (const int rank : {0, 1}) {
+      int now = 1000 * step;
+      for (const int backward : {0, 1})
+        for (const int batch : {0, 1}) {
+          const int long_batch = backward == 0 || same ? 0 : 1;
+          const int forward_ms = rank == step % 2 && batch == long_batch ? 30 : 10;
+          const int ms = backward == 0 ? forward_ms : 2 * forward_ms;
+          out += fmt::format(R"({{"name":"{}","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":)"
+                             R"({{"step":{},"seq_id":{},"model_chunk":0,"mb_id":{}}}}},)"
+                             "\n",
+                             backward == 0 ? "forward-compute" : "backward-compute", rank, 5 * rank,
+                             1000 * now, 1000 * ms, step, batch, batch);
+          now += ms;
+        }
+    }
+  out.resize(out.size() - 2);
+  return out + "]";
+}
+
+TEST(WhatIf, LongMicroBatchesAreLongForwardAndBackward) {
+  const test::TempFolder folder;
+  // a step takes 30 + 10 + 60 + 20 = 120 ms, and with equal micro-batches 2 * (15 + 30) = 90 ms
+  const std::string lengths = folder.write("lengths.json", two_micro_batches(true));
+  const WhatIfAnswer answer({lengths});
+  EXPECT_NEAR(answer.number("whatif_run", 0, "micro_batch_correlation"), 1, 1e-9);
+  EXPECT_EQ(answer.number("whatif_run", 0, "micro_batch_pairs"), 24);
+  EXPECT_EQ(answer.text("straggler_effects", 1, "group"), "equal-micro-batches");
+  EXPECT_NEAR(answer.number("straggler_effects", 1, "gain_ms"), 30, 1e-6);
+  EXPECT_TRUE(answer.cell("straggler_effects", 1, "added").is_null());
+  ASSERT_EQ(answer.rows("findings"), 1U);
+  EXPECT_EQ(answer.text("findings", 0, "rule"), "sequence-lengths");
+  const RunResult page = run_binary({"whatif", lengths});
+  EXPECT_NE(page.out.find("have different sequence lengths: 30.0 ms of a step"), std::string::npos)
+      << page.out;
+  // the same durations in another order: the long forward micro-batch is short backward
+  const WhatIfAnswer other({folder.write("other.json", two_micro_batches(false))});
+  EXPECT_NEAR(other.number("whatif_run", 0, "micro_batch_correlation"), -1, 1e-9);
+  EXPECT_NEAR(other.number("straggler_effects", 1, "gain_ms"), 30, 1e-6);
+  ASSERT_EQ(other.rows("findings"), 1U);
+  EXPECT_EQ(other.text("findings", 0, "rule"), "spread-stragglers");
+}
+
 TEST(WhatIf, WithoutStragglersNoneAreClaimed) {
   const test::TempFolder folder;
   // the ideal step is as long as the mean step

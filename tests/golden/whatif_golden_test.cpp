@@ -1,6 +1,8 @@
 // Compares stragglers of two pipeline-parallel jobs with the published results of a study
 // (github.com/ByteDance-Seed/StragglerAnalysis): slowdowns, M_W, M_S and the ideal timelines.
 #include "analyses/job/whatif.h"
+#include "findings/rules.h"
+#include "findings/straggler_findings.h"
 #include "golden/golden_data.h"
 #include "readers/pipeline_timeline.h"
 
@@ -123,10 +125,37 @@ TEST_P(WhatIfGolden, WorstRanksAndLastStageExplainAsMuch) {
     const double bar =
         kOfRatios * double(study["tori"]) / (double(study["tori"]) - double(study["tideal"]));
     EXPECT_NEAR((*effect)->removed, double(study["rem"]), bar) << name;
-    EXPECT_NEAR((*effect)->added, double(study["add"]), bar) << name;
+    EXPECT_NEAR((*effect)->added.value(), double(study["add"]), bar) << name;
     expect_ratio(facts().without_delays_ms, 1e3 * double(study["tori"]), name);
     expect_ratio(facts().ideal_ms, 1e3 * double(study["tideal"]), name);
   }
+}
+
+/// The causes are those of the study's artefact: ST has a long last stage; SE has sequences of
+/// different lengths, and second a long last stage.
+TEST_P(WhatIfGolden, TheMainCauseIsThatOfTheStudy) {
+  ASSERT_TRUE(facts().correlation && facts().correlation->low);
+  const MicroBatchCorrelation& correlation = *facts().correlation;
+  std::size_t forwards = 0;
+  for (const PipelineRow& row : timeline_.rows)
+    forwards += row.op == PipelineOp::kForwardCompute ? 1 : 0;
+  EXPECT_EQ(correlation.pairs, forwards);
+  const std::vector<Finding> found = straggler_findings(whatif_.facts);
+  if (job_ == "ST") {
+    EXPECT_NEAR(correlation.coefficient, 0.673, 0.001);
+    EXPECT_LT(*correlation.high, 0.9);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].rule, rules::slow_last_stage.id);
+    return;
+  }
+  EXPECT_NEAR(correlation.coefficient, 0.992, 0.001);
+  EXPECT_GT(*correlation.low, 0.99);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].rule, rules::sequence_lengths.id);
+  EXPECT_NE(found[0].evidence.find("correlation coefficient 0.99"), std::string::npos);
+  EXPECT_NE(found[0].evidence.find(" 22016 pairs"), std::string::npos);
+  EXPECT_EQ(found[1].rule, rules::slow_last_stage.id);
+  EXPECT_GT(*found[0].low, *found[1].high);
 }
 
 TEST_P(WhatIfGolden, IdealTimelineIsThatOfTheStudy) {

@@ -17,9 +17,6 @@ constexpr std::int64_t kOrderErrorNs = 50'000;
 
 using Op = PipelineOp;
 
-[[nodiscard]] constexpr bool is_compute(Op op) {
-  return op == Op::kForwardCompute || op == Op::kBackwardCompute;
-}
 [[nodiscard]] constexpr bool is_point_to_point(Op op) {
   return op >= Op::kForwardSend && op <= Op::kBackwardRecv;
 }
@@ -144,7 +141,7 @@ private:
   }
 
   Result<void> set_stage(std::int64_t stage) {
-    const std::vector<std::size_t> compute = in_order(stage, is_compute);
+    const std::vector<std::size_t> compute = in_order(stage, is_computation);
     if (compute.empty())
       return Error{ErrorCode::kUnreadable, path_,
                    fmt::format("stage {}: no computation in the first step", stage), ""};
@@ -306,6 +303,8 @@ public:
     for (std::uint32_t step = 0; step < timeline_.steps.size(); ++step)
       add_step(step);
     builder_.finish(out_.run, Trust::kWaits);
+    for (StageComputation& computation : out_.grid.computations)
+      computation.node = builder_.numbers()[computation.node];
     return std::move(out_);
   }
 
@@ -395,6 +394,9 @@ private:
         first[dp * shapes + k] = last[dp * shapes + k] = builder_.add(
             row.worker, local_of_next(row.worker), row.start_ns, member ? 0 : row.dur_ns,
             member ? NodeRole::kArrival : NodeRole::kActivity);
+        if (is_computation(row.op))
+          out_.grid.computations.push_back(
+              {first[dp * shapes + k], row.op == Op::kForwardCompute, row.chunk, row.micro_batch});
         out_.run.ranks[row.worker].nodes.push_back(
             {row.start_ns, row.dur_ns, static_cast<std::uint32_t>(row.op), line_of(row.op),
              static_cast<std::int32_t>(step)});

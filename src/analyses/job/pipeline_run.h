@@ -10,9 +10,18 @@
 
 namespace rankscope {
 
-/// Positions in the grid of a job, by rank (position in the run).
+/// A forward or backward computation of a micro-batch on one worker.
+struct StageComputation {
+  NodeId node = kNoNode;
+  bool forward = true;
+  std::int64_t chunk = -1;       ///< model chunk of the stage; -1: unknown
+  std::int64_t micro_batch = -1; ///< number of the micro-batch in its step; -1: unknown
+};
+
+/// The grid of a job: positions by rank (position in the run), and all computations.
 struct WorkerGrid {
   std::vector<std::int64_t> data_parallel, stage;
+  std::vector<StageComputation> computations;
 };
 
 struct PipelineRun {

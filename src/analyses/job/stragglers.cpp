@@ -183,7 +183,7 @@ private:
     std::ranges::stable_sort(order, [this](auto a, auto b) { return score(a) > score(b); });
     order.resize(
         static_cast<std::size_t>(std::ceil(static_cast<double>(ranks) * kWorstRanks - 1e-9)));
-    out_.worst_ranks = effect_of(order, ranks);
+    out_.worst_ranks = effect_of_ranks(order, ranks);
     if (grid_ == nullptr)
       return;
     const std::int64_t last = *std::ranges::max_element(grid_->stage);
@@ -192,30 +192,52 @@ private:
       if (grid_->stage[r] == last)
         members.push_back(r);
     if (members.size() < ranks)
-      out_.last_stage = effect_of(members, static_cast<std::size_t>(last + 1));
+      out_.last_stage = effect_of_ranks(members, static_cast<std::size_t>(last + 1));
+    set_effects_of_work();
   }
-  /// Returns the effect of these ranks. `choices`: the number of sets from which `ranks` was
-  /// chosen, for Bonferroni's correction.
-  [[nodiscard]] StragglerEffect effect_of(const std::vector<std::uint32_t>& ranks,
+  /// Sets the effects of unequal micro-batches and of uneven stages.
+  void set_effects_of_work() {
+    if (grid_->computations.empty())
+      return;
+    out_.correlation = micro_batch_correlation(run_, *grid_, clock_);
+    JobEdit equal = plain_;
+    equalize_micro_batches(run_, *grid_, equal);
+    out_.equal_batches = effect_of(step_ends(run_, equal), 1);
+    if (!out_.last_stage)
+      return;
+    JobEdit even = plain_;
+    balance_stages(run_, *grid_, even);
+    out_.even_stages = effect_of(step_ends(run_, even), 1);
+    balance_stages(run_, *grid_, equal);
+    out_.equal_and_even = effect_of(step_ends(run_, equal), 1);
+  }
+  /// Returns the effect of a replay with these step ends. `choices`: the number of sets of
+  /// activities from which the replayed set was chosen, for Bonferroni's correction.
+  [[nodiscard]] StragglerEffect effect_of(const std::vector<std::int64_t>& removed,
                                           std::size_t choices) const {
     StragglerEffect out;
-    std::vector<bool> chosen(run_.ranks.size(), false);
-    for (const std::uint32_t r : ranks) {
-      out.ranks.push_back(run_.ranks[r].rank);
-      chosen[r] = true;
-    }
-    std::ranges::sort(out.ranks);
-    const Chosen is_chosen = [&](NodeId n) { return bool(chosen[run_.rank_of[n]]); };
-    const double all = out_.without_delays_ms - out_.ideal_ms;
-    const std::vector<std::int64_t> removed = ends_with(plain_, ideal_, is_chosen);
     out.gain_ms = out_.without_delays_ms - clock_.mean_ms(removed);
-    out.removed = out.gain_ms / all;
-    out.added = (clock_.mean_ms(ends_with(ideal_, plain_, is_chosen)) - out_.ideal_ms) / all;
+    out.removed = out.gain_ms / (out_.without_delays_ms - out_.ideal_ms);
     if (const std::optional<MeanDifference> interval =
             clock_.difference_ms(plain_ends_, removed, 0.05 / static_cast<double>(choices))) {
       out.low_ms = interval->difference - interval->half_width;
       out.high_ms = interval->difference + interval->half_width;
     }
+    return out;
+  }
+  /// Returns the effect of these ranks, with their usual durations.
+  [[nodiscard]] StragglerEffect effect_of_ranks(const std::vector<std::uint32_t>& ranks,
+                                                std::size_t choices) const {
+    std::vector<bool> chosen(run_.ranks.size(), false);
+    for (const std::uint32_t r : ranks)
+      chosen[r] = true;
+    const Chosen is_chosen = [&](NodeId n) { return bool(chosen[run_.rank_of[n]]); };
+    StragglerEffect out = effect_of(ends_with(plain_, ideal_, is_chosen), choices);
+    for (const std::uint32_t r : ranks)
+      out.ranks.push_back(run_.ranks[r].rank);
+    std::ranges::sort(out.ranks);
+    out.added = (clock_.mean_ms(ends_with(ideal_, plain_, is_chosen)) - out_.ideal_ms) /
+                (out_.without_delays_ms - out_.ideal_ms);
     return out;
   }
 

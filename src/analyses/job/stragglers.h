@@ -4,6 +4,7 @@
 // 2505.05713).
 #pragma once
 
+#include "analyses/job/micro_batches.h"
 #include "analyses/job/path_rows.h"
 #include "analyses/job/pipeline_run.h"
 #include "analyses/job/places.h"
@@ -28,13 +29,14 @@ struct StragglerShare {
   std::vector<double> step_slow; ///< slowdown of each counted step
 };
 
-/// The part of the slowdown that the activities of some ranks explain.
+/// The part of the slowdown that some activities explain.
 struct StragglerEffect {
-  std::vector<std::int64_t> ranks; ///< the ranks of these activities
+  std::vector<std::int64_t> ranks; ///< the ranks of these activities; empty: all ranks
   /// Share of the slowdown removed if these activities have their usual durations; 1: all.
   double removed = 0;
-  /// Share of the slowdown added if only these activities have their measured durations.
-  double added = 0;
+  /// Share of the slowdown added if only these activities have their measured durations. Only for
+  /// groups of ranks.
+  std::optional<double> added;
   double gain_ms = 0; ///< gain per step if these activities have their usual durations
   /// The 95 % interval of the gain over the steps, corrected for the choice among all ranks or
   /// stages.
@@ -57,6 +59,11 @@ struct StragglerFacts {
   std::size_t ranks_left_out = 0, operators_left_out = 0;
   std::optional<StragglerEffect> worst_ranks; ///< the 3 % of ranks with the largest slowdown: M_W
   std::optional<StragglerEffect> last_stage;  ///< the last stage: M_S
+  /// The following members are only set for pipeline-parallel jobs.
+  std::optional<MicroBatchCorrelation> correlation;
+  std::optional<StragglerEffect> equal_batches;  ///< equalize_micro_batches()
+  std::optional<StragglerEffect> even_stages;    ///< balance_stages(), with two or more stages
+  std::optional<StragglerEffect> equal_and_even; ///< both
 
   [[nodiscard]] double slowdown() const { return ideal_ms > 0 ? without_delays_ms / ideal_ms : 1; }
   [[nodiscard]] double delay_slowdown() const {

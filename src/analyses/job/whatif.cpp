@@ -14,6 +14,13 @@ Schema<WhatIfFacts> whatif_run_schema() {
       return r.stragglers ? std::optional(metric(*r.stragglers)) : std::nullopt;
     };
   };
+  const auto correlation = [](auto member) {
+    return [member](const R& r) -> std::optional<double> {
+      return r.stragglers && r.stragglers->correlation
+                 ? std::optional<double>((*r.stragglers->correlation).*member)
+                 : std::nullopt;
+    };
+  };
   return Schema<R>(
       "whatif_run", "the measured run and the replayed run without stragglers; one row",
       {{"ranks", "ranks", Unit::kCount, [](const R& r) { return r.ranks; },
@@ -38,7 +45,25 @@ Schema<WhatIfFacts> whatif_run_schema() {
         "without_delays_ms / ideal_ms: cost of stragglers"},
        {"delay_slowdown", "delay_slowdown", Unit::kRatio,
         fact([](const StragglerFacts& s) { return s.delay_slowdown(); }),
-        "step_ms / without_delays_ms: cost of delays"}});
+        "step_ms / without_delays_ms: cost of delays"},
+       {"micro_batch_correlation", "micro_batch_correlation", Unit::kRatio,
+        correlation(&MicroBatchCorrelation::coefficient),
+        "Pearson's coefficient between the forward and the backward durations of micro-batches, "
+        "without the differences between ranks, model chunks and steps; only for pipeline-parallel "
+        "jobs"},
+       {"micro_batch_correlation_low", "micro_batch_correlation_low", Unit::kRatio,
+        correlation(&MicroBatchCorrelation::low),
+        "lower end of the 95 % interval of micro_batch_correlation over the steps"},
+       {"micro_batch_correlation_high", "micro_batch_correlation_high", Unit::kRatio,
+        correlation(&MicroBatchCorrelation::high),
+        "upper end of the 95 % interval of micro_batch_correlation over the steps"},
+       {"micro_batch_pairs", "micro_batch_pairs", Unit::kCount,
+        [](const R& r) -> std::optional<std::size_t> {
+          return r.stragglers && r.stragglers->correlation
+                     ? std::optional(r.stragglers->correlation->pairs)
+                     : std::nullopt;
+        },
+        "number of pairs of durations behind micro_batch_correlation"}});
 }
 
 Schema<StragglerStep> straggler_step_schema() {
@@ -99,25 +124,31 @@ struct EffectRow {
 Schema<EffectRow> effect_schema() {
   using R = EffectRow;
   const auto field = [](auto member) { return [member](const R& r) { return r.effect->*member; }; };
-  return Schema<R>("straggler_effects", "part of the slowdown that groups of ranks explain",
-                   {{"group", &R::group,
-                     "worst-ranks: the 3 % of ranks with the largest slowdown; last-stage: the "
-                     "ranks of the last stage"},
-                    {"ranks", &R::ranks, "ranks of the group"},
-                    {"removed", "removed", Unit::kRatio, field(&StragglerEffect::removed),
-                     "part of the slowdown that disappears when the group has its usual durations: "
-                     "(T - T with these durations) / (T - ideal_ms), T = without_delays_ms"},
-                    {"added", "added", Unit::kRatio, field(&StragglerEffect::added),
-                     "part of the slowdown that the group's measured durations alone cause: (step "
-                     "time of the ideal run with these durations - ideal_ms) / (T - ideal_ms)"},
-                    {"gain_ms", "gain_ms", Unit::kMs, field(&StragglerEffect::gain_ms),
-                     "time per step that is gained when the group has its usual durations"},
-                    {"gain_low_ms", "gain_low_ms", Unit::kMs, field(&StragglerEffect::low_ms),
-                     "lower end of the 95 % interval of gain_ms over the steps, for all groups of "
-                     "this kind together"},
-                    {"gain_high_ms", "gain_high_ms", Unit::kMs, field(&StragglerEffect::high_ms),
-                     "upper end of the 95 % interval of gain_ms over the steps, for all groups of "
-                     "this kind together"}});
+  return Schema<R>(
+      "straggler_effects",
+      "part of the slowdown that groups of ranks, unequal micro-batches and uneven "
+      "stages explain",
+      {{"group", &R::group,
+        "worst-ranks: the 3 % of ranks with the largest slowdown; last-stage: the "
+        "ranks of the last stage; equal-micro-batches: the computations of each "
+        "stage, with their mean as the usual duration; even-stages: the computations "
+        "of each stage, scaled to the mean of all stages; equal-and-even: both"},
+       {"ranks", &R::ranks, "ranks of the group; empty: all ranks"},
+       {"removed", "removed", Unit::kRatio, field(&StragglerEffect::removed),
+        "part of the slowdown that disappears when the group has its usual durations: "
+        "(T - T with these durations) / (T - ideal_ms), T = without_delays_ms"},
+       {"added", "added", Unit::kRatio, field(&StragglerEffect::added),
+        "part of the slowdown that the group's measured durations alone cause: (step "
+        "time of the ideal run with these durations - ideal_ms) / (T - ideal_ms); only "
+        "for groups of ranks"},
+       {"gain_ms", "gain_ms", Unit::kMs, field(&StragglerEffect::gain_ms),
+        "time per step that is gained when the group has its usual durations"},
+       {"gain_low_ms", "gain_low_ms", Unit::kMs, field(&StragglerEffect::low_ms),
+        "lower end of the 95 % interval of gain_ms over the steps, for all groups of "
+        "this kind together"},
+       {"gain_high_ms", "gain_high_ms", Unit::kMs, field(&StragglerEffect::high_ms),
+        "upper end of the 95 % interval of gain_ms over the steps, for all groups of "
+        "this kind together"}});
 }
 
 struct AnswerRow {
@@ -180,6 +211,9 @@ void add_straggler_tables(const StragglerFacts& facts, std::vector<Table>& out) 
   };
   add("worst-ranks", facts.worst_ranks);
   add("last-stage", facts.last_stage);
+  add("equal-micro-batches", facts.equal_batches);
+  add("even-stages", facts.even_stages);
+  add("equal-and-even", facts.equal_and_even);
   out.push_back(effect_schema().table(effects));
 }
 
