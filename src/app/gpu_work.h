@@ -10,7 +10,8 @@
 
 namespace rankscope {
 
-/// Returns a kUnreadable error that says what to do.
+/// Returns a kUnreadable error that says what to do. `where`: a trace or the folder of a run. The
+/// timeline of a pipeline-parallel job is named as such.
 [[nodiscard]] Error no_gpu_work(const std::string& where);
 
 /// Returns no_gpu_work() if ranks were read and no rank has GPU work.

@@ -278,6 +278,19 @@ TEST(WhatIf, LongMicroBatchesAreLongForwardAndBackward) {
   EXPECT_EQ(other.text("findings", 0, "rule"), "spread-stragglers");
 }
 
+TEST(WhatIf, OtherCommandsNameItForATimeline) {
+  const test::TempFolder folder;
+  const std::string path = folder.write("timeline.json", by_hand({10, 30}));
+  for (const char* command : {"why", "top", "report"}) {
+    const RunResult run = run_binary({command, path, "--no-cache"});
+    EXPECT_EQ(run.code, 3) << command << run.out << run.err;
+    EXPECT_NE(run.err.find("is the timeline of a pipeline-parallel job"), std::string::npos)
+        << command << run.err;
+    EXPECT_NE(run.err.find("`rankscope whatif` reads it"), std::string::npos) << run.err;
+    EXPECT_EQ(run.err.find("ProfilerActivity"), std::string::npos) << run.err;
+  }
+}
+
 TEST(WhatIf, WithoutStragglersNoneAreClaimed) {
   const test::TempFolder folder;
   // the ideal step is as long as the mean step
