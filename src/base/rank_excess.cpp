@@ -178,6 +178,7 @@ public:
     double upper = 0;                 ///< standard deviation from the upper decile: two modes are
                                       ///< not outliers
     double plain = 0;                 ///< plain standard deviation
+    double lower = 0;                 ///< standard deviation without the largest mean
   };
   /// Returns the spread of the means of all ranks except one rank with the mean `mean`.
   [[nodiscard]] Spread without(double mean) {
@@ -203,6 +204,8 @@ private:
     out.middle = quantile(peers, 0.5); // `peers` is sorted
     out.upper = (quantile(peers, 0.9) - out.middle) / kUpperDecile;
     out.plain = std::sqrt(sample_stats(peers).variance);
+    out.lower =
+        std::sqrt(sample_stats(std::vector<double>(peers.begin(), peers.end() - 1)).variance);
     for (double& v : peers)
       v = std::fabs(v - out.middle);
     out.deviation = kMadToDeviation * quantile_of(std::move(peers), 0.5);
@@ -243,7 +246,8 @@ std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
 }
 
 std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, double dependence,
-                                      const PooledNoise& pooled, double resolution) {
+                                      const PooledNoise& pooled, double resolution,
+                                      double usual_spread) {
   const Prior prior = prior_of(means);
   const double upper = std::min(kMostDependence, dependence + pooled.margin);
   double all_degrees = 0;
@@ -271,15 +275,20 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
   const double usual_error = quantile_of(errors, 0.5);
   PeerSpread spread(values);
   const auto ranks = static_cast<double>(means.size());
+  const double usual_variance = usual_spread * usual_spread;
   std::vector<Scatter> out;
   for (std::size_t r = 0; r < means.size(); ++r) {
     double between = 0;
-    if (means.size() > kFewRanks || (means.size() > 2 && means[r].n < kEnoughSteps)) {
+    if (means.size() > kFewRanks ||
+        (means.size() > 2 && (usual_spread > 0 || means[r].n < kEnoughSteps))) {
       const PeerSpread::Spread others = spread.without(values[r]);
-      const double deviation = means.size() > kFewRanks ? others.deviation : others.plain;
-      between = std::max(0.0, deviation * deviation - usual_error) * ranks / (ranks - 1);
+      double deviation = means.size() > kFewRanks ? others.deviation : others.plain;
+      if (usual_spread > 0) // the MAD of a few means is often small by chance
+        deviation = std::max(deviation, others.lower);
+      between =
+          std::max(0.0, deviation * deviation - usual_error - usual_variance) * ranks / (ranks - 1);
     }
-    double variance = errors[r] + between;
+    double variance = errors[r] + between + usual_variance * ranks / (ranks - 1);
     double usual = 0;
     if (means.size() >= kManyRanks) {
       const PeerSpread::Spread others = spread.without(values[r]);
@@ -295,7 +304,7 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
 }
 
 RankTest tested(const std::vector<StepSeries>& ranks, const PooledNoise& pooled, double resolution,
-                std::vector<Scatter>& scatter) {
+                double usual_spread, std::vector<Scatter>& scatter) {
   RankTest out;
   if (ranks.size() < 2)
     return out;
@@ -312,7 +321,7 @@ RankTest tested(const std::vector<StepSeries>& ranks, const PooledNoise& pooled,
     excess[r].excess = means[r].mean;
   if (out.steps > 1) {
     out.dependence = out.steps < kFewestInSeries ? kAssumedDependence : pooled.dependence;
-    scatter = scatter_of_steps(means, out.dependence, pooled, resolution);
+    scatter = scatter_of_steps(means, out.dependence, pooled, resolution, usual_spread);
   } else {
     scatter = scatter_of_one_step(means, excess, resolution);
   }
@@ -413,13 +422,13 @@ double independent_samples(double n, double rho) {
 }
 
 std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, double resolution,
-                                 double level) {
+                                 double level, double usual_spread) {
   std::vector<RankTest> out;
   std::vector<std::vector<Scatter>> scatter(runs.size());
   std::vector<RankExcess*> all;
   const PooledNoise pooled = pooled_noise(runs);
   for (std::size_t i = 0; i < runs.size(); ++i)
-    out.push_back(tested(runs[i], pooled, resolution, scatter[i]));
+    out.push_back(tested(runs[i], pooled, resolution, usual_spread, scatter[i]));
   std::size_t comparisons = 0;
   for (const RankTest& test : out)
     comparisons += test.ranks.size();

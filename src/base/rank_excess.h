@@ -73,17 +73,20 @@ inline constexpr std::size_t kFewestPeers = 8;
 /// `runs`: for each run the differences of its ranks to their peers, [rank][step]. A run has no
 /// result if it has fewer than two ranks, if a rank has no step, or if a rank has only one step and
 /// there are fewer than kFewestPeers peers. `resolution`: the resolution of the values, in their
-/// unit; it is a lower bound of the standard deviation.
+/// unit; it is a lower bound of the standard deviation. `usual_spread`: standard deviation between
+/// the means of ranks that count as equal; 0: estimated from the ranks alone.
 /// - The variance of a rank is moderated by the variances of all ranks of the run (Smyth 2004):
 ///   with few steps, the variance comes mostly from the other ranks, but a noisier rank keeps a
 ///   larger variance. With fewer than eight steps, it is at least the mean variance of all ranks of
 ///   all runs.
 /// - The lag-1 correlation of successive steps, over all runs, increases the standard error.
 /// - The means of the peers may differ by more than their standard errors explain; this additional
-///   spread increases the standard error of a rank too.
+///   spread increases the standard error of a rank too. With few ranks and many steps, it counts
+///   only with a `usual_spread`, which is then added.
 /// - For a single step, only the spread of the peers is known, and heavy tails are assumed.
 [[nodiscard]] std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs,
-                                               double resolution, double level = kRankLevel);
+                                               double resolution, double level = kRankLevel,
+                                               double usual_spread = 0);
 
 /// Returns the lag-1 correlation of successive samples, pooled over series of equal or different
 /// lengths, with weights in proportion to their lengths. The bias from subtracting the mean, (1 + 3

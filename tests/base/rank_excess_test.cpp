@@ -120,6 +120,39 @@ TEST(RankExcess, OneStepNeedsEightPeers) {
 }
 
 // ST-C11: if two steps have equal values, a difference of one clock tick is not significant.
+// Three ranks do not show how much equal ranks differ.
+TEST(RankExcess, AUsualSpreadIsAdded) {
+  const auto found = [](double excess, double usual_spread) {
+    ByStep steps = quiet(3, 20, 4);
+    for (std::vector<double>& step : steps)
+      step[2] += excess;
+    const std::vector<std::vector<StepSeries>> runs{against_peers(steps)};
+    return significant(test_ranks(runs, kFine, kRankLevel, usual_spread).front());
+  };
+  EXPECT_EQ(found(10, 0), std::vector<std::size_t>{2});
+  EXPECT_EQ(found(10, 1), std::vector<std::size_t>{2});
+  EXPECT_TRUE(found(10, 4).empty());
+  EXPECT_EQ(found(30, 4), std::vector<std::size_t>{2});
+}
+
+// The median absolute deviation of five peers is small by chance if three of them are equal.
+TEST(RankExcess, WithAUsualSpreadAllPeersButTheSlowestShowTheirs) {
+  ByStep steps = quiet(6, 20, 4);
+  const std::vector<double> means = {0, 0, 0, 0, -30, 20};
+  for (std::vector<double>& step : steps)
+    for (std::size_t r = 0; r < step.size(); ++r)
+      step[r] += means[r];
+  const std::vector<std::vector<StepSeries>> runs{against_peers(steps)};
+  EXPECT_EQ(significant(test_ranks(runs, kFine).front()), std::vector<std::size_t>{5});
+  EXPECT_TRUE(significant(test_ranks(runs, kFine, kRankLevel, 0.1).front()).empty());
+  // of two slow ranks, none hides the other
+  for (std::vector<double>& step : steps)
+    step[4] += 50;
+  const std::vector<std::vector<StepSeries>> two{against_peers(steps)};
+  EXPECT_EQ(significant(test_ranks(two, kFine, kRankLevel, 0.1).front()),
+            (std::vector<std::size_t>{4, 5}));
+}
+
 TEST(RankExcess, EqualNumbersAreNoCertainty) {
   const std::vector<std::vector<StepSeries>> runs{
       against_peers(ByStep{{5, 5, 5, 6}, {5, 5, 5, 6}})};
