@@ -45,6 +45,21 @@ template <class T> Result<T> read_part(const std::string& path, std::string_view
   return part;
 }
 
+/// Returns the rows with their bandwidths by step. A saved state has these only in the samples.
+std::vector<SyncSummary>
+with_step_bandwidths(std::vector<SyncSummary> rows,
+                     const std::map<CollectiveKey, CollectiveSamples>& samples) {
+  for (SyncSummary& row : rows) {
+    const auto found = samples.find(key_of(row));
+    if (!row.step_bus_gbps.empty() || found == samples.end() || !found->second.belong_to(row))
+      continue;
+    for (const auto& [step, sum] : found->second.bus_gbps.steps())
+      if (step >= 0)
+        row.step_bus_gbps.push_back({step, sum.mean()});
+  }
+  return rows;
+}
+
 } // namespace
 
 TraceIdentity fingerprint_of(const RunPlan& plan, const std::string& options) {
@@ -109,9 +124,10 @@ SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
     out.records.insert(out.records.end(), config.records.begin(), config.records.end());
     parts.push_back(&config.gemms);
     if (config.collectives)
-      out.collectives.push_back({config.configuration,
-                                 fs::path(config.collective_file).filename().string(),
-                                 *config.collectives, config.collective_samples});
+      out.collectives.push_back(
+          {config.configuration, fs::path(config.collective_file).filename().string(),
+           with_step_bandwidths(*config.collectives, config.collective_samples),
+           config.collective_samples});
   }
   out.gemms = join_gemm_facts(parts, ranking);
   out.findings = sweep_findings(out);

@@ -8,6 +8,7 @@
 #include "synth/synth.h"
 #include "temp_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -221,6 +222,28 @@ TEST_F(AnalyzeApp, FactsFromDiskSayTheSameAsThoseOfTheRun) {
   ASSERT_TRUE(write_sweep_page({{"s", "x", &run->facts}}, folder_.path("a.html")));
   ASSERT_TRUE(write_sweep_page({{"s", "x", &*disk}}, folder_.path("b.html")));
   EXPECT_EQ(bytes_of(folder_.path("a.html")), bytes_of(folder_.path("b.html")));
+}
+
+// The test of three groups needs the bandwidths of the steps, which the state has as samples.
+TEST_F(AnalyzeApp, ASlowLinkOfAFewGroupsIsFoundInFactsFromDiskToo) {
+  synth::Options o;
+  o.threads = {256};
+  o.channels = {28};
+  o.ranks = 6;
+  o.layers = 1;
+  o.steps = 3;
+  o.process_groups = 2;
+  o.slow_links = {{4, 5, 3}};
+  const std::string in = folder_.path("link");
+  ASSERT_TRUE(synth::generate(o, in, 2, nullptr));
+  const AnalyzeRequest r = request(in, "out");
+  Session session;
+  const auto run = analyze_sweep(session, r);
+  ASSERT_TRUE(run);
+  const Result<SweepFacts> disk = load_analysed(r.layout.folder());
+  ASSERT_TRUE(disk) << disk.error().message();
+  EXPECT_EQ(disk->findings, run->facts.findings);
+  EXPECT_EQ(std::ranges::count(disk->findings, "slow-link", &Finding::rule), 1);
 }
 
 TEST_F(AnalyzeApp, AConfigurationThatIsGoneIsNotOnThePage) {

@@ -137,5 +137,30 @@ TEST(SlowParts, ASlowLinkIsNamed) {
   EXPECT_EQ(link.unit, Unit::kGBps);
 }
 
+// With 16 ranks there are eight groups of two, and with six ranks there are three. A rank behind
+// the slow link is late, but its own work is normal.
+TEST(SlowParts, ASlowLinkOfAFewGroupsIsNamed) {
+  for (const std::int64_t ranks : {6, 16}) {
+    synth::Options o = run_of(ranks, 5);
+    EXPECT_TRUE(of_rule(found_in(o, nullptr), rules::slow_link).empty()) << ranks;
+    o.slow_links = {{4, 5, 1.5}};
+    const std::vector<Finding> found = found_in(o, nullptr);
+    const std::vector<Finding> links = of_rule(found, rules::slow_link);
+    ASSERT_EQ(links.size(), 1U) << ranks;
+    EXPECT_EQ(links[0].headline.rfind("Ranks 4, 5: allreduce reaches ", 0), 0U)
+        << links[0].headline;
+    EXPECT_NE(links[0].evidence.find(
+                  fmt::format("in the {} other groups of its kind and size", ranks / 2 - 1)),
+              std::string::npos)
+        << links[0].evidence;
+    for (const Finding& late : of_rule(found, rules::late_rank))
+      EXPECT_NE(late.action.find("check the slow link of its group"), std::string::npos)
+          << late.action;
+  }
+  synth::Options o = run_of(4, 5); // two groups
+  o.slow_links = {{2, 3, 3}};
+  EXPECT_TRUE(of_rule(found_in(o, nullptr), rules::slow_link).empty());
+}
+
 } // namespace
 } // namespace rankscope

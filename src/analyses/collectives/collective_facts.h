@@ -63,6 +63,12 @@ struct SyncCollective {
   [[nodiscard]] double mean_wait_us() const;
 };
 
+/// The mean of a value over the collectives of one profiler step.
+struct StepMean {
+  std::int64_t step = 0;
+  double mean = 0;
+};
+
 /// All synchronizing collectives of one name, type, size and group.
 struct SyncSummary {
   std::string name, dtype, group;
@@ -72,6 +78,9 @@ struct SyncSummary {
   Stats latency_us, start_skew_us, end_skew_us, algo_gbps, bus_gbps;
   std::size_t count = 0;
   double total_latency_ms = 0;
+  /// Bus bandwidth by profiler step, ascending; only of steps with known bandwidths. It is empty in
+  /// compat mode, and if the row is from a saved state or a report.
+  std::vector<StepMean> step_bus_gbps;
 };
 
 /// Durations of a rank's kernels with the same group, name, type, size, split and stream.

@@ -49,6 +49,8 @@ void SyncSummarySums::Sum::settle() {
   row.algo_gbps = stats_of(std::exchange(samples[3], {}));
   row.bus_gbps = stats_of(std::exchange(samples[4], {}));
   row.total_latency_ms = row.latency_us.sum / 1e3;
+  for (const auto& [step, sum] : std::exchange(step_bus_gbps, {}))
+    row.step_bus_gbps.push_back({step, sum.first / static_cast<double>(sum.second)});
 }
 
 void SyncSummarySums::add(const TimedCollective& t) {
@@ -77,6 +79,11 @@ void SyncSummarySums::add(const TimedCollective& t) {
   sum.samples[2].push_back(ns_to_us(t.end_skew_ns));
   sum.samples[3].push_back(t.algo_gbps);
   sum.samples[4].push_back(t.bus_gbps);
+  if (!compat_ && t.first->step >= 0 && !std::isnan(t.bus_gbps)) {
+    auto& [bus_gbps, count] = sum.step_bus_gbps[t.first->step];
+    bus_gbps += t.bus_gbps;
+    ++count;
+  }
   ++sum.row.count;
 }
 

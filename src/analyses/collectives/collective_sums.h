@@ -50,6 +50,7 @@ private:
   struct Sum {
     SyncSummary row;
     std::array<std::vector<double>, 5> samples;
+    std::map<std::int64_t, std::pair<double, std::int64_t>> step_bus_gbps; ///< sum and count
     void settle();
   };
   std::int64_t per_node_;

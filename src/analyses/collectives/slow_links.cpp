@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -15,42 +16,151 @@ constexpr double kLeastBelow = 10;         ///< percent
 constexpr double kLinkLevel = 0.004;       ///< probability of a false finding
 constexpr double kBandwidthScatter = 0.01; ///< groups that differ by a smaller fraction count as
                                            ///< equal
+constexpr std::size_t kFewestLinkGroups = 3;
+constexpr std::size_t kFewestLinkSteps = 3; ///< for groups that their spread alone does not compare
+constexpr double kLeastLinkMib = 1;         ///< the same
+/// Standard deviation between the logarithms of the bandwidths of equal groups, which few groups
+/// do not show.
+constexpr double kUsualLinkSpread = 0.04;
 
-} // namespace
+/// The groups with the same kind of collective.
+using LinkGroups = std::vector<const SyncSummary*>;
 
-std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
+/// Returns the groups with known bandwidths, by kind.
+std::vector<LinkGroups> groups_by_kind(std::span<const SyncSummary> rows) {
   using Kind = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string>;
-  std::map<Kind, std::vector<const SyncSummary*>> kinds;
+  std::map<Kind, LinkGroups> kinds;
   for (const SyncSummary& row : rows)
     if (row.count > 0 && row.bus_gbps.mean > 0)
       kinds[{row.name, row.dtype, row.in_nelems, row.group_size, row.node_span}].push_back(&row);
+  std::vector<LinkGroups> out;
+  for (auto& [kind, groups] : kinds)
+    out.push_back(std::move(groups));
+  return out;
+}
+
+[[nodiscard]] bool are_many(const LinkGroups& groups) {
+  return groups.size() > kFewestPeers;
+}
+
+/// Returns the negative logarithms of the bandwidths in the steps that all groups have, as
+/// [step][group]. A larger value is slower.
+std::vector<std::vector<double>> slowness_by_step(const LinkGroups& groups) {
+  std::map<std::int64_t, std::vector<double>> steps;
+  for (const SyncSummary* row : groups)
+    for (const StepMean& bus_gbps : row->step_bus_gbps)
+      if (bus_gbps.mean > 0)
+        steps[bus_gbps.step].push_back(-std::log(bus_gbps.mean));
+  std::vector<std::vector<double>> out;
+  for (auto& [step, values] : steps)
+    if (values.size() == groups.size())
+      out.push_back(std::move(values));
+  return out;
+}
+
+/// Returns whether the bandwidths of a few groups could be compared if there were enough of them.
+[[nodiscard]] bool are_few(const LinkGroups& groups) {
+  return !are_many(groups) && groups.size() > 1 && groups.front()->full_mib >= kLeastLinkMib;
+}
+
+/// Returns why a few groups cannot be compared; empty if they can.
+std::optional<UntestedLinks::Reason> why_untested(const LinkGroups& groups) {
+  if (groups.size() < kFewestLinkGroups)
+    return UntestedLinks::Reason::kFewGroups;
+  if (slowness_by_step(groups).size() < kFewestLinkSteps)
+    return UntestedLinks::Reason::kFewSteps;
+  return std::nullopt;
+}
+
+/// The samples of several kinds, as for test_ranks().
+struct LinkSamples {
   std::vector<std::vector<StepSeries>> runs;
-  std::vector<const std::vector<const SyncSummary*>*> kind_groups;
-  for (const auto& [kind, groups] : kinds) {
-    if (groups.size() <= kFewestPeers)
+  std::vector<const LinkGroups*> groups;
+};
+
+/// Returns one sample per group, of kinds with many groups.
+LinkSamples samples_of_groups(const std::vector<LinkGroups>& kinds) {
+  LinkSamples out;
+  for (const LinkGroups& groups : kinds) {
+    if (!are_many(groups))
       continue;
-    std::vector<StepSeries> run;
+    std::vector<StepSeries>& run = out.runs.emplace_back();
     for (const SyncSummary* row : groups)
       run.push_back({-std::log(row->bus_gbps.mean)});
-    runs.push_back(std::move(run));
-    kind_groups.push_back(&groups);
+    out.groups.push_back(&groups);
   }
-  const std::vector<RankTest> tests = test_ranks(runs, kBandwidthScatter, kLinkLevel);
-  std::vector<SlowGroup> out;
+  return out;
+}
+
+/// Returns one sample per group and step, of kinds with few groups.
+LinkSamples samples_of_steps(const std::vector<LinkGroups>& kinds) {
+  LinkSamples out;
+  for (const LinkGroups& groups : kinds) {
+    if (!are_few(groups) || why_untested(groups))
+      continue;
+    out.runs.push_back(against_peers(slowness_by_step(groups)));
+    out.groups.push_back(&groups);
+  }
+  return out;
+}
+
+void add_slow_groups(const LinkSamples& samples, double usual_spread, std::vector<SlowGroup>& out) {
+  const std::vector<RankTest> tests =
+      test_ranks(samples.runs, kBandwidthScatter, kLinkLevel, usual_spread);
   for (std::size_t i = 0; i < tests.size(); ++i) {
+    const LinkGroups& groups = *samples.groups[i];
     std::vector<double> bandwidths;
-    for (const SyncSummary* row : *kind_groups[i])
+    for (const SyncSummary* row : groups)
       bandwidths.push_back(row->bus_gbps.mean);
     const MedianOfOthers usual(bandwidths);
     for (std::size_t g = 0; g < tests[i].ranks.size(); ++g)
       if (tests[i].ranks[g].significant)
-        out.push_back({(*kind_groups[i])[g], bandwidths[g], usual.without(bandwidths[g]),
-                       bandwidths.size() - 1});
+        out.push_back({groups[g], bandwidths[g], usual.without(bandwidths[g]), groups.size() - 1});
   }
+}
+
+} // namespace
+
+std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
+  const std::vector<LinkGroups> kinds = groups_by_kind(rows);
+  std::vector<SlowGroup> out;
+  add_slow_groups(samples_of_groups(kinds), 0, out);
+  add_slow_groups(samples_of_steps(kinds), kUsualLinkSpread, out);
   std::erase_if(out, [](const SlowGroup& g) { return g.percent_below() < kLeastBelow; });
   std::ranges::stable_sort(out, std::ranges::greater(), &SlowGroup::percent_below);
   std::set<std::string> named;
   std::erase_if(out, [&](const SlowGroup& g) { return !named.insert(g.row->group).second; });
+  return out;
+}
+
+std::vector<UntestedLinks> untested_links(std::span<const SyncSummary> rows) {
+  struct Untested {
+    const LinkGroups* groups = nullptr;
+    UntestedLinks::Reason reason = UntestedLinks::Reason::kFewGroups;
+  };
+  const std::vector<LinkGroups> kinds = groups_by_kind(rows);
+  std::vector<Untested> untested;
+  std::set<std::string> tested; // names of groups
+  for (const LinkGroups& groups : kinds) {
+    if (!are_many(groups) && !are_few(groups))
+      continue;
+    if (const auto reason = are_few(groups) ? why_untested(groups) : std::nullopt) {
+      untested.push_back({&groups, *reason});
+      continue;
+    }
+    for (const SyncSummary* row : groups)
+      tested.insert(row->group);
+  }
+  std::ranges::sort(untested, {}, [](const Untested& u) { return u.groups->front(); });
+  std::vector<UntestedLinks> out;
+  std::set<std::pair<std::string, std::int64_t>> named;
+  for (const auto& [groups, reason] : untested) {
+    const SyncSummary& first = *groups->front();
+    const bool any = std::ranges::any_of(
+        *groups, [&](const SyncSummary* row) { return !tested.contains(row->group); });
+    if (any && named.emplace(first.name, first.group_size).second)
+      out.push_back({first.name, first.group_size, reason});
+  }
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "analyses/collectives/collective_facts.h"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rankscope {
@@ -20,8 +21,29 @@ struct SlowGroup {
   [[nodiscard]] double percent_below() const { return (1 - bus_gbps / usual_gbps) * 100; }
 };
 /// Returns slow groups, largest difference first; each group once, with its worst kind of
-/// collective. A slow group is at least ten percent below the median of at least eight other
-/// groups, and beyond their scatter (test_ranks() with one sample per group).
+/// collective. A slow group is at least ten percent below the median of the other groups, and
+/// beyond their scatter (test_ranks()):
+/// - with at least eight other groups, a sample is the mean of a group, so that the spread of the
+///   groups shows their scatter;
+/// - with two to seven other groups, a sample is the mean of a group in a profiler step. At least
+///   three steps and collectives of 1 MiB are required, because the latency of smaller ones hides
+///   the bandwidth. So few groups do not show their spread, so equal groups are assumed to differ
+///   with a standard deviation of 4 %. Then about 15 % is the smallest difference that is reported.
+/// Both tests have a level of 0.4 % over all groups (Holm).
 [[nodiscard]] std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows);
+
+/// Collectives of 1 MiB or more whose groups slow_groups() cannot compare with each other.
+struct UntestedLinks {
+  std::string name;            ///< name of the collectives
+  std::int64_t group_size = 0; ///< number of members of each group
+  enum class Reason : std::uint8_t {
+    kFewGroups, ///< two groups: either may be the usual one
+    kFewSteps,  ///< fewer than three profiler steps, and fewer than nine groups
+  };
+  Reason reason = Reason::kFewGroups;
+};
+/// Returns the untested collectives with at least two groups, in the order of `rows`; each name
+/// and group size once.
+[[nodiscard]] std::vector<UntestedLinks> untested_links(std::span<const SyncSummary> rows);
 
 } // namespace rankscope
