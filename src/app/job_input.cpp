@@ -1,6 +1,7 @@
 #include "app/job_input.h"
 
 #include "analyses/collectives/late_ranks.h"
+#include "analyses/collectives/slow_links.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "app/gpu_work.h"
 #include "app/rank_needs.h"
@@ -160,6 +161,7 @@ JobInput job_of(std::string title, std::vector<RankGraph> graphs,
   out.run = join_ranks(std::move(graphs), collectives);
   if (collectives != nullptr) {
     out.suspects.transfers = slow_transfers(out.run, *collectives);
+    out.suspects.untested_links = untested_links(collectives->summary);
     out.suspects.small = small_transfers(out.run, *collectives);
     out.suspects.uneven = uneven_exchanges(out.run, *collectives);
     out.suspects.repeated = repeated_reductions(out.run, *collectives);

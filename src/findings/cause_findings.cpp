@@ -388,6 +388,30 @@ std::string evidence_of(const CauseFacts& facts, const StepCause& c) {
   return out;
 }
 
+/// Returns lines about links that are not compared, one for each reason.
+std::vector<std::string> untested_link_lines(std::span<const UntestedLinks> links) {
+  using Reason = UntestedLinks::Reason;
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> out;
+  for (const auto& [reason, why] :
+       {std::pair(Reason::kFewGroups, "fewer than three groups of equal collectives"),
+        std::pair(Reason::kFewSteps,
+                  "fewer than three steps, and fewer than nine groups of equal collectives")}) {
+    std::vector<std::string> names;
+    for (const UntestedLinks& link : links)
+      if (link.reason == reason)
+        names.push_back(fmt::format("{} of {} ranks", short_place(link.name), link.group_size));
+    if (names.empty())
+      continue;
+    const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+    names.resize(names.size() - more);
+    if (more > 0)
+      names.push_back(fmt::format("{} more", more));
+    out.push_back(fmt::format("the bandwidth of links in {}: {}", joined(names, "and"), why));
+  }
+  return out;
+}
+
 } // namespace
 
 std::string gain_text(const CauseFacts& facts, const StepCause& c) {
@@ -513,6 +537,8 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
         "{}: {} ({} {} ms{})", cause_rule_id(u.rule), kWhy[static_cast<std::size_t>(u.reason)],
         u.reason == UnsaidReason::kBelowNoise ? "gain" : "cost",
         number3(u.reason == UnsaidReason::kBelowNoise ? u.gain_ms : u.cost_ms), step));
+  for (std::string& line : untested_link_lines(facts.untested_links))
+    out.push_back(std::move(line));
   if (facts.ranks == 1 && facts.job_ranks > 1)
     out.push_back(fmt::format("late ranks and slow links: this is one of {} ranks (give the folder "
                               "of the run)",

@@ -148,6 +148,13 @@ RankFault slow_node() {
 RankFault slow_pair() {
   return {"slow-link", "6 7", {"--process-groups", "2"}, {"--slow-link", "6-7:3"}, "20"};
 }
+/// Eight groups of two ranks: none was named, because nine were needed.
+RankFault slow_pair_of_eight() {
+  return {"slow-link", "12 13", {"--process-groups", "2"}, {"--slow-link", "12-13:3"}, "16"};
+}
+RankFault slow_pair_of_three() {
+  return {"slow-link", "4 5", {"--process-groups", "2"}, {"--slow-link", "4-5:3"}, "6"};
+}
 RankFault slow_pairs() {
   return {"slow-link", "4 5 6 7", {"--process-groups", "2"}, {"--slow-link", "4-5:3,6-7:3"}, "24"};
 }
@@ -224,7 +231,8 @@ TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
   for (const RankFault& fault :
        {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(), one_more_gemm(),
         slow_copies(), uneven_exchange(), under_contention(slow_gpu()),
-        under_contention(more_tokens()), slow_gpu_of_two_groups()}) {
+        under_contention(more_tokens()), slow_gpu_of_two_groups(), slow_pair_of_eight(),
+        slow_pair_of_three()}) {
     const RankTally counts = tally(fault, "iid:0.005", 1);
     EXPECT_EQ(counts.named, counts.runs) << fault.rule;
     EXPECT_EQ(counts.within, counts.runs) << fault.rule;
@@ -270,6 +278,61 @@ TEST(WhyOfRanks, MoreWorkOfARankHasItsName) {
   for (const char* text : {"Rank 3 has 1 more GPU activity per step than its peers: Memcpy HtoD",
                            "Remove the cause on rank 3 (more-work)"})
     EXPECT_NE(page.out.find(text), std::string::npos) << page.out;
+}
+
+/// Returns the page of `why` without its line breaks.
+std::string page_of(const std::string& run) {
+  std::string out;
+  for (const char c : run_binary({"why", run, "--no-cache"}).out)
+    if (c != '\n' && (c != ' ' || out.empty() || out.back() != ' '))
+      out += c;
+    else if (c == '\n' && !out.empty() && out.back() != ' ')
+      out += ' ';
+  return out;
+}
+
+// Its members are late, but their kernels and hosts are not the reason. All outputs say the same.
+TEST(WhyOfRanks, ASlowLinkIsTheReasonWhyItsRanksAreLate) {
+  const test::TempFolder folder;
+  const std::string run = folder.path("run");
+  test::write_run(run, 1, "iid:0.005", {"--process-groups", "2", "--slow-link", "12-13:3"}, "16");
+  const std::string page = page_of(run);
+  EXPECT_NE(page.find("The link between ranks 12 and 13 reaches"), std::string::npos) << page;
+  EXPECT_EQ(page.find("do not show why"), std::string::npos) << page;
+  // the groups across the nodes are two
+  EXPECT_NE(page.find("the bandwidth of links in _allgather_base of 8 ranks and "
+                      "_reduce_scatter_base of 8 ranks: fewer than three groups of equal "
+                      "collectives"),
+            std::string::npos)
+      << page;
+  for (const char* command : {"top", "collectives"}) {
+    const test::JobAnswer answer(command, {run});
+    bool linked = false;
+    for (std::size_t k = 0; k < answer.rows("findings"); ++k) {
+      linked = linked || answer.text("findings", k, "rule") == "slow-link";
+      const std::string action = answer.text("findings", k, "action");
+      EXPECT_EQ(action.find("find the work before its collectives"), std::string::npos) << action;
+    }
+    EXPECT_TRUE(linked) << command << "\n" << answer.out();
+  }
+  // hardly more than the least gain that is reported
+  test::write_run(run, 2, "iid:0.005",
+                  {"--vendor", "nvidia", "--process-groups", "2", "--slow-link", "12-13:1.5"},
+                  "16");
+  const std::string less = page_of(run);
+  EXPECT_NE(less.find("rank 13 starts its collectives"), std::string::npos) << less;
+  EXPECT_EQ(less.find("do not show why"), std::string::npos) << less;
+}
+
+TEST(WhyOfRanks, OfTwoGroupsNoLinkIsCalledSlow) {
+  const test::TempFolder folder;
+  const std::string run = folder.path("run");
+  test::write_run(run, 1, "iid:0.005", {"--process-groups", "2", "--slow-link", "2-3:3"}, "4");
+  const test::JobAnswer answer("why", {run});
+  for (std::size_t k = 0; k < answer.rows("causes"); ++k)
+    EXPECT_NE(answer.text("causes", k, "rule"), "slow-link");
+  const std::string page = page_of(run);
+  EXPECT_NE(page.find("fewer than three groups of equal collectives"), std::string::npos) << page;
 }
 
 // Without the trace of rank 5, the others may have waited for it until the end.
@@ -387,7 +450,8 @@ TEST(WhyOfManyRuns, PowerGainsAndFalseClaims) {
         Row{slow_gpu(), "hetero:0.005", 40, 95}, Row{slow_gpu(), "iid:0.02", 40, 0},
         Row{slow_gpu(), "heavy:0.02", 40, 0}, Row{slow_node(), "iid:0.005", 20, 95},
         Row{slow_node(), "hetero:0.005", 20, 95}, Row{slow_pair(), "iid:0.005", 20, 95},
-        Row{slow_pairs(), "iid:0.005", 20, 95, 80}, Row{more_tokens(), "iid:0.005", 20, 95},
+        Row{slow_pairs(), "iid:0.005", 20, 95, 80}, Row{slow_pair_of_eight(), "iid:0.005", 20, 95},
+        Row{slow_pair_of_three(), "iid:0.005", 20, 95}, Row{more_tokens(), "iid:0.005", 20, 95},
         Row{under_contention(slow_gpu()), "iid:0.005", 20, 95},
         Row{under_contention(slow_node()), "iid:0.005", 20, 95},
         Row{under_contention(more_tokens()), "iid:0.005", 20, 95},

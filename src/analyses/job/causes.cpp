@@ -69,6 +69,8 @@ public:
       leave(c);
     out_.after_ms = step_ms(now_);
     find_long_steps(measured_ms);
+    if (!options_.rule || *options_.rule == CauseRule::kSlowLink)
+      out_.untested_links = suspects_.untested_links;
     for (const OutstandingRank& rank : suspects_.ranks)
       if (!options_.rule && is_of_interest(run_.ranks[rank.rank].rank) &&
           !explained(run_.ranks[rank.rank].rank))
@@ -559,14 +561,16 @@ private:
   }
 
   /// Returns whether some cause belongs to this rank alone, to ranks like it, or to its slow link;
-  /// or whether its kernels take longer, but without a cost.
+  /// or whether its kernels or the transfers of its link take longer, but without a cost.
   [[nodiscard]] bool explained(std::int64_t rank) const {
     const auto has = [rank](const StepCause& c) {
       return std::ranges::find(c.ranks, rank) != c.ranks.end();
     };
     const auto without_cost = [&](const CauseCandidate& c) {
       const CauseRule rule = c.cause.rule;
-      return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator) && has(c.cause);
+      return (rule == CauseRule::kSlowGpu || rule == CauseRule::kSlowOperator ||
+              rule == CauseRule::kSlowLink) &&
+             has(c.cause);
     };
     const auto for_this_rank = [&](const StepCause& c) {
       return (c.ranks.size() == 1 || compares_ranks(c.rule)) && has(c);

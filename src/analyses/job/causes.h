@@ -2,6 +2,7 @@
 // and, by replay, the gain of its removal (docs/reference/job-graph.md).
 #pragma once
 
+#include "analyses/collectives/slow_links.h"
 #include "analyses/job/exposed.h"
 #include "analyses/job/job_run.h"
 #include "analyses/job/late_rank_parts.h"
@@ -173,6 +174,7 @@ struct UnevenExchanges {
 struct RunSuspects {
   std::vector<OutstandingRank> ranks;
   std::vector<SlowTransfers> transfers;
+  std::vector<UntestedLinks> untested_links;
   std::vector<SmallTransfers> small;
   std::vector<RepeatedReductions> repeated;
   std::vector<UnevenExchanges> uneven;
@@ -231,6 +233,7 @@ struct CauseFacts {
   std::vector<LateRankParts> late_rank_parts; ///< parts of the outstanding ranks
   /// Outstanding ranks for which no cause is found that applies only to them: rank, excess in ms.
   std::vector<std::pair<std::int64_t, double>> unexplained_ranks;
+  std::vector<UntestedLinks> untested_links;
   std::vector<Unsaid> unsaid;
 };
 
