@@ -280,6 +280,9 @@ std::string check_of(const CauseFacts& facts, const StepCause& c) {
                                                "collection; a guess, because the "
                                                "function is unknown: record with_stack=True"
                                              : "";
+  case CauseRule::kOptimizerLoop:
+    return "The bound has one kernel that reads each parameter with its gradient and writes it, at "
+           "the rate of these kernels";
   case CauseRule::kGraphBreaks:
     return "Only the lookup of the code is between the pieces; the bound removes the gaps";
   case CauseRule::kSlowGemm:

@@ -272,5 +272,59 @@ TEST(SmallCollectives, PayTheirLatencyOnceInARow) {
     EXPECT_EQ(dur, 10'000) << node; // of 30 us after the last arrival
 }
 
+Candidates optimizer_loops_of(const std::vector<HandActivity>& activities) {
+  return of_rule(CauseRule::kOptimizerLoop, in_order(activities), host_candidates);
+}
+/// The kernels of an update of `count` tensors, each by four operators.
+std::vector<HandActivity> updates(std::size_t count) {
+  std::vector<HandActivity> out;
+  for (std::size_t k = 0; k < count; ++k)
+    for (const auto& [op, shapes] : {std::pair("aten::mul_", "[[1000], []]"),
+                                     std::pair("aten::addcmul_", "[[1000], [1000], "
+                                                                 "[1000]]"),
+                                     std::pair("aten::sqrt", "[[1000]]"),
+                                     std::pair("aten::addcdiv_", "[[1000], [1000], "
+                                                                 "[1000]]")})
+      out.push_back({ActivityKind::kKernel, "vectorized", op, "Optimizer.step#AdamW.step", shapes,
+                     R"(["float", "float", "float"])"});
+  return out;
+}
+
+TEST(OptimizerLoop, IsBoundByOneKernelThatReadsEachGradientAndWritesEachParameter) {
+  const Candidates found = optimizer_loops_of(updates(13));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause.kind, GainKind::kAtMost);
+  ASSERT_EQ(found[0].durations.size(), 52U);
+  // the four kernels of a tensor read or write 2 + 4 + 2 + 4 tensors; one kernel reads two and
+  // writes one
+  EXPECT_EQ(found[0].durations[0].second, 52 * kKernelNs * 3 / 12);
+  for (std::size_t k = 1; k < 52; ++k)
+    EXPECT_EQ(found[0].durations[k].second, 0) << k;
+}
+
+TEST(OptimizerLoop, HasAtLeast50KernelsThatAreNotFused) {
+  EXPECT_TRUE(optimizer_loops_of(updates(12)).empty());
+  std::vector<HandActivity> fused = updates(13);
+  fused.push_back(fused.front());
+  fused.back().name = "multi_tensor_apply_kernel<FusedAdamMathFunctor>";
+  EXPECT_TRUE(optimizer_loops_of(fused).empty());
+}
+
+TEST(Checkpoint, HasItsCopies) {
+  constexpr const char* kSave = "torch/serialization.py(884): save";
+  const JobRun run = in_order({{ActivityKind::kCall, "cudaMemcpyAsync", "aten::copy_", kSave},
+                               {ActivityKind::kHost, kSave, "", ""}});
+  const Candidates found = of_rule(CauseRule::kCheckpoint, run, host_candidates);
+  ASSERT_EQ(found.size(), 1U); // however short they are
+  EXPECT_EQ(found[0].durations.size(), 2U);
+  EXPECT_EQ(found[0].cause.what, kSave);
+
+  HandMadeRun copies(
+      1, {{ActivityKind::kCopy, "Memcpy DtoH (Device -> Pageable)", "aten::copy_", kSave}});
+  copies.add(0, 0, 0, kKernelNs);
+  const JobRun copied = copies.finish();
+  EXPECT_EQ(of_rule(CauseRule::kCheckpoint, copied, host_candidates).size(), 1U);
+}
+
 } // namespace
 } // namespace rankscope

@@ -63,6 +63,32 @@ TEST(RankGraph, ASynchronisationReturnsWithTheLastWork) {
   EXPECT_EQ(graph.nodes[call].dur_ns, 2000); // its own time is the part after the end of the kernel
 }
 
+TEST(RankGraph, AnOptimizerIsFoundInsideAnAnnotationOfTheLoop) {
+  TraceBuilder trace;
+  trace.annotation("## optimizer ##", 0, 40).annotation("Optimizer.step#SGD.step", 1, 38);
+  trace.op("aten::add_", 2, 8).kernel("one", 4, 10, 20);
+  trace.op("aten::add_", 20, 8).kernel("two", 22, 35, 5);
+  const RankGraph graph = graph_of(trace);
+  const Activity& two = graph.activity(node_named(graph, "two"));
+  EXPECT_EQ(graph.text(two.context), "Optimizer.step#SGD.step");
+  for (const Activity& a : graph.activities)
+    if (a.kind == ActivityKind::kHost && a.context != kEmptyStr) {
+      EXPECT_EQ(graph.text(a.context), "Optimizer.step#SGD.step");
+    }
+}
+
+TEST(RankGraph, ACallInACheckpointHasItsFunction) {
+  TraceBuilder trace;
+  trace.frame("torch/serialization.py(884): save", 0, 60);
+  trace.frame("torch/serialization.py(1110): _save", 1, 58);
+  trace.frame("<built-in method copy_ of UntypedStorage object at 0x7fc5bedd70c0>", 2, 20);
+  trace.op("aten::copy_", 3, 18).copy("Memcpy DtoH (Device -> Pageable)", 5, 8, 10);
+  const RankGraph graph = graph_of(trace, true);
+  EXPECT_EQ(
+      graph.text(graph.activity(node_named(graph, "Memcpy DtoH (Device -> Pageable)")).context),
+      "torch/serialization.py(884): save");
+}
+
 TEST(RankGraph, ACallThatDoesNotWaitIsNotBlocked) {
   TraceBuilder trace;
   trace.op("aten::a", 0, 4).kernel("one", 1, 10, 20);
@@ -103,7 +129,8 @@ TEST(RankGraph, WorkOnAnotherStreamIsAnInferredWait) {
 /// Returns a trace with steps of 1 ms of GPU work, and `stall_us` of host code between the
 /// optimizer and the next step.
 TraceBuilder steps_with_stall(double stall_us, bool frames,
-                              const std::string& frame = "train.py(7): metrics") {
+                              const std::string& frame = "train.py(7): metrics",
+                              const std::string& inner = "") {
   TraceBuilder trace;
   const double step = 1000 + stall_us;
   for (int s = 0; s < 5; ++s) {
@@ -111,6 +138,8 @@ TraceBuilder steps_with_stall(double stall_us, bool frames,
     trace.annotation("ProfilerStep#" + std::to_string(s + 1), at, step - 1);
     if (frames)
       trace.frame(frame, at + 10, stall_us);
+    if (!inner.empty())
+      trace.frame(inner, at + 15, stall_us - 20);
     for (int k = 0; k < 10; ++k) {
       const double call = at + stall_us + 20 + k * 5;
       trace.op("aten::mm", call - 1, 4).kernel("gemm", call, at + stall_us + 30 + k * 95, 95);
@@ -146,6 +175,33 @@ TEST(Causes, FramesDecideTheRule) {
   EXPECT_EQ(rule_of("torch/serialization.py(920): save"), "checkpoint");
   // recomputation of activations writes no checkpoint
   EXPECT_EQ(rule_of("torch/utils/checkpoint.py(480): checkpoint"), "host-code");
+}
+
+TEST(Causes, AFrameAroundDecidesTheRule) {
+  const auto cause_of = [](const char* frame, const char* inner) {
+    const CauseFacts facts = causes_in(steps_with_stall(2000, true, frame, inner), true);
+    return facts.causes.empty() ? std::string()
+                                : std::string(cause_rule_id(facts.causes.front().rule)) + " " +
+                                      facts.causes.front().what;
+  };
+  EXPECT_EQ(
+      cause_of("torch/serialization.py(884): save",
+               "<built-in method write_record of PyTorchFileWriter object at 0x7fc5bf3b1d20>"),
+      "checkpoint torch/serialization.py(884): save");
+  EXPECT_EQ(cause_of("torch/serialization.py(884): save", "torch/serialization.py(1110): _save"),
+            "checkpoint torch/serialization.py(884): save");
+  EXPECT_EQ(cause_of("torch/utils/data/dataloader.py(733): __next__", "dataset.py(8): __getitem__"),
+            "data-loader torch/utils/data/dataloader.py(733): __next__");
+  EXPECT_EQ(
+      cause_of("torch/_dynamo/convert_frame.py(1336): __call__", "torch/fx/graph.py(9): lint"),
+      "code-loading ");
+  // a compiled function runs in this frame too
+  EXPECT_EQ(cause_of("torch/_dynamo/eval_frame.py(655): _fn", "train.py(7): metrics"),
+            "host-code train.py(7): metrics");
+  // the innermost known function
+  EXPECT_EQ(
+      cause_of("torch/utils/data/dataloader.py(733): __next__", "<built-in function collect>"),
+      "garbage-collection <built-in function collect>");
 }
 
 TEST(Causes, WithoutFramesTheOperatorsAroundIt) {

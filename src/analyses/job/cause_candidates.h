@@ -27,6 +27,8 @@ struct CauseCandidate {
   /// Calls and transfers that would not wait for the GPU or for other ranks without the cause.
   std::vector<NodeId> unblocked;
   bool exact = false; ///< `durations` may be longer than the recorded ones
+  /// GPU work of duration 0 also loses the usual gap before it, because it is part of other work.
+  bool removes_gaps = false;
 
   /// Adds a node of the cause, and the node's duration without the cause.
   void add(NodeId n, std::int64_t without_ns) {

@@ -318,10 +318,23 @@ private:
            rule == CauseRule::kOptimizerLoop || rule == CauseRule::kSlowHost;
   }
 
+  /// Returns the usual time between a kernel or copy and the one before it on its stream, which is
+  /// not there if the kernel does not run. 0 for other nodes.
+  [[nodiscard]] std::int64_t gap_before(NodeId n) const {
+    const ActivityKind kind = run_.activity(n).kind;
+    if (on_gpu(kind) && kind != ActivityKind::kCollective)
+      for (const JobGraph::Wait& wait : run_.graph.waits(n))
+        if (wait.kind == WaitKind::kStream)
+          return wait.lag_ns;
+    return 0;
+  }
+
   void apply(const CauseCandidate& c, JobEdit& edit) const {
     for (const auto& [node, dur] : c.durations) {
       std::int64_t& now = edit.dur_ns[node];
       now = c.exact && now == run_.graph.dur_ns(node) ? dur : std::min(now, dur);
+      if (c.removes_gaps && now == 0)
+        edit.delay_ns[node] = std::min(edit.delay_ns[node], -gap_before(node));
     }
     for (const NodeId node : c.unblocked)
       for (const WaitKind kind : {WaitKind::kBlocking, WaitKind::kMember})
@@ -397,7 +410,8 @@ private:
   }
 
   [[nodiscard]] static bool is_stretch(CauseRule rule) {
-    return rule < CauseRule::kReadBack || rule == CauseRule::kGraphBreaks;
+    return rule < CauseRule::kReadBack || rule == CauseRule::kLoading ||
+           rule == CauseRule::kGraphBreaks;
   }
 
   /// Returns whether stretches of the host gain most of the time that the candidate gains. Without

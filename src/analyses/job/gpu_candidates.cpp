@@ -1,6 +1,7 @@
 // Causes on the GPU: products in a slow format or with awkward extents, unfused attention, and
 // copies from and to the host.
 #include "analyses/job/cause_candidates.h"
+#include "analyses/job/host_code.h"
 #include "base/ascii.h"
 #include "model/kernels.h"
 #include "model/ops/op_model.h"
@@ -98,7 +99,8 @@ public:
     std::vector<bool> known(product_of_.size());
     for (const NodeId n : nodes_) {
       const Activity& a = run_.activity(n);
-      if (a.kind == ActivityKind::kCopy)
+      if (a.kind == ActivityKind::kCopy &&
+          host_code_around(rank_.text(a.context)) != HostCode::kCheckpoint)
         copies_.push_back(n);
       const std::uint32_t row = run_.node(n).activity;
       if (!known[row])

@@ -1,13 +1,16 @@
 // Causes on the host: the activities of a launching thread while the GPU had no work.
 #include "analyses/job/cause_candidates.h"
+#include "analyses/job/host_code.h"
 #include "analyses/job/training_passes.h"
 #include "base/ascii.h"
 #include "base/units.h"
+#include "model/ops/op_model.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -22,16 +25,18 @@ bool has(std::string_view text, std::string_view part) {
 }
 
 CauseRule rule_of_host(std::string_view name) {
-  if (has(name, "DataLoader") || has(name, "dataloader.py"))
+  switch (host_code_of(name)) {
+  case HostCode::kLoader:
     return CauseRule::kLoader;
-  if (has(name, "gc.collect") || has(name, "built-in function collect"))
+  case HostCode::kCollection:
     return CauseRule::kCollection;
-  if (has(name, "torch/serialization.py") || has(name, "torch/distributed/checkpoint"))
+  case HostCode::kCheckpoint:
     return CauseRule::kCheckpoint;
-  for (const std::string_view part : {"torch/_dynamo", "torch/_inductor", "triton/compiler",
-                                      "(dynamo_timed)", "PythonDispatchMode"})
-    if (has(name, part))
-      return CauseRule::kLoading;
+  case HostCode::kCompilation:
+    return CauseRule::kLoading;
+  case HostCode::kOther:
+    break;
+  }
   return CauseRule::kHostCode;
 }
 
@@ -51,6 +56,43 @@ std::optional<CauseRule> rule_of_slow_call(std::string_view name) {
 
 /// The key of a cause: nodes with equal keys form one cause.
 using Group = std::tuple<CauseRule, std::string, std::string, std::string>;
+
+/// The bytes that the kernels of an optimizer read and write.
+class PassedBytes {
+public:
+  /// Adds a kernel by the arguments of its operator.
+  void add(std::string_view op, std::string_view shapes, std::string_view types) {
+    const ParsedArgs args(shapes, types, "", "");
+    double most = 0, type = 0;
+    std::size_t tensors = 0; // with the most elements
+    for (std::size_t i = 0; !args.absurd() && i < args.count(); ++i) {
+      const double count = args.dims(i).empty() ? 0 : elements(args.dims(i));
+      if (count > most) {
+        tensors = 0;
+        most = count;
+        type = type_bytes(args.type(i));
+      }
+      tensors += count > 0 && count == most ? 1 : 0;
+    }
+    if (!(type > 0))
+      return;
+    all_ += most * type * static_cast<double>(tensors + 1); // with the result
+    once_[op] += most * type;
+  }
+  /// Returns the bytes of one kernel for all parameters, as a share of these kernels' bytes. 0: the
+  /// shapes are unknown. The operator with the fewest bytes runs once per parameter.
+  [[nodiscard]] double share_of_one_kernel() const {
+    constexpr double kPasses = 3; // reads the parameter and its gradient, writes the parameter
+    double fewest = all_;
+    for (const auto& [op, bytes] : once_)
+      fewest = std::min(fewest, bytes);
+    return all_ > 0 ? std::min(1.0, kPasses * fewest / all_) : 0;
+  }
+
+private:
+  double all_ = 0;
+  std::map<std::string_view, double> once_; ///< bytes of one tensor of each call, by operator
+};
 
 class HostCandidates {
 public:
@@ -144,8 +186,27 @@ private:
     return at->second;
   }
 
+  /// Adds host time, calls and copies inside a function that writes a checkpoint. Returns whether
+  /// the activity is one of them.
+  bool add_to_checkpoint(NodeId n, const Activity& a) {
+    const StrId range = a.kind == ActivityKind::kHost ? a.name : a.context;
+    const auto [at, fresh] = is_checkpoint_.try_emplace(range);
+    if (fresh)
+      at->second = host_code_around(run_.text(n, range)) == HostCode::kCheckpoint;
+    if (!at->second)
+      return false;
+    CauseCandidate& c = group({CauseRule::kCheckpoint, "", "", ""}, n);
+    c.durations.emplace_back(n, 0);
+    if (a.kind == ActivityKind::kCall && waited_for(n) != kNoNode)
+      c.unblocked.push_back(n);
+    c.cause.what = text(n, range);
+    return true;
+  }
+
   void sort_in(NodeId n) {
     const Activity& a = run_.activity(n);
+    if (add_to_checkpoint(n, a))
+      return;
     if (a.kind == ActivityKind::kHost) {
       if (dur(n) >= stall_ns_)
         add_stall(n, a);
@@ -254,10 +315,12 @@ private:
     out_.push_back(std::move(c));
   }
 
-  /// Adds the short host activities and launches of an optimizer that runs kernel by kernel.
+  /// Adds an optimizer that runs kernel by kernel. One kernel would read each parameter with its
+  /// gradient and write it; that is the bound, because optimizers also have a state.
   void add_optimizer_loop() {
     CauseCandidate c;
     bool fused = false;
+    PassedBytes passed;
     for (const NodeId n : nodes_) {
       const Activity& a = run_.activity(n);
       if (a.kind != ActivityKind::kKernel || !in_optimizer(n, a.context))
@@ -265,11 +328,13 @@ private:
       c.counted.push_back(n);
       const std::string name = text(n, a.name);
       fused = fused || has(name, "multi_tensor") || has(name, "fused") || has(name, "Fused");
+      passed.add(run_.text(n, a.op), run_.text(n, a.shapes), run_.text(n, a.types));
     }
     if (fused || c.counted.size() < kLoopKernels * run_.steps())
       return;
     c.cause.rule = CauseRule::kOptimizerLoop;
-    c.cause.kind = GainKind::kEstimate;
+    c.cause.kind = GainKind::kAtMost;
+    join_kernels(passed.share_of_one_kernel(), c);
     std::vector<NodeId> rest;
     for (const NodeId n : short_) {
       const Activity& a = run_.activity(n);
@@ -282,6 +347,18 @@ private:
     }
     short_ = std::move(rest);
     out_.push_back(std::move(c));
+  }
+  /// Replaces the kernels of each step by their first one, with a share of the time of all.
+  void join_kernels(double share, CauseCandidate& c) const {
+    std::map<std::size_t, double> ns_of_step;
+    for (const NodeId n : c.counted)
+      ns_of_step[run_.step_of(n)] += static_cast<double>(dur(n));
+    c.exact = true; // the first kernel may become longer
+    c.removes_gaps = true;
+    for (const NodeId n : c.counted) {
+      double& ns = ns_of_step[run_.step_of(n)];
+      c.add(n, static_cast<std::int64_t>(std::exchange(ns, 0) * share));
+    }
   }
   [[nodiscard]] bool in_optimizer(NodeId n, StrId context) const {
     return in_optimizer_step(run_.text(n, context));
@@ -324,6 +401,7 @@ private:
   std::map<Group, std::size_t> groups_;
   std::map<std::string, Group> read_by_; ///< operators around calls that wait for the GPU
   std::unordered_map<StrId, std::optional<CauseRule>> rule_of_call_; ///< by the name of the call
+  std::unordered_map<StrId, bool> is_checkpoint_;                    ///< by the range
   std::vector<NodeId> between_pieces_;                               ///< ascending
   std::vector<NodeId> short_; ///< activities and calls that are part of launching
   std::vector<CauseCandidate> out_;

@@ -79,20 +79,43 @@ void HostRanges::advance(Thread& thread, std::int64_t to) {
   close(to);
 }
 
+HostCode HostRanges::code(EventId range) {
+  const auto [at, fresh] = codes_.try_emplace(trace_.events.name[range], HostCode::kOther);
+  if (fresh)
+    at->second = host_code_around(trace_.name(range));
+  return at->second;
+}
+
+EventId HostRanges::outermost(const Thread& thread) const {
+  // training loops often enclose the optimizer in another annotation
+  for (const EventId range : thread.operators)
+    if (trace_.name(range).starts_with("Optimizer."))
+      return range;
+  return thread.operators.front();
+}
+
 HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, std::int64_t to) {
   Thread& thread = threads_[track];
   Stretch out;
   advance(thread, from);
   const std::size_t first = thread.next;
   const std::int64_t half = (to - from + 1) / 2;
-  EventId innermost = kNoEvent;
+  EventId name = kNoEvent;
+  HostCode known = HostCode::kOther;
+  const auto cover = [&](EventId range) { // outer ranges first
+    const HostCode its = code(range);
+    if (its == known ? known == HostCode::kOther : its != HostCode::kOther) {
+      name = range;
+      known = its;
+    }
+  };
   for (const EventId range : thread.open)
     if (std::min(to, trace_.end_ns(range)) - from >= half)
-      innermost = range;
+      cover(range);
   // the longest time without an operator or annotation, with the ranges before and after it
   const bool covered = !thread.operators.empty();
   std::int64_t until = covered ? std::min(to, trace_.end_ns(thread.operators.front())) : from;
-  EventId last = covered ? thread.operators.front() : thread.last_outer;
+  EventId last = covered ? outermost(thread) : thread.last_outer;
   EventId before = last, after = kNoEvent;
   std::int64_t longest = 0;
   const auto hole = [&](std::int64_t next_begin, EventId next) {
@@ -108,7 +131,7 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
     if (start >= to)
       break;
     if (std::min(to, trace_.end_ns(range)) - start >= half)
-      innermost = range; // nested ranges come later
+      cover(range); // nested ranges come later
     if (trace_.events.category[range] == Category::kPythonFunction || start < until)
       continue;
     hole(start, range);
@@ -117,12 +140,12 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
   }
   advance(thread, to);
   out.begun = static_cast<std::uint32_t>(thread.next - first);
-  const EventId at_end = thread.operators.empty() ? kNoEvent : thread.operators.front();
+  const EventId at_end = thread.operators.empty() ? kNoEvent : outermost(thread);
   hole(to, at_end);
   if (longest == 0)
     after = at_end;
-  if (innermost != kNoEvent)
-    out.name = trace_.name(innermost);
+  if (name != kNoEvent)
+    out.name = trace_.name(name);
   if (before != kNoEvent)
     out.before = trace_.name(before);
   if (after != kNoEvent)
@@ -135,7 +158,12 @@ HostRanges::At HostRanges::at(std::uint32_t track, std::int64_t time) {
   advance(thread, time);
   At out;
   if (!thread.operators.empty())
-    out.outermost = trace_.name(thread.operators.front());
+    out.outermost = trace_.name(outermost(thread));
+  for (const EventId range : thread.open)
+    if (code(range) == HostCode::kCheckpoint) {
+      out.outermost = trace_.name(range);
+      break;
+    }
   for (auto range = thread.operators.rbegin(); range != thread.operators.rend(); ++range)
     if (trace_.events.category[*range] == Category::kCpuOp) {
       out.op = trace_.name(*range);

@@ -2,10 +2,12 @@
 // Python frames.
 #pragma once
 
+#include "analyses/job/host_code.h"
 #include "core/trace.h"
 
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace rankscope {
@@ -25,7 +27,8 @@ public:
   [[nodiscard]] double frame_cost_percent() const;
 
   struct Stretch {
-    /// The innermost range that covers at least half of the stretch; empty: none does.
+    /// The range around at least half of the stretch that shows what the host does there, else the
+    /// innermost such range; empty: none covers half of it.
     std::string_view name;
     /// The outermost operators or annotations before and after the longest time without any.
     std::string_view before, after;
@@ -34,8 +37,9 @@ public:
   /// Returns the stretch [from, to) of a thread. ProfilerStep ranges are ignored.
   [[nodiscard]] Stretch stretch(std::uint32_t track, std::int64_t from, std::int64_t to);
   struct At {
-    std::string_view op;        ///< the innermost operator; empty: no operator
-    std::string_view outermost; ///< the outermost operator or annotation
+    std::string_view op; ///< the innermost operator; empty: no operator
+    /// The outermost operator or annotation; inside an optimizer or a checkpoint, its range.
+    std::string_view outermost;
   };
   /// Returns the ranges around a time on a thread.
   [[nodiscard]] At at(std::uint32_t track, std::int64_t time);
@@ -49,9 +53,14 @@ private:
     EventId last_outer = kNoEvent;  ///< value for Stretch::before
   };
   void advance(Thread& thread, std::int64_t to);
+  [[nodiscard]] HostCode code(EventId range);
+  /// Returns the operator or annotation around the last query's time: the optimizer's, else the
+  /// outermost one.
+  [[nodiscard]] EventId outermost(const Thread& thread) const;
 
   const Trace& trace_;
-  std::vector<Thread> threads_; ///< by track
+  std::vector<Thread> threads_;               ///< by track
+  std::unordered_map<StrId, HostCode> codes_; ///< by the name of the range
   bool has_python_ = false;
 };
 

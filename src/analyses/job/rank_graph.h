@@ -31,12 +31,14 @@ inline constexpr std::size_t kActivityKinds = 6;
 /// The description of an activity, shared by equal activities. Texts are ids of RankGraph::texts.
 struct Activity {
   ActivityKind kind = ActivityKind::kHost;
-  /// The name of a kernel or call. For the host, the innermost range (frame, operator, annotation)
-  /// that covers at least half of the stretch. Empty if there is no such range.
+  /// The name of a kernel or call. For the host, the range (frame, operator, annotation) that
+  /// covers at least half of the stretch: one that shows what the host does, else the innermost
+  /// one. Empty if there is no such range.
   StrId name = kEmptyStr;
   /// The operator around the launch. For the host, the outermost operator or annotation after it.
   StrId op = kEmptyStr;
-  /// The outermost operator or annotation around the launch. For the host, the one before it.
+  /// The outermost operator or annotation around the launch; the range of an optimizer or of a
+  /// checkpoint, if there is one. For the host, the one before it.
   StrId context = kEmptyStr;
   StrId shapes = kEmptyStr, types = kEmptyStr; ///< inputs of the operator
   std::int64_t bytes = kNoId;                  ///< size of a copy
