@@ -83,6 +83,7 @@ TEST(RankGraph, ACallInACheckpointHasItsFunction) {
   trace.frame("torch/serialization.py(1110): _save", 1, 58);
   trace.frame("<built-in method copy_ of UntypedStorage object at 0x7fc5bedd70c0>", 2, 20);
   trace.op("aten::copy_", 3, 18).copy("Memcpy DtoH (Device -> Pageable)", 5, 8, 10);
+  trace.op("aten::mm", 70, 8).kernel("gemm", 72, 80, 5);
   const RankGraph graph = graph_of(trace, true);
   EXPECT_EQ(
       graph.text(graph.activity(node_named(graph, "Memcpy DtoH (Device -> Pageable)")).context),

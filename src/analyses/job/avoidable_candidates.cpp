@@ -119,7 +119,8 @@ private:
   void add_recomputation() {
     std::set<std::pair<StrId, StrId>> forward; // operator, shapes
     for (const Activity& a : rank_.activities)
-      if (on_gpu(a.kind) && a.op != kEmptyStr && !in_backward_pass(text(a.context)))
+      if (on_gpu(a.kind) && a.op != kEmptyStr && a.shapes != kEmptyStr &&
+          !in_backward_pass(text(a.context)))
         forward.emplace(a.op, a.shapes);
     std::vector<bool> again, forward_only; // by activity
     for (const Activity& a : rank_.activities) {
