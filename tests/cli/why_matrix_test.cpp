@@ -63,6 +63,7 @@ struct Injected {
   const char* cause;          ///< what is injected
   const char* ranks;          ///< that it is to name
   const char* base = nullptr; ///< is injected with and without the cause
+  bool most = false;          ///< is most of the step, so that it hides other causes
 };
 const std::vector<Injected>& injected() {
   static constexpr const char* kAll = "0 1 2 3 4 5 6 7";
@@ -92,6 +93,17 @@ const std::vector<Injected>& injected() {
       {"repeated-reduction", "accumulate:passes=3", kAll, "accumulate:passes=3,all=0"},
       {"uneven-exchange", "exchange:rank=6,factor=1.6", "6", "exchange:rank=6,factor=1"},
       {"garbage-collection", "pause:ms=40,period=3", kAll},
+      {"garbage-collection", "collect:ms=20", kAll},
+      {"checkpoint", "checkpoint:ms=8,count=6", kAll},
+      {"code-loading", "compile:ms=20", kAll},
+      {"optimizer-loop", "optimizer-loop:tensors=400", kAll},
+      {"pointwise-chain", "pointwise", kAll},
+      {"recomputation", "recompute", kAll},
+      {"misaligned-gemm", "vocabulary:factor=4", kAll},
+      {"slow-format", "fp32", kAll, "tf32", true},
+      {"layout-conversion", "convolution:count=20,nchw=1", kAll, "convolution:count=20"},
+      {"unfused-attention", "scores", kAll},
+      {"launch-bound", "host:factor=40", kAll, nullptr, true},
   };
   return list;
 }
@@ -159,7 +171,9 @@ TEST_P(WhyInjected, IsNamedWithItsGain) {
 }
 INSTANTIATE_TEST_SUITE_P(EveryCause, WhyInjected, ::testing::ValuesIn(causes_of_all_ranks()),
                          [](const auto& instance) {
-                           std::string name = instance.param.rule;
+                           const std::string cause = instance.param.cause;
+                           std::string name = std::string(instance.param.rule) + "_of_" +
+                                              cause.substr(0, cause.find(':'));
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
@@ -203,6 +217,22 @@ TEST(WhyMatrix, CounterExamplesAreNotNamed) {
            {"device-copy", inject("cat:mb=400,count=4")},
            {"slow-gemm", inject("shape:factor=1.1")},
            {"slow-copies", inject("input:mb=64")},
+           {"optimizer-loop", inject("optimizer-loop:tensors=6")},
+           {"checkpoint", inject("checkpoint:ms=0.01,count=6")},
+           {"misaligned-gemm", inject("vocabulary:factor=1")},
+           {"launch-bound", inject("host:factor=3")},
+           // the same sign, but another cause
+           {"pointwise-chain", inject("optimizer-loop:tensors=400")},
+           {"recomputation", inject("accumulate:passes=3,all=0")},
+           {"checkpoint", inject("recompute")},
+           {"garbage-collection", inject("checkpoint:ms=8,count=6")},
+           {"pageable-copy", inject("checkpoint:ms=8,count=6")},
+           {"read-back", inject("checkpoint:ms=8,count=6")},
+           {"read-back", inject("compile:ms=20")},
+           {"code-loading", inject("pieces:ms=0.25,count=12")},
+           {"layout-conversion", inject("convolution:count=20")},
+           {"slow-format", inject("tf32")},
+           {"unfused-attention", inject("pointwise")},
            {"uneven-exchange", inject("exchange:rank=6,factor=1.02")},
            // only the last of several backward passes reduces the gradients
            {"repeated-reduction", inject("accumulate:passes=3,all=0")},
@@ -252,7 +282,7 @@ TEST(WhyMatrix, TwoCausesAreAmongTheFirstThree) {
     for (std::size_t b = a + 1; b < all.size(); ++b) {
       // one cause, or one that hides all others of the host
       const std::string rules = std::string(all[a].rule) + " " + all[b].rule;
-      if (rules.find("blocking-launch") != std::string::npos ||
+      if (rules.find("blocking-launch") != std::string::npos || all[a].most || all[b].most ||
           std::string(all[a].rule) == all[b].rule)
         continue;
       const int seed = static_cast<int>(100 + 20 * a + b);
@@ -328,6 +358,15 @@ TEST(WhyHidden, AReadBackBeforePausesIsNotSure) {
   ASSERT_NE(answer.first(), nullptr);
   EXPECT_EQ(answer.first()->rule, "read-back");
   EXPECT_EQ(answer.first()->confidence, "likely");
+}
+
+// Operators alone also match those of the backward pass itself.
+TEST(WhyHidden, WithoutShapesNoForwardPassRunsAgain) {
+  const test::TempFolder folder;
+  const std::string run = generate(folder, 301, {"recompute"});
+  EXPECT_EQ(std::ranges::count(ask(run).causes, "recomputation", &NamedCause::rule), 1);
+  replace_in_traces(run, "\"Input Dims\"", "\"No Dims\"");
+  EXPECT_EQ(std::ranges::count(ask(run).causes, "recomputation", &NamedCause::rule), 0);
 }
 
 /// Inputs that a trace may lack. The rule may turn to another confidence or to silence, but no
