@@ -3,10 +3,14 @@
 #include "analyses/collectives/collective_sums.h"
 #include "analyses/ranks/rank_ranges.h"
 #include "base/number_text.h"
+#include "base/units.h"
 #include "findings/compose.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <functional>
+#include <iterator>
 #include <map>
 
 namespace rankscope {
@@ -25,6 +29,21 @@ FindingScope scope_of(std::size_t steps) {
 
 std::string these_steps(std::size_t steps) {
   return steps == 1 ? "this one step" : fmt::format("these {} steps", steps);
+}
+
+/// Returns "1 call" or "1.50 calls".
+std::string amount(double value, const char* one, const char* several) {
+  const double whole = std::round(value);
+  if (std::fabs(value - whole) > 0.005)
+    return fmt::format("{} {}", number3(value), several);
+  return counted(static_cast<std::size_t>(whole), one, several);
+}
+
+/// Returns "this one step" or "3 of these 8 steps".
+std::string slowest_in(std::size_t times, std::size_t steps) {
+  if (steps > 1)
+    return fmt::format("{} of {}", times, these_steps(steps));
+  return times > 0 ? these_steps(steps) : "no step";
 }
 
 Finding range_finding(const FindingRule& rule, const FoundRanks& range) {
@@ -94,23 +113,149 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   return out;
 }
 
-/// Returns the action for a slow rank; it depends on a comparison of its GEMM kernels with those of
-/// its peers.
-std::string slow_action(const SlowRank& most) {
+/// Returns GEMM kernels and other kernels of each rank. The latter are the computation without GEMM
+/// kernels; their number is unknown.
+WorkByRank gemms_and_others(const ConfigurationRanks& group) {
+  WorkByRank out;
+  for (const RankRecord* rank : group.ranks) {
+    WorkSum gemms;
+    for (const auto& [name, kernel] : rank->gemm_kernels)
+      gemms.kernel_ns += static_cast<double>(kernel.sum_ns);
+    const double all_ns = rank->ms(TimeKind::kComputation) * 1e6;
+    out[rank->key.rank] = {{"GEMM kernels", gemms},
+                           {"other kernels", {std::max(0.0, all_ns - gemms.kernel_ns), 0}}};
+  }
+  return out;
+}
+
+/// The work of a rank in one operator or family, compared with the median of its peers.
+struct ComparedWork {
+  std::string name;
+  double usual_ms = 0, excess_ms = 0; ///< per step
+  double more_calls = 0;              ///< per step
+
+  /// Returns the excess in percent of the usual time; 0 if the peers have no such work.
+  [[nodiscard]] double percent() const { return percent_of(excess_ms, usual_ms); }
+};
+
+/// Returns the median of the peers' values per step; 0 for peers without this work.
+double usual_of(const ConfigurationRanks& group, std::int64_t rank, const WorkByRank& work,
+                const std::string& name, double (*value)(const WorkSum&)) {
+  std::vector<double> peers;
+  for (const RankRecord* peer : group.ranks) {
+    if (peer->key.rank == rank)
+      continue;
+    double sum = 0;
+    if (const auto found = work.find(peer->key.rank); found != work.end())
+      if (const auto at = found->second.find(name); at != found->second.end())
+        sum = value(at->second);
+    peers.push_back(sum / static_cast<double>(std::max<std::size_t>(peer->steps.size(), 1)));
+  }
+  return quantile_of(std::move(peers), 0.5);
+}
+
+/// Compares the work of the slow rank; the largest excess is first.
+std::vector<ComparedWork> compared_work(const SlowRank& slow, const WorkByRank& work) {
+  const auto ms = [](const WorkSum& sum) { return ns_to_ms(sum.kernel_ns); };
+  const auto calls = [](const WorkSum& sum) { return static_cast<double>(sum.calls); };
+  const auto record = std::ranges::find(slow.group->ranks, slow.rank,
+                                        [](const RankRecord* r) { return r->key.rank; });
+  const auto found = work.find(slow.rank);
+  std::vector<ComparedWork> out;
+  if (record == slow.group->ranks.end() || found == work.end())
+    return out;
+  const auto steps = static_cast<double>(std::max<std::size_t>((*record)->steps.size(), 1));
+  for (const auto& [name, sum] : found->second) {
+    const double usual_ms = usual_of(*slow.group, slow.rank, work, name, ms);
+    out.push_back({name, usual_ms, ms(sum) / steps - usual_ms,
+                   calls(sum) / steps - usual_of(*slow.group, slow.rank, work, name, calls)});
+  }
+  std::ranges::stable_sort(out, std::ranges::greater(), &ComparedWork::excess_ms);
+  return out;
+}
+
+/// Returns the work with at least kLargeWork of the time.
+std::vector<ComparedWork> large_work(const std::vector<ComparedWork>& work) {
+  constexpr double kLargeWork = 0.05;
+  double all_ms = 0;
+  for (const ComparedWork& w : work)
+    all_ms += w.usual_ms;
+  std::vector<ComparedWork> out;
+  std::ranges::copy_if(work, std::back_inserter(out), [all_ms](const ComparedWork& w) {
+    return w.usual_ms > 0 && w.usual_ms >= kLargeWork * all_ms;
+  });
+  return out;
+}
+
+/// Returns whether all work takes longer by the same factor, to within a factor of two: then the
+/// GPU is slower, not an operator.
+bool slower_alike(const std::vector<ComparedWork>& work) {
+  double usual_ms = 0;
+  double excess_ms = 0;
+  for (const ComparedWork& w : work) {
+    usual_ms += w.usual_ms;
+    excess_ms += w.excess_ms;
+  }
+  const double percent = percent_of(excess_ms, usual_ms);
+  return percent > 0 && std::ranges::all_of(work, [percent](const ComparedWork& w) {
+           return w.percent() >= percent / 2 && w.percent() <= percent * 2;
+         });
+}
+
+/// Returns "its operators take 4.8 to 5.2 % longer than those of its peers".
+std::string alike_text(const std::vector<ComparedWork>& work) {
+  std::vector<std::string> names;
+  double least = work.front().percent();
+  double most = least;
+  for (const ComparedWork& w : work) {
+    names.push_back(brief(w.name, 48));
+    least = std::min(least, w.percent());
+    most = std::max(most, w.percent());
+  }
+  std::ranges::sort(names);
+  const std::string low = fmt::format("{:.1f}", least);
+  const std::string high = fmt::format("{:.1f}", most);
+  return fmt::format("its {} take {} % longer than those of its peers",
+                     names.size() > 2 ? "operators" : joined(names, "and"),
+                     low == high ? low : low + " to " + high);
+}
+
+/// Returns the action for a slow rank. It says only what the comparison of its work with that of
+/// its peers shows.
+std::string slow_action(const SlowRank& most, const WorkByRank& operators) {
   const std::string rank = fmt::format("Rank {}: ", most.rank);
   if (most.percent <= kWorthAdvice)
     return rank + "repeat the run first, because GPUs of the same model can differ by this much";
   if (most.more_gemms >= kSameGemms)
-    return rank + fmt::format("it runs {:.1f} GEMM kernels more per step than its peers, so check "
-                              "its share of the work first",
-                              most.more_gemms);
-  if (most.gemm_percent >= most.percent / 2)
-    return rank + fmt::format("its GEMM kernels take {} longer than the same kernels of its "
-                              "peers, so check its GPU's clocks, power and temperature",
-                              percent_text(most.gemm_percent));
-  return rank + fmt::format("its GEMM kernels take as long as those of its peers ({:+.2f} %), so "
-                            "look for other kernels that it runs more often",
-                            most.gemm_percent);
+    return rank + fmt::format("it runs {} more per step than its peers, so check its share of the "
+                              "work first",
+                              amount(most.more_gemms, "GEMM kernel", "GEMM kernels"));
+  const std::vector<ComparedWork> work =
+      compared_work(most, operators.empty() ? gemms_and_others(*most.group) : operators);
+  const std::vector<ComparedWork> large = large_work(work);
+  if (!large.empty() && slower_alike(large))
+    return rank + alike_text(large) + ", so check its GPU's clocks, power and temperature";
+  if (work.empty() || !(work.front().excess_ms > 0))
+    return rank + "compare its kernels with those of its peers: rankscope report, sheet "
+                  "kernel_summary";
+  const ComparedWork& first = work.front();
+  const std::string name = brief(first.name, 48);
+  if (first.more_calls >= kSameGemms)
+    return rank + fmt::format("it runs {} of {} more per step than its peers, so check its share "
+                              "of the work first",
+                              amount(first.more_calls, "call", "calls"), name);
+  const std::string percent =
+      first.usual_ms > 0 ? fmt::format(" ({})", percent_text(first.percent())) : std::string();
+  const std::string longer = number3(first.excess_ms);
+  if (operators.empty())
+    return rank +
+           fmt::format("its {} take {} ms longer per step than those of its peers{}; rankscope "
+                       "top shows which operator",
+                       name, longer, percent);
+  return rank +
+         fmt::format("{} takes {} ms longer per step than on its peers{}; compare its shapes "
+                     "and kernels (rankscope report, sheet ops_summary)",
+                     name, longer, percent);
 }
 
 /// Returns the step in which the computation of the rank is longest.
@@ -129,7 +274,7 @@ std::optional<FindingPlace> longest_step(const SlowRank& slow) {
 }
 
 Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest& test,
-                  const std::string& where) {
+                  const std::string& where, const WorkByRank& operators) {
   const RankExcess& e = most.excess;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::slow_rank, range);
@@ -143,15 +288,16 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
                                 capital(range_name(range)), several ? "compute" : "computes",
                                 several ? range3(range.least, range.most) : number3(e.excess),
                                 several ? "their" : "its", percent_text(most.percent)));
-  out.evidence = fmt::format("{}95 % CI {} ms over all ranks; slowest in {} of {}{}{}",
-                             several ? fmt::format("Rank {}: ", most.rank) : std::string(),
-                             range3(e.excess - e.half_width, e.excess + e.half_width), e.most,
-                             these_steps(test.steps), where, dependence_note(test.dependence));
+  out.evidence =
+      fmt::format("{}95 % CI {} ms over all ranks; slowest in {}{}{}",
+                  several ? fmt::format("Rank {}: ", most.rank) : std::string(),
+                  range3(e.excess - e.half_width, e.excess + e.half_width),
+                  slowest_in(e.most, test.steps), where, dependence_note(test.dependence));
   if (most.waited)
     out.evidence +=
         fmt::format("; the collectives of its peers last {} ms longer per step than its own ({})",
                     number3(most.waited->difference), range3(*most.waited));
-  out.action = slow_action(most);
+  out.action = slow_action(most, operators);
   return out;
 }
 
@@ -215,7 +361,7 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
 
 } // namespace
 
-std::vector<Finding> slow_rank_findings(const SlowRanks& slow) {
+std::vector<Finding> slow_rank_findings(const SlowRanks& slow, const WorkByRank& operators) {
   std::vector<Finding> out;
   if (slow.ranks.empty()) {
     if (!slow.tested.empty())
@@ -246,7 +392,8 @@ std::vector<Finding> slow_rank_findings(const SlowRanks& slow) {
         slow.tested.size() > 1 ? fmt::format("; in {} of {} configurations, most in {}",
                                              by_rank.at(most.rank).size(), slow.tested.size(),
                                              brief(most.group->configuration.label, kHeadlineWidth))
-                               : std::string()));
+                               : std::string(),
+        operators));
   }
   if (!more.empty())
     out.push_back(more_ranks(rules::slow_rank, std::move(more),

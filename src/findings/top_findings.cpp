@@ -7,6 +7,7 @@
 #include "findings/compose.h"
 #include "findings/rank_findings.h"
 #include "findings/run_findings.h"
+#include "model/kernel_names.h"
 
 #include <fmt/format.h>
 #include <iterator>
@@ -41,6 +42,19 @@ void add_roofline(const TopFacts& facts, std::size_t ranks, std::size_t steps,
   out.push_back(std::move(f));
 }
 
+/// Returns the work of each rank by operator; kernels without an operator have the kernel's name.
+WorkByRank operators_of(const TopParts& parts) {
+  WorkByRank out;
+  for (std::size_t r = 0; r < parts.ranks.size(); ++r)
+    for (const OperatorTotal& row : parts.ranks[r].operators) {
+      const std::optional<KernelRowName> alone = kernel_row_of(row.name);
+      WorkSum& sum = out[parts.records[r].key.rank][alone ? display_name(alone->kernel) : row.name];
+      sum.kernel_ns += row.kernel_ns;
+      sum.calls += row.count;
+    }
+  return out;
+}
+
 } // namespace
 
 std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
@@ -65,7 +79,7 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
   const bool contention = std::ranges::any_of(
       out, [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
   if (!alone)
-    add_findings(out, slow_rank_findings(slow_ranks(runs)));
+    add_findings(out, slow_rank_findings(slow_ranks(runs), operators_of(parts)));
   add(exposed_finding(run, collectives != nullptr
                                ? waiting_share(runs.front(), collectives->summary)
                                : std::nullopt));

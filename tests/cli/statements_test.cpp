@@ -333,7 +333,7 @@ TEST_F(Statements, C10MoreWorkIsNoSlowClock) {
   o.inject.more_rank = 3;
   const std::string sweep = made(o, "more");
   for (const Said& said : {analyzed(sweep), Said({"top", configuration(sweep)})}) {
-    EXPECT_NE(said.finding("slow-rank", "3").action.find("GEMM kernels more per step"),
+    EXPECT_NE(said.finding("slow-rank", "3").action.find("1 GEMM kernel more per step"),
               std::string::npos)
         << said.all();
     EXPECT_FALSE(said.says("clocks, power")) << said.all();

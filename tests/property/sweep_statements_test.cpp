@@ -372,7 +372,7 @@ TEST(SweepStatements, MoreWorkIsNoSlowerClock) {
   o.inject.more_rank = 3;
   const SweepFacts more = analysed(o);
   EXPECT_TRUE(says(more, "Rank 3 computes")) << more.findings.back().sentence();
-  EXPECT_TRUE(says(more, "Rank 3: it runs 1.0 GEMM kernels more per step"));
+  EXPECT_TRUE(says(more, "Rank 3: it runs 1 GEMM kernel more per step"));
   EXPECT_FALSE(says(more, "check its GPU"));
   o = plain(5);
   o.throttled = 3;

@@ -1,0 +1,115 @@
+// Tests the scope and the action of findings about slow and late ranks, from handmade records.
+#include "findings/rank_findings.h"
+
+#include "findings/rules.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kSlow = 2;
+
+/// Four ranks with steps of 10 ms of computation, with noise of 0.01 ms. Rank 2 computes
+/// `excess_ms(step)` longer.
+struct FourRanks {
+  template <class Excess> FourRanks(std::size_t steps, Excess excess_ms) {
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> noise(0, 0.01);
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+      RankRecord& r = records.emplace_back();
+      r.key.rank = rank;
+      double all_ms = 0;
+      for (std::size_t s = 0; s < steps; ++s) {
+        const double ms = 10 + noise(random) + (rank == kSlow ? excess_ms(s) : 0.0);
+        StepTimes& step = r.steps.emplace_back();
+        step.step = static_cast<std::int64_t>(s);
+        step.ns[static_cast<std::size_t>(TimeKind::kComputation)] =
+            static_cast<std::int64_t>(ms * 1e6);
+        all_ms += ms;
+      }
+      r.time_ns[static_cast<std::size_t>(TimeKind::kComputation)] =
+          static_cast<std::int64_t>(all_ms * 1e6);
+    }
+  }
+  Finding finding(const WorkByRank& operators = {}) const {
+    std::vector<ConfigurationRanks> run(1);
+    for (const RankRecord& r : records)
+      run.front().ranks.push_back(&r);
+    const std::vector<Finding> found = slow_rank_findings(slow_ranks(run), operators);
+    EXPECT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().rule, rules::slow_rank.id);
+    return found.empty() ? Finding() : found.front();
+  }
+  std::vector<RankRecord> records;
+};
+
+FourRanks slower_by(double ms) {
+  return {8, [ms](std::size_t) { return ms; }};
+}
+
+/// Returns operators with these times per step on the peers; on rank 2, they are multiplied by the
+/// factors.
+WorkByRank operators(const std::map<std::string, double>& ms,
+                     const std::map<std::string, double>& factors, std::int64_t more_calls = 0) {
+  constexpr std::int64_t kSteps = 8;
+  WorkByRank out;
+  for (std::int64_t rank = 0; rank < 4; ++rank)
+    for (const auto& [name, per_step] : ms) {
+      const bool slow = rank == kSlow && factors.count(name) > 0;
+      out[rank][name] = {per_step * 1e6 * kSteps * (slow ? factors.at(name) : 1),
+                         kSteps * (5 + (slow ? more_calls : 0))};
+    }
+  return out;
+}
+
+// "Its GEMM kernels take as long (+3.98 %), so look for other kernels that it runs more often" was
+// said although an operator was 16 % slower and no count differed.
+TEST(RankFindings, TheActionNamesTheOperatorWithTheLargestExcess) {
+  const std::map<std::string, double> ms = {{"aten::mm", 6}, {"aten::softmax", 6}};
+  const Finding f =
+      slower_by(1.2).finding(operators(ms, {{"aten::mm", 1.04}, {"aten::softmax", 1.16}}));
+  EXPECT_EQ(f.action, "Rank 2: aten::softmax takes 0.960 ms longer per step than on its peers "
+                      "(16.0 %); compare its shapes and kernels (rankscope report, sheet "
+                      "ops_summary)");
+}
+
+TEST(RankFindings, ClocksAreSuspectedIfAllWorkIsSlowerAlike) {
+  const std::map<std::string, double> ms = {
+      {"aten::mm", 6}, {"aten::softmax", 5}, {"aten::add", 1}, {"aten::tiny", 0.1}};
+  const Finding f = slower_by(1.2).finding(operators(
+      ms, {{"aten::mm", 1.1}, {"aten::softmax", 1.09}, {"aten::add", 1.12}, {"aten::tiny", 2}}));
+  EXPECT_EQ(f.action, "Rank 2: its operators take 9.0 to 12.0 % longer than those of its peers, so "
+                      "check its GPU's clocks, power and temperature");
+}
+
+TEST(RankFindings, MoreCallsAreOnlyClaimedIfCounted) {
+  const Finding f = slower_by(1.2).finding(
+      operators({{"aten::mm", 6}, {"aten::softmax", 4}}, {{"aten::softmax", 1.3}}, 2));
+  EXPECT_EQ(f.action, "Rank 2: it runs 2 calls of aten::softmax more per step than its peers, so "
+                      "check its share of the work first");
+}
+
+// Without operators, GEMM kernels and other kernels are compared.
+TEST(RankFindings, WithoutOperatorsTwoFamiliesAreCompared) {
+  const auto with_gemms = [](double slow_factor) {
+    FourRanks run = slower_by(1.2);
+    for (RankRecord& r : run.records) {
+      RankRecord::Kernel& k = r.gemm_kernels["gemm"];
+      k.count = 8;
+      k.sum_ns = static_cast<std::int64_t>(8 * 6e6 * (r.key.rank == kSlow ? slow_factor : 1));
+    }
+    return run.finding().action;
+  };
+  EXPECT_NE(with_gemms(1.12).find("its GEMM kernels and other kernels take 12.0 "),
+            std::string::npos)
+      << with_gemms(1.12); // 0.72 of 6 ms, and 0.48 of 4 ms
+  EXPECT_NE(with_gemms(1.12).find("clocks, power and temperature"), std::string::npos);
+  EXPECT_NE(with_gemms(1.0).find("its other kernels take 1.2"), std::string::npos)
+      << with_gemms(1.0);
+  EXPECT_EQ(with_gemms(1.0).find("clocks"), std::string::npos);
+}
+
+} // namespace
+} // namespace rankscope
