@@ -343,6 +343,27 @@ double trimmed_mean_of(const StepSeries& values) {
   return trimmed_mean(values).mean;
 }
 
+std::optional<double> trend_of(const StepSeries& values) {
+  constexpr std::size_t kFewest = 4;
+  if (values.size() < kFewest)
+    return std::nullopt;
+  const auto n = static_cast<double>(values.size());
+  const double mean = sample_stats(values).mean;
+  double product = 0;
+  double square = 0; // of the values
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    product += (static_cast<double>(s) - (n - 1) / 2) * (values[s] - mean);
+    square += (values[s] - mean) * (values[s] - mean);
+  }
+  const double steps_square = n * (n * n - 1) / 12;
+  const double slope = product / steps_square;
+  const double left = std::max(0.0, square - slope * product); // scatter around the line
+  const double error = std::sqrt(left / (n - 2) / steps_square);
+  if (!(std::fabs(slope) > error * student_t95(n - 2)))
+    return std::nullopt;
+  return slope;
+}
+
 MedianOfOthers::MedianOfOthers(std::vector<double> values) : sorted_(std::move(values)) {
   RS_ASSERT(sorted_.size() >= 2);
   std::sort(sorted_.begin(), sorted_.end());

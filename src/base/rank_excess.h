@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ private:
 /// Returns the mean of a rank's steps as the test computes it (trimmed if there are five steps or
 /// more).
 [[nodiscard]] double trimmed_mean_of(const StepSeries& values);
+
+/// Returns the change per step of values that rise or fall over the steps: the slope of a
+/// regression on the number of the step, if a two-sided t-test of the slope is significant at 5 %.
+/// Values with a trend do not predict other steps. Empty without a significant slope, and with
+/// fewer than four values.
+[[nodiscard]] std::optional<double> trend_of(const StepSeries& values);
 
 /// The excess of one rank over its peers.
 struct RankExcess {

@@ -12,6 +12,8 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <span>
 
 namespace rankscope {
 namespace {
@@ -25,6 +27,18 @@ constexpr double kSameGemms = 0.5;     ///< difference in GEMM kernels per step,
 /// these steps.
 FindingScope scope_of(std::size_t steps) {
   return steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;
+}
+
+/// Narrows the scope of a finding to the recorded steps if the excess of a rank rises or falls over
+/// them, as on GPUs that throttle. `series`: excess of each rank of the finding by step.
+void limit_to_steps(std::span<const StepSeries> series, const char* what, Finding& out) {
+  for (const StepSeries& values : series)
+    if (const std::optional<double> slope = trend_of(values)) {
+      out.scope = FindingScope::kTheseSteps;
+      out.evidence += fmt::format("; the {} {} over these steps, so it may be different in others",
+                                  what, *slope > 0 ? "rises" : "falls");
+      return;
+    }
 }
 
 std::string these_steps(std::size_t steps) {
@@ -273,6 +287,18 @@ std::optional<FindingPlace> longest_step(const SlowRank& slow) {
                          : std::nullopt;
 }
 
+/// Returns the excess in computation by step, of those of the ranks that are in the group of
+/// `most`.
+std::vector<StepSeries> excess_by_step(const FoundRanks& range, const SlowRank& most) {
+  std::vector<StepSeries> all = against_peers(common_steps(*most.group, TimeKind::kComputation));
+  std::vector<StepSeries> out;
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (const std::int64_t rank = most.group->ranks[r]->key.rank;
+        rank >= range.first && rank <= range.last)
+      out.push_back(std::move(all[r]));
+  return out;
+}
+
 Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest& test,
                   const std::string& where, const WorkByRank& operators) {
   const RankExcess& e = most.excess;
@@ -297,6 +323,7 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
     out.evidence +=
         fmt::format("; the collectives of its peers last {} ms longer per step than its own ({})",
                     number3(most.waited->difference), range3(*most.waited));
+  limit_to_steps(excess_by_step(range, most), "excess", out);
   out.action = slow_action(most, operators);
   return out;
 }
@@ -330,8 +357,10 @@ std::string late_action(std::int64_t rank, std::span<const SlowGroup> links) {
                      rank);
 }
 
+/// `series`: lateness of each rank of the range by step.
 Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t per_node,
-                  std::span<const SlowGroup> links, const RankTest& test) {
+                  std::span<const SlowGroup> links, const RankTest& test,
+                  std::span<const StepSeries> series) {
   const RankExcess& e = most.late;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::late_rank, range);
@@ -355,6 +384,7 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
                   range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
                   counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
                   dependence_note(test.dependence));
+  limit_to_steps(series, "lateness", out);
   out.action = late_action(most.rank->rank, links);
   return out;
 }
@@ -419,12 +449,15 @@ std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_
   }
   std::vector<std::int64_t> more;
   for (const FoundRanks& range : in_ranges(ranks)) {
-    if (out.size() < kMostRanges)
-      out.push_back(
-          late_rank(range, *significant[most_of(range, ranks)], per_node, links, late.test));
-    else
-      for (const std::size_t i : range.members)
+    std::vector<StepSeries> series;
+    for (const std::size_t i : range.members) {
+      series.push_back(significant[i]->rank->late_us);
+      if (out.size() == kMostRanges)
         more.push_back(ranks[i].rank);
+    }
+    if (out.size() < kMostRanges)
+      out.push_back(late_rank(range, *significant[most_of(range, ranks)], per_node, links,
+                              late.test, series));
   }
   if (!more.empty())
     out.push_back(

@@ -174,6 +174,26 @@ TEST(RankExcess, TheLeastVisibleExcessIsFound) {
   EXPECT_GE(found, 85);
 }
 
+// By hand: 1 2 3 5 has the slope 1.3 and the t-value 7.2 with two degrees of freedom (limit 4.3).
+TEST(RankExcess, ATrendIsASignificantSlope) {
+  ASSERT_TRUE(trend_of({1, 2, 3, 5}));
+  EXPECT_NEAR(*trend_of({1, 2, 3, 5}), 1.3, 1e-12);
+  EXPECT_NEAR(*trend_of({5, 3, 2, 1}), -1.3, 1e-12);
+  EXPECT_FALSE(trend_of({1, 2, 3})); // too few steps
+  EXPECT_FALSE(trend_of({3, 1, 4, 2, 3}));
+  EXPECT_FALSE(trend_of({2, 2, 2, 2}));
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(0, 1);
+  int found = 0;
+  for (int run = 0; run < 1000; ++run) {
+    StepSeries values;
+    for (int s = 0; s < 8; ++s)
+      values.push_back(100 + noise(random));
+    found += trend_of(values) ? 1 : 0;
+  }
+  EXPECT_NEAR(found, 50, 25);
+}
+
 TEST(RankExcess, DependentStepsAreKnown) {
   std::mt19937_64 random(4);
   std::normal_distribution<double> noise(0, 1);

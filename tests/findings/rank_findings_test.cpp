@@ -111,5 +111,39 @@ TEST(RankFindings, WithoutOperatorsTwoFamiliesAreCompared) {
   EXPECT_EQ(with_gemms(1.0).find("clocks"), std::string::npos);
 }
 
+// A GPU that throttles is slower in these steps; other steps would have another excess.
+TEST(RankFindings, AnExcessThatRisesIsOneOfTheseSteps) {
+  const Finding constant = slower_by(1).finding();
+  EXPECT_EQ(constant.scope, FindingScope::kThisRun);
+  EXPECT_EQ(constant.evidence.find("over these steps"), std::string::npos) << constant.evidence;
+  const FourRanks rising(20, [](std::size_t s) { return 0.5 + 0.02 * static_cast<double>(s); });
+  const Finding f = rising.finding();
+  EXPECT_EQ(f.scope, FindingScope::kTheseSteps);
+  EXPECT_NE(f.evidence.find("; the excess rises over these steps"), std::string::npos)
+      << f.evidence;
+}
+
+TEST(RankFindings, ALatenessThatFallsIsOneOfTheseSteps) {
+  const auto finding = [](double fall_us) {
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> noise(0, 1);
+    CollectiveFacts facts;
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+      Straggler& s = facts.stragglers.emplace_back();
+      s.rank = rank;
+      s.collectives = 12;
+      for (int step = 0; step < 12; ++step)
+        s.late_us.push_back(noise(random) + (rank == kSlow ? 100 - fall_us * step : 0.0));
+    }
+    const std::vector<Finding> found = late_rank_findings(late_ranks(facts), 0, {});
+    EXPECT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().rule, rules::late_rank.id);
+    return found.front();
+  };
+  EXPECT_EQ(finding(0).scope, FindingScope::kThisRun);
+  EXPECT_EQ(finding(4).scope, FindingScope::kTheseSteps);
+  EXPECT_NE(finding(4).evidence.find("the lateness falls"), std::string::npos);
+}
+
 } // namespace
 } // namespace rankscope
