@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kStateVersion = 7;
+inline constexpr std::uint32_t kStateVersion = 8;
 
 template <class Archive, PartOf<TimelineRow> Row> void part_fields(Archive& archive, Row& r) {
   archive.choice(r.kind, kTimeKinds);
@@ -25,9 +25,13 @@ template <class Archive, PartOf<ComparedRank> Row> void part_fields(Archive& arc
   archive(r.timeline, r.ops);
 }
 
+template <class Archive, PartOf<ExposedWaits> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.exposed_ns, r.least_ns, r.most_ns, r.all_ranks);
+}
+
 template <class Archive, PartOf<ConfigResult> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.configuration, r.records, r.gemms, r.compared, r.collectives, r.collective_samples,
-          r.collective_file, r.outputs, r.complete);
+          r.collective_file, r.outputs, r.complete, r.exposed);
 }
 
 template <class Archive, PartOf<SweepState> Row> void part_fields(Archive& archive, Row& r) {

@@ -157,6 +157,7 @@ private:
     result.outputs.push_back(result.collective_file);
     result.collectives = facts->summary;
     result.collective_samples = collective_samples(*facts);
+    result.exposed = exposed_waits(*facts, job_ranks(work.identities));
     return {};
   }
 

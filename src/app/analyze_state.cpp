@@ -127,7 +127,7 @@ SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
       out.collectives.push_back(
           {config.configuration, fs::path(config.collective_file).filename().string(),
            with_step_bandwidths(*config.collectives, config.collective_samples),
-           config.collective_samples});
+           config.collective_samples, config.exposed});
   }
   out.gemms = join_gemm_facts(parts, ranking);
   out.findings = sweep_findings(out);

@@ -31,6 +31,7 @@ struct ConfigResult {
   std::map<std::int64_t, ComparedRank> compared;
   std::optional<std::vector<SyncSummary>> collectives; ///< not set without collectives
   std::map<CollectiveKey, CollectiveSamples> collective_samples;
+  ExposedWaits exposed;
   std::string collective_file;
   std::vector<std::string> outputs; ///< files that belong to this configuration
   bool complete = true;             ///< no rank and no event was lost, and all inputs were unique

@@ -149,9 +149,7 @@ JobInput job_of(std::string title, std::vector<RankGraph> graphs,
                 const CollectiveFacts* collectives) {
   JobInput out;
   out.title = std::move(title);
-  for (const RankIdentity& identity : identities)
-    out.job_ranks =
-        std::max({out.job_ranks, identity.world_size.value_or(0), identity.largest_group});
+  out.job_ranks = job_ranks(identities);
   if (collectives != nullptr)
     for (const ClockOffset& clock : collectives->offsets)
       if (clock.samples > 0)

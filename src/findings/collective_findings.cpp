@@ -1,6 +1,7 @@
 #include "findings/collective_findings.h"
 
 #include "analyses/collectives/collective_report.h"
+#include "analyses/collectives/exposed_waits.h"
 #include "analyses/collectives/late_ranks.h"
 #include "base/number_text.h"
 #include "base/units.h"
@@ -54,9 +55,7 @@ void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
                               number3(ns_to_ms(x.dur_ns)), percent_text(x.exposed_percent())));
   f.evidence = fmt::format("{}; in exposed time, neither compute nor copies run",
                            counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
-  const bool one_clock = std::ranges::all_of( // otherwise the starts of ranks cannot be compared
-      facts.clocks, [](const RankClock& c) { return c.offset.aligned(); });
-  if (x.waits_known_ns > 0 && one_clock)
+  if (x.waits_known_ns > 0 && one_clock(facts)) // otherwise starts of ranks cannot be compared
     f.evidence += fmt::format("; {} ms of its time is waiting for the last member to start",
                               number3(ns_to_ms(x.wait_ns)));
   out.push_back(std::move(f));
@@ -191,25 +190,6 @@ Report collective_report(const CollectiveFacts& facts, const CollectiveOptions& 
 
 void put_findings_first(Report& report, std::span<const Finding> findings) {
   report.tables.insert(report.tables.begin(), finding_schema().table(findings));
-}
-
-std::optional<double> waiting_share(const ConfigurationRanks& run,
-                                    std::span<const SyncSummary> collectives) {
-  if (collectives.empty())
-    return std::nullopt;
-  const auto ranks = static_cast<std::int64_t>(run.ranks.size());
-  double transfer_ms = 0; // sum over all ranks
-  for (const SyncSummary& row : collectives) {
-    // no process groups in the traces: collectives were matched over all ranks
-    const std::int64_t members = row.group_size == kNoId ? ranks : row.group_size;
-    if (ranks < 2 || members > ranks)
-      return std::nullopt;
-    transfer_ms += row.total_latency_ms * static_cast<double>(members);
-  }
-  const double comm_ms = run.mean_ms(TimeKind::kTotalComm) * static_cast<double>(run.ranks.size());
-  if (!(comm_ms > 0))
-    return std::nullopt;
-  return std::clamp(1 - transfer_ms / comm_ms, 0.0, 1.0);
 }
 
 } // namespace rankscope

@@ -3,11 +3,9 @@
 
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/collectives/slow_links.h"
-#include "analyses/sweep/sweep_facts.h"
 #include "core/finding.h"
 #include "core/report.h"
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,11 +25,5 @@ namespace rankscope {
 
 /// Inserts the findings before the other tables.
 void put_findings_first(Report& report, std::span<const Finding> findings);
-
-/// Returns the fraction (0 to 1) of a run's communication time in which ranks wait for the last
-/// member. The transfer time of a collective is the duration of the last member's kernel. Empty if
-/// members of collectives are missing.
-[[nodiscard]] std::optional<double> waiting_share(const ConfigurationRanks& run,
-                                                  std::span<const SyncSummary> collectives);
 
 } // namespace rankscope

@@ -41,6 +41,40 @@ Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, do
   return out;
 }
 
+/// Returns "40 %" or "40 to 60 %" of two fractions.
+std::string percent_range(double low, double high) {
+  const std::string least = fmt::format("{:.0f}", low * 100);
+  const std::string most = fmt::format("{:.0f}", high * 100);
+  return least == most ? least + " %" : fmt::format("{} to {} %", least, most);
+}
+
+/// Adds to the evidence which part of the exposed time is waiting, and sets the action: which one
+/// helps depends on the larger part.
+void set_split(const ExposedWaits& waits, Finding& out) {
+  const double least = waits.least();
+  const double most = waits.most();
+  const bool unknown = least < 0.005 && most > 0.995; // "0 to 100 %"
+  if (unknown)
+    out.evidence += "; it is unknown how much of this time is waiting for late ranks";
+  else if (most <= 0.5)
+    out.evidence +=
+        fmt::format("; {} of this time is transfer", percent_range(1 - most, 1 - least));
+  else
+    out.evidence += fmt::format("; {} of this time is waiting for the last rank to start",
+                                percent_range(least, most));
+  if (most <= 0.5)
+    out.action = "Start collectives earlier or make them smaller (bucket size, prefetch), so that "
+                 "compute overlaps them";
+  else if (least > 0.5)
+    out.action = "Find why ranks are late before changing collectives: rankscope collectives, "
+                 "straggler_summary";
+  else if (!waits.all_ranks)
+    out.action = "Add the traces of the missing ranks: the waits depend on them";
+  else
+    out.action = unknown ? "Compare all ranks: rankscope collectives"
+                         : "See how much of this time is waiting: rankscope why";
+}
+
 /// Returns the longest idle interval with this cause.
 std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCause cause) {
   std::optional<FindingPlace> out;
@@ -84,7 +118,8 @@ void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
 
 } // namespace
 
-std::optional<Finding> exposed_finding(const ShownRun& run, std::optional<double> waiting) {
+std::optional<Finding> exposed_finding(const ShownRun& run,
+                                       const std::optional<ExposedWaits>& waits) {
   const double total = run.ranks->mean_ms(TimeKind::kTotal);
   const double exposed = run.ranks->mean_ms(TimeKind::kExposedComm);
   if (!(total > 0) || !(exposed / total * 100 >= kWorthAFinding))
@@ -92,21 +127,7 @@ std::optional<Finding> exposed_finding(const ShownRun& run, std::optional<double
   Finding out = part_of_time(rules::exposed_communication, run, exposed, exposed / total * 100,
                              "Communication is exposed for");
   out.evidence = over_ranks(run);
-  if (!waiting) {
-    out.evidence += "; it is unknown how much of this time is waiting for late ranks";
-    out.action = "Compare all ranks: rankscope collectives";
-  } else if (*waiting > 0.5) {
-    out.evidence += fmt::format("; {:.0f} % of the communication time is waiting for the last rank "
-                                "to start",
-                                *waiting * 100);
-    out.action = "Find why ranks are late before changing collectives: rankscope collectives, "
-                 "straggler_summary";
-  } else {
-    out.evidence +=
-        fmt::format("; {:.0f} % of the communication time is transfer", (1 - *waiting) * 100);
-    out.action = "Start collectives earlier or make them smaller (bucket size, prefetch), so that "
-                 "compute overlaps them";
-  }
+  set_split(waits.value_or(ExposedWaits()), out);
   return out;
 }
 

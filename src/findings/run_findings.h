@@ -1,6 +1,7 @@
 // Findings about the time of one configuration; `top` and `analyze` use them.
 #pragma once
 
+#include "analyses/collectives/exposed_waits.h"
 #include "analyses/gemm/gemm_facts.h"
 #include "analyses/sweep/slowdown.h"
 #include "analyses/sweep/sweep_facts.h"
@@ -23,10 +24,10 @@ struct ShownRun {
 /// The minimum part of the time, in percent, for a finding.
 inline constexpr double kWorthAFinding = 5;
 
-/// Returns a finding about exposed communication; empty below kWorthAFinding. `waiting`: result of
-/// waiting_share().
+/// Returns a finding about exposed communication; empty below kWorthAFinding. `waits`:
+/// result of exposed_waits() for the run; empty without collectives.
 [[nodiscard]] std::optional<Finding> exposed_finding(const ShownRun& run,
-                                                     std::optional<double> waiting);
+                                                     const std::optional<ExposedWaits>& waits);
 /// Returns a finding about idle time; empty below kWorthAFinding, or if the cause is unknown.
 [[nodiscard]] std::optional<Finding> idle_finding(const ShownRun& run);
 

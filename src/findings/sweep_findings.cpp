@@ -418,9 +418,8 @@ void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
                                   [&](const ConfigurationCollectives& c) {
                                     return c.configuration.label == group.configuration.label;
                                   });
-  if (auto f = exposed_finding(run, found != facts.collectives.end()
-                                        ? waiting_share(group, found->summary)
-                                        : std::nullopt))
+  if (auto f = exposed_finding(run, found != facts.collectives.end() ? std::optional(found->exposed)
+                                                                     : std::nullopt))
     out.push_back(std::move(*f));
   if (auto f = idle_finding(run))
     out.push_back(std::move(*f));

@@ -1,5 +1,7 @@
 #include "findings/top_findings.h"
 
+#include "analyses/collectives/exposed_waits.h"
+#include "analyses/collectives/run_consistency.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "base/units.h"
 #include "findings/cause_findings.h"
@@ -55,6 +57,23 @@ WorkByRank operators_of(const TopParts& parts) {
   return out;
 }
 
+/// Returns the exposed waits: those of the job graph, which are exact, if there is one.
+std::optional<ExposedWaits> waits_of(const TopParts& parts, const CollectiveFacts* collectives,
+                                     const CauseFacts* causes) {
+  if (collectives == nullptr)
+    return std::nullopt;
+  ExposedWaits out = exposed_waits(*collectives, job_ranks(parts.identities));
+  if (causes == nullptr || !out.all_ranks || !one_clock(*collectives) ||
+      !(causes->exposed.total_ms() > 0))
+    return out;
+  const ExposedTime& exact = causes->exposed;
+  const auto ns = [](double ms) { return static_cast<std::int64_t>(ms * 1e6); };
+  out.exposed_ns = ns(exact.total_ms());
+  out.least_ns = ns(exact.wait_ms);
+  out.most_ns = ns(exact.wait_ms + exact.unmatched_ms);
+  return out;
+}
+
 } // namespace
 
 std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
@@ -80,9 +99,7 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
       out, [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
   if (!alone)
     add_findings(out, slow_rank_findings(slow_ranks(runs), operators_of(parts)));
-  add(exposed_finding(run, collectives != nullptr
-                               ? waiting_share(runs.front(), collectives->summary)
-                               : std::nullopt));
+  add(exposed_finding(run, waits_of(parts, collectives, causes)));
   if (collectives != nullptr && !alone)
     add_findings(out, collective_findings(*collectives));
   add(idle_finding(run));

@@ -1,6 +1,8 @@
 // Tests findings about the collectives of a run, from handmade facts.
 #include "findings/collective_findings.h"
 
+#include "analyses/collectives/exposed_waits.h"
+
 #include "base/display_text.h"
 #include "findings/rules.h"
 
@@ -105,22 +107,84 @@ TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
     EXPECT_EQ(f.place.has_value(), f.rule == rules::slow_collective.id) << f.headline;
 }
 
-// If the group has more members than available ranks, the waiting share is unknown.
-TEST(CollectiveFindings, TheWaitingShareNeedsEveryMember) {
-  RankRecord record;
-  record.time_ns[static_cast<std::size_t>(TimeKind::kTotalComm)] = 10'000'000;
-  ConfigurationRanks run;
-  run.ranks = {&record, &record};
-  std::vector<SyncSummary> rows(1);
-  rows[0].group_size = 2;
-  rows[0].total_latency_ms = 4; // on each of two ranks, of 10 ms per rank
-  EXPECT_NEAR(*waiting_share(run, rows), 0.6, 1e-12);
-  rows[0].group_size = kNoId; // recorded without process groups
-  EXPECT_NEAR(*waiting_share(run, rows), 0.6, 1e-12);
-  rows[0].group_size = 2;
-  run.ranks.pop_back();
-  EXPECT_FALSE(waiting_share(run, rows));
-  EXPECT_FALSE(waiting_share(run, {}));
+/// Two ranks with one collective: durations of the members, and the hidden part of the longer one.
+struct TwoRanks {
+  TwoRanks(std::int64_t longer_ns, std::int64_t shorter_ns, std::int64_t hidden_ns) {
+    const std::int64_t durations[] = {longer_ns, shorter_ns};
+    ranks.resize(2);
+    TimedCollective t;
+    t.latency_ns = shorter_ns;
+    for (std::size_t r = 0; r < 2; ++r) {
+      ranks[r].rank = static_cast<std::int64_t>(r);
+      ranks[r].rows.resize(1);
+      ranks[r].rows[0].dur_ns = durations[r];
+      t.match.members.emplace_back(r, 0);
+    }
+    ranks[0].rows[0].hidden_compute_ns = hidden_ns;
+    facts.ranks = ranks;
+    facts.collectives.push_back(std::move(t));
+  }
+  void expect_waits(std::int64_t least_ns, std::int64_t most_ns, std::int64_t job_ranks = 2) const {
+    const ExposedWaits waits = exposed_waits(facts, job_ranks);
+    EXPECT_EQ(waits.least_ns, least_ns);
+    EXPECT_EQ(waits.most_ns, most_ns);
+  }
+  std::vector<RankCollectives> ranks;
+  CollectiveFacts facts;
+};
+
+// A member waits for the excess over the shortest kernel; hidden time may or may not be waiting.
+TEST(CollectiveFindings, OnlyExposedWaitsCount) {
+  TwoRanks(100, 20, 0).expect_waits(80, 80);  // not hidden: exact
+  TwoRanks(100, 20, 100).expect_waits(0, 0);  // hidden completely
+  TwoRanks(100, 20, 30).expect_waits(50, 70); // 30 ns of the 80 may be hidden
+  TwoRanks(100, 20, 90).expect_waits(0, 10);  // at most the exposed part
+  const ExposedWaits waits = exposed_waits(TwoRanks(100, 20, 30).facts, 2);
+  EXPECT_EQ(waits.exposed_ns, 90); // 70 and 20 of the two ranks
+  EXPECT_NEAR(waits.least(), 50.0 / 90, 1e-12);
+  EXPECT_EQ(ExposedWaits().least(), 0);
+  EXPECT_EQ(ExposedWaits().most(), 1);
+}
+
+// Without a list of members, all ranks of the job are members: if some are missing, the last one to
+// start may be one of them.
+TEST(CollectiveFindings, ExposedWaitsNeedEveryMember) {
+  TwoRanks run(100, 20, 0);
+  run.expect_waits(80, 80, 0); // the number of ranks in the job is unknown
+  run.expect_waits(0, 120, 128);
+  EXPECT_FALSE(exposed_waits(run.facts, 128).all_ranks);
+  run.facts.collectives[0].match.expected = 2; // a group of two
+  run.expect_waits(80, 80, 128);
+  run.facts.collectives[0].waits_known = false; // a member is missing, or a send
+  run.expect_waits(0, 120);
+}
+
+// "Aligned roughly": the ends of the collectives scatter, so starts cannot be compared either.
+TEST(CollectiveFindings, RoughClocksDoNotShowWaits) {
+  TwoRanks run(100, 20, 0);
+  ExposedType type;
+  type.name = "alltoall";
+  type.dur_ns = type.waits_known_ns = 120;
+  type.wait_ns = 80;
+  run.facts.exposed_types.push_back(type);
+  RankClock clock;
+  clock.offset.fit = ClockFit::kAligned;
+  clock.offset.samples = 5;
+  run.facts.clocks.push_back(clock);
+  const auto says_waiting = [&] {
+    for (const Finding& f : collective_findings(run.facts))
+      if (f.rule == rules::exposed_collective.id)
+        return f.evidence.find("waiting") != std::string::npos;
+    ADD_FAILURE();
+    return false;
+  };
+  EXPECT_TRUE(says_waiting());
+  run.expect_waits(80, 80);
+  run.facts.clocks[0].offset.residual_ns =
+      21'294'000; // above 50 us and half of the starts' scatter
+  run.facts.clocks[0].offset.effect_ns = 12'255'000;
+  EXPECT_FALSE(says_waiting());
+  run.expect_waits(0, 120);
 }
 
 } // namespace

@@ -60,21 +60,70 @@ TEST(TopFindings, TimesBelowFivePercentAreNotNamed) {
   EXPECT_EQ(findings[1].scope, FindingScope::kTheseSteps);
 }
 
-TEST(TopFindings, WhatToDoAboutCommunicationFollowsFromItsWaits) {
-  const TopParts parts = parts_of({record_of(0, 0, 10), record_of(1, 0, 10)});
+/// Two ranks whose only collective lasts 10 ms on one and `shortest_ms` on the other. `hidden_ms`
+/// of the longer one is hidden. Returns the finding about exposed communication.
+Finding exposed_of(double shortest_ms, double hidden_ms, const CauseFacts* causes = nullptr,
+                   std::int64_t world_size = 2) {
+  TopParts parts = parts_of({record_of(0, 0, 10), record_of(1, 0, 10)});
+  parts.identities.resize(2);
+  parts.identities[0].world_size = world_size;
+  const auto ns = [](double ms) { return static_cast<std::int64_t>(ms * 1e6); };
+  std::vector<RankCollectives> ranks(2);
+  TimedCollective t;
+  t.latency_ns = ns(shortest_ms);
+  for (std::size_t r = 0; r < 2; ++r) {
+    ranks[r].rows.resize(1);
+    ranks[r].rows[0].dur_ns = r == 0 ? ns(10) : ns(shortest_ms);
+    t.match.members.emplace_back(r, 0);
+  }
+  ranks[0].rows[0].hidden_compute_ns = ns(hidden_ms);
   CollectiveFacts collectives;
-  collectives.summary.resize(1);
-  collectives.summary[0].group_size = 2;
-  collectives.summary[0].total_latency_ms = 2; // on each rank, of 10 ms
-  const Finding waits = top_findings({}, parts, &collectives, nullptr).front();
-  EXPECT_EQ(waits.evidence, "Mean over 2 ranks; 80 % of the communication time is waiting for the "
-                            "last rank to start");
-  EXPECT_NE(waits.action.find("Find why ranks are late"), std::string::npos) << waits.action;
-  collectives.summary[0].total_latency_ms = 9;
-  const Finding transfer = top_findings({}, parts, &collectives, nullptr).front();
-  EXPECT_EQ(transfer.evidence, "Mean over 2 ranks; 90 % of the communication time is transfer");
-  EXPECT_NE(transfer.action.find("Start collectives earlier"), std::string::npos)
-      << transfer.action;
+  collectives.ranks = ranks;
+  collectives.collectives.push_back(std::move(t));
+  for (const Finding& f : top_findings({}, parts, &collectives, causes))
+    if (f.rule == rules::exposed_communication.id)
+      return f;
+  ADD_FAILURE();
+  return {};
+}
+
+bool has_text(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(TopFindings, WhatToDoAboutCommunicationFollowsFromItsWaits) {
+  const Finding waits = exposed_of(2, 0); // 8 ms of 12 ms
+  EXPECT_EQ(waits.evidence,
+            "Mean over 2 ranks; 67 % of this time is waiting for the last rank to start");
+  EXPECT_TRUE(has_text(waits.action, "Find why ranks are late")) << waits.action;
+  const Finding transfer = exposed_of(9, 0);
+  EXPECT_EQ(transfer.evidence, "Mean over 2 ranks; 95 % of this time is transfer");
+  EXPECT_TRUE(has_text(transfer.action, "Start collectives earlier")) << transfer.action;
+}
+
+// If a kernel is partly hidden, the bounds may not say which part is larger.
+TEST(TopFindings, TheSplitMayBeAnInterval) {
+  const Finding waits = exposed_of(1, 1); // 8 to 9 ms of 10 ms
+  EXPECT_EQ(waits.evidence,
+            "Mean over 2 ranks; 80 to 90 % of this time is waiting for the last rank to start");
+  EXPECT_TRUE(has_text(waits.action, "Find why ranks are late")) << waits.action;
+  const Finding either = exposed_of(4, 4); // 2 to 6 ms of 10 ms
+  EXPECT_TRUE(has_text(either.evidence, "; 20 to 60 % of this time is waiting")) << either.evidence;
+  EXPECT_TRUE(has_text(either.action, "rankscope why")) << either.action;
+}
+
+TEST(TopFindings, WithMissingRanksTheSplitIsUnknown) {
+  const Finding unknown = exposed_of(9, 0, nullptr, 128);
+  EXPECT_EQ(unknown.evidence,
+            "Mean over 2 ranks; it is unknown how much of this time is waiting for late ranks");
+  EXPECT_TRUE(has_text(unknown.action, "Add the traces of the missing ranks")) << unknown.action;
+}
+
+TEST(TopFindings, TheJobGraphGivesTheExactSplit) {
+  CauseFacts causes;
+  causes.exposed.wait_ms = 3;
+  causes.exposed.transfer_ms = 1;
+  EXPECT_TRUE(has_text(exposed_of(4, 4, &causes).evidence, "; 75 % of this time is waiting"));
 }
 
 TEST(TopFindings, TheLargestHeadroomIsNamedAndFits) {

@@ -451,6 +451,13 @@ private:
 
 } // namespace
 
+std::int64_t job_ranks(std::span<const RankIdentity> ranks) {
+  std::int64_t out = 0;
+  for (const RankIdentity& rank : ranks)
+    out = std::max({out, rank.world_size.value_or(0), rank.largest_group});
+  return out;
+}
+
 RankIdentity identity_of(const Trace& trace, std::int64_t rank) {
   RankIdentity out;
   out.rank = rank;

@@ -42,6 +42,10 @@ struct RankIdentity {
 /// Returns the identity of a rank's trace, in one pass over the events.
 [[nodiscard]] RankIdentity identity_of(const Trace& trace, std::int64_t rank);
 
+/// Returns the number of ranks in the job: the largest world size or process group that a trace
+/// names; 0: unknown.
+[[nodiscard]] std::int64_t job_ranks(std::span<const RankIdentity> ranks);
+
 struct RunProblem {
   enum class Kind {
     kMissing, ///< ranks of the world without a trace

@@ -2,6 +2,7 @@
 // of a sweep in one table.
 #pragma once
 
+#include "analyses/collectives/exposed_waits.h"
 #include "analyses/compare/compared_run.h"
 #include "core/run.h"
 #include "core/schema.h"
@@ -18,6 +19,7 @@ struct ConfigurationCollectives {
   std::string source_file; ///< name of the configuration's collective report
   std::vector<SyncSummary> summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
+  ExposedWaits exposed = {};
 };
 
 /// One row of the table. Refers to the configuration list that it was made from.
