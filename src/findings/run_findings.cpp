@@ -75,6 +75,15 @@ void set_split(const ExposedWaits& waits, Finding& out) {
                          : "See how much of this time is waiting: rankscope why";
 }
 
+/// Returns the sums of the idle time over the ranks, in ns, by cause.
+std::array<double, kIdleCauses> idle_by_cause(const ConfigurationRanks& ranks) {
+  std::array<double, kIdleCauses> out{};
+  for (const RankRecord* r : ranks.ranks)
+    for (std::size_t c = 0; c < kIdleCauses; ++c)
+      out[c] += static_cast<double>(r->idle_ns[c]);
+  return out;
+}
+
 /// Returns the longest idle interval with this cause.
 std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCause cause) {
   std::optional<FindingPlace> out;
@@ -131,22 +140,23 @@ std::optional<Finding> exposed_finding(const ShownRun& run,
   return out;
 }
 
+IdleCause main_idle_cause(const ConfigurationRanks& ranks) {
+  const std::array<double, kIdleCauses> by_cause = idle_by_cause(ranks);
+  return static_cast<IdleCause>(std::ranges::max_element(by_cause) - by_cause.begin());
+}
+
 std::optional<Finding> idle_finding(const ShownRun& run) {
   const double total = run.ranks->mean_ms(TimeKind::kTotal);
   const double idle = run.ranks->mean_ms(TimeKind::kIdle);
-  std::array<double, kIdleCauses> by_cause{};
-  for (const RankRecord* r : run.ranks->ranks)
-    for (std::size_t c = 0; c < kIdleCauses; ++c)
-      by_cause[c] += static_cast<double>(r->idle_ns[c]);
+  const std::array<double, kIdleCauses> by_cause = idle_by_cause(*run.ranks);
   const double all = std::accumulate(by_cause.begin(), by_cause.end(), 0.0);
   if (!(total > 0) || !(idle / total * 100 >= kWorthAFinding) || !(all > 0))
     return std::nullopt;
-  const auto most = std::max_element(by_cause.begin(), by_cause.end());
-  const auto cause = static_cast<IdleCause>(most - by_cause.begin());
+  const IdleCause cause = main_idle_cause(*run.ranks);
   Finding out = part_of_time(rules::idle_gpu, run, idle, idle / total * 100, "The GPU is idle for");
-  out.evidence =
-      fmt::format("{}; {} of the idle time is {} ({})", over_ranks(run),
-                  percent_text(*most / all * 100), idle_cause_name(cause), idle_cause_help(cause));
+  out.evidence = fmt::format("{}; {} of the idle time is {} ({})", over_ranks(run),
+                             percent_text(by_cause[static_cast<std::size_t>(cause)] / all * 100),
+                             idle_cause_name(cause), idle_cause_help(cause));
   out.action = capital(std::string(idle_cause_advice(cause)));
   out.place = longest_idle(*run.ranks, cause);
   return out;

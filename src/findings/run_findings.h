@@ -28,6 +28,8 @@ inline constexpr double kWorthAFinding = 5;
 /// result of exposed_waits() for the run; empty without collectives.
 [[nodiscard]] std::optional<Finding> exposed_finding(const ShownRun& run,
                                                      const std::optional<ExposedWaits>& waits);
+/// Returns the cause of most of the idle time.
+[[nodiscard]] IdleCause main_idle_cause(const ConfigurationRanks& ranks);
 /// Returns a finding about idle time; empty below kWorthAFinding, or if the cause is unknown.
 [[nodiscard]] std::optional<Finding> idle_finding(const ShownRun& run);
 

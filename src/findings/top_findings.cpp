@@ -11,7 +11,9 @@
 #include "findings/run_findings.h"
 #include "model/kernel_names.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <iterator>
 
 namespace rankscope {
@@ -74,6 +76,48 @@ std::optional<ExposedWaits> waits_of(const TopParts& parts, const CollectiveFact
   return out;
 }
 
+using Rules = std::initializer_list<std::string_view>;
+
+/// If one of these causes is listed, replaces the action: general advice could contradict the
+/// remedy of the cause.
+void refer_to_cause(const std::vector<Finding>& listed, Rules causes, Finding& finding) {
+  const auto cause = std::ranges::find_if(
+      listed, [causes](const Finding& f) { return std::ranges::count(causes, f.rule) > 0; });
+  if (cause != listed.end())
+    finding.action = fmt::format("First remove the cause listed above: {}", cause->rule);
+}
+
+/// Sets the action of the finding on idle time, where listed causes explain why the host launches
+/// late.
+void advise_on_idle(const std::vector<Finding>& listed, IdleCause cause, Finding& idle) {
+  if (cause != IdleCause::kQueued && cause != IdleCause::kUnknown)
+    refer_to_cause(listed,
+                   {rules::data_loader.id, rules::garbage_collection.id, rules::host_code.id,
+                    rules::allocator.id, rules::pinning.id, rules::checkpoint.id,
+                    rules::read_back.id, rules::blocking_launch.id, rules::code_loading.id,
+                    rules::launch_bound.id, rules::graph_breaks.id, rules::optimizer_loop.id,
+                    rules::slow_host.id},
+                   idle);
+}
+
+/// Sets the action of the finding on exposed communication, where the causes explain it.
+void advise_on_exposed(const std::vector<Finding>& listed, const CauseFacts* causes,
+                       const ExposedWaits& waits, Finding& exposed) {
+  if (causes == nullptr)
+    return;
+  if (waits.least() > 0.5) {
+    if (const std::optional<Finding> by_rank = exposed_time_finding(*causes))
+      if (!by_rank->action.empty())
+        exposed.action = by_rank->action;
+    refer_to_cause(listed, {rules::rank_jitter.id, rules::uneven_exchange.id}, exposed);
+  } else if (waits.most() <= 0.5) {
+    refer_to_cause(listed,
+                   {rules::small_collectives.id, rules::repeated_reduction.id, rules::slow_link.id,
+                    rules::slow_collective.id, rules::uneven_exchange.id},
+                   exposed);
+  }
+}
+
 } // namespace
 
 std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
@@ -93,16 +137,24 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
     for (Finding& cause : cause_findings(*causes))
       if (out.size() < kCausesOfTop)
         out.push_back(std::move(cause));
+  const std::vector<Finding> listed = out; // the causes
   // if contention is a cause, that finding has a cost and a stricter test, so the other one is left
   // out
   const bool contention = std::ranges::any_of(
       out, [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
   if (!alone)
     add_findings(out, slow_rank_findings(slow_ranks(runs), operators_of(parts)));
-  add(exposed_finding(run, waits_of(parts, collectives, causes)));
+  const std::optional<ExposedWaits> waits = waits_of(parts, collectives, causes);
+  if (std::optional<Finding> exposed = exposed_finding(run, waits)) {
+    advise_on_exposed(listed, causes, waits.value_or(ExposedWaits()), *exposed);
+    out.push_back(std::move(*exposed));
+  }
   if (collectives != nullptr && !alone)
     add_findings(out, collective_findings(*collectives));
-  add(idle_finding(run));
+  if (std::optional<Finding> idle = idle_finding(run)) {
+    advise_on_idle(listed, main_idle_cause(runs.front()), *idle);
+    out.push_back(std::move(*idle));
+  }
   if (!contention)
     add(contention_finding(run, contention_of(runs.front()), 1, ""));
   add_roofline(facts, runs.front().ranks.size(), runs.front().steps(), out);

@@ -126,6 +126,37 @@ TEST(TopFindings, TheJobGraphGivesTheExactSplit) {
   EXPECT_TRUE(has_text(exposed_of(4, 4, &causes).evidence, "; 75 % of this time is waiting"));
 }
 
+/// Returns facts with this cause, on the host of rank 0.
+CauseFacts facts_with(CauseRule rule) {
+  CauseFacts out;
+  out.step_ms = 10;
+  out.steps = 3;
+  out.ranks = 2;
+  StepCause cause;
+  cause.rule = rule;
+  cause.ranks = {0};
+  cause.gain_ms = cause.cost_ms = 1;
+  out.causes.push_back(std::move(cause));
+  return out;
+}
+
+// `top` advised to shorten the CPU's work, although every launch waits for its kernel.
+TEST(TopFindings, TheActionRefersToAListedCause) {
+  const CauseFacts blocking = facts_with(CauseRule::kBlockingLaunch);
+  const TopParts idle = parts_of({record_of(0, 20, 0)});
+  EXPECT_EQ(top_findings({}, idle, nullptr, &blocking).back().action,
+            "First remove the cause listed above: blocking-launch");
+  const CauseFacts slow = facts_with(CauseRule::kSlowGpu); // does not explain idle time
+  EXPECT_TRUE(has_text(top_findings({}, idle, nullptr, &slow).back().action, "Shorten the CPU's"));
+  CauseFacts small = facts_with(CauseRule::kSmallCollectives);
+  EXPECT_EQ(exposed_of(9, 0, &small).action,
+            "First remove the cause listed above: small-collectives");
+  CauseFacts late = facts_with(CauseRule::kSlowGpu);
+  late.exposed.wait_ms = 3;
+  late.exposed.wait_for = {{0, 3.0}};
+  EXPECT_TRUE(has_text(exposed_of(2, 0, &late).action, "Remove the cause on rank 0 (slow-gpu)"));
+}
+
 TEST(TopFindings, TheLargestHeadroomIsNamedAndFits) {
   TopFacts facts;
   facts.overview.gpu = std::string(80, 'G');
