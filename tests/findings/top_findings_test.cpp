@@ -157,6 +157,30 @@ TEST(TopFindings, TheActionRefersToAListedCause) {
   EXPECT_TRUE(has_text(exposed_of(2, 0, &late).action, "Remove the cause on rank 0 (slow-gpu)"));
 }
 
+// The specification forbids claims about contention from one step.
+TEST(TopFindings, OneStepDoesNotShowContention) {
+  const auto contention = [](std::size_t steps) {
+    TopParts parts = parts_of({record_of(0, 0, 0), record_of(1, 0, 0)});
+    for (RankRecord& record : parts.records) {
+      record.steps.resize(steps);
+      CallGroup& group = record.calls.emplace_back();
+      group.gemm = true;
+      CallBlock block; // two calls without overlap of 100 us, two with full overlap of 120 us
+      block.calls = 4;
+      block.alone = 2;
+      block.us = 440;
+      block.alone_us = 200;
+      block.share = block.share_share = 2;
+      block.share_us = 240;
+      group.blocks.assign(std::min(steps, kCallBlocks), block);
+    }
+    return std::ranges::any_of(
+        found(parts), [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
+  };
+  EXPECT_TRUE(contention(2));
+  EXPECT_FALSE(contention(1));
+}
+
 TEST(TopFindings, TheLargestHeadroomIsNamedAndFits) {
   TopFacts facts;
   facts.overview.gpu = std::string(80, 'G');

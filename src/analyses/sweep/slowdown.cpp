@@ -119,11 +119,13 @@ Estimate operator-(const Estimate& test, const Estimate& base) {
 std::optional<Estimate> contention_of(const ConfigurationRanks& group) {
   std::vector<Cluster> all;
   std::size_t calls = 0;
+  bool one_step = true;
   for (const RankRecord* rank : group.ranks) {
     std::vector<Cluster> rank_clusters;
     for (const CallGroup& g : rank->calls)
       if (g.gemm)
         calls += add_group(g, rank_clusters);
+    one_step = one_step && rank_clusters.size() < 2;
     all.insert(all.end(), rank_clusters.begin(), rank_clusters.end());
   }
   double xx = 0;
@@ -132,7 +134,7 @@ std::optional<Estimate> contention_of(const ConfigurationRanks& group) {
     xx += c.xx;
     xy += c.xy;
   }
-  if (all.size() < 2 || !(xx > 1e-9))
+  if (one_step || !(xx > 1e-9))
     return std::nullopt;
   Estimate out;
   out.calls = calls;
