@@ -44,9 +44,16 @@ Finding finding_of(const FindingRule& rule, std::string subject_kind, std::strin
 }
 
 void set_headline(Finding& finding, std::string text) {
-  finding.headline = display_width(text) > kHeadlineWidth
-                         ? std::string(first_columns(text, kHeadlineWidth - 3)) + "..."
-                         : std::move(text);
+  if (display_width(text) <= kHeadlineWidth) {
+    finding.headline = std::move(text);
+    return;
+  }
+  std::string_view kept = first_columns(text, kHeadlineWidth - 3);
+  const bool inside_a_word = text[kept.size()] != ' ';
+  if (const std::size_t space = kept.rfind(' ');
+      inside_a_word && space != std::string_view::npos && space >= kept.size() / 2)
+    kept = kept.substr(0, space);
+  finding.headline = std::string(kept) + "...";
 }
 
 void set_interval(Finding& finding, double value, double half_width, Unit unit) {

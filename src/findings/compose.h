@@ -21,7 +21,8 @@ inline constexpr const char* kRepeatTheRuns =
 [[nodiscard]] Finding finding_of(const FindingRule& rule, std::string subject_kind,
                                  std::string subject);
 
-/// Sets the headline. If names make it too long, it is shortened.
+/// Sets the headline. If it is too long, it is cut after a word, or within a word that takes half
+/// of the width.
 void set_headline(Finding& finding, std::string text);
 /// Sets value, low and high.
 void set_interval(Finding& finding, double value, double half_width, Unit unit);

@@ -1,6 +1,7 @@
 #include "findings/sweep_findings.h"
 
 #include "analyses/graph/graph_attribution.h"
+#include "base/display_text.h"
 #include "findings/collective_findings.h"
 #include "findings/compose.h"
 #include "findings/configuration_names.h"
@@ -92,9 +93,14 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
     set_headline(out, fmt::format("{} {}: {} ms per step", names.name_of(*r.best), verb,
                                   number3(r.best_ms)));
   } else {
-    const std::string rest = fmt::format(" {}: {} ms per step, no significant difference", verb,
-                                         range3(r.best_ms, f.high_ms));
-    set_headline(out, names.any_of(f.groups, kHeadlineWidth - rest.size()) + rest);
+    const std::string time = fmt::format(" {}: {} ms per step", verb, range3(r.best_ms, f.high_ms));
+    std::string headline;
+    for (const char* const test : {", no significant difference", " (not significant)"})
+      if (headline.empty() || display_width(headline) > kHeadlineWidth) {
+        const std::string rest = time + test;
+        headline = names.any_of(f.groups, kHeadlineWidth - rest.size()) + rest;
+      }
+    set_headline(out, headline);
   }
   const std::string tail =
       fmt::format("{}, at least {} per configuration{}", level_text(r.comparisons),

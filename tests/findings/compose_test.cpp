@@ -49,6 +49,10 @@ TEST(ComposeFindings, NamesFitIntoAHeadline) {
   EXPECT_EQ(f.headline, std::string(99, 'x') + "y");
   set_headline(f, std::string(101, 'x'));
   EXPECT_EQ(f.headline, std::string(97, 'x') + "...");
+  set_headline(f, std::string(80, 'x') + " per step, no significant difference");
+  EXPECT_EQ(f.headline, std::string(80, 'x') + " per step, no...");
+  set_headline(f, std::string(80, 'x') + " ms per step, small differences");
+  EXPECT_EQ(f.headline, std::string(80, 'x') + " ms per step,...");
   for (const char* name : {"a\nb", "\x1b[31mred", "\xff\xfe", "\u4e2d\u6587\u4e2d\u6587\u4e2d"}) {
     const std::string text = brief(name, 8);
     EXPECT_LE(display_width(text), 8U);
