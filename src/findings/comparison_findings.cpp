@@ -113,9 +113,20 @@ std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
 // ---- metrics
 
 std::string metric_value(const DashboardRow& row, const DashboardCell& cell) {
-  return cell.value && cell.base ? fmt::format("complete runs: {:.3f} against {:.3f} {}",
-                                               *cell.value, *cell.base, row.unit)
-                                 : std::string();
+  if (!cell.value || !cell.base)
+    return {};
+  const auto text = [&row](double value) { // rates and skews can be almost 0
+    return std::string_view(row.unit) == "ms" ? fmt::format("{:.3f}", value) : number3(value);
+  };
+  return fmt::format("complete runs: {} against {} {}", text(*cell.value), text(*cell.base),
+                     row.unit);
+}
+
+/// Returns whether a change can be given in percent of the baseline: the baseline is at least 1 %
+/// of the difference, and above the noise. Start skews, for example, can be almost 0.
+bool has_percent(const Judgement& j) {
+  constexpr double kMostPercent = 100 * 100;
+  return std::fabs(*j.change) <= kMostPercent && (!j.low || *j.high - *j.low <= 2 * 100);
 }
 
 std::string samples_of_both(std::size_t base, std::size_t test) {
@@ -130,14 +141,15 @@ Finding changed_metric(const DashboardRow& row, const DashboardCell& cell, const
   set_interval(out, std::fabs(*j.change), (*j.high - *j.low) / 2, Unit::kPercent);
   out.steps = std::min(j.samples_base, j.samples_test);
   out.scope = compared_scope(out.steps);
-  set_headline(out, fmt::format("{} of {} is {} worse than {}", row.metric, sides.test,
-                                percent_text(*out.value), sides.base));
-  if (!worse)
-    out.headline.replace(out.headline.rfind(" worse than "), 12, " better than ");
-  out.evidence = fmt::format("95 % CI {} %", range3(*out.low, *out.high));
+  const bool percent = has_percent(j);
+  set_headline(out, fmt::format("{} of {} is {}{} than {}", row.metric, sides.test,
+                                percent ? percent_text(*out.value) + " " : "",
+                                worse ? "worse" : "better", sides.base));
+  if (percent)
+    out.evidence = fmt::format("95 % CI {} %; ", range3(*out.low, *out.high));
   if (const std::string values = metric_value(row, cell); !values.empty())
-    out.evidence += "; " + values;
-  out.evidence += "; " + samples_of_both(j.samples_base, j.samples_test);
+    out.evidence += values + "; ";
+  out.evidence = capital(out.evidence + samples_of_both(j.samples_base, j.samples_test));
   if (j.assumed)
     out.evidence += "; the noise is assumed";
   return out;
@@ -332,7 +344,9 @@ std::string change_subject(const Change& row) {
 
 std::string part_of_difference(const Change& row) {
   constexpr double kShown = 0.5; // a smaller value rounds to 0 or -0
-  return row.share_percent && std::abs(*row.share_percent) >= kShown
+  constexpr double kMost = 200;  // the parts cancel: the difference is small against them
+  return row.share_percent && std::abs(*row.share_percent) >= kShown &&
+                 std::abs(*row.share_percent) <= kMost
              ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
              : std::string();
 }

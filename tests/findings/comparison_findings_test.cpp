@@ -274,6 +274,36 @@ TEST(ComparisonFindings, AMetricHasOneEstimate) {
   EXPECT_GT(*better->low, 0);
 }
 
+// A start skew of almost 0 in the baseline was "191061.96 % worse".
+TEST(ComparisonFindings, ABaseOfAlmostZeroHasNoPercentage) {
+  ComparedRun a = run_with("A", {}, {0.01, 0.0101, 0.0099});
+  ComparedRun b = run_with("B", {}, {11, 11.1, 10.9});
+  set_total_time(a, {0.01, 0.0101, 0.0099}, 0.04);
+  set_total_time(b, {11, 11.1, 10.9}, 50);
+  const ComparisonFindings found = comparison_findings(compare_runs(a, {b}, {}));
+  const Finding* const worse = with_rule(found.metrics[0], "worse-metric");
+  ASSERT_NE(worse, nullptr);
+  EXPECT_EQ(worse->headline, "GPU_total_time of B is worse than A");
+  EXPECT_EQ(worse->evidence, "Complete runs: 50.000 against 0.040 ms; 3 and 3 steps");
+}
+
+// Parts that cancel were 593 % and more of a small difference.
+TEST(ComparisonFindings, PartsFarAboveTheDifferenceHaveNoPercentage) {
+  const auto base = run_with("A",
+                             {{kernel_key("a"), work_of({9.99, 10, 10.01})},
+                              {kernel_key("c", "aten::mul"), work_of({9.99, 10, 10.01})}},
+                             {20.99, 21, 21.01});
+  const auto test = run_with("B",
+                             {{kernel_key("a"), work_of({15.99, 16, 16.01})},
+                              {kernel_key("c", "aten::mul"), work_of({4.99, 5, 5.01})}},
+                             {21.99, 22, 22.01});
+  const std::vector<Finding> found =
+      comparison_findings(compare_runs(base, {test}, {})).changes.at(0);
+  const Finding* const changed = with_rule(found, "changed-work");
+  ASSERT_NE(changed, nullptr);
+  EXPECT_EQ(changed->headline, "Kernel a takes 6.00 ms more per step");
+}
+
 TEST(ComparisonFindings, MetricsWithoutAVerdictSayWhy) {
   ComparedRun a = run_with("A", {}, {});
   ComparedRun b = run_with("B", {}, {});
