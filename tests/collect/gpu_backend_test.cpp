@@ -2,9 +2,12 @@
 // missing; and which die measures for which.
 #include "collect/fake_sysfs.h"
 #include "collect/samplers/gpu_backend.h"
+#include "collect/samplers/gpu_metrics.h"
 
+#include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <tuple>
 
 namespace rankscope {
 namespace {
@@ -37,6 +40,48 @@ TEST(SysfsBackend, ReadsEveryValueInItsUnit) {
   EXPECT_DOUBLE_EQ(r.mclk_mhz.value(), 1300);
   EXPECT_DOUBLE_EQ(r.temp_c.value(), 52) << "the junction's, not the edge's";
   EXPECT_FALSE(r.energy_j.has_value());
+}
+
+/// Returns a table gpu_metrics of `size` bytes, version 1.`content`, with a counter at a byte.
+std::string metrics_table(std::uint16_t size, std::uint8_t content, std::size_t at,
+                          std::uint64_t count) {
+  std::string out(size, '\x11');
+  std::memcpy(out.data(), &size, sizeof size);
+  out[2] = 1;
+  out[3] = static_cast<char>(content);
+  std::memcpy(out.data() + at, &count, sizeof count);
+  return out;
+}
+
+TEST(GpuMetrics, TheCounterOfEachTable) {
+  constexpr std::uint64_t kCount = 65536 * 1000;
+  for (const auto& [size, content, at] :
+       {std::tuple<std::uint16_t, std::uint8_t, std::size_t>{288, 4, 24},
+        {352, 5, 88},
+        {1664, 6, 16},
+        {1672, 7, 24}}) {
+    const std::string table = metrics_table(size, content, at, kCount);
+    EXPECT_DOUBLE_EQ(energy_of_gpu_metrics(table).value_or(-1), 1000) << int{content};
+    EXPECT_DOUBLE_EQ(energy_of_gpu_metrics(table + "more").value_or(-1), 1000);
+    for (std::size_t cut = 0; cut < table.size(); ++cut)
+      EXPECT_FALSE(energy_of_gpu_metrics(table.substr(0, cut))) << cut;
+    EXPECT_FALSE(energy_of_gpu_metrics(metrics_table(size, content, at, UINT64_MAX)));
+    EXPECT_FALSE(energy_of_gpu_metrics(metrics_table(size, content, at, 0)));
+  }
+  EXPECT_FALSE(energy_of_gpu_metrics(metrics_table(120, 3, 24, kCount))) << "of unknown unit";
+  EXPECT_FALSE(energy_of_gpu_metrics(metrics_table(360, 6, 88, kCount))) << "never released";
+  EXPECT_FALSE(energy_of_gpu_metrics(metrics_table(20, 4, 8, kCount))) << "too short a table";
+}
+
+TEST(SysfsBackend, EnergyIsReadFromTheMetricsOfTheFirmware) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 100);
+  sys.add_gpu(129, "0000:c2:00.0", "b", -1); // its sensor is on another die
+  for (const int node : {128, 129})
+    sys.put(node, "gpu_metrics", metrics_table(288, 4, 24, 65536 * 250));
+  const auto backend = opened(sys);
+  EXPECT_DOUBLE_EQ(backend->read(0).energy_j.value(), 250);
+  EXPECT_FALSE(backend->read(1).energy_j.has_value());
 }
 
 TEST(SysfsBackend, ReadsAgainWhatChanged) {

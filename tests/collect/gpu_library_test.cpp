@@ -169,6 +169,38 @@ TEST(GpuBackend, TheFirstSourceThatReadsPowerIsTaken) {
   EXPECT_EQ((*opened)->name(), "nvml");
 }
 
+// Regression test: sysfs reads power, but amdgpu has no file with the energy. The counter of the
+// library was then not used.
+TEST(GpuBackend, TheCounterOfALibraryIsAddedToSysfs) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:05:00.0", "a", 250); // the address of GPU 0 of the fake library
+  sys.add_gpu(129, "0000:c2:00.0", "b", 260); // unknown to the library
+  GpuBackendOptions options;
+  options.sysfs_root = sys.root();
+  options.amdsmi = fake("fake_amdsmi_26");
+  const auto opened = open_gpu_backend(options);
+  ASSERT_TRUE(opened.has_value()) << opened.error().message();
+  GpuBackend& b = **opened;
+  EXPECT_EQ(b.name(), "sysfs + amdsmi 26.1");
+  ASSERT_EQ(b.gpus().size(), 2U);
+  EXPECT_EQ(b.gpus()[0].render_node, "renderD128");
+  EXPECT_DOUBLE_EQ(b.read(0).power_w.value(), 250) << "power is that of sysfs";
+  EXPECT_DOUBLE_EQ(b.read(0).energy_j.value(), 30.5);
+  EXPECT_DOUBLE_EQ(b.energy(0).value(), 30.5);
+  EXPECT_FALSE(b.read(1).energy_j.has_value());
+  sys.put(128, "hwmon/hwmon3/energy1_input", "5000000");
+  sys.put(129, "hwmon/hwmon3/energy1_input", "6000000");
+  const auto counted = open_gpu_backend(options);
+  ASSERT_TRUE(counted.has_value());
+  EXPECT_EQ((*counted)->name(), "sysfs") << "which has a counter itself";
+  EXPECT_DOUBLE_EQ((*counted)->read(1).energy_j.value(), 6);
+  options.source = GpuSource::kSysfs;
+  sys.remove(128, "hwmon/hwmon3/energy1_input");
+  const auto named = open_gpu_backend(options);
+  ASSERT_TRUE(named.has_value());
+  EXPECT_EQ((*named)->name(), "sysfs") << "as asked for";
+}
+
 TEST(GpuBackend, GpusOfTwoVendorsAreOneList) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 250);

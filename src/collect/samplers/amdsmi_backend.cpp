@@ -85,13 +85,9 @@ public:
   [[nodiscard]] GpuReading read(std::size_t i) override {
     Handle gpu = handles_[i];
     GpuReading r;
-    if (gpus_[i].power_sensor) {
+    if (gpus_[i].power_sensor)
       r.power_w = power(gpu);
-      std::uint64_t count = 0, stamp = 0;
-      float resolution_uj = 0;
-      if (api_.energy != nullptr && api_.energy(gpu, &count, &resolution_uj, &stamp) == 0)
-        r.energy_j = static_cast<double>(count) * static_cast<double>(resolution_uj) * 1e-6;
-    }
+    r.energy_j = energy(i);
     Answer answer = {};
     if (api_.vram != nullptr && api_.vram(gpu, &answer) == 0) {
       r.vram_total_b = answer.words[0] * kMegabyte;
@@ -111,6 +107,15 @@ public:
       // some older releases report thousandths of a degree; no GPU works at 1000 degrees
       r.temp_c = static_cast<double>(degrees) * (degrees > 1000 ? 1e-3 : 1.0);
     return r;
+  }
+
+  [[nodiscard]] std::optional<double> energy(std::size_t i) override {
+    std::uint64_t count = 0, stamp = 0;
+    float resolution_uj = 0;
+    if (!gpus_[i].power_sensor || api_.energy == nullptr ||
+        api_.energy(handles_[i], &count, &resolution_uj, &stamp) != 0)
+      return std::nullopt;
+    return static_cast<double>(count) * static_cast<double>(resolution_uj) * 1e-6;
   }
 
 private:

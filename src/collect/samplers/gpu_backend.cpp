@@ -52,6 +52,67 @@ bool reads_power(GpuBackend& backend) {
   return false;
 }
 
+bool lacks_counter(GpuBackend& backend) {
+  for (std::size_t i = 0; i < backend.gpus().size(); ++i)
+    if (!backend.energy(i) && backend.read(i).power_w)
+      return true;
+  return false;
+}
+
+/// For each GPU of `backend` without an energy counter, the GPU of `other` with the same PCI
+/// address that has a counter; empty without one.
+using CounterPlaces = std::vector<std::optional<std::size_t>>;
+
+CounterPlaces counter_places(GpuBackend& backend, GpuBackend& other) {
+  CounterPlaces out(backend.gpus().size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (std::size_t k = 0; k < other.gpus().size() && !out[i] && !backend.energy(i); ++k)
+      if (!other.gpus()[k].bdf.empty() && other.gpus()[k].bdf == backend.gpus()[i].bdf &&
+          other.energy(k))
+        out[i] = k;
+  return out;
+}
+
+/// The GPUs and readings of a source, with energy counters of another source. So the counter is
+/// used although the first source has none, and the other values and the numbers of the GPUs do not
+/// depend on the libraries that are installed.
+class WithCounters final : public GpuBackend {
+public:
+  WithCounters(std::unique_ptr<GpuBackend> base, std::unique_ptr<GpuBackend> counters,
+               CounterPlaces places)
+      : base_(std::move(base)), counters_(std::move(counters)), places_(std::move(places)) {
+    gpus_ = base_->gpus();
+    notes_ = base_->notes();
+  }
+  [[nodiscard]] std::string name() const override {
+    return base_->name() + " + " + counters_->name();
+  }
+  [[nodiscard]] GpuReading read(std::size_t i) override {
+    GpuReading out = base_->read(i);
+    if (!out.energy_j && places_[i] && out.power_w) // without power, the GPU may be lost
+      out.energy_j = counters_->energy(*places_[i]);
+    return out;
+  }
+  [[nodiscard]] std::optional<double> energy(std::size_t i) override {
+    return places_[i] ? counters_->energy(*places_[i]) : base_->energy(i);
+  }
+  [[nodiscard]] bool tells_processes() const override { return base_->tells_processes(); }
+  [[nodiscard]] std::vector<GpuProcess> processes(std::size_t i) override {
+    return base_->processes(i);
+  }
+
+private:
+  std::unique_ptr<GpuBackend> base_, counters_;
+  CounterPlaces places_;
+};
+
+/// Adds the energy counters of `other` to a source, if it has some that the source lacks.
+void add_counters(std::unique_ptr<GpuBackend>& source, std::unique_ptr<GpuBackend> other) {
+  CounterPlaces places = counter_places(*source, *other);
+  if (std::ranges::any_of(places, [](const auto& place) { return place.has_value(); }))
+    source = std::make_unique<WithCounters>(std::move(source), std::move(other), std::move(places));
+}
+
 /// AMD GPUs followed by NVIDIA GPUs, numbered in one sequence.
 class TwoVendors final : public GpuBackend {
 public:
@@ -120,14 +181,14 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
   std::vector<std::string> not_installed;
   std::array<Opened, 2> found = {Error{}, Error{}}; // by vendor: AMD, NVIDIA
   std::array<bool, 2> with_power = {false, false};
+  std::array<bool, 2> complete = {false, false}; // with power and energy counters
   for (const Source& s : sources(options)) {
     if (options.source != GpuSource::kAuto && options.source != s.source)
       continue;
     const std::size_t vendor = s.source == GpuSource::kNvml ? 1 : 0;
     // with a simulated sysfs tree, libraries are not loaded automatically: they would report the
     // GPUs of the real machine
-    if (with_power[vendor] ||
-        (options.source == GpuSource::kAuto && simulated && s.library.empty()))
+    if (complete[vendor] || (options.source == GpuSource::kAuto && simulated && s.library.empty()))
       continue;
     Opened opened = s.open(s.library);
     if (!opened) {
@@ -138,9 +199,15 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
         tried.push_back(error.where + ": " + error.what);
       continue;
     }
-    with_power[vendor] = options.source != GpuSource::kAuto || reads_power(**opened);
-    if (with_power[vendor] || !found[vendor])
-      found[vendor] = std::move(opened);
+    if (with_power[vendor]) {
+      add_counters(*found[vendor], std::move(*opened));
+    } else {
+      with_power[vendor] = options.source != GpuSource::kAuto || reads_power(**opened);
+      if (with_power[vendor] || !found[vendor])
+        found[vendor] = std::move(opened);
+    }
+    complete[vendor] = with_power[vendor] &&
+                       (options.source != GpuSource::kAuto || !lacks_counter(**found[vendor]));
   }
   if (found[0] && found[1])
     return std::unique_ptr<GpuBackend>(

@@ -57,6 +57,8 @@ public:
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// Reads gpus()[i]; a GPU that went away gives an empty reading. One thread at a time.
   [[nodiscard]] virtual GpuReading read(std::size_t i) = 0;
+  /// Reads only the energy counter of gpus()[i], in J. One thread at a time.
+  [[nodiscard]] virtual std::optional<double> energy(std::size_t i) { return read(i).energy_j; }
   /// Returns whether processes() can report processes.
   [[nodiscard]] virtual bool tells_processes() const { return false; }
   /// Returns the processes with memory on gpus()[i], sorted by pid. One thread at a time.
@@ -85,8 +87,10 @@ struct GpuBackendOptions {
 };
 
 /// Opens each vendor's first source (AMD: sysfs, amdsmi, rocm-smi; NVIDIA: nvml) with a GPU whose
-/// power can be read, else the first source with a GPU. GPUs of both vendors form one list, AMD's
-/// first. Errors: kMissingTool, with the sources that were tried and why each failed.
+/// power can be read, else the first source with a GPU. If this source has no energy counter, the
+/// counter of the next source of the vendor that has one is added (name "sysfs + amdsmi 26.0").
+/// GPUs of both vendors form one list, AMD's first. Errors: kMissingTool, with the sources that
+/// were tried and why each failed.
 Result<std::unique_ptr<GpuBackend>> open_gpu_backend(const GpuBackendOptions& options);
 
 /// Opens a single source. Errors: kMissingTool.

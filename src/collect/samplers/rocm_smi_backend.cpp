@@ -81,12 +81,7 @@ public:
     GpuReading r;
     if (gpus_[at].power_sensor)
       r.power_w = power(i);
-    std::uint64_t count = 0;
-    float resolution_uj = 0;
-    std::uint64_t stamp = 0;
-    if (gpus_[at].power_sensor && api_.energy != nullptr &&
-        api_.energy(i, &count, &resolution_uj, &stamp) == 0)
-      r.energy_j = static_cast<double>(count) * static_cast<double>(resolution_uj) * 1e-6;
+    r.energy_j = energy(at);
     std::uint64_t bytes = 0;
     if (api_.memory_used != nullptr && api_.memory_used(i, kVram, &bytes) == 0)
       r.vram_used_b = static_cast<std::int64_t>(bytes);
@@ -105,6 +100,16 @@ public:
                           &millidegrees) == 0))
       r.temp_c = static_cast<double>(millidegrees) * 1e-3;
     return r;
+  }
+
+  [[nodiscard]] std::optional<double> energy(std::size_t at) override {
+    std::uint64_t count = 0;
+    float resolution_uj = 0;
+    std::uint64_t stamp = 0;
+    if (!gpus_[at].power_sensor || api_.energy == nullptr ||
+        api_.energy(static_cast<std::uint32_t>(at), &count, &resolution_uj, &stamp) != 0)
+      return std::nullopt;
+    return static_cast<double>(count) * static_cast<double>(resolution_uj) * 1e-6;
   }
 
 private:

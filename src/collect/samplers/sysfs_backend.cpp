@@ -2,6 +2,7 @@
 // stay open and are read again from their begin. A read that fails (EIO and EAGAIN while a GPU
 // sleeps or is reset, ENODEV once it is unplugged) is a missing value.
 #include "collect/samplers/gpu_backend.h"
+#include "collect/samplers/gpu_metrics.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -33,33 +35,28 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-/// A file with one integer that is read again and again.
-class NumberFile {
+/// A small file that is read again and again.
+class SmallFile {
 public:
-  NumberFile() = default;
-  explicit NumberFile(const fs::path& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  NumberFile(NumberFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  NumberFile& operator=(NumberFile&& other) noexcept {
+  SmallFile() = default;
+  explicit SmallFile(const fs::path& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  SmallFile(SmallFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  SmallFile& operator=(SmallFile&& other) noexcept {
     std::swap(fd_, other.fd_);
     return *this;
   }
-  ~NumberFile() {
+  ~SmallFile() {
     if (fd_ >= 0)
       ::close(fd_);
   }
   [[nodiscard]] bool open() const { return fd_ >= 0; }
-  [[nodiscard]] std::optional<std::int64_t> read() const {
-    std::array<char, 64> text; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by pread
-    const ssize_t n = fd_ < 0 ? -1 : ::pread(fd_, text.data(), text.size(), 0);
-    if (n <= 0 || gone())
-      return std::nullopt;
-    std::int64_t value = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + n, value);
-    return ec == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
-  }
-  [[nodiscard]] std::optional<double> scaled(double factor) const {
-    const auto value = read();
-    return value ? std::optional(static_cast<double>(*value) * factor) : std::nullopt;
+
+protected:
+  /// Returns up to `size` bytes from the begin of the file, in `buffer`; "" if it cannot be read.
+  [[nodiscard]] std::string_view bytes(char* buffer, std::size_t size) const {
+    const ssize_t n = fd_ < 0 ? -1 : ::pread(fd_, buffer, size, 0);
+    return n <= 0 || gone() ? std::string_view()
+                            : std::string_view(buffer, static_cast<std::size_t>(n));
   }
 
 private:
@@ -72,10 +69,38 @@ private:
   int fd_ = -1;
 };
 
+/// A file with one integer.
+class NumberFile : public SmallFile {
+public:
+  using SmallFile::SmallFile;
+  [[nodiscard]] std::optional<std::int64_t> read() const {
+    std::array<char, 64> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by pread
+    const std::string_view text = bytes(buffer.data(), buffer.size());
+    std::int64_t value = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return ec == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> scaled(double factor) const {
+    const auto value = read();
+    return value ? std::optional(static_cast<double>(*value) * factor) : std::nullopt;
+  }
+};
+
+/// amdgpu's table gpu_metrics.
+class MetricsFile : public SmallFile {
+public:
+  using SmallFile::SmallFile;
+  [[nodiscard]] std::optional<double> energy_j() const {
+    std::array<char, 4096> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init)
+    return energy_of_gpu_metrics(bytes(buffer.data(), buffer.size()));
+  }
+};
+
 struct GpuFiles {
   NumberFile power_average, power_input, energy;
   NumberFile vram_used, vram_total, gpu_busy, mem_busy;
   NumberFile sclk, mclk, temp;
+  MetricsFile metrics;
 };
 
 std::string bdf_of(const fs::path& device) {
@@ -117,6 +142,7 @@ GpuFiles open_files(const fs::path& device) {
   f.vram_total = NumberFile(device / "mem_info_vram_total");
   f.gpu_busy = NumberFile(device / "gpu_busy_percent");
   f.mem_busy = NumberFile(device / "mem_busy_percent");
+  f.metrics = MetricsFile(device / "gpu_metrics");
   for (const fs::path& hwmon : sorted_entries(device / "hwmon", "hwmon")) {
     f.power_average = NumberFile(hwmon / "power1_average");
     f.power_input = NumberFile(hwmon / "power1_input");
@@ -180,7 +206,7 @@ public:
     r.power_w = f.power_average.scaled(1e-6); // uW
     if (!r.power_w)
       r.power_w = f.power_input.scaled(1e-6);
-    r.energy_j = f.energy.scaled(1e-6); // uJ
+    r.energy_j = energy(i);
     r.vram_used_b = f.vram_used.read();
     r.vram_total_b = f.vram_total.read();
     r.gpu_busy_pct = f.gpu_busy.scaled(1);
@@ -189,6 +215,13 @@ public:
     r.mclk_mhz = f.mclk.scaled(1e-6);
     r.temp_c = f.temp.scaled(1e-3); // millidegrees
     return r;
+  }
+
+  [[nodiscard]] std::optional<double> energy(std::size_t i) override {
+    const GpuFiles& f = files_[i];
+    if (f.energy.open())            // not of amdgpu; other drivers' hwmon has this file
+      return f.energy.scaled(1e-6); // uJ
+    return gpus_[i].power_sensor ? f.metrics.energy_j() : std::nullopt;
   }
 
 private:
