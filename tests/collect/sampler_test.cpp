@@ -426,8 +426,10 @@ TEST(GpuAccumulator, WithoutACounterPowerThatSwingsIsARange) {
   s.gpus = {a.summary()};
   EXPECT_FALSE(s.gpus[0].joules.has_value());
   EXPECT_FALSE(s.gpus[0].mean_w.has_value());
-  EXPECT_DOUBLE_EQ(s.gpus[0].joules_low.value(), 1000);
-  EXPECT_DOUBLE_EQ(s.gpus[0].joules_high.value(), 7000);
+  // 4000 J; each residual is 600 W, so the standard error is sqrt(10 * 600^2 / 1.5) = 1549 J, and
+  // t with 10 degrees of freedom is 2.228
+  EXPECT_NEAR(s.gpus[0].joules_low.value(), 4000 - 2.228 * 1549.2, 1);
+  EXPECT_NEAR(s.gpus[0].joules_high.value(), 4000 + 2.228 * 1549.2, 1);
   ASSERT_EQ(energy_doubts(s).size(), 1U);
   EXPECT_EQ(energy_doubts(s)[0].kind, EnergyDoubt::Kind::kAliased);
 }

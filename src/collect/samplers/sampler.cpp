@@ -293,16 +293,14 @@ void Sampler::State::sample(Phase is) {
 }
 
 /// Without an energy counter, the energy is computed from the samples. They are taken at random
-/// times, one per period, so that a load with the same period is not always sampled at the same
-/// point of its cycle. The samples of such a load then vary, so that its energy is marked as
-/// aliased. At regular times, all samples could have the same wrong value.
+/// times, one per period, so that the integral of the samples has no bias, whatever the load, and
+/// its standard error can be estimated (GpuAccumulator). At regular times, all samples of a load
+/// with the same period could have the same wrong value. The time must be random in the complete
+/// period: otherwise no sample would be in a part of the cycle of such a load.
 void Sampler::State::scatter() {
-  constexpr double kPart = 0.9; // part of the period; the rest is for the reading
   if (std::any_of(positions.begin(), positions.end(),
                   [this](std::size_t i) { return readings[i].power_w && !readings[i].energy_j; }))
-    schedule.offset_ns =
-        static_cast<std::int64_t>(std::uniform_real_distribution(0.0, kPart)(random) *
-                                  static_cast<double>(schedule.period_ns));
+    schedule.scatter(random);
 }
 
 void Sampler::State::tick(std::int64_t now) {

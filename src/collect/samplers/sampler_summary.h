@@ -28,7 +28,7 @@ struct GpuSummary {
   /// Energy from the counter, and from the samples' integral for the time without a counter. Empty
   /// if the samples are aliased and there is no counter.
   std::optional<double> joules;
-  /// Bounds of the energy: the counted energy, plus lower and upper sums of the samples in
+  /// Bounds of the energy: the counted energy, plus the 95 % interval of the samples' integral in
   /// uncounted time.
   std::optional<double> joules_low, joules_high;
   std::optional<double> sampled_joules; ///< trapezoid over the samples
@@ -98,18 +98,28 @@ private:
   std::int64_t period_ns_;
   std::vector<std::uint32_t> deciwatts_; ///< number of samples at each 0.1 W
   std::size_t power_samples_ = 0;
-  /// Integral over samples, and the time that they cover.
+  /// Integral over samples, and the time that they cover. The variance of the integral is a sum
+  /// over the intervals between samples; it is known for the intervals of `known_s` seconds.
   struct Sampled {
     double joules = 0, low = 0, high = 0, seconds = 0;
+    double variance = 0, squares = 0; ///< J^2; sum of the squared variances of the intervals
+    double known_s = 0;
     void add(const Sampled& more);
   };
+  /// The uncertainty of the integral over samples.
+  struct Bounds {
+    double low = 0, high = 0;
+    std::optional<double> error; ///< standard error in J; empty if it is unknown
+  };
+  static Bounds bounds_of(const Sampled& sampled);
+  [[nodiscard]] Sampled interval(std::int64_t t_ns, double w) const;
   Sampled sampled_;   ///< all samples
   Sampled pending_;   ///< since the counter last changed
   Sampled uncounted_; ///< not covered by the counter
   double busy_sum_ = 0;
   std::size_t busy_samples_ = 0;
-  std::optional<std::int64_t> last_t_ns_;
-  double last_w_ = 0;
+  std::optional<std::int64_t> last_t_ns_, before_last_t_ns_; ///< of the run; samples with power
+  double last_w_ = 0, before_last_w_ = 0;
   double min_w_ = std::numeric_limits<double>::infinity();
   std::optional<double> counter_;      ///< present value of the counter
   std::int64_t counter_t_ns_ = 0;      ///< when this value was read first

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 
 namespace rankscope {
 
@@ -19,6 +20,12 @@ struct Schedule {
   std::int64_t offset_ns = 0;
 
   [[nodiscard]] std::int64_t tick_ns() const { return next_ns + offset_ns; }
+
+  /// Sets a random time in the period for the next tick, each time with the same probability.
+  template <class Random> void scatter(Random& random) {
+    offset_ns = static_cast<std::int64_t>(std::uniform_real_distribution(0.0, 1.0)(random) *
+                                          static_cast<double>(period_ns));
+  }
 
   /// Returns whether a tick is due. If so, the next time is the first one after `now_ns`, and ticks
   /// in between are missed.
