@@ -12,7 +12,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostKernels = 20000;
-constexpr std::size_t kMostSteps = 256; ///< maximum number of steps that are used
+constexpr std::size_t kMostDonorSteps = 256; ///< maximum number of steps that are used
 /// A sequence with fewer kernels does not identify a model.
 constexpr std::size_t kLeastKernels = 4;
 
@@ -110,7 +110,7 @@ std::vector<DonorSequence> eager_sequences(const LoadedTrace& t, const std::stri
       out.push_back(std::move(donor));
   };
   const std::vector<Span> spans = spans_of(t.trace);
-  const std::size_t stride = (spans.size() + kMostSteps - 1) / kMostSteps;
+  const std::size_t stride = (spans.size() + kMostDonorSteps - 1) / kMostDonorSteps;
   for (std::size_t s = 0; s < spans.size(); s += stride) {
     const Span& span = spans[s];
     const auto first = std::ranges::partition_point(
