@@ -31,8 +31,8 @@ public:
 
   /// Returns the time since the first GPU event of the run; negative before this event.
   [[nodiscard]] std::int64_t since_start(std::int64_t rank, std::int64_t ts_ns) const;
-  /// Returns the number of the last step of this rank that begins at or before this time; empty if
-  /// there is none.
+  /// Returns the number of the last step of this rank that begins at or before this time. Empty if
+  /// no step does.
   [[nodiscard]] std::optional<std::int64_t> step_at(std::int64_t rank, std::int64_t ts_ns) const;
 
   /// Returns the first GPU event of the run on the common clock of the collectives.

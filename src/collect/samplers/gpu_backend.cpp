@@ -74,7 +74,7 @@ CounterPlaces counter_places(GpuBackend& backend, GpuBackend& other) {
 }
 
 /// The GPUs and readings of a source, with energy counters of another source. So the counter is
-/// used although the first source has none, and the other values and the numbers of the GPUs do not
+/// used although the first source lacks it, and the other values and the numbers of the GPUs do not
 /// depend on the libraries that are installed.
 class WithCounters final : public GpuBackend {
 public:
