@@ -50,7 +50,6 @@ public:
 
   CauseFacts run() {
     edit_ = JobEdit::of(run_.graph);
-    edit_.delay_ns = {}; // as measured
     const std::vector<double> measured_ms = clock_.each_ms(now_);
     std::erase_if(candidates_, [this](const CauseCandidate& c) {
       // copies on the GPU are often necessary
