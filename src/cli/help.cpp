@@ -189,13 +189,17 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
     return out;
   }();
   const std::string before = used.empty() ? "" : used.front()->get_name() + ": ";
-  // an unknown option is named first: it may be the reason for the other error
+  // An unknown option is named first, because it may be the reason for the other error. A wrong
+  // value of an option is named before it: with `reduce --as`, the value decides which options
+  // exist.
+  const bool wrong_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr &&
+                           std::string_view(error.what()).starts_with('-');
   std::vector<std::string> known = flags_of(app);
   for (const CLI::App* sub : used)
     for (std::string& flag : flags_of(*sub))
       known.push_back(std::move(flag));
   for (const std::string& word : app.remaining(true))
-    if (word.size() > 1 && word[0] == '-')
+    if (!wrong_value && word.size() > 1 && word[0] == '-')
       return fmt::format("{}no option {}{}", before, word,
                          did_you_mean(word.substr(0, word.find('=')), known));
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {

@@ -66,6 +66,13 @@ std::map<std::string, Record> by_key(const std::vector<Record>& records, const s
   return out;
 }
 
+/// Returns whether the texts of top are more exact than those of analyze, which has neither the
+/// operators nor the job graph of a run.
+bool differs_by_data(const std::string& key, const std::string& field) {
+  return (key.find("\"slow-rank\"") == 0 && field == "action") ||
+         (key.find("\"exposed-communication\"") == 0 && (field == "evidence" || field == "action"));
+}
+
 /// Returns how many findings both lists contain; expects that these are equal.
 std::size_t expect_equal_where_shared(const std::map<std::string, Record>& a,
                                       const std::map<std::string, Record>& b,
@@ -77,6 +84,8 @@ std::size_t expect_equal_where_shared(const std::map<std::string, Record>& a,
       continue;
     ++shared;
     for (const auto& [field, value] : record) {
+      if (differs_by_data(key, field))
+        continue;
       const auto found = other->second.find(field);
       EXPECT_TRUE(found != other->second.end() && found->second == value)
           << what << ", " << key << ", " << field << ": " << value << " and "

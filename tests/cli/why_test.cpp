@@ -227,18 +227,25 @@ RankTally tally(const RankFault& fault, const std::string& noise, int seeds) {
   return out;
 }
 
-TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
-  for (const RankFault& fault :
-       {slow_gpu(), slow_node(), slow_pair(), slow_pairs(), more_tokens(), one_more_gemm(),
-        slow_copies(), uneven_exchange(), under_contention(slow_gpu()),
-        under_contention(more_tokens()), slow_gpu_of_two_groups(), slow_pair_of_eight(),
-        slow_pair_of_three()}) {
+void expect_named(const std::vector<RankFault>& faults) {
+  for (const RankFault& fault : faults) {
     const RankTally counts = tally(fault, "iid:0.005", 1);
     EXPECT_EQ(counts.named, counts.runs) << fault.rule;
     EXPECT_EQ(counts.within, counts.runs) << fault.rule;
     EXPECT_EQ(counts.false_named, 0) << fault.rule;
     EXPECT_LE(counts.prediction_error, 3.3) << fault.rule; // Lumos' figure (arXiv 2504.09307)
   }
+}
+TEST(WhyOfRanks, AFaultIsNamedWithItsGain) {
+  expect_named(
+      {slow_gpu(), slow_node(), more_tokens(), one_more_gemm(), slow_copies(), uneven_exchange()});
+}
+TEST(WhyOfRanks, ASlowLinkIsNamedWithItsGain) {
+  expect_named({slow_pair(), slow_pairs(), slow_pair_of_eight(), slow_pair_of_three()});
+}
+TEST(WhyOfRanks, AFaultIsNamedUnderContention) {
+  expect_named(
+      {under_contention(slow_gpu()), under_contention(more_tokens()), slow_gpu_of_two_groups()});
 }
 
 /// Two causes on two ranks that take about the same time: `why` names both, and their gains add up
