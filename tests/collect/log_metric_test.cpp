@@ -61,8 +61,8 @@ TEST(LogMetric, ALogWithoutLineFeeds) {
 // Regression test: lines longer than 4 KiB were ignored.
 TEST(LogMetric, NumbersInLongLines) {
   const test::TempFolder folder;
-  for (const std::size_t before : {0, 2040, 2050, 4090, 4096, 6140, 100'000, 500'000})
-    for (const std::size_t after : {0, 3, 5000}) {
+  for (const std::size_t before : {0U, 2040U, 2050U, 4090U, 4096U, 6140U, 100'000U, 500'000U})
+    for (const std::size_t after : {0U, 3U, 5000U}) {
       const std::string log = folder.write("log", std::string(before, 'x') + " step 1234 ms" +
                                                       std::string(after, 'y') + "\nstep 2 ms\n");
       EXPECT_EQ(metric(log, "max:step ([0-9]+) ms"), 1234.0) << before << " " << after;
