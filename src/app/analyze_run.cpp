@@ -155,9 +155,7 @@ private:
       RS_CHECK(
           find_writer("xlsx")->write(collective_report(*facts, options), result.collective_file));
     result.outputs.push_back(result.collective_file);
-    result.collectives = facts->summary;
-    result.collective_samples = collective_samples(*facts);
-    result.exposed = exposed_waits(*facts, job_ranks(work.identities));
+    set_collectives(result, *facts, work.identities);
     return {};
   }
 

@@ -62,6 +62,13 @@ with_step_bandwidths(std::vector<SyncSummary> rows,
 
 } // namespace
 
+void set_collectives(ConfigResult& config, const CollectiveFacts& facts,
+                     std::span<const RankIdentity> identities) {
+  config.collectives = facts.summary;
+  config.collective_samples = collective_samples(facts);
+  config.exposed = exposed_waits(facts, job_ranks(identities));
+}
+
 TraceIdentity fingerprint_of(const RunPlan& plan, const std::string& options) {
   TraceIdentity out{fmt::format("rankscope {}\n{}\n", RANKSCOPE_VERSION, options),
                     plan.parts == nullptr};

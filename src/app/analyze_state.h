@@ -2,6 +2,7 @@
 // and makes the page of a sweep from facts. Only this file reads saved states.
 #pragma once
 
+#include "analyses/collectives/run_consistency.h"
 #include "analyses/operators/ops_summary.h"
 #include "analyses/sweep/sweep.h"
 #include "base/diagnostics.h"
@@ -13,6 +14,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,10 @@ struct ConfigResult {
   bool complete = true;             ///< no rank and no event was lost, and all inputs were unique
   bool reused = false;              ///< reused from an earlier run
 };
+
+/// Sets the collectives of a configuration. `identities`: those of its ranks.
+void set_collectives(ConfigResult& config, const CollectiveFacts& facts,
+                     std::span<const RankIdentity> identities);
 
 /// Returns the fingerprint of everything the outputs of a configuration depend on: version,
 /// options, and path and identity of every input. It is not unique if the identity of an input is

@@ -94,6 +94,7 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   std::vector<ConfigResult> configs(plans.size());
   std::vector<std::vector<GemmFacts>> gemms(plans.size());
   std::vector<std::vector<RankCollectives>> collectives(plans.size());
+  std::vector<std::vector<RankIdentity>> identities(plans.size());
   for (std::size_t p = 0; p < plans.size(); ++p)
     configs[p].configuration = plans[p].configuration;
   Needs needs;
@@ -105,6 +106,7 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
     configs[item.plan_index].records.push_back(std::move(facts[keys.record]));
     gemms[item.plan_index].push_back(std::move(facts[keys.gemms]));
     collectives[item.plan_index].push_back(std::move(facts[keys.collectives]));
+    identities[item.plan_index].push_back(std::move(facts[keys.identity]));
     return {};
   };
   steps.lost = [&](const RankItem& item, const Error& error) {
@@ -120,7 +122,7 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   for (std::size_t p = 0; p < plans.size(); ++p) {
     configs[p].gemms = join_gemm_facts(pointers_to(gemms[p]), GemmRanking::kRange);
     if (const Result<CollectiveFacts> facts = collective_facts(collectives[p], {}))
-      configs[p].collectives = facts->summary;
+      set_collectives(configs[p], *facts, identities[p]);
   }
   return facts_of(configs, kGemmsOfPage, GemmRanking::kRange);
 }

@@ -68,7 +68,7 @@ void batch_needs(Needs& needs, const ShardFile& shard) {
 
 void query_needs(Needs& needs, const ShardFile& shard) {
   (void)QueryNeeds(needs, top_options_of(shard.options),
-                   {true, true, true, true, seeks_causes(shard.page_ranks)});
+                   {true, true, true, true, seeks_causes(shard.page_ranks), shard.of_a_sweep()});
 }
 
 constexpr std::array kRankCommands{

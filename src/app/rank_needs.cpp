@@ -274,7 +274,7 @@ Result<RankPage> page_of_bytes(std::string_view bytes) {
 SweepPageNeeds::SweepPageNeeds(Needs& needs, const ReportOptions& options)
     : record(need_record(needs, counted_options())),
       gemms(need_gemms(needs, {options, kGemmsOfPage, GemmRanking::kRange}, false)),
-      collectives(need_collectives(needs)) {}
+      collectives(need_collectives(needs)), identity(need_identity(needs)) {}
 
 QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFacts& wanted)
     : notes(need_notes(needs)) {
@@ -286,6 +286,8 @@ QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFa
     });
   if (wanted.top)
     top.emplace(needs, options, wanted.causes);
+  if (wanted.sweep)
+    sweep.emplace(needs, options);
   if (wanted.collectives)
     collectives = top ? top->collectives : need_collectives(needs);
   constexpr std::size_t kAll = 1'000'000;

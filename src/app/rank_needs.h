@@ -107,6 +107,7 @@ struct SweepPageNeeds {
   FactOf<RankRecord> record;
   FactOf<GemmFacts> gemms;
   FactOf<RankCollectives> collectives;
+  FactOf<RankIdentity> identity;
   SweepPageNeeds(Needs& needs, const ReportOptions& options);
 };
 
@@ -130,6 +131,7 @@ struct TraceRows {
 struct QueryFacts {
   bool rows = false, collectives = false, gemms = false, top = false;
   bool causes = false; ///< also the causes; only with `top`
+  bool sweep = false;  ///< also the findings of a sweep; only with `top`
   [[nodiscard]] bool any() const { return rows || collectives || gemms || top; }
 };
 struct QueryNeeds {
@@ -138,6 +140,7 @@ struct QueryNeeds {
   std::optional<FactOf<RankCollectives>> collectives; ///< with `top`: the fact of `top`
   std::optional<FactOf<GemmFacts>> gemms;             ///< all GEMMs
   std::optional<TopNeeds> top;
+  std::optional<SweepPageNeeds> sweep;
   QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFacts& wanted);
 };
 

@@ -4,6 +4,7 @@
 #include "analyses/gemm/gemm_facts.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "app/sweep_pages.h"
 #include "base/pointers.h"
 #include "base/snake_case.h"
 #include "engine/rank_facts.h"
@@ -134,6 +135,14 @@ TraceRows placed(TraceRows rows, const RecordPlace& place) {
   for (IdleRecord& idle : rows.idle)
     idle.place = place;
   return rows;
+}
+
+std::vector<FindingRecord> finding_records(const std::string& run,
+                                           const std::vector<Finding>& findings) {
+  std::vector<FindingRecord> out;
+  for (const Finding& finding : findings)
+    out.push_back({run, static_cast<std::int64_t>(out.size()) + 1, finding});
+  return out;
 }
 
 SqlPart part_of_events(const Schema<EventRecord>& schema, const RecordTrace& record,
@@ -309,6 +318,7 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
     if (info->kind == kReport)
       out.sheets.insert(name);
   }
+  out.facts.sweep = out.facts.top && plans_.size() > 1;
   return out;
 }
 
@@ -468,14 +478,13 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
 }
 
 /// Adds the sheets and findings of `top` to a run.
-Result<void> RunTables::take_top(std::size_t index, TopParts& parts) {
+Result<void> RunTables::take_top(std::size_t index, TopParts& parts,
+                                 const CollectiveFacts* collectives) {
   Run& run = *runs_[index];
   TopRequest top;
   top.inputs = request_.inputs;
   top.top_k = 0;
-  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
-  RS_TRY(const TopFacts facts,
-         combine_top(session_, plans_[index], parts, collectives ? &*collectives : nullptr, top));
+  RS_TRY(const TopFacts facts, combine_top(session_, plans_[index], parts, collectives, top));
   run.findings = facts.findings;
   Report report = top_report(facts);
   for (Table& table : report.tables)
@@ -486,13 +495,24 @@ Result<void> RunTables::take_top(std::size_t index, TopParts& parts) {
 /// Makes the data that need all ranks of a run.
 Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
   const QueryNeeds& keys = pass.keys;
+  std::vector<ConfigResult> configs;
   for (std::size_t r = 0; r < runs_.size(); ++r) {
     Run& run = *runs_[r];
-    std::vector<GemmFacts> gemms;
+    std::vector<GemmFacts> gemms, gemms_of_sweep;
+    ConfigResult config;
+    config.configuration = plans_[r].configuration;
     TopParts parts;
     for (const std::unique_ptr<Rank>& rank : ranks_) {
-      if (rank->run != &run || !rank->facts)
+      if (rank->run != &run)
         continue;
+      if (!rank->facts) {
+        if (keys.sweep && rank->error) {
+          RankRecord& record = config.records.emplace_back();
+          record.key = {plans_[r].configuration, rank->file->rank};
+          record.error = rank->error->message();
+        }
+        continue;
+      }
       RankFacts facts = std::move(*std::exchange(rank->facts, std::nullopt));
       const RankItem item{*rank->plan, *rank->file, 0, 0};
       if (keys.rows)
@@ -500,6 +520,12 @@ Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
       if (keys.gemms) {
         name_rank(item, facts[*keys.gemms]);
         gemms.push_back(std::move(facts[*keys.gemms]));
+      }
+      if (keys.sweep) {
+        config.records.push_back(facts[keys.sweep->record]);
+        name_rank(item, config.records.back());
+        gemms_of_sweep.push_back(std::move(facts[keys.sweep->gemms]));
+        name_rank(item, gemms_of_sweep.back());
       }
       if (keys.top) {
         session_.diagnostics.merge(facts[keys.top->diagnostics]);
@@ -509,8 +535,16 @@ Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
       }
     }
     run.top_made = run.top_made || wanted.facts.top;
+    const std::optional<CollectiveFacts> found = collectives_of_top(parts);
+    const CollectiveFacts* const collectives = found ? &*found : nullptr;
+    if (keys.sweep) {
+      config.gemms = join_gemm_facts(pointers_to(gemms_of_sweep), GemmRanking::kRange);
+      if (collectives != nullptr)
+        set_collectives(config, *collectives, parts.identities);
+      configs.push_back(std::move(config));
+    }
     if (!parts.ranks.empty())
-      RS_CHECK(take_top(r, parts));
+      RS_CHECK(take_top(r, parts, collectives));
     if (wanted.facts.top && wanted.facts.collectives)
       run.collectives = std::move(parts.collectives);
     if (wanted.facts.collectives)
@@ -523,6 +557,8 @@ Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
     if ((wanted.facts.top || wanted.facts.collectives) && run.facts && run.top_made)
       add_findings(run.findings, collective_findings(*run.facts));
   }
+  if (!configs.empty())
+    sweep_findings_ = facts_of(configs, kGemmsOfPage, GemmRanking::kRange).findings;
   return {};
 }
 
@@ -587,13 +623,6 @@ SqlPart RunTables::collectives_part(const Run& run) const {
   return part_of(collective_record_schema(), rows);
 }
 
-std::vector<FindingRecord> RunTables::finding_records(const Run& run) {
-  std::vector<FindingRecord> out;
-  for (const Finding& finding : run.findings)
-    out.push_back({run.label, static_cast<std::int64_t>(out.size()) + 1, finding});
-  return out;
-}
-
 SqlTable RunTables::record_table(const std::string& name) const {
   SqlTable out = name == "events"        ? table_of(event_record_schema())
                  : name == "kernels"     ? table_of(kernel_record_schema())
@@ -609,10 +638,15 @@ SqlTable RunTables::record_table(const std::string& name) const {
         out.parts.push_back(std::move(*part));
   for (const std::unique_ptr<Run>& run : runs_) {
     if (name == "findings")
-      out.parts.push_back(part_of(finding_record_schema(), finding_records(*run)));
+      out.parts.push_back(
+          part_of(finding_record_schema(), finding_records(run->label, run->findings)));
     if (name == "collectives" && run->facts)
       out.parts.push_back(collectives_part(*run));
   }
+  if (name == "findings" && !sweep_findings_.empty())
+    out.parts.push_back(
+        part_of(finding_record_schema(),
+                finding_records(leaf_name(request_.inputs.front()), sweep_findings_)));
   return out;
 }
 

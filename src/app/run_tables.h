@@ -83,11 +83,10 @@ private:
   Result<void> pass_over_facts(const Pass& pass);
   Result<void> extract(Rank& rank, const Wanted& wanted, const Pass& pass) const;
   Result<void> after(const Wanted& wanted, const Pass& pass);
-  Result<void> take_top(std::size_t index, TopParts& parts);
+  Result<void> take_top(std::size_t index, TopParts& parts, const CollectiveFacts* collectives);
   [[nodiscard]] std::shared_ptr<const SqlTable> make(const std::string& name) const;
   [[nodiscard]] static std::optional<SqlPart> rank_part(const std::string& name, const Rank& rank);
   [[nodiscard]] SqlPart collectives_part(const Run& run) const;
-  [[nodiscard]] static std::vector<FindingRecord> finding_records(const Run& run);
   [[nodiscard]] SqlTable record_table(const std::string& name) const;
   [[nodiscard]] SqlTable sheet_table(const RunTableInfo& info) const;
 
@@ -96,6 +95,7 @@ private:
   std::vector<RunPlan> plans_;
   std::vector<std::unique_ptr<Run>> runs_;
   std::vector<std::unique_ptr<Rank>> ranks_; ///< by run, ascending
+  std::vector<Finding> sweep_findings_;      ///< of all runs together
   std::map<std::string, std::shared_ptr<const SqlTable>> made_;
   std::set<std::string> ready_; ///< names of tables whose rows exist
   std::size_t traces_read_ = 0;

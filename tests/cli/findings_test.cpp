@@ -142,6 +142,30 @@ TEST_F(FindingsOfCommands, AreEqualForAGeneratedRun) {
   check(test::config_folder(folder_.path("sweep")) + "/torch_profiler", 2, true);
 }
 
+TEST_F(FindingsOfCommands, OfASweepAreEqualInAnalyzeAndQuery) {
+  if (test::kThreadSanitized || !DuckDbLibrary::get())
+    GTEST_SKIP() << "DuckDB is not available";
+  synth::Options o = test::small_sweep();
+  o.channels = {28, 56};
+  o.steps = 6;
+  const std::string sweep = folder_.path("sweep");
+  ASSERT_TRUE(synth::generate(o, sweep, 2, nullptr));
+  const auto analyze =
+      by_key(records_of({"--json", "analyze", sweep, "-o", folder_.path("out"), "--no-merge",
+                         "--no-plots", "--no-individual-reports", "-q"},
+                        "findings"),
+             "analyze");
+  std::vector<Record> rows = records_of(
+      {"--json", "query", "SELECT * FROM findings WHERE run = 'sweep'", sweep, "-q"}, "result");
+  for (Record& r : rows) {
+    EXPECT_EQ(r.erase("run"), 1U);
+    EXPECT_EQ(r.erase("number"), 1U);
+  }
+  const auto sql = by_key(rows, "query");
+  EXPECT_EQ(sql.size(), analyze.size());
+  EXPECT_GE(expect_equal_where_shared(analyze, sql, "analyze and query"), 2U);
+}
+
 // Tests the cost of a finding per step, and its place in the timeline.
 TEST_F(FindingsOfCommands, HaveACostAndAPlaceWhereTheyAreKnown) {
   synth::Options o = test::small_sweep();
