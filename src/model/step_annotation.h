@@ -60,8 +60,8 @@ struct StepCounts {
 
 /// Returns the sums of any of these forms except diffusion; nullopt for any other name. With
 /// `fill`, missing sums of SGLang's short forms are computed: for prefill, the requests are assumed
-/// to have equal lengths and no history; for decode, one token per request. Other short forms, and
-/// all short forms without `fill`, give only their recorded sums.
+/// to have equal lengths and no history; for decode, one token per request. Without `fill`, and for
+/// other short forms, the result contains only the sums that the name contains.
 [[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name,
                                                             bool fill = true);
 
