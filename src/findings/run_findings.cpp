@@ -2,6 +2,7 @@
 
 #include "analyses/timeline/idle_causes.h"
 #include "base/statistics.h"
+#include "base/units.h"
 #include "findings/compose.h"
 
 #include <algorithm>
@@ -13,6 +14,10 @@
 
 namespace rankscope {
 namespace {
+
+/// A launch takes microseconds. If a start is later by at least this time, something else delays
+/// it.
+constexpr double kLongLaunchMs = 1;
 
 Finding finding_about(const FindingRule& rule, const ShownRun& run) {
   return run.label.empty() ? finding_of(rule, "run", "")
@@ -159,6 +164,11 @@ std::optional<Finding> idle_finding(const ShownRun& run) {
                              idle_cause_name(cause), idle_cause_help(cause));
   out.action = capital(std::string(idle_cause_advice(cause)));
   out.place = longest_idle(*run.ranks, cause);
+  const double longest_ms = out.place ? ns_to_ms(out.place->end_ns - out.place->start_ns) : 0;
+  if (cause == IdleCause::kLaunch && longest_ms >= kLongLaunchMs && longest_ms >= idle / 2) {
+    out.evidence += fmt::format("; one gap is {} ms", number3(longest_ms));
+    out.action = "Find what delays this start: work or events that the trace does not contain";
+  }
   return out;
 }
 

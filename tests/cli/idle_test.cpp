@@ -50,6 +50,27 @@ TEST(IdleCommand, WorkThatWaitsOnAnotherStreamWasLaunched) {
   EXPECT_EQ(r.out.find("nothing launched"), std::string::npos) << r.out;
 }
 
+// One start that is 5 ms late is no reason to launch earlier; many starts that are late by 50 us
+// are.
+TEST(IdleCommand, ALongDelayAfterALaunchIsNoLaunchOverhead) {
+  test::TraceBuilder one, many;
+  one.kernel("k", 0, 5, 15).kernel("k", 25, 5025, 15);
+  for (int i = 0; i < 20; ++i)
+    many.kernel("k", 5000 * i + 25, 5000 * i + 1225, 3700);
+  const test::TempFolder folder;
+  const RunResult late =
+      run_binary({"top", folder.write("rank0.json", one.text()), "-q", "--width", "120"});
+  EXPECT_NE(late.out.find("99.9 % of the idle time is launch (time between launch call and start); "
+                          "one gap is 5.00 ms"),
+            std::string::npos)
+      << late.out;
+  EXPECT_NE(late.out.find("Find what delays this start"), std::string::npos) << late.out;
+  const RunResult slow =
+      run_binary({"top", folder.write("many/rank0.json", many.text()), "-q", "--width", "120"});
+  EXPECT_NE(slow.out.find("% of the idle time is launch"), std::string::npos) << slow.out;
+  EXPECT_EQ(slow.out.find("one gap is"), std::string::npos) << slow.out;
+}
+
 // ST-C20: in one row, milliseconds were means over the ranks and gaps were sums.
 TEST(IdleCommand, TimesAndGapsAreMeansOverTheRanks) {
   const test::TempFolder folder;
