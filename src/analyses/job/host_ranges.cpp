@@ -145,11 +145,11 @@ HostRanges::Stretch HostRanges::stretch(std::uint32_t track, std::int64_t from, 
   if (longest == 0)
     after = at_end;
   if (name != kNoEvent)
-    out.name = trace_.name(name);
+    out.name = trace_.events.name[name];
   if (before != kNoEvent)
-    out.before = trace_.name(before);
+    out.before = trace_.events.name[before];
   if (after != kNoEvent)
-    out.after = trace_.name(after);
+    out.after = trace_.events.name[after];
   return out;
 }
 
@@ -158,15 +158,15 @@ HostRanges::At HostRanges::at(std::uint32_t track, std::int64_t time) {
   advance(thread, time);
   At out;
   if (!thread.operators.empty())
-    out.outermost = trace_.name(outermost(thread));
+    out.outermost = trace_.events.name[outermost(thread)];
   for (const EventId range : thread.open)
     if (code(range) == HostCode::kCheckpoint) {
-      out.outermost = trace_.name(range);
+      out.outermost = trace_.events.name[range];
       break;
     }
   for (auto range = thread.operators.rbegin(); range != thread.operators.rend(); ++range)
     if (trace_.events.category[*range] == Category::kCpuOp) {
-      out.op = trace_.name(*range);
+      out.op = trace_.events.name[*range];
       break;
     }
   return out;

@@ -6,7 +6,6 @@
 #include "core/trace.h"
 
 #include <cstdint>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -27,19 +26,19 @@ public:
   [[nodiscard]] double frame_cost_percent() const;
 
   struct Stretch {
-    /// The range around at least half of the stretch that shows what the host does there, else the
-    /// innermost such range; empty: none covers half of it.
-    std::string_view name;
+    /// The name of the range around at least half of the stretch that shows what the host does
+    /// there, else the innermost such range; kEmptyStr: none covers half of it.
+    StrId name = kEmptyStr;
     /// The outermost operators or annotations before and after the longest time without any.
-    std::string_view before, after;
+    StrId before = kEmptyStr, after = kEmptyStr;
     std::uint32_t begun = 0; ///< number of ranges that begin in the stretch
   };
   /// Returns the stretch [from, to) of a thread. ProfilerStep ranges are ignored.
   [[nodiscard]] Stretch stretch(std::uint32_t track, std::int64_t from, std::int64_t to);
   struct At {
-    std::string_view op; ///< the innermost operator; empty: no operator
+    StrId op = kEmptyStr; ///< the innermost operator; kEmptyStr: no operator
     /// The outermost operator or annotation; inside an optimizer or a checkpoint, its range.
-    std::string_view outermost;
+    StrId outermost = kEmptyStr;
   };
   /// Returns the ranges around a time on a thread.
   [[nodiscard]] At at(std::uint32_t track, std::int64_t time);

@@ -53,7 +53,8 @@ struct Latest {
 class Extraction {
 public:
   explicit Extraction(const LoadedTrace& t)
-      : t_(t), e_(t.trace.events), work_(t.shared(TraceGpuWorkKey{})) {}
+      : t_(t), e_(t.trace.events), work_(t.shared(TraceGpuWorkKey{})),
+        text_of_(t.trace.strings.size(), StringPool::kNotFound), host_text_of_(text_of_) {}
 
   RankGraph run() {
     out_.rank = t_.rank;
@@ -229,12 +230,22 @@ private:
   void wait(NodeId node, NodeId from, WaitKind kind, std::int64_t lag = 0) {
     out_.waits.push_back({node, from, static_cast<std::int32_t>(lag), kind});
   }
-  StrId text(std::string_view s) { return s.empty() ? kEmptyStr : texts_.intern(s); }
-  /// Returns "<built-in method f of type object at 0x7f12>" without the address, which differs by
-  /// process.
-  StrId host_text(std::string_view s) {
-    const std::size_t at = s.rfind(" at 0x");
-    return text(at == std::string_view::npos ? s : s.substr(0, at));
+  /// Returns the graph's id of a text of the trace.
+  StrId text(StrId id) {
+    StrId& out = text_of_[id];
+    if (out == StringPool::kNotFound)
+      out = texts_.intern(t_.trace.strings.view(id));
+    return out;
+  }
+  /// Returns text() of "<built-in method f of type object at 0x7f12>" without the address, which
+  /// differs by process.
+  StrId host_text(StrId id) {
+    StrId& out = host_text_of_[id];
+    if (out == StringPool::kNotFound) {
+      const std::string_view name = t_.trace.strings.view(id);
+      out = texts_.intern(name.substr(0, name.rfind(" at 0x")));
+    }
+    return out;
   }
 
   std::uint32_t thread_line(std::uint32_t track) {
@@ -324,7 +335,7 @@ private:
   Activity call_activity(HostRanges& ranges, const HostCall& call) {
     const HostRanges::At at = ranges.at(call.track, call.start_ns);
     context_of_call_.push_back(text(at.outermost));
-    return {ActivityKind::kCall, text(t_.trace.name(call.event)), text(at.op), text(at.outermost)};
+    return {ActivityKind::kCall, text(e_.name[call.event]), text(at.op), text(at.outermost)};
   }
 
   Activity gpu_activity(EventId g) {
@@ -334,14 +345,14 @@ private:
              : category == Category::kGpuMemset ? ActivityKind::kSet
              : work_.communication[e_.name[g]]  ? ActivityKind::kCollective
                                                 : ActivityKind::kKernel;
-    a.name = text(t_.trace.name(g));
+    a.name = text(e_.name[g]);
     if (call_of_[g] != kNoRow)
       a.context = context_of_call_[call_of_[g]];
     if (const EventId op = t_.tree.cpu_op_above(t_.trace, g); op != kNoEvent) {
-      a.op = text(t_.trace.name(op));
+      a.op = text(e_.name[op]);
       if (const OpArgs* args = t_.trace.op(op)) {
-        a.shapes = text(t_.trace.strings.view(args->input_dims));
-        a.types = text(t_.trace.strings.view(args->input_types));
+        a.shapes = text(args->input_dims);
+        a.types = text(args->input_types);
       }
     }
     if (a.kind == ActivityKind::kCopy)
@@ -583,10 +594,11 @@ private:
   const TraceGpuWork& work_;
   RankGraph out_;
   StringPool texts_;
-  std::vector<HostCall> calls_;            ///< ordered by start
-  std::vector<std::int64_t> stream_waits_; ///< begins of ...StreamWaitEvent calls
-  std::vector<EventId> launched_;          ///< GPU events, by call
-  std::vector<EventId> gpu_;               ///< ordered by start
+  std::vector<StrId> text_of_, host_text_of_; ///< by text of the trace; kNotFound: not used yet
+  std::vector<HostCall> calls_;               ///< ordered by start
+  std::vector<std::int64_t> stream_waits_;    ///< begins of ...StreamWaitEvent calls
+  std::vector<EventId> launched_;             ///< GPU events, by call
+  std::vector<EventId> gpu_;                  ///< ordered by start
   /// The begin of the first launched work, by stream.
   std::map<std::pair<int, int>, std::int64_t> first_launched_;
   std::vector<std::uint32_t> call_of_; ///< by event: row of calls_, kNoRow = none in the window
