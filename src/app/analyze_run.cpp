@@ -12,6 +12,8 @@
 #include "writers/merged_trace.h"
 #include "writers/writer.h"
 
+#include <algorithm>
+
 namespace rankscope {
 namespace {
 
@@ -31,7 +33,9 @@ public:
       : ctx_(ctx), run_(run), plans_(plans), results_(plans.size()), work_(plans.size()),
         keys_(needs_, {run.report, run.top_k, run.ranking}) {
     if (ctx.cache != nullptr && ctx.source == nullptr)
-      add_default_needs(needs_);
+      add_default_needs(needs_, std::ranges::any_of(plans, [](const RunPlan* plan) {
+                          return seeks_causes(plan->ranks.size());
+                        }));
     const std::string options = run.options();
     for (std::size_t p = 0; p < plans.size(); ++p) {
       results_[p].configuration = plans[p]->configuration;

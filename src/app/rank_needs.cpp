@@ -299,9 +299,10 @@ QueryNeeds::QueryNeeds(Needs& needs, const ReportOptions& options, const QueryFa
         });
 }
 
-void add_default_needs(Needs& needs) {
+void add_default_needs(Needs& needs, bool causes) {
   const CollectivesNeeds collectives(needs);
-  const TopNeeds top(needs, {}, false);
+  const TopNeeds top(needs, {}, causes);
+  const CompareNeeds compare(needs);
 }
 
 void name_rank(const RankItem& item, RankRecord& record) {

@@ -111,9 +111,10 @@ struct SweepPageNeeds {
   SweepPageNeeds(Needs& needs, const ReportOptions& options);
 };
 
-/// Declares the facts that collectives and top need with their default options. A command that has
-/// the traces in memory also stores these facts in the cache, for later commands.
-void add_default_needs(Needs& needs);
+/// Declares the facts that collectives, top and compare need with their default options. A command
+/// that has the traces in memory also stores these facts in the cache, for later commands.
+/// `causes`: also those for the causes of top; the traces are then read with Python frames.
+void add_default_needs(Needs& needs, bool causes);
 
 struct BatchNeeds {
   FactOf<BatchPart> part;

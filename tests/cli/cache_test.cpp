@@ -23,6 +23,7 @@ protected:
     synth::Options o = test::small_sweep();
     o.ranks = 3;
     o.channels = {28, 42};
+    o.python_events = 200;
     ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
     fs::create_directories(batch_);
     for (const char* rank : {"rank0", "rank1"})
@@ -87,6 +88,26 @@ TEST_F(CacheCommand, EveryCommandOverRanksGivesTheSameFromTheCache) {
   expect_same({"gemm", "variance", sweep_, "-o", "@", "-q"});
   expect_same({"analyze", sweep_, "-o", "@", "--no-plots", "-q"});
   expect_same({"partial", sweep_, "-o", "@", "--for", "all", "-q"});
+}
+
+// A command that reads a trace stores the facts that were missing.
+TEST_F(CacheCommand, AfterAnalyzeOtherCommandsReadNoTrace) {
+  const Words cache = {"--cache", folder_.path("cache")};
+  ASSERT_EQ(run({"analyze", sweep_, "-o", "@", "--no-plots", "-q"}, cache).said.code, 0);
+  const std::string stored = run({"cache"}, cache).said.out;
+  for (const Words& words :
+       {Words{"top", run_folder()}, Words{"top", run_folder(), "--json"},
+        Words{"why", run_folder()}, Words{"collectives", run_folder(), "--csv-dir", "@", "-q"},
+        Words{"compare", "--baseline", run_folder(), "--test", run_folder(42), "-o", "@",
+              "--collective-only", "--no-plots", "-q"}}) {
+    SCOPED_TRACE(words.front());
+    const Outcome read = run(words, {"--no-cache"}), cached = run(words, cache);
+    EXPECT_EQ(read.said.code, 0) << read.said.err;
+    EXPECT_EQ(cached.said.out, read.said.out);
+    EXPECT_EQ(cached.said.err, read.said.err);
+    EXPECT_EQ(cached.files, read.files);
+    EXPECT_EQ(run({"cache"}, cache).said.out, stored);
+  }
 }
 
 TEST_F(CacheCommand, APathIsShownAsItIsGiven) {
