@@ -4,6 +4,7 @@
 #include "base/invariant.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -16,11 +17,6 @@ int decimals3(double value) {
   if (!(size > 0) || !std::isfinite(size))
     return 0;
   return std::clamp(2 - static_cast<int>(std::floor(std::log10(size) + 1e-9)), 0, 6);
-}
-
-std::string with_decimals(double value, int decimals) {
-  return std::fabs(value) < 1e9 ? fmt::format("{:.{}f}", value, decimals)
-                                : fmt::format("{:.3g}", value);
 }
 
 } // namespace
@@ -70,6 +66,23 @@ std::string brief(std::string_view name, std::size_t width) {
 
 std::string number3(double value) {
   return with_decimals(value, decimals3(value));
+}
+
+std::string with_decimals(double value, int decimals) {
+  if (!(std::fabs(value) < 1e9))
+    return fmt::format("{:.3g}", value);
+  std::string out = fmt::format("{:.{}f}", value, decimals);
+  if (out.front() == '-' && out.find_first_of("123456789") == std::string::npos)
+    out.erase(0, 1); // rounded to zero
+  return out;
+}
+
+std::string size_text(double bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && bytes >= 1024; ++unit)
+    bytes /= 1024;
+  return (unit == 0 ? with_decimals(bytes, 0) : number3(bytes)) + ' ' + kUnits[unit];
 }
 
 std::string range3(double low, double high) {

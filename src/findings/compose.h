@@ -33,6 +33,10 @@ void set_interval(Finding& finding, double value, double half_width, Unit unit);
 /// Returns a number with three significant digits. Examples: 160.83 is "161", 3.3 is "3.30",
 /// 0.01234 is "0.0123".
 [[nodiscard]] std::string number3(double value);
+/// Returns a number with this number of decimals, or like 1.23e+09 from 1e9 on.
+[[nodiscard]] std::string with_decimals(double value, int decimals);
+/// Returns a size with three significant digits, in B, KiB, MiB or GiB: "4 B", "352 MiB".
+[[nodiscard]] std::string size_text(double bytes);
 /// Returns "160.8 to 161.7", with as many decimals as both ends and their difference need.
 [[nodiscard]] std::string range3(double low, double high);
 /// Returns range3() of the interval of a difference.

@@ -558,10 +558,11 @@ std::string display_name(std::string_view full) {
   return shortened_middle(out, kDisplayNameWidth, false);
 }
 
-std::vector<std::string> distinct_names(const std::vector<std::string_view>& full) {
+std::vector<std::string> distinct_names(const std::vector<std::string>& shown,
+                                        const std::vector<std::string_view>& full) {
   std::map<std::string, std::set<std::string_view>> by_display;
-  for (const std::string_view name : full)
-    by_display[display_name(name)].insert(name);
+  for (std::size_t i = 0; i < full.size(); ++i)
+    by_display[shown[i]].insert(full[i]);
   std::unordered_set<std::string> used_names;
   std::unordered_map<std::string_view, std::string> chosen;
   for (const auto& [display, names] : by_display)
@@ -595,6 +596,13 @@ std::vector<std::string> distinct_names(const std::vector<std::string_view>& ful
   for (const std::string_view name : full)
     out.push_back(chosen.at(name));
   return out;
+}
+
+std::vector<std::string> distinct_names(const std::vector<std::string_view>& full) {
+  std::vector<std::string> shown;
+  for (const std::string_view name : full)
+    shown.push_back(display_name(name));
+  return distinct_names(shown, full);
 }
 
 namespace {

@@ -20,9 +20,12 @@ constexpr std::size_t kDistinctNameWidth =
 /// "vllm::rms_norm f32 8".
 [[nodiscard]] std::string display_name(std::string_view full);
 
-/// Returns the display names of all kernels of a table, in the same order. If different full names
-/// have the same display name, words in which they differ are added, or "~" and digits of their
-/// hash. So two entries are equal only if their full names are equal.
+/// Returns the names that a table shows, in the same order. If different full names have the same
+/// shown name, words in which the full names differ are appended, or "~" and digits of their hash.
+/// So two entries are equal only if their full names are equal.
+[[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string>& shown,
+                                                      const std::vector<std::string_view>& full);
+/// Returns the distinct names of kernels, from their display names.
 [[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string_view>& full);
 
 /// Names of the parts of a row for a kernel without an operator: the launch and the kernel.

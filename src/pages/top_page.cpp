@@ -1,11 +1,12 @@
 #include "pages/top_page.h"
 
-#include "base/display_text.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "findings/compose.h"
 #include "model/kernel_names.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -18,18 +19,11 @@ constexpr std::size_t kWidest = 200;
 
 /// Formats a value in a few characters; "" for NaN.
 std::string number(double value, int decimals) {
-  if (std::isnan(value))
-    return "";
-  return std::fabs(value) < 1e9 ? fmt::format("{:.{}f}", value, decimals)
-                                : fmt::format("{:.3g}", value);
+  return std::isnan(value) ? "" : with_decimals(value, decimals);
 }
 
 std::string percent(double value) {
   return std::isnan(value) ? "" : number(value, 1) + " %";
-}
-
-std::string counted(std::int64_t n, const char* singular, const char* plural) {
-  return fmt::format("{} {}", n, n == 1 ? singular : plural);
 }
 
 /// Returns "sum over 4 ranks" if there are several ranks, else "".
@@ -54,11 +48,11 @@ std::string cut_note(std::size_t shown, std::int64_t all) {
 
 void overview(const TopFacts& facts, ConsolePage& page) {
   const TopOverview& o = facts.overview;
-  std::string what = counted(o.ranks, "rank", "ranks");
+  std::string what = counted(static_cast<std::size_t>(o.ranks), "rank", "ranks");
   if (!o.device.empty())
     what += " on " + o.device;
   if (o.steps > 0)
-    what += ", " + counted(o.steps, "step", "steps");
+    what += ", " + counted(static_cast<std::size_t>(o.steps), "step", "steps");
   what += fmt::format(", {} ms{}", number(o.total_ms, 3), o.ranks > 1 ? " (mean)" : "");
   if (!o.gpu.empty())
     what += ", rooflines of " + o.gpu;
@@ -165,34 +159,63 @@ std::string categories(const TopFacts& facts) {
   return out;
 }
 
-constexpr std::size_t kShapesWidth = 22;
+constexpr std::size_t kLeastShapes = 22; ///< width of the first shapes on a narrow page
 
 /// Returns the first shapes that fit. Each shape is complete: no digit is cut.
-std::string leading_shapes(const std::string& dims) {
+std::string leading_shapes(const std::string& dims, std::size_t width) {
   const std::string all = short_shapes(dims);
-  if (all.size() <= kShapesWidth)
+  if (all.size() <= width)
     return all;
-  const std::size_t end = all.rfind(' ', kShapesWidth - 2);
+  const std::size_t end = all.rfind(' ', width - 2);
   return end == std::string::npos ? ".." : all.substr(0, end + 1) + "..";
 }
 
-/// Returns the names of operators. A row with a single kernel gets the kernel's short name.
-std::vector<std::string> operator_texts(const std::vector<TopOperator>& operators) {
-  std::vector<std::string> out;
+/// Returns types as one word, which distinct_names() can add: "('c10::BFloat16', 'float')" is
+/// "BFloat16xfloat".
+std::string short_types(const std::string& types) {
+  std::string out, word;
+  for (const char c : types + '\'')
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      word += c;
+    } else if (!word.empty()) {
+      if (word != "c10")
+        out += (out.empty() ? "" : "x") + word;
+      word.clear();
+    }
+  return out;
+}
+
+struct OperatorText {
+  std::string name, shapes;
+};
+
+/// Returns the names and shapes of operators. A row with a single kernel gets the kernel's short
+/// name. If other rows have the same text, the shapes end with what differs in all shapes or types.
+std::vector<OperatorText> operator_texts(const std::vector<TopOperator>& operators,
+                                         std::size_t shapes_width) {
+  std::vector<OperatorText> out;
   std::vector<std::string_view> kernels;
   std::vector<std::size_t> rows;
+  std::vector<std::string> shown, full;
   for (const TopOperator& op : operators) {
-    if (const auto row = kernel_row_of(op.sum.name)) {
-      rows.push_back(out.size());
+    const OperatorTotal& sum = op.sum;
+    out.push_back({sum.name, leading_shapes(sum.dims, shapes_width)});
+    full.push_back(fmt::format("{} {} {} {} {}", sum.name, short_shapes(sum.dims),
+                               short_types(sum.types), sum.category, sum.dims));
+    if (const auto row = kernel_row_of(sum.name)) {
+      rows.push_back(out.size() - 1);
       kernels.push_back(row->kernel);
-      out.push_back(std::string(row->launch) + "->");
-    } else {
-      out.emplace_back(op.sum.name);
+      out.back().name = std::string(row->launch) + "->";
     }
   }
   const std::vector<std::string> short_names = distinct_names(kernels);
   for (std::size_t k = 0; k < rows.size(); ++k)
-    out[rows[k]] += short_names[k];
+    out[rows[k]].name += short_names[k];
+  for (const OperatorText& text : out)
+    shown.push_back(text.name + (text.shapes.empty() ? "" : " " + text.shapes));
+  shown = distinct_names(shown, {full.begin(), full.end()});
+  for (std::size_t r = 0; r < out.size(); ++r)
+    out[r].shapes = shown[r].substr(std::min(shown[r].size(), out[r].name.size() + 1));
   return out;
 }
 
@@ -210,7 +233,8 @@ void operators(const TopFacts& facts, ConsolePage& page) {
                      over_ranks(facts, "sums"), cut_note(facts.operators.size(), o.operators)}));
   if (const std::string kinds = categories(facts); !kinds.empty())
     page.sentence(kinds, "  ", Ink::kFaint);
-  const std::vector<std::string> names = operator_texts(facts.operators);
+  const std::vector<OperatorText> texts =
+      operator_texts(facts.operators, std::max(kLeastShapes, page.style().width / 4));
   std::vector<std::vector<PageCell>> rows;
   for (const TopOperator& op : facts.operators) {
     rows.push_back({{percent(op.percent), Ink::kPlain},
@@ -223,8 +247,8 @@ void operators(const TopFacts& facts, ConsolePage& page) {
                          : number(op.percent_of_roofline, 0) + (above_roofline(op) ? " % !" : " %"),
                      above_roofline(op) ? Ink::kWarn : Ink::kPlain},
                     {std::string(op.bound), Ink::kFaint},
-                    {page.shown(names[rows.size()]), Ink::kPlain},
-                    {page.shown(leading_shapes(op.sum.dims)), Ink::kPlain}});
+                    {page.shown(texts[rows.size()].name), Ink::kPlain},
+                    {page.shown(texts[rows.size()].shapes), Ink::kPlain}});
   }
   const bool rated = !o.gpu.empty();
   std::vector<PageColumn> columns{
@@ -243,6 +267,28 @@ void operators(const TopFacts& facts, ConsolePage& page) {
                   "  ! ", Ink::kWarn);
 }
 
+struct CollectiveText {
+  std::string size, name;
+};
+
+/// Returns sizes and names. If other rows have the same size and name, the name ends with what
+/// differs in the types, exact sizes or groups.
+std::vector<CollectiveText> collective_texts(const std::vector<TopCollective>& collectives) {
+  std::vector<CollectiveText> out;
+  std::vector<std::string> shown, full;
+  for (const TopCollective& c : collectives) {
+    const double bytes = c.mib / bytes_to_mib(1);
+    out.push_back({std::isnan(bytes) ? "" : size_text(bytes), {}});
+    shown.push_back(fmt::format("{} {}", out.back().size, c.name));
+    full.push_back(
+        fmt::format("{} {} {:.0f}B {} {}", shown.back(), c.dtype, bytes, c.group, c.group_size));
+  }
+  const std::vector<std::string> made = distinct_names(shown, {full.begin(), full.end()});
+  for (std::size_t r = 0; r < out.size(); ++r)
+    out[r].name = made[r].substr(shown[r].size() - collectives[r].name.size());
+  return out;
+}
+
 void collectives(const TopFacts& facts, ConsolePage& page) {
   if (facts.collectives.empty())
     return;
@@ -251,21 +297,22 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
                note({alone ? "durations on this rank, including waits for other ranks"
                            : "durations on the member that waited least",
                      cut_note(facts.collectives.size(), facts.overview.collectives)}));
+  const std::vector<CollectiveText> texts = collective_texts(facts.collectives);
   std::vector<std::vector<PageCell>> rows;
   for (const TopCollective& c : facts.collectives)
     rows.push_back({{percent(c.percent), Ink::kPlain},
                     {number(c.total_ms, 3), Ink::kPlain},
                     {std::to_string(c.count), Ink::kPlain},
                     {number(c.mean_us, 1), Ink::kPlain},
-                    {number(c.mib, 2), Ink::kPlain},
                     {c.group_size > 0 ? std::to_string(c.group_size) : "", Ink::kPlain},
+                    {texts[rows.size()].size, Ink::kPlain},
                     {page.shown(c.dtype), Ink::kPlain},
-                    {page.shown(c.name), Ink::kPlain},
+                    {page.shown(texts[rows.size()].name), Ink::kPlain},
                     {number(c.skew_us, 1), Ink::kPlain},
                     {number(c.bus_gbps, 1), Ink::kPlain}});
   std::vector<PageColumn> columns{{"share", true, 0, 0},   {"ms", true, 0, 0},
                                   {"count", true, 0, 4},   {"mean us", true, 0, 5},
-                                  {"MiB", true, 0, 6},     {"ranks", true, 0, 2},
+                                  {"ranks", true, 0, 2},   {"size", true, 0, 0},
                                   {"type", false, 0, 1},   {"collective", false, 18, 0},
                                   {"skew us", true, 0, 3}, {"bus GB/s", true, 0, 7}};
   if (alone) { // not measurable with one rank

@@ -1,7 +1,10 @@
 // Tests rankscope top: the printed page, the same values as in other commands, colours, and a watch
 // that Ctrl-C ends.
+#include "app/top.h"
 #include "base/display_text.h"
+#include "golden/golden_data.h"
 #include "os/process.h"
+#include "pages/top_page.h"
 #include "run_binary.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
@@ -15,6 +18,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 #include <simdjson.h>
 #include <sstream>
 #include <thread>
@@ -96,6 +101,81 @@ TEST_F(TopCommand, PageAsItWasLookedAt) {
   ::setenv("LC_ALL", "C", 1);
   for (const char c : run_binary({"top", "amd"}).out)
     ASSERT_GE(static_cast<signed char>(c), 0) << "ASCII alone without a locale for more";
+}
+
+/// Returns the names of the rows of a page's section: the cells that identify a row.
+std::vector<std::string> row_names(const std::string& page, const std::string& section) {
+  std::istringstream lines(page);
+  std::string line;
+  std::vector<std::string> out;
+  while (std::getline(lines, line) && !line.starts_with(section)) {
+  }
+  while (std::getline(lines, line) && line.find("share ") == std::string::npos) {
+  }
+  const std::string head = line;
+  const std::size_t sign = head.find("share ") + 4; // the column of the percent signs
+  const std::size_t first = head.find(section == "COLLECTIVES" ? "size"
+                                      : section == "OPERATORS" ? "operator"
+                                                               : "kernel");
+  // a column that is aligned to the right begins after the header before it
+  const std::size_t begin =
+      section == "COLLECTIVES" ? head.find_last_not_of(' ', first - 1) + 1 : first;
+  const std::size_t last = section == "COLLECTIVES" ? head.find("collective") : std::string::npos;
+  while (std::getline(lines, line) && line.size() > first && line[sign] == '%') {
+    const std::size_t end = last == std::string::npos ? last : line.find("  ", last);
+    out.push_back(line.substr(begin, end - begin));
+  }
+  return out;
+}
+
+/// Tests the tables of a page with all rows, which are sums over different names.
+TEST_F(TopCommand, DifferentRowsHaveDifferentNames) {
+  std::vector<fs::path> inputs = {test::source_dir() / "tests/data/synth/amd",
+                                  test::source_dir() / "tests/data/synth/nv"};
+  for (const fs::path& root : {golden::tree_root(), golden::root()})
+    for (const fs::path& path : golden::entries(root))
+      if (path.string().find(".json") != std::string::npos && fs::is_regular_file(path))
+        inputs.push_back(path);
+  if (!golden::root().empty()) {
+    ASSERT_TRUE(golden::unpack_tar(golden::root() / "dlrm/dlrm_kineto.tar.gz", folder_.path()));
+    inputs.emplace_back(folder_.path());
+  }
+  std::size_t pages = 0;
+  for (const fs::path& input : inputs) {
+    Session session;
+    TopRequest request;
+    request.inputs = {input.string()};
+    request.top_k = 0;
+    const Result<TopFacts> facts = top_of(session, request);
+    if (!facts)
+      continue; // not a trace
+    for (const std::size_t width : {80U, 100U, 200U}) {
+      const std::string page = top_page(*facts, {width, false, false});
+      ++pages;
+      for (const char* section : {"KERNELS", "OPERATORS", "COLLECTIVES"}) {
+        std::map<std::string, int> times;
+        for (const std::string& name : row_names(page, section))
+          ++times[name];
+        for (const auto& [name, n] : times)
+          EXPECT_EQ(n, 1) << input << ' ' << width << ' ' << section << ": " << name;
+      }
+    }
+  }
+  EXPECT_GE(pages, golden::root().empty() ? 12U : 120U);
+  for (const fs::path& input : inputs) {
+    if (!fs::is_directory(input))
+      continue;
+    std::istringstream lines(
+        run_binary({"gemm", "variance", input.string(), "-o", folder_.path("gemm"), "-q"}).out);
+    std::string line;
+    std::getline(lines, line);
+    const std::size_t names_end = line.find("kernel_time_min_us");
+    ASSERT_NE(names_end, std::string::npos) << input;
+    std::set<std::string> names;
+    while (std::getline(lines, line) && line.size() > names_end && !line.starts_with("- "))
+      EXPECT_TRUE(names.insert(line.substr(0, names_end)).second) << line;
+    EXPECT_EQ(names.size(), 10U);
+  }
 }
 
 TEST_F(TopCommand, NoEscapesInAPipeUnlessAskedFor) {

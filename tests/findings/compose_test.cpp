@@ -19,6 +19,13 @@ TEST(ComposeFindings, NumbersHaveThreeSignificantDigits) {
   EXPECT_EQ(number3(1.5e12), "1.5e+12");
 }
 
+TEST(ComposeFindings, SizesHaveTheirUnit) {
+  EXPECT_EQ(size_text(4), "4 B");
+  EXPECT_EQ(size_text(12.5 * 1024), "12.5 KiB");
+  EXPECT_EQ(size_text(369164288), "352 MiB");
+  EXPECT_EQ(size_text(0x1p40), "1024 GiB");
+}
+
 TEST(ComposeFindings, RangesHaveTheDigitsThatTheirDifferenceNeeds) {
   EXPECT_EQ(range3(160.82, 161.74), "160.8 to 161.7");
   EXPECT_EQ(range3(0.8012, 1.0923), "0.80 to 1.09");
