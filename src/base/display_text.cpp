@@ -198,7 +198,7 @@ std::string shown_text(std::string_view text, bool unicode) {
   for (std::size_t at = 0, bytes = 0; at < text.size(); at += bytes) {
     const std::uint32_t c = character_at(text, at, bytes);
     if (within(c, kUnseen) || (!unicode && c >= 0x80))
-      out += '?';
+      out += c == 0xb5 ? 'u' : '?'; // the sign of micro in units
     else
       out += text.substr(at, bytes);
   }

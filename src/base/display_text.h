@@ -12,7 +12,7 @@ namespace rankscope {
 
 /// Replaces by '?': control characters (C0, DEL, C1), invisible characters that move or hide others
 /// (direction, zero width, line and paragraph separators, tags) and bytes that are not UTF-8.
-/// Without `unicode`, all characters that are not ASCII are replaced too.
+/// Without `unicode`, all characters that are not ASCII are replaced too (U+00B5, micro, by 'u').
 [[nodiscard]] std::string shown_text(std::string_view text, bool unicode);
 
 /// Returns an upper bound of the columns that a terminal needs for shown_text(). A character from

@@ -141,7 +141,7 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("Code is compiled or loaded: {}", cost);
   case CauseRule::kLaunchBound:
     return fmt::format(
-        "Launches take longer than the kernels: {} us between launches, kernels {} us",
+        "Launches take longer than the kernels: {} \u00b5s between launches, kernels {} \u00b5s",
         number3(c.launch_us), number3(c.kernel_us));
   case CauseRule::kGraphBreaks:
     return fmt::format("Compiled code runs in pieces, with {} gaps of the host{}: {}",
@@ -213,7 +213,7 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
     return fmt::format("One {} reaches {} GB/s, others of its size {}: {}", short_place(c.what),
                        number3(c.rate), number3(c.rate_to), cost);
   case CauseRule::kSmallCollectives:
-    return fmt::format("{} small collectives{} ({}, at most {} KB) pay {} us of latency each",
+    return fmt::format("{} small collectives{} ({}, at most {} KB) pay {} \u00b5s of latency each",
                        occurrences(c), per_step, short_place(c.what),
                        number3(static_cast<double>(c.bytes) / 1e3), number3(c.latency_us));
   case CauseRule::kRepeatedReduction:
@@ -464,6 +464,7 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
   constexpr double kLeastPercent = 5;    // as in `top`
   constexpr double kMostlyWaiting = 0.7; // above this, the transfers are not the reason
   constexpr std::size_t kWaitedFor = 3;
+  constexpr double kWorthAWait = 0.01; // of the longest wait; shorter waits are not named
   const ExposedTime& x = facts.exposed;
   if (!(x.total_ms() * 100 >= kLeastPercent * facts.step_ms) || x.total_ms() <= 0)
     return std::nullopt;
@@ -481,9 +482,12 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
                               facts.steps > 0 ? " of a step" : "", parts));
   if (facts.ranks > 1)
     f.evidence = fmt::format("Mean over {} ranks", facts.ranks);
-  for (std::size_t k = 0; k < std::min(kWaitedFor, x.wait_for.size()); ++k)
-    f.evidence += fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
-                              number3(x.wait_for[k].second), x.wait_for[k].first);
+  for (std::size_t k = 0; k < std::min(kWaitedFor, x.wait_for.size()) &&
+                          x.wait_for[k].second >= kWorthAWait * x.wait_for[0].second;
+       ++k)
+    f.evidence +=
+        fmt::format("{} {} ms for rank {}", k == 0 ? "; they wait" : ",",
+                    number3(x.wait_for[k].second, x.wait_for[0].second), x.wait_for[k].first);
   if (x.unmatched_ms > 0)
     f.evidence += fmt::format("{}{} ms are waiting or transfer: sends, receives, broadcasts, or "
                               "collectives with members that were not read",

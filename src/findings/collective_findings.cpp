@@ -107,10 +107,10 @@ Finding unaligned_clock(const ClockOffset& clock) {
   }
   out.value = ns_to_us(clock.residual_ns);
   out.unit = Unit::kUs;
-  out.evidence = fmt::format(
-      "The ends of {} collectives scatter by {} us around those of rank {}, the starts by {} us",
-      clock.samples, number3(ns_to_us(clock.residual_ns)), clock.via,
-      number3(ns_to_us(clock.effect_ns)));
+  out.evidence = fmt::format("The ends of {} collectives scatter by {} \u00b5s around those of "
+                             "rank {}, the starts by {} \u00b5s",
+                             clock.samples, number3(ns_to_us(clock.residual_ns)), clock.via,
+                             number3(ns_to_us(clock.effect_ns)));
   return out;
 }
 

@@ -65,7 +65,11 @@ std::string brief(std::string_view name, std::size_t width) {
 }
 
 std::string number3(double value) {
-  return with_decimals(value, decimals3(value));
+  return number3(value, value);
+}
+
+std::string number3(double value, double largest) {
+  return with_decimals(value, decimals3(largest));
 }
 
 std::string with_decimals(double value, int decimals) {

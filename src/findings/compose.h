@@ -33,6 +33,8 @@ void set_interval(Finding& finding, double value, double half_width, Unit unit);
 /// Returns a number with three significant digits. Examples: 160.83 is "161", 3.3 is "3.30",
 /// 0.01234 is "0.0123".
 [[nodiscard]] std::string number3(double value);
+/// Returns a number of a list or column, with the decimals that number3() gives the largest of it.
+[[nodiscard]] std::string number3(double value, double largest);
 /// Returns a number with this number of decimals, or like 1.23e+09 from 1e9 on.
 [[nodiscard]] std::string with_decimals(double value, int decimals);
 /// Returns a size with three significant digits, in B, KiB, MiB or GiB: "4 B", "352 MiB".

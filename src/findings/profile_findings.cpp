@@ -162,7 +162,7 @@ public:
   [[nodiscard]] Finding operator()(const MissedSamples& f) const {
     return with_count(make(rules::missed_samples, "",
                            "samples were missed: reading takes longer than the period",
-                           fmt::format("{} of {} samples, {:.0f} us per reading", f.missed,
+                           fmt::format("{} of {} samples, {:.0f} \u00b5s per reading", f.missed,
                                        f.missed + f.ticks, f.read_us),
                            "Use a larger --sample-rate"),
                       f.missed);

@@ -337,9 +337,9 @@ Finding no_late_rank(const RankTest& test) {
   out.steps = test.steps;
   out.scope = scope_of(test.steps);
   set_headline(out, "No rank starts collectives significantly later than the other members");
-  out.evidence =
-      fmt::format("{} can show a lateness of {} us or more{}", capital(these_steps(test.steps)),
-                  number3(test.least_visible), dependence_note(test.dependence));
+  out.evidence = fmt::format("{} can show a lateness of {} \u00b5s or more{}",
+                             capital(these_steps(test.steps)), number3(test.least_visible),
+                             dependence_note(test.dependence));
   return out;
 }
 
@@ -374,16 +374,16 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
   out.steps = test.steps;
   out.scope = scope_of(test.steps);
   out.detectable = test.least_visible;
-  set_headline(out, fmt::format("{} {} collectives {} us later than the other members",
+  set_headline(out, fmt::format("{} {} collectives {} \u00b5s later than the other members",
                                 capital(range_name(range, per_node)), several ? "start" : "starts",
                                 several ? range3(range.least, range.most) : number3(e.excess)));
-  out.evidence =
-      fmt::format("{}95 % CI {} us over all ranks, from the durations of {} collectives in {}; "
-                  "last to start in {:.0f} % of them{}",
-                  several ? fmt::format("Rank {}: ", most.rank->rank) : std::string(),
-                  range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
-                  counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
-                  dependence_note(test.dependence));
+  out.evidence = fmt::format(
+      "{}95 % CI {} \u00b5s over all ranks, from the durations of {} collectives in {}; "
+      "last to start in {:.0f} % of them{}",
+      several ? fmt::format("Rank {}: ", most.rank->rank) : std::string(),
+      range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
+      counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
+      dependence_note(test.dependence));
   limit_to_steps(series, "lateness", out);
   out.action = late_action(most.rank->rank, links);
   return out;

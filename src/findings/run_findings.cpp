@@ -117,15 +117,15 @@ void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
   const std::string level = rows > 1 ? fmt::format("95 % CI over {} rows", rows) : "95 % CI";
   if (std::fabs(us) <= half) {
     out.evidence += fmt::format("; overlap by collectives has no significant effect on the "
-                                "duration: {} us when fully overlapped ({})",
+                                "duration: {} \u00b5s when fully overlapped ({})",
                                 range3(us - half, us + half), level);
     out.detectable = half;
     return;
   }
-  out.evidence +=
-      fmt::format("; calls that collectives overlap are {}: {} us {} when fully overlapped ({} {})",
-                  us > 0 ? "longer" : "shorter", number3(std::fabs(us)),
-                  us > 0 ? "slower" : "faster", level, amounts3({us, half}));
+  out.evidence += fmt::format(
+      "; calls that collectives overlap are {}: {} \u00b5s {} when fully overlapped ({} {})",
+      us > 0 ? "longer" : "shorter", number3(std::fabs(us)), us > 0 ? "slower" : "faster", level,
+      amounts3({us, half}));
   if (us > 0)
     out.action = "See which collectives overlap the slowest GEMM calls: rankscope gemm overlap";
 }
@@ -208,7 +208,7 @@ std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
     f.unit = Unit::kUs;
     f.place =
         FindingPlace{row.key.rank, row.longest.start_ns, row.longest.start_ns + row.longest.dur_ns};
-    set_headline(f, fmt::format("{}: calls take {} us", brief(name, 64),
+    set_headline(f, fmt::format("{}: calls take {} \u00b5s", brief(name, 64),
                                 range3(row.calls_us.min, row.calls_us.max)));
     f.evidence =
         fmt::format("{}, {}; collectives overlap {:.0f} % of the slowest call", to_text(row.key),

@@ -141,8 +141,8 @@ void kernels(const TopFacts& facts, ConsolePage& page) {
               {"", false, 0, 1},
               {"ms", true, 0, 0},
               {"count", true, 0, 4},
-              {"mean us", true, 0, 3},
-              {"max us", true, 0, 2},
+              {"mean \u00b5s", true, 0, 3},
+              {"max \u00b5s", true, 0, 2},
               {"kernel", false, 36, 0}},
              rows);
 }
@@ -310,11 +310,11 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
                     {page.shown(texts[rows.size()].name), Ink::kPlain},
                     {number(c.skew_us, 1), Ink::kPlain},
                     {number(c.bus_gbps, 1), Ink::kPlain}});
-  std::vector<PageColumn> columns{{"share", true, 0, 0},   {"ms", true, 0, 0},
-                                  {"count", true, 0, 4},   {"mean us", true, 0, 5},
-                                  {"ranks", true, 0, 2},   {"size", true, 0, 0},
-                                  {"type", false, 0, 1},   {"collective", false, 18, 0},
-                                  {"skew us", true, 0, 3}, {"bus GB/s", true, 0, 7}};
+  std::vector<PageColumn> columns{{"share", true, 0, 0},        {"ms", true, 0, 0},
+                                  {"count", true, 0, 4},        {"mean \u00b5s", true, 0, 5},
+                                  {"ranks", true, 0, 2},        {"size", true, 0, 0},
+                                  {"type", false, 0, 1},        {"collective", false, 18, 0},
+                                  {"skew \u00b5s", true, 0, 3}, {"bus GB/s", true, 0, 7}};
   if (alone) { // not measurable with one rank
     columns.resize(columns.size() - 2);
     for (std::vector<PageCell>& row : rows)
@@ -410,7 +410,7 @@ void ranks(const TopFacts& facts, ConsolePage& page) {
               {"exposed", true, 0, 7},
               {"copies", true, 0, 2},
               {"idle", true, 0, 8},
-              {"late us", true, 0, 9},
+              {"late \u00b5s", true, 0, 9},
               {"", false, 10, 0}},
              rows);
   if (list.size() < facts.ranks.size()) {

@@ -55,10 +55,11 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
         "  ", Ink::kWarn);
   if (facts.recording) {
     page.sentence(
-        fmt::format("recorded, a step takes {} ms: {} us are taken off the host's time for each "
-                    "recorded range and call, so that it takes {} ms",
-                    number3(facts.recording->recorded_ms), number3(facts.recording->each_us),
-                    number3(facts.recording->step_ms)),
+        fmt::format(
+            "recorded, a step takes {} ms: {} \u00b5s are taken off the host's time for each "
+            "recorded range and call, so that it takes {} ms",
+            number3(facts.recording->recorded_ms), number3(facts.recording->each_us),
+            number3(facts.recording->step_ms)),
         "  ", Ink::kWarn);
   } else if (facts.step_time_ms > 0) {
     const double longer = 100 * (facts.step_ms / facts.step_time_ms - 1);
@@ -131,7 +132,7 @@ void why_long_steps(const CauseFacts& facts, ConsolePage& page) {
                   Ink::kFaint);
 }
 
-/// Returns the parts of a delay: "kernels +6.10, host +0.210; remainder 0.0400".
+/// Returns the parts of a delay: "kernels +6.10, host +0.21; remainder 0.04".
 std::string parts_text(const LateRankParts& late_rank) {
   std::vector<std::size_t> order(kStretchParts);
   std::iota(order.begin(), order.end(), 0);
@@ -144,9 +145,10 @@ std::string parts_text(const LateRankParts& late_rank) {
     if (std::abs(ms) >= kWorthAPart * std::abs(late_rank.all.excess_ms))
       out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ",
                          stretch_part_name(static_cast<StretchPart>(k)), ms < 0 ? "" : "+",
-                         number3(ms));
+                         number3(ms, late_rank.all.excess_ms));
   }
-  return out + fmt::format("; remainder {}", number3(late_rank.remainder_ms()));
+  return out +
+         fmt::format("; remainder {}", number3(late_rank.remainder_ms(), late_rank.all.excess_ms));
 }
 
 void why_ranks(const CauseFacts& facts, ConsolePage& page) {
@@ -172,11 +174,14 @@ void why_path(const CauseFacts& facts, ConsolePage& page) {
   const std::size_t shown = std::min(kPathRows, facts.path.size());
   page.heading("CRITICAL PATH", fmt::format("{} of {}", shown, facts.path.size()));
   std::vector<std::vector<PageCell>> rows;
+  double largest = 0;
+  for (std::size_t k = 0; k < shown; ++k)
+    largest = std::max(largest, facts.path[k].ms);
   for (std::size_t k = 0; k < shown; ++k) {
     const PathRow& row = facts.path[k];
     rows.push_back({{row.kind, Ink::kPlain},
                     {row.what, Ink::kPlain},
-                    {number3(row.ms), Ink::kPlain},
+                    {number3(row.ms, largest), Ink::kPlain},
                     {percent_text(row.percent), Ink::kPlain},
                     {page.bar(row.percent, page.bar_width()), Ink::kGood}});
   }

@@ -197,7 +197,7 @@ void ConsolePage::table(const std::vector<PageColumn>& columns,
     }
     line(parts);
   };
-  put([&](std::size_t c) { return PageCell{columns[c].header, Ink::kFaint}; });
+  put([&](std::size_t c) { return PageCell{shown(columns[c].header), Ink::kFaint}; });
   for (std::size_t r = 0; r < rows.size(); ++r)
     put([&](std::size_t c) {
       PageCell cell = c < rows[r].size() ? rows[r][c] : PageCell{};

@@ -26,6 +26,7 @@ TEST(DisplayText, LetsNothingThroughThatMovesTheCursor) {
             "a???b"); // zero width; separators
   EXPECT_EQ(shown_text("ok \u00e4 \u4e2d", true), "ok \u00e4 \u4e2d");
   EXPECT_EQ(shown_text("ok \u00e4 \u4e2d", false), "ok ? ?");
+  EXPECT_EQ(shown_text("5 \u00b5s", false), "5 us");
 }
 
 TEST(DisplayText, BrokenUtf8IsShownByteByByte) {

@@ -403,7 +403,7 @@ TEST_F(Statements, C07ThePlaceInTheStepIsNoContention) {
 TEST_F(Statements, C16AFasterCallIsNamedFaster) {
   const Said said = analyzed(overlapped_gemms(folder_, 88, false));
   const SaidFinding spread = said.finding("gemm-spread");
-  EXPECT_NE(spread.evidence.find("us faster when fully overlapped"), std::string::npos)
+  EXPECT_NE(spread.evidence.find("\u00b5s faster when fully overlapped"), std::string::npos)
       << said.all();
   EXPECT_EQ(spread.evidence.find("slower"), std::string::npos) << said.all();
   EXPECT_EQ(spread.action, "") << said.all();
@@ -432,7 +432,7 @@ TEST_F(Statements, C17TheParentOperatorNamesTheCollective) {
 /// Returns the microseconds in the line of the console about a rank: "Rank 1 starts ... 1041 us
 /// later".
 std::optional<double> said_us(const std::string& console, int rank) {
-  static const std::regex number(R"(([0-9.]+) us)");
+  static const std::regex number("([0-9.]+) \u00b5s");
   const std::regex line(fmt::format("- [Rr]ank {} [^\n]*", rank));
   std::smatch said, value;
   if (!std::regex_search(console, said, line))

@@ -26,10 +26,12 @@ TEST(CollectiveFindings, ARankIsNamedOnlyBeyondTheNoiseBetweenSteps) {
   facts.stragglers = {arrives(4, {-50, -49, -51, -50}), arrives(6, {50, 49, 51, 50})};
   std::vector<Finding> findings = collective_findings(facts);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].headline, "Rank 6 starts collectives 50.0 us later than the other members");
+  EXPECT_EQ(findings[0].headline,
+            "Rank 6 starts collectives 50.0 \u00b5s later than the other members");
   EXPECT_EQ(
       findings[0].evidence,
-      "95 % CI 47.6 to 52.4 us over all ranks, from the durations of 4 collectives in 4 steps; "
+      "95 % CI 47.6 to 52.4 \u00b5s over all ranks, from the durations of 4 collectives in 4 "
+      "steps; "
       "last to start in 75 % of them; too few steps to test whether they depend on each other");
   EXPECT_EQ(findings[0].subject_kind, "rank");
   EXPECT_EQ(findings[0].subject, "6");

@@ -17,6 +17,9 @@ TEST(ComposeFindings, NumbersHaveThreeSignificantDigits) {
   EXPECT_EQ(number3(0), "0");
   EXPECT_EQ(number3(1e-12), "0.000000");
   EXPECT_EQ(number3(1.5e12), "1.5e+12");
+  // numbers of a list have the decimals of the largest
+  EXPECT_EQ(number3(0.979, 20.4), "1.0");
+  EXPECT_EQ(number3(-0.0004, 4.56), "0.00");
 }
 
 TEST(ComposeFindings, SizesHaveTheirUnit) {

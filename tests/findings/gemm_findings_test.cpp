@@ -28,14 +28,14 @@ GemmFacts rows_of(std::size_t n) {
 // rows.
 TEST(GemmFindings, TheIntervalIsForAllRows) {
   const std::string single = gemm_findings(rows_of(1), 1).at(0).evidence;
-  EXPECT_NE(single.find("calls that collectives overlap are longer: 10.0 us slower when fully "
+  EXPECT_NE(single.find("calls that collectives overlap are longer: 10.0 \u00b5s slower when fully "
                         "overlapped (95 % CI 2.0 to 18.0)"),
             std::string::npos)
       << single;
   // t(8) is 2.306 at 95 % and 3.833 at 99.5 %: 8 * 3.833 / 2.306 = 13.3
   const Finding ten = gemm_findings(rows_of(10), 1).at(0);
   EXPECT_NE(ten.evidence.find("overlap by collectives has no significant effect on the duration: "
-                              "-3.3 to 23.3 us when fully overlapped (95 % CI over 10 rows)"),
+                              "-3.3 to 23.3 \u00b5s when fully overlapped (95 % CI over 10 rows)"),
             std::string::npos)
       << ten.evidence;
   EXPECT_NEAR(*ten.detectable, 13.3, 0.05);
@@ -58,7 +58,7 @@ TEST(GemmFindings, FasterIsSaidToo) {
   facts.rows[0].slowdown_us = -11.8;
   facts.rows[0].slowdown_half_us = 0.7;
   const std::string text = gemm_findings(facts, 1).at(0).evidence;
-  EXPECT_NE(text.find("calls that collectives overlap are shorter: 11.8 us faster when fully "
+  EXPECT_NE(text.find("calls that collectives overlap are shorter: 11.8 \u00b5s faster when fully "
                       "overlapped (95 % CI 11.1 to 12.5)"),
             std::string::npos)
       << text;
