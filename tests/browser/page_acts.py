@@ -265,6 +265,15 @@ def act_on_paper(b):
     b.js("dispatchEvent(new Event('beforeprint')); return 1")
     check(b.js("return [...document.querySelectorAll('.chart svg, .chart canvas, .timeline canvas')].every(e => e.getBoundingClientRect().right <= 701)"),
           "paper: no chart is wider than the sheet")
+    b.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}})
+    wide_tables = b.js("""return [...document.querySelectorAll('.grid-box table')].filter(e => e.getBoundingClientRect().right > 701)
+        .map(e => e.caption.textContent)""")
+    check(wide_tables == [], f"paper: no table is wider than the sheet: {wide_tables}")
+    check(b.js("""return [...document.querySelectorAll('.grid-box td:not(.text)')].every(e => {
+        const text = document.createRange();
+        text.selectNodeContents(e);
+        return text.getClientRects().length < 2; })"""), "paper: no number is broken")
+    b.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": ""}})
     check(b.js("""return [...document.querySelectorAll('.chart canvas, .timeline canvas')].every(c => {
         const d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
         return d.some(v => v !== d[0]); })"""), "paper: no picture is empty")
@@ -292,7 +301,9 @@ def act_on_whole(b, pictures, name):
           "every chart has a label and a picture")
     check(b.js("return [...document.querySelectorAll('button, input, select')].every(e => (e.getAttribute('aria-label') || e.title || e.textContent || '').trim())"),
           "every control has a name")
-    check(b.js("return document.querySelectorAll('section').length === document.querySelectorAll('nav a').length"), "the bar leads to every part")
+    links = b.js("return [...document.querySelectorAll('nav a')].map(e => e.textContent)")
+    check(b.js("return document.querySelectorAll('section').length") == len(set(links)), f"the bar leads to every part, by different names: {links}")
+    check(b.js("return document.title.endsWith(' - rankscope') && document.title.split('/').length < 4"), "the tab has a short name")
     check(b.js("return document.querySelector('#foot').innerText.includes('Apache License')"), "the licence of the charts is named")
     ids = b.js("const n = [...document.querySelectorAll('[id]')].map(e => e.id); return n.length === new Set(n).size")
     check(ids, "no id stands twice")
@@ -374,6 +385,8 @@ def main():
                 act_on_table(b, "verdicts")
                 check(b.js("return document.querySelectorAll('#changed .grid-box tbody tr').length") > 3, "changed: rows")
                 check(b.js("return document.querySelectorAll('#changed .findings li').length") > 0, "changed: sentences")
+                check(b.js("""return [...document.querySelectorAll('#changed .grid-box td:nth-child(3)')].every(e => e.textContent.length <= 80)"""),
+                      "changed: names are short")
             act_on_whole(b, pictures, kind)
             act_on_paper(b)
             act_in_a_frame(b, page, folder)

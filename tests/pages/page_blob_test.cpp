@@ -85,7 +85,8 @@ TEST(PageFile, HoldsTheDataAndNothingEndsEarly) {
   const std::string blob(100'000, '<');
   const auto page = page_text("a</title><script>@DATA@", blob);
   ASSERT_TRUE(page) << page.error().message();
-  EXPECT_NE(page->find("<title>a&lt;/title&gt;&lt;script&gt;@DATA@</title>"), std::string::npos);
+  EXPECT_NE(page->find("<title>a&lt;/title&gt;&lt;script&gt;@DATA@ - rankscope</title>"),
+            std::string::npos);
   std::size_t scripts = 0;
   for (std::size_t at = page->find("</script"); at != std::string::npos;
        at = page->find("</script", at + 1))

@@ -56,7 +56,8 @@
       oninput: () => { if (options.key) RS.state.set({ [options.key]: input.value }, false); else filter(input.value); },
     });
     const copy = el("button", { type: "button", onclick: () => copyCsv() }, "copy as CSV");
-    const node = el("div", {}, el("div", { class: "bar" }, input, status, el("span", { class: "grow" }), copy), box);
+    const more = el("p", { class: "sub" });
+    const node = el("div", {}, el("div", { class: "bar" }, input, status, el("span", { class: "grow" }), copy), box, more);
 
     const compare = (column) => (a, b) => {
       const x = column.value(a);
@@ -114,7 +115,7 @@
         onclick: options.onRow ? () => options.onRow(r) : null,
         onkeydown: options.onRow ? (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); options.onRow(r); } } : null,
       });
-      for (const c of columns) {
+      for (const c of columns.slice(0, fits)) {
         const value = c.value(r);
         const shown = c.show(r);
         tr.append(el("td", { class: [c.text ? "text" : "", c.tone ? c.tone(r) : ""].join(" ").trim() || null,
@@ -123,6 +124,17 @@
       return tr;
     }
     let printing = false;
+    let fits = columns.length; // number of columns in the document: on paper, those that fit
+    function print(on) {
+      let room = 700;
+      printing = on;
+      fits = on ? columns.findIndex((c) => { room -= c.text ? 110 : 44; return room < 0; }) : -1;
+      if (fits < 0) fits = columns.length;
+      headers.forEach((th, i) => { th.hidden = i >= fits; });
+      const hidden = [[columns.length - fits, "columns"], [order.length - 40, "rows"]].filter(([n]) => n > 0);
+      more.textContent = on && hidden.length ? `${hidden.map(([n, what]) => `${RS.exact(n)} more ${what}`).join(" and ")} in the page` : "";
+      draw();
+    }
     function draw() {
       if (mine && box.isConnected) mine.seen = true;
       const high = box.clientHeight || 420;
@@ -146,7 +158,7 @@
     });
     new ResizeObserver(() => draw()).observe(box);
     for (const grid of grids) if (grid.seen && !grid.box.isConnected) grids.delete(grid); // replaced by another
-    const mine = { box, seen: false, print(on) { printing = on; draw(); } };
+    const mine = { box, seen: false, print };
     grids.add(mine);
 
     async function copyCsv() {

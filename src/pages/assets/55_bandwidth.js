@@ -71,6 +71,6 @@
       },
       onClick: (p) => RS.state.set({ r: String(data.ranks[column.rank[p.data.of]].rank) }),
     });
-    RS.section("rank-bandwidth", "Collectives, bandwidth by rank", "A cell compares collectives that the rank took part in with those of the same kind and size without it. Orange: slower. Blue: faster. Grey: no significant difference (95 % over all cells).", [], chart);
+    RS.section("rank-bandwidth", "Bandwidth by rank, collectives", "A cell compares collectives that the rank took part in with those of the same kind and size without it. Orange: slower. Blue: faster. Grey: no significant difference (95 % over all cells).", [], chart);
   };
 })();

@@ -333,9 +333,9 @@
       grid: [{ left: 60, right: 16, top: 24, height: 92 }, { left: 60, right: 16, top: 160, height: 92 }],
       axisPointer: { link: [{ xAxisIndex: "all" }] },
       legend: { top: 132, right: 0, itemWidth: 12, itemHeight: 10, textStyle: { color: RS.colour("fg") }, data: causes.map((c) => c.cause) },
-      xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "ms", axisLabel: { formatter: RS.tick, showMaxLabel: false } }],
+      xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "time (ms)", axisLabel: { formatter: RS.tick, showMaxLabel: false } }],
       yAxis: [{ type: "value", gridIndex: 0, name: "kernels waiting", axisLabel: { formatter: RS.tick }, splitNumber: 3 },
-        { type: "value", gridIndex: 1, name: "% idle", max: (v) => Math.max(1, Math.min(100, Math.ceil(v.max))), min: 0, splitNumber: 2 }],
+        { type: "value", gridIndex: 1, name: "idle (%)", max: (v) => Math.max(1, Math.min(100, Math.ceil(v.max))), min: 0, splitNumber: 2 }],
       series: [
         { type: "line", step: "start", symbol: "none", xAxisIndex: 0, yAxisIndex: 0, data: Array.from(depth, (v, i) => [ms(i), v]), lineStyle: { color: RS.colour("accent"), width: 1.5 }, areaStyle: { color: RS.colour("accent"), opacity: 0.15 } },
         ...causes.map((c) => ({ name: c.cause, type: "line", step: "start", stack: "idle", symbol: "none", xAxisIndex: 1, yAxisIndex: 1, data: Array.from(c.values, (v, i) => [ms(i), v]),
@@ -380,7 +380,7 @@
         const j = judge();
         return {
           xAxis: { type: "category", data: Array.from(numbers, String), name: "step" },
-          yAxis: { type: "value", scale: true, name: "ms", axisLabel: { formatter: RS.tick } },
+          yAxis: { type: "value", scale: true, name: "time (ms)", axisLabel: { formatter: RS.tick } },
           series: [{ type: "scatter", data: j.values.map((v) => ({ value: Number.isFinite(v) ? v : "-", symbol: j.odd(v) ? "diamond" : "circle", symbolSize: j.odd(v) ? 13 : 8,
             itemStyle: { color: j.odd(v) ? RS.colour("mark") : RS.colour("accent") } })),
           markLine: { symbol: "none", silent: true, data: [{ yAxis: j.middle }], label: { formatter: "median", position: "insideEndTop", color: RS.colour("soft") }, lineStyle: { color: RS.colour("soft") } } }],
@@ -504,7 +504,7 @@
         "bus bandwidth of the collectives by size", () => []);
       const table = data.top_collectives ? RS.onDemand("collectives as a table", () =>
         RS.grid({ name: "collectives", columns: RS.columnsOf(data.top_collectives), rows: data.top_collectives.rows, fit: true }).node) : null;
-      RS.section("bandwidth", "Collectives, bandwidth by size", "One mark per kind, size and group: mean over its collectives with the 95 % interval. The bandwidth excludes waits for late ranks, because it uses the time of the rank that waited least.",
+      RS.section("bandwidth", "Bandwidth by size, collectives", "One mark per kind, size and group: mean over its collectives with the 95 % interval. The bandwidth excludes waits for late ranks, because it uses the time of the rank that waited least.",
         table ? [table.button] : [], chart, table?.place);
     }
     RS.rankBandwidths(data);

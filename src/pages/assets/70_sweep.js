@@ -51,7 +51,7 @@
       const list = calls();
       const column = (id, label, help, value) => ({ id, label, help, text: false, value: (r) => value(list[r]), show: (r) => RS.num(value(list[r]), 6) });
       table.replaceChildren(RS.grid({ name: "calls", rows: list.length, fit: true, columns: [
-        column("at_ms", "at ms", "start, since the first GPU event", (i) => at[i] / 1e6), column("duration_us", "duration us", "union of its kernels", (i) => dur[i] / 1e3),
+        column("at_ms", "at (ms)", "start, since the first GPU event", (i) => at[i] / 1e6), column("duration_us", "duration (\u00b5s)", "union of its kernels", (i) => dur[i] / 1e3),
         column("under_collectives_percent", "under collectives %", "of its duration", under)] }).node);
     }
     const node = RS.el("div", { id: "gemm-calls", hidden: true }, RS.el("div", { class: "bar" }, title, RS.el("span", { class: "grow" }), button), note, chart, table);

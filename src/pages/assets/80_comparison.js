@@ -84,8 +84,11 @@
     const fill = () => {
       const { changes, changed } = data.tests[now];
       if (changes) {
-        const cols = RS.columnsOf(changes);
-        cols.find((c) => c.id === "name").width = 320;
+        const all = RS.columnsOf(changes);
+        const short = all.find((c) => c.id === "short_name");
+        const cols = all.filter((c) => c !== short);
+        const name = cols.find((c) => c.id === "name");
+        Object.assign(name, { width: 320, show: short.show, full: name.value });
         operators.replaceChildren(el("ul", { class: "findings" }, changed.map((line) => el("li", {}, line))),
           el("h3", {}, "Kernels, collectives, operators and steps: new, vanished and replaced ones too"),
           RS.grid({ name: "changes", columns: cols, rows: changes.rows, key: "o", fit: true }).node);
@@ -109,7 +112,7 @@
       const chart = RS.chart(() => ({
         legend: { top: 0, right: 0, textStyle: { color: RS.colour("fg") } },
         grid: { left: 60, right: 16, top: 32, bottom: 44 },
-        xAxis: { type: "value", name: "step", minInterval: 1, scale: true, axisLabel: { formatter: RS.tick } }, yAxis: { type: "value", scale: true, name: "ms", axisLabel: { formatter: RS.tick } },
+        xAxis: { type: "value", name: "step", minInterval: 1, scale: true, axisLabel: { formatter: RS.tick } }, yAxis: { type: "value", scale: true, name: "time (ms)", axisLabel: { formatter: RS.tick } },
         series: data.series.map((s, i) => { const step = RS.array(s[kind].step); const ms = RS.array(s[kind].ms);
           return { name: s.label, type: "line", symbol: symbols[i % 4], symbolSize: 8, lineStyle: { width: 1, type: i === 0 ? "dashed" : "solid" }, itemStyle: { color: RS.colour(i === 0 ? "soft" : "accent"), opacity: i > 1 ? 0.6 : 1 },
             data: Array.from(step, (n, k) => [n, ms[k]]) }; }),

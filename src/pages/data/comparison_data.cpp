@@ -3,6 +3,7 @@
 #include "analyses/compare/compare_tables.h"
 #include "base/number_text.h"
 #include "base/statistics.h"
+#include "model/kernel_names.h"
 #include "pages/data/page_head.h"
 
 #include <algorithm>
@@ -161,6 +162,24 @@ void add_series(PageBlob& page, const ComparedRun& run) {
   json.end_object();
 }
 
+/// Adds the short names of kernels, which the page shows in place of the names.
+Table with_short_names(Table changes) {
+  std::vector<std::string> rows, shown, full;
+  for (std::size_t r = 0; r < changes.rows(); ++r) {
+    const auto text = [&](const char* column) { return changes.at(r, column).text; };
+    const std::string_view name = text("name");
+    rows.push_back(fmt::format("{} {} {} ", text("what"), text("operator"), text("shapes")));
+    shown.push_back(rows[r] + (text("what") == "kernel" ? display_name(name) : std::string(name)));
+    full.push_back(rows[r] + std::string(name));
+  }
+  shown = distinct_names(shown, {full.begin(), full.end()});
+  std::vector<Value> names;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    names.emplace_back(std::string_view(shown[r]).substr(rows[r].size()));
+  changes.add_column({"short_name", "short name", Unit::kNone, CellKind::kText, "", {}}, names);
+  return changes;
+}
+
 } // namespace
 
 std::string comparison_page_data(const ComparisonPageInput& input) {
@@ -184,7 +203,7 @@ std::string comparison_page_data(const ComparisonPageInput& input) {
       for (const Finding& finding : input.findings->changes[i])
         page.json.text("", finding.sentence());
       page.json.end_list();
-      page.table("changes", changes_table(c, i, true));
+      page.table("changes", with_short_names(changes_table(c, i, true)));
     }
     page.table("operators", operator_change_schema().table(operator_changes(c.base, c.tests[i])));
     page.table("by_rank", timeline_by_rank_table(c, i));
