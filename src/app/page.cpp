@@ -146,13 +146,13 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   also.use = [&](const RankItem& item, RankFacts& facts) {
     return pages.put(item.file.rank, std::move(facts[page]));
   };
-  RS_TRY(TopParts parts, read_top(session, plan, all, std::move(also)));
-  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
+  RS_TRY(TopRead read, read_top(session, plan, all, std::move(also)));
+  const std::optional<CollectiveFacts> collectives = collectives_of_top(read.parts);
   const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
-  std::vector<PathPart> path;
-  RS_TRY(const TopFacts top, combine_top(session, plan, parts, facts, all, &path));
-  RunPageInput input{&top, &parts, facts, {}, {}, request.command, links_of(request)};
-  input.path = std::move(path);
+  RS_TRY(const TopFacts top, combine_top(session, plan, read, facts, all));
+  RunPageInput input{&top, &read.parts, facts, {}, {}, request.command, links_of(request)};
+  if (read.causes)
+    input.path = std::move(read.causes->path);
   pages.give(input);
   PageResult out{"run", input.ranks.size(), 0};
   RS_TRY(const std::string blob, run_page_data(input));

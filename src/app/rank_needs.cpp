@@ -230,12 +230,15 @@ ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) 
   return options;
 }
 
+std::string top_options_text(const ReportOptions& options) {
+  return counting_text(with_all_work(options)) + gpu_arch_text(options.gpu_arch);
+}
+
 TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options, bool causes)
-    : rank(needs.add<TopRank>(
-          kTopFact, counting_text(with_all_work(options)) + gpu_arch_text(options.gpu_arch),
-          [options](const RankItem&, const LoadedTrace& trace) {
-            return top_rank_of(trace, top_options(trace, options));
-          })),
+    : rank(needs.add<TopRank>(kTopFact, top_options_text(options),
+                              [options](const RankItem&, const LoadedTrace& trace) {
+                                return top_rank_of(trace, top_options(trace, options));
+                              })),
       record(need_record(needs, with_all_work(options))), collectives(need_collectives(needs)),
       identity(need_identity(needs)),
       diagnostics(need_diagnostics(needs, with_all_work(options), 0)) {

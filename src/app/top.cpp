@@ -1,5 +1,6 @@
 #include "app/top.h"
 
+#include "app/analyze_state.h"
 #include "app/gpu_work.h"
 #include "app/top_parts.h"
 #include "app/why.h"
@@ -17,6 +18,30 @@ namespace rankscope {
 namespace {
 
 constexpr std::int64_t kMostPathParts = 8192; ///< about; on a page
+constexpr PartName kCausesFact{"causes", kTopCausesVersion};
+
+/// Returns the run as the cache names it; no trace has this rank.
+RankFile cached_run(const RunPlan& plan) {
+  return {-1, plan.folder, 0, std::nullopt};
+}
+
+/// Returns the identity of all traces of a run; "" if the cache cannot be used for them.
+std::string run_identity(const Session& session, const RunPlan& plan, const TopRequest& request) {
+  if (session.cache == nullptr || plan.parts != nullptr)
+    return "";
+  const TraceIdentity out = fingerprint_of(plan, top_options_text(request.report));
+  return out.unique ? out.text : "";
+}
+
+/// Returns the causes from the job graphs, which are moved out of the parts.
+Result<TopCauses> causes_of_graphs(const RunPlan& plan, TopParts& parts,
+                                   const CollectiveFacts* collectives, const TopRequest& request) {
+  JobInput job =
+      job_of(plan.folder, std::move(parts.graphs), parts.records, parts.identities, collectives);
+  std::vector<PathPart> path = path_parts(job.run, job.run.graph.makespan_ns() / kMostPathParts);
+  RS_TRY(const CauseFacts causes, causes_of_job(std::move(job), request.report.gpu_arch));
+  return top_causes(causes, std::move(path));
+}
 
 /// Returns whether the input is one trace, not the ranks of a run.
 bool alone(const Session& session, const TopRequest& request) {
@@ -103,9 +128,9 @@ std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts) {
   return std::move(*facts);
 }
 
-Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
-                             const CollectiveFacts* collectives, const TopRequest& request,
-                             std::vector<PathPart>* path) {
+Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopRead& read,
+                             const CollectiveFacts* collectives, const TopRequest& request) {
+  TopParts& parts = read.parts;
   const bool folder = !alone(session, request);
   const TopInput input = input_of(request, plan.folder, folder);
   if (parts.ranks.empty())
@@ -120,26 +145,34 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& pa
   if (!folder)
     note_missing_ranks(parts, session.diagnostics);
   TopFacts facts = top_facts(parts, collectives, session.diagnostics, input);
-  std::optional<CauseFacts> causes;
   if (!parts.graphs.empty()) {
-    JobInput job =
-        job_of(plan.folder, std::move(parts.graphs), parts.records, parts.identities, collectives);
-    if (path != nullptr)
-      *path = path_parts(job.run, job.run.graph.makespan_ns() / kMostPathParts);
-    RS_TRY(causes, causes_of_job(std::move(job), request.report.gpu_arch));
+    RS_TRY(read.causes, causes_of_graphs(plan, parts, collectives, request));
+    if (!read.identity.empty() && parts.ranks.size() == plan.ranks.size() &&
+        read.identity == run_identity(session, plan, request))
+      session.cache->store(cached_run(plan), read.identity, kCausesFact.name,
+                           encode_part(kCausesFact.name, kCausesFact.version, *read.causes));
   }
-  facts.findings = top_findings(facts, parts, collectives, causes ? &*causes : nullptr);
+  facts.findings = top_findings(facts, parts, collectives, read.causes ? &*read.causes : nullptr);
   return facts;
 }
 
-Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
-                          TopAlso also) {
-  TopParts parts;
+Result<TopRead> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
+                         TopAlso also) {
+  TopRead read;
+  TopParts& parts = read.parts;
+  const bool causes = seeks_causes(ranks_of_run(plan));
+  if (causes)
+    read.identity = run_identity(session, plan, request);
+  if (!read.identity.empty())
+    if (const auto bytes = session.cache->find(cached_run(plan), read.identity, kCausesFact.name))
+      if (Result<TopCauses> cached =
+              decode_part<TopCauses>(kCausesFact.name, kCausesFact.version, *bytes))
+        read.causes = std::move(*cached);
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8 || plan.ranks.size() == 1;
   std::optional<Error> first_lost;
-  const TopNeeds keys(also.needs, request.report, seeks_causes(ranks_of_run(plan)));
+  const TopNeeds keys(also.needs, request.report, causes && !read.causes);
   FactSteps steps{also.needs, {}};
   steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
     session.diagnostics.merge(facts[keys.diagnostics]);
@@ -157,14 +190,16 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
                ? *first_lost
                : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
   RS_CHECK(require_gpu_work(parts.records, plan.folder));
-  return parts;
+  if (parts.ranks.size() != plan.ranks.size())
+    read.causes.reset(); // they are those of all ranks
+  return read;
 }
 
 Result<TopFacts> top_of(Session& session, const TopRequest& request) {
   RS_TRY(const RunPlan plan, plan_top(session, request));
-  RS_TRY(TopParts parts, read_top(session, plan, request));
-  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
-  return combine_top(session, plan, parts, collectives ? &*collectives : nullptr, request);
+  RS_TRY(TopRead read, read_top(session, plan, request));
+  const std::optional<CollectiveFacts> collectives = collectives_of_top(read.parts);
+  return combine_top(session, plan, read, collectives ? &*collectives : nullptr, request);
 }
 
 Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& options,

@@ -2,14 +2,14 @@
 // ranks.
 #pragma once
 
-#include "analyses/job/path_rows.h"
 #include "analyses/top/top_facts.h"
 #include "app/rank_needs.h"
 #include "app/top.h"
+#include "findings/top_causes.h"
 
 #include <functional>
 #include <optional>
-#include <vector>
+#include <string>
 
 namespace rankscope {
 
@@ -23,10 +23,18 @@ struct TopAlso {
   /// Called in the order of the ranks.
   std::function<Result<void>(const RankItem&, RankFacts&)> use;
 };
+/// The data of the ranks, from which combine_top() makes the facts.
+struct TopRead {
+  TopParts parts;
+  /// The causes, if the cache has them; `parts` then has no graphs. Else combine_top() sets them.
+  std::optional<TopCauses> causes = {};
+  /// Identifies the traces from which `parts` were made; "": the causes are not cached.
+  std::string identity = {};
+};
 /// Reads the ranks of the plan, several at a time, from their traces or parts; the session's
 /// diagnostics name lost ranks. Errors: kUnreadable if no rank could be read.
-Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
-                          TopAlso also = {});
+Result<TopRead> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
+                         TopAlso also = {});
 
 /// Returns the number of ranks of the run; for parts, the number for which they were made.
 [[nodiscard]] std::size_t ranks_of_run(const RunPlan& plan);
@@ -37,9 +45,8 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
 
 /// Adds diagnostics for contradictions between the ranks, and makes the facts of all ranks, with
 /// the session's diagnostics. `collectives`: collectives of these parts, or nullptr. Moves the
-/// graphs out of the parts. `path`: receives the critical path, if the parts have graphs.
-Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
-                             const CollectiveFacts* collectives, const TopRequest& request,
-                             std::vector<PathPart>* path = nullptr);
+/// graphs out of the parts.
+Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopRead& read,
+                             const CollectiveFacts* collectives, const TopRequest& request);
 
 } // namespace rankscope

@@ -61,7 +61,7 @@ WorkByRank operators_of(const TopParts& parts) {
 
 /// Returns the exposed waits: those of the job graph, which are exact, if there is one.
 std::optional<ExposedWaits> waits_of(const TopParts& parts, const CollectiveFacts* collectives,
-                                     const CauseFacts* causes) {
+                                     const TopCauses* causes) {
   if (collectives == nullptr)
     return std::nullopt;
   ExposedWaits out = exposed_waits(*collectives, job_ranks(parts.identities));
@@ -101,14 +101,13 @@ void advise_on_idle(const std::vector<Finding>& listed, IdleCause cause, Finding
 }
 
 /// Sets the action of the finding on exposed communication, where the causes explain it.
-void advise_on_exposed(const std::vector<Finding>& listed, const CauseFacts* causes,
+void advise_on_exposed(const std::vector<Finding>& listed, const TopCauses* causes,
                        const ExposedWaits& waits, Finding& exposed) {
   if (causes == nullptr)
     return;
   if (waits.least() > 0.5) {
-    if (const std::optional<Finding> by_rank = exposed_time_finding(*causes))
-      if (!by_rank->action.empty())
-        exposed.action = by_rank->action;
+    if (!causes->exposed_action.empty())
+      exposed.action = causes->exposed_action;
     refer_to_cause(listed, {rules::rank_jitter.id, rules::uneven_exchange.id}, exposed);
   } else if (waits.most() <= 0.5) {
     refer_to_cause(listed,
@@ -120,9 +119,18 @@ void advise_on_exposed(const std::vector<Finding>& listed, const CauseFacts* cau
 
 } // namespace
 
+TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path) {
+  constexpr std::size_t kListed = 3;
+  TopCauses out{cause_findings(facts), facts.exposed, {}, std::move(path)};
+  if (out.listed.size() > kListed)
+    out.listed.resize(kListed);
+  if (std::optional<Finding> exposed = exposed_time_finding(facts))
+    out.exposed_action = std::move(exposed->action);
+  return out;
+}
+
 std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
-                                  const CollectiveFacts* collectives, const CauseFacts* causes) {
-  constexpr std::size_t kCausesOfTop = 3;
+                                  const CollectiveFacts* collectives, const TopCauses* causes) {
   std::vector<Finding> out;
   if (parts.ranks.empty())
     return out;
@@ -134,10 +142,8 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
       out.push_back(std::move(*finding));
   };
   if (causes != nullptr)
-    for (Finding& cause : cause_findings(*causes))
-      if (out.size() < kCausesOfTop)
-        out.push_back(std::move(cause));
-  const std::vector<Finding> listed = out; // the causes
+    out = causes->listed;
+  const std::vector<Finding> listed = out;
   // if contention is a cause, that finding has a cost and a stricter test, so the other one is left
   // out
   const bool contention = std::ranges::any_of(

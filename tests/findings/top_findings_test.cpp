@@ -62,7 +62,7 @@ TEST(TopFindings, TimesBelowFivePercentAreNotNamed) {
 
 /// Two ranks whose only collective lasts 10 ms on one and `shortest_ms` on the other. `hidden_ms`
 /// of the longer one is hidden. Returns the finding about exposed communication.
-Finding exposed_of(double shortest_ms, double hidden_ms, const CauseFacts* causes = nullptr,
+Finding exposed_of(double shortest_ms, double hidden_ms, const TopCauses* causes = nullptr,
                    std::int64_t world_size = 2) {
   TopParts parts = parts_of({record_of(0, 0, 10), record_of(1, 0, 10)});
   parts.identities.resize(2);
@@ -120,7 +120,7 @@ TEST(TopFindings, WithMissingRanksTheSplitIsUnknown) {
 }
 
 TEST(TopFindings, TheJobGraphGivesTheExactSplit) {
-  CauseFacts causes;
+  TopCauses causes;
   causes.exposed.wait_ms = 3;
   causes.exposed.transfer_ms = 1;
   EXPECT_TRUE(has_text(exposed_of(4, 4, &causes).evidence, "; 75 % of this time is waiting"));
@@ -142,19 +142,21 @@ CauseFacts facts_with(CauseRule rule) {
 
 // `top` advised to shorten the CPU's work, although every launch waits for its kernel.
 TEST(TopFindings, TheActionRefersToAListedCause) {
-  const CauseFacts blocking = facts_with(CauseRule::kBlockingLaunch);
+  const TopCauses blocking = top_causes(facts_with(CauseRule::kBlockingLaunch));
   const TopParts idle = parts_of({record_of(0, 20, 0)});
   EXPECT_EQ(top_findings({}, idle, nullptr, &blocking).back().action,
             "First remove the cause listed above: blocking-launch");
-  const CauseFacts slow = facts_with(CauseRule::kSlowGpu); // does not explain idle time
+  const TopCauses slow = top_causes(facts_with(CauseRule::kSlowGpu)); // does not explain idle time
   EXPECT_TRUE(has_text(top_findings({}, idle, nullptr, &slow).back().action, "Shorten the CPU's"));
-  CauseFacts small = facts_with(CauseRule::kSmallCollectives);
+  const TopCauses small = top_causes(facts_with(CauseRule::kSmallCollectives));
   EXPECT_EQ(exposed_of(9, 0, &small).action,
             "First remove the cause listed above: small-collectives");
   CauseFacts late = facts_with(CauseRule::kSlowGpu);
   late.exposed.wait_ms = 3;
   late.exposed.wait_for = {{0, 3.0}};
-  EXPECT_TRUE(has_text(exposed_of(2, 0, &late).action, "Remove the cause on rank 0 (slow-gpu)"));
+  const TopCauses late_rank = top_causes(late);
+  EXPECT_TRUE(
+      has_text(exposed_of(2, 0, &late_rank).action, "Remove the cause on rank 0 (slow-gpu)"));
 }
 
 // The specification forbids claims about contention from one step.
