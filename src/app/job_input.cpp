@@ -8,6 +8,7 @@
 #include "app/top_parts.h"
 #include "base/statistics.h"
 #include "engine/run_check.h"
+#include "os/library_memory.h"
 
 #include <algorithm>
 
@@ -147,6 +148,7 @@ Result<JobInput> read_job_of(Session& session, const RunPlan& plan, std::uint64_
 JobInput job_of(std::string title, std::vector<RankGraph> graphs,
                 const std::vector<RankRecord>& records, const std::vector<RankIdentity>& identities,
                 const CollectiveFacts* collectives) {
+  return_free_memory(); // of the traces
   JobInput out;
   out.title = std::move(title);
   out.job_ranks = job_ranks(identities);

@@ -45,4 +45,10 @@ void allocate_from_one_arena_under_a_limit() {
     ::mallopt(M_ARENA_MAX, 1);
 }
 
+void return_free_memory() {
+  constexpr int kTrimBytes = 1 << 20;
+  ::mallopt(M_TRIM_THRESHOLD, kTrimBytes);
+  ::malloc_trim(0);
+}
+
 } // namespace rankscope

@@ -43,12 +43,13 @@ std::int64_t longest_end(const JobGraph& graph, const JobEdit& edit, NodeId n,
     return known[n];
   std::int64_t ready = 0;
   bool first = true;
-  for (const JobGraph::Wait& wait : graph.waits(n)) {
-    const std::int64_t at = longest_end(graph, edit, wait.from, known) + wait.lag_ns;
+  for (const Wait& wait : graph.waits(n)) {
+    const std::int64_t at = longest_end(graph, edit, wait.from, known) + wait.lag_ns();
     ready = first ? at : std::max(ready, at);
     first = false;
   }
-  return known[n] = ready + edit.delay_ns[n] + edit.dur_ns[n];
+  return known[n] = ready + (edit.delay_ns.empty() ? graph.delay_ns(n) : edit.delay_ns[n]) +
+                    edit.dur_ns[n];
 }
 
 TEST(JobGraph, AReplayWithoutEditsIsTheRun) {
@@ -59,6 +60,22 @@ TEST(JobGraph, AReplayWithoutEditsIsTheRun) {
       ASSERT_EQ(starts[n], graph.start_ns(n)) << seed << " " << n;
     EXPECT_EQ(replay_makespan(graph, JobEdit::of(graph)), graph.makespan_ns());
   }
+}
+
+TEST(JobGraph, LongDelaysAndNegativeLagsAreKept) {
+  constexpr std::int64_t kDelay = 5'000'000'000;
+  JobGraphBuilder builder;
+  const NodeId first = builder.add(0, 100), late = builder.add(kDelay, 10),
+               early = builder.add(kDelay + 5, 10);
+  builder.wait(late, first, WaitKind::kQueue, 30);
+  builder.wait(early, late, WaitKind::kHost, -7);
+  const JobGraph graph = builder.built(Trust::kWaits);
+  EXPECT_EQ(graph.delay_ns(0), 0);
+  EXPECT_EQ(graph.delay_ns(1), kDelay - 130);
+  EXPECT_EQ(graph.delay_ns(2), 2);
+  EXPECT_EQ(graph.waits(1).front().kind(), WaitKind::kQueue);
+  EXPECT_EQ(graph.waits(2).front().lag_ns(), -7);
+  EXPECT_EQ(replay_starts(graph, JobEdit::of(graph))[2], kDelay + 5);
 }
 
 TEST(JobGraph, ThePathAddsUpToTheMakespan) {
@@ -84,7 +101,7 @@ TEST(JobGraph, AWalkOverAllPathsAgrees) {
         dur = static_cast<std::int64_t>(random() % 200);
     for (NodeId n = 0; n < graph.size(); ++n)
       if (!graph.waits(n).empty() && random() % 3 == 0)
-        edit.delay_ns[n] = 0;
+        edit.delay(graph, n) = 0;
     std::vector<std::int64_t> known(graph.size(), INT64_MIN);
     std::int64_t last = 0;
     for (NodeId n = 0; n < graph.size(); ++n)

@@ -22,10 +22,10 @@ NodeId node_named(const RankGraph& graph, std::string_view name) {
   return kNoNode;
 }
 
-std::vector<RankWait> waits_of(const RankGraph& graph, NodeId node, WaitKind kind) {
-  std::vector<RankWait> out;
-  for (const RankWait& wait : graph.waits)
-    if (wait.node == node && wait.kind == kind)
+std::vector<NodeWait> waits_of(const RankGraph& graph, NodeId node, WaitKind kind) {
+  std::vector<NodeWait> out;
+  for (const NodeWait& wait : graph.waits)
+    if (wait.node == node && wait.kind() == kind)
       out.push_back(wait);
   return out;
 }
@@ -57,7 +57,7 @@ TEST(RankGraph, ASynchronisationReturnsWithTheLastWork) {
   const RankGraph graph = graph_of(trace);
   const NodeId call = node_named(graph, "hipDeviceSynchronize");
   ASSERT_NE(call, kNoNode);
-  const std::vector<RankWait> waits = waits_of(graph, call, WaitKind::kBlocking);
+  const std::vector<NodeWait> waits = waits_of(graph, call, WaitKind::kBlocking);
   ASSERT_EQ(waits.size(), 1U);
   EXPECT_EQ(waits[0].from, node_named(graph, "one"));
   EXPECT_EQ(graph.nodes[call].dur_ns, 2000); // its own time is the part after the end of the kernel
@@ -107,8 +107,8 @@ TEST(RankGraph, ThreadsThatTakeTurnsAreOneSequence) {
   trace.op("aten::c", 60, 10, "{}", 1).kernel("optimizer", 62, 66, 5, 7, 1);
   const RankGraph graph = graph_of(trace);
   std::size_t hand_overs = 0;
-  for (const RankWait& wait : graph.waits)
-    hand_overs += wait.kind == WaitKind::kHandOver ? 1 : 0;
+  for (const NodeWait& wait : graph.waits)
+    hand_overs += wait.kind() == WaitKind::kHandOver ? 1 : 0;
   EXPECT_EQ(hand_overs, 2U);
   std::vector<RankGraph> ranks;
   ranks.push_back(graph_of(trace));
@@ -121,7 +121,7 @@ TEST(RankGraph, WorkOnAnotherStreamIsAnInferredWait) {
   trace.op("aten::a", 0, 4).kernel("copy", 1, 10, 90, 8);
   trace.op("aten::b", 5, 4).kernel("compute", 6, 101, 5, 7); // launched long before its start
   const RankGraph graph = graph_of(trace);
-  const std::vector<RankWait> waits =
+  const std::vector<NodeWait> waits =
       waits_of(graph, node_named(graph, "compute"), WaitKind::kOtherStream);
   ASSERT_EQ(waits.size(), 1U);
   EXPECT_EQ(waits[0].from, node_named(graph, "copy"));

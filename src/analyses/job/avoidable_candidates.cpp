@@ -88,17 +88,17 @@ private:
       return;
     for (const NodeId n : nodes_) {
       const ActivityKind kind = run_.activity(n).kind;
-      for (const JobGraph::Wait& wait : run_.graph.waits(n))
-        if (on_gpu(kind) && wait.kind == WaitKind::kLaunch)
+      for (const Wait& wait : run_.graph.waits(n))
+        if (on_gpu(kind) && wait.kind() == WaitKind::kLaunch)
           launched_[wait.from].push_back(n);
-        else if (kind == ActivityKind::kCall && wait.kind == WaitKind::kHost)
+        else if (kind == ActivityKind::kCall && wait.kind() == WaitKind::kHost)
           call_behind_[wait.from] = n;
     }
   }
   /// Returns the call that launches only this kernel, and the host activity before it.
   [[nodiscard]] std::vector<NodeId> launch_of(NodeId n) const {
-    for (const JobGraph::Wait& wait : run_.graph.waits(n)) {
-      if (wait.kind != WaitKind::kLaunch || launched_.at(wait.from).size() > 1)
+    for (const Wait& wait : run_.graph.waits(n)) {
+      if (wait.kind() != WaitKind::kLaunch || launched_.at(wait.from).size() > 1)
         continue;
       const auto call = call_behind_.find(wait.from);
       return call == call_behind_.end() ? std::vector{wait.from}

@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 namespace rankscope {
 namespace {
@@ -28,7 +29,7 @@ class Causes {
 public:
   Causes(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
          const CauseOptions& options, const std::vector<PathPiece>& run_path)
-      : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {})),
+      : run_(run), suspects_(std::move(suspects)), now_(step_ends(run, {}, run.graph.starts())),
         clock_(run, run_path, now_), options_(options) {
     if (options.steps)
       clock_.only(*options.steps);
@@ -39,8 +40,10 @@ public:
     out_.steps = out_.recorded_steps > 0 ? clock_.counted() : 0;
     out_.boundary = clock_.boundary();
     out_.quality = quality_of(run.graph, path);
-    if (options.prediction)
-      out_.prediction_error = prediction_error_percent(run, clock_, places());
+    if (options.prediction) {
+      const PlaceNodes places(places_of(run, PlaceIn::kAnyStep));
+      out_.prediction_error = prediction_error_percent(run, clock_, places);
+    }
     out_.path = path_rows(run, path, clock_);
     out_.step_ms = step_ms(now_);
     out_.floor_ms = std::max(kFloorMs, out_.step_ms * options.floor_percent / 100);
@@ -78,13 +81,6 @@ public:
   }
 
 private:
-  /// Returns the places of activities in any step.
-  const PlaceNodes& places() {
-    if (!places_)
-      places_.emplace(places_of(run_, PlaceIn::kAnyStep));
-    return *places_;
-  }
-
   [[nodiscard]] double step_ms(const std::vector<std::int64_t>& ends) const {
     return clock_.mean_ms(ends);
   }
@@ -104,13 +100,12 @@ private:
   }
 
   void sum_path(const std::vector<PathPiece>& path) {
-    on_path_.assign(run_.graph.size(), 0);
     std::int64_t gpu = 0, host = 0;
     for (const PathPiece& piece : path) {
       const std::int64_t ns = piece.end_ns - piece.begin_ns;
       if (piece.kind != PathPiece::Kind::kActivity)
         continue;
-      on_path_[piece.node] += ns;
+      on_path_.emplace_back(piece.node, ns); // a path meets each node once, in ascending order
       (on_gpu(run_.activity(piece.node).kind) ? gpu : host) += ns;
     }
     out_.gpu_busy_percent = percent_of(gpu, out_.quality.path_ns, 0.0);
@@ -129,7 +124,7 @@ private:
   }
 
   void collect(const std::optional<GpuArch>& arch) {
-    const std::vector<std::vector<NodeId>> nodes = run_.activities_by_rank();
+    std::vector<std::vector<NodeId>> nodes = run_.activities_by_rank();
     contention_.emplace(run_, clock_, nodes);
     const CauseInput in{run_, arch, &*contention_};
     for (std::uint32_t r = 0; r < run_.ranks.size(); ++r) {
@@ -141,6 +136,7 @@ private:
           join(std::move(c));
         }
     }
+    release(nodes);
     gather_pauses(run_, candidates_);
     if (!suspects_.ranks.empty() && run_.ranks.size() >= kFewestRanks)
       add_rank_causes(in);
@@ -221,7 +217,8 @@ private:
     if (!suspects_.ranks.empty() || run_.ranks.size() < kFewestRanks || out_.steps < kFewestSteps ||
         out_.exposed.wait_ms < least_ms || (options_.rule && *options_.rule != CauseRule::kJitter))
       return;
-    for (CauseCandidate& c : jitter_candidates(run_, clock_, places())) {
+    for (CauseCandidate& c :
+         jitter_candidates(run_, clock_, PlaceNodes(places_of(run_, PlaceIn::kAnyStep)))) {
       c.cause.gain_ms = c.cause.alone_ms = gain_of(ends_with(c));
       if (c.cause.gain_ms < least_ms)
         continue;
@@ -229,7 +226,8 @@ private:
       if (!out_.causes.empty()) {
         JobEdit alone = JobEdit::of(run_.graph);
         apply(c, alone);
-        c.cause.alone_ms = out_.step_ms - step_ms(ends_of(std::move(alone)));
+        contention_->settle(alone);
+        c.cause.alone_ms = out_.step_ms - step_ms(step_ends(run_, alone));
       }
       candidates_.push_back(std::move(c));
     }
@@ -278,6 +276,12 @@ private:
     append(same->unblocked, c.unblocked);
   }
 
+  [[nodiscard]] std::int64_t on_path_ns(NodeId n) const {
+    const auto at =
+        std::ranges::lower_bound(on_path_, n, {}, &std::pair<NodeId, std::int64_t>::first);
+    return at == on_path_.end() || at->first != n ? 0 : at->second;
+  }
+
   /// Sets the count, place and cost of the cause from its nodes.
   void describe(CauseCandidate& c) const {
     StepCause& cause = c.cause;
@@ -285,7 +289,7 @@ private:
     std::int64_t cost = 0, longest = -1;
     std::map<std::uint32_t, std::int64_t> copied; // by rank
     for (const NodeId n : c.nodes) {
-      cost += on_path_[n];
+      cost += on_path_ns(n);
       if (clock_.counts(run_.step_of(n))) {
         seen.insert(run_.step_of(n));
         if (run_.activity(n).kind == ActivityKind::kCopy)
@@ -322,9 +326,9 @@ private:
   [[nodiscard]] std::int64_t gap_before(NodeId n) const {
     const ActivityKind kind = run_.activity(n).kind;
     if (on_gpu(kind) && kind != ActivityKind::kCollective)
-      for (const JobGraph::Wait& wait : run_.graph.waits(n))
-        if (wait.kind == WaitKind::kStream)
-          return wait.lag_ns;
+      for (const Wait& wait : run_.graph.waits(n))
+        if (wait.kind() == WaitKind::kStream)
+          return wait.lag_ns();
     return 0;
   }
 
@@ -332,30 +336,54 @@ private:
     for (const auto& [node, dur] : c.durations) {
       std::int64_t& now = edit.dur_ns[node];
       now = c.exact && now == run_.graph.dur_ns(node) ? dur : std::min(now, dur);
-      if (c.removes_gaps && now == 0)
-        edit.delay_ns[node] = std::min(edit.delay_ns[node], -gap_before(node));
+      if (c.removes_gaps && now == 0) {
+        std::int64_t& delay = edit.delay(run_.graph, node);
+        delay = std::min(delay, -gap_before(node));
+      }
     }
     for (const NodeId node : c.unblocked)
       for (const WaitKind kind : {WaitKind::kBlocking, WaitKind::kMember})
-        edit.without[node] |= JobEdit::bit_of(kind);
+        edit.leave_out(run_.graph, node, kind);
   }
-  [[nodiscard]] std::vector<std::int64_t> ends_with(const CauseCandidate& c) const {
-    JobEdit edit = edit_;
-    apply(c, edit);
-    return c.cause.rule == CauseRule::kContention ? step_ends(run_, edit)
-                                                  : ends_of(std::move(edit));
+  /// Returns the step ends without the causes taken so far and without these candidates. GEMMs of
+  /// ranks that wait less have less contention.
+  [[nodiscard]] std::vector<std::int64_t>
+  ends_with(std::span<const CauseCandidate* const> members) {
+    // a copy of the edit would take 8 bytes for each node of the run
+    std::vector<std::int64_t> before;
+    const auto each_duration = [&](const auto& visit) {
+      for (const CauseCandidate* c : members)
+        for (const auto& [node, dur] : c->durations)
+          visit(edit_.dur_ns[node]);
+      if (contention_->found())
+        for (const auto& gemms : contention_->gemms())
+          for (const Contention::Overlapped& gemm : gemms)
+            visit(edit_.dur_ns[gemm.node]);
+    };
+    each_duration([&](std::int64_t dur) { before.push_back(dur); });
+    std::vector<std::int64_t> delays = edit_.delay_ns;
+    std::vector<std::uint8_t> without = edit_.without;
+    for (const CauseCandidate* c : members)
+      apply(*c, edit_);
+    if (members.front()->cause.rule != CauseRule::kContention)
+      contention_->settle(edit_);
+    std::vector<std::int64_t> ends = step_ends(run_, edit_);
+    auto at = before.begin();
+    each_duration([&at](std::int64_t& dur) { dur = *at++; });
+    edit_.delay_ns = std::move(delays);
+    edit_.without = std::move(without);
+    return ends;
+  }
+  [[nodiscard]] std::vector<std::int64_t> ends_with(const CauseCandidate& c) {
+    const CauseCandidate* const members[] = {&c};
+    return ends_with(members);
   }
   /// `members`: positions in `candidates_`.
-  [[nodiscard]] std::vector<std::int64_t> ends_with(const std::vector<std::size_t>& members) const {
-    JobEdit edit = edit_;
+  [[nodiscard]] std::vector<std::int64_t> ends_with(const std::vector<std::size_t>& members) {
+    std::vector<const CauseCandidate*> out;
     for (const std::size_t k : members)
-      apply(candidates_[k], edit);
-    return ends_of(std::move(edit));
-  }
-  /// Returns the step ends of the edit. GEMMs of ranks that wait less have less contention.
-  [[nodiscard]] std::vector<std::int64_t> ends_of(JobEdit edit) const {
-    contention_->settle(edit);
-    return step_ends(run_, edit);
+      out.push_back(&candidates_[k]);
+    return ends_with(out);
   }
 
   /// Returns the gain used for ordering. A bound with hardly more gain than an estimate comes after
@@ -416,7 +444,7 @@ private:
   /// Returns whether stretches of the host gain most of the time that the candidate gains. Without
   /// a call that waits for the GPU, the host would run ahead, and a stretch after the call would
   /// overlap GPU work, so that both gain the same time.
-  [[nodiscard]] bool stretches_gain_it(std::size_t candidate) const {
+  [[nodiscard]] bool stretches_gain_it(std::size_t candidate) {
     constexpr double kMostOfIt = 0.7;
     std::vector<std::size_t> stretches;
     for (std::size_t k = 0; k < candidates_.size(); ++k)
@@ -615,10 +643,10 @@ private:
   std::vector<std::int64_t> now_; ///< step ends without the causes taken so far
   CountedSteps clock_;
   CauseFacts out_;
-  std::vector<std::int64_t> on_path_; ///< time on the critical path in the counted steps, by node
+  /// Nodes on the critical path in the counted steps, ascending, with their time on it.
+  std::vector<std::pair<NodeId, std::int64_t>> on_path_;
   std::vector<CauseCandidate> candidates_;
   CauseOptions options_;
-  std::optional<PlaceNodes> places_;
   JobEdit edit_; ///< edit that removes the causes taken so far
   std::optional<Contention> contention_;
 };
@@ -650,7 +678,8 @@ std::string_view confidence_name(Confidence confidence) {
 
 CauseFacts causes_of(const JobRun& run, const std::optional<GpuArch>& arch, RunSuspects suspects,
                      const CauseOptions& options) {
-  return Causes(run, arch, std::move(suspects), options, critical_path(run.graph)).run();
+  Causes causes(run, arch, std::move(suspects), options, critical_path(run.graph));
+  return causes.run(); // without the path
 }
 
 } // namespace rankscope

@@ -422,8 +422,8 @@ private:
   void add_blocked_calls(CauseCandidate& c) const {
     const std::vector<NodeId> copies = c.nodes; // ascending
     for (const NodeId n : nodes_)
-      for (const JobGraph::Wait& wait : run_.graph.waits(n))
-        if (wait.kind == WaitKind::kBlocking &&
+      for (const Wait& wait : run_.graph.waits(n))
+        if (wait.kind() == WaitKind::kBlocking &&
             std::binary_search(copies.begin(), copies.end(), wait.from)) {
           c.unblocked.push_back(n);
           c.nodes.push_back(n);

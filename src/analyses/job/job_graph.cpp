@@ -9,7 +9,7 @@ namespace {
 
 /// The wait that decides when a node begins, and the resulting time.
 struct Binding {
-  const JobGraph::Wait* wait = nullptr; ///< nullptr: the node waits for nothing
+  const Wait* wait = nullptr; ///< nullptr: the node waits for nothing
   std::int64_t ready_ns = 0;
 };
 
@@ -18,10 +18,10 @@ struct Binding {
 template <class End>
 Binding binding_of(const JobGraph& graph, const JobEdit& edit, NodeId n, const End& end) {
   Binding out;
-  for (const JobGraph::Wait& wait : graph.waits(n)) {
-    if (!edit.without.empty() && (edit.without[n] & JobEdit::bit_of(wait.kind)) != 0)
+  for (const Wait& wait : graph.waits(n)) {
+    if (!edit.without.empty() && (edit.without[n] & JobEdit::bit_of(wait.kind())) != 0)
       continue;
-    const std::int64_t at = end(wait.from) + wait.lag_ns;
+    const std::int64_t at = end(wait.from) + wait.lag_ns();
     if (out.wait == nullptr || at > out.ready_ns)
       out = {&wait, at};
   }
@@ -48,10 +48,6 @@ NodeId JobGraphBuilder::add(std::int64_t start_ns, std::int64_t dur_ns) {
   return static_cast<NodeId>(start_ns_.size() - 1);
 }
 
-void JobGraphBuilder::wait(NodeId node, NodeId from, WaitKind kind, std::int32_t lag_ns) {
-  waits_.push_back({node, from, lag_ns, kind});
-}
-
 std::vector<NodeId> JobGraphBuilder::start_order() const {
   std::vector<NodeId> order(start_ns_.size());
   std::iota(order.begin(), order.end(), NodeId{0});
@@ -66,14 +62,14 @@ std::vector<NodeId> JobGraphBuilder::start_order() const {
 std::vector<NodeId> JobGraphBuilder::wait_order() const {
   const std::size_t n = start_ns_.size();
   std::vector<std::uint32_t> missing(n, 0), first(n + 1, 0);
-  for (const Added& w : waits_) {
+  for (const NodeWait& w : waits_) {
     ++missing[w.node];
     ++first[w.from + 1];
   }
   std::partial_sum(first.begin(), first.end(), first.begin());
   std::vector<NodeId> after(waits_.size());
   std::vector<std::uint32_t> at(first.begin(), first.end() - 1);
-  for (const Added& w : waits_)
+  for (const NodeWait& w : waits_)
     after[at[w.from]++] = w.node;
   const std::vector<NodeId> begin = start_order();
   std::vector<NodeId> order;
@@ -98,7 +94,7 @@ std::vector<NodeId> JobGraphBuilder::wait_order() const {
 
 JobGraph JobGraphBuilder::built(Trust trust) {
   const std::size_t n = start_ns_.size();
-  const std::vector<NodeId> order = trust == Trust::kTimes ? start_order() : wait_order();
+  std::vector<NodeId> order = trust == Trust::kTimes ? start_order() : wait_order();
   numbers_.assign(n, kNoNode);
   JobGraph graph;
   graph.start_ns_.reserve(n);
@@ -109,12 +105,13 @@ JobGraph JobGraphBuilder::built(Trust trust) {
     graph.start_ns_.push_back(start_ns_[order[k]] - origin);
     graph.dur_ns_.push_back(dur_ns_[order[k]]);
   }
-  start_ns_ = {};
-  dur_ns_ = {};
+  release(start_ns_);
+  release(dur_ns_);
+  release(order);
   // counts the waits of each node, then places them
   graph.first_wait_.assign(n + 1, 0);
-  const auto holds = [this](const Added& w) { return numbers_[w.from] < numbers_[w.node]; };
-  for (const Added& w : waits_) {
+  const auto holds = [this](const NodeWait& w) { return numbers_[w.from] < numbers_[w.node]; };
+  for (const NodeWait& w : waits_) {
     if (holds(w))
       ++graph.first_wait_[numbers_[w.node] + 1];
     else
@@ -122,31 +119,46 @@ JobGraph JobGraphBuilder::built(Trust trust) {
   }
   std::partial_sum(graph.first_wait_.begin(), graph.first_wait_.end(), graph.first_wait_.begin());
   graph.waits_.resize(graph.first_wait_.back());
-  std::vector<std::uint32_t> at(graph.first_wait_.begin(), graph.first_wait_.end() - 1);
-  for (const Added& w : waits_)
+  for (const NodeWait& w : waits_)
     if (holds(w))
-      graph.waits_[at[numbers_[w.node]]++] = {numbers_[w.from], w.lag_ns, w.kind};
-  waits_.clear();
-  waits_.shrink_to_fit();
-  graph.delay_ns_.assign(n, 0);
-  const JobEdit nothing;
-  for (NodeId k = 0; k < n; ++k)
-    graph.delay_ns_[k] = graph.start_ns_[k] - binding_of(graph, nothing, k, [&graph](NodeId from) {
-                                                return graph.end_ns(from);
-                                              }).ready_ns;
+      graph.waits_[graph.first_wait_[numbers_[w.node]]++] = {numbers_[w.from], w.kind(),
+                                                             w.lag_ns()};
+  // the first wait of each node is now that of the next one
+  std::shift_right(graph.first_wait_.begin(), graph.first_wait_.end(), 1);
+  graph.first_wait_.front() = 0;
+  release(waits_);
+  graph.delay_ns_.reserve(n);
+  const auto end = [&graph](NodeId node) { return graph.end_ns(node); };
+  for (NodeId k = 0; k < n; ++k) {
+    const std::int64_t delay = graph.start_ns_[k] - binding_of(graph, {}, k, end).ready_ns;
+    const bool is_long = delay < INT32_MIN || delay >= JobGraph::kLongDelay;
+    graph.delay_ns_.push_back(is_long ? JobGraph::kLongDelay : static_cast<std::int32_t>(delay));
+    if (is_long)
+      graph.long_delays_.emplace(k, delay);
+  }
   return graph;
 }
 
 JobEdit JobEdit::of(const JobGraph& graph) {
   JobEdit edit;
-  edit.without.assign(graph.size(), 0);
   edit.dur_ns.reserve(graph.size());
-  edit.delay_ns.reserve(graph.size());
-  for (NodeId n = 0; n < graph.size(); ++n) {
+  for (NodeId n = 0; n < graph.size(); ++n)
     edit.dur_ns.push_back(graph.dur_ns(n));
-    edit.delay_ns.push_back(graph.delay_ns(n));
-  }
   return edit;
+}
+
+std::int64_t& JobEdit::delay(const JobGraph& graph, NodeId n) {
+  if (delay_ns.empty()) {
+    delay_ns.reserve(graph.size());
+    for (NodeId k = 0; k < graph.size(); ++k)
+      delay_ns.push_back(graph.delay_ns(k));
+  }
+  return delay_ns[n];
+}
+
+void JobEdit::leave_out(const JobGraph& graph, NodeId n, WaitKind kind) {
+  without.resize(graph.size());
+  without[n] |= bit_of(kind);
 }
 
 std::vector<std::int64_t> replay_starts(const JobGraph& graph, const JobEdit& edit) {
@@ -200,8 +212,8 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
       piece(0, PathPiece::Kind::kDelay, WaitKind::kStream, true);
       break;
     }
-    piece(binding.ready_ns, PathPiece::Kind::kDelay, binding.wait->kind, false);
-    piece(binding.ready_ns - binding.wait->lag_ns, PathPiece::Kind::kLag, binding.wait->kind,
+    piece(binding.ready_ns, PathPiece::Kind::kDelay, binding.wait->kind(), false);
+    piece(binding.ready_ns - binding.wait->lag_ns(), PathPiece::Kind::kLag, binding.wait->kind(),
           false);
     at = binding.wait->from;
   }
@@ -212,7 +224,7 @@ std::vector<PathPiece> critical_path(const JobGraph& graph, const JobEdit& edit,
 void clear_delays(const JobGraph& graph, JobEdit& edit) {
   for (NodeId n = 0; n < graph.size(); ++n)
     if (!graph.waits(n).empty())
-      edit.delay_ns[n] = 0;
+      edit.delay(graph, n) = 0;
 }
 
 double JobGraphQuality::unexplained_percent() const {
@@ -238,7 +250,7 @@ JobGraphQuality quality_of(const JobGraph& graph, std::span<const PathPiece> pat
       out.negative_ns -= graph.delay_ns(n);
     }
   }
-  JobEdit edit = JobEdit::of(graph);
+  JobEdit edit;
   clear_delays(graph, edit);
   out.without_delays_ns = replay_makespan(graph, edit);
   for (const PathPiece& piece : path) {

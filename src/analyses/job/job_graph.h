@@ -3,9 +3,11 @@
 // Nodes are numbered so that an activity comes after all activities that it waits for.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace rankscope {
@@ -29,6 +31,42 @@ inline constexpr std::size_t kWaitKinds = 8;
   return kind >= WaitKind::kOtherStream;
 }
 
+/// A wait for the end of a node, plus a lag. Runs have millions of waits, so the lag and the kind
+/// share four bytes.
+struct Wait {
+  NodeId from = kNoNode;
+
+  Wait() = default;
+  /// Lags of more than 0.26 s count as 0.26 s.
+  Wait(NodeId node, WaitKind kind, std::int64_t lag_ns = 0)
+      : from(node), lag_and_kind_(static_cast<std::int32_t>(
+                        std::clamp(lag_ns, -kMostLagNs, kMostLagNs) * kKinds +
+                        static_cast<std::int64_t>(kind))) {}
+  [[nodiscard]] WaitKind kind() const {
+    return static_cast<WaitKind>(lag_and_kind_ & (kKinds - 1));
+  }
+  [[nodiscard]] std::int32_t lag_ns() const { return lag_and_kind_ >> kKindBits; }
+
+private:
+  static constexpr int kKindBits = 3, kKinds = 1 << kKindBits;
+  static constexpr std::int64_t kMostLagNs = INT32_MAX / kKinds;
+  static_assert(kWaitKinds <= kKinds);
+  std::int32_t lag_and_kind_ = 0;
+};
+
+/// A wait with the node that waits.
+struct NodeWait : Wait {
+  NodeId node = 0;
+
+  NodeWait() = default;
+  NodeWait(NodeId waiting, const Wait& wait) : Wait(wait), node(waiting) {}
+};
+
+/// Frees the memory of a list, which `list = {}` would keep.
+template <class List> void release(List& list) {
+  list = List();
+}
+
 /// The graph of a run. An activity begins when all activities that it waits for have ended, each
 /// plus its lag, and after the activity's own delay. Times are in ns from the begin of the run.
 class JobGraph {
@@ -39,20 +77,18 @@ public:
   [[nodiscard]] std::int64_t end_ns(NodeId n) const { return start_ns_[n] + dur_ns_[n]; }
   /// Returns the start minus the latest end of the waits. Negative if the recorded times contradict
   /// the graph.
-  [[nodiscard]] std::int64_t delay_ns(NodeId n) const { return delay_ns_[n]; }
+  [[nodiscard]] std::int64_t delay_ns(NodeId n) const {
+    return delay_ns_[n] == kLongDelay ? long_delays_.at(n) : delay_ns_[n];
+  }
+  [[nodiscard]] std::span<const std::int64_t> starts() const { return start_ns_; }
 
-  struct Wait {
-    NodeId from = kNoNode;
-    std::int32_t lag_ns = 0;
-    WaitKind kind = WaitKind::kStream;
-  };
   [[nodiscard]] std::span<const Wait> waits(NodeId n) const {
     return {waits_.data() + first_wait_[n], waits_.data() + first_wait_[n + 1]};
   }
   /// Returns the node that `n` waits for with its first wait of this kind, or kNoNode.
   [[nodiscard]] NodeId waited(NodeId n, WaitKind kind) const {
     for (const Wait& wait : waits(n))
-      if (wait.kind == kind)
+      if (wait.kind() == kind)
         return wait.from;
     return kNoNode;
   }
@@ -67,7 +103,10 @@ public:
 
 private:
   friend class JobGraphBuilder;
-  std::vector<std::int64_t> start_ns_, dur_ns_, delay_ns_;
+  static constexpr std::int32_t kLongDelay = INT32_MAX;
+  std::vector<std::int64_t> start_ns_, dur_ns_;
+  std::vector<std::int32_t> delay_ns_; ///< kLongDelay: in long_delays_
+  std::unordered_map<NodeId, std::int64_t> long_delays_;
   std::vector<std::uint32_t> first_wait_; ///< size() + 1
   std::vector<Wait> waits_;
   std::size_t contradicted_ = 0;
@@ -86,7 +125,14 @@ public:
   /// Adds a node. Returns its number for wait(); numbers() maps this number to the node of the
   /// graph.
   NodeId add(std::int64_t start_ns, std::int64_t dur_ns);
-  void wait(NodeId node, NodeId from, WaitKind kind, std::int32_t lag_ns = 0);
+  void reserve(std::size_t nodes, std::size_t waits) {
+    start_ns_.reserve(nodes);
+    dur_ns_.reserve(nodes);
+    waits_.reserve(waits);
+  }
+  void wait(NodeId node, NodeId from, WaitKind kind, std::int64_t lag_ns = 0) {
+    waits_.emplace_back(node, Wait(from, kind, lag_ns));
+  }
   /// Returns the graph with delays that reproduce the measured starts. Starts are shifted so that
   /// the first start is 0.
   [[nodiscard]] JobGraph built(Trust trust = Trust::kTimes);
@@ -94,19 +140,14 @@ public:
   [[nodiscard]] const std::vector<NodeId>& numbers() const { return numbers_; }
 
 private:
-  struct Added {
-    NodeId node, from;
-    std::int32_t lag_ns;
-    WaitKind kind;
-  };
   [[nodiscard]] std::vector<NodeId> start_order() const;
   [[nodiscard]] std::vector<NodeId> wait_order() const;
   std::vector<std::int64_t> start_ns_, dur_ns_;
-  std::vector<Added> waits_;
+  std::vector<NodeWait> waits_;
   std::vector<NodeId> numbers_;
 };
 
-/// The changes of a replay. Empty columns: as measured.
+/// The changes of a replay. Empty columns: as measured. Few edits change delays or waits.
 struct JobEdit {
   std::vector<std::int64_t> dur_ns;   ///< by node
   std::vector<std::int64_t> delay_ns; ///< by node
@@ -116,7 +157,10 @@ struct JobEdit {
   [[nodiscard]] std::int64_t duration(const JobGraph& graph, NodeId n) const {
     return dur_ns.empty() ? graph.dur_ns(n) : dur_ns[n];
   }
-  static JobEdit of(const JobGraph& graph); ///< measured durations and delays, with all waits
+  static JobEdit of(const JobGraph& graph); ///< measured durations
+  /// Returns the delay of the node, to be changed.
+  [[nodiscard]] std::int64_t& delay(const JobGraph& graph, NodeId n);
+  void leave_out(const JobGraph& graph, NodeId n, WaitKind kind);
   [[nodiscard]] static constexpr std::uint8_t bit_of(WaitKind kind) {
     return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
   }

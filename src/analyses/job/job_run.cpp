@@ -31,6 +31,7 @@ public:
   JobRun run() {
     set_steps();
     find_members();
+    reserve();
     for (std::uint32_t r = 0; r < out_.ranks.size(); ++r)
       add_nodes(r);
     add_transfers();
@@ -63,7 +64,7 @@ private:
     for (const RankGraph& rank : out_.ranks) {
       std::vector<bool> works(rank.steps.size());
       for (NodeId n = 0; n < rank.nodes.size(); ++n)
-        if (const std::int32_t row = rank.nodes[n].step; row >= 0 && on_gpu(rank.activity(n).kind))
+        if (const std::int32_t row = rank.step_of[n]; row >= 0 && on_gpu(rank.activity(n).kind))
           works[static_cast<std::size_t>(row)] = true;
       for (std::size_t row = 0; row < works.size(); ++row)
         if (works[row])
@@ -119,6 +120,19 @@ private:
     }
   }
 
+  void reserve() {
+    std::size_t nodes = 0, waits = 0;
+    for (const RankGraph& rank : out_.ranks) {
+      nodes += rank.nodes.size();
+      waits += rank.waits.size();
+    }
+    for (const auto& members : groups_) { // JobRunBuilder::transfer()
+      nodes += members.size() + 1;
+      waits += 3 * members.size();
+    }
+    builder_.reserve(nodes, waits);
+  }
+
   void add_nodes(std::uint32_t r) {
     std::vector<NodeId>& first = first_.emplace_back();
     for (NodeId n = 0; n < out_.ranks[r].nodes.size(); ++n) {
@@ -147,18 +161,18 @@ private:
   }
 
   void add_waits() {
-    for (std::uint32_t r = 0; r < out_.ranks.size(); ++r)
-      for (const RankWait& wait : out_.ranks[r].waits) {
+    for (std::uint32_t r = 0; r < out_.ranks.size(); ++r) {
+      for (const NodeWait& wait : out_.ranks[r].waits) {
         const auto transfer = transfer_of_[r].find(wait.from);
         const NodeId from =
             transfer == transfer_of_[r].end() ? first_[r][wait.from] : transfer->second;
-        builder_.wait(first_[r][wait.node], from, wait.kind, wait.lag_ns);
+        builder_.wait(first_[r][wait.node], from, wait.kind(), wait.lag_ns());
       }
-    for (RankGraph& rank : out_.ranks)
-      rank.waits = {}; // the graph has them now
-    first_ = {};
-    transfer_of_ = {};
-    groups_ = {};
+      release(out_.ranks[r].waits); // the graph has them now
+    }
+    release(first_);
+    release(transfer_of_);
+    release(groups_);
   }
 
   const CollectiveFacts* facts_;
@@ -182,7 +196,7 @@ std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
   }
   std::vector<std::uint32_t> out(run.graph.size(), 0);
   for (NodeId n = 0; n < run.graph.size(); ++n)
-    if (const std::int32_t row = run.node(n).step; row >= 0)
+    if (const std::int32_t row = run.ranks[run.rank_of[n]].step_of[run.local_of[n]]; row >= 0)
       out[n] = place[run.rank_of[n]][static_cast<std::size_t>(row)];
   return out;
 }
@@ -244,9 +258,12 @@ void JobRunBuilder::finish(JobRun& run, Trust trust) {
     run.local_of[n] = added_[k].local;
     run.role[n] = added_[k].role;
   }
+  release(added_);
   run.step_at = steps_of_nodes(run);
-  run.gpu_work.resize(added_.size());
-  for (NodeId n = 0; n < added_.size(); ++n)
+  for (RankGraph& rank : run.ranks)
+    release(rank.step_of);
+  run.gpu_work.resize(run.graph.size());
+  for (NodeId n = 0; n < run.graph.size(); ++n)
     run.gpu_work[n] = on_gpu(run.activity(n).kind);
 }
 

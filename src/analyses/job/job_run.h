@@ -55,7 +55,7 @@ struct JobRun {
   /// Returns the node of this role that `n` waits for, or kNoNode. For a transfer, that is its
   /// arrival or its meeting.
   [[nodiscard]] NodeId waited(NodeId n, NodeRole wanted) const {
-    for (const JobGraph::Wait& wait : graph.waits(n))
+    for (const Wait& wait : graph.waits(n))
       if (role[wait.from] == wanted)
         return wait.from;
     return kNoNode;
@@ -84,6 +84,10 @@ public:
   /// numbers().
   NodeId add(std::uint32_t rank, NodeId local, std::int64_t start_ns, std::int64_t dur_ns,
              NodeRole role);
+  void reserve(std::size_t nodes, std::size_t waits) {
+    added_.reserve(nodes);
+    graph_.reserve(nodes, waits);
+  }
   void wait(NodeId node, NodeId from, WaitKind kind, std::int32_t lag_ns = 0) {
     graph_.wait(node, from, kind, lag_ns);
   }

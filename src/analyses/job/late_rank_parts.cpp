@@ -95,10 +95,7 @@ private:
 
 class Stretches {
 public:
-  Stretches(const JobRun& run, const PeerPlaces& peers) : run_(run), peers_(peers) {
-    for (NodeId n = 0; n < run.graph.size(); ++n)
-      start_.push_back(run.graph.start_ns(n));
-  }
+  Stretches(const JobRun& run, const PeerPlaces& peers) : run_(run), peers_(peers) {}
 
   /// Returns the stretch from this time to the arrival at the transfer.
   [[nodiscard]] MemberStretch before(NodeId transfer, std::int64_t from) const {
@@ -108,7 +105,7 @@ public:
     out.rank = rank;
     out.all_ms = ns_to_ms(run_.graph.start_ns(arrival) - from);
     for (const PathPiece& piece :
-         path_between(critical_path(run_.graph, {}, start_, arrival, from), from)) {
+         path_between(critical_path(run_.graph, {}, run_.graph.starts(), arrival, from), from)) {
       const StretchPart part = part_of(piece, rank);
       const double ms = ns_to_ms(piece.end_ns - piece.begin_ns);
       if (part == StretchPart::kKernels)
@@ -146,7 +143,6 @@ private:
 
   const JobRun& run_;
   const PeerPlaces& peers_;
-  std::vector<std::int64_t> start_;
 };
 
 /// Returns the time of the kernels in this part if outstanding rank k is compared.

@@ -397,9 +397,10 @@ private:
         if (is_computation(row.op))
           out_.grid.computations.push_back(
               {first[dp * shapes + k], row.op == Op::kForwardCompute, row.chunk, row.micro_batch});
-        out_.run.ranks[row.worker].nodes.push_back(
-            {row.start_ns, row.dur_ns, static_cast<std::uint32_t>(row.op), line_of(row.op),
-             static_cast<std::int32_t>(step)});
+        RankGraph& rank = out_.run.ranks[row.worker];
+        rank.nodes.push_back(
+            {row.start_ns, row.dur_ns, static_cast<std::uint32_t>(row.op), line_of(row.op)});
+        rank.step_of.push_back(static_cast<std::int32_t>(step));
       }
     // one group for each replica, or one group for all replicas
     std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::size_t>> groups;
@@ -436,7 +437,7 @@ private:
   [[nodiscard]] NodeId local_of_next(std::uint32_t worker) const {
     return static_cast<NodeId>(out_.run.ranks[worker].nodes.size());
   }
-  [[nodiscard]] static std::uint32_t line_of(Op op) {
+  [[nodiscard]] static std::uint16_t line_of(Op op) {
     return is_point_to_point(op) ? 1 : is_communication(op) ? 2 : 0;
   }
 

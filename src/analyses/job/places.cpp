@@ -114,12 +114,12 @@ std::optional<double> prediction_error_percent(const JobRun& run, const CountedS
         continue;
       predicts = true;
       edit.dur_ns[n] = run.graph.dur_ns(before->second);
-      edit.delay_ns[n] = run.graph.delay_ns(before->second);
+      edit.delay(run.graph, n) = run.graph.delay_ns(before->second);
     }
   }
   if (!predicts)
     return std::nullopt;
-  const std::vector<double> measured = clock.each_ms(step_ends(run, {})),
+  const std::vector<double> measured = clock.each_ms(step_ends(run, {}, run.graph.starts())),
                             predicted = clock.each_ms(step_ends(run, edit));
   double sum = 0;
   for (std::size_t k = 1; k < measured.size(); ++k) // the first counted step is not predicted

@@ -30,6 +30,7 @@ constexpr std::int64_t kLongQueuedNs = 20'000;
 constexpr std::int64_t kNotLaunched = INT64_MIN / 2;
 constexpr std::int64_t kQueueCallNs = 50'000; ///< a longer launch may wait for a place in the queue
 constexpr std::size_t kQueueDepth = 256;      ///< least number of queued works for that
+constexpr std::uint32_t kMostRecorded = UINT16_MAX; ///< of RankNode::recorded
 
 /// Returns whether a call waits for the GPU or makes the driver wait for it.
 bool may_block(std::string_view name) {
@@ -69,6 +70,9 @@ public:
     add_stream_order();
     add_blocking();
     out_.texts = std::move(texts_);
+    out_.nodes.shrink_to_fit();
+    out_.step_of.shrink_to_fit();
+    out_.waits.shrink_to_fit();
     return std::move(out_);
   }
 
@@ -223,12 +227,19 @@ private:
   }
   NodeId node(std::int64_t start, std::int64_t end, std::uint32_t activity, std::uint32_t line,
               std::int32_t step, std::uint32_t recorded = 0) {
-    out_.nodes.push_back(
-        {start, std::max<std::int64_t>(0, end - start), activity, line, step, recorded});
+    out_.nodes.push_back({start, std::max<std::int64_t>(0, end - start), activity,
+                          static_cast<std::uint16_t>(line),
+                          static_cast<std::uint16_t>(std::min(recorded, kMostRecorded))});
+    out_.step_of.push_back(step);
     return static_cast<NodeId>(out_.nodes.size() - 1);
   }
   void wait(NodeId node, NodeId from, WaitKind kind, std::int64_t lag = 0) {
-    out_.waits.push_back({node, from, static_cast<std::int32_t>(lag), kind});
+    out_.waits.emplace_back(node, Wait(from, kind, lag));
+  }
+  std::uint32_t add_line(bool stream, std::int64_t id, std::int64_t device) {
+    if (out_.lines.size() < kMostLines)
+      out_.lines.push_back({stream, id, device});
+    return static_cast<std::uint32_t>(out_.lines.size() - 1);
   }
   /// Returns the graph's id of a text of the trace.
   StrId text(StrId id) {
@@ -249,10 +260,9 @@ private:
   }
 
   std::uint32_t thread_line(std::uint32_t track) {
-    const auto [at, is_new] =
-        thread_lines_.try_emplace(track, static_cast<std::uint32_t>(out_.lines.size()));
+    const auto [at, is_new] = thread_lines_.try_emplace(track, 0);
     if (is_new)
-      out_.lines.push_back({false, t_.trace.tracks[track].tid, t_.trace.tracks[track].pid});
+      at->second = add_line(false, t_.trace.tracks[track].tid, t_.trace.tracks[track].pid);
     return at->second;
   }
 
@@ -366,10 +376,9 @@ private:
     first_gpu_ = static_cast<NodeId>(out_.nodes.size());
     node_of_.assign(e_.size(), kNoNode);
     for (const EventId g : gpu_) {
-      const auto [line, is_new] = lines.try_emplace({e_.device[g], e_.stream[g]},
-                                                    static_cast<std::uint32_t>(out_.lines.size()));
+      const auto [line, is_new] = lines.try_emplace({e_.device[g], e_.stream[g]}, 0);
       if (is_new)
-        out_.lines.push_back({true, e_.stream[g], e_.device[g]});
+        line->second = add_line(true, e_.stream[g], e_.device[g]);
       const std::int64_t launched = launch_ns(g);
       node_of_[g] = node(e_.ts_ns[g], t_.trace.end_ns(g), activity(gpu_activity(g)), line->second,
                          step_of(is_early(g)                ? begin_ns_

@@ -49,16 +49,11 @@ struct Activity {
 struct RankNode {
   std::int64_t start_ns = 0, dur_ns = 0; ///< on the clock of the file
   std::uint32_t activity = 0;            ///< row of RankGraph::activities
-  std::uint32_t line = 0;                ///< row of RankGraph::lines
-  std::int32_t step = -1;                ///< row of RankGraph::steps; -1: outside of all steps
-  std::uint32_t recorded = 0; ///< of the host: number of ranges and calls that begin in it
+  std::uint16_t line = 0;                ///< row of RankGraph::lines
+  /// Of the host: number of ranges and calls that begin in it, at most 65,535.
+  std::uint16_t recorded = 0;
 };
-
-struct RankWait {
-  NodeId node = 0, from = 0;
-  std::int32_t lag_ns = 0;
-  WaitKind kind = WaitKind::kStream;
-};
+inline constexpr std::size_t kMostLines = 65'536; ///< further lines count as the last one
 
 /// A thread or a stream.
 struct RankLine {
@@ -73,7 +68,9 @@ struct RankGraph {
   std::vector<std::int64_t> steps; ///< numbers of the complete steps
   std::vector<std::int64_t> step_begin_ns;
   std::vector<RankNode> nodes;
-  std::vector<RankWait> waits;
+  /// By node: row of `steps`; -1: outside of all steps. Empty in a JobRun, which has step_at.
+  std::vector<std::int32_t> step_of;
+  std::vector<NodeWait> waits;
   std::vector<RankLine> lines;
   std::vector<Activity> activities;
   StringPool texts;

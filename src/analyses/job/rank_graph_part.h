@@ -5,9 +5,11 @@
 #include "analyses/job/rank_graph.h"
 #include "core/part.h"
 
+#include <algorithm>
+
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankGraphVersion = 5;
+inline constexpr std::uint32_t kRankGraphVersion = 6;
 
 template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.stream, r.id, r.device);
@@ -28,23 +30,32 @@ template <class Archive, PartOf<RankGraph> Row> void part_fields(Archive& archiv
           g.blocking_launches);
   archive.list(g.activities, [&](auto& a) { activity_fields(archive, a, g.texts.size()); });
   archive.list(g.nodes, [&](auto& n) {
-    archive(n.start_ns, n.dur_ns, n.step, n.recorded);
+    archive(n.start_ns, n.dur_ns, n.recorded);
     archive.below(n.activity, g.activities.size());
-    archive.below(n.line, g.lines.size());
+    archive.below(n.line, std::min(g.lines.size(), kMostLines));
     if constexpr (Archive::kReads)
-      if (!usable_time(n.start_ns, n.dur_ns) ||
-          n.step >= static_cast<std::int32_t>(g.steps.size()) || n.step < -1)
-        archive.fail("an unknown time or step");
+      if (!usable_time(n.start_ns, n.dur_ns))
+        archive.fail("an unknown time");
   });
   archive.list(g.waits, [&](auto& w) {
     archive.below(w.node, g.nodes.size());
     archive.below(w.from, g.nodes.size());
-    archive(w.lag_ns);
-    archive.choice(w.kind, kWaitKinds);
+    std::int32_t lag_ns = w.lag_ns();
+    WaitKind kind = w.kind();
+    archive(lag_ns);
+    archive.choice(kind, kWaitKinds);
+    if constexpr (Archive::kReads)
+      w = {w.node, Wait(w.from, kind, lag_ns)};
   });
-  if constexpr (Archive::kReads)
-    if (g.step_begin_ns.size() != g.steps.size())
-      archive.fail("steps without times");
+  archive(g.step_of);
+  if constexpr (Archive::kReads) {
+    const auto is_row = [&](std::int32_t row) {
+      return row >= -1 && row < static_cast<std::int32_t>(g.steps.size());
+    };
+    if (g.step_begin_ns.size() != g.steps.size() || g.step_of.size() != g.nodes.size() ||
+        !std::ranges::all_of(g.step_of, is_row))
+      archive.fail("steps without times, or nodes with unknown steps");
+  }
 }
 
 } // namespace rankscope

@@ -175,7 +175,7 @@ std::size_t hide_collectives(const JobRun& run, JobEdit& edit) {
       continue;
     ++out;
     edit.dur_ns[n] = 0;
-    edit.without[n] |= JobEdit::bit_of(WaitKind::kMember);
+    edit.leave_out(run.graph, n, WaitKind::kMember);
   }
   return out;
 }
@@ -314,8 +314,9 @@ Result<std::size_t> apply_run_edit(const JobRun& run, const CountedSteps& clock,
   std::size_t changed = 0;
   if (change.target == RunEdit::Target::kDelays) {
     for (NodeId n = 0; n < run.graph.size(); ++n)
-      if (!run.graph.waits(n).empty() && edit.delay_ns[n] != 0) {
-        edit.delay_ns[n] = std::llround(static_cast<double>(edit.delay_ns[n]) * factor);
+      if (std::int64_t& delay = edit.delay(run.graph, n);
+          !run.graph.waits(n).empty() && delay != 0) {
+        delay = std::llround(static_cast<double>(delay) * factor);
         ++changed;
       }
     return changed;
