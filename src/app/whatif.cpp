@@ -1,6 +1,7 @@
 #include "app/whatif.h"
 
 #include "app/replayed_trace.h"
+#include "base/counters.h"
 #include "core/steps.h"
 #include "readers/pipeline_timeline.h"
 
@@ -57,6 +58,10 @@ Result<WhatIfFacts> whatif_of(Session& session, const WhatIfRequest& request) {
   out.facts.title = input.title;
   if (request.steps)
     out.facts.title += ", " + steps_text(*request.steps);
+  if (const double unexplained = out.facts.doubt_percent(); unexplained > kDoubtfulPercent)
+    session.diagnostics.add(
+        counters::job_graph_incomplete(unexplained, "the replayed times are uncertain"),
+        out.facts.title);
   if (!request.output.empty())
     RS_CHECK(write_replayed(input.run, out.edit, request.output, session.diagnostics));
   return std::move(out.facts);

@@ -1,5 +1,6 @@
 #include "app/why.h"
 
+#include "base/counters.h"
 #include "base/number_text.h"
 #include "core/steps.h"
 
@@ -83,6 +84,11 @@ Result<WhyAnswer> why_of(Session& session, const WhyRequest& request) {
     out.title += ", " + steps_text(*request.steps);
   out.step_time_ms = request.step_time_ms;
   out.recording = recording;
+  if (const double unexplained = out.quality.unexplained_percent(); unexplained > kDoubtfulPercent)
+    session.diagnostics.add(counters::job_graph_incomplete(
+                                unexplained, unexplained > kNoGainPercent ? "no gain is printed"
+                                                                          : "gains are uncertain"),
+                            out.title);
   return WhyAnswer{std::move(out), std::move(clock)};
 }
 

@@ -20,9 +20,7 @@ void whatif_head(const WhatIfFacts& facts, ConsolePage& page) {
       fmt::format("{} ms {})", number3(facts.step_ms), per_step_text(facts.steps, facts.ranks)));
   for (const BoundaryStep& step : facts.boundary)
     page.sentence(boundary_step_text(step), "  ", Ink::kWarn);
-  // in a pipeline, late operations are seldom alone: one unexplained delay has little meaning
-  const double unexplained =
-      facts.pipeline ? facts.without_delays_percent : facts.unexplained_percent;
+  const double unexplained = facts.doubt_percent();
   const std::string quality =
       facts.pipeline
           ? "the replay without unexplained delays is shorter by " + percent_text(unexplained)

@@ -555,6 +555,22 @@ TEST(WhyCommand, OfOneStepHasWhatIsInThatStep) {
   }
 }
 
+// Half of the kernels of the graphs are not in the trace, so the others begin late without a
+// reason.
+TEST(WhyCommand, WarnsIfTheJobGraphExplainsTooLittle) {
+  const test::TempFolder folder;
+  const auto run_of = [&](const char* lost, const char* command) {
+    run_binary({"synth", folder.path("run"), "--program", "inference", "--lost", lost, "--force"});
+    return run_binary({command, folder.path("run/trace.json"), "--no-cache", "--strict"});
+  };
+  for (const char* command : {"why", "whatif"}) {
+    const RunResult whole = run_of("0", command), lost = run_of("0.5", command);
+    EXPECT_EQ(lost.code, 4) << command;
+    EXPECT_NE(lost.err.find("the job graph does not explain"), std::string::npos) << lost.err;
+    EXPECT_EQ(whole.err.find("the job graph does not explain"), std::string::npos) << whole.err;
+  }
+}
+
 TEST(WhyCommand, OfOneRuleHasNoOtherCause) {
   const test::JobAnswer loader("why", {recorded("loader"), "--rule", "data-loader"});
   ASSERT_EQ(loader.rows("causes"), 1U);

@@ -25,6 +25,12 @@ struct WhatIfFacts {
   bool pipeline = false;                    ///< the run is a timeline of operations without kernels
   std::optional<StragglerFacts> stragglers; ///< empty if the user requested changes
   std::vector<EditAnswer> answers;
+
+  /// Returns the share of unexplained time. In a pipeline, late operations are seldom alone, so one
+  /// unexplained delay has little meaning.
+  [[nodiscard]] double doubt_percent() const {
+    return pipeline ? without_delays_percent : unexplained_percent;
+  }
 };
 
 struct WhatIf {
