@@ -8,9 +8,11 @@
 #include "engine/rank_source.h"
 #include "engine/run_check.h"
 #include "engine/shard_file.h"
+#include "findings/cause_findings.h"
 #include "findings/top_findings.h"
 #include "model/gpu_arch.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -101,6 +103,15 @@ void note_missing_ranks(const TopParts& parts, Diagnostics& diagnostics) {
     diagnostics.add(counters::one_rank_of_run(*world), parts.ranks.front().path);
 }
 
+/// Puts commands behind the first one, in place of equal ones.
+void put_first(std::vector<TopNext> commands, std::vector<TopNext>& next) {
+  std::erase_if(next, [&commands](const TopNext& step) {
+    return std::ranges::find(commands, step.command, &TopNext::command) != commands.end();
+  });
+  if (!next.empty())
+    next.insert(next.begin() + 1, commands.begin(), commands.end());
+}
+
 } // namespace
 
 Result<RunPlan> plan_top(Session& session, const TopRequest& request) {
@@ -152,6 +163,8 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopRead& rea
       session.cache->store(cached_run(plan), read.identity, kCausesFact.name,
                            encode_part(kCausesFact.name, kCausesFact.version, *read.causes));
   }
+  if (read.causes)
+    put_first(with_paths(read.causes->next, input.paths), facts.next);
   facts.findings = top_findings(facts, parts, collectives, read.causes ? &*read.causes : nullptr);
   return facts;
 }

@@ -52,7 +52,8 @@ Result<void> why(Context& ctx, const WhyFlags& f) {
   if (ctx.json)
     ctx.out(json_text(why_report(answer.facts)));
   else
-    ctx.page(why_page(answer.facts, answer.clock, page_style(f.page), f.top));
+    ctx.page(why_page(answer.facts, answer.clock, page_style(f.page), f.top,
+                      with_paths(cause_commands(answer.facts), request.job.inputs)));
   return {};
 }
 

@@ -10,9 +10,14 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rankscope {
 namespace {
+
+/// Words of a command that with_paths() replaces: by the paths of the run, and by its only path.
+constexpr const char* kPaths = "PATHS";
+constexpr const char* kFolder = "FOLDER";
 
 constexpr std::size_t kCauseNameWidth = 40, kExtraNameWidth = 32;
 constexpr double kNearlyAll = 90; ///< percent
@@ -554,6 +559,47 @@ std::vector<std::string> unsaid_lines(const CauseFacts& facts) {
     out.push_back(
         "functions of host code, garbage collection, checkpoints: no Python stacks in the trace "
         "(record with_stack=True)");
+  return out;
+}
+
+std::vector<TopNext> cause_commands(const CauseFacts& facts) {
+  constexpr std::size_t kCauses = 3;
+  std::vector<TopNext> out;
+  for (std::size_t k = 0; k < std::min(kCauses, facts.causes.size()); ++k) {
+    const StepCause& c = facts.causes[k];
+    TopNext next;
+    if (c.rule >= CauseRule::kSlowLink && c.rule <= CauseRule::kUnevenExchange) {
+      next = {{"rankscope", "collectives", kPaths}, "sizes and bandwidths of each collective"};
+    } else if (compares_ranks(c.rule)) {
+      next = {{"rankscope", "whatif", kPaths, "--edit",
+               fmt::format("ranks={} as median", fmt::join(c.ranks, ","))},
+              "the steps if " + members_text(c) + (c.ranks.size() == 1 ? " was" : " were") +
+                  " like the other ranks"};
+    } else if (c.rule == CauseRule::kContention && facts.ranks > 1) {
+      next = {{"rankscope", "gemm", "overlap", kFolder},
+              "the GEMMs that vary most, with the collectives that overlap them"};
+    }
+    if (!next.command.empty() &&
+        std::ranges::find(out, next.command, &TopNext::command) == out.end())
+      out.push_back(std::move(next));
+  }
+  return out;
+}
+
+std::vector<TopNext> with_paths(const std::vector<TopNext>& commands,
+                                const std::vector<std::string>& paths) {
+  std::vector<TopNext> out;
+  if (paths.empty() || paths.front() == "-")
+    return out;
+  for (const TopNext& next : commands) {
+    std::vector<std::string> words = next.command;
+    const auto at = std::ranges::find_if(
+        words, [](const std::string& word) { return word == kPaths || word == kFolder; });
+    if (at == words.end() || (*at == kFolder && paths.size() > 1))
+      continue;
+    words.insert(words.erase(at), paths.begin(), paths.end());
+    out.push_back({std::move(words), next.why});
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/job/causes.h"
+#include "analyses/top/top_facts.h"
 #include "core/finding.h"
 
 #include <optional>
@@ -26,6 +27,14 @@ namespace rankscope {
 /// Returns why some signs of causes are not reported, one line for each rule and reason, and what
 /// the trace does not contain.
 [[nodiscard]] std::vector<std::string> unsaid_lines(const CauseFacts& facts);
+
+/// Returns the commands that check the remedies of the first three causes, each once; most remedies
+/// have no such command. A word stands for the paths of the run: with_paths() replaces it.
+[[nodiscard]] std::vector<TopNext> cause_commands(const CauseFacts& facts);
+/// Returns the commands with the paths of the run, as the user gave them. Empty for standard input.
+/// With several paths, commands for one folder are left out.
+[[nodiscard]] std::vector<TopNext> with_paths(const std::vector<TopNext>& commands,
+                                              const std::vector<std::string>& paths);
 
 /// What causes.def says about a rule.
 struct CauseHelp {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/job/causes.h"
+#include "analyses/top/top_facts.h"
 #include "core/part.h"
 #include "findings/rules.h"
 
@@ -17,6 +18,7 @@ struct TopCauses {
   ExposedTime exposed;
   std::string exposed_action; ///< action of exposed_time_finding(); "": no advice
   std::vector<PathPart> path; ///< the critical path, for a page
+  std::vector<TopNext> next;  ///< cause_commands()
 };
 [[nodiscard]] TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path = {});
 
@@ -52,8 +54,12 @@ template <class Archive, PartOf<PathPart> Row> void part_fields(Archive& archive
   archive(r.rank, r.begin_ns, r.end_ns, r.kind, r.what);
 }
 
+template <class Archive, PartOf<TopNext> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.command, r.why);
+}
+
 template <class Archive, PartOf<TopCauses> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.listed, r.exposed, r.exposed_action, r.path);
+  archive(r.listed, r.exposed, r.exposed_action, r.path, r.next);
 }
 
 } // namespace rankscope

@@ -121,7 +121,7 @@ void advise_on_exposed(const std::vector<Finding>& listed, const TopCauses* caus
 
 TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path) {
   constexpr std::size_t kListed = 3;
-  TopCauses out{cause_findings(facts), facts.exposed, {}, std::move(path)};
+  TopCauses out{cause_findings(facts), facts.exposed, {}, std::move(path), cause_commands(facts)};
   if (out.listed.size() > kListed)
     out.listed.resize(kListed);
   if (std::optional<Finding> exposed = exposed_time_finding(facts))

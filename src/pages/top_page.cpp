@@ -429,10 +429,16 @@ void words(const TopFacts& facts, ConsolePage& page) {
           page.sentence(*text, "    ", Ink::kFaint);
     }
   }
-  if (facts.next.empty())
+  next_commands(facts.next, page);
+}
+
+} // namespace
+
+void next_commands(const std::vector<TopNext>& next, ConsolePage& page) {
+  if (next.empty())
     return;
   page.heading("NEXT");
-  for (const TopNext& step : facts.next) {
+  for (const TopNext& step : next) {
     std::vector<std::vector<std::string>> pieces;
     for (const std::string& word : step.command)
       pieces.push_back(shell_pieces(word));
@@ -440,8 +446,6 @@ void words(const TopFacts& facts, ConsolePage& page) {
     page.sentence(step.why, "      ", Ink::kFaint);
   }
 }
-
-} // namespace
 
 std::string top_page(const TopFacts& facts, const PageStyle& style) {
   PageStyle used = style;

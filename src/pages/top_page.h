@@ -5,6 +5,7 @@
 #include "writers/console_page.h"
 
 #include <string>
+#include <vector>
 
 namespace rankscope {
 
@@ -12,5 +13,7 @@ namespace rankscope {
 /// 200 columns are used. Escape sequences are only written with colour, and never come from a text
 /// of the trace.
 [[nodiscard]] std::string top_page(const TopFacts& facts, const PageStyle& style);
+/// Adds the section NEXT; nothing without commands.
+void next_commands(const std::vector<TopNext>& next, ConsolePage& page);
 
 } // namespace rankscope

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "findings/cause_findings.h"
 #include "findings/compose.h"
+#include "pages/top_page.h"
 
 #include <algorithm>
 #include <cmath>
@@ -196,7 +197,7 @@ void why_path(const CauseFacts& facts, ConsolePage& page) {
 } // namespace
 
 std::string why_page(const CauseFacts& facts, const RunClock& clock, const PageStyle& style,
-                     std::size_t most) {
+                     std::size_t most, const std::vector<TopNext>& next) {
   PageStyle used = style;
   used.width = std::min(style.width, kWidestWhy);
   ConsolePage page(used);
@@ -211,6 +212,7 @@ std::string why_page(const CauseFacts& facts, const RunClock& clock, const PageS
     for (const std::string& line : unsaid)
       page.sentence(line, "  - ", Ink::kFaint);
   }
+  next_commands(next, page);
   return page.text();
 }
 

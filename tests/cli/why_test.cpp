@@ -571,6 +571,29 @@ TEST(WhyCommand, WarnsIfTheJobGraphExplainsTooLittle) {
   }
 }
 
+TEST(WhyCommand, TheNextCommandChecksTheFirstRemedy) {
+  const test::TempFolder folder;
+  const std::string run = folder.path("run");
+  const auto expect_next = [&](const std::vector<std::string>& words) {
+    for (const char* command : {"why", "top"}) {
+      const std::string page = run_binary({command, run, "--no-cache", "--width", "200"}).out;
+      const std::size_t next = page.find("\nNEXT");
+      ASSERT_NE(next, std::string::npos) << page;
+      for (const std::string& word : words)
+        EXPECT_NE(page.find(word, next), std::string::npos) << word << "\n" << page;
+    }
+  };
+  test::write_run(run, 1, "iid:0.005", {"--inject", "data:rank=2,factor=1.1"});
+  expect_next({"rankscope whatif", "ranks=2' 'as' 'median", "if rank 2 was like the other ranks"});
+  const RunResult replayed = run_binary({"whatif", run, "--edit", "ranks=2 as median"});
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+  test::write_run(run, 1, "iid:0.005", {"--process-groups", "2", "--slow-link", "4-5:3"}, "6");
+  expect_next({"rankscope collectives"});
+  // no command checks the remedy
+  EXPECT_EQ(run_binary({"why", recorded("loader"), "--no-cache"}).out.find("\nNEXT"),
+            std::string::npos);
+}
+
 TEST(WhyCommand, OfOneRuleHasNoOtherCause) {
   const test::JobAnswer loader("why", {recorded("loader"), "--rule", "data-loader"});
   ASSERT_EQ(loader.rows("causes"), 1U);
