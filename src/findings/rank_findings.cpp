@@ -5,6 +5,7 @@
 #include "base/number_text.h"
 #include "base/units.h"
 #include "findings/compose.h"
+#include "findings/run_findings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -323,6 +324,10 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
     out.evidence +=
         fmt::format("; the collectives of its peers last {} ms longer per step than its own ({})",
                     number3(most.waited->difference), range3(*most.waited));
+  if (const auto slower = contention_percent(contention_of(*most.group), 1))
+    out.evidence += fmt::format("; GEMMs are {} slower under collectives, and the peers wait "
+                                "longer in them, so the rank itself may lose more time",
+                                percent_text(slower->difference));
   limit_to_steps(excess_by_step(range, most), "excess", out);
   out.action = slow_action(most, operators);
   return out;

@@ -172,22 +172,29 @@ std::optional<Finding> idle_finding(const ShownRun& run) {
   return out;
 }
 
-std::optional<Finding> contention_finding(const ShownRun& run,
-                                          const std::optional<Estimate>& contention,
-                                          std::size_t comparisons, const std::string& where) {
+std::optional<MeanDifference> contention_percent(const std::optional<Estimate>& contention,
+                                                 std::size_t comparisons) {
   if (!contention)
     return std::nullopt;
   const MeanDifference d = contention->interval(corrected_alpha(comparisons));
   if (d.difference - d.half_width <= kLeastSlowdown)
     return std::nullopt;
-  const MeanDifference percent{d.difference * 100, d.half_width * 100};
+  return MeanDifference{d.difference * 100, d.half_width * 100};
+}
+
+std::optional<Finding> contention_finding(const ShownRun& run,
+                                          const std::optional<Estimate>& contention,
+                                          std::size_t comparisons, const std::string& where) {
+  const std::optional<MeanDifference> percent = contention_percent(contention, comparisons);
+  if (!percent)
+    return std::nullopt;
   Finding out = finding_about(rules::gemm_contention, run);
-  set_interval(out, percent.difference, percent.half_width, Unit::kPercent);
+  set_interval(out, percent->difference, percent->half_width, Unit::kPercent);
   set_headline(out, fmt::format("GEMMs that run entirely under a collective are {} slower{}",
-                                percent_text(percent.difference), with_label(run)));
+                                percent_text(percent->difference), with_label(run)));
   out.evidence = fmt::format("{} {} %; {} calls, compared with calls of the same shape without "
                              "overlap, at any place in the step{}",
-                             level_text(comparisons), range3(percent), contention->calls, where);
+                             level_text(comparisons), range3(*percent), contention->calls, where);
   out.action = "If the overlap is the reason, fewer channels, or collectives at another place in "
                "the step, can make the GEMMs faster";
   return out;

@@ -33,6 +33,11 @@ inline constexpr double kWorthAFinding = 5;
 /// Returns a finding about idle time; empty below kWorthAFinding, or if the cause is unknown.
 [[nodiscard]] std::optional<Finding> idle_finding(const ShownRun& run);
 
+/// Returns the percentage by which collectives slow GEMMs; empty if it is not significant.
+/// `contention`: result of contention_of(). `comparisons`: for the level of the interval.
+[[nodiscard]] std::optional<MeanDifference>
+contention_percent(const std::optional<Estimate>& contention, std::size_t comparisons);
+
 /// Returns a finding about contention; empty if the effect is not significant. `contention`: result
 /// of contention_of(run). `comparisons`: number of comparisons, for the level of the interval.
 /// `where`: text after the evidence.

@@ -594,6 +594,26 @@ TEST(WhyCommand, TheNextCommandChecksTheFirstRemedy) {
             std::string::npos);
 }
 
+// The peers wait in their collectives, which makes their GEMMs longer.
+TEST(WhyInTop, ASlowRankUnderContentionMayLoseMore) {
+  const test::TempFolder folder;
+  for (const char* contention : {"0", "1"}) {
+    test::write_run(folder.path("run"), 1, "iid:0.005",
+                    {"--inject", "clocks:rank=3,factor=1.05", "--contention", contention});
+    const test::JobAnswer top("top", {folder.path("run")});
+    bool slow = false;
+    for (std::size_t k = 0; k < top.rows("findings"); ++k)
+      if (top.text("findings", k, "rule") == "slow-rank") {
+        slow = true;
+        EXPECT_EQ(top.text("findings", k, "evidence").find("may lose more time") !=
+                      std::string::npos,
+                  std::string(contention) == "1")
+            << top.out();
+      }
+    EXPECT_TRUE(slow) << top.out();
+  }
+}
+
 TEST(WhyCommand, OfOneRuleHasNoOtherCause) {
   const test::JobAnswer loader("why", {recorded("loader"), "--rule", "data-loader"});
   ASSERT_EQ(loader.rows("causes"), 1U);
