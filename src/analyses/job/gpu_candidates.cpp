@@ -28,12 +28,22 @@ struct Product {
   std::int64_t smallest = INT64_MAX; ///< smallest extent
   std::string spec;                  ///< type of the inputs, for example "matrix_bf16"
   std::string extents;               ///< for example "8192x1024x50257"
+  bool matrix_units = true;          ///< false: fp32 products without matrix units
 };
 
 std::int64_t whole_number(const std::string& text) {
   std::int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+/// Returns whether the kernel computes fp32 products without matrix units, by its name.
+bool without_matrix_units(std::string_view name) {
+  for (const std::string_view part :
+       {"simt", "sgemm", "ffma", "f32f32_f32f32_f32", "_SB_", "_S_B_"})
+    if (contains(name, part))
+      return !contains(name, "tf32") && !contains(name, "s1688") && !contains(name, "xf32");
+  return false;
 }
 
 /// Returns the product; nullopt if it is not a product with known extents.
@@ -52,6 +62,7 @@ std::optional<Product> product_of(const RankGraph& rank, const Activity& a) {
   Product out;
   out.flops = cost->flops;
   out.spec = cost->compute_spec;
+  out.matrix_units = !without_matrix_units(rank.text(a.name));
   double bytes = kUnknown;
   for (std::size_t i = 0; i < args.count() && !(bytes > 0); ++i)
     bytes = type_bytes(args.type(i));
@@ -78,15 +89,6 @@ std::optional<Scores> scores_of(const Shape& shape) {
   if (shape.size() < 3)
     return std::nullopt;
   return Scores{shape[shape.size() - 2], shape.back(), elements(shape)};
-}
-
-/// Returns whether the kernel computes fp32 products without matrix units, by its name.
-bool without_matrix_units(std::string_view name) {
-  for (const std::string_view part :
-       {"simt", "sgemm", "ffma", "f32f32_f32f32_f32", "_SB_", "_S_B_"})
-    if (contains(name, part))
-      return !contains(name, "tf32") && !contains(name, "s1688") && !contains(name, "xf32");
-  return false;
 }
 
 class GpuCandidates {
@@ -156,7 +158,7 @@ private:
     std::map<std::string, double> by_operator;
     double flops = 0, ns = 0;
     for (const Timed& t : products_) {
-      if (!without_matrix_units(run_.text(t.node, run_.activity(t.node).name)))
+      if (t.product->matrix_units)
         continue;
       const double dur = alone_ns(t.node);
       add_product(c, t.node, dur * fp32 / tf32);
@@ -242,8 +244,7 @@ private:
     std::map<std::string, ShapeRates> shapes; // by operator and extents
     for (const Timed& t : products_) {
       const Activity& a = run_.activity(t.node);
-      if (t.product->smallest < kLeastExtent || !t.product->aligned ||
-          without_matrix_units(run_.text(t.node, a.name)))
+      if (t.product->smallest < kLeastExtent || !t.product->aligned || !t.product->matrix_units)
         continue;
       ShapeRates& shape = shapes[fmt::format("{} {}", run_.text(t.node, a.op), t.product->extents)];
       shape.product = t.product;
