@@ -215,10 +215,10 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
   app.add_option("-j,--jobs", jobs, "number of threads (0: all processors)")->capture_default_str();
   app.add_flag("-q,--quiet", ctx.quiet, "print no notes on stderr");
   app.add_flag("--json", ctx.json, "print the result as JSON on stdout");
-  app.add_flag("--strict", ctx.strict, "exit with 4 on warnings too");
+  app.add_flag("--strict", ctx.strict, "exit with 4 also if there are warnings");
   std::string cache = default_cache_folder();
   bool no_cache = false;
-  app.add_option("--cache", cache, "folder of the cached facts of traces; 'none': no cache");
+  app.add_option("--cache", cache, "folder for cached trace data; 'none': no cache");
   app.add_flag("--no-cache", no_cache, "same as --cache none: read every trace and cache nothing");
   std::vector<std::string> arguments = arguments_of(argc, argv);
   std::string command = command_word(app, arguments);

@@ -29,13 +29,13 @@ Result<void> run_cache(Context& ctx, bool clear) {
 
 Action setup_cache(FlagSet& app) {
   auto clear = std::make_shared<bool>(false);
-  app.add_flag("--clear", *clear, "remove all cached facts");
+  app.add_flag("--clear", *clear, "remove all cached trace data");
   return [clear](Context& ctx) { return run_cache(ctx, *clear); };
 }
 
 } // namespace
 
-const Command cache_command{"cache", "show or clear the cached facts of traces",
+const Command cache_command{"cache", "show or clear cached trace data",
                             "  rankscope cache\n"
                             "  rankscope cache --clear",
                             setup_cache};

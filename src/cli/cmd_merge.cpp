@@ -92,7 +92,7 @@ Action setup_merge(FlagSet& app) {
   in_group(app, "Content", [&] { add_what_is_kept(app, *f); });
   in_group(app, "Clocks", [&] {
     app.add(options::align.only(1, 2), f->align,
-            "align clocks by: base (baseTimeNanoseconds of each trace), collectives (also ends of "
+            "align clocks by: base (time base of each trace), collectives (also end times of "
             "collectives)");
   });
   add_discover_flags(app, f->discover, true, "--trace-step");

@@ -101,7 +101,7 @@ Action setup_page(FlagSet& app) {
 } // namespace
 
 const Command page_command{"page",
-                           "write an interactive page of a trace, a run, a sweep or a comparison",
+                           "write an interactive HTML page of a trace, run, sweep or comparison",
                            "  rankscope page rank0.json.gz -o trace.html\n"
                            "  rankscope page run/torch_profiler -o run.html\n"
                            "  rankscope page sweep -o sweep.html\n"

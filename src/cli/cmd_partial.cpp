@@ -99,8 +99,8 @@ Action setup_partial(FlagSet& app) {
   in_group(app, "Commands", [&] {
     app.add_option("--for", f->wanted,
                    "also store the data that these commands need; collectives are always stored, "
-                   "except with batch; analyze and compare take 25 times as long; all: all "
-                   "commands except batch (default: collectives)")
+                   "except with batch; parts for analyze and compare take 25 times as long to "
+                   "make; all: all commands except batch (default: collectives)")
         .delimiter(',')
         .one_of(names);
     PartOptions& o = r.options;
@@ -123,7 +123,7 @@ Action setup_partial(FlagSet& app) {
 } // namespace
 
 const Command partial_command{
-    "partial", "write small files with the data that commands over ranks need",
+    "partial", "store the data of each rank in small files (parts), for reduce",
     "  rankscope partial run/torch_profiler -o parts\n"
     "  srun rankscope partial run/torch_profiler -o parts --for analyze,page\n"
     "  rankscope partial /local/traces --local --shard 3/16 -o /shared/parts",

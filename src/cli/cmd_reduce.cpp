@@ -34,7 +34,7 @@ Action setup_reduce(FlagSet& app) {
 
 const Command reduce_command{
     "reduce",
-    "run a command over ranks on parts, which rankscope partial wrote",
+    "run a command on the parts that rankscope partial has written",
     "  rankscope reduce parts -o nccl.xlsx\n"
     "  rankscope reduce node*/parts --as page -o run.html\n"
     "  rankscope reduce parts --as analyze -o out\n"

@@ -82,7 +82,7 @@ Action setup_report(FlagSet& app) {
 } // namespace
 
 const Command report_command{
-    "report", "write every sheet of the report of one trace",
+    "report", "write the full report of one trace: a sheet for each kind of value",
     "  rankscope report rank0.json.gz\n"
     "  rankscope report rank0.json.gz --csv-dir out --sheets gpu_timeline,ops_summary\n"
     "  zcat rank0.json.gz | rankscope report - -o rank0.xlsx",

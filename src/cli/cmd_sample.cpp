@@ -116,7 +116,7 @@ Result<void> sample(Context& ctx, SampleFlags f) {
 
 Action setup_sample(FlagSet& app) {
   auto f = std::make_shared<SampleFlags>();
-  app.add(options::output, f->out, "folder for the CSVs");
+  app.add(options::output, f->out, "folder for the CSV files");
   app.add(options::devices, f->options.devices,
           "GPUs: all, none, visible, or indices (0,2-3), PCI addresses, UUIDs")
       .capture_default_str();

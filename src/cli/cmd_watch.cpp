@@ -68,8 +68,8 @@ Action setup_watch(FlagSet& app) {
   in_group(app, "Output", [&] {
     app.add_option("-o,--page", f->page, "HTML page, updated after each poll with new data");
     app.add_option("--on-alarm", f->on_alarm,
-                   "program and arguments (one --on-alarm per word) to run for each alarm, without "
-                   "a shell; kind, subject and sentence of the alarm are appended as arguments")
+                   "run this program for each alarm, without a shell (one --on-alarm for each word "
+                   "of the command); its last arguments are the alarm's kind, subject and sentence")
         .type_name("CMD");
     app.add_option("--state", f->request.state,
                    "state file: a later watch resumes from it, even if this watch is killed");
@@ -101,8 +101,9 @@ Action setup_watch(FlagSet& app) {
         .not_negative()
         .capture_default_str();
     app.add_option("--late-us", f->request.limits.least_late_us,
-                   "lateness at a collective that raises a straggler alarm, us (default: any for "
-                   "which the others wait 0.5 % of the step; 100 if the step time is unknown)")
+                   "lateness at a collective that raises a straggler alarm, us (default: the "
+                   "lateness that costs the others 0.5 % of a step, or 100 if the step time is "
+                   "unknown)")
         .not_negative();
     app.add_option("--fall", f->request.limits.least_fall_percent,
                    "smallest drop of bandwidth that raises an alarm, percent")

@@ -84,7 +84,7 @@ Action setup_whatif(FlagSet& app) {
 
 } // namespace
 
-const Command whatif_command{"whatif", "report the cost of stragglers, and the gain of changes",
+const Command whatif_command{"whatif", "predict the step time without stragglers, or after changes",
                              "  rankscope whatif run\n"
                              "  rankscope whatif run --edit 'kernels=gemm x 0.5,0.8'\n"
                              "  rankscope whatif run --edit 'hide collectives' -o hidden.json.gz\n"

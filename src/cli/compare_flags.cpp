@@ -16,8 +16,8 @@ void add_compare_choice(FlagSet& app, CompareFlags& f) {
   app.add_flag("--generate-plots", f.plots, "write only the plots and the HTML page");
   app.add(options::no_plots, f.no_plots);
   app.add(options::svg, request.svg);
-  app.add_flag("--individual-only", f.individual_only, "leave out the collectives");
-  app.add_flag("--collective-only", f.collective_only, "write no individual reports");
+  app.add_flag("--individual-only", f.individual_only, "leave out the collective reports");
+  app.add_flag("--collective-only", f.collective_only, "leave out the individual reports");
   app.add_flag("--geo-mean", request.geomean,
                "use geometric means over ranks in the timeline summaries");
 }

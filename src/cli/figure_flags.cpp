@@ -41,7 +41,7 @@ void add_collective_metric_flags(FlagSet& app, CollectiveMetricFlags& f) {
   app.add(options::compat_tracelens, f.options.compat_tracelens,
           "use the units and columns of another tool");
   app.add_flag("--all2allv-heatmap", f.options.all_to_all_v_heatmap,
-               "add the bytes that ranks exchange in all-to-all-v");
+               "add a table of the bytes that ranks send to each other in all-to-all-v");
 }
 
 } // namespace rankscope

@@ -84,7 +84,8 @@ inline constexpr std::array kCompats{std::pair("tracelens", Compat::kTracelens),
                                      std::pair("tracelens-inference", Compat::kTracelensInference)};
 inline constexpr std::array kTracelens{std::pair("tracelens", true)};
 inline constexpr std::array kInference{std::pair("tracelens-inference", true)};
-inline constexpr Choice<Compat> compat{"--compat", "reproduce another tool's quirks", kCompats};
+inline constexpr Choice<Compat> compat{
+    "--compat", "reproduce the values of this tool, with its known errors", kCompats};
 inline constexpr Choice<bool> compat_tracelens{compat.name, compat.help, kTracelens};
 inline constexpr Choice<bool> compat_inference{compat.name, compat.help, kInference};
 

@@ -13,9 +13,10 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
   app.add_option("INPUTS", f.inputs, "merge: folders; trace-parse: logs");
   app.add(options::output, f.table, "trace-parse: table to write").capture_default_str();
   in_group(app, "Tools", [&] {
-    app.add_option("--tool", r.tools,
-                   "tool to use, as NAME[:VARIABLE=value,...] (repeatable; the first tool is the "
-                   "innermost around the command)");
+    app.add_option(
+        "--tool", r.tools,
+        "tool to use, as NAME[:VARIABLE=value,...] (repeatable; the first tool starts the "
+        "command, each later tool starts the tool before it)");
     app.add_option("--tools-config", r.tables,
                    "tools.json; its entries override the built-in table");
     app.add_option("-c,--additional-context", r.contexts,

@@ -62,14 +62,13 @@ void add_counting(FlagSet& app, ReportFlags& f) {
   app.add_flag("--clip-overruns", r.clip_overruns,
                "end each kernel where the next kernel of its stream starts");
   app.add_option("--micro-idle-us", r.micro_idle_us,
-                 "count shorter gaps as micro idle time and other gaps as macro idle time, us");
+                 "count gaps shorter than this as micro idle time, others as macro idle time, us");
   app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
                  "longest duration of a short kernel, us")
       .capture_default_str();
   app.add_flag("--detect-recompute", r.detect_recompute, "show recomputed work separately");
-  app.add_option(
-      "--donor", f.request.donor,
-      "trace of the same model run without graphs, to find the operators of graph kernels");
+  app.add_option("--donor", f.request.donor,
+                 "trace of the same model without graphs: shows the operators of graph kernels");
   app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
                "add operators that inference libraries do not record");
   app.add_option("--capture-folder", f.request.capture_folder,
@@ -114,7 +113,7 @@ void add_sheets(FlagSet& app, ReportFlags& f) {
   app.add_option("--top-k-short-kernels", r.top_k_short_kernels,
                  "maximum number of rows of short_kernels_summary");
   app.add_flag("--include-overlap-info", r.include_overlap_info,
-               "add sheets *_kl_overlap: also grouped by overlapping kernels");
+               "add sheets *_kl_overlap, which also group by overlapping kernels");
   app.add_flag("--include-call-stack", r.include_call_stack,
                "add Python call stacks to unified_perf_summary");
   app.add_flag("--group-by-parent-module", r.group_by_parent_module,

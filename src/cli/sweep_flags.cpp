@@ -186,7 +186,8 @@ void add_varied(FlagSet& app, SweepFlags& f) {
           "threads per block (256,512 if only -c is given)");
   app.add_flag("--exact-channels", f.exact_channels,
                "also set NCCL_MIN_NCHANNELS; otherwise -c is an upper limit");
-  app.add_option("-p,--pairs", f.pairs, "pairs \"CUS,THREADS ...\" for RCCL's warp speed");
+  app.add_option("-p,--pairs", f.pairs,
+                 "pairs of CUs and threads for RCCL's warp speed: \"CUS,THREADS ...\"");
   app.add_flag("--warp-speed", f.warp_speed, "use the default pairs: 56,256 37,384 32,512");
   app.add_option("--matrix", f.matrix, "JSON file of named parameters (see docs/sweep.md)");
 }
