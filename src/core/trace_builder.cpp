@@ -39,6 +39,14 @@ template <class T> bool beyond(const std::vector<T>& ids, std::size_t limit) {
   return std::any_of(ids.begin(), ids.end(), [limit](T id) { return id >= limit; });
 }
 
+std::uint64_t bytes_of_rows(const TraceChunk& c) {
+  const auto bytes = [](const auto& rows) { return rows.size() * sizeof rows[0]; };
+  constexpr std::uint64_t kFlowBytes = 24, kSampleBytes = 32;
+  return c.events.size() * sizeof(EventRow) + c.flows.size() * kFlowBytes +
+         c.counters.size() * kSampleBytes + bytes(c.op_args) + bytes(c.gpu_args) +
+         bytes(c.python_args) + bytes(c.launch_args) + bytes(c.collectives) + bytes(c.graph_nodes);
+}
+
 /// Returns whether the `args` of an event is not a valid index into op_args, gpu_args, python_args
 /// or launch_args.
 bool args_beyond(const Trace& t) {
@@ -200,6 +208,7 @@ void TraceBuilder::set_thread_name(std::uint32_t track, StrId name) {
 }
 
 EventId TraceBuilder::add(const EventRow& row) {
+  spend(sizeof row);
   Events& e = trace_.events;
   const auto id = static_cast<EventId>(e.size());
   if (row.source != 0 && e.source.empty())
@@ -215,6 +224,7 @@ void TraceBuilder::collective(EventId event, const CollectiveArgs& args) {
 }
 
 void TraceBuilder::kernel_counter(EventId event, StrId name, double value) {
+  spend(sizeof(KernelCounter));
   trace_.kernel_counters.push_back({event, name, value});
 }
 
@@ -260,6 +270,7 @@ void TraceBuilder::add_events(const Trace& other, const std::vector<EventId>& ro
 }
 
 std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32_t first_uid) {
+  spend(bytes_of_rows(c));
   std::vector<StrId> texts(c.strings.size());
   for (StrId i = 0; i < c.strings.size(); ++i)
     texts[i] = text(c.strings.view(i));

@@ -30,6 +30,9 @@ struct TraceChunk {
   std::vector<std::pair<EventId, GraphNode>> graph_nodes;      ///< ascending
 };
 
+/// Thrown by a TraceBuilder whose limit is exceeded; read_traces() converts it to an Error.
+struct TraceTooLarge {};
+
 class TraceBuilder {
 public:
   /// Begins a trace whose first source is the file `path`, read by `reader`.
@@ -47,10 +50,28 @@ public:
   /// Sets the size of the input: number of bytes after decompression, and number of entries in the
   /// source, including entries that were left out.
   void set_input(std::uint64_t bytes, std::uint64_t events);
+  /// Limits the memory of the trace to 64 MiB and 32 times the size of its files on disk; 0: the
+  /// size is unknown, there is no limit. A small compressed file can contain any number of texts
+  /// and events, but known traces need at most 12 times their compressed size.
+  void limit_for(std::uint64_t file_bytes) {
+    most_bytes_ = file_bytes == 0 ? UINT64_MAX : (std::uint64_t{64} << 20U) + 32 * file_bytes;
+  }
+  /// Counts memory of the trace, or of rows that a reader stores for it, towards the limit.
+  void spend(std::uint64_t bytes) {
+    spent_bytes_ += bytes;
+    if (spent_bytes_ > most_bytes_) [[unlikely]]
+      throw TraceTooLarge();
+  }
   void count_skipped_python(std::uint64_t events) { trace_.python_events_skipped += events; }
 
   /// Interns a text. view() of its id is valid as long as the trace.
-  StrId text(std::string_view text) { return trace_.strings.intern(text); }
+  StrId text(std::string_view text) {
+    const std::size_t known = trace_.strings.size();
+    const StrId id = trace_.strings.intern(text);
+    if (id == known)
+      spend(text.size() + 2 * sizeof(text));
+    return id;
+  }
   [[nodiscard]] std::string_view view(StrId id) const { return trace_.strings.view(id); }
   [[nodiscard]] std::size_t text_count() const { return trace_.strings.size(); }
   /// Interns the JSON text of an argument in its normal form (core/arg_text.h).
@@ -103,7 +124,8 @@ public:
   [[nodiscard]] const Trace& so_far() const { return trace_; }
 
 private:
-  template <class Args> static std::uint32_t added(const Args& args, std::vector<Args>& to) {
+  template <class Args> std::uint32_t added(const Args& args, std::vector<Args>& to) {
+    spend(sizeof args);
     to.push_back(args);
     return static_cast<std::uint32_t>(to.size() - 1);
   }
@@ -124,6 +146,7 @@ private:
   void sum_kernel_counters();
 
   Trace trace_;
+  std::uint64_t spent_bytes_ = 0, most_bytes_ = UINT64_MAX;
   std::unordered_map<TrackKey, std::uint32_t, TrackHash> tracks_;
   std::unordered_map<std::int64_t, ProcessNames> processes_;
 };

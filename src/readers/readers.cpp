@@ -1,6 +1,7 @@
 #include "readers/reader.h"
 
 #include "base/number_text.h"
+#include "core/trace_builder.h"
 #include "os/byte_source.h"
 #include "readers/foreign_format.h"
 
@@ -66,7 +67,13 @@ Result<void> read_traces(const std::string& path, const ReadOptions& options,
   if (const ForeignFormat* const format = foreign_format(head, path))
     return refusal_of(*format, path);
   if (const Reader* reader = reader_for(head, path, options.known))
-    return reader->read(*source, path, options, sink);
+    try {
+      return reader->read(*source, path, options, sink);
+    } catch (const TraceTooLarge&) {
+      return Error{ErrorCode::kUnreadable, path,
+                   "contains far more names, arguments or events than a trace of this size",
+                   "if it is intact, decompress it first"};
+    }
   std::string known;
   for (const Reader* reader : options.known)
     known += known.empty() ? reader->name : std::string(", ") + reader->name;

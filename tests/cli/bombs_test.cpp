@@ -1,6 +1,7 @@
 // Tests small files that decompress to much more than the memory, or that need much more work than
 // their size suggests. Each must use less than 512 MB and five seconds, and end with one line
 // (HA-E4, HA-E5, HA-E7, HA-E8).
+#include "os/gzip.h"
 #include "run_binary.h"
 #include "sanitized.h"
 #include "temp_folder.h"
@@ -158,6 +159,36 @@ TEST_F(Bombs, ValuesOfRocprofsJsonAreBounded) {
                           500) +
                       packed("1]}]}")),
                  "no usable event");
+}
+
+// Regression test: a file of 2.5 MB with distinct long names needed 2.6 GB.
+TEST_F(Bombs, MoreTextsAndEventsThanATraceOfThisSizeHas) {
+  const std::string long_text = mebibytes(1, 'x');
+  const auto distinct = [&](const std::string& head, const std::string& before,
+                            const std::string& after) {
+    std::string bytes = gzip_of(head);
+    for (int i = 0; i < 300; ++i)
+      bytes += gzip_of(before + std::to_string(i)) + long_text + gzip_of(after);
+    return bytes;
+  };
+  const std::string says = "far more names, arguments or events than a trace of this size";
+  const std::string times = R"("pid":0,"tid":7,"ts":1,"dur":2})";
+  expect_refused(info(distinct("[{}", R"(,{"ph":"X","name":")", R"(",)" + times)), says);
+  expect_refused(
+      info(distinct("[{}", R"(,{"ph":"X","cat":"cpu_op","name":"a","args":{"Input Dims":[")",
+                    R"("]},)" + times)),
+      says);
+  expect_refused(info(distinct(R"({"rocprofiler-sdk-tool":[{"kernel_symbols":[{})",
+                               R"(,{"kernel_name":")", "\"}")),
+                 says);
+  std::string events;
+  for (int i = 0; i < 40'000; ++i)
+    events += R"({"ph":"X","ts":1,"dur":1},)";
+  expect_refused(info(packed("[") + packed(events, 200) + packed("{}]")), says);
+  const std::string csv = folder_.write(
+      "a_kernel_trace.csv.gz",
+      distinct("Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp\n", "1,", ",1,2\n"));
+  expect_refused(run_cheaply({"info", csv}), says);
 }
 
 // HA-E4: a view that the schema declares as a table was read, with writable_schema.

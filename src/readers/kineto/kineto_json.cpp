@@ -209,7 +209,9 @@ public:
   KinetoFile(const std::string& path, const ReadOptions& options, ByteSource& source)
       : path_(path), options_(options), source_(source),
         window_(options.window_bytes > 0 ? options.window_bytes : kDefaultWindow),
-        out_(path, kineto_json_reader.name) {}
+        out_(path, kineto_json_reader.name) {
+    out_.limit_for(source.file_bytes());
+  }
 
   Result<Trace> read() {
     RS_CHECK(read_header());

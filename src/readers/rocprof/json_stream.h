@@ -2,6 +2,8 @@
 // reads each small value as a complete text.
 #pragma once
 
+#include "os/byte_source.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,8 +11,6 @@
 #include <string_view>
 
 namespace rankscope {
-
-class ByteSource;
 
 class JsonStream {
 public:
@@ -37,6 +37,7 @@ public:
   [[nodiscard]] bool broken() const { return broken_; }
   /// Returns why the stream is broken.
   [[nodiscard]] std::string problem() const;
+  [[nodiscard]] std::uint64_t file_bytes() const { return source_.file_bytes(); }
   /// Returns the number of bytes that were read, after decompression.
   [[nodiscard]] std::uint64_t offset() const { return passed_ + at_; }
 

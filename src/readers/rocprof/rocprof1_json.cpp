@@ -61,6 +61,7 @@ public:
   Rocprof1Reader(const std::string& path, JsonStream& in)
       : path_(path), in_(in), trace_(path, "rocprof-json", "unknown") {
     trace_.builder().source().clock = {}; // the clock is unknown, because it depends on the release
+    trace_.builder().limit_for(in.file_bytes());
   }
 
   /// Reads the rest of the document; `first` is its first key, which has been read.
@@ -93,6 +94,7 @@ private:
   /// Process, lane and time of an event, which identify the two ends of a flow from a call to its
   /// GPU work.
   using Place = std::array<std::int64_t, 3>;
+  using Ends = std::array<Place, 2>; ///< of a flow
 
   void event(std::string_view text) {
     Rocprof1Event e;
@@ -138,6 +140,7 @@ private:
     if (phase == "M" && name == "process_name") {
       processes_[e.process] = in_args;
     } else if (phase == "s" || phase == "t") {
+      trace_.builder().spend(sizeof(Ends));
       flows_[flow][phase == "t"] = {e.process, e.lane, e.ts_us};
     } else if (phase == "X") {
       if (e.start_ns < 0 && has_ts && dur && *dur >= 0 && *dur < kMostUs) {
@@ -145,6 +148,7 @@ private:
         e.end_ns = e.start_ns + static_cast<std::int64_t>(*dur * 1e3);
       }
       e.name = trace_.text(name);
+      trace_.builder().spend(sizeof e);
       events_.push_back(e);
     }
   }
@@ -210,7 +214,7 @@ private:
   ProcessTrace trace_;
   std::vector<Rocprof1Event> events_;
   std::map<std::int64_t, std::string> processes_; ///< process names
-  std::map<std::int64_t, std::array<Place, 2>> flows_;
+  std::map<std::int64_t, Ends> flows_;
   std::uint64_t malformed_ = 0;
 };
 

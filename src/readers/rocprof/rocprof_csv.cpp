@@ -112,6 +112,7 @@ private:
     auto it = targets_.find(guid);
     if (it == targets_.end())
       it = targets_.emplace(guid, std::make_unique<Target>(path_, clock_)).first;
+    it->second->trace.builder().limit_for(file_bytes_);
     last_guid_ = it->first;
     last_target_ = it->second.get();
     return last_target_;
@@ -128,6 +129,8 @@ private:
   }
 
   void read_table(ByteSource& source, const std::string& file) {
+    file_bytes_ += source.file_bytes();
+    last_target_ = nullptr; // target_of() raises the limits
     CsvLines rows(source);
     if (rows.next()) {
       const CsvColumns columns(rows);
@@ -202,6 +205,7 @@ private:
       Target& target = *target_of(rows.text(guid));
       const auto start_ns = rows.integer(start);
       const auto end_ns = rows.integer(end);
+      target.trace.builder().spend(2 * sizeof *start_ns);
       if (target.trace.usable(start_ns, end_ns, file_name_of(file)))
         use(target, *start_ns, *end_ns);
     }
@@ -444,6 +448,7 @@ private:
   Diagnostics problems_;
   bool by_dispatch_ = false; ///< there are tables with values per dispatch
   std::uint64_t bytes_ = 0;
+  std::uint64_t file_bytes_ = 0;
   std::map<std::int64_t, std::int64_t> agents_;
   std::vector<DeviceInfo> devices_;
   std::map<std::string, std::unique_ptr<Target>, std::less<>> targets_; ///< by guid

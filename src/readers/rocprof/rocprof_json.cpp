@@ -29,6 +29,7 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kRocprofJsonClock = "CLOCK_BOOTTIME";
+constexpr std::uint64_t kBytesOfRow = 64; ///< memory for one record or name next to the trace
 constexpr const char* kRoot = "rocprofiler-sdk-tool";
 
 /// A record in buffer_records, of any kind.
@@ -130,7 +131,9 @@ public:
   ProcessReader(const std::string& path, JsonStream& in)
       : path_(path), in_(in),
         trace_(std::make_unique<ProcessTrace>(path, rocprof_json_reader.name, kRocprofJsonClock)),
-        rccl_(trace_->builder()) {}
+        rccl_(trace_->builder()) {
+    trace_->builder().limit_for(in.file_bytes());
+  }
 
   /// Reads one element of the list, including its opening bracket.
   void read() {
@@ -192,11 +195,13 @@ private:
       return;
     }
     Element item;
-    while (in_.item())
+    while (in_.item()) {
+      trace_->builder().spend(kBytesOfRow);
       if (parse(item))
         body(item);
       else if (in_.broken())
         return;
+    }
   }
 
   static std::int64_t int_at(const Element& e, const char* key, std::int64_t otherwise) {
@@ -280,6 +285,7 @@ private:
       }
       std::uint64_t others = 0;
       while (in_.item()) {
+        trace_->builder().spend(kBytesOfRow);
         const std::uint64_t at = in_.offset();
         const std::optional<std::string_view> text = in_.value();
         if (!text)
@@ -335,6 +341,7 @@ private:
     simdjson::dom::array records;
     if (e.at_key("records").get(records) != simdjson::SUCCESS)
       return;
+    trace_->builder().spend(records.size() * sizeof(Value));
     for (const Element& record : records) {
       const auto name = counter_names_.find(int_in(record, "/counter_id/handle", kNoId));
       double value = 0;

@@ -161,6 +161,10 @@ Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source)
   if (logged)
     RS_CHECK(copy_with_log(path, file));
   out.bytes_ = fs::file_size(file, ec);
+  // a real database is at most some ten times as large as its compressed file
+  const std::uint64_t packed = source->compressed() ? source->file_bytes() : 0;
+  out.budget_ =
+      std::make_unique<SqliteBudget>(packed > 0 ? std::min(out.bytes_, 4 * packed) : out.bytes_);
   RS_CHECK(out.connect(path, file, !logged));
   Result<void> listed = out.list_tables(path);
   if (!listed && is_cut_off(file, out.bytes_)) { // the pages that exist can still be read
@@ -173,7 +177,6 @@ Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source)
 }
 
 Result<void> SqliteFile::connect(const std::string& path, const std::string& file, bool immutable) {
-  budget_ = std::make_unique<SqliteBudget>(bytes_);
   db_ = open_foreign_sqlite(file, immutable, *budget_);
   if (db_ == nullptr)
     return Error{ErrorCode::kUnreadable, path, "cannot open this database", ""};
