@@ -45,9 +45,11 @@ Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) 
          chosen_runs(ctx, request.sweep, request.discover, request.filter));
   Needs needs;
   const FactOf<GemmFacts> key = need_gemms(needs, {{}, request.top_k, request.rank_by});
+  const FactOf<TraceNotes> notes = need_notes(needs);
   std::vector<GemmFacts> ranks;
   FactSteps steps{needs, {}};
   steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts found) -> Result<void> {
+    ctx.diagnostics.merge(found[notes].diagnostics);
     name_rank(item, found[key]);
     ranks.push_back(std::move(found[key]));
     return {};

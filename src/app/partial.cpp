@@ -4,6 +4,7 @@
 #include "app/batch_folders.h"
 #include "app/individual_report.h"
 #include "app/rank_commands.h"
+#include "app/rank_needs.h"
 #include "base/counters.h"
 #include "base/pointers.h"
 #include "engine/fact_cache.h"
@@ -287,7 +288,8 @@ private:
     std::optional<Error> failed;
     if (wants_folders() && shard_.options.batch.compat)
       run.rules = TreeRules::kBatchReference;
-    const Needs needs = needs_of(shard_.options.wanted, shard_);
+    Needs needs = needs_of(shard_.options.wanted, shard_);
+    const FactOf<TraceNotes> notes = need_notes(needs);
     FactSteps steps{needs, {}};
     if (!reports_.empty())
       steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
@@ -296,6 +298,7 @@ private:
     steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
       if (failed)
         return *failed;
+      session_.diagnostics.merge(facts[notes].diagnostics);
       out_.trace_bytes += item.file.bytes;
       RankParts parts = begin(item);
       needs.encode(facts, parts);

@@ -94,15 +94,6 @@ std::string gpu_arch_text(const std::string& gpu_arch) {
   return fmt::format("gpu_arch={}{}", gpu_arch, mark.empty() ? "" : " content=" + mark);
 }
 
-FactOf<TraceNotes> need_notes(Needs& needs) {
-  return needs.add<TraceNotes>(kNotesFact, "", [](const RankItem&, const LoadedTrace& trace) {
-    TraceNotes out{
-        trace.trace.header.rank, static_cast<std::int64_t>(trace.trace.header.devices.size()), {}};
-    out.diagnostics.merge(trace.trace.diagnostics);
-    return out;
-  });
-}
-
 FactOf<RankCollectives> need_collectives(Needs& needs) {
   return needs.add<RankCollectives>(
       kCollectivesFact, "",
@@ -176,6 +167,15 @@ FactOf<RankGraph> need_graph(Needs& needs) {
 }
 
 } // namespace
+
+FactOf<TraceNotes> need_notes(Needs& needs) {
+  return needs.add<TraceNotes>(kNotesFact, "", [](const RankItem&, const LoadedTrace& trace) {
+    TraceNotes out{
+        trace.trace.header.rank, static_cast<std::int64_t>(trace.trace.header.devices.size()), {}};
+    out.diagnostics.merge(trace.trace.diagnostics);
+    return out;
+  });
+}
 
 FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeOptions& options) {
   return need_gemms(needs, options, true);

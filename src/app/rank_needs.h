@@ -27,6 +27,9 @@ struct TraceNotes {
   Diagnostics diagnostics;
 };
 
+/// Declares the problems that the loader found in a trace.
+FactOf<TraceNotes> need_notes(Needs& needs);
+
 struct CollectivesNeeds {
   FactOf<RankCollectives> collectives;
   FactOf<RankIdentity> identity;

@@ -191,7 +191,11 @@ Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchP
       return Error{ErrorCode::kInterrupted, "", "interrupted", ""};
     return watched_of(trace);
   };
-  steps.consume = [&](const RankItem& item, const LoadedTrace&, WatchedRank rank) -> Result<void> {
+  steps.consume = [&](const RankItem& item, const LoadedTrace& trace,
+                      WatchedRank rank) -> Result<void> {
+    for (const Problem& problem : trace.trace.diagnostics.problems())
+      if (problem.severity != Severity::kInfo)
+        out.warnings.push_back(problem_text(problem));
     rank.collectives.rank = item.file.rank;
     fresh.push_back(std::move(rank));
     ++out.read;
@@ -223,7 +227,7 @@ Result<void> Watch::read_logs(bool last, WatchPoll& out) {
          log_files_.poll(request_.inputs, state_, now_ns_, s_to_ns(request_.still_s), last));
   out.records = logs.records;
   heard_ = heard_ || logs.heard;
-  out.warnings = std::move(logs.warnings);
+  std::move(logs.warnings.begin(), logs.warnings.end(), std::back_inserter(out.warnings));
   std::move(logs.alarms.begin(), logs.alarms.end(), std::back_inserter(out.alarms));
   for (WatchedWindow& window : logs.windows) {
     state_.show(window);

@@ -38,7 +38,8 @@ TEST(ForeignInput, EveryCommandWarnsOnceOfATraceWithoutGpuWork) {
   for (const Arguments& args :
        {Arguments{"info", trace}, Arguments{"query", "SELECT count(*) FROM kernels", trace},
         Arguments{"export", run, "--parquet", t.path("dataset")},
-        Arguments{"merge", run, "-o", t.path("merged.json")}}) {
+        Arguments{"merge", run, "-o", t.path("merged.json")},
+        Arguments{"partial", run, "-o", t.path("parts")}, Arguments{"watch", run, "--once"}}) {
     const auto r = test::run_binary(args);
     if (test::lacks_web_parts(r))
       continue;
@@ -49,6 +50,8 @@ TEST(ForeignInput, EveryCommandWarnsOnceOfATraceWithoutGpuWork) {
        {Arguments{"top", trace}, Arguments{"top", run}, Arguments{"report", trace},
         Arguments{"page", run, "-o", t.path("p.html")}, Arguments{"collectives", run},
         Arguments{"analyze", run, "--no-plots", "-o", t.path("a")},
+        Arguments{"gemm", "variance", run, "-o", t.path("g")}, Arguments{"why", run},
+        Arguments{"reduce", t.path("parts"), "-o", t.path("r.xlsx")},
         Arguments{"compare", "--baseline", run, "--test", run, "-o", t.path("c")}}) {
     const auto r = test::run_binary(args);
     EXPECT_EQ(r.code, 3) << args[0] << r.out << r.err;
