@@ -41,7 +41,8 @@ Result<SavedBaseline> load_baseline(const std::string& path) {
   RS_TRY(const std::unique_ptr<ByteSource> source, ByteSource::open(path));
   std::string bytes;
   std::string block(std::size_t{1} << 16, '\0');
-  while (const std::size_t got = source->read(block.data(), block.size())) {
+  const bool is_part = source->peek(kHead.size()) == kHead;
+  while (const std::size_t got = is_part ? source->read(block.data(), block.size()) : 0) {
     bytes.append(block, 0, got);
     if (bytes.size() > kMostBytes)
       return Error{ErrorCode::kUnreadable, path, "too large for a saved baseline", ""};

@@ -229,12 +229,13 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   if (path != "-") {
     fd = open_input(path);
     if (fd < 0)
-      return unreadable(std::strerror(errno));
+      return unreadable(errno == ENXIO ? "no process writes to this pipe" : std::strerror(errno));
     struct stat info = {};
     if (::fstat(fd, &info) == 0) {
-      if (S_ISDIR(info.st_mode)) {
+      if (S_ISDIR(info.st_mode) || S_ISCHR(info.st_mode)) {
         ::close(fd);
-        return unreadable("is a directory, expected a trace file");
+        return unreadable(S_ISDIR(info.st_mode) ? "is a directory, expected a file"
+                                                : "is a device, expected a file");
       }
       bytes = static_cast<std::uint64_t>(info.st_size);
     }

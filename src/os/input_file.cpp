@@ -1,9 +1,12 @@
 #include "os/input_file.h"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 namespace rankscope {
@@ -28,13 +31,36 @@ void remember(const std::string& path, const struct stat& info) {
   input_registry().paths.insert_or_assign({info.st_dev, info.st_ino}, path);
 }
 
+/// Returns whether a process writes to the FIFO, has written to it, or begins within two seconds.
+bool is_written(int fd) {
+  constexpr int kWaitMs = 2000;
+  pollfd in{fd, POLLIN, 0};
+  if (::poll(&in, 1, kWaitMs) > 0) // there are data, or the writer has closed it
+    return true;
+  int copy[2] = {-1, -1};
+  if (::pipe2(copy, O_CLOEXEC) != 0)
+    return false;
+  // 0: there is no writer; EAGAIN: the writer has not written yet
+  const bool writer = ::tee(fd, copy[1], 1, SPLICE_F_NONBLOCK) != 0;
+  ::close(copy[0]);
+  ::close(copy[1]);
+  return writer;
+}
+
 } // namespace
 
 int open_input(const std::string& path, int flags) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
   struct stat info = {};
-  if (fd >= 0 && ::fstat(fd, &info) == 0)
-    remember(path, info);
+  if (fd < 0 || ::fstat(fd, &info) != 0)
+    return fd;
+  if (S_ISFIFO(info.st_mode) && (flags & O_NONBLOCK) == 0 && !is_written(fd)) {
+    ::close(fd);
+    errno = ENXIO;
+    return -1;
+  }
+  ::fcntl(fd, F_SETFL, flags);
+  remember(path, info);
   return fd;
 }
 

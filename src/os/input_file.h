@@ -5,8 +5,9 @@
 
 namespace rankscope {
 
-/// Opens a file for reading and registers it as an input. Returns the descriptor, or -1 with errno.
-/// `flags` are added to O_RDONLY | O_CLOEXEC. Thread-safe.
+/// Opens a file for reading and registers it as an input. Returns the descriptor, or -1 with errno;
+/// ENXIO: a FIFO to which no process writes. `flags` are added to O_RDONLY | O_CLOEXEC.
+/// Thread-safe.
 [[nodiscard]] int open_input(const std::string& path, int flags = 0);
 
 /// Registers an input that a library opens by its path, or that will be read later. Only regular

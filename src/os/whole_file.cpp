@@ -28,21 +28,24 @@ Result<std::string> bytes_of_descriptor(int fd, const std::string& path, const s
   struct stat info = {};
   const bool regular = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
   const std::size_t most = regular ? kMostFileBytes : kMostPipeBytes;
+  const bool too_large = regular && static_cast<std::size_t>(info.st_size) > most;
   constexpr std::size_t kBlock = std::size_t{1} << 16U;
   std::string bytes;
   std::size_t have = 0;
   ssize_t got = 0;
-  do {
+  while (!too_large && have <= most) {
     bytes.resize(have + kBlock);
     do
       got = ::read(fd, bytes.data() + have, kBlock);
     while (got < 0 && errno == EINTR);
-    have += got > 0 ? static_cast<std::size_t>(got) : 0;
-  } while (got > 0 && have <= most);
+    if (got <= 0)
+      break;
+    have += static_cast<std::size_t>(got);
+  }
   ::close(fd);
   if (got < 0)
     return unreadable("cannot read this file");
-  if (have > most)
+  if (too_large || have > most)
     return unreadable(regular ? "has more than 4 GiB" : "has more than 64 MiB and is not a file");
   bytes.resize(have);
   return bytes;
@@ -55,7 +58,7 @@ Result<std::string> read_input_file(const std::string& path, const std::string& 
 }
 
 Result<std::string> read_unregistered(const std::string& path, const std::string& hint) {
-  return bytes_of_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path, hint);
+  return bytes_of_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, hint);
 }
 
 Result<void> write_with_folder(const std::string& path, std::string_view bytes) {

@@ -5,6 +5,7 @@
 #include "synth/synth.h"
 #include "temp_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -137,6 +138,27 @@ TEST(Baseline, APipeAmongSavedFilesIsNoneOfThem) {
   const RunResult reduced =
       run_binary({"reduce", parts, "--as", "collectives", "-o", folder.path("c.json"), "--quiet"});
   EXPECT_EQ(reduced.code, 0) << reduced.err;
+}
+
+// Regression test: a pipe ended in no time, a device only after 1 GiB.
+TEST(Baseline, WhatIsNoFileIsRefusedInOneLine) {
+  const TempFolder folder;
+  const std::string run = make_baseline_run(folder, "one", 1, 1);
+  const std::string pipe = folder.path("pipe.rsb"), device = folder.path("zero.rsb"),
+                    large = folder.write("large.rsb", ""), none = folder.path("folder.rsb");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", device);
+  std::filesystem::resize_file(large, std::uintmax_t{5} << 30U);
+  std::filesystem::create_directory(none);
+  for (const std::string& path : {pipe, device, large, none})
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"baseline", "history", path},
+          std::vector<std::string>{"compare", "--baseline", path, "--test", run, "--no-plots", "-o",
+                                   folder.path("c")}}) {
+      const RunResult r = run_binary(words);
+      EXPECT_EQ(r.code, 3) << path << r.err;
+      EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << words[0] << path << r.err;
+    }
 }
 
 TEST(Baseline, HistoryFindsTheBuildThatIsSlower) {

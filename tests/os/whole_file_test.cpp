@@ -1,10 +1,16 @@
 #include "os/whole_file.h"
 
+#include "os/byte_source.h"
 #include "os/input_file.h"
 #include "temp_folder.h"
 
+#include <chrono>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
 
 namespace rankscope::test {
 namespace {
@@ -27,6 +33,26 @@ TEST(WholeFile, ADeviceWithoutAnEndIsRefused) {
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code, ErrorCode::kUnreadable);
   EXPECT_NE(bytes.error().what.find("more than 64 MiB"), std::string::npos) << bytes.error().what;
+}
+
+// Regression test: rankscope waited forever for a process that writes to the pipe.
+TEST(WholeFile, APipeNeedsAWriter) {
+  const TempFolder folder;
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(read_input_file(pipe));
+  const auto source = ByteSource::open(pipe);
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error().what, "no process writes to this pipe");
+  EXPECT_EQ(read_unregistered(pipe).value(), "");
+  std::thread writer([&] {
+    const int fd = ::open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500)); // longer than open_input() waits
+    EXPECT_EQ(::write(fd, "late", 4), 4);
+    ::close(fd);
+  });
+  EXPECT_EQ(read_input_file(pipe).value(), "late");
+  writer.join();
 }
 
 TEST(WholeFile, AnInputIsRememberedAndAFileOfOurOwnIsNot) {
