@@ -128,6 +128,16 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
   return out;
 }
 
+Finding too_few_ranks(std::size_t ranks) {
+  Finding out = finding_of(rules::no_slow_rank, "run", "");
+  out.steps = 1;
+  out.scope = scope_of(1);
+  set_headline(out, fmt::format("One step of {} ranks cannot show whether a rank is slow", ranks));
+  out.evidence = fmt::format("The test of a single step needs {} peers", kFewestPeers);
+  out.action = "Record two steps or more";
+  return out;
+}
+
 /// Returns GEMM kernels and other kernels of each rank. The latter are the computation without GEMM
 /// kernels; their number is unknown.
 WorkByRank gemms_and_others(const ConfigurationRanks& group) {
@@ -301,7 +311,7 @@ std::vector<StepSeries> excess_by_step(const FoundRanks& range, const SlowRank& 
 }
 
 Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest& test,
-                  const std::string& where, const WorkByRank& operators) {
+                  const std::string& where, const WorkByRank& operators, std::int64_t per_node) {
   const RankExcess& e = most.excess;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::slow_rank, range);
@@ -311,10 +321,11 @@ Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest&
   out.steps = test.steps;
   out.scope = scope_of(test.steps);
   out.detectable = test.least_visible;
-  set_headline(out, fmt::format("{} {} {} ms longer per step than {} peers ({})",
-                                capital(range_name(range)), several ? "compute" : "computes",
-                                several ? range3(range.least, range.most) : number3(e.excess),
-                                several ? "their" : "its", percent_text(most.percent)));
+  set_headline(out,
+               fmt::format("{} {} {} ms longer per step than {} peers ({})",
+                           capital(range_name(range, per_node)), several ? "compute" : "computes",
+                           several ? range3(range.least, range.most) : number3(e.excess),
+                           several ? "their" : "its", percent_text(most.percent)));
   out.evidence =
       fmt::format("{}95 % CI {} ms over all ranks; slowest in {}{}{}",
                   several ? fmt::format("Rank {}: ", most.rank) : std::string(),
@@ -396,11 +407,14 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
 
 } // namespace
 
-std::vector<Finding> slow_rank_findings(const SlowRanks& slow, const WorkByRank& operators) {
+std::vector<Finding> slow_rank_findings(const SlowRanks& slow, const WorkByRank& operators,
+                                        std::int64_t per_node) {
   std::vector<Finding> out;
   if (slow.ranks.empty()) {
     if (!slow.tested.empty())
       out.push_back(no_slow_rank(slow.tested));
+    else if (slow.too_few > 0)
+      out.push_back(too_few_ranks(slow.too_few));
     return out;
   }
   SlowByRank by_rank;
@@ -428,7 +442,7 @@ std::vector<Finding> slow_rank_findings(const SlowRanks& slow, const WorkByRank&
                                              by_rank.at(most.rank).size(), slow.tested.size(),
                                              brief(most.group->configuration.label, kHeadlineWidth))
                                : std::string(),
-        operators));
+        operators, per_node));
   }
   if (!more.empty())
     out.push_back(more_ranks(rules::slow_rank, std::move(more),

@@ -149,7 +149,8 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
   const bool contention = std::ranges::any_of(
       out, [](const Finding& f) { return f.rule == rules::gemm_contention.id; });
   if (!alone)
-    add_findings(out, slow_rank_findings(slow_ranks(runs), operators_of(parts)));
+    add_findings(out, slow_rank_findings(slow_ranks(runs), operators_of(parts),
+                                         collectives != nullptr ? collectives->per_node : 0));
   const std::optional<ExposedWaits> waits = waits_of(parts, collectives, causes);
   if (std::optional<Finding> exposed = exposed_finding(run, waits)) {
     advise_on_exposed(listed, causes, waits.value_or(ExposedWaits()), *exposed);

@@ -366,5 +366,19 @@ TEST_F(TopCommand, WatchShowsWhatArrivesAndCtrlCEndsIt) {
   EXPECT_EQ(out.find('\x1b'), std::string::npos);
 }
 
+TEST_F(TopCommand, ASlowNodeIsNamed) {
+  synth::Options sweep = test::small_sweep();
+  sweep.ranks = 16;
+  sweep.steps = 3;
+  sweep.straggler = -1;
+  sweep.throttled = 8;
+  sweep.throttled_last = 15;
+  sweep.throttle_factor = 1.1;
+  ASSERT_TRUE(synth::generate(sweep, folder_.path("node"), 2, nullptr));
+  const RunResult r = run_binary({"top", test::config_folder(folder_.path("node"))});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("Ranks 8-15 (node 1) compute "), std::string::npos) << r.out;
+}
+
 } // namespace
 } // namespace rankscope

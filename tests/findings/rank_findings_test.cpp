@@ -34,13 +34,16 @@ struct FourRanks {
     }
   }
   Finding finding(const WorkByRank& operators = {}) const {
-    std::vector<ConfigurationRanks> run(1);
-    for (const RankRecord& r : records)
-      run.front().ranks.push_back(&r);
-    const std::vector<Finding> found = slow_rank_findings(slow_ranks(run), operators);
+    const std::vector<Finding> found = findings(operators);
     EXPECT_EQ(found.size(), 1U);
     EXPECT_EQ(found.front().rule, rules::slow_rank.id);
     return found.empty() ? Finding() : found.front();
+  }
+  std::vector<Finding> findings(const WorkByRank& operators = {}) const {
+    std::vector<ConfigurationRanks> run(1);
+    for (const RankRecord& r : records)
+      run.front().ranks.push_back(&r);
+    return slow_rank_findings(slow_ranks(run), operators);
   }
   std::vector<RankRecord> records;
 };
@@ -62,6 +65,13 @@ WorkByRank operators(const std::map<std::string, double>& ms,
                          kSteps * (5 + (slow ? more_calls : 0))};
     }
   return out;
+}
+
+TEST(RankFindings, OneStepOfFewRanksIsSaidToBeTooLittle) {
+  const std::vector<Finding> found = FourRanks(1, [](std::size_t) { return 5.0; }).findings();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rule, rules::no_slow_rank.id);
+  EXPECT_EQ(found[0].headline, "One step of 4 ranks cannot show whether a rank is slow");
 }
 
 // "Its GEMM kernels take as long (+3.98 %), so look for other kernels that it runs more often" was

@@ -127,8 +127,11 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
   std::vector<RankTest> tests = test_ranks(runs, kClockMs);
   for (std::size_t i = 0; i < tests.size(); ++i) {
     const std::vector<RankExcess> ranks = std::move(tests[i].ranks);
-    if (ranks.empty())
+    if (ranks.empty()) {
+      if (runs[i].front().size() == 1)
+        out.too_few = std::max(out.too_few, runs[i].size());
       continue;
+    }
     out.tested.push_back({tested_groups[i], tests[i], mean_of(means[i])});
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const double others = means[i][r] - ranks[r].excess;

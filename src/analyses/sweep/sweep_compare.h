@@ -111,6 +111,8 @@ struct TestedRanks {
 struct SlowRanks {
   std::vector<SlowRank> ranks; ///< ordered by configuration, then by rank
   std::vector<TestedRanks> tested;
+  std::size_t too_few = 0; ///< number of ranks whose single step cannot be tested, because there
+                           ///< are fewer than kFewestPeers peers; the largest configuration
 };
 /// Smallest excess, in percent, for which a rank is named. Devices of one model differ by up to
 /// about this much without any fault.
