@@ -1,14 +1,19 @@
 // LoadedTrace: a trace with its call tree, parsed and linked once. It is the input of analyses.
 #pragma once
 
+#include "base/invariant.h"
+#include "base/noncopyable.h"
 #include "core/call_tree.h"
 #include "core/graph_launch.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <typeindex>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -18,18 +23,22 @@ struct LoadedTrace;
 /// Results that several analyses of one trace use: launchers, overlaps, rows. Each computation is
 /// declared by a key type, which names the type of its result, `Key::Value`, and by a function
 /// `compute(const LoadedTrace&, const Key&)`, which reads only the trace and the key. A copy of
-/// this object contains no results.
+/// this object contains no results. Only one thread at a time may use it.
 class SharedFacts {
 public:
   SharedFacts() = default;
   SharedFacts(const SharedFacts& /*other*/) {}
-  SharedFacts(SharedFacts&&) = default;
+  SharedFacts(SharedFacts&& other) noexcept : memos_(std::move(other.memos_)) {}
   SharedFacts& operator=(const SharedFacts&) = delete;
-  SharedFacts& operator=(SharedFacts&&) = default;
+  SharedFacts& operator=(SharedFacts&& other) noexcept {
+    memos_ = std::move(other.memos_);
+    return *this;
+  }
   ~SharedFacts() = default;
 
   /// Returns the result for `key`; the first call computes it.
   template <class Key> const typename Key::Value& get(const LoadedTrace& trace, const Key& key) {
+    const Use use(user_);
     std::unique_ptr<Memo>& memo = memos_[typeid(Key)];
     if (memo == nullptr)
       memo = std::make_unique<MemoOf<Key>>();
@@ -45,7 +54,24 @@ private:
     virtual ~Memo() = default;
   };
   template <class Key> struct MemoOf final : Memo { std::map<Key, typename Key::Value> values; };
+
+  /// A call of get(). One computation may get the result of another.
+  class Use : public NonCopyable {
+  public:
+    explicit Use(std::atomic<std::thread::id>& user) : user_(user) {
+      const std::thread::id here = std::this_thread::get_id();
+      RS_ASSERT((user_.compare_exchange_strong(before_, here) || before_ == here) &&
+                "one thread analyses a trace");
+    }
+    ~Use() { user_ = before_; }
+
+  private:
+    std::atomic<std::thread::id>& user_;
+    std::thread::id before_;
+  };
+
   std::map<std::type_index, std::unique_ptr<Memo>> memos_;
+  std::atomic<std::thread::id> user_; ///< the thread in get(); the default id: no thread
 };
 
 /// User input about the attention of a model, which the model's operators do not record.
@@ -68,8 +94,7 @@ struct LoadedTrace {
   std::optional<std::size_t> pseudo_ops; ///< number of inserted pseudo operators; nullopt = not
                                          ///< searched
   AttentionHints attention;
-  /// Not protected by a lock, because only one thread analyses a trace. Clear it if the trace
-  /// changes.
+  /// Clear it if the trace changes.
   mutable SharedFacts facts;
 
   /// Returns the result of a shared computation. The reference is valid as long as this object.
