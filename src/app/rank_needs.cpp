@@ -153,17 +153,17 @@ FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeOptions& options, bool s
                               });
 }
 
-/// Declares the job graph of a rank; traces are read with their Python frames.
+/// Declares the job graph of a rank, which needs the Python frames.
 FactOf<RankGraph> need_graph(Needs& needs) {
-  needs.want_frames();
-  return needs.add<RankGraph>(kJobFact, "", [](const RankItem& item, const LoadedTrace& trace) {
+  const auto extract = [](const RankItem& item, const LoadedTrace& trace) {
     RankGraph out = rank_graph_of(trace);
     out.rank = item.file.rank;
     ReportOptions options;
     choose_gpu(trace.trace, options);
     out.gpu_model = options.gpu_arch;
     return out;
-  });
+  };
+  return needs.add<RankGraph>(kJobFact, "", extract, true);
 }
 
 } // namespace
@@ -306,6 +306,7 @@ void add_default_needs(Needs& needs, bool causes) {
   const CollectivesNeeds collectives(needs);
   const TopNeeds top(needs, {}, causes);
   const CompareNeeds compare(needs);
+  needs.spare_frames();
 }
 
 void name_rank(const RankItem& item, RankRecord& record) {

@@ -81,6 +81,10 @@ private:
 
 } // namespace
 
+bool Needs::frames() const {
+  return !spare_frames_ && std::ranges::any_of(needs_, &Need::frames);
+}
+
 bool Needs::cover(const Needs& others) const {
   return std::all_of(others.needs_.begin(), others.needs_.end(), [this](const Need& other) {
     return std::any_of(needs_.begin(), needs_.end(),
@@ -93,7 +97,9 @@ Result<RankFacts> Needs::extract(const RankItem& item, const LoadedTrace& trace,
   had.values_.resize(needs_.size());
   had.cached_.resize(needs_.size());
   for (std::size_t i = 0; i < needs_.size(); ++i)
-    if (had.values_[i].empty()) {
+    if (const bool spared =
+            spare_frames_ && needs_[i].frames && trace.trace.python_events_skipped > 0;
+        had.values_[i].empty() && !spared) {
       RS_TRY(had.values_[i], needs_[i].extract(item, trace));
     }
   return had;
@@ -133,13 +139,16 @@ RankFacts Needs::find(const FactCache& cache, const RankFile& file,
 }
 
 bool Needs::all_in(const RankFacts& facts) const {
-  return std::find(facts.cached_.begin(), facts.cached_.end(), false) == facts.cached_.end();
+  for (std::size_t i = 0; i < needs_.size(); ++i)
+    if (!facts.cached_[i] && !(spare_frames_ && needs_[i].frames))
+      return false;
+  return true;
 }
 
 void Needs::store(FactCache& cache, const RankFile& file, const std::string& identity,
                   const RankFacts& facts) const {
   for (std::size_t i = 0; i < needs_.size(); ++i)
-    if (!facts.cached_[i])
+    if (!facts.cached_[i] && !facts.values_[i].empty())
       cache.store(file, identity, needs_[i].key, needs_[i].encode(facts.values_[i]));
 }
 

@@ -34,17 +34,20 @@ private:
 
 class Needs {
 public:
-  /// Reads traces with their Python frames. The call trees do not contain the frames, so that other
-  /// facts do not change.
-  void want_frames() { frames_ = true; }
-  [[nodiscard]] bool frames() const { return frames_; }
+  /// Returns whether to read traces with their Python frames. The call trees do not contain the
+  /// frames, so that other facts do not change.
+  [[nodiscard]] bool frames() const;
+  /// Reads traces without Python frames. Facts that need the frames are extracted only from traces
+  /// without frames, and are empty for other traces.
+  void spare_frames() { spare_frames_ = true; }
 
   /// Adds a fact; `name` is its kind of part. `options` is a text that contains all options on
   /// which the fact depends. `extract` must depend only on its arguments. If the fact was added
-  /// before, returns its index.
+  /// before, returns its index. `frames`: the fact needs the Python frames.
   template <class T>
   FactOf<T> add(const PartName& name, const std::string& options,
-                std::function<Result<T>(const RankItem&, const LoadedTrace&)> extract) {
+                std::function<Result<T>(const RankItem&, const LoadedTrace&)> extract,
+                bool frames = false) {
     const std::string key = options.empty() ? name.name : name.name + ("\n" + options);
     const auto had = std::find_if(needs_.begin(), needs_.end(),
                                   [&key](const Need& need) { return need.key == key; });
@@ -52,6 +55,7 @@ public:
       return {static_cast<std::size_t>(had - needs_.begin())};
     Need need;
     need.key = key;
+    need.frames = frames;
     need.extract = [extract = std::move(extract)](const RankItem& item,
                                                   const LoadedTrace& trace) -> Result<AnyPart> {
       RS_TRY(T value, extract(item, trace));
@@ -89,12 +93,13 @@ public:
 private:
   struct Need {
     std::string key; ///< key of the fact in `RankParts::encoded`
+    bool frames = false;
     std::function<Result<AnyPart>(const RankItem&, const LoadedTrace&)> extract;
     std::function<std::string(const AnyPart&)> encode;
     std::function<Result<AnyPart>(std::string_view)> decode;
   };
   std::vector<Need> needs_;
-  bool frames_ = false;
+  bool spare_frames_ = false;
 };
 
 /// Callbacks for each rank, like RankSteps, but with facts instead of one part.

@@ -152,7 +152,7 @@ TEST(Baseline, WhatIsNoFileIsRefusedInOneLine) {
   std::filesystem::create_directory(none);
   for (const std::string& path : {pipe, device, large, none})
     for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"baseline", "history", path},
+         {std::vector<std::string>{"baseline", "history", path, path},
           std::vector<std::string>{"compare", "--baseline", path, "--test", run, "--no-plots", "-o",
                                    folder.path("c")}}) {
       const RunResult r = run_binary(words);

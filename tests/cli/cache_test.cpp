@@ -20,17 +20,27 @@ using Words = std::vector<std::string>;
 class CacheCommand : public ::testing::Test {
 protected:
   void SetUp() override {
-    synth::Options o = test::small_sweep();
-    o.ranks = 3;
-    o.channels = {28, 42};
-    o.python_events = 200;
-    ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
+    generate(200);
     fs::create_directories(batch_);
     for (const char* rank : {"rank0", "rank1"})
       for (const auto& entry : fs::directory_iterator(run_folder() + "/torch_profiler/" + rank))
         fs::copy_file(entry.path(), batch_ + "/rank_" + rank[4] + ".json");
     // traces that were written in the last two seconds are not cached
     test::settle();
+  }
+
+  void generate(std::int64_t python_events) const {
+    synth::Options o = test::small_sweep();
+    o.ranks = 3;
+    o.channels = {28, 42};
+    o.python_events = python_events;
+    ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
+  }
+
+  /// Returns the number of facts in a cache.
+  [[nodiscard]] int stored(const Words& cache) const {
+    const std::string said = run({"cache"}, cache).said.out;
+    return std::stoi(said.substr(said.find(": ") + 2));
   }
 
   [[nodiscard]] std::string run_folder(int channels = 28) const {
@@ -93,13 +103,12 @@ TEST_F(CacheCommand, EveryCommandOverRanksGivesTheSameFromTheCache) {
 // A command that reads a trace stores the facts that were missing. top also stores the causes of
 // the run, which it computes from facts.
 TEST_F(CacheCommand, AfterAnalyzeOtherCommandsReadNoTrace) {
+  fs::remove_all(sweep_);
+  generate(0);
+  test::settle();
   const Words cache = {"--cache", folder_.path("cache")};
   ASSERT_EQ(run({"analyze", sweep_, "-o", "@", "--no-plots", "-q"}, cache).said.code, 0);
-  const auto stored = [&] {
-    const std::string said = run({"cache"}, cache).said.out;
-    return std::stoi(said.substr(said.find(": ") + 2));
-  };
-  const int after_analyze = stored();
+  const int after_analyze = stored(cache);
   for (const Words& words :
        {Words{"top", run_folder()}, Words{"top", run_folder(), "--json"},
         Words{"why", run_folder()}, Words{"collectives", run_folder(), "--csv-dir", "@", "-q"},
@@ -111,8 +120,21 @@ TEST_F(CacheCommand, AfterAnalyzeOtherCommandsReadNoTrace) {
     EXPECT_EQ(cached.said.out, read.said.out);
     EXPECT_EQ(cached.said.err, read.said.err);
     EXPECT_EQ(cached.files, read.files);
-    EXPECT_EQ(stored(), after_analyze + 1);
+    EXPECT_EQ(stored(cache), after_analyze + 1);
   }
+}
+
+// Reading Python frames takes time, and only the job graph needs them.
+TEST_F(CacheCommand, AnalyzeSparesPythonFrames) {
+  const Words cache = {"--cache", folder_.path("cache")};
+  const Words analyze = {"analyze", sweep_, "-o", "@", "--no-plots", "-q"};
+  ASSERT_EQ(run(analyze, cache).said.code, 0);
+  const int after_analyze = stored(cache);
+  const Words top = {"top", run_folder()};
+  EXPECT_EQ(run(top, cache).said.out, run(top, {"--no-cache"}).said.out);
+  EXPECT_EQ(stored(cache), after_analyze + 4); // three job graphs, and the causes of the run
+  ASSERT_EQ(run(analyze, cache).said.code, 0);
+  EXPECT_EQ(stored(cache), after_analyze + 4);
 }
 
 TEST_F(CacheCommand, APathIsShownAsItIsGiven) {
