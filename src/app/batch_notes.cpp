@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMostNoted = 8;
 constexpr std::size_t kMostOperators = 3;
 
 std::string joined(const std::vector<std::string>& texts, std::size_t most) {
@@ -42,7 +42,7 @@ void list_shaped(const BatchPart& part, BatchReport& to) {
     to.notes.push_back(
         fmt::format("[rank{}] Parent: {} UID: {}, Duration: {:.3f} ms, Children: ({:.3f} ms): {}",
                     part.rank, root.name, root.uid, root.dur_ms, root.children_ms,
-                    root.children.empty() ? "(none)" : joined(root.children, kMostLines)));
+                    root.children.empty() ? "(none)" : joined(root.children, kMostNoted)));
   }
   if (part.shaped.size() > kMostOperators)
     to.notes.push_back(fmt::format("[rank{}] ... and {} more operators with shapes", part.rank,
@@ -69,7 +69,7 @@ void note_missing_groups(const BatchFacts& facts, BatchReport& to) {
     return;
   for (const auto& [ranks, names] : groups_by_ranks)
     to.notes.push_back(
-        fmt::format("{}: no events with shapes on rank {}", names, joined(ranks, kMostLines)));
+        fmt::format("{}: no events with shapes on rank {}", names, joined(ranks, kMostNoted)));
   to.notes.emplace_back("an operator is put into a group by its name and its recorded shapes. Was "
                         "the trace made with record_shapes=True, and does it contain the "
                         "operators' events? Operators with shapes, by their outermost caller:");
@@ -117,15 +117,15 @@ void add_batch_notes(const BatchFacts& facts, BatchReport& to) {
   if (!facts.other.empty())
     to.warnings.push_back(fmt::format("grouped_breakdown: these operators and runtime calls are in "
                                       "no group and are counted in Other: {}",
-                                      joined(facts.other, 2 * kMostLines)));
+                                      joined(facts.other, 2 * kMostNoted)));
   if (facts.parts.size() > 1 && facts.collectives.kernels.empty())
     to.notes.emplace_back("no collective kernels, so there are no sheets about collectives");
   const std::vector<std::string>& problems = facts.collectives.problems;
-  for (std::size_t i = 0; i < std::min(problems.size(), kMostLines); ++i)
+  for (std::size_t i = 0; i < std::min(problems.size(), kMostNoted); ++i)
     to.warnings.push_back(problems[i]);
-  if (problems.size() > kMostLines)
+  if (problems.size() > kMostNoted)
     to.warnings.push_back(
-        fmt::format("... and {} more disagreements between ranks", problems.size() - kMostLines));
+        fmt::format("... and {} more disagreements between ranks", problems.size() - kMostNoted));
 }
 
 } // namespace rankscope
