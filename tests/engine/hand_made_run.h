@@ -43,7 +43,8 @@ public:
   NodeId add(std::uint32_t rank, std::uint32_t activity, std::int64_t start, std::int64_t dur,
              NodeRole role = NodeRole::kActivity) {
     RankGraph& to = run_.ranks[rank];
-    to.nodes.push_back({start, dur, activity, 0, static_cast<std::int32_t>(to.steps.size()) - 1});
+    to.nodes.push_back({start, dur, activity, 0});
+    to.step_of.push_back(static_cast<std::int32_t>(to.steps.size()) - 1);
     return builder_.add(rank, static_cast<NodeId>(to.nodes.size() - 1), start,
                         role == NodeRole::kArrival ? 0 : dur, role);
   }

@@ -176,9 +176,10 @@ TEST_P(WhatIfGolden, IdealTimelineIsThatOfTheStudy) {
     if (!run.is_activity(n))
       continue;
     const RankNode& node = run.node(n);
-    const std::int64_t begin = run.step_begin_ns[static_cast<std::size_t>(node.step)];
-    ours[{run.rank_of[n], node.step, std::string(run.text(n, run.activity(n).name)),
-          seq.at({run.rank_of[n], node.start_ns, node.step, node.activity})}] = {
+    const auto step = static_cast<std::int64_t>(run.step_of(n));
+    const std::int64_t begin = run.step_begin_ns[run.step_of(n)];
+    ours[{run.rank_of[n], step, std::string(run.text(n, run.activity(n).name)),
+          seq.at({run.rank_of[n], node.start_ns, step, node.activity})}] = {
         start[n] - begin, start[n] + whatif_.edit.dur_ns[n] - begin};
   }
   std::map<std::uint32_t, std::int64_t> begin;
