@@ -46,8 +46,6 @@ void allocate_from_one_arena_under_a_limit() {
 }
 
 void return_free_memory() {
-  constexpr int kTrimBytes = 1 << 20;
-  ::mallopt(M_TRIM_THRESHOLD, kTrimBytes);
   ::malloc_trim(0);
 }
 

@@ -31,8 +31,8 @@ private:
 /// page per small allocation; then claim() could not know how much memory a library can allocate.
 void allocate_from_one_arena_under_a_limit();
 
-/// Returns freed memory to the system, now and whenever a MiB is free. By default, the allocator
-/// keeps as much as the largest traces needed.
+/// Returns freed memory to the system. By default, the allocator keeps as much as the largest
+/// traces needed.
 void return_free_memory();
 
 } // namespace rankscope
