@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kStateVersion = 8;
+inline constexpr std::uint32_t kStateVersion = 9;
 
 template <class Archive, PartOf<TimelineRow> Row> void part_fields(Archive& archive, Row& r) {
   archive.choice(r.kind, kTimeKinds);
@@ -31,7 +31,7 @@ template <class Archive, PartOf<ExposedWaits> Row> void part_fields(Archive& arc
 
 template <class Archive, PartOf<ConfigResult> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.configuration, r.records, r.gemms, r.compared, r.collectives, r.collective_samples,
-          r.collective_file, r.outputs, r.complete, r.exposed);
+          r.collective_file, r.outputs, r.complete, r.exposed, r.per_node);
 }
 
 template <class Archive, PartOf<SweepState> Row> void part_fields(Archive& archive, Row& r) {

@@ -67,6 +67,7 @@ void set_collectives(ConfigResult& config, const CollectiveFacts& facts,
   config.collectives = facts.summary;
   config.collective_samples = collective_samples(facts);
   config.exposed = exposed_waits(facts, job_ranks(identities));
+  config.per_node = facts.per_node;
 }
 
 TraceIdentity fingerprint_of(const RunPlan& plan, const std::string& options) {
@@ -134,7 +135,7 @@ SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
       out.collectives.push_back(
           {config.configuration, fs::path(config.collective_file).filename().string(),
            with_step_bandwidths(*config.collectives, config.collective_samples),
-           config.collective_samples, config.exposed});
+           config.collective_samples, config.exposed, config.per_node});
   }
   out.gemms = join_gemm_facts(parts, ranking);
   out.findings = sweep_findings(out);

@@ -34,6 +34,7 @@ struct ConfigResult {
   std::optional<std::vector<SyncSummary>> collectives; ///< not set without collectives
   std::map<CollectiveKey, CollectiveSamples> collective_samples;
   ExposedWaits exposed;
+  std::int64_t per_node = 0; ///< GPUs per node; 0 = unknown
   std::string collective_file;
   std::vector<std::string> outputs; ///< files that belong to this configuration
   bool complete = true;             ///< no rank and no event was lost, and all inputs were unique

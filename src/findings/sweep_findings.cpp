@@ -475,7 +475,8 @@ std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgemen
   const bool several = judgement.groups.size() > 1;
   if (several)
     add_ranking(judgement, names, out);
-  for (Finding& f : slow_rank_findings(judgement.slow))
+  const std::int64_t per_node = facts.collectives.empty() ? 0 : facts.collectives.front().per_node;
+  for (Finding& f : slow_rank_findings(judgement.slow, {}, per_node))
     out.push_back(std::move(f));
   add_sweep_links(facts, judgement, out);
   add_graphs(facts.records, several, out);

@@ -142,6 +142,17 @@ TEST_F(FindingsOfCommands, AreEqualForAGeneratedRun) {
   check(test::config_folder(folder_.path("sweep")) + "/torch_profiler", 2, true);
 }
 
+TEST_F(FindingsOfCommands, AreEqualForASlowNode) {
+  synth::Options o = test::small_sweep();
+  o.ranks = 16;
+  o.steps = 3;
+  o.throttled = 8;
+  o.throttled_last = 15;
+  o.throttle_factor = 1.1;
+  ASSERT_TRUE(synth::generate(o, folder_.path("node"), 2, nullptr));
+  check(test::config_folder(folder_.path("node")) + "/torch_profiler", 1, true);
+}
+
 TEST_F(FindingsOfCommands, OfASweepAreEqualInAnalyzeAndQuery) {
   if (test::kThreadSanitized || !DuckDbLibrary::get())
     GTEST_SKIP() << "DuckDB is not available";

@@ -20,6 +20,7 @@ struct ConfigurationCollectives {
   std::vector<SyncSummary> summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
   ExposedWaits exposed = {};
+  std::int64_t per_node = 0; ///< GPUs per node; 0 = unknown
 };
 
 /// One row of the table. Refers to the configuration list that it was made from.
