@@ -449,7 +449,12 @@ std::vector<Finding> cause_findings(const CauseFacts& facts) {
     std::string subject = c.what;
     if (subject.empty() && (!c.before.empty() || !c.after.empty()))
       subject = c.before + " | " + c.after;
-    Finding f = finding_of(help_of(c.rule).finding, subject.empty() ? "run" : "place", subject);
+    std::string kind = subject.empty() ? "run" : "place";
+    if (compares_ranks(c.rule)) {
+      kind = c.ranks.size() == 1 ? "rank" : "ranks";
+      subject = ranges_text(c.ranks) + (subject.empty() ? "" : ": " + subject);
+    }
+    Finding f = finding_of(help_of(c.rule).finding, kind, subject);
     f.value = c.gain_ms;
     f.unit = Unit::kMs;
     f.low = c.low_ms;
