@@ -4,6 +4,7 @@
 #include "os/process.h"
 #include "output_trees.h"
 #include "run_binary.h"
+#include "settle.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -54,6 +55,8 @@ protected:
     synth::Options o = test::small_sweep();
     o.channels = {28, 70};
     ASSERT_TRUE(synth::generate(o, sweep_, 2, nullptr));
+    // a part has the identity of its trace only if the trace is not new
+    test::settle();
   }
   [[nodiscard]] std::string config(int channels) const {
     return test::config_folder(sweep_, channels);

@@ -142,7 +142,7 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
           tested_groups[i], tested_groups[i]->ranks[r]->key.rank, ranks[r], percent, {}, 0, 0};
       slow.waited = waited_for(*tested_groups[i], r, ranks[r].excess);
       compare_gemms(*tested_groups[i], r, slow);
-      out.ranks.push_back(std::move(slow));
+      out.ranks.push_back(slow);
     }
   }
   return out;
