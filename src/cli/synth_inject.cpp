@@ -222,23 +222,8 @@ Result<void> inject_small_collectives(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
-Result<void> inject_launch_blocking(InjectKeys&, synth::Options& o) {
-  o.inject.launch_blocking = true;
-  return {};
-}
-
-Result<void> inject_pointwise(InjectKeys&, synth::Options& o) {
-  o.inject.pointwise = true;
-  return {};
-}
-
-Result<void> inject_scores(InjectKeys&, synth::Options& o) {
-  o.inject.scores = true;
-  return {};
-}
-
-Result<void> inject_recompute(InjectKeys&, synth::Options& o) {
-  o.inject.recompute = true;
+template <bool synth::Injected::*Flag> Result<void> inject_flag(InjectKeys&, synth::Options& o) {
+  o.inject.*Flag = true;
   return {};
 }
 
@@ -257,16 +242,6 @@ Result<void> inject_convolution(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.convolutions, keys.whole_number("count"));
   RS_TRY(const double nchw, keys.number("nchw", 0));
   o.inject.nchw = nchw != 0;
-  return {};
-}
-
-Result<void> inject_batch(InjectKeys&, synth::Options& o) {
-  o.inject.batch = true;
-  return {};
-}
-
-Result<void> inject_tile(InjectKeys&, synth::Options& o) {
-  o.inject.tile = true;
   return {};
 }
 
@@ -297,9 +272,9 @@ constexpr std::array kInjectCauses = {
     InjectCause{"collect", "ms=X,rank=R", inject_work<synth::AddedWork::kCollection>},
     InjectCause{"compile", "ms=X,rank=R", inject_work<synth::AddedWork::kCompilation>},
     InjectCause{"optimizer-loop", "tensors=N", inject_optimizer_loop},
-    InjectCause{"pointwise", "", inject_pointwise},
-    InjectCause{"scores", "", inject_scores},
-    InjectCause{"recompute", "", inject_recompute},
+    InjectCause{"pointwise", "", inject_flag<&synth::Injected::pointwise>},
+    InjectCause{"scores", "", inject_flag<&synth::Injected::scores>},
+    InjectCause{"recompute", "", inject_flag<&synth::Injected::recompute>},
     InjectCause{"vocabulary", "factor=F", inject_vocabulary},
     InjectCause{"tf32", "", inject_products<synth::ProductFormat::kTf32>},
     InjectCause{"fp32", "", inject_products<synth::ProductFormat::kFp32>},
@@ -309,7 +284,7 @@ constexpr std::array kInjectCauses = {
     InjectCause{"pause", "ms=X,period=N", inject_pause},
     InjectCause{"accumulate", "passes=N,all=0,update=1", inject_accumulate},
     InjectCause{"exchange", "rank=R,factor=F", inject_exchange},
-    InjectCause{"launch-blocking", "", inject_launch_blocking},
+    InjectCause{"launch-blocking", "", inject_flag<&synth::Injected::launch_blocking>},
     InjectCause{"profiler-start", "ms=X", inject_profiler_start},
     InjectCause{"contention", "factor=F", inject_contention},
     InjectCause{"jitter", "sd=F,balanced=1", inject_jitter},
@@ -318,8 +293,8 @@ constexpr std::array kInjectCauses = {
     InjectCause{"host", "rank=R,factor=F", inject_slow_host},
     InjectCause{"op", "rank=R,factor=F", inject_op},
     InjectCause{"place", "factor=F", inject_place},
-    InjectCause{"batch", "", inject_batch},
-    InjectCause{"tile", "", inject_tile}};
+    InjectCause{"batch", "", inject_flag<&synth::Injected::batch>},
+    InjectCause{"tile", "", inject_flag<&synth::Injected::tile>}};
 
 } // namespace
 
