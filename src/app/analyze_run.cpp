@@ -61,10 +61,7 @@ public:
     };
     steps.lost = [this](const RankItem& item, const Error& error) {
       ConfigResult& result = results_[item.plan_index];
-      RankRecord record;
-      record.key = {item.plan.configuration, item.file.rank};
-      record.error = error.message();
-      result.records.push_back(std::move(record));
+      add_lost_rank(result, item.file.rank, error);
       result.complete = false;
     };
     steps.finished = [this](std::size_t p) { return finish(p); };

@@ -62,6 +62,12 @@ with_step_bandwidths(std::vector<SyncSummary> rows,
 
 } // namespace
 
+void add_lost_rank(ConfigResult& config, std::int64_t rank, const Error& error) {
+  RankRecord& record = config.records.emplace_back();
+  record.key = {config.configuration, rank};
+  record.error = error.message();
+}
+
 void set_collectives(ConfigResult& config, const CollectiveFacts& facts,
                      std::span<const RankIdentity> identities) {
   config.collectives = facts.summary;

@@ -41,6 +41,8 @@ struct ConfigResult {
   bool reused = false;              ///< reused from an earlier run
 };
 
+/// Adds a rank that could not be analysed.
+void add_lost_rank(ConfigResult& config, std::int64_t rank, const Error& error);
 /// Sets the collectives of a configuration. `identities`: those of its ranks.
 void set_collectives(ConfigResult& config, const CollectiveFacts& facts,
                      std::span<const RankIdentity> identities);

@@ -110,10 +110,7 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
     return {};
   };
   steps.lost = [&](const RankItem& item, const Error& error) {
-    RankRecord record;
-    record.key = {item.plan.configuration, item.file.rank};
-    record.error = error.message();
-    configs[item.plan_index].records.push_back(std::move(record));
+    add_lost_rank(configs[item.plan_index], item.file.rank, error);
   };
   RankRun run;
   run.memory_bytes = request.run.memory_bytes;

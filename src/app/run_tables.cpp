@@ -508,11 +508,8 @@ Result<void> RunTables::after(const Wanted& wanted, const Pass& pass) {
       if (rank->run != &run)
         continue;
       if (!rank->facts) {
-        if (keys.sweep && rank->error) {
-          RankRecord& record = config.records.emplace_back();
-          record.key = {plans_[r].configuration, rank->file->rank};
-          record.error = rank->error->message();
-        }
+        if (keys.sweep && rank->error)
+          add_lost_rank(config, rank->file->rank, *rank->error);
         continue;
       }
       RankFacts facts = std::move(*std::exchange(rank->facts, std::nullopt));
