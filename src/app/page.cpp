@@ -146,10 +146,10 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   RS_TRY(TopRead read, read_top(session, plan, all, std::move(also)));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(read.parts);
   const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
-  RS_TRY(const TopFacts top, combine_top(session, plan, read, facts, all));
+  RS_TRY(const TopFacts top, combine_top(session, plan, read.parts, facts, all, &read.cached));
   RunPageInput input{&top, &read.parts, facts, {}, {}, request.command, links_of(request)};
-  if (read.causes)
-    input.path = std::move(read.causes->path);
+  if (read.cached.causes)
+    input.path = std::move(read.cached.causes->path);
   pages.give(input);
   PageResult out{"run", input.ranks.size(), 0};
   RS_TRY(const std::string blob, run_page_data(input));

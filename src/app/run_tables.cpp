@@ -484,9 +484,7 @@ Result<void> RunTables::take_top(std::size_t index, TopParts& parts,
   TopRequest top;
   top.inputs = request_.inputs;
   top.top_k = 0;
-  TopRead read{std::move(parts)};
-  RS_TRY(const TopFacts facts, combine_top(session_, plans_[index], read, collectives, top));
-  parts = std::move(read.parts);
+  RS_TRY(const TopFacts facts, combine_top(session_, plans_[index], parts, collectives, top));
   run.findings = facts.findings;
   Report report = top_report(facts);
   for (Table& table : report.tables)

@@ -139,9 +139,11 @@ std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts) {
   return std::move(*facts);
 }
 
-Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopRead& read,
-                             const CollectiveFacts* collectives, const TopRequest& request) {
-  TopParts& parts = read.parts;
+Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
+                             const CollectiveFacts* collectives, const TopRequest& request,
+                             CachedCauses* cached) {
+  CachedCauses none;
+  auto& [causes, identity] = cached != nullptr ? *cached : none;
   const bool folder = !alone(session, request);
   const TopInput input = input_of(request, plan.folder, folder);
   if (parts.ranks.empty())
@@ -157,15 +159,15 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopRead& rea
     note_missing_ranks(parts, session.diagnostics);
   TopFacts facts = top_facts(parts, collectives, session.diagnostics, input);
   if (!parts.graphs.empty()) {
-    RS_TRY(read.causes, causes_of_graphs(plan, parts, collectives, request));
-    if (!read.identity.empty() && parts.ranks.size() == plan.ranks.size() &&
-        read.identity == run_identity(session, plan, request))
-      session.cache->store(cached_run(plan), read.identity, kCausesFact.name,
-                           encode_part(kCausesFact.name, kCausesFact.version, *read.causes));
+    RS_TRY(causes, causes_of_graphs(plan, parts, collectives, request));
+    if (!identity.empty() && parts.ranks.size() == plan.ranks.size() &&
+        identity == run_identity(session, plan, request))
+      session.cache->store(cached_run(plan), identity, kCausesFact.name,
+                           encode_part(kCausesFact.name, kCausesFact.version, *causes));
   }
-  if (read.causes)
-    put_first(with_paths(read.causes->next, input.paths), facts.next);
-  facts.findings = top_findings(facts, parts, collectives, read.causes ? &*read.causes : nullptr);
+  if (causes)
+    put_first(with_paths(causes->next, input.paths), facts.next);
+  facts.findings = top_findings(facts, parts, collectives, causes ? &*causes : nullptr);
   return facts;
 }
 
@@ -173,19 +175,20 @@ Result<TopRead> read_top(Session& session, const RunPlan& plan, const TopRequest
                          TopAlso also) {
   TopRead read;
   TopParts& parts = read.parts;
-  const bool causes = seeks_causes(ranks_of_run(plan));
-  if (causes)
-    read.identity = run_identity(session, plan, request);
-  if (!read.identity.empty())
-    if (const auto bytes = session.cache->find(cached_run(plan), read.identity, kCausesFact.name))
+  auto& [causes, identity] = read.cached;
+  const bool wanted = seeks_causes(ranks_of_run(plan));
+  if (wanted)
+    identity = run_identity(session, plan, request);
+  if (!identity.empty())
+    if (const auto bytes = session.cache->find(cached_run(plan), identity, kCausesFact.name))
       if (Result<TopCauses> cached =
               decode_part<TopCauses>(kCausesFact.name, kCausesFact.version, *bytes))
-        read.causes = std::move(*cached);
+        causes = std::move(*cached);
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8 || plan.ranks.size() == 1;
   std::optional<Error> first_lost;
-  const TopNeeds keys(also.needs, request.report, causes && !read.causes);
+  const TopNeeds keys(also.needs, request.report, wanted && !causes);
   FactSteps steps{also.needs, {}};
   steps.consume = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
     session.diagnostics.merge(facts[keys.diagnostics]);
@@ -204,7 +207,7 @@ Result<TopRead> read_top(Session& session, const RunPlan& plan, const TopRequest
                : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
   RS_CHECK(require_gpu_work(parts.records, plan.folder));
   if (parts.ranks.size() != plan.ranks.size())
-    read.causes.reset(); // they are those of all ranks
+    causes.reset(); // they are those of all ranks
   return read;
 }
 
@@ -212,7 +215,8 @@ Result<TopFacts> top_of(Session& session, const TopRequest& request) {
   RS_TRY(const RunPlan plan, plan_top(session, request));
   RS_TRY(TopRead read, read_top(session, plan, request));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(read.parts);
-  return combine_top(session, plan, read, collectives ? &*collectives : nullptr, request);
+  return combine_top(session, plan, read.parts, collectives ? &*collectives : nullptr, request,
+                     &read.cached);
 }
 
 Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& options,

@@ -23,13 +23,18 @@ struct TopAlso {
   /// Called in the order of the ranks.
   std::function<Result<void>(const RankItem&, RankFacts&)> use;
 };
+/// The causes of a run and the cache.
+struct CachedCauses {
+  /// The causes, if the cache has them; the parts then have no graphs. Else combine_top() sets
+  /// them.
+  std::optional<TopCauses> causes;
+  /// Identifies the traces from which the parts were made; "": the causes are not cached.
+  std::string identity;
+};
 /// The data of the ranks, from which combine_top() makes the facts.
 struct TopRead {
   TopParts parts;
-  /// The causes, if the cache has them; `parts` then has no graphs. Else combine_top() sets them.
-  std::optional<TopCauses> causes = {};
-  /// Identifies the traces from which `parts` were made; "": the causes are not cached.
-  std::string identity = {};
+  CachedCauses cached;
 };
 /// Reads the ranks of the plan, several at a time, from their traces or parts; the session's
 /// diagnostics name lost ranks. Errors: kUnreadable if no rank could be read.
@@ -45,8 +50,9 @@ Result<TopRead> read_top(Session& session, const RunPlan& plan, const TopRequest
 
 /// Adds diagnostics for contradictions between the ranks, and makes the facts of all ranks, with
 /// the session's diagnostics. `collectives`: collectives of these parts, or nullptr. Moves the
-/// graphs out of the parts.
-Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopRead& read,
-                             const CollectiveFacts* collectives, const TopRequest& request);
+/// graphs out of the parts. `cached`: those of read_top(); they receive the causes.
+Result<TopFacts> combine_top(Session& session, const RunPlan& plan, TopParts& parts,
+                             const CollectiveFacts* collectives, const TopRequest& request,
+                             CachedCauses* cached = nullptr);
 
 } // namespace rankscope

@@ -130,12 +130,9 @@ Result<TopPoll> TopWatch::poll(Session& parent) {
       session.diagnostics.add(counters::rank_failed(fmt::format("rank {}", rank), state.why),
                               state.path);
   }
-  TopRead read{std::move(parts_)};
-  const std::optional<CollectiveFacts> collectives = collectives_of_top(read.parts);
-  Result<TopFacts> facts =
-      combine_top(session, plan, read, collectives ? &*collectives : nullptr, request_);
-  parts_ = std::move(read.parts);
-  RS_TRY(out.facts, std::move(facts));
+  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts_);
+  RS_TRY(out.facts,
+         combine_top(session, plan, parts_, collectives ? &*collectives : nullptr, request_));
   out.diagnostics = session.diagnostics;
   return out;
 }
