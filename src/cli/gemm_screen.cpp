@@ -16,17 +16,14 @@ Table gemm_screen(const Table& table) {
       rows.back() += fmt::format("{} {} ", value.text, value.number());
     }
     const std::string_view kernel = table.at(r, "kernel_name").text;
-    shown.push_back(rows.back() + display_name(kernel));
-    full.push_back(fmt::format("{} {} {} {}", shown.back(), kernel,
+    shown.push_back(display_name(kernel));
+    full.push_back(fmt::format("{}{} {} {} {}", rows.back(), shown.back(), kernel,
                                table.at(r, "col_Input Strides_first").text,
                                table.at(r, "col_Input type_first").text));
   }
-  shown = distinct_names(shown, {full.begin(), full.end()});
-  std::vector<Value> kernels;
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    kernels.emplace_back(std::string_view(shown[r]).substr(rows[r].size()));
+  const std::vector<std::string> kernels = distinct_cells(rows, shown, full);
   Table out = table;
-  out.add_column("kernel", kernels);
+  out.add_column("kernel", {kernels.begin(), kernels.end()});
   return out.select({"configuration", "threads", "channel", "rank", op, "input_dims", "kernel",
                      "kernel_time_min_us", "kernel_time_max_us", "time_diff_us", "count",
                      "min_verified", "max_verified", "total_overlap_percentage"});

@@ -605,6 +605,18 @@ std::vector<std::string> distinct_names(const std::vector<std::string_view>& ful
   return distinct_names(shown, full);
 }
 
+std::vector<std::string> distinct_cells(const std::vector<std::string>& rows,
+                                        const std::vector<std::string>& shown,
+                                        const std::vector<std::string>& full) {
+  std::vector<std::string> out;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    out.push_back(rows[r] + shown[r]);
+  out = distinct_names(out, {full.begin(), full.end()});
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    out[r].erase(0, rows[r].size());
+  return out;
+}
+
 namespace {
 constexpr std::string_view kArrow = "->";
 constexpr std::string_view kKernelRowEnd = " (Synthetic Op)";

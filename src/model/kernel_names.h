@@ -28,6 +28,13 @@ constexpr std::size_t kDistinctNameWidth =
 /// Returns the distinct names of kernels, from their display names.
 [[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string_view>& full);
 
+/// Returns the last cells of the rows of a table, in the same order. `rows`: the other cells that
+/// the row shows. Cells of rows that show the same text become distinct as in distinct_names().
+/// `full`: the full texts of the rows.
+[[nodiscard]] std::vector<std::string> distinct_cells(const std::vector<std::string>& rows,
+                                                      const std::vector<std::string>& shown,
+                                                      const std::vector<std::string>& full);
+
 /// Names of the parts of a row for a kernel without an operator: the launch and the kernel.
 struct KernelRowName {
   std::string_view launch, kernel;

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -275,17 +276,18 @@ struct CollectiveText {
 /// differs in the types, exact sizes or groups.
 std::vector<CollectiveText> collective_texts(const std::vector<TopCollective>& collectives) {
   std::vector<CollectiveText> out;
-  std::vector<std::string> shown, full;
+  std::vector<std::string> rows, shown, full;
   for (const TopCollective& c : collectives) {
     const double bytes = c.mib / bytes_to_mib(1);
     out.push_back({std::isnan(bytes) ? "" : size_text(bytes), {}});
-    shown.push_back(fmt::format("{} {}", out.back().size, c.name));
-    full.push_back(
-        fmt::format("{} {} {:.0f}B {} {}", shown.back(), c.dtype, bytes, c.group, c.group_size));
+    rows.push_back(out.back().size + " ");
+    shown.push_back(c.name);
+    full.push_back(fmt::format("{}{} {} {:.0f}B {} {}", rows.back(), c.name, c.dtype, bytes,
+                               c.group, c.group_size));
   }
-  const std::vector<std::string> made = distinct_names(shown, {full.begin(), full.end()});
+  std::vector<std::string> names = distinct_cells(rows, shown, full);
   for (std::size_t r = 0; r < out.size(); ++r)
-    out[r].name = made[r].substr(shown[r].size() - collectives[r].name.size());
+    out[r].name = std::move(names[r]);
   return out;
 }
 

@@ -169,14 +169,12 @@ Table with_short_names(Table changes) {
     const auto text = [&](const char* column) { return changes.at(r, column).text; };
     const std::string_view name = text("name");
     rows.push_back(fmt::format("{} {} {} ", text("what"), text("operator"), text("shapes")));
-    shown.push_back(rows[r] + (text("what") == "kernel" ? display_name(name) : std::string(name)));
+    shown.push_back(text("what") == "kernel" ? display_name(name) : std::string(name));
     full.push_back(rows[r] + std::string(name));
   }
-  shown = distinct_names(shown, {full.begin(), full.end()});
-  std::vector<Value> names;
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    names.emplace_back(std::string_view(shown[r]).substr(rows[r].size()));
-  changes.add_column({"short_name", "short name", Unit::kNone, CellKind::kText, "", {}}, names);
+  const std::vector<std::string> names = distinct_cells(rows, shown, full);
+  changes.add_column({"short_name", "short name", Unit::kNone, CellKind::kText, "", {}},
+                     {names.begin(), names.end()});
   return changes;
 }
 
