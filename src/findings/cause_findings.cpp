@@ -145,9 +145,8 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kLoading:
     return fmt::format("Code is compiled or loaded: {}", cost);
   case CauseRule::kLaunchBound:
-    return fmt::format(
-        "Launches take longer than the kernels: {} \u00b5s between launches, kernels {} \u00b5s",
-        number3(c.launch_us), number3(c.kernel_us));
+    return fmt::format("Launches are {} \u00b5s apart, kernels take {} \u00b5s (medians)",
+                       number3(c.launch_us), number3(c.kernel_us));
   case CauseRule::kGraphBreaks:
     return fmt::format("Compiled code runs in pieces, with {} gaps of the host{}: {}",
                        occurrences(c), per_step, cost);
