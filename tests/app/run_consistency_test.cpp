@@ -34,13 +34,23 @@ synth::Options options_run_consistency(std::uint64_t seed = 1) {
   return o;
 }
 
+/// Returns the folder of a sweep that is generated once for all tests of a process.
+const std::string& whole_sweep() {
+  static const test::TempFolder folder;
+  static const std::string path = [] {
+    std::string sweep = folder.path("sweep");
+    EXPECT_TRUE(synth::generate(options_run_consistency(), sweep, 1, nullptr));
+    return sweep;
+  }();
+  return path;
+}
+
 /// A run of four ranks that a test damages, and other runs from which wrong ranks are copied.
 class Spoiled {
 public:
   Spoiled() {
-    EXPECT_TRUE(synth::generate(options_run_consistency(), folder_.path("sweep"), 1, nullptr));
     for (int r = 0; r < 4; ++r)
-      copy_in(file("sweep", r), r);
+      copy_in(file(whole_sweep(), r), r);
   }
   void copy_in(const std::string& from, int rank) const {
     fs::create_directories(run() + "/rank" + std::to_string(rank));
@@ -48,13 +58,13 @@ public:
   }
   [[nodiscard]] std::string file(const std::string& sweep, int rank,
                                  const char* config = kRunConsistencyConfig) const {
-    return folder_.path(sweep) + config + std::to_string(rank) + "/trace_step19.json";
+    return sweep + config + std::to_string(rank) + "/trace_step19.json";
   }
   /// Copies rank `from` of a sweep with other options to rank `rank`.
   void from_other(const synth::Options& other, int from, int rank,
                   const char* config = kRunConsistencyConfig) {
     EXPECT_TRUE(synth::generate(other, folder_.path("other"), 1, nullptr));
-    copy_in(file("other", from, config), rank);
+    copy_in(file(folder_.path("other"), from, config), rank);
   }
   void drop(int rank) const { fs::remove_all(run() + "/rank" + std::to_string(rank)); }
   void replace(int rank, const std::string& what, const std::string& with) const {
@@ -75,8 +85,8 @@ public:
     return run() + "/rank" + std::to_string(rank) + "/t.json";
   }
   /// Returns the configuration from which the run was copied.
-  [[nodiscard]] std::string undamaged() const {
-    return folder_.path("sweep") + "/256thread/nccl_28channels";
+  [[nodiscard]] static std::string undamaged() {
+    return whole_sweep() + "/256thread/nccl_28channels";
   }
   [[nodiscard]] std::string run() const { return folder_.path("run"); }
   [[nodiscard]] std::string out(const std::string& name) const { return folder_.path(name); }
@@ -150,7 +160,7 @@ const SpoiledCase kCases[] = {
      {"the traces of ranks 0, 1 all say that they are rank 0"}},
     {"other configuration",
      [](Spoiled& s) {
-       s.copy_in(s.file("sweep", 1, "/512thread/nccl_28channels/torch_profiler/rank"), 1);
+       s.copy_in(s.file(whole_sweep(), 1, "/512thread/nccl_28channels/torch_profiler/rank"), 1);
      },
      {"rank 1 launched collectives as [28, 1, 1] x [512, 1, 1], ranks 0, 2, 3 as [28, 1, 1] x "
       "[256, 1, 1]: another configuration"}},
@@ -181,7 +191,7 @@ const SpoiledCase kCases[] = {
        o.seq = false;
        s.from_other(o, 2, 2);
        for (int r : {0, 1, 3})
-         s.copy_in(s.file("other", r), r);
+         s.copy_in(s.file(s.out("other"), r), r);
        for (int r = 0; r < 4; ++r)
          s.replace(r, "ProfilerStep#", "Iteration#");
      },
