@@ -17,7 +17,7 @@ about() {
   browser) echo "pages in Chromium, with a user's clicks" ;;
   office) echo "workbooks in LibreOffice" ;;
   cluster) echo "jobs of Slurm, Open MPI and MPICH" ;;
-  sanitized-slow) echo "the tests labelled slow, and comparisons of real runs, under the address and undefined sanitizers" ;;
+  sanitized-slow) echo "the tests labelled slow or sanitized-slow, under the address and undefined sanitizers" ;;
   leaks) echo "the command-line tests with the sanitized program, which looks for leaks" ;;
   fuzz-*) echo "every fourth fuzz target, ten minutes each" ;;
   mutate) echo "damaged traces, parts and databases through the sanitized program, for 55 minutes" ;;
@@ -54,8 +54,7 @@ run_section() {
   browser | cluster) ./scripts/install_deps.sh all && jobs=1 labelled "$1" ;;
   sanitized-slow)
     asan rankscope rs_sanitized_tests
-    ctest --preset asan -j "$jobs" -L '^slow$' --timeout 3600
-    ctest --preset asan -j "$jobs" -R "$long_under_asan" --timeout 3600
+    ctest --preset asan -j "$jobs" -L '^(slow|sanitized-slow)$' --timeout 3600
     ;;
   leaks)
     asan rankscope

@@ -13,7 +13,6 @@ steps=()
 step_name=
 step_began=$SECONDS
 left_out='^(slow|browser|office|cluster)$'
-long_under_asan='^golden/(SameValues|ReportOptionsGolden)[.]' # tests, not labels
 
 step() {
   end_step

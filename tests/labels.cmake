@@ -2,10 +2,13 @@
 # tests/tree/labels_test.cpp finds a pattern that no test has.
 #   slow     more than five CPU seconds on a quiet machine (scripts/test.sh fails one that lacks the
 #            label and takes ten)
+#   sanitized-slow   not slow, but more than five CPU seconds under AddressSanitizer, mostly because it tests
+#            answers in many generated runs (scripts/check.sh fails one that lacks the label and takes 20)
 #   browser, office, cluster   need Chromium, LibreOffice, or a launcher of jobs
 #   waits    mostly sleeps: many of them run at once
 #   threads  runs threads of the library: ThreadSanitizer runs it
-# scripts/test.sh leaves out the first four; scripts/nightly.sh has a section for each.
+# scripts/test.sh leaves out slow, browser, office and cluster; scripts/check.sh also sanitized-slow.
+# scripts/nightly.sh has a section for each of the five.
 set(label_slow
   "base/ChangePoints[.]NoiseHasNoneAndAStepOfTwiceTheNoiseIsFound"
   "analyses/CollectiveStream[.]RandomRunsGiveTheCellsOfTheWholeInMemory"
@@ -19,6 +22,15 @@ set(label_slow
   "cli/Tutorial[.]" "cli/List/RankCommands[.]" "cli/(WhyOfManyRuns|WhyMatrix)[.]" "cli/Export[.]TheDatasetIsReadBackAsItIsInTheTraces"
   "cli/Page[.]OfASweepIsTheSameFromTracesAndFromWhatAnalyzeLeft"
   "cli/Analyze[.]ARerunRedoesOnlyWhatChanged" "faults/FaultyRun[.]")
+set(label_sanitized-slow
+  "analyses/(WatchJudge[.]AQuietJobRaisesNoAlarm|PairSteps[.]TimeGrowsAsTheNumberOfSteps)"
+  "app/(CachedFactsOfCommands|RunConsistency)[.]" "findings/SweepCompare[.]"
+  "property/(SlowLinkRates[.]|MergedTrace[.]RealTraces|Steps[.]CostIsLinearInTheNumberOfSteps)"
+  "golden/(SameValues|ReportOptionsGolden|Top|ReportCategories)[.]" "golden/Jobs/WhatIfGolden[.].*/SE"
+  "cli/EveryCause/WhyInjected[.]" "cli/(WhyOfRanks|WhyHidden|WhyInTop|WhatIf|RankMatrix|Statements|SweepRuns|Kills)[.]"
+  "cli/WhyCommand[.](TheNextCommandChecksTheFirstRemedy|OfOneRankHasWhatThatRankHas)"
+  "cli/CacheCommand[.]EveryCommandOverRanksGivesTheSameFromTheCache"
+  "cli/Baseline[.]HistoryFindsTheBuildThatIsSlower")
 set(label_browser
   "cli/Page[.](OfATraceIsUsed|OfARunIsUsed|OfAComparisonIsUsed|NamesThatAreMarkup)"
   "cli/Html[.].*(ShowInABrowser|ShowsInABrowser|Base64IsRight)")
@@ -39,7 +51,7 @@ set(label_threads
 
 foreach(name IN LISTS names)
   set(labels ${folder})
-  foreach(label slow browser office cluster waits threads)
+  foreach(label slow sanitized-slow browser office cluster waits threads)
     foreach(pattern IN LISTS label_${label})
       if(name MATCHES "^${pattern}")
         list(APPEND labels ${label})

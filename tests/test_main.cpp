@@ -1,7 +1,7 @@
 // Runs the tests of one executable. Caches of commands are in a folder that is removed after the
 // tests, so the tests do not use caches of earlier runs. With RANKSCOPE_TEST_CPU_SECONDS=N, a test
 // fails if it and its child processes use more CPU time than N seconds; such a test needs the label
-// slow.
+// slow or, if only the sanitizers make it slow, sanitized-slow.
 #include "temp_folder.h"
 
 #include <cstdlib>
@@ -28,9 +28,10 @@ public:
   void OnTestEnd(const ::testing::TestInfo& test) override {
     const double took = cpu_seconds() - began_;
     if (took > limit_)
-      ADD_FAILURE() << test.test_suite_name() << '.' << test.name() << " took " << took
-                    << " CPU seconds; without the label slow (tests/labels.cmake) a test may take "
-                    << limit_;
+      ADD_FAILURE()
+          << test.test_suite_name() << '.' << test.name() << " took " << took
+          << " CPU seconds; a test without a label of slow tests (tests/labels.cmake) may take "
+          << limit_;
   }
 
 private:

@@ -134,13 +134,15 @@ ProcessEnd ended_by(int signal, const std::vector<std::string>& more, const std:
   EXPECT_TRUE(child);
   // copied in this thread, because wait() changes it in the other thread
   const pid_t pid = child->pid();
-  const std::string wanted = ", " + std::to_string(windows) + " windows judged";
+  const std::string wanted =
+      ", " + std::to_string(windows) + (windows == 1 ? " window judged" : " windows judged");
   std::thread killer([&] {
-    for (int polls = 0; polls < 2000; ++polls) {
+    bool judged = false;
+    for (int polls = 0; polls < 2000 && !judged; ++polls) {
       std::this_thread::sleep_for(20ms);
-      if (fs::exists(page) && test::bytes_of(page).find(wanted) != std::string::npos)
-        break;
+      judged = fs::exists(page) && test::bytes_of(page).find(wanted) != std::string::npos;
     }
+    EXPECT_TRUE(judged) << "the page does not contain \"" << wanted << '"';
     ::kill(pid, signal);
   });
   Result<ProcessEnd> end = child->wait();

@@ -26,7 +26,7 @@ std::vector<std::pair<std::string, std::string>> labelled_suites() {
   const std::string text = text_of_labels(test::source_dir() / "tests/labels.cmake");
   const std::regex pattern(
       // a list, or a pattern in a list
-      R"re(set\(label_(\w+)|"(\w+)/(?:\(([\w|]+)\)|(\w+))\[\.\])re");
+      R"re(set\(label_([\w-]+)|"(\w+)/(?:\(([\w|]+)\)|(\w+))\[\.\])re");
   std::vector<std::pair<std::string, std::string>> out;
   std::string label;
   for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
