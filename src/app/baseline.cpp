@@ -16,6 +16,43 @@ constexpr std::string_view kHead = "RSKPART1"; // the first bytes of every part 
 /// The baseline of a thousand ranks is a few megabytes: a larger file is not a baseline.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
+/// The steps of this version do not contain the idle time between them.
+constexpr std::uint32_t kWithoutIdleBetweenSteps = 2;
+
+/// Adds the mean idle time between the steps of a rank to each of them, and returns it. Does
+/// nothing if some GPU work of the rank is in no step, or steps overlap, because the time is then
+/// unknown.
+std::int64_t add_idle_between_steps(RankTimeline& rank) {
+  for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kBusy, TimeKind::kIdle})
+    if (!rank.step_ns.contains(kind) || !rank.kinds.contains(kind))
+      return 0;
+  const auto outside = [&rank](TimeKind kind) {
+    std::int64_t out = rank.kinds[kind].time_ns;
+    for (const auto& [step, ns] : rank.step_ns[kind])
+      out -= ns;
+    return out;
+  };
+  const std::size_t steps = rank.step_ns[TimeKind::kTotal].size();
+  if (steps < 2 || outside(TimeKind::kTotal) <= 0 || outside(TimeKind::kBusy) != 0)
+    return 0;
+  const std::int64_t idle = outside(TimeKind::kTotal) / static_cast<std::int64_t>(steps - 1);
+  for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kIdle})
+    for (auto& [step, ns] : rank.step_ns[kind])
+      ns += idle;
+  return idle;
+}
+void add_idle_between_steps(ComparedRun& run) {
+  std::int64_t sum = 0;
+  for (auto& [rank, timeline] : run.ranks)
+    sum += add_idle_between_steps(timeline);
+  for (std::int64_t& ns : run.work.total_ns)
+    ns += sum;
+  for (auto& [key, work] : run.work.work)
+    if (key.kind == StepWorkKind::kIdle)
+      for (std::int64_t& ns : work.self_ns)
+        ns += sum;
+}
+
 } // namespace
 
 std::string baseline_bytes(const SavedBaseline& baseline) {
@@ -24,6 +61,11 @@ std::string baseline_bytes(const SavedBaseline& baseline) {
 
 Result<SavedBaseline> baseline_of(std::string_view bytes) {
   Result<SavedBaseline> out = decode_part<SavedBaseline>(kBaselineKind, kBaselineVersion, bytes);
+  if (!out)
+    if (auto old = decode_part<SavedBaseline>(kBaselineKind, kWithoutIdleBetweenSteps, bytes)) {
+      add_idle_between_steps(old->run);
+      out = std::move(old);
+    }
   if (out && out->run.ranks.empty() && out->run.collectives.summary.empty())
     return Error{ErrorCode::kUnreadable, "", "not a valid part: a baseline without ranks", ""};
   return out;

@@ -85,8 +85,8 @@ Result<std::unique_ptr<Query>> Query::open(Session& session, RunTablesRequest re
   return out;
 }
 
-/// Adds the tables and views that a statement needs, including those of its views. A column with
-/// the name of a table selects that table too, which only costs time.
+/// Adds the tables and views that a statement needs, including those of its views. A word with the
+/// name of a table selects that table too, unless AS is before it.
 void Query::name_tables(const std::string& statement, std::set<std::string>& tables,
                         std::vector<std::size_t>& views) const {
   for (const std::string& name : words_of(statement)) {

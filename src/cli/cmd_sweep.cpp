@@ -4,8 +4,10 @@
 #include "app/command_reports.h"
 #include "cli/command.h"
 #include "cli/sweep_flags.h"
+#include "collect/run_inputs.h"
 #include "os/signals.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
@@ -31,7 +33,10 @@ void print_sweep(Context& ctx, const SweepRequest& request, const FinishedSweep&
                        std::chrono::system_clock::now()));
   ctx.out(
       fmt::format("\n{}: {} of {} runs succeeded\n", sweep.folder, sweep.done, sweep.rows.size()));
-  if (!request.analyze && sweep.done > 0)
+  const bool traces = std::ranges::any_of(sweep.rows, [](const SummaryRow& row) {
+    return row.run != nullptr && !trace_files_below(row.run->folder).empty();
+  });
+  if (!request.analyze && sweep.done > 0 && traces)
     ctx.out(fmt::format("to make the reports: rankscope analyze {}\n", sweep.folder));
 }
 

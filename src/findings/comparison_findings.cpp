@@ -193,7 +193,7 @@ public:
     note(rules::similar_metrics, similar_,
          fmt::format("{} of {} without a significant difference from {}",
                      counted(similar_.size(), "metric", "metrics"), sides.test, sides.base),
-         "");
+         "; all metrics of a kind are tested together, so a test of one alone can show less");
     note(rules::contradicting_metrics, contradicting_,
          fmt::format("{} one way in the steps and the other way in the complete runs",
                      counted(contradicting_.size(), "metric differs", "metrics differ")),
@@ -358,25 +358,27 @@ Finding work_finding(const Change& row, const WhatChanged& changed, const Sides&
   const std::string amount = number3(std::fabs(row.difference_ms));
   const std::string part = part_of_difference(row);
   const char* const direction = row.difference_ms < 0 ? "less" : "more";
+  // own times do not contain what other work hides
+  const bool exposed = row.what == "collective" || row.what == "copy";
+  const std::string takes =
+      fmt::format("{} ms{} per step", amount, exposed ? " of exposed time" : "");
   switch (row.state) {
   case ChangeState::kBoth:
-    set_change_headline(out, row, sides,
-                        fmt::format(" takes {} ms {} per step{}", amount, direction, part));
-    break;
-  case ChangeState::kNew:
-    set_change_headline(out, row, sides,
-                        fmt::format(" is new and takes {} ms per step{}", amount, part));
-    break;
-  case ChangeState::kVanished:
-    set_change_headline(out, row, sides,
-                        fmt::format(" took {} ms per step and is gone{}", amount, part));
-    break;
   case ChangeState::kReplaced:
     set_change_headline(out, row, sides,
-                        fmt::format(" takes {} ms {} per step{}", amount, direction, part));
+                        fmt::format(" takes {} ms {}{} per step{}", amount, direction,
+                                    exposed ? " exposed time" : "", part));
+    break;
+  case ChangeState::kNew:
+    set_change_headline(out, row, sides, fmt::format(" is new and takes {}{}", takes, part));
+    break;
+  case ChangeState::kVanished:
+    set_change_headline(out, row, sides, fmt::format(" took {} and is gone{}", takes, part));
     break;
   }
   out.evidence = change_interval(row, changed.rows) + "; " + both_times(row, sides);
+  if (row.what == "operator")
+    out.evidence += "; without time that other GPU work hides";
   if (row.state == ChangeState::kReplaced)
     out.evidence += "; in place of " + brief(name_of(row.old_name, sides), kHeadlineWidth);
   if (!row.op.empty() && row.what != "operator")

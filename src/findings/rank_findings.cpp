@@ -125,6 +125,9 @@ Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
                              least < most ? range3(least, most) : number3(most),
                              (least < most ? "at most " : "") + percent_text(percent),
                              kDeviceSpreadPercent, dependence_note(dependence));
+  if (tested.size() > 1)
+    out.evidence += "; the test is over all ranks of all configurations, so a test of one "
+                    "configuration alone (rankscope top) can show less";
   return out;
 }
 
@@ -245,6 +248,31 @@ std::string alike_text(const std::vector<ComparedWork>& work) {
                      low == high ? low : low + " to " + high);
 }
 
+/// Returns whether most GEMM time of the rank is in calls whose operator or arguments half of its
+/// peers do not have.
+bool has_other_gemms(const SlowRank& slow) {
+  const auto& ranks = slow.group->ranks;
+  const auto own =
+      std::ranges::find(ranks, slow.rank, [](const RankRecord* r) { return r->key.rank; });
+  if (own == ranks.end())
+    return false;
+  double all_us = 0;
+  double other_us = 0;
+  for (const CallGroup& calls : (*own)->calls) {
+    if (!calls.gemm)
+      continue;
+    const auto has = std::ranges::count_if(ranks, [&](const RankRecord* r) {
+      return r != *own && std::ranges::find(r->calls, calls.key, &CallGroup::key) != r->calls.end();
+    });
+    double us = 0;
+    for (const CallBlock& block : calls.blocks)
+      us += block.us;
+    all_us += us;
+    other_us += 2 * has < std::ssize(ranks) - 1 ? us : 0;
+  }
+  return 2 * other_us > all_us;
+}
+
 /// Returns the action for a slow rank. It says only what the comparison of its work with that of
 /// its peers shows.
 std::string slow_action(const SlowRank& most, const WorkByRank& operators) {
@@ -255,6 +283,9 @@ std::string slow_action(const SlowRank& most, const WorkByRank& operators) {
     return rank + fmt::format("it runs {} more per step than its peers, so check its share of the "
                               "work first",
                               amount(most.more_gemms, "GEMM kernel", "GEMM kernels"));
+  if (has_other_gemms(most))
+    return rank + "its GEMMs have other shapes than those of its peers, so check its share of the "
+                  "data first";
   const std::vector<ComparedWork> work =
       compared_work(most, operators.empty() ? gemms_and_others(*most.group) : operators);
   const std::vector<ComparedWork> large = large_work(work);

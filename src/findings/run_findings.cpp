@@ -1,5 +1,6 @@
 #include "findings/run_findings.h"
 
+#include "analyses/gemm/gemm_data.h"
 #include "analyses/timeline/idle_causes.h"
 #include "base/statistics.h"
 #include "base/units.h"
@@ -192,8 +193,8 @@ std::optional<Finding> contention_finding(const ShownRun& run,
   set_interval(out, percent->difference, percent->half_width, Unit::kPercent);
   set_headline(out, fmt::format("GEMMs that run entirely under a collective are {} slower{}",
                                 percent_text(percent->difference), with_label(run)));
-  out.evidence = fmt::format("{} {} %; {} calls, compared with calls of the same shape without "
-                             "overlap, at any place in the step{}",
+  out.evidence = fmt::format("{} {} %; {} overlapped calls, compared with calls of the same shape "
+                             "without overlap, at any place in the step{}",
                              level_text(comparisons), range3(*percent), contention->calls, where);
   out.action = "If the overlap is the reason, fewer channels, or collectives at another place in "
                "the step, can make the GEMMs faster";
@@ -202,24 +203,29 @@ std::optional<Finding> contention_finding(const ShownRun& run,
 
 std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
   std::vector<Finding> out;
-  std::set<std::pair<std::string, std::string>> named;
+  std::set<std::string> named;
   for (const GemmRow& row : facts.rows) {
     if (out.size() == most)
       break;
     const bool alike = row.calls_us.max < (1 + kWorthAFinding / 100) * row.calls_us.min;
-    if (alike || !named.emplace(row.op, row.dims).second)
+    // launches of one kernel without an operator can be different products
+    const bool product = row.op != kGemmKernelOnly;
+    const std::string name =
+        product ? row.op + (row.dims.empty() ? "" : " ") + row.dims : row.kernel;
+    if (alike || !named.insert(name).second)
       continue;
-    const std::string name = row.op + (row.dims.empty() ? "" : " ") + row.dims;
     Finding f = finding_of(rules::gemm_spread, "operator", name);
     f.value = row.calls_us.max - row.calls_us.min;
     f.unit = Unit::kUs;
     f.place =
         FindingPlace{row.key.rank, row.longest.start_ns, row.longest.start_ns + row.longest.dur_ns};
-    set_headline(f, fmt::format("{}: calls take {} \u00b5s", brief(name, 64),
-                                range3(row.calls_us.min, row.calls_us.max)));
-    f.evidence =
-        fmt::format("{}, {}; collectives overlap {:.0f} % of the slowest call", to_text(row.key),
-                    counted(row.calls_us.count, "call", "calls"), row.longest_overlap_percent());
+    set_headline(f, fmt::format("{}: calls take {} \u00b5s{}", brief(name, 56),
+                                range3(row.calls_us.min, row.calls_us.max),
+                                product ? "" : ", shapes unknown"));
+    f.evidence = fmt::format("{}, {}{}; collectives overlap {:.0f} % of the slowest call",
+                             to_text(row.key), counted(row.calls_us.count, "call", "calls"),
+                             row.strides.empty() ? "" : " with the same strides",
+                             row.longest_overlap_percent());
     add_overlap(row, facts.rows.size(), f);
     out.push_back(std::move(f));
   }

@@ -60,10 +60,9 @@ Finding best_setting(const SettingVerdict& verdict, const SettingMetric& metric)
                                    same.size())
                      : fmt::format("The {} settings do not differ significantly", same.size()));
   else
-    set_headline(out, fmt::format("{} settings {}: no significant difference between {} "
-                                  "and the others",
-                                  same.size(),
-                                  metric.is_energy ? "use the least energy" : "are best", best));
+    set_headline(out,
+                 fmt::format("{} settings {}: no significant difference between them", same.size(),
+                             metric.is_energy ? "use the least energy" : "are best"));
   out.evidence = fmt::format(
       "{}Intervals: {}; a sample is a run; {}{}",
       alone ? std::string() : fmt::format("{}; the best mean is {}. ", joined(same, "and"), value),

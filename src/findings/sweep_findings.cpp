@@ -93,9 +93,10 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
     set_headline(out, fmt::format("{} {}: {} ms per step", names.name_of(*r.best), verb,
                                   number3(r.best_ms)));
   } else {
-    const std::string time = fmt::format(" {}: {} ms per step", verb, range3(r.best_ms, f.high_ms));
+    const std::string time = fmt::format(" {}: {} ms", verb, range3(r.best_ms, f.high_ms));
     std::string headline;
-    for (const char* const test : {", no significant difference", " (not significant)"})
+    for (const char* const test : {" per step, no significant difference",
+                                   " per step (not significant)", " (not significant)"})
       if (headline.empty() || display_width(headline) > kHeadlineWidth) {
         const std::string rest = time + test;
         headline = names.any_of(f.groups, kHeadlineWidth - rest.size()) + rest;
@@ -233,8 +234,8 @@ void add_causes(const SweepJudgement& sweep, const ConfigurationNames& names,
   }
 }
 
-/// Adds a configuration that hides more communication but computes longer, if both differences are
-/// significant.
+/// Adds a configuration that exposes less communication but computes longer, if both differences
+/// are significant.
 void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
                std::vector<Finding>& out) {
   if (!sweep.total || !sweep.comm || sweep.comm->best == sweep.total->best)
@@ -252,11 +253,12 @@ void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
   set_interval(f, longer->longer.difference, longer->longer.half_width, Unit::kMs);
   f.steps = comm.steps;
   f.scope = FindingScope::kThisRun;
-  set_headline(f, fmt::format("{} {} {} ms more communication per step, but {} {} ms longer",
-                              names.name_of(*comm.best), names.verb({comm.best}, "hides", "hide"),
-                              number3(exposed->difference.difference),
-                              names.verb({comm.best}, "computes", "compute"),
-                              number3(longer->longer.difference)));
+  set_headline(f,
+               fmt::format("{} {} {} ms less communication per step, but {} {} ms longer",
+                           names.name_of(*comm.best), names.verb({comm.best}, "exposes", "expose"),
+                           number3(exposed->difference.difference),
+                           names.verb({comm.best}, "computes", "compute"),
+                           number3(longer->longer.difference)));
   f.evidence =
       fmt::format("Against {} in these runs: exposed communication {} ms less, "
                   "computation {} ms more",

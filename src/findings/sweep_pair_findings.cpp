@@ -80,9 +80,10 @@ std::vector<Finding> sweep_row_findings(const SweepPair& pair, const std::string
       finding_of(rules::untested_sweep, "sweep", fmt::format("{}: {}", pair.test, metric));
   out.value = sample_stats(percent).mean;
   out.unit = Unit::kPercent;
-  set_headline(out, fmt::format("{} of {}: {:+.2f} % against {}, without a test", capital(metric),
-                                brief(pair.test, kSweepWidth), *out.value,
-                                brief(pair.base, kSweepWidth)));
+  set_headline(out,
+               fmt::format("{} of {}: {:.2f} % {} than {}, without a test", capital(metric),
+                           brief(pair.test, kSweepWidth), std::fabs(*out.value),
+                           *out.value < 0 ? "smaller" : "larger", brief(pair.base, kSweepWidth)));
   const std::string many = std::string(row) + "s";
   out.evidence =
       fmt::format("Mean over {}; {} of one run are not independent, so there is no "

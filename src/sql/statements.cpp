@@ -136,9 +136,14 @@ std::set<std::string> words_of(std::string_view statement) {
   std::set<std::string> out;
   StatementSplitter splitter;
   std::string word;
+  std::string before; // the word before, if only blanks are between
   const auto end_word = [&] {
-    if (!word.empty())
-      out.insert(lowercase(word));
+    if (word.empty())
+      return;
+    std::string lower = lowercase(word);
+    if (before != "as")
+      out.insert(lower);
+    before = std::move(lower);
     word.clear();
   };
   for (std::size_t i = 0; i < statement.size(); ++i) {
@@ -150,6 +155,8 @@ std::set<std::string> words_of(std::string_view statement) {
       word += statement[i];
     else
       end_word();
+    if (statement[i] == '(')
+      before.clear();
   }
   end_word();
   return out;

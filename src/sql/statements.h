@@ -46,7 +46,7 @@ private:
 [[nodiscard]] std::vector<std::string> split_statements(std::string_view text);
 
 /// Returns the words and quoted names of a statement in lower case, except those in texts and
-/// comments. The names of its tables are among them.
+/// comments and those after AS. The names of its tables are among them.
 [[nodiscard]] std::set<std::string> words_of(std::string_view statement);
 
 /// Returns a text as an SQL literal: 'it''s'.

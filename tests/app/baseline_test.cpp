@@ -49,6 +49,44 @@ protected:
   SavedBaseline saved_;
 };
 
+// Baselines of 0.2.0 do not have the idle time between steps, only its sum. It is spread evenly, so
+// that the mean is the same.
+TEST_F(Baseline, TheIdleTimeBetweenStepsOfAnOlderVersionIsSpreadEvenly) {
+  SavedBaseline old = saved_;
+  std::map<std::int64_t, double> between;
+  for (auto& [rank, timeline] : old.run.ranks) {
+    auto& totals = timeline.step_ns[TimeKind::kTotal];
+    std::int64_t sum = 0;
+    for (const auto& [step, ns] : totals)
+      sum += ns;
+    // of each step: a time that differs from step to step
+    std::int64_t n = 0;
+    const std::int64_t run = timeline.kinds[TimeKind::kTotal].time_ns;
+    for (auto& [step, ns] : totals) {
+      const std::int64_t less = n++ == 0 ? 0 : (sum - run) + 1000 * n;
+      ns -= less;
+      timeline.step_ns[TimeKind::kIdle][step] -= less;
+    }
+    std::int64_t left = 0;
+    for (const auto& [step, ns] : totals)
+      left += ns;
+    between[rank] = static_cast<double>(run - left) / static_cast<double>(totals.size() - 1);
+  }
+  double all = 0;
+  for (const auto& [rank, ns] : between)
+    all += ns;
+  const auto read = baseline_of(encode_part(kBaselineKind, 2, old));
+  ASSERT_TRUE(read) << read.error().message();
+  for (const auto& [rank, timeline] : read->run.ranks)
+    for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kIdle})
+      for (const auto& [step, ns] : timeline.step_ns.at(kind))
+        EXPECT_NEAR(static_cast<double>(ns),
+                    static_cast<double>(old.run.ranks[rank].step_ns[kind][step]) + between[rank],
+                    1);
+  for (std::size_t s = 0; s < old.run.work.steps.size(); ++s)
+    EXPECT_NEAR(static_cast<double>(read->run.work.total_ns[s] - old.run.work.total_ns[s]), all, 2);
+}
+
 TEST_F(Baseline, HoldsTheRunInAFewKilobytes) {
   EXPECT_TRUE(is_baseline(file_));
   EXPECT_FALSE(is_baseline(run_));
@@ -110,7 +148,7 @@ TEST_F(Baseline, WhatIsBrokenOrOfAnotherVersionIsNamed) {
   const auto newer = load_baseline(
       folder_.write("newer.rsb", encode_part(kBaselineKind, kBaselineVersion + 1, saved_)));
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message().find("of version 3, expected 2"), std::string::npos)
+  EXPECT_NE(newer.error().message().find("of version 4, expected 3"), std::string::npos)
       << newer.error().message();
   EXPECT_NE(newer.error().message().find("baseline save"), std::string::npos);
   const auto other = load_baseline(folder_.write("other.rsb", encode_part("state", 1, saved_)));

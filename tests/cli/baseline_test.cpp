@@ -34,6 +34,28 @@ std::string make_baseline_run(const TempFolder& folder, const std::string& name,
   return folder.path(name) + "/256thread/nccl_28channels";
 }
 
+// The GPU idles between two steps while the host waits for data.
+TEST(Baseline, IdleTimeBetweenStepsMakesStepsLonger) {
+  const TempFolder folder;
+  for (const auto& [name, loader] : {std::pair("one", "loader:ms=0"), {"two", "loader:ms=6"}})
+    ASSERT_EQ(run_binary({"synth", folder.path(name), "--threads", "256", "--channels", "28",
+                          "--ranks", "1", "--layers", "2", "--steps", "8", "--inject", loader})
+                  .code,
+              0);
+  const std::string file = folder.path("one.rsb");
+  const std::string test = folder.path("two/256thread/nccl_28channels");
+  ASSERT_EQ(
+      run_binary({"baseline", "save", folder.path("one/256thread/nccl_28channels"), "-o", file})
+          .code,
+      0);
+  const auto check = [&](const std::string& condition) {
+    return run_binary({"baseline", "check", test, "--baseline", file, "--fail-on", condition}).code;
+  };
+  EXPECT_EQ(check("total_time>5%"), 5);
+  EXPECT_EQ(check("total_time>30%"), 0);
+  EXPECT_EQ(check("idle_time>50%"), 5);
+}
+
 TEST(Baseline, CheckSaysWhatCompareOfTheFoldersSays) {
   const TempFolder folder;
   const std::string base = make_baseline_run(folder, "one", 1, 1);

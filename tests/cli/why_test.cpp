@@ -299,6 +299,27 @@ std::string page_of(const std::string& run) {
 }
 
 // Its members are late, but their kernels and hosts are not the reason. All outputs say the same.
+// Traces of a profiler of kernels have no operators.
+TEST(WhyOfRanks, WithoutOperatorsKernelsHaveTheirNames) {
+  const test::TempFolder folder;
+  for (const char* const seed : {"11", "13"}) {
+    const std::string run = folder.path(seed);
+    ASSERT_EQ(
+        run_binary({"synth",       run,    "--threads",  "256",    "--channels", "28",
+                    "--ranks",     "4",    "--steps",    "4",      "--layers",   "2",
+                    "--straggler", "none", "--throttle", "1:1.05", "--format",   "rocprofv3-json",
+                    "--seed",      seed})
+            .code,
+        0);
+    const test::JobAnswer answer("why", {run + "/256thread/nccl_28channels"});
+    ASSERT_GT(answer.rows("causes"), 0U) << answer.out();
+    EXPECT_EQ(answer.text("causes", 0, "rule"), "slow-gpu") << answer.out();
+    EXPECT_EQ(answer.text("causes", 0, "ranks"), "1");
+    for (std::size_t k = 0; k < answer.rows("findings"); ++k)
+      EXPECT_NE(answer.text("findings", k, "headline").substr(0, 1), " ");
+  }
+}
+
 TEST(WhyOfRanks, ASlowLinkIsTheReasonWhyItsRanksAreLate) {
   const test::TempFolder folder;
   const std::string run = folder.path("run");

@@ -406,7 +406,14 @@ TEST(BatchReport, EveryKernelOfARank) {
   EXPECT_TRUE(table.at(2, "Percent of Parent cpu_op busy time (%)").is_null());
 }
 
-TEST(BatchReport, FlashAttentionIsAttention) {
+TEST(BatchReport, FlashAttentionIsAttentionAndAPassBackwardCountsAsItsForwardOperator) {
+  for (const char* const name :
+       {"aten::_flash_attention_backward", "aten::native_layer_norm_backward"}) {
+    BatchTrace back;
+    back.op(name, 0, 10).kernel("k", 1, 20, 4);
+    EXPECT_NEAR(breakdown(*facts_of(back, false), "Other"), 0, 1e-15) << name;
+    EXPECT_NEAR(breakdown(*facts_of(back, true), "Other"), 4e-6, 1e-15) << name;
+  }
   BatchTrace t;
   t.op("aten::_flash_attention_forward", 0, 10).kernel("k", 1, 20, 4);
   EXPECT_NEAR(breakdown(*facts_of(t, false), "Attention"), 4e-6, 1e-15);

@@ -424,7 +424,8 @@ TEST(ComparisonFindings, IdleTimeAndLongNames) {
   EXPECT_EQ(idle->headline, "Idle time takes 2.00 ms more per step (67 % of the difference)");
   const Finding* const slower = with_rule(found, "changed-work", "collective");
   ASSERT_NE(slower, nullptr);
-  EXPECT_NE(slower->headline.find("group 0 takes 1.00 ms more per step (33 % of the difference)"),
+  EXPECT_NE(slower->headline.find(
+                "group 0 takes 1.00 ms more exposed time per step (33 % of the difference)"),
             std::string::npos)
       << slower->headline;
 }

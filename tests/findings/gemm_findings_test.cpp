@@ -52,6 +52,26 @@ TEST(GemmFindings, CallsThatAreAlikeAreNoFinding) {
   EXPECT_EQ(findings[0].subject, "aten::mm 2");
 }
 
+// Launches of one kernel can be different products. The rows of all kernels have the operator
+// "(kernel)".
+TEST(GemmFindings, WithoutOperatorsTheKernelIsNamed) {
+  GemmFacts facts = rows_of(2);
+  facts.rows[0].strides = "[[4096,1],[14336,1]]";
+  for (const char* const kernel : {"Cijk_a", "Cijk_b"}) {
+    GemmRow row = facts.rows[0];
+    row.op = kGemmKernelOnly;
+    row.kernel = kernel;
+    row.dims = row.strides = "";
+    facts.rows.push_back(row);
+  }
+  const std::vector<Finding> found = gemm_findings(facts, 9);
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].headline, "aten::mm 0: calls take 100 to 120 \u00b5s");
+  EXPECT_NE(found[0].evidence.find("10 calls with the same strides;"), std::string::npos);
+  EXPECT_EQ(found[2].headline, "Cijk_a: calls take 100 to 120 \u00b5s, shapes unknown");
+  EXPECT_EQ(found[3].subject, "Cijk_b");
+}
+
 // ST-C16: calls that were significantly faster were reported as not significant.
 TEST(GemmFindings, FasterIsSaidToo) {
   GemmFacts facts = rows_of(1);

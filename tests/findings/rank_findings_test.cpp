@@ -101,6 +101,25 @@ TEST(RankFindings, MoreCallsAreOnlyClaimedIfCounted) {
                       "check its share of the work first");
 }
 
+// Larger inputs make all GEMMs longer alike, as slow clocks do.
+TEST(RankFindings, OtherShapesAreNoSlowClock) {
+  for (const bool shared : {false, true}) {
+    FourRanks run = slower_by(1.2);
+    for (RankRecord& r : run.records) {
+      CallGroup& calls = r.calls.emplace_back();
+      calls.key = r.key.rank == kSlow && !shared ? 2 : 1;
+      calls.gemm = true;
+      calls.blocks.emplace_back().us = 100;
+      r.gemm_kernels["gemm"].count = 8;
+      r.gemm_kernels["gemm"].sum_ns =
+          static_cast<std::int64_t>(8 * 6e6 * (r.key.rank == kSlow ? 1.12 : 1));
+    }
+    const std::string action = run.finding().action;
+    EXPECT_EQ(action.find("clocks") != std::string::npos, shared) << action;
+    EXPECT_EQ(action.find("other shapes") != std::string::npos, !shared) << action;
+  }
+}
+
 // Without operators, GEMM kernels and other kernels are compared.
 TEST(RankFindings, WithoutOperatorsTwoFamiliesAreCompared) {
   const auto with_gemms = [](double slow_factor) {

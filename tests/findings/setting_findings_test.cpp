@@ -21,7 +21,7 @@ TEST(SettingFindings, TheBestAndByHowMuchTheOthersAreWorse) {
   EXPECT_EQ(found[0].rule, "best-setting");
   EXPECT_EQ(found[0].subject, "a and c");
   EXPECT_EQ(found[0].sentence(),
-            "2 settings are best: no significant difference between a and the others. a and c; the "
+            "2 settings are best: no significant difference between them. a and c; the "
             "best mean is 10.0 ms per step. Intervals: 95 % CI over 3 comparisons; a sample is a "
             "run; 3 runs each.");
   EXPECT_EQ(found[1].rule, "worse-setting");
@@ -58,7 +58,7 @@ TEST(SettingFindings, EnergyHasRulesAndWordsOfItsOwn) {
   EXPECT_EQ(setting_findings({kA, kC}, energy)[0].headline,
             "The energy of the 2 settings does not differ significantly");
   EXPECT_EQ(setting_findings({kA, kB, kC}, energy)[0].headline,
-            "2 settings use the least energy: no significant difference between a and the others");
+            "2 settings use the least energy: no significant difference between them");
   const std::vector<Finding> once = setting_findings({{"a", {{1, 5}}}, {"b", {{1, 6}}}}, energy);
   ASSERT_EQ(once.size(), 1U);
   EXPECT_EQ(once[0].headline,

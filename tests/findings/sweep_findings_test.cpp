@@ -299,6 +299,24 @@ TEST(SweepFindings, NamesAreThoseOfTheParameterThatDiffers) {
   EXPECT_EQ(findings_of(records)[1].headline.rfind("c2 costs ", 0), 0U);
 }
 
+// A test that was cut off left the claim that a configuration is the fastest.
+TEST(SweepFindings, TheTestIsNotCutOff) {
+  for (std::size_t length = 1; length < 60; ++length) {
+    std::vector<RankRecord> records = simulated(1, {});
+    for (RankRecord& r : records) {
+      r.key.configuration.label += std::string(length, 'x');
+      r.key.configuration.parameters.clear();
+    }
+    for (const Finding& f : findings_of(records))
+      if (f.rule == rules::fastest.id || f.rule == rules::least_exposed.id) {
+        EXPECT_TRUE(f.headline.find("significant") != std::string::npos ||
+                    f.headline.find("configurations):") != std::string::npos ||
+                    f.headline.find("differ") != std::string::npos)
+            << f.headline;
+      }
+  }
+}
+
 // Every headline fits for all names; no subject has a rule twice; every rule is listed.
 TEST(SweepFindings, HeadlinesFitWhateverTheNames) {
   std::size_t checked = 0;

@@ -79,9 +79,10 @@ TEST(SweepPairFindings, RowsHaveAMeanWithoutAnInterval) {
   EXPECT_EQ(found.kind, FindingKind::kNote);
   EXPECT_NEAR(*found.value, 15, 1e-9);
   EXPECT_FALSE(found.low);
-  EXPECT_EQ(found.sentence(), "Collective latency of B: +15.00 % against A, without a test. Mean "
-                              "over 2 shared collectives; collectives of one run are not "
-                              "independent, so there is no interval.");
+  EXPECT_EQ(found.sentence(),
+            "Collective latency of B: 15.00 % larger than A, without a test. Mean "
+            "over 2 shared collectives; collectives of one run are not "
+            "independent, so there is no interval.");
 }
 
 } // namespace

@@ -75,7 +75,8 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
       "256thread_28ch; means over the ranks of 2 configurations, without a test.");
   has("Mean of the runs: 90.000 against 100.000 ms over 1 shared configuration; without three "
       "profiler steps in each there is no interval.");
-  has("+20.00 % against &lt;b&gt;old, without a test. Mean over 1 shared collective; collectives "
+  has(": 20.00 % larger than &lt;b&gt;old, without a test. Mean over 1 shared "
+      "collective; collectives "
       "of "
       "one run are not independent, so there is no interval.");
   has("g&lt;int&gt; is fast.");

@@ -62,6 +62,10 @@ TEST(Statements, WordsAreThoseOutsideOfTextsAndComments) {
                      "WHERE t = 'steps' /* idle */ AND y IN (FROM steps_1)"),
             (std::set<std::string>{"select", "a", "b", "from", "kernels", "as", "join", "odd name",
                                    "using", "x", "where", "t", "and", "y", "in", "steps_1"}));
+  // a column may have the name of a table
+  EXPECT_EQ(
+      words_of("WITH w AS (FROM idle) SELECT count(*) AS kernels, sum(n) AS \"steps\" FROM w"),
+      (std::set<std::string>{"with", "w", "as", "from", "idle", "select", "count", "sum", "n"}));
 }
 
 TEST(Statements, QuotesAreDoubled) {

@@ -287,7 +287,8 @@ bool in(std::span<const std::string_view> list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-/// Returns the row of kBreakdown that a launcher belongs to.
+/// Returns the row of kBreakdown that a launcher belongs to. The reference counts operators of the
+/// backward pass as Other; they belong to the row of their forward pass.
 std::size_t breakdown_of(std::string_view name, bool compat) {
   // the launching operator of torch's flash attention, which the reference omits
   if (in(kAttentionLaunchers, name) || (!compat && name == "aten::_flash_attention_forward"))
@@ -309,7 +310,14 @@ std::size_t breakdown_of(std::string_view name, bool compat) {
     return 7;
   if (name == "vllm::moe_forward")
     return 8;
-  return name.starts_with("triton_") ? 9 : kOther;
+  if (name.starts_with("triton_"))
+    return 9;
+  constexpr std::string_view kBackward = "_backward";
+  if (compat || !name.ends_with(kBackward))
+    return kOther;
+  name.remove_suffix(kBackward.size());
+  const std::size_t forward = breakdown_of(std::string(name) + "_forward", false);
+  return forward != kOther ? forward : breakdown_of(name, false);
 }
 
 /// Adds the breakdown in seconds, averaged over the ranks. The reference counts copies in Memcpy

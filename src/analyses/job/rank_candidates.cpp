@@ -83,16 +83,20 @@ private:
     std::map<std::string_view, std::int64_t> by_name;
     std::int64_t all = 0;
     for (const Compared& k : extra_) {
-      const Activity& a = run_.activity(k.node);
-      const bool kernel = a.kind == ActivityKind::kKernel;
-      c->cause.others += kernel ? 0 : 1;
-      by_name[run_.text(k.node, kernel && a.op != kEmptyStr ? a.op : a.name)] += dur(k.node);
+      c->cause.others += run_.activity(k.node).kind == ActivityKind::kKernel ? 0 : 1;
+      by_name[work_of(k.node)] += dur(k.node);
       all += dur(k.node);
     }
     const auto most = std::max_element(by_name.begin(), by_name.end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
     c->cause.what = most->first;
     c->cause.percent = percent_of(most->second, all, 100.0);
+  }
+
+  /// Returns the operator of a kernel. Without an operator, and for other work, returns its name.
+  [[nodiscard]] std::string_view work_of(NodeId node) const {
+    const Activity& a = run_.activity(node);
+    return run_.text(node, a.kind == ActivityKind::kKernel && a.op != kEmptyStr ? a.op : a.name);
   }
 
   void add_copies() {
@@ -124,7 +128,7 @@ private:
       ratios.emplace_back(rank_ns / peers, peers);
       weight += peers;
       more += rank_ns - peers;
-      Excess& excess = by_operator[run_.text(k.node, run_.activity(k.node).op)];
+      Excess& excess = by_operator[work_of(k.node)];
       excess.more_ns += rank_ns - peers;
       excess.peers_ns += peers;
     }
@@ -156,7 +160,7 @@ private:
     } else {
       std::vector<Compared> kernels;
       for (const Compared& k : kernels_)
-        if (run_.text(k.node, run_.activity(k.node).op) == most->first)
+        if (work_of(k.node) == most->first)
           kernels.push_back(k);
       c = add(CauseRule::kSlowOperator, kernels, GainKind::kEstimate);
       if (c != nullptr)

@@ -33,11 +33,11 @@ template <class R> void add_place(Schema<R>& schema) {
   schema.add({"rank", [](const R& r) { return r.place.rank; }, "rank number of the trace"});
 }
 
-template <class R, class Get> void add_kinds(Schema<R>& schema, Get get) {
+template <class R, class Get> void add_kinds(Schema<R>& schema, std::string_view sheet, Get get) {
   for (const TimeKind kind : kKinds)
     schema.add({kind_id(kind), kind_id(kind), Unit::kNs, kInt,
                 [get, kind](const R& r) { return get(r, kind); },
-                fmt::format("{} in gpu_timeline", time_kind_name(kind))});
+                fmt::format("{} in {}", time_kind_name(kind), sheet)});
 }
 
 } // namespace
@@ -75,7 +75,7 @@ const Schema<StepRecord>& step_record_schema() {
     out.add({"start_ns", Unit::kNs, &R::start_ns,
              "start of the step's annotation, on the clock of the file"});
     out.add({"dur_ns", Unit::kNs, &R::dur_ns, "duration of the step's annotation on the CPU"});
-    add_kinds(out, [](const R& r, TimeKind kind) {
+    add_kinds(out, "gpu_timeline_per_step", [](const R& r, TimeKind kind) {
       return r.ns ? Value((*r.ns)[static_cast<std::size_t>(kind)]) : Value();
     });
     return out;
@@ -125,8 +125,9 @@ const Schema<RankRecordRow>& rank_record_schema() {
              "number of GPU events whose launching call is in the trace"});
     out.add({"steps", Unit::kCount, &R::steps, "number of profiler steps"});
     out.add({"input_bytes", Unit::kBytes, &R::input_bytes, "size of the file after decompression"});
-    add_kinds(
-        out, [](const R& r, TimeKind kind) { return Value(r.ns[static_cast<std::size_t>(kind)]); });
+    add_kinds(out, "gpu_timeline", [](const R& r, TimeKind kind) {
+      return Value(r.ns[static_cast<std::size_t>(kind)]);
+    });
     return out;
   }();
   return schema;

@@ -27,8 +27,8 @@ CallBlock total_of(const CallGroup& group) {
   return out;
 }
 
-/// Adds one shape of one rank. The unit of duration is the mean duration of its calls without
-/// overlap.
+/// Adds one shape of one rank, and returns its number of calls with overlap. The unit of duration
+/// is the mean duration of its calls without overlap.
 std::size_t add_group(const CallGroup& group, std::vector<Cluster>& clusters) {
   const CallBlock all = total_of(group);
   if (all.alone == 0 || all.alone == all.calls || !(all.alone_us > 0))
@@ -44,7 +44,7 @@ std::size_t add_group(const CallGroup& group, std::vector<Cluster>& clusters) {
     clusters[i].xx += b.share_share - 2 * x * b.share + m * x * x;
     clusters[i].xy += (b.share_us - x * b.us - y * b.share + m * x * y) / unit;
   }
-  return static_cast<std::size_t>(all.calls);
+  return static_cast<std::size_t>(all.calls - all.alone);
 }
 
 /// Returns the mean durations of a rank's calls without overlapping collectives, by key.

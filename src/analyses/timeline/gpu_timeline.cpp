@@ -4,13 +4,14 @@
 
 #include "analyses/operators/launchers.h"
 #include "analyses/timeline/step_of_event.h"
-#include "base/interval_set.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "core/gpu_work.h"
 #include "core/reference_time.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace rankscope {
 
@@ -85,11 +86,12 @@ double gap_us(double us) {
 }
 
 /// Returns the time of each kind, in the unit of the buckets. Sets both the idle time and its micro
-/// and macro parts.
+/// and macro parts. `idle_before`: idle time before the first event that counts too.
 template <class T>
-std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& key) {
+std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& key,
+                                   T idle_before = 0) {
   using Set = BasicIntervalSet<T>;
-  const T total = buckets.last > buckets.first ? buckets.last - buckets.first : 0;
+  const T total = idle_before + (buckets.last > buckets.first ? buckets.last - buckets.first : 0);
   const Set compute(std::move(buckets.by_bucket[0]));
   const Set comm(std::move(buckets.by_bucket[1]));
   const Set memcpy_set(std::move(buckets.by_bucket[2]));
@@ -102,11 +104,11 @@ std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& k
   set(TimeKind::kBusy, busy.length());
   T micro = 0;
   T macro = 0;
+  const auto add_gap = [&](T gap) { (gap_us(gap) < key.micro_idle_us ? micro : macro) += gap; };
+  add_gap(idle_before);
   const auto parts = busy.intervals();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const T gap = parts[i].start - parts[i - 1].end;
-    (gap_us(gap) < key.micro_idle_us ? micro : macro) += gap;
-  }
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    add_gap(parts[i].start - parts[i - 1].end);
   set(TimeKind::kMicroIdle, micro);
   set(TimeKind::kMacroIdle, macro);
   set(TimeKind::kIdle, total - busy.length());
@@ -118,8 +120,8 @@ std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& k
 
 template <class T>
 void add_rows(BasicBuckets<T> buckets, const TimelineKey& key, std::optional<bool> recompute,
-              std::vector<TimelineRow>& rows) {
-  const std::array<T, kTimeKinds> times = times_of(std::move(buckets), key);
+              std::vector<TimelineRow>& rows, T idle_before = 0) {
+  const std::array<T, kTimeKinds> times = times_of(std::move(buckets), key, idle_before);
   const auto total = static_cast<double>(times[static_cast<std::size_t>(TimeKind::kTotal)]);
   constexpr double kNs = std::is_same_v<T, double> ? 1e3 : 1; // ns per unit of T
   for (std::size_t k = 0; k < kTimeKinds; ++k) {
@@ -228,32 +230,68 @@ std::vector<TimelineBucket> timeline_buckets_of(const LoadedTrace& trace,
   return out;
 }
 
+namespace {
+
+/// A step with GPU work.
+struct WorkingStep {
+  StepWindow at;
+  std::array<Buckets, 2> buckets; ///< ordinary and recomputed work
+  std::int64_t idle_before = 0;
+};
+
+/// Returns the steps that have GPU work, ordered by start.
+std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& key,
+                                       const std::vector<ProfilerStep>& steps, bool split) {
+  const LauncherIndex& index = t.shared(key.launchers);
+  const GpuTimelineSorter sorter(t, index.communication, key);
+  std::map<std::int64_t, std::array<Buckets, 2>> by_step;
+  for (const EventId i : index.gpu)
+    if (const std::int64_t step = step_of_gpu_event(t, steps, i, key.launchers.unlinked); step >= 0)
+      sorter.add(i, by_step[step][split && index.recompute[i] ? 1 : 0]);
+  std::vector<WorkingStep> out;
+  for (const ProfilerStep& step : steps)
+    if (const auto at = by_step.find(step.number); at != by_step.end()) {
+      const auto& [ordinary, recomputed] = at->second;
+      const Interval window{std::min(ordinary.first, recomputed.first),
+                            std::max(ordinary.last, recomputed.last)};
+      out.push_back({{step.number, window}, std::move(at->second)});
+      by_step.erase(at); // a repeated step number is one step
+    }
+  std::vector<StepWindow> windows;
+  for (const WorkingStep& step : out)
+    windows.push_back(step.at);
+  const std::vector<std::int64_t> idle = idle_before_steps(windows);
+  for (std::size_t s = 0; s < out.size(); ++s)
+    out[s].idle_before = idle[s];
+  return out;
+}
+
+} // namespace
+
+std::vector<std::int64_t> idle_before_steps(std::span<const StepWindow> steps) {
+  std::vector<std::int64_t> out(steps.size(), -1); // -1: unknown
+  std::vector<double> known;
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    if (s > 0 && steps[s].number == steps[s - 1].number + 1) {
+      out[s] = std::max<std::int64_t>(0, steps[s].gpu.start - end);
+      known.push_back(static_cast<double>(out[s]));
+    }
+    end = std::max(end, steps[s].gpu.end);
+  }
+  const auto usual = known.empty() ? 0 : static_cast<std::int64_t>(quantile_of(known, 0.5));
+  std::ranges::replace(out, -1, usual);
+  return out;
+}
+
 std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& key) {
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
   if (steps.empty())
     return {};
-  const LauncherIndex& index = t.shared(key.launchers);
-  const GpuTimelineSorter sorter(t, index.communication, key);
-  struct Step {
-    Buckets buckets;
-    Interval window{std::numeric_limits<std::int64_t>::max(), 0};
-  };
-  std::map<std::int64_t, Step> by_step;
-  for (const EventId i : index.gpu)
-    if (const std::int64_t number = step_of_gpu_event(t, steps, i, key.launchers.unlinked);
-        number >= 0) {
-      Step& step = by_step[number];
-      sorter.add(i, step.buckets);
-      step.window = {std::min(step.window.start, t.trace.events.ts_ns[i]),
-                     std::max(step.window.end, t.trace.end_ns(i))};
-    }
   std::vector<StepTimes> out;
-  for (const ProfilerStep& step : steps)
-    if (const auto at = by_step.find(step.number); at != by_step.end()) {
-      out.push_back({step.number, times_of(std::move(at->second.buckets), key),
-                     at->second.window.start, at->second.window.end});
-      by_step.erase(at); // a repeated step number is one step
-    }
+  for (WorkingStep& step : working_steps(t, key, steps, false))
+    out.push_back({step.at.number, times_of(std::move(step.buckets[0]), key, step.idle_before),
+                   step.at.gpu.start, step.at.gpu.end});
   return out;
 }
 
@@ -262,26 +300,23 @@ std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& 
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
   if (steps.empty())
     return {};
-  const LauncherIndex& index = t.shared(key.launchers);
-  const GpuTimelineSorter sorter(t, index.communication, key);
-  std::map<std::int64_t, std::array<Buckets, 2>> by_step; // ordinary and recomputed work
-  for (const ProfilerStep& step : steps)
-    by_step[step.number];
-  for (const EventId i : index.gpu)
-    if (const std::int64_t step = step_of_gpu_event(t, steps, i, key.launchers.unlinked); step >= 0)
-      sorter.add(i, by_step[step][key.launchers.recompute && index.recompute[i] ? 1 : 0]);
+  const bool split = key.launchers.recompute;
+  std::map<std::int64_t, WorkingStep> by_number;
+  for (WorkingStep& step : working_steps(t, key, steps, split))
+    by_number.emplace(step.at.number, std::move(step));
   std::vector<StepTimeline> out;
+  std::set<std::int64_t> seen;
   for (const ProfilerStep& step : steps) {
-    const auto at = by_step.find(step.number);
-    if (at == by_step.end())
+    if (!seen.insert(step.number).second)
       continue; // a repeated step number is one step
     StepTimeline timeline{step.number, {}};
-    auto& [ordinary, recomputed] = at->second;
-    add_rows(std::move(ordinary), key,
-             key.launchers.recompute ? std::optional(false) : std::nullopt, timeline.rows);
-    if (key.launchers.recompute)
-      add_rows(std::move(recomputed), key, true, timeline.rows);
-    by_step.erase(at);
+    auto& [at, buckets, idle_before] = by_number[step.number];
+    if (split) {
+      add_rows(std::move(buckets[0]), key, false, timeline.rows);
+      add_rows(std::move(buckets[1]), key, true, timeline.rows);
+    } else {
+      add_rows(std::move(buckets[0]), key, std::nullopt, timeline.rows, idle_before);
+    }
     out.push_back(std::move(timeline));
   }
   return out;

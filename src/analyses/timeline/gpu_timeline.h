@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/operators/launchers.h"
+#include "base/interval_set.h"
 
 #include <array>
 #include <optional>
@@ -69,11 +70,23 @@ enum class TimelineBucket : std::uint8_t { kCompute, kCommunication, kMemcpy };
                                                               std::span<const EventId> events,
                                                               const TimelineKey& key);
 
+/// A profiler step with GPU work.
+struct StepWindow {
+  std::int64_t number = 0;
+  Interval gpu; ///< first start and last end of its GPU work
+};
+/// Returns the idle time in ns before each step: from the end of all earlier GPU work to the start
+/// of the GPU work of the step. If the step before was not recorded, this time is unknown and
+/// counts as the median of the others; so does that before the first step. `steps` must be ordered
+/// by start.
+[[nodiscard]] std::vector<std::int64_t> idle_before_steps(std::span<const StepWindow> steps);
+
 /// Nanoseconds of each kind of time; 0 for kinds that the options do not request.
 using KindTimes = std::array<std::int64_t, kTimeKinds>;
 
 /// The timeline of one profiler step. It contains the GPU work that the step's CPU calls launched,
-/// even if that runs after the step, and work without a launch that starts in the step.
+/// even if that runs after the step, and work without a launch that starts in the step. The idle
+/// time between the GPU work of two steps belongs to the later step (idle_before_steps()).
 struct StepTimes {
   std::int64_t step = 0; ///< N of ProfilerStep#N
   KindTimes ns{};
@@ -86,8 +99,10 @@ struct StepTimes {
                                                    const TimelineKey& key);
 
 struct StepTimeline {
-  std::int64_t step = 0;         ///< N of ProfilerStep#N
-  std::vector<TimelineRow> rows; ///< the rows that TimelineKey gives for the step alone
+  std::int64_t step = 0; ///< N of ProfilerStep#N
+  /// The rows of TimelineKey for the GPU work of the step, with the idle time before it as in
+  /// StepTimes. If recomputed work is separate, the blocks do not contain that time.
+  std::vector<TimelineRow> rows;
 };
 /// Key of the timelines per step, ordered by step start. A step number occurs once; steps without
 /// GPU work have rows of zeros. One pass over the GPU events.

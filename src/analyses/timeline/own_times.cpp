@@ -10,8 +10,8 @@
 namespace rankscope {
 namespace {
 
-/// Divides a step's time among its events.
-void divide(const Trace& trace, StepSelfTimes& step) {
+/// Divides a step's time among its events. Returns the first start and the last end of the events.
+Interval divide(const Trace& trace, StepSelfTimes& step) {
   std::stable_sort(step.events.begin(), step.events.end(),
                    [&](const SelfTime& a, const SelfTime& b) {
                      return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
@@ -34,11 +34,12 @@ void divide(const Trace& trace, StepSelfTimes& step) {
     }
     covered = covered.unite(IntervalSet(std::move(intervals)));
   }
-  std::int64_t last = INT64_MIN;
+  Interval window{trace.events.ts_ns[step.events.front().event], INT64_MIN};
   for (const SelfTime& time : step.events)
-    last = std::max(last, trace.end_ns(time.event));
-  step.total_ns = step.events.empty() ? 0 : last - trace.events.ts_ns[step.events.front().event];
+    window.end = std::max(window.end, trace.end_ns(time.event));
+  step.total_ns = window.end - window.start;
   step.idle_ns = step.total_ns - covered.length();
+  return window;
 }
 
 } // namespace
@@ -58,10 +59,16 @@ SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
     if (step >= 0)
       by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0});
   }
+  std::vector<StepWindow> windows;
   for (auto& [number, step] : by_step) {
     step.step = number;
-    divide(t.trace, step);
+    windows.push_back({number, divide(t.trace, step)});
     out.steps.push_back(std::move(step));
+  }
+  const std::vector<std::int64_t> idle = idle_before_steps(windows);
+  for (std::size_t s = 0; s < idle.size(); ++s) {
+    out.steps[s].idle_ns += idle[s];
+    out.steps[s].total_ns += idle[s];
   }
   return out;
 }

@@ -31,12 +31,12 @@ struct SelfTimes {
 };
 
 /// Divides each step's time among its events. Each instant between the first and the last GPU event
-/// is idle or belongs to one running event. Computation takes precedence over communication, and
-/// communication over copies, as in the exposed times of gpu_timeline. Within a kind, the event
-/// that began first takes precedence. So the sums of own times by kind equal computation_time,
-/// exposed_comm_time and exposed_memcpy_time of gpu_timeline_per_step. Example: computation 0-10, a
-/// second kernel 4-12, a collective 8-20: own times 10, 2 and 8. Does not separate recomputed work.
-/// O(n log n).
+/// is idle or belongs to one running event; the idle time before a step belongs to it too.
+/// Computation takes precedence over communication, and communication over copies, as in the
+/// exposed times of gpu_timeline. Within a kind, the event that began first takes precedence. So
+/// the sums of own times by kind equal computation_time, exposed_comm_time and exposed_memcpy_time
+/// of gpu_timeline_per_step. Example: computation 0-10, a second kernel 4-12, a collective 8-20:
+/// own times 10, 2 and 8. Does not separate recomputed work. O(n log n).
 [[nodiscard]] SelfTimes self_times_of(const LoadedTrace& trace, const TimelineKey& key);
 
 } // namespace rankscope
