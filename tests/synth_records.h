@@ -14,7 +14,7 @@
 
 namespace rankscope::test {
 
-/// Returns the times of one step of one rank.
+/// Returns the times of one step of one rank, without idle time before it.
 inline StepTimes step_times(const synth::Program& p, const synth::RankTimes& times,
                             std::size_t step, std::size_t rank) {
   std::vector<Interval> compute, comm, copy;
@@ -37,7 +37,9 @@ inline StepTimes step_times(const synth::Program& p, const synth::RankTimes& tim
   const auto set = [&](TimeKind kind, std::int64_t ns) {
     out.ns[static_cast<std::size_t>(kind)] = ns;
   };
-  const std::int64_t total = busy.intervals().back().end - busy.intervals().front().start;
+  out.start_ns = busy.intervals().front().start;
+  out.end_ns = busy.intervals().back().end;
+  const std::int64_t total = out.end_ns - out.start_ns;
   set(TimeKind::kComputation, computes.length());
   set(TimeKind::kTotalComm, communicates.length());
   set(TimeKind::kExposedComm, communicates.minus(computes).length());
@@ -58,8 +60,15 @@ inline RankRecord record_of(const synth::Options& o, const synth::Program& p, co
   out.key.configuration.set(kChannels, run.config.channels);
   for (auto& ns : out.time_ns)
     ns = 0;
+  std::vector<StepWindow> windows;
   for (std::size_t s = 0; s < static_cast<std::size_t>(o.steps); ++s) {
     out.steps.push_back(step_times(p, run.ranks[r], s, r));
+    windows.push_back({out.steps[s].step, {out.steps[s].start_ns, out.steps[s].end_ns}});
+  }
+  const std::vector<std::int64_t> idle = idle_before_steps(windows);
+  for (std::size_t s = 0; s < out.steps.size(); ++s) {
+    for (const TimeKind kind : {TimeKind::kIdle, TimeKind::kTotal})
+      out.steps[s].ns[static_cast<std::size_t>(kind)] += idle[s];
     for (std::size_t k = 0; k < kTimeKinds; ++k)
       *out.time_ns[k] += out.steps.back().ns[k];
     for (std::size_t k = 0; k < p.kernels.size(); ++k)
