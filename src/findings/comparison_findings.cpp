@@ -475,14 +475,13 @@ Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
   Finding out = finding_of(rules::explained_difference, "run", sides.label);
   out.value = work.explained_ms;
   out.unit = Unit::kMs;
-  set_headline(out, fmt::format("{} add up to {:+.3f} ms of the difference of {:+.3f} ms",
-                                counted(work.reported, "changed row", "changed rows"),
+  set_headline(out, fmt::format("{} up to {:+.3f} ms of the difference of {:+.3f} ms",
+                                counted(work.reported, "changed row adds", "changed rows add"),
                                 work.explained_ms, changed.step_time.difference_ms));
   out.evidence = "Rows are kernels, collectives, copies, idle time and waits";
   if (work.below > 0)
-    out.evidence +=
-        fmt::format("; {:+.3f} ms {} in {} below the threshold of {} %", work.below_ms, "is",
-                    counted(work.below, "row", "rows"), changed.threshold_percent);
+    out.evidence += fmt::format("; {:+.3f} ms is in {} below the threshold of {} %", work.below_ms,
+                                counted(work.below, "row", "rows"), changed.threshold_percent);
   out.evidence += fmt::format("; {:+.3f} ms is not significant", work.unexplained_ms);
   return out;
 }
