@@ -65,10 +65,11 @@ inline RankRecord record_of(const synth::Options& o, const synth::Program& p, co
     out.steps.push_back(step_times(p, run.ranks[r], s, r));
     windows.push_back({out.steps[s].step, {out.steps[s].start_ns, out.steps[s].end_ns}});
   }
-  const std::vector<std::int64_t> idle = idle_before_steps(windows);
+  const auto idle = idle_before_steps(windows);
   for (std::size_t s = 0; s < out.steps.size(); ++s) {
     for (const TimeKind kind : {TimeKind::kIdle, TimeKind::kTotal})
-      out.steps[s].ns[static_cast<std::size_t>(kind)] += idle[s];
+      out.steps[s].ns[static_cast<std::size_t>(kind)] += idle[s].value_or(0);
+    out.steps[s].complete = idle[s].has_value();
     for (std::size_t k = 0; k < kTimeKinds; ++k)
       *out.time_ns[k] += out.steps.back().ns[k];
     for (std::size_t k = 0; k < p.kernels.size(); ++k)

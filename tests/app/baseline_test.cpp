@@ -56,21 +56,13 @@ TEST_F(Baseline, TheIdleTimeBetweenStepsOfAnOlderVersionIsSpreadEvenly) {
   std::map<std::int64_t, double> between;
   for (auto& [rank, timeline] : old.run.ranks) {
     auto& totals = timeline.step_ns[TimeKind::kTotal];
-    std::int64_t sum = 0;
-    for (const auto& [step, ns] : totals)
-      sum += ns;
-    // of each step: a time that differs from step to step
-    std::int64_t n = 0;
-    const std::int64_t run = timeline.kinds[TimeKind::kTotal].time_ns;
-    for (auto& [step, ns] : totals) {
-      const std::int64_t less = n++ == 0 ? 0 : (sum - run) + 1000 * n;
-      ns -= less;
-      timeline.step_ns[TimeKind::kIdle][step] -= less;
+    totals = timeline.step_ns[TimeKind::kBusy]; // as if no GPU was idle within a step
+    std::int64_t left = timeline.kinds[TimeKind::kTotal].time_ns;
+    for (const auto& [step, ns] : totals) {
+      timeline.step_ns[TimeKind::kIdle][step] = 0;
+      left -= ns;
     }
-    std::int64_t left = 0;
-    for (const auto& [step, ns] : totals)
-      left += ns;
-    between[rank] = static_cast<double>(run - left) / static_cast<double>(totals.size() - 1);
+    between[rank] = static_cast<double>(left) / static_cast<double>(totals.size() - 1);
   }
   double all = 0;
   for (const auto& [rank, ns] : between)

@@ -2,7 +2,6 @@
 #include "analyses/analysis.h"
 #include "analyses/timeline/per_step.h"
 #include "base/interval_set.h"
-#include "base/statistics.h"
 #include "core/steps.h"
 #include "core/trace_builder.h"
 #include "engine/loader.h"
@@ -85,24 +84,25 @@ Interval window_of(const LoadedTrace& part, const ReportOptions& options) {
   return out;
 }
 
-/// Returns the idle time before the GPU work of each step. Before the first step, and after a step
-/// without GPU work, it is unknown: the median of the others.
+/// Returns the idle time before the GPU work of each step that belongs to the step. It is unknown
+/// before the first step, and after a step without GPU work; then the step has none of it. If two
+/// are known, the others are their median; one alone does not count.
 std::vector<std::int64_t> idle_before(const std::vector<Interval>& windows) {
-  std::vector<std::int64_t> out;
-  std::vector<double> known;
+  std::map<std::size_t, std::int64_t> known;
   std::int64_t end = 0;
   for (std::size_t s = 0; s < windows.size(); ++s) {
-    out.push_back(-1);
     if (s > 0 && windows[s].end > 0 && windows[s - 1].end > 0)
-      known.push_back(
-          static_cast<double>(out[s] = std::max<std::int64_t>(0, windows[s].start - end)));
+      known[s] = std::max<std::int64_t>(0, windows[s].start - end);
     end = std::max(end, windows[s].end);
   }
+  std::vector<std::int64_t> out(windows.size(), 0);
+  if (known.size() < 2)
+    return out;
   for (std::size_t s = 0; s < windows.size(); ++s)
-    if (out[s] < 0)
-      out[s] = known.empty() || windows[s].end == 0
-                   ? 0
-                   : static_cast<std::int64_t>(quantile_of(known, 0.5));
+    if (known.contains(s))
+      out[s] = known[s];
+    else if (known.size() == 2 && windows[s].end > 0)
+      out[s] = (known.begin()->second + known.rbegin()->second) / 2;
   return out;
 }
 

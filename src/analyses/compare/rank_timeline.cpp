@@ -11,7 +11,8 @@ RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& option
     out.kinds.emplace(row.kind, KindTime{static_cast<std::int64_t>(row.time_ns), row.percent});
   for (const StepTimeline& step : trace.shared(StepTimelinesKey{options}))
     for (const TimelineRow& row : step.rows)
-      out.step_ns[row.kind][step.step] = static_cast<std::int64_t>(row.time_ns);
+      if (step.complete || !has_idle_before(row.kind))
+        out.step_ns[row.kind][step.step] = static_cast<std::int64_t>(row.time_ns);
   return out;
 }
 

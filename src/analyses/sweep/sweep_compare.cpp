@@ -38,7 +38,8 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The steps that all ranks have, in the order of the first rank's steps.
+/// The steps that all ranks have, in the order of the first rank's steps. For times that contain
+/// the idle time before a step, steps for which it is unknown are left out.
 struct CommonSteps {
   std::vector<std::int64_t> numbers;
   std::vector<std::vector<double>> ms; ///< [step][rank]
@@ -54,7 +55,7 @@ CommonSteps common_of(const ConfigurationRanks& group, TimeKind kind) {
     std::vector<double> by_rank;
     for (const auto& steps : steps_of) {
       const auto at = steps.find(step.step);
-      if (at == steps.end())
+      if (at == steps.end() || (has_idle_before(kind) && !at->second->complete))
         break;
       by_rank.push_back(ms_of(*at->second, kind));
     }

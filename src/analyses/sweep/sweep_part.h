@@ -15,7 +15,7 @@ void part_fields(Archive& archive, Row& r) {
 }
 
 template <class Archive, PartOf<StepTimes> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.step, r.start_ns, r.end_ns);
+  archive(r.step, r.start_ns, r.end_ns, r.complete);
   for (auto& ns : r.ns)
     archive(ns);
 }

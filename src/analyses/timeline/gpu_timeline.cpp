@@ -235,8 +235,8 @@ namespace {
 /// A step with GPU work.
 struct WorkingStep {
   StepWindow at;
-  std::array<Buckets, 2> buckets; ///< ordinary and recomputed work
-  std::int64_t idle_before = 0;
+  std::array<Buckets, 2> buckets;          ///< ordinary and recomputed work
+  std::optional<std::int64_t> idle_before; ///< empty: unknown
 };
 
 /// Returns the steps that have GPU work, ordered by start.
@@ -254,13 +254,13 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
       const auto& [ordinary, recomputed] = at->second;
       const Interval window{std::min(ordinary.first, recomputed.first),
                             std::max(ordinary.last, recomputed.last)};
-      out.push_back({{step.number, window}, std::move(at->second)});
+      out.push_back({{step.number, window}, std::move(at->second), {}});
       by_step.erase(at); // a repeated step number is one step
     }
   std::vector<StepWindow> windows;
   for (const WorkingStep& step : out)
     windows.push_back(step.at);
-  const std::vector<std::int64_t> idle = idle_before_steps(windows);
+  const std::vector<std::optional<std::int64_t>> idle = idle_before_steps(windows);
   for (std::size_t s = 0; s < out.size(); ++s)
     out[s].idle_before = idle[s];
   return out;
@@ -268,19 +268,23 @@ std::vector<WorkingStep> working_steps(const LoadedTrace& t, const TimelineKey& 
 
 } // namespace
 
-std::vector<std::int64_t> idle_before_steps(std::span<const StepWindow> steps) {
-  std::vector<std::int64_t> out(steps.size(), -1); // -1: unknown
+std::vector<std::optional<std::int64_t>> idle_before_steps(std::span<const StepWindow> steps) {
+  constexpr std::size_t kFewestKnown = 2;
+  std::vector<std::optional<std::int64_t>> out(steps.size());
   std::vector<double> known;
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
   for (std::size_t s = 0; s < steps.size(); ++s) {
     if (s > 0 && steps[s].number == steps[s - 1].number + 1) {
       out[s] = std::max<std::int64_t>(0, steps[s].gpu.start - end);
-      known.push_back(static_cast<double>(out[s]));
+      known.push_back(static_cast<double>(*out[s]));
     }
     end = std::max(end, steps[s].gpu.end);
   }
-  const auto usual = known.empty() ? 0 : static_cast<std::int64_t>(quantile_of(known, 0.5));
-  std::ranges::replace(out, -1, usual);
+  if (known.size() < kFewestKnown)
+    std::ranges::fill(out, 0);
+  else if (known.size() == kFewestKnown)
+    for (std::optional<std::int64_t>& idle : out)
+      idle = idle.value_or(static_cast<std::int64_t>(quantile_of(known, 0.5)));
   return out;
 }
 
@@ -290,8 +294,9 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& ke
     return {};
   std::vector<StepTimes> out;
   for (WorkingStep& step : working_steps(t, key, steps, false))
-    out.push_back({step.at.number, times_of(std::move(step.buckets[0]), key, step.idle_before),
-                   step.at.gpu.start, step.at.gpu.end});
+    out.push_back({step.at.number,
+                   times_of(std::move(step.buckets[0]), key, step.idle_before.value_or(0)),
+                   step.at.gpu.start, step.at.gpu.end, step.idle_before.has_value()});
   return out;
 }
 
@@ -309,13 +314,15 @@ std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& 
   for (const ProfilerStep& step : steps) {
     if (!seen.insert(step.number).second)
       continue; // a repeated step number is one step
-    StepTimeline timeline{step.number, {}};
-    auto& [at, buckets, idle_before] = by_number[step.number];
+    // a step without GPU work has rows of zeros
+    auto& [at, buckets, idle_before] =
+        by_number.try_emplace(step.number, WorkingStep{{}, {}, 0}).first->second;
+    StepTimeline timeline{step.number, idle_before.has_value(), {}};
     if (split) {
       add_rows(std::move(buckets[0]), key, false, timeline.rows);
       add_rows(std::move(buckets[1]), key, true, timeline.rows);
     } else {
-      add_rows(std::move(buckets[0]), key, std::nullopt, timeline.rows, idle_before);
+      add_rows(std::move(buckets[0]), key, std::nullopt, timeline.rows, idle_before.value_or(0));
     }
     out.push_back(std::move(timeline));
   }

@@ -76,10 +76,18 @@ struct StepWindow {
   Interval gpu; ///< first start and last end of its GPU work
 };
 /// Returns the idle time in ns before each step: from the end of all earlier GPU work to the start
-/// of the GPU work of the step. If the step before was not recorded, this time is unknown and
-/// counts as the median of the others; so does that before the first step. `steps` must be ordered
-/// by start.
-[[nodiscard]] std::vector<std::int64_t> idle_before_steps(std::span<const StepWindow> steps);
+/// of the GPU work of the step. It is unknown (empty) for the first step and if the step before was
+/// not recorded. If only two of these times are known, the others count as their median, so that
+/// three steps remain three samples. If fewer are known, all count as 0. `steps` must be ordered by
+/// start.
+[[nodiscard]] std::vector<std::optional<std::int64_t>>
+idle_before_steps(std::span<const StepWindow> steps);
+
+/// Returns whether the time contains the idle time before a step.
+[[nodiscard]] constexpr bool has_idle_before(TimeKind kind) {
+  return kind == TimeKind::kTotal || kind == TimeKind::kIdle || kind == TimeKind::kMicroIdle ||
+         kind == TimeKind::kMacroIdle;
+}
 
 /// Nanoseconds of each kind of time; 0 for kinds that the options do not request.
 using KindTimes = std::array<std::int64_t, kTimeKinds>;
@@ -92,6 +100,8 @@ struct StepTimes {
   KindTimes ns{};
   /// First start and last end of its GPU work, on the clock of the file.
   std::int64_t start_ns = 0, end_ns = 0;
+  /// Whether the idle time before the step is known. If not, total and idle time lack it.
+  bool complete = true;
 };
 /// Returns the steps that have GPU work, ordered by start; empty without ProfilerStep#N. One pass
 /// over the GPU events for all steps. Does not separate recomputed work.
@@ -100,6 +110,7 @@ struct StepTimes {
 
 struct StepTimeline {
   std::int64_t step = 0; ///< N of ProfilerStep#N
+  bool complete = true;  ///< as in StepTimes
   /// The rows of TimelineKey for the GPU work of the step, with the idle time before it as in
   /// StepTimes. If recomputed work is separate, the blocks do not contain that time.
   std::vector<TimelineRow> rows;

@@ -60,16 +60,17 @@ SelfTimes self_times_of(const LoadedTrace& t, const TimelineKey& key) {
       by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0});
   }
   std::vector<StepWindow> windows;
-  for (auto& [number, step] : by_step) {
-    step.step = number;
+  for (auto& [number, step] : by_step)
     windows.push_back({number, divide(t.trace, step)});
-    out.steps.push_back(std::move(step));
-  }
-  const std::vector<std::int64_t> idle = idle_before_steps(windows);
-  for (std::size_t s = 0; s < idle.size(); ++s) {
-    out.steps[s].idle_ns += idle[s];
-    out.steps[s].total_ns += idle[s];
-  }
+  const std::vector<std::optional<std::int64_t>> idle = idle_before_steps(windows);
+  auto before = idle.begin();
+  for (auto& [number, step] : by_step)
+    if (const std::optional<std::int64_t> ns = *before++) {
+      step.step = number;
+      step.idle_ns += *ns;
+      step.total_ns += *ns;
+      out.steps.push_back(std::move(step));
+    }
   return out;
 }
 

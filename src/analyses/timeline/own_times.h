@@ -27,7 +27,8 @@ struct StepSelfTimes {
 
 struct SelfTimes {
   bool without_steps = false;       ///< the trace has no steps: one entry for the complete trace
-  std::vector<StepSelfTimes> steps; ///< ordered by number; steps without GPU work are left out
+  std::vector<StepSelfTimes> steps; ///< ordered by number; steps without GPU work, and steps
+                                    ///< whose idle time before is unknown, are left out
 };
 
 /// Divides each step's time among its events. Each instant between the first and the last GPU event

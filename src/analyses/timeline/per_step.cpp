@@ -34,7 +34,7 @@ std::vector<InStep<Row>> flat(const Steps& steps, std::size_t most) {
 Schema<InStep<TimelineRow>> timeline_in_step(const TimelineKey& key) {
   return in_step("gpu_timeline_per_step",
                  "gpu_timeline of each profiler step; idle_time and total_time contain the idle "
-                 "time after the GPU work of the step before",
+                 "time after the GPU work of the step before, if it is known",
                  timeline_schema(key));
 }
 
