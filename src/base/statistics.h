@@ -71,9 +71,6 @@ struct LinearFit {
 };
 [[nodiscard]] LinearFit linear_fit95(std::span<const double> x, std::span<const double> y);
 
-/// The name of the method of all intervals of differences; outputs show it next to the interval.
-inline constexpr std::string_view kIntervalMethod = "Welch, 95 %";
-
 /// The difference of two means and the half width of its 95 % confidence interval.
 struct MeanDifference {
   double difference = 0; ///< mean(test) - mean(base)

@@ -67,12 +67,10 @@ enum class ClockDomain : std::uint8_t {
   kUnknown,   ///< times can only be compared within the source
   kUnix,      ///< offset_ns + ts_ns is the Unix time
   kMonotonic, ///< clock of the machine since boot; offset_ns + ts_ns is the time on this clock
-  kDevice,    ///< clock of a GPU
 };
 struct Clock {
   ClockDomain domain = ClockDomain::kUnknown;
   std::int64_t offset_ns = 0; ///< clock time = offset_ns + ts_ns
-  double drift_ppm = 0;       ///< how much faster the clock runs than true time, if known
 };
 
 /// Which of the GPU events with the correlation id of a runtime call belong to the call; depends on
@@ -239,11 +237,7 @@ struct Events {
 struct DeviceInfo {
   std::int64_t id = 0;
   std::string name;
-  std::int64_t total_memory_bytes = 0;
-  std::int64_t compute_major = 0;
-  std::int64_t compute_minor = 0;
   std::int64_t warp_size = 0; ///< 64 = AMD CDNA, 32 = NVIDIA
-  std::int64_t num_sms = 0;
 };
 
 struct ProcessGroup {
@@ -261,8 +255,6 @@ struct TraceHeader {
   std::vector<ProcessGroup> process_groups;
   std::vector<DeviceInfo> devices;
   bool record_shapes = false;
-  bool with_stack = false;
-  std::string display_time_unit;
   /// All other keys of the root object, each with its JSON text, in file order.
   std::vector<std::pair<std::string, std::string>> other;
 };

@@ -108,10 +108,6 @@ public:
   /// Appends a chunk; `first_uid` is added to its uids. Returns, for each track of the chunk, the
   /// track in the trace.
   std::vector<std::uint32_t> append(const TraceChunk& chunk, std::uint32_t first_uid);
-  /// Returns the id in the trace of a text of the chunk. Call it after append().
-  [[nodiscard]] StrId appended_text(const TraceChunk& chunk, StrId id) {
-    return text(chunk.strings.view(id));
-  }
   /// Reserves memory for a total of `events`.
   void reserve(std::size_t events);
   [[nodiscard]] std::size_t events() const { return trace_.events.size(); }

@@ -10,8 +10,6 @@
 namespace rankscope {
 
 constexpr std::size_t kDisplayNameWidth = 56; ///< maximum number of characters of display_name()
-constexpr std::size_t kDistinctNameWidth =
-    80; ///< maximum number of characters of a name from distinct_names()
 
 /// Returns a short name for a kernel: library, transposes, type, tile, extras
 /// (docs/reference/kernel-names.md). It depends only on the full name, and different kernels can

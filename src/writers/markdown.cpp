@@ -25,21 +25,6 @@ std::string markdown_escaped(std::string_view text) {
   return out;
 }
 
-std::string markdown_unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '@' && text.substr(i + 1, kApart.size()) == kApart) {
-      out += '@';
-      i += kApart.size();
-      continue;
-    }
-    if (text[i] == '\\' && i + 1 < text.size())
-      ++i;
-    out += text[i];
-  }
-  return out;
-}
-
 std::string markdown_table(const Table& table) {
   std::string out = "|";
   for (const Column& c : table.columns())

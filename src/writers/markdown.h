@@ -13,8 +13,5 @@ namespace rankscope {
 
 /// Returns the text of one cell, escaped.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
-/// Returns the original text of a text from markdown_escaped(); escaped control characters are not
-/// restored.
-[[nodiscard]] std::string markdown_unescaped(std::string_view text);
 
 } // namespace rankscope

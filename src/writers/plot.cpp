@@ -87,10 +87,4 @@ std::string plot_svg(const PlotSpec& spec) {
   return std::move(canvas).svg();
 }
 
-Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
-                         TaskPool* pool) {
-  RS_TRY(Drawing drawing, Drawing::begin(plots, pool));
-  return drawing.finish();
-}
-
 } // namespace rankscope

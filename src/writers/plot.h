@@ -79,10 +79,6 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// Calls begin() and finish().
-Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
-                         TaskPool* pool = nullptr);
-
 /// Returns a plot as the text of an SVG file.
 [[nodiscard]] std::string plot_svg(const PlotSpec& spec);
 

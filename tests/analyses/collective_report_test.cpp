@@ -12,6 +12,13 @@
 namespace rankscope {
 namespace {
 
+/// Returns the tables of the facts of these ranks.
+Result<Report> report_of_ranks(const std::vector<RankCollectives>& ranks,
+                               const CollectiveOptions& options) {
+  RS_TRY(const CollectiveFacts facts, collective_facts(ranks, options));
+  return collective_tables(facts, options);
+}
+
 Collective all_to_all_v(RankCollectives& r, const char* split, std::int64_t nelems,
                         std::int64_t ts_ns, std::int64_t dur_ns) {
   Collective c;
@@ -39,7 +46,7 @@ TEST(CollectiveReport, AllToAllVByHand) {
   CollectiveOptions options;
   options.align = AlignMode::kNone;
   options.all_to_all_v_heatmap = true;
-  const auto report = build_collective_report(ranks, options);
+  const auto report = report_of_ranks(ranks, options);
   ASSERT_TRUE(report) << report.error().message();
   const Table* t = report->find("nccl_all2allv");
   ASSERT_NE(t, nullptr);
@@ -69,7 +76,7 @@ TEST(CollectiveReport, AllToAllVOfUnknownSizesIsBlank) {
   ranks[1].rows[0].dtype = ranks[1].texts.intern("Strange");
   CollectiveOptions options;
   options.all_to_all_v_heatmap = true;
-  const auto report = build_collective_report(ranks, options);
+  const auto report = report_of_ranks(ranks, options);
   ASSERT_TRUE(report) << report.error().message();
   const Table* t = report->find("nccl_all2allv");
   ASSERT_NE(t, nullptr);
@@ -110,7 +117,7 @@ TEST(CollectiveReport, CollectivesWithoutANameHaveTheShortNameOfTheKernel) {
     c.ts_ns = 5000 * static_cast<std::int64_t>(ranks[0].rows.size());
     ranks[0].rows.push_back(c);
   }
-  const auto report = build_collective_report(ranks, {});
+  const auto report = report_of_ranks(ranks, {});
   ASSERT_TRUE(report) << report.error().message();
   const Table* t = report->find("exposed_by_type");
   ASSERT_NE(t, nullptr);
@@ -302,7 +309,7 @@ TEST(CollectiveReport, NoWaitIsMadeUpForWhatMakesNobodyWait) {
   }
   CollectiveOptions options;
   options.align = AlignMode::kNone;
-  const auto report = build_collective_report(ranks, options);
+  const auto report = report_of_ranks(ranks, options);
   ASSERT_TRUE(report);
   const Table* rows = report->find("nccl_long");
   ASSERT_NE(rows, nullptr);

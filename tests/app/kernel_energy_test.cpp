@@ -17,7 +17,7 @@ const char* const kComm = "ncclDevKernel_Generic_4";
 
 LoadedTrace on_unix_time(const test::TraceBuilder& builder) {
   LoadedTrace out = builder.load();
-  out.trace.sources[0].clock = {ClockDomain::kUnix, 0, 0};
+  out.trace.sources[0].clock = {ClockDomain::kUnix, 0};
   return out;
 }
 
@@ -176,10 +176,10 @@ TEST(ReportEnergy, AddsTheSheetsThatAreAskedForOrSaysWhyNot) {
   ASSERT_EQ(elsewhere.diagnostics.problems().size(), 1U);
   EXPECT_NE(elsewhere.diagnostics.problems()[0].sentence.find("--power-gpus"), std::string::npos);
   LoadedTrace later = b.load();
-  later.trace.sources[0].clock = {ClockDomain::kUnix, 3600 * 1000 * kMs, 0};
+  later.trace.sources[0].clock = {ClockDomain::kUnix, 3600 * 1000 * kMs};
   EXPECT_NE(add(later, "", {}).diagnostics.problems()[0].sentence.find("overlap in time"),
             std::string::npos);
-  later.trace.sources[0].clock = {ClockDomain::kMonotonic, 0, 0};
+  later.trace.sources[0].clock = {ClockDomain::kMonotonic, 0};
   later.trace.header.other.emplace_back("rocprof_clock", "\"CLOCK_MONOTONIC\"");
   EXPECT_NE(add(later, "", {}).diagnostics.problems()[0].sentence.find("start of the machine"),
             std::string::npos);

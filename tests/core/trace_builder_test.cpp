@@ -28,7 +28,7 @@ EventRow event(TraceBuilder& b, const char* name, std::int64_t ts, std::int64_t 
 
 TEST(TraceBuilder, EventByEvent) {
   TraceBuilder b("run.toy", "toy");
-  b.source().clock = {ClockDomain::kUnix, 1000, 0};
+  b.source().clock = {ClockDomain::kUnix, 1000};
   OpArgs args;
   args.input_dims = b.arg_text("[[2,3]]");
   EventRow op = event(b, "aten::mm", 5, 10);

@@ -13,6 +13,13 @@
 namespace rankscope {
 namespace {
 
+/// Returns the tables of the facts of these ranks.
+Result<Report> golden_report(const std::vector<RankCollectives>& ranks,
+                             const CollectiveOptions& options) {
+  RS_TRY(const CollectiveFacts facts, collective_facts(ranks, options));
+  return collective_tables(facts, options);
+}
+
 double num(const std::string& text) {
   return std::strtod(text.c_str(), nullptr);
 }
@@ -54,7 +61,7 @@ TEST(CollectivesGolden, TheEightRankSummaryIsConsistentAndWeHaveItsColumns) {
     CollectiveOptions options;
     options.compat_tracelens = true;
     options.align = AlignMode::kNone;
-    const auto report = build_collective_report(ranks, options);
+    const auto report = golden_report(ranks, options);
     ASSERT_TRUE(report) << report.error().message();
     const Table* summary = report->find("nccl_summary_implicit_sync");
     ASSERT_NE(summary, nullptr) << file;
@@ -83,7 +90,7 @@ TEST(CollectivesGolden, TheRealPairOfRanksRuns) {
     EXPECT_EQ(ranks.back().comm_ns, ranks.back().exposed_ns + ranks.back().hidden_compute_ns +
                                         ranks.back().hidden_memcpy_ns);
   }
-  const auto report = build_collective_report(ranks, CollectiveOptions{});
+  const auto report = golden_report(ranks, CollectiveOptions{});
   ASSERT_TRUE(report) << report.error().message();
   const Table* rows = report->find("nccl_long");
   ASSERT_NE(rows, nullptr);
@@ -129,7 +136,7 @@ TEST(CollectivesGolden, OfARealRunOfEightRanksAsTheReferenceHasThem) {
   CollectiveOptions options;
   options.compat_tracelens = true;
   options.align = AlignMode::kNone;
-  const auto report = build_collective_report(ranks, options);
+  const auto report = golden_report(ranks, options);
   ASSERT_TRUE(report) << report.error().message();
   for (const auto& entry :
        std::filesystem::directory_iterator(golden::root() / "dlrm" / "collective_report_csvs")) {

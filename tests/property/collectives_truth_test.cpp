@@ -14,6 +14,13 @@
 namespace rankscope {
 namespace {
 
+/// Returns the tables of the facts of these ranks.
+Result<Report> truth_report(const std::vector<RankCollectives>& ranks,
+                            const CollectiveOptions& options) {
+  RS_TRY(const CollectiveFacts facts, collective_facts(ranks, options));
+  return collective_tables(facts, options);
+}
+
 struct Case {
   const char* name;
   bool no_seq = false;
@@ -70,7 +77,7 @@ TEST_P(CollectivesTruth, MatchingSkewStragglerClocksAndBandwidth) {
     EXPECT_EQ(ranks.back().exposed_ns, rank["exposed_comm_ns"].get_int64().value());
   }
   ASSERT_EQ(ranks.size(), 8 - c.missing.size());
-  const auto report = build_collective_report(ranks, CollectiveOptions{});
+  const auto report = truth_report(ranks, CollectiveOptions{});
   ASSERT_TRUE(report) << report.error().message();
 
   // clocks are relative to the first rank

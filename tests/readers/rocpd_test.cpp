@@ -53,7 +53,7 @@ TEST_P(RocpdSchemas, SameTrace) {
   EXPECT_EQ(t.vendor(), "AMD");
   ASSERT_EQ(t.header.devices.size(), 1U);
   EXPECT_EQ(t.header.devices[0].name, "AMD Instinct MI300X");
-  EXPECT_EQ(t.header.devices[0].num_sms, 304);
+  EXPECT_EQ(t.header.devices[0].warp_size, 64);
   ASSERT_EQ(t.events.size(), 13U); // 6 regions, a mark, 4 kernels, a copy, ProfilerStep#7
   EXPECT_TRUE(t.diagnostics.empty());
 
@@ -150,7 +150,7 @@ TEST(Rocpd, ColumnsWithoutValuesAreNoFault) {
   EXPECT_EQ(trace->events.size(), 12U); // the mark has no text, so it is left out
   EXPECT_EQ(trace->header.rank, std::nullopt);
   ASSERT_EQ(trace->header.devices.size(), 1U);
-  EXPECT_EQ(trace->header.devices[0].num_sms, 0);
+  EXPECT_EQ(trace->header.devices[0].warp_size, 0);
 }
 
 TEST(Rocpd, SessionsWithoutRanksAreNumberedInOrder) {

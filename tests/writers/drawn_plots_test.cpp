@@ -19,6 +19,12 @@
 namespace rankscope {
 namespace {
 
+Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
+                         TaskPool* pool = nullptr) {
+  RS_TRY(Drawing drawing, Drawing::begin(plots, pool));
+  return drawing.finish();
+}
+
 /// Records what was drawn, in order.
 struct Notes {
   struct Bar {

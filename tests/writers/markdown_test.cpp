@@ -8,6 +8,23 @@
 namespace rankscope {
 namespace {
 
+/// Returns the original text of a text from markdown_escaped() without control characters.
+std::string markdown_unescaped(std::string_view text) {
+  constexpr std::string_view kApart = "\xE2\x80\x8B";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '@' && text.substr(i + 1, kApart.size()) == kApart) {
+      out += '@';
+      i += kApart.size();
+      continue;
+    }
+    if (text[i] == '\\' && i + 1 < text.size())
+      ++i;
+    out += text[i];
+  }
+  return out;
+}
+
 TEST(Markdown, LabelsAreNoLinksImagesOrMentions) {
   EXPECT_EQ(markdown_escaped("[c](javascript:alert(1))"), "\\[c\\](javascript:alert(1))");
   EXPECT_EQ(markdown_escaped("![i](http://x/y.png)"), "\\!\\[i\\](http://x/y.png)");

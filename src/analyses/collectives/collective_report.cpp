@@ -149,10 +149,4 @@ Result<Report> streamed_tables(CollectiveStream& stream, const CollectiveFacts& 
   return report;
 }
 
-Result<Report> build_collective_report(const std::vector<RankCollectives>& ranks,
-                                       const CollectiveOptions& options) {
-  RS_TRY(const CollectiveFacts facts, collective_facts(ranks, options));
-  return collective_tables(facts, options);
-}
-
 } // namespace rankscope

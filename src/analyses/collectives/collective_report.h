@@ -13,10 +13,6 @@ namespace rankscope {
 [[nodiscard]] Report collective_tables(const CollectiveFacts& facts,
                                        const CollectiveOptions& options);
 
-/// Returns the tables of collective_facts(). Errors: those of collective_facts().
-Result<Report> build_collective_report(const std::vector<RankCollectives>& ranks,
-                                       const CollectiveOptions& options);
-
 /// Returns the notes under nccl_summary_implicit_sync.
 [[nodiscard]] std::vector<std::string> sync_summary_notes(bool compat_tracelens);
 

@@ -232,7 +232,6 @@ private:
     const auto profiled = profiler_steps(t_.trace);
     for (const GraphReplay& replay : out_.graphs.replays) {
       const bool empty = replay.kernels.empty();
-      out_.empty_launches += empty ? 1 : 0;
       if (!empty && replay.missing == 0)
         continue;
       const std::int64_t ts = t_.trace.events.ts_ns[replay.launch];

@@ -64,7 +64,6 @@ struct GraphAttribution {
   std::vector<ReplayedKernel> kernels; ///< ordered by event
   std::vector<KnownOperator> operators;
   std::vector<TracingLoss> losses; ///< in order of the launches
-  std::size_t empty_launches = 0;  ///< launches without any GPU event in the trace
   std::int64_t gpu_ns = 0;         ///< sum of the durations of all GPU events of the trace
   std::int64_t graph_ns = 0;
   std::array<std::int64_t, kAttributions> ns{}; ///< graph_ns by attribution

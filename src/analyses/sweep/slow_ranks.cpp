@@ -46,8 +46,7 @@ double gemms_of(const RankRecord& rank) {
   return out;
 }
 
-/// Compares the rank's GEMM kernels with those of its peers: the additional number, and the
-/// additional duration of kernels with the same name.
+/// Compares the number of the rank's GEMM kernels with that of its peers.
 void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out) {
   std::vector<double> numbers;
   for (const RankRecord* rank : group.ranks)
@@ -55,21 +54,6 @@ void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out
   const RankRecord& record = *group.ranks[r];
   const auto steps = static_cast<double>(std::max<std::size_t>(record.steps.size(), 1));
   out.more_gemms = (numbers[r] - MedianOfOthers(numbers).without(numbers[r])) / steps;
-  double rank_ns = 0;
-  double usual_ns = 0;
-  for (const auto& [name, kernel] : record.gemm_kernels) {
-    std::vector<double> means;
-    for (std::size_t i = 0; i < group.ranks.size(); ++i)
-      if (const auto at = group.ranks[i]->gemm_kernels.find(name);
-          i != r && at != group.ranks[i]->gemm_kernels.end() && at->second.count > 0)
-        means.push_back(static_cast<double>(at->second.sum_ns) /
-                        static_cast<double>(at->second.count));
-    if (means.empty() || kernel.count == 0)
-      continue;
-    rank_ns += static_cast<double>(kernel.sum_ns);
-    usual_ns += quantile_of(std::move(means), 0.5) * static_cast<double>(kernel.count);
-  }
-  out.gemm_percent = usual_ns > 0 ? (rank_ns / usual_ns - 1) * 100 : 0;
 }
 
 /// Returns GEMM calls per step, by operator and arguments, as a mean over the ranks.
@@ -139,7 +123,7 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
       if (!ranks[r].significant || percent < kDeviceSpreadPercent)
         continue;
       SlowRank slow{
-          tested_groups[i], tested_groups[i]->ranks[r]->key.rank, ranks[r], percent, {}, 0, 0};
+          tested_groups[i], tested_groups[i]->ranks[r]->key.rank, ranks[r], percent, {}, 0};
       slow.waited = waited_for(*tested_groups[i], r, ranks[r].excess);
       compare_gemms(*tested_groups[i], r, slow);
       out.ranks.push_back(slow);

@@ -99,8 +99,7 @@ struct SlowRank {
   /// step. Set only if the interval is above 0 and the peers' exposed time differs by about the
   /// excess. A kernel that overlaps a collective changes exposed time although no rank waits.
   std::optional<MeanDifference> waited;
-  double more_gemms = 0;   ///< GEMM kernels per step above the median of its peers
-  double gemm_percent = 0; ///< difference in GEMM kernel duration to its peers, by kernel name
+  double more_gemms = 0; ///< GEMM kernels per step above the median of its peers
 };
 /// A configuration whose ranks were tested.
 struct TestedRanks {

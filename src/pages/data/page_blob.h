@@ -28,7 +28,6 @@ public:
 
   /// Returns the index of a text in "strings".
   [[nodiscard]] std::uint32_t text(std::string_view text) { return strings_.intern(text); }
-  void text_member(std::string_view key, std::string_view value) { json.integer(key, text(value)); }
   /// Adds an array of numbers in the smallest type that fits all of them.
   void integers(std::string_view key, std::span<const std::uint32_t> values);
   /// Adds an array of doubles; NaN stays NaN.

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace rankscope {
@@ -38,9 +37,7 @@ struct KinetoChunk : TraceChunk {
   std::string foreign_category;   ///< first category that belongs to a device that rankscope does
                                   ///< not read
 
-  // buffers of the parser
-  std::unordered_map<std::string, std::uint32_t> text_tracks;
-  std::vector<std::uint32_t> track_slots;
+  std::vector<std::uint32_t> track_slots; ///< buffer of the parser
 };
 
 /// Content that is stored only if requested.

@@ -80,11 +80,7 @@ void parse_devices(simdjson::dom::element value, TraceHeader& h) {
     if (o["name"].get(text) == simdjson::SUCCESS)
       d.name = text;
     int_at("id", d.id);
-    int_at("totalGlobalMem", d.total_memory_bytes);
-    int_at("computeMajor", d.compute_major);
-    int_at("computeMinor", d.compute_minor);
     int_at("warpSize", d.warp_size);
-    int_at("numSms", d.num_sms);
     h.devices.push_back(std::move(d));
   }
 }
@@ -98,7 +94,7 @@ void header_value(std::string_view key, std::string_view raw, KinetoHeader& head
   if (key == "baseTimeNanoseconds") {
     std::int64_t base = 0;
     if (json::text_to_int(raw, base) && usable_time(base, 0))
-      head.clock = {ClockDomain::kUnix, base, 0};
+      head.clock = {ClockDomain::kUnix, base};
     else
       diag.add(counters::header_number_malformed(), std::string(key));
   } else if (key == "distributedInfo" || key == "deviceProperties") {
@@ -114,12 +110,7 @@ void header_value(std::string_view key, std::string_view raw, KinetoHeader& head
       parse_devices(value, h);
   } else if (key == "record_shapes") {
     h.record_shapes = truthy(raw);
-  } else if (key == "with_stack") {
-    h.with_stack = truthy(raw);
-  } else if (key == "displayTimeUnit") {
-    h.display_time_unit =
-        raw.size() >= 2 && raw[0] == '"' ? std::string(raw.substr(1, raw.size() - 2)) : raw;
-  } else if (key != "schemaVersion") {
+  } else if (key != "with_stack" && key != "displayTimeUnit" && key != "schemaVersion") {
     h.other.emplace_back(key, raw);
   }
 }

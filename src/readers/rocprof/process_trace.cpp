@@ -79,7 +79,7 @@ std::string_view copy_name(std::string_view direction) {
 
 ProcessTrace::ProcessTrace(const std::string& path, const char* reader, const char* clock)
     : out_(path, reader), clock_(clock) {
-  out_.source().clock = {ClockDomain::kMonotonic, 0, 0};
+  out_.source().clock = {ClockDomain::kMonotonic, 0};
   out_.source().call_work = CallWork::kAll;
   fact("rocprof_producer", reader);
   fact("rocprof_clock", clock);

@@ -89,7 +89,6 @@ public:
   void device(const DeviceInfo& device) { out_.header().devices.push_back(device); }
   void fact(const char* name, std::string_view value);
   [[nodiscard]] std::size_t gpu_events() const { return gpu_events_; }
-  [[nodiscard]] bool has_cuda_calls() const { return cuda_; }
 
   /// Returns the trace. If the names of ranges contain step numbers, it contains steps too. Errors:
   /// kUnreadable if there are no events.

@@ -164,8 +164,6 @@ void RocpdSession::read_agents() {
     const std::string_view json = q.text(8);
     if (parse_json(parser, json).get(properties) == simdjson::SUCCESS) {
       std::int64_t value = 0;
-      if (properties.at_key("cu_count").get(value) == simdjson::SUCCESS)
-        device.num_sms = value;
       if (properties.at_key("wave_front_size").get(value) == simdjson::SUCCESS)
         device.warp_size = value;
     }

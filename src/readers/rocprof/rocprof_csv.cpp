@@ -168,7 +168,6 @@ private:
       for (const char* column : {"Product_Name", "Model_Name", "Name"})
         if (device.name.empty())
           device.name = rows.text(c.at(column));
-      device.num_sms = rows.integer(c.at("Cu_Count")).value_or(0);
       device.warp_size = rows.integer(c.at("Wave_Front_Size")).value_or(0);
       if (const auto node = rows.integer(c.at("Node_Id")))
         agents_[*node] = device.id;

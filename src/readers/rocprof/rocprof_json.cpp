@@ -227,7 +227,6 @@ private:
     device.name = text_at(e, "product_name");
     if (device.name.empty())
       device.name = text_at(e, "name");
-    device.num_sms = int_at(e, "cu_count", 0);
     device.warp_size = int_at(e, "wave_front_size", 0);
     std::int64_t handle = 0;
     if (e.at_pointer("/id/handle").get(handle) == simdjson::SUCCESS)
