@@ -143,12 +143,6 @@ std::optional<PerfResult> ln_modulate(const Call& c, bool backward) {
   r.compute_spec = compute_spec("vector", c.args.type(0));
   return r;
 }
-std::optional<PerfResult> ln_modulate_fwd(const Call& c) {
-  return ln_modulate(c, false);
-}
-std::optional<PerfResult> ln_modulate_bwd(const Call& c) {
-  return ln_modulate(c, true);
-}
 
 /// Collectives inside a kernel: 0 flops. The bytes are those that this GPU reads and writes in its
 /// own memory.
@@ -171,9 +165,6 @@ std::optional<PerfResult> collective(const Call& c, std::size_t in, std::size_t 
 std::optional<PerfResult> handle_in_out(const Call& c) { // arguments: handle, in, out
   return collective(c, 1, 2, 1);
 }
-std::optional<PerfResult> out_in_handle(const Call& c) {
-  return collective(c, 1, 0, 0);
-}
 
 /// out (.., N), input (.., 2N): activation of one half, multiplied by the other half. `flops`: per
 /// output element. Worked example: out (4, 256) bf16, in (4, 512) bf16: SiLU 5*1024 flops, 3*1024*2
@@ -183,21 +174,9 @@ std::optional<PerfResult> gated(const Call& c, double flops) {
   if (out.empty())
     return std::nullopt;
   const double n = elements(out);
-  PerfResult r;
-  r.flops = flops * n;
-  r.bytes = 2 * n * type_bytes(c.args.type(1)) + n * type_bytes(c.args.type(0));
-  r.params = io_params(out, c.args.type(1), c.args.type(0), c.args.strides(1), c.args.strides(0));
-  r.compute_spec = compute_spec("vector", c.args.type(1));
-  return r;
-}
-std::optional<PerfResult> silu_and_mul(const Call& c) {
-  return gated(c, 5);
-}
-std::optional<PerfResult> gelu_and_mul(const Call& c) {
-  return gated(c, 8);
-}
-std::optional<PerfResult> gelu_tanh_and_mul(const Call& c) {
-  return gated(c, 10);
+  return costs(flops * n, 2 * n * type_bytes(c.args.type(1)) + n * type_bytes(c.args.type(0)),
+               io_params(out, c.args.type(1), c.args.type(0), c.args.strides(1), c.args.strides(0)),
+               compute_spec("vector", c.args.type(1)));
 }
 
 /// out, input, scales: each is read or written once. The value of 2.59375 flops per element was
@@ -206,18 +185,16 @@ std::optional<PerfResult> group_quant(const Call& c) {
   const Shape out = c.args.dims(0);
   if (out.empty() || c.args.dims(1).empty())
     return std::nullopt;
-  PerfResult r;
-  r.flops = 2.59375 * elements(out);
-  r.bytes = tensor_bytes(c, 0) + tensor_bytes(c, 1) + tensor_bytes(c, 2);
-  r.params = {{"shape_in1", repr(c.args.dims(1))},
-              {"shape_in2", repr(c.args.dims(2))},
-              {"shape_out", repr(out)},
-              {"dtype_in1_in2_out", repr_types({c.args.type(1), c.args.type(2), c.args.type(0)})},
-              {"stride_input1", c.args.strides(1)},
-              {"stride_input2", c.args.strides(2)},
-              {"stride_output", c.args.strides(0)}};
-  r.compute_spec = compute_spec("vector", c.args.type(1));
-  return r;
+  return costs(2.59375 * elements(out),
+               tensor_bytes(c, 0) + tensor_bytes(c, 1) + tensor_bytes(c, 2),
+               {{"shape_in1", repr(c.args.dims(1))},
+                {"shape_in2", repr(c.args.dims(2))},
+                {"shape_out", repr(out)},
+                {"dtype_in1_in2_out", repr_types({c.args.type(1), c.args.type(2), c.args.type(0)})},
+                {"stride_input1", c.args.strides(1)},
+                {"stride_input2", c.args.strides(2)},
+                {"stride_output", c.args.strides(0)}},
+               compute_spec("vector", c.args.type(1)));
 }
 
 /// x (M, N), group: 6 flops per element. x is read; one byte (FP8) per element and one float per
@@ -230,17 +207,15 @@ std::optional<PerfResult> token_group_quant(const Call& c) {
   const double rows = x.size() >= 2 ? extent(x, 0) : 1;
   const double group = positive_or(c, 1, 128);
   const double groups = std::max(1.0, std::ceil(columns / group));
-  PerfResult r;
-  r.flops = 6 * rows * columns;
-  r.bytes = rows * columns * (type_bytes(c.args.type(0)) + 1) + rows * groups * 4;
-  r.params = {{"M", repr_count(rows)},
-              {"N", repr_count(columns)},
-              {"group_size", repr_count(group)},
-              {"num_groups", repr_count(groups)},
-              {"shape_x", repr(x)},
-              {"dtype_x", python_quote(c.args.type(0))}};
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(6 * rows * columns,
+               rows * columns * (type_bytes(c.args.type(0)) + 1) + rows * groups * 4,
+               {{"M", repr_count(rows)},
+                {"N", repr_count(columns)},
+                {"group_size", repr_count(group)},
+                {"num_groups", repr_count(groups)},
+                {"shape_x", repr(x)},
+                {"dtype_x", python_quote(c.args.type(0))}},
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// Converts the activation at argument `at` to FP4 (two values per byte), with one E8M0 scale per
@@ -251,12 +226,8 @@ std::optional<PerfResult> mxfp4_quant(const Call& c, std::size_t at) {
     return std::nullopt;
   const double n = elements(x);
   const std::string type = c.args.type(at);
-  PerfResult r;
-  r.flops = 2 * n;
-  r.bytes = n * type_bytes(type) + n / 2 + std::floor(n / 32);
-  r.params = io_params(x, type, type, c.args.strides(at));
-  r.compute_spec = compute_spec("vector", type);
-  return r;
+  return costs(2 * n, n * type_bytes(type) + n / 2 + std::floor(n / 32),
+               io_params(x, type, type, c.args.strides(at)), compute_spec("vector", type));
 }
 template <std::size_t At> std::optional<PerfResult> mxfp4_at(const Call& c) {
   return mxfp4_quant(c, At);
@@ -267,12 +238,9 @@ std::optional<PerfResult> quantize_fp8(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.empty())
     return std::nullopt;
-  PerfResult r;
-  r.flops = elements(x);
-  r.bytes = elements(x) * (type_bytes(c.args.type(0)) + 1);
-  r.params = io_params(x, c.args.type(0), "c10::Float8_e4m3fnuz", c.args.strides(0));
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(elements(x), elements(x) * (type_bytes(c.args.type(0)) + 1),
+               io_params(x, c.args.type(0), "c10::Float8_e4m3fnuz", c.args.strides(0)),
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// Quantises along rows and along columns: two FP4 copies with their scales are written.
@@ -282,22 +250,15 @@ std::optional<PerfResult> quantize_mxfp4_dual(const Call& c) {
     return std::nullopt;
   const double m = extent(x, 0);
   const double n = extent(x, 1);
-  PerfResult r;
-  r.flops = m * n;
-  r.bytes = m * n * type_bytes(c.args.type(0)) + 2 * std::floor((m * n + 1) / 2) +
-            m * std::ceil(n / 32) + n * std::ceil(m / 32);
-  r.params = io_params(x, c.args.type(0), "c10::Float4_e2m1fn_x2", c.args.strides(0));
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(m * n,
+               m * n * type_bytes(c.args.type(0)) + 2 * std::floor((m * n + 1) / 2) +
+                   m * std::ceil(n / 32) + n * std::ceil(m / 32),
+               io_params(x, c.args.type(0), "c10::Float4_e2m1fn_x2", c.args.strides(0)),
+               compute_spec("vector", c.args.type(0)));
 }
 
 PerfResult rotation(double n, double bpe, const std::string& type) {
-  PerfResult r;
-  r.flops = 3 * n;
-  r.bytes = 2 * n * bpe;
-  r.params = {{"num_elements", repr_count(n)}};
-  r.compute_spec = compute_spec("vector", type);
-  return r;
+  return costs(3 * n, 2 * n * bpe, {{"num_elements", repr_count(n)}}, compute_spec("vector", type));
 }
 
 /// Two outputs, then inputs x and y: both inputs are rotated.
@@ -359,26 +320,17 @@ std::optional<PerfResult> rope_and_cache(const Call& c, bool latent) {
   r.compute_spec = compute_spec("vector", c.args.type(0));
   return r;
 }
-std::optional<PerfResult> rope_cat_cache(const Call& c) {
-  return rope_and_cache(c, false);
-}
-std::optional<PerfResult> rope_concat_cache_mla(const Call& c) {
-  return rope_and_cache(c, true);
-}
 
 /// k, v, caches: k and v are read, and rows of the same size are written into the caches.
 std::optional<PerfResult> store_cache(const Call& c) {
   const Shape k = c.args.dims(0);
   if (k.empty())
     return std::nullopt;
-  PerfResult r;
-  r.flops = 0;
-  r.bytes = 4 * elements(k) * size_or(c, 0, 2);
-  r.params = {{"op_shape", repr(k)},
-              {"nelems", repr_count(elements(k))},
-              {"dtype", python_quote(c.args.type(0))}};
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(0, 4 * elements(k) * size_or(c, 0, 2),
+               {{"op_shape", repr(k)},
+                {"nelems", repr_count(elements(k))},
+                {"dtype", python_quote(c.args.type(0))}},
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// ids, logits (T, V), noise: an argmax over logits / noise, 2 flops per element.
@@ -388,15 +340,12 @@ std::optional<PerfResult> sample(const Call& c) {
     return std::nullopt;
   const double t = extent(logits, 0);
   const double v = logits.size() > 1 ? extent(logits, 1) : 1;
-  PerfResult r;
-  r.flops = 2 * t * v;
-  r.bytes = t * v * (type_bytes(c.args.type(1)) + type_bytes(c.args.type(2))) + 4 * t;
-  r.params = {{"T", repr_count(t)},
-              {"V", repr_count(v)},
-              {"dtype_logits", python_quote(c.args.type(1))},
-              {"dtype_noise", python_quote(c.args.type(2))}};
-  r.compute_spec = compute_spec("vector", c.args.type(1));
-  return r;
+  return costs(2 * t * v, t * v * (type_bytes(c.args.type(1)) + type_bytes(c.args.type(2))) + 4 * t,
+               {{"T", repr_count(t)},
+                {"V", repr_count(v)},
+                {"dtype_logits", python_quote(c.args.type(1))},
+                {"dtype_noise", python_quote(c.args.type(2))}},
+               compute_spec("vector", c.args.type(1)));
 }
 
 /// Hyper-connections: M tokens with n streams of C elements each. The projection has h = n^2 + 2n
@@ -491,19 +440,19 @@ constexpr Entry kFusedModels[] = {
     {"fused_rms_mxfp4_quant", norm_mxfp4},
     {"aiter_fused_allreduce_rmsnorm", fused_norm<kReduceRmsNorm>},
     {"aiter_fused_allreduce_rmsnorm_", fused_norm<kReduceRmsNormPy>},
-    {"FusedLnModulate", ln_modulate_fwd},
-    {"FusedLnModulateBackward", ln_modulate_bwd},
+    {"FusedLnModulate", [](const Call& c) { return ln_modulate(c, false); }},
+    {"FusedLnModulateBackward", [](const Call& c) { return ln_modulate(c, true); }},
     {"custom_ar_all_reduce", handle_in_out},
     {"custom_ar_qr_all_reduce", handle_in_out},
     {"sgl_kernel_all_reduce_reg", handle_in_out},
     {"sgl_kernel_qr_all_reduce", handle_in_out},
     {"aiter_reduce_scatter", handle_in_out},
     {"aiter_all_gather_reg", handle_in_out},
-    {"sgl_kernel_reg_all_gather_into_tensor", out_in_handle},
-    {"aiter_silu_and_mul", silu_and_mul},
-    {"sgl_kernel_silu_and_mul", silu_and_mul},
-    {"aiter_gelu_and_mul", gelu_and_mul},
-    {"aiter_gelu_tanh_and_mul", gelu_tanh_and_mul},
+    {"sgl_kernel_reg_all_gather_into_tensor", [](const Call& c) { return collective(c, 1, 0, 0); }},
+    {"aiter_silu_and_mul", [](const Call& c) { return gated(c, 5); }},
+    {"sgl_kernel_silu_and_mul", [](const Call& c) { return gated(c, 5); }},
+    {"aiter_gelu_and_mul", [](const Call& c) { return gated(c, 8); }},
+    {"aiter_gelu_tanh_and_mul", [](const Call& c) { return gated(c, 10); }},
     {"per_group_quant", group_quant},
     {"vllm_triton_per_token_group_quant_fp8", token_group_quant},
     {"fused_flatten_mxfp4_quant", mxfp4_at<0>},
@@ -515,8 +464,9 @@ constexpr Entry kFusedModels[] = {
     {"primus_turbo_quantize_mxfp4_dual", quantize_mxfp4_dual},
     {"aiter_rope_cached_positions_2c_fwd_impl", rope_two_channels},
     {"sgl_kernel_rotary_embedding", rotary},
-    {"aiter_fused_qk_rope_cat_and_cache_mla", rope_cat_cache},
-    {"fused_qk_rope_concat_and_cache_mla", rope_concat_cache_mla},
+    {"aiter_fused_qk_rope_cat_and_cache_mla",
+     [](const Call& c) { return rope_and_cache(c, false); }},
+    {"fused_qk_rope_concat_and_cache_mla", [](const Call& c) { return rope_and_cache(c, true); }},
     {"sglang_store_cache", store_cache},
     {"mixed_sample_outer_exponential", sample},
     {"mhc_post", mhc_post},

@@ -95,12 +95,6 @@ std::optional<PerfResult> mm(const Call& c) {
 std::optional<PerfResult> addmm(const Call& c) {
   return product(c, 1, 2, true, 2);
 }
-std::optional<PerfResult> bmm(const Call& c) {
-  return product(c, 0, 1, false, 3);
-}
-std::optional<PerfResult> baddbmm(const Call& c) {
-  return product(c, 1, 2, true, 3);
-}
 
 std::optional<PerfResult> scaled_mm(const Call& c) {
   const Shape x = c.args.dims(0);
@@ -439,8 +433,8 @@ std::optional<PerfResult> grouped_variable_k(const Call& c) {
 constexpr Entry kGemmModels[] = {
     {"aten_mm", mm, kNeedsTranspose},
     {"aten_addmm", addmm, kNeedsTranspose},
-    {"aten_bmm", bmm, kNeedsTranspose},
-    {"aten_baddbmm", baddbmm, kNeedsTranspose},
+    {"aten_bmm", [](const Call& c) { return product(c, 0, 1, false, 3); }, kNeedsTranspose},
+    {"aten_baddbmm", [](const Call& c) { return product(c, 1, 2, true, 3); }, kNeedsTranspose},
     {"aten_scaled_mm", scaled_mm, kNeedsTranspose},
     {"vllm_gemm_with_dynamic_quant", dynamic_quant, kNeedsTranspose},
     {"tex_ts_te_gemm_ts", te_gemm, kNeedsTranspose},

@@ -67,6 +67,11 @@ inline void turn_backward(PerfResult& r) {
   r.flops_bwd = r.bytes_bwd = kUnknown;
 }
 
+/// Returns the costs of an operator without a backward model.
+[[nodiscard]] inline PerfResult costs(double flops, double bytes, Params params, std::string spec) {
+  return {flops, bytes, kUnknown, kUnknown, std::move(params), std::move(spec)};
+}
+
 /// Returns the bytes of a tensor argument: elements times bytes per element; NaN when the type is
 /// unknown.
 [[nodiscard]] inline double tensor_bytes(const Call& c, std::size_t i) {

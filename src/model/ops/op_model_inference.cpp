@@ -222,21 +222,19 @@ std::optional<PerfResult> sparse_prefill(const Call& c) {
   const auto hq = static_cast<double>(q[1]);
   const auto d = static_cast<double>(q[2]);
   const double bpe = type_bytes(c.args.type(0));
-  PerfResult r;
-  r.flops = pairs * hq * 4 * d;
-  r.bytes = 2 * elements(q) * bpe + pairs * d * type_bytes_or(c.args.type(1), bpe);
-  r.params = {{"B", "1"},
-              {"N_Q", repr(q[0])},
-              {"H_Q", repr(q[1])},
-              {"N_KV", repr_count(pairs)},
-              {"H_KV", "1"},
-              {"d_h_qk", repr(q[2])},
-              {"d_h_v", repr(q[2])},
-              {"prefill_pairs", repr_count(pairs)},
-              {"dtype_Q", python_quote(c.args.type(0))},
-              {"dtype_KV", python_quote(c.args.type(1))}};
-  r.compute_spec = compute_spec("matrix", c.args.type(0));
-  return r;
+  return costs(pairs * hq * 4 * d,
+               2 * elements(q) * bpe + pairs * d * type_bytes_or(c.args.type(1), bpe),
+               {{"B", "1"},
+                {"N_Q", repr(q[0])},
+                {"H_Q", repr(q[1])},
+                {"N_KV", repr_count(pairs)},
+                {"H_KV", "1"},
+                {"d_h_qk", repr(q[2])},
+                {"d_h_v", repr(q[2])},
+                {"prefill_pairs", repr_count(pairs)},
+                {"dtype_Q", python_quote(c.args.type(0))},
+                {"dtype_KV", python_quote(c.args.type(1))}},
+               compute_spec("matrix", c.args.type(0)));
 }
 
 /// Gated delta rule: each value head has a d_v x d_k state. Each token scales the state (1 flop per
@@ -260,19 +258,17 @@ std::optional<PerfResult> gated_delta(const Call& c) {
   const double tokens = step && step->c_sq + step->g_sq > 0 ? step->c_sq + step->g_sq
                         : c.compat                          ? 0
                                                             : kUnknown;
-  PerfResult r;
-  r.flops = tokens > 0 ? tokens * hv * 7 * dv * dk : kUnknown;
-  r.bytes = tokens > 0 ? tokens * hv * (dk + 2 * dv + 2) * (c.compat ? 2 : bpe) : kUnknown;
-  r.params = {{"B", "1"},
-              {"N_Q", std::isnan(tokens) ? "None" : repr_count(tokens)},
-              {"H_Q", repr_count(hk)},
-              {"H_V", repr(b[1])},
-              {"H_K", repr_count(hk)},
-              {"d_h_qk", repr_count(dk)},
-              {"d_h_v", repr(out[2])},
-              {"dtype_Q", python_quote(c.args.type(0))}};
-  r.compute_spec = compute_spec("matrix", c.args.type(0));
-  return r;
+  return costs(tokens > 0 ? tokens * hv * 7 * dv * dk : kUnknown,
+               tokens > 0 ? tokens * hv * (dk + 2 * dv + 2) * (c.compat ? 2 : bpe) : kUnknown,
+               {{"B", "1"},
+                {"N_Q", std::isnan(tokens) ? "None" : repr_count(tokens)},
+                {"H_Q", repr_count(hk)},
+                {"H_V", repr(b[1])},
+                {"H_K", repr_count(hk)},
+                {"d_h_qk", repr_count(dk)},
+                {"d_h_v", repr(out[2])},
+                {"dtype_Q", python_quote(c.args.type(0))}},
+               compute_spec("matrix", c.args.type(0)));
 }
 
 constexpr Entry kInferenceModels[] = {

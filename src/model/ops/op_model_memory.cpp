@@ -12,12 +12,8 @@ namespace {
 constexpr double kIndexBytes = 8; ///< indices are long if no type is recorded
 
 PerfResult moved(double flops, double bytes, const Call& c) {
-  PerfResult r;
-  r.flops = flops;
-  r.bytes = bytes;
-  r.params = io_params(c.args.dims(0), c.args.type(0), "", c.args.strides(0));
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(flops, bytes, io_params(c.args.dims(0), c.args.type(0), "", c.args.strides(0)),
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// aten::fill_, zero_: the tensor is written once.

@@ -91,26 +91,21 @@ PerfResult fused(const Moe& m, const std::string& precision) {
 /// reference counts one row in operators of CK, and k rows in pseudo operators.
 PerfResult up(const Call& c, const Moe& m, const std::string& precision) {
   const double gate = m.gated ? 2 : 1;
-  PerfResult r;
-  r.flops = 2 * m.t * m.k * m.n * m.topk * gate;
   const double weights = m.up_bytes > 0 ? m.up_bytes : gate * m.n * m.k * m.w;
-  r.bytes = m.t * m.k * m.in + active(m.e, m.topk, m.t) * weights +
-            m.t * m.n * (c.compat && !c.op.name.starts_with("pseudo_op::") ? 1 : m.topk) * m.out;
-  r.params = params(m, true);
-  r.compute_spec = compute_spec("matrix", precision);
-  return r;
+  return costs(2 * m.t * m.k * m.n * m.topk * gate,
+               m.t * m.k * m.in + active(m.e, m.topk, m.t) * weights +
+                   m.t * m.n * (c.compat && !c.op.name.starts_with("pseudo_op::") ? 1 : m.topk) *
+                       m.out,
+               params(m, true), compute_spec("matrix", precision));
 }
 
 /// Second projection: 2TKNk. Each token reads k rows of N elements and writes one row of K
 /// elements.
 PerfResult down(const Moe& m, const std::string& precision, bool with_gated) {
-  PerfResult r;
-  r.flops = 2 * m.t * m.k * m.n * m.topk;
   const double weights = m.down_bytes > 0 ? m.down_bytes : m.n * m.k * m.w;
-  r.bytes = m.t * m.n * m.topk * m.in + active(m.e, m.topk, m.t) * weights + m.t * m.k * m.out;
-  r.params = params(m, with_gated);
-  r.compute_spec = compute_spec("matrix", precision);
-  return r;
+  return costs(2 * m.t * m.k * m.n * m.topk,
+               m.t * m.n * m.topk * m.in + active(m.e, m.topk, m.t) * weights + m.t * m.k * m.out,
+               params(m, with_gated), compute_spec("matrix", precision));
 }
 
 double at(const Shape& s, std::size_t i) {
@@ -380,12 +375,8 @@ Operands operands(const Call& c) {
 }
 
 PerfResult memory_bound(const Operands& o, double flops) {
-  PerfResult r;
-  r.flops = flops;
-  r.bytes = o.bytes > 0 ? o.bytes : kUnknown;
-  r.params = {{"operands", o.text}};
-  r.compute_spec = compute_spec("vector", o.type);
-  return r;
+  return costs(flops, o.bytes > 0 ? o.bytes : kUnknown, {{"operands", o.text}},
+               compute_spec("vector", o.type));
 }
 
 /// Router: one flop per selected expert; every tensor is read or written once.
@@ -418,14 +409,12 @@ std::optional<PerfResult> append_shared(const Call& c) {
   if (ids.empty())
     return std::nullopt;
   const auto size = [&](std::size_t i) { return type_bytes_or(c.args.type(i), 4); };
-  PerfResult r;
-  r.flops = elements(ids);
-  r.bytes = 2 * (elements(ids) * size(0) + elements(weights) * size(1));
-  r.params = {{"shape_in1", repr(ids)},
-              {"shape_in2", repr(weights)},
-              {"dtype_in1_in2_out", repr_types({c.args.type(0), c.args.type(1), c.args.type(1)})}};
-  r.compute_spec = compute_spec("vector", c.args.type(1));
-  return r;
+  return costs(
+      elements(ids), 2 * (elements(ids) * size(0) + elements(weights) * size(1)),
+      {{"shape_in1", repr(ids)},
+       {"shape_in2", repr(weights)},
+       {"dtype_in1_in2_out", repr_types({c.args.type(0), c.args.type(1), c.args.type(1)})}},
+      compute_spec("vector", c.args.type(1)));
 }
 
 /// Router scores with softplus. Arguments: weights (T, k), ids, logits (T, E). 6 flops per logit.
@@ -434,15 +423,16 @@ std::optional<PerfResult> topk_softplus(const Call& c) {
   const Shape logits = c.args.dims(2);
   if (weights.size() != 2 || logits.size() != 2)
     return std::nullopt;
-  PerfResult r;
-  r.flops = 6 * elements(logits);
-  r.bytes = elements(logits) * type_bytes(c.args.type(2)) + 4 * at(logits, 1) +
-            8 * at(logits, 0) * at(weights, 1);
-  r.params = {{"M", repr(logits[0])},     {"n", "1"},
-              {"C", repr(logits[1])},     {"E", repr(logits[1])},
-              {"topk", repr(weights[1])}, {"dtype_in", python_quote(c.args.type(2))}};
-  r.compute_spec = compute_spec("vector", c.args.type(2));
-  return r;
+  return costs(6 * elements(logits),
+               elements(logits) * type_bytes(c.args.type(2)) + 4 * at(logits, 1) +
+                   8 * at(logits, 0) * at(weights, 1),
+               {{"M", repr(logits[0])},
+                {"n", "1"},
+                {"C", repr(logits[1])},
+                {"E", repr(logits[1])},
+                {"topk", repr(weights[1])},
+                {"dtype_in", python_quote(c.args.type(2))}},
+               compute_spec("vector", c.args.type(2)));
 }
 
 constexpr Entry kMoeModels[] = {

@@ -15,12 +15,9 @@ std::optional<PerfResult> moe_transport(const Call& c) {
   const Shape x = c.args.dims(0);
   if (x.size() < 2)
     return std::nullopt;
-  PerfResult r;
-  r.flops = 0;
-  r.bytes = elements(x) * type_bytes(c.args.type(0));
-  r.params = {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}};
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(0, elements(x) * type_bytes(c.args.type(0)),
+               {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}},
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// Rotary embedding: 3 flops per element; each element is read and written once.
@@ -29,12 +26,9 @@ std::optional<PerfResult> rope(const Call& c) {
   if (x.empty())
     return std::nullopt;
   const double n = elements(x);
-  PerfResult r;
-  r.flops = 3 * n;
-  r.bytes = 2 * n * type_bytes(c.args.type(0));
-  r.params = {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}};
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(3 * n, 2 * n * type_bytes(c.args.type(0)),
+               {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}},
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// 5 flops per logit; bytes: logits, 8-byte targets and 4-byte losses. Worked example: (2, 10)
@@ -45,12 +39,9 @@ std::optional<PerfResult> cross_entropy(const Call& c) {
     return std::nullopt;
   const double n = elements(x);
   const double batch = n / static_cast<double>(x.back());
-  PerfResult r;
-  r.flops = 5 * n;
-  r.bytes = n * type_bytes(c.args.type(0)) + 12 * batch;
-  r.params = {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}};
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(5 * n, n * type_bytes(c.args.type(0)) + 12 * batch,
+               {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}},
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// Depthwise causal convolution of x (b, c, t) with w (c, k): 2 b c t k flops.
@@ -60,13 +51,12 @@ std::optional<PerfResult> causal_conv1d(const Call& c) {
   if (x.size() != 3 || w.size() != 2)
     return std::nullopt;
   const double n = elements(x);
-  PerfResult r;
-  r.flops = 2 * n * static_cast<double>(w[1]);
-  r.bytes = 2 * n * type_bytes(c.args.type(0)) + elements(w) * type_bytes(c.args.type(1));
-  r.params = {
-      {"input_shape", repr(x)}, {"filter_shape", repr(w)}, {"dtype", python_quote(c.args.type(0))}};
-  r.compute_spec = compute_spec("vector", c.args.type(0));
-  return r;
+  return costs(2 * n * static_cast<double>(w[1]),
+               2 * n * type_bytes(c.args.type(0)) + elements(w) * type_bytes(c.args.type(1)),
+               {{"input_shape", repr(x)},
+                {"filter_shape", repr(w)},
+                {"dtype", python_quote(c.args.type(0))}},
+               compute_spec("vector", c.args.type(0)));
 }
 
 /// Mamba-2 with the chunked state space algorithm (arXiv 2405.21060): one fused kernel for
