@@ -5,6 +5,7 @@
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
 #include "app/sweep_pages.h"
+#include "base/ascii.h"
 #include "base/pointers.h"
 #include "base/snake_case.h"
 #include "engine/rank_facts.h"
@@ -32,18 +33,6 @@ constexpr const char* kGemm = "sheet of gemm";
 constexpr const char* kRunTablesTop = "table of top";
 constexpr const char* kLists = "list";
 
-/// Returns the table names in a heading of several sheets ("GEMM, SDPA_fwd, ...").
-std::vector<std::string> names_in(const std::string& heading) {
-  constexpr std::string_view kBetween = ", ";
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at < heading.size();) {
-    const std::size_t end = std::min(heading.find(kBetween, at), heading.size());
-    out.push_back(heading.substr(at, end - at));
-    at = end + kBetween.size();
-  }
-  return out;
-}
-
 class List {
 public:
   void add(const std::string& name, const std::string& help, const char* kind,
@@ -53,8 +42,8 @@ public:
   }
   void add_sheets(const std::vector<SheetInfo>& sheets, const char* kind) {
     for (const SheetInfo& sheet : sheets)
-      for (const std::string& name : names_in(sheet.name))
-        add(snake_case(name), sheet.help, kind, sheet.columns);
+      for (const std::string_view name : split(sheet.name, ',')) // "GEMM, SDPA_fwd, ..."
+        add(snake_case(trimmed(name)), sheet.help, kind, sheet.columns);
   }
   std::vector<RunTableInfo> take() { return std::move(all_); }
 
@@ -336,9 +325,9 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted, const Pass& pa
     options.per_step = true;
     for (const Analysis* analysis : analyses())
       for (const SheetInfo& sheet : analysis->describe(options))
-        for (std::string& name : names_in(sheet.name))
-          if (wanted.sheets.count(snake_case(name)) > 0)
-            options.sheets.insert(std::move(name));
+        for (const std::string_view name : split(sheet.name, ','))
+          if (wanted.sheets.count(snake_case(trimmed(name))) > 0)
+            options.sheets.emplace(trimmed(name));
     if (!options.sheets.empty()) {
       RS_TRY(Report report, build_report(trace, options));
       for (Table& table : report.tables) {

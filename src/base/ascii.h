@@ -1,8 +1,11 @@
-// Functions for ASCII letters, blanks, quotes and substrings. The locale has no effect on them.
+// Functions for ASCII letters, blanks, quotes, substrings and lists. The locale has no effect on
+// them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
@@ -26,6 +29,26 @@ namespace rankscope {
 
 [[nodiscard]] constexpr bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+/// Returns the parts of `text` between separators, as views; a part can be empty.
+[[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> out;
+  for (std::size_t at = 0; at <= text.size(); at += out.back().size() + 1)
+    out.push_back(text.substr(at, text.find(separator, at) - at));
+  return out;
+}
+
+/// Returns the parts of `text` between characters of `separators` that are not empty, as views.
+[[nodiscard]] inline std::vector<std::string_view> split_nonempty(std::string_view text,
+                                                                  std::string_view separators) {
+  std::vector<std::string_view> out;
+  for (std::size_t end = 0, at = 0;
+       (at = text.find_first_not_of(separators, end)) != std::string_view::npos;) {
+    end = std::min(text.find_first_of(separators, at), text.size());
+    out.push_back(text.substr(at, end - at));
+  }
+  return out;
 }
 
 /// Returns `text` in quotes; quotes inside the text are doubled.

@@ -1,5 +1,6 @@
 #include "collect/container_run.h"
 
+#include "base/ascii.h"
 #include "os/environment.h"
 
 #include <algorithm>
@@ -25,12 +26,8 @@ void add_gpus(const ContainerRun& run, std::vector<std::string>& out) {
     return;
   if (run.tool != "podman") // docker splits the value at commas unless the value is in quotes
     return add({"--gpus", all ? "all" : fmt::format("\"device={}\"", gpus.indices)});
-  for (std::size_t at = 0; at <= gpus.indices.size();) {
-    const std::size_t end = std::min(gpus.indices.find(',', at), gpus.indices.size());
-    add({"--device",
-         "nvidia.com/gpu=" + (all ? std::string("all") : gpus.indices.substr(at, end - at))});
-    at = all ? gpus.indices.size() + 1 : end + 1;
-  }
+  for (const std::string_view index : split(all ? std::string_view("all") : gpus.indices, ','))
+    add({"--device", fmt::format("nvidia.com/gpu={}", index)});
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "collect/sweep_settings.h"
 
+#include "base/ascii.h"
 #include "base/to_number.h"
 #include "core/output_layout.h"
 #include "os/whole_file.h"
@@ -19,17 +20,6 @@ namespace dom = simdjson::dom;
 std::optional<std::int64_t> positive_sweep_settings(std::string_view text) {
   const auto value = to_number(text);
   return value && *value > 0 ? value : std::nullopt;
-}
-
-std::vector<std::string> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    if (end > at)
-      out.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return out;
 }
 
 /// Returns a value for a folder's name: '/', '=', blanks and control characters become '_'.
@@ -193,7 +183,7 @@ std::vector<SweepSetting> all_of(const std::vector<MatrixParameter>& parameters)
 
 Result<std::vector<std::int64_t>> number_list(std::string_view text, const std::string& flag) {
   std::vector<std::int64_t> out;
-  for (const std::string& word : split(text, ", ")) {
+  for (const std::string_view word : split_nonempty(text, ", ")) {
     const auto value = positive_sweep_settings(word);
     if (!value)
       return Error{ErrorCode::kUsage, flag,
@@ -210,8 +200,8 @@ Result<std::vector<std::int64_t>> number_list(std::string_view text, const std::
 
 Result<std::vector<CuPair>> pair_list(std::string_view text) {
   std::vector<CuPair> out;
-  for (const std::string& word : split(text, " ;")) {
-    const std::vector<std::string> two = split(word, ",");
+  for (const std::string_view word : split_nonempty(text, " ;")) {
+    const std::vector<std::string_view> two = split_nonempty(word, ",");
     const auto cus = two.size() == 2 ? positive_sweep_settings(two[0]) : std::nullopt;
     const auto threads = two.size() == 2 ? positive_sweep_settings(two[1]) : std::nullopt;
     if (!cus || !threads)

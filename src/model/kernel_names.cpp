@@ -41,18 +41,6 @@ std::string joined(std::initializer_list<std::string_view> words) {
   return out;
 }
 
-std::vector<std::string_view> parts_of(std::string_view text, char separator) {
-  std::vector<std::string_view> out;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    if (end != 0 && !text.empty())
-      out.push_back(text.substr(0, end));
-    if (end == std::string_view::npos)
-      return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
 bool one_of(std::string_view text, std::initializer_list<std::string_view> set) {
   return std::find(set.begin(), set.end(), text) != set.end();
 }
@@ -101,7 +89,7 @@ std::string tensile_type(std::string_view letters) {
 std::string tensile(std::string_view name, const GemmKernel& gemm) {
   std::string extras;
   const auto add = [&](std::string_view word) { extras = joined({extras, word}); };
-  for (const std::string_view part : parts_of(name, '_')) {
+  for (const std::string_view part : split_nonempty(name, "_")) {
     const auto number_after = [part](std::string_view key) {
       return part.size() > key.size() && part.starts_with(key) &&
              std::all_of(part.begin() + static_cast<std::ptrdiff_t>(key.size()), part.end(),
@@ -124,7 +112,7 @@ std::string tensile(std::string_view name, const GemmKernel& gemm) {
 
 /// Name form: nvjet_TYPES_TILE_KxSTAGES_CLUSTER_..._LAYOUT
 std::string nvjet(std::string_view name, const GemmKernel& gemm) {
-  const std::vector<std::string_view> parts = parts_of(name, '_');
+  const std::vector<std::string_view> parts = split_nonempty(name, "_");
   std::string extras;
   std::size_t tiles = 0;
   std::string stages;
@@ -156,7 +144,7 @@ std::string xmma(std::string_view name) {
   std::string letters;
   std::string size;
   std::string extras;
-  for (const std::string_view part : parts_of(name.substr(name.find("xmma")), '_')) {
+  for (const std::string_view part : split_nonempty(name.substr(name.find("xmma")), "_")) {
     if (one_of(part, {"fprop", "dgrad", "wgrad"}))
       kind = std::string(part);
     else if (type.empty() && !first_type(part).empty())
@@ -202,7 +190,7 @@ std::string underscored(std::string_view library, std::string_view name) {
   std::string arch;
   std::string depth;
   std::string kind;
-  for (const std::string_view part : parts_of(name, '_')) {
+  for (const std::string_view part : split_nonempty(name, "_")) {
     const auto [mma, what] = split_kind(part);
     if (!one_of(what, {"gemm", "cudnn", ""}))
       kind = std::string(what);
@@ -238,7 +226,7 @@ std::string underscored(std::string_view library, std::string_view name) {
 /// ncclKernel_AllReduce_RING_LL_Sum_float(...)
 std::string nccl(std::string_view name) {
   name = name.substr(0, name.find('('));
-  std::vector<std::string_view> parts = parts_of(name, '_');
+  std::vector<std::string_view> parts = split_nonempty(name, "_");
   if (parts.size() < 2)
     return "";
   parts.erase(parts.begin()); // ncclDevKernel
@@ -311,7 +299,7 @@ std::string triton(std::string_view name) {
 
 /// Name form: igemm_DIRECTION_ARCH_LAYOUT_TYPE_..._btMxNxK_... (MIOpen's convolutions)
 std::string igemm(std::string_view name) {
-  const std::vector<std::string_view> parts = parts_of(name, '_');
+  const std::vector<std::string_view> parts = split_nonempty(name, "_");
   std::string size;
   std::string head;
   for (std::size_t i = 1; i < parts.size(); ++i)

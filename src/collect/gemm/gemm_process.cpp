@@ -1,5 +1,6 @@
 #include "collect/gemm/gemm_process.h"
 
+#include "base/ascii.h"
 #include "collect/gemm/gemm_runner.h"
 #include "collect/library_trace/log_text.h"
 #include "os/process.h"
@@ -71,10 +72,7 @@ void measure_gemm_here(const GemmProblem& problem, const GemmRunOptions& options
 
 GemmOutcome parse_gemm_outcome(std::string_view output) {
   GemmOutcome out;
-  while (!output.empty()) {
-    const std::size_t end = output.find('\n');
-    std::string_view text = output.substr(0, end);
-    output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
+  for (std::string_view text : split(output, '\n')) {
     // a library may have printed a line without a line end
     const std::size_t at = text.find(kFront);
     if (at == std::string_view::npos)

@@ -1,5 +1,6 @@
 #include "collect/library_perf/bench_program.h"
 
+#include "base/ascii.h"
 #include "collect/library_trace/log_text.h"
 
 #include <algorithm>
@@ -136,25 +137,11 @@ BenchCommand rccl_command(std::string_view config, const BenchOptions& options) 
   return {argv, "", ""};
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    out.push_back(trimmed(text.substr(0, end)));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+std::vector<std::string_view> trimmed_parts(std::string_view text, char separator) {
+  std::vector<std::string_view> out = split(text, separator);
+  for (std::string_view& part : out)
+    part = trimmed(part);
   return out;
-}
-
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> out;
-  while (true) {
-    const std::size_t comma = line.find(',');
-    out.push_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos)
-      return out;
-    line.remove_prefix(comma + 1);
-  }
 }
 
 std::optional<double> positive(std::string_view text) {
@@ -167,11 +154,11 @@ std::optional<BenchResult> from_table(std::string_view output, std::string_view 
                                       std::string_view front) {
   std::optional<BenchResult> found;
   std::vector<std::string_view> names;
-  for (std::string_view line : lines_of(output)) {
+  for (std::string_view line : trimmed_parts(output, '\n')) {
     if (!front.empty() && !line.starts_with(front))
       continue;
     line.remove_prefix(front.size());
-    const std::vector<std::string_view> cells = cells_of(line);
+    const std::vector<std::string_view> cells = trimmed_parts(line, ',');
     if (std::find(cells.begin(), cells.end(), time) != cells.end()) {
       names = cells;
       continue;
@@ -198,7 +185,7 @@ std::optional<BenchResult> from_miopen(std::string_view output) {
     return found;
   std::optional<BenchResult> found;
   bool has_gpu_time = false; // wall-clock time counts only until a GPU time is found
-  for (const std::string_view line : lines_of(output)) {
+  for (const std::string_view line : trimmed_parts(output, '\n')) {
     const auto ms = between(line, "Elapsed: ", " ms");
     const auto value = ms ? positive(*ms) : std::nullopt;
     const bool wall = line.starts_with("Wall-clock");
@@ -215,7 +202,7 @@ std::optional<BenchResult> from_miopen(std::string_view output) {
 /// place`.
 std::optional<BenchResult> from_rccl_tests(std::string_view output) {
   std::optional<BenchResult> found;
-  for (std::string_view line : lines_of(output)) {
+  for (std::string_view line : trimmed_parts(output, '\n')) {
     const Words words = words_of(line);
     if (words.size() < 8 || !to_number(words[0]) || !to_number(words[1]))
       continue;

@@ -1,4 +1,5 @@
 // rocBLAS (layers 1, 2 and 4), hipBLASLt (masks 32, 64, 128) and Tensile's choice of a kernel.
+#include "base/ascii.h"
 #include "collect/library_trace/log_matchers.h"
 #include "collect/library_trace/log_text.h"
 #include "model/kernels.h"
@@ -249,15 +250,13 @@ std::optional<ParsedCall> parse_hipblaslt_function(std::string_view text) {
 
 std::optional<ParsedCall> parse_rocblas_trace(std::string_view text) {
   std::vector<std::string> fields;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    std::string_view field = trimmed(text.substr(begin, comma - begin));
+  for (std::string_view field : split(text, ',')) {
+    field = trimmed(field);
     if (field.empty() || field.find(' ') != std::string_view::npos)
       return std::nullopt;
     if (field.starts_with("0x") || field == "(nil)" || field == "nullptr")
       field = "ptr"; // addresses would make every call a different configuration
     fields.emplace_back(field);
-    begin = comma + 1;
   }
   if (fields.size() < 3)
     return std::nullopt;

@@ -1,5 +1,6 @@
 #include "collect/profile/context.h"
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/to_number.h"
 
@@ -125,11 +126,9 @@ Result<std::string> checked_choice(const Json& root, const char* key,
 Result<std::vector<int>> gpu_indices(const std::string& text, const std::string& where) {
   std::vector<int> out;
   constexpr int kMost = 4095;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    std::string part = text.substr(begin, end - begin);
+  for (const std::string_view listed : split(text, ',')) {
+    std::string part(listed);
     std::erase(part, ' ');
-    begin = end + 1;
     const std::size_t dash = part.find('-');
     const auto from = to_number<int>(part.substr(0, dash));
     const auto to = dash == std::string::npos ? from : to_number<int>(part.substr(dash + 1));

@@ -1,5 +1,6 @@
 #include "collect/profile/models.h"
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/to_number.h"
 #include "collect/python_script.h"
@@ -17,17 +18,6 @@ using Kind = Json::Kind;
 
 Error wrong_models(const std::string& where, const std::string& what) {
   return {ErrorCode::kUsage, where, what, ""};
-}
-
-std::vector<std::string> parts_of(const std::string& text, char separator) {
-  std::vector<std::string> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    if (end > begin)
-      out.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return out;
 }
 
 Result<std::string> member_text(const Json& model, const char* key, const std::string& place) {
@@ -56,7 +46,8 @@ Result<std::vector<std::string>> tags_of(const Json& json, const std::string& pl
   if (tags == nullptr)
     return out;
   if (tags->is(Kind::kText))
-    out = parts_of(tags->text, ',');
+    for (const std::string_view tag : split_nonempty(tags->text, ","))
+      out.emplace_back(tag);
   else if (tags->is(Kind::kList))
     for (const Json& tag : tags->items)
       out.push_back(tag.scalar().value_or(""));
@@ -64,9 +55,7 @@ Result<std::vector<std::string>> tags_of(const Json& json, const std::string& pl
     return wrong_models(
         place, fmt::format("/tags: expected a list or a text, found {}", kind_name(tags->kind)));
   for (std::string& tag : out) {
-    const std::size_t first = tag.find_first_not_of(' ');
-    const std::size_t last = tag.find_last_not_of(' ');
-    tag = first == std::string::npos ? "" : tag.substr(first, last - first + 1);
+    tag = std::string(trimmed(tag, " "));
   }
   return out;
 }
@@ -178,15 +167,15 @@ struct Tag {
 };
 
 /// Parses scope/tag:key=value:flag.
-Tag tag_of(const std::string& text) {
+Tag tag_of(std::string_view text) {
   Tag out;
-  std::vector<std::string> parts = parts_of(text, ':');
+  const std::vector<std::string_view> parts = split_nonempty(text, ":");
   out.name = parts.empty() ? text : parts[0];
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
-    out.extra.push_back("--" + parts[i].substr(0, equals));
+    out.extra.push_back("--" + std::string(parts[i].substr(0, equals)));
     if (equals != std::string::npos)
-      out.extra.push_back(parts[i].substr(equals + 1));
+      out.extra.emplace_back(parts[i].substr(equals + 1));
   }
   if (const std::size_t slash = out.name.find('/'); slash != std::string::npos) {
     out.scope = out.name.substr(0, slash);
@@ -217,7 +206,7 @@ Result<std::vector<Model>> find_models(const ModelSearch& search, std::vector<st
   RS_CHECK(add_nested(search, top, all));
   std::vector<Model> out;
   for (const std::string& list : search.tags) {
-    for (const std::string& text : parts_of(list, ',')) {
+    for (const std::string_view text : split_nonempty(list, ",")) {
       const Tag tag = tag_of(text);
       const std::size_t before = out.size();
       for (const Model& model : all) {

@@ -1,5 +1,6 @@
 #include "collect/profile/plan.h"
 
+#include "base/ascii.h"
 #include "collect/profile/library_tool.h"
 #include "collect/profile/outputs.h"
 #include "collect/secrets.h"
@@ -161,10 +162,8 @@ private:
   [[nodiscard]] std::string joined(const std::string& name, const std::string& more) const {
     const std::string* old = now(name);
     std::string out = old == nullptr ? "" : *old;
-    for (std::size_t begin = 0; begin <= more.size();) {
-      const std::size_t end = std::min(more.find(',', begin), more.size());
-      const std::string item = more.substr(begin, end - begin);
-      begin = end + 1;
+    for (const std::string_view part : split(more, ',')) {
+      const std::string item(part);
       if (("," + out + ",").find("," + item + ",") == std::string::npos)
         out += (out.empty() ? "" : ",") + item;
     }

@@ -1,4 +1,5 @@
 // Splits commands and --tool into words.
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "collect/profile/tool_table.h"
 
@@ -62,21 +63,18 @@ Result<Json> tool_use(const std::string& text) {
     return out;
   const std::string list = text.substr(colon + 1);
   std::string last;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string part = list.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string_view part : split(list, ',')) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0) {
       // DEVICE=0,1,2: a part without '=' continues the value before it
       if (last.empty())
         return Error{ErrorCode::kUsage, "--tool",
                      fmt::format("expected key=value, found '{}'", part), ""};
-      out.at("env_vars").at(last).text += "," + part;
+      out.at("env_vars").at(last).text.append(",").append(part);
       continue;
     }
-    const std::string key = part.substr(0, equals);
-    const std::string value = part.substr(equals + 1);
+    const std::string key(part.substr(0, equals));
+    const std::string value(part.substr(equals + 1));
     last.clear();
     if (std::none_of(key.begin(), key.end(), [](char c) { return c >= 'a' && c <= 'z'; })) {
       out.at("env_vars").at(key) = value;

@@ -1,5 +1,6 @@
 #include "collect/samplers/read_counters.h"
 
+#include "base/ascii.h"
 #include "collect/library_trace/log_text.h"
 #include "collect/samplers/read_samples.h"
 
@@ -27,7 +28,7 @@ constexpr std::array<CounterColumn, 6> kCounterColumns = {
 class CounterReader {
 public:
   void row(std::string_view line, std::string_view end) {
-    const std::vector<std::string_view> cells = cells_of_samples(line);
+    const std::vector<std::string_view> cells = split(line, ',');
     if (names_.empty())
       names_.assign(cells.begin(), cells.end());
     else if (cells.size() == names_.size() && !end.empty())

@@ -1,5 +1,6 @@
 #include "collect/samplers/read_samples.h"
 
+#include "base/ascii.h"
 #include "collect/library_trace/line_splitter.h"
 #include "collect/library_trace/log_text.h"
 #include "collect/samplers/sample_time.h"
@@ -39,7 +40,7 @@ public:
     ++line_;
     if (error_ || (end.empty() && line_ > 1)) // the row is cut off
       return;
-    std::vector<std::string_view> cells = cells_of_samples(line);
+    std::vector<std::string_view> cells = split(line, ',');
     if (form_ != Form::kRankscope)
       for (std::string_view& cell : cells)
         cell = trimmed(cell);
@@ -175,17 +176,6 @@ private:
 };
 
 } // namespace
-
-std::vector<std::string_view> cells_of_samples(std::string_view line) {
-  std::vector<std::string_view> out;
-  while (true) {
-    const std::size_t comma = line.find(',');
-    out.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos)
-      return out;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 Result<PowerTable>
 read_power_table(const std::string& path,

@@ -36,9 +36,6 @@ Result<PowerTable>
 read_power_table(const std::string& path,
                  const std::function<void(std::string_view line, std::string_view end)>& also = {});
 
-/// Returns the cells of a row, split at commas, as views into `line`. These tables have no quotes.
-[[nodiscard]] std::vector<std::string_view> cells_of_samples(std::string_view line);
-
 /// Returns the GPUs of read_power_table(). Phases are ignored: trace steps have their own times.
 Result<std::map<int, std::vector<PowerSample>>> read_power_samples(const std::string& path);
 

@@ -1,5 +1,7 @@
 #include "writers/plots/axes.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -10,19 +12,9 @@ namespace {
 
 constexpr double kTurn = 35; ///< angle of turned names in degrees
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> out(1);
-  for (const char c : text)
-    if (c == '\n')
-      out.emplace_back();
-    else
-      out.back() += c;
-  return out;
-}
-
-double widest_of(const std::vector<std::string>& lines) {
+double widest_of(const std::vector<std::string_view>& lines) {
   double out = 0;
-  for (const std::string& line : lines)
+  for (const std::string_view line : lines)
     out = std::max(out, text_width(line, kTextEm));
   return out;
 }
@@ -87,7 +79,7 @@ NameAxis name_axis(const std::vector<std::string>& names, double each) {
   double widest = 0;
   std::size_t lines = 1;
   for (const std::string& name : names) {
-    const auto parts = lines_of(name);
+    const auto parts = split(name, '\n');
     widest = std::max(widest, widest_of(parts));
     lines = std::max(lines, parts.size());
   }
@@ -103,7 +95,7 @@ void draw_names(Canvas& canvas, const NameAxis& axis, const std::vector<std::str
   for (std::size_t i = 0; i < names.size(); i += axis.step) {
     const double x = from + each * static_cast<double>(i);
     double baseline = y + 0.75 * kLineHeight;
-    for (const std::string& line : lines_of(names[i])) {
+    for (const std::string_view line : split(names[i], '\n')) {
       canvas.text({x, baseline}, line, axis.turned ? Anchor::kStart : Anchor::kMiddle, kTextEm,
                   axis.turned ? kTurn : 0, kTextInk);
       baseline += kLineHeight;
@@ -114,7 +106,7 @@ void draw_names(Canvas& canvas, const NameAxis& axis, const std::vector<std::str
 RowNames row_names(const std::vector<std::string>& names, double most) {
   RowNames out;
   for (const std::string& name : names)
-    out.width = std::max(out.width, widest_of(lines_of(name)));
+    out.width = std::max(out.width, widest_of(split(name, '\n')));
   if (out.width > most)
     out = {kTextEm * most / out.width, most};
   return out;
@@ -124,10 +116,10 @@ void draw_row_names(Canvas& canvas, const RowNames& shape, const std::vector<std
                     Spot first, double each) {
   const double line_height = kLineHeight * shape.em / kTextEm;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::vector<std::string> lines = lines_of(names[i]);
+    const std::vector<std::string_view> lines = split(names[i], '\n');
     double baseline = first.y + each * static_cast<double>(i) + shape.em * 0.36 -
                       line_height * static_cast<double>(lines.size() - 1) / 2;
-    for (const std::string& line : lines) {
+    for (const std::string_view line : lines) {
       canvas.text({first.x, baseline}, line, Anchor::kEnd, shape.em, 0, kTextInk);
       baseline += line_height;
     }
@@ -136,10 +128,10 @@ void draw_row_names(Canvas& canvas, const RowNames& shape, const std::vector<std
 
 void draw_title(Canvas& canvas, const std::string& text, double x, double y, double em,
                 double width) {
-  const std::vector<std::string> lines = lines_of(text);
+  const std::vector<std::string_view> lines = split(text, '\n');
   const double widest = widest_of(lines) * em / kTextEm;
   const double fitting = widest > width ? em * width / widest : em;
-  for (const std::string& line : lines) {
+  for (const std::string_view line : lines) {
     canvas.text({x, y}, line, Anchor::kMiddle, fitting, 0, kTextInk);
     y += kLineHeight;
   }
