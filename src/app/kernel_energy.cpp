@@ -152,39 +152,31 @@ std::vector<KernelEnergy> kernel_energy(const LoadedTrace& loaded, const Sampled
 }
 
 Schema<KernelEnergy> kernel_energy_schema() {
-  const auto integer = CellKind::kInt;
-  const auto real = CellKind::kDouble;
   using Row = KernelEnergy;
   return Schema<KernelEnergy>(
       "kernel_energy", "energy by kind of GPU work, from power samples of the same run (--power)",
-      {{"device", "device", Unit::kNone, integer, [](const Row& r) { return Value(r.device); },
-        "number of the GPU in the trace"},
-       {"gpu", "gpu", Unit::kNone, integer,
-        [](const Row& r) { return r.gpu ? Value(std::int64_t{*r.gpu}) : Value(); },
+      {{"device", &Row::device, "number of the GPU in the trace"},
+       {"gpu", &Row::gpu,
         "number of the GPU in the power samples; blank if this GPU was not sampled"},
        {"kind", [](const Row& r) { return work_kind_name(r.kind); },
         "kind of GPU work; idle: time without work; all: time from the first to the last event of "
         "the GPU"},
-       {"busy_ms", "busy_ms", Unit::kMs, real, [](const Row& r) { return Value(r.busy_ms); },
+       {"busy_ms", Unit::kMs, &Row::busy_ms,
         "time in which this kind of work ran; when kinds overlap, each counts the full time"},
-       {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
+       {"joules", &Row::joules,
         "energy of this kind of work; while several kinds run, the energy is divided equally among "
         "them. From the GPU's energy counter if it has one; empty if the power samples are "
         "aliased"},
-       {"percent", "percent", Unit::kPercent, real, [](const Row& r) { return Value(r.percent); },
-        "share of the joules of the row 'all'"},
-       {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
+       {"percent", Unit::kPercent, &Row::percent, "share of the joules of the row 'all'"},
+       {"mean_w", Unit::kWatt, &Row::mean_w,
         "mean power: joules divided by the covered time; while several kinds run, the time is "
         "divided equally among them"},
-       {"covered_percent", "covered_percent", Unit::kPercent, real,
-        [](const Row& r) { return Value(r.covered_percent); },
+       {"covered_percent", Unit::kPercent, &Row::covered_percent,
         "share of busy_ms with power samples before and after it; the joules are for this share "
         "only"},
-       {"joules_low", "joules_low", Unit::kNone, real,
-        [](const Row& r) { return Value(r.joules_low); },
+       {"joules_low", &Row::joules_low,
         "lower bound of the energy: between two samples, the lower of the two powers is assumed"},
-       {"joules_high", "joules_high", Unit::kNone, real,
-        [](const Row& r) { return Value(r.joules_high); },
+       {"joules_high", &Row::joules_high,
         "upper bound of the energy: between two samples, the higher of the two powers is "
         "assumed"}});
 }

@@ -138,43 +138,30 @@ std::map<int, int> visible_gpus(const std::string& visible,
 }
 
 Schema<StepEnergy> step_energy_schema() {
-  const auto text = CellKind::kText;
-  const auto integer = CellKind::kInt;
-  const auto real = CellKind::kDouble;
   using Row = StepEnergy;
   return Schema<StepEnergy>(
       "step_energy", "energy of each profiler step, from power samples of the same run",
-      {{"rank", "rank", Unit::kNone, integer, [](const Row& r) { return Value(r.rank); },
-        "rank number in the trace or from the launcher"},
-       {"gpu", "gpu", Unit::kNone, integer,
-        [](const Row& r) { return r.gpu ? Value(std::int64_t{*r.gpu}) : Value(); },
+      {{"rank", &Row::rank, "rank number in the trace or from the launcher"},
+       {"gpu", &Row::gpu,
         "number of the GPU in the power samples; blank if this GPU was not sampled"},
-       {"step", "step", Unit::kNone, integer, [](const Row& r) { return Value(r.step); },
-        "number of the step: N of the annotation ProfilerStep#N"},
-       {"start_unix_ns", "start_unix_ns", Unit::kNone, integer,
-        [](const Row& r) { return Value(r.start_unix_ns); }, "start of the step in Unix time"},
-       {"duration_ms", "duration_ms", Unit::kMs, real,
-        [](const Row& r) { return Value(r.duration_ms); }, "duration of the step"},
-       {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
+       {"step", &Row::step, "number of the step: N of the annotation ProfilerStep#N"},
+       {"start_unix_ns", &Row::start_unix_ns, "start of the step in Unix time"},
+       {"duration_ms", Unit::kMs, &Row::duration_ms, "duration of the step"},
+       {"joules", &Row::joules,
         "energy of the step: from the GPU's energy counter if it has one, otherwise the integral "
         "of the power samples; empty if the samples do not cover the step or are aliased"},
-       {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
+       {"mean_w", Unit::kWatt, &Row::mean_w,
         "mean power of the step: joules divided by the duration"},
-       {"samples", "samples", Unit::kCount, integer, [](const Row& r) { return Value(r.samples); },
-        "number of power samples within the step"},
-       {"joules_low", "joules_low", Unit::kNone, real,
-        [](const Row& r) { return Value(r.joules_low); },
+       {"samples", Unit::kCount, &Row::samples, "number of power samples within the step"},
+       {"joules_low", &Row::joules_low,
         "lower bound of the energy: between two samples, the lower of the two powers is assumed"},
-       {"joules_high", "joules_high", Unit::kNone, real,
-        [](const Row& r) { return Value(r.joules_high); },
+       {"joules_high", &Row::joules_high,
         "upper bound of the energy: between two samples, the higher of the two powers is assumed"},
-       {"energy_source", "energy_source", Unit::kNone, text,
-        [](const Row& r) { return text_or_blank(r.source); },
+       {"energy_source", or_blank(&Row::source),
         "source of the energy. counter: the GPU's energy counter; samples: integral of the power "
         "samples; aliased: the power changes as fast as it is sampled, so only the two bounds are "
         "known"},
-       {"trace", "trace", Unit::kNone, text, [](const Row& r) { return text_or_blank(r.trace); },
-        "path of the trace that contains the step"}});
+       {"trace", or_blank(&Row::trace), "path of the trace that contains the step"}});
 }
 
 } // namespace rankscope
