@@ -14,10 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// Lists the regular files with the extension below a folder, sorted. Visits each folder once, even
 /// if several links point to it.
 class Walk {
@@ -61,8 +57,8 @@ private:
 
   void file(const std::string& path) {
     const std::string end = "." + search_.extension;
-    if (!ends_with(path, end)) {
-      other_ += ends_with(path, search_.extension == "gz" ? ".json" : ".json.gz") ? 1 : 0;
+    if (!path.ends_with(end)) {
+      other_ += path.ends_with(search_.extension == "gz" ? ".json" : ".json.gz") ? 1 : 0;
       return;
     }
     for (const std::string& text : search_.filters)
@@ -70,7 +66,7 @@ private:
         ++filtered_;
         return;
       }
-    if (search_.extension == "gz" && !ends_with(path, ".json.gz"))
+    if (search_.extension == "gz" && !path.ends_with(".json.gz"))
       diag_.add(counters::unknown_file_type(), path);
     else
       found_.push_back(path);

@@ -18,10 +18,6 @@
 namespace rankscope {
 namespace {
 
-bool ends_with(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// Returns the current exception as an Error for this file. Call it in a catch block.
 Error error_at(const std::string& path) {
   Error error = error_of_current_exception();
@@ -50,7 +46,7 @@ std::uint64_t default_memory_limit() {
 std::uint64_t estimated_memory(const RankFile& file) {
   // Kineto JSON compresses by a factor of about 16. The columns need about a third of the size of
   // the text, and the call tree as much again.
-  const bool packed = ends_with(file.path, ".gz") || ends_with(file.path, ".zst");
+  const bool packed = file.path.ends_with(".gz") || file.path.ends_with(".zst");
   return file.bytes * (packed ? 16 : 1) / 2 + (std::uint64_t{16} << 20);
 }
 

@@ -216,7 +216,7 @@ std::string last_part(const std::string& path) {
 std::string group_label(const std::string& group) {
   std::string label = group;
   for (const char* end : {".gz", ".zst", ".json", ".trace", ".pt"})
-    if (ends_with(label, end))
+    if (label.ends_with(end))
       label.resize(label.size() - std::string_view(end).size());
   std::string out;
   for (const char c : label)

@@ -16,10 +16,6 @@ namespace fs = std::filesystem;
 
 namespace rankscope {
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 namespace {
 
 /// Returns whether a file is omitted: a hidden file, or an output of rankscope or of the older
@@ -28,10 +24,10 @@ bool left_out(const fs::path& path) {
   const std::string name = path.filename().string();
   std::string_view stem = name;
   for (const std::string_view packed : {".gz", ".zst"})
-    if (ends_with(stem, packed))
+    if (stem.ends_with(packed))
       stem.remove_suffix(packed.size());
   return name.front() == '.' || name == "ground_truth.json" || name == "manifest.json" ||
-         name == "config.json" || ends_with(stem, "_merged.json");
+         name == "config.json" || stem.ends_with("_merged.json");
 }
 
 bool output_folder(const fs::path& path) {

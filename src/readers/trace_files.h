@@ -23,6 +23,4 @@ struct Listing {
 /// exist or cannot be entered.
 Result<Listing> list_traces(const std::string& root, Readers known, Diagnostics& diag);
 
-[[nodiscard]] bool ends_with(std::string_view text, std::string_view end);
-
 } // namespace rankscope

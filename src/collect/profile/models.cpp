@@ -223,10 +223,8 @@ Result<std::vector<Model>> find_models(const ModelSearch& search, std::vector<st
         known.insert(known.end(), model.tags.begin(), model.tags.end());
       }
       const std::string full = tag.scope.empty() ? tag.name : tag.scope + "/" + tag.name;
-      const std::string meant = nearest(full, known);
-      return wrong_models(
-          "--tags", fmt::format("no model has the name or tag '{}'{}", full,
-                                meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
+      return wrong_models("--tags", fmt::format("no model has the name or tag '{}'{}", full,
+                                                did_you_mean(full, known)));
     }
   }
   return out;

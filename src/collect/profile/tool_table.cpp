@@ -350,10 +350,8 @@ Result<ToolEntry> ToolTable::entry(const Json& use, const std::string& where,
     base = Json::object(); // a user-defined tool
   } else {
     const auto all = names();
-    const std::string meant = nearest(name->text, all);
     return Error{ErrorCode::kUsage, "unknown-tool",
-                 fmt::format("no tool is named '{}'{}", name->text,
-                             meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
+                 fmt::format("no tool is named '{}'{}", name->text, did_you_mean(name->text, all)),
                  "rankscope profile tools lists them"};
   }
   note_unknown(use, fmt::format("{}: tool {}", where, name->text), notes);

@@ -88,10 +88,8 @@ Result<Json> tool_use(const std::string& text) {
         out.at("options").at(key) = true;
     } else {
       const std::vector<std::string> known = {"cmd", "timeout", "native", "shell", "kernel"};
-      const std::string meant = nearest(key, known);
       return Error{ErrorCode::kUsage, "--tool",
-                   fmt::format("unknown key '{}'{}", key,
-                               meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
+                   fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)),
                    "keys: cmd, timeout, native, shell, kernel, or VARIABLE"};
     }
   }
