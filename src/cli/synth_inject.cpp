@@ -4,12 +4,13 @@
 #include "synth/synth_noise.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 namespace rankscope {
 namespace {
@@ -50,10 +51,8 @@ public:
       return bad(fmt::format("'{}' is not a number", text));
     return *value;
   }
-  Result<std::int64_t> whole_number(const char* key,
-                                    std::optional<std::int64_t> usual = std::nullopt) {
-    RS_TRY(const double value,
-           number(key, usual ? std::optional(static_cast<double>(*usual)) : std::nullopt));
+  Result<std::int64_t> whole_number(const char* key, std::optional<double> usual = std::nullopt) {
+    RS_TRY(const double value, number(key, usual));
     if (value > 1e6 || value != static_cast<double>(static_cast<std::int64_t>(value)))
       return bad(fmt::format("{}= is not a whole number up to 1000000", key));
     return static_cast<std::int64_t>(value);
@@ -91,12 +90,6 @@ Result<void> inject_straggler(InjectKeys& keys, synth::Options& o) {
   return {};
 }
 
-Result<void> inject_clocks(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.throttled, keys.whole_number("rank"));
-  RS_TRY(o.throttle_factor, keys.number("factor"));
-  return {};
-}
-
 Result<void> inject_link(InjectKeys& keys, synth::Options& o) {
   RS_TRY(const auto ranks, keys.pair("ranks"));
   RS_TRY(const double factor, keys.number("factor"));
@@ -111,17 +104,6 @@ Result<void> inject_overlap(InjectKeys& keys, synth::Options& o) {
 
 Result<void> inject_more(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.inject.more_rank, keys.whole_number("rank", o.ranks - 1));
-  return {};
-}
-
-Result<void> inject_data(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.data_rank, keys.whole_number("rank"));
-  RS_TRY(o.inject.data_factor, keys.number("factor", 1.25));
-  return {};
-}
-
-Result<void> inject_place(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.first_layer, keys.number("factor", 0.95));
   return {};
 }
 
@@ -142,75 +124,11 @@ template <synth::AddedWork Added> Result<void> inject_work(InjectKeys& keys, syn
   return read_added_work(keys, o, Added);
 }
 
-Result<void> inject_slow_host(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.host_rank, keys.whole_number("rank", -1));
-  RS_TRY(o.inject.host_factor, keys.number("factor"));
-  return {};
-}
-
-Result<void> inject_op(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.op_rank, keys.whole_number("rank"));
-  RS_TRY(o.inject.op_factor, keys.number("factor"));
-  return {};
-}
-
-Result<void> inject_copies(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.copy_rank, keys.whole_number("rank"));
-  RS_TRY(o.inject.copy_factor, keys.number("factor"));
-  return {};
-}
-
-Result<void> inject_optimizer_loop(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.optimizer_tensors, keys.whole_number("tensors"));
-  return {};
-}
-
-Result<void> inject_shape(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.shape_factor, keys.number("factor"));
-  return {};
-}
-
-Result<void> inject_pause(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.pause_ms, keys.number("ms"));
-  RS_TRY(o.inject.pause_period, keys.whole_number("period", 4));
-  return {};
-}
-
-Result<void> inject_accumulate(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.passes, keys.whole_number("passes"));
-  RS_TRY(const double all, keys.number("all", 1));
-  RS_TRY(const double update, keys.number("update", 0));
-  o.inject.reduce_all = all != 0;
-  o.inject.update_all = update != 0;
-  return {};
-}
-
-Result<void> inject_exchange(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.exchange_rank, keys.whole_number("rank"));
-  RS_TRY(o.inject.exchange_factor, keys.number("factor"));
-  return {};
-}
-
-Result<void> inject_profiler_start(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.profiler_start_ms, keys.number("ms"));
-  return {};
-}
-
-Result<void> inject_contention(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.contention, keys.number("factor"));
-  return {};
-}
-
 Result<void> inject_jitter(InjectKeys& keys, synth::Options& o) {
   RS_TRY(o.step_sd, keys.number("sd"));
   RS_TRY(const double balanced, keys.number("balanced", 0));
   o.step_balanced = balanced != 0;
   o.step_noise = synth::StepNoise::kIid;
-  return {};
-}
-
-Result<void> inject_glitch(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.glitch_ms, keys.number("ms"));
   return {};
 }
 
@@ -233,76 +151,103 @@ Result<void> inject_products(InjectKeys&, synth::Options& o) {
   return {};
 }
 
-Result<void> inject_vocabulary(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.vocabulary_factor, keys.number("factor"));
-  return {};
-}
+/// A key of a cause, and where its value goes.
+struct InjectKey {
+  const char* name;
+  std::variant<std::int64_t synth::Options::*, double synth::Options::*,
+               std::int64_t synth::Injected::*, double synth::Injected::*, bool synth::Injected::*>
+      place;
+  std::optional<double> usual = std::nullopt; ///< not set: the key is necessary
+};
 
-Result<void> inject_convolution(InjectKeys& keys, synth::Options& o) {
-  RS_TRY(o.inject.convolutions, keys.whole_number("count"));
-  RS_TRY(const double nchw, keys.number("nchw", 0));
-  o.inject.nchw = nchw != 0;
-  return {};
+Result<void> inject_key(InjectKeys& keys, const InjectKey& key, synth::Options& o) {
+  const auto read = [&]<class Value>(Value& to) -> Result<void> {
+    if constexpr (std::is_same_v<Value, std::int64_t>) {
+      RS_TRY(to, keys.whole_number(key.name, key.usual));
+    } else {
+      RS_TRY(const double value, keys.number(key.name, key.usual));
+      to = static_cast<Value>(value);
+    }
+    return {};
+  };
+  return std::visit(
+      [&](auto member) {
+        if constexpr (std::is_invocable_v<decltype(member), synth::Options&>)
+          return read(o.*member);
+        else
+          return read(o.inject.*member);
+      },
+      key.place);
 }
 
 struct InjectCause {
   const char* name;
-  const char* keys;
-  Result<void> (*read)(InjectKeys&, synth::Options&);
+  const char* text; ///< the keys in help
+  std::vector<InjectKey> keys;
+  Result<void> (*read)(InjectKeys&, synth::Options&) = nullptr; ///< reads the other keys
 };
 
-constexpr std::array kInjectCauses = {
-    InjectCause{"straggler", "rank=R,us=X", inject_straggler},
-    InjectCause{"clocks", "rank=R,factor=F", inject_clocks},
-    InjectCause{"link", "ranks=A-B,factor=F", inject_link},
-    InjectCause{"beside", "rank=R", inject_overlap},
-    InjectCause{"more", "rank=R", inject_more},
-    InjectCause{"data", "rank=R,factor=F", inject_data},
-    InjectCause{"loader", "ms=X,rank=R", inject_work<synth::AddedWork::kLoader>},
-    InjectCause{"python", "ms=X,rank=R", inject_work<synth::AddedWork::kPython>},
-    InjectCause{"alloc", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kAllocator>},
-    InjectCause{"pin", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kPinning>},
-    InjectCause{"item", "count=N,rank=R", inject_work<synth::AddedWork::kItem>},
-    InjectCause{"pageable", "mb=X,rank=R", inject_work<synth::AddedWork::kPageable>},
-    InjectCause{"input", "mb=X,rank=R", inject_work<synth::AddedWork::kInput>},
-    InjectCause{"pieces", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kPieces>},
-    InjectCause{"cat", "mb=X,count=N,rank=R", inject_work<synth::AddedWork::kConcat>},
-    InjectCause{"zero-grad", "mb=X,rank=R", inject_work<synth::AddedWork::kZeroGrad>},
-    InjectCause{"checkpoint", "ms=X,count=N,rank=R", inject_work<synth::AddedWork::kCheckpoint>},
-    InjectCause{"collect", "ms=X,rank=R", inject_work<synth::AddedWork::kCollection>},
-    InjectCause{"compile", "ms=X,rank=R", inject_work<synth::AddedWork::kCompilation>},
-    InjectCause{"optimizer-loop", "tensors=N", inject_optimizer_loop},
-    InjectCause{"pointwise", "", inject_flag<&synth::Injected::pointwise>},
-    InjectCause{"scores", "", inject_flag<&synth::Injected::scores>},
-    InjectCause{"recompute", "", inject_flag<&synth::Injected::recompute>},
-    InjectCause{"vocabulary", "factor=F", inject_vocabulary},
-    InjectCause{"tf32", "", inject_products<synth::ProductFormat::kTf32>},
-    InjectCause{"fp32", "", inject_products<synth::ProductFormat::kFp32>},
-    InjectCause{"convolution", "count=N,nchw=1", inject_convolution},
-    InjectCause{"copies", "rank=R,factor=F", inject_copies},
-    InjectCause{"shape", "factor=F", inject_shape},
-    InjectCause{"pause", "ms=X,period=N", inject_pause},
-    InjectCause{"accumulate", "passes=N,all=0,update=1", inject_accumulate},
-    InjectCause{"exchange", "rank=R,factor=F", inject_exchange},
-    InjectCause{"launch-blocking", "", inject_flag<&synth::Injected::launch_blocking>},
-    InjectCause{"profiler-start", "ms=X", inject_profiler_start},
-    InjectCause{"contention", "factor=F", inject_contention},
-    InjectCause{"jitter", "sd=F,balanced=1", inject_jitter},
-    InjectCause{"glitch", "ms=X", inject_glitch},
-    InjectCause{"small-collectives", "count=N,kb=X", inject_small_collectives},
-    InjectCause{"host", "rank=R,factor=F", inject_slow_host},
-    InjectCause{"op", "rank=R,factor=F", inject_op},
-    InjectCause{"place", "factor=F", inject_place},
-    InjectCause{"batch", "", inject_flag<&synth::Injected::batch>},
-    InjectCause{"tile", "", inject_flag<&synth::Injected::tile>}};
+const std::vector<InjectCause>& inject_causes() {
+  using O = synth::Options;
+  using I = synth::Injected;
+  static const std::vector<InjectCause> causes = {
+      {"straggler", "rank=R,us=X", {}, inject_straggler},
+      {"clocks", "rank=R,factor=F", {{"rank", &O::throttled}, {"factor", &O::throttle_factor}}},
+      {"link", "ranks=A-B,factor=F", {}, inject_link},
+      {"beside", "rank=R", {}, inject_overlap},
+      {"more", "rank=R", {}, inject_more},
+      {"data", "rank=R,factor=F", {{"rank", &I::data_rank}, {"factor", &I::data_factor, 1.25}}},
+      {"loader", "ms=X,rank=R", {}, inject_work<synth::AddedWork::kLoader>},
+      {"python", "ms=X,rank=R", {}, inject_work<synth::AddedWork::kPython>},
+      {"alloc", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kAllocator>},
+      {"pin", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kPinning>},
+      {"item", "count=N,rank=R", {}, inject_work<synth::AddedWork::kItem>},
+      {"pageable", "mb=X,rank=R", {}, inject_work<synth::AddedWork::kPageable>},
+      {"input", "mb=X,rank=R", {}, inject_work<synth::AddedWork::kInput>},
+      {"pieces", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kPieces>},
+      {"cat", "mb=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kConcat>},
+      {"zero-grad", "mb=X,rank=R", {}, inject_work<synth::AddedWork::kZeroGrad>},
+      {"checkpoint", "ms=X,count=N,rank=R", {}, inject_work<synth::AddedWork::kCheckpoint>},
+      {"collect", "ms=X,rank=R", {}, inject_work<synth::AddedWork::kCollection>},
+      {"compile", "ms=X,rank=R", {}, inject_work<synth::AddedWork::kCompilation>},
+      {"optimizer-loop", "tensors=N", {{"tensors", &I::optimizer_tensors}}},
+      {"pointwise", "", {}, inject_flag<&I::pointwise>},
+      {"scores", "", {}, inject_flag<&I::scores>},
+      {"recompute", "", {}, inject_flag<&I::recompute>},
+      {"vocabulary", "factor=F", {{"factor", &I::vocabulary_factor}}},
+      {"tf32", "", {}, inject_products<synth::ProductFormat::kTf32>},
+      {"fp32", "", {}, inject_products<synth::ProductFormat::kFp32>},
+      {"convolution", "count=N,nchw=1", {{"count", &I::convolutions}, {"nchw", &I::nchw, 0}}},
+      {"copies", "rank=R,factor=F", {{"rank", &I::copy_rank}, {"factor", &I::copy_factor}}},
+      {"shape", "factor=F", {{"factor", &I::shape_factor}}},
+      {"pause", "ms=X,period=N", {{"ms", &I::pause_ms}, {"period", &I::pause_period, 4}}},
+      {"accumulate",
+       "passes=N,all=0,update=1",
+       {{"passes", &I::passes}, {"all", &I::reduce_all, 1}, {"update", &I::update_all, 0}}},
+      {"exchange",
+       "rank=R,factor=F",
+       {{"rank", &I::exchange_rank}, {"factor", &I::exchange_factor}}},
+      {"launch-blocking", "", {}, inject_flag<&I::launch_blocking>},
+      {"profiler-start", "ms=X", {{"ms", &I::profiler_start_ms}}},
+      {"contention", "factor=F", {{"factor", &O::contention}}},
+      {"jitter", "sd=F,balanced=1", {}, inject_jitter},
+      {"glitch", "ms=X", {{"ms", &I::glitch_ms}}},
+      {"small-collectives", "count=N,kb=X", {}, inject_small_collectives},
+      {"host", "rank=R,factor=F", {{"rank", &I::host_rank, -1}, {"factor", &I::host_factor}}},
+      {"op", "rank=R,factor=F", {{"rank", &I::op_rank}, {"factor", &I::op_factor}}},
+      {"place", "factor=F", {{"factor", &I::first_layer, 0.95}}},
+      {"batch", "", {}, inject_flag<&I::batch>},
+      {"tile", "", {}, inject_flag<&I::tile>}};
+  return causes;
+}
 
 } // namespace
 
 std::string injected_causes() {
   std::vector<std::string> out;
-  for (const InjectCause& cause : kInjectCauses)
-    out.push_back(*cause.keys == '\0' ? std::string(cause.name)
-                                      : fmt::format("{}:{}", cause.name, cause.keys));
+  for (const InjectCause& cause : inject_causes())
+    out.push_back(*cause.text == '\0' ? std::string(cause.name)
+                                      : fmt::format("{}:{}", cause.name, cause.text));
   return fmt::format("causes: {}", fmt::join(out, "; "));
 }
 
@@ -310,11 +255,14 @@ Result<void> read_injected(const std::vector<std::string>& causes, synth::Option
   for (const std::string& text : causes) {
     RS_TRY(InjectKeys keys, InjectKeys::read(text));
     const InjectCause* found = nullptr;
-    for (const InjectCause& cause : kInjectCauses)
+    for (const InjectCause& cause : inject_causes())
       found = keys.cause() == cause.name ? &cause : found;
     if (found == nullptr)
       return keys.bad("unknown cause");
-    RS_CHECK(found->read(keys, options));
+    for (const InjectKey& key : found->keys)
+      RS_CHECK(inject_key(keys, key, options));
+    if (found->read != nullptr)
+      RS_CHECK(found->read(keys, options));
     RS_CHECK(keys.done());
   }
   return {};
