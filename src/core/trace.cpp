@@ -20,20 +20,10 @@ template <class T> const T* found_at(const std::vector<std::pair<EventId, T>>& l
 } // namespace
 
 std::string_view category_name(Category c) {
-  static constexpr std::array<std::string_view, 14> kNames = {"cpu_op",
-                                                              "user_annotation",
-                                                              "gpu_user_annotation",
-                                                              "kernel",
-                                                              "gpu_memcpy",
-                                                              "gpu_memset",
-                                                              "cuda_runtime",
-                                                              "cuda_driver",
-                                                              "python_function",
-                                                              "overhead",
-                                                              "cuda_sync",
-                                                              "cuda_event",
-                                                              "cpu_instant_event",
-                                                              "other"};
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"cpu_op", "user_annotation", "gpu_user_annotation", "kernel", "gpu_memcpy", "gpu_memset",
+       "cuda_runtime", "cuda_driver", "python_function", "overhead", "cuda_sync", "cuda_event",
+       "cpu_instant_event", "other"});
   return kNames[static_cast<std::size_t>(c)];
 }
 

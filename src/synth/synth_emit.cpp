@@ -67,21 +67,11 @@ private:
     kInstant,
     kKinds
   };
-  static constexpr const char* kKindNames[kKinds] = {"X cpu_op",
-                                                     "X user_annotation",
-                                                     "X python_function",
-                                                     "X cuda_runtime",
-                                                     "X kernel",
-                                                     "X gpu_memcpy",
-                                                     "X gpu_memset",
-                                                     "X gpu_user_annotation",
-                                                     "s ac2g",
-                                                     "f ac2g",
-                                                     "s fwdbwd",
-                                                     "f fwdbwd",
-                                                     "M",
-                                                     "X Trace",
-                                                     "i"};
+  static constexpr auto kKindNames = std::to_array<const char*>(
+      {"X cpu_op", "X user_annotation", "X python_function", "X cuda_runtime", "X kernel",
+       "X gpu_memcpy", "X gpu_memset", "X gpu_user_annotation", "s ac2g", "f ac2g", "s fwdbwd",
+       "f fwdbwd", "M", "X Trace", "i"});
+  static_assert(kKindNames.size() == kKinds);
 
   std::int64_t tid(std::int32_t thread) const { return thread == 0 ? pid_ : autograd_tid_; }
   std::int64_t stream(std::int32_t s) const {

@@ -8,6 +8,7 @@
 #include "core/arg_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -252,21 +253,13 @@ std::vector<BatchRuntimeRow> runtime_of(const std::vector<BatchPart>& parts) {
   return out;
 }
 
-constexpr std::string_view kAttentionLaunchers[] = {"aten::_cudnn_attention_forward",
-                                                    "aten::_efficient_attention_forward",
-                                                    "flash_attn::_flash_attn_forward",
-                                                    "flash_attn::_flash_attn_varlen_forward",
-                                                    "xFuserRingFlashAttnFunc",
-                                                    "FlashAttnFunc",
-                                                    "FlashAttnVarlenFunc",
-                                                    "flash_attn_3::fwd",
-                                                    "aiter::wrapper_mha_varlen_fwd",
-                                                    "aiter::wrapper_fmha_v3_varlen_fwd",
-                                                    "aiter::wrapper_fmha_v3_fwd",
-                                                    "_vllm_fa3_C::fwd",
-                                                    "vllm::unified_attention_with_output",
-                                                    "vllm::flash_attn_varlen_func",
-                                                    "aiter::paged_attention_v1"};
+constexpr auto kAttentionLaunchers = std::to_array<std::string_view>(
+    {"aten::_cudnn_attention_forward", "aten::_efficient_attention_forward",
+     "flash_attn::_flash_attn_forward", "flash_attn::_flash_attn_varlen_forward",
+     "xFuserRingFlashAttnFunc", "FlashAttnFunc", "FlashAttnVarlenFunc", "flash_attn_3::fwd",
+     "aiter::wrapper_mha_varlen_fwd", "aiter::wrapper_fmha_v3_varlen_fwd",
+     "aiter::wrapper_fmha_v3_fwd", "_vllm_fa3_C::fwd", "vllm::unified_attention_with_output",
+     "vllm::flash_attn_varlen_func", "aiter::paged_attention_v1"});
 constexpr std::string_view kConvLaunchers[] = {"aten::miopen_convolution",
                                                "aten::cudnn_convolution"};
 constexpr std::string_view kNormLaunchers[] = {"aten::native_group_norm", "aten::native_layer_norm",

@@ -8,6 +8,7 @@
 #include "model/ops/op_model.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -17,37 +18,22 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kGemmOps[] = {"aten::mm",
-                                         "aten::_scaled_mm",
-                                         "aten::addmm",
-                                         "aten::bmm",
-                                         "aten::baddbmm",
-                                         "trtllm::cublas_scaled_mm",
-                                         "bitsandbytes::int8_linear_matmul",
-                                         "_Linear_yfwd_mm",
-                                         "_LayerNormLinear_yfwd_mm",
-                                         "tex_ts::te_gemm_ts",
-                                         "vllm::gemm_with_dynamic_quant"};
+constexpr auto kGemmOps = std::to_array<std::string_view>(
+    {"aten::mm", "aten::_scaled_mm", "aten::addmm", "aten::bmm", "aten::baddbmm",
+     "trtllm::cublas_scaled_mm", "bitsandbytes::int8_linear_matmul", "_Linear_yfwd_mm",
+     "_LayerNormLinear_yfwd_mm", "tex_ts::te_gemm_ts", "vllm::gemm_with_dynamic_quant"});
 constexpr std::string_view kConvOps[] = {"aten::convolution"};
-constexpr std::string_view kAttentionOps[] = {"aten::_scaled_dot_product_cudnn_attention",
-                                              "aten::_scaled_dot_product_efficient_attention",
-                                              "aten::_scaled_dot_product_flash_attention",
-                                              "flash_attn::_flash_attn_forward",
-                                              "flash_attn::_flash_attn_varlen_forward",
-                                              "flash_attn_3::fwd",
-                                              "aiter::_flash_attn_forward",
-                                              "aiter::wrapper_fmha_v3_fwd"};
+constexpr auto kAttentionOps = std::to_array<std::string_view>(
+    {"aten::_scaled_dot_product_cudnn_attention", "aten::_scaled_dot_product_efficient_attention",
+     "aten::_scaled_dot_product_flash_attention", "flash_attn::_flash_attn_forward",
+     "flash_attn::_flash_attn_varlen_forward", "flash_attn_3::fwd", "aiter::_flash_attn_forward",
+     "aiter::wrapper_fmha_v3_fwd"});
 constexpr std::string_view kUnaryOps[] = {"aten::copy",       "aten::copy_",     "aten::clamp_min",
                                           "aten::clamp_min_", "aten::clamp_max", "aten::clamp_max_",
                                           "aten::sigmoid"};
-constexpr std::string_view kBinaryOps[] = {"aten::div",
-                                           "aten::div_",
-                                           "aten::mul",
-                                           "aten::mul_",
-                                           "aten::add",
-                                           "aten::add_",
-                                           "aten::sigmoid_backward",
-                                           "aten::threshold_backward"};
+constexpr auto kBinaryOps = std::to_array<std::string_view>(
+    {"aten::div", "aten::div_", "aten::mul", "aten::mul_", "aten::add", "aten::add_",
+     "aten::sigmoid_backward", "aten::threshold_backward"});
 
 constexpr int kNoGroup = -1;
 

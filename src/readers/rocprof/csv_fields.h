@@ -11,21 +11,11 @@ namespace rankscope {
 
 /// The kinds of tables in the order in which they are read: calls are before the work that they
 /// launch.
-inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
-                                                               "rccl_api_trace",
-                                                               "rccl_trace",
-                                                               "hip_api_trace",
-                                                               "hip_trace",
-                                                               "hsa_api_trace",
-                                                               "hsa_trace",
-                                                               "marker_api_trace",
-                                                               "kernel_trace",
-                                                               "memory_copy_trace",
-                                                               "memory_allocation_trace",
-                                                               "scratch_memory_trace",
-                                                               "counter_collection",
-                                                               "pc_sampling_host_trap",
-                                                               "pc_sampling_stochastic"};
+inline constexpr auto kCsvKinds = std::to_array<std::string_view>(
+    {"agent_info", "rccl_api_trace", "rccl_trace", "hip_api_trace", "hip_trace", "hsa_api_trace",
+     "hsa_trace", "marker_api_trace", "kernel_trace", "memory_copy_trace",
+     "memory_allocation_trace", "scratch_memory_trace", "counter_collection",
+     "pc_sampling_host_trap", "pc_sampling_stochastic"});
 
 [[nodiscard]] std::string_view file_name_of(std::string_view path);
 

@@ -1,22 +1,17 @@
 #include "readers/rocprof/pc_samples.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
 
 namespace rankscope {
 namespace {
 
-constexpr std::array<std::string_view, PcSamples::kReasons> kNames = {"NONE",
-                                                                      "NO_INSTRUCTION_AVAILABLE",
-                                                                      "ALU_DEPENDENCY",
-                                                                      "WAITCNT",
-                                                                      "INTERNAL_INSTRUCTION",
-                                                                      "BARRIER_WAIT",
-                                                                      "ARBITER_NOT_WIN",
-                                                                      "ARBITER_WIN_EX_STALL",
-                                                                      "OTHER_WAIT",
-                                                                      "SLEEP_WAIT"};
+constexpr auto kNames = std::to_array<std::string_view>(
+    {"NONE", "NO_INSTRUCTION_AVAILABLE", "ALU_DEPENDENCY", "WAITCNT", "INTERNAL_INSTRUCTION",
+     "BARRIER_WAIT", "ARBITER_NOT_WIN", "ARBITER_WIN_EX_STALL", "OTHER_WAIT", "SLEEP_WAIT"});
+static_assert(kNames.size() == PcSamples::kReasons);
 constexpr std::size_t kAll = 0;
 constexpr std::size_t kIssued = 1;
 constexpr std::size_t kFirstReason = 2;
