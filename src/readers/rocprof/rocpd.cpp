@@ -95,17 +95,14 @@ private:
   /// Reads the arguments of RCCL calls. They are not read for HIP calls, which have as many
   /// arguments, because they are not needed.
   void read_arguments() {
-    const std::string name = session_.table("rocpd_arg");
-    if (!session_.has_rccl_events() || !session_.file().has(name))
+    if (!session_.has_rccl_events())
       return;
-    SqliteQuery q = session_.file().rows(name, {"event_id", "name", "value"});
-    while (q.step()) {
+    session_.each_row("rocpd_arg", {"event_id", "name", "value"}, [&](const SqliteQuery& q) {
       const std::int64_t event = q.integer_or(0, kNoId);
       const RocpdEvent* const call = session_.event_by_id(event);
       if (call != nullptr && call->api == HostApi::kRccl)
         arguments_[event].add(q.text(1), q.text(2));
-    }
-    session_.check(q, "rocpd_arg");
+    });
   }
 
   void host_call(Target& target, const SqliteQuery& row, const RocpdPlace& place,

@@ -9,31 +9,25 @@ namespace rankscope {
 
 void read_rocpd_counters(const RocpdSession& session, const KernelOfEvent& kernel,
                          ProcessTrace& first) {
-  const std::string events = session.table("rocpd_pmc_event");
-  if (!session.file().has(events))
+  if (!session.file().has(session.table("rocpd_pmc_event")))
     return;
   std::map<std::int64_t, std::string> names;
-  if (const std::string info = session.table("rocpd_info_pmc"); session.file().has(info)) {
-    SqliteQuery q = session.file().rows(info, {"id", "name", "symbol"});
-    while (q.step())
-      if (const auto id = q.integer(0))
-        names[*id] = q.text(1).empty() ? q.text(2) : q.text(1);
-    session.check(q, "rocpd_info_pmc");
-  }
+  session.each_row("rocpd_info_pmc", {"id", "name", "symbol"}, [&](const SqliteQuery& q) {
+    if (const auto id = q.integer(0))
+      names[*id] = q.text(1).empty() ? q.text(2) : q.text(1);
+  });
   std::uint64_t others = 0;
-  SqliteQuery q = session.file().rows(events, {"event_id", "pmc_id", "value"});
-  while (q.step()) {
+  session.each_row("rocpd_pmc_event", {"event_id", "pmc_id", "value"}, [&](const SqliteQuery& q) {
     const auto found = kernel(q.integer_or(0, kNoId));
     const auto name = names.find(q.integer_or(1, kNoId));
     const auto value = q.real(2);
     if (!found || name == names.end() || !value) {
       ++others;
-      continue;
+      return;
     }
     ProcessTrace& trace = *found->first;
     trace.builder().kernel_counter(found->second, trace.text(name->second), *value);
-  }
-  session.check(q, "rocpd_pmc_event");
+  });
   first.not_read("counters that belong to no kernel", others);
 }
 

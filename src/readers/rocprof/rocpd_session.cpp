@@ -80,18 +80,13 @@ bool RocpdSession::key(RowIndex& index, std::int64_t id, const char* table) {
 }
 
 void RocpdSession::read_processes() {
-  const std::string name = table("rocpd_info_process");
-  if (!file_.has(name))
-    return;
-  SqliteQuery q = file_.rows(name, {"id", "pid", "environment"});
-  while (q.step()) {
+  each_row("rocpd_info_process", {"id", "pid", "environment"}, [&](const SqliteQuery& q) {
     RocpdProcess process;
     process.id = q.integer_or(0, 0);
     process.pid = q.integer_or(1, process.id);
     process.rank = rank_of_environment(q.text(2));
     processes_.push_back(process);
-  }
-  check(q, "rocpd_info_process");
+  });
 }
 
 void RocpdSession::read_ids() {
@@ -105,19 +100,17 @@ void RocpdSession::read_ids() {
 }
 
 void RocpdSession::read_strings() {
-  const std::string name = table("rocpd_string");
-  if (!file_.has(name))
-    return;
-  SqliteQuery q = file_.rows(name, {"id", "string"});
-  while (q.step())
-    if (const auto id = q.integer(0); id && key(strings_, *id, "rocpd_string")) {
-      const std::string_view text = q.text(1);
-      string_texts_.push_back(texts_.intern(text));
-      if (text.size() < 64 && (text.ends_with("_API") || text.ends_with("_API_EXT")) &&
-          categories_.size() < kMostCategories)
-        categories_[*id] = host_api(text, "");
-    }
-  check(q, "rocpd_string");
+  const auto read = [&](const SqliteQuery& q) {
+    const auto id = q.integer(0);
+    if (!id || !key(strings_, *id, "rocpd_string"))
+      return;
+    const std::string_view text = q.text(1);
+    string_texts_.push_back(texts_.intern(text));
+    if (text.size() < 64 && (text.ends_with("_API") || text.ends_with("_API_EXT")) &&
+        categories_.size() < kMostCategories)
+      categories_[*id] = host_api(text, "");
+  };
+  each_row("rocpd_string", {"id", "string"}, read);
 }
 
 /// Reads the categories. In schema 4.x they have a separate table; in 3.x they are among the
@@ -136,25 +129,16 @@ void RocpdSession::read_categories() {
 }
 
 void RocpdSession::read_threads() {
-  const std::string name = table("rocpd_info_thread");
-  if (!file_.has(name))
-    return;
-  SqliteQuery q = file_.rows(name, {"id", "tid"});
-  while (q.step())
+  each_row("rocpd_info_thread", {"id", "tid"}, [&](const SqliteQuery& q) {
     threads_[q.integer_or(0, kNoId)] = q.integer_or(1, q.integer_or(0, 0));
-  check(q, "rocpd_info_thread");
+  });
 }
 
 void RocpdSession::read_agents() {
-  const std::string name = table("rocpd_info_agent");
-  if (!file_.has(name))
-    return;
   simdjson::dom::parser parser;
-  SqliteQuery q = file_.rows(name, {"id", "type", "type_index", "logical_index", "absolute_index",
-                                    "product_name", "model_name", "name", "extdata"});
-  while (q.step()) {
+  const auto read = [&](const SqliteQuery& q) {
     if (q.text(1) != "GPU")
-      continue;
+      return;
     DeviceInfo device;
     device.id = q.integer_or(2, q.integer_or(3, q.integer_or(4, 0)));
     for (const int column : {5, 6, 7})
@@ -169,20 +153,19 @@ void RocpdSession::read_agents() {
     }
     if (agents_.emplace(q.integer_or(0, kNoId), device.id).second)
       devices_.push_back(std::move(device));
-  }
-  check(q, "rocpd_info_agent");
+  };
+  each_row("rocpd_info_agent",
+           {"id", "type", "type_index", "logical_index", "absolute_index", "product_name",
+            "model_name", "name", "extdata"},
+           read);
 }
 
 void RocpdSession::read_symbols() {
-  const std::string name = table("rocpd_info_kernel_symbol");
-  if (!file_.has(name))
-    return;
   simdjson::dom::parser parser;
-  SqliteQuery q = file_.rows(name, {"id", "display_name", "extdata", "kernel_name"});
-  while (q.step()) {
+  const auto read = [&](const SqliteQuery& q) {
     const auto id = q.integer(0);
     if (!id)
-      continue;
+      return;
     std::string_view text = q.text(1);
     if (text.empty())
       text = member(parser, q.text(2), "formatted_kernel_name");
@@ -190,33 +173,27 @@ void RocpdSession::read_symbols() {
       text = without_ending(q.text(3), ".kd");
     if (key(symbols_, *id, "rocpd_info_kernel_symbol"))
       symbol_names_.push_back(texts_.intern(text));
-  }
-  check(q, "rocpd_info_kernel_symbol");
+  };
+  each_row("rocpd_info_kernel_symbol", {"id", "display_name", "extdata", "kernel_name"}, read);
 }
 
 void RocpdSession::read_tracks() {
-  const std::string name = table("rocpd_track");
-  if (!file_.has(name))
-    return;
-  SqliteQuery q =
-      file_.rows(name, {"id", "pid", "tid", "agent_id", "queue_id", "stream_id", "name_id"});
-  while (q.step())
+  const auto read = [&](const SqliteQuery& q) {
     if (const auto id = q.integer(0); id && key(tracks_, *id, "rocpd_track"))
       track_places_.push_back({q.integer_or(1, kNoId), q.integer_or(2, kNoId),
                                q.integer_or(3, kNoId), q.integer_or(4, kNoId),
                                q.integer_or(5, kNoId), q.integer_or(6, kNoId)});
-  check(q, "rocpd_track");
+  };
+  each_row("rocpd_track", {"id", "pid", "tid", "agent_id", "queue_id", "stream_id", "name_id"},
+           read);
 }
 
 void RocpdSession::read_timestamps() {
-  const std::string name = table("rocpd_timestamp");
-  if (!file_.has(name))
-    return;
-  SqliteQuery q = file_.rows(name, {"id", "value"});
-  while (q.step())
+  const auto read = [&](const SqliteQuery& q) {
     if (const auto id = q.integer(0); id && key(timestamps_, *id, "rocpd_timestamp"))
       timestamp_values_.push_back(q.integer_or(1, kNoId));
-  check(q, "rocpd_timestamp");
+  };
+  each_row("rocpd_timestamp", {"id", "value"}, read);
 }
 
 void RocpdSession::read_events() {

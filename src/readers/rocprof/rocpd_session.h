@@ -53,6 +53,11 @@ public:
   /// Returns the name of a table of this session, for example for "rocpd_region".
   [[nodiscard]] std::string table(const char* name) const { return name + ending_; }
   [[nodiscard]] const SqliteFile& file() const { return file_; }
+  /// Calls SqliteFile::each_row() for a table of this session.
+  template <class Use>
+  void each_row(const char* name, const std::vector<std::string>& columns, const Use& use) const {
+    file_.each_row(table(name), columns, diagnostics_, use);
+  }
   /// Reads only the table of processes, which is small.
   void read_processes();
   /// Reads strings, threads, agents, kernel symbols, tracks and timestamps.

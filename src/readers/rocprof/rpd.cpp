@@ -113,39 +113,32 @@ private:
     return target;
   }
 
-  void check(const SqliteQuery& q, const char* table) {
-    if (q.failed())
-      problems_.add(counters::database_damaged(file_.problem()), table);
+  template <class Use>
+  void each_row(const char* table, const std::vector<std::string>& columns, const Use& use) {
+    file_.each_row(table, columns, problems_, use);
   }
 
   /// Reads the links between calls and operations, and sorts them by operation.
   void read_links() {
-    if (!file_.has("rocpd_api_ops"))
-      return;
-    SqliteQuery q = file_.rows("rocpd_api_ops", {"op_id", "api_id"});
-    while (q.step())
+    each_row("rocpd_api_ops", {"op_id", "api_id"}, [&](const SqliteQuery& q) {
       if (const auto op = q.integer(0))
         if (const auto api = q.integer(1))
           links_.push_back({*op, *api});
-    check(q, "rocpd_api_ops");
+    });
     std::ranges::stable_sort(links_, [](const Link& a, const Link& b) { return a.op < b.op; });
   }
 
   void find_owners() {
-    if (!file_.has("rocpd_api"))
-      return;
-    SqliteQuery q = file_.rows("rocpd_api", {"id", "pid"});
-    while (q.step()) {
+    each_row("rocpd_api", {"id", "pid"}, [&](const SqliteQuery& q) {
       const auto id = q.integer(0);
       if (!id || !apis_.add(*id))
-        continue;
+        return;
       const auto [it, fresh] = process_index_.try_emplace(
           q.integer_or(1, 0), static_cast<std::uint32_t>(processes_.size()));
       if (fresh)
         processes_.push_back(it->first);
       api_process_.push_back(it->second);
-    }
-    check(q, "rocpd_api");
+    });
   }
 
   ProcessTrace* target_of(std::int64_t pid) {
@@ -159,49 +152,38 @@ private:
 
   void read_texts() {
     for (const auto& [table, texts] :
-         {std::pair{"rocpd_string", &strings_}, {"rocpd_ustring", &unique_strings_}}) {
-      if (!file_.has(table))
-        continue;
-      SqliteQuery q = file_.rows(table, {"id", "string"});
-      while (q.step())
-        if (const auto id = q.integer(0); id && texts->ids.add(*id))
-          texts->views.push_back(texts->pool.view(texts->pool.intern(q.text(1))));
-      check(q, table);
-    }
+         {std::pair{"rocpd_string", &strings_}, {"rocpd_ustring", &unique_strings_}})
+      each_row(table, {"id", "string"}, [&texts = *texts](const SqliteQuery& q) {
+        if (const auto id = q.integer(0); id && texts.ids.add(*id))
+          texts.views.push_back(texts.pool.view(texts.pool.intern(q.text(1))));
+      });
   }
 
   /// Reads the ranges that the autograd pass of rpd identified as operators.
   void read_operators() {
-    if (!file_.has("ext_autogradapi"))
-      return;
-    SqliteQuery q =
-        file_.rows("ext_autogradapi", {"api_ptr_id", "autogradName_id", "seq", "sizes"});
-    while (q.step())
-      if (const auto api = q.integer(0)) {
-        Operator& op = operators_[*api];
-        op.name = q.integer_or(1, kNoId);
-        op.sequence = q.integer_or(2, kNoId);
-        op.sizes = q.text(3);
-      }
-    check(q, "ext_autogradapi");
+    each_row("ext_autogradapi", {"api_ptr_id", "autogradName_id", "seq", "sizes"},
+             [&](const SqliteQuery& q) {
+               if (const auto api = q.integer(0)) {
+                 Operator& op = operators_[*api];
+                 op.name = q.integer_or(1, kNoId);
+                 op.sequence = q.integer_or(2, kNoId);
+                 op.sizes = q.text(3);
+               }
+             });
   }
 
   void read_calls() {
-    if (!file_.has("rocpd_api"))
-      return;
     const Texts& args = file_.has("rocpd_ustring") ? unique_strings_ : strings_;
-    SqliteQuery q =
-        file_.rows("rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"});
     std::uint64_t tracer_rows = 0;
-    while (q.step()) {
+    const auto read = [&](const SqliteQuery& q) {
       const std::int64_t pid = q.integer_or(1, 0);
       ProcessTrace* const out = target_of(pid);
       if (out == nullptr)
-        continue;
+        return;
       const auto start_ns = q.integer(3);
       const auto end_ns = q.integer(4);
       if (!out->usable(start_ns, end_ns, "rocpd_api"))
-        continue;
+        return;
       const std::string_view name = strings_.view(q.integer_or(5, kNoId));
       const std::uint32_t track = out->thread(pid, q.integer_or(2, 0));
       const std::int64_t id = q.integer_or(0, kNoId);
@@ -214,8 +196,8 @@ private:
         (void)out->call(name.starts_with("hsa") ? Category::kDriver : Category::kRuntime, track,
                         out->text(name.empty() ? "(no name)" : name), *start_ns, *end_ns, id);
       }
-    }
-    check(q, "rocpd_api");
+    };
+    each_row("rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"}, read);
     if (tracer_rows > 0)
       problems_.add(counters::tracer_calls_left_out(), path_, tracer_rows);
   }
@@ -234,29 +216,24 @@ private:
   }
 
   void read_launches() {
-    if (file_.has("rocpd_kernelapi")) {
-      SqliteQuery q =
-          file_.rows("rocpd_kernelapi", {"api_ptr_id", "stream", "gridX", "gridY", "gridZ",
-                                         "workgroupX", "workgroupY", "workgroupZ"});
-      while (q.step()) {
-        RpdLaunch& launch = launches_[q.integer_or(0, kNoId)];
-        launch.stream = handle_of(q.text(1));
-        for (int i = 0; i < 3; ++i) {
-          launch.shape.grid[static_cast<std::size_t>(i)] = q.integer_or(2 + i, 0);
-          launch.shape.group[static_cast<std::size_t>(i)] = q.integer_or(5 + i, 0);
-        }
+    const auto launched = [&](const SqliteQuery& q) -> RpdLaunch& {
+      RpdLaunch& launch = launches_[q.integer_or(0, kNoId)];
+      launch.stream = handle_of(q.text(1));
+      return launch;
+    };
+    const auto kernel = [&](const SqliteQuery& q) {
+      LaunchShape& shape = launched(q).shape;
+      for (int i = 0; i < 3; ++i) {
+        shape.grid[static_cast<std::size_t>(i)] = q.integer_or(2 + i, 0);
+        shape.group[static_cast<std::size_t>(i)] = q.integer_or(5 + i, 0);
       }
-      check(q, "rocpd_kernelapi");
-    }
-    if (file_.has("rocpd_copyapi")) {
-      SqliteQuery q = file_.rows("rocpd_copyapi", {"api_ptr_id", "stream", "size"});
-      while (q.step()) {
-        RpdLaunch& launch = launches_[q.integer_or(0, kNoId)];
-        launch.stream = handle_of(q.text(1));
-        launch.bytes = q.integer_or(2, -1);
-      }
-      check(q, "rocpd_copyapi");
-    }
+    };
+    each_row("rocpd_kernelapi",
+             {"api_ptr_id", "stream", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY",
+              "workgroupZ"},
+             kernel);
+    each_row("rocpd_copyapi", {"api_ptr_id", "stream", "size"},
+             [&](const SqliteQuery& q) { launched(q).bytes = q.integer_or(2, -1); });
   }
 
   /// Returns the call that launched an operation, or kNoId.
@@ -282,26 +259,22 @@ private:
   }
 
   void read_operations() {
-    if (!file_.has("rocpd_op"))
-      return;
-    SqliteQuery q = file_.rows(
-        "rocpd_op", {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"});
     std::uint64_t homeless = 0;
-    while (q.step()) {
+    const auto read = [&](const SqliteQuery& q) {
       const std::int64_t cause = cause_of(q.integer_or(0, kNoId));
       const std::int64_t gpu = q.integer_or(1, -1);
       ProcessTrace* const out = owner_of(cause, gpu);
       if (out == nullptr) {
         homeless += cause == kNoId ? 1 : 0;
-        continue;
+        return;
       }
       const auto start_ns = q.integer(3);
       const auto end_ns = q.integer(4);
-      if (!out->usable(start_ns, end_ns, "rocpd_op"))
-        continue;
-      operation(*out, q, {*start_ns, *end_ns, cause, kEmptyStr, gpu, q.integer_or(2, -1)});
-    }
-    check(q, "rocpd_op");
+      if (out->usable(start_ns, end_ns, "rocpd_op"))
+        operation(*out, q, {*start_ns, *end_ns, cause, kEmptyStr, gpu, q.integer_or(2, -1)});
+    };
+    each_row("rocpd_op", {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"},
+             read);
     if (homeless > 0)
       problems_.add(counters::operation_without_process(), path_, homeless);
   }
@@ -326,13 +299,11 @@ private:
 
   /// Reads values of the monitor (clocks and others). Each value becomes one sample at its start.
   void read_monitors() {
-    if (!file_.has("rocpd_monitor") || targets_.empty())
+    if (targets_.empty())
       return;
     ProcessTrace& out = *targets_.begin()->second;
-    SqliteQuery q =
-        file_.rows("rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"});
     std::uint64_t malformed = 0;
-    while (q.step()) {
+    const auto read = [&](const SqliteQuery& q) {
       const auto at_ns = q.integer(3);
       const std::string_view text = q.text(4);
       double value = 0;
@@ -340,15 +311,15 @@ private:
       if (!at_ns || !usable_time(*at_ns, 0) || status != std::errc() ||
           end != text.data() + text.size()) {
         ++malformed;
-        continue;
+        return;
       }
       Track track;
       track.pid_text = out.text("SMI");
       track.tid = q.integer_or(1, -1);
       const std::string name = fmt::format("{} {} {}", q.text(0), track.tid, q.text(2));
       out.builder().sample(out.builder().track(track), out.text(name), *at_ns, value);
-    }
-    check(q, "rocpd_monitor");
+    };
+    each_row("rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"}, read);
     if (malformed > 0)
       problems_.add(counters::sample_malformed(), path_, malformed);
   }

@@ -2,6 +2,7 @@
 // sizes of its queries are limited (os/foreign_sqlite.h).
 #pragma once
 
+#include "base/counters.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "os/foreign_sqlite.h"
@@ -14,6 +15,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -71,6 +73,19 @@ public:
   /// Returns the named columns of all rows, in file order.
   [[nodiscard]] SqliteQuery rows(const std::string& table,
                                  const std::vector<std::string>& columns) const;
+  /// Calls `use` with the named columns of each row, if the table exists. Reports an error if the
+  /// query ends before the end of the table.
+  template <class Use>
+  void each_row(const std::string& table, const std::vector<std::string>& columns,
+                Diagnostics& diagnostics, const Use& use) const {
+    if (!has(table))
+      return;
+    SqliteQuery q = rows(table, columns);
+    while (q.step())
+      use(std::as_const(q));
+    if (q.failed())
+      diagnostics.add(counters::database_damaged(problem()), table);
+  }
   /// Returns why the last query failed.
   [[nodiscard]] std::string problem() const;
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
