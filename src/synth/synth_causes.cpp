@@ -29,9 +29,8 @@ void record_pointwise(Recorder& r, const PointwiseOp& op, const Tensor& tensor, 
                       OpOptions options = {}) {
   Args args(static_cast<std::size_t>(op.read), Arg(tensor));
   args.insert(args.end(), op.scalars.begin(), op.scalars.end());
-  r.begin(op.name, std::move(args), options);
-  r.compute(pointwise_kernel(op.functor, op.read + 1).c_str(), bytes * (op.read + 1));
-  r.end();
+  r.op(op.name, std::move(args), pointwise_kernel(op.functor, op.read + 1).c_str(),
+       bytes * (op.read + 1), options);
 }
 
 /// A number of Python that takes part in the operation: the profiler records a tensor without
@@ -72,13 +71,10 @@ PointwiseOp add_tensors(const char* name) {
 /// Records a node of the backward pass with these operators, each on the tensor.
 void record_node(Recorder& r, const char* node, std::int64_t seq, const Tensor& tensor,
                  std::initializer_list<PointwiseOp> ops) {
-  r.begin(std::string("autograd::engine::evaluate_function: ") + node, {},
-          {seq, true, OpFlow::kNone});
-  r.begin(node, {tensor}, {seq, true, OpFlow::kBackward});
+  r.begin_node(node, seq, tensor);
   for (const PointwiseOp& op : ops)
     record_pointwise(r, op, tensor, elements_of(tensor) * 2);
-  r.end();
-  r.end();
+  r.end_node();
 }
 
 /// What Dynamo records while it compiles, as a tree of ranges (tests/data/causes/recompile).
@@ -214,9 +210,8 @@ void record_compilation(Recorder& r, double ms, std::int64_t elements) {
   record_compiler(r, dynamo, ms);
   const Tensor tensor{{elements}, {}};
   r.begin("Torch-Compiled Region: 0/2", {});
-  r.begin("triton_poi_fused_add_mul_tanh_0", {tensor, tensor});
-  r.compute("triton_poi_fused_add_mul_tanh_0", elements * 4);
-  r.end();
+  r.op("triton_poi_fused_add_mul_tanh_0", {tensor, tensor}, "triton_poi_fused_add_mul_tanh_0",
+       elements * 4);
   r.end();
 }
 
@@ -278,24 +273,12 @@ void record_mask(Recorder& r, const Tensor& scores, const char* value, OpOptions
          std::llround(2 * static_cast<double>(bytes) / kBytePerNs));
   r.end();
   r.end();
-  r.begin("aten::masked_fill_", {scores, mask, Arg::scalar(value)});
-  r.compute(
-      "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
-      "at::native::(anonymous namespace)::masked_fill_kernel(at::TensorIterator&, c10::Scalar "
-      "const&)::{lambda()#1}::operator()() const::{lambda()#12}::operator()() const::{lambda("
-      "c10::BFloat16, bool)#1}>(...)",
-      2 * bytes);
-  r.end();
-  r.end();
-}
-
-void begin_node(Recorder& r, const char* node, std::int64_t seq, const Tensor& grad) {
-  r.begin(std::string("autograd::engine::evaluate_function: ") + node, {},
-          {seq, true, OpFlow::kNone});
-  r.begin(node, {grad}, {seq, true, OpFlow::kBackward});
-}
-void end_node(Recorder& r) {
-  r.end();
+  r.op("aten::masked_fill_", {scores, mask, Arg::scalar(value)},
+       "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
+       "at::native::(anonymous namespace)::masked_fill_kernel(at::TensorIterator&, c10::Scalar "
+       "const&)::{lambda()#1}::operator()() const::{lambda()#12}::operator()() const::{lambda("
+       "c10::BFloat16, bool)#1}>(...)",
+       2 * bytes);
   r.end();
 }
 
@@ -316,12 +299,11 @@ std::int64_t record_attention(Recorder& r, const Heads& h, std::int64_t seq) {
   record_pointwise(r, mul_number(), scores, elements_of(scores) * 2, numbered(1));
   record_mask(r, scores, "-inf", numbered(2));
   r.begin("aten::softmax", {scores, Arg::scalar("-1"), Arg::none()});
-  r.begin("aten::_softmax", {scores, Arg::scalar("-1"), Arg::scalar("False")}, numbered(3));
-  r.compute("void at::native::(anonymous namespace)::cunn_SoftMaxForwardReg<c10::BFloat16, float, "
-            "c10::BFloat16, at::native::(anonymous namespace)::SoftMaxForwardEpilogue, long, 4>("
-            "c10::BFloat16*, c10::BFloat16 const*, long)",
-            elements_of(scores) * 4);
-  r.end();
+  r.op("aten::_softmax", {scores, Arg::scalar("-1"), Arg::scalar("False")},
+       "void at::native::(anonymous namespace)::cunn_SoftMaxForwardReg<c10::BFloat16, float, "
+       "c10::BFloat16, at::native::(anonymous namespace)::SoftMaxForwardEpilogue, long, 4>("
+       "c10::BFloat16*, c10::BFloat16 const*, long)",
+       elements_of(scores) * 4, numbered(3));
   r.end();
   r.begin("aten::matmul", {scores, Tensor{{1, h.count, h.tokens, h.dim}, {}}});
   record_bmm(r, flat, query, "NNN", numbered(4));
@@ -335,29 +317,28 @@ void record_attention_backward(Recorder& r, const Heads& h, std::int64_t seq) {
   const Tensor flat{{h.count, h.tokens, h.tokens}, {}};
   const Tensor scores{{1, h.count, h.tokens, h.tokens}, {}};
   const std::int64_t bytes = elements_of(scores) * 2;
-  begin_node(r, "BmmBackward0", seq + 4, query);
+  r.begin_node("BmmBackward0", seq + 4, query);
   record_bmm(r, flat, query, "NTN");
   record_bmm(r, query, key, "TNN");
-  end_node(r);
-  begin_node(r, "SoftmaxBackward0", seq + 3, scores);
+  r.end_node();
+  r.begin_node("SoftmaxBackward0", seq + 3, scores);
   record_pointwise(r, mul_tensors(), scores, bytes);
-  r.begin("aten::_softmax_backward_data", {scores, scores, Arg::scalar("-1"), Arg::scalar("15")});
-  r.compute("void at::native::(anonymous namespace)::cunn_SoftMaxBackwardSmem<8, c10::BFloat16, "
-            "float, c10::BFloat16, at::native::(anonymous namespace)::SoftMaxBackwardEpilogue>("
-            "c10::BFloat16*, c10::BFloat16 const*, c10::BFloat16 const*, long)",
-            bytes * 3);
-  r.end();
-  end_node(r);
-  begin_node(r, "MaskedFillBackward0", seq + 2, scores);
+  r.op("aten::_softmax_backward_data", {scores, scores, Arg::scalar("-1"), Arg::scalar("15")},
+       "void at::native::(anonymous namespace)::cunn_SoftMaxBackwardSmem<8, c10::BFloat16, "
+       "float, c10::BFloat16, at::native::(anonymous namespace)::SoftMaxBackwardEpilogue>("
+       "c10::BFloat16*, c10::BFloat16 const*, c10::BFloat16 const*, long)",
+       bytes * 3);
+  r.end_node();
+  r.begin_node("MaskedFillBackward0", seq + 2, scores);
   record_mask(r, scores, "0", {});
-  end_node(r);
-  begin_node(r, "MulBackward0", seq + 1, scores);
+  r.end_node();
+  r.begin_node("MulBackward0", seq + 1, scores);
   record_pointwise(r, mul_number(), scores, bytes);
-  end_node(r);
-  begin_node(r, "BmmBackward0", seq, flat);
+  r.end_node();
+  r.begin_node("BmmBackward0", seq, flat);
   record_bmm(r, key, flat, "NTN");
   record_bmm(r, flat, query, "NNN");
-  end_node(r);
+  r.end_node();
 }
 
 // Operators, shapes and kernels of tests/data/causes/layout.

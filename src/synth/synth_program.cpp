@@ -201,11 +201,10 @@ private:
   }
   void concat(std::int64_t bytes) {
     const Tensor half{{bytes / 4 / kSynthProgramHidden, kSynthProgramHidden}, {}};
-    r_.begin("aten::cat", {Arg::tensors({half, half}), Arg::scalar("0")});
-    r_.compute("void at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig<"
-               "at::native::(anonymous namespace)::OpaqueType<2u>, unsigned int, 2, 128, 1>(...)",
-               bytes);
-    r_.end();
+    r_.op("aten::cat", {Arg::tensors({half, half}), Arg::scalar("0")},
+          "void at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig<"
+          "at::native::(anonymous namespace)::OpaqueType<2u>, unsigned int, 2, 128, 1>(...)",
+          bytes);
   }
   void elementwise(std::int64_t bytes) {
     r_.compute("void at::native::vectorized_elementwise_kernel<8, "
@@ -235,7 +234,7 @@ private:
     r_.gemm(tokens_, n, k, std::move(dims), bias, "TNN");
     r_.end();
     r_.end();
-    saved_.push_back({n, k, seq, bias});
+    saved_.linears.push_back({n, k, seq, bias});
   }
 
   void transpose(std::int64_t n, std::int64_t k, std::int64_t seq, bool backward) {
@@ -251,15 +250,6 @@ private:
     r_.end();
   }
 
-  /// Begins the autograd node and its caller. The argument is the incoming gradient.
-  void wrapper(const std::string& node, std::int64_t seq, Tensor grad) {
-    r_.begin("autograd::engine::evaluate_function: " + node, {}, {seq, true, OpFlow::kNone});
-    r_.begin(node, {std::move(grad)}, {seq, true, OpFlow::kBackward});
-  }
-  void wrapper_end() {
-    r_.end();
-    r_.end();
-  }
   void accumulate(const Tensor& grad) {
     r_.begin("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", {},
              {-1, true, OpFlow::kNone});
@@ -272,9 +262,7 @@ private:
   /// Records the forward pass of a layer again, up to the last tensor that its backward pass needs,
   /// as torch.utils.checkpoint does with use_reentrant=False (tests/data/causes/recompute).
   void recompute_layer() {
-    const std::vector<Saved> saved = saved_;
-    const std::vector<std::int64_t> norms = norms_, adds = adds_, attentions = attentions_,
-                                    gelus = gelus_, chains = chains_, written = written_attentions_;
+    const Pending saved = saved_;
     const Recorder::Scope scope = r_.scope();
     r_.begin_cause(-1);
     layer_norm();
@@ -287,12 +275,6 @@ private:
     gelu();
     r_.set_scope(scope);
     saved_ = saved;
-    norms_ = norms;
-    adds_ = adds;
-    attentions_ = attentions;
-    gelus_ = gelus;
-    chains_ = chains;
-    written_attentions_ = written;
   }
 
   /// Records convolutions of images before the forward pass.
@@ -304,9 +286,9 @@ private:
   }
 
   void linear_backward() {
-    const Saved s = saved_.back();
-    saved_.pop_back();
-    wrapper(s.bias ? "AddmmBackward0" : "MmBackward0", s.seq, {{tokens_, s.n}, {}});
+    const Saved s = saved_.linears.back();
+    saved_.linears.pop_back();
+    r_.begin_node(s.bias ? "AddmmBackward0" : "MmBackward0", s.seq, {{tokens_, s.n}, {}});
     if (std::exchange(again_, false))
       recompute_layer();
     transpose(s.k, s.n, -1, true);
@@ -321,15 +303,14 @@ private:
     r_.end();
     r_.end(); // ends AddmmBackward0
     if (s.bias) {
-      r_.begin("aten::sum",
-               {Tensor{{tokens_, s.n}, {}}, Arg::list("[0]"), Arg::scalar("True"), Arg::none()});
-      r_.compute(kReduce, tokens_ * s.n * 2);
-      r_.end();
+      r_.op("aten::sum",
+            {Tensor{{tokens_, s.n}, {}}, Arg::list("[0]"), Arg::scalar("True"), Arg::none()},
+            kReduce, tokens_ * s.n * 2);
     }
     r_.end(); // ends evaluate_function
-    wrapper("TBackward0", s.seq - 1, {{s.k, s.n}, {1, s.k}});
+    r_.begin_node("TBackward0", s.seq - 1, {{s.k, s.n}, {1, s.k}});
     transpose(s.k, s.n, -1, true);
-    wrapper_end();
+    r_.end_node();
     accumulate({{s.n, s.k}, {}});
   }
 
@@ -347,12 +328,12 @@ private:
     r_.compute(kLayerNorm, tokens_ * kSynthProgramHidden * 4);
     r_.end();
     r_.end();
-    norms_.push_back(seq);
+    saved_.norms.push_back(seq);
   }
   void layer_norm_backward() {
-    const std::int64_t seq = norms_.back();
-    norms_.pop_back();
-    wrapper("NativeLayerNormBackward0", seq, states());
+    const std::int64_t seq = saved_.norms.back();
+    saved_.norms.pop_back();
+    r_.begin_node("NativeLayerNormBackward0", seq, states());
     const Tensor w{{kSynthProgramHidden}, {}};
     const Tensor moment{{1, tokens_, 1}, {}, "float"}; // mean, reciprocal of the deviation
     r_.begin("aten::native_layer_norm_backward",
@@ -361,7 +342,7 @@ private:
     r_.compute(kLayerNormInput, tokens_ * kSynthProgramHidden * 6);
     r_.compute(kLayerNormWeights, tokens_ * kSynthProgramHidden * 4);
     r_.end();
-    wrapper_end();
+    r_.end_node();
     accumulate(w);
   }
 
@@ -373,12 +354,12 @@ private:
   void residual() {
     const std::int64_t seq = seq_++;
     add("aten::add", {seq, false, OpFlow::kForward});
-    adds_.push_back(seq);
+    saved_.adds.push_back(seq);
   }
   void residual_backward() {
-    wrapper("AddBackward0", adds_.back(), states());
-    adds_.pop_back();
-    wrapper_end();
+    r_.begin_node("AddBackward0", saved_.adds.back(), states());
+    saved_.adds.pop_back();
+    r_.end_node();
     add("aten::add_", {-1, true, OpFlow::kNone});
   }
 
@@ -399,7 +380,7 @@ private:
     replace_if(
         o_.inject.scores, [this] { flash_attention(); },
         [this] {
-          written_attentions_.push_back(seq_);
+          saved_.written_attentions.push_back(seq_);
           seq_ += record_attention(r_, heads(), seq_);
         });
   }
@@ -407,8 +388,8 @@ private:
     replace_if(
         o_.inject.scores, [this] { flash_attention_backward(); },
         [this] {
-          record_attention_backward(r_, heads(), written_attentions_.back());
-          written_attentions_.pop_back();
+          record_attention_backward(r_, heads(), saved_.written_attentions.back());
+          saved_.written_attentions.pop_back();
         });
   }
   void flash_attention() {
@@ -436,13 +417,13 @@ private:
     r_.end();
     r_.end();
     r_.end();
-    attentions_.push_back(seq);
+    saved_.attentions.push_back(seq);
   }
   void flash_attention_backward() {
     const Tensor grad{{1, kHeads, tokens_, kHeadDim},
                       {tokens_ * kSynthProgramHidden, kHeadDim, kSynthProgramHidden, 1}};
-    wrapper("ScaledDotProductFlashAttentionBackward0", attentions_.back(), grad);
-    attentions_.pop_back();
+    r_.begin_node("ScaledDotProductFlashAttentionBackward0", saved_.attentions.back(), grad);
+    saved_.attentions.pop_back();
     const Tensor h = head_states();
     const Tensor t = token_states();
     const Tensor out{{1, tokens_, kHeads, kHeadDim}, {}};
@@ -466,14 +447,14 @@ private:
                0, static_cast<std::int64_t>(static_cast<double>(flop) / (kFlopPerNs * 0.42)));
     r_.end();
     r_.end();
-    wrapper_end();
+    r_.end_node();
   }
 
   void gelu() {
     replace_if(
         o_.inject.pointwise, [this] { fused_gelu(); },
         [this] {
-          chains_.push_back(seq_);
+          saved_.chains.push_back(seq_);
           seq_ += record_gelu_chain(r_, states(kFfn), seq_);
         });
   }
@@ -481,24 +462,22 @@ private:
     replace_if(
         o_.inject.pointwise, [this] { fused_gelu_backward(); },
         [this] {
-          record_gelu_chain_backward(r_, states(kFfn), chains_.back());
-          chains_.pop_back();
+          record_gelu_chain_backward(r_, states(kFfn), saved_.chains.back());
+          saved_.chains.pop_back();
         });
   }
   void fused_gelu() {
     const std::int64_t seq = seq_++;
-    r_.begin("aten::gelu", {states(kFfn), Arg::none()}, {seq, false, OpFlow::kForward});
-    r_.compute(kGelu, tokens_ * kFfn * 4);
-    r_.end();
-    gelus_.push_back(seq);
+    r_.op("aten::gelu", {states(kFfn), Arg::none()}, kGelu, tokens_ * kFfn * 4,
+          {seq, false, OpFlow::kForward});
+    saved_.gelus.push_back(seq);
   }
   void fused_gelu_backward() {
-    wrapper("GeluBackward0", gelus_.back(), states(kFfn));
-    gelus_.pop_back();
-    r_.begin("aten::gelu_backward", {states(kFfn), states(kFfn), Arg::none()});
-    r_.compute(kGeluBackward, tokens_ * kFfn * 6);
-    r_.end();
-    wrapper_end();
+    r_.begin_node("GeluBackward0", saved_.gelus.back(), states(kFfn));
+    saved_.gelus.pop_back();
+    r_.op("aten::gelu_backward", {states(kFfn), states(kFfn), Arg::none()}, kGeluBackward,
+          tokens_ * kFfn * 6);
+    r_.end_node();
   }
 
   void input_copy() {
@@ -512,11 +491,10 @@ private:
   }
 
   void embedding() {
-    r_.begin("aten::embedding",
-             {Tensor{{vocabulary(), kSynthProgramHidden}, {}}, Tensor{{1, tokens_}, {}, "long int"},
-              Arg::scalar("-1"), Arg::scalar("False"), Arg::scalar("False")});
-    r_.compute(kEmbedding, tokens_ * kSynthProgramHidden * 4);
-    r_.end();
+    r_.op("aten::embedding",
+          {Tensor{{vocabulary(), kSynthProgramHidden}, {}}, Tensor{{1, tokens_}, {}, "long int"},
+           Arg::scalar("-1"), Arg::scalar("False"), Arg::scalar("False")},
+          kEmbedding, tokens_ * kSynthProgramHidden * 4);
   }
 
   void head() {
@@ -530,21 +508,17 @@ private:
              {logits, Tensor{{tokens_}, {}, "long int"}, Arg::none(), Arg::scalar("1"),
               Arg::scalar("-100"), Arg::scalar("0.")},
              {seq, false, OpFlow::kNone});
-    r_.begin("aten::_log_softmax", {logits, Arg::scalar("1"), Arg::scalar("False")},
-             {seq, false, OpFlow::kForward});
-    r_.compute(kSoftmax, tokens_ * kVocab * 4);
-    r_.end();
+    r_.op("aten::_log_softmax", {logits, Arg::scalar("1"), Arg::scalar("False")}, kSoftmax,
+          tokens_ * kVocab * 4, {seq, false, OpFlow::kForward});
     r_.end();
     loss_ = seq;
   }
   void head_backward() {
     const Tensor logits{{tokens_, vocabulary()}, {}};
-    wrapper("LogSoftmaxBackward0", loss_, logits);
-    r_.begin("aten::_log_softmax_backward_data",
-             {logits, logits, Arg::scalar("1"), Arg::scalar("15")});
-    r_.compute(kSoftmaxBackward, tokens_ * kVocab * 6);
-    r_.end();
-    wrapper_end();
+    r_.begin_node("LogSoftmaxBackward0", loss_, logits);
+    r_.op("aten::_log_softmax_backward_data", {logits, logits, Arg::scalar("1"), Arg::scalar("15")},
+          kSoftmaxBackward, tokens_ * kVocab * 6);
+    r_.end_node();
     unaligned_products(true);
     linear_backward();
     unaligned_products(false);
@@ -702,9 +676,8 @@ private:
   // the profiler omits the shapes of a list of more than 30 tensors; a model has more parameters
   static Arg all_params() { return Arg::tensors({}); }
   void grad_norm() {
-    r_.begin("aten::_foreach_norm", {all_params(), Arg::scalar("2"), Arg::none()});
-    r_.compute(kNorm, layer_params() * o_.layers * 2 / group_size(1));
-    r_.end();
+    r_.op("aten::_foreach_norm", {all_params(), Arg::scalar("2"), Arg::none()}, kNorm,
+          layer_params() * o_.layers * 2 / group_size(1));
     r_.wait_for_comm(1);
     small_all_reduces();
     all_reduce("Float", kAllReduceF32, 1, 0);
@@ -732,9 +705,8 @@ private:
                                 "0.10000000000000001", "1e-08", "False", "False"})
         args.push_back(Arg::scalar(value));
       args.insert(args.end(), {Arg::none(), Arg::none()});
-      r_.begin("aten::_fused_adamw_", std::move(args));
-      r_.compute(kAdam, layer_params() * o_.layers * 8 / group_size(1));
-      r_.end();
+      r_.op("aten::_fused_adamw_", std::move(args), kAdam,
+            layer_params() * o_.layers * 8 / group_size(1));
     }
     r_.end();
   }
@@ -763,6 +735,12 @@ private:
   struct Saved {
     std::int64_t n, k, seq;
     bool bias;
+  };
+  /// What the backward pass needs: linear layers, and sequence numbers of other operators.
+  struct Pending {
+    std::vector<Saved> linears;
+    std::vector<std::int64_t> norms, adds, attentions, gelus;
+    std::vector<std::int64_t> chains, written_attentions; ///< first sequence numbers
   };
   static constexpr const char* kAllReduceF32 =
       "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
@@ -817,12 +795,7 @@ private:
   Recorder r_;
   const bool last_;
   const std::int64_t tokens_;
-  std::vector<Saved> saved_;
-  std::vector<std::int64_t> norms_;
-  std::vector<std::int64_t> adds_;
-  std::vector<std::int64_t> attentions_;
-  std::vector<std::int64_t> gelus_;
-  std::vector<std::int64_t> chains_, written_attentions_; ///< first sequence numbers
+  Pending saved_;
   double layer_factor_ = 1; ///< factor on the GEMMs of the current layer
   bool again_ = false;      ///< the next layer of the backward pass is computed again first
   bool reduces_ = true;     ///< the current backward pass reduces its gradients

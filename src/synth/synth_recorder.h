@@ -5,6 +5,9 @@
 
 #include "synth/synth_program.h"
 
+#include <string>
+#include <utility>
+
 namespace rankscope::synth {
 
 inline constexpr double kFlopPerNs = 5.2e5; ///< 520 TFLOP/s sustained bf16
@@ -41,6 +44,15 @@ public:
   void begin_frame(std::string name);
   void end();
   void leaf(const char* name, Args args, OpOptions options = {});
+  /// Begins a node of the backward pass and its caller. `grad`: the incoming gradient.
+  void begin_node(const std::string& node, std::int64_t seq, Tensor grad) {
+    begin("autograd::engine::evaluate_function: " + node, {}, {seq, true, OpFlow::kNone});
+    begin(node, {std::move(grad)}, {seq, true, OpFlow::kBackward});
+  }
+  void end_node() {
+    end();
+    end();
+  }
   void thread(std::int32_t t);
   void action(ActionKind kind, std::int32_t index, std::int32_t cost_ns);
 
@@ -50,6 +62,13 @@ public:
   void launch(Kernel kernel);
   void compute(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t extra_ns = 0);
   void compute(const char* both, std::int64_t bytes) { compute(both, both, bytes); }
+  /// Records an operator with one kernel.
+  void op(std::string name, Args args, const char* kernel, std::int64_t bytes,
+          OpOptions options = {}) {
+    begin(std::move(name), std::move(args), options);
+    compute(kernel, bytes);
+    end();
+  }
   /// Records a copy between host and GPU that takes `base_ns`.
   void copy(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t base_ns);
   /// Records a GEMM. `layout`: transposes as in the kernel's name; `dims`: Input Dims of its
