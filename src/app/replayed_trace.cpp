@@ -17,12 +17,12 @@ struct ReplayedEvent {
 /// Returns the replayed events, indexed by rank and by node of the rank.
 std::vector<std::vector<ReplayedEvent>> replayed_events(const JobRun& run, const JobEdit& edit) {
   const std::vector<std::int64_t> start = replay_starts(run.graph, edit);
-  // the time to add to each event of a step
-  std::vector<std::int64_t> move(run.steps(), 0);
+  // the time to add to each event of a step, and to those after the last step
+  std::vector<std::int64_t> move(run.steps() + 1, 0);
   if (!run.step_begin_ns.empty()) {
     const std::vector<std::int64_t> ends = step_ends(run, edit, start);
     std::int64_t next = 0;
-    for (std::size_t k = 0; k < move.size(); ++k) {
+    for (std::size_t k = 0; k < run.steps(); ++k) {
       move[k] = next - run.step_begin_ns[k];
       next += ends[k] - run.step_begin_ns[k];
     }

@@ -17,14 +17,14 @@
 
 namespace rankscope::test {
 
-/// The JSON of a command that succeeds.
+/// The JSON of a command that succeeds. `code`: 4 for a run with warnings.
 class JobAnswer {
 public:
-  JobAnswer(const char* command, std::vector<std::string> arguments) {
+  JobAnswer(const char* command, std::vector<std::string> arguments, int code = 0) {
     arguments.insert(arguments.begin(), {"--json", command});
     arguments.emplace_back("--no-cache");
     RunResult run = run_binary(arguments);
-    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.code, code) << run.err;
     out_ = std::move(run.out);
     EXPECT_FALSE(parser_.parse(out_).get(root_)) << out_.substr(0, 400);
   }

@@ -425,6 +425,30 @@ TEST(WhyOfRanks, AStepThatWaitsForAProfilerIsLeftOut) {
   EXPECT_EQ(apart.rows("causes"), usual.rows("causes"));
 }
 
+TEST(WhyOfRanks, AStepThatOneRankLacksDoesNotCount) {
+  const test::TempFolder folder;
+  const auto run_with = [&folder](const char* name, const std::vector<std::string>& more) {
+    test::write_run(folder.path(name), 3, "iid:0.005", more, "4", "5");
+    return folder.path(name);
+  };
+  const std::string even = run_with("even", {}),
+                    uneven = run_with("uneven", {"--fewer-steps", "2"});
+  const double step = test::JobAnswer("why", {even}).number("why_run", 0, "step_ms");
+  for (const std::vector<std::string>& steps : {std::vector<std::string>{}, {"--only-steps", "18"}})
+    for (const char* command : {"why", "whatif"}) {
+      std::vector<std::string> arguments = steps;
+      arguments.insert(arguments.begin(), uneven);
+      const test::JobAnswer answer(command, arguments, 4);
+      const std::string run = std::string(command) + "_run";
+      EXPECT_EQ(answer.number(run.c_str(), 0, "steps"), steps.empty() ? 3 : 1);
+      EXPECT_NEAR(answer.number(run.c_str(), 0, "step_ms"), step, 0.01 * step) << command;
+    }
+  // the replayed trace includes the work after the last common step
+  const RunResult replayed = run_binary(
+      {"whatif", uneven, "--edit", "host x 1", "-o", folder.path("replayed.json"), "--no-cache"});
+  EXPECT_EQ(replayed.code, 4) << replayed.err;
+}
+
 // One collective of the middle step takes 20 ms longer. A rank that computes longer in all steps
 // makes no step long.
 TEST(WhyOfRanks, ALongStepIsListedWithWhatTheCausesExplain) {

@@ -72,5 +72,62 @@ TEST(CountedSteps, HostWorkInTheMiddleAndFewStepsAreNoBoundary) {
   EXPECT_FALSE(has_boundary(paused_run(7, 2, Pause::kNothing)));
 }
 
+/// A rank that works for 90 of 100 in each step. One step may have no annotation.
+struct RecordedSteps {
+  std::int64_t first = 0, last = 0, unmarked = 0;
+
+  [[nodiscard]] RankGraph graph() const {
+    RankGraph out;
+    out.lines.push_back({true, 7, 0});
+    out.activities.push_back({ActivityKind::kKernel});
+    for (std::int64_t number = first; number <= last; ++number) {
+      if (number != unmarked)
+        out.steps.push_back(number);
+      const auto n = static_cast<NodeId>(out.nodes.size());
+      out.nodes.push_back({number * kStepNs, 90, 0, 0});
+      out.step_of.push_back(static_cast<std::int32_t>(out.steps.size()) - 1);
+      if (n > 0)
+        out.waits.emplace_back(n, Wait(n - 1, WaitKind::kStream, 10));
+    }
+    return out;
+  }
+};
+JobRun run_of_two(const RecordedSteps& a, const RecordedSteps& b) {
+  std::vector<RankGraph> ranks;
+  ranks.push_back(a.graph());
+  ranks.push_back(b.graph());
+  return join_ranks(std::move(ranks), nullptr);
+}
+
+TEST(CountedSteps, AStepThatOneRankLacksIsNoPartOfAnother) {
+  struct Case {
+    RecordedSteps a, b;
+    std::vector<std::int64_t> steps; ///< the first one does not count
+  };
+  for (const Case& example : {Case{{1, 5}, {1, 5}, {1, 2, 3, 4, 5}},
+                              {{1, 5}, {1, 4}, {1, 2, 3, 4}},
+                              {{1, 4}, {1, 7}, {1, 2, 3, 4}},
+                              {{1, 5}, {2, 5}, {2, 3, 4, 5}},
+                              {{1, 4}, {3, 6}, {3, 4}},
+                              {{1, 7}, {1, 7, 3}, {4, 5, 6, 7}},
+                              {{1, 7, 6}, {1, 7}, {1, 2, 3, 4}},
+                              {{1, 2}, {2, 3}, {1, 2}}}) { // the only step of both counts
+    const JobRun run = run_of_two(example.a, example.b);
+    EXPECT_EQ(run.step_numbers, example.steps);
+    const CountedSteps counted = test::counted_steps(run);
+    const std::vector<std::int64_t> ends = step_ends(run, {});
+    EXPECT_EQ(counted.counted(), example.steps.size() - 1);
+    EXPECT_NEAR(counted.mean_ms(ends) * 1e6, kStepNs, 1e-9) << example.steps.back();
+    for (const double ms : counted.each_ms(ends))
+      EXPECT_NEAR(ms * 1e6, kStepNs, 1e-9) << example.steps.back();
+    std::size_t nodes = 0;
+    for (NodeId n = 0; n < run.graph.size(); ++n)
+      nodes += counted.counts(run.step_of(n)) ? 1 : 0;
+    EXPECT_EQ(nodes, 2 * counted.counted()) << example.steps.back();
+  }
+  const JobRun one = run_of_two({1, 2}, {1, 1});
+  EXPECT_NEAR(test::counted_steps(one).mean_ms(step_ends(one, {})) * 1e6, 90, 1e-9);
+}
+
 } // namespace
 } // namespace rankscope

@@ -396,7 +396,8 @@ private:
   [[nodiscard]] double shortened_ms(const CauseCandidate& c) const {
     std::int64_t ns = 0;
     for (const auto& [node, dur] : c.durations)
-      ns += std::max<std::int64_t>(0, run_.graph.dur_ns(node) - dur);
+      if (run_.in_steps(node))
+        ns += std::max<std::int64_t>(0, run_.graph.dur_ns(node) - dur);
     return ns_to_ms(ns) / static_cast<double>(run_.steps() * c.cause.ranks.size());
   }
 

@@ -25,6 +25,8 @@ std::vector<LongestWait> longest_waits(const JobRun& run) {
   std::vector<LongestWait> out(run.steps());
   for (const JobCollective& collective : run.collectives)
     for (const NodeId transfer : collective.transfers) {
+      if (!run.in_steps(transfer))
+        continue;
       const NodeId meeting = run.waited(transfer, NodeRole::kMeeting);
       const NodeId arrival = run.waited(transfer, NodeRole::kArrival);
       if (meeting == kNoNode || arrival == kNoNode)

@@ -67,11 +67,15 @@ std::vector<CauseCandidate> jitter_candidates(const JobRun& run, const CountedSt
       continue;
     std::ranges::fill(steps, StepSum{});
     for (const NodeId n : nodes) {
+      if (!run.in_steps(n))
+        continue;
       StepSum& step = steps[run.step_of(n)];
       step.ns += run.graph.dur_ns(n);
       ++step.nodes;
     }
     for (const NodeId n : nodes) {
+      if (!run.in_steps(n))
+        continue;
       const StepSum& step = steps[run.step_of(n)];
       if (2 * step.nodes > static_cast<std::int64_t>(run.ranks.size()))
         (on_gpu(kind) ? kernels : host).add(n, step.ns / step.nodes);

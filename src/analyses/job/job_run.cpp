@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -44,23 +45,33 @@ public:
   }
 
 private:
+  /// Takes the longest row of steps that all ranks have. The first of several steps does not count,
+  /// so a row of one step also has the step before it, which only some ranks have.
   void set_steps() {
+    const std::set<std::int64_t> all = steps_with_work();
+    std::set<std::int64_t> common = all;
     for (const RankGraph& rank : out_.ranks) {
-      if (&rank == &out_.ranks.front()) {
-        out_.step_numbers = rank.steps;
-        continue;
-      }
-      std::vector<std::int64_t> both;
-      std::set_intersection(out_.step_numbers.begin(), out_.step_numbers.end(), rank.steps.begin(),
-                            rank.steps.end(), std::back_inserter(both));
-      out_.step_numbers = std::move(both);
+      const std::set<std::int64_t> steps = whole_steps(rank, all);
+      std::erase_if(common, [&](std::int64_t number) { return !steps.contains(number); });
     }
-    drop_idle_steps();
+    std::vector<std::int64_t> row;
+    for (const std::int64_t number : all) {
+      if (common.contains(number))
+        row.push_back(number);
+      else
+        row.clear();
+      if (row.size() >= out_.step_numbers.size())
+        out_.step_numbers = row;
+    }
+    std::vector<std::int64_t>& numbers = out_.step_numbers;
+    if (numbers.size() == 1 && numbers.front() > *all.begin())
+      numbers.insert(numbers.begin(), *std::prev(all.find(numbers.front())));
   }
 
-  /// Removes steps without GPU work. A window may end with a step that has just begun.
-  void drop_idle_steps() {
-    std::set<std::int64_t> with_work;
+  /// Returns the steps with GPU work on some rank. A window may end with a step that has just
+  /// begun.
+  [[nodiscard]] std::set<std::int64_t> steps_with_work() const {
+    std::set<std::int64_t> out;
     for (const RankGraph& rank : out_.ranks) {
       std::vector<bool> works(rank.steps.size());
       for (NodeId n = 0; n < rank.nodes.size(); ++n)
@@ -68,11 +79,22 @@ private:
           works[static_cast<std::size_t>(row)] = true;
       for (std::size_t row = 0; row < works.size(); ++row)
         if (works[row])
-          with_work.insert(rank.steps[row]);
+          out.insert(rank.steps[row]);
     }
-    if (!with_work.empty())
-      std::erase_if(out_.step_numbers,
-                    [&](std::int64_t number) { return with_work.count(number) == 0; });
+    return out;
+  }
+
+  /// Returns the steps of the rank. If it lacks one of `all` between two others, the work of that
+  /// step is part of the step before, which is left out.
+  [[nodiscard]] static std::set<std::int64_t> whole_steps(const RankGraph& rank,
+                                                          const std::set<std::int64_t>& all) {
+    std::set<std::int64_t> out;
+    for (std::size_t k = 0; k < rank.steps.size(); ++k) {
+      const auto next = all.upper_bound(rank.steps[k]);
+      if (k + 1 == rank.steps.size() || next == all.end() || *next >= rank.steps[k + 1])
+        out.insert(rank.steps[k]);
+    }
+    return out;
   }
 
   /// Returns the time on the common clock.
@@ -190,8 +212,7 @@ std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
     std::vector<std::uint32_t>& rows = place.emplace_back();
     for (const std::int64_t number : rank.steps) {
       const auto at = std::lower_bound(run.step_numbers.begin(), run.step_numbers.end(), number);
-      rows.push_back(static_cast<std::uint32_t>(
-          std::min(static_cast<std::size_t>(at - run.step_numbers.begin()), run.steps() - 1)));
+      rows.push_back(static_cast<std::uint32_t>(at - run.step_numbers.begin()));
     }
   }
   std::vector<std::uint32_t> out(run.graph.size(), 0);
@@ -281,6 +302,8 @@ std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,
   std::vector<std::int64_t> ends(run.steps(), 0);
   std::int64_t last = 0;
   for (NodeId n = 0; n < run.graph.size(); ++n) {
+    if (!run.in_steps(n))
+      continue;
     const std::int64_t end = start[n] + edit.duration(run.graph, n);
     last = std::max(last, end);
     if (apart || run.gpu_work[n]) {

@@ -36,7 +36,8 @@ struct JobRun {
   /// The node in the rank's graph, by node.
   std::vector<NodeId> local_of;
   std::vector<NodeRole> role; ///< by node
-  /// The numbers of the steps with GPU work that all ranks have. Empty: the run is one window.
+  /// The numbers of successive steps with GPU work that all ranks have. If that is one step, the
+  /// step before it on some ranks comes first. Empty: the run is one window.
   std::vector<std::int64_t> step_numbers;
   /// The begin of each step that was recorded separately. Empty: each step begins at the end of the
   /// step before.
@@ -72,9 +73,11 @@ struct JobRun {
   [[nodiscard]] std::string_view text(NodeId n, StrId id) const {
     return ranks[rank_of[n]].text(id);
   }
-  /// Returns the step as a position in step_numbers. Nodes before the first step belong to it.
+  /// Returns the step as a position in step_numbers. Nodes before the first step belong to it;
+  /// nodes after the last step have the position steps().
   [[nodiscard]] std::size_t step_of(NodeId n) const { return step_at[n]; }
   [[nodiscard]] std::size_t steps() const { return std::max<std::size_t>(1, step_numbers.size()); }
+  [[nodiscard]] bool in_steps(NodeId n) const { return step_of(n) < steps(); }
 };
 
 /// Collects the nodes of a run with their activities.
@@ -119,7 +122,7 @@ private:
 [[nodiscard]] JobRun join_ranks(std::vector<RankGraph> ranks, const CollectiveFacts* collectives);
 
 /// Returns the end of each step's last GPU work in a replay with this edit. The last value is the
-/// end of the run.
+/// end of the last activity of all steps.
 [[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit);
 /// Returns the same ends from given starts. `start`: replay_starts().
 [[nodiscard]] std::vector<std::int64_t> step_ends(const JobRun& run, const JobEdit& edit,

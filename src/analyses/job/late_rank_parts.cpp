@@ -298,7 +298,8 @@ std::vector<LateRankParts> late_rank_parts(const JobRun& run, const CountedSteps
       if (const auto at = std::ranges::find(ranks, run.rank_of[collective.transfers[m]]);
           at != ranks.end())
         late.push_back({static_cast<std::size_t>(at - ranks.begin()), m, nullptr});
-    if (collective.transfers.size() < kFewestRanks || late.empty())
+    if (collective.transfers.size() < kFewestRanks || late.empty() ||
+        !run.in_steps(collective.transfers.front()))
       continue;
     const JobCollective* const from = begins.before(c);
     if (from == nullptr)

@@ -29,12 +29,13 @@ struct Excess {
 
 class RankCandidates {
 public:
-  /// Leaves out collectives, because their time depends on all members.
+  /// Leaves out collectives, because their time depends on all members, and work after the last
+  /// step, which not all ranks have.
   RankCandidates(const CauseInput& in, const OutstandingRank& rank, const PeerPlaces& peers)
       : run_(in.run), outstanding_(rank) {
     for (NodeId n = 0; n < run_.graph.size(); ++n)
       if (run_.rank_of[n] == rank.rank && run_.is_activity(n) &&
-          run_.activity(n).kind != ActivityKind::kCollective)
+          run_.activity(n).kind != ActivityKind::kCollective && run_.in_steps(n))
         sort_in(n, peers.compare(n));
   }
 

@@ -240,7 +240,7 @@ Result<RunEdit> with_pattern(std::string_view text, std::string_view rest, const
 TimesByOperator operator_times(const JobRun& run) {
   TimesByOperator out;
   for (NodeId n = 0; n < run.graph.size(); ++n)
-    if (run.is_activity(n) && on_gpu(run.activity(n).kind) &&
+    if (run.in_steps(n) && run.is_activity(n) && on_gpu(run.activity(n).kind) &&
         run.activity(n).kind != ActivityKind::kCollective && run.activity(n).op != kEmptyStr)
       out[operator_key(run, n)] += static_cast<double>(run.graph.dur_ns(n));
   for (auto& [key, ns] : out)
