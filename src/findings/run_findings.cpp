@@ -40,8 +40,8 @@ Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, do
   Finding out = finding_about(rule, run);
   out.value = ms;
   out.unit = Unit::kMs;
-  if (const std::size_t steps = run.ranks->steps(); steps > 0)
-    out.cost_ms = ms / static_cast<double>(steps);
+  if (const double steps = run.ranks->mean_steps(); steps > 0)
+    out.cost_ms = ms / steps;
   set_headline(out, fmt::format("{} {} ms, {} of the time{}", what, number3(ms),
                                 percent_text(percent), with_label(run)));
   return out;

@@ -21,7 +21,7 @@ namespace {
 
 /// Adds the listed operator whose calls lose the most time compared with their roofline. `ranks`
 /// and `steps` are those of the run; they are needed for the cost per step and rank.
-void add_roofline(const TopFacts& facts, std::size_t ranks, std::size_t steps,
+void add_roofline(const TopFacts& facts, std::size_t ranks, double steps,
                   std::vector<Finding>& out) {
   const TopOperator* most = nullptr;
   const auto lost = [](const TopOperator& o) { return o.sum.rated_ns - o.sum.roofline_ns; };
@@ -36,7 +36,7 @@ void add_roofline(const TopFacts& facts, std::size_t ranks, std::size_t steps,
   f.value = most->percent_of_roofline;
   f.unit = Unit::kPercent;
   if (steps > 0)
-    f.cost_ms = ns_to_ms(lost(*most)) / static_cast<double>(ranks * steps);
+    f.cost_ms = ns_to_ms(lost(*most)) / (static_cast<double>(ranks) * steps);
   set_headline(f,
                fmt::format("{} runs at {} of the roofline of {}", brief(name, 48),
                            percent_text(most->percent_of_roofline),
@@ -164,7 +164,7 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
   }
   if (!contention)
     add(contention_finding(run, contention_of(runs.front()), 1, ""));
-  add_roofline(facts, runs.front().ranks.size(), runs.front().steps(), out);
+  add_roofline(facts, runs.front().ranks.size(), runs.front().mean_steps(), out);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "pages/top_page.h"
 
+#include "analyses/top/top_words.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "findings/compose.h"
@@ -52,8 +53,8 @@ void overview(const TopFacts& facts, ConsolePage& page) {
   std::string what = counted(static_cast<std::size_t>(o.ranks), "rank", "ranks");
   if (!o.device.empty())
     what += " on " + o.device;
-  if (o.steps > 0)
-    what += ", " + counted(static_cast<std::size_t>(o.steps), "step", "steps");
+  if (const std::string steps = steps_of_ranks(o); !steps.empty())
+    what += ", " + steps;
   what += fmt::format(", {} ms{}", number(o.total_ms, 3), o.ranks > 1 ? " (mean)" : "");
   if (!o.gpu.empty())
     what += ", rooflines of " + o.gpu;

@@ -366,6 +366,35 @@ TEST_F(TopCommand, WatchShowsWhatArrivesAndCtrlCEndsIt) {
   EXPECT_EQ(out.find('\x1b'), std::string::npos);
 }
 
+TEST_F(TopCommand, RanksWithDifferentNumbersOfStepsHaveTheCostOfAStep) {
+  const auto costs = [this](std::int64_t fewer_steps, const char* steps) {
+    synth::Options sweep = test::small_sweep();
+    sweep.ranks = 4;
+    sweep.steps = 5;
+    sweep.straggler = -1;
+    sweep.fewer_steps = fewer_steps;
+    const std::string run = folder_.path(steps);
+    EXPECT_TRUE(synth::generate(sweep, run, 2, nullptr));
+    const std::string folder = test::config_folder(run);
+    const std::string page = run_binary({"top", folder}).out;
+    EXPECT_NE(page.find(fmt::format(", {} steps,", steps)), std::string::npos) << page;
+    simdjson::dom::parser parser;
+    const std::string json = run_binary({"--json", "top", folder}).out;
+    std::map<std::string, double> out;
+    const simdjson::dom::element root = parser.parse(json);
+    const std::vector<std::string> rules = texts(root, "findings", "rule");
+    const std::vector<double> values = numbers(root, "findings", "cost_ms");
+    for (std::size_t k = 0; k < rules.size(); ++k)
+      out[rules[k]] = values[k];
+    return out;
+  };
+  std::map<std::string, double> even = costs(-1, "5"), uneven = costs(2, "4 to 5");
+  for (const char* rule : {"exposed-communication", "low-roofline"}) {
+    ASSERT_GT(even[rule], 0) << rule;
+    EXPECT_NEAR(uneven[rule], even[rule], 0.05 * even[rule]) << rule;
+  }
+}
+
 TEST_F(TopCommand, ASlowNodeIsNamed) {
   synth::Options sweep = test::small_sweep();
   sweep.ranks = 16;

@@ -276,11 +276,14 @@ double ConfigurationRanks::mean_ms(TimeKind kind) const {
   return stats_of(std::move(values)).mean;
 }
 
-std::size_t ConfigurationRanks::steps() const {
-  std::size_t out = ranks.empty() ? 0 : ranks.front()->steps.size();
-  for (const RankRecord* r : ranks)
-    out = std::min(out, r->steps.size());
-  return out;
+double ConfigurationRanks::mean_steps() const {
+  std::size_t sum = 0;
+  for (const RankRecord* r : ranks) {
+    if (r->steps.empty())
+      return 0;
+    sum += r->steps.size();
+  }
+  return ranks.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(ranks.size());
 }
 
 std::vector<ConfigurationRanks> by_configuration(const std::vector<RankRecord>& records) {

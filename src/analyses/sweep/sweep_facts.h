@@ -52,8 +52,8 @@ struct ConfigurationRanks {
 
   /// Returns the mean over the ranks in milliseconds.
   [[nodiscard]] double mean_ms(TimeKind kind) const;
-  /// Returns the number of profiler steps of the rank with the fewest steps.
-  [[nodiscard]] std::size_t steps() const;
+  /// Returns the mean number of profiler steps of a rank; 0 if some rank has no steps.
+  [[nodiscard]] double mean_steps() const;
 };
 /// Returns the configurations in order of first appearance, without failed ranks. The records must
 /// outlive the result.

@@ -218,6 +218,7 @@ TopOverview overview_of(const TopParts& parts, const TopInput& input) {
   for (std::size_t i = 0; i < parts.ranks.size(); ++i) {
     const auto steps = static_cast<std::int64_t>(parts.records[i].steps.size());
     out.steps = i == 0 ? steps : std::min(out.steps, steps);
+    out.most_steps = std::max(out.most_steps, steps);
     const TopRank& rank = parts.ranks[i];
     if (i == 0) {
       out.device = rank.device;

@@ -30,8 +30,9 @@ struct TopInput {
 struct TopOverview {
   std::string title, device, gpu; ///< gpu: GPU of the rooflines, "" without rooflines
   std::int64_t ranks = 0;
-  std::int64_t steps = 0; ///< profiler steps with GPU work, minimum over the ranks
-  double total_ms = 0;    ///< total_time of gpu_timeline, mean over the ranks
+  std::int64_t steps = 0;      ///< profiler steps with GPU work, minimum over the ranks
+  std::int64_t most_steps = 0; ///< the same, maximum over the ranks
+  double total_ms = 0;         ///< total_time of gpu_timeline, mean over the ranks
   std::int64_t kernel_launches = 0;
   double kernel_ms = 0;   ///< sum over ranks of the kernels' durations
   double operator_ms = 0; ///< kernel time of unified_perf_summary, sum over the ranks

@@ -1,5 +1,7 @@
 #include "analyses/top/top_words.h"
 
+#include "base/number_text.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <utility>
@@ -16,6 +18,14 @@ bool has_gemms(const TopFacts& facts) {
 }
 
 } // namespace
+
+std::string steps_of_ranks(const TopOverview& overview) {
+  if (overview.most_steps == 0)
+    return {};
+  const std::string most = counted(static_cast<std::size_t>(overview.most_steps), "step", "steps");
+  return overview.steps < overview.most_steps ? fmt::format("{} to {}", overview.steps, most)
+                                              : most;
+}
 
 std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input) {
   std::vector<TopNext> out;

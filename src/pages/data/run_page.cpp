@@ -1,6 +1,7 @@
 #include "pages/data/run_page.h"
 
 #include "analyses/collectives/run_clock.h"
+#include "analyses/top/top_words.h"
 #include "pages/data/lane_data.h"
 #include "pages/data/page_head.h"
 #include "pages/data/rank_details.h"
@@ -34,8 +35,8 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
   out.title = top.overview.title;
   out.subtitle = top.overview.device.empty() ? "GPU" : top.overview.device;
   out.subtitle += " x " + plural(top.overview.ranks, "rank");
-  if (top.overview.steps > 0)
-    out.subtitle += " x " + plural(top.overview.steps, "step");
+  if (const std::string steps = steps_of_ranks(top.overview); !steps.empty())
+    out.subtitle += " x " + steps;
   out.command = input.command;
   out.links = input.links;
   for (const RankPage& r : input.ranks)
