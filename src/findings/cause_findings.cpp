@@ -171,7 +171,7 @@ std::string headline_of(const CauseFacts& facts, const StepCause& c) {
   case CauseRule::kUnfusedAttention:
     return fmt::format("Attention writes its scores ({}) to memory: {}", c.what, cost);
   case CauseRule::kPointwiseChain:
-    return fmt::format("{} kernels{} in chains of pointwise operators: {}", occurrences(c),
+    return fmt::format("{} kernels{} run pointwise operators one by one: {}", occurrences(c),
                        per_step, cost);
   case CauseRule::kLayoutConversion:
     return fmt::format("{} kernels{} convert between NCHW and NHWC: {}", occurrences(c), per_step,

@@ -449,6 +449,27 @@ TEST(WhyOfRanks, AStepThatOneRankLacksDoesNotCount) {
   EXPECT_EQ(replayed.code, 4) << replayed.err;
 }
 
+// Kernels of a slow GPU cost the time by which they are longer, not their time.
+TEST(WhyOfRanks, TheCostIsTheTimeThatTheCauseTakes) {
+  const test::TempFolder folder;
+  const std::string run = folder.path("run");
+  const auto answer_with = [&run](const char* fault) {
+    test::write_run(run, 4, "iid:0.005", {"--inject", fault}, "4");
+    return test::JobAnswer("why", {run});
+  };
+  const test::JobAnswer slow = answer_with("clocks:rank=3,factor=1.05");
+  ASSERT_EQ(slow.text("causes", 0, "rule"), "slow-gpu");
+  const double gain = slow.number("causes", 0, "gain_ms");
+  EXPECT_NEAR(slow.number("causes", 0, "cost_ms"), gain, 0.3 * gain);
+  // other causes make this rank late; its kernels differ from those of its peers only by noise
+  for (const char* fault : {"item:count=40,rank=2", "loader:ms=4,rank=2"}) {
+    const test::JobAnswer late = answer_with(fault);
+    EXPECT_EQ(late.number("late_rank_parts", 0, "rank"), 2);
+    for (std::size_t k = 0; k < late.rows("causes_not_reported"); ++k)
+      EXPECT_NE(late.text("causes_not_reported", k, "rule"), "slow-gpu") << late.out();
+  }
+}
+
 // One collective of the middle step takes 20 ms longer. A rank that computes longer in all steps
 // makes no step long.
 TEST(WhyOfRanks, ALongStepIsListedWithWhatTheCausesExplain) {

@@ -21,7 +21,7 @@ inline constexpr std::int64_t kStallNs = 200'000; ///< a shorter host activity i
 
 struct CauseCandidate {
   StepCause cause;             ///< without cost and gain
-  std::vector<NodeId> nodes;   ///< nodes whose time on the path is the cost of the cause
+  std::vector<NodeId> nodes;   ///< nodes whose lost time on the path is the cost of the cause
   std::vector<NodeId> counted; ///< occurrences of the cause; empty: all of `nodes`
   std::vector<std::pair<NodeId, std::int64_t>> durations; ///< durations without the cause
   /// Calls and transfers that would not wait for the GPU or for other ranks without the cause.

@@ -156,7 +156,9 @@ Schema<CauseRow> cause_schema() {
         "place of the first cause of a group; the causes of a group gain time only if all of them "
         "are removed, and gain_ms contains an equal part of the group's gain"},
        {"cost_ms", "cost_ms", Unit::kMs, field(&StepCause::cost_ms),
-        "time per step that the cause takes on the critical path"},
+        "time per step that the activities of the cause take on the critical path, minus their "
+        "time "
+        "without the cause"},
        {"confidence", [](const R& r) { return confidence_name(r.cause->confidence); },
         "confidence in the cause: sure; likely (another explanation could not be excluded); hint "
         "(there is no direct evidence)"},
@@ -217,7 +219,8 @@ Schema<Unsaid> unsaid_schema() {
         "gain is already included in the table causes; below-noise: the gain is not significant "
         "over the steps, or fewer than half of the steps have the cause"},
        {"cost_ms", "cost_ms", Unit::kMs, &R::cost_ms,
-        "time per step on the critical path, summed over the causes of this row"},
+        "time per step on the critical path as in the table causes, summed over the causes of this "
+        "row"},
        {"gain_ms", "gain_ms", Unit::kMs, &R::gain_ms,
         "largest gain per step of a cause of this row: the time by which a step becomes shorter if "
         "this cause is removed too, after all causes in the table causes"}});

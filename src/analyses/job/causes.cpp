@@ -282,14 +282,31 @@ private:
     return at == on_path_.end() || at->first != n ? 0 : at->second;
   }
 
+  /// Returns the time per step that the nodes of the cause lose on the critical path without it.
+  [[nodiscard]] double cost_ms(const CauseCandidate& c) const {
+    std::map<NodeId, std::int64_t> without; // durations without the cause, of nodes on the path
+    for (const auto& [n, dur] : c.durations)
+      if (on_path_ns(n) > 0)
+        without.emplace(n, dur);
+    double ns = 0;
+    for (const NodeId n : c.nodes) {
+      const auto on_path = static_cast<double>(on_path_ns(n));
+      const auto at = without.find(n);
+      const double kept = at == without.end() ? 0
+                                              : static_cast<double>(at->second) /
+                                                    static_cast<double>(run_.graph.dur_ns(n));
+      ns += on_path * (1 - (c.exact ? kept : std::min(kept, 1.0)));
+    }
+    return std::max(0.0, clock_.per_step_ms(std::llround(ns)));
+  }
+
   /// Sets the count, place and cost of the cause from its nodes.
   void describe(CauseCandidate& c) const {
     StepCause& cause = c.cause;
     std::set<std::size_t> seen;
-    std::int64_t cost = 0, longest = -1;
+    std::int64_t longest = -1;
     std::map<std::uint32_t, std::int64_t> copied; // by rank
     for (const NodeId n : c.nodes) {
-      cost += on_path_ns(n);
       if (clock_.counts(run_.step_of(n))) {
         seen.insert(run_.step_of(n));
         if (run_.activity(n).kind == ActivityKind::kCopy)
@@ -312,7 +329,7 @@ private:
       cause.confidence = std::max(cause.confidence, Confidence::kLikely);
     cause.steps = clock_.counted();
     cause.steps_seen = seen.size();
-    cause.cost_ms = clock_.per_step_ms(cost);
+    cause.cost_ms = cost_ms(c);
   }
 
   /// Returns whether the cause consists of host time, which the recording of frames lengthens.
@@ -398,6 +415,15 @@ private:
     for (const auto& [node, dur] : c.durations)
       if (run_.in_steps(node))
         ns += std::max<std::int64_t>(0, run_.graph.dur_ns(node) - dur);
+    return ns_to_ms(ns) / static_cast<double>(run_.steps() * c.cause.ranks.size());
+  }
+  /// Returns the time per step by which a rank's activities are longer than those of its peers.
+  /// Shorter ones count too, so noise adds up to about 0.
+  [[nodiscard]] double excess_ms(const CauseCandidate& c) const {
+    std::int64_t ns = 0;
+    for (const auto& [node, dur] : c.durations)
+      if (run_.in_steps(node))
+        ns += run_.graph.dur_ns(node) - dur;
     return ns_to_ms(ns) / static_cast<double>(run_.steps() * c.cause.ranks.size());
   }
 
@@ -623,7 +649,8 @@ private:
 
   void leave(const CauseCandidate& c) {
     Unsaid unsaid{c.cause.rule, UnsaidReason::kNoGain, c.cause.cost_ms, c.cause.gain_ms};
-    if (std::max({unsaid.cost_ms, unsaid.gain_ms, c.cause.alone_ms}) < out_.floor_ms)
+    if (std::max({unsaid.cost_ms, unsaid.gain_ms, c.cause.alone_ms}) < out_.floor_ms ||
+        (compares_ranks(unsaid.rule) && excess_ms(c) < out_.floor_ms))
       return;
     if (unsaid.gain_ms >= out_.floor_ms)
       unsaid.reason = UnsaidReason::kBelowNoise;

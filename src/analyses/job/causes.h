@@ -55,8 +55,8 @@ struct StepCause {
   std::size_t count = 0;           ///< occurrences in all counted steps and all ranks
   std::size_t steps_seen = 0;      ///< number of counted steps with an occurrence
   std::size_t steps = 0;           ///< number of counted steps (CountedSteps)
-  double cost_ms = 0;              ///< time per step on the critical path
-  double gain_ms = 0;              ///< gain per step after the removal of all causes listed before
+  double cost_ms = 0; ///< time per step on the critical path, minus that without the cause
+  double gain_ms = 0; ///< gain per step after the removal of all causes listed before
   std::optional<double> low_ms, high_ms; ///< 95 % interval of the gain over the steps
   double alone_ms = 0;                   ///< gain per step if only this cause is removed
   /// For causes that gain time only if all of them are removed: the position of the first of them
