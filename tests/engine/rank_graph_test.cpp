@@ -30,10 +30,11 @@ std::vector<NodeWait> waits_of(const RankGraph& graph, NodeId node, WaitKind kin
   return out;
 }
 
-CauseFacts causes_in(const TraceBuilder& builder, bool python = false) {
+CauseFacts causes_in(const TraceBuilder& builder, bool python = false,
+                     const CauseOptions& options = {}) {
   std::vector<RankGraph> ranks;
   ranks.push_back(graph_of(builder, python));
-  return causes_of(join_ranks(std::move(ranks), nullptr), std::nullopt);
+  return causes_of(join_ranks(std::move(ranks), nullptr), std::nullopt, {}, options);
 }
 
 TEST(RankGraph, AKernelWaitsForItsLaunchAndItsStream) {
@@ -227,6 +228,82 @@ TEST(Causes, HostCodeBesideABusyGpuIsNoCause) {
   const CauseFacts facts = causes_in(trace, true);
   EXPECT_TRUE(facts.causes.empty());
   EXPECT_NEAR(facts.step_ms, 0.95, 0.01);
+}
+
+/// Returns the cost per step of a rule's only cause, in us, where the host decides the time of a
+/// step. `add`: adds the events of a step that begins at the given time.
+template <class Add> double cost_us(CauseRule rule, double step_us, const Add& add) {
+  TraceBuilder trace;
+  for (int s = 0; s < 4; ++s) {
+    trace.annotation("ProfilerStep#" + std::to_string(s + 1), s * step_us, step_us - 1);
+    add(trace, s * step_us);
+  }
+  CauseOptions options;
+  options.rule = rule;
+  const CauseFacts facts = causes_in(trace, false, options);
+  EXPECT_EQ(facts.causes.size(), 1U);
+  return facts.causes.empty() ? 0 : 1000 * facts.causes.front().cost_ms;
+}
+
+TEST(Causes, OfCopiesAndZeroedGradientsHaveNoHostTimeOutsideTheirRanges) {
+  constexpr int kTimes = 40;
+  // every 100 us: a product, 60 us of other host code, and a range with a call 15 us after its
+  // begin
+  const auto other_work = [](TraceBuilder& trace, double at) {
+    trace.op("aten::mm", at + 1, 8).kernel("gemm", at + 5, at + 8, 3);
+  };
+  const auto copies = [&](TraceBuilder& trace, double at) {
+    for (int k = 0; k < kTimes; ++k, at += 100) {
+      other_work(trace, at);
+      trace.op("aten::copy_", at + 70, 20);
+      trace.copy("Memcpy DtoD (Device -> Device)", at + 85, at + 90, 3);
+    }
+  };
+  EXPECT_NEAR(cost_us(CauseRule::kDeviceCopy, 100 * kTimes, copies), 16 * kTimes, 1);
+  const auto zeros = [&](TraceBuilder& trace, double at) {
+    for (int k = 0; k < kTimes; ++k, at += 100) {
+      other_work(trace, at);
+      trace.annotation("Optimizer.zero_grad#SGD.zero_grad", at + 70, 20);
+      trace.op("aten::zero_", at + 80, 8).kernel("fill", at + 85, at + 90, 3);
+    }
+  };
+  EXPECT_NEAR(cost_us(CauseRule::kZeroGrad, 100 * kTimes, zeros), 16 * kTimes, 1);
+}
+
+TEST(Causes, OfAnOptimizerLoopBeginWithTheRangeOfTheOptimizer) {
+  constexpr int kTimes = 60;
+  // 150 us of other host code, the begin of the optimizer, and a call 15 us later and then every 10
+  // us
+  const double cost = cost_us(CauseRule::kOptimizerLoop, 1000, [](TraceBuilder& trace, double at) {
+    trace.op("aten::mm", at + 1, 8).kernel("gemm", at + 5, at + 8, 3);
+    trace.annotation("Optimizer.step#SGD.step", at + 156, 11 + 10 * kTimes);
+    for (int k = 0; k < kTimes; ++k)
+      trace.op("aten::add_", at + 167 + 10 * k, 8)
+          .kernel("add", at + 171 + 10 * k, at + 174 + 10 * k, 3);
+  });
+  EXPECT_NEAR(cost, 15 + 10 * (kTimes - 1) + 1, 2);
+}
+
+TEST(Causes, OfAPointwiseChainHaveTheTimeBetweenItsLaunches) {
+  constexpr int kTimes = 40;
+  constexpr const char* kArgs =
+      R"({"Input Dims":[[8],[8]],"Input type":["float","float"],"Ev Idx":1})";
+  // three operators, 30 us from call to call; the third may have another launch before it, 25 us
+  // before its call and 20 us before its begin
+  const auto add = [](bool apart) {
+    return [apart](TraceBuilder& trace, double at) {
+      for (int k = 0; k < kTimes; ++k, at += 120) {
+        trace.op("aten::mm", at + 1, 8).kernel("gemm", at + 5, at + 8, 3);
+        for (const int begin : {20, 50, 80})
+          trace.op("aten::mul", at + begin, 8, kArgs)
+              .kernel("mul", at + begin + 5, at + begin + 8, 3);
+        if (apart)
+          trace.op("aten::mm", at + 59, 2).kernel("gemm", at + 59, at + 63, 3, 8);
+      }
+    };
+  };
+  EXPECT_NEAR(cost_us(CauseRule::kPointwiseChain, 120 * kTimes, add(false)), kTimes * 60, 2);
+  EXPECT_NEAR(cost_us(CauseRule::kPointwiseChain, 120 * kTimes, add(true)), kTimes * (30 + 6), 2);
 }
 
 } // namespace

@@ -75,12 +75,23 @@ private:
     c.counted.push_back(n);
     claimed_[n - nodes_.front()] = true;
   }
-  /// Adds the host activities that launch only this GPU work.
-  void claim_launch_of(NodeId n, CauseCandidate& c) {
+  /// Adds the call that launches only this GPU work, and the time in its operator before the call.
+  /// If the call before it launches `previous`, which is part of the cause too, adds all time since
+  /// then.
+  void claim_launch_of(NodeId n, CauseCandidate& c, NodeId previous = kNoNode) {
     find_launches();
-    for (const NodeId host : launch_of(n))
-      if (run_.graph.dur_ns(host) < kStallNs)
+    const std::vector<NodeId> before =
+        previous == kNoNode ? std::vector<NodeId>{} : launch_of(previous);
+    for (const NodeId host : launch_of(n)) {
+      if (run_.graph.dur_ns(host) >= kStallNs)
+        continue;
+      const bool next =
+          !before.empty() && run_.graph.waited(host, WaitKind::kHost) == before.back();
+      if (run_.activity(host).kind == ActivityKind::kHost && !next)
+        c.add_operator(run_, host);
+      else
         c.add(host, 0);
+    }
   }
 
   void find_launches() {
@@ -314,11 +325,13 @@ private:
   void end(Chain& chain, CauseCandidate& c) {
     if (chain.nodes.size() >= kShortestChain) {
       const double part = std::min(1.0, (chain.read + chain.written) / chain.bytes);
+      NodeId previous = kNoNode;
       for (const NodeId n : chain.nodes) {
         const auto dur = static_cast<double>(run_.graph.dur_ns(n));
         claim(n, static_cast<std::int64_t>(dur * part), c);
-        if (n != chain.nodes.front()) // one launch remains
-          claim_launch_of(n, c);
+        if (previous != kNoNode) // one launch remains
+          claim_launch_of(n, c, previous);
+        previous = n;
       }
       if (chain.nodes.size() > longest_) {
         longest_ = chain.nodes.size();

@@ -20,8 +20,9 @@ inline constexpr std::int64_t kSmallCopyBytes = std::int64_t{64}
 inline constexpr std::int64_t kStallNs = 200'000; ///< a shorter host activity is part of launching
 
 struct CauseCandidate {
-  StepCause cause;             ///< without cost and gain
-  std::vector<NodeId> nodes;   ///< nodes whose lost time on the path is the cost of the cause
+  StepCause cause;           ///< without cost and gain
+  std::vector<NodeId> nodes; ///< nodes whose lost time on the path is the cost of the cause
+  std::vector<std::pair<NodeId, std::int64_t>> parts; ///< nodes with only this time of the cause
   std::vector<NodeId> counted; ///< occurrences of the cause; empty: all of `nodes`
   std::vector<std::pair<NodeId, std::int64_t>> durations; ///< durations without the cause
   /// Calls and transfers that would not wait for the GPU or for other ranks without the cause.
@@ -34,6 +35,12 @@ struct CauseCandidate {
   void add(NodeId n, std::int64_t without_ns) {
     nodes.push_back(n);
     durations.emplace_back(n, without_ns);
+  }
+  /// Adds the part of a host activity that is inside the operator around the next call.
+  void add_operator(const JobRun& run, NodeId n) {
+    const std::int64_t part_ns = run.operator_ns(n);
+    parts.emplace_back(n, part_ns);
+    durations.emplace_back(n, run.graph.dur_ns(n) - part_ns);
   }
 };
 

@@ -271,6 +271,7 @@ private:
       list.insert(list.end(), more.begin(), more.end());
     };
     append(same->nodes, c.nodes);
+    append(same->parts, c.parts);
     append(same->counted, c.counted);
     append(same->durations, c.durations);
     append(same->unblocked, c.unblocked);
@@ -297,6 +298,8 @@ private:
                                                     static_cast<double>(run_.graph.dur_ns(n));
       ns += on_path * (1 - (c.exact ? kept : std::min(kept, 1.0)));
     }
+    for (const auto& [node, part_ns] : c.parts)
+      ns += static_cast<double>(std::min(on_path_ns(node), part_ns));
     return std::max(0.0, clock_.per_step_ms(std::llround(ns)));
   }
 

@@ -338,12 +338,16 @@ private:
     std::vector<NodeId> rest;
     for (const NodeId n : short_) {
       const Activity& a = run_.activity(n);
-      if (in_optimizer(n, a.kind == ActivityKind::kHost ? a.op : a.context)) {
-        c.add(n, 0);
-        c.cause.what = text(n, a.kind == ActivityKind::kHost ? a.op : a.context);
-      } else {
+      const bool host = a.kind == ActivityKind::kHost;
+      if (!in_optimizer(n, host ? a.op : a.context)) {
         rest.push_back(n);
+        continue;
       }
+      if (host)
+        c.add_operator(run_, n);
+      else
+        c.add(n, 0);
+      c.cause.what = text(n, host ? a.op : a.context);
     }
     short_ = std::move(rest);
     out_.push_back(std::move(c));

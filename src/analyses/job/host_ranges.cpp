@@ -86,10 +86,14 @@ HostCode HostRanges::code(EventId range) {
   return at->second;
 }
 
+bool HostRanges::is_optimizer(EventId range) const {
+  return trace_.name(range).starts_with("Optimizer.");
+}
+
 EventId HostRanges::outermost(const Thread& thread) const {
   // training loops often enclose the optimizer in another annotation
   for (const EventId range : thread.operators)
-    if (trace_.name(range).starts_with("Optimizer."))
+    if (is_optimizer(range))
       return range;
   return thread.operators.front();
 }
@@ -157,8 +161,14 @@ HostRanges::At HostRanges::at(std::uint32_t track, std::int64_t time) {
   Thread& thread = threads_[track];
   advance(thread, time);
   At out;
-  if (!thread.operators.empty())
-    out.outermost = trace_.events.name[outermost(thread)];
+  out.begin_ns = time;
+  EventId around = kNoEvent; // the optimizer's range
+  if (!thread.operators.empty()) {
+    const EventId outer = outermost(thread);
+    out.outermost = trace_.events.name[outer];
+    if (is_optimizer(outer))
+      around = outer;
+  }
   for (const EventId range : thread.open)
     if (code(range) == HostCode::kCheckpoint) {
       out.outermost = trace_.events.name[range];
@@ -167,8 +177,11 @@ HostRanges::At HostRanges::at(std::uint32_t track, std::int64_t time) {
   for (auto range = thread.operators.rbegin(); range != thread.operators.rend(); ++range)
     if (trace_.events.category[*range] == Category::kCpuOp) {
       out.op = trace_.events.name[*range];
+      around = around == kNoEvent ? *range : around;
       break;
     }
+  if (around != kNoEvent)
+    out.begin_ns = trace_.events.ts_ns[around];
   return out;
 }
 

@@ -39,6 +39,9 @@ public:
     StrId op = kEmptyStr; ///< the innermost operator; kEmptyStr: no operator
     /// The outermost operator or annotation; inside an optimizer or a checkpoint, its range.
     StrId outermost = kEmptyStr;
+    /// The begin of the operator `op`; inside an optimizer, of its range. The given time if there
+    /// is no operator.
+    std::int64_t begin_ns = 0;
   };
   /// Returns the ranges around a time on a thread.
   [[nodiscard]] At at(std::uint32_t track, std::int64_t time);
@@ -53,6 +56,7 @@ private:
   };
   void advance(Thread& thread, std::int64_t to);
   [[nodiscard]] HostCode code(EventId range);
+  [[nodiscard]] bool is_optimizer(EventId range) const;
   /// Returns the operator or annotation around the last query's time: the optimizer's, else the
   /// outermost one.
   [[nodiscard]] EventId outermost(const Thread& thread) const;

@@ -224,6 +224,15 @@ std::vector<std::uint32_t> steps_of_nodes(const JobRun& run) {
 
 } // namespace
 
+std::int64_t JobRun::operator_ns(NodeId n) const {
+  const std::vector<std::uint32_t>& parts = ranks[rank_of[n]].operator_ns;
+  const NodeId call = local_of[n] / 2;
+  if (activity(n).kind != ActivityKind::kHost || call >= parts.size())
+    return 0;
+  const auto recorded = static_cast<double>(std::max<std::int64_t>(1, node(n).dur_ns));
+  return std::llround(parts[call] * (static_cast<double>(graph.dur_ns(n)) / recorded));
+}
+
 std::vector<std::vector<NodeId>> JobRun::activities_by_rank() const {
   std::vector<std::vector<NodeId>> out(ranks.size());
   for (NodeId n = 0; n < graph.size(); ++n)

@@ -66,6 +66,9 @@ struct JobRun {
     const NodeId arrival = waited(transfer, NodeRole::kArrival);
     return arrival == kNoNode ? kNoNode : graph.waited(arrival, WaitKind::kLaunch);
   }
+  /// Returns the part of a host activity that is inside the operator around the next call
+  /// (RankGraph::operator_ns).
+  [[nodiscard]] std::int64_t operator_ns(NodeId n) const;
   /// Returns the activities of each rank, ascending.
   [[nodiscard]] std::vector<std::vector<NodeId>> activities_by_rank() const;
   /// Returns the numbers of the ranks of these nodes, ascending, each once.

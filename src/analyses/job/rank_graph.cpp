@@ -305,7 +305,10 @@ private:
                               step_of(call.start_ns), host.begun);
       if (from != kNoNode)
         wait(gap, from, kind);
-      const NodeId at = node(call.start_ns, call.end_ns, activity(call_activity(ranges, call)),
+      const HostRanges::At around = ranges.at(call.track, call.start_ns);
+      out_.operator_ns.push_back(static_cast<std::uint32_t>(
+          std::min<std::int64_t>(call.start_ns - std::max(from_end, around.begin_ns), UINT32_MAX)));
+      const NodeId at = node(call.start_ns, call.end_ns, activity(call_activity(call, around)),
                              line, step_of(call.start_ns), 1);
       wait(at, gap, WaitKind::kHost);
       gap_of_call_.push_back(gap);
@@ -342,10 +345,10 @@ private:
     return {ActivityKind::kHost, host_text(stretch.name), text(stretch.after),
             text(stretch.before)};
   }
-  Activity call_activity(HostRanges& ranges, const HostCall& call) {
-    const HostRanges::At at = ranges.at(call.track, call.start_ns);
-    context_of_call_.push_back(text(at.outermost));
-    return {ActivityKind::kCall, text(e_.name[call.event]), text(at.op), text(at.outermost)};
+  Activity call_activity(const HostCall& call, const HostRanges::At& around) {
+    context_of_call_.push_back(text(around.outermost));
+    return {ActivityKind::kCall, text(e_.name[call.event]), text(around.op),
+            text(around.outermost)};
   }
 
   Activity gpu_activity(EventId g) {

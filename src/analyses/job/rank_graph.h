@@ -70,6 +70,10 @@ struct RankGraph {
   std::vector<RankNode> nodes;
   /// By node: row of `steps`; -1: outside of all steps. Empty in a JobRun, which has step_at.
   std::vector<std::int32_t> step_of;
+  /// By call: the part of the host activity before it that is inside the operator around the call
+  /// (inside an optimizer: in the optimizer's range). Node 2c is the host activity before call c,
+  /// and node 2c + 1 is the call.
+  std::vector<std::uint32_t> operator_ns;
   std::vector<NodeWait> waits;
   std::vector<RankLine> lines;
   std::vector<Activity> activities;

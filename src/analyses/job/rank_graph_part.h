@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankGraphVersion = 6;
+inline constexpr std::uint32_t kRankGraphVersion = 7;
 
 template <class Archive, PartOf<RankLine> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.stream, r.id, r.device);
@@ -47,14 +47,14 @@ template <class Archive, PartOf<RankGraph> Row> void part_fields(Archive& archiv
     if constexpr (Archive::kReads)
       w = {w.node, Wait(w.from, kind, lag_ns)};
   });
-  archive(g.step_of);
+  archive(g.step_of, g.operator_ns);
   if constexpr (Archive::kReads) {
     const auto is_row = [&](std::int32_t row) {
       return row >= -1 && row < static_cast<std::int32_t>(g.steps.size());
     };
     if (g.step_begin_ns.size() != g.steps.size() || g.step_of.size() != g.nodes.size() ||
-        !std::ranges::all_of(g.step_of, is_row))
-      archive.fail("steps without times, or nodes with unknown steps");
+        g.operator_ns.size() > g.nodes.size() / 2 || !std::ranges::all_of(g.step_of, is_row))
+      archive.fail("steps without times, nodes with unknown steps, or operators without nodes");
   }
 }
 
