@@ -215,6 +215,25 @@ TEST(Causes, WithoutFramesTheOperatorsAroundIt) {
   EXPECT_EQ(facts.causes.front().confidence, Confidence::kLikely);
 }
 
+TEST(Causes, NoWorkIsDelayedByACallAfterTheLastLaunch) {
+  // a call waits for each kernel of 1 ms; 150 us later, the host launches or waits again
+  const auto causes_of_waits = [](int kernels) {
+    TraceBuilder trace;
+    double at = 0;
+    for (int k = 0; k < kernels; ++k, at += 1162) {
+      trace.op("aten::a", at, 10).kernel("one", at + 5, at + 10, 1000);
+      trace.call("hipDeviceSynchronize", at + 20, 992);
+    }
+    return causes_in(trace.call("hipDeviceSynchronize", at, 2)).causes;
+  };
+  EXPECT_TRUE(causes_of_waits(1).empty());
+  const std::vector<StepCause> two = causes_of_waits(2);
+  ASSERT_EQ(two.size(), 1U);
+  EXPECT_EQ(two.front().rule, CauseRule::kReadBack);
+  EXPECT_EQ(two.front().count, 2U);
+  EXPECT_NEAR(two.front().gain_ms, 0.16, 0.01);
+}
+
 TEST(Causes, HostCodeBesideABusyGpuIsNoCause) {
   // each step has 500 us of host code, and 950 us of GPU work that is already queued
   TraceBuilder trace;

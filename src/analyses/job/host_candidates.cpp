@@ -105,6 +105,7 @@ public:
       return std::move(out_);
     }
     find_stall_length();
+    find_last_launch();
     find_pieces();
     for (const NodeId n : nodes_)
       if (!std::ranges::binary_search(between_pieces_, n))
@@ -128,6 +129,19 @@ private:
     if (!usual.empty())
       stall_ns_ = std::max(
           kStallNs, kTimesUsual * static_cast<std::int64_t>(quantile_of(std::move(usual), 0.5)));
+  }
+
+  /// Finds the time of the last launch. Work without a launch counts with its start.
+  void find_last_launch() {
+    for (const NodeId n : nodes_) {
+      if (!on_gpu(run_.activity(n).kind))
+        continue;
+      NodeId host = run_.graph.waited(n, WaitKind::kLaunch);
+      if (host == kNoNode)
+        host = run_.launch_of(n); // of a collective
+      last_launch_ns_ = std::max(last_launch_ns_, host == kNoNode ? run_.graph.start_ns(n)
+                                                                  : run_.graph.end_ns(host));
+    }
   }
 
   /// Finds the host activities from a piece of compiled code to another piece, with nothing but the
@@ -264,7 +278,13 @@ private:
   void add_read_back(NodeId n, const Activity& a, const std::string& name) {
     const std::string op = text(n, a.op);
     const Group key{CauseRule::kReadBack, op.empty() ? name : op, "", ""};
+    // behind a call after the last launch, the GPU is not idle: this call alone is no cause
+    const bool launches = run_.graph.end_ns(n) <= last_launch_ns_;
+    if (!launches && !groups_.contains(key))
+      return;
     CauseCandidate& c = group(key, n);
+    if (!launches)
+      return;
     c.unblocked.push_back(n);
     c.durations.emplace_back(n, 0);
     c.cause.kind = GainKind::kEstimate;
@@ -402,6 +422,7 @@ private:
   std::uint32_t rank_;
   std::span<const NodeId> nodes_;
   std::int64_t stall_ns_ = kStallNs;
+  std::int64_t last_launch_ns_ = INT64_MIN;
   std::map<Group, std::size_t> groups_;
   std::map<std::string, Group> read_by_; ///< operators around calls that wait for the GPU
   std::unordered_map<StrId, std::optional<CauseRule>> rule_of_call_; ///< by the name of the call
