@@ -189,13 +189,23 @@ std::optional<RankTimeline> timeline_of_report(const Report& report) {
     if (kind && ns)
       out.kinds.emplace(*kind, KindTime{*ns, number_at(*timeline, r, "percent")});
   }
-  if (const Table* const steps = report.find("gpu_timeline_per_step"))
+  if (const Table* const steps = report.find("gpu_timeline_per_step")) {
     for (std::size_t r = 0; r < steps->rows(); ++r) {
       const auto kind = time_kind_named(steps->at(r, "type").text);
       const auto ns = ns_of_ms(number_at(*steps, r, "time ms"));
       if (kind && ns)
         out.step_ns[*kind][integer_at(*steps, r, "step", 0)] = *ns;
     }
+    // as rank_timeline() does, which knows the GPU work of the steps
+    std::vector<StepWindow> windows;
+    for (const auto& [step, ns] : out.step_ns[TimeKind::kTotal])
+      windows.push_back({step, {}});
+    const auto idle = idle_before_steps(windows);
+    for (auto& [kind, by_step] : out.step_ns)
+      for (std::size_t s = 0; s < windows.size(); ++s)
+        if (has_idle_before(kind) && !idle[s])
+          by_step.erase(windows[s].number);
+  }
   return out;
 }
 

@@ -35,7 +35,7 @@ constexpr std::size_t kEnoughSteps = 8;
 /// differ in noise.
 constexpr double kMostPooled = 12;
 /// With fewer samples in total, the correlation of steps cannot be estimated.
-constexpr std::size_t kFewestForDependence = 24;
+constexpr std::size_t kFewestForDependence = 21;
 constexpr std::size_t kFewestInSeries = 4;
 /// Degrees of freedom of Student's t for a single step: heavy tails, because one step does not show
 /// its tails.

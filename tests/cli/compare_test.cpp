@@ -121,7 +121,9 @@ TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
     EXPECT_NEAR(by_rank.at(i, "diff_percent").number(), test_percent - base_percent, 1e-9);
     check_formulas(base, test, by_rank.at(i, "diff_time_ms"), by_rank.at(i, "percent_change"),
                    by_rank.at(i, "ratio"), false);
-    EXPECT_EQ(by_rank.at(i, "A_steps").number(), 4);
+    // the idle time before the first step is unknown
+    EXPECT_EQ(by_rank.at(i, "A_steps").number(),
+              type == "total_time" || type == "idle_time" ? 3 : 4);
     if (type == "computation_time")
       worse += by_rank.at(i, "status").text == "Worse" ? 1 : 0;
   }
