@@ -419,6 +419,23 @@ std::vector<std::string> untested_link_lines(std::span<const UntestedLinks> link
   return out;
 }
 
+/// Returns why the step is left out.
+std::string reason_of(const BoundaryStep& step) {
+  if (!step.incomplete())
+    return fmt::format("{} ms of it is waiting for rank {}, which has no activity meanwhile",
+                       number3(step.wait_ms), step.rank);
+  return fmt::format("it has {} GPU activities on rank {}, and the other complete steps have at "
+                     "least {}; the recording may {} within it",
+                     step.activities, step.rank, step.other_activities,
+                     step.step == 0 ? "begin" : "end");
+}
+
+std::string remedy_of(const BoundaryStep& step) {
+  return step.incomplete() ? "Record complete steps only"
+                           : "Add warm-up steps to the profiler's schedule, and a barrier before "
+                             "the first recorded step";
+}
+
 } // namespace
 
 std::string gain_text(const CauseFacts& facts, const StepCause& c) {
@@ -517,11 +534,15 @@ std::optional<Finding> exposed_time_finding(const CauseFacts& facts) {
 }
 
 std::string boundary_step_text(const BoundaryStep& step) {
-  return fmt::format(
-      "step {} is left out: {} ms of it is waiting for rank {}, which has no activity "
-      "meanwhile. Add warm-up steps to the profiler's schedule, and a barrier before "
-      "the first recorded step",
-      step.number, number3(step.wait_ms), step.rank);
+  return fmt::format("step {} is left out: {}. {}", step.number, reason_of(step), remedy_of(step));
+}
+
+Finding boundary_step_finding(const BoundaryStep& step) {
+  Finding f = finding_of(rules::left_out_step, "step", std::to_string(step.number));
+  set_headline(f, fmt::format("Step {} is left out of the causes", step.number));
+  f.evidence = capital(reason_of(step));
+  f.action = remedy_of(step);
+  return f;
 }
 
 std::string long_step_text(const LongStep& step) {

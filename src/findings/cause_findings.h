@@ -22,6 +22,7 @@ namespace rankscope {
 [[nodiscard]] std::string gain_text(const CauseFacts& facts, const StepCause& cause);
 /// Returns "step 12 is left out: ...".
 [[nodiscard]] std::string boundary_step_text(const BoundaryStep& step);
+[[nodiscard]] Finding boundary_step_finding(const BoundaryStep& step);
 /// Returns "step 6 takes 502 ms, 390 ms longer than the median step: ...".
 [[nodiscard]] std::string long_step_text(const LongStep& step);
 /// Returns why some signs of causes are not reported, one line for each rule and reason, and what

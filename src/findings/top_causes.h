@@ -14,7 +14,8 @@
 namespace rankscope {
 
 struct TopCauses {
-  std::vector<Finding> listed; ///< the causes with the largest gain, at most three
+  /// The causes with the largest gain, at most three, then the steps that are left out.
+  std::vector<Finding> listed;
   ExposedTime exposed;
   std::string exposed_action; ///< action of exposed_time_finding(); "": no advice
   std::vector<PathPart> path; ///< the critical path, for a page
@@ -22,8 +23,8 @@ struct TopCauses {
 };
 [[nodiscard]] TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path = {});
 
-/// Raise it if the fields change.
-inline constexpr std::uint32_t kTopCausesVersion = 1;
+/// Raise it if the fields or their contents change.
+inline constexpr std::uint32_t kTopCausesVersion = 2;
 
 template <class Archive, PartOf<FindingPlace> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.rank, r.start_ns, r.end_ns);

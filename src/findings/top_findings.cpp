@@ -124,6 +124,8 @@ TopCauses top_causes(const CauseFacts& facts, std::vector<PathPart> path) {
   TopCauses out{cause_findings(facts), facts.exposed, {}, std::move(path), cause_commands(facts)};
   if (out.listed.size() > kListed)
     out.listed.resize(kListed);
+  for (const BoundaryStep& step : facts.boundary)
+    out.listed.push_back(boundary_step_finding(step));
   if (std::optional<Finding> exposed = exposed_time_finding(facts))
     out.exposed_action = std::move(exposed->action);
   return out;

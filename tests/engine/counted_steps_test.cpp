@@ -129,5 +129,61 @@ TEST(CountedSteps, AStepThatOneRankLacksIsNoPartOfAnother) {
   EXPECT_NEAR(test::counted_steps(one).mean_ms(step_ends(one, {})) * 1e6, 90, 1e-9);
 }
 
+/// Returns a run of two ranks. In step k, each rank has kernels of 100 one after the other:
+/// `kernels`[k] on rank 0, and `fewer` less on rank 1 in the last step.
+JobRun run_of(const std::vector<std::size_t>& kernels, std::size_t fewer = 0) {
+  test::HandMadeRun hand(2, {{ActivityKind::kKernel}});
+  std::int64_t begin = 0;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    hand.begin_step(20 + static_cast<std::int64_t>(k));
+    const std::size_t less = k + 1 == kernels.size() ? fewer : 0;
+    for (std::size_t n = 0; n < kernels[k]; ++n)
+      for (const std::uint32_t rank : {0U, 1U})
+        if (rank == 0 || n + less < kernels[k])
+          hand.add(rank, 0, begin + static_cast<std::int64_t>(n) * kStepNs, kStepNs);
+    begin += static_cast<std::int64_t>(kernels[k]) * kStepNs;
+  }
+  return hand.finish();
+}
+
+TEST(CountedSteps, ALastStepWithLessGpuWorkIsLeftOut) {
+  for (const std::size_t complete : {3U, 4U, 9U}) {
+    std::vector<std::size_t> kernels(complete, 10);
+    kernels.push_back(5);
+    const JobRun run = run_of(kernels, 2);
+    CountedSteps counted = test::counted_steps(run);
+    ASSERT_EQ(counted.boundary().size(), 1U) << complete;
+    const BoundaryStep& step = counted.boundary().front();
+    EXPECT_TRUE(step.incomplete());
+    EXPECT_EQ(step.number, 20 + static_cast<std::int64_t>(complete));
+    EXPECT_EQ(step.rank, 1);
+    EXPECT_EQ(step.activities, 3U);
+    EXPECT_EQ(step.other_activities, 10U);
+    EXPECT_NEAR(step.excess_ms * 1e6, -5 * kStepNs, 1e-9);
+    EXPECT_EQ(counted.counted(), complete - 1);
+    EXPECT_FALSE(counted.counts(complete));
+    EXPECT_NEAR(counted.mean_ms(step_ends(run, {})) * 1e6, 10 * kStepNs, 1e-9);
+    counted.only({complete, complete});
+    EXPECT_TRUE(counted.boundary().empty()); // it counts
+  }
+}
+
+TEST(CountedSteps, AFirstStepWithLessGpuWorkIsNamed) {
+  const CountedSteps counted = test::counted_steps(run_of({4, 10, 10, 10, 10}));
+  ASSERT_EQ(counted.boundary().size(), 1U);
+  EXPECT_EQ(counted.boundary().front().number, 20);
+  EXPECT_EQ(counted.counted(), 4U);
+  // both ends of the recording; the first step is not compared with the last one
+  EXPECT_EQ(test::counted_steps(run_of({4, 10, 10, 10, 6})).boundary().size(), 2U);
+}
+
+TEST(CountedSteps, StepsThatMayBeCompleteCount) {
+  EXPECT_FALSE(has_boundary(run_of({10, 10, 5})));             // two others
+  EXPECT_FALSE(has_boundary(run_of({20, 20, 20, 20, 19})));    // hardly less work
+  EXPECT_FALSE(has_boundary(run_of({10, 5, 10, 5, 10, 5})));   // as another step
+  EXPECT_FALSE(has_boundary(run_of({10, 10, 5, 10, 10})));     // in the middle
+  EXPECT_FALSE(has_boundary(run_of({10, 10, 10, 10, 10}, 3))); // as long as the others
+}
+
 } // namespace
 } // namespace rankscope

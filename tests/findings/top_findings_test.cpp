@@ -160,6 +160,21 @@ TEST(TopFindings, TheActionRefersToAListedCause) {
 }
 
 // The specification forbids claims about contention from one step.
+TEST(TopFindings, AStepThatTheCausesLeaveOutIsNamed) {
+  CauseFacts facts = facts_with(CauseRule::kSlowGpu);
+  facts.boundary.push_back({.step = 4, .number = 19, .rank = 3, .excess_ms = -113});
+  facts.boundary.back().activities = 136;
+  facts.boundary.back().other_activities = 400;
+  const std::vector<Finding> listed = top_causes(facts).listed;
+  ASSERT_EQ(listed.size(), 2U);
+  EXPECT_EQ(listed[0].rule, rules::slow_gpu.id);
+  EXPECT_EQ(listed[1].rule, rules::left_out_step.id);
+  EXPECT_EQ(listed[1].sentence(),
+            "Step 19 is left out of the causes. It has 136 GPU activities on rank 3, and the other "
+            "complete steps have at least 400; the recording may end within it. Record complete "
+            "steps only.");
+}
+
 TEST(TopFindings, OneStepDoesNotShowContention) {
   const auto contention = [](std::size_t steps) {
     TopParts parts = parts_of({record_of(0, 0, 0), record_of(1, 0, 0)});

@@ -81,13 +81,24 @@ Schema<BoundaryStep> boundary_schema() {
   return Schema<R>(
       "boundary_steps",
       "steps near the start or end of the recording that are not counted, because all ranks wait "
-      "for one rank without activity",
+      "for one rank without activity, or because the first or last step has less GPU work",
       {{"step", &R::number, "number of the step"},
-       {"rank", &R::rank, "rank that the other ranks wait for"},
+       {"rank", &R::rank, "rank that the other ranks wait for, or that has less GPU work"},
        {"excess_ms", "excess_ms", Unit::kMs, &R::excess_ms,
-        "time of the step beyond the median time of the other steps"},
-       {"wait_ms", "wait_ms", Unit::kMs, &R::wait_ms,
-        "longest wait of a rank in one collective of the step"}});
+        "time of the step beyond the median time of the other steps; negative if it is shorter"},
+       {"wait_ms", "wait_ms", Unit::kMs,
+        [](const R& r) { return r.incomplete() ? std::nullopt : std::optional(r.wait_ms); },
+        "longest wait of a rank in one collective of the step; empty if the step has less GPU "
+        "work"},
+       {"gpu_activities", "gpu_activities", Unit::kCount,
+        [](const R& r) { return r.incomplete() ? std::optional(r.activities) : std::nullopt; },
+        "number of kernels, collectives, copies and fills of the rank in the step; empty if the "
+        "step does not have less GPU work"},
+       {"other_gpu_activities", "other_gpu_activities", Unit::kCount,
+        [](const R& r) {
+          return r.incomplete() ? std::optional(r.other_activities) : std::nullopt;
+        },
+        "smallest such number of the rank in another step"}});
 }
 
 Schema<LongStep> long_step_schema() {

@@ -7,13 +7,16 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kFewestForBoundary = 8, kBoundary = 4;
-constexpr double kBoundaryShare = 0.5, kBoundaryDeviations = 5, kOfTheExcess = 0.9;
+constexpr std::size_t kFewestForBoundary = 8, kBoundary = 4, kFewestOthers = 3;
+constexpr double kBoundaryShare = 0.5, kBoundaryDeviations = 5, kOfTheExcess = 0.9,
+                 kOfTheWork = 0.9;
 
 /// The longest wait of one rank in one collective.
 struct LongestWait {
@@ -55,19 +58,14 @@ RobustSpread spread_of_others(std::vector<double> values, std::size_t but) {
   return robust_spread(std::move(values));
 }
 
-std::vector<BoundaryStep> boundary_steps(const JobRun& run, const std::vector<std::int64_t>& ends) {
-  const std::size_t steps = run.steps();
-  if (steps < kFewestForBoundary)
-    return {};
-  std::vector<std::int64_t> begins(1, ends.front());
-  for (NodeId n = 0; n < run.graph.size(); ++n)
-    begins.front() = std::min(begins.front(), run.graph.start_ns(n));
-  begins.insert(begins.end(), ends.begin(), ends.end() - 1);
-  std::vector<double> durations;
-  for (std::size_t k = 0; k < steps; ++k)
-    durations.push_back(static_cast<double>(ends[k] - begins[k]));
-  const std::vector<LongestWait> waits = longest_waits(run);
+/// Returns the steps that are long because a rank is late.
+std::vector<BoundaryStep> late_starts(const JobRun& run, const std::vector<std::int64_t>& begins,
+                                      const std::vector<double>& durations) {
+  const std::size_t steps = durations.size();
   std::vector<BoundaryStep> out;
+  if (steps < kFewestForBoundary)
+    return out;
+  const std::vector<LongestWait> waits = longest_waits(run);
   for (std::size_t k = 0; k < steps; ++k) {
     if (k >= kBoundary && k + kBoundary < steps)
       continue;
@@ -81,6 +79,59 @@ std::vector<BoundaryStep> boundary_steps(const JobRun& run, const std::vector<st
       out.push_back({k, run.step_numbers[k], run.ranks[waits[k].rank].rank, excess / 1e6,
                      ns_to_ms(waits[k].wait_ns)});
   }
+  return out;
+}
+
+/// Returns the first and the last step, if they have less GPU work than the others.
+std::vector<BoundaryStep> incomplete_steps(const JobRun& run,
+                                           const std::vector<double>& durations) {
+  const std::size_t steps = durations.size();
+  std::vector<BoundaryStep> out;
+  if (steps <= kFewestOthers)
+    return out;
+  std::vector<std::vector<std::size_t>> activities(run.ranks.size(),
+                                                   std::vector<std::size_t>(steps));
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    if (run.is_activity(n) && run.gpu_work[n])
+      ++activities[run.rank_of[n]][run.step_of(n)];
+  const std::size_t at_end = steps > kFewestOthers + 1 ? 1 : 0; // not compared at the other end
+  for (const bool last : {false, true}) {
+    const std::size_t step = last ? steps - 1 : 0;
+    const double excess = durations[step] - spread_of_others(durations, step).median;
+    if (excess >= 0)
+      continue;
+    BoundaryStep found{step, run.step_numbers[step], 0, excess / 1e6};
+    double least = kOfTheWork;
+    for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+      const auto others = std::span(activities[r]).subspan(last ? at_end : 1, steps - 1 - at_end);
+      const std::size_t fewest = *std::ranges::min_element(others);
+      const auto share = static_cast<double>(activities[r][step]) /
+                         static_cast<double>(std::max<std::size_t>(1, fewest));
+      if (fewest == 0 || share >= least)
+        continue;
+      least = share;
+      found.rank = run.ranks[r].rank;
+      found.activities = activities[r][step];
+      found.other_activities = fewest;
+    }
+    if (found.incomplete())
+      out.push_back(found);
+  }
+  return out;
+}
+
+/// Returns the boundary steps, ascending.
+std::vector<BoundaryStep> boundary_steps(const JobRun& run, const std::vector<std::int64_t>& ends) {
+  std::vector<std::int64_t> begins(1, ends.front());
+  for (NodeId n = 0; n < run.graph.size(); ++n)
+    begins.front() = std::min(begins.front(), run.graph.start_ns(n));
+  begins.insert(begins.end(), ends.begin(), ends.end() - 1);
+  std::vector<double> durations;
+  for (std::size_t k = 0; k < run.steps(); ++k)
+    durations.push_back(static_cast<double>(ends[k] - begins[k]));
+  std::vector<BoundaryStep> out = late_starts(run, begins, durations);
+  std::ranges::move(incomplete_steps(run, durations), std::back_inserter(out));
+  std::ranges::sort(out, {}, &BoundaryStep::step);
   return out;
 }
 
@@ -119,7 +170,7 @@ CountedSteps::CountedSteps(const JobRun& run, const std::vector<PathPiece>& path
     first_ = first_counted_step(run);
   boundary_ = boundary_steps(run, ends);
   for (const BoundaryStep& boundary : boundary_) {
-    if (boundary.step < kBoundary)
+    if (2 * boundary.step < run.steps())
       first_ = std::max(first_, boundary.step + 1);
     else if (boundary.step >= first_ + 2)
       end_ = std::min(end_, boundary.step);

@@ -11,17 +11,28 @@
 
 namespace rankscope {
 
-/// A step near the begin or the end of the recording that is long because all ranks wait for one
-/// rank without activity, on which the profiler started later. Only runs with eight or more steps
-/// have such steps, among the first four and the last four. The step exceeds the median of the
-/// others by half of that median and by five robust standard deviations. The longest wait in one
-/// collective and the awaited rank's time without activity both reach 90 % of the excess.
+/// A step near the begin or the end of the recording that does not count, for one of two reasons.
+///
+/// It is long because all ranks wait for one rank without activity, on which the profiler started
+/// later. Only runs with eight or more steps have such steps, among the first four and the last
+/// four. The step exceeds the median of the others by half of that median and by five robust
+/// standard deviations. The longest wait in one collective and the awaited rank's time without
+/// activity both reach 90 % of the excess.
+///
+/// Or it is the first or the last step, and the recording begins or ends within it: some rank has
+/// less than 90 % of the GPU activities that it has in any other step, and the step is shorter than
+/// the median of the others. At least three other steps are compared. The step at the other end may
+/// be incomplete too; it is compared only if there are no more than three.
 struct BoundaryStep {
   std::size_t step = 0;    ///< position in JobRun::step_numbers
   std::int64_t number = 0; ///< number of the step
-  std::int64_t rank = 0;   ///< the rank that the others wait for
+  std::int64_t rank = 0;   ///< the rank that the others wait for, or that has less GPU work
   double excess_ms = 0;    ///< beyond the median of the other steps
   double wait_ms = 0;      ///< wait in one collective, of the rank that waits longest
+  /// GPU activities of the rank, and the fewest that it has in another step. 0: a rank is late.
+  std::size_t activities = 0, other_activities = 0;
+
+  [[nodiscard]] bool incomplete() const { return other_activities > 0; }
 };
 
 /// Positions of steps in JobRun::step_numbers.
@@ -45,10 +56,11 @@ public:
   CountedSteps(const JobRun& run, const std::vector<PathPiece>& path,
                const std::vector<std::int64_t>& ends);
 
-  /// Counts only these steps.
+  /// Counts only these steps, and all of them.
   void only(StepPositions steps) {
     first_ = steps.first;
     end_ = steps.last + 1;
+    boundary_.clear();
   }
 
   [[nodiscard]] bool counts(std::size_t step) const { return step >= first_ && step < end_; }

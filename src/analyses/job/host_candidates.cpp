@@ -278,7 +278,7 @@ private:
   void add_read_back(NodeId n, const Activity& a, const std::string& name) {
     const std::string op = text(n, a.op);
     const Group key{CauseRule::kReadBack, op.empty() ? name : op, "", ""};
-    // behind a call after the last launch, the GPU is not idle: this call alone is no cause
+    // no work follows a call after the last launch, so the call alone is not a cause
     const bool launches = run_.graph.end_ns(n) <= last_launch_ns_;
     if (!launches && !groups_.contains(key))
       return;

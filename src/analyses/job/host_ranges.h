@@ -39,8 +39,8 @@ public:
     StrId op = kEmptyStr; ///< the innermost operator; kEmptyStr: no operator
     /// The outermost operator or annotation; inside an optimizer or a checkpoint, its range.
     StrId outermost = kEmptyStr;
-    /// The begin of the operator `op`; inside an optimizer, of its range. The given time if there
-    /// is no operator.
+    /// The begin of the operator `op`; inside an optimizer, of its range. The given time without
+    /// an operator.
     std::int64_t begin_ns = 0;
   };
   /// Returns the ranges around a time on a thread.
