@@ -101,12 +101,9 @@ RunClock clock_of_job(const std::vector<RankGraph>& graphs, const std::vector<Ra
   std::vector<RankTimes> ranks;
   for (std::size_t r = 0; r < graphs.size(); ++r) {
     const RankGraph& graph = graphs[r];
-    RankTimes times{graph.rank, graph.base_time_ns,
-                    first_gpu_event_ns(graph, r < records.size() ? &records[r] : nullptr,
-                                       r < identities.size() ? &identities[r] : nullptr)};
-    for (std::size_t s = 0; s < graph.steps.size(); ++s)
-      times.steps.emplace_back(graph.step_begin_ns[s], graph.steps[s]);
-    ranks.push_back(std::move(times));
+    ranks.push_back({graph.rank, graph.base_time_ns,
+                     first_gpu_event_ns(graph, r < records.size() ? &records[r] : nullptr,
+                                        r < identities.size() ? &identities[r] : nullptr)});
   }
   return {std::move(ranks), collectives};
 }

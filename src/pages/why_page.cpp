@@ -82,11 +82,11 @@ void why_overview(const CauseFacts& facts, ConsolePage& page) {
 
 /// Returns a text such as "rank 7, step 14, 804.324 to 804.367 ms". Times are since the first GPU
 /// event of the run, as on the axis of its page: in seconds from one second on.
-std::string place_text(const FindingPlace& at, const RunClock& clock) {
+std::string place_text(const FindingPlace& at, std::optional<std::int64_t> step,
+                       const RunClock& clock) {
   constexpr double kNsPerS = 1e9;
   const auto from = static_cast<double>(clock.since_start(at.rank, at.start_ns));
   const auto to = static_cast<double>(clock.since_start(at.rank, at.end_ns));
-  const std::optional<std::int64_t> step = clock.step_at(at.rank, at.start_ns);
   const std::string where =
       fmt::format("rank {}{}", at.rank, step ? fmt::format(", step {}", *step) : "");
   return to < kNsPerS ? fmt::format("{}, {:.3f} to {:.3f} ms", where, from / 1e6, to / 1e6)
@@ -115,7 +115,8 @@ void why_causes(const CauseFacts& facts, const RunClock& clock, ConsolePage& pag
     page.sentence(findings[k].evidence, "    ");
     page.sentence(findings[k].action, "    do: ", Ink::kGood);
     if (const std::optional<FindingPlace>& at = findings[k].place)
-      page.sentence("look: " + place_text(*at, clock), "    ", Ink::kFaint);
+      page.sentence("look: " + place_text(*at, facts.causes[k].place_step, clock), "    ",
+                    Ink::kFaint);
   }
   if (facts.quality.unexplained_percent() <= kNoGainPercent)
     page.sentence(fmt::format("Without all of them: {} ms.", number3(facts.after_ms)));
@@ -133,7 +134,8 @@ void why_long_steps(const CauseFacts& facts, ConsolePage& page) {
                   Ink::kFaint);
 }
 
-/// Returns the parts of a delay: "kernels +6.10, host +0.21; remainder 0.04".
+/// Returns the largest parts of a delay, and the sum of all others: "kernels +6.10, host +0.21;
+/// rest 0.04".
 std::string parts_text(const LateRankParts& late_rank) {
   std::vector<std::size_t> order(kStretchParts);
   std::iota(order.begin(), order.end(), 0);
@@ -141,15 +143,18 @@ std::string parts_text(const LateRankParts& late_rank) {
     return std::abs(late_rank.parts[a].excess_ms) > std::abs(late_rank.parts[b].excess_ms);
   });
   std::string out;
+  double rest_ms = late_rank.all.excess_ms;
   for (const std::size_t k : order) {
     const double ms = late_rank.parts[k].excess_ms;
-    if (std::abs(ms) >= kWorthAPart * std::abs(late_rank.all.excess_ms))
-      out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ",
-                         stretch_part_name(static_cast<StretchPart>(k)), ms < 0 ? "" : "+",
-                         number3(ms, late_rank.all.excess_ms));
+    if (std::abs(ms) < kWorthAPart * std::abs(late_rank.all.excess_ms))
+      break;
+    out += fmt::format("{}{} {}{}", out.empty() ? "" : ", ",
+                       stretch_part_name(static_cast<StretchPart>(k)), ms < 0 ? "" : "+",
+                       number3(ms, late_rank.all.excess_ms));
+    rest_ms -= ms;
   }
-  return out +
-         fmt::format("; remainder {}", number3(late_rank.remainder_ms(), late_rank.all.excess_ms));
+  return out + fmt::format("{}rest {}", out.empty() ? "" : "; ",
+                           number3(rest_ms, late_rank.all.excess_ms));
 }
 
 void why_ranks(const CauseFacts& facts, ConsolePage& page) {

@@ -621,6 +621,16 @@ TEST(WhyCommand, OfOneStepHasWhatIsInThatStep) {
   }
 }
 
+TEST(WhyCommand, ThePlaceIsInACountedStep) {
+  const test::TempFolder folder;
+  const std::string run = folder.path("run");
+  test::write_run(run, 4, "iid:0.02", {"--inject", "loader:ms=4"}, "1");
+  for (const char* step : {"13", "15", "17"}) {
+    const std::string page = run_binary({"why", run, "--no-cache", "--only-steps", step}).out;
+    EXPECT_NE(page.find(std::string("look: rank 0, step ") + step), std::string::npos) << page;
+  }
+}
+
 // Half of the kernels of the graphs are not in the trace, so the others begin late without a
 // reason.
 TEST(WhyCommand, WarnsIfTheJobGraphExplainsTooLittle) {

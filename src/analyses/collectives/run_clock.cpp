@@ -40,14 +40,4 @@ std::int64_t RunClock::since_start(std::int64_t rank, std::int64_t ts_ns) const 
   return common(rank, ts_ns) - origin_ns_;
 }
 
-std::optional<std::int64_t> RunClock::step_at(std::int64_t rank, std::int64_t ts_ns) const {
-  const auto times = ranks_.find(rank);
-  if (times == ranks_.end())
-    return std::nullopt;
-  const auto& steps = times->second.steps;
-  const auto next =
-      std::ranges::upper_bound(steps, ts_ns, {}, [](const auto& s) { return s.first; });
-  return next == steps.begin() ? std::nullopt : std::optional(std::prev(next)->second);
-}
-
 } // namespace rankscope

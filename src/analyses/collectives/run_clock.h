@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -17,7 +16,6 @@ struct RankTimes {
   std::int64_t rank = 0;
   std::int64_t base_ns = 0;             ///< unix time of the file's time 0; 0: unknown
   std::optional<std::int64_t> first_ns; ///< start of the first GPU event; empty without one
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps = {}; ///< begin, number; ascending
 };
 
 /// Converts times in the files of ranks to the time since the first GPU event of the run, on one
@@ -31,9 +29,6 @@ public:
 
   /// Returns the time since the first GPU event of the run; negative before this event.
   [[nodiscard]] std::int64_t since_start(std::int64_t rank, std::int64_t ts_ns) const;
-  /// Returns the number of the last step of this rank that begins at or before this time. Empty if
-  /// no step does.
-  [[nodiscard]] std::optional<std::int64_t> step_at(std::int64_t rank, std::int64_t ts_ns) const;
 
   /// Returns the first GPU event of the run on the common clock of the collectives.
   [[nodiscard]] std::int64_t origin_ns() const { return origin_ns_; }

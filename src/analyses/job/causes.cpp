@@ -310,17 +310,19 @@ private:
     std::int64_t longest = -1;
     std::map<std::uint32_t, std::int64_t> copied; // by rank
     for (const NodeId n : c.nodes) {
-      if (clock_.counts(run_.step_of(n))) {
-        seen.insert(run_.step_of(n));
-        if (run_.activity(n).kind == ActivityKind::kCopy)
-          copied[run_.rank_of[n]] += run_.activity(n).bytes;
-      }
+      if (!clock_.counts(run_.step_of(n)))
+        continue;
+      seen.insert(run_.step_of(n));
+      if (run_.activity(n).kind == ActivityKind::kCopy)
+        copied[run_.rank_of[n]] += run_.activity(n).bytes;
       if (run_.graph.dur_ns(n) <= longest)
         continue;
       longest = run_.graph.dur_ns(n);
       const RankNode& node = run_.node(n);
       cause.place = FindingPlace{run_.ranks[run_.rank_of[n]].rank, node.start_ns,
                                  node.start_ns + node.dur_ns};
+      if (!run_.step_numbers.empty())
+        cause.place_step = run_.step_numbers[run_.step_of(n)];
       cause.occurrence_ms = ns_to_ms(node.dur_ns);
     }
     const std::vector<NodeId>& counted = c.counted.empty() ? c.nodes : c.counted;

@@ -64,8 +64,9 @@ struct StepCause {
   std::optional<std::size_t> together;
   GainKind kind = GainKind::kEstimate;
   Confidence confidence = Confidence::kSure;
-  std::optional<FindingPlace> place; ///< its longest occurrence
-  double occurrence_ms = 0;          ///< duration of its longest occurrence
+  std::optional<FindingPlace> place;      ///< its longest occurrence in a counted step
+  std::optional<std::int64_t> place_step; ///< number of this step; empty: the trace has no steps
+  double occurrence_ms = 0;               ///< duration of this occurrence
   // fields of single rules
   bool call = false;             ///< kHostCode: `what` is a call of the runtime
   bool before_host_code = false; ///< kReadBack: the gain is that host code overlaps GPU work
