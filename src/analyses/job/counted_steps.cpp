@@ -92,7 +92,7 @@ std::vector<BoundaryStep> incomplete_steps(const JobRun& run,
   std::vector<std::vector<std::size_t>> activities(run.ranks.size(),
                                                    std::vector<std::size_t>(steps));
   for (NodeId n = 0; n < run.graph.size(); ++n)
-    if (run.is_activity(n) && run.gpu_work[n])
+    if (run.in_steps(n) && run.is_activity(n) && run.gpu_work[n])
       ++activities[run.rank_of[n]][run.step_of(n)];
   const std::size_t at_end = steps > kFewestOthers + 1 ? 1 : 0; // not compared at the other end
   for (const bool last : {false, true}) {
