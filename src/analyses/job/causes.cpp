@@ -308,13 +308,13 @@ private:
     StepCause& cause = c.cause;
     std::set<std::size_t> seen;
     std::int64_t longest = -1;
-    std::map<std::uint32_t, std::int64_t> copied; // by rank
+    std::map<std::uint32_t, double> copied; // bytes by rank
     for (const NodeId n : c.nodes) {
       if (!clock_.counts(run_.step_of(n)))
         continue;
       seen.insert(run_.step_of(n));
       if (run_.activity(n).kind == ActivityKind::kCopy)
-        copied[run_.rank_of[n]] += run_.activity(n).bytes;
+        copied[run_.rank_of[n]] += static_cast<double>(run_.activity(n).bytes);
       if (run_.graph.dur_ns(n) <= longest)
         continue;
       longest = run_.graph.dur_ns(n);
@@ -329,7 +329,8 @@ private:
     cause.count = static_cast<std::size_t>(std::ranges::count_if(
         counted, [this](NodeId n) { return clock_.counts(run_.step_of(n)); }));
     for (const auto& [rank, bytes] : copied)
-      cause.bytes = std::max(cause.bytes, bytes / static_cast<std::int64_t>(clock_.counted()));
+      cause.bytes = std::max<std::int64_t>(
+          cause.bytes, std::llround(std::min(bytes / static_cast<double>(clock_.counted()), 9e18)));
     if (on_host(cause.rule) && (options_.shortened || out_.frame_cost_percent > kFrameCostPercent))
       cause.confidence = std::max(cause.confidence, Confidence::kLikely);
     cause.steps = clock_.counted();

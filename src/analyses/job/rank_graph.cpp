@@ -370,7 +370,7 @@ private:
     }
     if (a.kind == ActivityKind::kCopy)
       if (const GpuArgs* args = t_.trace.gpu_arg(g))
-        a.bytes = args->bytes;
+        a.bytes = std::max<std::int64_t>(0, args->bytes); // unknown: 0
     return a;
   }
 
